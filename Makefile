@@ -1,0 +1,47 @@
+# Two commands do everything on a machine with Python (3.11 or newer) and make:
+#   make reproduce   every figure of the paper, and a gallery to open
+#   make test        lint, types, import contracts, all tests
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+
+# One BLAS thread a process: the tests already run two processes.
+export OPENBLAS_NUM_THREADS = 1
+export OMP_NUM_THREADS = 1
+export MPLBACKEND = Agg
+
+.PHONY: reproduce test lint types contracts pytest bench setup clean
+
+setup: $(STAMP)
+
+$(STAMP): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "doubletrouble needs Python 3.11 or newer, found " + sys.version.split()[0] + "; set PYTHON=")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip -c constraints.txt
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev]'
+	@touch $(STAMP)
+
+reproduce: setup
+	$(BIN)/python -m doubletrouble.figures --out out
+
+test: lint types contracts pytest
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: setup
+	$(BIN)/mypy
+
+contracts: setup
+	$(BIN)/lint-imports
+
+pytest: setup
+	$(BIN)/python -m pytest -n 2
+
+bench: setup
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf $(VENV) out .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

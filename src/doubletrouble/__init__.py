@@ -1,0 +1,36 @@
+"""Where does a learner's test error come from, and what fixes it?
+
+>>> import doubletrouble as dt
+>>> problem = dt.Problem(features_per_dim=2.0, samples_per_dim=1.0, ridge=1e-5)
+>>> round(dt.exact_error(problem, n_members=10).total, 6)
+0.911709
+"""
+
+from doubletrouble._version import __version__
+from doubletrouble.activations import Activation, activation
+from doubletrouble.errors import ConvergenceError, DoubleTroubleError, MissingExtraError
+from doubletrouble.problems import Problem, SpectralProblem
+from doubletrouble.results import AnovaTerms, ErrorTerms, OptimalRidge, PsiTerms
+from doubletrouble.ridge import ridge_from, ridge_to
+from doubletrouble.theory.error import anova, exact_error, psi_terms, training_error
+
+__all__ = [
+    "Activation",
+    "AnovaTerms",
+    "ConvergenceError",
+    "DoubleTroubleError",
+    "ErrorTerms",
+    "MissingExtraError",
+    "OptimalRidge",
+    "Problem",
+    "PsiTerms",
+    "SpectralProblem",
+    "__version__",
+    "activation",
+    "anova",
+    "exact_error",
+    "psi_terms",
+    "ridge_from",
+    "ridge_to",
+    "training_error",
+]

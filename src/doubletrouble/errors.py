@@ -1,0 +1,33 @@
+"""Our errors, and the sentence for a missing optional package.
+
+Bad input raises ``ValueError`` (or ``TypeError``) with a sentence; these are for the rest.
+"""
+
+import importlib
+from types import ModuleType
+
+
+class DoubleTroubleError(Exception):
+    """Base of our own errors."""
+
+
+class ConvergenceError(DoubleTroubleError, RuntimeError):
+    """A solver stopped before its tolerance; `last` and `residual` say where."""
+
+    def __init__(self, message: str, *, last: object, residual: float) -> None:
+        super().__init__(message)
+        self.last, self.residual = last, residual
+
+
+class MissingExtraError(DoubleTroubleError, ImportError):
+    """An optional dependency is not installed."""
+
+
+def require(module: str, extra: str) -> ModuleType:
+    """Import an optional module, or say which extra brings it."""
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        raise MissingExtraError(
+            f"{module} is needed: pip install 'doubletrouble[{extra}]'"
+        ) from error

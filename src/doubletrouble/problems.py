@@ -1,0 +1,226 @@
+r"""The learning problems: random-features ridge regression, isotropic or with a measured spectrum.
+
+A model f(x) = Σ_h a_h σ(θ_h·x/√D) with P random features is fitted to N samples
+y = ⟨β, x⟩ + F⋆·(nonlinear part) + τ·ε of dimension D by minimizing
+
+    (1/N) Σ_μ (y_μ - f(x_μ))² + (P λ / D) |a|²        [dascoli2020] Eq. (3)
+
+The theory needs P/D, N/D, λ, the powers F = |β|, τ, F⋆ and the activation's moments.
+"""
+
+from dataclasses import dataclass, fields
+from typing import Any, Self
+
+import numpy as np
+
+from doubletrouble.activations import Activation, Function, activation
+from doubletrouble.parameters import (
+    FloatArray,
+    Numeric,
+    Parameter,
+    Value,
+    checked,
+    common_shape,
+    declared,
+    parameter,
+)
+
+# Squares of amplitudes must stay representable.
+_AMPLITUDE = {"high": 1e150, "typical": (0.0, 2.0)}
+_SIZE = {"low": 1e-200, "high": 1e200}
+_COUNT = Parameter(symbol="P, N, D", meaning="a count", typical=(1, 1000), **_SIZE)
+_COUNT_OR_INF = Parameter(symbol="P", meaning="a count, or inf", typical=(1, 1000), low=1e-200)
+
+
+class _Validated:
+    """Check every declared field at construction; compare by value, arrays included."""
+
+    def __post_init__(self) -> None:
+        values = {}
+        for f, spec in declared(self):
+            value = checked(f.name, getattr(self, f.name), spec)
+            object.__setattr__(self, f.name, value)
+            if not f.metadata["vector"]:
+                values[f.name] = value
+        object.__setattr__(self, "_shape", common_shape(values))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape all numeric fields broadcast to; () when all are scalars."""
+        shape: tuple[int, ...] = self._shape  # type: ignore[attr-defined]
+        return shape
+
+    def _key(self) -> tuple[Any, ...]:
+        values = (getattr(self, f.name) for f in fields(self))  # type: ignore[arg-type]
+        return tuple(
+            (v.shape, v.tobytes()) if isinstance(v, np.ndarray) else v for v in values
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and self._key() == other._key()  # type: ignore[attr-defined]
+
+    def __hash__(self) -> int:
+        return hash((type(self), self._key()))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Problem(_Validated):
+    """Random-features ridge regression on isotropic Gaussian data with a linear teacher.
+
+    Every numeric field takes a number or an array; arrays broadcast. `features_per_dim` may be
+    `math.inf` (the kernel limit), `ridge` may be 0 (minimum norm) or `math.inf` (predict zero).
+    The teacher's nonlinear part, of power `nonlinear_signal`², cannot be learned when N ~ D.
+
+    >>> problem = Problem(features_per_dim=2.0, samples_per_dim=1.0, ridge=1e-5)
+    >>> problem.moments.linear
+    0.5
+    """
+
+    features_per_dim: Numeric = parameter(
+        2.0, symbol="P/D", meaning="features per input dimension; inf is the kernel limit",
+        low=1e-200, typical=(0.1, 10.0),
+    )  # fmt: skip
+    samples_per_dim: Numeric = parameter(
+        1.0, symbol="N/D", meaning="training samples per input dimension",
+        typical=(0.1, 10.0), **_SIZE,
+    )  # fmt: skip
+    ridge: Numeric = parameter(
+        1e-5, symbol="λ", meaning="ridge penalty; 0 is the minimum-norm limit", typical=(1e-5, 10.0)
+    )
+    signal: Numeric = parameter(
+        1.0, symbol="F", meaning="norm of the linear teacher", **_AMPLITUDE
+    )
+    noise: Numeric = parameter(
+        1.0, symbol="τ", meaning="standard deviation of the training-label noise", **_AMPLITUDE
+    )
+    nonlinear_signal: Numeric = parameter(
+        0.0, symbol="F⋆", meaning="root power of the teacher's nonlinear part", **_AMPLITUDE
+    )
+    test_noise: Numeric = parameter(
+        0.0, symbol="τ̃", meaning="standard deviation of the test-label noise", **_AMPLITUDE
+    )
+    activation: str | Activation | Function = "relu"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        moments = activation(self.activation)
+        object.__setattr__(self, "_moments", moments)
+        if not isinstance(self.activation, str):
+            object.__setattr__(self, "activation", moments)
+
+    @property
+    def moments(self) -> Activation:
+        """The activation with its moments μ₀, μ₁, μ⋆."""
+        moments: Activation = self._moments  # type: ignore[attr-defined]
+        return moments
+
+    @classmethod
+    def from_sizes(
+        cls, *, n_features: Numeric, n_samples: Numeric, dim: Numeric, **others: Any
+    ) -> Self:
+        """Build the problem from counts P, N and D instead of ratios.
+
+        >>> Problem.from_sizes(n_features=400, n_samples=200, dim=200).features_per_dim
+        2.0
+        """
+        features = checked("n_features", n_features, _COUNT_OR_INF)
+        samples = checked("n_samples", n_samples, _COUNT)
+        dims = checked("dim", dim, _COUNT)
+        common_shape({"n_features": features, "n_samples": samples, "dim": dims})
+        return cls(features_per_dim=features / dims, samples_per_dim=samples / dims, **others)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SpectralProblem(_Validated):
+    """Random-features ridge regression on data with a known kernel spectrum.
+
+    The features' kernel k(x, x') = E_θ σ(θ·x) σ(θ·x') has population eigenvalues `eigenvalues`
+    and, beyond them, a continuum of infinitely many tiny ones of total weight `tail`. The target
+    has power `target_powers[i]` (squared coefficient) on eigenfunction i.
+
+    **Ridge convention.** `ridge` is δ, added to the N × N Gram matrix of the features divided by
+    P: the fit solves (Φ Φᵀ / P + δ I) c = y. `doubletrouble.ridge_to("gram", λ, ...)` converts
+    from the paper's λ (δ = λ N/D) and from scikit-learn's alpha (δ = alpha / P).
+
+    >>> import doubletrouble as dt
+    >>> spectrum = dt.SpectralProblem(eigenvalues=[1.0, 0.1, 0.01], target_powers=[1.0, 0.5, 0.1],
+    ...                               tail=0.05, n_features=50, n_samples=20, ridge=0.1, noise=0.3)
+    >>> round(dt.exact_error(spectrum).total, 6)
+    0.124268
+    """
+
+    eigenvalues: Numeric = parameter(
+        symbol="l", meaning="kernel eigenvalues", typical=(0.0, 1.0), vector=True, high=1e150
+    )
+    target_powers: Numeric = parameter(
+        symbol="v²", meaning="target power on each eigenfunction", typical=(0.0, 1.0),
+        vector=True, high=1e300,
+    )  # fmt: skip
+    tail: Numeric = parameter(
+        0.0, symbol="t", meaning="total weight of the tail of tiny eigenvalues",
+        typical=(0.0, 1.0), high=1e150,
+    )  # fmt: skip
+    n_features: Numeric = parameter(
+        symbol="P", meaning="random features; inf is the kernel limit", low=1e-200,
+        typical=(10.0, 1e4),
+    )  # fmt: skip
+    n_samples: Numeric = parameter(
+        symbol="N", meaning="training samples", typical=(10.0, 1e4), **_SIZE
+    )
+    ridge: Numeric = parameter(
+        0.0, symbol="δ", meaning="ridge on the Gram matrix of features/√P; 0 is minimum norm",
+        typical=(1e-5, 10.0),
+    )  # fmt: skip
+    noise: Numeric = parameter(
+        0.0, symbol="τ", meaning="standard deviation of the training-label noise", **_AMPLITUDE
+    )
+    nonlinear_signal: Numeric = parameter(
+        0.0, symbol="F⋆", meaning="root power of the target in the tail", **_AMPLITUDE
+    )
+    test_noise: Numeric = parameter(
+        0.0, symbol="τ̃", meaning="standard deviation of the test-label noise", **_AMPLITUDE
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("eigenvalues", "target_powers"):
+            vector = np.atleast_1d(np.asarray(getattr(self, name), dtype=np.float64))
+            if vector.ndim != 1:
+                raise ValueError(f"{name} must be one-dimensional, got shape {vector.shape}")
+            object.__setattr__(self, name, vector)
+        levels, powers = np.asarray(self.eigenvalues), np.asarray(self.target_powers)
+        if levels.shape != powers.shape:
+            raise ValueError(
+                f"target_powers must have one entry per eigenvalue, {levels.size} in all, "
+                f"got {powers.size}"
+            )
+
+    @classmethod
+    def from_problem(cls, problem: Problem, *, dim: int) -> Self:
+        """Write an isotropic problem of dimension `dim` as a spectrum: μ₁²/D, D times, tail μ⋆².
+
+        >>> flat = SpectralProblem.from_problem(Problem(features_per_dim=2.0), dim=3)
+        >>> flat.n_features, len(flat.eigenvalues)
+        (6.0, 3)
+        """
+        size = checked("dim", dim, Parameter(symbol="D", meaning="", typical=(1, 1), low=1, high=1e7, whole=True))
+        if not isinstance(size, float):
+            raise TypeError(f"dim must be one whole number, got {dim!r}")
+        if np.ndim(problem.signal):
+            raise ValueError(f"signal must be a scalar here, got shape {np.shape(problem.signal)}")
+        count, sigma = int(size), problem.moments
+        ones = np.ones(count)
+        return cls(
+            eigenvalues=ones * sigma.linear**2 / count,
+            target_powers=ones * np.square(problem.signal) / count,
+            tail=sigma.nonlinear**2,
+            n_features=np.multiply(problem.features_per_dim, count),
+            n_samples=np.multiply(problem.samples_per_dim, count),
+            ridge=np.multiply(problem.samples_per_dim, problem.ridge),
+            noise=problem.noise,
+            nonlinear_signal=problem.nonlinear_signal,
+            test_noise=problem.test_noise,
+        )  # fmt: skip
+
+
+__all__ = ["FloatArray", "Problem", "SpectralProblem", "Value"]

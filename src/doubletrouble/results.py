@@ -1,0 +1,88 @@
+"""What the computations return: named parts that add up to a total.
+
+Fields are Python floats, or arrays of the shape the problem broadcasts to.
+"""
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from doubletrouble.parameters import Value
+
+
+class _Parts:
+    """Parts of an error by cause; `total` is their sum, and str() a small table."""
+
+    @property
+    def total(self) -> Value:
+        """The sum of all parts."""
+        parts = [getattr(self, f.name) for f in fields(self)]  # type: ignore[arg-type]
+        total: Value = sum(parts[1:], parts[0])
+        return total
+
+    def __str__(self) -> str:
+        """One line a part, with its share of the total; the plain repr for arrays."""
+        parts = {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
+        if any(isinstance(part, np.ndarray) for part in parts.values()):
+            return repr(self)
+        total, width = float(self.total), max(map(len, parts))
+        lines = []
+        for name, part in parts.items():
+            share = f"{part / total:7.1%}" if 0 < total < np.inf else ""
+            lines.append(f"{name.replace('_', ' × '):<{width + 4}} {part:12.6g} {share}".rstrip())
+        return "\n".join([*lines, f"{'total':<{width + 4}} {total:12.6g}"])
+
+
+@dataclass(frozen=True, kw_only=True)
+class ErrorTerms(_Parts):
+    """The test error by cause, in the paper's sequential order; the parts add up to `total`.
+
+    >>> terms = ErrorTerms(noise=1.0, initialization=0.5, sampling=0.25, bias=0.25, bayes=0.0)
+    >>> terms.total
+    2.0
+    """
+
+    noise: Value  # label noise of the training set
+    initialization: Value  # the draw of the random features
+    sampling: Value  # the draw of the training inputs
+    bias: Value  # what remains when everything is averaged
+    bayes: Value  # label noise of the test set
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnovaTerms(_Parts):
+    """The test error by cause, main effects and interactions apart [adlam2020].
+
+    In the paper's terms: sampling is `sampling`; initialization is `initialization` +
+    `initialization_sampling`; noise is `noise_sampling` + `noise_initialization_sampling`.
+    Only the interactions with the initialization diverge at P = N.
+    """
+
+    bias: Value
+    initialization: Value  # V_P: the features alone
+    sampling: Value  # V_X: the inputs alone
+    initialization_sampling: Value  # V_PX: features and inputs together
+    noise_sampling: Value  # V_Xε: label noise seen through the inputs
+    noise_initialization_sampling: Value  # V_PXε: label noise seen through inputs and features
+    bayes: Value
+
+
+@dataclass(frozen=True, kw_only=True)
+class PsiTerms:
+    """The dimensionless terms of [dascoli2020] Eqs. (10)-(15), and one the paper lacks."""
+
+    psi1: Value  # overlap of teacher and student
+    psi2_vanilla: Value  # power of the noise-free student
+    psi3_vanilla: Value  # response to label noise
+    psi2_ensemble: Value  # overlap of two students: same data, fresh features
+    psi3_ensemble: Value
+    psi2_divide: Value  # overlap of two students: fresh data, fresh features
+    psi2_features: Value  # overlap of two students: fresh data, same features; not in the paper
+
+
+@dataclass(frozen=True, kw_only=True)
+class OptimalRidge:
+    """The ridge of least total test error (0 and inf are answers), and the error there."""
+
+    ridge: Value
+    error: ErrorTerms

@@ -1,0 +1,140 @@
+"""The closed forms of the theory in high-precision arithmetic, written the textbook way.
+
+Nothing here is shared with the package: the scalar equation is solved as printed and differences
+are taken as differences, with enough digits for the cancellation not to matter.
+"""
+
+from typing import Any
+
+import mpmath
+from mpmath import mpf
+
+# With ridge 1e-300 next to P = N, terms of order 1e-150 are differences of terms of order one,
+# and enter squared.
+DIGITS = 800
+
+
+def moments(name: str) -> tuple[Any, Any, Any]:
+    """μ₀, μ₁, μ⋆² of an activation by mpmath quadrature (40 digits)."""
+    functions = {
+        "relu": lambda z: z if z > 0 else mpf(0),
+        "leaky_relu": lambda z: z if z > 0 else z / 100,
+        "tanh": mpmath.tanh,
+        "erf": mpmath.erf,
+        "sigmoid": lambda z: 1 / (1 + mpmath.exp(-z)),
+        "sign": mpmath.sign,
+        "abs": abs,
+        "gelu": lambda z: z * mpmath.ncdf(z),
+        "softplus": lambda z: mpmath.log1p(mpmath.exp(z)),
+        "sin": mpmath.sin,
+        "cos": mpmath.cos,
+        "linear": lambda z: z,
+        "quadratic": lambda z: z * z - 1,
+    }
+    sigma = functions[name]
+    pieces = [-40, -12, -6, -3, -1, 0, 1, 3, 6, 12, 40]
+    with mpmath.workdps(40):
+        m0 = mpmath.quad(lambda z: sigma(z) * mpmath.npdf(z), pieces)
+        m1 = mpmath.quad(lambda z: z * sigma(z) * mpmath.npdf(z), pieces)
+        ms = mpmath.quad(lambda z: (sigma(z) - m0 - m1 * z) ** 2 * mpmath.npdf(z), pieces)
+    return m0, m1, ms
+
+
+def psi(features: float, samples: float, ridge: float, linear: Any, nonlinear: Any) -> dict[str, Any]:
+    """The seven Ψ, from the scalar equation and the closed forms as usually written."""
+    with mpmath.workdps(DIGITS):
+        psi1, psi2, lam = mpf(features), mpf(samples), mpf(ridge)
+        mu1sq, eta = mpf(linear) ** 2, (mpf(nonlinear) / mpf(linear)) ** 2
+        x = _root(psi1, psi2, lam / mu1sq, eta)
+        s, u = x / (1 + x), 1 / (1 + x)
+        delta = s + x * eta
+        d0 = psi1 * psi2 - s**2 * (psi1 + psi2) + 2 * s**2 * delta - delta**2
+        gamma = s**2 / psi2
+        e = delta - s**2
+        return {
+            "psi1": s,
+            "psi2_vanilla": 2 * s - 1 + psi2 * (psi1 * u**2 + s**2 * eta) / d0,
+            "psi3_vanilla": (s**2 * (psi1 - delta) + delta * e) / d0,
+            "psi2_ensemble": s**2 + u**2 * gamma / (1 - gamma),
+            "psi3_ensemble": gamma / (1 - gamma),
+            "psi2_divide": s**2,
+            "psi2_features": s**2 + s**2 * (u**2 + eta) / (psi1 - s**2),
+        }
+
+
+def _root(psi1: Any, psi2: Any, ridge: Any, eta: Any) -> Any:
+    """The root of (ψ₁-Δ)(ψ₂-Δ) = λ ψ₁ ψ₂ x/μ₁², by bisection, then Newton's method."""
+    small = min(psi1, psi2)
+    b = 1 + eta - small  # Δ(x) = small
+    if eta:
+        top = (mpmath.sqrt(b**2 + 4 * small * eta) - b) / (2 * eta)
+    else:
+        top = small / (1 - small) if small < 1 else mpf(10) ** 700
+    if not ridge:
+        return top
+
+    def delta(x: Any) -> Any:
+        return x / (1 + x) + x * eta
+
+    def excess(x: Any) -> Any:
+        d = delta(x)
+        return (psi1 - d) * (psi2 - d) - ridge * psi1 * psi2 * x
+
+    low, high = mpf(0), top  # excess is positive at 0 and decreases up to Δ = small
+    with mpmath.workdps(DIGITS):
+        for _ in range(70):  # in 1/(1+x) when x is huge, in x otherwise
+            middle = mpmath.sqrt(low * high) if low and high / low > 4 else (low + high) / 2
+            if not low and high > mpf(10) ** -400:
+                middle = high / 1024
+            if excess(middle) > 0:
+                low = middle
+            else:
+                high = middle
+        x = (low + high) / 2
+        for _ in range(14):
+            d, slope = delta(x), 1 / (1 + x) ** 2 + eta
+            f = (psi1 - d) * (psi2 - d) - ridge * psi1 * psi2 * x
+            df = -slope * (psi1 + psi2 - 2 * d) - ridge * psi1 * psi2
+            new = x - f / df
+            if not low <= new <= high:
+                new = (low + high) / 2
+            if excess(new) > 0:
+                low = new
+            else:
+                high = new
+            x = new
+        assert abs(f / df) < abs(x) * mpf(10) ** -80, "the oracle did not converge"
+    return x
+
+
+def error(terms: dict[str, Any], *, signal: float, noise: float, nonlinear_signal: float, members: float,
+          scheme: str) -> dict[str, Any]:  # fmt: skip
+    """The decomposition of [dascoli2020] from the Ψ terms, by subtraction."""
+    with mpmath.workdps(DIGITS):
+        F2, T2, G2 = (mpf(v) ** 2 for v in (signal, noise, nonlinear_signal))
+        member = 1 / mpf(members)
+        data = member if scheme == "divide" else mpf(1)
+        p2v, p3v = terms["psi2_vanilla"], terms["psi3_vanilla"]
+        p2e, p3e, p2d = terms["psi2_ensemble"], terms["psi3_ensemble"], terms["psi2_divide"]
+        return {
+            "noise": T2 * (data * p3e + member * (p3v - p3e)),
+            "initialization": member * (F2 * (p2v - p2e) + G2 * (p3v - p3e)),
+            "sampling": data * (F2 * (p2e - p2d) + G2 * p3e),
+            "bias": F2 * (1 - 2 * terms["psi1"] + p2d) + G2,
+        }
+
+
+def anova(terms: dict[str, Any], *, signal: float, noise: float, nonlinear_signal: float) -> dict[str, Any]:
+    """The symmetric split from the Ψ terms, by subtraction."""
+    with mpmath.workdps(DIGITS):
+        F2, T2, G2 = (mpf(v) ** 2 for v in (signal, noise, nonlinear_signal))
+        p2v, p2e, p2d, p2p = (terms[f"psi2_{n}"] for n in ("vanilla", "ensemble", "divide", "features"))
+        p3v, p3e = terms["psi3_vanilla"], terms["psi3_ensemble"]
+        return {
+            "bias": F2 * (1 - 2 * terms["psi1"] + p2d) + G2,
+            "initialization": F2 * (p2p - p2d),
+            "sampling": F2 * (p2e - p2d) + G2 * p3e,
+            "initialization_sampling": F2 * (p2v - p2e - p2p + p2d) + G2 * (p3v - p3e),
+            "noise_sampling": T2 * p3e,
+            "noise_initialization_sampling": T2 * (p3v - p3e),
+        }
