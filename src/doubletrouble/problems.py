@@ -27,9 +27,9 @@ from doubletrouble.parameters import (
 
 # Squares of amplitudes must stay representable.
 _AMPLITUDE = {"high": 1e150, "typical": (0.0, 2.0)}
-_SIZE = {"low": 1e-200, "high": 1e200}
+_SIZE = {"low": 1e-50, "high": 1e50}
 _COUNT = Parameter(symbol="P, N, D", meaning="a count", typical=(1, 1000), **_SIZE)
-_COUNT_OR_INF = Parameter(symbol="P", meaning="a count, or inf", typical=(1, 1000), low=1e-200)
+_COUNT_OR_INF = Parameter(symbol="P", meaning="a count, or inf", typical=(1, 1000), low=1e-50)
 
 
 class _Validated:
@@ -78,7 +78,7 @@ class Problem(_Validated):
 
     features_per_dim: Numeric = parameter(
         2.0, symbol="P/D", meaning="features per input dimension; inf is the kernel limit",
-        low=1e-200, typical=(0.1, 10.0),
+        low=1e-50, typical=(0.1, 10.0),
     )  # fmt: skip
     samples_per_dim: Numeric = parameter(
         1.0, symbol="N/D", meaning="training samples per input dimension",
@@ -161,7 +161,7 @@ class SpectralProblem(_Validated):
         typical=(0.0, 1.0), high=1e150,
     )  # fmt: skip
     n_features: Numeric = parameter(
-        symbol="P", meaning="random features; inf is the kernel limit", low=1e-200,
+        symbol="P", meaning="random features; inf is the kernel limit", low=1e-50,
         typical=(10.0, 1e4),
     )  # fmt: skip
     n_samples: Numeric = parameter(

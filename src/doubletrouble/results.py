@@ -17,7 +17,8 @@ class _Parts:
     def total(self) -> Value:
         """The sum of all parts."""
         parts = [getattr(self, f.name) for f in fields(self)]  # type: ignore[arg-type]
-        total: Value = sum(parts[1:], parts[0])
+        with np.errstate(over="ignore"):  # what does not fit a float is inf
+            total: Value = sum(parts[1:], parts[0])
         return total
 
     def __str__(self) -> str:

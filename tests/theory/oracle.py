@@ -80,31 +80,19 @@ def _root(psi1: Any, psi2: Any, ridge: Any, eta: Any) -> Any:
         d = delta(x)
         return (psi1 - d) * (psi2 - d) - ridge * psi1 * psi2 * x
 
-    low, high = mpf(0), top  # excess is positive at 0 and decreases up to Δ = small
-    with mpmath.workdps(DIGITS):
-        for _ in range(70):  # in 1/(1+x) when x is huge, in x otherwise
-            middle = mpmath.sqrt(low * high) if low and high / low > 4 else (low + high) / 2
-            if not low and high > mpf(10) ** -400:
-                middle = high / 1024
-            if excess(middle) > 0:
-                low = middle
-            else:
-                high = middle
-        x = (low + high) / 2
-        for _ in range(14):
-            d, slope = delta(x), 1 / (1 + x) ** 2 + eta
-            f = (psi1 - d) * (psi2 - d) - ridge * psi1 * psi2 * x
-            df = -slope * (psi1 + psi2 - 2 * d) - ridge * psi1 * psi2
-            new = x - f / df
-            if not low <= new <= high:
-                new = (low + high) / 2
-            if excess(new) > 0:
-                low = new
-            else:
-                high = new
-            x = new
-        assert abs(f / df) < abs(x) * mpf(10) ** -80, "the oracle did not converge"
-    return x
+    # excess is positive at 0 and decreases until Δ = small; bisect in log x over 3000 decades
+    low, high = mpmath.log(mpf(10)) * -1500, mpmath.log(min(top, 1 / ridge))
+    for _ in range(45):
+        middle = (low + high) / 2
+        low, high = (middle, high) if excess(mpmath.exp(middle)) > 0 else (low, middle)
+    x = mpmath.exp(low)  # Newton's method climbs from below; next to a double root it only halves
+    for _ in range(2000):
+        d, slope = delta(x), 1 / (1 + x) ** 2 + eta
+        change = excess(x) / (slope * (psi1 + psi2 - 2 * d) + ridge * psi1 * psi2)
+        x += change
+        if abs(change) < x * mpf(10) ** -400:
+            return x
+    raise AssertionError("the oracle did not converge")
 
 
 def error(terms: dict[str, Any], *, signal: float, noise: float, nonlinear_signal: float, members: float,

@@ -29,6 +29,7 @@ from doubletrouble.parameters import FloatArray
 
 # The Newton step at which the next one is below rounding (convergence is quadratic).
 _LAST_STEP = 1e-8
+_DAMPED_AFTER = 8
 _MAX_STEPS = 200
 _TINIEST = 5e-324
 
@@ -86,42 +87,39 @@ def balance_one_level(
 ) -> Balance:
     """Solve (*) for one level of multiplicity one: the isotropic problem, per dimension.
 
-    With w = (l + t) y and p = l/(l + t), multiplying (*) by 1 + p w gives, divided by `small`,
+    Multiplying (*) by 1 + l y gives, divided by `small`,
 
-        (1 + p w) ((1-p) w/small + h(w)) + (1/small - 1)⁺ p w = 1 + (1 - 1/small)⁺ p w.
+        (1 + l y) (t y/small + h(y)) + (1/small - 1)⁺ l y = 1 + (1 - 1/small)⁺ l y.
 
-    Both sides are close to power laws of w, so Newton's method on their logarithms converges
+    Both sides are close to power laws of y, so Newton's method on their logarithms converges
     from anywhere, in three or four steps from the start below.
     """
-    power = level + tail or 1.0  # a constant activation (both zero) learns nothing
-    p, q = level / power, tail / power
     sizes = _Sizes.of(features, samples)
     small, ratio, gap = sizes
-    scaled_ridge = ridge / power
-    excess = (1 - small) / small * p
+    excess = (1 - small) / small * level
     equation = _OneLevel(
-        flat=q / small,
+        flat=tail / small,
         less=np.maximum(excess, 0.0),
         more=np.maximum(-excess, 0.0),
         gap=gap,
         square=np.maximum(gap * gap, 1e-320),  # the floor only matters at P = N, r = 0: h = 0
         twice_ratio=2 * ratio,
-        twice_ridge=2 * scaled_ridge,
+        twice_ridge=2 * ridge,
     )
     # start: the ridgeless root (a quadratic) and the root when the ridge dominates, combined,
     # then scaled down by the share of `small` that the two terms would use there
-    linear = 1 - small * p
-    width = abs(linear) + np.sqrt(linear * linear + 4 * p * q * small)
-    inverse = np.where(linear >= 0, width / (2 * small), 2 * p * q / width)
-    w = 1 / (inverse + scaled_ridge)
-    w = w / (w * inverse + sizes.unused(scaled_ridge * w)[0])
-    w = _newton(w, p, equation)
+    linear = (level + tail) - small * level
+    width = abs(linear) + np.sqrt(linear * linear + 4 * level * tail * small)
+    inverse = np.where(linear >= 0, width / (2 * small), 2 * level * tail / width)
+    y = 1 / (inverse + ridge)
+    y = y / (y * inverse + sizes.unused(ridge * y)[0])
+    y = _newton(y, level, equation)
 
-    pw = p * w
-    missed = 1 / (1 + pw)
-    learned = pw * missed
-    partial = learned * missed + q * w
-    unused = sizes.unused(scaled_ridge * w)
+    ly = level * y
+    missed = 1 / (1 + ly)
+    learned = ly * missed
+    partial = learned * missed + tail * y
+    unused = sizes.unused(ridge * y)
     return _finish(features, samples, unused, learned, missed, partial, learned * learned)
 
 
@@ -140,31 +138,39 @@ class _OneLevel(NamedTuple):
         return _OneLevel(*(v if np.ndim(v) == 0 else v[points] for v in self))
 
 
-def _newton(w: FloatArray, p: float, equation: _OneLevel, steps: int = 0) -> FloatArray:
-    """Newton's method on the logarithms; once most points are done, only the rest goes on."""
+def _newton(y: FloatArray, level: float, equation: _OneLevel, steps: int = 0) -> FloatArray:
+    """Newton's method on the logarithms; once most points are done, only the rest goes on.
+
+    The logarithmic slope lies in [1/2, 2] everywhere. A point that wanders between regimes (a
+    nearly linear network just above P = N = D can) is soon stepped with the slope 2 until it is
+    near, which always contracts.
+    """
     flat, less, more, gap, square, twice_ratio, twice_ridge = equation
     for taken in range(steps, _MAX_STEPS):
-        pw, qw, ry, below, above = p * w, flat * w, twice_ridge * w, less * w, more * w
+        ly, ty, ry, below, above = level * y, flat * y, twice_ridge * y, less * y, more * y
         root = np.sqrt(square + twice_ratio * ry)  # ry holds 2 r y
-        inner, one = qw + ry / (gap + root), 1 + pw
+        inner, one = ty + ry / (gap + root), 1 + ly
         left, right = one * inner + below, 1 + above
-        slope = (pw * inner + one * (qw + 0.5 * (ry / root)) + below) / left - above / right
-        step = np.log(left / right) / slope
-        w = w * np.exp(-step)
-        if np.ndim(w) == 0:
+        slope = (ly * inner + one * (ty + 0.5 * (ry / root)) + below) / left - above / right
+        excess = np.log(left / right)
+        if taken >= _DAMPED_AFTER:
+            slope = np.where(np.abs(excess) > 0.5, 2.0, slope)
+        step = excess / slope
+        y = y * np.exp(-step)
+        if np.ndim(y) == 0:
             if abs(step) < _LAST_STEP:
-                return w
+                return y
         elif taken >= 1:  # hardly any block is done after its first step
             active = np.flatnonzero(~(np.abs(step) < _LAST_STEP))
             if active.size == 0:
-                return w
+                return y
             if active.size < 0.2 * step.size:
-                w[active] = _newton(w[active], p, equation.at(active), taken + 1)
-                return w
+                y[active] = _newton(y[active], level, equation.at(active), taken + 1)
+                return y
     raise ConvergenceError(
         f"the scalar equation was not solved in {_MAX_STEPS} steps "
         f"(last step {float(np.max(np.abs(step))):.1e})",
-        last=w,
+        last=y,
         residual=float(np.max(np.abs(step))),
     )
 
@@ -209,7 +215,7 @@ def balance_levels(
     for _ in range(3):  # polish: z + small·h has logarithmic derivative z - Q + small·h'
         y, learned, missed = modes(log_y)
         h, bigger = sizes.unused(ridge * y)
-        slope_h = h * bigger / (2 * bigger - sizes.gap)
+        slope_h = h * bigger / np.maximum(2 * bigger - sizes.gap, _TINIEST)
         partial = np.sum(learned * missed, axis=0) + tail * y
         step = excess(log_y) / (partial + small * slope_h)
         log_y = log_y - step

@@ -20,6 +20,8 @@ solved in the asymptotic regime instead, 250 decades away, where a finite limit 
 rounding and everything else is far enough out to be told from 0 or inf.
 """
 
+import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -29,6 +31,7 @@ from doubletrouble.problems import Problem, SpectralProblem
 from doubletrouble.theory.balance import Balance, balance_levels, balance_one_level
 
 _VANISHING = 1e-250
+_TINY_RIDGE = 1e-305  # below this a saturated learner's y would overflow
 _NEGLIGIBLE = 1e-40
 
 
@@ -53,7 +56,7 @@ def split(balance: Balance, overlap: FloatArray, square: FloatArray, missed: Flo
     rest = B + e_N
     features = cross * (e_P / (A + e_P))
     shared = Q_N / rest
-    own = e_P * e_N / ((A * B + B * e_P + A * e_N) * rest)
+    own = e_P / (A * B + B * e_P + A * e_N) * (e_N / rest)  # in this order: no underflow
     return Split(
         overlap=overlap,
         square=square,
@@ -72,20 +75,16 @@ def isotropic_split(
 ) -> Split:
     """The split of the isotropic problem, at the given P/D, N/D and λ."""
     moments = problem.moments
-    level, tail = moments.linear**2, moments.nonlinear**2
+    scale = math.hypot(moments.linear, moments.nonlinear) or 1.0
+    level, tail = ((m / scale) ** 2 for m in (moments.linear, moments.nonlinear))
+    saturated = np.minimum(features, samples) >= (level > 0) if tail < _VANISHING else False
 
     def evaluate(features: FloatArray, samples: FloatArray, ridge: FloatArray) -> Split:
         balance = balance_one_level(features, samples, ridge, level, tail)
         s, u = balance.learned, balance.missed
         return split(balance, s, s * s, u * u, s * u)
 
-    limit = np.isinf(ridge) | (samples == 0)
-    if tail == 0:
-        limit |= (ridge == 0) & (np.minimum(features, samples) >= (level > 0))
-    if not np.any(limit):
-        return evaluate(features, samples, ridge)
-    scale = level + tail or 1.0
-    return _settled(limit, evaluate(*_approach(limit, features, samples, ridge, scale)))
+    return _with_limits(evaluate, features, samples, ridge / scale / scale, saturated)
 
 
 def spectral_split(
@@ -94,30 +93,37 @@ def spectral_split(
 ) -> Split:  # fmt: skip
     """The split for a measured spectrum, at the given P, N, δ and tail (all of one shape)."""
     levels, powers = np.asarray(problem.eigenvalues), np.asarray(problem.target_powers)
-    # peak first: the sum of large powers could overflow
+    scale = levels.sum() + float(np.max(tail)) or 1.0
+    levels, tail = levels / scale, tail / scale
+    # divided by the largest first: the sum of large powers could overflow
     weights = powers / powers.max() if powers.any() else np.ones_like(powers)
     weights = weights / weights.sum()
-    limit = np.isinf(ridge) | (samples == 0)
-    limit |= (ridge == 0) & (tail == 0) & (np.minimum(features, samples) >= np.sum(levels > 0))
-    per_sample = ridge / np.where(samples == 0, 1.0, samples)
-    scale = levels.sum() + float(np.max(tail)) or 1.0
-    f, n, r = _approach(limit, features, samples, per_sample, scale)
-    balance = balance_levels(f, n, r, levels, tail)
-    L, M = balance.learned, balance.missed
-    parts = split(balance, weights @ L, weights @ L**2, weights @ M**2, weights @ (L * M))
-    return _settled(limit, parts) if limit.any() else parts
+    saturated = (tail < _VANISHING) & (np.minimum(features, samples) >= np.sum(levels > 0))
+
+    def evaluate(features: FloatArray, samples: FloatArray, ridge: FloatArray) -> Split:
+        balance = balance_levels(features, samples, ridge, levels, tail)
+        L, M = balance.learned, balance.missed
+        return split(balance, weights @ L, weights @ L**2, weights @ M**2, weights @ (L * M))
+
+    per_sample = ridge / scale / np.where(samples == 0, 1.0, samples)
+    return _with_limits(evaluate, features, samples, per_sample, saturated)
 
 
-def _approach(
-    limit: FloatArray, features: FloatArray, samples: FloatArray, ridge: FloatArray, scale: float
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Replace 0 and inf by values deep in the asymptotic regime, where `limit` says so."""
-    far = np.where(ridge == 0, scale * _VANISHING, np.where(np.isinf(ridge), scale / _VANISHING, ridge))
-    return features, np.where(samples == 0, _VANISHING, samples), np.where(limit, far, ridge)
+def _with_limits(
+    evaluate: Callable[..., Split], features: FloatArray, samples: FloatArray, ridge: FloatArray,
+    saturated: FloatArray | bool,
+) -> Split:  # fmt: skip
+    """Evaluate, with 0 and inf replaced by values deep in the asymptotic regime where needed.
 
-
-def _settled(limit: FloatArray, parts: Split) -> Split:
-    """Round what is far out to the limit it approaches."""
+    `saturated` tells where every mode can be learned in full: there ridge 0 is a limit, too.
+    """
+    high, empty = ridge > 1 / _VANISHING, samples == 0
+    low = saturated & (ridge < _TINY_RIDGE)
+    limit = high | low | empty
+    if not np.any(limit):
+        return evaluate(features, samples, ridge)
+    ridge = np.where(high, 1 / _VANISHING, np.where(low, _VANISHING, ridge))
+    parts = evaluate(features, np.where(empty, _VANISHING, samples), ridge)
 
     def settle(value: FloatArray) -> FloatArray:
         low = np.where(value < _NEGLIGIBLE, 0.0, value)

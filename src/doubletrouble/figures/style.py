@@ -1,0 +1,134 @@
+"""How every figure looks: fonts, colours, line styles and number formats, in one place.
+
+The colours are those of Okabe and Ito, told apart by colour-blind readers; each cause also has
+its own dashes and marker, so that a grey print loses nothing. Fonts come with matplotlib, and the
+reader's own matplotlibrc is set aside, so that a figure looks the same everywhere.
+"""
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from doubletrouble.errors import require
+from doubletrouble.parameters import FloatArray
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+WIDTH = 7.0  # inches: the text width of a two-column journal page
+
+RC: dict[str, Any] = {
+    "font.family": "STIXGeneral",
+    "mathtext.fontset": "stix",
+    "font.size": 10.0,
+    "axes.titlesize": 10.0,
+    "axes.labelsize": 10.5,
+    "legend.fontsize": 10.0,
+    "xtick.labelsize": 9.5,
+    "ytick.labelsize": 9.5,
+    "axes.linewidth": 0.7,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "axes.grid": True,
+    "grid.color": "#e4e4e4",
+    "grid.linewidth": 0.6,
+    "xtick.direction": "out",
+    "ytick.direction": "out",
+    "xtick.major.width": 0.7,
+    "ytick.major.width": 0.7,
+    "xtick.minor.width": 0.5,
+    "ytick.minor.width": 0.5,
+    "lines.linewidth": 1.5,
+    "lines.markersize": 4.5,
+    "legend.frameon": False,
+    "legend.title_fontsize": 10.0,
+    "legend.handlelength": 2.8,
+    "legend.columnspacing": 1.8,
+    "figure.constrained_layout.use": True,
+    "figure.constrained_layout.wspace": 0.06,
+    "figure.dpi": 100.0,
+    "savefig.dpi": 200.0,
+    "savefig.facecolor": "white",
+    "svg.fonttype": "path",  # no font needed to read the file
+    "svg.hashsalt": "doubletrouble",  # the same identifiers in every run
+    "pdf.fonttype": 42,  # text stays text
+}
+
+
+class Stroke(NamedTuple):
+    """How one cause is named and drawn."""
+
+    label: str
+    color: str
+    linestyle: Any
+    marker: str
+    width: float
+    face: str  # of the marker
+
+
+STROKES: dict[str, Stroke] = {
+    "total": Stroke("Total", "#000000", "-", "", 2.2, "none"),
+    "noise": Stroke("Noise", "#D55E00", "-", "o", 1.5, "#D55E00"),
+    "initialization": Stroke("Initialization", "#0072B2", (0, (6, 2)), "s", 1.5, "white"),
+    "sampling": Stroke("Sampling", "#009E73", (0, (5, 1.5, 1, 1.5)), "^", 1.5, "#009E73"),
+    "bias": Stroke("Bias", "#CC79A7", (0, (1.2, 1.0)), "D", 1.9, "white"),
+}
+
+
+@contextmanager
+def journal() -> Iterator[None]:
+    """Draw and save in the house style; matplotlib's settings return afterwards."""
+    matplotlib = require("matplotlib", "figures")
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(RC)
+        yield
+
+
+def blank(*, height: float) -> "Figure":
+    """Make an empty figure of journal width, outside pyplot: no window, no global state."""
+    require("matplotlib", "figures")
+    figure: Figure = require("matplotlib.figure", "figures").Figure(figsize=(WIDTH, height))
+    return figure
+
+
+def plain_number(value: float, _: object = None) -> str:
+    """Write a tick as a number a reader can say, and only extreme ones as powers of ten.
+
+    >>> plain_number(0.01), plain_number(100.0), plain_number(1e-5)
+    ('0.01', '100', '$10^{-5}$')
+    """
+    if value <= 0 or 1e-3 <= value <= 1e4:
+        return f"{value:g}"
+    return f"${scientific(value)}$"
+
+
+def scientific(value: float) -> str:
+    r"""Write a number in mathtext, with a power of ten where that is how one says it.
+
+    >>> scientific(1e-5), scientific(3e-4), scientific(2.5), scientific(0.0), scientific(math.inf)
+    ('10^{-5}', '3\\times 10^{-4}', '2.5', '0', '\\infty')
+    """
+    if math.isinf(value):
+        return r"\infty"
+    factor, _, exponent = f"{value:.6e}".partition("e")
+    whole_power = float(factor) == 1 and value < 1  # 0.1 is said 10⁻¹ next to 10⁻⁵
+    if value == 0 or (1e-2 <= value <= 1e3 and not whole_power):
+        return f"{value:g}"
+    power = f"10^{{{int(exponent)}}}"
+    return power if float(factor) == 1 else rf"{float(factor):g}\times {power}"
+
+
+def spread(x: FloatArray, *, count: int, shift: float) -> list[int]:
+    """Pick the points that carry a marker: evenly spaced in log x, `shift` of a step along."""
+    finite = np.flatnonzero(np.isfinite(x) & (x > 0))
+    if finite.size == 0:
+        return []
+    logs = np.log(x[finite])
+    low, high = float(logs.min()), float(logs.max())
+    places = low + (high - low) * (np.arange(count) + shift) / count
+    return sorted({int(finite[np.argmin(np.abs(logs - place))]) for place in places})
