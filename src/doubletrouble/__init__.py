@@ -12,7 +12,9 @@ from doubletrouble.errors import ConvergenceError, DoubleTroubleError, MissingEx
 from doubletrouble.problems import Problem, SpectralProblem
 from doubletrouble.results import AnovaTerms, ErrorTerms, OptimalRidge, PsiTerms
 from doubletrouble.ridge import ridge_from, ridge_to
+from doubletrouble.theory import replica
 from doubletrouble.theory.error import anova, exact_error, psi_terms, training_error
+from doubletrouble.theory.optimum import optimal_ridge
 
 __all__ = [
     "Activation",
@@ -29,7 +31,9 @@ __all__ = [
     "activation",
     "anova",
     "exact_error",
+    "optimal_ridge",
     "psi_terms",
+    "replica",
     "ridge_from",
     "ridge_to",
     "training_error",

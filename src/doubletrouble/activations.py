@@ -14,7 +14,7 @@ Named activations use closed forms where they exist; any callable is integrated 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -75,8 +75,12 @@ def activation(spec: "str | Activation | Function", *, slope: float | None = Non
         if name not in _NAMED:
             raise ValueError(f"activation must be one of {', '.join(_NAMED)}, got {spec!r}")
         if slope is not None and name != "leaky_relu":
-            raise ValueError(f"slope must be left out unless activation is leaky_relu, got {slope!r}")
-        return _leaky_relu(0.01 if slope is None else slope) if name == "leaky_relu" else _named(name)
+            raise ValueError(
+                f"slope must be left out unless activation is leaky_relu, got {slope!r}"
+            )
+        return (
+            _leaky_relu(0.01 if slope is None else slope) if name == "leaky_relu" else _named(name)
+        )
     if callable(spec):
         return _from_callable(spec)
     raise TypeError(f"activation must be a name, an Activation or a callable, got {spec!r}")
@@ -134,7 +138,7 @@ _NAMED: dict[str, tuple[Function, tuple[float, float, float] | None]] = {
 }
 
 
-@lru_cache(maxsize=None)
+@cache
 def _named(name: str) -> Activation:
     function, moments = _NAMED[name]
     mean, linear, power = moments or _smooth_moments(function)

@@ -17,7 +17,7 @@ import numpy.typing as npt
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 Value: TypeAlias = float | FloatArray
 """What a numeric field holds after validation: a Python float, or a read-only float64 array."""
-Numeric: TypeAlias = npt.ArrayLike
+Numeric: TypeAlias = float | npt.ArrayLike
 """What a user may pass for a numeric field."""
 
 
@@ -56,13 +56,11 @@ class Parameter:
         return ~good
 
 
-N_MEMBERS = Parameter(
-    symbol="K", meaning="models averaged", typical=(1, 100), low=1.0, whole=True
-)
+N_MEMBERS = Parameter(symbol="K", meaning="models averaged", typical=(1, 100), low=1.0, whole=True)
 
 
 def parameter(default: Any = MISSING, *, vector: bool = False, **declaration: Any) -> Any:
-    """Make a dataclass field that carries its declaration; `vector` marks a list of modes."""
+    """Make a dataclass field with its declaration; `vector` marks part of a spectrum."""
     metadata = {"parameter": Parameter(**declaration), "vector": vector}
     return field(default=default, metadata=metadata)
 
@@ -91,7 +89,7 @@ def checked(name: str, value: Numeric, spec: Parameter) -> Value:
     Traceback (most recent call last):
     ValueError: ridge must be in [0, inf], got -1
     """
-    if type(value) is float or type(value) is int:  # the common case, without NumPy
+    if isinstance(value, float | int) and not isinstance(value, bool):  # without NumPy: fast
         number = _as_float(name, value)
         if number not in spec:
             raise ValueError(f"{name} must be {spec.domain}, got {value!r}")

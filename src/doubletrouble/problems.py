@@ -3,7 +3,7 @@ r"""The learning problems: random-features ridge regression, isotropic or with a
 A model f(x) = Σ_h a_h σ(θ_h·x/√D) with P random features is fitted to N samples
 y = ⟨β, x⟩ + F⋆·(nonlinear part) + τ·ε of dimension D by minimizing
 
-    (1/N) Σ_μ (y_μ - f(x_μ))² + (P λ / D) |a|²        [dascoli2020] Eq. (3)
+    (1/N) Σ_μ (y_μ - f(x_μ))² + (P λ / D) |a|²        [dascoli2020] Eq. (4)
 
 The theory needs P/D, N/D, λ, the powers F = |β|, τ, F⋆ and the activation's moments.
 """
@@ -26,8 +26,8 @@ from doubletrouble.parameters import (
 )
 
 # Squares of amplitudes must stay representable.
-_AMPLITUDE = {"high": 1e150, "typical": (0.0, 2.0)}
-_SIZE = {"low": 1e-50, "high": 1e50}
+_AMPLITUDE: dict[str, Any] = {"high": 1e150, "typical": (0.0, 2.0)}
+_SIZE: dict[str, Any] = {"low": 1e-50, "high": 1e50}
 _COUNT = Parameter(symbol="P, N, D", meaning="a count", typical=(1, 1000), **_SIZE)
 _COUNT_OR_INF = Parameter(symbol="P", meaning="a count, or inf", typical=(1, 1000), low=1e-50)
 
@@ -52,12 +52,10 @@ class _Validated:
 
     def _key(self) -> tuple[Any, ...]:
         values = (getattr(self, f.name) for f in fields(self))  # type: ignore[arg-type]
-        return tuple(
-            (v.shape, v.tobytes()) if isinstance(v, np.ndarray) else v for v in values
-        )
+        return tuple((v.shape, v.tobytes()) if isinstance(v, np.ndarray) else v for v in values)
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and self._key() == other._key()  # type: ignore[attr-defined]
+        return type(other) is type(self) and self._key() == other._key()
 
     def __hash__(self) -> int:
         return hash((type(self), self._key()))
@@ -87,9 +85,7 @@ class Problem(_Validated):
     ridge: Numeric = parameter(
         1e-5, symbol="λ", meaning="ridge penalty; 0 is the minimum-norm limit", typical=(1e-5, 10.0)
     )
-    signal: Numeric = parameter(
-        1.0, symbol="F", meaning="norm of the linear teacher", **_AMPLITUDE
-    )
+    signal: Numeric = parameter(1.0, symbol="F", meaning="norm of the linear teacher", **_AMPLITUDE)
     noise: Numeric = parameter(
         1.0, symbol="τ", meaning="standard deviation of the training-label noise", **_AMPLITUDE
     )
@@ -158,7 +154,7 @@ class SpectralProblem(_Validated):
     )  # fmt: skip
     tail: Numeric = parameter(
         0.0, symbol="t", meaning="total weight of the tail of tiny eigenvalues",
-        typical=(0.0, 1.0), high=1e150,
+        typical=(0.0, 1.0), high=1e150, vector=True,
     )  # fmt: skip
     n_features: Numeric = parameter(
         symbol="P", meaning="random features; inf is the kernel limit", low=1e-50,
@@ -183,6 +179,8 @@ class SpectralProblem(_Validated):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if np.ndim(self.tail):
+            raise ValueError(f"tail must be a single number, got shape {np.shape(self.tail)}")
         for name in ("eigenvalues", "target_powers"):
             vector = np.atleast_1d(np.asarray(getattr(self, name), dtype=np.float64))
             if vector.ndim != 1:
@@ -203,7 +201,11 @@ class SpectralProblem(_Validated):
         >>> flat.n_features, len(flat.eigenvalues)
         (6.0, 3)
         """
-        size = checked("dim", dim, Parameter(symbol="D", meaning="", typical=(1, 1), low=1, high=1e7, whole=True))
+        size = checked(
+            "dim",
+            dim,
+            Parameter(symbol="D", meaning="", typical=(1, 1), low=1, high=1e7, whole=True),
+        )
         if not isinstance(size, float):
             raise TypeError(f"dim must be one whole number, got {dim!r}")
         if np.ndim(problem.signal):

@@ -70,7 +70,7 @@ class AnovaTerms(_Parts):
 
 @dataclass(frozen=True, kw_only=True)
 class PsiTerms:
-    """The dimensionless terms of [dascoli2020] Eqs. (10)-(15), and one the paper lacks."""
+    """The dimensionless terms of [dascoli2020] Eqs. (12)-(17), and one the paper lacks."""
 
     psi1: Value  # overlap of teacher and student
     psi2_vanilla: Value  # power of the noise-free student

@@ -2,7 +2,7 @@ r"""One fit, four conventions for its ridge.
 
 With features Φ (N × P, entries σ(θ·x/√D)) the same predictor is written
 
-    "paper"    λ      min (1/N) |y - Φa|² + (P λ/D) |a|²              [dascoli2020] Eq. (3)
+    "paper"    λ      min (1/N) |y - Φa|² + (P λ/D) |a|²              [dascoli2020] Eq. (4)
     "sklearn"  alpha  min |y - Φa|² + alpha |a|²                      alpha = N P λ / D
     "gram"     δ      (Φ Φᵀ / P + δ I) c = y                          δ = N λ / D
     "per_dim"         (Zᵀ Z + ψ₁ ψ₂ λ I) a = Zᵀ y, Z = Φ/√D           alpha / D
@@ -15,7 +15,9 @@ from doubletrouble.parameters import Numeric, Parameter, Value, checked, common_
 CONVENTIONS = ("paper", "sklearn", "gram", "per_dim")
 
 _RIDGE = Parameter(symbol="λ", meaning="ridge penalty", typical=(1e-5, 10.0))
-_SIZE = Parameter(symbol="P, N, D", meaning="a count", typical=(1, 1e4), open_low=True, open_high=True)
+_SIZE = Parameter(
+    symbol="P, N, D", meaning="a count", typical=(1, 1e4), open_low=True, open_high=True
+)
 
 
 def ridge_to(
@@ -50,7 +52,12 @@ def _factor(convention: str, n_features: Numeric, n_samples: Numeric, dim: Numer
     }
     common_shape(sizes)
     P, N, D = sizes["n_features"], sizes["n_samples"], sizes["dim"]
-    factors = {"paper": 1.0 + 0.0 * D, "sklearn": N * P / D, "gram": N / D, "per_dim": (N / D) * (P / D)}
+    factors = {
+        "paper": 1.0 + 0.0 * D,
+        "sklearn": N * P / D,
+        "gram": N / D,
+        "per_dim": (N / D) * (P / D),
+    }
     if convention not in factors:
         raise ValueError(f"convention must be one of {', '.join(CONVENTIONS)}, got {convention!r}")
     return factors[convention]

@@ -40,7 +40,9 @@ def moments(name: str) -> tuple[Any, Any, Any]:
     return m0, m1, ms
 
 
-def psi(features: float, samples: float, ridge: float, linear: Any, nonlinear: Any) -> dict[str, Any]:
+def psi(
+    features: float, samples: float, ridge: float, linear: Any, nonlinear: Any
+) -> dict[str, Any]:
     """The seven Ψ, from the scalar equation and the closed forms as usually written."""
     with mpmath.workdps(DIGITS):
         psi1, psi2, lam = mpf(features), mpf(samples), mpf(ridge)
@@ -112,11 +114,15 @@ def error(terms: dict[str, Any], *, signal: float, noise: float, nonlinear_signa
         }
 
 
-def anova(terms: dict[str, Any], *, signal: float, noise: float, nonlinear_signal: float) -> dict[str, Any]:
+def anova(
+    terms: dict[str, Any], *, signal: float, noise: float, nonlinear_signal: float
+) -> dict[str, Any]:
     """The symmetric split from the Ψ terms, by subtraction."""
     with mpmath.workdps(DIGITS):
         F2, T2, G2 = (mpf(v) ** 2 for v in (signal, noise, nonlinear_signal))
-        p2v, p2e, p2d, p2p = (terms[f"psi2_{n}"] for n in ("vanilla", "ensemble", "divide", "features"))
+        p2v, p2e, p2d, p2p = (
+            terms[f"psi2_{n}"] for n in ("vanilla", "ensemble", "divide", "features")
+        )
         p3v, p3e = terms["psi3_vanilla"], terms["psi3_ensemble"]
         return {
             "bias": F2 * (1 - 2 * terms["psi1"] + p2d) + G2,

@@ -12,15 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from doubletrouble.activations import Activation
+from doubletrouble.figures import style
 from doubletrouble.figures.spec import FigureSpec, Line, Table
-from doubletrouble.figures.style import (
-    STROKES,
-    blank,
-    journal,
-    plain_number,
-    scientific,
-    spread,
-)
 from doubletrouble.parameters import FloatArray, Numeric, checked, declarations
 from doubletrouble.problems import Problem
 from doubletrouble.theory.error import exact_error
@@ -98,17 +91,10 @@ def decomposition_data(
             activation=activation,
         )
         error = exact_error(problem, n_members=n_members, scheme=scheme)
-        lines = [
-            Line(label, ratio, np.asarray(getattr(error, label))) for label in (*CAUSES, "total")
-        ]
+        labels = (*CAUSES, "total")
+        lines = tuple(Line(label, ratio, np.asarray(getattr(error, label))) for label in labels)
         panels.append(
-            Panel(
-                ratios=ratio,
-                problem=problem,
-                n_members=n_members,
-                scheme=scheme,
-                lines=tuple(lines),
-            )
+            Panel(ratios=ratio, problem=problem, n_members=n_members, scheme=scheme, lines=lines)
         )
     return tuple(panels)
 
@@ -131,40 +117,40 @@ def draw(axes: "Axes", panel: Panel) -> None:
         "$P=N$", (1.0, 1.0), (0, 3), xycoords=("data", "axes fraction"),
         textcoords="offset points", ha="center", va="bottom", color="#333333", annotation_clip=True,
     )  # fmt: skip
-    by_size = sorted(STROKES, key=lambda label: label != "total")  # the total lies underneath
-    for place, label in enumerate(by_size):
-        stroke, line = STROKES[label], panel.line(label)
+    for place, (label, stroke) in enumerate(style.STROKES.items()):
+        line = panel.line(label)
         if not np.any((line.y > 0) & np.isfinite(line.y)):
             continue  # an absent cause has no place on a logarithmic axis
         axes.plot(
             line.x, line.y, label=stroke.label, color=stroke.color, linestyle=stroke.linestyle,
             linewidth=stroke.width, marker=stroke.marker, markerfacecolor=stroke.face,
-            markeredgewidth=1.0, markevery=spread(line.x, count=6, shift=0.2 * place),
+            markeredgewidth=1.0, markevery=style.spread(line.x, count=6, shift=0.2 * place),
         )  # fmt: skip
-    axes.xaxis.set_major_formatter(plain_number)
-    axes.yaxis.set_major_formatter(plain_number)
-    axes.xaxis.set_minor_formatter("")
-    axes.yaxis.set_minor_formatter("")
+    style.plain_ticks(axes)
     inside = panel.ratios[np.isfinite(panel.ratios)]
     if inside.size > 1:
         axes.set_xlim(inside.min(), inside.max())
-    axes.set_title(rf"$\lambda={scientific(panel.ridge)}$", loc="right")
+    axes.set_title(rf"$\lambda={style.scientific(panel.ridge)}$", loc="right")
 
 
 def plot(panels: Sequence[Panel]) -> "Figure":
     """Make the whole figure: the panels side by side, one legend above, one range of errors."""
-    with journal():
-        figure = blank(height=3.1)
+    with style.journal():
+        figure = style.blank(height=3.1)
         row = figure.subplots(1, len(panels), sharex=True, sharey=True, squeeze=False)[0]
         for place, (axes, panel) in enumerate(zip(row, panels, strict=True)):
             draw(axes, panel)
             if len(panels) > 1:
                 axes.set_title(f"({chr(ord('a') + place)})", loc="left")
             axes.label_outer()
-        row[0].set_ylim(_error_range(panels))
+        row[0].set_ylim(style.log_range(line.y for panel in panels for line in panel.lines))
         handles, labels = row[0].get_legend_handles_labels()
         figure.legend(
-            handles, labels, title=_setting(panels[0]), ncols=len(labels), loc="outside upper center"
+            handles,
+            labels,
+            title=_setting(panels[0]),
+            ncols=len(labels),
+            loc="outside upper center",
         )
         figure.draw_without_rendering()  # ticks are made in this style, not at a later save
     return figure
@@ -178,17 +164,14 @@ def _setting(panel: Panel) -> str:
         for value in (problem.signal, problem.noise, problem.samples_per_dim, panel.n_members)
     )
     snr = signal / noise if noise else np.inf
-    words = [f"$N/D={scientific(samples)}$", rf"SNR$\;=F/\tau={scientific(snr)}$"]
+    words = [
+        f"$N/D={style.scientific(samples)}$",
+        rf"$\mathrm{{SNR}}=F/\tau={style.scientific(snr)}$",
+    ]
     if members != 1:
-        words.append(f"$K={scientific(members)}$" + (" (divided data)" * (panel.scheme == "divide")))
+        divided = " (divided data)" if panel.scheme == "divide" else ""
+        words.append(f"$K={style.scientific(members)}${divided}")
     return r",$\quad$".join(words)
-
-
-def _error_range(panels: Sequence[Panel]) -> tuple[float, float]:
-    """Limits that hold every positive, finite value with a little room."""
-    values = np.concatenate([line.y for panel in panels for line in panel.lines])
-    seen = values[np.isfinite(values) & (values > 0)]
-    return (float(seen.min()) / 1.5, float(seen.max()) * 1.5) if seen.size else (0.1, 10.0)
 
 
 FIGURE = FigureSpec(

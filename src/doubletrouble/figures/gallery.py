@@ -61,10 +61,10 @@ def _section(spec: FigureSpec[Any]) -> str:
 
 
 def _setting(name: str, value: object) -> str:
-    """One row of the parameter list; symbol and meaning are those the parameter was declared with."""
+    """One row of the parameter list, with the symbol and meaning from the declaration."""
     known: dict[str, Parameter] = {**declarations(Problem), "n_members": N_MEMBERS}
     spec = known.get(name) or known.get(name.removesuffix("s"))
-    symbol, meaning = (spec.symbol, spec.meaning) if spec else ("", name.replace("_", " "))
+    symbol, meaning = (spec.symbol, spec.meaning) if spec else (name.replace("_", " "), "")
     values = value if isinstance(value, list | tuple) else (value,)
     shown = ", ".join(str(v) if isinstance(v, str) else f"{v:g}" for v in values)
     cells = (f"<td>{escape(cell)}</td>" for cell in (symbol, shown, meaning))
@@ -97,6 +97,7 @@ $caption
 <p class="files">Files: $links</p>
 <h3>Parameters</h3>
 <table>
+<tr><th scope="col">Parameter</th><th scope="col">Value</th><th scope="col">Meaning</th></tr>
 $settings
 </table>
 <h3>Remake or change it</h3>
@@ -133,7 +134,8 @@ a { color: var(--link); }
 pre { overflow-x: auto; background: var(--shade); border-radius: 6px; padding: .75rem 1rem;
   font: .875rem/1.5 ui-monospace, Menlo, Consolas, monospace; }
 table { border-collapse: collapse; font-size: .95rem; }
-td { padding: .2rem 1rem .2rem 0; vertical-align: top; border-bottom: 1px solid var(--rule); }
+th, td { text-align: left; padding: .2rem 1rem .2rem 0; vertical-align: top;
+  border-bottom: 1px solid var(--rule); }
 td:nth-child(-n+2) { white-space: nowrap; }
 td:nth-child(3) { color: var(--soft); padding-right: 0; }
 .files { color: var(--soft); }

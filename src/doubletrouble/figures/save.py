@@ -34,7 +34,10 @@ def save(stem: str | Path, figure: "Figure", table: Table) -> list[Path]:
 
 
 def save_png(path: str | Path, figure: "Figure", *, width: int = 1600) -> Path:
-    """Write one PNG of `width` pixels, as a page or a slide wants it."""
+    """Write one PNG of `width` pixels, as a page or a slide wants it.
+
+    The README's picture is `save_png("docs/decomposition.png", plot(decomposition_data()))`.
+    """
     path = Path(path)
     with journal():
         dpi = width / figure.get_figwidth()

@@ -6,7 +6,7 @@ reader's own matplotlibrc is set aside, so that a figure looks the same everywhe
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,6 +16,7 @@ from doubletrouble.errors import require
 from doubletrouble.parameters import FloatArray
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 WIDTH = 7.0  # inches: the text width of a two-column journal page
@@ -70,6 +71,7 @@ class Stroke(NamedTuple):
     face: str  # of the marker
 
 
+# In the order of the legend; the first is drawn underneath.
 STROKES: dict[str, Stroke] = {
     "total": Stroke("Total", "#000000", "-", "", 2.2, "none"),
     "noise": Stroke("Noise", "#D55E00", "-", "o", 1.5, "#D55E00"),
@@ -94,6 +96,20 @@ def blank(*, height: float) -> "Figure":
     require("matplotlib", "figures")
     figure: Figure = require("matplotlib.figure", "figures").Figure(figsize=(WIDTH, height))
     return figure
+
+
+def plain_ticks(axes: "Axes") -> None:
+    """Label the decades of logarithmic axes, 0.1, 1, 10, and nothing between them."""
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter(plain_number)
+        axis.set_minor_formatter("")
+
+
+def log_range(curves: Iterable[FloatArray]) -> tuple[float, float]:
+    """Limits of a logarithmic axis that hold every positive, finite value, with a little room."""
+    values = np.concatenate(list(curves))
+    seen = values[np.isfinite(values) & (values > 0)]
+    return (float(seen.min()) / 1.5, float(seen.max()) * 1.5) if seen.size else (0.1, 10.0)
 
 
 def plain_number(value: float, _: object = None) -> str:

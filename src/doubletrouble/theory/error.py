@@ -19,24 +19,14 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from doubletrouble.parameters import (
-    N_MEMBERS,
-    FloatArray,
-    Numeric,
-    Value,
-    checked,
-    common_shape,
-    declared,
-)
-from doubletrouble.problems import Problem, SpectralProblem
+from doubletrouble.parameters import FloatArray, Numeric, Value
+from doubletrouble.problems import Problem
 from doubletrouble.results import AnovaTerms, ErrorTerms, PsiTerms
 from doubletrouble.theory.blocks import BLOCK, blockwise
-from doubletrouble.theory.split import Split, isotropic_split, spectral_split
+from doubletrouble.theory.points import AnyProblem, Point, prepare
+from doubletrouble.theory.split import Split, split_at
 
-AnyProblem: TypeAlias = Problem | SpectralProblem
 Combination: TypeAlias = Callable[..., tuple[FloatArray, ...]]
-
-SCHEMES = ("ensemble", "divide")
 
 
 def psi_terms(problem: Problem) -> PsiTerms:
@@ -50,8 +40,10 @@ def psi_terms(problem: Problem) -> PsiTerms:
     if not isinstance(problem, Problem):
         raise TypeError(f"problem must be a Problem, got {type(problem).__name__}")
 
-    def kernel(features: FloatArray, samples: FloatArray, ridge: FloatArray) -> tuple[FloatArray, ...]:
-        p = isotropic_split(problem, features, samples, ridge)
+    modes, point, _ = prepare(problem, 1, "ensemble")
+
+    def kernel(*sizes_and_ridge: FloatArray) -> tuple[FloatArray, ...]:
+        p = split_at(modes, *sizes_and_ridge)
         ensemble = p.square + p.data
         return (
             p.overlap,
@@ -63,8 +55,8 @@ def psi_terms(problem: Problem) -> PsiTerms:
             p.square + p.features,
         )
 
-    sizes = {n: getattr(problem, n) for n in ("features_per_dim", "samples_per_dim", "ridge")}
-    values = blockwise(kernel, list(sizes.values()), common_shape(sizes))
+    inputs = (point.features, point.samples, point.ridge)
+    values = blockwise(kernel, inputs, np.broadcast_shapes(*(np.shape(v) for v in inputs)))
     names = ("psi1", "psi2_vanilla", "psi3_vanilla", "psi2_ensemble", "psi3_ensemble",
              "psi2_divide", "psi2_features")  # fmt: skip
     return PsiTerms(**dict(zip(names, values, strict=True)))
@@ -89,9 +81,8 @@ def exact_error(
     total                 0.911709
     """
 
-    def combine(p: Split, share: tuple[FloatArray, FloatArray], F2: FloatArray, G2: FloatArray,
+    def combine(p: Split, data: FloatArray, member: FloatArray, F2: FloatArray, G2: FloatArray,
                 T2: FloatArray, times: Any) -> tuple[FloatArray, ...]:  # fmt: skip
-        data, member = share  # what is left of the variances with the data, and with each member
         return (
             times(T2, times(data, p.noise_shared) + times(member, p.noise_own)),
             times(member, times(F2, p.features + p.features_data) + times(G2, p.noise_own)),
@@ -115,7 +106,7 @@ def anova(problem: AnyProblem) -> AnovaTerms:
     (0.2454, inf)
     """
 
-    def combine(p: Split, _: Any, F2: FloatArray, G2: FloatArray, T2: FloatArray,
+    def combine(p: Split, _: Any, __: Any, F2: FloatArray, G2: FloatArray, T2: FloatArray,
                 times: Any) -> tuple[FloatArray, ...]:  # fmt: skip
         return (
             F2 * p.missed + G2,
@@ -132,9 +123,7 @@ def anova(problem: AnyProblem) -> AnovaTerms:
     return AnovaTerms(**dict(zip(names, parts, strict=True)), bayes=bayes)
 
 
-def training_error(
-    problem: AnyProblem, n_members: Numeric = 1, scheme: str = "ensemble"
-) -> Value:
+def training_error(problem: AnyProblem, n_members: Numeric = 1, scheme: str = "ensemble") -> Value:
     """Return the mean squared error on the (noisy) training labels of K averaged models.
 
     With `scheme="divide"` the average is judged on the whole data set: on each sample, one
@@ -145,9 +134,8 @@ def training_error(
     0.0
     """
 
-    def combine(p: Split, share: tuple[FloatArray, FloatArray], F2: FloatArray, G2: FloatArray,
+    def combine(p: Split, _: Any, member: FloatArray, F2: FloatArray, G2: FloatArray,
                 T2: FloatArray, times: Any) -> tuple[FloatArray, ...]:  # fmt: skip
-        data, member = share
         noise2, unused = T2 + G2, p.unused_samples
         variance = F2 * (p.features + p.features_data) + times(noise2, p.noise_own)
         same = F2 * p.missed + noise2
@@ -167,58 +155,21 @@ def _evaluate(
     problem: AnyProblem, n_members: Numeric, scheme: str, combine: Combination
 ) -> list[Value]:
     """Solve at every point and combine; the last value returned is the Bayes error."""
-    if not isinstance(problem, Problem | SpectralProblem):
-        raise TypeError(
-            f"problem must be a Problem or a SpectralProblem, got {type(problem).__name__}"
-        )
-    if scheme not in SCHEMES:
-        raise ValueError(f"scheme must be one of {', '.join(SCHEMES)}, got {scheme!r}")
-    members = checked("n_members", n_members, N_MEMBERS)
-    numbers = {f.name: getattr(problem, f.name) for f, _ in declared(problem) if not f.metadata["vector"]}
-    shape = common_shape({**numbers, "n_members": members})
-    solve, total_power, block = _solver(problem)
+    modes, inputs, shape = prepare(problem, n_members, scheme)
 
-    def kernel(K: FloatArray, **values: FloatArray) -> tuple[FloatArray, ...]:
-        member = 1 / K
-        data = member if scheme == "divide" else np.float64(1.0)
-        p = solve(member if scheme == "divide" else None, values)
-        F2 = total_power(values)
-        G2, T2, bayes = (values[name] ** 2 for name in ("nonlinear_signal", "noise", "test_noise"))
-        parts = combine(p, (data, member), F2, G2, T2, np.multiply)
+    def kernel(*values: FloatArray) -> tuple[FloatArray, ...]:
+        point = Point(*values)
+        data, member = point.shares(scheme)
+        p = split_at(modes, point.features, point.samples_each(scheme), point.ridge)
+        powers = (point.signal**2, point.nonlinear_signal**2, point.noise**2)
+        parts = combine(p, data, member, *powers, np.multiply)
         if any(np.isnan(part).any() for part in parts):  # 0 · inf: the factor 0 is exact
-            parts = combine(p, (data, member), F2, G2, T2, _zero_wins)
-        return (*parts, bayes)
+            parts = combine(p, data, member, *powers, _zero_wins)
+        return (*parts, point.test_noise**2)
 
-    names = list(numbers)
-    return blockwise(
-        lambda K, *values: kernel(K, **dict(zip(names, values, strict=True))),
-        [members, *numbers.values()],
-        shape,
-        block=block,
-    )
-
-
-def _solver(problem: AnyProblem) -> tuple[Any, Any, int]:
-    """How to split this kind of problem, its linear target power, and its block length."""
-    if isinstance(problem, Problem):
-
-        def isotropic(share: FloatArray | None, v: dict[str, FloatArray]) -> Split:
-            samples = v["samples_per_dim"] if share is None else v["samples_per_dim"] * share
-            return isotropic_split(problem, v["features_per_dim"], samples, v["ridge"])
-
-        return isotropic, lambda v: v["signal"] ** 2, BLOCK
-
-    def spectral(share: FloatArray | None, v: dict[str, FloatArray]) -> Split:
-        samples = v["n_samples"] if share is None else v["n_samples"] * share
-        arrays = np.broadcast_arrays(v["n_features"], samples, v["ridge"], v["tail"])
-        parts = spectral_split(problem, *(np.atleast_1d(a) for a in arrays))
-        return Split(*(np.reshape(value, arrays[0].shape) for value in parts))
-
-    total = float(np.sum(problem.target_powers))
-    modes = np.size(problem.eigenvalues)
-    return spectral, lambda _: np.float64(total), max(1, 32 * BLOCK // modes)
+    return blockwise(kernel, inputs, shape, block=max(1, BLOCK // modes.cost))
 
 
 def _zero_wins(factor: FloatArray, value: FloatArray) -> FloatArray:
-    """factor · value, with 0 · inf = 0: a cause that is absent contributes nothing."""
+    """Factor · value, with 0 · inf = 0: a cause that is absent contributes nothing."""
     return np.where((factor == 0) | (value == 0), 0.0, factor * value)

@@ -20,15 +20,13 @@ solved in the asymptotic regime instead, 250 decades away, where a finite limit 
 rounding and everything else is far enough out to be told from 0 or inf.
 """
 
-import math
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from doubletrouble.parameters import FloatArray
-from doubletrouble.problems import Problem, SpectralProblem
-from doubletrouble.theory.balance import Balance, balance_levels, balance_one_level
+from doubletrouble.theory.balance import Balance
+from doubletrouble.theory.modes import Modes
 
 _VANISHING = 1e-250
 _TINY_RIDGE = 1e-305  # below this a saturated learner's y would overflow
@@ -49,17 +47,17 @@ class Split(NamedTuple):
     unused_samples: FloatArray  # the square root of training over test error
 
 
-def split(balance: Balance, overlap: FloatArray, square: FloatArray, missed: FloatArray,
-          cross: FloatArray) -> Split:  # fmt: skip
-    """Evaluate the formulas above; `cross` is χ, the target power half learned."""
-    _, _, A, B, e_P, e_N, Q_N = balance
+def split(balance: Balance, modes: Modes) -> Split:
+    """Evaluate the formulas above (also on complex numbers, for derivatives)."""
+    L, M, A, B, e_P, e_N, Q_N = balance
+    missed = modes.weigh(M * M)
     rest = B + e_N
-    features = cross * (e_P / (A + e_P))
+    features = modes.weigh(L * M) * (e_P / (A + e_P))
     shared = Q_N / rest
     own = e_P / (A * B + B * e_P + A * e_N) * (e_N / rest)  # in this order: no underflow
     return Split(
-        overlap=overlap,
-        square=square,
+        overlap=modes.weigh(L),
+        square=modes.weigh(L * L),
         missed=missed,
         features=features,
         data=missed * shared,
@@ -70,63 +68,20 @@ def split(balance: Balance, overlap: FloatArray, square: FloatArray, missed: Flo
     )
 
 
-def isotropic_split(
-    problem: Problem, features: FloatArray, samples: FloatArray, ridge: FloatArray
-) -> Split:
-    """The split of the isotropic problem, at the given P/D, N/D and λ."""
-    moments = problem.moments
-    scale = math.hypot(moments.linear, moments.nonlinear) or 1.0
-    level, tail = ((m / scale) ** 2 for m in (moments.linear, moments.nonlinear))
-    saturated = np.minimum(features, samples) >= (level > 0) if tail < _VANISHING else False
-
-    def evaluate(features: FloatArray, samples: FloatArray, ridge: FloatArray) -> Split:
-        balance = balance_one_level(features, samples, ridge, level, tail)
-        s, u = balance.learned, balance.missed
-        return split(balance, s, s * s, u * u, s * u)
-
-    return _with_limits(evaluate, features, samples, ridge / scale / scale, saturated)
-
-
-def spectral_split(
-    problem: SpectralProblem, features: FloatArray, samples: FloatArray, ridge: FloatArray,
-    tail: FloatArray,
-) -> Split:  # fmt: skip
-    """The split for a measured spectrum, at the given P, N, δ and tail (all of one shape)."""
-    levels, powers = np.asarray(problem.eigenvalues), np.asarray(problem.target_powers)
-    scale = levels.sum() + float(np.max(tail)) or 1.0
-    levels, tail = levels / scale, tail / scale
-    # divided by the largest first: the sum of large powers could overflow
-    weights = powers / powers.max() if powers.any() else np.ones_like(powers)
-    weights = weights / weights.sum()
-    saturated = (tail < _VANISHING) & (np.minimum(features, samples) >= np.sum(levels > 0))
-
-    def evaluate(features: FloatArray, samples: FloatArray, ridge: FloatArray) -> Split:
-        balance = balance_levels(features, samples, ridge, levels, tail)
-        L, M = balance.learned, balance.missed
-        return split(balance, weights @ L, weights @ L**2, weights @ M**2, weights @ (L * M))
-
-    per_sample = ridge / scale / np.where(samples == 0, 1.0, samples)
-    return _with_limits(evaluate, features, samples, per_sample, saturated)
-
-
-def _with_limits(
-    evaluate: Callable[..., Split], features: FloatArray, samples: FloatArray, ridge: FloatArray,
-    saturated: FloatArray | bool,
-) -> Split:  # fmt: skip
-    """Evaluate, with 0 and inf replaced by values deep in the asymptotic regime where needed.
-
-    `saturated` tells where every mode can be learned in full: there ridge 0 is a limit, too.
-    """
-    high, empty = ridge > 1 / _VANISHING, samples == 0
-    low = saturated & (ridge < _TINY_RIDGE)
+def split_at(modes: Modes, features: FloatArray, samples: FloatArray, ridge: FloatArray) -> Split:
+    """Solve the balance equation at the problem's own ridge, limits included, and split."""
+    scaled = modes.scaled_ridge(ridge, samples)
+    high, empty = scaled > 1 / _VANISHING, samples == 0
+    low = modes.saturated(features, samples) & (scaled < _TINY_RIDGE)
     limit = high | low | empty
     if not np.any(limit):
-        return evaluate(features, samples, ridge)
-    ridge = np.where(high, 1 / _VANISHING, np.where(low, _VANISHING, ridge))
-    parts = evaluate(features, np.where(empty, _VANISHING, samples), ridge)
+        return split(modes.solve(features, samples, scaled), modes)
+    scaled = np.where(high, 1 / _VANISHING, np.where(low, _VANISHING, scaled))
+    samples = np.where(empty, _VANISHING, samples)
 
-    def settle(value: FloatArray) -> FloatArray:
-        low = np.where(value < _NEGLIGIBLE, 0.0, value)
-        return np.where(limit, np.where(low > 1 / _NEGLIGIBLE, np.inf, low), value)
+    def settled(value: FloatArray) -> FloatArray:
+        near = np.where(value < _NEGLIGIBLE, 0.0, value)
+        return np.where(limit, np.where(near > 1 / _NEGLIGIBLE, np.inf, near), value)
 
-    return Split(*(settle(value) for value in parts))
+    parts = split(modes.solve(features, samples, scaled), modes)
+    return Split(*(settled(value) for value in parts))

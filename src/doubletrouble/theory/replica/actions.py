@@ -1,3 +1,4 @@
+# ruff: noqa: N802 - the paper's letters
 r"""The actions S₀, Sᵛ, Sᵉ, Sᵈ of [dascoli2020] App. B, in the order of the print; and Sᵖ.
 
 The trace of two resolvents is written as an integral over replicas, and after all averages as one
@@ -10,8 +11,7 @@ two resolvents share decides how q̃ and r̃ are coupled:
 
 **Not in the paper: Sᵖ.** With independent X and W the determinants of G_X and G_W factorize, as for
 d; with a common Θ the integral over λ̂ couples the two systems through the full 2 × 2 matrices
-Q = [[q, q̃], [q̃, q]] and R = [[r, r̃], [r̃, r]], as for v. So the part of the action that App. C writes
-with Tr and log det keeps both:
+Q = [[q, q̃], [q̃, q]] and R = [[r, r̃], [r̃, r]], as for v:
 
     Sᵖ = Σ_copies [λ ψ₁² ψ₂ q + ψ₂ log(1 + μ₁² ψ₁ r + μ⋆² ψ₁ q)]
          + Tr(R Q⁻¹) + (1 - ψ₁) log det Q - log det R.

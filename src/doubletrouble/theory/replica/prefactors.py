@@ -1,14 +1,9 @@
+# ruff: noqa: N802 - the paper's letters
 r"""The prefactors P_Ψ of [dascoli2020] App. B, in the order of the print; and P_Ψ₂ᵖ.
 
 What multiplies exp(-D S/2) in the replica integral of each term: an overlap of the two students'
 weights (through r̃, and q̃ where the features are shared), times an overlap of what they fit (signal,
-Ψ₂, or noise, Ψ₃). The latter is made of
-
-    M_X = R (1 + μ₁² ψ₁ R)⁻¹,    N_X = R (1 + μ₁² ψ₁ R)⁻²,    M_W = Q (1 + μ⋆² ψ₁ A Q)⁻¹,
-
-with A = 1 - μ₁² ψ₁ M_X. App. B gives these 2 × 2 matrices to first order in q̃ and r̃, which is all
-the Hessian at q̃ = r̃ = 0 asks for. Every matrix here has the form [[a, b], [b, a]]; they commute, so
-the order in which App. B and App. C write products does not matter.
+Ψ₂, or noise, Ψ₃), built from the `matrices` M_X, M_W, N_X.
 
 The factor D in front of every prefactor but P_Ψ₁ is left out: it cancels the 1/D of the trace.
 
@@ -17,23 +12,17 @@ M_X, M_W, N_X as in P_Ψ₂ᵈ; the overlap of their weights is that of shared f
 """
 
 from dataclasses import replace
-from typing import Any, NamedTuple, TypeAlias
-
-import numpy as np
-import numpy.typing as npt
+from typing import NamedTuple
 
 from doubletrouble.theory.replica.hessian import Jet
+from doubletrouble.theory.replica.matrices import (
+    Matrices,
+    Matrix,
+    matrices_d,
+    matrices_e,
+    matrices_v,
+)
 from doubletrouble.theory.replica.setting import Setting
-
-Matrix: TypeAlias = npt.NDArray[np.object_]  # 2 × 2, of jets
-
-
-class Matrices(NamedTuple):
-    """M_Xᵃ, M_Wᵃ, N_Xᵃ for one a of v, e, d."""
-
-    M_X: Matrix
-    M_W: Matrix
-    N_X: Matrix
 
 
 class Scalars(NamedTuple):
@@ -106,7 +95,7 @@ def _same_features(at: Setting, qt: Jet, rt: Jet) -> Jet:
 
 def _signal_12(at: Setting, scalars: Scalars) -> Jet:
     psi1, mu1, mustar = at.psi1, at.mu1, at.mustar
-    P_XX, P_WX, P_WW = scalars
+    P_XX, P_WX, P_WW = scalars  # [dascoli2020] App. B
     return mu1**2 * P_XX - 2 * mu1**2 * mustar**2 * psi1 * P_WX + mustar**2 * P_WW
 
 
@@ -152,74 +141,17 @@ def scalars_11(at: Setting, matrices: Matrices) -> Scalars:
     c = (at.mu1 * at.mustar * at.psi1) ** 2
     M_X, M_W, N_X = matrices
     return Scalars(  # [dascoli2020] App. B
-        P_XX=_11(N_X)
-        + 2 * c * _11(N_X @ M_W @ M_X)
-        + c**2 * _11(M_X @ M_W @ N_X @ M_W @ M_X),
+        P_XX=_11(N_X) + 2 * c * _11(N_X @ M_W @ M_X) + c**2 * _11(M_X @ M_W @ N_X @ M_W @ M_X),
         P_WX=_11(N_X @ M_W) + c * _11(M_X @ M_W @ N_X @ M_W),
         P_WW=c * _11(M_W @ N_X @ M_W),
     )
 
 
-# --- the 2 × 2 matrices --------------------------------------------------------------------------
+def _11(matrix: Matrix) -> Jet:
+    entry: Jet = matrix[0, 0]
+    return entry
 
 
-def matrices_v(at: Setting, q: Jet, r: Jet, qt: Jet, rt: Jet) -> Matrices:
-    """M_Xᵛ, M_Wᵛ, N_Xᵛ."""
-    psi1, mu1, mustar = at.psi1, at.mu1, at.mustar
-    one = 1 + mu1**2 * psi1 * r
-    whole = one + mustar**2 * psi1 * q
-    doubled = whole + mu1**2 * psi1 * r if 5 in at.printed else whole  # erratum 5
-    through_W = 0 * qt if 4 in at.printed else qt * one**2 / whole**2  # erratum 4
-    slope = 1 if 6 in at.printed else (1 - mu1**2 * psi1 * r) / one  # erratum 6
-    return Matrices(  # [dascoli2020] App. B
-        M_X=_matrix(r / one, rt / one**2),
-        M_W=_matrix(q * one / doubled, q**2 * mu1**2 * mustar**2 * psi1**2 * rt / whole**2 + through_W),
-        N_X=_matrix(r / one**2, rt / one**2 * slope),
-    )  # fmt: skip
-
-
-def matrices_e(at: Setting, q: Jet, r: Jet, qt: Jet, rt: Jet) -> Matrices:
-    """M_Xᵉ, M_Wᵉ, N_Xᵉ: those of v, but for the q̃ in M_W, since W⁽¹⁾ and W⁽²⁾ are independent."""
-    psi1, mu1, mustar = at.psi1, at.mu1, at.mustar
-    one = 1 + mu1**2 * psi1 * r
-    whole = one + mustar**2 * psi1 * q
-    M_X, M_W, N_X = matrices_v(at, q, r, 0 * qt, rt)
-    if 4 in at.printed:  # erratum 4
-        M_W = M_W + _matrix(0 * q, one**2 * qt / whole**2)
-    Q, identity = _matrix(q, 0 * q), _matrix(0 * q + 1, 0 * q)
-    A = identity - mu1**2 * psi1 * M_X
-    if 12 in at.printed:  # erratum 12: the second term lacks q²
-        M_W = Q - mustar**2 * psi1 * A @ _inverse(identity + mustar**2 * psi1 * Q @ A)
-    if 13 in at.printed:  # erratum 13: the second term lacks μ⋆²
-        M_W = Q @ _inverse(identity + psi1 * A @ Q)
-    return Matrices(M_X, M_W, N_X)
-
-
-def matrices_d(at: Setting, q: Jet, r: Jet, rt: Jet) -> Matrices:
-    """M_Xᵈ, M_Wᵈ, N_Xᵈ: multiples of the identity."""
-    psi1, mu1, mustar = at.psi1, at.mu1, at.mustar
-    one = 1 + mu1**2 * psi1 * r
-    below = 1 + mu1**2 * psi1 * r**2 if 7 in at.printed else one  # erratum 7
-    return Matrices(  # [dascoli2020] App. B
-        M_X=_matrix(r / below, 0 * r),
-        M_W=_matrix(q * one / (one + mustar**2 * psi1 * q), 0 * q),
-        N_X=_matrix(rt / one**2, 0 * r),
-    )
-
-
-def _matrix(same: Jet, other: Jet) -> Matrix:
-    return np.array([[same, other], [other, same]], dtype=object)
-
-
-def _inverse(matrix: Matrix) -> Matrix:
-    a, b = matrix[0]
-    det = a**2 - b**2
-    return _matrix(a / det, -b / det)
-
-
-def _11(matrix: Matrix) -> Any:
-    return matrix[0, 0]
-
-
-def _12(matrix: Matrix) -> Any:
-    return matrix[0, 1]
+def _12(matrix: Matrix) -> Jet:
+    entry: Jet = matrix[0, 1]
+    return entry

@@ -25,10 +25,11 @@ _ROUGH = Decimal("1e-3")  # tolerance on the way
 _FAR = Decimal(5)  # a Newton step in log q or log r that leads nowhere
 
 
-def saddle(at: Setting) -> tuple[Decimal, Decimal]:
+def saddle_point(at: Setting) -> tuple[Decimal, Decimal]:
     """Return (q⋆, r⋆).
 
-    >>> q, r = saddle(Setting.of(psi1=1.0, psi2=1.0, lam=0.1, mu1=0.5, mustar=0.3014051374945435))
+    >>> relu = Setting.of(psi1=1.0, psi2=1.0, lam=0.1, mu1=0.5, mustar=0.3014051374945435)
+    >>> q, r = saddle_point(relu)
     >>> print(round(q, 6), round(r, 6))
     4.606362 3.009781
     """
@@ -77,10 +78,10 @@ def _newton(at: Setting, start: DecimalArray, tolerance: Decimal) -> DecimalArra
         q, r = np.exp(point)
         gradient = _gradient(at, q, r)
         curvature = expand(lambda q, r, qt, rt: S0(at, q, r), q, r).hessian[:2, :2]
-        step = solve(curvature + np.diag(gradient), gradient[:, None])[:, 0]
+        step: DecimalArray = solve(curvature + np.diag(gradient), gradient[:, None])[:, 0]
         if max(abs(step)) > _FAR:
             return None
-        point = point - step
+        point = np.subtract(point, step)
         if max(abs(step)) < tolerance:  # the next step would be its square
             return point
     return None

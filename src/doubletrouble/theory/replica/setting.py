@@ -27,6 +27,7 @@ ERRATA = {
 }
 """The misprints that change a number, by their number in docs/errata.md."""
 
+
 @dataclass(frozen=True, kw_only=True)
 class Setting:
     """ψ₁, ψ₂, λ, μ₁, μ⋆, and the errata left as printed.

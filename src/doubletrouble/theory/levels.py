@@ -1,0 +1,79 @@
+"""The balance equation with many levels: a measured spectrum."""
+
+from typing import Any
+
+import numpy as np
+
+from doubletrouble.errors import ConvergenceError
+from doubletrouble.parameters import FloatArray
+from doubletrouble.theory.balance import TINIEST, Balance, Sizes, balance_of
+
+
+def balance_levels(
+    features: FloatArray, samples: FloatArray, ridge: FloatArray, levels: FloatArray, tail: float
+) -> Balance:
+    """Solve (*) for a list of levels, each of multiplicity one; modes run along the first axis.
+
+    For a mode with l y > 1, L is written 1 - (1 - L) and the one is moved to the right-hand
+    side, where counting is exact: no digits are lost however saturated the spectrum is.
+    """
+    from scipy.optimize import elementwise
+
+    find_root: Any = elementwise.find_root
+    shape = np.broadcast_shapes(np.shape(features), np.shape(samples), np.shape(ridge))
+    flat = [np.broadcast_to(v, shape).reshape(-1) for v in (features, samples, ridge)]
+    sizes, ridge = Sizes.of(flat[0], flat[1]), flat[2]
+
+    def modes(log_y: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        y = np.exp(log_y)
+        ly = levels[:, None] * y
+        missed = 1 / (1 + ly)
+        return y, ly * missed, missed
+
+    def excess(log_y: FloatArray, small: FloatArray, *rest: FloatArray) -> FloatArray:
+        *others, ridge = rest
+        y, learned, missed = modes(log_y)
+        known = missed < 0.5
+        loose = np.sum(np.where(known, -missed, learned), axis=0)
+        used = small * Sizes(small, *others).unused(ridge * y)[0]
+        return np.asarray((used + tail * y + loose) - (small - np.sum(known, axis=0)))
+
+    bracket = _bracket(sizes, ridge, levels, tail)
+    tolerances = {"xatol": 1e-10, "xrtol": 0.0, "fatol": 0.0, "frtol": 0.0}
+    args = (*sizes, ridge)
+    log_y = find_root(excess, bracket, args=args, tolerances=tolerances).x
+    for _ in range(3):  # polish: d(z + small·h)/dlog y = z - Q + small·dh/dlog y
+        y, learned, missed = modes(log_y)
+        h, bigger = sizes.unused(ridge * y)
+        slope = h * bigger / np.maximum(2 * bigger - sizes.gap, TINIEST)
+        partial = np.sum(learned * missed, axis=0) + tail * y
+        step = excess(log_y, *args) / (partial + sizes.small * slope)
+        log_y = log_y - step
+    if not (change := float(np.max(np.abs(step)))) < 1e-9:
+        raise ConvergenceError(
+            f"the scalar equation was not solved (last step {change:.1e})",
+            last=np.exp(log_y),
+            residual=change,
+        )
+    y, learned, missed = modes(log_y)
+    partial = np.sum(learned * missed, axis=0) + tail * y
+    squared = np.sum(learned * learned, axis=0)
+    balance = balance_of(
+        flat[0], flat[1], sizes.unused(ridge * y), learned, missed, partial, squared
+    )
+    return Balance(*(v.reshape((*v.shape[:-1], *shape)) for v in balance))
+
+
+def _bracket(
+    sizes: Sizes, ridge: FloatArray, levels: FloatArray, tail: float
+) -> tuple[FloatArray, FloatArray]:
+    """Bounds on log y: below, z and h each use at most half; above, one term alone suffices."""
+    small, ratio, gap = sizes
+    positive = levels[levels > 0]
+    count = positive.size
+    half = 0.25 * ratio + 0.5 * gap  # r y at which h = 1/2
+    total, smallest = np.float64(levels.sum() + tail), positive.min() if count else 1.0
+    low = np.minimum(0.5 * small / total, half / ridge)
+    by_modes = np.where(small < count, small / ((count - small) * smallest), np.inf)
+    high = np.minimum(np.minimum(1 / ridge, small / np.float64(tail)), by_modes)
+    return np.log(low) - 0.1, np.log(high) + 0.1

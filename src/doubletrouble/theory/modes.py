@@ -1,0 +1,120 @@
+"""What a problem offers to the balance equation: its levels, and how a target weighs them.
+
+The isotropic problem has one level that stands for all D input directions, counted per dimension;
+a measured spectrum has a list. Everything downstream sees only `learned` and `missed` fractions,
+a weighted sum over modes, and unused fractions, so it is written once for both.
+"""
+
+import math
+from typing import Protocol, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from doubletrouble.parameters import FloatArray
+from doubletrouble.problems import Problem, SpectralProblem
+from doubletrouble.theory.balance import Balance
+from doubletrouble.theory.levels import balance_levels
+from doubletrouble.theory.one_level import balance_one_level
+
+BoolArray: TypeAlias = npt.NDArray[np.bool_]
+
+# Weights this far below the largest cannot be told from zero.
+NEGLIGIBLE_WEIGHT = 1e-250
+
+
+class Modes(Protocol):
+    """The levels of a problem, scaled to a total weight of one."""
+
+    cost: int  # numbers stored per point
+    learnable: bool  # whether any of the target's power is on a mode the features see
+
+    def scaled_ridge(self, ridge: FloatArray, samples: FloatArray) -> FloatArray:
+        """The problem's own ridge as r of the balance equation."""
+
+    def own_ridge(self, ridge: FloatArray, samples: FloatArray) -> FloatArray:
+        """The inverse of `scaled_ridge`."""
+
+    def saturated(self, features: FloatArray, samples: FloatArray) -> BoolArray:
+        """Where features and samples suffice to learn every mode in full."""
+
+    def solve(self, features: FloatArray, samples: FloatArray, ridge: FloatArray) -> Balance:
+        """Solve the balance equation at ridge r."""
+
+    def weigh(self, values: FloatArray) -> FloatArray:
+        """Sum over modes, weighted by the target's normalized powers."""
+
+    def count(self, values: FloatArray) -> FloatArray:
+        """Sum over modes, in the units of features and samples."""
+
+
+class IsotropicModes:
+    """One level l = μ₁² and the tail t = μ⋆²; P, N are P/D, N/D, and the ridge is λ."""
+
+    cost = 1
+
+    def __init__(self, problem: Problem) -> None:
+        moments = problem.moments
+        self._root = math.hypot(moments.linear, moments.nonlinear) or 1.0
+        self._level = (moments.linear / self._root) ** 2
+        self._tail = (moments.nonlinear / self._root) ** 2
+        self.learnable = self._level > 0
+
+    def scaled_ridge(self, ridge: FloatArray, samples: FloatArray) -> FloatArray:
+        return ridge / self._root / self._root
+
+    def own_ridge(self, ridge: FloatArray, samples: FloatArray) -> FloatArray:
+        return ridge * self._root * self._root
+
+    def saturated(self, features: FloatArray, samples: FloatArray) -> BoolArray:
+        if self._tail >= NEGLIGIBLE_WEIGHT:
+            return np.asarray(False)
+        return np.minimum(features, samples) >= (self._level > 0)
+
+    def solve(self, features: FloatArray, samples: FloatArray, ridge: FloatArray) -> Balance:
+        return balance_one_level(features, samples, ridge, self._level, self._tail)
+
+    def weigh(self, values: FloatArray) -> FloatArray:
+        return values
+
+    count = weigh
+
+
+class SpectralModes:
+    """The measured levels and their tail, with the ridge δ on the Gram matrix."""
+
+    def __init__(self, problem: SpectralProblem) -> None:
+        levels, powers = np.asarray(problem.eigenvalues), np.asarray(problem.target_powers)
+        tail = float(problem.tail)  # type: ignore[arg-type]
+        self._scale = float(levels.sum()) + tail or 1.0
+        self._levels, self._tail = levels / self._scale, tail / self._scale
+        # divided by the largest first: the sum of large powers could overflow
+        weights = powers / powers.max() if powers.any() else np.ones_like(powers)
+        self._weights = weights / weights.sum()
+        self.cost = levels.size
+        self.learnable = bool(np.any(self._levels * self._weights > 0))
+
+    def scaled_ridge(self, ridge: FloatArray, samples: FloatArray) -> FloatArray:
+        return ridge / self._scale / np.where(samples == 0, 1.0, samples)
+
+    def own_ridge(self, ridge: FloatArray, samples: FloatArray) -> FloatArray:
+        return ridge * self._scale * samples
+
+    def saturated(self, features: FloatArray, samples: FloatArray) -> BoolArray:
+        if self._tail >= NEGLIGIBLE_WEIGHT:
+            return np.asarray(False)
+        return np.minimum(features, samples) >= np.count_nonzero(self._levels)
+
+    def solve(self, features: FloatArray, samples: FloatArray, ridge: FloatArray) -> Balance:
+        return balance_levels(features, samples, ridge, self._levels, self._tail)
+
+    def weigh(self, values: FloatArray) -> FloatArray:
+        return np.asarray(np.tensordot(self._weights, values, axes=1))
+
+    def count(self, values: FloatArray) -> FloatArray:
+        return np.asarray(values.sum(axis=0))
+
+
+def modes_of(problem: Problem | SpectralProblem) -> Modes:
+    """Return the modes of either kind of problem."""
+    return IsotropicModes(problem) if isinstance(problem, Problem) else SpectralModes(problem)

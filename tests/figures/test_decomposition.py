@@ -1,0 +1,180 @@
+"""The decomposition figure: the paper's claims, and what is drawn."""
+
+import math
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from doubletrouble.errors import require
+from doubletrouble.figures.decomposition import (
+    CAUSES,
+    Panel,
+    decomposition_data,
+    draw,
+    plot,
+    table,
+)
+from doubletrouble.parameters import FloatArray
+
+
+@pytest.fixture(scope="module")
+def panels() -> tuple[Panel, ...]:
+    return decomposition_data()
+
+
+def values(panel: Panel, label: str, low: float = 0.0, high: float = math.inf) -> FloatArray:
+    """The part of one line with low ≤ P/N ≤ high."""
+    line = panel.line(label)
+    kept: FloatArray = line.y[(line.x >= low) & (line.x <= high)]
+    return kept
+
+
+def test_grid_spans_the_papers_range_and_holds_the_threshold(panels: tuple[Panel, ...]) -> None:
+    assert [panel.ridge for panel in panels] == [1e-5, 1e-1]
+    for panel in panels:
+        assert panel.ratios[0] == pytest.approx(0.1)
+        assert panel.ratios[-1] == pytest.approx(100.0)
+        assert 1.0 in panel.ratios
+        assert np.all(np.diff(panel.ratios) > 0)
+
+
+@pytest.mark.parametrize("scheme", ["ensemble", "divide"])
+def test_parts_add_up(scheme: str) -> None:
+    for panel in decomposition_data(n_members=3, scheme=scheme):
+        parts = sum(panel.line(cause).y for cause in CAUSES)
+        np.testing.assert_allclose(parts, panel.line("total").y, rtol=1e-14)
+
+
+@pytest.mark.parametrize("label", ["noise", "initialization", "total"])
+def test_noise_and_initialization_make_the_peak(panels: tuple[Panel, ...], label: str) -> None:
+    line = panels[0].line(label)
+    assert line.x[np.argmax(line.y)] == pytest.approx(1.0, abs=2e-3)
+    assert np.all(np.diff(values(panels[0], label, low=1.01)) < 0)
+    assert line.y.max() > 20 * line.y[0]
+
+
+@pytest.mark.parametrize("label", ["sampling", "bias"])
+def test_sampling_and_bias_bend_at_the_threshold_then_stay(
+    panels: tuple[Panel, ...], label: str
+) -> None:
+    plateau = values(panels[0], label, low=1.1)
+    assert np.ptp(plateau) < 1e-3 * plateau.min()
+    before, after = values(panels[0], label, 0.8, 0.95), values(panels[0], label, 1.05, 1.2)
+    assert np.ptp(before) > 10 * np.ptp(after)  # the kink
+
+
+def test_initialization_dies_out_and_some_noise_stays(panels: tuple[Panel, ...]) -> None:
+    initialization = panels[0].line("initialization")
+    beyond = initialization.x >= 1.5
+    scaled = initialization.y[beyond] * (initialization.x[beyond] - 1)
+    np.testing.assert_allclose(scaled, scaled[-1], rtol=2e-3)  # proportional to 1/(P/N - 1)
+    (far,) = decomposition_data(ridges=[1e-5], ratios=[math.inf])
+    assert far.line("initialization").y[0] == 0
+    assert far.line("noise").y[0] > 0.4
+
+
+def test_a_real_penalty_smooths_peak_and_kink(panels: tuple[Panel, ...]) -> None:
+    weak, strong = panels
+    assert values(strong, "total").max() < values(weak, "total").max() / 50
+    assert values(strong, "total").max() < 1.3 * strong.line("total").y[0]
+    before, after = values(strong, "bias", 0.8, 0.95), values(strong, "bias", 1.05, 1.2)
+    assert np.ptp(before) < 2 * np.ptp(after)
+
+
+def test_table_holds_every_point_once(panels: tuple[Panel, ...]) -> None:
+    columns, rows = table(panels)
+    assert columns == ("ridge", "P_over_N", *CAUSES, "total")
+    assert len(rows) == len({row[:2] for row in rows}) == sum(len(p.ratios) for p in panels)
+    assert rows[0][2:] == tuple(float(line.y[0]) for line in panels[0].lines)
+
+
+def test_figure_says_what_it_shows(panels: tuple[Panel, ...]) -> None:
+    figure = plot(panels)
+    left, right = figure.axes
+    assert [axes.get_title(loc="right") for axes in figure.axes] == [
+        r"$\lambda=10^{-5}$",
+        r"$\lambda=10^{-1}$",
+    ]
+    assert left.get_ylim() == right.get_ylim()
+    assert left.get_xlabel() == right.get_xlabel() == "Features per sample, $P/N$"
+    assert left.get_ylabel() == "Test error"
+    assert (left.get_xscale(), left.get_yscale()) == ("log", "log")
+    assert "$P=N$" in [text.get_text() for text in left.texts]
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == [
+        "Total", "Noise", "Initialization", "Sampling", "Bias",
+    ]  # fmt: skip
+    assert legend.get_title().get_text() == r"$N/D=1$,$\quad$$\mathrm{SNR}=F/\tau=1$"
+    ticks = [tick.get_text() for tick in left.get_xticklabels()]
+    assert {"0.1", "1", "10", "100"} <= set(ticks)
+
+
+def test_nothing_is_clipped_and_the_legend_covers_no_axes(panels: tuple[Panel, ...]) -> None:
+    figure = plot(panels)
+    low, high = figure.axes[0].get_ylim()
+    drawn = np.concatenate([line.y for panel in panels for line in panel.lines])
+    assert low < drawn.min() <= drawn.max() < high
+    box = figure.legends[0].get_window_extent()
+    for axes in figure.axes:
+        assert not box.overlaps(axes.get_window_extent())
+        tight = axes.get_tightbbox()
+        assert tight is not None
+        assert figure.bbox.x0 <= tight.x0 < tight.x1 <= figure.bbox.x1
+        assert figure.bbox.y0 <= tight.y0 < tight.y1 <= box.y0
+
+
+def test_lines_differ_without_colour(panels: tuple[Panel, ...]) -> None:
+    lines = [line for line in plot(panels).axes[0].lines if len(np.asarray(line.get_xdata())) > 2]
+    assert len(lines) == 5
+    assert len({line.get_marker() for line in lines}) == 5
+    assert len({line.get_color() for line in lines}) == 5
+
+
+def test_draws_on_foreign_axes(panels: tuple[Panel, ...]) -> None:
+    figure = require("matplotlib.figure", "figures").Figure()
+    mine, other = figure.subplots(2)
+    draw(mine, panels[0])
+    assert len(mine.lines) == 6  # five curves and the threshold
+    assert len(other.lines) == 0
+
+
+def test_infinite_and_absent_causes_draw() -> None:
+    figure = plot(decomposition_data(ridges=[0.0], noise=0.0, n_members=10))
+    shown = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert shown == ["Total", "Initialization", "Sampling", "Bias"]
+    assert np.all(np.isfinite(figure.axes[0].get_ylim()))
+    assert r"=\infty$" in figure.legends[0].get_title().get_text()
+    assert "$K=10$" in figure.legends[0].get_title().get_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"ridges": []}, "ridges must be a list with at least one number"),
+        ({"ridges": 0.1}, "ridges must be a list with at least one number"),
+        ({"ridges": [-1.0]}, "ridge must be in"),
+        ({"ratios": [[1.0]]}, "ratios must be one-dimensional"),
+        ({"ratios": [0.0]}, "ratios must be in"),
+        ({"scheme": "stack"}, "scheme must be one of"),
+    ],
+)
+def test_bad_arguments_get_a_sentence(arguments: dict[str, object], sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        decomposition_data(**arguments)  # type: ignore[arg-type]
+
+
+def test_data_needs_no_matplotlib_and_drawing_says_so() -> None:
+    code = """
+import sys
+sys.modules["matplotlib"] = None
+from doubletrouble.figures import decomposition, decomposition_data
+panels = decomposition_data(ratios=[1.0, 2.0])
+try:
+    decomposition.plot(panels)
+except ImportError as error:
+    print(error)
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout == "matplotlib is needed: pip install 'doubletrouble[figures]'\n"

@@ -1,0 +1,296 @@
+"""The paper's replica route, corrected, against the closed forms and against Mei and Montanari."""
+
+import cmath
+import math
+import re
+from dataclasses import asdict, fields
+from decimal import Decimal, localcontext
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import doubletrouble as dt
+from doubletrouble.results import PsiTerms
+from doubletrouble.theory.replica import ERRATA, Setting, psi_terms, saddle_point
+from doubletrouble.theory.replica.actions import S0, f_v, g_v
+from doubletrouble.theory.replica.hessian import expand
+from doubletrouble.theory.replica.saddle import _newton
+
+TERMS = [f.name for f in fields(PsiTerms)]
+ERRATA_PAGE = Path(__file__).parents[2] / "docs" / "errata.md"
+# where docs/errata.md states its numbers
+REFERENCE = dt.Problem(features_per_dim=2.0, samples_per_dim=1.0, ridge=0.1, activation="relu")
+
+# P < N, P = N and P > N, on both sides of D, from strong to the paper's weak ridge
+SIZES = [(0.1, 10.0), (0.5, 1.0), (1.0, 1.0), (2.0, 1.0), (3.0, 3.0), (10.0, 0.3)]
+POINTS = [(*sizes, ridge) for sizes in SIZES for ridge in (1e-5, 1e-2, 1.0)]
+
+
+def problem_at(point: tuple[float, float, float], activation: str) -> dt.Problem:
+    features, samples, ridge = point
+    return dt.Problem(
+        features_per_dim=features, samples_per_dim=samples, ridge=ridge, activation=activation
+    )
+
+
+def setting(problem: dt.Problem) -> Setting:
+    return Setting.of(
+        psi1=float(np.asarray(problem.features_per_dim)),
+        psi2=float(np.asarray(problem.samples_per_dim)),
+        lam=float(np.asarray(problem.ridge)),
+        mu1=problem.moments.linear,
+        mustar=problem.moments.nonlinear,
+    )
+
+
+# --- agreement with the closed forms -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("activation", ["relu", "tanh", "erf", "sign"])
+@pytest.mark.parametrize("point", POINTS, ids=str)
+def test_equals_the_closed_form(point: tuple[float, float, float], activation: str) -> None:
+    problem = problem_at(point, activation)
+    assert asdict(psi_terms(problem)) == pytest.approx(asdict(dt.psi_terms(problem)), rel=1e-12)
+
+
+@pytest.mark.parametrize("activation", ["linear", "quadratic"])
+@pytest.mark.parametrize("features", [0.5, 1.0, 2.0])
+def test_covers_activations_without_a_linear_or_a_nonlinear_part(
+    features: float, activation: str
+) -> None:
+    problem = problem_at((features, 1.0, 0.01), activation)
+    expected = pytest.approx(asdict(dt.psi_terms(problem)), rel=1e-12, abs=1e-30)
+    assert asdict(psi_terms(problem)) == expected
+
+
+@pytest.mark.parametrize("point", [(2.0, 1.0, 1e-12), (1.0, 1.0, 1e-12), (1e4, 1e-3, 1e6)], ids=str)
+def test_keeps_its_digits_far_out(point: tuple[float, float, float]) -> None:
+    problem = problem_at(point, "tanh")
+    assert asdict(psi_terms(problem)) == pytest.approx(asdict(dt.psi_terms(problem)), rel=1e-12)
+
+
+def test_arrays_broadcast_and_scalars_stay_floats() -> None:
+    grid = dt.Problem(features_per_dim=[[0.5], [2.0]], samples_per_dim=[1.0, 2.0, 3.0], ridge=0.1)
+    terms = psi_terms(grid)
+    single = psi_terms(dt.Problem(features_per_dim=2.0, samples_per_dim=3.0, ridge=0.1))
+    for name in TERMS:
+        values = getattr(terms, name)
+        assert values.shape == (2, 3)
+        assert type(getattr(single, name)) is float
+        assert values[1, 2] == getattr(single, name)
+
+
+def test_does_not_depend_on_the_callers_decimal_context() -> None:
+    expected = psi_terms(REFERENCE)
+    with localcontext(prec=6):
+        assert psi_terms(REFERENCE) == expected
+
+
+# --- the saddle point ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("features", "ridge", "kappa", "q", "r"),
+    [
+        (0.5, 1e-5, 0.259612, 7.703796, 5.199977),
+        (2.0, 1e-5, 2.0e-5, 25002.46, 11199.64),
+        (1.0, 0.1, 0.217091, 4.606362, 3.009781),
+    ],
+)
+def test_saddle_point_values(
+    features: float, ridge: float, kappa: float, q: float, r: float
+) -> None:
+    at = setting(problem_at((features, 1.0, ridge), "relu"))
+    found_q, found_r = saddle_point(at)
+    assert float(found_q) == pytest.approx(q, rel=1e-6)
+    assert float(found_r) == pytest.approx(r, rel=1e-6)
+    assert float(1 / (at.psi1 * found_q)) == pytest.approx(kappa, rel=1e-4)
+
+
+@pytest.mark.parametrize("point", POINTS, ids=str)
+def test_overlap_at_the_saddle_point(point: tuple[float, float, float]) -> None:
+    problem = problem_at(point, "relu")
+    q, r = saddle_point(setting(problem))
+    assert float(1 - r / q) == pytest.approx(dt.psi_terms(problem).psi1, rel=1e-12)
+
+
+def test_printed_gradient_is_the_gradient_of_the_printed_action() -> None:
+    at, q, r = setting(REFERENCE), Decimal("1.3"), Decimal("0.4")
+    gradient = expand(lambda q, r, qt, rt: S0(at, q, r), q, r).gradient
+    assert float(gradient[0]) == pytest.approx(float(q * f_v(at, q, r)), rel=1e-20)
+    assert float(gradient[1]) == pytest.approx(float(r * g_v(at, q, r)), rel=1e-20)
+
+
+def test_a_saddle_point_not_reached_is_an_error_with_the_last_point(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    at = setting(REFERENCE)
+    barrier = at.lam * 5
+
+    def stuck(at: Setting, start: Any, tolerance: Decimal) -> Any:
+        return None if at.lam < barrier else _newton(at, start, tolerance)
+
+    monkeypatch.setattr("doubletrouble.theory.replica.saddle._newton", stuck)
+    with pytest.raises(dt.ConvergenceError, match=r"followed down to ridge .* only") as caught:
+        saddle_point(at)
+    last: Any = caught.value.last
+    assert 0 < last[1] < last[0]  # r < q
+    assert 0 < caught.value.residual < 10
+
+
+# --- the errata ----------------------------------------------------------------------------------
+
+
+def errata_rows() -> dict[int, str]:
+    """The last column of every numbered row of docs/errata.md."""
+    rows = re.findall(r"^\| (\d+) \|.*\| ([^|]*) \|$", ERRATA_PAGE.read_text("utf-8"), re.MULTILINE)
+    return {int(number): effect for number, effect in rows}
+
+
+def test_errata_are_numbered_consecutively() -> None:
+    numbers = list(errata_rows())
+    assert numbers == list(range(1, len(numbers) + 1))
+    assert set(ERRATA) == {n for n, effect in errata_rows().items() if "`psi" in effect}
+
+
+@pytest.mark.parametrize("number", ERRATA)
+def test_each_misprint_has_the_effect_that_the_page_states(number: int) -> None:
+    stated = {
+        name: (as_printed, correct)
+        for name, as_printed, correct in re.findall(
+            r"`(psi\w+)` (-?\d+\.\d{5}) for (-?\d+\.\d{5})", errata_rows()[number]
+        )
+    }
+    wrong, right = psi_terms(REFERENCE, printed={number}), psi_terms(REFERENCE)
+    changed = {n for n in TERMS if getattr(wrong, n) != pytest.approx(getattr(right, n), rel=1e-12)}
+    assert changed == set(stated) != set()
+    for name, values in stated.items():
+        assert values == (f"{getattr(wrong, name):.5f}", f"{getattr(right, name):.5f}")
+
+
+@pytest.mark.parametrize("numbers", [{1, 2, 4, 5}, {2, 11}])
+def test_misprints_taken_together(numbers: set[int]) -> None:
+    value = psi_terms(REFERENCE, printed=numbers).psi1
+    assert f"`printed={numbers}`: {value:.5f}" in ERRATA_PAGE.read_text("utf-8")
+
+
+def test_the_whole_appendix_as_printed() -> None:
+    terms = psi_terms(REFERENCE, printed=range(1, 9))
+    line = ", ".join(f"`{name}` {getattr(terms, name):.5f}" for name in TERMS[:-1])
+    assert line in " ".join(ERRATA_PAGE.read_text("utf-8").split())
+
+
+def test_the_term_that_the_paper_lacks_has_no_misprint() -> None:
+    terms = psi_terms(REFERENCE, printed=ERRATA)
+    assert terms.psi2_features == psi_terms(REFERENCE).psi2_features
+
+
+# --- bad input -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("changes", "name", "value"),
+    [
+        ({"ridge": 0.0}, "ridge", "0.0"),
+        ({"ridge": math.inf}, "ridge", "inf"),
+        ({"features_per_dim": [1.0, math.inf]}, "features_per_dim", "inf"),
+    ],
+)
+def test_limits_are_refused_with_a_sentence(changes: dict[str, Any], name: str, value: str) -> None:
+    problem = dt.Problem(**{"ridge": 0.1, **changes})
+    sentence = (
+        f"{name} must be positive and finite for the replica route, got {value}; "
+        "use doubletrouble.psi_terms, which covers this limit"
+    )
+    with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
+        psi_terms(problem)
+
+
+@pytest.mark.parametrize("printed", [{99}, {0, 8}, {"8"}])
+def test_unknown_errata_are_refused(printed: Any) -> None:
+    with pytest.raises(
+        ValueError, match=r"^printed must be a set of errata from 1 to 14, .* got \{"
+    ):
+        psi_terms(REFERENCE, printed=printed)
+
+
+def test_printed_must_be_a_set() -> None:
+    number: Any = 8
+    with pytest.raises(TypeError, match=r"^printed must be a set of errata .* got 8$"):
+        psi_terms(REFERENCE, printed=number)
+
+
+def test_other_problems_are_refused() -> None:
+    spectral: Any = dt.SpectralProblem.from_problem(REFERENCE, dim=3)
+    with pytest.raises(TypeError, match=r"^problem must be a Problem, got SpectralProblem$"):
+        psi_terms(spectral)
+
+
+# --- a third route: Mei and Montanari ------------------------------------------------------------
+
+
+def chi(psi1: float, psi2: float, z2: float, ridge: float) -> float:
+    """χ = ν₁ν₂ at ξ = i √(ψ₁ψ₂λ/μ⋆²), followed from |ξ| = ∞ where ν = -ψ/ξ [mei2019]."""
+    goal = math.sqrt(psi1 * psi2 * ridge)
+    top = max(goal, 100 * math.sqrt((1 + psi1 + psi2) * (1 + z2)))
+    nu = np.array([-psi1 / (1j * top), -psi2 / (1j * top)])
+    for size in np.geomspace(top, goal, 200):
+        xi = 1j * size
+        for _ in range(30):
+            a, b = nu
+            rest = 1 - z2 * a * b
+            f = np.array([
+                a * (-xi - b - z2 * b / rest) - psi1,
+                b * (-xi - a - z2 * a / rest) - psi2,
+            ])  # fmt: skip
+            # d/da and d/db of a b z²/(1 - z² a b) are b and a times z²/(1 - z² a b)²
+            common = 1 + z2 / rest**2
+            jacobian = np.array([[-xi - b * common, -a * common], [-b * common, -xi - a * common]])
+            step = np.linalg.solve(jacobian, f)
+            nu = nu - step
+            if np.max(np.abs(step)) < 1e-15 * np.max(np.abs(nu)):
+                break
+    product = complex(nu[0] * nu[1])
+    assert cmath.isclose(product, product.real, rel_tol=1e-12)
+    return product.real
+
+
+def mei_montanari(problem: dt.Problem) -> tuple[float, float]:
+    """B = E₁/E₀ and V = E₂/E₀, typed in as [mei2019] prints them."""
+    psi1, psi2, ridge = (
+        float(np.asarray(v))
+        for v in (problem.features_per_dim, problem.samples_per_dim, problem.ridge)
+    )
+    mu1, mustar = problem.moments.linear, problem.moments.nonlinear
+    z = mu1 / mustar
+    x = chi(psi1, psi2, z**2, ridge / mustar**2)
+    E0 = (
+        -(x**5) * z**6 + 3 * x**4 * z**4 + (psi1 * psi2 - psi2 - psi1 + 1) * x**3 * z**6
+        - 2 * x**3 * z**4 - 3 * x**3 * z**2 + (psi1 + psi2 - 3 * psi1 * psi2 + 1) * x**2 * z**4
+        + 2 * x**2 * z**2 + x**2 + 3 * psi1 * psi2 * x * z**2 - psi1 * psi2
+    )  # fmt: skip
+    E1 = psi2 * x**3 * z**4 - psi2 * x**2 * z**2 + psi1 * psi2 * x * z**2 - psi1 * psi2
+    E2 = (
+        x**5 * z**6 - 3 * x**4 * z**4 + (psi1 - 1) * x**3 * z**6 + 2 * x**3 * z**4
+        + 3 * x**3 * z**2 + (-psi1 - 1) * x**2 * z**4 - 2 * x**2 * z**2 - x**2
+    )  # fmt: skip
+    return E1 / E0, E2 / E0
+
+
+@pytest.mark.parametrize("activation", ["relu", "tanh", "erf"])
+@pytest.mark.parametrize(
+    "point",
+    [(0.5, 1.0, 1e-3), (1.0, 1.0, 0.1), (2.0, 1.0, 0.1), (1.5, 0.6, 1e-2), (3.0, 4.0, 1.0)],
+    ids=str,
+)
+def test_mei_and_montanari_agree_with_both(
+    point: tuple[float, float, float], activation: str
+) -> None:
+    problem = problem_at(point, activation)
+    bias, variance = mei_montanari(problem)
+    for terms, tolerance in ((psi_terms(problem), 1e-8), (dt.psi_terms(problem), 1e-10)):
+        signal = np.asarray(1 - 2 * terms.psi1 + terms.psi2_vanilla)
+        assert float(signal) == pytest.approx(bias, rel=tolerance)
+        assert terms.psi3_vanilla == pytest.approx(variance, rel=tolerance)
