@@ -38,7 +38,7 @@ contracts: setup
 	$(BIN)/lint-imports
 
 pytest: setup
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 bench: setup
 	$(BIN)/python -m benchmarks

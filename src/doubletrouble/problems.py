@@ -136,7 +136,8 @@ class SpectralProblem(_Validated):
 
     **Ridge convention.** `ridge` is δ, added to the N × N Gram matrix of the features divided by
     P: the fit solves (Φ Φᵀ / P + δ I) c = y. `doubletrouble.ridge_to("gram", λ, ...)` converts
-    from the paper's λ (δ = λ N/D) and from scikit-learn's alpha (δ = alpha / P).
+    from the paper's λ (δ = λ N/D) and from scikit-learn's alpha (δ = alpha / P). When data are
+    divided among learners, δ is the ridge of each.
 
     >>> import doubletrouble as dt
     >>> spectrum = dt.SpectralProblem(eigenvalues=[1.0, 0.1, 0.01], target_powers=[1.0, 0.5, 0.1],

@@ -97,8 +97,15 @@ def _root(psi1: Any, psi2: Any, ridge: Any, eta: Any) -> Any:
     raise AssertionError("the oracle did not converge")
 
 
-def error(terms: dict[str, Any], *, signal: float, noise: float, nonlinear_signal: float, members: float,
-          scheme: str) -> dict[str, Any]:  # fmt: skip
+def error(
+    terms: dict[str, Any],
+    *,
+    signal: float,
+    noise: float,
+    nonlinear_signal: float,
+    members: float,
+    scheme: str,
+) -> dict[str, Any]:
     """The decomposition of [dascoli2020] from the Ψ terms, by subtraction."""
     with mpmath.workdps(DIGITS):
         F2, T2, G2 = (mpf(v) ** 2 for v in (signal, noise, nonlinear_signal))

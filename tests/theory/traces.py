@@ -54,7 +54,7 @@ def learner(setting: Setting, x: FloatArray, theta: FloatArray, z: FloatArray) -
     else:
         fit = np.linalg.solve(z.T @ z + strength * np.eye(p), z.T)
     linear = setting.activation.linear * theta.T @ fit / d  # (D, N)
-    return Learner(fit=fit, linear=linear, smooth=z @ fit)
+    return Learner(fit=np.asarray(fit, dtype=np.float64), linear=linear, smooth=z @ fit)
 
 
 def draw(setting: Setting, rng: np.random.Generator) -> dict[str, float]:
@@ -138,32 +138,29 @@ def _split_training(
 
 
 class Measured(NamedTuple):
+    """A mean over independent draws, with its standard error."""
+
     value: float
     standard_error: float
 
+    @classmethod
+    def of(cls, draws: FloatArray) -> "Measured":
+        return cls(float(draws.mean()), float(draws.std(ddof=1) / np.sqrt(draws.size)))
+
     def z_score(self, expected: float) -> float:
+        if self.standard_error == 0:  # a term that does not fluctuate must be exact
+            return 0.0 if self.value == expected else np.inf
         return (self.value - expected) / self.standard_error
 
 
-def measure(setting: Setting, n_draws: int, seed: int) -> dict[str, Measured]:
-    """Mean and standard error of every term over independent draws."""
-    rngs = np.random.default_rng(seed).spawn(n_draws)
-    table = [draw(setting, rng) for rng in rngs]
-    return {
-        name: Measured(
-            float(np.mean([row[name] for row in table])),
-            float(np.std([row[name] for row in table], ddof=1) / np.sqrt(n_draws)),
-        )
-        for name in table[0]
-    }
+def draws(setting: Setting, n_draws: int, seed: int) -> dict[str, FloatArray]:
+    """Every term of `draw`, for independent draws."""
+    table = [draw(setting, rng) for rng in np.random.default_rng(seed).spawn(n_draws)]
+    return {name: np.array([row[name] for row in table]) for name in table[0]}
 
 
-def extrapolate(small: dict[str, Measured], large: dict[str, Measured]) -> dict[str, Measured]:
-    """Remove the O(1/D) finite-size bias from measurements at D and 2D."""
-    return {
-        name: Measured(
-            2 * large[name].value - small[name].value,
-            float(np.hypot(2 * large[name].standard_error, small[name].standard_error)),
-        )
-        for name in small
-    }
+def extrapolated(small: FloatArray, large: FloatArray) -> Measured:
+    """The mean for D → ∞ from draws at D and 2D: the O(1/D) finite-size bias cancels."""
+    a, b = Measured.of(small), Measured.of(large)
+    error = float(np.hypot(2 * b.standard_error, a.standard_error))
+    return Measured(2 * b.value - a.value, error)

@@ -1,0 +1,240 @@
+"""Limits with a known answer: ridgeless, kernel, many members, and every edge between them."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import doubletrouble as dt
+
+ACTIVATIONS = ("relu", "tanh", "erf", "sign", "gelu")
+
+
+def ridgeless(
+    features: float, samples: float, activation: str = "relu", **more: float
+) -> dt.Problem:
+    return dt.Problem(
+        features_per_dim=features, samples_per_dim=samples, ridge=0.0, activation=activation, **more
+    )
+
+
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+@pytest.mark.parametrize(
+    ("features", "samples"), [(2.0, 1.0), (1.0001, 1.0), (30.0, 0.4), (7.0, 3.0)]
+)
+def test_overparametrized_ridgeless(features: float, samples: float, activation: str) -> None:
+    """P > N: initialization is F² (1 - Ψ₁) N/(P - N) exactly, the rest does not depend on P."""
+    problem = ridgeless(features, samples, activation)
+    psi, error = dt.psi_terms(problem), dt.exact_error(problem)
+    excess = samples / (features - samples)
+    assert error.initialization == pytest.approx((1 - psi.psi1) * excess, rel=1e-13)
+    assert psi.psi3_vanilla - psi.psi3_ensemble == pytest.approx(excess, rel=1e-12)
+    plateau = dt.exact_error(replace(problem, features_per_dim=math.inf))
+    assert error.sampling == pytest.approx(plateau.sampling, rel=1e-14)
+    assert error.bias == pytest.approx(plateau.bias, rel=1e-14)
+    assert dt.training_error(problem) == 0.0
+
+
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+@pytest.mark.parametrize(
+    ("features", "samples"), [(0.5, 1.0), (0.9999, 1.0), (0.4, 30.0), (3.0, 7.0)]
+)
+def test_underparametrized_ridgeless(features: float, samples: float, activation: str) -> None:
+    """P < N is least squares with a misspecified model."""
+    problem = ridgeless(features, samples, activation, noise=0.5)
+    psi, error = dt.psi_terms(problem), dt.exact_error(problem)
+    inflation = samples / (samples - features)
+    assert error.noise == pytest.approx(0.25 * features / (samples - features), rel=1e-13)
+    assert error.total == pytest.approx((1 - psi.psi1 + 0.25) * inflation - 0.25, rel=1e-12)
+    assert dt.training_error(problem) == pytest.approx(
+        (1 - psi.psi1 + 0.25) * (1 - features / samples), rel=1e-12
+    )
+
+
+def test_explicit_overlap_at_ridge_zero() -> None:
+    """Ψ₁ solves a quadratic in min(P, N)/D."""
+    for features, samples in [(0.3, 2.0), (5.0, 0.8), (1.0, 1.0), (4.0, 9.0)]:
+        problem = ridgeless(features, samples)
+        zeta = (problem.moments.linear / problem.moments.nonlinear) ** 2
+        small = min(features, samples)
+        b = 1 + zeta + small * zeta
+        expected = (b - math.sqrt(b * b - 4 * small * zeta**2)) / (2 * zeta)
+        assert dt.psi_terms(problem).psi1 == pytest.approx(expected, rel=1e-13)
+
+
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+def test_peak(activation: str) -> None:
+    """At P = N and ridge 0 noise and initialization diverge; sampling and bias do not."""
+    problem = ridgeless(1.5, 1.5, activation)
+    error, psi = dt.exact_error(problem), dt.psi_terms(problem)
+    near = dt.exact_error(replace(problem, features_per_dim=1.5 * (1 + 1e-12)))
+    assert error.noise == error.initialization == error.total == math.inf
+    assert error.sampling == pytest.approx(near.sampling, rel=1e-10)
+    assert error.bias == pytest.approx(near.bias, rel=1e-10)
+    assert psi.psi2_vanilla == psi.psi3_vanilla == math.inf
+    assert 0 < psi.psi2_features < math.inf
+    split = dt.anova(problem)
+    assert split.initialization_sampling == split.noise_initialization_sampling == math.inf
+    assert max(split.initialization, split.sampling, split.noise_sampling) < math.inf
+    assert dt.exact_error(problem, n_members=math.inf).total < math.inf
+    assert dt.training_error(problem) == 0.0
+
+
+def test_causes_that_are_absent_do_not_diverge() -> None:
+    silent = dt.exact_error(ridgeless(1.0, 1.0, noise=0.0))
+    assert silent.noise == 0.0
+    assert silent.initialization == math.inf
+    aimless = dt.exact_error(ridgeless(1.0, 1.0, signal=0.0))
+    assert aimless.initialization == aimless.sampling == aimless.bias == 0.0
+    assert aimless.noise == math.inf
+
+
+@pytest.mark.parametrize("offset", [1e-12, -1e-12, 1e-9, -1e-6])
+def test_next_to_the_peak(offset: float) -> None:
+    """The divergence is 1/|P/N - 1|, also one part in 10¹² from it."""
+    problem = ridgeless(1.0 + offset, 1.0)
+    distance = (1.0 + offset) - 1.0  # as the floats have it
+    psi = dt.psi_terms(problem)
+    assert psi.psi3_vanilla * abs(distance) == pytest.approx(1.0, abs=3e-6 + abs(distance))
+
+
+@pytest.mark.parametrize("ridge", [0.0, 1e-300, 1e-5, 0.1, 10.0])
+def test_kernel_limit(ridge: float) -> None:
+    """P → ∞ is approached as 1/P, has no initialization variance, and equals K → ∞ there."""
+    kernel = dt.Problem(features_per_dim=math.inf, samples_per_dim=0.7, ridge=ridge)
+    exact = dt.exact_error(kernel)
+    assert exact.initialization == 0.0
+    gaps = [
+        dt.exact_error(replace(kernel, features_per_dim=p)).total - exact.total
+        for p in (1e4, 1e5, 1e6)
+    ]
+    assert gaps[0] / gaps[1] == pytest.approx(10, rel=1e-3)
+    assert gaps[1] / gaps[2] == pytest.approx(10, rel=1e-3)
+    assert dt.exact_error(kernel, math.inf).total == exact.total
+
+
+def test_ridge_limits_are_continuous() -> None:
+    for features in (0.5, 2.0, math.inf):
+        problem = dt.Problem(features_per_dim=features, samples_per_dim=1.0)
+        zero, tiny = (dt.exact_error(replace(problem, ridge=r)) for r in (0.0, 1e-300))
+        assert tiny.total == pytest.approx(zero.total, rel=1e-15)
+        huge, infinite = (dt.exact_error(replace(problem, ridge=r)) for r in (1e300, math.inf))
+        assert huge.total == pytest.approx(infinite.total, rel=1e-15)
+        assert infinite == dt.ErrorTerms(
+            noise=0.0, initialization=0.0, sampling=0.0, bias=1.0, bayes=0.0
+        )
+
+
+@pytest.mark.parametrize("ridge", [0.0, 1e-5, 0.1])
+def test_members(ridge: float) -> None:
+    """The error is affine in 1/K; K → ∞ removes the initialization variance."""
+    problem = dt.Problem(
+        features_per_dim=2.0, samples_per_dim=1.0, ridge=ridge, nonlinear_signal=0.3
+    )
+    one, two, ten, many = (dt.exact_error(problem, k).total for k in (1, 2, 10, math.inf))
+    assert two == pytest.approx((one + many) / 2, rel=1e-14)
+    assert ten == pytest.approx(many + (one - many) / 10, rel=1e-14)
+    assert dt.exact_error(problem, math.inf).initialization == 0.0
+    assert dt.exact_error(problem, 10**300).total == pytest.approx(many, rel=1e-15)
+
+
+def test_dividing() -> None:
+    problem = dt.Problem(
+        features_per_dim=1.0, samples_per_dim=2.0, ridge=1e-3, nonlinear_signal=0.2
+    )
+    assert dt.exact_error(problem, 1, "divide") == dt.exact_error(problem, 1, "ensemble")
+    half, split = replace(problem, samples_per_dim=1.0), dt.exact_error(problem, 2, "divide")
+    single = dt.exact_error(half)
+    for cause in ("noise", "initialization", "sampling"):
+        assert getattr(split, cause) == pytest.approx(getattr(single, cause) / 2, rel=1e-14)
+    assert split.bias == single.bias
+    nothing = dt.exact_error(problem, math.inf, "divide")
+    assert nothing.bias == pytest.approx(1.04, rel=1e-15)
+    assert nothing.total == nothing.bias
+    many = dt.exact_error(problem, 10**12, "divide")
+    assert many.total == pytest.approx(nothing.total, rel=1e-9)
+
+
+def test_linear_network() -> None:
+    """μ⋆ = 0: with P, N > D at ridge 0 the teacher is learned; at P = N = D noise diverges."""
+    wide = dt.exact_error(ridgeless(3.0, 2.0, "linear"))
+    assert (wide.initialization, wide.sampling, wide.bias) == (0.0, 0.0, 0.0)
+    assert wide.noise == pytest.approx(1 / (2.0 - 1.0), rel=1e-12)  # least squares, D/(N - D)
+    corner = dt.exact_error(ridgeless(1.0, 1.0, "linear"))
+    assert corner.noise == math.inf
+    # with h the common scale of unused features, samples and directions, V_PX → 1/4 + 1/12
+    assert corner.initialization == pytest.approx(1 / 3, rel=1e-12)
+    vanishing = dt.exact_error(replace(ridgeless(1.0, 1.0, "linear"), ridge=1e-200))
+    assert vanishing.initialization == pytest.approx(1 / 3, rel=1e-12)
+    narrow = dt.exact_error(ridgeless(0.5, 2.0, "linear"))
+    assert narrow.bias == pytest.approx(0.25, rel=1e-13)  # half the directions are seen
+
+
+@pytest.mark.parametrize("activation", ["abs", "cos", "quadratic"])
+def test_even_activations_learn_nothing(activation: str) -> None:
+    """μ₁ = 0: the features are pure noise to a linear teacher."""
+    problem = dt.Problem(
+        features_per_dim=2.0, samples_per_dim=1.0, ridge=1e-3, activation=activation
+    )
+    psi, error = dt.psi_terms(problem), dt.exact_error(problem)
+    assert psi.psi1 == psi.psi2_ensemble == psi.psi3_ensemble == psi.psi2_divide == 0.0
+    assert error.bias == 1.0
+    assert error.noise == pytest.approx(error.initialization, rel=1e-14)  # F = τ: fitted alike
+    assert dt.exact_error(problem, math.inf).total == 1.0
+
+
+def test_constant_activation() -> None:
+    dead = dt.activation(lambda z: np.full_like(z, 2.0))
+    for ridge in (0.0, 1e-3, math.inf):
+        error = dt.exact_error(dt.Problem(ridge=ridge, activation=dead))
+        assert error.total == error.bias == 1.0
+
+
+def test_nonlinear_teacher_is_not_noise() -> None:
+    """F⋆² is bias, and its response splits into sampling and initialization."""
+    plain = dt.Problem(features_per_dim=2.0, samples_per_dim=1.5, ridge=1e-2, noise=0.8)
+    bent = replace(plain, nonlinear_signal=0.6)
+    a, b, psi = dt.exact_error(plain), dt.exact_error(bent), dt.psi_terms(plain)
+    assert b.noise == a.noise
+    assert b.bias - a.bias == pytest.approx(0.36, rel=1e-14)
+    assert b.sampling - a.sampling == pytest.approx(0.36 * psi.psi3_ensemble, rel=1e-12)
+    assert b.initialization - a.initialization == pytest.approx(
+        0.36 * (psi.psi3_vanilla - psi.psi3_ensemble), rel=1e-12
+    )
+    loud = replace(plain, noise=1.0)  # 0.8² + 0.6² = 1
+    assert b.total - 0.36 == pytest.approx(dt.exact_error(loud).total, rel=1e-14)
+
+
+def test_test_noise_is_the_bayes_error() -> None:
+    problem = dt.Problem(test_noise=0.3)
+    error = dt.exact_error(problem)
+    assert error.bayes == pytest.approx(0.09, rel=1e-15)
+    assert error.total - dt.exact_error(dt.Problem()).total == pytest.approx(0.09, rel=1e-14)
+    assert dt.training_error(problem) == dt.training_error(dt.Problem())
+
+
+def test_symmetric_and_sequential_views_agree() -> None:
+    problem = dt.Problem(
+        features_per_dim=np.geomspace(0.1, 10, 21), ridge=1e-3, nonlinear_signal=0.4, test_noise=0.2
+    )
+    error, split = dt.exact_error(problem), dt.anova(problem)
+    np.testing.assert_allclose(split.total, error.total, rtol=1e-14)
+    np.testing.assert_allclose(split.sampling, error.sampling, rtol=1e-15)
+    np.testing.assert_allclose(
+        np.add(split.initialization, split.initialization_sampling),
+        error.initialization,
+        rtol=1e-14,
+    )
+    np.testing.assert_allclose(
+        np.add(split.noise_sampling, split.noise_initialization_sampling), error.noise, rtol=1e-14
+    )
+
+
+def test_published_values() -> None:
+    """Numbers known from elsewhere: the infinite ensemble is Bayes-optimal among linear models."""
+    best = dt.Problem(features_per_dim=0.606547, samples_per_dim=1.0, ridge=0.0)
+    golden = (math.sqrt(5) - 1) / 2
+    assert dt.exact_error(best, math.inf).total == pytest.approx(golden, rel=1e-12)
+    single = dt.Problem(features_per_dim=10.0, samples_per_dim=1.0, ridge=1e-5)
+    assert dt.exact_error(single, math.inf).total == pytest.approx(0.7270, abs=5e-5)

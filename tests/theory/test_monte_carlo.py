@@ -1,0 +1,237 @@
+"""Theory against Monte Carlo, in standard errors: |z| < 5 everywhere, and controls that fail."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+import doubletrouble as dt
+from tests.theory import features, traces
+from tests.theory.traces import FloatArray, Measured, Setting
+
+pytestmark = pytest.mark.statistical
+
+LIMIT = 5.0
+CONTROL = 10.0
+SIZES = ((200, 40), (400, 16))  # dimension and number of draws
+POWERS = {"signal": 1.2, "noise": 0.6, "nonlinear_signal": 0.5}
+
+
+class Case(NamedTuple):
+    activation: str
+    features: float  # P/D
+    samples: float  # N/D, of each learner
+    ridge: float
+    decay: float = 0.0  # the inputs' variances fall as exp(-decay · i/D)
+
+
+CASES = (
+    *(
+        Case(activation, p, n, ridge)
+        for activation in ("relu", "tanh", "erf")
+        for p, n, ridge in ((0.5, 1.0, 1e-3), (1.0, 1.0, 1e-2), (2.0, 1.0, 0.1), (1.5, 0.6, 1e-3))
+    ),
+    Case("relu", 0.8, 2.0, 1e-5),
+    Case("sign", 2.0, 1.0, 1e-6),
+    Case("abs", 0.7, 1.0, 1e-2),
+    Case("linear", 1.6, 0.8, 1e-2),
+    Case("relu", 0.5, 1.0, 1e-2, decay=3.0),
+    Case("relu", 1.0, 1.0, 1e-2, decay=3.0),
+    Case("tanh", 2.0, 1.0, 1e-2, decay=3.0),
+)
+
+
+def grouped(cases: Iterable[Case]) -> list[Any]:
+    """The cases as parameters; all tests of one case run in one process and share its draws."""
+    return [
+        pytest.param(c, marks=pytest.mark.xdist_group(str(c)), id="-".join(map(str, c)))
+        for c in cases
+    ]
+
+
+def variances(case: Case, dim: int) -> FloatArray:
+    """Input variances, and teacher powers that fall even faster (none of either if isotropic)."""
+    return np.exp(-case.decay * (np.arange(dim) + 0.5) / dim)
+
+
+@cache
+def measured(case: Case) -> tuple[dict[str, FloatArray], dict[str, FloatArray]]:
+    tables = []
+    for dim, n_draws in SIZES:
+        spread = variances(case, dim)
+        setting = Setting(
+            dim=dim, features_per_dim=case.features, samples_per_dim=case.samples,
+            ridge=case.ridge, activation=dt.activation(case.activation), variances=spread,
+            powers=spread**2,
+        )  # fmt: skip
+        tables.append(traces.draws(setting, n_draws, seed=0))
+    small, large = tables
+    return small, large
+
+
+def z_scores(case: Case, expected: dict[str, Any], combine: Any) -> dict[str, float]:
+    small, large = (combine(table) for table in measured(case))
+    return {
+        name: traces.extrapolated(small[name], large[name]).z_score(value)
+        for name, value in expected.items()
+    }
+
+
+def problem_of(case: Case, **powers: float) -> dt.Problem | dt.SpectralProblem:
+    if not case.decay:
+        return dt.Problem(
+            features_per_dim=case.features, samples_per_dim=case.samples, ridge=case.ridge,
+            activation=case.activation, **powers,
+        )  # fmt: skip
+    dim, moments = 2000, dt.activation(case.activation)  # fine enough for D → ∞
+    spread = variances(case, dim)
+    weights = spread**2 / np.sum(spread**2)
+    return dt.SpectralProblem(
+        eigenvalues=moments.linear**2 * spread / dim,
+        target_powers=powers.pop("signal") ** 2 * weights,
+        tail=moments.nonlinear**2,
+        n_features=case.features * dim,
+        n_samples=case.samples * dim,
+        ridge=dt.ridge_to("gram", case.ridge, n_features=case.features * dim,
+                          n_samples=case.samples * dim, dim=dim),
+        **powers,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("case", grouped(c for c in CASES if not c.decay))
+def test_psi_terms(case: Case) -> None:
+    problem = problem_of(case)
+    assert isinstance(problem, dt.Problem)
+    z = z_scores(case, vars(dt.psi_terms(problem)), lambda table: table)
+    assert max(map(abs, z.values())) < LIMIT, z
+
+
+def ensemble_of_ten(t: dict[str, FloatArray]) -> dict[str, FloatArray]:
+    """The decomposition for K = 10 on one data set, draw by draw, from the measured terms."""
+    F2, T2, G2 = (POWERS[k] ** 2 for k in ("signal", "noise", "nonlinear_signal"))
+    own = t["psi3_vanilla"] - t["psi3_ensemble"]
+    return {
+        "noise": T2 * (t["psi3_ensemble"] + own / 10),
+        "initialization": (F2 * (t["psi2_vanilla"] - t["psi2_ensemble"]) + G2 * own) / 10,
+        "sampling": F2 * (t["psi2_ensemble"] - t["psi2_divide"]) + G2 * t["psi3_ensemble"],
+        "bias": F2 * (1 - 2 * t["psi1"] + t["psi2_divide"]) + G2,
+    }
+
+
+def half_the_data_each(t: dict[str, FloatArray]) -> dict[str, FloatArray]:
+    """Two learners with fresh data and features: the error of their mean."""
+    F2, G2 = POWERS["signal"] ** 2, POWERS["nonlinear_signal"] ** 2
+    own = F2 * t["psi2_vanilla"] + (POWERS["noise"] ** 2 + G2) * t["psi3_vanilla"]
+    return {"total": F2 * (1 - 2 * t["psi1"]) + G2 + own / 2 + F2 * t["psi2_divide"] / 2}
+
+
+@pytest.mark.parametrize("case", grouped(CASES))
+def test_decomposition_of_an_ensemble(case: Case) -> None:
+    error = dt.exact_error(problem_of(case, **POWERS), n_members=10)
+    expected = {
+        name: getattr(error, name) for name in ("noise", "initialization", "sampling", "bias")
+    }
+    z = z_scores(case, expected, ensemble_of_ten)
+    assert max(map(abs, z.values())) < LIMIT, z
+
+
+@pytest.mark.parametrize("case", grouped(CASES))
+def test_divide_and_conquer(case: Case) -> None:
+    problem = problem_of(case, **POWERS)
+    if isinstance(problem, dt.SpectralProblem):  # δ is the ridge of each learner: unchanged
+        problem = replace(problem, n_samples=2 * np.asarray(problem.n_samples))
+    else:
+        problem = replace(problem, samples_per_dim=2 * case.samples)
+    expected = {"total": dt.exact_error(problem, n_members=2, scheme="divide").total}
+    z = z_scores(case, expected, half_the_data_each)
+    assert abs(z["total"]) < LIMIT, z
+
+
+@pytest.mark.parametrize("case", grouped(CASES))
+def test_symmetric_split(case: Case) -> None:
+    split = dt.anova(problem_of(case, **POWERS))
+
+    def combine(t: dict[str, FloatArray]) -> dict[str, FloatArray]:
+        F2, G2 = POWERS["signal"] ** 2, POWERS["nonlinear_signal"] ** 2
+        own = t["psi3_vanilla"] - t["psi3_ensemble"]
+        both = t["psi2_vanilla"] - t["psi2_ensemble"] - t["psi2_features"] + t["psi2_divide"]
+        return {
+            "initialization": F2 * (t["psi2_features"] - t["psi2_divide"]),
+            "initialization_sampling": F2 * both + G2 * own,
+        }
+
+    expected = {
+        name: getattr(split, name) for name in ("initialization", "initialization_sampling")
+    }
+    z = z_scores(case, expected, combine)
+    assert max(map(abs, z.values())) < LIMIT, z
+
+
+@pytest.mark.parametrize("case", grouped(CASES))
+def test_training_error(case: Case) -> None:
+    signal, noise = POWERS["signal"] ** 2, POWERS["noise"] ** 2
+    problem = problem_of(case, signal=POWERS["signal"], noise=POWERS["noise"])
+
+    def combine(t: dict[str, FloatArray]) -> dict[str, FloatArray]:
+        one = signal * t["train_signal"] + noise * t["train_noise"]
+        pair = signal * t["train_pair_signal"] + noise * t["train_pair_noise"]
+        divided = signal * t["train_divide_signal"] + noise * t["train_divide_noise"]
+        return {"one": one, "three": one / 3 + 2 * pair / 3, "divided": divided}
+
+    expected = {"one": dt.training_error(problem), "three": dt.training_error(problem, 3)}
+    if isinstance(problem, dt.Problem):
+        whole = replace(problem, samples_per_dim=2 * case.samples)
+        expected["divided"] = dt.training_error(whole, 2, "divide")
+    z = z_scores(case, expected, combine)
+    assert max(map(abs, z.values())) < LIMIT, z
+
+
+@pytest.mark.xdist_group(str(Case("relu", 2.0, 1.0, 0.1)))
+@pytest.mark.parametrize(
+    ("erratum", "term"),
+    [(5, "psi3_ensemble"), (6, "psi2_ensemble"), (7, "psi2_divide"), (8, "psi2_divide"),
+     (9, "psi3_vanilla"), (10, "psi3_ensemble")],
+)  # fmt: skip
+def test_the_printed_formulas_fail(erratum: int, term: str) -> None:
+    """Negative control: any one misprint put back is seen at once."""
+    case = Case("relu", 2.0, 1.0, 0.1)
+    problem = problem_of(case)
+    assert isinstance(problem, dt.Problem)
+    wrong = vars(dt.replica.psi_terms(problem, printed={erratum}))
+    z = z_scores(case, {term: wrong[term]}, lambda table: table)
+    assert abs(z[term]) > CONTROL
+
+
+@cache
+def with_a_curved_teacher() -> dict[str, Measured]:
+    """True ReLU features and a true quadratic teacher, at two sizes."""
+    setting = features.Setting(features_per_dim=1.5, samples_per_dim=1.0, ridge=1e-2, **POWERS)
+    small, large = (features.draws(setting, dim, n, seed=1) for dim, n in ((100, 400), (200, 150)))
+    return {name: traces.extrapolated(small[name], large[name]) for name in small}
+
+
+def curved_theory(**powers: Any) -> dt.ErrorTerms:
+    return dt.exact_error(
+        dt.Problem(features_per_dim=1.5, samples_per_dim=1.0, ridge=1e-2, **powers)
+    )
+
+
+@pytest.mark.xdist_group("curved")
+def test_nonlinear_teacher() -> None:
+    """F⋆ belongs to bias, sampling and initialization, none of it to noise."""
+    theory, found = curved_theory(**POWERS), with_a_curved_teacher()
+    z = {name: value.z_score(getattr(theory, name)) for name, value in found.items()}
+    assert max(map(abs, z.values())) < LIMIT, z
+
+
+@pytest.mark.xdist_group("curved")
+def test_nonlinear_teacher_is_not_label_noise() -> None:
+    """Negative control: counted as label noise, F⋆ would leave sampling and initialization."""
+    loud = float(np.hypot(POWERS["noise"], POWERS["nonlinear_signal"]))
+    theory = curved_theory(signal=POWERS["signal"], noise=loud)
+    z = {n: v.z_score(getattr(theory, n)) for n, v in with_a_curved_teacher().items()}
+    assert min(abs(z[name]) for name in ("noise", "initialization", "bias")) > CONTROL, z
+    assert z["sampling"] > LIMIT, z

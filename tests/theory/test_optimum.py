@@ -1,0 +1,112 @@
+"""The best ridge: closed forms where they exist, brute force elsewhere."""
+
+import itertools
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import doubletrouble as dt
+
+
+def infinite_ensemble(problem: dt.Problem, features: float, samples: float, noise: float) -> float:
+    """The closed form for K = ∞: the ensemble is linear ridge regression; make its ridge σ²/F²."""
+    mu1, star = problem.moments.linear, problem.moments.nonlinear
+    b = noise**2 + samples - 1
+    u = (math.sqrt(b * b + 4 * noise**2) - b) / 2
+    s = 1 - u
+    needed = s * (1 + (star / mu1) ** 2 / u)  # ψ₁*, the width that needs no ridge
+    spare = (mu1 * noise) ** 2 - star**2
+    return spare * (1 - needed / features) / samples if spare > 0 and features > needed else 0.0
+
+
+@pytest.mark.parametrize("activation", ["relu", "tanh", "erf"])
+@pytest.mark.parametrize("samples", [0.3, 1.0, 4.0])
+@pytest.mark.parametrize("features", [0.4, 1.0, 3.0, 50.0, math.inf])
+@pytest.mark.parametrize("noise", [0.1, 0.62, 1.0, 3.0])
+def test_infinite_ensemble(features: float, samples: float, noise: float, activation: str) -> None:
+    problem = dt.Problem(
+        features_per_dim=features, samples_per_dim=samples, noise=noise, activation=activation
+    )
+    expected = infinite_ensemble(problem, features, samples, noise)
+    best = dt.optimal_ridge(problem, n_members=math.inf)
+    assert best.ridge == pytest.approx(expected, rel=1e-11)
+    if expected:  # then it is the best linear predictor
+        b = noise**2 + samples - 1
+        linear_risk = (math.sqrt(b * b + 4 * noise**2) - b) / 2
+        assert best.error.total == pytest.approx(linear_risk, rel=1e-13)
+    if features == math.inf:  # the number of members does not matter
+        assert dt.optimal_ridge(problem).ridge == pytest.approx(expected, rel=1e-11)
+
+
+def test_nothing_to_learn() -> None:
+    for problem in (dt.Problem(signal=0.0), dt.Problem(activation="abs")):
+        best = dt.optimal_ridge(problem)
+        assert best.ridge == math.inf
+        assert best.error.total == best.error.bias
+
+
+def test_nothing_to_fear() -> None:
+    """A noiseless linear network with enough of everything needs no ridge."""
+    problem = dt.Problem(features_per_dim=3.0, samples_per_dim=2.0, noise=0.0, activation="linear")
+    best = dt.optimal_ridge(problem)
+    assert best.ridge == 0.0
+    assert best.error.total == 0.0
+
+
+@pytest.mark.parametrize("scheme", ["ensemble", "divide"])
+def test_against_brute_force(scheme: str) -> None:
+    rng = np.random.default_rng(3)
+    n = 150
+    problem = dt.Problem(
+        features_per_dim=10 ** rng.uniform(-2, 2, n), samples_per_dim=10 ** rng.uniform(-2, 2, n),
+        noise=10 ** rng.uniform(-3, 1, n), nonlinear_signal=rng.choice([0.0, 0.3], n),
+        activation="tanh",
+    )  # fmt: skip
+    members = rng.choice([1.0, 2.0, 10.0, 1000.0, math.inf], n)
+    best = dt.optimal_ridge(problem, members, scheme)
+    grid = np.concatenate([[0.0], np.geomspace(1e-12, 1e8, 2001), [math.inf]])[:, None]
+    tried = np.asarray(dt.exact_error(replace(problem, ridge=grid), members, scheme).total)
+    assert np.all(best.error.total <= tried.min(axis=0) * (1 + 1e-14))
+    assert np.all(best.error.total >= tried.min(axis=0) * (1 - 1e-3))
+    assert np.shape(best.ridge) == (n,)
+    again = dt.exact_error(replace(problem, ridge=best.ridge), members, scheme)
+    np.testing.assert_array_equal(best.error.total, again.total)
+
+
+def test_at_the_peak() -> None:
+    """At P = N a finite ensemble needs some ridge, however many members it has."""
+    problem = dt.Problem(features_per_dim=1.0, samples_per_dim=1.0, noise=0.1)
+    ridges = [dt.optimal_ridge(problem, k).ridge for k in (1, 10, 1000, 10**9)]
+    assert all(a > b > 0 for a, b in itertools.pairwise(ridges))
+    assert dt.optimal_ridge(problem, math.inf).ridge == 0.0
+
+
+def test_one_wide_model_beats_many_narrow_ones() -> None:
+    """At the best ridge and a fixed number P·K of features, K = 1 is best."""
+    features = np.geomspace(0.2, 20, 9)
+    one = dt.optimal_ridge(dt.Problem(features_per_dim=4 * features)).error.total
+    four = dt.optimal_ridge(dt.Problem(features_per_dim=features), n_members=4).error.total
+    assert np.all(one < four)
+
+
+def test_paper_claim_depends_on_the_noise() -> None:
+    """K → ∞ beats one well-regularized model at SNR 10, not at SNR 1."""
+    problem = dt.Problem(features_per_dim=10.0, samples_per_dim=1.0, ridge=1e-5, noise=0.1)
+    loud = replace(problem, noise=1.0)
+    assert dt.exact_error(problem, math.inf).total < dt.optimal_ridge(problem).error.total
+    assert dt.exact_error(loud, math.inf).total > dt.optimal_ridge(loud).error.total
+    assert dt.optimal_ridge(loud).error.total == pytest.approx(0.6661, abs=5e-5)
+
+
+def test_measured_spectrum() -> None:
+    problem = dt.SpectralProblem(
+        eigenvalues=1 / np.arange(1, 120) ** 1.5, target_powers=1 / np.arange(1, 120) ** 2.0,
+        tail=0.05, n_features=np.array([20, 50, 500, math.inf]), n_samples=50, noise=0.3,
+    )  # fmt: skip
+    best = dt.optimal_ridge(problem, n_members=2)
+    grid = np.geomspace(1e-6, 1e3, 1001)[:, None]
+    tried = np.asarray(dt.exact_error(replace(problem, ridge=grid), 2).total).min(axis=0)
+    assert np.all(best.error.total <= tried * (1 + 1e-13))
+    assert np.all(best.error.total >= tried * (1 - 1e-4))

@@ -1,0 +1,132 @@
+"""Every term and every part to 1e-13 of high-precision arithmetic, everywhere in the domain."""
+
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+
+import doubletrouble as dt
+from tests.theory import oracle
+
+TOLERANCE = 1e-13
+PARTS = ("noise", "initialization", "sampling", "bias")
+NEARLY_LINEAR = dt.Activation(name="nearly linear", mean=0.0, linear=1.0, nonlinear=1e-5)
+NEARLY_EVEN = dt.Activation(name="nearly even", mean=0.0, linear=1e-3, nonlinear=1.0)
+ACTIVATIONS = ("relu", "tanh", "sign", "linear", NEARLY_LINEAR, NEARLY_EVEN)
+
+
+def deviation(got: float, expected: Any) -> float:
+    """Relative deviation; absolute for what is below the range of floats."""
+    with mpmath.workdps(40):
+        if abs(expected) < mpmath.mpf(10) ** -300:
+            return float(abs(got - expected) * mpmath.mpf(10) ** 280)
+        return float(abs((mpmath.mpf(got) - expected) / expected))
+
+
+def random_points(seed: int, count: int) -> list[tuple[float, float, float]]:
+    """ψ₁, ψ₂ over eight decades (some equal, some equal to within 1e-12), λ over 306 decades."""
+    rng = np.random.default_rng(seed)
+    points = []
+    for _ in range(count):
+        features, samples = 10 ** rng.uniform(-4, 4, 2)
+        kind = rng.integers(4)
+        if kind == 1:
+            samples = features
+        elif kind == 2:
+            samples = features * (1 + rng.choice([-1, 1]) * 10 ** rng.uniform(-12, -0.1))
+        elif kind == 3:
+            near_one = [1.0, 1 + 1e-12, 1 - 1e-10, 1 + 1e-6, 0.5, 2.0]
+            features, samples = rng.choice(near_one, 2)
+        ridge = rng.choice([10 ** rng.uniform(-300, 6), 10 ** rng.uniform(-16, 2)])
+        if features != samples and rng.random() < 0.2:
+            ridge = 0.0
+        points.append((float(features), float(samples), float(ridge)))
+    return points
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("activation", ACTIVATIONS, ids=str)
+def test_terms_and_parts(activation: str | dt.Activation, seed: int) -> None:
+    powers = {"signal": 1.3, "noise": 0.7, "nonlinear_signal": 0.4 * (seed % 2)}
+    worst: dict[str, tuple[float, Any]] = {}
+    for features, samples, ridge in random_points(seed, 30):
+        if ridge == 0 and activation == "linear":
+            continue  # saturated: its own test below
+        problem = dt.Problem(
+            features_per_dim=features, samples_per_dim=samples, ridge=ridge, activation=activation,
+            **powers,
+        )  # fmt: skip
+        moments = problem.moments
+        psi = oracle.psi(features, samples, ridge, moments.linear, moments.nonlinear)
+        pairs = {name: (getattr(dt.psi_terms(problem), name), psi[name]) for name in psi}
+        parts = oracle.error(psi, members=3, scheme="ensemble", **powers)
+        got = dt.exact_error(problem, n_members=3)
+        pairs |= {name: (getattr(got, name), parts[name]) for name in PARTS}
+        symmetric, anova = oracle.anova(psi, **powers), dt.anova(problem)
+        pairs |= {f"anova {n}": (getattr(anova, n), symmetric[n]) for n in symmetric}
+        for name, (value, expected) in pairs.items():
+            off = deviation(value, expected)
+            if off >= worst.get(name, (0.0,))[0]:
+                worst[name] = (off, (features, samples, ridge))
+    assert max(off for off, _ in worst.values()) < TOLERANCE, worst
+
+
+@pytest.mark.parametrize("members", [1, 4, 1000])
+@pytest.mark.parametrize("features", [0.3, 1.0, 7.0])
+def test_divided_data(features: float, members: int) -> None:
+    problem = dt.Problem(features_per_dim=features, samples_per_dim=2.0, ridge=1e-3)
+    moments = problem.moments
+    psi = oracle.psi(features, 2.0 / members, 1e-3, moments.linear, moments.nonlinear)
+    parts = oracle.error(
+        psi, signal=1.0, noise=1.0, nonlinear_signal=0.0, members=members, scheme="divide"
+    )
+    got = dt.exact_error(problem, n_members=members, scheme="divide")
+    for name in PARTS:
+        assert deviation(getattr(got, name), parts[name]) < TOLERANCE, name
+
+
+@pytest.mark.parametrize("activation", ["relu", "tanh"])
+def test_from_exact_moments(activation: str) -> None:
+    """The moments do not spoil it: compare with mpmath all the way from the activation."""
+    _, mu1, power = oracle.moments(activation)
+    with mpmath.workdps(40):
+        star = mpmath.sqrt(power)
+    for features, samples, ridge in random_points(99, 20):
+        psi = oracle.psi(features, samples, ridge, mu1, star)
+        got = dt.psi_terms(
+            dt.Problem(
+                features_per_dim=features, samples_per_dim=samples, ridge=ridge,
+                activation=activation,
+            )
+        )  # fmt: skip
+        for name, expected in psi.items():
+            assert deviation(getattr(got, name), expected) < TOLERANCE, (name, features, samples)
+
+
+def test_arrays_equal_scalars() -> None:
+    """A block of points gives bit for bit what each point gives alone."""
+    points = np.array(random_points(7, 300)).T
+    problem = dt.Problem(features_per_dim=points[0], samples_per_dim=points[1], ridge=points[2])
+    together = dt.exact_error(problem, n_members=2)
+    for i, (features, samples, ridge) in enumerate(points.T):
+        alone = dt.exact_error(
+            dt.Problem(features_per_dim=features, samples_per_dim=samples, ridge=ridge), 2
+        )
+        for name in PARTS:
+            one = getattr(alone, name)
+            assert abs(np.asarray(getattr(together, name))[i] - one) <= 4e-16 * 4 * one, (name, i)
+
+
+def test_broadcasting() -> None:
+    features, ridges = np.geomspace(0.1, 10, 7)[:, None], np.geomspace(1e-5, 1, 5)
+    problem = dt.Problem(features_per_dim=features, samples_per_dim=1.0, ridge=ridges)
+    members = np.array([1, 2, np.inf]).reshape(3, 1, 1)
+    error = dt.exact_error(problem, n_members=members)
+    assert np.shape(error.total) == (3, 7, 5)
+    one = dt.exact_error(
+        dt.Problem(features_per_dim=float(features[2, 0]), samples_per_dim=1.0, ridge=ridges[4]), 2
+    )
+    assert np.asarray(error.noise)[1, 2, 4] == pytest.approx(one.noise, rel=1e-15)
+    assert isinstance(one.total, float)
+    assert type(one.noise) is float
