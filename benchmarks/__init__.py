@@ -1,0 +1,1 @@
+"""Measurements, printed as ratios against something timed in the same run: make bench."""

@@ -1,0 +1,26 @@
+"""Run every benchmark: python -m benchmarks [name ...]."""
+
+import sys
+
+from benchmarks import import_time, theory_precision, theory_speed
+
+BENCHMARKS = {
+    "theory_speed": theory_speed.main,
+    "theory_precision": theory_precision.main,
+    "import_time": import_time.main,
+}
+
+
+def main(names: list[str]) -> int:
+    unknown = [name for name in names if name not in BENCHMARKS]
+    if unknown:
+        sys.stderr.write(f"benchmark must be one of {', '.join(BENCHMARKS)}, got {unknown[0]!r}\n")
+        return 2
+    for name in names or BENCHMARKS:
+        print(f"\n== {name}")
+        BENCHMARKS[name]()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

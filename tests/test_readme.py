@@ -1,0 +1,44 @@
+"""The README's lines work as typed, and print what it says they print."""
+
+import contextlib
+import io
+import re
+from pathlib import Path
+
+README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", README, flags=re.DOTALL)
+
+
+def test_the_opening_lines_print_what_is_shown() -> None:
+    code, shown = blocks("python")[0], blocks("text")[0]
+    assert len(code.strip().splitlines()) <= 10
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(code, "README.md", "exec"), {})
+    assert printed.getvalue() == shown
+
+
+def test_every_block_runs() -> None:
+    namespace: dict[str, object] = {}
+    for code in blocks("python")[1:]:
+        with contextlib.redirect_stdout(io.StringIO()):
+            exec(compile(code, "README.md", "exec"), namespace)
+    assert "spectrum" in namespace
+
+
+def test_links_lead_somewhere() -> None:
+    root = Path(__file__).parents[1]
+    targets = re.findall(r"\]\(([^)#:]+)\)", README)
+    assert targets
+    assert [t for t in targets if not (root / t).exists()] == []
+
+
+def test_every_parameter_is_explained() -> None:
+    from doubletrouble import Problem
+    from doubletrouble.parameters import declarations
+
+    for name, spec in declarations(Problem).items():
+        assert f"| {spec.symbol} | `{name}` |" in README
