@@ -10,14 +10,15 @@ With features Φ (N × P, entries σ(θ·x/√D)) the same predictor is written
 "gram" is the convention of `SpectralProblem`, "per_dim" that of the authors' notebook.
 """
 
+import numpy as np
+
 from doubletrouble.parameters import Numeric, Parameter, Value, checked, common_shape
 
 CONVENTIONS = ("paper", "sklearn", "gram", "per_dim")
 
 _RIDGE = Parameter(symbol="λ", meaning="ridge penalty", typical=(1e-5, 10.0))
-_SIZE = Parameter(
-    symbol="P, N, D", meaning="a count", typical=(1, 1e4), open_low=True, open_high=True
-)
+_SIZE = Parameter(symbol="N, D", meaning="a count", typical=(1, 1e4), open_low=True, open_high=True)
+_SIZE_OR_INF = Parameter(symbol="P", meaning="a count, or inf", typical=(1, 1e4), open_low=True)
 
 
 def ridge_to(
@@ -30,7 +31,8 @@ def ridge_to(
     >>> ridge_to("gram", 1e-5, n_features=400, n_samples=100, dim=200)
     5e-06
     """
-    return checked("ridge", ridge, _RIDGE) * _factor(convention, n_features, n_samples, dim)
+    value, unit = _checked(convention, ridge, n_features, n_samples, dim)
+    return value * unit
 
 
 def ridge_from(
@@ -41,23 +43,25 @@ def ridge_from(
     >>> ridge_from("sklearn", 1.0, n_features=400, n_samples=200, dim=200)
     0.0025
     """
-    return checked("ridge", ridge, _RIDGE) / _factor(convention, n_features, n_samples, dim)
+    value, unit = _checked(convention, ridge, n_features, n_samples, dim)
+    return value / unit
 
 
-def _factor(convention: str, n_features: Numeric, n_samples: Numeric, dim: Numeric) -> Value:
-    """How many units of `convention` the paper's λ = 1 is worth."""
-    sizes = {
-        name: checked(name, value, _SIZE)
-        for name, value in (("n_features", n_features), ("n_samples", n_samples), ("dim", dim))
-    }
-    common_shape(sizes)
-    P, N, D = sizes["n_features"], sizes["n_samples"], sizes["dim"]
-    factors = {
-        "paper": 1.0 + 0.0 * D,
-        "sklearn": N * P / D,
-        "gram": N / D,
-        "per_dim": (N / D) * (P / D),
-    }
-    if convention not in factors:
+def _checked(
+    convention: str, ridge: Numeric, n_features: Numeric, n_samples: Numeric, dim: Numeric
+) -> tuple[Value, Value]:
+    """The ridge, and how many units of `convention` the paper's λ = 1 is worth."""
+    if convention not in CONVENTIONS:
         raise ValueError(f"convention must be one of {', '.join(CONVENTIONS)}, got {convention!r}")
-    return factors[convention]
+    value = checked("ridge", ridge, _RIDGE)
+    P = checked("n_features", n_features, _SIZE_OR_INF)
+    N = checked("n_samples", n_samples, _SIZE)
+    D = checked("dim", dim, _SIZE)
+    common_shape({"ridge": value, "n_features": P, "n_samples": N, "dim": D})
+    if convention == "paper":
+        return value, 1.0
+    if convention == "gram":  # the same for any number of features, the kernel limit included
+        return value, N / D
+    if np.any(np.isinf(P)):
+        raise ValueError(f"n_features must be finite for the {convention} convention, got inf")
+    return value, N * P / D if convention == "sklearn" else (N / D) * (P / D)

@@ -56,6 +56,6 @@ def prepare(
               problem.test_noise, members)  # fmt: skip
     shape = problem.shape
     if not isinstance(members, float):
-        fields = np.empty(shape) if shape else 0.0
-        shape = common_shape({"the problem's fields": fields, "n_members": members})
+        others = np.broadcast_to(np.float64(0.0), shape) if shape else 0.0
+        shape = common_shape({"the problem's fields": others, "n_members": members})
     return modes_of(problem), Point(*values), shape  # type: ignore[arg-type]

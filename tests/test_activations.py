@@ -1,0 +1,271 @@
+"""Gaussian moments of activations: against 40 digits, closed forms, and what must be refused."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+from mpmath import mpf
+
+import doubletrouble as dt
+from doubletrouble.activations import FloatArray
+from tests.theory import oracle
+
+NAMES = (
+    "relu", "leaky_relu", "tanh", "erf", "sigmoid", "sign", "abs", "gelu", "softplus", "sin", "cos",
+    "linear", "quadratic",
+)  # fmt: skip
+MOMENTS = ("mean", "linear", "nonlinear")
+ULP = 2.0**-52
+
+
+@pytest.fixture(scope="module")
+def exact() -> Callable[[str], dict[str, Any]]:
+    """μ₀, μ₁, μ⋆ to 40 digits; what quadrature leaves of an exact zero is a zero."""
+    known: dict[str, dict[str, Any]] = {}
+
+    def of(name: str) -> dict[str, Any]:
+        if name not in known:
+            mean, linear, power = oracle.moments(name)
+            values = (mean, linear, mpmath.sqrt(power))
+            known[name] = {
+                m: v if abs(v) > 1e-19 else mpf(0) for m, v in zip(MOMENTS, values, strict=True)
+            }
+        return known[name]
+
+    return of
+
+
+def assert_close(found: dt.Activation, expected: dict[str, Any], relative: float) -> None:
+    for name in MOMENTS:
+        assert abs(getattr(found, name) - expected[name]) <= relative * abs(expected[name]), name
+
+
+def from_power(mean: Any, linear: Any, power: Any) -> dict[str, Any]:
+    """The three moments from E σ, E z σ and E σ², all in high precision."""
+    rest = mpmath.sqrt(power - mean**2 - linear**2)
+    return {"mean": mean, "linear": linear, "nonlinear": rest}
+
+
+# --- names ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_named_moments_have_full_precision(name: str, exact: Any) -> None:
+    assert_close(dt.activation(name), exact(name), 2 * ULP)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_name_carries_the_function_it_stands_for(name: str) -> None:
+    function = dt.activation(name).function
+    assert function is not None
+    z = np.linspace(-3.0, 3.0, 7)
+    textbook: dict[str, Callable[[float], float]] = {
+        "relu": lambda x: max(x, 0.0),
+        "leaky_relu": lambda x: x if x > 0 else 0.01 * x,
+        "tanh": math.tanh,
+        "erf": math.erf,
+        "sigmoid": lambda x: 1 / (1 + math.exp(-x)),
+        "sign": lambda x: float((x > 0) - (x < 0)),
+        "abs": abs,
+        "gelu": lambda x: x * 0.5 * (1 + math.erf(x / math.sqrt(2))),
+        "softplus": lambda x: math.log1p(math.exp(x)),
+        "sin": math.sin,
+        "cos": math.cos,
+        "linear": lambda x: x,
+        "quadratic": lambda x: x**2 - 1,
+    }
+    expected = [textbook[name](float(x)) for x in z]
+    np.testing.assert_allclose(np.asarray(function(z)), expected, rtol=1e-14, atol=1e-16)
+
+
+@pytest.mark.parametrize(
+    "spelling", ["leaky_relu", "Leaky ReLU", "leaky-relu", " LEAKY_RELU ", "Leaky-Relu"]
+)
+def test_spelling_is_forgiving(spelling: str) -> None:
+    assert dt.activation(spelling) == dt.activation("leaky_relu")
+
+
+@pytest.mark.parametrize("slope", [0.0, 0.2, 0.5, 2.0, -0.5])
+def test_leaky_relu_of_any_slope(slope: float) -> None:
+    a = mpf(slope)
+    with mpmath.workdps(40):
+        expected = from_power((1 - a) * mpmath.npdf(0), (1 + a) / 2, (1 + a**2) / 2)
+    found = dt.activation("leaky_relu", slope=slope)
+    assert_close(found, expected, 4 * ULP)
+    assert found.function is not None
+    assert np.asarray(found.function(np.array([-2.0, 3.0]))).tolist() == [-2.0 * slope, 3.0]
+
+
+def test_leaky_relu_between_relu_linear_and_abs() -> None:
+    relu, linear, absolute = (dt.activation(n) for n in ("relu", "linear", "abs"))
+    for slope, limit in ((0, relu), (1, linear), (-1, absolute)):
+        leaky = dt.activation("leaky_relu", slope=slope)
+        assert [getattr(leaky, m) for m in MOMENTS] == pytest.approx(
+            [getattr(limit, m) for m in MOMENTS], rel=2 * ULP, abs=0
+        )
+
+
+def test_slope_is_refused_where_it_means_nothing() -> None:
+    for spec in ("relu", np.tanh, dt.activation("tanh")):
+        with pytest.raises(ValueError, match=r"^slope must .*, got 0\.2$"):
+            dt.activation(spec, slope=0.2)
+
+
+@pytest.mark.parametrize("slope", [math.inf, math.nan, "steep", True, [0.1], 1j], ids=repr)
+def test_bad_slopes_are_named(slope: Any) -> None:
+    with pytest.raises((ValueError, TypeError), match=r"^slope must be ") as caught:
+        dt.activation("leaky_relu", slope=slope)
+    assert repr(slope) in str(caught.value)
+
+
+# --- Activation ----------------------------------------------------------------------------------
+
+
+def test_an_activation_passes_through() -> None:
+    mine = dt.Activation(name="mine", mean=0, linear=0.5, nonlinear=np.float64(0.25))
+    assert dt.activation(mine) is mine
+    assert type(mine.mean) is float
+    assert type(mine.nonlinear) is float
+    assert dt.Problem(activation=mine).moments is mine
+
+
+def test_a_problem_only_sees_the_moments() -> None:
+    relu = dt.activation("relu")
+    copy = dt.Activation(name="copy", mean=7.0, linear=relu.linear, nonlinear=relu.nonlinear)
+    assert dt.exact_error(dt.Problem(activation=copy)) == dt.exact_error(dt.Problem())
+
+
+# --- any callable --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_callables_equal_the_closed_forms(name: str, exact: Any) -> None:
+    function = dt.activation(name).function
+    assert function is not None
+    found = dt.activation(lambda z: function(z))
+    for moment, expected in exact(name).items():
+        tolerance = 1e-14 * abs(expected) if expected else 1e-15
+        assert abs(getattr(found, moment) - expected) <= tolerance, moment
+
+
+KINKS = (0.3, -0.3, 1 / 3, 1.0, -1.7, math.pi / 2, 2.9, -2.9)
+
+
+@pytest.mark.parametrize("at", [*KINKS, 3.7, 4.0, 5.0, -6.0])
+def test_a_jump_anywhere(at: float) -> None:
+    with mpmath.workdps(40):
+        c = mpf(at)
+        above = mpmath.ncdf(-c)
+        expected = from_power(above, mpmath.npdf(c), above)
+    assert_close(dt.activation(lambda z: (z > at).astype(float)), expected, 1e-12)
+    assert_close(dt.activation(lambda z: z > at), expected, 1e-12)
+
+
+@pytest.mark.parametrize("at", [*KINKS, 3.7, 4.0, 5.0])
+def test_a_kink_anywhere(at: float) -> None:
+    with mpmath.workdps(40):
+        c = mpf(at)
+        above, density = mpmath.ncdf(-c), mpmath.npdf(c)
+        expected = from_power(density - c * above, above, (1 + c**2) * above - c * density)
+    assert_close(dt.activation(lambda z: np.maximum(z - at, 0.0)), expected, 1e-12)
+
+
+@pytest.mark.parametrize("at", [0.5, 1.0, 2.3])
+def test_clipping(at: float) -> None:
+    with mpmath.workdps(40):
+        c = mpf(at)
+        inside, density = 2 * mpmath.ncdf(c) - 1, mpmath.npdf(c)
+        power = inside - 2 * c * density + 2 * c**2 * mpmath.ncdf(-c)
+        expected = from_power(mpf(0), inside, power)
+    assert_close(dt.activation(lambda z: np.clip(z, -at, at)), expected, 1e-12)
+
+
+@pytest.mark.parametrize(("low", "high"), [(-0.7, 1.3), (0.1, 0.2), (-2.1, -2.05), (0.31, 0.32)])
+def test_a_box(low: float, high: float) -> None:
+    with mpmath.workdps(40):
+        a, b = mpf(low), mpf(high)
+        inside = mpmath.ncdf(b) - mpmath.ncdf(a)
+        expected = from_power(inside, mpmath.npdf(a) - mpmath.npdf(b), inside)
+    found = dt.activation(lambda z: ((z > low) & (z < high)).astype(float))
+    assert_close(found, expected, 1e-12)
+
+
+def test_many_jumps() -> None:
+    # E z floor(z) = Σ_k φ(k), E floor(z)² by the tails: both are sums over the jumps
+    with mpmath.workdps(40):
+        steps = range(1, 40)
+        linear = mpmath.fsum(mpmath.npdf(k) for k in range(-39, 40))
+        power = mpmath.fsum(
+            (2 * k - 1) * mpmath.ncdf(-k) + (2 * k - 1) * mpmath.ncdf(1 - k) for k in steps
+        )
+        expected = from_power(mpf(-1) / 2, linear, power)
+    assert_close(dt.activation(np.floor), expected, 1e-12)
+
+
+@pytest.mark.parametrize(
+    "function", [np.abs, np.cos, np.cosh, lambda z: z * z, lambda z: np.abs(z) > 1.3]
+)
+def test_even_functions_have_exactly_no_linear_part(function: Any) -> None:
+    assert dt.activation(function).linear == 0.0
+
+
+@pytest.mark.parametrize("function", [np.sin, np.tanh, np.sign, np.arctan, lambda z: z * z * z])
+def test_odd_functions_have_exactly_no_mean(function: Any) -> None:
+    assert dt.activation(function).mean == 0.0
+
+
+@pytest.mark.parametrize(
+    ("function", "name"),
+    [(math.tanh, "tanh"), (math.erf, "erf"), (lambda z: max(z, 0), "relu"), (abs, "abs")],
+)
+def test_functions_of_one_number(function: Any, name: str, exact: Any) -> None:
+    assert_close(dt.activation(function), exact(name), 1e-14)
+
+
+def test_functions_that_return_lists_or_whole_numbers(exact: Any) -> None:
+    assert_close(dt.activation(lambda z: [math.tanh(v) for v in z]), exact("tanh"), 1e-14)
+    assert_close(dt.activation(lambda z: np.sign(z).astype(int)), exact("sign"), 1e-14)
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e-160, 1e-30, 1e30, 1e140])
+def test_moments_scale_with_the_function(scale: float, exact: Any) -> None:
+    expected = {name: value * mpf(scale) for name, value in exact("relu").items()}
+    assert_close(dt.activation(lambda z: scale * np.maximum(z, 0.0)), expected, 1e-12)
+
+
+@pytest.mark.parametrize("height", [3.0, -0.1])
+def test_a_constant_learns_nothing(height: float) -> None:
+    found = dt.activation(lambda z: np.full_like(z, height))
+    assert found.mean == pytest.approx(height, rel=1e-14)
+    assert (found.linear, found.nonlinear) == (0.0, 0.0)
+
+
+def test_a_dead_activation_leaves_the_whole_signal() -> None:
+    dead = dt.activation(lambda z: 0.0 * z)
+    assert [getattr(dead, name) for name in MOMENTS] == [0.0, 0.0, 0.0]
+    error = dt.exact_error(dt.Problem(activation=dead, signal=2.0, test_noise=0.5))
+    assert (error.bias, error.bayes, error.total) == (4.0, 0.25, 4.25)
+
+
+def test_a_straight_line_is_a_linear_network() -> None:
+    found = dt.activation(lambda z: 0.3 * z + 0.7)
+    assert found.nonlinear == 0.0
+    assert [found.mean, found.linear] == pytest.approx([0.7, 0.3], rel=1e-14)
+
+
+def test_a_problem_keeps_the_moments_of_its_callable() -> None:
+    problem = dt.Problem(activation=np.tanh)
+    assert problem.moments.name == "tanh"
+    named = dt.exact_error(dt.Problem(activation="tanh")).total
+    assert dt.exact_error(problem).total == pytest.approx(named, rel=1e-13)
+
+
+def test_a_function_that_works_in_place_is_no_trap(exact: Any) -> None:
+    def in_place(z: FloatArray) -> FloatArray:
+        np.maximum(z, 0.0, out=z)
+        return z
+
+    assert_close(dt.activation(in_place), exact("relu"), 1e-12)

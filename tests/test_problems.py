@@ -1,0 +1,285 @@
+"""The two problems: defaults, value semantics, shapes, and the way from one to the other."""
+
+import math
+from dataclasses import FrozenInstanceError, asdict, replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import doubletrouble as dt
+
+GIVEN: dict[str, Any] = {
+    "eigenvalues": [1.0, 0.5, 0.1],
+    "target_powers": [1.0, 0.0, 2.0],
+    "n_features": 20,
+    "n_samples": 10,
+}
+
+
+def spectral(**changes: Any) -> dt.SpectralProblem:
+    return dt.SpectralProblem(**{**GIVEN, **changes})
+
+
+# --- Problem -------------------------------------------------------------------------------------
+
+
+def test_defaults_are_the_papers_running_example() -> None:
+    assert asdict(dt.Problem()) == {
+        "features_per_dim": 2.0, "samples_per_dim": 1.0, "ridge": 1e-5, "signal": 1.0, "noise": 1.0,
+        "nonlinear_signal": 0.0, "test_noise": 0.0, "activation": "relu",
+    }  # fmt: skip
+    assert dt.Problem().moments == dt.activation("relu")
+
+
+def test_numbers_become_floats_whatever_they_were() -> None:
+    problem = dt.Problem(features_per_dim=3, ridge=np.float32(0.5), noise=np.array(2))
+    numbers = [v for v in asdict(problem).values() if not isinstance(v, str)]
+    assert {type(v) for v in numbers} == {float}
+    assert (problem.features_per_dim, problem.ridge, problem.noise) == (3.0, 0.5, 2.0)
+
+
+def test_limits_are_legal() -> None:
+    problem = dt.Problem(features_per_dim=math.inf, ridge=0)
+    assert (problem.features_per_dim, problem.ridge) == (math.inf, 0.0)
+    assert dt.Problem(ridge=math.inf, signal=0, noise=0).ridge == math.inf
+
+
+@pytest.mark.parametrize("problem", [dt.Problem(), spectral()], ids=["isotropic", "spectral"])
+def test_problems_are_frozen(problem: dt.Problem | dt.SpectralProblem) -> None:
+    with pytest.raises(FrozenInstanceError):
+        problem.ridge = 1.0  # type: ignore[misc]
+    with pytest.raises(FrozenInstanceError):
+        del problem.ridge
+
+
+def test_arguments_are_words() -> None:
+    with pytest.raises(TypeError, match="positional"):
+        dt.Problem(2.0, 1.0)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="ridges"):
+        dt.Problem(ridges=1.0)  # type: ignore[call-arg]
+
+
+def test_shape_is_what_the_fields_broadcast_to() -> None:
+    assert dt.Problem().shape == ()
+    assert dt.Problem(ridge=[0.1, 0.2]).shape == (2,)
+    grid = dt.Problem(features_per_dim=np.ones((3, 1)), noise=np.ones(4), signal=np.ones((1, 1)))
+    assert grid.shape == (3, 4)
+    assert spectral(n_features=[[10], [20]], ridge=[0.1, 0.2, 0.3]).shape == (2, 3)
+    assert spectral().shape == ()  # the spectrum is not a broadcast axis
+
+
+def test_results_take_the_shape_of_the_problem() -> None:
+    grid = dt.Problem(features_per_dim=np.ones((3, 1)), noise=np.ones(4))
+    assert np.shape(dt.exact_error(grid).total) == (3, 4)
+    assert np.shape(dt.exact_error(grid, n_members=np.full((2, 1, 1), 3)).total) == (2, 3, 4)
+    assert isinstance(dt.exact_error(dt.Problem()).total, float)
+
+
+@pytest.mark.parametrize(
+    ("changes", "names"),
+    [
+        ({"ridge": [1, 2], "noise": [1, 2, 3]}, ("noise", "ridge")),
+        ({"features_per_dim": np.ones((2, 3)), "test_noise": np.ones((3, 2))},
+         ("test_noise", "features_per_dim")),
+    ],
+)  # fmt: skip
+def test_mismatched_shapes_name_both_fields(changes: Any, names: tuple[str, str]) -> None:
+    wrong, other = names
+    shapes = [str(np.shape(changes[name])) for name in (other, wrong)]
+    with pytest.raises(ValueError, match="broadcast") as caught:
+        dt.Problem(**changes)
+    assert str(caught.value) == (
+        f"{wrong} must broadcast with {other} of shape {shapes[0]}, got shape {shapes[1]}"
+    )
+
+
+# --- equality, hash, replace ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("build", [dt.Problem, spectral], ids=["isotropic", "spectral"])
+def test_equal_by_value_arrays_included(build: Any) -> None:
+    one, same = build(ridge=[0.1, 0.2]), build(ridge=np.array([0.1, 0.2]))
+    assert one == same
+    assert hash(one) == hash(same)
+    assert len({one, same}) == 1
+    for other in (build(ridge=[0.1, 0.3]), build(ridge=[[0.1, 0.2]]), build(ridge=0.1), "ridge"):
+        assert one != other
+
+
+def test_the_two_kinds_are_never_equal() -> None:
+    flat = dt.SpectralProblem.from_problem(dt.Problem(), dim=2)
+    assert dt.Problem() != flat
+
+
+def test_activations_count_in_equality() -> None:
+    assert dt.Problem(activation="tanh") != dt.Problem(activation="relu")
+    assert dt.Problem(activation=np.tanh) == dt.Problem(activation=np.tanh)
+    assert hash(dt.Problem(activation=np.tanh)) == hash(dt.Problem(activation=np.tanh))
+
+
+def test_replace_changes_one_field_and_validates() -> None:
+    base = dt.Problem(ridge=[0.1, 0.2], activation="erf")
+    changed = replace(base, ridge=0.3, noise=[1.0, 2.0, 3.0])
+    assert (changed.ridge, changed.shape, changed.activation) == (0.3, (3,), "erf")
+    assert base.shape == (2,)
+    assert replace(base, activation="tanh").moments == dt.activation("tanh")
+    with pytest.raises(ValueError, match=r"^ridge must be in \[0, inf\], got -1$"):
+        replace(base, ridge=-1)
+
+
+def test_replace_keeps_a_callable_and_a_spectrum() -> None:
+    problem = dt.Problem(activation=lambda z: np.maximum(z, 0.1 * z))
+    assert replace(problem, ridge=1.0).moments == problem.moments
+    changed = replace(spectral(), noise=0.5)
+    assert np.array_equal(changed.eigenvalues, [1.0, 0.5, 0.1])
+    assert changed.noise == 0.5
+
+
+# --- from sizes ----------------------------------------------------------------------------------
+
+
+def test_from_sizes_divides_by_the_dimension() -> None:
+    built = dt.Problem.from_sizes(
+        n_features=400, n_samples=100, dim=200, noise=0.5, activation="tanh"
+    )
+    ratios = dt.Problem(features_per_dim=2.0, samples_per_dim=0.5, noise=0.5, activation="tanh")
+    assert built == ratios
+
+
+def test_from_sizes_takes_arrays_and_the_kernel_limit() -> None:
+    built = dt.Problem.from_sizes(n_features=[100, math.inf], n_samples=[[10], [20]], dim=10)
+    assert np.array_equal(built.features_per_dim, [10.0, math.inf])
+    assert np.array_equal(built.samples_per_dim, [[1.0], [2.0]])
+    assert built.shape == (2, 2)
+
+
+def test_from_sizes_speaks_of_the_sizes_it_was_given() -> None:
+    with pytest.raises(ValueError, match=r"^dim must broadcast with n_samples of shape \(2,\)"):
+        dt.Problem.from_sizes(n_features=1, n_samples=[1, 2], dim=[1, 2, 3])
+    with pytest.raises(TypeError, match="ridges"):
+        dt.Problem.from_sizes(n_features=1, n_samples=1, dim=1, ridges=1)
+
+
+# --- SpectralProblem -----------------------------------------------------------------------------
+
+
+def test_a_spectrum_holds_vectors_and_defaults_to_no_tail_no_noise_no_ridge() -> None:
+    problem = spectral()
+    for vector in (problem.eigenvalues, problem.target_powers):
+        assert isinstance(vector, np.ndarray)
+        assert vector.dtype == np.float64
+        assert not vector.flags.writeable
+    assert (problem.tail, problem.ridge, problem.noise) == (0.0, 0.0, 0.0)
+    assert (problem.nonlinear_signal, problem.test_noise) == (0.0, 0.0)
+
+
+def test_one_eigenvalue_may_be_a_number() -> None:
+    problem = spectral(eigenvalues=1.0, target_powers=2.0)
+    assert np.shape(problem.eigenvalues) == np.shape(problem.target_powers) == (1,)
+    assert problem == spectral(eigenvalues=[1.0], target_powers=[2.0])
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"target_powers": [1.0]},
+         "target_powers must have one entry per eigenvalue, 3 in all, got 1"),
+        ({"eigenvalues": [[1.0, 2.0]]}, "eigenvalues must be one-dimensional, got shape (1, 2)"),
+        ({"target_powers": np.ones((3, 1))},
+         "target_powers must be one-dimensional, got shape (3, 1)"),
+        ({"eigenvalues": [1.0, -2.0, 1.0]},
+         "eigenvalues must be in [0, 1e+150], got -2.0 at index 1"),
+        ({"target_powers": [1.0, 0.0, math.nan]},
+         "target_powers must be in [0, 1e+300], got nan at index 2"),
+        ({"eigenvalues": [1.0, math.inf, 1.0]},
+         "eigenvalues must be in [0, 1e+150], got inf at index 1"),
+        ({"eigenvalues": [], "target_powers": []},
+         "eigenvalues must not be empty, got an array of shape (0,)"),
+        ({"tail": [0.1, 0.2]}, "tail must be a single number, got shape (2,)"),
+        ({"tail": -0.1}, "tail must be in [0, 1e+150], got -0.1"),
+        ({"n_features": [1, 2], "n_samples": [1, 2, 3]},
+         "n_samples must broadcast with n_features of shape (2,), got shape (3,)"),
+        ({"n_samples": 0}, "n_samples must be in [1e-50, 1e+50], got 0"),
+    ],
+)  # fmt: skip
+def test_bad_spectra_get_a_sentence(changes: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ValueError, match="must") as caught:
+        spectral(**changes)
+    assert str(caught.value) == sentence
+
+
+def test_the_order_of_modes_does_not_matter() -> None:
+    forward, backward = spectral(ridge=0.1), spectral(
+        eigenvalues=[0.1, 0.5, 1.0], target_powers=[2.0, 0.0, 1.0], ridge=0.1
+    )  # fmt: skip
+    assert dt.exact_error(forward).total == pytest.approx(dt.exact_error(backward).total, rel=1e-14)
+
+
+def test_a_mode_of_zero_weight_is_only_bias() -> None:
+    plain = dt.exact_error(spectral(ridge=0.1, noise=0.3))
+    more = dt.exact_error(
+        spectral(eigenvalues=[1.0, 0.5, 0.1, 0.0], target_powers=[1.0, 0.0, 2.0, 0.5],
+                 ridge=0.1, noise=0.3)
+    )  # fmt: skip
+    tail = dt.exact_error(spectral(ridge=0.1, noise=0.3, nonlinear_signal=math.sqrt(0.5)))
+    assert more.bias == pytest.approx(plain.bias + 0.5, rel=1e-14)
+    assert asdict(more) == pytest.approx(asdict(tail), rel=1e-13)
+
+
+# --- from one to the other -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("activation", ["relu", "tanh", "linear", "quadratic"])
+@pytest.mark.parametrize("ridge", [0.0, 1e-3, 2.0])
+def test_an_isotropic_problem_is_a_flat_spectrum(activation: str, ridge: float) -> None:
+    problem = dt.Problem(
+        features_per_dim=[0.5, 2.0, math.inf], samples_per_dim=1.5, ridge=ridge, signal=2.0,
+        noise=0.5, nonlinear_signal=0.3, test_noise=0.1, activation=activation,
+    )  # fmt: skip
+    flat = dt.SpectralProblem.from_problem(problem, dim=8)
+    assert np.array_equal(flat.n_features, [4.0, 16.0, math.inf])
+    assert flat.n_samples == 12.0
+    for members in (1, 3, math.inf):
+        assert_same(dt.exact_error(flat, members), dt.exact_error(problem, members))
+
+
+@pytest.mark.parametrize("ridge", [0.0, 1e-3, 2.0])
+def test_divided_data_keep_the_gram_ridge(ridge: float) -> None:
+    # δ = λ N/D: the same δ on a third of the samples is three times the λ
+    problem = dt.Problem(features_per_dim=0.7, samples_per_dim=1.5, ridge=ridge)
+    flat = dt.SpectralProblem.from_problem(problem, dim=8)
+    thrice = replace(problem, ridge=3 * ridge)
+    assert_same(dt.exact_error(flat, 3, "divide"), dt.exact_error(thrice, 3, "divide"))
+
+
+def assert_same(found: dt.ErrorTerms, expected: dt.ErrorTerms) -> None:
+    for part, values in asdict(expected).items():
+        np.testing.assert_allclose(
+            getattr(found, part), values, rtol=1e-12, atol=1e-15, err_msg=part
+        )
+
+
+def test_the_dimension_does_not_matter_for_a_flat_spectrum() -> None:
+    problem = dt.Problem(ridge=0.1, noise=0.3)
+    totals = [
+        dt.exact_error(dt.SpectralProblem.from_problem(problem, dim=dim)).total
+        for dim in (1, 7, 50)
+    ]
+    assert totals == pytest.approx([dt.exact_error(problem).total] * 3, rel=1e-13)
+
+
+@pytest.mark.parametrize(
+    "dim", [0, -1, 1.5, math.inf, math.nan, "two", None, [2, 3], True], ids=repr
+)
+def test_from_problem_names_a_bad_dimension(dim: Any) -> None:
+    with pytest.raises((ValueError, TypeError), match=r"^dim must be ") as caught:
+        dt.SpectralProblem.from_problem(dt.Problem(), dim=dim)
+    assert repr(dim) in str(caught.value)
+
+
+def test_from_problem_names_what_it_cannot_take() -> None:
+    with pytest.raises(ValueError, match=r"^signal must be a scalar here, got shape \(2,\)$"):
+        dt.SpectralProblem.from_problem(dt.Problem(signal=[1.0, 2.0]), dim=3)
+    with pytest.raises(TypeError, match=r"^problem must be a Problem, got "):
+        dt.SpectralProblem.from_problem("flat", dim=3)  # type: ignore[arg-type]

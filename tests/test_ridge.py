@@ -1,0 +1,131 @@
+"""Four conventions for one ridge: the same fit, checked on random features."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import doubletrouble as dt
+from doubletrouble.parameters import FloatArray
+from doubletrouble.ridge import CONVENTIONS
+
+SIZES = [(40, 25, 10), (25, 40, 10), (30, 30, 30), (7, 50, 20)]  # P, N, D
+
+
+class Draw:
+    """Random features Φ on training and test inputs, and training labels."""
+
+    def __init__(self, sizes: tuple[int, int, int], seed: int) -> None:
+        self.P, self.N, self.D = sizes
+        rng = np.random.default_rng(seed)
+        theta = rng.standard_normal((self.D, self.P))
+        x, x_test = rng.standard_normal((self.N, self.D)), rng.standard_normal((11, self.D))
+        self.train = np.maximum(x @ theta / math.sqrt(self.D), 0.0)  # (N, P)
+        self.test = np.maximum(x_test @ theta / math.sqrt(self.D), 0.0)  # (11, P)
+        self.y = x @ rng.standard_normal(self.D) / math.sqrt(self.D) + rng.standard_normal(self.N)
+
+    def converted(self, convention: str, ridge: float) -> float:
+        value = dt.ridge_to(convention, ridge, n_features=self.P, n_samples=self.N, dim=self.D)
+        assert isinstance(value, float)
+        return value
+
+
+def fitted(draw: Draw, convention: str, ridge: float) -> FloatArray:
+    """Test predictions of the fit written in `convention`, each by a different route."""
+    Phi, y, P, N, D = draw.train, draw.y, draw.P, draw.N, draw.D
+    if convention == "paper":  # the gradient of (1/N)|y - Φa|² + (Pλ/D)|a|² vanishes
+        a = np.linalg.solve(Phi.T @ Phi / N + ridge * P / D * np.eye(P), Phi.T @ y / N)
+    elif convention == "sklearn":  # |y - Φa|² + alpha|a|² is least squares with P more rows
+        rows = np.vstack([Phi, math.sqrt(ridge) * np.eye(P)])
+        a = np.linalg.lstsq(rows, np.concatenate([y, np.zeros(P)]))[0]
+    elif convention == "gram":
+        c = np.linalg.solve(Phi @ Phi.T / P + ridge * np.eye(N), y)
+        a = Phi.T @ c / P
+    else:
+        Z = Phi / math.sqrt(D)
+        a = np.linalg.solve(Z.T @ Z + ridge * np.eye(P), Z.T @ y) / math.sqrt(D)
+    return np.asarray(draw.test @ a, dtype=np.float64)
+
+
+@pytest.mark.parametrize("sizes", SIZES, ids=str)
+@pytest.mark.parametrize("ridge", [1e-2, 1.0, 30.0])
+@pytest.mark.parametrize("convention", CONVENTIONS)
+def test_every_convention_makes_the_same_fit(
+    convention: str, ridge: float, sizes: tuple[int, int, int]
+) -> None:
+    draw = Draw(sizes, seed=0)
+    expected = fitted(draw, "paper", ridge)
+    found = fitted(draw, convention, draw.converted(convention, ridge))
+    np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-10 * np.abs(expected).max())
+
+
+def test_the_papers_fit_minimizes_the_papers_loss() -> None:
+    draw, ridge = Draw((12, 9, 5), seed=1), 0.3
+    rng = np.random.default_rng(2)
+    normal = draw.train.T @ draw.train / draw.N + ridge * draw.P / draw.D * np.eye(draw.P)
+    best: FloatArray = np.asarray(np.linalg.solve(normal, draw.train.T @ draw.y / draw.N), float)
+
+    def loss(a: FloatArray) -> float:
+        misfit = float(np.mean((draw.y - draw.train @ a) ** 2))
+        return misfit + draw.P * ridge / draw.D * float(a @ a)
+
+    for _ in range(20):
+        assert loss(best) < loss(best + 1e-3 * rng.standard_normal(draw.P))
+
+
+@pytest.mark.parametrize("convention", ["sklearn", "gram", "per_dim"])
+def test_the_unconverted_ridge_makes_another_fit(convention: str) -> None:
+    draw = Draw((40, 25, 10), seed=0)
+    wrong = fitted(draw, convention, 1.0) - fitted(draw, "paper", 1.0)
+    assert np.abs(wrong).max() > 1e-2
+
+
+def test_gram_is_the_ridge_of_a_spectral_problem() -> None:
+    problem = dt.Problem(features_per_dim=2.0, samples_per_dim=1.5, ridge=0.3)
+    delta = dt.ridge_to("gram", 0.3, n_features=400, n_samples=300, dim=200)
+    assert dt.SpectralProblem.from_problem(problem, dim=200).ridge == pytest.approx(
+        delta, rel=1e-15
+    )
+
+
+@pytest.mark.parametrize("convention", CONVENTIONS)
+@pytest.mark.parametrize("sizes", SIZES, ids=str)
+def test_round_trip(convention: str, sizes: tuple[int, int, int]) -> None:
+    counts = dict(zip(("n_features", "n_samples", "dim"), sizes, strict=True))
+    for ridge in (0.0, 1e-300, 1e-5, 0.7, 1e9, math.inf):
+        there = dt.ridge_to(convention, ridge, **counts)
+        back = dt.ridge_from(convention, there, **counts)
+        assert type(back) is float
+        assert back == pytest.approx(ridge, rel=4e-16, abs=0)
+
+
+@pytest.mark.parametrize("convention", CONVENTIONS)
+def test_arrays_broadcast(convention: str) -> None:
+    ridge, features = np.array([0.0, 0.1, 1.0]), np.array([[10.0], [20.0]])
+    there = dt.ridge_to(convention, ridge, n_features=features, n_samples=5, dim=4)
+    assert np.shape(there) == (2, 3)
+    one = dt.ridge_to(convention, 0.1, n_features=20, n_samples=5, dim=4)
+    assert np.asarray(there)[1, 1] == one
+    back = dt.ridge_from(convention, there, n_features=features, n_samples=5, dim=4)
+    np.testing.assert_allclose(back, np.broadcast_to(ridge, (2, 3)), rtol=1e-15)
+
+
+@pytest.mark.parametrize("convention", CONVENTIONS)
+def test_zero_and_infinity_stay_what_they_are(convention: str) -> None:
+    sizes: dict[str, Any] = {"n_features": 1e200, "n_samples": 1e200, "dim": 1.0}
+    assert dt.ridge_to(convention, 0.0, **sizes) == 0.0
+    assert dt.ridge_from(convention, math.inf, **sizes) == math.inf
+    tiny: dict[str, Any] = {"n_features": 1e-200, "n_samples": 1e-200, "dim": 1.0}
+    assert dt.ridge_from(convention, 0.0, **tiny) == 0.0
+    assert dt.ridge_to(convention, math.inf, **tiny) == math.inf
+
+
+def test_large_sizes_do_not_overflow_on_the_way() -> None:
+    sizes: dict[str, Any] = {"n_features": 1e200, "n_samples": 1e200, "dim": 1e200}
+    assert dt.ridge_to("sklearn", 1.0, **sizes) == pytest.approx(1e200, rel=1e-15)
+
+
+def test_the_gram_ridge_does_not_ask_for_the_number_of_features() -> None:
+    many = dt.ridge_to("gram", 0.1, n_features=math.inf, n_samples=3, dim=2)
+    assert many == dt.ridge_to("gram", 0.1, n_features=5, n_samples=3, dim=2)
