@@ -10,7 +10,7 @@ import pytest
 from mpmath import mpf
 
 import doubletrouble as dt
-from doubletrouble.activations import FloatArray
+from doubletrouble.parameters import FloatArray
 from tests.theory import oracle
 
 NAMES = (

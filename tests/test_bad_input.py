@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
-from doubletrouble.activations import FloatArray
-from doubletrouble.parameters import declarations
+from doubletrouble.parameters import FloatArray, declarations
 
 NAN, INF = math.nan, math.inf
 PROBLEM = dt.Problem(ridge=0.1)

@@ -245,12 +245,13 @@ def test_an_isotropic_problem_is_a_flat_spectrum(activation: str, ridge: float) 
 
 
 @pytest.mark.parametrize("ridge", [0.0, 1e-3, 2.0])
-def test_divided_data_keep_the_gram_ridge(ridge: float) -> None:
-    # δ = λ N/D: the same δ on a third of the samples is three times the λ
+def test_divided_data_keep_the_penalty_per_sample(ridge: float) -> None:
+    # δ = λ N/D of the whole data set; a third of the samples has a third of it
     problem = dt.Problem(features_per_dim=0.7, samples_per_dim=1.5, ridge=ridge)
     flat = dt.SpectralProblem.from_problem(problem, dim=8)
-    thrice = replace(problem, ridge=3 * ridge)
-    assert_same(dt.exact_error(flat, 3, "divide"), dt.exact_error(thrice, 3, "divide"))
+    assert_same(dt.exact_error(flat, 3, "divide"), dt.exact_error(problem, 3, "divide"))
+    best, flat_best = (dt.optimal_ridge(p, 3, "divide") for p in (problem, flat))
+    assert flat_best.ridge == pytest.approx(1.5 * np.asarray(best.ridge), rel=1e-10)
 
 
 def assert_same(found: dt.ErrorTerms, expected: dt.ErrorTerms) -> None:

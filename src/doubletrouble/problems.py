@@ -13,8 +13,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from doubletrouble.activations import Activation, Function, activation
+from doubletrouble.activations import Activation, activation
+from doubletrouble.moments import Function
 from doubletrouble.parameters import (
+    COUNT,
+    COUNT_OR_INF,
     FloatArray,
     Numeric,
     Parameter,
@@ -28,8 +31,6 @@ from doubletrouble.parameters import (
 # Squares of amplitudes must stay representable.
 _AMPLITUDE: dict[str, Any] = {"high": 1e150, "typical": (0.0, 2.0)}
 _SIZE: dict[str, Any] = {"low": 1e-50, "high": 1e50}
-_COUNT = Parameter(symbol="P, N, D", meaning="a count", typical=(1, 1000), **_SIZE)
-_COUNT_OR_INF = Parameter(symbol="P", meaning="a count, or inf", typical=(1, 1000), low=1e-50)
 
 
 class _Validated:
@@ -119,9 +120,9 @@ class Problem(_Validated):
         >>> Problem.from_sizes(n_features=400, n_samples=200, dim=200).features_per_dim
         2.0
         """
-        features = checked("n_features", n_features, _COUNT_OR_INF)
-        samples = checked("n_samples", n_samples, _COUNT)
-        dims = checked("dim", dim, _COUNT)
+        features = checked("n_features", n_features, COUNT_OR_INF)
+        samples = checked("n_samples", n_samples, COUNT)
+        dims = checked("dim", dim, COUNT)
         common_shape({"n_features": features, "n_samples": samples, "dim": dims})
         return cls(features_per_dim=features / dims, samples_per_dim=samples / dims, **others)
 
@@ -136,8 +137,9 @@ class SpectralProblem(_Validated):
 
     **Ridge convention.** `ridge` is δ, added to the N × N Gram matrix of the features divided by
     P: the fit solves (Φ Φᵀ / P + δ I) c = y. `doubletrouble.ridge_to("gram", λ, ...)` converts
-    from the paper's λ (δ = λ N/D) and from scikit-learn's alpha (δ = alpha / P). When data are
-    divided among learners, δ is the ridge of each.
+    from the paper's λ (δ = λ N/D) and from scikit-learn's alpha (δ = alpha / P). As with the
+    paper's λ, dividing the data keeps the penalty relative to the mean loss: each of K learners has
+    δ/K on its own Gram matrix.
 
     >>> import doubletrouble as dt
     >>> spectrum = dt.SpectralProblem(eigenvalues=[1.0, 0.1, 0.01], target_powers=[1.0, 0.5, 0.1],
@@ -202,6 +204,8 @@ class SpectralProblem(_Validated):
         >>> flat.n_features, len(flat.eigenvalues)
         (6.0, 3)
         """
+        if not isinstance(problem, Problem):
+            raise TypeError(f"problem must be a Problem, got {type(problem).__name__}")
         size = checked(
             "dim",
             dim,

@@ -12,13 +12,20 @@ With features Φ (N × P, entries σ(θ·x/√D)) the same predictor is written
 
 import numpy as np
 
-from doubletrouble.parameters import Numeric, Parameter, Value, checked, common_shape
+from doubletrouble.parameters import (
+    COUNT,
+    COUNT_OR_INF,
+    Numeric,
+    Parameter,
+    Value,
+    checked,
+    common_shape,
+    refuse,
+)
 
 CONVENTIONS = ("paper", "sklearn", "gram", "per_dim")
 
 _RIDGE = Parameter(symbol="λ", meaning="ridge penalty", typical=(1e-5, 10.0))
-_SIZE = Parameter(symbol="N, D", meaning="a count", typical=(1, 1e4), open_low=True, open_high=True)
-_SIZE_OR_INF = Parameter(symbol="P", meaning="a count, or inf", typical=(1, 1e4), open_low=True)
 
 
 def ridge_to(
@@ -54,14 +61,12 @@ def _checked(
     if convention not in CONVENTIONS:
         raise ValueError(f"convention must be one of {', '.join(CONVENTIONS)}, got {convention!r}")
     value = checked("ridge", ridge, _RIDGE)
-    P = checked("n_features", n_features, _SIZE_OR_INF)
-    N = checked("n_samples", n_samples, _SIZE)
-    D = checked("dim", dim, _SIZE)
-    common_shape({"ridge": value, "n_features": P, "n_samples": N, "dim": D})
-    if convention == "paper":
-        return value, 1.0
-    if convention == "gram":  # the same for any number of features, the kernel limit included
-        return value, N / D
-    if np.any(np.isinf(P)):
-        raise ValueError(f"n_features must be finite for the {convention} convention, got inf")
-    return value, N * P / D if convention == "sklearn" else (N / D) * (P / D)
+    P = checked("n_features", n_features, COUNT_OR_INF)
+    N = checked("n_samples", n_samples, COUNT)
+    D = checked("dim", dim, COUNT)
+    shape = common_shape({"ridge": value, "n_features": P, "n_samples": N, "dim": D})
+    if convention in ("sklearn", "per_dim"):
+        refuse("n_features", P, np.isinf(P), f"finite for the {convention} convention")
+    units = {"paper": 1.0, "gram": N / D, "sklearn": (N / D) * P, "per_dim": (N / D) * (P / D)}
+    unit = units[convention]
+    return value, np.broadcast_to(unit, shape) if shape else unit

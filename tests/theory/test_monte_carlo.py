@@ -141,8 +141,9 @@ def test_decomposition_of_an_ensemble(case: Case) -> None:
 @pytest.mark.parametrize("case", grouped(CASES))
 def test_divide_and_conquer(case: Case) -> None:
     problem = problem_of(case, **POWERS)
-    if isinstance(problem, dt.SpectralProblem):  # δ is the ridge of each learner: unchanged
-        problem = replace(problem, n_samples=2 * np.asarray(problem.n_samples))
+    if isinstance(problem, dt.SpectralProblem):  # δ/2 on each half is the ridge measured
+        twice = (2 * np.asarray(v) for v in (problem.n_samples, problem.ridge))
+        problem = replace(problem, **dict(zip(("n_samples", "ridge"), twice, strict=True)))
     else:
         problem = replace(problem, samples_per_dim=2 * case.samples)
     expected = {"total": dt.exact_error(problem, n_members=2, scheme="divide").total}

@@ -105,7 +105,7 @@ def test_from_exact_moments(activation: str) -> None:
 
 
 def test_arrays_equal_scalars() -> None:
-    """A block of points gives bit for bit what each point gives alone."""
+    """A block of points gives what each point gives alone, to a few units in the last place."""
     points = np.array(random_points(7, 300)).T
     problem = dt.Problem(features_per_dim=points[0], samples_per_dim=points[1], ridge=points[2])
     together = dt.exact_error(problem, n_members=2)
@@ -115,7 +115,7 @@ def test_arrays_equal_scalars() -> None:
         )
         for name in PARTS:
             one = getattr(alone, name)
-            assert abs(np.asarray(getattr(together, name))[i] - one) <= 4e-16 * 4 * one, (name, i)
+            assert abs(np.asarray(getattr(together, name))[i] - one) <= 5e-15 * one, (name, i)
 
 
 def test_broadcasting() -> None:

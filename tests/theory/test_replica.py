@@ -195,14 +195,14 @@ def test_the_term_that_the_paper_lacks_has_no_misprint() -> None:
     [
         ({"ridge": 0.0}, "ridge", "0.0"),
         ({"ridge": math.inf}, "ridge", "inf"),
-        ({"features_per_dim": [1.0, math.inf]}, "features_per_dim", "inf"),
+        ({"features_per_dim": [1.0, math.inf]}, "features_per_dim", "inf at index 1"),
     ],
 )
 def test_limits_are_refused_with_a_sentence(changes: dict[str, Any], name: str, value: str) -> None:
     problem = dt.Problem(**{"ridge": 0.1, **changes})
     sentence = (
-        f"{name} must be positive and finite for the replica route, got {value}; "
-        "use doubletrouble.psi_terms, which covers this limit"
+        f"{name} must be positive and finite for the replica route "
+        f"(doubletrouble.psi_terms covers the limits), got {value}"
     )
     with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
         psi_terms(problem)

@@ -45,20 +45,22 @@ class Sizes(NamedTuple):
     """P and N, sorted: what the smaller unused fraction depends on."""
 
     small: FloatArray
-    ratio: FloatArray  # small/big, 0 in the kernel limit
+    twice_ratio: FloatArray  # 2 small/big, 0 in the kernel limit
     gap: FloatArray  # 1 - small/big, exact near P = N
+    square: FloatArray  # gap²
 
     @classmethod
     def of(cls, features: FloatArray, samples: FloatArray) -> "Sizes":
         """Sort the two sizes."""
         small, big = np.minimum(features, samples), np.maximum(features, samples)
         # big - small is exact where they are close; fmin turns inf/inf, the kernel limit, into 1
-        return cls(small, small / big, np.fmin((big - small) / big, 1.0))
+        gap = np.fmin((big - small) / big, 1.0)
+        return cls(small, 2 * small / big, gap, gap * gap)
 
-    def unused(self, ry: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The unused fractions of the smaller and of the bigger resource, given r·y."""
-        twice = self.gap + np.sqrt(self.gap**2 + 4 * self.ratio * ry)
-        return 2 * ry / np.maximum(twice, TINIEST), 0.5 * twice  # 0/0 at P = N, r = 0 is 0
+    def unused(self, twice_ry: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The unused fractions of the smaller and of the bigger resource, given 2 r y."""
+        twice = self.gap + np.sqrt(self.square + self.twice_ratio * twice_ry)
+        return twice_ry / (twice + TINIEST), 0.5 * twice  # TINIEST: 0/0 at P = N, r = 0 is 0
 
 
 def balance_of(

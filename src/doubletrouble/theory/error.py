@@ -42,8 +42,10 @@ def psi_terms(problem: Problem) -> PsiTerms:
 
     modes, point, _ = prepare(problem, 1, "ensemble")
 
-    def kernel(*sizes_and_ridge: FloatArray) -> tuple[FloatArray, ...]:
-        p = split_at(modes, *sizes_and_ridge)
+    def kernel(
+        features: FloatArray, samples: FloatArray, ridge: FloatArray
+    ) -> tuple[FloatArray, ...]:
+        p = split_at(modes, features, samples, modes.scaled_ridge(ridge, samples))
         ensemble = p.square + p.data
         return (
             p.overlap,
@@ -137,7 +139,7 @@ def training_error(problem: AnyProblem, n_members: Numeric = 1, scheme: str = "e
     def combine(p: Split, _: Any, member: FloatArray, F2: FloatArray, G2: FloatArray,
                 T2: FloatArray, times: Any) -> tuple[FloatArray, ...]:  # fmt: skip
         noise2, unused = T2 + G2, p.unused_samples
-        variance = F2 * (p.features + p.features_data) + times(noise2, p.noise_own)
+        variance = times(F2, p.features + p.features_data) + times(noise2, p.noise_own)
         same = F2 * p.missed + noise2
         fluctuating = times(F2, p.data) + times(noise2, p.noise_shared)
         if scheme == "ensemble":
@@ -160,7 +162,8 @@ def _evaluate(
     def kernel(*values: FloatArray) -> tuple[FloatArray, ...]:
         point = Point(*values)
         data, member = point.shares(scheme)
-        p = split_at(modes, point.features, point.samples_each(scheme), point.ridge)
+        ridge = modes.scaled_ridge(point.ridge, point.samples)
+        p = split_at(modes, point.features, point.samples_each(scheme), ridge)
         powers = (point.signal**2, point.nonlinear_signal**2, point.noise**2)
         parts = combine(p, data, member, *powers, np.multiply)
         if any(np.isnan(part).any() for part in parts):  # 0 · inf: the factor 0 is exact

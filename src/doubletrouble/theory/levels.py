@@ -35,7 +35,7 @@ def balance_levels(
         y, learned, missed = modes(log_y)
         known = missed < 0.5
         loose = np.sum(np.where(known, -missed, learned), axis=0)
-        used = small * Sizes(small, *others).unused(ridge * y)[0]
+        used = small * Sizes(small, *others).unused(2 * ridge * y)[0]
         return np.asarray((used + tail * y + loose) - (small - np.sum(known, axis=0)))
 
     bracket = _bracket(sizes, ridge, levels, tail)
@@ -44,7 +44,7 @@ def balance_levels(
     log_y = find_root(excess, bracket, args=args, tolerances=tolerances).x
     for _ in range(3):  # polish: d(z + small·h)/dlog y = z - Q + small·dh/dlog y
         y, learned, missed = modes(log_y)
-        h, bigger = sizes.unused(ridge * y)
+        h, bigger = sizes.unused(2 * ridge * y)
         slope = h * bigger / np.maximum(2 * bigger - sizes.gap, TINIEST)
         partial = np.sum(learned * missed, axis=0) + tail * y
         step = excess(log_y, *args) / (partial + sizes.small * slope)
@@ -59,7 +59,7 @@ def balance_levels(
     partial = np.sum(learned * missed, axis=0) + tail * y
     squared = np.sum(learned * learned, axis=0)
     balance = balance_of(
-        flat[0], flat[1], sizes.unused(ridge * y), learned, missed, partial, squared
+        flat[0], flat[1], sizes.unused(2 * ridge * y), learned, missed, partial, squared
     )
     return Balance(*(v.reshape((*v.shape[:-1], *shape)) for v in balance))
 
@@ -68,10 +68,10 @@ def _bracket(
     sizes: Sizes, ridge: FloatArray, levels: FloatArray, tail: float
 ) -> tuple[FloatArray, FloatArray]:
     """Bounds on log y: below, z and h each use at most half; above, one term alone suffices."""
-    small, ratio, gap = sizes
+    small, twice_ratio, gap, _ = sizes
     positive = levels[levels > 0]
     count = positive.size
-    half = 0.25 * ratio + 0.5 * gap  # r y at which h = 1/2
+    half = 0.125 * twice_ratio + 0.5 * gap  # r y at which h = 1/2
     total, smallest = np.float64(levels.sum() + tail), positive.min() if count else 1.0
     low = np.minimum(0.5 * small / total, half / ridge)
     by_modes = np.where(small < count, small / ((count - small) * smallest), np.inf)

@@ -30,7 +30,7 @@ class Modes(Protocol):
     learnable: bool  # whether any of the target's power is on a mode the features see
 
     def scaled_ridge(self, ridge: FloatArray, samples: FloatArray) -> FloatArray:
-        """The problem's own ridge as r of the balance equation."""
+        """The problem's own ridge as r of the balance equation; `samples` is the whole data set."""
 
     def own_ridge(self, ridge: FloatArray, samples: FloatArray) -> FloatArray:
         """The inverse of `scaled_ridge`."""
@@ -87,7 +87,9 @@ class SpectralModes:
         levels, powers = np.asarray(problem.eigenvalues), np.asarray(problem.target_powers)
         tail = float(problem.tail)  # type: ignore[arg-type]
         self._scale = float(levels.sum()) + tail or 1.0
-        self._levels, self._tail = levels / self._scale, tail / self._scale
+        levels = levels / self._scale
+        self._levels = np.where(levels < NEGLIGIBLE_WEIGHT, 0.0, levels)
+        self._tail = tail / self._scale
         # divided by the largest first: the sum of large powers could overflow
         weights = powers / powers.max() if powers.any() else np.ones_like(powers)
         self._weights = weights / weights.sum()
@@ -95,7 +97,7 @@ class SpectralModes:
         self.learnable = bool(np.any(self._levels * self._weights > 0))
 
     def scaled_ridge(self, ridge: FloatArray, samples: FloatArray) -> FloatArray:
-        return ridge / self._scale / np.where(samples == 0, 1.0, samples)
+        return ridge / self._scale / samples
 
     def own_ridge(self, ridge: FloatArray, samples: FloatArray) -> FloatArray:
         return ridge * self._scale * samples

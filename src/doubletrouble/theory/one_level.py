@@ -6,7 +6,7 @@ import numpy as np
 
 from doubletrouble.errors import ConvergenceError
 from doubletrouble.parameters import FloatArray
-from doubletrouble.theory.balance import Balance, Sizes, balance_of
+from doubletrouble.theory.balance import TINIEST, Balance, Sizes, balance_of
 
 # The Newton step at which the next one is below rounding (convergence is quadratic).
 _LAST_STEP = 1e-8
@@ -27,31 +27,35 @@ def balance_one_level(
     from anywhere, in three or four steps from the start below.
     """
     sizes = Sizes.of(features, samples)
-    small, ratio, gap = sizes
-    excess = (1 - small) / small * level
+    small, twice_ratio, gap, square = sizes
+    twice_ridge, inverse_small = 2 * ridge, 1 / small
+    excess = (1 - small) * inverse_small * level
+    less = np.maximum(excess, 0.0)
     equation = _OneLevel(
-        flat=tail / small,
-        less=np.maximum(excess, 0.0),
-        more=np.maximum(-excess, 0.0),
+        flat=tail * inverse_small,
+        less=less,
+        more=less - excess,
         gap=gap,
-        square=np.maximum(gap * gap, 1e-320),  # the floor only matters at P = N, r = 0: h = 0
-        twice_ratio=2 * ratio,
-        twice_ridge=2 * ridge,
+        square=square + 1e-320,  # which only matters at P = N, r = 0, where h = 0
+        twice_ratio=twice_ratio,
+        twice_ridge=twice_ridge,
     )
-    # start: the ridgeless root (a quadratic) and the root when the ridge dominates, combined,
-    # then scaled down by the share of `small` that the two terms would use there
+    # start: the ridgeless root (a quadratic, in two forms of which one subtracts: that one is then
+    # the smaller) and the root when the ridge dominates, combined, then scaled down by the share of
+    # `small` that the two terms would use there
     linear = (level + tail) - small * level
-    width = abs(linear) + np.sqrt(linear * linear + 4 * level * tail * small)
-    inverse = np.where(linear >= 0, width / (2 * small), 2 * level * tail / width)
+    root = np.sqrt(linear * linear + (4 * level * tail) * small)
+    width = np.abs(linear) + root + TINIEST  # TINIEST: a linear network at min(P, N) = D
+    inverse = np.maximum((linear + root) * (0.5 * inverse_small), (2 * level * tail) / width)
     y = 1 / (inverse + ridge)
-    y = y / (y * inverse + sizes.unused(ridge * y)[0])
+    y = y / (y * inverse + sizes.unused(twice_ridge * y)[0])
     y = _newton(y, level, equation)
 
     ly = level * y
     missed = 1 / (1 + ly)
     learned = ly * missed
     partial = learned * missed + tail * y
-    unused = sizes.unused(ridge * y)
+    unused = sizes.unused(twice_ridge * y)
     return balance_of(features, samples, unused, learned, missed, partial, learned * learned)
 
 

@@ -26,11 +26,11 @@ from doubletrouble.theory.points import AnyProblem, Point, prepare
 from doubletrouble.theory.split import split
 
 # The imaginary step: its square is far below rounding.
-_STEP = 1e-30
+_STEP = 1e-12
 # Where the derivative is looked at first, in units of the kernel's total weight: both ends are
 # as good as 0 and inf.
 _SMALLEST = 1e-250
-_NODES = np.concatenate([[0.0, 1e-200], np.geomspace(1e-24, 1e24, 97), [1e200]])
+_NODES = np.concatenate([[0.0, 1e-200], np.geomspace(1e-24, 1e24, 97), [1e240]])
 
 
 def optimal_ridge(
@@ -56,7 +56,13 @@ def optimal_ridge(
         return (_best(modes, point, scheme).reshape(arrays[0].shape),)
 
     (ridge,) = blockwise(kernel, inputs, shape, block=max(1, 4096 // modes.cost))
+    # where powers differ by more than 150 decades derivatives underflow: the ends are as good
     error = exact_error(replace(problem, ridge=ridge), n_members, scheme)
+    for end in (0.0, np.inf):
+        there = exact_error(replace(problem, ridge=end), n_members, scheme)
+        if np.any(better := np.asarray(there.total) < 0.999999 * np.asarray(error.total)):
+            ridge = np.where(better, end, ridge) if shape else end
+            error = exact_error(replace(problem, ridge=ridge), n_members, scheme)
     return OptimalRidge(ridge=ridge, error=error)
 
 
@@ -66,7 +72,6 @@ def _best(modes: Modes, point: Point, scheme: str) -> FloatArray:
 
     find_root: Any = elementwise.find_root
     index = np.arange(point.features.size)
-    samples = point.samples_each(scheme)
     flat = _risk(modes, point, scheme, np.repeat(_NODES, index.size), np.tile(index, _NODES.size))
     risk, slope = (v.reshape(_NODES.size, -1) for v in flat)
     # a minimum lies where the slope turns positive; `turns[0]` means: at ridge 0 already
@@ -86,9 +91,10 @@ def _best(modes: Modes, point: Point, scheme: str) -> FloatArray:
             args=(inside.astype(float),),
             tolerances={"xatol": 1e-13, "xrtol": 0.0, "fatol": 0.0, "frtol": 0.0},
         )
-        best[inside] = modes.own_ridge(np.exp(found.x), samples[inside])
-    best[samples == 0] = 0.0  # without data every ridge is as good
-    return np.where(point.signal * modes.learnable == 0, np.inf, best)
+        best[inside] = np.exp(found.x)
+    best[point.samples_each(scheme) == 0] = 0.0  # without data every ridge is as good
+    best[point.signal * modes.learnable == 0] = np.inf
+    return modes.own_ridge(best, point.samples)
 
 
 def _risk(

@@ -43,7 +43,7 @@ def prepare(
         raise TypeError(
             f"problem must be a Problem or a SpectralProblem, got {type(problem).__name__}"
         )
-    if scheme not in SCHEMES:
+    if not isinstance(scheme, str) or scheme not in SCHEMES:
         raise ValueError(f"scheme must be one of {', '.join(SCHEMES)}, got {scheme!r}")
     members = checked("n_members", n_members, N_MEMBERS)
     if isinstance(problem, Problem):

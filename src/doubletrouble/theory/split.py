@@ -69,19 +69,18 @@ def split(balance: Balance, modes: Modes) -> Split:
 
 
 def split_at(modes: Modes, features: FloatArray, samples: FloatArray, ridge: FloatArray) -> Split:
-    """Solve the balance equation at the problem's own ridge, limits included, and split."""
-    scaled = modes.scaled_ridge(ridge, samples)
-    high, empty = scaled > 1 / _VANISHING, samples == 0
-    low = modes.saturated(features, samples) & (scaled < _TINY_RIDGE)
+    """Solve the balance equation at ridge r, limits included, and split."""
+    high, empty = ridge > 1 / _VANISHING, samples == 0
+    low = modes.saturated(features, samples) & (ridge < _TINY_RIDGE)
     limit = high | low | empty
     if not np.any(limit):
-        return split(modes.solve(features, samples, scaled), modes)
-    scaled = np.where(high, 1 / _VANISHING, np.where(low, _VANISHING, scaled))
+        return split(modes.solve(features, samples, ridge), modes)
+    ridge = np.where(high, 1 / _VANISHING, np.where(low, _VANISHING, ridge))
     samples = np.where(empty, _VANISHING, samples)
 
     def settled(value: FloatArray) -> FloatArray:
         near = np.where(value < _NEGLIGIBLE, 0.0, value)
         return np.where(limit, np.where(near > 1 / _NEGLIGIBLE, np.inf, near), value)
 
-    parts = split(modes.solve(features, samples, scaled), modes)
+    parts = split(modes.solve(features, samples, ridge), modes)
     return Split(*(settled(value) for value in parts))

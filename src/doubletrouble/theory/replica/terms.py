@@ -14,7 +14,7 @@ from decimal import Context, localcontext
 
 import numpy as np
 
-from doubletrouble.parameters import common_shape
+from doubletrouble.parameters import common_shape, refuse
 from doubletrouble.problems import Problem
 from doubletrouble.results import PsiTerms
 from doubletrouble.theory.replica import actions, prefactors
@@ -43,13 +43,9 @@ def psi_terms(problem: Problem, printed: Iterable[int] = frozenset()) -> PsiTerm
         raise TypeError(f"problem must be a Problem, got {type(problem).__name__}")
     kept = _errata(printed)
     sizes = {name: getattr(problem, name) for name in _SIZES}
+    needed = "positive and finite for the replica route (doubletrouble.psi_terms covers the limits)"
     for name, value in sizes.items():
-        for number in np.ravel(value).tolist():
-            if not 0 < number < np.inf:
-                raise ValueError(
-                    f"{name} must be positive and finite for the replica route, got {number!r}; "
-                    "use doubletrouble.psi_terms, which covers this limit"
-                )
+        refuse(name, value, ~((np.asarray(value) > 0) & np.isfinite(value)), needed)
     mu1, mustar = problem.moments.linear, problem.moments.nonlinear
     shape = common_shape(sizes)
     points = np.stack([np.broadcast_to(v, shape) for v in sizes.values()], axis=-1)
