@@ -1,5 +1,5 @@
 # Two commands do everything on a machine with Python (3.11 or newer) and make:
-#   make reproduce   every figure of the paper, and a gallery to open
+#   make reproduce   the figures, and a gallery to open
 #   make test        lint, types, import contracts, all tests
 PYTHON ?= python3
 VENV   ?= .venv
@@ -17,7 +17,7 @@ setup: $(STAMP)
 
 $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "doubletrouble needs Python 3.11 or newer, found " + sys.version.split()[0] + "; set PYTHON=")'
-	$(PYTHON) -m venv $(VENV)
+	@$(PYTHON) -m venv $(VENV) || { echo "python3 -m venv failed; on Debian: apt install python3-venv" >&2; exit 1; }
 	$(BIN)/python -m pip install --quiet --upgrade pip -c constraints.txt
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev]'
 	@touch $(STAMP)

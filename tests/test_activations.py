@@ -10,13 +10,10 @@ import pytest
 from mpmath import mpf
 
 import doubletrouble as dt
+from doubletrouble.activations import NAMES
 from doubletrouble.parameters import FloatArray
 from tests.theory import oracle
 
-NAMES = (
-    "relu", "leaky_relu", "tanh", "erf", "sigmoid", "sign", "abs", "gelu", "softplus", "sin", "cos",
-    "linear", "quadratic",
-)  # fmt: skip
 MOMENTS = ("mean", "linear", "nonlinear")
 ULP = 2.0**-52
 

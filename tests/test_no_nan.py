@@ -14,12 +14,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import doubletrouble as dt
+from doubletrouble.activations import NAMES
+from doubletrouble.parameters import declarations
 
-ACTIVATIONS = (
-    "relu", "leaky_relu", "tanh", "erf", "sigmoid", "sign", "abs", "gelu", "softplus", "sin", "cos",
-    "linear", "quadratic",
-)  # fmt: skip
 TINIEST = 5e-324
+SIZE, AMPLITUDE = declarations(dt.Problem)["samples_per_dim"], declarations(dt.Problem)["signal"]
 ROUNDING = 1e-12
 # sums of subnormal numbers are only exact to the spacing of those
 SUBNORMAL = 100 * TINIEST
@@ -41,12 +40,19 @@ def settings_for(examples: int) -> settings:
 
 
 near_one = st.builds(lambda e, s: 1 + s * 10.0**e, st.floats(-16, -1), st.sampled_from((-1, 1)))
-sizes = st.one_of(st.sampled_from((1e-50, 0.5, 1.0, 2.0, 1e50)), near_one, decades(1e-50, 1e50))
+sizes = st.one_of(
+    st.sampled_from((SIZE.low, 0.5, 1.0, 2.0, SIZE.high)),
+    near_one,
+    decades(*SIZE.typical),
+    decades(SIZE.low, SIZE.high),
+)
 ridges = st.one_of(
     st.sampled_from((0.0, math.inf, TINIEST, 1e308)), decades(TINIEST, 1e308), decades(1e-8, 1e4)
 )
 amplitudes = st.one_of(
-    st.sampled_from((0.0, 1.0, 1e150)), decades(TINIEST, 1e150), decades(1e-3, 1e3)
+    st.sampled_from((0.0, 1.0, AMPLITUDE.high)),
+    st.floats(*AMPLITUDE.typical),
+    decades(TINIEST, AMPLITUDE.high),
 )
 members = st.one_of(
     st.sampled_from((1.0, 2.0, math.inf)),
@@ -62,14 +68,14 @@ def problems(
 ) -> dt.Problem:
     samples = draw(sizes)
     # on the peak of one member, or of two that divide the data; the kernel limit; or anywhere
-    peaks = st.sampled_from((samples, max(samples / 2, 1e-50), math.inf))
+    peaks = st.sampled_from((samples, max(samples / 2, SIZE.low), math.inf))
     features = draw(st.one_of(sizes, sizes, peaks))
     fields: dict[str, Any] = {
         name: draw(amplitudes) for name in ("signal", "noise", "nonlinear_signal", "test_noise")
     }
     return dt.Problem(
         features_per_dim=features, samples_per_dim=samples, ridge=draw(ridges),
-        activation=draw(st.sampled_from(ACTIVATIONS)), **fields,
+        activation=draw(st.sampled_from(NAMES)), **fields,
     )  # fmt: skip
 
 
@@ -203,7 +209,7 @@ def test_spectra_add_up(problem: dt.SpectralProblem, n_members: float, scheme: s
 # --- arrays --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("activation", ACTIVATIONS)
+@pytest.mark.parametrize("activation", NAMES)
 @pytest.mark.parametrize("scheme", ["ensemble", "divide"])
 def test_a_grid_of_all_limits(activation: str, scheme: str) -> None:
     edges = np.array([1e-50, 0.5, 1.0, 2.0, 1e50])

@@ -41,4 +41,11 @@ def test_every_parameter_is_explained() -> None:
     from doubletrouble.parameters import declarations
 
     for name, spec in declarations(Problem).items():
-        assert f"| {spec.symbol} | `{name}` |" in README
+        assert f"| {spec.symbol} | `{name}` | {spec.meaning} |" in README
+
+
+def test_every_activation_is_named() -> None:
+    from doubletrouble.activations import NAMES
+
+    (sentence,) = re.findall(r"Activations by name: (.*?)\.", README, flags=re.DOTALL)
+    assert sorted(re.split(r",\s+", sentence)) == sorted(NAMES)

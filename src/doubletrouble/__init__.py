@@ -13,8 +13,10 @@ from doubletrouble.problems import Problem, SpectralProblem
 from doubletrouble.results import AnovaTerms, ErrorTerms, OptimalRidge, PsiTerms
 from doubletrouble.ridge import ridge_from, ridge_to
 from doubletrouble.theory import replica
-from doubletrouble.theory.error import anova, exact_error, psi_terms, training_error
+from doubletrouble.theory.error import anova, exact_error
 from doubletrouble.theory.optimum import optimal_ridge
+from doubletrouble.theory.psi import psi_terms
+from doubletrouble.theory.training import training_error
 
 __all__ = [
     "Activation",

@@ -10,10 +10,12 @@ part that acts as noise. The theory centres the activation (μ₀ is subtracted)
 Named activations use closed forms where they exist; any callable is integrated (`moments`).
 """
 
+from __future__ import annotations  # help() then shows Numeric, not what it stands for
+
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from numbers import Real
 from typing import Any
 
@@ -46,7 +48,7 @@ class Activation:
             raise ValueError(f"nonlinear must be in [0, inf), got {self.nonlinear!r}")
 
 
-def activation(spec: "str | Activation | Function", *, slope: float | None = None) -> Activation:
+def activation(spec: str | Activation | Function, *, slope: float | None = None) -> Activation:
     """Return the activation for a name, an `Activation` or any callable on arrays.
 
     `slope` is the slope of "leaky_relu" below zero (0.01 unless given).
@@ -59,16 +61,16 @@ def activation(spec: "str | Activation | Function", *, slope: float | None = Non
     """
     if isinstance(spec, str):
         name = spec.strip().lower().replace(" ", "_").replace("-", "_")
-        if name not in _NAMED:
-            raise ValueError(f"activation must be one of {', '.join(_NAMED)}, got {spec!r}")
+        if name not in NAMES:
+            raise ValueError(f"activation must be one of {', '.join(NAMES)}, got {spec!r}")
         if name == "leaky_relu":
             return _leaky_relu(0.01 if slope is None else slope)
     if slope is not None:
         raise ValueError(f"slope must be left out unless activation is 'leaky_relu', got {slope!r}")
-    if isinstance(spec, str):
-        return _named(name)
     if isinstance(spec, Activation):
         return spec
+    if isinstance(spec, str):
+        return _named(name)
     if callable(spec):
         return _from_callable(spec)
     raise TypeError(f"activation must be a name, an Activation or a callable, got {spec!r}")
@@ -92,6 +94,14 @@ def _finite(name: str, value: Any) -> float:
 _RELU_NONLINEAR = math.sqrt(0.25 - 0.5 / math.pi)
 
 
+def _relu(z: FloatArray) -> npt.ArrayLike:
+    return np.maximum(z, 0.0)
+
+
+def _leaky(z: FloatArray, slope: float) -> npt.ArrayLike:
+    return np.where(z > 0, z, slope * z)
+
+
 def _erf(z: FloatArray) -> npt.ArrayLike:
     from scipy.special import erf
 
@@ -112,39 +122,43 @@ def _sigmoid(z: FloatArray) -> npt.ArrayLike:
     return 0.5 + 0.5 * np.tanh(0.5 * z)
 
 
-# name: (function, (μ₀, μ₁, μ⋆²)), or None where quadrature gives the moments
-_NAMED: dict[str, tuple[Function, tuple[float, float, float] | None]] = {
-    "relu": (lambda z: np.maximum(z, 0.0), (1 / ROOT_2PI, 0.5, 0.25 - 0.5 / math.pi)),
-    "leaky_relu": (lambda z: np.maximum(z, 0.01 * z), None),  # see _leaky_relu
-    "tanh": (np.tanh, None),
+def _quadratic(z: FloatArray) -> npt.ArrayLike:
+    """The second Hermite polynomial."""
+    return z * z - 1.0
+
+
+# Analytic near the real line, without closed moments.
+_SMOOTH: dict[str, Function] = {"tanh": np.tanh, "sigmoid": _sigmoid, "softplus": _softplus}
+
+# Function, μ₀, μ₁, μ⋆².
+_CLOSED: dict[str, tuple[Function, float, float, float]] = {
+    "relu": (_relu, 1 / ROOT_2PI, 0.5, 0.25 - 0.5 / math.pi),
     # E erf(z)² = (2/π) asin(2/3)
-    "erf": (
-        _erf,
-        (0.0, 2 / math.sqrt(3 * math.pi), (2 * math.asin(2 / 3) - 4 / 3) / math.pi),
-    ),
-    "sigmoid": (_sigmoid, None),
-    "sign": (np.sign, (0.0, 2 / ROOT_2PI, 1 - 2 / math.pi)),
-    "abs": (np.abs, (2 / ROOT_2PI, 0.0, 1 - 2 / math.pi)),
+    "erf": (_erf, 0.0, 2 / math.sqrt(3 * math.pi), (2 * math.asin(2 / 3) - 4 / 3) / math.pi),
+    "sign": (np.sign, 0.0, 2 / ROOT_2PI, 1 - 2 / math.pi),
+    "abs": (np.abs, 2 / ROOT_2PI, 0.0, 1 - 2 / math.pi),
     # σ = z Φ(z): E σ² = 1/3 + 1/(2π√3), by Stein's identity twice
     "gelu": (
-        _gelu,
-        (0.5 / math.sqrt(math.pi), 0.5, 1 / 12 + (2 / math.sqrt(3) - 1) / (4 * math.pi)),
+        _gelu, 0.5 / math.sqrt(math.pi), 0.5, 1 / 12 + (2 / math.sqrt(3) - 1) / (4 * math.pi),
     ),
-    "softplus": (_softplus, None),
-    "sin": (np.sin, (0.0, math.exp(-0.5), math.exp(-1) * (math.sinh(1) - 1))),
-    "cos": (np.cos, (math.exp(-0.5), 0.0, math.exp(-1) * (math.cosh(1) - 1))),
-    "linear": (lambda z: np.asarray(z), (0.0, 1.0, 0.0)),
-    "quadratic": (lambda z: z * z - 1.0, (0.0, 0.0, 2.0)),  # He₂
-}
+    "sin": (np.sin, 0.0, math.exp(-0.5), math.exp(-1) * (math.sinh(1) - 1)),
+    "cos": (np.cos, math.exp(-0.5), 0.0, math.exp(-1) * (math.cosh(1) - 1)),
+    "linear": (np.positive, 0.0, 1.0, 0.0),
+    "quadratic": (_quadratic, 0.0, 0.0, 2.0),
+}  # fmt: skip
+
+NAMES = ("leaky_relu", *_CLOSED, *_SMOOTH)
+"""The activations known by name."""
 
 
 @cache
 def _named(name: str) -> Activation:
-    function, moments = _NAMED[name]
-    if moments is None:
+    if name in _SMOOTH:
+        function = _SMOOTH[name]
         mean, linear, nonlinear = smooth_moments(function)
     else:
-        mean, linear, nonlinear = moments[0], moments[1], math.sqrt(moments[2])
+        function, mean, linear, power = _CLOSED[name]
+        nonlinear = math.sqrt(power)
     return Activation(name=name, mean=mean, linear=linear, nonlinear=nonlinear, function=function)
 
 
@@ -156,7 +170,7 @@ def _leaky_relu(slope: Any) -> Activation:
         mean=(1 - slope) / ROOT_2PI,
         linear=(1 + slope) / 2,
         nonlinear=abs(1 - slope) * _RELU_NONLINEAR,
-        function=lambda z: np.where(z > 0, z, slope * z),
+        function=partial(_leaky, slope=slope),
     )
 
 
@@ -182,5 +196,9 @@ def _vectorized(function: Callable[..., Any], name: str) -> Function:
                 raise type(error)(
                     f"activation must be a function of one array, got {name}, which raised: {error}"
                 ) from error
-            return lambda z: np.array([function(float(v)) for v in z.ravel()]).reshape(z.shape)
+            return partial(_one_by_one, function)
     return function
+
+
+def _one_by_one(function: Callable[[float], float], z: FloatArray) -> npt.ArrayLike:
+    return np.array([function(float(v)) for v in z.ravel()]).reshape(z.shape)

@@ -4,7 +4,9 @@ Bad input raises ``ValueError`` (or ``TypeError``) with a sentence; these are fo
 """
 
 import importlib
+from functools import partial
 from types import ModuleType
+from typing import Any
 
 
 class DoubleTroubleError(Exception):
@@ -17,6 +19,10 @@ class ConvergenceError(DoubleTroubleError, RuntimeError):
     def __init__(self, message: str, *, last: object, residual: float) -> None:
         super().__init__(message)
         self.last, self.residual = last, residual
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the keyword arguments, too: a worker's failure must arrive whole."""
+        return partial(type(self), last=self.last, residual=self.residual), self.args
 
 
 class MissingExtraError(DoubleTroubleError, ImportError):

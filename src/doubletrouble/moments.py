@@ -22,8 +22,9 @@ _EDGE = 38.5
 _STEP = 1 / 32
 # The grid on which jumps and kinks are looked for, and what counts as one (of the function's size).
 _FINE = 1 / 1024
-_BEND = 1e-4
-_MOST_BENDS = 300
+_BEND = 1e-5
+_MOST_BENDS = 5000
+_EPS = float(np.finfo(np.float64).eps)
 
 
 class Moments(NamedTuple):
@@ -57,7 +58,7 @@ def any_moments(function: Function, name: str) -> Moments:
     >>> abs(jump.mean - 0.5 * math.erfc(0.3 / math.sqrt(2))) < 1e-14
     True
     """
-    size, pieces = _survey(function, name)
+    size, precision, pieces = _survey(function, name)
     if size == 0:
         return Moments(0.0, 0.0, 0.0)
 
@@ -70,21 +71,36 @@ def any_moments(function: Function, name: str) -> Moments:
         # even and odd parts apart: an even function has μ₁ = 0 exactly, an odd one μ₀ = 0
         return np.array([right + left, z * (right - left)])
 
-    mean, linear = _integral(mean_and_linear, pieces, 2e-15, name)
+    mean, linear = _integral(mean_and_linear, pieces, 50 * precision, name)
 
     def rest(z: float) -> FloatArray:
         right, left = both(z)
         return np.array([(right - mean - linear * z) ** 2 + (left - mean + linear * z) ** 2])
 
-    (power,) = _integral(rest, pieces, 1e-28, name)
-    nonlinear = math.sqrt(power) if power > 1e-27 else 0.0  # below: rounding of a linear function
+    # rounding of σ, of relative size `precision`, is what limits a small remainder
+    z = np.linspace(0.0, 8.0, 4001)
+    rough = float(np.mean([rest(v)[0] * math.exp(-0.5 * v * v) for v in z])) * 8 / ROOT_2PI
+    floor = precision * (math.sqrt(rough) + 10 * precision)
+    (power,) = _integral(rest, pieces, floor, name)
+    # below: rounding of a linear function
+    nonlinear = math.sqrt(power) if power > (100 * precision) ** 2 else 0.0
     return Moments(float(mean) * size, float(linear) * size, nonlinear * size)
 
 
 def values(function: Function, z: FloatArray, name: str) -> FloatArray:
     """Evaluate a user's function, on a copy of z, and check what comes back."""
     with np.errstate(all="ignore"):
-        raw = np.asarray(function(z.copy()))
+        try:
+            returned = function(z.copy())
+            raw = np.asarray(returned)
+        except Exception as error:
+            kind = type(error).__name__
+            raise ValueError(
+                f"activation must be a function of an array, got {name}, which failed at "
+                f"z = {z.ravel()[0]:.6g} with {kind}: {error}"
+            ) from error
+    if isinstance(returned, np.ndarray) and np.any(getattr(returned, "mask", False)):
+        raise ValueError(f"activation must return plain numbers, got masked ones from {name}")
     if raw.shape != z.shape:
         raise ValueError(
             f"activation must return an array of the shape it is given, {name} got {z.shape} "
@@ -99,14 +115,14 @@ def values(function: Function, z: FloatArray, name: str) -> FloatArray:
     return result
 
 
-def _survey(function: Function, name: str) -> tuple[float, list[float]]:
-    """Look at the function on a fine grid: its size, and where to cut the integral over z > 0.
+def _survey(function: Function, name: str) -> tuple[float, float, list[float]]:
+    """Look at the function on a fine grid: its size, precision, and where to cut the integral.
 
-    The size is that of σ(z) under the root of the Gaussian; the cuts are coarse, and close around
-    every bend. Functions without a second moment are refused.
+    The size is that of σ(z) under the root of the Gaussian; the cuts of z > 0 are coarse, and close
+    around every bend. Functions without a second moment are refused.
     """
-    far = np.linspace(10.0, _EDGE, 1000)
-    near = np.arange(-10.0, 10.0, _FINE)
+    far = np.linspace(16.0, _EDGE, 1000)
+    near = np.arange(-16.0, 16.0, _FINE)
     z = np.concatenate([-far[::-1], near, far])
     seen = values(function, z, name) * np.exp(-0.25 * z * z)
     size = float(np.abs(seen).max())
@@ -117,26 +133,54 @@ def _survey(function: Function, name: str) -> tuple[float, list[float]]:
         )
     inner = seen[far.size : -far.size]
     bend = np.abs(inner[2:] - 2 * inner[1:-1] + inner[:-2])
-    sharpest = np.argsort(bend)[::-1][:_MOST_BENDS]
-    bends = np.abs(near[1:-1][sharpest[bend[sharpest] > _BEND * size]])
+    around = np.maximum(np.roll(bend, 3), np.roll(bend, -3))  # a smooth function bends there, too
+    sharp = np.flatnonzero((bend > _BEND * size) & (bend > 4 * around))
+    bends = near[1:-1][sharp[np.argsort(bend[sharp])[::-1][:_MOST_BENDS]]]
+    sides = [_located(function, b - _FINE, b + _FINE, name) for b in bends]
     coarse = [*np.arange(0.5, 10, 0.5), 12, 16, 24]
-    cuts = np.unique(np.round(np.concatenate([coarse, bends - _FINE, bends, bends + _FINE]), 12))
-    return size, [float(c) for c in cuts if 0 < c < _EDGE]
+    cuts = np.unique(np.abs(np.concatenate([coarse, *sides])))
+    kind = np.asarray(function(z[:2].copy())).dtype
+    precision = float(np.finfo(kind if kind.kind == "f" else np.float64).eps)
+    return size, max(precision, _EPS), [float(c) for c in cuts if 0 < c < _EDGE]
+
+
+def _located(function: Function, left: float, right: float, name: str) -> list[float]:
+    """Where to cut around a bend: at a jump between its two floats, at a kink where it bends."""
+    cuts = [left, right]
+    low, high = values(function, np.array(cuts), name)
+    while (middle := 0.5 * (left + right)) not in (left, right):
+        (value,) = values(function, np.array([middle]), name)
+        if abs(value - low) > abs(value - high):
+            right, high = middle, value
+        else:
+            left, low = middle, value
+    if abs(high - low) > 1e-9 * (abs(high) + abs(low)):
+        return [*cuts, left, right]
+    kink, half = 0.5 * sum(cuts), _FINE
+    for _ in range(3):  # where the straight lines from both sides meet, closer and closer
+        z = kink + half * np.array([-2.0, -1.0, 1.0, 2.0])
+        f0, f1, f2, f3 = values(function, z, name)
+        if f1 - f0 == f3 - f2:
+            break
+        rise = (f2 - f1) - (f1 - f0) - (f3 - f2)  # of the middle, beyond both slopes
+        kink += half * float(np.clip(rise / ((f1 - f0) - (f3 - f2)), -1, 1))
+        half /= 64
+    return [*cuts, kink]
 
 
 def _integral(
     integrand: Callable[[float], FloatArray], pieces: list[float], tolerance: float, name: str
 ) -> FloatArray:
-    """∫₀^∞ integrand(z) φ(z) dz for a vector of integrands of order one."""
+    """∫₀^∞ integrand(z) φ(z) dz for a vector of integrands, to 12 digits or `tolerance`."""
     from scipy.integrate import quad_vec
 
     integrate: Any = quad_vec
     result, error = integrate(
         lambda z: integrand(z) * (math.exp(-0.5 * z * z) / ROOT_2PI),
-        0.0, _EDGE, epsabs=tolerance, epsrel=1e-14, norm="max", limit=20_000, quadrature="gk21",
+        0.0, _EDGE, epsabs=tolerance, epsrel=5e-14, norm="max", limit=5_000, quadrature="gk21",
         points=pieces,
     )  # fmt: skip
-    if error > max(1e3 * tolerance, 1e-12 * float(np.max(np.abs(result)))):
+    if error > max(100 * tolerance, 1e-12 * float(np.max(np.abs(result)))):
         raise ValueError(
             f"activation must be integrable to 12 digits, got {name}, for which adaptive "
             f"quadrature left an error of {error:.1e}"

@@ -1,8 +1,8 @@
-"""Every parameter is declared once: symbol, meaning, domain, typical range.
+"""What can be said of a parameter, and the checks that follow from it.
 
-A declaration lives in the metadata of a dataclass field (`parameter`) and is read back with
-`declarations`. Validation, command-line flags, sliders, property tests and the tables in the
-documentation all come from it, so a parameter is never described twice.
+A `Parameter` holds symbol, meaning, domain and typical range; those of this project are in
+`glossary`. It lives in the metadata of a dataclass field (`parameter`) and is read back with
+`declarations`: validation, property tests, figures and the README's table go by it.
 """
 
 import math
@@ -32,42 +32,31 @@ class Parameter:
     typical: tuple[float, float]
     low: float = 0.0
     high: float = math.inf
-    open_low: bool = False  # the lower end itself is excluded
-    open_high: bool = False
-    whole: bool = False  # whole numbers only (inf allowed where the domain has it)
+    or_inf: bool = False  # inf itself is allowed beyond `high`
+    whole: bool = False  # whole numbers only (and inf where the domain has it)
 
     @property
     def domain(self) -> str:
         """The allowed values in words, as error messages and help texts print them."""
-        left, right = "(" if self.open_low else "[", ")" if self.open_high else "]"
-        interval = f"in {left}{self.low:g}, {self.high:g}{right}"
+        interval = f"in [{self.low:g}, {self.high:g}]" + (" or inf" if self.or_inf else "")
         return f"a whole number {interval}" if self.whole else interval
 
     def __contains__(self, value: float) -> bool:
-        above = value > self.low if self.open_low else value >= self.low
-        below = value < self.high if self.open_high else value <= self.high
-        return above and below and not (self.whole and value != math.inf and value % 1)
+        if value == math.inf:
+            return self.or_inf or self.high == math.inf
+        return self.low <= value <= self.high and not (self.whole and value % 1)
 
     def outside(self, values: FloatArray) -> npt.NDArray[np.bool_]:
         """Which elements of an array are not allowed (NaN never is)."""
-        above = values > self.low if self.open_low else values >= self.low
-        below = values < self.high if self.open_high else values <= self.high
-        good = above & below
+        good = (values >= self.low) & (values <= self.high)
         if self.whole:
-            good &= (values == np.floor(values)) | np.isinf(values)
-        return ~good
+            good &= values == np.floor(values)
+        return ~(good | (values == np.inf)) if self.or_inf else ~good
 
 
-_SIZE: dict[str, Any] = {"low": 1e-50, "high": 1e50, "typical": (1.0, 1e4)}
-COUNT = Parameter(symbol="N, D", meaning="a count", **_SIZE)
-COUNT_OR_INF = Parameter(symbol="P", meaning="a count, or inf", low=1e-50, typical=(1.0, 1e4))
-N_MEMBERS = Parameter(symbol="K", meaning="models averaged", typical=(1, 100), low=1.0, whole=True)
-
-
-def parameter(default: Any = MISSING, *, vector: bool = False, **declaration: Any) -> Any:
+def parameter(spec: Parameter, default: Any = MISSING, *, vector: bool = False) -> Any:
     """Make a dataclass field with its declaration; `vector` marks part of a spectrum."""
-    metadata = {"parameter": Parameter(**declaration), "vector": vector}
-    return field(default=default, metadata=metadata)
+    return field(default=default, metadata={"parameter": spec, "vector": vector})
 
 
 def declared(owner: Any) -> list[tuple[Field[Any], Parameter]]:
@@ -97,8 +86,8 @@ def checked(name: str, value: Numeric, spec: Parameter) -> Value:
     if isinstance(value, float | int) and not isinstance(value, bool):  # without NumPy: fast
         number = _as_float(name, value)
         if number not in spec:
-            raise ValueError(f"{name} must be {spec.domain}, got {value!r}")
-        return number
+            raise ValueError(f"{name} must be {spec.domain}, got {_shown(value)}")
+        return number + 0.0  # -0.0 becomes 0.0
     array = _as_array(name, value)
     if array.size == 0:
         raise ValueError(f"{name} must not be empty, got an array of shape {array.shape}")
@@ -113,54 +102,67 @@ def refuse(name: str, value: Value, bad: npt.ArrayLike, domain: str) -> None:
     """Raise a sentence about the first bad element, with its index, if there is one."""
     if not np.any(bad):
         return
-    index = tuple(int(i) for i in np.argwhere(bad)[0])
-    where = f" at index {index[0] if len(index) == 1 else index}" if index else ""
-    raise ValueError(f"{name} must be {domain}, got {float(np.asarray(value)[index])!r}{where}")
+    position = int(np.flatnonzero(bad)[0])
+    shown, where = np.ravel(value)[position], _place(np.shape(value), position)
+    raise ValueError(f"{name} must be {domain}, got {float(shown)!r}{where}")
 
 
-def _as_float(name: str, value: float) -> float:
+def _as_float(name: str, value: Any) -> float:
     try:
         return float(value)
     except OverflowError:
-        raise ValueError(f"{name} must be representable as a float, got {value!r}") from None
+        raise ValueError(f"{name} must be representable as a float, got {_shown(value)}") from None
+
+
+def _shown(value: object) -> str:
+    """A bad value on one line of bounded length."""
+    try:
+        text = " ".join(repr(value).split())
+    except ValueError:  # Python refuses to print very long integers
+        text = f"an integer of {value.bit_length()} bits" if isinstance(value, int) else "…"
+    return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
 
 
 def _as_array(name: str, value: Numeric) -> FloatArray:
     """Copy numbers into a float64 array; refuse everything that is not a number."""
-    shown = " ".join(repr(value).split())
-    shown = shown if len(shown) <= _LONGEST else shown[:_LONGEST] + "…"
-    message = f"{name} must be a number or an array of numbers, got {shown}"
+    wanted = f"{name} must be a number or an array of numbers"
     try:
-        raw = np.asarray(value)
-        if isinstance(value, list | tuple):  # NumPy would turn [True, 1.0] into floats
-            raw = np.asarray(value, dtype=object) if raw.dtype.kind in "biuf" else raw
-    except (ValueError, TypeError) as error:  # ragged lists, exotic objects
-        raise ValueError(message) from error
-    if raw.dtype.kind == "O" and raw.size:
-        real = all(isinstance(v, Real) and not isinstance(v, bool | np.bool_) for v in raw.flat)
-    else:
-        real = raw.dtype.kind in "iuf" or raw.size == 0
-    if not real or np.any(getattr(raw, "mask", False)):
-        raise TypeError(message)
-    try:
-        return np.array(raw, dtype=np.float64)
-    except (OverflowError, ValueError, TypeError) as error:
-        raise ValueError(message) from error
+        # as objects: NumPy would turn [True, 1.0] into floats and ["a", 1.0] into strings
+        raw = np.asarray(value, dtype=object if isinstance(value, list | tuple) else None)
+    except (ValueError, TypeError) as error:  # exotic objects
+        raise ValueError(f"{wanted}, got {_shown(value)}") from error
+    if raw.dtype.kind == "O":
+        for position, element in enumerate(raw.flat):
+            if isinstance(element, bool | np.bool_) or not isinstance(element, Real):
+                raise TypeError(f"{wanted}, got {_shown(element)}{_place(raw.shape, position)}")
+            _as_float(name, element)
+    elif raw.dtype.kind not in "iuf" and raw.size:
+        raise TypeError(f"{wanted}, got {_shown(value)}")
+    if isinstance(value, np.ndarray) and np.any(getattr(value, "mask", False)):
+        raise TypeError(f"{wanted}, got {_shown(value)}")
+    with np.errstate(over="ignore"):  # a long double beyond the floats is inf
+        return raw.astype(np.float64) + 0.0  # -0.0 becomes 0.0
 
 
-def common_shape(values: Mapping[str, Value]) -> tuple[int, ...]:
-    """Return the broadcast shape of named values, or say which two do not fit together."""
+def _place(shape: tuple[int, ...], position: int) -> str:
+    """Where in an array: " at index 3", " at index (1, 0)", or nothing for a scalar."""
+    index = tuple(int(i) for i in np.unravel_index(position, shape)) if shape else ()
+    return f" at index {index[0] if len(index) == 1 else index}" if index else ""
+
+
+def common_shape(values: Mapping[str, Value | tuple[int, ...]]) -> tuple[int, ...]:
+    """Return the broadcast shape of named values (or shapes), or say which two do not fit."""
     shape: tuple[int, ...] = ()
     seen: list[str] = []
     for name, value in values.items():
-        if isinstance(value, float):
+        own = value if isinstance(value, tuple) else np.shape(value)
+        if own == ():
             continue
         try:
-            shape = np.broadcast_shapes(shape, value.shape)
+            shape = np.broadcast_shapes(shape, own)
         except ValueError:
-            others = " and ".join(seen)
             raise ValueError(
-                f"{name} must broadcast with {others} of shape {shape}, got shape {value.shape}"
+                f"{name} must broadcast with {' and '.join(seen)} of shape {shape}, got shape {own}"
             ) from None
         seen.append(name)
     return shape

@@ -8,55 +8,41 @@ y = ⟨β, x⟩ + F⋆·(nonlinear part) + τ·ε of dimension D by minimizing
 The theory needs P/D, N/D, λ, the powers F = |β|, τ, F⋆ and the activation's moments.
 """
 
+from __future__ import annotations  # help() then shows Numeric, not what it stands for
+
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 
+from doubletrouble import glossary
 from doubletrouble.activations import Activation, activation
 from doubletrouble.moments import Function
-from doubletrouble.parameters import (
-    COUNT,
-    COUNT_OR_INF,
-    FloatArray,
-    Numeric,
-    Parameter,
-    Value,
-    checked,
-    common_shape,
-    declared,
-    parameter,
-)
-
-# Squares of amplitudes must stay representable.
-_AMPLITUDE: dict[str, Any] = {"high": 1e150, "typical": (0.0, 2.0)}
-_SIZE: dict[str, Any] = {"low": 1e-50, "high": 1e50}
+from doubletrouble.parameters import Numeric, checked, common_shape, declared, parameter
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
 class _Validated:
     """Check every declared field at construction; compare by value, arrays included."""
 
     def __post_init__(self) -> None:
-        values = {}
         for f, spec in declared(self):
-            value = checked(f.name, getattr(self, f.name), spec)
-            object.__setattr__(self, f.name, value)
-            if not f.metadata["vector"]:
-                values[f.name] = value
-        object.__setattr__(self, "_shape", common_shape(values))
+            object.__setattr__(self, f.name, checked(f.name, getattr(self, f.name), spec))
+        _ = self.shape  # fields that do not broadcast are refused here
 
-    @property
+    @cached_property
     def shape(self) -> tuple[int, ...]:
         """The shape all numeric fields broadcast to; () when all are scalars."""
-        shape: tuple[int, ...] = self._shape  # type: ignore[attr-defined]
-        return shape
+        fields_ = (f.name for f, _ in declared(self) if not f.metadata["vector"])
+        return common_shape({name: getattr(self, name) for name in fields_})
 
     def _key(self) -> tuple[Any, ...]:
-        values = (getattr(self, f.name) for f in fields(self))  # type: ignore[arg-type]
+        values = (getattr(self, f.name) for f in fields(self))
         return tuple((v.shape, v.tobytes()) if isinstance(v, np.ndarray) else v for v in values)
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and self._key() == other._key()
+        return isinstance(other, type(self)) and self._key() == other._key()
 
     def __hash__(self) -> int:
         return hash((type(self), self._key()))
@@ -75,41 +61,24 @@ class Problem(_Validated):
     0.5
     """
 
-    features_per_dim: Numeric = parameter(
-        2.0, symbol="P/D", meaning="features per input dimension; inf is the kernel limit",
-        low=1e-50, typical=(0.1, 10.0),
-    )  # fmt: skip
-    samples_per_dim: Numeric = parameter(
-        1.0, symbol="N/D", meaning="training samples per input dimension",
-        typical=(0.1, 10.0), **_SIZE,
-    )  # fmt: skip
-    ridge: Numeric = parameter(
-        1e-5, symbol="λ", meaning="ridge penalty; 0 is the minimum-norm limit", typical=(1e-5, 10.0)
-    )
-    signal: Numeric = parameter(1.0, symbol="F", meaning="norm of the linear teacher", **_AMPLITUDE)
-    noise: Numeric = parameter(
-        1.0, symbol="τ", meaning="standard deviation of the training-label noise", **_AMPLITUDE
-    )
-    nonlinear_signal: Numeric = parameter(
-        0.0, symbol="F⋆", meaning="root power of the teacher's nonlinear part", **_AMPLITUDE
-    )
-    test_noise: Numeric = parameter(
-        0.0, symbol="τ̃", meaning="standard deviation of the test-label noise", **_AMPLITUDE
-    )
+    features_per_dim: Numeric = parameter(glossary.FEATURES_PER_DIM, 2.0)
+    samples_per_dim: Numeric = parameter(glossary.SAMPLES_PER_DIM, 1.0)
+    ridge: Numeric = parameter(glossary.RIDGE, 1e-5)
+    signal: Numeric = parameter(glossary.SIGNAL, 1.0)
+    noise: Numeric = parameter(glossary.NOISE, 1.0)
+    nonlinear_signal: Numeric = parameter(glossary.NONLINEAR_SIGNAL, 0.0)
+    test_noise: Numeric = parameter(glossary.TEST_NOISE, 0.0)
     activation: str | Activation | Function = "relu"
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        moments = activation(self.activation)
-        object.__setattr__(self, "_moments", moments)
-        if not isinstance(self.activation, str):
-            object.__setattr__(self, "activation", moments)
+        named = isinstance(self.activation, str)
+        object.__setattr__(self, "activation", self.moments.name if named else self.moments)
 
-    @property
+    @cached_property
     def moments(self) -> Activation:
         """The activation with its moments μ₀, μ₁, μ⋆."""
-        moments: Activation = self._moments  # type: ignore[attr-defined]
-        return moments
+        return activation(self.activation)
 
     @classmethod
     def from_sizes(
@@ -120,9 +89,9 @@ class Problem(_Validated):
         >>> Problem.from_sizes(n_features=400, n_samples=200, dim=200).features_per_dim
         2.0
         """
-        features = checked("n_features", n_features, COUNT_OR_INF)
-        samples = checked("n_samples", n_samples, COUNT)
-        dims = checked("dim", dim, COUNT)
+        features = checked("n_features", n_features, glossary.N_FEATURES)
+        samples = checked("n_samples", n_samples, glossary.N_SAMPLES)
+        dims = checked("dim", dim, glossary.DIM)
         common_shape({"n_features": features, "n_samples": samples, "dim": dims})
         return cls(features_per_dim=features / dims, samples_per_dim=samples / dims, **others)
 
@@ -137,7 +106,7 @@ class SpectralProblem(_Validated):
 
     **Ridge convention.** `ridge` is δ, added to the N × N Gram matrix of the features divided by
     P: the fit solves (Φ Φᵀ / P + δ I) c = y. `doubletrouble.ridge_to("gram", λ, ...)` converts
-    from the paper's λ (δ = λ N/D) and from scikit-learn's alpha (δ = alpha / P). As with the
+    from the paper's λ (δ = λ N/D); scikit-learn's alpha is δ P. As with the
     paper's λ, dividing the data keeps the penalty relative to the mean loss: each of K learners has
     δ/K on its own Gram matrix.
 
@@ -148,37 +117,15 @@ class SpectralProblem(_Validated):
     0.056319
     """
 
-    eigenvalues: Numeric = parameter(
-        symbol="l", meaning="kernel eigenvalues", typical=(0.0, 1.0), vector=True, high=1e150
-    )
-    target_powers: Numeric = parameter(
-        symbol="v²", meaning="target power on each eigenfunction", typical=(0.0, 1.0),
-        vector=True, high=1e300,
-    )  # fmt: skip
-    tail: Numeric = parameter(
-        0.0, symbol="t", meaning="total weight of the tail of tiny eigenvalues",
-        typical=(0.0, 1.0), high=1e150, vector=True,
-    )  # fmt: skip
-    n_features: Numeric = parameter(
-        symbol="P", meaning="random features; inf is the kernel limit", low=1e-50,
-        typical=(10.0, 1e4),
-    )  # fmt: skip
-    n_samples: Numeric = parameter(
-        symbol="N", meaning="training samples", typical=(10.0, 1e4), **_SIZE
-    )
-    ridge: Numeric = parameter(
-        0.0, symbol="δ", meaning="ridge on the Gram matrix of features/√P; 0 is minimum norm",
-        typical=(1e-5, 10.0),
-    )  # fmt: skip
-    noise: Numeric = parameter(
-        0.0, symbol="τ", meaning="standard deviation of the training-label noise", **_AMPLITUDE
-    )
-    nonlinear_signal: Numeric = parameter(
-        0.0, symbol="F⋆", meaning="root power of the target in the tail", **_AMPLITUDE
-    )
-    test_noise: Numeric = parameter(
-        0.0, symbol="τ̃", meaning="standard deviation of the test-label noise", **_AMPLITUDE
-    )
+    eigenvalues: Numeric = parameter(glossary.EIGENVALUES, vector=True)
+    target_powers: Numeric = parameter(glossary.TARGET_POWERS, vector=True)
+    tail: Numeric = parameter(glossary.TAIL, 0.0, vector=True)
+    n_features: Numeric = parameter(glossary.N_FEATURES)
+    n_samples: Numeric = parameter(glossary.N_SAMPLES)
+    ridge: Numeric = parameter(glossary.GRAM_RIDGE, 0.0)
+    noise: Numeric = parameter(glossary.NOISE, 0.0)
+    nonlinear_signal: Numeric = parameter(glossary.NONLINEAR_SIGNAL, 0.0)
+    test_noise: Numeric = parameter(glossary.TEST_NOISE, 0.0)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -206,11 +153,7 @@ class SpectralProblem(_Validated):
         """
         if not isinstance(problem, Problem):
             raise TypeError(f"problem must be a Problem, got {type(problem).__name__}")
-        size = checked(
-            "dim",
-            dim,
-            Parameter(symbol="D", meaning="", typical=(1, 1), low=1, high=1e7, whole=True),
-        )
+        size = checked("dim", dim, glossary.WHOLE_DIM)
         if not isinstance(size, float):
             raise TypeError(f"dim must be one whole number, got {dim!r}")
         if np.ndim(problem.signal):
@@ -228,6 +171,3 @@ class SpectralProblem(_Validated):
             nonlinear_signal=problem.nonlinear_signal,
             test_noise=problem.test_noise,
         )  # fmt: skip
-
-
-__all__ = ["FloatArray", "Problem", "SpectralProblem", "Value"]

@@ -10,20 +10,34 @@ import numpy as np
 from doubletrouble.parameters import Value
 
 
-class _Parts:
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Result:
+    """Compare by value, arrays included."""
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, type(self)):
+            return False
+        pairs = ((getattr(self, f.name), getattr(other, f.name)) for f in fields(self))
+        return all(a == b if isinstance(a, _Result) else np.array_equal(a, b) for a, b in pairs)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Parts(_Result):
     """Parts of an error by cause; `total` is their sum, and str() a small table."""
 
     @property
     def total(self) -> Value:
         """The sum of all parts."""
-        parts = [getattr(self, f.name) for f in fields(self)]  # type: ignore[arg-type]
+        first, *others = (getattr(self, f.name) for f in fields(self))
         with np.errstate(over="ignore"):  # what does not fit a float is inf
-            total: Value = sum(parts[1:], parts[0])
+            total: Value = sum(others, first)
         return total
 
     def __str__(self) -> str:
         """One line a part, with its share of the total; the plain repr for arrays."""
-        parts = {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
+        parts = {f.name: getattr(self, f.name) for f in fields(self)}
         if any(isinstance(part, np.ndarray) for part in parts.values()):
             return repr(self)
         total, width = float(self.total), max(map(len, parts))
@@ -34,7 +48,7 @@ class _Parts:
         return "\n".join([*lines, f"{'total':<{width + 4}} {total:12.6g}"])
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class ErrorTerms(_Parts):
     """The test error by cause, in the paper's sequential order; the parts add up to `total`.
 
@@ -50,7 +64,7 @@ class ErrorTerms(_Parts):
     bayes: Value  # label noise of the test set
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class AnovaTerms(_Parts):
     """The test error by cause, main effects and interactions apart [adlam2020].
 
@@ -68,8 +82,8 @@ class AnovaTerms(_Parts):
     bayes: Value
 
 
-@dataclass(frozen=True, kw_only=True)
-class PsiTerms:
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PsiTerms(_Result):
     """The dimensionless terms of [dascoli2020] Eqs. (12)-(17), and one the paper lacks."""
 
     psi1: Value  # overlap of teacher and student
@@ -81,8 +95,8 @@ class PsiTerms:
     psi2_features: Value  # overlap of two students: fresh data, same features; not in the paper
 
 
-@dataclass(frozen=True, kw_only=True)
-class OptimalRidge:
+@dataclass(frozen=True, kw_only=True, eq=False)
+class OptimalRidge(_Result):
     """The ridge of least total test error (0 and inf are answers), and the error there."""
 
     ridge: Value

@@ -10,22 +10,14 @@ With features Φ (N × P, entries σ(θ·x/√D)) the same predictor is written
 "gram" is the convention of `SpectralProblem`, "per_dim" that of the authors' notebook.
 """
 
+from __future__ import annotations  # help() then shows Numeric, not what it stands for
+
 import numpy as np
 
-from doubletrouble.parameters import (
-    COUNT,
-    COUNT_OR_INF,
-    Numeric,
-    Parameter,
-    Value,
-    checked,
-    common_shape,
-    refuse,
-)
+from doubletrouble import glossary
+from doubletrouble.parameters import Numeric, Value, checked, common_shape, refuse
 
 CONVENTIONS = ("paper", "sklearn", "gram", "per_dim")
-
-_RIDGE = Parameter(symbol="λ", meaning="ridge penalty", typical=(1e-5, 10.0))
 
 
 def ridge_to(
@@ -60,10 +52,10 @@ def _checked(
     """The ridge, and how many units of `convention` the paper's λ = 1 is worth."""
     if convention not in CONVENTIONS:
         raise ValueError(f"convention must be one of {', '.join(CONVENTIONS)}, got {convention!r}")
-    value = checked("ridge", ridge, _RIDGE)
-    P = checked("n_features", n_features, COUNT_OR_INF)
-    N = checked("n_samples", n_samples, COUNT)
-    D = checked("dim", dim, COUNT)
+    value = checked("ridge", ridge, glossary.RIDGE)
+    P = checked("n_features", n_features, glossary.N_FEATURES)
+    N = checked("n_samples", n_samples, glossary.N_SAMPLES)
+    D = checked("dim", dim, glossary.DIM)
     shape = common_shape({"ridge": value, "n_features": P, "n_samples": N, "dim": D})
     if convention in ("sklearn", "per_dim"):
         refuse("n_features", P, np.isinf(P), f"finite for the {convention} convention")

@@ -40,9 +40,7 @@ def moments(name: str) -> tuple[Any, Any, Any]:
     return m0, m1, ms
 
 
-def psi(
-    features: float, samples: float, ridge: float, linear: Any, nonlinear: Any
-) -> dict[str, Any]:
+def psi(features: float, samples: Any, ridge: float, linear: Any, nonlinear: Any) -> dict[str, Any]:
     """The seven Ψ, from the scalar equation and the closed forms as usually written."""
     with mpmath.workdps(DIGITS):
         psi1, psi2, lam = mpf(features), mpf(samples), mpf(ridge)

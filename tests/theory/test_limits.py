@@ -96,7 +96,7 @@ def test_next_to_the_peak(offset: float) -> None:
     problem = ridgeless(1.0 + offset, 1.0)
     distance = (1.0 + offset) - 1.0  # as the floats have it
     psi = dt.psi_terms(problem)
-    assert psi.psi3_vanilla * abs(distance) == pytest.approx(1.0, abs=3e-6 + abs(distance))
+    assert psi.psi3_vanilla * abs(distance) == pytest.approx(1.0, abs=2 * abs(distance) + 1e-14)
 
 
 @pytest.mark.parametrize("ridge", [0.0, 1e-300, 1e-5, 0.1, 10.0])
@@ -154,6 +154,15 @@ def test_dividing() -> None:
     assert nothing.total == nothing.bias
     many = dt.exact_error(problem, 10**12, "divide")
     assert many.total == pytest.approx(nothing.total, rel=1e-9)
+
+
+@pytest.mark.parametrize("ridge", [0.0, 1e-300, 1e-18, 1e-12, 1e-8, 1e-3, 1.0, math.inf])
+@pytest.mark.parametrize("features", [0.5, 1.0, 2.0, math.inf])
+def test_training_error_of_one_undivided_model(features: float, ridge: float) -> None:
+    """With one learner the two schemes are the same, down to the smallest training error."""
+    problem = dt.Problem(features_per_dim=features, ridge=ridge, nonlinear_signal=0.3)
+    one = dt.training_error(problem)
+    assert dt.training_error(problem, 1, "divide") == pytest.approx(one, rel=1e-14)
 
 
 def test_linear_network() -> None:

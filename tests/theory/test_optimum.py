@@ -100,6 +100,23 @@ def test_paper_claim_depends_on_the_noise() -> None:
     assert dt.optimal_ridge(loud).error.total == pytest.approx(0.6661, abs=5e-5)
 
 
+def test_several_minima() -> None:
+    """Spectra with separate scales have more than one locally best ridge: take the global one."""
+    counts = [46, 15, 11, 16]
+    problem = dt.SpectralProblem(
+        eigenvalues=np.repeat([7e-5, 6e-3, 7e-3, 5e-2], counts),
+        target_powers=np.repeat([0.043 * 0.915, 0.045, 0.015, 0.014], counts),
+        tail=0.01, n_features=77, n_samples=115,
+    )  # fmt: skip
+    best = dt.optimal_ridge(problem, 3)
+    grid = np.geomspace(1e-4, 10, 2001)
+    tried = np.asarray(dt.exact_error(replace(problem, ridge=grid), 3).total)
+    falls = np.diff(tried) < 0
+    assert np.count_nonzero(falls[:-1] & ~falls[1:]) == 2
+    assert best.error.total <= tried.min()
+    assert best.ridge == pytest.approx(grid[np.argmin(tried)], rel=0.01)
+
+
 def test_measured_spectrum() -> None:
     problem = dt.SpectralProblem(
         eigenvalues=1 / np.arange(1, 120) ** 1.5, target_powers=1 / np.arange(1, 120) ** 2.0,

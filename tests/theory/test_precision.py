@@ -86,6 +86,32 @@ def test_divided_data(features: float, members: int) -> None:
         assert deviation(getattr(got, name), parts[name]) < TOLERANCE, name
 
 
+@pytest.mark.parametrize("members", [3, 7, 10])
+@pytest.mark.parametrize("offset", [1e-6, -1e-9, 1e-12, -1e-12])
+def test_divided_data_next_to_the_peak(members: int, offset: float) -> None:
+    """N/K is not a float, but its distance from P is kept."""
+    features = 1.2345678
+    samples = features * members * (1 + offset)
+    problem = dt.Problem(features_per_dim=features, samples_per_dim=samples, ridge=0.0)
+    moments = problem.moments
+    with mpmath.workdps(oracle.DIGITS):
+        each = mpmath.mpf(samples) / members
+    psi = oracle.psi(features, each, 0.0, moments.linear, moments.nonlinear)
+    parts = oracle.error(
+        psi, signal=1.0, noise=1.0, nonlinear_signal=0.0, members=members, scheme="divide"
+    )
+    got = dt.exact_error(problem, n_members=members, scheme="divide")
+    for name in PARTS:
+        assert deviation(getattr(got, name), parts[name]) < TOLERANCE, name
+
+
+def test_divided_counts_meet_at_the_peak() -> None:
+    """P = N/K in counts is P = N/K, whatever the dimension they are divided by."""
+    for dim in range(1, 200):
+        problem = dt.Problem.from_sizes(n_features=100, n_samples=300, dim=dim, ridge=0.0)
+        assert dt.exact_error(problem, 3, "divide").noise == np.inf, dim
+
+
 @pytest.mark.parametrize("activation", ["relu", "tanh"])
 def test_from_exact_moments(activation: str) -> None:
     """The moments do not spoil it: compare with mpmath all the way from the activation."""

@@ -104,7 +104,7 @@ def draw(setting: Setting, rng: np.random.Generator) -> dict[str, float]:
     ]
     train1 = np.mean([training(residual(i, j), residual(i, j), xs[i]) for i, j in pairs], axis=0)
     train2 = np.mean([training(residual(i, 0), residual(i, 1), xs[i]) for i in range(2)], axis=0)
-    own, other = _split_training(zs, fits, xs, beta2)
+    divided = _split_training(zs, fits, xs, beta2)
     return {
         "psi1": float(np.mean(psi1)),
         "psi2_vanilla": vanilla[0],
@@ -117,8 +117,8 @@ def draw(setting: Setting, rng: np.random.Generator) -> dict[str, float]:
         "train_noise": train1[1],
         "train_pair_signal": train2[0],
         "train_pair_noise": train2[1],
-        "train_divide_signal": own,
-        "train_divide_noise": other,
+        "train_divide_signal": divided[0],
+        "train_divide_noise": divided[1],
     }
 
 

@@ -15,7 +15,8 @@ from tqdm import tqdm
 from doubletrouble.figures.registry import FIGURES
 from doubletrouble.figures.save import FORMATS, save
 from doubletrouble.figures.spec import FigureSpec
-from doubletrouble.parameters import N_MEMBERS, Parameter, declarations
+from doubletrouble.glossary import N_MEMBERS
+from doubletrouble.parameters import Parameter, declarations
 from doubletrouble.problems import Problem
 
 COMMAND = "python -m doubletrouble.figures --out out"

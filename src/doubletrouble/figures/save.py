@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FORMATS = ("png", "pdf", "svg", "csv")
+PIXELS = 1600  # width of a PNG
 
 # Left to itself, matplotlib notes the date and its version.
 _ANONYMOUS: dict[str, dict[str, Any]] = {
@@ -28,21 +29,10 @@ def save(stem: str | Path, figure: "Figure", table: Table) -> list[Path]:
     with journal():
         for path in pictures:
             suffix = path.suffix.removeprefix(".")
-            figure.savefig(path, format=suffix, metadata=_ANONYMOUS[suffix])
+            dpi = PIXELS / figure.get_figwidth() if suffix == "png" else "figure"
+            figure.savefig(path, format=suffix, dpi=dpi, metadata=_ANONYMOUS[suffix])
     numbers.write_text(csv_text(table), encoding="utf-8", newline="\n")
     return paths
-
-
-def save_png(path: str | Path, figure: "Figure", *, width: int = 1600) -> Path:
-    """Write one PNG of `width` pixels, as a page or a slide wants it.
-
-    The README's picture is `save_png("docs/decomposition.png", plot(decomposition_data()))`.
-    """
-    path = Path(path)
-    with journal():
-        dpi = width / figure.get_figwidth()
-        figure.savefig(path, format="png", dpi=dpi, metadata=_ANONYMOUS["png"])
-    return path
 
 
 def csv_text(table: Table) -> str:

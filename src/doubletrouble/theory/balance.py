@@ -11,7 +11,7 @@ The unused fractions of features and samples balance the ridge ([simon2023], [de
     (1 - z/P) (1 - z/N) = r y.                                                              (*)
 
 The isotropic problem is the case of one level, counted per dimension: l = μ₁², t = μ⋆², r = λ,
-P → ψ₁ = P/D, N → ψ₂ = N/D; then L = Ψ₁ and z = Δ of the saddle point in [dascoli2020] App. B.
+P → ψ₁ = P/D, N → ψ₂ = N/D; then L = Ψ₁ = 1 - r/q with (q, r) of [dascoli2020] App. B.
 For a measured spectrum with ridge δ on the Gram matrix, r = δ/N.
 
 **Numerical form.** With small = min(P, N), big = max(P, N) and gap = 1 - small/big, the smaller
@@ -50,11 +50,10 @@ class Sizes(NamedTuple):
     square: FloatArray  # gap²
 
     @classmethod
-    def of(cls, features: FloatArray, samples: FloatArray) -> "Sizes":
-        """Sort the two sizes."""
+    def of(cls, features: FloatArray, samples: FloatArray, spare: FloatArray) -> "Sizes":
+        """Sort the two sizes; `spare` is P - N, to full precision where they are close."""
         small, big = np.minimum(features, samples), np.maximum(features, samples)
-        # big - small is exact where they are close; fmin turns inf/inf, the kernel limit, into 1
-        gap = np.fmin((big - small) / big, 1.0)
+        gap = np.fmin(np.abs(spare) / big, 1.0)  # fmin turns inf/inf, the kernel limit, into 1
         return cls(small, 2 * small / big, gap, gap * gap)
 
     def unused(self, twice_ry: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -82,7 +81,11 @@ def balance_of(
 
 
 def stepped(
-    balance: Balance, turned: FloatArray, features: FloatArray, samples: FloatArray, step: float
+    balance: Balance,
+    turned: FloatArray,
+    features: FloatArray,
+    samples: FloatArray,
+    step: FloatArray,
 ) -> Balance:
     """The balance a complex step i·`step` of log y away: its imaginary part is the derivative.
 

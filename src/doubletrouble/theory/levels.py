@@ -10,8 +10,9 @@ from doubletrouble.theory.balance import TINIEST, Balance, Sizes, balance_of
 
 
 def balance_levels(
-    features: FloatArray, samples: FloatArray, ridge: FloatArray, levels: FloatArray, tail: float
-) -> Balance:
+    features: FloatArray, samples: FloatArray, spare: FloatArray, ridge: FloatArray,
+    levels: FloatArray, tail: float,
+) -> Balance:  # fmt: skip
     """Solve (*) for a list of levels, each of multiplicity one; modes run along the first axis.
 
     For a mode with l y > 1, L is written 1 - (1 - L) and the one is moved to the right-hand
@@ -20,9 +21,10 @@ def balance_levels(
     from scipy.optimize import elementwise
 
     find_root: Any = elementwise.find_root
-    shape = np.broadcast_shapes(np.shape(features), np.shape(samples), np.shape(ridge))
-    flat = [np.broadcast_to(v, shape).reshape(-1) for v in (features, samples, ridge)]
-    sizes, ridge = Sizes.of(flat[0], flat[1]), flat[2]
+    arrays = np.broadcast_arrays(features, samples, spare, ridge)
+    shape = arrays[0].shape
+    features, samples, spare, ridge = (v.reshape(-1) for v in arrays)
+    sizes = Sizes.of(features, samples, spare)
 
     def modes(log_y: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         y = np.exp(log_y)
@@ -58,9 +60,8 @@ def balance_levels(
     y, learned, missed = modes(log_y)
     partial = np.sum(learned * missed, axis=0) + tail * y
     squared = np.sum(learned * learned, axis=0)
-    balance = balance_of(
-        flat[0], flat[1], sizes.unused(2 * ridge * y), learned, missed, partial, squared
-    )
+    unused = sizes.unused(2 * ridge * y)
+    balance = balance_of(features, samples, unused, learned, missed, partial, squared)
     return Balance(*(v.reshape((*v.shape[:-1], *shape)) for v in balance))
 
 

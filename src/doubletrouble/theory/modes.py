@@ -38,8 +38,10 @@ class Modes(Protocol):
     def saturated(self, features: FloatArray, samples: FloatArray) -> BoolArray:
         """Where features and samples suffice to learn every mode in full."""
 
-    def solve(self, features: FloatArray, samples: FloatArray, ridge: FloatArray) -> Balance:
-        """Solve the balance equation at ridge r."""
+    def solve(
+        self, features: FloatArray, samples: FloatArray, spare: FloatArray, ridge: FloatArray
+    ) -> Balance:
+        """Solve the balance equation at ridge r; `spare` is P - N."""
 
     def weigh(self, values: FloatArray) -> FloatArray:
         """Sum over modes, weighted by the target's normalized powers."""
@@ -71,8 +73,10 @@ class IsotropicModes:
             return np.asarray(False)
         return np.minimum(features, samples) >= (self._level > 0)
 
-    def solve(self, features: FloatArray, samples: FloatArray, ridge: FloatArray) -> Balance:
-        return balance_one_level(features, samples, ridge, self._level, self._tail)
+    def solve(
+        self, features: FloatArray, samples: FloatArray, spare: FloatArray, ridge: FloatArray
+    ) -> Balance:
+        return balance_one_level(features, samples, spare, ridge, self._level, self._tail)
 
     def weigh(self, values: FloatArray) -> FloatArray:
         return values
@@ -107,8 +111,10 @@ class SpectralModes:
             return np.asarray(False)
         return np.minimum(features, samples) >= np.count_nonzero(self._levels)
 
-    def solve(self, features: FloatArray, samples: FloatArray, ridge: FloatArray) -> Balance:
-        return balance_levels(features, samples, ridge, self._levels, self._tail)
+    def solve(
+        self, features: FloatArray, samples: FloatArray, spare: FloatArray, ridge: FloatArray
+    ) -> Balance:
+        return balance_levels(features, samples, spare, ridge, self._levels, self._tail)
 
     def weigh(self, values: FloatArray) -> FloatArray:
         return np.asarray(np.tensordot(self._weights, values, axes=1))

@@ -15,8 +15,9 @@ _MAX_STEPS = 200
 
 
 def balance_one_level(
-    features: FloatArray, samples: FloatArray, ridge: FloatArray, level: float, tail: float
-) -> Balance:
+    features: FloatArray, samples: FloatArray, spare: FloatArray, ridge: FloatArray,
+    level: float, tail: float,
+) -> Balance:  # fmt: skip
     """Solve (*) for one level of multiplicity one: the isotropic problem, per dimension.
 
     Multiplying (*) by 1 + l y gives, divided by `small`,
@@ -26,7 +27,7 @@ def balance_one_level(
     Both sides are close to power laws of y, so Newton's method on their logarithms converges
     from anywhere, in three or four steps from the start below.
     """
-    sizes = Sizes.of(features, samples)
+    sizes = Sizes.of(features, samples, spare)
     small, twice_ratio, gap, square = sizes
     twice_ridge, inverse_small = 2 * ridge, 1 / small
     excess = (1 - small) * inverse_small * level

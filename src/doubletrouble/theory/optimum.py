@@ -1,14 +1,20 @@
 r"""The ridge of least test error.
 
-As a function of the ridge the error R is smooth, with its minimum at 0, at inf or where the
-derivative changes sign from minus to plus. The derivative comes from the error formulas
+As a function of the ridge the error R is smooth, with its minima at 0, at inf or where the
+derivative changes sign from minus to plus (a measured spectrum may have several; all between nodes
+half a decade apart are compared). The derivative comes from the error formulas
 themselves, evaluated a complex step away along log y (`balance.stepped`): it has no truncation
 error, stays finite at ridge 0, and its sign there tells whether any ridge helps at all.
 
-Known answers: for infinitely many members λ* = (μ₁² σ²/F² - μ⋆²)(ψ₁ - ψ₁*)/(ψ₁ ψ₂) when both
-factors are positive, else 0, and the error there is that of the best linear predictor; with
+Known answers: infinitely many members, with σ² = τ² + F⋆², are best at
+
+    λ = (μ₁² σ²/F² - μ⋆²) (1 - ψ₁*/ψ₁)/ψ₂ when both brackets are positive, else 0,
+
+ψ₁* being the width at which they need no ridge, and are then the best linear predictor; with
 nothing to learn (F = 0 or μ₁ = 0) the best ridge is inf.
 """
+
+from __future__ import annotations  # help() then shows Numeric, not what it stands for
 
 from dataclasses import replace
 from typing import Any
@@ -16,17 +22,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from doubletrouble.errors import ConvergenceError
 from doubletrouble.parameters import FloatArray, Numeric
 from doubletrouble.results import OptimalRidge
 from doubletrouble.theory.balance import stepped
 from doubletrouble.theory.blocks import blockwise
-from doubletrouble.theory.error import exact_error
+from doubletrouble.theory.error import causes, exact_error
+from doubletrouble.theory.evaluate import Weights, zero_wins
 from doubletrouble.theory.modes import Modes
 from doubletrouble.theory.points import AnyProblem, Point, prepare
-from doubletrouble.theory.split import split
+from doubletrouble.theory.split import NO_SAMPLES, split, split_at
 
-# The imaginary step: its square is far below rounding.
-_STEP = 1e-12
+# The imaginary step along -log y, which rises with log r: its square is far below rounding.
+_STEP = 1e-20
 # Where the derivative is looked at first, in units of the kernel's total weight: both ends are
 # as good as 0 and inf.
 _SMALLEST = 1e-250
@@ -56,13 +64,7 @@ def optimal_ridge(
         return (_best(modes, point, scheme).reshape(arrays[0].shape),)
 
     (ridge,) = blockwise(kernel, inputs, shape, block=max(1, 4096 // modes.cost))
-    # where powers differ by more than 150 decades derivatives underflow: the ends are as good
     error = exact_error(replace(problem, ridge=ridge), n_members, scheme)
-    for end in (0.0, np.inf):
-        there = exact_error(replace(problem, ridge=end), n_members, scheme)
-        if np.any(better := np.asarray(there.total) < 0.999999 * np.asarray(error.total)):
-            ridge = np.where(better, end, ridge) if shape else end
-            error = exact_error(replace(problem, ridge=ridge), n_members, scheme)
     return OptimalRidge(ridge=ridge, error=error)
 
 
@@ -74,25 +76,38 @@ def _best(modes: Modes, point: Point, scheme: str) -> FloatArray:
     index = np.arange(point.features.size)
     flat = _risk(modes, point, scheme, np.repeat(_NODES, index.size), np.tile(index, _NODES.size))
     risk, slope = (v.reshape(_NODES.size, -1) for v in flat)
-    # a minimum lies where the slope turns positive; `turns[0]` means: at ridge 0 already
-    before = np.vstack([np.full_like(slope[:1], -1.0), slope[:-1]])
-    turns = (before < 0) & (slope >= 0)
-    ends = np.minimum(risk, np.vstack([risk[:1], risk[:-1]]))
-    cell = np.argmin(np.where(turns, ends, np.inf), axis=0)
-    inside = index[turns.any(axis=0) & (cell > 0)]
-
-    best = np.where(turns.any(axis=0), 0.0, np.inf)
+    # a minimum lies at 0 if the slope is positive there, and wherever it turns positive
+    at_zero = slope[0] >= 0
+    cells, inside = np.nonzero((slope[:-1] < 0) & (slope[1:] >= 0))
+    best, least = np.where(at_zero, 0.0, np.inf), np.where(at_zero, risk[0], np.inf)
     if inside.size:
-        low = np.log(np.maximum(_NODES[cell[inside] - 1], _SMALLEST))
-        high = np.log(_NODES[cell[inside]])
         found = find_root(
+            # find_root hands every argument over as floats
             lambda x, i: _risk(modes, point, scheme, np.exp(x), i.astype(int))[1],
-            (low, high),
+            (np.log(np.maximum(_NODES[cells], _SMALLEST)), np.log(_NODES[cells + 1])),
             args=(inside.astype(float),),
             tolerances={"xatol": 1e-13, "xrtol": 0.0, "fatol": 0.0, "frtol": 0.0},
         )
-        best[inside] = np.exp(found.x)
-    best[point.samples_each(scheme) == 0] = 0.0  # without data every ridge is as good
+        minima = np.exp(found.x)
+        risks, slopes = _risk(modes, point, scheme, minima, inside)
+        if not np.isfinite(risks).all():
+            raise ConvergenceError(
+                "the best ridge was not found", last=minima, residual=float(np.max(np.abs(slopes)))
+            )
+        for i, ridge, value in zip(inside, minima, risks, strict=True):
+            if value < least[i]:
+                best[i], least[i] = ridge, value
+    # where powers differ by more than 150 decades derivatives underflow: a node may then be better
+    node = np.argmin(risk, axis=0)
+    better = risk[node, index] < (1 - 1e-6) * least
+    best = np.where(better & (np.isfinite(least) | (node < _NODES.size - 1)), _NODES[node], best)
+    # a saturated learner's ridge 0 stands for the limit; where that diverges, stop short of it
+    sizes = point.each(scheme)
+    if np.any(modes.saturated(*sizes[:2])):
+        at_zero = split_at(modes, *sizes, np.zeros_like(best))
+        total = np.sum(causes(at_zero, Weights.of(point, scheme), zero_wins), axis=0)
+        best = np.where((best == 0) & np.isinf(total), _SMALLEST, best)
+    best[sizes[1] < NO_SAMPLES] = 0.0  # without data every ridge is as good
     best[point.signal * modes.learnable == 0] = np.inf
     return modes.own_ridge(best, point.samples)
 
@@ -100,23 +115,21 @@ def _best(modes: Modes, point: Point, scheme: str) -> FloatArray:
 def _risk(
     modes: Modes, point: Point, scheme: str, ridge: FloatArray, index: npt.NDArray[np.int_]
 ) -> tuple[FloatArray, FloatArray]:
-    """The test error and its derivative by the logarithm of the (scaled) ridge."""
+    """The test error at ridge r, and the sign (and some size) of its derivative by the ridge."""
     point = Point(*(v[index] for v in point))
-    data, member = point.shares(scheme)
-    samples = point.samples_each(scheme)
-    samples = np.where(samples == 0, 1.0, samples)
-    ridge = np.where(modes.saturated(point.features, samples), np.maximum(ridge, _SMALLEST), ridge)
-    balance = modes.solve(point.features, samples, ridge)
+    features, samples, spare = point.each(scheme)
+    samples = np.where(samples < NO_SAMPLES, 1.0, samples)
+    ridge = np.where(modes.saturated(features, samples), np.maximum(ridge, _SMALLEST), ridge)
+    balance = modes.solve(features, samples, spare, ridge)
     turned = modes.count(balance.learned**2 * balance.missed)
-    p = split(stepped(balance, turned, point.features, samples, _STEP), modes)
-    signal = p.missed + data * p.data + _unless_zero(member, p.features + p.features_data)
-    noise = data * p.noise_shared + _unless_zero(member, p.noise_own)
-    risk = point.signal**2 * signal + (point.noise**2 + point.nonlinear_signal**2) * noise
-    slope = -risk.imag / _STEP  # y falls when the ridge rises
+    weights = Weights.of(point, scheme)
+    # next to P = N at a small ridge everything varies with the unused fractions: step as they do
+    unused = (balance.unused_features / balance.partial_features
+              + balance.unused_samples / balance.partial_samples)  # fmt: skip
+    step = _STEP * np.where(weights.member == 0, 1.0, np.fmin(unused, 1.0))
+    p = split(stepped(balance, turned, features, samples, step), modes)
+    risk = np.sum(causes(p, weights, zero_wins), axis=0)
+    slope = -risk.imag / _STEP
     # at P = N the ridgeless error of finitely many members is infinite
-    peak = np.isnan(slope) | np.isnan(risk.real) | np.isinf(risk.real)
+    peak = ~np.isfinite(slope) | ~np.isfinite(risk.real)
     return np.where(peak, np.inf, risk.real), np.where(peak, -np.inf, slope)
-
-
-def _unless_zero(factor: FloatArray, value: FloatArray) -> FloatArray:
-    return np.where(factor == 0, 0.0, factor * value)

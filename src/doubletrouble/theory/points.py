@@ -4,7 +4,8 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from doubletrouble.parameters import N_MEMBERS, FloatArray, Numeric, checked, common_shape
+from doubletrouble.glossary import N_MEMBERS
+from doubletrouble.parameters import FloatArray, Numeric, checked, common_shape
 from doubletrouble.problems import Problem, SpectralProblem
 from doubletrouble.theory.modes import Modes, modes_of
 
@@ -25,14 +26,27 @@ class Point(NamedTuple):
     test_noise: FloatArray
     members: FloatArray
 
-    def shares(self, scheme: str) -> tuple[FloatArray, FloatArray]:
-        """What averaging leaves of a variance that comes with the data, and with each member."""
-        member = 1 / self.members
-        return (member if scheme == "divide" else np.ones_like(member)), member
+    def each(self, scheme: str) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """P and N of each member, and P - N to full precision where they are close."""
+        if scheme == "ensemble":
+            return self.features, self.samples, self.features - self.samples
+        part = self.samples / self.members
+        spare = (self.features - part) - _remainder(self.samples, part, self.members) / self.members
+        # P = N/K is meant when the floats given for P and N cannot tell
+        spare = np.where(np.abs(spare) <= 2.5e-16 * part, 0.0, spare)
+        return self.features, part, spare
 
-    def samples_each(self, scheme: str) -> FloatArray:
-        """The samples each member is trained on."""
-        return self.samples / self.members if scheme == "divide" else self.samples
+
+def _remainder(whole: FloatArray, part: FloatArray, count: FloatArray) -> FloatArray:
+    """Whole - part · count without rounding, by Dekker's exact product."""
+    product, halves = part * count, []
+    for factor in (part, count):
+        high = factor * 134217729.0  # 2²⁷ + 1
+        high = high - (high - factor)
+        halves.append((high, factor - high))
+    (a, b), (c, d) = halves
+    error = ((a * c - product) + a * d + b * c) + b * d
+    return np.where(count < 1e15, (whole - product) - error, 0.0)
 
 
 def prepare(
@@ -54,8 +68,5 @@ def prepare(
         signal = float(np.sqrt(np.sum(problem.target_powers)))
     values = (*sizes, problem.ridge, signal, problem.nonlinear_signal, problem.noise,
               problem.test_noise, members)  # fmt: skip
-    shape = problem.shape
-    if not isinstance(members, float):
-        others = np.broadcast_to(np.float64(0.0), shape) if shape else 0.0
-        shape = common_shape({"the problem's fields": others, "n_members": members})
+    shape = common_shape({"the problem's fields": problem.shape, "n_members": members})
     return modes_of(problem), Point(*values), shape  # type: ignore[arg-type]

@@ -1,16 +1,21 @@
 r"""From the balance to the parts of the error: one set of formulas for every spectrum.
 
-Two learners that share features, samples, both or none have the overlap of their errors
-R = (N + σ² c₂ T)/(1 - c₂ T), with T and N built from L_i, z and Q of `balance`. Taking the
-differences by hand leaves sums of positive terms only. Write ρ for the target's power missed,
-Σ v_i² (1 - L_i)², and χ = Σ v_i² L_i (1 - L_i); with A, B the unused fractions of features and
-samples, e = z - Q, and a unit of label noise,
+Take two learners, with c_P = 1/P if they have the same features and 0 if fresh ones, and likewise
+c_N = 1/N or 0 for their samples. With L_i, z, Q of `balance`, e = z - Q, the target's power missed
+ρ = Σ v_i² (1 - L_i)² and χ = Σ v_i² L_i (1 - L_i), the average product of their errors is
+
+    (M + σ² c_N T)/(1 - c_N T),    T = Q + c_P e²/(1 - c_P Q),    M = ρ + χ c_P e/(1 - c_P Q)
+
+for label noise σ² (two deterministic equivalents in turn, over samples, then over features; at
+c_P = 1/P, c_N = 1/N it is the risk of [defilippis2024] and [simon2023]). Taking the differences of
+the four cases by hand leaves sums of positive terms only. With A, B the unused fractions of
+features and samples, and a unit of label noise,
 
     features alone        V_P   = χ (e/P)/(A + e/P)
-    noise, shared         N_s   = (Q/N)/(B + e/N)                        same data, fresh features
-    noise, own            N_o   = (e/P)(e/N) / ((AB + B e/P + A e/N)(B + e/N))
-    data alone            V_X   = ρ N_s
-    features and data     V_PX  = (ρ + V_P) N_o + V_P N_s
+    noise, shared         R_s   = (Q/N)/(B + e/N)                        same data, fresh features
+    noise, own            R_o   = (e/P)(e/N) / ((AB + B e/P + A e/N)(B + e/N))
+    data alone            V_X   = ρ R_s
+    features and data     V_PX  = (ρ + V_P) R_o + V_P R_s
 
 A component the features cannot express (L = 0: the nonlinear teacher) only enters ρ: its power
 is bias, and it is responded to as if it were noise drawn with the inputs.
@@ -29,8 +34,9 @@ from doubletrouble.theory.balance import Balance
 from doubletrouble.theory.modes import Modes
 
 _VANISHING = 1e-250
+NO_SAMPLES = 1e-150  # only data divided among very many learners are so few
 _TINY_RIDGE = 1e-305  # below this a saturated learner's y would overflow
-_NEGLIGIBLE = 1e-40
+_NEGLIGIBLE = 1e-70  # sizes reach 1e±50, and limits approached are beyond 1e±83
 
 
 class Split(NamedTuple):
@@ -68,13 +74,15 @@ def split(balance: Balance, modes: Modes) -> Split:
     )
 
 
-def split_at(modes: Modes, features: FloatArray, samples: FloatArray, ridge: FloatArray) -> Split:
-    """Solve the balance equation at ridge r, limits included, and split."""
-    high, empty = ridge > 1 / _VANISHING, samples == 0
+def split_at(
+    modes: Modes, features: FloatArray, samples: FloatArray, spare: FloatArray, ridge: FloatArray
+) -> Split:
+    """Solve the balance equation at ridge r, limits included, and split; `spare` is P - N."""
+    high, empty = ridge > 1 / _VANISHING, samples < NO_SAMPLES
     low = modes.saturated(features, samples) & (ridge < _TINY_RIDGE)
     limit = high | low | empty
     if not np.any(limit):
-        return split(modes.solve(features, samples, ridge), modes)
+        return split(modes.solve(features, samples, spare, ridge), modes)
     ridge = np.where(high, 1 / _VANISHING, np.where(low, _VANISHING, ridge))
     samples = np.where(empty, _VANISHING, samples)
 
@@ -82,5 +90,5 @@ def split_at(modes: Modes, features: FloatArray, samples: FloatArray, ridge: Flo
         near = np.where(value < _NEGLIGIBLE, 0.0, value)
         return np.where(limit, np.where(near > 1 / _NEGLIGIBLE, np.inf, near), value)
 
-    parts = split(modes.solve(features, samples, ridge), modes)
+    parts = split(modes.solve(features, samples, spare, ridge), modes)
     return Split(*(settled(value) for value in parts))

@@ -1,0 +1,70 @@
+"""Every parameter of the project, declared once."""
+
+from typing import Any
+
+from doubletrouble.parameters import Parameter
+
+# Sizes this far out are limits already; amplitudes are squared, which must stay representable.
+_SIZE: dict[str, Any] = {"low": 1e-50, "high": 1e50}
+_AMPLITUDE: dict[str, Any] = {"high": 1e150, "typical": (0.0, 2.0)}
+
+FEATURES_PER_DIM = Parameter(
+    symbol="P/D",
+    meaning="random features per input dimension; `math.inf` is the kernel limit",
+    typical=(0.1, 10.0),
+    or_inf=True,
+    **_SIZE,
+)
+SAMPLES_PER_DIM = Parameter(
+    symbol="N/D", meaning="training samples per input dimension", typical=(0.1, 10.0), **_SIZE
+)
+RIDGE = Parameter(
+    symbol="λ",
+    meaning="ridge penalty; 0 is the minimum-norm limit, `math.inf` predicts zero",
+    typical=(1e-5, 10.0),
+)
+SIGNAL = Parameter(symbol="F", meaning="norm of the linear teacher", **_AMPLITUDE)
+NOISE = Parameter(
+    symbol="τ", meaning="standard deviation of the noise on training labels", **_AMPLITUDE
+)
+NONLINEAR_SIGNAL = Parameter(
+    symbol="F⋆",
+    meaning="root power of the part of the teacher that cannot be learned",
+    **_AMPLITUDE,
+)
+TEST_NOISE = Parameter(
+    symbol="τ̃", meaning="standard deviation of the noise on test labels", **_AMPLITUDE
+)
+N_MEMBERS = Parameter(
+    symbol="K",
+    meaning="models averaged; `math.inf` is allowed",
+    typical=(1, 100),
+    low=1.0,
+    whole=True,
+)
+
+N_FEATURES = Parameter(
+    symbol="P", meaning="random features; `math.inf` is the kernel limit", typical=(10.0, 1e4),
+    or_inf=True, **_SIZE,
+)  # fmt: skip
+N_SAMPLES = Parameter(symbol="N", meaning="training samples", typical=(10.0, 1e4), **_SIZE)
+DIM = Parameter(symbol="D", meaning="input dimensions", typical=(10.0, 1e4), **_SIZE)
+WHOLE_DIM = Parameter(
+    symbol="D", meaning="input dimensions", typical=(10.0, 1e4), low=1, high=1e7, whole=True
+)
+
+EIGENVALUES = Parameter(
+    symbol="l", meaning="eigenvalues of the kernel", typical=(0.0, 1.0), high=1e150
+)
+TAIL = Parameter(
+    symbol="t", meaning="total weight of infinitely many tiny eigenvalues", typical=(0.0, 1.0),
+    high=1e150,
+)  # fmt: skip
+TARGET_POWERS = Parameter(
+    symbol="v²", meaning="power of the target on each eigenfunction", typical=(0.0, 1.0), high=1e300
+)
+GRAM_RIDGE = Parameter(
+    symbol="δ",
+    meaning="ridge on the Gram matrix of features/√P; 0 is the minimum-norm limit",
+    typical=(1e-5, 10.0),
+)
