@@ -11,6 +11,11 @@ export OPENBLAS_NUM_THREADS = 1
 export OMP_NUM_THREADS = 1
 export MPLBACKEND = Agg
 
+# The README's picture is the figure that `make reproduce` draws.
+.PHONY: picture
+picture: reproduce
+	cp out/decomposition.png docs/decomposition.png
+
 .PHONY: reproduce test lint types contracts pytest bench setup clean
 
 setup: $(STAMP)

@@ -8,6 +8,7 @@ A `Parameter` holds symbol, meaning, domain and typical range; those of this pro
 import math
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
+from functools import cache
 from numbers import Real
 from typing import Any, TypeAlias
 
@@ -61,6 +62,11 @@ def parameter(spec: Parameter, default: Any = MISSING, *, vector: bool = False) 
 
 def declared(owner: Any) -> list[tuple[Field[Any], Parameter]]:
     """List the dataclass fields of a class or instance that carry a declaration."""
+    return _declared(owner if isinstance(owner, type) else type(owner))
+
+
+@cache
+def _declared(owner: Any) -> list[tuple[Field[Any], Parameter]]:
     return [(f, f.metadata["parameter"]) for f in fields(owner) if "parameter" in f.metadata]
 
 
@@ -155,7 +161,9 @@ def common_shape(values: Mapping[str, Value | tuple[int, ...]]) -> tuple[int, ..
     shape: tuple[int, ...] = ()
     seen: list[str] = []
     for name, value in values.items():
-        own = value if isinstance(value, tuple) else np.shape(value)
+        if isinstance(value, float):
+            continue
+        own = value if isinstance(value, tuple) else value.shape
         if own == ():
             continue
         try:

@@ -23,6 +23,11 @@ from doubletrouble.theory.evaluate import Product, Weights, evaluate
 from doubletrouble.theory.points import AnyProblem
 from doubletrouble.theory.split import Split
 
+_ERRORTERMS = tuple(f.name for f in fields(ErrorTerms))
+
+
+_ANOVATERMS = tuple(f.name for f in fields(AnovaTerms))
+
 
 def exact_error(
     problem: AnyProblem, n_members: Numeric = 1, scheme: str = "ensemble"
@@ -43,7 +48,7 @@ def exact_error(
     total                   0.87171
     """
     parts = evaluate(problem, n_members, scheme, causes)
-    return ErrorTerms(**dict(zip((f.name for f in fields(ErrorTerms)), parts, strict=True)))
+    return ErrorTerms(**dict(zip(_ERRORTERMS, parts, strict=True)))
 
 
 def anova(problem: AnyProblem) -> AnovaTerms:
@@ -55,7 +60,7 @@ def anova(problem: AnyProblem) -> AnovaTerms:
     (0.2473, inf)
     """
     parts = evaluate(problem, 1, "ensemble", _effects)
-    return AnovaTerms(**dict(zip((f.name for f in fields(AnovaTerms)), parts, strict=True)))
+    return AnovaTerms(**dict(zip(_ANOVATERMS, parts, strict=True)))
 
 
 def causes(p: Split, w: Weights, times: Product) -> tuple[FloatArray, ...]:

@@ -11,6 +11,8 @@ from doubletrouble.theory.blocks import blockwise
 from doubletrouble.theory.points import prepare
 from doubletrouble.theory.split import split_at
 
+_PSITERMS = tuple(f.name for f in fields(PsiTerms))
+
 
 def psi_terms(problem: Problem) -> PsiTerms:
     """Return the paper's dimensionless terms Ψ (and Ψ₂ᵖ, for shared features and fresh data).
@@ -44,4 +46,4 @@ def psi_terms(problem: Problem) -> PsiTerms:
 
     inputs = (point.features, point.samples, point.ridge)
     values = blockwise(kernel, inputs, np.broadcast_shapes(*(np.shape(v) for v in inputs)))
-    return PsiTerms(**dict(zip((f.name for f in fields(PsiTerms)), values, strict=True)))
+    return PsiTerms(**dict(zip(_PSITERMS, values, strict=True)))
