@@ -23,10 +23,10 @@ PYTHON = [
     *sorted((ROOT / "benchmarks").rglob("*.py")),
 ]
 PUBLIC = {
-    "Activation", "AnovaTerms", "ConvergenceError", "DoubleTroubleError", "ErrorTerms",
+    "Activation", "AnovaTerms", "ConvergenceError", "DoubleTroubleError", "ErrorTerms", "Estimate",
     "MissingExtraError", "OptimalRidge", "Problem", "PsiTerms", "SpectralProblem", "__version__",
     "activation", "anova", "exact_error", "optimal_ridge", "psi_terms", "replica", "ridge_from",
-    "ridge_to", "training_error",
+    "ridge_to", "simulate", "training_error",
 }  # fmt: skip
 HEAVY = ("torch", "matplotlib", "sklearn", "dash", "scipy.optimize", "scipy.integrate")
 LABEL = re.compile(r"\[([a-z]+\d{4}[a-z]?)\]")

@@ -10,8 +10,9 @@ from doubletrouble._version import __version__
 from doubletrouble.activations import Activation, activation
 from doubletrouble.errors import ConvergenceError, DoubleTroubleError, MissingExtraError
 from doubletrouble.problems import Problem, SpectralProblem
-from doubletrouble.results import AnovaTerms, ErrorTerms, OptimalRidge, PsiTerms
+from doubletrouble.results import AnovaTerms, ErrorTerms, Estimate, OptimalRidge, PsiTerms
 from doubletrouble.ridge import ridge_from, ridge_to
+from doubletrouble.simulation.simulate import simulate
 from doubletrouble.theory import replica
 from doubletrouble.theory.error import anova, exact_error
 from doubletrouble.theory.optimum import optimal_ridge
@@ -24,6 +25,7 @@ __all__ = [
     "ConvergenceError",
     "DoubleTroubleError",
     "ErrorTerms",
+    "Estimate",
     "MissingExtraError",
     "OptimalRidge",
     "Problem",
@@ -38,5 +40,6 @@ __all__ = [
     "replica",
     "ridge_from",
     "ridge_to",
+    "simulate",
     "training_error",
 ]

@@ -3,11 +3,15 @@
 Fields are Python floats, or arrays of the shape the problem broadcasts to.
 """
 
+import math
 from dataclasses import dataclass, fields
+from typing import Generic, Self, TypeVar
 
 import numpy as np
 
-from doubletrouble.parameters import Value
+from doubletrouble.parameters import FloatArray, Value
+
+Term = TypeVar("Term")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -83,16 +87,16 @@ class AnovaTerms(_Parts):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class PsiTerms(_Result):
+class PsiTerms(_Result, Generic[Term]):
     """The dimensionless terms of [dascoli2020] Eqs. (12)-(17), and one the paper lacks."""
 
-    psi1: Value  # overlap of teacher and student
-    psi2_vanilla: Value  # power of the noise-free student
-    psi3_vanilla: Value  # response to label noise
-    psi2_ensemble: Value  # overlap of two students: same data, fresh features
-    psi3_ensemble: Value
-    psi2_divide: Value  # overlap of two students: fresh data, fresh features
-    psi2_features: Value  # overlap of two students: fresh data, same features; not in the paper
+    psi1: Term  # overlap of teacher and student
+    psi2_vanilla: Term  # power of the noise-free student
+    psi3_vanilla: Term  # response to label noise
+    psi2_ensemble: Term  # overlap of two students: same data, fresh features
+    psi3_ensemble: Term
+    psi2_divide: Term  # overlap of two students: fresh data, fresh features
+    psi2_features: Term  # overlap of two students: fresh data, same features; not in the paper
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -101,3 +105,41 @@ class OptimalRidge(_Result):
 
     ridge: Value
     error: ErrorTerms
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate:
+    """A mean over independent draws, with its standard error.
+
+    >>> Estimate.of(np.array([1.0, 2.0, 3.0]))
+    Estimate(value=2.0, standard_error=0.5773502691896258, n_draws=3)
+    """
+
+    value: float
+    standard_error: float
+    n_draws: int
+
+    @classmethod
+    def of(cls, draws: FloatArray) -> Self:
+        """The mean of independent draws."""
+        error = float(draws.std(ddof=1)) / math.sqrt(draws.size) if draws.size > 1 else math.inf
+        return cls(value=float(draws.mean()), standard_error=error, n_draws=draws.size)
+
+    def interval(self, confidence: float = 0.95) -> tuple[float, float]:
+        """A confidence interval for the mean, by Student's distribution.
+
+        >>> low, high = Estimate(value=1.0, standard_error=0.1, n_draws=10).interval(0.95)
+        >>> round(low, 3), round(high, 3)
+        (0.774, 1.226)
+        """
+        if not 0 < confidence < 1:
+            raise ValueError(f"confidence must be in (0, 1), got {confidence!r}")
+        from scipy.special import stdtrit
+
+        reach = float(stdtrit(self.n_draws - 1, 0.5 + confidence / 2)) * self.standard_error
+        return self.value - reach, self.value + reach
+
+    def z_score(self, expected: float) -> float:
+        """How many standard errors the mean lies above an expected value."""
+        off = self.value - expected
+        return off / self.standard_error if self.standard_error else math.copysign(math.inf, off)

@@ -4,7 +4,7 @@ from dataclasses import fields
 
 import numpy as np
 
-from doubletrouble.parameters import FloatArray
+from doubletrouble.parameters import FloatArray, Value
 from doubletrouble.problems import Problem
 from doubletrouble.results import PsiTerms
 from doubletrouble.theory.blocks import blockwise
@@ -14,7 +14,7 @@ from doubletrouble.theory.split import split_at
 _PSITERMS = tuple(f.name for f in fields(PsiTerms))
 
 
-def psi_terms(problem: Problem) -> PsiTerms:
+def psi_terms(problem: Problem) -> PsiTerms[Value]:
     """Return the paper's dimensionless terms Ψ (and Ψ₂ᵖ, for shared features and fresh data).
 
     They depend on P/D, N/D, λ and the activation only, and have the shape these broadcast to.

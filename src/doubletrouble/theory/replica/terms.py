@@ -14,7 +14,7 @@ from decimal import Context, localcontext
 
 import numpy as np
 
-from doubletrouble.parameters import common_shape, refuse
+from doubletrouble.parameters import Value, common_shape, refuse
 from doubletrouble.problems import Problem
 from doubletrouble.results import PsiTerms
 from doubletrouble.theory.replica import actions, prefactors
@@ -25,7 +25,7 @@ from doubletrouble.theory.replica.setting import ERRATA, Setting
 _SIZES = ("features_per_dim", "samples_per_dim", "ridge")
 
 
-def psi_terms(problem: Problem, printed: Iterable[int] = frozenset()) -> PsiTerms:
+def psi_terms(problem: Problem, printed: Iterable[int] = frozenset()) -> PsiTerms[Value]:
     """Return the Ψ terms by the paper's own route: saddle point, Hessians, prefactors.
 
     It agrees with `doubletrouble.psi_terms`, slowly (20 ms a point), and shares nothing with it.

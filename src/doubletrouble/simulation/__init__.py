@@ -1,0 +1,1 @@
+"""Finite-size simulation of random-features ridge regression, with standard errors."""
