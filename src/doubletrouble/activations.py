@@ -76,6 +76,11 @@ def activation(spec: str | Activation | Function, *, slope: float | None = None)
     raise TypeError(f"activation must be a name, an Activation or a callable, got {spec!r}")
 
 
+def is_named(spec: Activation) -> bool:
+    """Whether an activation is the one known by its name, not a user's function of that name."""
+    return spec.name in NAMES and spec == activation(spec.name)
+
+
 def _finite(name: str, value: Any) -> float:
     """A finite number as a float, or a sentence."""
     if isinstance(value, bool) or not isinstance(value, Real):

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from doubletrouble.activations import NAMES, Activation
+from doubletrouble.activations import Activation, is_named
 from doubletrouble.moments import any_moments, smooth_moments
 from doubletrouble.parameters import FloatArray
 from doubletrouble.simulation.overlap import closed_form
@@ -65,20 +65,21 @@ def slope_by_power(activation: Activation, dim: int) -> Slope:
     >>> abs(float(slope(np.array(1.0))) - activation("tanh").linear) < 1e-10
     True
     """
-    sigma, known = activation.function, closed_form(activation.name)
+    sigma, known = activation.function, closed_form(activation)
     if sigma is None:
         raise ValueError(f"activation must have a function to be simulated, got {activation!r}")
     if known is not None:
         return lambda a: np.asarray(known.slope(a))
     from numpy.polynomial import Chebyshev
 
-    def one(a: float) -> float:
-        scaled = lambda z: np.asarray(sigma(math.sqrt(a) * z))  # noqa: E731
-        smooth = activation.name in NAMES
+    def one(log_a: float) -> float:
+        root = math.exp(0.5 * log_a)
+        scaled = lambda z: np.asarray(sigma(root * z))  # noqa: E731
+        smooth = is_named(activation)
         found = smooth_moments(scaled) if smooth else any_moments(scaled, activation.name)
-        return found.linear / math.sqrt(a)
+        return found.linear / root
 
-    reach = 9 * math.sqrt(2 / dim)
-    domain = [max(0.05, 1 - reach), 1 + reach + 0.1]
+    reach = 10 * math.sqrt(2 / dim)
+    domain = [math.log(max(0.05, 1 - reach)), math.log(1 + reach)]
     nodes = Chebyshev.interpolate(np.vectorize(one), 24, domain=domain)
-    return lambda a: np.asarray(nodes(a))
+    return lambda a: np.asarray(nodes(np.clip(np.log(a), domain[0], domain[1])))

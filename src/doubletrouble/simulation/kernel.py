@@ -24,7 +24,7 @@ def kernel_terms(
     convert: Convert,
 ) -> dict[str, float]:  # fmt: skip
     """Every Ψ term of one draw of the kernel model; `ridge` is δ."""
-    known = closed_form(activation.name)
+    known = closed_form(activation)
     if known is None:
         raise ValueError(
             "activation must have a kernel in closed form for model 'kernel', "

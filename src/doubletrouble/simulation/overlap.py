@@ -16,6 +16,8 @@ from typing import Any
 
 from array_api_compat import array_namespace
 
+from doubletrouble.activations import Activation, is_named
+
 Array = Any  # a NumPy array or a torch tensor
 
 
@@ -28,17 +30,18 @@ class Overlap:
     overlap: Callable[[Array, Array, Array], Array]
 
 
-def closed_form(name: str) -> Overlap | None:
-    """Return the closed forms for a named activation, or None where there are none.
+def closed_form(activation: Activation) -> Overlap | None:
+    """Return the closed forms for an activation, or None where there are none.
 
     >>> import numpy as np
+    >>> import doubletrouble as dt
     >>> one = np.asarray(1.0)
-    >>> float(closed_form("relu").overlap(one, one, one))  # E max(z, 0)²
+    >>> float(closed_form(dt.activation("relu")).overlap(one, one, one))  # E max(z, 0)²
     0.5
-    >>> closed_form("tanh") is None
+    >>> closed_form(dt.activation("tanh")) is None
     True
     """
-    return _CLOSED.get(name)
+    return _CLOSED.get(activation.name) if is_named(activation) else None
 
 
 def _cosine(a: Array, b: Array, c: Array) -> Array:
