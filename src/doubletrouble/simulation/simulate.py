@@ -188,7 +188,7 @@ def _converter(device: str) -> Convert:
     """How NumPy arrays get to where the arithmetic is done."""
     if device == "cpu":
         return lambda array: array
-    torch = require("torch", "networks")
+    torch = require("torch", "torch")
     try:
         where = torch.device("cpu" if device == "torch" else device)
         torch.zeros(1, device=where)
