@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from array_api_compat import array_namespace, is_array_api_obj
 
 from doubletrouble.moments import ROOT_2PI, FloatArray, Function, any_moments, smooth_moments
 
@@ -99,56 +100,73 @@ def _finite(name: str, value: Any) -> float:
 _RELU_NONLINEAR = math.sqrt(0.25 - 0.5 / math.pi)
 
 
-def _relu(z: FloatArray) -> npt.ArrayLike:
-    return np.maximum(z, 0.0)
+# Written for NumPy arrays and torch tensors alike: simulations evaluate them on either.
 
 
-def _leaky(z: FloatArray, slope: float) -> npt.ArrayLike:
-    return np.where(z > 0, z, slope * z)
+def _library(z: Any) -> Any:
+    return array_namespace(z) if is_array_api_obj(z) else np
 
 
-def _erf(z: FloatArray) -> npt.ArrayLike:
-    from scipy.special import erf
-
-    return erf(z)
-
-
-def _gelu(z: FloatArray) -> npt.ArrayLike:
-    from scipy.special import ndtr
-
-    return z * ndtr(z)
+def _standard(z: Any, name: str) -> Any:
+    """A function that every array library has under the same name."""
+    return getattr(_library(z), name)(z)
 
 
-def _softplus(z: FloatArray) -> npt.ArrayLike:
-    return np.logaddexp(0.0, z)
+def _special(z: Any, name: str) -> Any:
+    """A special function: torch has its own, NumPy's are SciPy's."""
+    xp = _library(z)
+    if not hasattr(xp, name):
+        import scipy.special as xp
+    return getattr(xp, name)(z)
 
 
-def _sigmoid(z: FloatArray) -> npt.ArrayLike:
-    return 0.5 + 0.5 * np.tanh(0.5 * z)
+def _relu(z: Any) -> Any:
+    return _library(z).clip(z, 0.0, None)
 
 
-def _quadratic(z: FloatArray) -> npt.ArrayLike:
+def _leaky(z: Any, slope: float) -> Any:
+    return _library(z).where(z > 0, z, slope * z)
+
+
+def _gelu(z: Any) -> Any:
+    return 0.5 * z * _special(z * -math.sqrt(0.5), "erfc")
+
+
+def _softplus(z: Any) -> Any:
+    return _library(z).logaddexp(z, 0 * z)
+
+
+def _sigmoid(z: Any) -> Any:
+    return 0.5 + 0.5 * _standard(0.5 * z, "tanh")
+
+
+def _quadratic(z: Any) -> Any:
     """The second Hermite polynomial."""
     return z * z - 1.0
 
 
+_TANH, _SIGN, _ABS, _SIN, _COS, _POSITIVE = (
+    partial(_standard, name=name) for name in ("tanh", "sign", "abs", "sin", "cos", "positive")
+)
+_ERF = partial(_special, name="erf")
+
 # Analytic near the real line, without closed moments.
-_SMOOTH: dict[str, Function] = {"tanh": np.tanh, "sigmoid": _sigmoid, "softplus": _softplus}
+_SMOOTH: dict[str, Function] = {"tanh": _TANH, "sigmoid": _sigmoid, "softplus": _softplus}
 
 # Function, μ₀, μ₁, μ⋆².
 _CLOSED: dict[str, tuple[Function, float, float, float]] = {
     "relu": (_relu, 1 / ROOT_2PI, 0.5, 0.25 - 0.5 / math.pi),
     # E erf(z)² = (2/π) asin(2/3)
-    "erf": (_erf, 0.0, 2 / math.sqrt(3 * math.pi), (2 * math.asin(2 / 3) - 4 / 3) / math.pi),
-    "sign": (np.sign, 0.0, 2 / ROOT_2PI, 1 - 2 / math.pi),
-    "abs": (np.abs, 2 / ROOT_2PI, 0.0, 1 - 2 / math.pi),
+    "erf": (_ERF, 0.0, 2 / math.sqrt(3 * math.pi), (2 * math.asin(2 / 3) - 4 / 3) / math.pi),
+    "sign": (_SIGN, 0.0, 2 / ROOT_2PI, 1 - 2 / math.pi),
+    "abs": (_ABS, 2 / ROOT_2PI, 0.0, 1 - 2 / math.pi),
     # σ = z Φ(z): E σ² = 1/3 + 1/(2π√3), by Stein's identity twice
     "gelu": (
         _gelu, 0.5 / math.sqrt(math.pi), 0.5, 1 / 12 + (2 / math.sqrt(3) - 1) / (4 * math.pi),
     ),
-    "sin": (np.sin, 0.0, math.exp(-0.5), math.exp(-1) * (math.sinh(1) - 1)),
-    "cos": (np.cos, math.exp(-0.5), 0.0, math.exp(-1) * (math.cosh(1) - 1)),
-    "linear": (np.positive, 0.0, 1.0, 0.0),
+    "sin": (_SIN, 0.0, math.exp(-0.5), math.exp(-1) * (math.sinh(1) - 1)),
+    "cos": (_COS, math.exp(-0.5), 0.0, math.exp(-1) * (math.cosh(1) - 1)),
+    "linear": (_POSITIVE, 0.0, 1.0, 0.0),
     "quadratic": (_quadratic, 0.0, 0.0, 2.0),
 }  # fmt: skip
 

@@ -107,25 +107,29 @@ class OptimalRidge(_Result):
     error: ErrorTerms
 
 
-@dataclass(frozen=True, kw_only=True)
-class Estimate:
-    """A mean over independent draws, with its standard error.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Estimate(_Result):
+    """A mean over independent draws, with its standard error; numbers, or arrays of one shape.
 
     >>> Estimate.of(np.array([1.0, 2.0, 3.0]))
     Estimate(value=2.0, standard_error=0.5773502691896258, n_draws=3)
     """
 
-    value: float
-    standard_error: float
+    value: Value
+    standard_error: Value
     n_draws: int
 
     @classmethod
     def of(cls, draws: FloatArray) -> Self:
-        """The mean of independent draws."""
-        error = float(draws.std(ddof=1)) / math.sqrt(draws.size) if draws.size > 1 else math.inf
-        return cls(value=float(draws.mean()), standard_error=error, n_draws=draws.size)
+        """The mean of independent draws, along the first axis."""
+        count = draws.shape[0]
+        mean = draws.mean(axis=0)
+        spread = draws.std(axis=0, ddof=1) if count > 1 else np.full_like(mean, math.inf)
+        return cls(
+            value=_plain(mean), standard_error=_plain(spread / math.sqrt(count)), n_draws=count
+        )
 
-    def interval(self, confidence: float = 0.95) -> tuple[float, float]:
+    def interval(self, confidence: float = 0.95) -> tuple[Value, Value]:
         """A confidence interval for the mean, by Student's distribution.
 
         >>> low, high = Estimate(value=1.0, standard_error=0.1, n_draws=10).interval(0.95)
@@ -139,7 +143,17 @@ class Estimate:
         reach = float(stdtrit(self.n_draws - 1, 0.5 + confidence / 2)) * self.standard_error
         return self.value - reach, self.value + reach
 
-    def z_score(self, expected: float) -> float:
-        """How many standard errors the mean lies above an expected value."""
-        off = self.value - expected
-        return off / self.standard_error if self.standard_error else math.copysign(math.inf, off)
+    def z_score(self, expected: Value) -> Value:
+        """How many standard errors the mean lies above an expected value; 0 where they agree.
+
+        >>> Estimate(value=1.0, standard_error=0.1, n_draws=10).z_score(0.8)
+        2.0
+        """
+        off = np.asarray(self.value - expected)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return _plain(np.where(off == 0, 0.0, off / np.asarray(self.standard_error)))
+
+
+def _plain(array: FloatArray) -> Value:
+    """A Python float for a scalar."""
+    return array if np.ndim(array) else float(array)

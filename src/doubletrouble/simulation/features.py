@@ -1,57 +1,131 @@
-r"""Random features drawn for one simulation draw, on two training sets and at test points.
-
-Everything random is drawn by NumPy, in an order that does not depend on where the arithmetic is
-done; `convert` then hands the arrays to NumPy or torch.
+r"""Random features drawn for one draw: on two training sets, and what they are at a test point.
 
 *features* is the true model, φ_h(x) = σ(θ_h·x/√D) - μ₀; *gaussian* its equivalent
 φ_h(x) = μ₁ θ_h·x/√D + μ⋆ w_h with fresh Gaussian w for every sample ([dascoli2020] App. C).
+
+At a Gaussian test point the features have a linear part V x, V = E_x φ(x) xᵀ, and a remainder ρ.
+The test average of a product is V V'ᵀ + E_x ρ ρ'ᵀ. The first is exact. The second is known in the
+Gaussian model, sampled at test points, or factorized where `overlap` has it in closed form.
+
+**Without centring** (`center=False`) μ₀ is left in: every feature has the mean μ₀, so that Φ is a
+random matrix plus μ₀ times the matrix of ones. The Gram matrix Φ Φᵀ then has one eigenvalue near
+μ₀² N P, of order D² where all others are of order D, whose direction is that of constant labels.
+The learner fits constants almost for free and loses one of N degrees of freedom: terms move by
+O(1/D).
 """
 
 import math
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
+from array_api_compat import array_namespace
 
 from doubletrouble.activations import Activation, is_named
 from doubletrouble.moments import any_moments, smooth_moments
 from doubletrouble.parameters import FloatArray
-from doubletrouble.simulation.overlap import closed_form
-from doubletrouble.simulation.terms import Array, Features
+from doubletrouble.simulation.overlap import Overlap, closed_form
+from doubletrouble.simulation.place import Array, Place, normals
 
-Convert = Callable[[FloatArray], Array]
 Slope = Callable[[FloatArray], FloatArray]
 
 
+class Features(NamedTuple):
+    """One set of features: on both training sets, and at a test point as a set of outputs."""
+
+    train: tuple[Array, Array]  # (N, P) each
+    outputs: Array  # (P, R): V, then ρ where it is correlated between feature sets
+    own: float  # what each feature has at a test point for itself alone
+
+
 def gaussian_features(
-    activation: Activation, data: Sequence[FloatArray], n_features: int,
-    rng: np.random.Generator, convert: Convert,
+    activation: Activation, data: Sequence[Array], n_features: int, center: bool,
+    rng: np.random.Generator, place: Place,
 ) -> Features:  # fmt: skip
     """One set of features of the Gaussian model."""
     n, dim = data[0].shape
-    theta = convert(rng.standard_normal((n_features, dim)) / math.sqrt(dim))
-    noise = [convert(rng.standard_normal((n, n_features))) for _ in data]
-    mu1, star = activation.linear, activation.nonlinear
-    train = [mu1 * (convert(x) @ theta.T) + star * w for x, w in zip(data, noise, strict=True)]
-    return Features((train[0], train[1]), mu1 * theta, None, star)
+    linear = activation.linear * place.put(_weights(rng, n_features, dim))
+    mean = 0.0 if center else activation.mean
+    train = [
+        x @ linear.T + activation.nonlinear * place.put(normals(rng, (n, n_features))) + mean
+        for x in data
+    ]
+    if mean:  # the same at every test point: one more output
+        xp = array_namespace(linear)
+        linear = xp.concat([linear, 0 * linear[:, :1] + mean], axis=1)
+    return Features((train[0], train[1]), linear, activation.nonlinear)
 
 
 def true_features(
-    activation: Activation, data: Sequence[FloatArray], test: FloatArray, n_features: int,
-    slope: Slope, rng: np.random.Generator, convert: Convert,
-) -> Features:  # fmt: skip
-    """One set of true random features; what is beyond their linear part is sampled at `test`."""
+    activation: Activation, data: Sequence[Array], test: Array | None, n_features: int,
+    n_init: int, slope: Slope, center: bool, rng: np.random.Generator, place: Place,
+) -> list[Features]:  # fmt: skip
+    """All sets of true random features; their remainder at `test` points, or exact if None."""
+    dim = data[0].shape[1]
+    drawn = [_weights(rng, n_features, dim) for _ in range(n_init)]
+    thetas = [place.put(theta) for theta in drawn]
+    linears = [
+        place.put(slope(np.sum(theta * theta, axis=1)))[:, None] * on_place
+        for theta, on_place in zip(drawn, thetas, strict=True)
+    ]
+    mean = activation.mean if center else 0.0
+
+    def phi(x: Array, theta: Array) -> Array:
+        return evaluated(activation, x @ theta.T, place) - mean
+
+    if test is None:
+        rests = _exact_rests(activation, thetas, linears, mean)
+    else:
+        root = math.sqrt(test.shape[0])
+        rests = [
+            (phi(test, theta) - test @ linear.T).T / root
+            for theta, linear in zip(thetas, linears, strict=True)
+        ]
+    found = []
+    for theta, linear, rest in zip(thetas, linears, rests, strict=True):
+        first, second = (phi(x, theta) for x in data)
+        xp = array_namespace(linear)
+        found.append(Features((first, second), xp.concat([linear, rest], axis=1), 0.0))
+    return found
+
+
+def _weights(rng: np.random.Generator, n_features: int, dim: int) -> FloatArray:
+    return normals(rng, (n_features, dim)) / math.sqrt(dim)
+
+
+def evaluated(activation: Activation, values: Array, place: Place) -> Array:
+    """σ of an array; a user's own function is evaluated by NumPy."""
     sigma = activation.function
     assert sigma is not None  # slope_by_power has asked
-    dim = data[0].shape[1]
-    theta = rng.standard_normal((n_features, dim)) / math.sqrt(dim)
+    if place.device == "cpu" or is_named(activation):
+        return sigma(values)
+    return place.put(np.asarray(sigma(place.take(values))))
 
-    def phi(x: FloatArray) -> FloatArray:
-        return np.asarray(sigma(x @ theta.T)) - activation.mean
 
-    linear = slope(np.sum(theta * theta, axis=1))[:, None] * theta
-    residual = (phi(test) - test @ linear.T) / math.sqrt(test.shape[0])
-    train = [convert(phi(x)) for x in data]
-    return Features((train[0], train[1]), convert(linear), convert(residual), 0.0)
+def _exact_rests(
+    activation: Activation, thetas: Sequence[Array], linears: Sequence[Array], mean: float
+) -> list[Array]:
+    """A factor F of the remainder's covariance over all feature sets: F Fᵀ = E ρ ρᵀ."""
+    known = closed_form(activation)
+    assert known is not None  # asked at the door
+    xp = array_namespace(thetas[0])
+    theta, linear = xp.concat(list(thetas), axis=0), xp.concat(list(linears), axis=0)
+    covariance = centred_overlap(known, theta, theta, mean) - linear @ linear.T
+    count = covariance.shape[0]
+    # covariances of low rank (quadratic) are only just not negative after rounding
+    lift = count * xp.finfo(covariance.dtype).eps * float(xp.max(xp.linalg.diagonal(covariance)))
+    eye = xp.eye(count, dtype=covariance.dtype, device=covariance.device)
+    factor = xp.linalg.cholesky(covariance + (10 * lift + 1e-300) * eye)
+    size = count // len(thetas)
+    return [factor[size * j : size * (j + 1), :] for j in range(len(thetas))]
+
+
+def centred_overlap(known: Overlap, x: Array, z: Array, mean: float) -> Array:
+    """E (σ(u) - mean)(σ(v) - mean) for u, v with the scalar products of the rows of x and z."""
+    xp = array_namespace(x, z)
+    a, b = xp.sum(x * x, axis=1)[:, None], xp.sum(z * z, axis=1)[None, :]
+    raw = known.overlap(a, b, x @ z.T)
+    return raw - mean * (known.mean(a) + known.mean(b)) + mean**2
 
 
 def slope_by_power(activation: Activation, dim: int) -> Slope:

@@ -1,46 +1,102 @@
-r"""A ridge fit for every ridge at once, from one factorization on the smaller side.
+r"""A ridge fit as a linear map from labels to outputs, worked out on the smaller side.
 
-With features Φ (N × P) and alpha = N P λ / D, the weights for labels y are a = H y with
+With features Φ (N × P) of the training set and alpha = N P λ / D, the weights for labels y are
+Φᵀ (Φ Φᵀ + alpha)⁻¹ y = (Φᵀ Φ + alpha)⁻¹ Φᵀ y. Outputs are linear in the weights, with coefficients
+O (P × R): the outputs for labels y are Wᵀ y with
 
-    H = Φᵀ (Φ Φᵀ + alpha)⁻¹ = (Φᵀ Φ + alpha)⁻¹ Φᵀ = left · diag(1/(e + alpha)) · rightᵀ
+    W = (Φ Φᵀ + alpha)⁻¹ Φ O        where P > N: Φ Φᵀ and Φ O grow by sums over features
+      = Φ (Φᵀ Φ + alpha)⁻¹ O        otherwise
 
-where e are the min(N, P) eigenvalues of the smaller of the two Gram matrices. `rightᵀ right` and
-`leftᵀ left` are diagonal: (1, e) when P > N, (e, 1) otherwise.
+One ridge takes a linear solve. Several, or a ridge near zero, take one eigendecomposition.
 """
 
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from array_api_compat import array_namespace
 
-Array = Any  # a NumPy array or a torch tensor
+from doubletrouble.simulation.place import Array
+
+_NEGLIGIBLE = 1e-10  # of the mean eigenvalue: a smaller alpha is left to the eigendecomposition
+
+
+class Modes(NamedTuple):
+    """An eigendecomposition of the Gram matrix, and the right-hand side seen by its modes."""
+
+    values: Array  # (m,)
+    vectors: Array  # (m, m)
+    seen: Array  # (m, R)
 
 
 class Learner(NamedTuple):
-    """One fit, for every ridge: H = left · diag(gains) · rightᵀ."""
+    """One fit: `respond(alpha)` gives its W."""
 
-    left: Array  # (P, m)
-    right: Array  # (N, m)
-    eigenvalues: Array  # (m,)
-    left_square: Array  # (m,), the diagonal of leftᵀ left
-    right_square: Array  # (m,), the diagonal of rightᵀ right
+    gram: Array  # (m, m) of the smaller side
+    right: Array  # (m, R), what the inverse is applied to
+    lift: Array | None  # Φ where the smaller side is that of the features
+    modes: Modes | None  # where several ridges share a factorization
+
+    def respond(self, alpha: float) -> Array:
+        """Return W, (N, R): what each output makes of each label."""
+        xp = array_namespace(self.gram)
+        if self.modes is None:
+            eye = xp.eye(self.gram.shape[0], dtype=self.gram.dtype, device=self.gram.device)
+            inner = xp.linalg.solve(self.gram + alpha * eye, self.right)
+        else:
+            values, vectors, seen = self.modes
+            inner = (vectors * gains(values, alpha)) @ seen
+        return inner if self.lift is None else self.lift @ inner
 
 
-def gains(eigenvalues: Array, alpha: float) -> Array:
-    """1/(e + alpha) on the modes of a Gram matrix; at alpha 0 empty modes are left alone."""
-    xp = array_namespace(eigenvalues)
-    total = eigenvalues + alpha
-    floor = 1e-14 * xp.max(eigenvalues) if alpha == 0 else 0.0
-    return xp.where(total > floor, 1 / xp.where(total > floor, total, 1.0), 0.0)
+class Sums(NamedTuple):
+    """What grows feature by feature: Φ Φᵀ and Φ O."""
+
+    gram: Array  # (N, N)
+    reached: Array  # (N, R)
 
 
-def fit(features: Array) -> Learner:
-    """Factorize the features of one training set, (N, P)."""
+def learner(
+    features: Array, outputs: Array, own: float, alphas: Sequence[float], sums: Sums | None = None
+) -> Learner:
+    """Prepare a fit of features (N, P) for every alpha.
+
+    `own` adds an output of that size for each feature, in columns after those of `outputs`.
+    """
     xp = array_namespace(features)
     n, p = features.shape
     if p > n:
-        values, vectors = xp.linalg.eigh(features @ features.T)
-        values = xp.where(values > 0, values, 0.0)
-        return Learner(features.T @ vectors, vectors, values, values, xp.ones_like(values))
-    values, vectors = xp.linalg.eigh(features.T @ features)
-    values = xp.where(values > 0, values, 0.0)
-    return Learner(vectors, features @ vectors, values, xp.ones_like(values), values)
+        gram, right = sums or accumulated(features, outputs)
+        extra, lift = features, None
+    else:
+        gram, right = features.T @ features, outputs
+        extra, lift = xp.eye(p, dtype=features.dtype, device=features.device), features
+    if own:
+        right = xp.concat([right, own * extra], axis=1)
+    return fitted(gram, right, alphas, lift)
+
+
+def fitted(
+    gram: Array, right: Array, alphas: Sequence[float], lift: Array | None = None
+) -> Learner:
+    """Prepare (gram + alpha)⁻¹ right for every alpha."""
+    xp = array_namespace(gram)
+    floor = _NEGLIGIBLE * float(xp.linalg.trace(gram)) / gram.shape[0]
+    modes = None
+    if len(alphas) > 1 or min(alphas) < floor:
+        values, vectors = xp.linalg.eigh(gram)
+        modes = Modes(xp.clip(values, 0.0, None), vectors, vectors.T @ right)
+    return Learner(gram, right, lift, modes)
+
+
+def accumulated(features: Array, outputs: Array, before: Sums | None = None) -> Sums:
+    """Φ Φᵀ and Φ O of some features, added to those of the features before them."""
+    gram, reached = features @ features.T, features @ outputs
+    return Sums(gram, reached) if before is None else Sums(before[0] + gram, before[1] + reached)
+
+
+def gains(values: Array, alpha: float) -> Array:
+    """1/(e + alpha) on the modes of a Gram matrix; empty modes are left alone as alpha → 0."""
+    xp = array_namespace(values)
+    floor = values.shape[0] * xp.finfo(values.dtype).eps * float(xp.max(values))
+    total = values + alpha
+    return xp.where(total > floor, 1 / xp.where(total > floor, total, 1.0), 0.0)

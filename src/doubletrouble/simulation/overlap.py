@@ -41,7 +41,7 @@ def closed_form(activation: Activation) -> Overlap | None:
     >>> closed_form(dt.activation("tanh")) is None
     True
     """
-    return _CLOSED.get(activation.name) if is_named(activation) else None
+    return _FORMS.get(activation.name) if is_named(activation) else None
 
 
 def _cosine(a: Array, b: Array, c: Array) -> Array:
@@ -85,7 +85,7 @@ def _leaky(slope: float) -> Overlap:
     )
 
 
-_CLOSED: dict[str, Overlap] = {
+_FORMS: dict[str, Overlap] = {
     "relu": _leaky(0.0),
     "leaky_relu": _leaky(0.01),
     "abs": Overlap(
@@ -122,3 +122,6 @@ _CLOSED: dict[str, Overlap] = {
         overlap=lambda a, b, c: (a - 1) * (b - 1) + 2 * c * c,
     ),
 }
+
+CLOSED = tuple(_FORMS)
+"""The activations whose test averages are known."""

@@ -1,4 +1,4 @@
-r"""Simulate ridge regression on random features at finite size.
+r"""Finite-size simulation of a problem, with standard errors.
 
 Each of `n_data` independent draws consists of two data sets and `n_init` sets of features; products
 of independent copies give every Ψ term without bias (`terms`), and the draws give the standard
@@ -9,191 +9,222 @@ from __future__ import annotations  # help() then shows Numeric, not what it sta
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
-from typing import TypeAlias
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
+from tqdm import tqdm
 
 from doubletrouble import glossary
-from doubletrouble.errors import require
-from doubletrouble.parameters import FloatArray, checked, refuse
+from doubletrouble.parameters import checked, refuse
 from doubletrouble.problems import Problem
-from doubletrouble.results import Estimate, PsiTerms
-from doubletrouble.ridge import ridge_to
-from doubletrouble.simulation.features import (
-    Convert,
-    Slope,
-    gaussian_features,
-    slope_by_power,
-    true_features,
-)
-from doubletrouble.simulation.kernel import kernel_terms
-from doubletrouble.simulation.terms import draw_terms
+from doubletrouble.simulation.draw import Draw, Setting, feature_draw
+from doubletrouble.simulation.features import slope_by_power
+from doubletrouble.simulation.kernel import kernel_draw
+from doubletrouble.simulation.overlap import CLOSED, closed_form
+from doubletrouble.simulation.place import Place
+from doubletrouble.simulation.precision import refuse_too_small
+from doubletrouble.simulation.result import Draws, Simulation, untaught
 
 MODELS = ("features", "gaussian", "kernel")
 SCHEMES = ("ensemble", "divide")
-
-Draws: TypeAlias = dict[str, FloatArray]
-"""Every Ψ term, one number for each draw."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class ErrorEstimates:
-    """The test error by cause, each part with its standard error."""
-
-    noise: Estimate
-    initialization: Estimate
-    sampling: Estimate
-    bias: Estimate
-    total: Estimate
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Simulation:
-    """What was simulated, at the sizes realized, and every term of every draw."""
-
-    problem: Problem
-    dim: int
-    model: str
-    seed: int
-    draws: Draws
-    divided: dict[float, Draws]  # by the number of learners the data are divided among
-
-    @property
-    def psi(self) -> PsiTerms[Estimate]:
-        """Every Ψ term as an `Estimate`."""
-        return PsiTerms(**{name: Estimate.of(v) for name, v in self.draws.items()})
-
-    def error(self, n_members: float = 1, scheme: str = "ensemble") -> ErrorEstimates:
-        """The test error of K models averaged, by cause.
-
-        An ensemble may have any number of members. Divided data are simulated for the numbers
-        `simulate` was given.
-        """
-        K = float(checked("n_members", n_members, glossary.N_MEMBERS))
-        if scheme == "ensemble":
-            return self._parts(self.draws, data=1.0, member=1 / K)
-        if scheme != "divide" or K not in self.divided:
-            known = ", ".join(f"{k:g}" for k in self.divided) or "none"
-            raise ValueError(
-                f"scheme must be 'ensemble', or 'divide' with n_members simulated ({known}), "
-                f"got {scheme!r} with {K:g}"
-            )
-        return self._parts(self.divided[K], data=1 / K, member=1 / K)
-
-    def _parts(self, t: Draws, *, data: float, member: float) -> ErrorEstimates:
-        p = self.problem
-        powers = (p.signal, p.nonlinear_signal, p.noise, p.test_noise)
-        F2, G2, T2, bayes = (float(np.square(v)) for v in powers)
-        shared, own = t["psi3_ensemble"], t["psi3_vanilla"] - t["psi3_ensemble"]
-        parts = {
-            "noise": T2 * (data * shared + member * own),
-            "initialization": member * (F2 * (t["psi2_vanilla"] - t["psi2_ensemble"]) + G2 * own),
-            "sampling": data * (F2 * (t["psi2_ensemble"] - t["psi2_divide"]) + G2 * shared),
-            "bias": F2 * (1 - 2 * t["psi1"] + t["psi2_divide"]) + G2,
-        }
-        parts["total"] = np.sum(list(parts.values()), axis=0) + bayes
-        return ErrorEstimates(**{name: Estimate.of(v) for name, v in parts.items()})
+TESTS = ("auto", "exact", "sample")
 
 
 def simulate(
     problem: Problem, *, dim: int, model: str = "features", n_data: int = 10, n_init: int = 10,
-    n_members: Sequence[float] = (1,), schemes: Sequence[str] = ("ensemble",), seed: int = 0,
-    device: str = "cpu",
+    n_members: Sequence[float] = (1, 2, 10, math.inf), schemes: Sequence[str] = ("ensemble",),
+    seed: int = 0, device: str = "cpu", widths: Sequence[float] | None = None,
+    ridges: Sequence[float] | None = None, test: str = "auto", center: bool = True,
+    dtype: str = "float64", progress: bool = True,
 ) -> Simulation:  # fmt: skip
     """Simulate a problem at dimension `dim`, with P and N rounded to whole numbers.
 
-    `model="features"` uses the true activation, `"gaussian"` the equivalent Gaussian covariates,
-    `"kernel"` (with `features_per_dim=math.inf`) the exact kernel of infinitely many features.
-    With "divide" among `schemes`, each finite number of `n_members` is simulated on its share of
-    the data. `device` is "cpu" (NumPy), or "torch" or "cuda" for torch: the draws are the same.
+    - `model="features"` uses the true activation, `"gaussian"` the equivalent Gaussian covariates,
+      `"kernel"` (with `features_per_dim=math.inf`) the exact kernel of infinitely many features.
+    - An ensemble of any size follows from the same draws. With "divide" among `schemes`, each of
+      `n_members` is simulated on disjoint splits of the data, none larger than N.
+    - `widths` (values of P/D) and `ridges` (values of λ) replace those of the problem by a whole
+      curve each: all values come from the same draws, the results gain an axis for each, and
+      `exact_error(sim.problem)` has the same shape. Neighbouring points are correlated.
+    - `test` says how the average over test points is taken: "exact" by closed forms (relu,
+      leaky_relu, abs, erf, sign, sin, cos, linear, quadratic, and the Gaussian model), "sample" at
+      sampled points beyond the linear part, which is always exact; "auto" is exact where that is
+      cheaper. `sim.test` tells which it was.
+    - `center=False` leaves the mean of the activation in the features (see `features`).
+    - `device` is "cpu" (NumPy), "torch", or a device of torch such as "cuda": the draws are the
+      same. `dtype="float32"` is refused where the ridge is too small for it.
+
+    A nonlinear teacher is a random quadratic form of the inputs (`teacher`).
 
     >>> from doubletrouble import Problem
     >>> run = simulate(Problem(features_per_dim=2.0, ridge=0.1), dim=50, n_data=20, n_init=2)
     >>> abs(run.psi.psi1.z_score(0.3916)) < 5
     True
     """
-    if model not in MODELS:
-        raise ValueError(f"model must be one of {', '.join(MODELS)}, got {model!r}")
-    for scheme in schemes:
-        if scheme not in SCHEMES:
-            raise ValueError(f"schemes must be among {', '.join(SCHEMES)}, got {scheme!r}")
-    for name, count in (("n_data", n_data), ("n_init", n_init)):
-        if not isinstance(count, int) or isinstance(count, bool) or count < 2:
-            raise ValueError(f"{name} must be a whole number of at least 2, got {count!r}")
-    convert = _converter(device)
-
-    def run(at: Problem, sizes: tuple[int, float, int], members: int) -> Draws:
-        rngs = np.random.default_rng([seed, members]).spawn(n_data)
-        table = [_draw(at, sizes, model, n_init, slope, rng, convert) for rng in rngs]
-        return {f.name: np.array([row[f.name] for row in table]) for f in fields(PsiTerms)}
-
-    at, sizes = _realized(problem, dim, model)
-    slope = slope_by_power(at.moments, dim) if model == "features" else None
-    draws, divided = run(at, sizes, 1), {}
+    _check_options(model, n_data, n_init, schemes, test, seed)
+    place = Place(device=device, dtype=dtype)
+    at, counts = _realized(problem, dim, model, widths, ridges)
+    dim, n_samples = counts[0], counts[1]
+    order = np.argsort(counts[2], kind="stable")
+    lambdas = tuple(np.atleast_1d(np.asarray(at.ridge, dtype=np.float64)).tolist())
+    exact = _is_exact(test, at, model, n_init * max(counts[2]), n_samples)
+    setting = Setting(
+        activation=at.moments,
+        dim=dim,
+        n_samples=n_samples,
+        widths=tuple(counts[2][k] for k in order),
+        ridges=lambdas,
+        divisions=_divisions(n_members, schemes, n_samples),
+        n_init=n_init,
+        n_test=0 if exact else _test_points(model, n_samples),
+        curved=bool(at.nonlinear_signal),
+        center=bool(center),
+        place=place,
+        slope=slope_by_power(at.moments, dim) if model == "features" else None,
+    )
+    if dtype == "float32":
+        refuse_too_small(setting)
+    draw = kernel_draw if model == "kernel" else feature_draw
+    rngs = np.random.default_rng([seed, MODELS.index(model)]).spawn(n_data)
+    bar = tqdm(rngs, desc="simulate", unit="draw", delay=2, disable=None if progress else True)
+    table = [draw(setting, rng) for rng in bar]
+    shape = (n_data, *np.broadcast_shapes(np.shape(at.features_per_dim), np.shape(at.ridge)))
+    found = {k: _collected(table, k, np.argsort(order), shape) for k in setting.divisions}
+    divided: dict[float, Draws] = {}
     if "divide" in schemes:
-        members = (checked("n_members", k, glossary.N_MEMBERS) for k in n_members)
-        for k in sorted({float(k) for k in members} - {math.inf}):
-            part = replace(at, samples_per_dim=float(np.divide(at.samples_per_dim, k)))
-            divided[k] = draws if k == 1 else run(*_realized(part, dim, model), int(k))
+        wanted = {float(k) for k in n_members}
+        divided = {k: found[int(k)] for k in sorted(wanted - {math.inf})}
+        if math.inf in wanted:
+            divided[math.inf] = untaught(found[1])
     return Simulation(
-        problem=at, dim=sizes[0], model=model, seed=seed, draws=draws, divided=divided
+        problem=at,
+        dim=dim,
+        model=model,
+        seed=seed,
+        n_init=n_init,
+        test="exact" if exact else "sample",
+        n_test=setting.n_test,
+        center=bool(center),
+        dtype=dtype,
+        draws=found[1],
+        divided=divided,
     )
 
 
-def _realized(problem: Problem, dim: int, model: str) -> tuple[Problem, tuple[int, float, int]]:
-    """The problem at whole P and N, and D, P, N."""
+def _collected(
+    table: Sequence[Draw], parts: int, order: np.ndarray[Any, Any], shape: tuple[int, ...]
+) -> Draws:
+    """Every term of one division, draws foremost, widths in the order asked for."""
+    return {
+        name: np.array([row[parts][name][order] for row in table]).reshape(shape)
+        for name in table[0][parts]
+    }
+
+
+def _check_options(
+    model: str, n_data: int, n_init: int, schemes: Sequence[str], test: str, seed: int
+) -> None:
+    for name, value, known in (("model", model, MODELS), ("test", test, TESTS)):
+        if value not in known:
+            raise ValueError(f"{name} must be one of {', '.join(known)}, got {value!r}")
+    if isinstance(schemes, str):
+        raise ValueError(f"schemes must be a sequence such as ({schemes!r},), got {schemes!r}")
+    for scheme in schemes:
+        if scheme not in SCHEMES:
+            raise ValueError(f"schemes must be among {', '.join(SCHEMES)}, got {scheme!r}")
+    for name, count, low in (("n_data", n_data, 2), ("n_init", n_init, 2), ("seed", seed, 0)):
+        whole = isinstance(count, (int, np.integer)) and not isinstance(count, bool)
+        if not whole or count < low:
+            raise ValueError(f"{name} must be a whole number of at least {low}, got {count!r}")
+
+
+def _realized(
+    problem: Problem, dim: int, model: str, widths: Sequence[float] | None,
+    ridges: Sequence[float] | None,
+) -> tuple[Problem, tuple[int, int, list[float]]]:  # fmt: skip
+    """The problem at whole P and N, and D, N and every P."""
     if not isinstance(problem, Problem):
         raise TypeError(f"problem must be a Problem, got {type(problem).__name__}")
     if problem.shape:
         raise ValueError(f"problem must be a single point, got fields of shape {problem.shape}")
     D = int(float(checked("dim", dim, glossary.WHOLE_DIM)))
     kernel = model == "kernel"
-    width, ridge = np.asarray(problem.features_per_dim), np.asarray(problem.ridge)
-    refuse("ridge", ridge, np.isinf(ridge), "finite to be simulated")
+    ratios, ridge = _axis("widths", widths), _axis("ridges", ridges)
+    if ratios is not None and ridge is not None:
+        ratios = ratios[:, None]  # an axis beside that of the ridges
+    asked = replace(
+        problem,
+        features_per_dim=problem.features_per_dim if ratios is None else ratios,
+        ridge=problem.ridge if ridge is None else ridge,
+    )
+    width, lam = np.asarray(asked.features_per_dim), np.asarray(asked.ridge)
+    refuse("ridge", lam, np.isinf(lam), "finite to be simulated")
     wanted = "inf for model 'kernel'" if kernel else f"finite for model {model!r}"
     refuse("features_per_dim", width, np.isinf(width) != kernel, wanted)
-    N, P = round(float(np.multiply(problem.samples_per_dim, D))), math.inf
-    if not kernel:
-        P = round(float(width * D))
-    if min(P, N) < 1:
+    N = round(float(np.multiply(problem.samples_per_dim, D)))
+    P = [math.inf if kernel else round(ratio * D) for ratio in width.ravel().tolist()]
+    if min(*P, N) < 1:
         raise ValueError(f"dim must be large enough for a feature and a sample, got {D}")
-    return replace(problem, features_per_dim=P / D, samples_per_dim=N / D), (D, P, N)
+    realized = np.reshape(P, width.shape) / D
+    return replace(asked, features_per_dim=realized, samples_per_dim=N / D), (D, N, P)
 
 
-def _draw(
-    problem: Problem, sizes: tuple[int, float, int], model: str, n_init: int,
-    slope: Slope | None, rng: np.random.Generator, convert: Convert,
-) -> dict[str, float]:  # fmt: skip
-    """Every Ψ term of one draw."""
-    D, P, N = sizes
-    data = [rng.standard_normal((N, D)) for _ in range(2)]
-    test = rng.standard_normal((max(64, N // 2), D))
-    moments = problem.moments
-    if model == "kernel":
-        delta = ridge_to("gram", problem.ridge, n_features=P, n_samples=N, dim=D)
-        return kernel_terms(moments, data, test, float(delta), convert)
-    features = [
-        gaussian_features(moments, data, int(P), rng, convert)
-        if slope is None
-        else true_features(moments, data, test, int(P), slope, rng, convert)
-        for _ in range(n_init)
-    ]
-    alpha = float(ridge_to("sklearn", problem.ridge, n_features=P, n_samples=N, dim=D))
-    (terms,) = draw_terms((convert(data[0]), convert(data[1])), features, [alpha])
-    return terms
+def _axis(name: str, values: Sequence[float] | None) -> np.ndarray[Any, Any] | None:
+    if values is None:
+        return None
+    axis = np.asarray(values, dtype=np.float64)
+    if axis.ndim != 1 or not axis.size:
+        raise ValueError(f"{name} must be a sequence of numbers, got {values!r}")
+    return axis
 
 
-def _converter(device: str) -> Convert:
-    """How NumPy arrays get to where the arithmetic is done."""
-    if device == "cpu":
-        return lambda array: array
-    torch = require("torch", "torch")
-    try:
-        where = torch.device("cpu" if device == "torch" else device)
-        torch.zeros(1, device=where)
-    except (RuntimeError, AssertionError, TypeError) as error:
+def _divisions(
+    n_members: Sequence[float], schemes: Sequence[str], n_samples: int
+) -> tuple[int, ...]:
+    """The whole, and every number of parts the data are divided in."""
+    members = [float(checked("n_members", k, glossary.N_MEMBERS)) for k in n_members]
+    parts = {int(k) for k in members if math.isfinite(k)} if "divide" in schemes else set()
+    if parts and max(parts) > n_samples:
         raise ValueError(
-            f"device must be 'cpu', 'torch' or a device torch has, got {device!r}"
-        ) from error
-    return lambda array: torch.as_tensor(array, device=where)
+            f"n_members must be at most N = {n_samples} to divide the data, got {max(parts)}"
+        )
+    return tuple(sorted({1, *parts}))
+
+
+def _test_points(model: str, n_samples: int) -> int:
+    """Enough that sampling them adds little to the spread over draws."""
+    return max(64, n_samples // 4)
+
+
+def _is_exact(test: str, at: Problem, model: str, n_features: float, n_samples: int) -> bool:
+    """Whether the average over test points is exact; `n_features` over all feature sets."""
+    if model == "gaussian":
+        if test == "sample":
+            raise ValueError("test must be 'exact' or 'auto' for model 'gaussian', got 'sample'")
+        return True
+    known = closed_form(at.moments) is not None
+    if model == "kernel":
+        if not known:
+            raise ValueError(
+                f"activation must have a kernel in closed form ({', '.join(CLOSED)}) for model "
+                f"'kernel', got {at.moments.name!r}"
+            )
+        if test == "exact":
+            raise ValueError("test must be 'sample' or 'auto' for model 'kernel', got 'exact'")
+        return False
+    if test == "exact":
+        if not known:
+            raise ValueError(
+                f"activation must have a closed form ({', '.join(CLOSED)}) for test 'exact', "
+                f"got {at.moments.name!r}"
+            )
+        if at.nonlinear_signal:
+            raise ValueError(
+                "nonlinear_signal must be 0 for test 'exact', "
+                f"got {float(np.asarray(at.nonlinear_signal))!r}"
+            )
+        return True
+    # F (P J, P J) takes the place of the sampled remainder
+    affordable = n_features <= _test_points(model, n_samples)
+    return test == "auto" and known and not at.nonlinear_signal and affordable

@@ -1,105 +1,137 @@
-r"""The Ψ terms of one draw, for every ridge, without bias.
+r"""The Ψ terms of one draw, without bias.
 
-A draw is two data sets X₁, X₂ and J sets of features. Learner (i, j) maps labels y to weights
-H y. Averages over label noise and over the teacher's direction are traces: with y = Xβ + ε,
+A draw is two data sets X₁, X₂ and J sets of features. Learner (i, j) maps labels to outputs by
+its W (`learner`). The outputs stand for the features at a Gaussian test point x: their linear
+part, one output for each direction of input space, V = E_x φ(x) xᵀ; and what is beyond it,
+ρ = φ - V x, at sampled test points or in a basis of its known covariance. Averages over label noise
+and over the teacher's direction are traces: with y = Xβ + ε,
 
-    Ψ₁    = tr(Vᵀ H X)/D                                   V = E_x φ(x) xᵀ
-    Ψ₂    = tr(Xᵀ Hᵀ U H' X')/D,    Ψ₃ = tr(Hᵀ U H')       U = E_x φ(x) φ'(x)ᵀ
+    Ψ₁ = tr(Xᵀ W)/D on the linear outputs,    Ψ₂ = tr(Xᵀ W W'ᵀ X')/D,    Ψ₃ = tr(W W'ᵀ)
 
-for one learner (vanilla), two that share the data, the features, or nothing. The test average U
-splits into its linear part V V'ᵀ, exact, and what the features do beyond it, E_x ρ(x) ρ'(x)ᵀ with
-ρ = φ - V x: known in the Gaussian model, sampled over test points (`residual`) otherwise. For
-fresh features the latter is nearly zero, so that sampling it adds little noise.
+for one learner (vanilla), two that share the data, the features, or nothing. Products of
+different learners are summed over pairs as |Σ_j W_j|² - Σ_j |W_j|². A quadratic teacher
+(`teacher`), where there is one, has powers of its own beside these.
 """
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import fields
+from typing import NamedTuple
 
 from array_api_compat import array_namespace
 
-from doubletrouble.simulation.learner import Learner, fit, gains
+from doubletrouble.results import PsiTerms
+from doubletrouble.simulation.learner import Learner
+from doubletrouble.simulation.place import Array
+from doubletrouble.simulation.teacher import Curvature
 
-Array = Any  # a NumPy array or a torch tensor
+Terms = dict[str, float]
+Pair = tuple[Learner, Learner]
+
+TERMS = tuple(f.name for f in fields(PsiTerms))
+CURVED = ("curved_overlap", "curved_vanilla", "curved_ensemble", "curved_divide")
+"""What the quadratic teacher adds to the terms."""
 
 
-class Features(NamedTuple):
-    """One set of features: on both training sets, and what they are at a test point."""
+class Labels(NamedTuple):
+    """One data set: inputs, and the quadratic teacher's labels where there are any."""
 
-    train: tuple[Array, Array]  # (N, P) each
-    linear: Array  # V, (P, D)
-    residual: Array | None  # ρ at test points over √T, (T, P); None: `flat`² times the identity
-    flat: float
+    inputs: Array  # (N, D)
+    curvature: Curvature | None
+
+    def rows(self, part: slice) -> "Labels":
+        """Some of the data."""
+        curvature = self.curvature and self.curvature.rows(part)
+        return Labels(self.inputs[part, :], curvature)
 
 
-class Student(NamedTuple):
-    """What one fit makes of the teacher's direction β and of label noise ε, as linear maps.
+class _Products:
+    """Mean products, between data sets i and k, of maps that share their features or do not.
 
-    The rows of a map are directions of input space (the linear student) and, where the rest is
-    sampled, test points; products of two students are sums over rows.
+    Outputs after the first `n_shared` are uncorrelated between feature sets by construction.
     """
 
-    teacher: list[Array]  # (D, D), and (T, D) where sampled
-    noise: list[Array]  # (D, N), and (T, N)
-    own_teacher: list[Array]  # (P, D): shared only by students with the same features
-    own_noise: float
+    def __init__(self, n_shared: int) -> None:
+        self.n_shared, self.count = n_shared, 0
+        self.sums: list[Array] = []
+        self.same = {(0, 0): 0.0, (1, 1): 0.0, (0, 1): 0.0}
+        self.own = dict(self.same)
+
+    def add(self, maps: list[Array]) -> None:
+        """Take in the maps of one feature set, one for each data set."""
+        shared = [m[:, : self.n_shared] for m in maps]
+        for i, k in self.same:
+            self.same[i, k] += dot(shared[i], shared[k])
+            if maps[0].shape[1] > self.n_shared:
+                self.own[i, k] += dot(maps[i][:, self.n_shared :], maps[k][:, self.n_shared :])
+        self.sums = (
+            [a + b for a, b in zip(self.sums, shared, strict=True)] if self.count else shared
+        )
+        self.count += 1
+
+    def together(self, i: int, k: int) -> float:
+        """The same features."""
+        return (self.same[i, k] + self.own[i, k]) / self.count
+
+    def apart(self, i: int, k: int) -> float:
+        """Different features."""
+        pairs = self.count * (self.count - 1)
+        return (dot(self.sums[i], self.sums[k]) - self.same[i, k]) / pairs
 
 
 def draw_terms(
-    data: tuple[Array, Array], features: Sequence[Features], alphas: Sequence[float]
-) -> list[dict[str, float]]:
-    """Every Ψ term of one draw, for each alpha."""
-    fits = [[fit(z) for z in f.train] for f in features]
-    results = []
-    for alpha in alphas:
-        students = [
-            [_student(f, learner, x, alpha) for learner, x in zip(pair, data, strict=True)]
-            for f, pair in zip(features, fits, strict=True)
-        ]
-        results.append(_terms(students, data[0].shape[1]))
-    return results
+    learners: Iterable[Pair], data: Sequence[Labels], alpha: float, n_shared: int
+) -> Terms:
+    """Every Ψ term of one draw; the j-th learners are trained with features j on each data set.
 
+    The first `n_shared` outputs, the linear ones foremost, mean the same for all learners.
+    """
+    xp, dim = array_namespace(data[0].inputs), data[0].inputs.shape[1]
+    teachers, noises, curved = (_Products(n_shared) for _ in range(3))
+    overlap = curved_overlap = 0.0
+    for pair in learners:
+        noise = [one.respond(alpha) for one in pair]  # (N, R)
+        teacher = [labels.inputs.T @ w for labels, w in zip(data, noise, strict=True)]  # (D, R)
+        overlap += sum(float(xp.linalg.trace(m[:, :dim])) for m in teacher) / 2
+        teachers.add(teacher)
+        noises.add(noise)
+        bent = [one.curvature for one in data if one.curvature]
+        if bent:
+            curved.add([c.factor.T @ w for c, w in zip(bent, noise, strict=True)])
+            curved_overlap += (
+                sum(_seen(c, w[:, dim:n_shared]) for c, w in zip(bent, noise, strict=True)) / 2
+            )
 
-def _student(f: Features, learner: Learner, x: Array, alpha: float) -> Student:
-    xp = array_namespace(x)
-    gain = gains(learner.eigenvalues, alpha)
-    weights = learner.left * gain  # (P, m)
-    seen = learner.right.T @ x  # (m, D)
-    maps = [f.linear.T @ weights]  # (D, m)
-    if f.residual is not None:
-        maps.append(f.residual @ weights)  # (T, m)
-        own, response = [], 0.0
-    else:
-        own = [f.flat * (weights @ seen)]
-        squares = learner.left_square * learner.right_square
-        response = f.flat**2 * float(xp.sum(gain**2 * squares))
-    return Student([m @ seen for m in maps], [m @ learner.right.T for m in maps], own, response)
+    def mean(values: Iterable[float]) -> float:
+        return sum(values) / 2
 
-
-def _terms(students: list[list[Student]], dim: int) -> dict[str, float]:
-    """The Ψ terms from students[j][i], trained with features j on data set i."""
-    count, every = len(students), [s for pair in students for s in pair]
-    xp = array_namespace(every[0].teacher[0])
-    pairs = count * (count - 1)
-
-    def apart(left: list[list[Array]], right: list[list[Array]]) -> float:
-        """The mean product of two students with different features."""
-        sums = ([sum(parts) for parts in zip(*side, strict=True)] for side in (left, right))
-        same = sum(_dot(a, b) for a, b in zip(left, right, strict=True))
-        return (_dot(*sums) - same) / pairs
-
-    teacher, noise = ([[getattr(pair[i], name) for pair in students] for i in range(2)]
-                      for name in ("teacher", "noise"))  # fmt: skip
-    full = [[s.teacher + s.own_teacher for s in pair] for pair in students]
-    return {
-        "psi1": sum(float(xp.linalg.trace(s.teacher[0])) for s in every) / len(every) / dim,
-        "psi2_vanilla": sum(_dot(v, v) for pair in full for v in pair) / len(every) / dim,
-        "psi3_vanilla": sum(_dot(s.noise, s.noise) + s.own_noise for s in every) / len(every),
-        "psi2_ensemble": sum(apart(side, side) for side in teacher) / 2 / dim,
-        "psi3_ensemble": sum(apart(side, side) for side in noise) / 2,
-        "psi2_divide": apart(*teacher) / dim,
-        "psi2_features": sum(_dot(*pair) for pair in full) / count / dim,
+    terms = {
+        "psi1": overlap / teachers.count / dim,
+        "psi2_vanilla": mean(teachers.together(i, i) for i in (0, 1)) / dim,
+        "psi3_vanilla": mean(noises.together(i, i) for i in (0, 1)),
+        "psi2_ensemble": mean(teachers.apart(i, i) for i in (0, 1)) / dim,
+        "psi3_ensemble": mean(noises.apart(i, i) for i in (0, 1)),
+        "psi2_divide": teachers.apart(0, 1) / dim,
+        "psi2_features": teachers.together(0, 1) / dim,
     }
+    if curved.count:
+        terms |= {
+            "curved_overlap": curved_overlap / curved.count,
+            "curved_vanilla": mean(curved.together(i, i) for i in (0, 1)),
+            "curved_ensemble": mean(curved.apart(i, i) for i in (0, 1)),
+            "curved_divide": curved.apart(0, 1),
+        }
+    return terms
 
 
-def _dot(left: Sequence[Array], right: Sequence[Array]) -> float:
-    return sum(float((a * b).sum()) for a, b in zip(left, right, strict=True))
+def _seen(curvature: Curvature, response: Array) -> float:
+    """The overlap of the quadratic teacher with what is learned of it, at test points."""
+    if curvature.to_test is None:
+        return 0.0
+    return dot(curvature.to_test, response) / math.sqrt(response.shape[1])
+
+
+def dot(left: Array, right: Array) -> float:
+    """The sum of the products of all entries."""
+    xp = array_namespace(left)
+    return float(xp.tensordot(left, right, axes=((0, 1), (0, 1))))

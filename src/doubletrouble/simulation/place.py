@@ -1,0 +1,83 @@
+"""Where the arithmetic is done: NumPy or torch, on a processor or a GPU, in float64 or float32.
+
+Everything random is drawn by NumPy, in an order that depends on nothing but the seed; `put` then
+hands the arrays over, so that every place sees the same draws.
+"""
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from doubletrouble.errors import require
+from doubletrouble.parameters import FloatArray
+
+Array = Any  # a NumPy array or a torch tensor
+
+DTYPES = ("float64", "float32")
+
+_BLOCK = 2**20  # numbers drawn from one generator
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """A device and a precision.
+
+    >>> Place().put(np.ones(2))
+    array([1., 1.])
+    """
+
+    device: str = "cpu"
+    dtype: str = "float64"
+
+    def __post_init__(self) -> None:
+        if self.dtype not in DTYPES:
+            raise ValueError(f"dtype must be one of {', '.join(DTYPES)}, got {self.dtype!r}")
+        if self.device == "cpu":
+            return
+        torch = require("torch", "torch")
+        try:
+            torch.zeros(1, device=self._where)
+        except (RuntimeError, AssertionError, TypeError) as error:
+            raise ValueError(
+                f"device must be 'cpu', 'torch' or a device torch has, got {self.device!r}"
+            ) from error
+
+    @property
+    def _where(self) -> str:
+        return "cpu" if self.device == "torch" else self.device
+
+    def put(self, array: FloatArray) -> Array:
+        """Hand an array over."""
+        if self.device == "cpu":
+            return np.asarray(array, dtype=self.dtype)
+        torch = require("torch", "torch")
+        return torch.as_tensor(array, device=self._where).to(getattr(torch, self.dtype))
+
+    def take(self, array: Array) -> FloatArray:
+        """Bring an array back to NumPy."""
+        return np.asarray(array if self.device == "cpu" else array.cpu(), dtype=np.float64)
+
+
+def normals(rng: np.random.Generator, shape: tuple[int, ...]) -> FloatArray:
+    """Independent standard normal numbers; large arrays in blocks, one generator and thread each.
+
+    >>> normals(np.random.default_rng(0), (2, 3)).shape
+    (2, 3)
+    """
+    out = np.empty(shape)
+    flat = out.reshape(-1)
+    starts = range(0, flat.size, _BLOCK)
+    if len(starts) < 2:
+        rng.standard_normal(out=flat)
+        return out
+    with ThreadPoolExecutor(min(len(starts), os.cpu_count() or 1)) as pool:
+        jobs = [
+            pool.submit(child.standard_normal, out=flat[start : start + _BLOCK])
+            for start, child in zip(starts, rng.spawn(len(starts)), strict=True)
+        ]
+        for job in jobs:
+            job.result()
+    return out
