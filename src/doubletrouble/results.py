@@ -146,7 +146,7 @@ class Estimate(_Result):
     def z_score(self, expected: Value) -> Value:
         """How many standard errors the mean lies above an expected value; 0 where they agree.
 
-        >>> Estimate(value=1.0, standard_error=0.1, n_draws=10).z_score(0.8)
+        >>> Estimate(value=1.0, standard_error=0.25, n_draws=10).z_score(0.5)
         2.0
         """
         off = np.asarray(self.value - expected)
