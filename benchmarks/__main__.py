@@ -2,12 +2,20 @@
 
 import sys
 
-from benchmarks import import_time, theory_precision, theory_speed
+from benchmarks import (
+    import_time,
+    simulation_gpu,
+    simulation_speed,
+    theory_precision,
+    theory_speed,
+)
 
 BENCHMARKS = {
     "theory_speed": theory_speed.main,
     "theory_precision": theory_precision.main,
     "import_time": import_time.main,
+    "simulation_speed": simulation_speed.main,
+    "simulation_gpu": simulation_gpu.main,
 }
 
 

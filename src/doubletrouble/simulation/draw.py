@@ -21,7 +21,7 @@ from doubletrouble.simulation.features import (
     true_features,
 )
 from doubletrouble.simulation.learner import Learner, Sums, accumulated, learner
-from doubletrouble.simulation.place import Array, Place, normals
+from doubletrouble.simulation.place import Array, Place
 from doubletrouble.simulation.teacher import curvatures
 from doubletrouble.simulation.terms import CURVED, TERMS, Labels, draw_terms
 
@@ -86,8 +86,8 @@ def empty_draw(at: Setting) -> Draw:
 
 def drawn_data(at: Setting, rng: np.random.Generator) -> tuple[list[Labels], Array | None]:
     """Two data sets, and test points where they are sampled."""
-    inputs = [at.place.put(normals(rng, (at.n_samples, at.dim))) for _ in range(2)]
-    test = at.place.put(normals(rng, (at.n_test, at.dim))) if at.n_test else None
+    inputs = [at.place.normals(rng, (at.n_samples, at.dim)) for _ in range(2)]
+    test = at.place.normals(rng, (at.n_test, at.dim)) if at.n_test else None
     bent = curvatures(inputs, test) if at.curved else [None, None]
     return [Labels(x, c) for x, c in zip(inputs, bent, strict=True)], test
 

@@ -25,7 +25,7 @@ from doubletrouble.activations import Activation, is_named
 from doubletrouble.moments import any_moments, smooth_moments
 from doubletrouble.parameters import FloatArray
 from doubletrouble.simulation.overlap import Overlap, closed_form
-from doubletrouble.simulation.place import Array, Place, normals
+from doubletrouble.simulation.place import Array, Place
 
 Slope = Callable[[FloatArray], FloatArray]
 
@@ -44,10 +44,10 @@ def gaussian_features(
 ) -> Features:  # fmt: skip
     """One set of features of the Gaussian model."""
     n, dim = data[0].shape
-    linear = activation.linear * place.put(_weights(rng, n_features, dim))
+    linear = activation.linear * _weights(rng, n_features, dim, place)
     mean = 0.0 if center else activation.mean
     train = [
-        x @ linear.T + activation.nonlinear * place.put(normals(rng, (n, n_features))) + mean
+        x @ linear.T + activation.nonlinear * place.normals(rng, (n, n_features)) + mean
         for x in data
     ]
     if mean:  # the same at every test point: one more output
@@ -62,12 +62,8 @@ def true_features(
 ) -> list[Features]:  # fmt: skip
     """All sets of true random features; their remainder at `test` points, or exact if None."""
     dim = data[0].shape[1]
-    drawn = [_weights(rng, n_features, dim) for _ in range(n_init)]
-    thetas = [place.put(theta) for theta in drawn]
-    linears = [
-        place.put(slope(np.sum(theta * theta, axis=1)))[:, None] * on_place
-        for theta, on_place in zip(drawn, thetas, strict=True)
-    ]
+    thetas = [_weights(rng, n_features, dim, place) for _ in range(n_init)]
+    linears = [_linear_part(theta, slope, place) for theta in thetas]
     mean = activation.mean if center else 0.0
 
     def phi(x: Array, theta: Array) -> Array:
@@ -89,8 +85,14 @@ def true_features(
     return found
 
 
-def _weights(rng: np.random.Generator, n_features: int, dim: int) -> FloatArray:
-    return normals(rng, (n_features, dim)) / math.sqrt(dim)
+def _weights(rng: np.random.Generator, n_features: int, dim: int, place: Place) -> Array:
+    return place.normals(rng, (n_features, dim)) / math.sqrt(dim)
+
+
+def _linear_part(theta: Array, slope: Slope, place: Place) -> Array:
+    """V = E_x φ(x) xᵀ."""
+    xp = array_namespace(theta)
+    return place.put(slope(place.take(xp.sum(theta * theta, axis=1))))[:, None] * theta
 
 
 def evaluated(activation: Activation, values: Array, place: Place) -> Array:
@@ -145,6 +147,7 @@ def slope_by_power(activation: Activation, dim: int) -> Slope:
     if known is not None:
         return lambda a: np.asarray(known.slope(a))
     from numpy.polynomial import Chebyshev
+    from scipy.special import gammainccinv, gammaincinv
 
     def one(log_a: float) -> float:
         root = math.exp(0.5 * log_a)
@@ -153,7 +156,9 @@ def slope_by_power(activation: Activation, dim: int) -> Slope:
         found = smooth_moments(scaled) if smooth else any_moments(scaled, activation.name)
         return found.linear / root
 
-    reach = 10 * math.sqrt(2 / dim)
-    domain = [math.log(max(0.05, 1 - reach)), math.log(1 + reach)]
-    nodes = Chebyshev.interpolate(np.vectorize(one), 24, domain=domain)
+    # |θ|² is a chi-square: what lies beyond these ends is never drawn
+    low = max(1e-6, 2 * gammaincinv(dim / 2, 1e-13) / dim)
+    high = 2 * gammainccinv(dim / 2, 1e-13) / dim
+    domain = [math.log(low), math.log(high)]
+    nodes = Chebyshev.interpolate(np.vectorize(one), 32, domain=domain)
     return lambda a: np.asarray(nodes(np.clip(np.log(a), domain[0], domain[1])))

@@ -7,7 +7,7 @@ O (P × R): the outputs for labels y are Wᵀ y with
     W = (Φ Φᵀ + alpha)⁻¹ Φ O        where P > N: Φ Φᵀ and Φ O grow by sums over features
       = Φ (Φᵀ Φ + alpha)⁻¹ O        otherwise
 
-One ridge takes a linear solve. Several, or a ridge near zero, take one eigendecomposition.
+One ridge takes a Cholesky factorization. Several, or one near zero, take one eigendecomposition.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from array_api_compat import array_namespace
 
-from doubletrouble.simulation.place import Array
+from doubletrouble.simulation.place import Array, positive_solve
 
 _NEGLIGIBLE = 1e-10  # of the mean eigenvalue: a smaller alpha is left to the eigendecomposition
 
@@ -41,7 +41,7 @@ class Learner(NamedTuple):
         xp = array_namespace(self.gram)
         if self.modes is None:
             eye = xp.eye(self.gram.shape[0], dtype=self.gram.dtype, device=self.gram.device)
-            inner = xp.linalg.solve(self.gram + alpha * eye, self.right)
+            inner = positive_solve(self.gram + alpha * eye, self.right)
         else:
             values, vectors, seen = self.modes
             inner = (vectors * gains(values, alpha)) @ seen

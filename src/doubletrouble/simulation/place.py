@@ -5,16 +5,21 @@ hands the arrays over, so that every place sees the same draws.
 """
 
 import os
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+from array_api_compat import is_torch_array
 
 from doubletrouble.errors import require
 from doubletrouble.parameters import FloatArray
 
 Array = Any  # a NumPy array or a torch tensor
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 DTYPES = ("float64", "float32")
 
@@ -39,7 +44,8 @@ class Place:
             return
         torch = require("torch", "torch")
         try:
-            torch.zeros(1, device=self._where)
+            # also loads linear algebra there, which two threads may not do at once
+            torch.linalg.cholesky(torch.ones(1, 1, device=self._where))
         except (RuntimeError, AssertionError, TypeError) as error:
             raise ValueError(
                 f"device must be 'cpu', 'torch' or a device torch has, got {self.device!r}"
@@ -56,18 +62,64 @@ class Place:
         torch = require("torch", "torch")
         return torch.as_tensor(array, device=self._where).to(getattr(torch, self.dtype))
 
+    def normals(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
+        """Independent standard normal numbers, drawn by NumPy and handed over."""
+        if self.device in ("cpu", "torch"):
+            return self.put(normals(rng, shape))
+        torch = require("torch", "torch")
+        # a GPU copies several times faster from memory that stays where it is
+        buffer = torch.empty(shape, dtype=torch.float64, pin_memory=True)
+        normals(rng, shape, out=buffer.numpy())
+        there = buffer.to(self._where, non_blocking=True)
+        return there.to(getattr(torch, self.dtype))
+
     def take(self, array: Array) -> FloatArray:
         """Bring an array back to NumPy."""
         return np.asarray(array if self.device == "cpu" else array.cpu(), dtype=np.float64)
 
 
-def normals(rng: np.random.Generator, shape: tuple[int, ...]) -> FloatArray:
+def positive_solve(matrix: Array, right: Array) -> Array:
+    """Solve with a positive definite matrix by Cholesky's method, which array libraries differ in.
+
+    >>> positive_solve(np.diag([1.0, 4.0]), np.ones((2, 1))).ravel()
+    array([1.  , 0.25])
+    """
+    if is_torch_array(matrix):
+        torch = require("torch", "torch")
+        return torch.cholesky_solve(right, torch.linalg.cholesky(matrix))
+    from scipy.linalg import cho_factor, cho_solve
+
+    factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
+    return cho_solve(factor, right, check_finite=False)
+
+
+def in_order(
+    work: Callable[[Item], Result], items: Iterable[Item], place: Place
+) -> Iterator[Result]:
+    """Results of independent pieces of work; a GPU has the next one drawn while it computes.
+
+    >>> list(in_order(abs, [-1, 2], Place()))
+    [1, 2]
+    """
+    if place.device in ("cpu", "torch"):
+        yield from map(work, items)
+        return
+    pool = ThreadPoolExecutor(2)
+    try:
+        yield from pool.map(work, items)
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def normals(
+    rng: np.random.Generator, shape: tuple[int, ...], out: FloatArray | None = None
+) -> FloatArray:
     """Independent standard normal numbers; large arrays in blocks, one generator and thread each.
 
     >>> normals(np.random.default_rng(0), (2, 3)).shape
     (2, 3)
     """
-    out = np.empty(shape)
+    out = np.empty(shape) if out is None else out
     flat = out.reshape(-1)
     starts = range(0, flat.size, _BLOCK)
     if len(starts) < 2:

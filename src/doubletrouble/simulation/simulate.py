@@ -10,19 +10,20 @@ from __future__ import annotations  # help() then shows Numeric, not what it sta
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from functools import partial
+from typing import Any, TypeAlias
 
 import numpy as np
 from tqdm import tqdm
 
 from doubletrouble import glossary
-from doubletrouble.parameters import checked, refuse
+from doubletrouble.parameters import FloatArray, checked, refuse
 from doubletrouble.problems import Problem
 from doubletrouble.simulation.draw import Draw, Setting, feature_draw
 from doubletrouble.simulation.features import slope_by_power
 from doubletrouble.simulation.kernel import kernel_draw
 from doubletrouble.simulation.overlap import CLOSED, closed_form
-from doubletrouble.simulation.place import Place
+from doubletrouble.simulation.place import Place, in_order
 from doubletrouble.simulation.precision import refuse_too_small
 from doubletrouble.simulation.result import Draws, Simulation, untaught
 
@@ -30,12 +31,14 @@ MODELS = ("features", "gaussian", "kernel")
 SCHEMES = ("ensemble", "divide")
 TESTS = ("auto", "exact", "sample")
 
+Axis: TypeAlias = Sequence[float] | FloatArray
+
 
 def simulate(
     problem: Problem, *, dim: int, model: str = "features", n_data: int = 10, n_init: int = 10,
     n_members: Sequence[float] = (1, 2, 10, math.inf), schemes: Sequence[str] = ("ensemble",),
-    seed: int = 0, device: str = "cpu", widths: Sequence[float] | None = None,
-    ridges: Sequence[float] | None = None, test: str = "auto", center: bool = True,
+    seed: int = 0, device: str = "cpu", widths: Axis | None = None, ridges: Axis | None = None,
+    test: str = "auto", center: bool = True,
     dtype: str = "float64", progress: bool = True,
 ) -> Simulation:  # fmt: skip
     """Simulate a problem at dimension `dim`, with P and N rounded to whole numbers.
@@ -87,8 +90,9 @@ def simulate(
         refuse_too_small(setting)
     draw = kernel_draw if model == "kernel" else feature_draw
     rngs = np.random.default_rng([seed, MODELS.index(model)]).spawn(n_data)
-    bar = tqdm(rngs, desc="simulate", unit="draw", delay=2, disable=None if progress else True)
-    table = [draw(setting, rng) for rng in bar]
+    drawn = in_order(partial(draw, setting), rngs, place)
+    quiet = None if progress else True  # None: only where there is a terminal
+    table = list(tqdm(drawn, total=n_data, desc="simulate", unit="draw", delay=2, disable=quiet))
     shape = (n_data, *np.broadcast_shapes(np.shape(at.features_per_dim), np.shape(at.ridge)))
     found = {k: _collected(table, k, np.argsort(order), shape) for k in setting.divisions}
     divided: dict[float, Draws] = {}
@@ -140,8 +144,7 @@ def _check_options(
 
 
 def _realized(
-    problem: Problem, dim: int, model: str, widths: Sequence[float] | None,
-    ridges: Sequence[float] | None,
+    problem: Problem, dim: int, model: str, widths: Axis | None, ridges: Axis | None
 ) -> tuple[Problem, tuple[int, int, list[float]]]:  # fmt: skip
     """The problem at whole P and N, and D, N and every P."""
     if not isinstance(problem, Problem):
@@ -170,7 +173,7 @@ def _realized(
     return replace(asked, features_per_dim=realized, samples_per_dim=N / D), (D, N, P)
 
 
-def _axis(name: str, values: Sequence[float] | None) -> np.ndarray[Any, Any] | None:
+def _axis(name: str, values: Axis | None) -> np.ndarray[Any, Any] | None:
     if values is None:
         return None
     axis = np.asarray(values, dtype=np.float64)

@@ -1,0 +1,84 @@
+"""NumPy arrays that time their products and factorizations and count their operations."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+
+from doubletrouble.simulation import learner
+from doubletrouble.simulation.place import Place, positive_solve
+
+
+class Tally:
+    """Seconds and floating-point operations in BLAS and LAPACK."""
+
+    def __init__(self) -> None:
+        self.seconds = self.flops = 0.0
+
+    def timed(self, flops: float, work: Any, *args: Any, **options: Any) -> Any:
+        """Do some work and enter it."""
+        start = time.perf_counter()
+        result = work(*args, **options)
+        self.seconds += time.perf_counter() - start
+        self.flops += flops
+        return result
+
+
+TALLY = Tally()
+
+
+class Counted(np.ndarray[Any, np.dtype[np.float64]]):
+    """An array whose products and factorizations are entered in `TALLY`."""
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        plain = [_plain(x) for x in inputs]
+        if ufunc is np.matmul:
+            return _counted(TALLY.timed(_product(*plain), ufunc, *plain, **options))
+        return _counted(getattr(ufunc, method)(*plain, **options))
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        args, kwargs = _plain(args), _plain(kwargs)
+        if func is np.tensordot:
+            return _counted(TALLY.timed(2.0 * args[0].size, func, *args, **kwargs))
+        return _counted(func(*args, **kwargs))
+
+
+def _product(a: Any, b: Any) -> float:
+    """2 n k m; half of it for a product of a matrix with its own transpose (syrk)."""
+    same = a.__array_interface__["data"][0] == b.__array_interface__["data"][0]
+    full: float = 2.0 * a.shape[0] * a.shape[1] * b.shape[1]
+    return full / 2 if same and a.strides == b.strides[::-1] else full
+
+
+def _solve(a: Any, b: Any) -> Any:
+    n, columns = map(float, b.shape)
+    a, b = _plain(a), _plain(b)
+    return _counted(TALLY.timed(n**3 / 3 + 2 * n**2 * columns, positive_solve, a, b))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Counted):
+        return value.view(np.ndarray)
+    if isinstance(value, (list, tuple)):
+        return type(value)(_plain(v) for v in value)
+    return {k: _plain(v) for k, v in value.items()} if isinstance(value, dict) else value
+
+
+def _counted(value: Any) -> Any:
+    if isinstance(value, np.ndarray) and value.dtype == np.float64:
+        return value.view(Counted)
+    return value
+
+
+@contextmanager
+def counting() -> Iterator[Tally]:
+    """Count what simulations do inside."""
+    put, TALLY.seconds, TALLY.flops = Place.put, 0.0, 0.0
+    with (
+        patch.object(Place, "put", lambda self, array: put(self, array).view(Counted)),
+        patch.object(learner, "positive_solve", _solve),
+    ):
+        yield TALLY

@@ -1,0 +1,1 @@
+"""Theory against simulation, point by point: `make conformance` writes docs/conformance.md."""

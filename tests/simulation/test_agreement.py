@@ -1,0 +1,82 @@
+"""Simulation against theory on the enumerated curves of `conformance`, in standard errors.
+
+`make conformance` runs the same at larger sizes and for more seeds. Here the seed comes from
+DOUBLETROUBLE_SEED, 0 unless set.
+"""
+
+import os
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import doubletrouble as dt
+from conformance.cases import ACROSS, CURVES, Curve
+from conformance.compare import Sizes, compared, shrinking
+
+SEED = int(os.environ.get("DOUBLETROUBLE_SEED", "0"))
+PARTS = ("noise", "initialization", "sampling", "bias", "total")
+SMALL = Sizes(dims=(50, 100, 200), draws=(30, 16, 10))
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("curve", CURVES, ids=lambda curve: curve.name)
+def test_agrees_with_theory(curve: Curve) -> None:
+    rows = compared(curve, SEED, SMALL)
+    assert len(rows) == 24 * len(curve.ratios)
+    worst = max(rows, key=lambda row: abs(row.z))
+    assert abs(worst.z) < 5, worst
+
+
+@pytest.mark.statistical
+def test_the_bias_is_of_order_one_over_dim() -> None:
+    """Halved by doubling D, and clearly there at the smallest size."""
+    curve = Curve(activation="relu", ridge=1e-2, ratios=(0.5, 2.0, 3.0))
+    first, second, count = shrinking(
+        compared(curve, SEED, Sizes(dims=(25, 50, 100), draws=(200, 100, 60)))
+    )
+    assert count > 5
+    assert 0.35 < first < 0.65
+    assert 0.3 < second < 0.75
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize(
+    ("activation", "wrong"), [("relu", "tanh"), ("tanh", "erf"), ("abs", "relu"), ("erf", "sin")]
+)
+def test_a_wrong_activation_is_noticed(activation: str, wrong: str) -> None:
+    """Negative control: even neighbours are told apart."""
+    rows = compared(Curve(activation=activation, ratios=(0.3, 3.0)), SEED, SMALL, activation=wrong)
+    assert max(abs(row.z) for row in rows) > 10
+
+
+def test_the_list_is_complete() -> None:
+    assert {c.activation for c in CURVES if c.model == "features"} == {"relu", "tanh", "erf", "abs"}
+    assert {c.model for c in CURVES} == {"features", "gaussian", "kernel"}
+    assert min(ACROSS) == 0.1
+    assert max(ACROSS) == 10
+    assert {0.95, 1.0, 1.05} < set(ACROSS)
+    assert all(c.ridge >= 1e-3 for c in CURVES if set(c.ratios) & {0.95, 1.0, 1.05})
+    assert all(c.nonlinear_signal > 0 for c in CURVES)
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("ratio", [0.5, 1.0, 2.0])
+def test_intervals_cover(ratio: float) -> None:
+    """Nominal 95 % intervals of ten draws hold the truth in 92-98 % of 400 repeats.
+
+    The truth is the mean of all draws, 4000 of them and 4000 more.
+    """
+    problem = dt.Problem(features_per_dim=ratio, ridge=1e-3)
+    run = dt.simulate(problem, dim=20, n_data=8000, n_init=2, seed=SEED, progress=False)
+    truth = {(k, p): getattr(run.error(k), p).value for k in (1, 10) for p in PARTS}
+    hits = dict.fromkeys(truth, 0)
+    for repeat in range(400):
+        rows = slice(10 * repeat, 10 * (repeat + 1))
+        part = replace(run, draws={name: draws[rows] for name, draws in run.draws.items()})
+        for members, name in truth:
+            low, high = getattr(part.error(members), name).interval(0.95)
+            hits[members, name] += bool(low <= truth[members, name] <= high)
+    covered = np.array(list(hits.values())) / 400
+    assert np.all(covered > 0.92), hits
+    assert np.all(covered < 0.98), hits
