@@ -16,7 +16,7 @@ export MPLBACKEND = Agg
 picture: reproduce
 	cp out/decomposition.png docs/decomposition.png
 
-.PHONY: reproduce test lint types contracts pytest bench setup clean
+.PHONY: reproduce test lint types contracts pytest bench conformance setup clean
 
 setup: $(STAMP)
 
@@ -47,6 +47,11 @@ pytest: setup
 
 bench: setup
 	$(BIN)/python -m benchmarks
+
+# Theory against simulation, point by point, for ten seeds: over an hour on two cores.
+SEEDS ?= 10
+conformance: setup
+	$(BIN)/python -m conformance --seeds $(SEEDS) --out docs/conformance.md
 
 clean:
 	rm -rf $(VENV) out .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

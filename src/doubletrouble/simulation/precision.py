@@ -18,7 +18,11 @@ _TOLERANCE = 1e-2
 
 def refuse_too_small(at: Setting) -> None:
     """Raise a ValueError where the smallest ridge is too small for float32."""
-    least = max(smallest_ridge(at, width) for width in at.widths)
+    least = max(
+        smallest_ridge(at, width, at.n_samples // parts)
+        for width in at.widths
+        for parts in at.divisions
+    )
     if min(at.ridges) < least:
         raise ValueError(
             f"ridge must be at least {least:.1e} for dtype 'float32' at these sizes, got "
@@ -26,9 +30,9 @@ def refuse_too_small(at: Setting) -> None:
         )
 
 
-def smallest_ridge(at: Setting, width: float) -> float:
-    """The λ at which float32 is off by about 1 % at worst."""
-    N, D, sigma = at.n_samples, at.dim, at.activation
+def smallest_ridge(at: Setting, width: float, n_samples: int) -> float:
+    """The λ at which float32 is off by 1 % at worst."""
+    N, D, sigma = n_samples, at.dim, at.activation
     P = min(width, 1e12)  # the kernel: all is in proportion to P
     root_n, root_p, root_d = (math.sqrt(v) for v in (N, P, D))
     largest = (

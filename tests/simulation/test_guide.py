@@ -1,0 +1,20 @@
+"""What docs/simulation.md shows works as typed."""
+
+import contextlib
+import io
+import re
+from pathlib import Path
+
+import numpy as np
+
+GUIDE = (Path(__file__).parents[2] / "docs" / "simulation.md").read_text(encoding="utf-8")
+
+
+def test_every_block_runs() -> None:
+    namespace: dict[str, object] = {}
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        for code in re.findall(r"```python\n(.*?)```", GUIDE, flags=re.DOTALL):
+            exec(compile(code, "simulation.md", "exec"), namespace)
+    assert np.shape(namespace["z"]) == (12,)
+    assert "±" in printed.getvalue()
