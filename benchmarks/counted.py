@@ -56,7 +56,7 @@ def _product(a: Any, b: Any) -> float:
 def _solve(a: Any, b: Any) -> Any:
     n, columns = map(float, b.shape)
     a, b = _plain(a), _plain(b)
-    return _counted(TALLY.timed(n**3 / 3 + 2 * n**2 * columns, positive_solve, a, b))
+    return _counted(TALLY.timed(2 / 3 * n**3 + 2 * n**2 * columns, positive_solve, a, b))
 
 
 def _plain(value: Any) -> Any:

@@ -24,11 +24,14 @@ PYTHON = [
 ]
 PUBLIC = {
     "Activation", "AnovaTerms", "ConvergenceError", "DoubleTroubleError", "ErrorTerms", "Estimate",
-    "MissingExtraError", "OptimalRidge", "Problem", "PsiTerms", "SpectralProblem", "__version__",
-    "activation", "anova", "exact_error", "optimal_ridge", "psi_terms", "replica", "ridge_from",
-    "ridge_to", "simulate", "training_error",
+    "MissingExtraError", "OptimalRidge", "Problem", "PsiTerms", "SpectralProblem", "Sweep",
+    "__version__", "activation", "anova", "exact_error", "optimal_ridge", "psi_terms", "replica",
+    "ridge_from", "ridge_to", "simulate", "training_error",
 }  # fmt: skip
-HEAVY = ("torch", "matplotlib", "sklearn", "dash", "scipy.optimize", "scipy.integrate")
+HEAVY = (
+    "torch", "matplotlib", "sklearn", "dash", "scipy.optimize", "scipy.integrate", "sqlite3",
+    "dask", "distributed", "pandas", "pyarrow", "typer", "rich",
+)  # fmt: skip
 LABEL = re.compile(r"\[([a-z]+\d{4}[a-z]?)\]")
 DEFINED = re.compile(r"^- \*\*\[([a-z]+\d{4}[a-z]?)\]\*\*", re.MULTILINE)
 

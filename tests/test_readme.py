@@ -5,6 +5,8 @@ import io
 import re
 from pathlib import Path
 
+import pytest
+
 README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
 
 
@@ -21,12 +23,14 @@ def test_the_opening_lines_print_what_is_shown() -> None:
     assert printed.getvalue() == shown
 
 
-def test_every_block_runs() -> None:
-    namespace: dict[str, object] = {}
+def test_every_block_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    namespace: dict[str, object] = {"__name__": "__main__"}
     for code in blocks("python")[1:]:
         with contextlib.redirect_stdout(io.StringIO()):
             exec(compile(code, "README.md", "exec"), namespace)
     assert "spectrum" in namespace
+    assert (tmp_path / "sweep.csv").stat().st_size > 0
 
 
 def test_links_lead_somewhere() -> None:

@@ -13,6 +13,7 @@ from doubletrouble.problems import Problem, SpectralProblem
 from doubletrouble.results import AnovaTerms, ErrorTerms, Estimate, OptimalRidge, PsiTerms
 from doubletrouble.ridge import ridge_from, ridge_to
 from doubletrouble.simulation.simulate import simulate
+from doubletrouble.sweep.grid import Sweep
 from doubletrouble.theory import replica
 from doubletrouble.theory.error import anova, exact_error
 from doubletrouble.theory.optimum import optimal_ridge
@@ -31,6 +32,7 @@ __all__ = [
     "Problem",
     "PsiTerms",
     "SpectralProblem",
+    "Sweep",
     "__version__",
     "activation",
     "anova",

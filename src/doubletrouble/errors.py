@@ -29,6 +29,18 @@ class MissingExtraError(DoubleTroubleError, ImportError):
     """An optional dependency is not installed."""
 
 
+class StoreError(DoubleTroubleError, ValueError):
+    """A file cannot serve as the store of a sweep."""
+
+
+class ExecutorError(DoubleTroubleError, RuntimeError):
+    """What should run the cells of a sweep does not; the message says how to go on."""
+
+
+class SweepInterrupted(DoubleTroubleError, KeyboardInterrupt):  # noqa: N818 (as its base)
+    """A sweep was stopped by hand; the message says what is stored and how to go on."""
+
+
 def require(module: str, extra: str) -> ModuleType:
     """Import an optional module, or say which extra brings it."""
     try:

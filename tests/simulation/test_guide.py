@@ -4,6 +4,7 @@ import contextlib
 import io
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +12,7 @@ GUIDE = (Path(__file__).parents[2] / "docs" / "simulation.md").read_text(encodin
 
 
 def test_every_block_runs() -> None:
-    namespace: dict[str, object] = {}
+    namespace: dict[str, Any] = {}
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         for code in re.findall(r"```python\n(.*?)```", GUIDE, flags=re.DOTALL):

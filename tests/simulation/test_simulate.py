@@ -144,7 +144,7 @@ def test_many_test_points_approach_the_exact_average(
     options: dict[str, Any] = {"dim": 8, "n_data": 2, "n_init": 2}
     monkeypatch.setattr("doubletrouble.simulation.draw.drawn_data", data_first)
     exact = dt.simulate(problem, test="exact", **options)
-    monkeypatch.setattr("doubletrouble.simulation.simulate._test_points", lambda *_: 200_000)
+    monkeypatch.setattr("doubletrouble.simulation.plan._test_points", lambda *_: 200_000)
     sampled = dt.simulate(problem, test="sample", **options)
     for term, values in exact.draws.items():
         np.testing.assert_allclose(sampled.draws[term], values, rtol=0.02, atol=2e-3)
@@ -240,65 +240,6 @@ def test_a_long_run_shows_progress(capsys: pytest.CaptureFixture[str]) -> None:
     """Only to a terminal, and only after two seconds: nothing here."""
     dt.simulate(dt.Problem(ridge=0.1), dim=10, n_data=2, n_init=2)
     assert capsys.readouterr().err == ""
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"model": "deep"}, "model must be one of features, gaussian, kernel, got 'deep'"),
-        ({"test": "guess"}, "test must be one of auto, exact, sample, got 'guess'"),
-        ({"n_data": 1}, "n_data must be a whole number of at least 2, got 1"),
-        ({"n_init": 2.5}, "n_init must be a whole number of at least 2, got 2.5"),
-        ({"seed": -1}, "seed must be a whole number of at least 0, got -1"),
-        ({"dim": 0}, "dim must be a whole number in"),
-        ({"dim": 0.5}, "dim must be a whole number in"),
-        ({"schemes": ("bag",)}, "schemes must be among ensemble, divide, got 'bag'"),
-        ({"schemes": "divide"}, "schemes must be a sequence such as \\('divide',\\)"),
-        ({"device": "abacus"}, "device must be 'cpu', 'torch' or a device torch has"),
-        ({"model": "kernel"}, "features_per_dim must be inf for model 'kernel', got 2.0"),
-        (
-            {
-                "model": "kernel",
-                "problem": dt.Problem(features_per_dim=math.inf, activation="tanh"),
-            },
-            "activation must have a kernel in closed form \\(relu.*\\) for model 'kernel'",
-        ),
-        (
-            {"model": "kernel", "problem": dt.Problem(features_per_dim=math.inf), "test": "exact"},
-            "test must be 'sample' or 'auto' for model 'kernel', got 'exact'",
-        ),
-        (
-            {"model": "gaussian", "test": "sample"},
-            "test must be 'exact' or 'auto' for model 'gaussian', got 'sample'",
-        ),
-        (
-            {"problem": dt.Problem(activation="tanh"), "test": "exact"},
-            "activation must have a closed form \\(relu.*\\) for test 'exact', got 'tanh'",
-        ),
-        (
-            {"problem": dt.Problem(nonlinear_signal=0.5), "test": "exact"},
-            "nonlinear_signal must be 0 for test 'exact', got 0.5",
-        ),
-        (
-            {"n_members": (1, 20), "schemes": ("divide",)},
-            "n_members must be at most N = 10 to divide the data, got 20",
-        ),
-        ({"n_members": (0,), "schemes": ("divide",)}, "n_members must be"),
-        ({"widths": []}, "widths must be a sequence of numbers, got \\[\\]"),
-        ({"ridges": [-1.0]}, "ridge must be"),
-        ({"widths": [0.01, 1.0]}, "dim must be large enough"),
-        ({"problem": dt.Problem(ridge=math.inf)}, "ridge must be finite to be simulated, got inf"),
-        ({"problem": dt.Problem(features_per_dim=math.inf)}, "features_per_dim must be finite"),
-        ({"problem": dt.Problem(ridge=[0.1, 1.0])}, "problem must be a single point"),
-        ({"problem": dt.Problem(features_per_dim=1e-3)}, "dim must be large enough"),
-    ],
-)
-def test_bad_input(changes: dict[str, Any], message: str) -> None:
-    if changes.get("device"):
-        pytest.importorskip("torch", reason="torch is not installed")
-    arguments = {"problem": dt.Problem(ridge=0.1), "dim": 10, "n_data": 2, "n_init": 2, **changes}
-    with pytest.raises(ValueError, match=f"^{message}"):
-        dt.simulate(arguments.pop("problem"), **arguments)
 
 
 def test_what_was_not_simulated_is_not_invented() -> None:

@@ -7,7 +7,7 @@ O (P × R): the outputs for labels y are Wᵀ y with
     W = (Φ Φᵀ + alpha)⁻¹ Φ O        where P > N: Φ Φᵀ and Φ O grow by sums over features
       = Φ (Φᵀ Φ + alpha)⁻¹ O        otherwise
 
-One ridge takes a Cholesky factorization. Several, or one near zero, take one eigendecomposition.
+One ridge takes a linear solve. Several, or one near zero, take one eigendecomposition.
 """
 
 from collections.abc import Sequence

@@ -8,37 +8,38 @@ e/alpha times the precision. For features with moments μ₁, μ⋆ (and μ₀, 
 """
 
 import math
+from collections.abc import Iterable
 
 import numpy as np
 
-from doubletrouble.simulation.draw import Setting
+from doubletrouble.activations import Activation
 
 _TOLERANCE = 1e-2
 
 
-def refuse_too_small(at: Setting) -> None:
-    """Raise a ValueError where the smallest ridge is too small for float32."""
-    least = max(
-        smallest_ridge(at, width, at.n_samples // parts)
-        for width in at.widths
-        for parts in at.divisions
-    )
-    if min(at.ridges) < least:
+def refuse_too_small(
+    ridge: float, sigma: Activation, dim: int, sizes: Iterable[tuple[int, float]], center: bool
+) -> None:
+    """Raise a ValueError where a ridge is too small for float32; `sizes` are all N and P."""
+    mean = 0.0 if center else sigma.mean
+    least = max(smallest_ridge(sigma, mean, dim, n, p) for n, p in sizes)
+    if ridge < least:
         raise ValueError(
             f"ridge must be at least {least:.1e} for dtype 'float32' at these sizes, got "
-            f"{min(at.ridges)!r}; use dtype 'float64'"
+            f"{ridge!r}; use dtype 'float64'"
         )
 
 
-def smallest_ridge(at: Setting, width: float, n_samples: int) -> float:
+def smallest_ridge(
+    sigma: Activation, mean: float, dim: int, n_samples: int, n_features: float
+) -> float:
     """The λ at which float32 is off by 1 % at worst."""
-    N, D, sigma = n_samples, at.dim, at.activation
-    P = min(width, 1e12)  # the kernel: all is in proportion to P
+    N, D, P = n_samples, dim, min(n_features, 1e12)  # the kernel: all is in proportion to P
     root_n, root_p, root_d = (math.sqrt(v) for v in (N, P, D))
     largest = (
         (sigma.linear * (root_n + root_d) * (root_p + root_d)) ** 2 / D
         + (sigma.nonlinear * (root_n + root_p)) ** 2
-        + (0.0 if at.center else sigma.mean**2 * N * P)
+        + mean**2 * N * P
     )
     alpha = largest * float(np.finfo(np.float32).eps) / _TOLERANCE
     return alpha * D / (N * P)

@@ -1,0 +1,172 @@
+"""What is asked of a simulation, checked and in whole numbers, before anything is drawn."""
+
+from __future__ import annotations  # help() then shows Numeric, not what it stands for
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from doubletrouble import glossary
+from doubletrouble.parameters import FloatArray, checked, refuse
+from doubletrouble.problems import Problem
+from doubletrouble.simulation.overlap import CLOSED, closed_form
+from doubletrouble.simulation.place import DTYPES
+from doubletrouble.simulation.precision import refuse_too_small
+
+MODELS = ("features", "gaussian", "kernel")
+SCHEMES = ("ensemble", "divide")
+TESTS = ("auto", "exact", "sample")
+
+Axis: TypeAlias = Sequence[float] | FloatArray
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """The problem at the sizes realized, and everything else in whole numbers."""
+
+    problem: Problem
+    dim: int
+    n_samples: int
+    widths: tuple[float, ...]  # P, in the order asked for; (inf,) for the kernel
+    divisions: tuple[int, ...]  # 1, and every number of parts the data are divided in
+    n_test: int  # test points to sample; 0: the average over them is exact
+
+    @property
+    def ridges(self) -> tuple[float, ...]:
+        """Every λ."""
+        return tuple(np.ravel(self.problem.ridge).tolist())
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of the results of one draw."""
+        return self.problem.shape
+
+
+def plan(
+    problem: Problem, *, dim: int, model: str, n_data: int, n_init: int,
+    n_members: Sequence[float], schemes: Sequence[str], seed: int, test: str, center: bool,
+    dtype: str, widths: Axis | None = None, ridges: Axis | None = None,
+) -> Plan:  # fmt: skip
+    """Check everything that is asked, together; a `ValueError` says what cannot be simulated."""
+    _check_options(model, n_data, n_init, schemes, test, seed, dtype)
+    at, (D, N, P) = _realized(problem, dim, model, widths, ridges)
+    n_test = 0 if _is_exact(test, at, model, n_init * max(P), N) else _test_points(N)
+    found = Plan(
+        problem=at, dim=D, n_samples=N, widths=tuple(P),
+        divisions=_divisions(n_members, schemes, N), n_test=n_test,
+    )  # fmt: skip
+    if dtype == "float32":
+        sizes = [(N // parts, width) for parts in found.divisions for width in P]
+        refuse_too_small(min(found.ridges), at.moments, D, sizes, center)
+    return found
+
+
+def _check_options(
+    model: str, n_data: int, n_init: int, schemes: Sequence[str], test: str, seed: int, dtype: str
+) -> None:
+    options = (("model", model, MODELS), ("test", test, TESTS), ("dtype", dtype, DTYPES))
+    for name, value, known in options:
+        if value not in known:
+            raise ValueError(f"{name} must be one of {', '.join(known)}, got {value!r}")
+    if isinstance(schemes, str):
+        raise ValueError(f"schemes must be a sequence such as ({schemes!r},), got {schemes!r}")
+    for scheme in schemes:
+        if scheme not in SCHEMES:
+            raise ValueError(f"schemes must be among {', '.join(SCHEMES)}, got {scheme!r}")
+    for name, count, low in (("n_data", n_data, 2), ("n_init", n_init, 2), ("seed", seed, 0)):
+        whole = isinstance(count, (int, np.integer)) and not isinstance(count, bool)
+        if not whole or count < low:
+            raise ValueError(f"{name} must be a whole number of at least {low}, got {count!r}")
+
+
+def _realized(
+    problem: Problem, dim: int, model: str, widths: Axis | None, ridges: Axis | None
+) -> tuple[Problem, tuple[int, int, list[float]]]:  # fmt: skip
+    """The problem at whole P and N, and D, N and every P."""
+    if not isinstance(problem, Problem):
+        raise TypeError(f"problem must be a Problem, got {type(problem).__name__}")
+    if problem.shape:
+        raise ValueError(f"problem must be a single point, got fields of shape {problem.shape}")
+    D = int(float(checked("dim", dim, glossary.WHOLE_DIM)))
+    kernel = model == "kernel"
+    ratios, ridge = _axis("widths", widths), _axis("ridges", ridges)
+    if ratios is not None and ridge is not None:
+        ratios = ratios[:, None]  # an axis beside that of the ridges
+    asked = replace(
+        problem,
+        features_per_dim=problem.features_per_dim if ratios is None else ratios,
+        ridge=problem.ridge if ridge is None else ridge,
+    )
+    width, lam = np.asarray(asked.features_per_dim), np.asarray(asked.ridge)
+    refuse("ridge", lam, np.isinf(lam), "finite to be simulated")
+    wanted = "inf for model 'kernel'" if kernel else f"finite for model {model!r}"
+    refuse("features_per_dim", width, np.isinf(width) != kernel, wanted)
+    N = round(float(np.multiply(problem.samples_per_dim, D)))
+    P = [math.inf if kernel else round(ratio * D) for ratio in width.ravel().tolist()]
+    if min(*P, N) < 1:
+        raise ValueError(f"dim must be large enough for a feature and a sample, got {D}")
+    realized = np.reshape(P, width.shape) / D
+    return replace(asked, features_per_dim=realized, samples_per_dim=N / D), (D, N, P)
+
+
+def _axis(name: str, values: Axis | None) -> np.ndarray[Any, Any] | None:
+    if values is None:
+        return None
+    axis = np.asarray(values, dtype=np.float64)
+    if axis.ndim != 1 or not axis.size:
+        raise ValueError(f"{name} must be a sequence of numbers, got {values!r}")
+    return axis
+
+
+def _divisions(
+    n_members: Sequence[float], schemes: Sequence[str], n_samples: int
+) -> tuple[int, ...]:
+    """The whole, and every number of parts the data are divided in."""
+    members = [float(checked("n_members", k, glossary.N_MEMBERS)) for k in n_members]
+    parts = {int(k) for k in members if math.isfinite(k)} if "divide" in schemes else set()
+    if parts and max(parts) > n_samples:
+        raise ValueError(
+            f"n_members must be at most N = {n_samples} to divide the data, got {max(parts)}"
+        )
+    return tuple(sorted({1, *parts}))
+
+
+def _test_points(n_samples: int) -> int:
+    """Enough that sampling them adds little to the spread over draws."""
+    return max(64, n_samples // 4)
+
+
+def _is_exact(test: str, at: Problem, model: str, n_features: float, n_samples: int) -> bool:
+    """Whether the average over test points is exact; `n_features` over all feature sets."""
+    if model == "gaussian":
+        if test == "sample":
+            raise ValueError("test must be 'exact' or 'auto' for model 'gaussian', got 'sample'")
+        return True
+    known = closed_form(at.moments) is not None
+    if model == "kernel":
+        if not known:
+            raise ValueError(
+                f"activation must have a kernel in closed form ({', '.join(CLOSED)}) for model "
+                f"'kernel', got {at.moments.name!r}"
+            )
+        if test == "exact":
+            raise ValueError("test must be 'sample' or 'auto' for model 'kernel', got 'exact'")
+        return False
+    if test == "exact":
+        if not known:
+            raise ValueError(
+                f"activation must have a closed form ({', '.join(CLOSED)}) for test 'exact', "
+                f"got {at.moments.name!r}"
+            )
+        if at.nonlinear_signal:
+            raise ValueError(
+                "nonlinear_signal must be 0 for test 'exact', "
+                f"got {float(np.asarray(at.nonlinear_signal))!r}"
+            )
+        return True
+    # F (P J, P J) takes the place of the sampled remainder
+    affordable = n_features <= _test_points(n_samples)
+    return test == "auto" and known and not at.nonlinear_signal and affordable

@@ -1,0 +1,177 @@
+"""The command line: exit codes, one sentence for an error, and a light start."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import doubletrouble as dt
+from doubletrouble.cli.main import main
+from doubletrouble.sweep.store import Store
+
+GRID = "ridge = [0.1, 1.0]\ndim = 12\nn_data = 2\nn_init = 2\n"
+
+
+@pytest.fixture
+def grid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "grid.toml"
+    path.write_text(GRID)
+    return path
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["version"]) == 0
+    assert capsys.readouterr().out == f"{dt.__version__}\n"
+
+
+def test_the_entry_point_is_installed() -> None:
+    command = Path(sys.executable).with_name("doubletrouble")
+    done = subprocess.run(
+        [command, "--help"], check=True, capture_output=True, text=True, timeout=60
+    )
+    assert "sweep" in done.stdout
+    assert done.stderr == ""
+
+
+def test_help_starts_without_heavy_modules() -> None:
+    heavy = ("scipy", "sqlite3", "pandas", "pyarrow", "dask", "distributed", "matplotlib", "torch")
+    code = (
+        "import sys; from doubletrouble.cli.main import main; main(['--help'])\n"
+        f"sys.exit(str([m for m in {heavy!r} if m in sys.modules]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], check=False, capture_output=True, text=True, timeout=60
+    )
+    assert done.stderr == "[]\n"
+
+
+def test_importing_the_library_needs_no_part_of_a_sweep() -> None:
+    heavy = ("sqlite3", "pandas", "pyarrow", "dask", "distributed", "typer", "rich")
+    code = f"import sys, doubletrouble; print([m for m in {heavy!r} if m in sys.modules])"
+    done = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=60
+    )
+    assert done.stdout == "[]\n"
+
+
+@pytest.mark.parametrize("missing", ["typer", "rich"])
+def test_a_missing_extra_is_named(missing: str) -> None:
+    code = (
+        f"import sys; sys.modules[{missing!r}] = None\n"
+        "from doubletrouble.cli.main import main; sys.exit(main(['version']))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], check=False, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 2
+    assert done.stderr == f"{missing} is needed: pip install 'doubletrouble[cli]'\n"
+
+
+@pytest.mark.parametrize("words", [[], ["sweep"]])
+def test_without_a_command_help_is_shown(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(words) == 2
+    assert capsys.readouterr().out.startswith("Usage: doubletrouble")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("sweep run", "Missing argument"),
+        ("sweep go", "No such command 'go'"),
+        ("sweep run none.toml", "none.toml: No such file or directory"),
+        ("sweep run grid.toml --workers 0", "workers must be a whole number of at least 1, got 0"),
+        ("sweep run grid.toml --workers x", "Invalid value for"),
+        ("sweep run grid.toml --scheduler tcp://127.0.0.1:1", "scheduler must be 'local' or"),
+        ("sweep run grid.toml --store grid.toml", "store must be a file made by a sweep, got"),
+        ("sweep status none.sqlite", "store must be a file made by a sweep, got none.sqlite"),
+        ("sweep status empty.sqlite", "store must hold a sweep, got empty.sqlite, which holds"),
+        ("sweep export none.sqlite out.csv", "store must be a file made by a sweep, got"),
+        ("sweep retry none.sqlite", "store must be a file made by a sweep, got none.sqlite"),
+    ],
+)
+def test_an_error_is_one_sentence_and_code_two(
+    words: str, said: str, grid: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Store.open("empty.sqlite").close()
+    assert main(words.split()) == 2
+    out, error = capsys.readouterr()
+    assert error.startswith(said)
+    assert error.count("\n") == 1
+    assert out == ""
+    assert grid.read_text() == GRID
+
+
+def test_debug_shows_where_an_error_came_from(grid: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        main(["sweep", "run", "none.toml", "--debug"])
+
+
+# --- sweep ---------------------------------------------------------------------------------------
+
+processes = pytest.mark.xdist_group("processes")
+
+
+@processes
+def test_run_status_and_export(grid: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["sweep", "run", "grid.toml", "--workers", "1"]) == 0
+    out, error = capsys.readouterr()
+    assert re.search(r"│ \w{12} │ 2 +│ 2 +│ 0 +│ 0 +│", out)
+    assert "2/2 [" in error
+    assert main(["sweep", "status", "grid.sqlite", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    expected = {"total": 2, "done": 2, "failed": 0, "missing": 0, "messages": {}}
+    assert found == expected | {
+        "store": "grid.sqlite", "sweep": dt.Sweep.from_toml(grid).hash,
+    }  # fmt: skip
+    for name in ("out.csv", "out.parquet"):
+        assert main(["sweep", "export", "grid.sqlite", name]) == 0
+        assert capsys.readouterr().out == f"{name}\n"
+        assert Path(name).stat().st_size > 0
+
+
+@processes
+def test_failed_cells_are_told_and_tried_again(
+    grid: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    grid.write_text("dim = [12, 10_000_000]\nn_data = 2\nn_init = 2\n")
+    name = dt.Sweep.from_toml(grid).hash[:12]
+    run = ["sweep", "run", "grid.toml", "--workers", "1", "--quiet"]
+    retry = ["sweep", "retry", "grid.sqlite", "--workers", "1", "--quiet"]
+    for words in (run, retry):
+        assert main(words) == 1
+        out, error = capsys.readouterr()
+        assert "MemoryError: Unable to allocate" in out
+        assert error == (
+            "1 of 2 cells failed; to try them again: "
+            f"doubletrouble sweep retry grid.sqlite --sweep {name}\n"
+        )
+
+
+@processes
+def test_a_store_of_several_sweeps_asks_which(
+    grid: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = []
+    for text in ("dim = 10", "dim = 11"):
+        grid.write_text(f"{text}\nn_data = 2\nn_init = 2\n")
+        names.append(dt.Sweep.from_toml(grid).hash[:12])
+        assert main(["sweep", "run", "grid.toml", "--workers", "1", "--quiet"]) == 0
+    capsys.readouterr()
+    for words in (
+        ["status", "grid.sqlite"],
+        ["retry", "grid.sqlite"],
+        ["export", "grid.sqlite", "a.csv"],
+    ):
+        assert main(["sweep", *words]) == 2
+        assert capsys.readouterr().err == (
+            "sweep must be chosen by its hash (--sweep HASH), as grid.sqlite holds several: "
+            f"{', '.join(names)}\n"
+        )
+    assert main(["sweep", "status", "grid.sqlite", "--sweep", names[1][:6]]) == 0
+    assert names[1] in capsys.readouterr().out

@@ -1,0 +1,97 @@
+"""Tables: CSV, Parquet and pandas agree with each other and with the simulations."""
+
+import csv
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import doubletrouble as dt
+from doubletrouble.errors import require
+from doubletrouble.sweep.export import KINDS
+from tests.sweep.test_runner import AtOnce
+
+pd = require("pandas", "tables")
+
+SWEEP = dt.Sweep(
+    ridge=[0.1, 1.0], dim=[11, 10_000_000], n_data=3, n_init=2, n_members=[1, 2, math.inf],
+    schemes=["ensemble", "divide"],
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("export") / "s"
+    SWEEP.run(path, executor=AtOnce(), progress=False)
+    return path
+
+
+@pytest.fixture(scope="module")
+def frame(store: Path) -> Any:
+    return SWEEP.to_frame(store)
+
+
+def test_a_row_for_every_cell_scheme_and_number_of_members(frame: Any) -> None:
+    assert list(frame.columns) == list(KINDS)
+    assert len(frame) == 2 * 2 * 2 * 3
+    assert frame.groupby("status").size().to_dict() == {"done": 12, "failed": 12}
+    keys = ["ridge", "dim", "scheme", "n_members"]
+    assert not frame.duplicated(keys).any()
+
+
+def test_failed_cells_have_a_message_and_no_numbers(frame: Any) -> None:
+    failed = frame[frame.status == "failed"]
+    assert failed.message.str.startswith("MemoryError").all()
+    assert failed.error_total.isna().all()
+    assert (frame[frame.status == "done"].message == "").all()
+
+
+def test_rows_hold_what_the_simulation_says(frame: Any, store: Path) -> None:
+    row = SWEEP.results(store).rows[0]
+    assert row.simulation is not None
+    for scheme in ("ensemble", "divide"):
+        for members in (1.0, 2.0, math.inf):
+            chosen = (frame.key == row.key) & (frame.scheme == scheme)
+            line = frame[chosen & (frame.n_members == members)].iloc[0]
+            error = row.simulation.error(members, scheme)
+            for part in ("noise", "initialization", "sampling", "bias", "bayes", "total"):
+                estimate = getattr(error, part)
+                assert line[f"error_{part}"] == estimate.value
+                assert line[f"error_{part}_standard_error"] == estimate.standard_error
+            assert (line.n_features, line.n_samples, line.dim) == (22.0, 11.0, 11)
+            assert line.noise == 1.0
+    vanilla = frame[(frame.key == row.key) & (frame.scheme == "ensemble")].iloc[0]
+    assert vanilla.psi1 == row.simulation.psi.psi1.value
+
+
+def test_csv_parquet_and_pandas_agree(frame: Any, store: Path, tmp_path: Path) -> None:
+    parquet = pd.read_parquet(SWEEP.export(store, tmp_path / "t.parquet"))
+    pd.testing.assert_frame_equal(parquet, frame, check_exact=True)
+    path = SWEEP.export(store, tmp_path / "t.csv")
+    text = pd.read_csv(path, keep_default_na=False, na_values=[""])
+    text["message"] = text.message.fillna("")
+    text["test_used"] = text.test_used.fillna("")
+    pd.testing.assert_frame_equal(text, frame, check_exact=True, check_dtype=False)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["t.csv", "t.parquet"]
+
+
+def test_a_kernel_has_infinitely_many_features(tmp_path: Path) -> None:
+    sweep = dt.Sweep(features_per_dim=math.inf, model="kernel", dim=10, n_data=2, n_init=2)
+    sweep.run(tmp_path / "s", executor=AtOnce(), progress=False)
+    path = sweep.export(tmp_path / "s", tmp_path / "t.csv")
+    with path.open(newline="") as file:
+        assert {row["n_features"] for row in csv.DictReader(file)} == {"inf"}
+
+
+def test_an_unfinished_sweep_is_a_table_too(tmp_path: Path) -> None:
+    store = tmp_path / "s"
+    dt.Sweep(dim=10, n_data=2, n_init=2).run(store, executor=AtOnce(), progress=False)
+    assert list(dt.Sweep(dim=11).to_frame(store).columns) == list(KINDS)
+    path = dt.Sweep(dim=11).export(store, tmp_path / "t.parquet")
+    assert len(pd.read_parquet(path)) == 0
+
+
+def test_other_suffixes_are_refused(store: Path, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"path must end in .csv or .parquet, got '.*/t.xlsx'"):
+        SWEEP.export(store, tmp_path / "t.xlsx")

@@ -1,0 +1,215 @@
+"""The grid of simulations: its cells, what it refuses, and what comes back."""
+
+import inspect
+import math
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import doubletrouble as dt
+from doubletrouble.errors import StoreError
+from doubletrouble.simulation.result import Simulation
+from doubletrouble.sweep import simulated
+from doubletrouble.sweep.grid import AXES
+from doubletrouble.sweep.record import decode, encode
+from doubletrouble.sweep.simulated import from_record, simulate_cell, to_record
+from tests.sweep.test_runner import AtOnce
+from tests.sweep.work import rows
+
+SMALL: dict[str, Any] = {"dim": 12, "n_data": 3, "n_init": 2}
+OTHER: dict[str, Any] = {  # other values than the defaults
+    "features_per_dim": 3.0, "samples_per_dim": 2.0, "ridge": 0.3, "signal": 1.5, "noise": 0.7,
+    "nonlinear_signal": 0.4, "test_noise": 0.2, "activation": "tanh", "dim": 10,
+    "model": "features", "seed": 5, "n_data": 4, "n_init": 3, "n_members": (1, 3),
+    "schemes": ("ensemble", "divide"), "test": "sample", "center": False, "dtype": "float32",
+    "device": "torch",
+}  # fmt: skip
+
+
+def run(sweep: dt.Sweep, store: Path) -> Any:
+    return sweep.run(store, executor=AtOnce(), progress=False)
+
+
+# --- cells ---------------------------------------------------------------------------------------
+
+
+def test_a_sweep_has_every_parameter_of_a_simulation() -> None:
+    of_problem = {f.name for f in fields(dt.Problem)}
+    of_simulate = set(inspect.signature(dt.simulate).parameters)
+    asked = of_problem | of_simulate - {"problem", "progress", "widths", "ridges"}
+    assert {f.name for f in fields(dt.Sweep)} == asked
+
+
+def test_every_parameter_reaches_the_simulation(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: dict[str, Any] = {}
+
+    def spy(problem: dt.Problem, **options: Any) -> Simulation:
+        seen.update({f.name: getattr(problem, f.name) for f in fields(problem)}, **options)
+        return dt.simulate(problem, dim=10, n_data=2, n_init=2, progress=False)
+
+    monkeypatch.setattr(simulated, "simulate", spy)
+    (cell,) = dt.Sweep(**OTHER).cells()
+    simulate_cell(cell.parameters)
+    assert seen.pop("progress") is False
+    assert {k: tuple(v) if isinstance(v, list) else v for k, v in seen.items()} == OTHER
+
+
+@pytest.mark.parametrize("name", sorted(OTHER))
+def test_every_parameter_changes_the_key_and_the_hash(name: str) -> None:
+    value = "gaussian" if name == "model" else OTHER[name]
+    given: dict[str, Any] = {"dim": 20, "ridge": 0.1}  # large enough for float32
+    plain, other = dt.Sweep(**given), dt.Sweep(**{**given, name: value})
+    assert plain.cells()[0].key != other.cells()[0].key
+    assert plain.hash != other.hash
+
+
+def test_a_new_revision_shares_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = dt.Sweep(**SMALL)
+    key, name = before.cells()[0].key, before.hash
+    monkeypatch.setattr("doubletrouble.sweep.grid.REVISION", 99)
+    assert dt.Sweep(**SMALL).cells()[0].key != key
+    assert dt.Sweep(**SMALL).hash != name
+
+
+def test_cells_are_the_product_in_the_order_of_the_fields() -> None:
+    sweep = dt.Sweep(ridge=[0.1, 1], noise=(0, 1), seed=range(2), dim=np.array([10, 20]))
+    found = [
+        tuple(c.parameters[n] for n in ("ridge", "noise", "dim", "seed")) for c in sweep.cells()
+    ]
+    expected = [(r, n, d, s) for r in (0.1, 1) for n in (0, 1) for d in (10, 20) for s in (0, 1)]
+    assert found == expected
+    assert [f.name for f in fields(sweep)][: len(AXES)] == list(AXES)
+
+
+def test_equal_values_are_equal_grids_however_written() -> None:
+    one = dt.Sweep(ridge="0.1:10:log:3", dim=20, activation="ReLU", seed=np.arange(3))
+    other = dt.Sweep(ridge=[0.1, 1, 10], dim=[20.0], activation=["relu"], seed="0:2:linear:3")
+    assert one == other
+    assert one.hash == other.hash
+    assert [c.key for c in one.cells()] == [c.key for c in other.cells()]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"ridge": [0.1, -1]}, "ridge must be in [0, inf], got -1"),
+        ({"ridge": []}, "ridge must not be empty"),
+        ({"ridge": [0.1, 0.1]}, "ridge must hold every value once, got 0.1 twice"),
+        ({"ridge": "1:2:3"}, "ridge must be a number or START:STOP:log|linear:COUNT, got '1:2:3'"),
+        ({"ridge": [True]}, "ridge must be a number or an array of numbers, got True"),
+        ({"ridge": {"a": 1}}, "ridge must be a number or an array of numbers, got {'a': 1}"),
+        ({"ridge": math.inf}, "ridge must be finite to be simulated, got inf"),
+        ({"ridge": np.ones((2, 2))}, "ridge must be one value or a sequence, got shape (2, 2)"),
+        ({"activation": np.tanh}, "activation must be a name in a sweep, got <ufunc 'tanh'>"),
+        ({"activation": "rleu"}, "activation must be one of"),
+        ({"dim": 10.5}, "dim must be a whole number in [1, 1e+07], got 10.5"),
+        ({"dim": 0}, "dim must be a whole number in [1, 1e+07], got 0"),
+        ({"model": "deep"}, "model must be among features, gaussian, kernel, got 'deep'"),
+        ({"model": "kernel"}, "features_per_dim must be inf for model 'kernel', got 2.0"),
+        ({"features_per_dim": math.inf}, "features_per_dim must be finite for model 'features'"),
+        ({"features_per_dim": 1e-3}, "dim must be large enough for a feature and a sample, got 12"),
+        ({"model": "gaussian", "test": "sample"}, "test must be 'exact' or 'auto' for model"),
+        ({"activation": "tanh", "test": "exact"}, "activation must have a closed form"),
+        ({"seed": -1}, "seed must be in [0, 9223372036854775807], got -1"),
+        ({"seed": 0.5}, "seed must be a whole number, got 0.5"),
+        ({"n_data": 1}, "n_data must be a whole number of at least 2, got 1"),
+        ({"n_init": 2.5}, "n_init must be a whole number of at least 2, got 2.5"),
+        ({"n_members": [0]}, "n_members must be a whole number in [1, inf], got 0"),
+        ({"n_members": 50, "schemes": "divide"}, "n_members must be at most N = 12 to divide"),
+        ({"schemes": ["bag"]}, "schemes must be among ensemble, divide, got 'bag'"),
+        ({"test": "some"}, "test must be among auto, exact, sample, got 'some'"),
+        ({"dtype": "int"}, "dtype must be among float64, float32, got 'int'"),
+        ({"center": 1}, "center must be true or false, got 1"),
+        ({"device": 3}, "device must be a name, got 3"),
+    ],
+)
+def test_bad_values_are_refused_at_once(given: dict[str, Any], said: str) -> None:
+    with pytest.raises((ValueError, TypeError)) as caught:
+        dt.Sweep(**(SMALL | given))
+    assert str(caught.value).startswith(said)
+
+
+# --- results -------------------------------------------------------------------------------------
+
+
+def test_a_simulation_comes_back_bit_for_bit() -> None:
+    sweep = dt.Sweep(**(OTHER | {"device": "cpu"}))
+    (cell,) = sweep.cells()
+    back = from_record(decode(encode(simulate_cell(cell.parameters))))
+    problem = dt.Problem(**{f.name: OTHER[f.name] for f in fields(dt.Problem)})
+    others = {n: v for n, v in OTHER.items() if n not in {f.name for f in fields(dt.Problem)}}
+    direct = dt.simulate(problem, progress=False, **(others | {"device": "cpu"}))
+    assert encode(to_record(back)) == encode(to_record(direct))
+    assert back.problem == direct.problem
+    assert back.error(3, "divide") == direct.error(3, "divide")
+    assert back.psi == direct.psi
+
+
+def test_results_are_of_this_grid_in_its_order(tmp_path: Path) -> None:
+    store = tmp_path / "s"
+    first, second = dt.Sweep(ridge=[0.1, 1.0], **SMALL), dt.Sweep(ridge=[1.0, 10.0], **SMALL)
+    run(first, store)
+    once = rows(store)
+    assert second.status(store).done == 1  # one cell is in both
+    assert [row.parameters["ridge"] for row in second.results(store)] == [1.0]
+    result = run(second, store)
+    assert str(result) == f"2 of 2 cells done, 0 failed, in {store}"
+    assert [row.parameters["ridge"] for row in result] == [1.0, 10.0]
+    assert [row.simulation.problem.ridge for row in result] == [1.0, 10.0]
+    assert {key: rows(store)[key] for key in once} == once
+    assert len(rows(store)) == 3
+
+
+def test_a_changed_setting_does_not_mix_with_old_rows(tmp_path: Path) -> None:
+    store = tmp_path / "s"
+    run(dt.Sweep(**SMALL), store)
+    changed = dt.Sweep(**(SMALL | {"n_data": 4}))
+    assert changed.status(store).missing == 1
+    assert len(changed.results(store)) == 0
+    (row,) = run(changed, store)
+    assert row.simulation.psi.psi1.n_draws == 4
+
+
+def test_status_before_the_first_run(tmp_path: Path) -> None:
+    status = dt.Sweep(seed=range(4), **SMALL).status(tmp_path / "none")
+    assert (status.done, status.failed, status.missing, status.total) == (0, 0, 4, 4)
+    assert not (tmp_path / "none").exists()
+    with pytest.raises(StoreError, match="which is missing"):
+        dt.Sweep(**SMALL).results(tmp_path / "none")
+
+
+def test_a_failed_cell_is_recorded_and_tried_again_on_request(tmp_path: Path) -> None:
+    sweep = dt.Sweep(**(SMALL | {"dim": [12, 10_000_000]}))  # the second needs 728 TiB
+    result = run(sweep, tmp_path / "s")
+    assert (result.status.done, result.status.failed) == (1, 1)
+    good, bad = result
+    assert bad.simulation is None
+    assert bad.message.startswith("MemoryError: Unable to allocate")
+    assert good.simulation.dim == 12
+    again = sweep.retry(tmp_path / "s", executor=AtOnce(), progress=False)
+    assert again.status == result.status
+
+
+def test_a_grid_is_found_in_its_store(tmp_path: Path) -> None:
+    store, first = tmp_path / "s", dt.Sweep(**SMALL)
+    run(first, store)
+    assert dt.Sweep.from_store(store) == first
+    second = dt.Sweep(**(SMALL | {"seed": 1}))
+    run(second, store)
+    assert dt.Sweep.from_store(store, second.hash[:8]) == second
+    with pytest.raises(ValueError, match=f"several: {first.hash[:12]}, {second.hash[:12]}"):
+        dt.Sweep.from_store(store)
+    with pytest.raises(ValueError, match="got 'xyz'"):
+        dt.Sweep.from_store(store, "xyz")
+
+
+def test_numbers_of_another_revision_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(dt.Sweep(**SMALL), tmp_path / "s")
+    monkeypatch.setattr("doubletrouble.sweep.grid.REVISION", 99)
+    with pytest.raises(StoreError, match="sweep must be of revision 99, got 1: its numbers mean"):
+        dt.Sweep.from_store(tmp_path / "s")
