@@ -5,12 +5,14 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
 import pytest
 
 import doubletrouble as dt
+from doubletrouble.errors import require
 from tests.sweep.work import Row, rows
 
 pytestmark = pytest.mark.xdist_group("processes")
@@ -125,9 +127,30 @@ def test_progress_tells_the_time_left(grid: Path, tmp_path: Path) -> None:
     assert "%|" not in out
 
 
-def test_dask_gives_the_same_rows(grid: Path, undisturbed: dict[str, Row], tmp_path: Path) -> None:
-    sweep = dt.Sweep.from_toml(grid)
-    sweep.run(tmp_path / "s", scheduler="local", workers=2, progress=False)
+@pytest.mark.parametrize("workers", [1, 4])
+def test_the_same_rows_with_any_number_of_workers(
+    workers: int, grid: Path, undisturbed: dict[str, Row], tmp_path: Path
+) -> None:
+    dt.Sweep.from_toml(grid).run(tmp_path / "s", workers=workers, progress=False)
+    assert rows(tmp_path / "s") == undisturbed
+
+
+def test_the_same_rows_when_a_dask_worker_is_killed(
+    grid: Path, undisturbed: dict[str, Row], tmp_path: Path
+) -> None:
+    size = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
+    with require("distributed", "cluster").LocalCluster(**size) as cluster:
+        (worker, *_) = cluster.workers.values()
+
+        def kill() -> None:
+            wait_for_rows(tmp_path / "s", 5)
+            os.kill(worker.pid, signal.SIGKILL)
+
+        killer = threading.Thread(target=kill)
+        killer.start()
+        sweep = dt.Sweep.from_toml(grid)
+        sweep.run(tmp_path / "s", scheduler=cluster.scheduler_address, progress=False)
+        killer.join()
     assert rows(tmp_path / "s") == undisturbed
 
 
