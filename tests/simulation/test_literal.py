@@ -1,5 +1,7 @@
 """A simulation against one that draws everything, at the same small size: no 1/D between them."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -13,7 +15,7 @@ PARTS = ("noise", "initialization", "sampling", "bias")
 @pytest.mark.parametrize(("features", "samples"), [(0.6, 1.0), (1.0, 1.0), (2.5, 0.8)])
 def test_small_sizes(features: float, samples: float) -> None:
     """Teachers, label noise and test points drawn one by one, ten dimensions, ReLU features."""
-    powers = {"ridge": 0.05, "signal": 1.0, "noise": 0.7, "nonlinear_signal": 0.8}
+    powers: dict[str, Any] = {"ridge": 0.05, "signal": 1.0, "noise": 0.7, "nonlinear_signal": 0.8}
     setting = Setting(features_per_dim=features, samples_per_dim=samples, **powers)
     rng = np.random.default_rng(0)
     table = [draw(setting, 10, rng) for _ in range(2000)]

@@ -19,7 +19,6 @@ import doubletrouble as dt
         ({"dim": 0}, "dim must be a whole number in"),
         ({"dim": 0.5}, "dim must be a whole number in"),
         ({"schemes": ("bag",)}, "schemes must be among ensemble, divide, got 'bag'"),
-        ({"schemes": "divide"}, "schemes must be a sequence such as \\('divide',\\)"),
         ({"device": "abacus"}, "device must be 'cpu', 'torch' or a device torch has"),
         ({"model": "kernel"}, "features_per_dim must be inf for model 'kernel', got 2.0"),
         (
@@ -65,3 +64,11 @@ def test_bad_input(changes: dict[str, Any], message: str) -> None:
     arguments = {"problem": dt.Problem(ridge=0.1), "dim": 10, "n_data": 2, "n_init": 2, **changes}
     with pytest.raises(ValueError, match=f"^{message}"):
         dt.simulate(arguments.pop("problem"), **arguments)
+
+
+def test_one_value_is_as_good_as_a_sequence() -> None:
+    problem = dt.Problem(ridge=0.1)
+    one = dt.simulate(problem, dim=10, n_data=2, n_init=2, n_members=2, schemes="divide")
+    many = dt.simulate(problem, dim=10, n_data=2, n_init=2, n_members=iter([2]), schemes=["divide"])
+    assert list(one.divided) == [2.0]
+    assert one.error(2, "divide") == many.error(2, "divide")

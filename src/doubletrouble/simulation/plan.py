@@ -3,7 +3,7 @@
 from __future__ import annotations  # help() then shows Numeric, not what it stands for
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -31,8 +31,13 @@ class Plan:
     dim: int
     n_samples: int
     widths: tuple[float, ...]  # P, in the order asked for; (inf,) for the kernel
-    divisions: tuple[int, ...]  # 1, and every number of parts the data are divided in
+    divided: tuple[float, ...]  # K, wherever data are divided among K learners
     n_test: int  # test points to sample; 0: the average over them is exact
+
+    @property
+    def divisions(self) -> tuple[int, ...]:
+        """The whole, and every number of parts the data are divided in."""
+        return tuple(sorted({1, *(int(k) for k in self.divided if math.isfinite(k))}))
 
     @property
     def ridges(self) -> tuple[float, ...]:
@@ -47,16 +52,17 @@ class Plan:
 
 def plan(
     problem: Problem, *, dim: int, model: str, n_data: int, n_init: int,
-    n_members: Sequence[float], schemes: Sequence[str], seed: int, test: str, center: bool,
-    dtype: str, widths: Axis | None = None, ridges: Axis | None = None,
+    n_members: float | Iterable[float], schemes: str | Iterable[str], seed: int, test: str,
+    center: bool, dtype: str, widths: Axis | None = None, ridges: Axis | None = None,
 ) -> Plan:  # fmt: skip
     """Check everything that is asked, together; a `ValueError` says what cannot be simulated."""
-    _check_options(model, n_data, n_init, schemes, test, seed, dtype)
+    chosen = (schemes,) if isinstance(schemes, str) else tuple(schemes)
+    _check_options(model, n_data, n_init, chosen, test, seed, dtype)
     at, (D, N, P) = _realized(problem, dim, model, widths, ridges)
     n_test = 0 if _is_exact(test, at, model, n_init * max(P), N) else _test_points(N)
     found = Plan(
         problem=at, dim=D, n_samples=N, widths=tuple(P),
-        divisions=_divisions(n_members, schemes, N), n_test=n_test,
+        divided=_divided(n_members, N) if "divide" in chosen else (), n_test=n_test,
     )  # fmt: skip
     if dtype == "float32":
         sizes = [(N // parts, width) for parts in found.divisions for width in P]
@@ -71,8 +77,6 @@ def _check_options(
     for name, value, known in options:
         if value not in known:
             raise ValueError(f"{name} must be one of {', '.join(known)}, got {value!r}")
-    if isinstance(schemes, str):
-        raise ValueError(f"schemes must be a sequence such as ({schemes!r},), got {schemes!r}")
     for scheme in schemes:
         if scheme not in SCHEMES:
             raise ValueError(f"schemes must be among {', '.join(SCHEMES)}, got {scheme!r}")
@@ -121,17 +125,16 @@ def _axis(name: str, values: Axis | None) -> np.ndarray[Any, Any] | None:
     return axis
 
 
-def _divisions(
-    n_members: Sequence[float], schemes: Sequence[str], n_samples: int
-) -> tuple[int, ...]:
-    """The whole, and every number of parts the data are divided in."""
-    members = [float(checked("n_members", k, glossary.N_MEMBERS)) for k in n_members]
-    parts = {int(k) for k in members if math.isfinite(k)} if "divide" in schemes else set()
-    if parts and max(parts) > n_samples:
-        raise ValueError(
-            f"n_members must be at most N = {n_samples} to divide the data, got {max(parts)}"
-        )
-    return tuple(sorted({1, *parts}))
+def _divided(n_members: float | Iterable[float], n_samples: int) -> tuple[float, ...]:
+    """Numbers of learners, none of which is left without a sample unless all are."""
+    given = n_members if isinstance(n_members, Iterable) else [n_members]
+    members = [float(checked("n_members", k, glossary.N_MEMBERS)) for k in given]
+    for k in members:
+        if n_samples < k < math.inf:
+            raise ValueError(
+                f"n_members must be at most N = {n_samples} to divide the data, got {k:g}"
+            )
+    return tuple(sorted(set(members)))
 
 
 def _test_points(n_samples: int) -> int:

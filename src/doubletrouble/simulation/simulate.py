@@ -25,7 +25,8 @@ from doubletrouble.simulation.result import Draws, Simulation, untaught
 
 def simulate(
     problem: Problem, *, dim: int, model: str = "features", n_data: int = 10, n_init: int = 10,
-    n_members: Sequence[float] = (1, 2, 10, math.inf), schemes: Sequence[str] = ("ensemble",),
+    n_members: float | Iterable[float] = (1, 2, 10, math.inf),
+    schemes: str | Iterable[str] = ("ensemble",),
     seed: int = 0, device: str = "cpu", widths: Axis | None = None, ridges: Axis | None = None,
     test: str = "auto", center: bool = True, dtype: str = "float64", progress: bool = True,
 ) -> Simulation:  # fmt: skip
@@ -34,7 +35,7 @@ def simulate(
     - `model="features"` uses the true activation, `"gaussian"` the equivalent Gaussian covariates,
       `"kernel"` (with `features_per_dim=math.inf`) the exact kernel of infinitely many features.
     - An ensemble of any size follows from the same draws. With "divide" among `schemes`, each of
-      `n_members` is simulated on disjoint splits of the data, none larger than N.
+      `n_members` is simulated on disjoint splits of the data.
     - `widths` (values of P/D) and `ridges` (values of λ) replace those of the problem by a whole
       curve each: all values come from the same draws, the results gain an axis for each, and
       `exact_error(sim.problem)` has the same shape. Neighbouring points are correlated.
@@ -91,7 +92,9 @@ def simulate(
         center=bool(center),
         dtype=dtype,
         draws=found[1],
-        divided=_divided(found, n_members) if "divide" in schemes else {},
+        divided={
+            k: untaught(found[1]) if math.isinf(k) else found[int(k)] for k in planned.divided
+        },
     )
 
 
@@ -101,13 +104,6 @@ def _shown(draws: Iterator[Draw], count: int, progress: bool) -> Iterable[Draw]:
 
     quiet = None if progress else True  # None: where there is no terminal
     return tqdm(draws, total=count, desc="simulate", unit="draw", delay=2, disable=quiet)
-
-
-def _divided(found: dict[int, Draws], n_members: Sequence[float]) -> dict[float, Draws]:
-    """The draws for every number of learners; infinitely many see nothing each."""
-    return {
-        float(k): untaught(found[1]) if math.isinf(k) else found[int(k)] for k in sorted(n_members)
-    }
 
 
 def _collected(
