@@ -27,8 +27,10 @@ $(STAMP): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev]'
 	@touch $(STAMP)
 
+# Every figure and out/index.html; PRESET=paper is larger. A stopped run goes on where it was.
+PRESET ?= laptop
 reproduce: setup
-	$(BIN)/python -m doubletrouble.figures --out out
+	$(BIN)/python -m doubletrouble.figures --out out --preset $(PRESET)
 
 test: lint types contracts pytest
 

@@ -6,24 +6,27 @@ from functools import cache
 
 import numpy as np
 
-from conformance.cases import CURVES, Curve
-from conformance.compare import Row, Sizes, compared, shrinking
+from conformance.cases import CURVES, DIVIDED, MEMBERS, Curve
+from conformance.compare import CLEAR, LIMIT, Row, Sizes, compared, shrinking
 
 Found = Mapping[tuple[Curve, int], list[Row]]
 
 HEAD = """# Theory against simulation
 
 Every number of the exact theory below is compared with a simulation of the finite model
-(`dt.simulate`). `make conformance` remakes this page.
+(`dt.simulate`), for {seeds} seeds. `make conformance` remakes this page.
 
 - **Curves.** True random features, Gaussian covariates and exact kernels, a linear teacher of
   norm 1 with a random quadratic part of root power F⋆ = {nonlinear:g}, label noise τ = {noise:g}.
-  Ensembles of K = 1, 2, 10, ∞ models, and K = 2, 10 models on divided data.
+  Ensembles of K = {members} models, and K = {divided} models on divided data.
 - **Simulation.** {draws} independent draws at D = {dims}, with {n_init} sets of features on two
-  data sets each. Means deviate from the theory by O(1/D); the column *simulation* is the
-  combination (D, 2D, 4D) → (1/3, -2, 8/3) that cancels 1/D and 1/D², *SE* its standard error, and
-  z = (simulation - theory)/SE.
-- **Rows** of one curve share their draws, so that their z's are correlated.
+  data sets each. Means deviate from the theory by O(1/D). The column *simulation* is the
+  combination of the three sizes with weights {weights}, which cancels 1/D and 1/D²; *SE* is its
+  standard error, and z = (simulation - theory)/SE.
+- **Rows** of one curve share their draws, so that their z's are correlated. Rows that are exactly
+  zero on both sides (no initialization variance for K = ∞) are shown, not counted.
+- **Verdict.** Theory and simulation agree where |z| < {limit:g} on every row of every seed:
+  {verdict}.
 """
 
 
@@ -31,8 +34,15 @@ def report(found: Found) -> tuple[str, float]:
     """The page, and the largest |z| on it."""
     seeds = sorted({seed for _, seed in found})
     sizes, curve = Sizes(), CURVES[0]
+    worst = max(abs(row.z) for rows in found.values() for row in rows)
     parts = [
         HEAD.format(
+            seeds=len(seeds),
+            members=", ".join(map(_number, MEMBERS)),
+            divided=", ".join(map(_number, DIVIDED)),
+            weights="(1/3, -2, 8/3)",
+            limit=LIMIT,
+            verdict=f"{'yes' if worst < LIMIT else 'no'}, the largest is {worst:.2f}",
             nonlinear=curve.nonlinear_signal,
             noise=curve.noise,
             draws=", ".join(map(str, sizes.draws)),
@@ -44,7 +54,6 @@ def report(found: Found) -> tuple[str, float]:
     ]
     for curve in CURVES:
         parts.append(_table(curve, found[curve, seeds[0]], seeds[0]))
-    worst = max(abs(row.z) for rows in found.values() for row in rows)
     return "\n".join(parts), worst
 
 
@@ -66,8 +75,9 @@ def _summary(found: Found, seeds: list[int]) -> str:
         )
     lines += [
         "",
-        "The last two columns are medians over the rows whose deviation at D is more than ten",
-        "standard errors: a bias of order 1/D is halved by doubling D.",
+        "The last two columns are medians over the rows whose deviation at the smallest D is more",
+        f"than {CLEAR:g} times the SE of the extrapolated value: a bias of order 1/D is halved by",
+        "doubling D.",
         "",
     ]
     return "\n".join(lines)
@@ -80,22 +90,27 @@ def _control() -> str:
     rows = compared(CURVES[0], 0, small, activation="tanh")
     worst = max(abs(row.z) for row in rows)
     return (
-        "**Negative control.** ReLU features against the theory for tanh, at smaller sizes: "
-        f"largest |z| = {worst:.0f}.\n"
+        "**Negative control.** The first curve, ReLU features, against the theory for tanh, with "
+        f"{', '.join(map(str, small.draws))} draws at D = {', '.join(map(str, small.dims))}: "
+        f"{sum(abs(row.z) > LIMIT for row in rows)} of {len(rows)} rows have |z| > {LIMIT:g}, "
+        f"the largest is {worst:.0f}.\n"
     )
 
 
 def _table(curve: Curve, rows: list[Row], seed: int) -> str:
+    sizes = " | ".join(f"D = {dim}" for dim in Sizes().dims)
     lines = [
         f"## {curve.name}",
         "",
         f"Seed {seed}.",
         "",
-        "| P/N | scheme | K | part | theory | D = 100 | D = 200 | D = 400 | simulation | SE | z |",
+        f"| P/N | scheme | K | part | theory | {sizes} | simulation | SE | z |",
         "|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     for row in rows:
-        means = " | ".join(f"{mean:.5g}" for mean in row.means)
+        means = " | ".join(
+            f"{mean:.5g} ± {error:.0e}" for mean, error in zip(row.means, row.errors, strict=True)
+        )
         lines.append(
             f"| {_number(row.ratio)} | {row.scheme} | {_number(row.members)} | {row.part} | "
             f"{row.theory:.5g} | {means} | {row.value:.5g} | {row.error:.1e} | {row.z:+.2f} |"

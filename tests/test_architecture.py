@@ -21,6 +21,7 @@ PYTHON = [
     *SOURCES,
     *sorted((ROOT / "tests").rglob("*.py")),
     *sorted((ROOT / "benchmarks").rglob("*.py")),
+    *sorted((ROOT / "conformance").rglob("*.py")),
 ]
 PUBLIC = {
     "Activation", "AnovaTerms", "ConvergenceError", "DoubleTroubleError", "ErrorTerms", "Estimate",

@@ -37,8 +37,11 @@ class ExecutorError(DoubleTroubleError, RuntimeError):
     """What should run the cells of a sweep does not; the message says how to go on."""
 
 
-class SweepInterrupted(DoubleTroubleError, KeyboardInterrupt):  # noqa: N818 (as its base)
-    """A sweep was stopped by hand; the message says what is stored and how to go on."""
+class SweepInterrupted(KeyboardInterrupt):
+    """A sweep was stopped by hand; the message says what is stored and how to go on.
+
+    No `Exception`: code that goes on after errors does not go on after Ctrl-C.
+    """
 
 
 def require(module: str, extra: str) -> ModuleType:

@@ -104,6 +104,18 @@ def checked(name: str, value: Numeric, spec: Parameter) -> Value:
     return array
 
 
+def number(name: str, value: Any, spec: Parameter) -> float:
+    """Return one number of the domain; an array is refused.
+
+    >>> number("ridge", 1, Parameter(symbol="λ", meaning="penalty", typical=(0.0, 1.0)))
+    1.0
+    """
+    found = checked(name, value, spec)
+    if not isinstance(found, float):
+        raise TypeError(f"{name} must be one number, got {_shown(value)}")
+    return found
+
+
 def refuse(name: str, value: Value, bad: npt.ArrayLike, domain: str) -> None:
     """Raise a sentence about the first bad element, with its index, if there is one."""
     if not np.any(bad):

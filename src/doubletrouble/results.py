@@ -140,7 +140,9 @@ class Estimate(_Result):
             raise ValueError(f"confidence must be in (0, 1), got {confidence!r}")
         from scipy.special import stdtrit
 
-        reach = float(stdtrit(self.n_draws - 1, 0.5 + confidence / 2)) * self.standard_error
+        few = self.n_draws < 2  # one draw says nothing of its spread
+        quantile = 1.0 if few else float(stdtrit(self.n_draws - 1, 0.5 + confidence / 2))
+        reach = quantile * self.standard_error
         return self.value - reach, self.value + reach
 
     def z_score(self, expected: Value) -> Value:

@@ -49,6 +49,18 @@ def test_help_starts_without_heavy_modules() -> None:
     assert done.stderr == "[]\n"
 
 
+def test_help_imports_no_command() -> None:
+    code = (
+        "import sys; from doubletrouble.cli.main import main; main(['--help'])\n"
+        "sys.exit(' '.join(sorted(m for m in sys.modules if m.startswith('doubletrouble.cli.'))))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], check=False, capture_output=True, text=True, timeout=60
+    )
+    ours = {name.removeprefix("doubletrouble.cli.") for name in done.stderr.split()}
+    assert ours == {"main", "app", "output"}
+
+
 def test_importing_the_library_needs_no_part_of_a_sweep() -> None:
     heavy = ("sqlite3", "pandas", "pyarrow", "dask", "distributed", "typer", "rich")
     code = f"import sys, doubletrouble; print([m for m in {heavy!r} if m in sys.modules])"
@@ -121,7 +133,7 @@ processes = pytest.mark.xdist_group("processes")
 def test_run_status_and_export(grid: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["sweep", "run", "grid.toml", "--workers", "1"]) == 0
     out, error = capsys.readouterr()
-    assert re.search(r"│ \w{12} │ 2 +│ 2 +│ 0 +│ 0 +│", out)
+    assert re.search(r"\n\w{12} +2 +2 +0 +0\n", out)
     assert "2/2 [" in error
     assert main(["sweep", "status", "grid.sqlite", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
@@ -163,8 +175,14 @@ def test_a_store_of_several_sweeps_asks_which(
         names.append(dt.Sweep.from_toml(grid).hash[:12])
         assert main(["sweep", "run", "grid.toml", "--workers", "1", "--quiet"]) == 0
     capsys.readouterr()
+    assert main(["sweep", "status", "grid.sqlite"]) == 0  # all of them, and what they are
+    said = capsys.readouterr().out
+    assert all(name in said for name in names)
+    assert "dim 10" in said
+    assert "dim 11" in said
+    assert main(["sweep", "status", "grid.sqlite", "--json"]) == 0
+    assert [row["sweep"][:12] for row in json.loads(capsys.readouterr().out)] == names
     for words in (
-        ["status", "grid.sqlite"],
         ["retry", "grid.sqlite"],
         ["export", "grid.sqlite", "a.csv"],
     ):

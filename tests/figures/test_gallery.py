@@ -1,20 +1,27 @@
 """The files and the page: complete, self-contained, the same bytes every time."""
 
+import json
 import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any, NoReturn
 
 import pytest
 
-from doubletrouble.figures import FIGURES, write_gallery
+from doubletrouble.figures import FIGURES, __main__, make_figure, style, write_gallery
 from doubletrouble.figures.__main__ import main
 from doubletrouble.figures.decomposition import decomposition_data, table
 from doubletrouble.figures.save import FORMATS
+from doubletrouble.figures.spec import FigureSpec, Table
 
 VOID = {"meta", "img"}
+ONE = {"decomposition": FIGURES["decomposition"]}
 PICTURE = Path(__file__).resolve().parents[2] / "docs" / "decomposition.png"
 
 
@@ -50,7 +57,7 @@ class Page(HTMLParser):
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("gallery") / "new" / "out"
-    assert write_gallery(place) == str(place / "index.html")
+    assert write_gallery(place, ONE) == str(place / "index.html")
     return place
 
 
@@ -62,7 +69,7 @@ def index(folder: Path) -> Page:
 
 
 def test_every_file_is_written(folder: Path) -> None:
-    expected = {f"{name}.{suffix}" for name in FIGURES for suffix in FORMATS} | {"index.html"}
+    expected = {f"decomposition.{suffix}" for suffix in (*FORMATS, "json")} | {"index.html"}
     assert {path.name for path in folder.iterdir()} == expected
     assert (folder / "decomposition.png").read_bytes().startswith(b"\x89PNG")
     assert (folder / "decomposition.pdf").read_bytes().startswith(b"%PDF")
@@ -78,7 +85,9 @@ def test_numbers_read_back_exactly(folder: Path) -> None:
 
 def test_page_refers_only_to_its_neighbours(folder: Path, index: Page) -> None:
     assert {f"decomposition.{suffix}" for suffix in FORMATS} <= set(index.references)
-    for reference in index.references:
+    anchors = {reference for reference in index.references if reference.startswith("#")}
+    assert anchors == {"#decomposition"}
+    for reference in set(index.references) - anchors:
         assert (folder / reference).is_file()
     text = (folder / "index.html").read_text(encoding="utf-8")
     assert not re.search(r"https?:|//|@import|url\(", text)
@@ -87,7 +96,7 @@ def test_page_refers_only_to_its_neighbours(folder: Path, index: Page) -> None:
 
 def test_page_is_for_everyone(folder: Path, index: Page) -> None:
     text = (folder / "index.html").read_text(encoding="utf-8")
-    assert len(index.alts) == len(FIGURES)
+    assert len(index.alts) == 1
     assert all(len(alt) > 100 for alt in index.alts)
     assert "prefers-color-scheme: dark" in text
     assert "width=device-width" in text
@@ -98,8 +107,9 @@ def test_page_is_for_everyone(folder: Path, index: Page) -> None:
 def test_lines_on_the_page_remake_the_figure(
     folder: Path, index: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    command, source = index.code
-    assert command == "python -m doubletrouble.figures --out out"
+    everything, command, source = index.code
+    assert everything == "doubletrouble reproduce --preset laptop --out out"
+    assert command == "doubletrouble figure decomposition --preset laptop --out out"
     monkeypatch.chdir(tmp_path)
     exec(source, {})
     for suffix in FORMATS:
@@ -110,12 +120,121 @@ def test_lines_on_the_page_remake_the_figure(
 def test_command_in_a_fresh_process_gives_the_same_bytes(folder: Path, tmp_path: Path) -> None:
     # the reader's own settings must not show
     (tmp_path / "matplotlibrc").write_text("lines.linewidth: 9\nsvg.hashsalt: mine\n")
-    command = [sys.executable, "-m", "doubletrouble.figures", "--out", "./there/"]
+    code = (
+        "from doubletrouble.figures import FIGURES, write_gallery\n"
+        'only = {"decomposition": FIGURES["decomposition"]}\n'
+        'print(write_gallery("./there/", only, progress=True))'
+    )
+    command = [sys.executable, "-c", code]
     run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert run.stdout == "./there/index.html\n"
     assert "figures: 100%" in run.stderr
     for path in folder.iterdir():
         assert (tmp_path / "there" / path.name).read_bytes() == path.read_bytes(), path.name
+
+
+def test_module_as_a_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(__main__, "write_gallery", partial(write_gallery, figures=ONE))
+    assert main(["--out", str(tmp_path), "--preset", "paper"]) == 0
+    assert capsys.readouterr().out == f"{tmp_path / 'index.html'}\n"
+    text = (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert "doubletrouble figure decomposition --preset paper --out out" in text
+
+
+def test_stopping_by_hand_says_how_to_go_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(*_: object, **__: object) -> NoReturn:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(__main__, "write_gallery", stopped)
+    assert main(["--out", str(tmp_path)]) == 130
+    assert capsys.readouterr().err.endswith("the same command goes on where it was\n")
+
+
+def tiny_data(*, noise: float = 1.0) -> float:
+    return noise
+
+
+TINY: FigureSpec[float] = FigureSpec(
+    name="tiny",
+    title="",
+    caption="",
+    alt="",
+    data=tiny_data,
+    plot=lambda _: style.blank(height=1.0),
+    table=lambda noise: Table(("noise",), [(noise,)]),
+    agreement=lambda noise: [f"noise is {noise}"],
+)
+make_tiny = partial(make_figure, "tiny", figures={"tiny": TINY})
+
+
+def rewrite(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    content = json.loads(path.read_text(encoding="utf-8"))
+    change(content)
+    path.write_text(json.dumps(content), encoding="utf-8")
+
+
+def test_a_finished_figure_is_not_made_again(tmp_path: Path) -> None:
+    assert make_tiny(tmp_path).remade
+    again = make_tiny(tmp_path)
+    assert not again.remade
+    assert again.agreement == ("noise is 1.0",)
+    other = make_tiny(tmp_path, options={"noise": 0.5})
+    assert other.remade
+    assert other.agreement == ("noise is 0.5",)
+    assert make_tiny(tmp_path).remade
+
+
+@pytest.mark.parametrize(
+    "disturb",
+    [
+        lambda place: (place / "tiny.pdf").unlink(),
+        lambda place: (place / "tiny.csv").write_text("1"),
+        lambda place: (place / "tiny.json").write_text("[]"),
+        lambda place: (place / "tiny.json").unlink(),
+        lambda place: rewrite(place / "tiny.json", lambda c: c.update(inputs="old")),
+    ],
+)
+def test_what_is_unfinished_or_altered_is_made_again(
+    tmp_path: Path, disturb: Callable[[Path], object]
+) -> None:
+    files = [*make_tiny(tmp_path).files, tmp_path / "tiny.json"]
+    before = [path.read_bytes() for path in files]
+    disturb(tmp_path)
+    assert make_tiny(tmp_path).remade
+    assert [path.read_bytes() for path in files] == before
+
+
+def broken(_: float) -> NoReturn:
+    raise ZeroDivisionError
+
+
+def test_a_failure_leaves_no_note(tmp_path: Path) -> None:
+    make_tiny(tmp_path)
+    with pytest.raises(ZeroDivisionError):
+        make_figure(
+            "tiny",
+            tmp_path,
+            figures={"tiny": replace(TINY, plot=broken)},
+            options={"noise": 2.0},
+        )
+    assert not (tmp_path / "tiny.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        ({"name": "nothing"}, "figure must be one of .*decomposition.*, got 'nothing'"),
+        ({"preset": "huge"}, "preset must be one of laptop, paper, got 'huge'"),
+        ({"options": {"colour": 1}}, "options of decomposition must be among .*, got 'colour'"),
+    ],
+)
+def test_bad_calls_get_a_sentence(tmp_path: Path, call: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        make_figure(**{"name": "decomposition", "folder": tmp_path, **call})
 
 
 def refusal(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
@@ -151,7 +270,10 @@ def test_an_empty_name(capsys: pytest.CaptureFixture[str]) -> None:
     assert refusal(["--out", ""], capsys) == "the output folder must have a name, got ''\n"
 
 
-def test_a_write_that_fails_later(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_write_that_fails_later(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(__main__, "write_gallery", partial(write_gallery, figures=ONE))
     (tmp_path / "decomposition.png").mkdir()
     assert main(["--out", str(tmp_path)]) == 2
     last = capsys.readouterr().err.splitlines()[-1]

@@ -4,8 +4,10 @@
 DOUBLETROUBLE_SEED, 0 unless set.
 """
 
+import math
 import os
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,6 +17,7 @@ from conformance.cases import ACROSS, CURVES, Curve
 from conformance.compare import Sizes, compared, shrinking
 
 SEED = int(os.environ.get("DOUBLETROUBLE_SEED", "0"))
+REPEATS = 800
 PARTS = ("noise", "initialization", "sampling", "bias", "total")
 SMALL = Sizes(dims=(50, 100, 200), draws=(30, 16, 10))
 
@@ -63,20 +66,37 @@ def test_the_list_is_complete() -> None:
 @pytest.mark.statistical
 @pytest.mark.parametrize("ratio", [0.5, 1.0, 2.0])
 def test_intervals_cover(ratio: float) -> None:
-    """Nominal 95 % intervals of ten draws hold the truth in 92-98 % of 400 repeats.
-
-    The truth is the mean of all draws, 4000 of them and 4000 more.
-    """
+    """Nominal 95 % intervals of ten draws hold the mean of all in 92-98 % of 800 repeats."""
     problem = dt.Problem(features_per_dim=ratio, ridge=1e-3)
-    run = dt.simulate(problem, dim=20, n_data=8000, n_init=2, seed=SEED, progress=False)
-    truth = {(k, p): getattr(run.error(k), p).value for k in (1, 10) for p in PARTS}
+    run = dt.simulate(
+        problem, dim=20, n_data=10 * REPEATS, n_init=2, n_members=2, schemes="divide", seed=SEED,
+        progress=False,
+    )  # fmt: skip
+    asked = [(1, "ensemble"), (10, "ensemble"), (math.inf, "ensemble"), (2, "divide")]
+    truth = {(*a, part): getattr(run.error(*a), part).value for a in asked for part in PARTS}
+    del truth[math.inf, "ensemble", "initialization"]  # exactly zero
     hits = dict.fromkeys(truth, 0)
-    for repeat in range(400):
+    for repeat in range(REPEATS):
         rows = slice(10 * repeat, 10 * (repeat + 1))
-        part = replace(run, draws={name: draws[rows] for name, draws in run.draws.items()})
-        for members, name in truth:
-            low, high = getattr(part.error(members), name).interval(0.95)
-            hits[members, name] += bool(low <= truth[members, name] <= high)
-    covered = np.array(list(hits.values())) / 400
+        part = replace(
+            run,
+            draws={name: draws[rows] for name, draws in run.draws.items()},
+            divided={2.0: {name: draws[rows] for name, draws in run.divided[2.0].items()}},
+        )
+        for members, scheme, name in truth:
+            low, high = getattr(part.error(members, scheme), name).interval(0.95)
+            hits[members, scheme, name] += bool(low <= truth[members, scheme, name] <= high)
+    covered = np.array(list(hits.values())) / REPEATS
     assert np.all(covered > 0.92), hits
     assert np.all(covered < 0.98), hits
+
+
+@pytest.mark.statistical
+def test_sampling_test_points_costs_little() -> None:
+    """Less than doubles the standard error of the total that the exact average has."""
+    problem = dt.Problem(features_per_dim=0.5, ridge=1e-3)
+    options: dict[str, Any] = {"dim": 80, "n_data": 100, "n_init": 2, "progress": False}
+    exact, sampled = (
+        dt.simulate(problem, test=test, **options).error() for test in ("exact", "sample")
+    )
+    assert sampled.total.standard_error < 2 * exact.total.standard_error

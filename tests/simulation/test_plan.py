@@ -15,7 +15,7 @@ import doubletrouble as dt
         ({"test": "guess"}, "test must be one of auto, exact, sample, got 'guess'"),
         ({"n_data": 1}, "n_data must be a whole number of at least 2, got 1"),
         ({"n_init": 2.5}, "n_init must be a whole number of at least 2, got 2.5"),
-        ({"seed": -1}, "seed must be a whole number of at least 0, got -1"),
+        ({"seed": -1}, "seed must be a whole number of at least 0 and below 4294967296, got -1"),
         ({"dim": 0}, "dim must be a whole number in"),
         ({"dim": 0.5}, "dim must be a whole number in"),
         ({"schemes": ("bag",)}, "schemes must be among ensemble, divide, got 'bag'"),
@@ -49,8 +49,25 @@ import doubletrouble as dt
             "n_members must be at most N = 10 to divide the data, got 20",
         ),
         ({"n_members": (0,), "schemes": ("divide",)}, "n_members must be"),
-        ({"widths": []}, "widths must be a sequence of numbers, got \\[\\]"),
-        ({"ridges": [-1.0]}, "ridge must be"),
+        ({"widths": []}, "widths must not be empty"),
+        ({"widths": [[1.0, 2.0]]}, "widths must be a sequence of numbers, got shape \\(1, 2\\)"),
+        ({"ridges": [-1.0]}, "ridges must be in \\[0, inf\\], got -1.0 at index 0"),
+        ({"n_members": ()}, "n_members must not be empty"),
+        ({"schemes": ()}, "schemes must not be empty"),
+        ({"seed": 2**32}, "seed must be a whole number of at least 0 and below 4294967296"),
+        ({"device": "meta"}, "device must be 'cpu', 'torch' or a device torch has, got 'meta'"),
+        (
+            {"problem": dt.Problem(features_per_dim=1.0, ridge=0.0)},
+            "ridge must be at least 1e-12 where P = 10 features meet 10 samples",
+        ),
+        (
+            {
+                "problem": dt.Problem(features_per_dim=0.5, ridge=1e-300),
+                "n_members": (2,),
+                "schemes": ("divide",),
+            },
+            "ridge must be at least 1e-12 where P = 5 features meet 5 samples",
+        ),
         ({"widths": [0.01, 1.0]}, "dim must be large enough"),
         ({"problem": dt.Problem(ridge=math.inf)}, "ridge must be finite to be simulated, got inf"),
         ({"problem": dt.Problem(features_per_dim=math.inf)}, "features_per_dim must be finite"),
@@ -64,6 +81,29 @@ def test_bad_input(changes: dict[str, Any], message: str) -> None:
     arguments = {"problem": dt.Problem(ridge=0.1), "dim": 10, "n_data": 2, "n_init": 2, **changes}
     with pytest.raises(ValueError, match=f"^{message}"):
         dt.simulate(arguments.pop("problem"), **arguments)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"dim": [10, 20]}, "dim must be one number, got \\[10, 20\\]"),
+        ({"n_members": None}, "n_members must be a number"),
+        ({"n_members": ([1, 2],)}, "n_members must be one number, got \\[1, 2\\]"),
+        ({"center": "false"}, "center must be true or false, got 'false'"),
+        ({"widths": "abc"}, "widths must be a sequence of numbers, got 'abc'"),
+        ({"widths": iter([1.0])}, "widths must be a sequence of numbers, got"),
+    ],
+)
+def test_wrong_types(changes: dict[str, Any], message: str) -> None:
+    arguments = {"dim": 10, "n_data": 2, "n_init": 2, **changes}
+    with pytest.raises(TypeError, match=f"^{message}"):
+        dt.simulate(dt.Problem(ridge=0.1), **arguments)
+
+
+@pytest.mark.parametrize("members", [0, -3, 2.5])
+def test_members_are_checked_without_division_too(members: float) -> None:
+    with pytest.raises(ValueError, match=r"^n_members must be a whole number in"):
+        dt.simulate(dt.Problem(ridge=0.1), dim=10, n_data=2, n_init=2, n_members=members)
 
 
 def test_one_value_is_as_good_as_a_sequence() -> None:

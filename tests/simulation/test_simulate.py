@@ -4,18 +4,12 @@ import math
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 import doubletrouble as dt
-from doubletrouble.simulation import place
 from doubletrouble.simulation.result import Simulation
 
 PARTS = ("noise", "initialization", "sampling", "bias", "bayes", "total")
-
-
-def shifted(z: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    return np.tanh(z + 0.3)
 
 
 def same(a: Simulation, b: Simulation, rtol: float) -> None:
@@ -34,48 +28,6 @@ def test_the_seed_decides() -> None:
     for name in first:
         np.testing.assert_array_equal(first[name], again[name])
         assert not np.array_equal(first[name], other[name])
-
-
-def test_large_arrays_do_not_depend_on_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(place, "_BLOCK", 7)
-    many = place.normals(np.random.default_rng(3), (5, 6))
-    monkeypatch.setattr("os.cpu_count", lambda: 1)
-    np.testing.assert_array_equal(many, place.normals(np.random.default_rng(3), (5, 6)))
-    assert np.unique(many).size == 30
-
-
-@pytest.mark.parametrize(
-    ("model", "features", "activation"),
-    [
-        ("features", 0.5, "relu"),
-        ("features", 2.0, "gelu"),
-        ("features", 2.0, shifted),
-        ("gaussian", 0.5, "erf"),
-        ("gaussian", 2.0, "softplus"),
-        ("kernel", math.inf, "abs"),
-    ],
-)
-@pytest.mark.parametrize("center", [True, False])
-def test_torch_agrees_with_numpy(
-    model: str, features: float, activation: Any, center: bool
-) -> None:
-    problem = dt.Problem(
-        features_per_dim=features, ridge=1e-3, activation=activation, nonlinear_signal=0.5
-    )
-    options: dict[str, Any] = {"dim": 40, "model": model, "n_data": 2, "n_init": 3,
-                               "n_members": (1, 3), "schemes": ("ensemble", "divide"),
-                               "center": center}  # fmt: skip
-    a, b = (dt.simulate(problem, device=device, **options) for device in ("cpu", "torch"))
-    same(a, b, 1e-9)
-
-
-@pytest.mark.parametrize("name", dt.activations.NAMES)
-def test_every_activation_is_the_same_on_torch(name: str) -> None:
-    torch = pytest.importorskip("torch", reason="torch is not installed")
-    sigma: Any = dt.activation(name).function
-    z = np.linspace(-4, 4, 101)
-    np.testing.assert_allclose(sigma(torch.tensor(z)), np.asarray(sigma(z)), rtol=1e-13, atol=1e-15)
-    assert np.asarray(sigma(0.5)) == pytest.approx(np.asarray(sigma(np.array([0.5])))[0])
 
 
 def test_a_path_of_ridges_is_its_points() -> None:
@@ -115,7 +67,7 @@ def test_axes_match_the_theory() -> None:
     estimates = run.error(10)
     for name in PARTS:
         assert np.shape(getattr(estimates, name).value) == (3, 2)
-    np.testing.assert_allclose(estimates.total.value, theory.total, rtol=0.3)
+    assert np.shape(estimates.total.z_score(theory.total)) == (3, 2)
     low, high = estimates.interval(0.95)
     assert np.all(low < estimates.total.value)
     assert np.all(estimates.total.value < high)
@@ -152,12 +104,12 @@ def test_many_test_points_approach_the_exact_average(
 
 def data_first(at: Any, rng: np.random.Generator) -> Any:
     """Draw test points from a generator of their own, so that the features stay the same."""
-    from doubletrouble.simulation.terms import Labels
+    from doubletrouble.simulation.terms import Data
 
     (aside,) = rng.spawn(1)
     inputs = [rng.standard_normal((at.n_samples, at.dim)) for _ in range(2)]
     test = aside.standard_normal((at.n_test, at.dim)) if at.n_test else None
-    return [Labels(x, None) for x in inputs], test
+    return Data((inputs[0], inputs[1]), None), test
 
 
 def test_auto_is_exact_where_it_is_cheap() -> None:
@@ -199,18 +151,29 @@ def test_divided_among_infinitely_many() -> None:
         assert getattr(run.error(math.inf, "divide"), name).value == expected
 
 
-def test_float32() -> None:
-    options: dict[str, Any] = {"dim": 60, "n_data": 4, "n_init": 2, "center": True}
-    problem = dt.Problem(features_per_dim=1.0, ridge=1e-3)
-    exact, single = (dt.simulate(problem, dtype=d, **options) for d in ("float64", "float32"))
-    same(exact, single, 5e-3)
-    assert single.dtype == "float32"
-    with pytest.raises(
-        ValueError, match=r"^ridge must be at least .* for dtype 'float32'.*, got 1"
-    ):
-        dt.simulate(dt.Problem(ridge=1e-9), dtype="float32", **options)
-    with pytest.raises(ValueError, match=r"^dtype must be one of float64, float32, got 'float16'"):
-        dt.simulate(problem, dtype="float16", **options)
+def test_a_kernel_at_any_number_of_infinite_widths() -> None:
+    problem = dt.Problem(features_per_dim=math.inf, ridge=0.1)
+    run = dt.simulate(
+        problem, dim=10, n_data=2, n_init=2, model="kernel", widths=[math.inf, math.inf]
+    )
+    first, second = np.asarray(run.psi.psi1.value)
+    assert first == second > 0
+
+
+def test_unequal_parts_meet_as_parts_of_one_data_set_do() -> None:
+    """N = 3 divided by 2: parts of 1 and 2 samples, whose mean students must meet crosswise."""
+    problem = dt.Problem(features_per_dim=4.0, samples_per_dim=0.6, ridge=0.05)
+    options: dict[str, Any] = {"dim": 5, "n_data": 4000, "n_init": 2, "progress": False}
+    whole = dt.simulate(problem, schemes="divide", n_members=2, **options)
+    one, two = (
+        dt.simulate(dt.Problem(features_per_dim=4.0, samples_per_dim=n / 5, ridge=0.05), **options)
+        for n in (1, 2)
+    )
+    # isotropy: the mean students are multiples psi1 of the teacher
+    alone, together = float(one.psi.psi1.value), float(two.psi.psi1.value)
+    found = dt.Estimate.of(whole.divided[2]["psi2_divide"])
+    assert abs(float(found.z_score(alone * together))) < 5
+    assert abs(float(found.z_score((alone**2 + together**2) / 2))) > 10
 
 
 def test_sizes_are_those_realized() -> None:
@@ -220,12 +183,14 @@ def test_sizes_are_those_realized() -> None:
 
 
 def test_minimum_norm() -> None:
-    """At ridge 0 with P > N every noise-free training label is met: Ψ₁ is the plateau's."""
-    problem = dt.Problem(features_per_dim=3.0, ridge=0.0)
-    run = dt.simulate(problem, dim=100, n_data=20, n_init=2)
-    assert run.psi.psi1.value == pytest.approx(dt.psi_terms(problem).psi1, rel=0.02)
-    tiny = dt.simulate(dt.Problem(features_per_dim=3.0, ridge=1e-300), dim=100, n_data=20, n_init=2)
-    same(run, tiny, 1e-9)
+    """Ridge 0 is the limit of small ridges, also as far down as floats go."""
+    options: dict[str, Any] = {"dim": 50, "n_data": 5, "n_init": 2}
+    runs = [
+        dt.simulate(dt.Problem(features_per_dim=3.0, ridge=ridge), **options)
+        for ridge in (0.0, 1e-300, 1e-13)
+    ]
+    same(runs[0], runs[1], 1e-9)
+    same(runs[0], runs[2], 1e-6)
 
 
 def test_features_of_low_rank() -> None:
@@ -236,16 +201,29 @@ def test_features_of_low_rank() -> None:
     assert run.psi.psi2_vanilla.value == pytest.approx(1.0, abs=1e-9)
 
 
-def test_a_long_run_shows_progress(capsys: pytest.CaptureFixture[str]) -> None:
-    """Only to a terminal, and only after two seconds: nothing here."""
-    dt.simulate(dt.Problem(ridge=0.1), dim=10, n_data=2, n_init=2)
-    assert capsys.readouterr().err == ""
+def test_progress_is_told_where_it_takes_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[dict[str, Any]] = []
+
+    def bar(draws: Any, **options: Any) -> Any:
+        seen.append(options)
+        return draws
+
+    monkeypatch.setattr("tqdm.tqdm", bar)
+    for progress in (True, False):
+        dt.simulate(dt.Problem(ridge=0.1), dim=10, n_data=3, n_init=2, progress=progress)
+    assert [(o["total"], o["delay"], o["disable"]) for o in seen] == [(3, 2, None), (3, 2, True)]
 
 
 def test_what_was_not_simulated_is_not_invented() -> None:
     run = dt.simulate(dt.Problem(ridge=0.1), dim=10, n_data=2, n_init=2)
     with pytest.raises(ValueError, match=r"^scheme must be 'ensemble', or 'divide' with n_members"):
         run.error(2, "divide")
+
+
+def test_a_simulation_is_shown_without_its_draws() -> None:
+    run = dt.simulate(dt.Problem(ridge=0.1), dim=10, n_data=3, n_init=2)
+    assert repr(run).startswith("Simulation(problem=Problem(")
+    assert repr(run).endswith("dim=10, model='features', seed=0, n_data=3, n_init=2, test='exact')")
 
 
 def test_estimates_read_as_a_table() -> None:

@@ -95,3 +95,8 @@ def test_an_unfinished_sweep_is_a_table_too(tmp_path: Path) -> None:
 def test_other_suffixes_are_refused(store: Path, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"path must end in .csv or .parquet, got '.*/t.xlsx'"):
         SWEEP.export(store, tmp_path / "t.xlsx")
+
+
+def test_a_folder_that_is_missing_is_named(store: Path, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"^path must be in a folder that exists, got '.*none/x"):
+        SWEEP.export(store, tmp_path / "none" / "x.csv")

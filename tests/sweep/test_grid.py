@@ -113,8 +113,8 @@ def test_equal_values_are_equal_grids_however_written() -> None:
         ({"features_per_dim": 1e-3}, "dim must be large enough for a feature and a sample, got 12"),
         ({"model": "gaussian", "test": "sample"}, "test must be 'exact' or 'auto' for model"),
         ({"activation": "tanh", "test": "exact"}, "activation must have a closed form"),
-        ({"seed": -1}, "seed must be in [0, 9223372036854775807], got -1"),
-        ({"seed": 0.5}, "seed must be a whole number, got 0.5"),
+        ({"seed": -1}, "seed must be a whole number of at least 0 and below 4294967296, got -1"),
+        ({"seed": 0.5}, "seed must be a whole number of at least 0 and below 4294967296, got 0.5"),
         ({"n_data": 1}, "n_data must be a whole number of at least 2, got 1"),
         ({"n_init": 2.5}, "n_init must be a whole number of at least 2, got 2.5"),
         ({"n_members": [0]}, "n_members must be a whole number in [1, inf], got 0"),
@@ -123,7 +123,10 @@ def test_equal_values_are_equal_grids_however_written() -> None:
         ({"test": "some"}, "test must be among auto, exact, sample, got 'some'"),
         ({"dtype": "int"}, "dtype must be among float64, float32, got 'int'"),
         ({"center": 1}, "center must be true or false, got 1"),
-        ({"device": 3}, "device must be a name, got 3"),
+        ({"device": 3}, "device must be 'cpu', 'torch' or of torch, got 3"),
+        ({"device": "abacus"}, "device must be 'cpu', 'torch' or of torch, got 'abacus'"),
+        ({"ridge": b"0.1"}, "ridge must be a number"),
+        ({"ridge": [[0.1, 1.0]]}, "ridge must be one number, got [0.1, 1.0]"),
     ],
 )
 def test_bad_values_are_refused_at_once(given: dict[str, Any], said: str) -> None:

@@ -6,7 +6,7 @@ import doubletrouble as dt
 
 FLAT = """
 features_per_dim = "0.1:10:log:3"
-ridge = [0.0, "0.1:1:linear:2"]
+ridge = [0.01, "0.1:1:linear:2"]
 dim = 20
 seed = "0:3:linear:4"
 schemes = ["ensemble", "divide"]
@@ -16,7 +16,7 @@ center = false
 TABLES = """
 [problem]
 features_per_dim = [0.1, 1, 10]
-ridge = [0, 0.1, 1]
+ridge = [1e-2, 0.1, 1]
 [simulation]
 dim = 20
 seed = [0, 1, 2, 3]
@@ -35,7 +35,7 @@ def write(folder: Path, text: str) -> Path:
 @pytest.mark.parametrize("text", [FLAT, TABLES])
 def test_a_file_means_what_python_means(text: str, tmp_path: Path) -> None:
     assert dt.Sweep.from_toml(write(tmp_path, text)) == dt.Sweep(
-        features_per_dim=[0.1, 1.0, 10.0], ridge=[0.0, 0.1, 1.0], dim=20, seed=range(4),
+        features_per_dim=[0.1, 1.0, 10.0], ridge=[0.01, 0.1, 1.0], dim=20, seed=range(4),
         schemes=["ensemble", "divide"], n_members=[1, 2, float("inf")], center=False,
     )  # fmt: skip
 

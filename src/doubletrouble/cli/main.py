@@ -1,9 +1,10 @@
 """The entry point: run a command, and turn errors into one sentence and an exit code.
 
 0 is success, 1 that something asked for did not succeed, 2 bad input or a file that cannot be
-used; 130 and 143 follow Ctrl-C and SIGTERM.
+used; 130 and 143 follow Ctrl-C and SIGTERM, 141 that the reader of a pipe has left.
 """
 
+import os
 import signal
 import sys
 from collections.abc import Iterator, Sequence
@@ -29,7 +30,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             require("rich", "cli")
             from doubletrouble.cli.app import run
 
-            return run([word for word in words if word != DEBUG])
+            code = run([word for word in words if word != DEBUG])
+            sys.stdout.flush()
+            return code
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at exit
+        return 128 + signal.SIGPIPE
     except KeyboardInterrupt as error:
         _say(error, "stopped")
         return 128 + (signals[0] if signals else signal.SIGINT)

@@ -9,7 +9,7 @@ import typer
 from doubletrouble.cli.output import note, show, show_json, show_table
 
 if TYPE_CHECKING:
-    from doubletrouble.sweep.outcome import SweepResult
+    from doubletrouble.sweep.outcome import Status, SweepResult
 
 INCOMPLETE = 1  # exit code when cells have failed
 
@@ -70,10 +70,19 @@ def retry(
 
 @group.command()
 def status(store: StorePath, sweep: Hash = None, json: Json = False) -> None:
-    """Tell how many cells are done, failed and missing."""
+    """Tell how many cells are done, failed and missing; of every sweep, if there are several."""
     from doubletrouble.sweep.grid import Sweep
 
-    _report(Sweep.from_store(store, sweep).results(store), json)
+    grids = Sweep.all_from_store(store) if sweep is None else []
+    if len(grids) < 2:
+        _report(Sweep.from_store(store, sweep).results(store), json)
+        return
+    counts = [(grid, grid.status(store)) for grid in grids]
+    if json:
+        show_json([_counts(store, grid.hash, count) for grid, count in counts])
+        return
+    rows = [(*_numbers(grid.hash, count), grid.summary) for grid, count in counts]
+    show_table(str(store), (*_COLUMNS, "grid"), rows)
 
 
 @group.command()
@@ -109,20 +118,27 @@ def _report(result: "SweepResult", json: bool) -> None:
     count, name = result.status, result.sweep.hash
     messages = Counter(row.message for row in result if row.message) if count.failed else Counter()
     if json:
-        show_json(
-            {
-                "store": str(result.store),
-                "sweep": name,
-                "total": count.total,
-                "done": count.done,
-                "failed": count.failed,
-                "missing": count.missing,
-                "messages": dict(messages),
-            }
-        )
+        show_json(_counts(result.store, name, count) | {"messages": dict(messages)})
         return
-    numbers = (name[:SHOWN], count.total, count.done, count.failed, count.missing)
-    show_table(str(result.store), ("sweep", "cells", "done", "failed", "missing"), [numbers])
+    show_table(str(result.store), _COLUMNS, [_numbers(name, count)])
     if messages:
         shown = [(n, message) for message, n in messages.most_common(_MOST_MESSAGES)]
         show_table("why cells failed", ("cells", "message"), shown)
+
+
+_COLUMNS = ("sweep", "cells", "done", "failed", "missing")
+
+
+def _numbers(name: str, count: "Status") -> tuple[object, ...]:
+    return (name[:SHOWN], count.total, count.done, count.failed, count.missing)
+
+
+def _counts(store: Path, name: str, count: "Status") -> dict[str, object]:
+    return {
+        "store": str(store),
+        "sweep": name,
+        "total": count.total,
+        "done": count.done,
+        "failed": count.failed,
+        "missing": count.missing,
+    }

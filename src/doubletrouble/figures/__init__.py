@@ -10,7 +10,8 @@ Only the drawing needs matplotlib (the extra `figures`); the data functions do n
 
 from doubletrouble.figures.decomposition import decomposition_data
 from doubletrouble.figures.gallery import write_gallery
+from doubletrouble.figures.make import make_figure
 from doubletrouble.figures.registry import FIGURES
 from doubletrouble.figures.save import save
 
-__all__ = ["FIGURES", "decomposition_data", "save", "write_gallery"]
+__all__ = ["FIGURES", "decomposition_data", "make_figure", "save", "write_gallery"]

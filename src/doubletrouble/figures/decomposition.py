@@ -5,16 +5,17 @@ P features, N samples of dimension D, a linear teacher of norm F and label noise
 is noise + initialization + sampling + bias, each exact in the limit of large P, N and D.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from doubletrouble.activations import Activation
-from doubletrouble.figures import style
+from doubletrouble.figures import agreement, drawing, reference, style
+from doubletrouble.figures.ratios import along_ratios, numbers
 from doubletrouble.figures.spec import FigureSpec, Line, Table
-from doubletrouble.parameters import FloatArray, Numeric, checked, declarations
+from doubletrouble.parameters import FloatArray, Numeric
 from doubletrouble.problems import Problem
 from doubletrouble.theory.error import exact_error
 
@@ -23,6 +24,17 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 CAUSES = ("noise", "initialization", "sampling", "bias")
+COLUMNS = {  # the authors' names
+    "noise": "noise_variance",
+    "initialization": "init_variance",
+    "sampling": "sampling_variance",
+    "bias": "bias",
+    "total": "total",
+}
+_FILES = {
+    (1e-5, 1.0): "fig3_top_decomposition_lambda1e-5_SNR1_K1.csv",
+    (1e-1, 1.0): "fig3_bottom_decomposition_lambda1e-1_SNR1_K1.csv",
+}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -45,18 +57,6 @@ class Panel:
         return {line.label: line for line in self.lines}[label]
 
 
-def default_ratios() -> FloatArray:
-    """P/N from 0.1 to 100, evenly spaced in log and ten times denser around P = N, which is in it.
-
-    >>> bool(1.0 in default_ratios())
-    True
-    """
-    wide, close = np.linspace(-1, 2, 241), np.linspace(-0.1, 0.1, 161)
-    exponents = np.unique(np.round(np.concatenate([wide, close]), 9))
-    ratios: FloatArray = 10.0**exponents
-    return ratios
-
-
 def decomposition_data(
     *,
     ridges: Sequence[float] = (1e-5, 1e-1),
@@ -74,22 +74,12 @@ def decomposition_data(
     >>> [(line.label, round(float(line.y[0]), 3)) for line in panel.lines[:2]]
     [('noise', 0.47), ('initialization', 0.301)]
     """
-    grid = default_ratios() if ratios is None else ratios
-    ratio = np.atleast_1d(checked("ratios", grid, declarations(Problem)["features_per_dim"]))
-    if ratio.ndim != 1:
-        raise ValueError(f"ratios must be one-dimensional, got shape {ratio.shape}")
-    if np.ndim(ridges) != 1 or np.size(ridges) == 0:
-        raise ValueError(f"ridges must be a list with at least one number, got {ridges!r}")
     panels = []
-    for ridge in ridges:
-        problem = Problem(
-            features_per_dim=ratio * samples_per_dim,
-            samples_per_dim=samples_per_dim,
-            ridge=ridge,
-            signal=signal,
-            noise=noise,
+    for ridge in numbers("ridges", ridges):
+        ratio, problem = along_ratios(
+            ratios, samples_per_dim=samples_per_dim, ridge=ridge, signal=signal, noise=noise,
             activation=activation,
-        )
+        )  # fmt: skip
         error = exact_error(problem, n_members=n_members, scheme=scheme)
         labels = (*CAUSES, "total")
         lines = tuple(Line(label, ratio, np.asarray(getattr(error, label))) for label in labels)
@@ -111,25 +101,10 @@ def table(panels: Sequence[Panel]) -> Table:
 
 def draw(axes: "Axes", panel: Panel) -> None:
     """Draw one panel on axes that the caller owns."""
-    axes.set(xscale="log", yscale="log", xlabel="Features per sample, $P/N$", ylabel="Test error")
-    axes.axvline(1.0, color="#555555", linewidth=0.8, linestyle=(0, (4, 3)), zorder=1)
-    axes.annotate(
-        "$P=N$", (1.0, 1.0), (0, 3), xycoords=("data", "axes fraction"),
-        textcoords="offset points", ha="center", va="bottom", color="#333333", annotation_clip=True,
-    )  # fmt: skip
+    drawing.log_axes(axes, [panel.ratios])
+    drawing.threshold(axes)
     for place, (label, stroke) in enumerate(style.STROKES.items()):
-        line = panel.line(label)
-        if not np.any((line.y > 0) & np.isfinite(line.y)):
-            continue  # an absent cause has no place on a logarithmic axis
-        axes.plot(
-            line.x, line.y, label=stroke.label, color=stroke.color, linestyle=stroke.linestyle,
-            linewidth=stroke.width, marker=stroke.marker, markerfacecolor=stroke.face,
-            markeredgewidth=1.0, markevery=style.spread(line.x, count=6, shift=0.2 * place),
-        )  # fmt: skip
-    style.plain_ticks(axes)
-    inside = panel.ratios[np.isfinite(panel.ratios)]
-    if inside.size > 1:
-        axes.set_xlim(inside.min(), inside.max())
+        drawing.curve(axes, panel.line(label), stroke, label=stroke.label, place=place)
     axes.set_title(rf"$\lambda={style.scientific(panel.ridge)}$", loc="right")
 
 
@@ -138,25 +113,45 @@ def plot(panels: Sequence[Panel]) -> "Figure":
     with style.journal():
         figure = style.blank(height=3.1)
         row = figure.subplots(1, len(panels), sharex=True, sharey=True, squeeze=False)[0]
-        for place, (axes, panel) in enumerate(zip(row, panels, strict=True)):
+        for axes, panel in zip(row, panels, strict=True):
             draw(axes, panel)
-            if len(panels) > 1:
-                axes.set_title(f"({chr(ord('a') + place)})", loc="left")
             axes.label_outer()
+        drawing.letters(row)
         row[0].set_ylim(style.log_range(line.y for panel in panels for line in panel.lines))
-        handles, labels = row[0].get_legend_handles_labels()
-        figure.legend(
-            handles,
-            labels,
-            title=_setting(panels[0]),
-            ncols=len(labels),
-            loc="outside upper center",
-        )
-        figure.draw_without_rendering()  # ticks are made in this style, not at a later save
-    return figure
+        drawing.legend_above(figure, title=setting(panels[0]))
+        return drawing.finish(figure)
 
 
-def _setting(panel: Panel) -> str:
+def agrees(panels: Sequence[Panel]) -> tuple[str, ...]:
+    """The authors' values, for the panels they have."""
+    return tuple(f"λ = {p.ridge:g}: {said}" for p in panels for said in with_stored(p, _FILES))
+
+
+def with_stored(panel: Panel, files: Mapping[tuple[float, float], str]) -> tuple[str, ...]:
+    """One panel against the authors' table of its ridge and number of members, if it has one."""
+    at = (panel.ridge, float(np.asarray(panel.n_members)))
+    ratios, rows = reference.along(files.get(at, ""))
+    same: dict[str, float | str] = {
+        "samples_per_dim": 1.0,
+        "signal": 1.0,
+        "noise": 1.0,
+        "activation": "relu",
+    }
+    if not rows or panel.scheme != "ensemble" or not reference.constants(panel.problem, **same):
+        return ()
+    problem = replace(panel.problem, features_per_dim=ratios)
+    error = exact_error(problem, n_members=panel.n_members)
+    # at 1e-5 their Ψ are good to 1e-7; a small part is a difference of two of them
+    return agreement.with_authors(
+        (
+            (np.asarray(getattr(error, cause)), reference.column(rows, name))
+            for cause, name in COLUMNS.items()
+        ),
+        scale=reference.column(rows, "total"),
+    )
+
+
+def setting(panel: Panel, *, ridge: bool = False) -> str:
     """What the panels share, as the figure prints it."""
     problem = panel.problem
     signal, noise, samples, members = (
@@ -164,7 +159,8 @@ def _setting(panel: Panel) -> str:
         for value in (problem.signal, problem.noise, problem.samples_per_dim, panel.n_members)
     )
     snr = signal / noise if noise else np.inf
-    words = [
+    words = [rf"$\lambda={style.scientific(panel.ridge)}$"] if ridge else []
+    words += [
         f"$N/D={style.scientific(samples)}$",
         rf"$\mathrm{{SNR}}=F/\tau={style.scientific(snr)}$",
     ]
@@ -197,4 +193,5 @@ FIGURE = FigureSpec(
     data=decomposition_data,
     plot=plot,
     table=table,
+    agreement=agrees,
 )

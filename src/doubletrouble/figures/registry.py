@@ -2,7 +2,60 @@
 
 from typing import Any
 
-from doubletrouble.figures.decomposition import FIGURE as DECOMPOSITION
+from doubletrouble.figures import (
+    anova,
+    asymptotics,
+    decomposition,
+    divide_and_conquer,
+    double_descent,
+    ensemble_or_regularize_map,
+    ensemble_vs_overparametrize,
+    ensemble_vs_regularize,
+    multiple_k_decomposition,
+    rf_multiple,
+    rf_single,
+    term_by_term,
+    under_or_over,
+)
 from doubletrouble.figures.spec import FigureSpec
 
-FIGURES: dict[str, FigureSpec[Any]] = {spec.name: spec for spec in (DECOMPOSITION,)}
+ORDER = (
+    "rf-single",
+    "term-by-term",
+    "decomposition",
+    "rf-multiple",
+    "double-descent",
+    "multiple-k-decomposition",
+    "ensemble-vs-overparametrize",
+    "ensemble-vs-regularize",
+    "lazy",  # needs trained networks
+    "asymptotics",
+    "divide-and-conquer",
+    "under-or-over",
+    "anova",
+    "ensemble-or-regularize-map",
+)
+"""The paper's figures as the paper has them, then those beyond it."""
+
+_MODULES = (
+    term_by_term,
+    decomposition,
+    double_descent,
+    multiple_k_decomposition,
+    ensemble_vs_overparametrize,
+    ensemble_vs_regularize,
+    asymptotics,
+    divide_and_conquer,
+    under_or_over,
+    anova,
+    ensemble_or_regularize_map,
+    rf_single,
+    rf_multiple,
+)
+
+FIGURES: dict[str, FigureSpec[Any]] = {
+    spec.name: spec
+    for spec in sorted(
+        (module.FIGURE for module in _MODULES), key=lambda spec: ORDER.index(spec.name)
+    )
+}

@@ -1,13 +1,14 @@
-"""What a figure consists of: a data function, a drawing, a table, and words about it.
+"""What a figure consists of: a data function, a drawing, a table, a check, and words about it.
 
-The defaults of the data function are the figure's parameters. They are written there once; the
-gallery's parameter list and the lines that remake the figure are read from them.
+The defaults of the data function are the paper's constants. They are written there once; presets
+and a reader's options replace some of them, and the gallery's parameter list and the lines that
+remake the figure are read from what results.
 """
 
 import inspect
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from doubletrouble.parameters import FloatArray
 
@@ -15,6 +16,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Data = TypeVar("Data")
+
+PRESETS = ("laptop", "paper")
+"""All figures in a few minutes, or with simulations as large as the paper's and denser grids."""
+
+STORE = "store"  # the argument of a data function that simulates: where finished curves are kept
 
 
 class Line(NamedTuple):
@@ -32,6 +38,11 @@ class Table(NamedTuple):
     rows: list[tuple[float, ...]]
 
 
+def nothing_to_check(_: Any) -> tuple[str, ...]:
+    """A figure without numbers has nothing to agree with."""
+    return ()
+
+
 @dataclass(frozen=True, kw_only=True)
 class FigureSpec(Generic[Data]):
     """A figure of the gallery; `name` is also the stem of its files."""
@@ -43,6 +54,8 @@ class FigureSpec(Generic[Data]):
     data: Callable[..., Data]
     plot: Callable[[Data], "Figure"]
     table: Callable[[Data], Table]
+    agreement: Callable[[Data], Sequence[str]] = nothing_to_check  # one statement a line
+    presets: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
 
     @property
     def arguments(self) -> dict[str, object]:
@@ -51,14 +64,44 @@ class FigureSpec(Generic[Data]):
         return {n: p.default for n, p in parameters.items() if p.default is not None}
 
     @property
-    def source(self) -> str:
+    def simulates(self) -> bool:
+        """Whether the data function keeps simulations in a store."""
+        return STORE in inspect.signature(self.data).parameters
+
+    def with_preset(
+        self, preset: str, options: Mapping[str, object] | None = None
+    ) -> dict[str, object]:
+        """The arguments under a preset, with `options` on top."""
+        if preset not in PRESETS:
+            raise ValueError(f"preset must be one of {', '.join(PRESETS)}, got {preset!r}")
+        known = [n for n in inspect.signature(self.data).parameters if n != STORE]
+        for name in options or {}:
+            if name not in known:
+                listed = ", ".join(known) or "none"
+                raise ValueError(f"options of {self.name} must be among {listed}, got {name!r}")
+        return {**self.arguments, **self.presets.get(preset, {}), **(options or {})}
+
+    def source(self, arguments: Mapping[str, object] | None = None) -> str:
         """The Python lines that write this figure's files into the folder `out`."""
         functions = (self.data, self.plot, self.table)
         data, plot, table = (function.__name__ for function in functions)
-        arguments = "".join(f"    {name}={value!r},\n" for name, value in self.arguments.items())
+        chosen = self.arguments if arguments is None else arguments
+        lines = "".join(f"    {name}={_literal(value)},\n" for name, value in chosen.items())
         return (
             f"from {self.data.__module__} import {', '.join(sorted((data, plot, table)))}\n"
             "from doubletrouble.figures.save import save\n\n"
-            f"data = {data}(\n{arguments})\n"
+            f"data = {data}(\n{lines})\n"
             f'save("out/{self.name}", {plot}(data), {table}(data))\n'
         )
+
+
+def _literal(value: object) -> str:
+    """A value as Python source, which repr of inf is not.
+
+    >>> _literal((1, float("inf")))
+    '(1, float("inf"))'
+    """
+    if isinstance(value, tuple | list):
+        inside = ", ".join(map(_literal, value))
+        return f"({inside},)" if len(value) == 1 else f"({inside})"
+    return 'float("inf")' if value == float("inf") else repr(value)

@@ -5,6 +5,7 @@ its own dashes and marker, so that a grey print loses nothing. Fonts come with m
 reader's own matplotlibrc is set aside, so that a figure looks the same everywhere.
 """
 
+import itertools
 import math
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -18,6 +19,8 @@ from doubletrouble.parameters import FloatArray
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+_FEW = 100  # an axis over less than this factor has too few powers of ten to read
 
 WIDTH = 7.0  # inches: the text width of a two-column journal page
 
@@ -80,6 +83,15 @@ STROKES: dict[str, Stroke] = {
     "bias": Stroke("Bias", "#CC79A7", (0, (1.2, 1.0)), "D", 1.9, "white"),
 }
 
+# For curves that differ in a number, K say: in the order of the curves.
+SERIES: tuple[Stroke, ...] = (
+    Stroke("", "#000000", "-", "o", 1.7, "#000000"),
+    Stroke("", "#D55E00", (0, (6, 2)), "s", 1.7, "white"),
+    Stroke("", "#0072B2", (0, (5, 1.5, 1, 1.5)), "^", 1.7, "#0072B2"),
+    Stroke("", "#009E73", (0, (1.2, 1.0)), "D", 2.0, "white"),
+    Stroke("", "#CC79A7", (0, (3, 1, 1, 1, 1, 1)), "v", 1.7, "#CC79A7"),
+)
+
 
 @contextmanager
 def journal() -> Iterator[None]:
@@ -98,11 +110,28 @@ def blank(*, height: float) -> "Figure":
     return figure
 
 
+def cycle() -> Iterator[Stroke]:
+    """Strokes for any number of curves."""
+    return itertools.cycle(SERIES)
+
+
 def plain_ticks(axes: "Axes") -> None:
     """Label the decades of logarithmic axes, 0.1, 1, 10, and nothing between them."""
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_formatter(plain_number)
         axis.set_minor_formatter("")
+
+
+def fill_ticks(axes: "Axes") -> None:
+    """Label 2, 3 and 5, too, on logarithmic axes of hardly more than a decade."""
+    for axis, (low, high) in ((axes.xaxis, axes.get_xlim()), (axes.yaxis, axes.get_ylim())):
+        if axis.get_scale() == "log" and high < _FEW * low:
+            axis.set_minor_formatter(_said)
+            axis.set_tick_params(which="minor", labelsize=RC["ytick.labelsize"])
+
+
+def _said(value: float, _: object = None) -> str:
+    return plain_number(value) if f"{value:.0e}"[0] in "235" else ""
 
 
 def log_range(curves: Iterable[FloatArray]) -> tuple[float, float]:

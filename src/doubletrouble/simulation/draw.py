@@ -22,8 +22,9 @@ from doubletrouble.simulation.features import (
 )
 from doubletrouble.simulation.learner import Learner, Sums, accumulated, learner
 from doubletrouble.simulation.place import Array, Place
-from doubletrouble.simulation.teacher import curvatures
-from doubletrouble.simulation.terms import CURVED, TERMS, Labels, draw_terms
+from doubletrouble.simulation.result import CURVED
+from doubletrouble.simulation.teacher import curvature
+from doubletrouble.simulation.terms import TERMS, Data, draw_terms
 
 Draw = dict[int, dict[str, FloatArray]]
 """By the number of parts the data are divided in: every Ψ term, (widths, ridges)."""
@@ -46,36 +47,45 @@ class Setting:
     place: Place
     slope: Slope | None  # of the true features; None: Gaussian covariates
 
-    def blocks(self, parts: int) -> Iterator[slice]:
-        """The rows of each part of divided data, as even as can be."""
+    def blocks(self, parts: int, rng: np.random.Generator) -> Iterator[tuple[slice, slice]]:
+        """Pairs of parts of divided data, one of each data set, as even as can be.
+
+        Where some are a sample larger, each part meets any other with equal probability: that is
+        how different parts of one data set meet.
+        """
         ends = [round(k * self.n_samples / parts) for k in range(parts + 1)]
-        return (slice(start, end) for start, end in pairwise(ends))
+        found = [slice(start, end) for start, end in pairwise(ends)]
+        turn = int(rng.integers(1, parts)) if self.n_samples % parts else 0
+        return zip(found, found[turn:] + found[:turn], strict=True)
 
 
 def feature_draw(at: Setting, rng: np.random.Generator) -> Draw:
     """Draw data and features, and return every term."""
     data, test = drawn_data(at, rng)
-    sets = _drawn_features(at, [labels.inputs for labels in data], test, rng)
+    sets = _drawn_features(at, data.inputs, test, rng)
     n_shared = sets[0].outputs.shape[1]
     found, sums = empty_draw(at), _Growing(at.n_samples, sets)
     for w, width in enumerate(map(int, at.widths)):
         whole = sums.up_to(width)
         for parts, terms in found.items():
-            for rows in at.blocks(parts):
-                n = rows.stop - rows.start
-                alphas = [n * width * ridge / at.dim for ridge in at.ridges]
+            for rows in at.blocks(parts, rng):
+                alphas = [[_size(part) * width * r / at.dim for r in at.ridges] for part in rows]
                 learners = [
                     (
-                        _part(one, 0, width, rows, alphas, grown[0]),
-                        _part(one, 1, width, rows, alphas, grown[1]),
+                        _part(one, 0, width, rows[0], alphas[0], grown[0]),
+                        _part(one, 1, width, rows[1], alphas[1], grown[1]),
                     )
                     for one, grown in zip(sets, whole, strict=True)
                 ]
-                seen = [labels.rows(rows) for labels in data]
-                for r, alpha in enumerate(alphas):
-                    for name, value in draw_terms(learners, seen, alpha, n_shared).items():
+                seen = data.rows(rows)
+                for r, both in enumerate(zip(*alphas, strict=True)):
+                    for name, value in draw_terms(learners, seen, both, n_shared).items():
                         terms[name][w, r] += value / parts
     return found
+
+
+def _size(part: slice) -> int:
+    return int(part.stop - part.start)
 
 
 def empty_draw(at: Setting) -> Draw:
@@ -84,12 +94,12 @@ def empty_draw(at: Setting) -> Draw:
     return {k: {name: np.zeros(shape) for name in names} for k in at.divisions}
 
 
-def drawn_data(at: Setting, rng: np.random.Generator) -> tuple[list[Labels], Array | None]:
+def drawn_data(at: Setting, rng: np.random.Generator) -> tuple[Data, Array | None]:
     """Two data sets, and test points where they are sampled."""
-    inputs = [at.place.normals(rng, (at.n_samples, at.dim)) for _ in range(2)]
+    first, second = (at.place.normals(rng, (at.n_samples, at.dim)) for _ in range(2))
     test = at.place.normals(rng, (at.n_test, at.dim)) if at.n_test else None
-    bent = curvatures(inputs, test) if at.curved else [None, None]
-    return [Labels(x, c) for x, c in zip(inputs, bent, strict=True)], test
+    bent = curvature((first, second), test) if at.curved else None
+    return Data((first, second), bent), test
 
 
 def _drawn_features(

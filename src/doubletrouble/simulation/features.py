@@ -16,16 +16,20 @@ O(1/D).
 
 import math
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from array_api_compat import array_namespace
 
 from doubletrouble.activations import Activation, is_named
-from doubletrouble.moments import any_moments, smooth_moments
+from doubletrouble.moments import Function, any_moments, smooth_moments
 from doubletrouble.parameters import FloatArray
 from doubletrouble.simulation.overlap import Overlap, closed_form
 from doubletrouble.simulation.place import Array, Place
+
+if TYPE_CHECKING:
+    from numpy.polynomial import Chebyshev
 
 Slope = Callable[[FloatArray], FloatArray]
 
@@ -112,12 +116,12 @@ def _exact_rests(
     assert known is not None  # asked at the door
     xp = array_namespace(thetas[0])
     theta, linear = xp.concat(list(thetas), axis=0), xp.concat(list(linears), axis=0)
-    covariance = centred_overlap(known, theta, theta, mean) - linear @ linear.T
-    count = covariance.shape[0]
-    # covariances of low rank (quadratic) are only just not negative after rounding
-    lift = count * xp.finfo(covariance.dtype).eps * float(xp.max(xp.linalg.diagonal(covariance)))
-    eye = xp.eye(count, dtype=covariance.dtype, device=covariance.device)
-    factor = xp.linalg.cholesky(covariance + (10 * lift + 1e-300) * eye)
+    overlap = centred_overlap(known, theta, theta, mean)
+    count, precision = overlap.shape[0], xp.finfo(overlap.dtype)
+    # covariances of low rank (quadratic) or none (linear) are negative by rounding
+    lift = 10 * count * precision.eps * float(xp.max(xp.linalg.diagonal(overlap)))
+    eye = xp.eye(count, dtype=overlap.dtype, device=overlap.device)
+    factor = xp.linalg.cholesky(overlap - linear @ linear.T + lift * eye)
     size = count // len(thetas)
     return [factor[size * j : size * (j + 1), :] for j in range(len(thetas))]
 
@@ -125,8 +129,11 @@ def _exact_rests(
 def centred_overlap(known: Overlap, x: Array, z: Array, mean: float) -> Array:
     """E (σ(u) - mean)(σ(v) - mean) for u, v with the scalar products of the rows of x and z."""
     xp = array_namespace(x, z)
-    a, b = xp.sum(x * x, axis=1)[:, None], xp.sum(z * z, axis=1)[None, :]
-    raw = known.overlap(a, b, x @ z.T)
+    a, b, c = xp.sum(x * x, axis=1)[:, None], xp.sum(z * z, axis=1)[None, :], x @ z.T
+    if z is x:  # to the last bit: an angle of zero is sensitive
+        eye = xp.eye(c.shape[0], dtype=c.dtype, device=c.device)
+        c = c + eye * (a - c)
+    raw = known.overlap(a, b, c)
     return raw - mean * (known.mean(a) + known.mean(b)) + mean**2
 
 
@@ -146,19 +153,32 @@ def slope_by_power(activation: Activation, dim: int) -> Slope:
         raise ValueError(f"activation must have a function to be simulated, got {activation!r}")
     if known is not None:
         return lambda a: np.asarray(known.slope(a))
+    nodes = _interpolated(sigma, activation.name, is_named(activation), dim)
+    low, high = (float(end) for end in nodes.domain)
+    return lambda a: np.asarray(nodes(np.clip(np.log(a), low, high)) / np.sqrt(a))
+
+
+@lru_cache(maxsize=64)
+def _interpolated(sigma: Function, name: str, smooth: bool, dim: int) -> "Chebyshev":
+    """E z σ(√a z), which stays bounded where the slope may not, as a function of log a."""
     from numpy.polynomial import Chebyshev
     from scipy.special import gammainccinv, gammaincinv
 
     def one(log_a: float) -> float:
         root = math.exp(0.5 * log_a)
         scaled = lambda z: np.asarray(sigma(root * z))  # noqa: E731
-        smooth = is_named(activation)
-        found = smooth_moments(scaled) if smooth else any_moments(scaled, activation.name)
-        return found.linear / root
+        return (smooth_moments(scaled) if smooth else any_moments(scaled, name)).linear
 
-    # |θ|² is a chi-square: what lies beyond these ends is never drawn
+    # |θ|² is a chi-square: almost nothing lies beyond these ends
     low = max(1e-6, 2 * gammaincinv(dim / 2, 1e-13) / dim)
-    high = 2 * gammainccinv(dim / 2, 1e-13) / dim
-    domain = [math.log(low), math.log(high)]
-    nodes = Chebyshev.interpolate(np.vectorize(one), 32, domain=domain)
-    return lambda a: np.asarray(nodes(np.clip(np.log(a), domain[0], domain[1])))
+    domain = [math.log(low), math.log(2 * gammainccinv(dim / 2, 1e-13) / dim)]
+    wanted = f"activation must vary more slowly to be simulated at dim = {dim}, got {name!r}"
+    for degree in (32, 64):
+        try:
+            nodes = Chebyshev.interpolate(np.vectorize(one), degree, domain=domain)
+        except ValueError as error:
+            raise ValueError(f"{wanted}; try a larger dim") from error
+        size = np.abs(nodes.coef)
+        if size[-4:].max() < 1e-9 * size.max():
+            return nodes
+    raise ValueError(f"{wanted}; try a larger dim")

@@ -21,21 +21,23 @@ from doubletrouble.simulation.features import centred_overlap
 from doubletrouble.simulation.learner import fitted
 from doubletrouble.simulation.overlap import closed_form
 from doubletrouble.simulation.place import Array
-from doubletrouble.simulation.terms import Labels, Terms, dot
+from doubletrouble.simulation.result import CURVED
+from doubletrouble.simulation.teacher import PAIRS, Curvature
+from doubletrouble.simulation.terms import Data, Terms, dot
 
 
 def kernel_draw(at: Setting, rng: np.random.Generator) -> Draw:
     """Draw data, and return every term."""
-    data, test = drawn_data(at, rng)
+    whole, test = drawn_data(at, rng)
     assert test is not None  # the kernel has no other way
     found = empty_draw(at)
     for parts, terms in found.items():
-        for rows in at.blocks(parts):
-            deltas = [(rows.stop - rows.start) * ridge / at.dim for ridge in at.ridges]
-            fits = [_students(at, labels.rows(rows), test, deltas) for labels in data]
+        for rows in at.blocks(parts, rng):
+            data = whole.rows(rows)
+            fits = [_students(at, x, test) for x in data.inputs]
             for r, students in enumerate(zip(*fits, strict=True)):
-                for name, value in _terms(students, test).items():
-                    terms[name][0, r] += value / parts
+                for name, value in _terms(students, data, test).items():
+                    terms[name][:, r] += value / parts  # whatever the number of infinite widths
     return found
 
 
@@ -47,53 +49,44 @@ class _Maps(NamedTuple):
     linear_sampled: Array  # (·, T)
 
 
-class _Student(NamedTuple):
-    noise: _Maps
-    teacher: _Maps
-    curved: _Maps | None
-    curved_overlap: float
-
-
-def _students(at: Setting, labels: Labels, test: Array, deltas: Sequence[float]) -> list[_Student]:
-    """One student for each ridge."""
+def _students(at: Setting, x: Array, test: Array) -> list[_Maps]:
+    """What each ridge makes of the labels of one data set."""
     known = closed_form(at.activation)
     assert known is not None  # asked at the door
-    x, curvature = labels
-    xp, root = array_namespace(x), math.sqrt(at.dim)
+    xp, scaled = array_namespace(x), x / math.sqrt(at.dim)
     mean = at.activation.mean if at.center else 0.0
-    gram = centred_overlap(known, x / root, x / root, mean)
-    to_test = centred_overlap(known, x / root, test / root, mean)
+    gram = centred_overlap(known, scaled, scaled, mean)
+    to_test = centred_overlap(known, scaled, test / math.sqrt(at.dim), mean)
+    deltas = [x.shape[0] * ridge / at.dim for ridge in at.ridges]
     one = fitted(gram, xp.concat([to_test, x], axis=1), deltas)
     students = []
     for delta in deltas:
         response = one.respond(delta)  # (N, T + D)
         linear = response[:, at.n_test :] * (at.activation.linear**2 / at.dim)
-        noise = _Maps(response[:, : at.n_test], linear, linear @ test.T)
-        curved, overlap = None, 0.0
-        if curvature is not None and curvature.to_test is not None:
-            curved = _Maps(*(curvature.factor.T @ part for part in noise))
-            overlap = dot(curvature.to_test, noise.sampled - noise.linear_sampled) / at.n_test
-        teacher = _Maps(*(x.T @ part for part in noise))
-        students.append(_Student(noise, teacher, curved, overlap))
+        students.append(_Maps(response[:, : at.n_test], linear, linear @ test.T))
     return students
 
 
-def _product(a: _Maps, b: _Maps) -> float:
+def _product(a: _Maps, b: _Maps, metric: Array | None = None) -> float:
+    """The mean product of two maps over test points, with a metric between them."""
+    left = _Maps(*(metric.T @ part for part in a)) if metric is not None else a
     n_test: int = a.sampled.shape[1]
-    difference = dot(a.sampled, b.sampled) - dot(a.linear_sampled, b.linear_sampled)
-    return difference / n_test + dot(a.linear, b.linear)
+    difference = dot(left.sampled, b.sampled) - dot(left.linear_sampled, b.linear_sampled)
+    return difference / n_test + dot(left.linear, b.linear)
 
 
-def _terms(students: Sequence[_Student], test: Array) -> Terms:
+def _terms(noise: Sequence[_Maps], data: Data, test: Array) -> Terms:
     xp, (n_test, dim) = array_namespace(test), test.shape
-    overlaps = [
-        dot(s.teacher.sampled - s.teacher.linear_sampled, test.T) / n_test
-        + float(xp.linalg.trace(s.teacher.linear))
-        for s in students
+    teachers = [
+        _Maps(*(x.T @ part for part in maps)) for x, maps in zip(data.inputs, noise, strict=True)
     ]
-    power = sum(_product(s.teacher, s.teacher) for s in students) / 2 / dim
-    response = sum(_product(s.noise, s.noise) for s in students) / 2
-    apart = _product(students[0].teacher, students[1].teacher) / dim
+    overlaps = [
+        dot(t.sampled - t.linear_sampled, test.T) / n_test + float(xp.linalg.trace(t.linear))
+        for t in teachers
+    ]
+    power = sum(_product(t, t) for t in teachers) / 2 / dim
+    response = sum(_product(n, n) for n in noise) / 2
+    apart = _product(teachers[0], teachers[1]) / dim
     terms = {
         "psi1": sum(overlaps) / 2 / dim,
         "psi2_vanilla": power,
@@ -103,13 +96,18 @@ def _terms(students: Sequence[_Student], test: Array) -> Terms:
         "psi2_divide": apart,
         "psi2_features": apart,
     }
-    bent = [s.curved for s in students if s.curved]
-    if bent:
-        curved = sum(_product(m, m) for m in bent) / 2
-        terms |= {
-            "curved_overlap": sum(s.curved_overlap for s in students) / 2,
-            "curved_vanilla": curved,
-            "curved_ensemble": curved,
-            "curved_divide": _product(bent[0], bent[1]),
-        }
-    return terms
+    return terms | (_curved_terms(noise, data.curvature) if data.curvature else {})
+
+
+def _curved_terms(noise: Sequence[_Maps], bent: Curvature) -> Terms:
+    assert bent.to_test is not None  # test points are sampled
+    first, second, between = (
+        _product(noise[i], noise[k], block)
+        for (i, k), block in zip(PAIRS, bent.blocks, strict=True)
+    )
+    overlaps = (
+        dot(seen, maps.sampled - maps.linear_sampled) / seen.shape[1]
+        for seen, maps in zip(bent.to_test, noise, strict=True)
+    )
+    power = (first + second) / 2
+    return dict(zip(CURVED, (sum(overlaps) / 2, power, power, between), strict=True))

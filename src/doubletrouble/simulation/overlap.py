@@ -12,13 +12,11 @@ overlap of ReLU features is the arc-cosine kernel [cho2009], that of erf feature
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from array_api_compat import array_namespace
 
 from doubletrouble.activations import Activation, is_named
-
-Array = Any  # a NumPy array or a torch tensor
+from doubletrouble.simulation.place import Array
 
 
 @dataclass(frozen=True, kw_only=True)

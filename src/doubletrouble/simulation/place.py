@@ -5,6 +5,7 @@ hands the arrays over, so that every place sees the same draws.
 """
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -26,6 +27,15 @@ DTYPES = ("float64", "float32")
 _BLOCK = 2**20  # numbers drawn from one generator
 
 
+def is_device(name: object) -> bool:
+    """Whether some machine may have a device of this name.
+
+    >>> is_device("cuda:1"), is_device("abacus")
+    (True, False)
+    """
+    return isinstance(name, str) and bool(re.fullmatch(r"(cpu|torch|cuda|mps|xpu)(:\d+)?", name))
+
+
 @dataclass(frozen=True, kw_only=True)
 class Place:
     """A device and a precision.
@@ -38,22 +48,27 @@ class Place:
     dtype: str = "float64"
 
     def __post_init__(self) -> None:
-        if self.dtype not in DTYPES:
-            raise ValueError(f"dtype must be one of {', '.join(DTYPES)}, got {self.dtype!r}")
         if self.device == "cpu":
             return
+        wanted = f"device must be 'cpu', 'torch' or a device torch has, got {self.device!r}"
+        if not is_device(self.device):
+            raise ValueError(wanted)
         torch = require("torch", "torch")
         try:
-            # also loads linear algebra there, which two threads may not do at once
-            torch.linalg.cholesky(torch.ones(1, 1, device=self._where))
-        except (RuntimeError, AssertionError, TypeError) as error:
-            raise ValueError(
-                f"device must be 'cpu', 'torch' or a device torch has, got {self.device!r}"
-            ) from error
+            # in the precision asked for; also loads linear algebra there, not safe in two threads
+            one = torch.ones(1, 1, device=self._where, dtype=getattr(torch, self.dtype))
+            torch.linalg.cholesky(one).item()
+        except (RuntimeError, AssertionError, TypeError, NotImplementedError) as error:
+            raise ValueError(f"{wanted}: {error}") from error
 
     @property
     def _where(self) -> str:
         return "cpu" if self.device == "torch" else self.device
+
+    @property
+    def is_gpu(self) -> bool:
+        """Whether arrays are copied to a device that computes while we go on."""
+        return self.device.startswith("cuda")
 
     def put(self, array: FloatArray) -> Array:
         """Hand an array over."""
@@ -64,7 +79,7 @@ class Place:
 
     def normals(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
         """Independent standard normal numbers, drawn by NumPy and handed over."""
-        if self.device in ("cpu", "torch"):
+        if not self.is_gpu:
             return self.put(normals(rng, shape))
         torch = require("torch", "torch")
         # a GPU copies several times faster from memory that stays where it is
@@ -100,7 +115,7 @@ def in_order(
     >>> list(in_order(abs, [-1, 2], Place()))
     [1, 2]
     """
-    if place.device in ("cpu", "torch"):
+    if not place.is_gpu:
         yield from map(work, items)
         return
     pool = ThreadPoolExecutor(2)
@@ -124,7 +139,7 @@ def normals(
     if len(starts) < 2:
         rng.standard_normal(out=flat)
         return out
-    with ThreadPoolExecutor(min(len(starts), os.cpu_count() or 1)) as pool:
+    with ThreadPoolExecutor(min(len(starts), _processors())) as pool:
         jobs = [
             pool.submit(child.standard_normal, out=flat[start : start + _BLOCK])
             for start, child in zip(starts, rng.spawn(len(starts)), strict=True)
@@ -132,3 +147,10 @@ def normals(
         for job in jobs:
             job.result()
     return out
+
+
+def _processors() -> int:
+    """The processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from doubletrouble import glossary
-from doubletrouble.parameters import FloatArray, checked, refuse
+from doubletrouble.parameters import FloatArray, Parameter, checked, number, refuse
 from doubletrouble.problems import Problem
 from doubletrouble.simulation.overlap import CLOSED, closed_form
 from doubletrouble.simulation.place import DTYPES
@@ -21,6 +21,11 @@ SCHEMES = ("ensemble", "divide")
 TESTS = ("auto", "exact", "sample")
 
 Axis: TypeAlias = Sequence[float] | FloatArray
+
+MOST_SEEDS = 2**32
+"""Larger seeds would take more words, and meet those of another model."""
+
+_VANISHING = 1e-12  # a ridge that does not keep a square fit from blowing up
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,23 +61,35 @@ def plan(
     center: bool, dtype: str, widths: Axis | None = None, ridges: Axis | None = None,
 ) -> Plan:  # fmt: skip
     """Check everything that is asked, together; a `ValueError` says what cannot be simulated."""
-    chosen = (schemes,) if isinstance(schemes, str) else tuple(schemes)
-    _check_options(model, n_data, n_init, chosen, test, seed, dtype)
+    chosen = _listed("schemes", schemes)
+    _check_options(model, n_data, n_init, chosen, test, seed, dtype, center)
+    members = _members(n_members)
     at, (D, N, P) = _realized(problem, dim, model, widths, ridges)
     n_test = 0 if _is_exact(test, at, model, n_init * max(P), N) else _test_points(N)
     found = Plan(
         problem=at, dim=D, n_samples=N, widths=tuple(P),
-        divided=_divided(n_members, N) if "divide" in chosen else (), n_test=n_test,
+        divided=members if "divide" in chosen else (), n_test=n_test,
     )  # fmt: skip
+    if found.divisions[-1] > N:
+        raise ValueError(
+            f"n_members must be at most N = {N} to divide the data, got {found.divisions[-1]}"
+        )
+    sizes = [(N // parts, width) for parts in found.divisions for width in P]
+    for n, width in sizes:
+        if min(found.ridges) < _VANISHING and abs(width - n) <= 1:
+            raise ValueError(
+                f"ridge must be at least {_VANISHING:g} where P = {width:g} features meet {n} "
+                f"samples, since the mean error is infinite without, got {min(found.ridges)!r}"
+            )
     if dtype == "float32":
-        sizes = [(N // parts, width) for parts in found.divisions for width in P]
         refuse_too_small(min(found.ridges), at.moments, D, sizes, center)
     return found
 
 
 def _check_options(
-    model: str, n_data: int, n_init: int, schemes: Sequence[str], test: str, seed: int, dtype: str
-) -> None:
+    model: str, n_data: int, n_init: int, schemes: Sequence[str], test: str, seed: int, dtype: str,
+    center: bool,
+) -> None:  # fmt: skip
     options = (("model", model, MODELS), ("test", test, TESTS), ("dtype", dtype, DTYPES))
     for name, value, known in options:
         if value not in known:
@@ -80,10 +97,35 @@ def _check_options(
     for scheme in schemes:
         if scheme not in SCHEMES:
             raise ValueError(f"schemes must be among {', '.join(SCHEMES)}, got {scheme!r}")
-    for name, count, low in (("n_data", n_data, 2), ("n_init", n_init, 2), ("seed", seed, 0)):
-        whole = isinstance(count, (int, np.integer)) and not isinstance(count, bool)
-        if not whole or count < low:
-            raise ValueError(f"{name} must be a whole number of at least {low}, got {count!r}")
+    whole_number("n_data", n_data, 2)
+    whole_number("n_init", n_init, 2)
+    whole_number("seed", seed, 0, MOST_SEEDS)
+    if not isinstance(center, bool | np.bool_):
+        raise TypeError(f"center must be true or false, got {center!r}")
+
+
+def whole_number(name: str, value: Any, low: int, below: float = math.inf) -> int:
+    """A whole number of at least `low`, as an int."""
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not whole or not low <= value < below:
+        limit = "" if math.isinf(below) else f" and below {below}"
+        raise ValueError(f"{name} must be a whole number of at least {low}{limit}, got {value!r}")
+    return int(value)
+
+
+def _listed(name: str, value: Any) -> tuple[Any, ...]:
+    """One value or several, but not none."""
+    several = isinstance(value, Iterable) and not isinstance(value, str | bytes)
+    found = tuple(value) if several else (value,)
+    if not found:
+        raise ValueError(f"{name} must not be empty")
+    return found
+
+
+def _members(n_members: Any) -> tuple[float, ...]:
+    """Every K once, in order."""
+    found = {number("n_members", k, glossary.N_MEMBERS) for k in _listed("n_members", n_members)}
+    return tuple(sorted(found))
 
 
 def _realized(
@@ -94,9 +136,10 @@ def _realized(
         raise TypeError(f"problem must be a Problem, got {type(problem).__name__}")
     if problem.shape:
         raise ValueError(f"problem must be a single point, got fields of shape {problem.shape}")
-    D = int(float(checked("dim", dim, glossary.WHOLE_DIM)))
+    D = int(number("dim", dim, glossary.WHOLE_DIM))
     kernel = model == "kernel"
-    ratios, ridge = _axis("widths", widths), _axis("ridges", ridges)
+    ratios = _axis("widths", widths, glossary.FEATURES_PER_DIM)
+    ridge = _axis("ridges", ridges, glossary.RIDGE)
     if ratios is not None and ridge is not None:
         ratios = ratios[:, None]  # an axis beside that of the ridges
     asked = replace(
@@ -111,30 +154,24 @@ def _realized(
     N = round(float(np.multiply(problem.samples_per_dim, D)))
     P = [math.inf if kernel else round(ratio * D) for ratio in width.ravel().tolist()]
     if min(*P, N) < 1:
-        raise ValueError(f"dim must be large enough for a feature and a sample, got {D}")
+        raise ValueError(
+            f"dim must be large enough for a feature and a sample, got {D}, which gives "
+            f"P = {min(P):g} and N = {N}"
+        )
     realized = np.reshape(P, width.shape) / D
     return replace(asked, features_per_dim=realized, samples_per_dim=N / D), (D, N, P)
 
 
-def _axis(name: str, values: Axis | None) -> np.ndarray[Any, Any] | None:
+def _axis(name: str, values: Axis | None, spec: Parameter) -> FloatArray | None:
     if values is None:
         return None
-    axis = np.asarray(values, dtype=np.float64)
-    if axis.ndim != 1 or not axis.size:
-        raise ValueError(f"{name} must be a sequence of numbers, got {values!r}")
+    given: Any = values
+    if isinstance(given, str) or not isinstance(given, Sequence | np.ndarray):
+        raise TypeError(f"{name} must be a sequence of numbers, got {values!r}")
+    axis = np.asarray(checked(name, values, spec))
+    if axis.ndim != 1:
+        raise ValueError(f"{name} must be a sequence of numbers, got shape {axis.shape}")
     return axis
-
-
-def _divided(n_members: float | Iterable[float], n_samples: int) -> tuple[float, ...]:
-    """Numbers of learners, none of which is left without a sample unless all are."""
-    given = n_members if isinstance(n_members, Iterable) else [n_members]
-    members = [float(checked("n_members", k, glossary.N_MEMBERS)) for k in given]
-    for k in members:
-        if n_samples < k < math.inf:
-            raise ValueError(
-                f"n_members must be at most N = {n_samples} to divide the data, got {k:g}"
-            )
-    return tuple(sorted(set(members)))
 
 
 def _test_points(n_samples: int) -> int:

@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 
 from doubletrouble import glossary
-from doubletrouble.parameters import FloatArray, Value, checked
+from doubletrouble.parameters import FloatArray, Value, number
 from doubletrouble.problems import Problem
 from doubletrouble.results import Estimate, PsiTerms
 
@@ -17,8 +17,8 @@ Draws: TypeAlias = dict[str, FloatArray]
 
 # For a teacher of each kind: its overlap with one student, and those of two students that share
 # features and data, data, or nothing.
-_LINEAR = ("psi1", "psi2_vanilla", "psi2_ensemble", "psi2_divide")
-_CURVED = ("curved_overlap", "curved_vanilla", "curved_ensemble", "curved_divide")
+LINEAR = ("psi1", "psi2_vanilla", "psi2_ensemble", "psi2_divide")
+CURVED = ("curved_overlap", "curved_vanilla", "curved_ensemble", "curved_divide")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +46,7 @@ class ErrorEstimates:
         )
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Simulation:
     """What was simulated, at the sizes realized, and every term of every draw.
 
@@ -67,6 +67,14 @@ class Simulation:
     draws: Draws
     divided: dict[float, Draws]  # by the number of learners the data are divided among
 
+    def __repr__(self) -> str:
+        """What was simulated, without the draws."""
+        n_draws = next(iter(self.draws.values())).shape[0]
+        return (
+            f"Simulation(problem={self.problem!r}, dim={self.dim}, model={self.model!r}, "
+            f"seed={self.seed}, n_data={n_draws}, n_init={self.n_init}, test={self.test!r})"
+        )
+
     @property
     def psi(self) -> PsiTerms[Estimate]:
         """Every Ψ term as an `Estimate`."""
@@ -78,7 +86,7 @@ class Simulation:
         An ensemble may have any number of members. Divided data are simulated for the numbers
         `simulate` was given; divided among infinitely many, they teach nothing.
         """
-        K = float(checked("n_members", n_members, glossary.N_MEMBERS))
+        K = number("n_members", n_members, glossary.N_MEMBERS)
         if scheme == "ensemble":
             return self._parts(self.draws, data=1.0, member=1 / K)
         if scheme == "divide" and K in self.divided:
@@ -98,7 +106,7 @@ class Simulation:
         parts = {"noise": T2 * (data * shared + member * own)}
         parts |= {name: np.zeros_like(shared) for name in ("initialization", "sampling", "bias")}
         parts["bayes"] = bayes + np.zeros_like(shared)
-        for power, names in ((F2, _LINEAR), (G2, _CURVED)):
+        for power, names in ((F2, LINEAR), (G2, CURVED)):
             if power:
                 overlap, vanilla, ensemble, divide = (t[name] for name in names)
                 parts["initialization"] += member * power * (vanilla - ensemble)

@@ -47,7 +47,8 @@ def simulate(
     - `device` is "cpu" (NumPy), "torch", or a device of torch such as "cuda": the draws are the
       same. `dtype="float32"` is refused where the ridge is too small for it.
 
-    A nonlinear teacher is a random quadratic form of the inputs (`teacher`).
+    A nonlinear teacher is a random quadratic form of the inputs (`teacher`). The kernel has nothing
+    to initialize: `n_init` means nothing to it.
 
     >>> from doubletrouble import Problem
     >>> run = simulate(Problem(features_per_dim=2.0, ridge=0.1), dim=50, n_data=20, n_init=2)

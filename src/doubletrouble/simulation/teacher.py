@@ -16,34 +16,33 @@ from array_api_compat import array_namespace
 
 from doubletrouble.simulation.place import Array
 
+PAIRS = ((0, 0), (1, 1), (0, 1))
+"""Of the two data sets of a draw."""
+
 
 class Curvature(NamedTuple):
-    """The quadratic teacher as the labels of one data set have it."""
+    """Covariances of the quadratic teacher's labels."""
 
-    factor: Array  # (N, 2N): factors of both data sets give all label covariances
-    to_test: Array | None  # (N, T): covariance of labels and test points; None: uncorrelated
+    blocks: tuple[Array, ...]  # (N, N) for each of `PAIRS`
+    to_test: tuple[Array, Array] | None  # (N, T), with test points; None: uncorrelated
 
-    def rows(self, part: slice) -> "Curvature":
-        """Some of the labels."""
-        to_test = None if self.to_test is None else self.to_test[part, :]
-        return Curvature(self.factor[part, :], to_test)
+    def rows(self, parts: Sequence[slice]) -> "Curvature":
+        """Some of the labels of each data set."""
+        blocks = tuple(
+            block[parts[i], parts[k]] for (i, k), block in zip(PAIRS, self.blocks, strict=True)
+        )
+        if self.to_test is None:
+            return Curvature(blocks, None)
+        first, second = (seen[part, :] for seen, part in zip(self.to_test, parts, strict=True))
+        return Curvature(blocks, (first, second))
 
 
-def curvatures(data: Sequence[Array], test: Array | None) -> list[Curvature]:
-    """The quadratic teacher on both data sets."""
-    xp = array_namespace(data[0])
-    both = xp.concat(list(data), axis=0)
-    covariance = _covariance(both, both)
-    count, n = both.shape[0], data[0].shape[0]
-    eye = xp.eye(count, dtype=both.dtype, device=both.device)
-    # 2N > D(D + 1)/2 labels are dependent: only just not negative after rounding
-    lift = 100 * count * xp.finfo(both.dtype).eps
-    factor = xp.linalg.cholesky(covariance + lift * eye)
-    found = []
-    for i, x in enumerate(data):
-        to_test = None if test is None else _covariance(x, test)
-        found.append(Curvature(factor[n * i : n * (i + 1), :], to_test))
-    return found
+def curvature(inputs: Sequence[Array], test: Array | None) -> Curvature:
+    """The quadratic teacher on two data sets, and at test points."""
+    blocks = tuple(_covariance(inputs[i], inputs[k]) for i, k in PAIRS)
+    if test is None:
+        return Curvature(blocks, None)
+    return Curvature(blocks, (_covariance(inputs[0], test), _covariance(inputs[1], test)))
 
 
 def _covariance(x: Array, z: Array) -> Array:

@@ -14,7 +14,7 @@ different learners are summed over pairs as |Σ_j W_j|² - Σ_j |W_j|². A quadr
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
 from typing import NamedTuple
 
@@ -23,51 +23,54 @@ from array_api_compat import array_namespace
 from doubletrouble.results import PsiTerms
 from doubletrouble.simulation.learner import Learner
 from doubletrouble.simulation.place import Array
-from doubletrouble.simulation.teacher import Curvature
+from doubletrouble.simulation.result import CURVED
+from doubletrouble.simulation.teacher import PAIRS, Curvature
 
 Terms = dict[str, float]
 Pair = tuple[Learner, Learner]
 
 TERMS = tuple(f.name for f in fields(PsiTerms))
-CURVED = ("curved_overlap", "curved_vanilla", "curved_ensemble", "curved_divide")
-"""What the quadratic teacher adds to the terms."""
 
 
-class Labels(NamedTuple):
-    """One data set: inputs, and the quadratic teacher's labels where there are any."""
+class Data(NamedTuple):
+    """Two data sets: inputs, and the quadratic teacher's labels where there are any."""
 
-    inputs: Array  # (N, D)
+    inputs: tuple[Array, Array]  # (N, D) each
     curvature: Curvature | None
 
-    def rows(self, part: slice) -> "Labels":
-        """Some of the data."""
-        curvature = self.curvature and self.curvature.rows(part)
-        return Labels(self.inputs[part, :], curvature)
+    def rows(self, parts: Sequence[slice]) -> "Data":
+        """Some of each data set."""
+        first, second = (x[part, :] for x, part in zip(self.inputs, parts, strict=True))
+        return Data((first, second), self.curvature and self.curvature.rows(parts))
 
 
 class _Products:
     """Mean products, between data sets i and k, of maps that share their features or do not.
 
     Outputs after the first `n_shared` are uncorrelated between feature sets by construction.
+    `metrics`, one for each of `PAIRS`, stand between two maps.
     """
 
-    def __init__(self, n_shared: int) -> None:
+    def __init__(self, n_shared: int, metrics: Sequence[Array] | None = None) -> None:
         self.n_shared, self.count = n_shared, 0
+        self.metrics = dict(zip(PAIRS, metrics, strict=True)) if metrics else {}
         self.sums: list[Array] = []
-        self.same = {(0, 0): 0.0, (1, 1): 0.0, (0, 1): 0.0}
-        self.own = dict(self.same)
+        self.same = dict.fromkeys(PAIRS, 0.0)
+        self.own = dict.fromkeys(PAIRS, 0.0)
 
-    def add(self, maps: list[Array]) -> None:
+    def add(self, maps: Sequence[Array], pairs: Sequence[tuple[int, int]] = PAIRS) -> None:
         """Take in the maps of one feature set, one for each data set."""
         shared = [m[:, : self.n_shared] for m in maps]
-        for i, k in self.same:
-            self.same[i, k] += dot(shared[i], shared[k])
+        for i, k in pairs:
+            self.same[i, k] += self._product(i, k, shared)
             if maps[0].shape[1] > self.n_shared:
-                self.own[i, k] += dot(maps[i][:, self.n_shared :], maps[k][:, self.n_shared :])
-        self.sums = (
-            [a + b for a, b in zip(self.sums, shared, strict=True)] if self.count else shared
-        )
+                self.own[i, k] += self._product(i, k, [m[:, self.n_shared :] for m in maps])
+        self.sums = [a + b for a, b in zip(self.sums, shared, strict=True)] if self.sums else shared
         self.count += 1
+
+    def _product(self, i: int, k: int, maps: Sequence[Array]) -> float:
+        metric = self.metrics.get((i, k))
+        return dot(maps[i], maps[k] if metric is None else metric @ maps[k])
 
     def together(self, i: int, k: int) -> float:
         """The same features."""
@@ -76,59 +79,61 @@ class _Products:
     def apart(self, i: int, k: int) -> float:
         """Different features."""
         pairs = self.count * (self.count - 1)
-        return (dot(self.sums[i], self.sums[k]) - self.same[i, k]) / pairs
+        return (self._product(i, k, self.sums) - self.same[i, k]) / pairs
 
 
 def draw_terms(
-    learners: Iterable[Pair], data: Sequence[Labels], alpha: float, n_shared: int
+    learners: Iterable[Pair], data: Data, alphas: tuple[float, float], n_shared: int
 ) -> Terms:
     """Every Ψ term of one draw; the j-th learners are trained with features j on each data set.
 
-    The first `n_shared` outputs, the linear ones foremost, mean the same for all learners.
+    `alphas` are those of the two data sets. The first `n_shared` outputs, the linear ones foremost,
+    mean the same for all learners.
     """
-    xp, dim = array_namespace(data[0].inputs), data[0].inputs.shape[1]
-    teachers, noises, curved = (_Products(n_shared) for _ in range(3))
+    xp, dim, bent = array_namespace(data.inputs[0]), data.inputs[0].shape[1], data.curvature
+    teachers, noises = _Products(n_shared), _Products(n_shared)
+    curved = _Products(n_shared, bent.blocks) if bent else None
     overlap = curved_overlap = 0.0
     for pair in learners:
-        noise = [one.respond(alpha) for one in pair]  # (N, R)
-        teacher = [labels.inputs.T @ w for labels, w in zip(data, noise, strict=True)]  # (D, R)
+        noise = [one.respond(alpha) for one, alpha in zip(pair, alphas, strict=True)]  # (N, R)
+        teacher = [x.T @ w for x, w in zip(data.inputs, noise, strict=True)]  # (D, R)
         overlap += sum(float(xp.linalg.trace(m[:, :dim])) for m in teacher) / 2
         teachers.add(teacher)
-        noises.add(noise)
-        bent = [one.curvature for one in data if one.curvature]
-        if bent:
-            curved.add([c.factor.T @ w for c, w in zip(bent, noise, strict=True)])
-            curved_overlap += (
-                sum(_seen(c, w[:, dim:n_shared]) for c, w in zip(bent, noise, strict=True)) / 2
-            )
-
-    def mean(values: Iterable[float]) -> float:
-        return sum(values) / 2
-
+        noises.add(noise, ((0, 0), (1, 1)))
+        if curved and bent:
+            curved.add(noise)
+            curved_overlap += _seen(bent, [w[:, dim:n_shared] for w in noise])
     terms = {
         "psi1": overlap / teachers.count / dim,
-        "psi2_vanilla": mean(teachers.together(i, i) for i in (0, 1)) / dim,
-        "psi3_vanilla": mean(noises.together(i, i) for i in (0, 1)),
-        "psi2_ensemble": mean(teachers.apart(i, i) for i in (0, 1)) / dim,
-        "psi3_ensemble": mean(noises.apart(i, i) for i in (0, 1)),
+        "psi2_vanilla": _mean(teachers.together) / dim,
+        "psi3_vanilla": _mean(noises.together),
+        "psi2_ensemble": _mean(teachers.apart) / dim,
+        "psi3_ensemble": _mean(noises.apart),
         "psi2_divide": teachers.apart(0, 1) / dim,
         "psi2_features": teachers.together(0, 1) / dim,
     }
-    if curved.count:
-        terms |= {
-            "curved_overlap": curved_overlap / curved.count,
-            "curved_vanilla": mean(curved.together(i, i) for i in (0, 1)),
-            "curved_ensemble": mean(curved.apart(i, i) for i in (0, 1)),
-            "curved_divide": curved.apart(0, 1),
-        }
+    if curved:
+        values = (
+            curved_overlap / curved.count,
+            _mean(curved.together),
+            _mean(curved.apart),
+            curved.apart(0, 1),
+        )
+        terms |= dict(zip(CURVED, values, strict=True))
     return terms
 
 
-def _seen(curvature: Curvature, response: Array) -> float:
+def _mean(product: Callable[[int, int], float]) -> float:
+    """Over the two data sets."""
+    return (product(0, 0) + product(1, 1)) / 2
+
+
+def _seen(bent: Curvature, responses: Sequence[Array]) -> float:
     """The overlap of the quadratic teacher with what is learned of it, at test points."""
-    if curvature.to_test is None:
+    if bent.to_test is None:
         return 0.0
-    return dot(curvature.to_test, response) / math.sqrt(response.shape[1])
+    both = sum(dot(seen, response) for seen, response in zip(bent.to_test, responses, strict=True))
+    return both / 2 / math.sqrt(responses[0].shape[1])
 
 
 def dot(left: Array, right: Array) -> float:

@@ -6,13 +6,12 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from doubletrouble.activations import activation
-from doubletrouble.parameters import Numeric, Parameter, checked
+from doubletrouble.parameters import Numeric, Parameter, number
 from doubletrouble.ranges import numbers
+from doubletrouble.simulation.plan import MOST_SEEDS, whole_number
 
 Axis: TypeAlias = Numeric | str | Sequence[float | str]
 """What a user may give for an axis of numbers; "0.1:10:log:50" is a range."""
-
-_LARGEST_SEED = 2**63 - 1  # what tables hold
 
 
 def number_axis(name: str, value: Axis, spec: Parameter) -> tuple[float, ...]:
@@ -22,8 +21,7 @@ def number_axis(name: str, value: Axis, spec: Parameter) -> tuple[float, ...]:
     >>> number_axis("ridge", [0, "0.1:10:log:3"], RIDGE)
     (0.0, 0.1, 1.0, 10.0)
     """
-    found = [checked(name, number, spec) for number in _numbers(name, value)]
-    return _distinct(name, tuple(float(number) for number in found))
+    return _distinct(name, tuple(number(name, item, spec) for item in _numbers(name, value)))
 
 
 def whole_axis(name: str, value: Axis, spec: Parameter) -> tuple[int, ...]:
@@ -32,16 +30,10 @@ def whole_axis(name: str, value: Axis, spec: Parameter) -> tuple[int, ...]:
 
 
 def seed_axis(name: str, value: Axis) -> tuple[int, ...]:
-    """Seeds: whole numbers of any size a table holds."""
-    seeds = []
-    for number in _numbers(name, value):
-        whole = isinstance(number, int | np.integer) and not isinstance(number, bool)
-        if not (whole or (isinstance(number, float) and number.is_integer())):
-            raise ValueError(f"{name} must be a whole number, got {number!r}")
-        if not 0 <= number <= _LARGEST_SEED:
-            raise ValueError(f"{name} must be in [0, {_LARGEST_SEED}], got {number!r}")
-        seeds.append(int(number))
-    return _distinct(name, tuple(seeds))
+    """Seeds, as `simulate` takes them."""
+    found = _numbers(name, value)
+    seeds = [int(s) if isinstance(s, float) and s.is_integer() else s for s in found]
+    return _distinct(name, tuple(whole_number(name, seed, 0, MOST_SEEDS) for seed in seeds))
 
 
 def choice_axis(name: str, value: Any, known: Sequence[str]) -> tuple[str, ...]:
@@ -75,7 +67,7 @@ def _listed(name: str, value: Any) -> list[Any]:
         if value.ndim > 1:
             raise ValueError(f"{name} must be one value or a sequence, got shape {value.shape}")
         value = value.tolist()
-    if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
         return [value]
     if not (items := list(value)):
         raise ValueError(f"{name} must not be empty")
@@ -87,11 +79,3 @@ def _distinct(name: str, values: tuple[Any, ...]) -> tuple[Any, ...]:
         value = next(v for k, v in enumerate(values) if v in values[:k])
         raise ValueError(f"{name} must hold every value once, got {value!r} twice")
     return values
-
-
-def count(name: str, value: Any) -> int:
-    """A number of draws: with fewer than two there is no standard error."""
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not whole or value < 2:
-        raise ValueError(f"{name} must be a whole number of at least 2, got {value!r}")
-    return int(value)

@@ -5,6 +5,7 @@ its meaning, and every parameter with the seed. Equal keys mean equal numbers, b
 """
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
@@ -32,8 +33,23 @@ class Cell:
 
 
 def canonical(value: object) -> str:
-    """JSON that is the same for equal values: sorted keys, every digit of a float."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    """JSON that is the same for equal values: sorted keys, every digit of a float, inf as text.
+
+    >>> canonical({"n_members": [1.0, float("inf")]})
+    '{"n_members":[1.0,"inf"]}'
+    """
+    return json.dumps(
+        _strict(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+    )
+
+
+def _strict(value: object) -> object:
+    """What JSON has no word for, as the text that `float` reads."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, Mapping):
+        return {key: _strict(item) for key, item in value.items()}
+    return [_strict(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def digest(value: object) -> str:

@@ -3,20 +3,26 @@
 `backend` makes one of three things of the same shape, so that the runner knows none of them.
 """
 
+import importlib.util
+import logging
 import os
 import signal
 import socket
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from doubletrouble.errors import ExecutorError, require
+from doubletrouble.simulation.plan import whole_number
 from doubletrouble.sweep.attempt import Work
 from doubletrouble.sweep.processes import Processes
 
 LOCAL = "local"
+
+_SCHEMES = ("tcp", "tls", "ws", "wss", "ucx", "inproc")
 
 _ROOM = 1024  # cells in flight at least where others queue them: enough for a cluster to grow
 _CONNECT = 20.0  # seconds to reach a scheduler
@@ -63,10 +69,8 @@ def check_place(executor: Any, workers: int | None, scheduler: str | None) -> No
     given = [name for name, value in named.items() if value is not None]
     if len(given) > 1 and not (executor is None and scheduler == LOCAL):
         raise ValueError(f"{given[-1]} must be left out when {given[0]} is given")
-    if workers is not None and (
-        isinstance(workers, bool) or not isinstance(workers, int) or workers < 1
-    ):
-        raise ValueError(f"workers must be a whole number of at least 1, got {workers!r}")
+    if workers is not None:
+        whole_number("workers", workers, 1)
     if not (executor is None or callable(getattr(executor, "submit", None))):
         raise TypeError(f"executor must have a method submit, got {type(executor).__name__}")
 
@@ -76,8 +80,13 @@ def _chosen(executor: Any, workers: int | None, scheduler: str | None, work: Wor
     if executor is not None:
         return Given(executor)
     if scheduler is not None:
-        return Dask(str(scheduler), workers or processors())
-    return Processes(workers or processors(), work)
+        return Dask(_address(scheduler), int(workers or processors()))
+    return Processes(int(workers or processors()), work)
+
+
+def _address(scheduler: Any) -> str:
+    """An address, or that of a Dask cluster handed in."""
+    return str(getattr(scheduler, "scheduler_address", scheduler))
 
 
 def processors() -> int:
@@ -93,6 +102,12 @@ class Given:
     def __init__(self, executor: Any) -> None:
         if hasattr(executor, "get_executor"):  # a Dask client
             executor = executor.get_executor(pure=False)
+        if importlib.util.find_spec("threadpoolctl") is None:
+            warnings.warn(
+                "threadpoolctl is not installed: cells on your executor may differ in the last "
+                "digits from those of one thread; pip install 'doubletrouble[cluster]'",
+                stacklevel=2,
+            )
         self._executor = executor
         size = getattr(executor, "_max_workers", None)
         self.room = 2 * size if isinstance(size, int) else _ROOM
@@ -116,15 +131,18 @@ class Given:
 
 def _reach(scheduler: str) -> None:
     """Refuse an address where nobody answers; Dask itself would try for minutes."""
+    wanted = (
+        "scheduler must be 'local' or the address of a running Dask scheduler such as "
+        f"tcp://host:8786, got {scheduler!r}"
+    )
     try:
         place = urlsplit(scheduler if "://" in scheduler else f"tcp://{scheduler}")
+        if place.scheme not in _SCHEMES or (place.scheme != "inproc" and not place.port):
+            raise ExecutorError(wanted)
         if place.scheme in ("tcp", "tls"):
             socket.create_connection((place.hostname, place.port or 0), _CONNECT).close()
     except (OSError, ValueError) as error:
-        raise ExecutorError(
-            "scheduler must be 'local' or the address of a running Dask scheduler such as "
-            f"tcp://host:8786, got {scheduler!r}: {error}"
-        ) from error
+        raise ExecutorError(f"{wanted}: {error}") from error
 
 
 def _local_cluster(distributed: Any, workers: int) -> Any:
@@ -151,17 +169,24 @@ class Dask:
 
     def __init__(self, scheduler: str, workers: int) -> None:
         distributed = require("distributed", "cluster")
-        self._cluster: Any = None
-        if scheduler == LOCAL:
-            self._cluster = _local_cluster(distributed, workers)
-        else:
-            _reach(scheduler)
-        self._client = distributed.Client(
-            self._cluster or scheduler, timeout=_CONNECT, set_as_default=False
-        )
-        if self._cluster is not None:
-            self._client.run(_ignore_ctrl_c)
-        self._executor = self._client.get_executor(pure=False)
+        with ExitStack() as started:  # what was started before an error is stopped again
+            cluster: Any = None
+            if scheduler == LOCAL:
+                cluster = started.enter_context(
+                    distributed.LocalCluster(
+                        n_workers=workers, threads_per_worker=1, processes=True,
+                        dashboard_address=None,
+                    )
+                )  # fmt: skip
+            else:
+                _reach(scheduler)
+            self._client = started.enter_context(
+                distributed.Client(cluster or scheduler, timeout=_CONNECT, set_as_default=False)
+            )
+            if cluster is not None:
+                self._client.run(_ignore_ctrl_c)
+            self._executor = self._client.get_executor(pure=False)
+            self._started = started.pop_all()
         self._size, self._looked = 0, -_LOOK
 
     @property
@@ -187,7 +212,12 @@ class Dask:
 
     def close(self, *, now: bool) -> None:
         """Leave a running cluster as it is; stop our own."""
-        self._executor.shutdown(wait=False)
-        self._client.close()
-        if self._cluster is not None:
-            self._cluster.close()
+        logger = logging.getLogger("distributed")
+        level = logger.level
+        if now:  # calls cut short are no news
+            logger.setLevel(logging.CRITICAL)
+        try:
+            self._executor.shutdown(wait=False)
+            self._started.close()
+        finally:
+            logger.setLevel(level)

@@ -103,12 +103,15 @@ def to_frame(rows: Iterable["SweepRow"]) -> Any:
 def export(rows: Sequence["SweepRow"], path: str | Path) -> Path:
     """Write the table by the suffix of the path, whole or not at all."""
     path = Path(path)
-    if path.suffix not in FORMATS:
+    suffix = path.suffix.lower()
+    if suffix not in FORMATS:
         raise ValueError(f"path must end in {' or '.join(FORMATS)}, got {str(path)!r}")
+    if not path.parent.is_dir():
+        raise ValueError(f"path must be in a folder that exists, got {str(path)!r}")
     columns = table(rows)
     with TemporaryDirectory(prefix=f".{path.name}-", dir=path.parent) as folder:
         new = Path(folder) / path.name
-        if path.suffix == ".csv":
+        if suffix == ".csv":
             _write_csv(columns, new)
         else:
             _write_parquet(columns, new)

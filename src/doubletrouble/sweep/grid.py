@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Self
 from doubletrouble import glossary
 from doubletrouble.parameters import declarations
 from doubletrouble.problems import Problem
-from doubletrouble.simulation.place import DTYPES
-from doubletrouble.simulation.plan import MODELS, SCHEMES, TESTS
+from doubletrouble.simulation.place import DTYPES, is_device
+from doubletrouble.simulation.plan import MODELS, SCHEMES, TESTS, whole_number
 from doubletrouble.simulation.simulate import simulate
 from doubletrouble.sweep import axes
 from doubletrouble.sweep.axes import Axis
@@ -87,10 +87,11 @@ class Sweep:
             (value,) = axes.choice_axis(name, [getattr(self, name)], known)
             self._set(name, value)
         for name in ("n_data", "n_init"):
-            self._set(name, axes.count(name, getattr(self, name)))
-        for name, kind, wanted in (("center", bool, "true or false"), ("device", str, "a name")):
-            if not isinstance(getattr(self, name), kind):
-                raise TypeError(f"{name} must be {wanted}, got {getattr(self, name)!r}")
+            self._set(name, whole_number(name, getattr(self, name), 2))
+        if not isinstance(self.center, bool):
+            raise TypeError(f"center must be true or false, got {self.center!r}")
+        if not is_device(self.device):
+            raise ValueError(f"device must be 'cpu', 'torch' or of torch, got {self.device!r}")
         for combination in self._combinations("noise", "signal", "test_noise", "seed"):
             check_cell(combination)
 
@@ -116,6 +117,31 @@ class Sweep:
         from doubletrouble.sweep.specification import read_specification, stored_specification
 
         return cls(**read_specification(stored_specification(store, hash), KIND, REVISION))
+
+    @classmethod
+    def all_from_store(cls, store: str | Path) -> list[Self]:
+        """Take every grid from a store, the oldest first."""
+        from doubletrouble.sweep.specification import read_specification, stored_specifications
+
+        texts = stored_specifications(store)
+        return [cls(**read_specification(text, KIND, REVISION)) for text in texts]
+
+    @property
+    def summary(self) -> str:
+        """What is not as by default, in few words.
+
+        >>> Sweep(ridge=[0.1, 1.0], dim=20, seed=range(5), center=False).summary
+        '2 x ridge, dim 20, 5 x seed, center False'
+        """
+        words = []
+        for f in fields(self):
+            value, default = getattr(self, f.name), f.default
+            several = isinstance(value, tuple) and len(value) > 1
+            if several and f.name in AXES:
+                words.append(f"{len(value)} x {f.name}")
+            elif value != default and value != (default,) and not several:
+                words.append(f"{f.name} {value[0] if isinstance(value, tuple) else value}")
+        return ", ".join(words)
 
     @property
     def specification(self) -> str:

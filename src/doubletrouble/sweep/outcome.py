@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from doubletrouble.errors import StoreError
 from doubletrouble.simulation.result import Simulation
 from doubletrouble.sweep.attempt import Work
 from doubletrouble.sweep.executors import check_place
@@ -89,6 +90,8 @@ def run_grid(
 ) -> SweepResult:
     """Note the grid in the store and compute what is missing, or `again` what failed."""
     check_place(**where)
+    if again and not Path(store).exists():
+        raise StoreError(f"store must hold cells to retry, got {store}, which does not exist")
     with Store.open(store) as opened:
         opened.add_sweep(sweep.hash, sweep.specification)
         cells = sweep.cells()

@@ -27,6 +27,7 @@ from doubletrouble.errors import ExecutorError
 from doubletrouble.sweep.attempt import THREADS, Work
 
 _MOST_STARTS = 3
+_one_at_a_time = threading.Lock()  # what a new process inherits belongs to the whole process
 _PATIENCE = 2.0  # seconds for a pool to notice a death, or a process to obey
 
 
@@ -63,7 +64,7 @@ class Processes:
         return self._pool.submit(function, *arguments)
 
     def repair(self) -> bool:
-        """Start anew after a process has died; tell whether it died at work."""
+        """Start anew after a process has died; tell whether processes had come to work at all."""
         started = self._ready.is_set()
         self._failed_starts = 0 if started else self._failed_starts + 1
         self.close(now=True)
@@ -94,7 +95,8 @@ class _Worker(SpawnProcess):
 
     @staticmethod
     def _Popen(process_obj: BaseProcess) -> Any:  # noqa: N802 (multiprocessing's name)
-        with _surroundings(import_main=getattr(process_obj, "import_main", False)):
+        import_main = getattr(process_obj, "import_main", False)
+        with _one_at_a_time, _surroundings(import_main=import_main):
             return SpawnProcess._Popen(process_obj)
 
 

@@ -148,6 +148,8 @@ def _check_content(path: Path, uri: str) -> None:
                 for *row, stored in database.execute(f"SELECT * FROM {table}"):
                     if checksum(*row) != stored:
                         raise _damaged(path, f"row {row[0]} of {table} has changed")
+    except StoreError:
+        raise
     except (sqlite3.Error, ValueError) as error:  # ValueError: text that is not UTF-8
         raise _damaged(path, f"SQLite finds “{error}”") from error
 

@@ -61,6 +61,14 @@ def read_specification(text: str, kind: str, revision: int) -> dict[str, Any]:
     return fields
 
 
+def stored_specifications(store: str | Path) -> list[str]:
+    """Every specification in a store, the oldest first."""
+    from doubletrouble.sweep.store import Store
+
+    with Store.read(store) as opened:
+        return list(opened.sweeps().values())
+
+
 def stored_specification(store: str | Path, beginning: str | None) -> str:
     """The specification in a store whose hash begins so; the only one, if there is no other."""
     from doubletrouble.sweep.store import Store

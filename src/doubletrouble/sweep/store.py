@@ -113,6 +113,8 @@ class Store:
                 f"checksum = excluded.checksum WHERE cells.status = '{FAILED}'",
                 (*row, checksum(*row)),
             )
+            # at once into the file itself: what lies beside it is all too easily lost
+            self._database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
     def status(self, key: str) -> str | None:
         """The status of one cell, or None."""

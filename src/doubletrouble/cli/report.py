@@ -1,0 +1,80 @@
+"""A result as rows: a table for people; JSON and CSV, at full precision, for programs."""
+
+import csv
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from doubletrouble.cli.digits import aligned, brief
+from doubletrouble.cli.flags import SPECS
+from doubletrouble.cli.output import show, show_json, show_lines, show_table
+
+_SYMBOLS = {name: spec.symbol for name, spec in SPECS.items()} | {"activation": "σ"}
+
+ERROR = "error_"  # as in the tables of sweeps: `noise` is a parameter, `error_noise` a result
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """Columns of equal length, and what is the same for every row."""
+
+    title: str
+    parameters: Mapping[str, Any]
+    columns: Mapping[str, Sequence[Any]]
+    summary: str = ""  # in place of the table, where that would have one row
+    cells: Mapping[str, Sequence[str]] = field(default_factory=dict)  # the table, if not `columns`
+
+    def show(self, *, json: bool, csv: bool) -> None:
+        """Print it in one of its forms."""
+        if json and csv:
+            raise ValueError("json must be left out where csv is given, got both")
+        if json:
+            rows = [dict(zip(self.columns, row, strict=True)) for row in self._rows()]
+            show_json({"parameters": dict(self.parameters), "rows": rows})
+        elif csv:
+            self._show_csv()
+        else:
+            self._show_table()
+
+    def _rows(self) -> list[tuple[Any, ...]]:
+        return list(zip(*self.columns.values(), strict=True))
+
+    def _show_csv(self) -> None:
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerow(self.columns)
+        writer.writerows(self._rows())
+
+    def _show_table(self) -> None:
+        fixed = (f"{_SYMBOLS.get(n, n)}={brief(v)}" for n, v in self.parameters.items())
+        show_lines(f"{self.title}: {', '.join(fixed)}" if self.parameters else self.title)
+        if self.summary:
+            show(f"\n{self.summary}")
+            return
+        zero = [name for name, values in self.columns.items() if not any(values)]
+        shown = {n: values for n, values in self.columns.items() if n not in zero}
+        cells = self.cells or {heading(n): words(values) for n, values in shown.items()}
+        show_table("", list(cells), list(zip(*cells.values(), strict=True)))
+        if zero and not self.cells:
+            show_lines(f"{', '.join(map(_plain, zero))}: 0 everywhere")
+
+
+def heading(name: str) -> str:
+    """A symbol, or words one below the other."""
+    short = _plain(name).replace("initialization", "init.")
+    return _SYMBOLS.get(name) or short.replace(" × ", "\n× ")
+
+
+def _plain(name: str) -> str:
+    """The name of a column in words.
+
+    >>> _plain("error_noise_sampling")
+    'noise × sampling'
+    """
+    return name.removeprefix(ERROR).replace("_", " × ")
+
+
+def words(values: Sequence[Any]) -> list[str]:
+    """The cells of a column."""
+    numbers = all(isinstance(value, int | float) for value in values)
+    return aligned(values) if numbers else [str(value) for value in values]

@@ -1,0 +1,150 @@
+r"""The test error split symmetrically: main effects of features and data, and their interactions.
+
+The paper's split averages over noise, features and data in one order. The symmetric one
+([adlam2020]) tells apart what the features do alone (V_P), the inputs alone (V_X), and both
+together (V_PX, and V_Xε and V_PXε with label noise). It needs the term Ψ₂ᵖ that the paper lacks.
+"""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from doubletrouble.figures import drawing, panel, style
+from doubletrouble.figures.panel import Panel
+from doubletrouble.figures.ratios import along_ratios
+from doubletrouble.figures.spec import FigureSpec, Line, Table
+from doubletrouble.figures.style import Stroke
+from doubletrouble.parameters import Numeric
+from doubletrouble.problems import Problem
+from doubletrouble.theory.error import anova, exact_error
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+DIVERGING = ("initialization_sampling", "noise_initialization_sampling")
+FINITE = ("bias", "initialization", "sampling", "noise_sampling")
+_STROKES = {
+    "total": Stroke("Total", "#000000", "-", "", 2.2, "none"),
+    "noise_initialization_sampling": Stroke(
+        r"$V_{PX\varepsilon}$: noise, features, inputs", "#D55E00", "-", "o", 1.6, "#D55E00"
+    ),
+    "initialization_sampling": Stroke(
+        r"$V_{PX}$: features, inputs", "#0072B2", (0, (6, 2)), "s", 1.6, "white"
+    ),
+    "noise_sampling": Stroke(
+        r"$V_{X\varepsilon}$: noise, inputs", "#E69F00", (0, (3, 1, 1, 1, 1, 1)), "v", 1.6, "white"
+    ),
+    "initialization": Stroke(
+        r"$V_P$: features alone", "#56B4E9", (0, (2.5, 1.2)), "P", 1.6, "#56B4E9"
+    ),
+    "sampling": Stroke(
+        r"$V_X$: inputs alone", "#009E73", (0, (5, 1.5, 1, 1.5)), "^", 1.6, "#009E73"
+    ),
+    "bias": Stroke("Bias", "#CC79A7", (0, (1.2, 1.0)), "D", 1.9, "white"),
+}
+
+
+def anova_data(
+    *,
+    ridge: float = 1e-5,
+    samples_per_dim: float = 1.0,
+    signal: float = 1.0,
+    noise: float = 1.0,
+    activation: str = "relu",
+    ratios: Numeric | None = None,
+) -> Panel:
+    """Return every effect along `ratios` = P/N, and their total.
+
+    >>> at_peak = anova_data(ratios=[1.0])
+    >>> [round(float(at_peak.line(name).y[0]), 2) for name in ("initialization", *DIVERGING)]
+    [0.25, 31.68, 70.49]
+    """
+    ratio, problem = along_ratios(
+        ratios, ridge=ridge, samples_per_dim=samples_per_dim, signal=signal, noise=noise,
+        activation=activation,
+    )  # fmt: skip
+    terms = anova(problem)
+    lines = tuple(Line(name, ratio, np.asarray(getattr(terms, name))) for name in _STROKES)
+    return Panel(axis="P_over_N", keys={}, problem=problem, lines=lines)
+
+
+def table(data: Panel) -> Table:
+    """Return the numbers drawn."""
+    return panel.table([data])
+
+
+def draw(axes: "Axes", data: Panel, names: tuple[str, ...]) -> None:
+    """Draw some of the effects on axes that the caller owns."""
+    drawing.log_axes(axes, [data.lines[0].x])
+    drawing.threshold(axes)
+    for place, name in enumerate(names):
+        stroke = _STROKES[name]
+        drawing.curve(axes, data.line(name), stroke, label=stroke.label, place=place)
+
+
+def plot(data: Panel) -> "Figure":
+    """Make the whole figure: what diverges at P = N, and what does not."""
+    with style.journal():
+        figure = style.blank(height=3.9)
+        row = figure.subplots(1, 2, sharex=True, sharey=True)
+        draw(row[0], data, ("total", *reversed(DIVERGING)))
+        draw(row[1], data, tuple(reversed(FINITE)))
+        row[1].set_ylabel("")
+        row[0].set_ylim(style.log_range(line.y for line in data.lines))
+        drawing.letters(row)
+        drawing.legend_above(figure, title=drawing.setting(data), ncols=4, narrow=0.85)
+        return drawing.finish(figure)
+
+
+def agrees(data: Panel) -> tuple[str, ...]:
+    """The parts add up to the paper's total, and only interactions grow as λ vanishes."""
+    total = np.asarray(exact_error(data.problem).total)
+    off = np.max(np.abs(data.line("total").y / total - 1))
+    samples = data.constant("samples_per_dim")
+    weak, weaker = (
+        anova(_at_threshold(data.problem, samples, data.constant("ridge") * factor))
+        for factor in (1.0, 1e-6)
+    )
+    grown = {name: getattr(weaker, name) / getattr(weak, name) for name in DIVERGING + FINITE}
+    most = max(abs(grown[name] - 1) for name in FINITE)
+    least = min(grown[name] for name in DIVERGING)
+    return (
+        f"The effects add up to the test error by cause within {off:.0e}.",
+        f"At P = N, a penalty a million times smaller makes the two interactions with the features "
+        f"{least:.0f} times larger; everything else changes by {most:.1%} at most.",
+    )
+
+
+def _at_threshold(problem: Problem, samples: float, ridge: float) -> Problem:
+    return Problem(
+        features_per_dim=samples, samples_per_dim=samples, ridge=ridge, signal=problem.signal,
+        noise=problem.noise, activation=problem.activation,
+    )  # fmt: skip
+
+
+FIGURE = FigureSpec(
+    name="anova",
+    title="Only interactions diverge",
+    caption=(
+        "Beyond the paper: the same test error, split symmetrically into what each source of "
+        "randomness does alone and what only arises when several come together. "
+        "Left: the peak at P = N is made of two interactions, in which the draw of the features "
+        "meets the draw of the inputs, without label noise and with it. Right: all else is finite "
+        "there, the effect of the features alone included.\n"
+        "What the paper calls initialization variance is V_P + V_PX, and only the second "
+        "part diverges; its noise variance is the sum of the two parts with ε. A quantity that "
+        "is an interaction of two causes can be cured from either side: by averaging over "
+        "features, or over data sets."
+    ),
+    alt=(
+        "Two panels against features per sample P/N, logarithmic axes. Left: total error and the "
+        "interactions of features and inputs, with and without noise, peak at P = N near 100, 70 "
+        "and 30. Right: bias and the effects of inputs alone, features alone and noise with inputs "
+        "stay below 1 and bend at P = N."
+    ),
+    data=anova_data,
+    plot=plot,
+    table=table,
+    agreement=agrees,
+)

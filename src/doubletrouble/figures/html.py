@@ -1,0 +1,157 @@
+"""The page that shows the figures: HTML that refers only to files beside it."""
+
+import math
+from collections.abc import Sequence
+from html import escape
+from string import Template
+
+from doubletrouble import glossary
+from doubletrouble.figures.make import Made
+from doubletrouble.figures.save import FORMATS
+from doubletrouble.parameters import declarations
+from doubletrouble.problems import Problem
+
+# Arguments of data functions that are no fields of a problem: their symbol and meaning.
+_OTHERS = {
+    "n_members": (glossary.N_MEMBERS.symbol, glossary.N_MEMBERS.meaning),
+    "dim": (glossary.WHOLE_DIM.symbol, "input dimensions of the simulation"),
+    "n_data": ("draws", "independent draws of data and features; four times as many at D/2"),
+    "n_init": ("feature sets", "sets of random features in each draw"),
+    "seed": ("seed", "of the random numbers"),
+    "simulated_ratios": ("P/N", "where to simulate: from, to, number of values"),
+    "ratio_range": ("P/N", "features per sample: from, to, number of values"),
+    "snr": ("F/τ", "signal-to-noise ratio"),
+    "snr_range": ("F/τ", "signal-to-noise ratio: from, to, number of values"),
+    "third_snr": ("F/τ", "signal-to-noise ratio of the third panel"),
+    "middle": ("K, F/τ, N/D", "where they are not varied"),
+    "scheme": ("scheme", "whether all members see the same data"),
+    "activation": ("σ", "activation function"),
+    "inputs_shown": ("inputs", "drawn before the dots"),
+    "features_shown": ("features", "drawn before the dots"),
+    "models_shown": ("models", "drawn before the dots"),
+    "features_per_model": ("features", "drawn in each model"),
+}
+
+
+def page(figures: Sequence[Made], preset: str) -> str:
+    """Return the page as HTML."""
+    links = (f'<a href="#{f.spec.name}">{escape(f.spec.title)}</a>' for f in figures)
+    return _PAGE.substitute(
+        command=f"doubletrouble reproduce --preset {preset} --out out",
+        contents="\n".join(links),
+        figures="\n".join(map(_section, figures)),
+    )
+
+
+def _section(made: Made) -> str:
+    """One figure: the picture, what to see in it, how sure it is, its files, its source."""
+    spec, name = made.spec, escape(made.spec.name)
+    files = [f'<a href="{name}.{suffix}">{suffix.upper()}</a>' for suffix in FORMATS]
+    statements = "".join(f"<li>{escape(text)}</li>" for text in made.agreement)
+    return _SECTION.substitute(
+        name=name,
+        title=escape(spec.title),
+        alt=escape(spec.alt),
+        caption="\n".join(f"<p>{escape(text)}</p>" for text in spec.caption.split("\n")),
+        agreement=f'<ul class="agreement">{statements}</ul>' if statements else "",
+        settings="\n".join(_setting(*item) for item in made.arguments.items()),
+        links=" · ".join(files),
+        command=f"doubletrouble figure {name} --preset {made.preset} --out out",
+        source=escape(spec.source(made.arguments)),
+    )
+
+
+def _setting(name: str, value: object) -> str:
+    """One row of the parameter list, with the symbol and meaning from the declaration."""
+    known = {n: (p.symbol, p.meaning) for n, p in declarations(Problem).items()} | _OTHERS
+    found = known.get(name) or known.get(name.removesuffix("s"))
+    symbol, meaning = found or (name.replace("_", " "), "")
+    values = value if isinstance(value, list | tuple) else (value,)
+    cells = (symbol, ", ".join(map(_shown, values)), meaning.replace("`math.inf`", "∞"))
+    return f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>"
+
+
+def _shown(value: object) -> str:
+    if not isinstance(value, int | float):
+        return str(value)
+    return "∞" if value == math.inf else f"{value:g}"
+
+
+_SECTION = Template("""\
+<section id="$name">
+<h2>$title</h2>
+<div class="picture" tabindex="0" role="group" aria-label="$title">
+<a href="$name.svg"><img src="$name.svg" alt="$alt"></a>
+</div>
+$caption
+$agreement
+<p class="files">Files: $links</p>
+<h3>Parameters</h3>
+<table>
+<tr><th scope="col">Parameter</th><th scope="col">Value</th><th scope="col">Meaning</th></tr>
+$settings
+</table>
+<h3>Remake it</h3>
+<pre tabindex="0"><code>$command</code></pre>
+<details>
+<summary>The same in Python</summary>
+<pre tabindex="0"><code>$source</code></pre>
+</details>
+</section>""")
+
+_PAGE = Template("""\
+<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>doubletrouble: figures</title>
+<style>
+:root { --ink: #1b1b1b; --soft: #5a5a5a; --paper: #ffffff; --shade: #f3f4f6; --rule: #d9dce1;
+  --link: #005a9c; }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #e8e8e8; --soft: #a8adb5; --paper: #16181c; --shade: #22252b; --rule: #3a3f47;
+    --link: #7cc0ff; }
+}
+* { box-sizing: border-box; }
+body { margin: 0 auto; padding: 1.5rem 1rem 4rem; max-width: 62rem; background: var(--paper);
+  color: var(--ink); font: 1.0625rem/1.6 Georgia, "Times New Roman", serif; }
+h1 { font-size: 1.7rem; line-height: 1.25; margin: 0 0 .5rem; }
+h2 { font-size: 1.35rem; line-height: 1.3; margin: 2.5rem 0 1rem; padding-top: 1.5rem;
+  border-top: 1px solid var(--rule); }
+h3 { font-size: 1rem; margin: 1.5rem 0 .5rem; }
+p { max-width: 44rem; margin: .75rem 0; }
+a { color: var(--link); }
+.picture { overflow-x: auto; background: #ffffff; border: 1px solid var(--rule);
+  border-radius: 6px; padding: .75rem; }
+.picture img { display: block; width: 100%; min-width: 34rem; height: auto; }
+pre { overflow-x: auto; background: var(--shade); border-radius: 6px; padding: .75rem 1rem;
+  font: .875rem/1.5 ui-monospace, Menlo, Consolas, monospace; }
+table { border-collapse: collapse; font-size: .95rem; }
+th, td { text-align: left; padding: .2rem 1rem .2rem 0; vertical-align: top;
+  border-bottom: 1px solid var(--rule); }
+td:nth-child(-n+2) { white-space: nowrap; }
+td:nth-child(3) { color: var(--soft); padding-right: 0; }
+.files { color: var(--soft); }
+.agreement { max-width: 44rem; margin: 1rem 0; padding: .5rem 1rem .5rem 2rem;
+  background: var(--shade); border-left: 3px solid var(--link); border-radius: 0 6px 6px 0; }
+summary { cursor: pointer; margin: .75rem 0; }
+nav { columns: 2; max-width: 44rem; }
+nav a { display: block; }
+</style>
+</head>
+<body>
+<h1>Where does a learner’s test error come from?</h1>
+<p>Figures of <cite>Double Trouble in Double Descent: Bias and Variance(s) in the Lazy Regime</cite>
+(d’Ascoli, Refinetti, Biroli and Krzakala, 2020), computed afresh, and some beyond it. Below each
+figure stands how well theory, simulation and the authors’ own values agree. One command remakes
+them all:</p>
+<pre tabindex="0"><code>$command</code></pre>
+<nav aria-label="Figures">
+$contents
+</nav>
+$figures
+</body>
+</html>
+""")

@@ -1,0 +1,130 @@
+"""Simulated points beside a theory curve, each curve stored as soon as it is done.
+
+The theory is that of infinite sizes, and a simulation at dimension D deviates from it by O(1/D).
+A second simulation at D/2 measures that deviation: 2 × (at D) - (at D/2) is free of the 1/D term,
+and can be held against the theory in standard errors.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from doubletrouble.errors import DoubleTroubleError
+from doubletrouble.figures.spec import Line
+from doubletrouble.parameters import FloatArray
+from doubletrouble.problems import Problem
+from doubletrouble.results import Estimate
+from doubletrouble.simulation.result import Simulation
+from doubletrouble.simulation.simulate import simulate
+from doubletrouble.sweep.attempt import attempt
+from doubletrouble.sweep.cell import Cell
+from doubletrouble.sweep.record import decode
+from doubletrouble.sweep.simulated import KIND, PROBLEM, REVISION, simulate_cell
+from doubletrouble.sweep.simulated import from_record as simulation
+from doubletrouble.sweep.store import DONE, Store
+
+MORE_DRAWS = 4  # times as many at D/2, where draws are cheaper and scatter more
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Points:
+    """Simulated values with standard errors, the theory there, and the values freed of 1/D."""
+
+    label: str
+    x: FloatArray
+    value: FloatArray
+    error: FloatArray  # standard error of `value`
+    theory: FloatArray
+    limit: FloatArray  # 2 × (at D) - (at D/2)
+    limit_error: FloatArray
+    dim: int
+    n_data: int
+
+    @property
+    def z(self) -> FloatArray:
+        """Standard errors between simulation and theory, finite size included."""
+        return np.abs(self.value - self.theory) / self.error
+
+    @property
+    def limit_z(self) -> FloatArray:
+        """Standard errors between simulation and theory, the 1/D term removed."""
+        return np.abs(self.limit - self.theory) / self.limit_error
+
+
+@dataclass(frozen=True, kw_only=True)
+class TwoSizes:
+    """The same curve simulated at D and at D/2."""
+
+    whole: Simulation
+    half: Simulation
+    n_data: int
+
+    @property
+    def problem(self) -> Problem:
+        """The problem as realized, with every width."""
+        return self.whole.problem
+
+    def points(self, theory: Line, quantity: Callable[[Simulation], Estimate]) -> Points:
+        """One quantity of the simulations beside the theory at the same points."""
+        at, half = quantity(self.whole), quantity(self.half)
+        errors = np.asarray(at.standard_error), np.asarray(half.standard_error)
+        return Points(
+            label=theory.label,
+            x=theory.x,
+            value=np.asarray(at.value),
+            error=errors[0],
+            theory=theory.y,
+            limit=2 * np.asarray(at.value) - np.asarray(half.value),
+            limit_error=np.hypot(2 * errors[0], errors[1]),
+            dim=self.whole.dim,
+            n_data=self.n_data,
+        )
+
+
+def two_sizes(
+    problem: Problem,
+    *,
+    dim: int,
+    n_data: int,
+    ratios: Sequence[float] | FloatArray,
+    store: str | Path | None = None,
+    **settings: Any,
+) -> TwoSizes:
+    """Simulate along P/N near `ratios`, where P and N are whole numbers at D and at D/2."""
+    half = dim // 2
+    samples = float(np.asarray(problem.samples_per_dim))
+    if dim % 2 or not (samples * half).is_integer() or half < 1:
+        raise ValueError(
+            f"dim must be even, with a whole number of samples at half of it (N/D = {samples:g}), "
+            f"got {dim!r}"
+        )
+    counts = np.unique(np.maximum(1, np.round(np.asarray(ratios) * samples * half)))
+    shared = {"widths": [float(count / half) for count in counts], **settings}
+    at_half = simulated(problem, dim=half, n_data=MORE_DRAWS * n_data, store=store, **shared)
+    whole = simulated(problem, dim=dim, n_data=n_data, store=store, **shared)
+    return TwoSizes(whole=whole, half=at_half, n_data=n_data)
+
+
+def simulated(problem: Problem, *, store: str | Path | None = None, **settings: Any) -> Simulation:
+    """Simulate, or take from `store` what was simulated with the same settings before."""
+    problem = replace(problem, features_per_dim=1.0)  # the widths are among the settings
+    fields = {name: getattr(problem, name) for name in PROBLEM}
+    if not all(isinstance(value, str | float) for value in fields.values()):
+        return simulate(problem, progress=False, **settings)  # an activation of one's own
+    if store is None:
+        found = attempt(simulate_cell, fields | settings)
+    else:
+        cell = Cell.of(KIND, REVISION, fields | settings)
+        with Store.open(store) as opened:
+            stored = opened.outcome(cell.key)
+            if stored is not None and stored.status == DONE:
+                found = stored
+            else:
+                found = attempt(simulate_cell, fields | settings)
+                opened.put(cell, found)
+    if found.status != DONE:
+        raise DoubleTroubleError(f"a simulation failed: {found.message}")
+    return simulation(decode(found.result))

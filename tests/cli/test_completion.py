@@ -1,0 +1,74 @@
+"""Shells learn how to complete our words."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PROGRAM = Path(sys.executable).with_name("doubletrouble")
+
+
+def completed(words: str) -> list[str]:
+    """What bash is told when the Tab key follows these words."""
+    place = str(len(words.split(" ")) - 1)
+    asked = {"COMP_WORDS": words, "COMP_CWORD": place, "_DOUBLETROUBLE_COMPLETE": "complete_bash"}
+    done = subprocess.run(
+        [PROGRAM], env={**os.environ, **asked}, check=True, capture_output=True, text=True,
+        timeout=60,
+    )  # fmt: skip
+    assert done.stderr == ""
+    return done.stdout.split()
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        ("doubletrouble exact --activation re", ["relu"]),
+        ("doubletrouble activation ta", ["tanh"]),
+        ("doubletrouble optimum --scheme d", ["divide"]),
+        ("doubletrouble simulate --schemes ensemble,d", ["ensemble,divide"]),
+        ("doubletrouble simulate --model g", ["gaussian"]),
+        ("doubletrouble si", ["simulate"]),
+        ("doubletrouble sweep st", ["status"]),
+        ("doubletrouble exact --features", ["--features-per-dim"]),
+    ],
+)
+def test_words_are_completed(words: str, offered: list[str]) -> None:
+    assert completed(words) == offered
+
+
+@pytest.mark.parametrize(
+    ("shell", "line"),
+    [
+        ("bash", "complete -o default -F _doubletrouble_completion doubletrouble"),
+        ("zsh", "compdef _doubletrouble_completion doubletrouble"),
+        ("fish", "complete --command doubletrouble"),
+    ],
+)
+def test_a_script_is_made_for_each_shell(shell: str, line: str) -> None:
+    done = subprocess.run(
+        [PROGRAM], env={**os.environ, "_DOUBLETROUBLE_COMPLETE": f"source_{shell}"}, check=True,
+        capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert line in done.stdout
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
+def test_bash_completes_with_the_script_it_is_shown(tmp_path: Path) -> None:
+    home = {**os.environ, "HOME": str(tmp_path), "PATH": f"{PROGRAM.parent}:{os.environ['PATH']}"}
+    script = (
+        'eval "$(doubletrouble --show-completion)"\n'
+        "COMP_WORDS=(doubletrouble exact --activation re) COMP_CWORD=3\n"
+        "_doubletrouble_completion doubletrouble\n"
+        'echo "${COMPREPLY[@]}"\n'
+        "doubletrouble --install-completion\n"
+    )
+    done = subprocess.run(
+        ["bash", "--norc", "-c", script], env=home, check=True, capture_output=True, text=True,
+        timeout=60,
+    )  # fmt: skip
+    assert done.stdout.startswith("relu\nbash completion installed in")
+    assert (tmp_path / ".bash_completions" / "doubletrouble.sh").exists()

@@ -1,0 +1,158 @@
+"""exact, anova, optimum and activation: the library's numbers, in every form."""
+
+import csv
+import io
+import json
+import math
+from itertools import product
+from typing import Any
+
+import pytest
+
+import doubletrouble as dt
+from doubletrouble.activations import NAMES
+from doubletrouble.cli.main import main
+from doubletrouble.cli.question import axes
+from doubletrouble.parameters import declarations
+
+Capture = pytest.CaptureFixture[str]
+
+
+def answer(words: str, capsys: Capture) -> dict[str, Any]:
+    assert main([*words.split(), "--json"]) == 0
+    out, error = capsys.readouterr()
+    assert error == ""
+    found: dict[str, Any] = json.loads(out, parse_constant=lambda name: pytest.fail(name))
+    return found
+
+
+def test_the_default_is_the_default_problem(capsys: Capture) -> None:
+    found = answer("exact", capsys)
+    problem, error = dt.Problem(), dt.exact_error(dt.Problem())
+    fields = {name: getattr(problem, name) for name in declarations(dt.Problem)}
+    others = {"n_members": 1, "activation": "relu", "scheme": "ensemble"}
+    assert found["parameters"] == fields | others
+    assert found["rows"] == [
+        {
+            "error_noise": error.noise,
+            "error_initialization": error.initialization,
+            "error_sampling": error.sampling,
+            "error_bias": error.bias,
+            "error_bayes": error.bayes,
+            "error_total": error.total,
+        }
+    ]
+
+
+def test_every_flag_reaches_the_problem(capsys: Capture) -> None:
+    given = dict(zip(declarations(dt.Problem), (0.7, 1.3, 0.2, 0.9, 0.4, 0.3, 0.6), strict=True))
+    words = " ".join(f"--{name.replace('_', '-')} {value}" for name, value in given.items())
+    problem = dt.Problem(**given, activation="tanh")
+    found = answer(f"exact {words} --activation tanh --n-members 3 --scheme divide", capsys)
+    assert found["rows"][0]["error_total"] == dt.exact_error(problem, 3, "divide").total
+    assert found["parameters"] == given | {
+        "n_members": 3, "activation": "tanh", "scheme": "divide",
+    }  # fmt: skip
+    found = answer(f"anova {words} --activation tanh", capsys)
+    assert found["rows"][0]["error_total"] == dt.anova(problem).total
+
+
+def test_a_table_is_the_product_of_the_ranges(capsys: Capture) -> None:
+    words = "--n-members 1,inf --ridge 0,0.1 --features-per-dim 0.5:2:log:3 --noise 0,1"
+    rows = answer(f"exact {words}", capsys)["rows"]
+    points = product((0.5, 1.0, 2.0), (0.0, 0.1), (0.0, 1.0), (1, "inf"))
+    columns = ("features_per_dim", "ridge", "noise", "n_members")
+    assert [tuple(row[name] for name in columns) for row in rows] == list(points)
+    for row in rows:
+        p, ridge, noise, k = (float(row[name]) for name in columns)
+        error = dt.exact_error(dt.Problem(features_per_dim=p, ridge=ridge, noise=noise), k)
+        assert float(row["error_noise"]) == pytest.approx(error.noise, rel=1e-13)
+        assert float(row["error_total"]) == pytest.approx(error.total, rel=1e-13)
+    assert any(row["error_total"] == "inf" for row in rows)
+
+
+def test_counts_may_take_the_place_of_ratios(capsys: Capture) -> None:
+    found = answer("anova --n-features 100,300 --n-samples 200 --dim 100,200", capsys)
+    assert [(row["n_features"], row["dim"]) for row in found["rows"]] == [
+        (100, 100), (100, 200), (300, 100), (300, 200),
+    ]  # fmt: skip
+    problem = dt.Problem.from_sizes(n_features=300, n_samples=200, dim=100)
+    assert found["rows"][2]["error_total"] == pytest.approx(dt.anova(problem).total, rel=1e-13)
+    assert "features_per_dim" not in found["parameters"]
+
+
+def test_the_optimum_is_the_librarys(capsys: Capture) -> None:
+    rows = answer("optimum --noise 0.1,1 --n-members 1,inf", capsys)["rows"]
+    for row, (noise, k) in zip(rows, product((0.1, 1.0), (1, math.inf)), strict=True):
+        best = dt.optimal_ridge(dt.Problem(noise=noise), k)
+        assert row["ridge"] == pytest.approx(best.ridge, rel=1e-9)
+        assert row["error_total"] == pytest.approx(best.error.total, rel=1e-12)
+
+
+def test_csv_has_every_digit(capsys: Capture) -> None:
+    assert main(["exact", "--ridge", "0,0.1", "--features-per-dim", "1", "--csv"]) == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert [row["ridge"] for row in rows] == ["0.0", "0.1"]
+    assert rows[0]["error_noise"] == "inf"
+    error = dt.exact_error(dt.Problem(features_per_dim=1.0, ridge=0.1))
+    assert float(rows[1]["error_noise"]) == pytest.approx(error.noise, rel=1e-15)
+
+
+def test_one_activation_or_all(capsys: Capture) -> None:
+    rows = answer("activation", capsys)["rows"]
+    assert [row["activation"] for row in rows] == list(NAMES)
+    (tanh,) = answer("activation Tanh", capsys)["rows"]
+    sigma = dt.activation("tanh")
+    assert tanh == {
+        "activation": "tanh", "mean": sigma.mean, "linear": sigma.linear,
+        "nonlinear": sigma.nonlinear, "closed_form": False,
+    }  # fmt: skip
+    assert main(["activation", "relu"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1].split() == [
+        "relu", "0.3989", "0.5", "0.3014", "yes",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("exact --ridge -1", "ridge must be in [0, inf], got -1.0"),
+        ("exact --ridge 1,1", "ridge must hold every value once, got 1.0 twice"),
+        ("exact --ridge=", "ridge must be a number or START:STOP:log|linear:COUNT, got ''"),
+        ("exact --ridge nan", "ridge must be in [0, inf], got nan"),
+        ("exact --noise 0:1:log:3", "noise must have ends above 0 in a log range, got '0:1:log:3'"),
+        ("exact --n-members 1.5", "n_members must be a whole number in [1, inf], got 1.5"),
+        ("exact --scheme both", "scheme must be one of ensemble, divide, got 'both'"),
+        ("exact --activation rlu", "activation must be one of leaky_relu, relu"),
+        ("exact --dim 3", "n_features, n_samples, dim must be given together, got dim alone"),
+        (
+            "exact --dim 3 --n-samples 3 --n-features 3 --features-per-dim 1",
+            "features_per_dim must be left out beside counts, got '1'",
+        ),
+        (
+            "exact --ridge 1:2:log:2000 --noise 1:2:log:2000",
+            "ranges must have at most 1000000 combinations, got 4000000",
+        ),
+        ("exact --json --csv", "json must be left out where csv is given, got both"),
+        ("exact 3", "Got unexpected extra argument"),
+        ("exact --rigde 1", "No such option: --rigde"),
+        ("optimum --ridge 1", "No such option: --ridge"),
+        ("exat", "No such command 'exat'; did you mean 'exact'?"),
+        ("activation rlu", "activation must be one of leaky_relu, relu"),
+    ],
+)
+def test_an_error_is_one_sentence_and_code_two(words: str, said: str, capsys: Capture) -> None:
+    assert main(words.split()) == 2
+    out, error = capsys.readouterr()
+    assert error.startswith(said)
+    assert error.count("\n") == 1
+    assert out == ""
+
+
+def test_debug_shows_where_an_error_came_from() -> None:
+    with pytest.raises(ValueError, match="ridge must be"):
+        main(["exact", "--debug", "--ridge", "x"])
+
+
+def test_defaults_are_those_of_the_problem() -> None:
+    assert axes({"ridge": None})["ridge"] == (dt.Problem().ridge,)

@@ -1,0 +1,159 @@
+"""Figures against the authors' stored values, where they lie beside the repository."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from doubletrouble.figures import FIGURES, reference
+from doubletrouble.figures.double_descent import double_descent_data
+from doubletrouble.figures.ensemble_vs_overparametrize import ensemble_vs_overparametrize_data
+from doubletrouble.figures.ensemble_vs_regularize import (
+    BEST,
+    MANY,
+    best_of,
+    ensemble_vs_regularize_data,
+)
+from doubletrouble.figures.multiple_k_decomposition import multiple_k_decomposition_data
+from doubletrouble.figures.term_by_term import term_by_term_data
+from doubletrouble.parameters import FloatArray
+
+Rows = list[dict[str, str]]
+TINY: dict[str, Any] = {"simulated_ratios": (1.0, 1.0, 1), "dim": 10, "n_data": 2, "n_init": 2}
+SMALL: dict[str, dict[str, Any]] = {
+    "term-by-term": TINY,
+    "decomposition": {},
+    "double-descent": TINY,
+    "multiple-k-decomposition": {},
+    "ensemble-vs-overparametrize": {},
+    "ensemble-vs-regularize": {},
+}
+CURVES = {
+    "single": "baseline_K1(ptsB)",
+    "wider": "bigger_2P_K1(ptsV)",
+    "ensemble": "ensemble_K2(ptsM)",
+}
+
+
+def along(file: str, axis: str = "log10_P_over_N") -> tuple[FloatArray, Rows]:
+    x, rows = reference.along(file, axis)
+    if not rows:
+        pytest.skip(f"the table {file} is not beside the repository")
+    return x, rows
+
+
+def test_terms() -> None:
+    ratios, rows = along("fig2_psi_lambda1e-5_psi2_1.csv")
+    panel = term_by_term_data(ratios=ratios, **TINY)
+    assert len(rows) == 117
+    for term, column in {
+        "psi1": "Psi1", "psi2_vanilla": "Psi2v", "psi3_vanilla": "Psi3v",
+        "psi2_ensemble": "Psi2e", "psi3_ensemble": "Psi3e", "psi2_divide": "Psi2d",
+    }.items():  # fmt: skip
+        theirs = reference.column(rows, column)
+        np.testing.assert_allclose(panel.line(term).y, theirs, rtol=1e-6, err_msg=term)
+
+
+def test_ensembles() -> None:
+    ratios, rows = along("fig5_test_error_lambda1e-5_SNR10.csv")
+    panel = double_descent_data(ratios=ratios, **TINY)
+    assert [line.label for line in panel.lines] == [key for key in rows[0] if key[0] == "K"]
+    for line in panel.lines:
+        np.testing.assert_allclose(line.y, reference.column(rows, line.label), rtol=1e-6)
+
+
+def test_causes_of_ten_members() -> None:
+    ratios, rows = along("fig6_decomposition_lambda1e-5_SNR1_K10.csv")
+    _, ten = multiple_k_decomposition_data(ratios=ratios)
+    total = reference.column(rows, "total")
+    for cause, column in {
+        "noise": "noise_variance", "initialization": "init_variance",
+        "sampling": "sampling_variance", "bias": "bias", "total": "total",
+    }.items():  # fmt: skip
+        off = np.abs(ten.line(cause).y - reference.column(rows, column))
+        assert np.all(off <= 1e-6 * total), cause  # small parts are differences of their Ψ
+
+
+@pytest.mark.parametrize("width", [0.5, 5.0])
+def test_more_models_or_more_features(width: float) -> None:
+    _, rows = along(f"fig_morevsbig_psi1_{width:g}_K2_tau0.1_FStar0.1.csv", "log10_N_over_D")
+    for label, curve in CURVES.items():
+        chosen = [row for row in rows if row["curve"] == curve]
+        samples = 10.0 ** reference.column(chosen, "log10_N_over_D")
+        (panel,) = ensemble_vs_overparametrize_data(
+            features_per_dim=[width], samples=samples, nonlinear_signal=0.1
+        )
+        theirs = reference.column(chosen, "test_error")
+        off = np.abs(panel.line(label).y / theirs - 1)
+        assert len(chosen) > 90
+        # one value of theirs, N/D = 0.13 at P/D = 0.5, is 1.3e-6 off; see the next test
+        assert np.count_nonzero(off > 1e-6) <= 1
+        assert off.max() < 1.5e-6
+        (plain,) = ensemble_vs_overparametrize_data(features_per_dim=[width], samples=samples)
+        assert np.max(np.abs(plain.line(label).y / theirs - 1)) > 0.01  # without F⋆: the control
+
+
+@pytest.mark.parametrize("width", [0.5, 5.0])
+def test_our_values_against_sixty_digits(width: float) -> None:
+    file = f"oracle_mp60_psi1_{width:g}_lambda1e-5_vs_N_over_D.csv"
+    rows = reference.stored(file)
+    if not rows:
+        pytest.skip(f"the table {file} is not beside the repository")
+    samples, s, out, noise = (
+        reference.column(rows, name) for name in ("psi2", "Psi1", "Psi2v", "Psi3v")
+    )
+    (panel,) = ensemble_vs_overparametrize_data(
+        features_per_dim=[width], samples=samples, nonlinear_signal=0.1
+    )
+    expected = 1 - 2 * s + out + 0.02 * noise + 0.01  # τ² = F⋆² = 0.01
+    np.testing.assert_allclose(panel.line("single").y, expected, rtol=1e-12)
+
+
+def test_along_the_penalty() -> None:
+    ridges, rows = along("fig7left_test_error_vs_lambda_psi1_1.5_SNR10.csv", "log10_lambda")
+    data = ensemble_vs_regularize_data(features_per_dim=[1.5], ridges=ridges, ratios=[1.0])
+    for line in data.along[0].lines:
+        np.testing.assert_allclose(line.y, reference.column(rows, line.label), rtol=1e-10)
+
+
+@pytest.mark.parametrize("noise", [0.1, 0.0])
+def test_best_penalty(noise: float) -> None:
+    file = f"fig7right_optimal_lambda_tau{noise:g}.csv"
+    rows = reference.stored(file)
+    if not rows:
+        pytest.skip(f"the table {file} is not beside the repository")
+    data = ensemble_vs_regularize_data(
+        ridges=[1.0], ratios=reference.column(rows, "psi1"), noise=noise
+    )
+    theirs = reference.column(rows, "errV_opt_K1")
+    chosen = best_of(data.optimal.problem, np.geomspace(1e-5, 1e2, 51))
+    np.testing.assert_allclose(chosen, theirs, rtol=1e-6)
+    exact = data.optimal.line(BEST).y
+    assert np.all(exact <= chosen * (1 + 1e-12))
+    assert np.all(exact > 0.99 * theirs)
+    np.testing.assert_allclose(
+        data.optimal.line(MANY).y, reference.column(rows, "err_Kinf"), rtol=1e-6
+    )
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_agreement_is_said_for_the_papers_constants_alone(name: str) -> None:
+    if not reference.FOLDER.is_dir():
+        pytest.skip("the tables are not beside the repository")
+    spec = FIGURES[name]
+    authors = "authors' stored values: at most"
+    assert any(authors in text for text in spec.agreement(spec.data(**SMALL[name])))
+    other = spec.data(**SMALL[name], activation="tanh")
+    assert not any(authors in text for text in spec.agreement(other))
+
+
+def test_without_tables_nothing_is_said_of_the_authors(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
+    monkeypatch.setattr(reference, "FOLDER", tmp_path)
+    for name, small in SMALL.items():
+        spec = FIGURES[name]
+        said = spec.agreement(spec.data(**small))
+        assert not any("authors' stored values: at most" in text for text in said)
+    assert math.isfinite(int(reference.fingerprint(), 16))

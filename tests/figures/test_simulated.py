@@ -1,0 +1,139 @@
+"""Simulations beside a theory curve: kept in a store, resumed, freed of their O(1/D) deviation."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from doubletrouble import Problem
+from doubletrouble.errors import DoubleTroubleError
+from doubletrouble.figures import make_figure
+from doubletrouble.figures import simulated as module
+from doubletrouble.figures.double_descent import double_descent_data
+from doubletrouble.figures.make import SIMULATIONS
+from doubletrouble.figures.panel import table
+from doubletrouble.figures.simulated import simulated, two_sizes
+from doubletrouble.figures.spec import Line
+from doubletrouble.figures.term_by_term import term_by_term_data
+from doubletrouble.sweep.attempt import attempt
+from doubletrouble.theory.error import exact_error
+
+TINY: dict[str, Any] = {"dim": 10, "n_data": 2, "n_init": 2, "seed": 3}
+CURVE: dict[str, Any] = {"simulated_ratios": (0.5, 2.0, 3), **TINY}
+
+
+class Counted:
+    """Counts simulations, and can be told to fail after some."""
+
+    def __init__(self, after: float = math.inf) -> None:
+        self.calls, self.after = 0, after
+
+    def __call__(self, *arguments: Any) -> Any:
+        if self.calls >= self.after:
+            raise KeyboardInterrupt
+        self.calls += 1
+        return attempt(*arguments)
+
+
+@pytest.fixture
+def counted(monkeypatch: pytest.MonkeyPatch) -> Counted:
+    counter = Counted()
+    monkeypatch.setattr(module, "attempt", counter)
+    return counter
+
+
+def test_a_stored_curve_is_not_simulated_again(tmp_path: Path, counted: Counted) -> None:
+    store = tmp_path / "kept.sqlite"
+    first = double_descent_data(store=store, **CURVE)
+    assert counted.calls == 2  # at D and at D/2
+    again = double_descent_data(store=store, **CURVE)
+    assert counted.calls == 2
+    alone = double_descent_data(**CURVE)
+    assert counted.calls == 4
+    for p, q, r in zip(first.points, again.points, alone.points, strict=True):
+        np.testing.assert_array_equal(p.value, q.value)
+        np.testing.assert_array_equal(p.value, r.value)
+    double_descent_data(store=store, **{**CURVE, "seed": 4})
+    assert counted.calls == 6
+
+
+def test_a_stopped_run_goes_on_with_the_next_curve(tmp_path: Path, counted: Counted) -> None:
+    counted.after = 1
+    with pytest.raises(KeyboardInterrupt):
+        make_figure("double-descent", tmp_path, options=CURVE)
+    assert (tmp_path / SIMULATIONS).exists()
+    assert not (tmp_path / "double-descent.json").exists()
+    counted.after = math.inf
+    assert make_figure("double-descent", tmp_path, options=CURVE).remade
+    assert counted.calls == 2
+    assert not make_figure("double-descent", tmp_path, options=CURVE).remade
+
+
+def test_a_failure_is_a_sentence(tmp_path: Path) -> None:
+    for store in (None, tmp_path / "kept.sqlite"):
+        with pytest.raises(DoubleTroubleError, match=r"a simulation failed: .*model"):
+            simulated(Problem(), store=store, model="unknown", widths=[1.0], **TINY)
+
+
+def test_widths_are_whole_at_both_sizes() -> None:
+    runs = two_sizes(
+        Problem(ridge=0.1), ratios=[0.01, 0.11, 1.0, 3.33], model="gaussian",
+        dim=20, n_data=2, n_init=2, seed=0,
+    )  # fmt: skip
+    widths = np.asarray(runs.problem.features_per_dim)
+    np.testing.assert_array_equal(widths, [0.1, 1.0, 3.3])
+    np.testing.assert_array_equal(widths, np.asarray(runs.half.problem.features_per_dim))
+    assert runs.half.dim == 10
+
+
+@pytest.mark.parametrize(("dim", "samples"), [(15, 1.0), (10, 0.3)])
+def test_sizes_that_cannot_be_halved_are_refused(dim: int, samples: float) -> None:
+    with pytest.raises(ValueError, match="dim must be even, with a whole number of samples"):
+        two_sizes(Problem(samples_per_dim=samples), dim=dim, n_data=2, ratios=[1.0])
+
+
+def test_an_activation_of_ones_own_is_simulated_without_a_store(tmp_path: Path) -> None:
+    store = tmp_path / "kept.sqlite"
+    run = simulated(
+        Problem(activation=np.tanh), store=store, model="features", widths=[1.0], **TINY
+    )
+    assert run.dim == 10
+    assert not store.exists()
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("seed", range(3))
+def test_two_sizes_remove_the_deviation_of_finite_ones(seed: int) -> None:
+    """At small D the 1/D deviation stands out; without it, theory and simulation agree."""
+    runs = two_sizes(
+        Problem(ridge=0.1), dim=40, n_data=120, ratios=[0.5, 1.0, 2.0], model="gaussian",
+        n_init=2, seed=seed,
+    )  # fmt: skip
+    x = np.asarray(runs.problem.features_per_dim)
+    theory = Line("K1", x, np.asarray(exact_error(runs.problem).total))
+    points = runs.points(theory, lambda simulation: simulation.error().total)
+    assert points.limit_z.max() < 5
+    wrong = runs.points(theory._replace(y=0.9 * theory.y), lambda s: s.error().total)
+    assert wrong.limit_z.max() > 10
+
+
+def test_table_has_theory_and_simulation_in_one_row() -> None:
+    panel = term_by_term_data(ratios=[0.5, 1.0], **CURVE)
+    columns, rows = table([panel])
+    assert columns[0] == "P_over_N"
+    assert len(rows) == 2 + 3
+    assert len({len(row) for row in rows}) == 1
+    simulated_column = columns.index("simulated_psi1")
+    assert math.isnan(rows[0][simulated_column])
+    for row, x, value in zip(rows[2:], panel.points[0].x, panel.points[0].value, strict=True):
+        assert row[0] == x
+        assert row[columns.index(f"simulated_{panel.points[0].label}")] == value
+        assert all(map(math.isfinite, row))
+
+
+@pytest.mark.parametrize("bounds", [(0.0, 1.0, 2), (2.0, 1.0, 2), (1.0, 2.0, 0), (1.0, 2.0, 1.5)])
+def test_bad_places_to_simulate_get_a_sentence(bounds: Any) -> None:
+    with pytest.raises(ValueError, match="simulated_ratios must be two positive numbers"):
+        term_by_term_data(simulated_ratios=bounds)
