@@ -21,6 +21,8 @@ GRID = "ridge = [0.1, 1.0]\ndim = 12\nn_data = 2\nn_init = 2\n"
 ELSEWHERE = {
     "doubletrouble sweep run grid.toml --store sweep.sqlite --scheduler tcp://host:8786":
         "needs a Dask scheduler on another machine",
+    "doubletrouble reproduce --preset laptop --out out":
+        "takes half a minute; test_figure runs it for one figure",
     "doubletrouble --install-completion":
         "changes the files of the user; run by test_completion",
 }  # fmt: skip

@@ -21,6 +21,8 @@ COMMANDS = {
     "optimum": ("theory:optimum", "The best ridge, and the error there."),
     "simulate": ("simulate:simulate", "The test error of finite models, beside the theory."),
     "sweep": ("sweep:group", "Grids of simulations: run, status, export, retry."),
+    "figure": ("figure:figure", "One figure of the paper."),
+    "reproduce": ("figure:reproduce", "Every figure of the paper, and a page to open."),
     "activation": ("activation:activation", "Activations and their moments."),
     "version": ("version:version", "Print the version."),
 }

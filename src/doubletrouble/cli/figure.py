@@ -1,0 +1,79 @@
+"""The figures of the paper, one or all."""
+
+import json as notation
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from doubletrouble.cli.output import note, show, show_json
+from doubletrouble.figures.gallery import write_gallery
+from doubletrouble.figures.make import make_figure
+from doubletrouble.figures.registry import FIGURES
+from doubletrouble.figures.spec import PRESETS
+
+Preset = Annotated[
+    str,
+    typer.Option(
+        help="How large: laptop (seconds), or paper (denser grids, more draws).",
+        autocompletion=lambda: list(PRESETS),
+    ),
+]
+Out = Annotated[Path, typer.Option(help="The folder to write into.")]
+
+
+def figure(
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            help="A figure by name; their names and titles if left out.",
+            autocompletion=lambda: list(FIGURES),
+        ),
+    ] = None,
+    preset: Preset = PRESETS[0],
+    out: Out = Path("out"),
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="NAME=VALUE: another value of a parameter of the figure."),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Make one figure of the paper: PNG, PDF, SVG, and its numbers as CSV.
+
+    Prints the files, and how well theory, simulation and the authors' values agree. Parameters of a
+    figure, such as its ridges, are changed by --set, with values as in JSON: --set ridges=[1e-3].
+    """
+    if name is None:
+        for spec in FIGURES.values():
+            show(f"{spec.name:<28} {spec.title}")
+        return
+    made = make_figure(name, out, preset=preset, options=_options(set_ or []))
+    if json:
+        show_json({"files": [str(file) for file in made.files], "agreement": list(made.agreement)})
+        return
+    for line in (*map(str, made.files), *made.agreement):
+        show(line)
+    if not made.remade:
+        note("the files were up to date")
+
+
+def reproduce(preset: Preset = PRESETS[0], out: Out = Path("out")) -> None:
+    """Make every figure of the paper and a page to open, `index.html`.
+
+    What is up to date stays as it is: a run that was stopped goes on where it was.
+    """
+    show(str(write_gallery(out, preset=preset, progress=True)))
+
+
+def _options(words: list[str]) -> dict[str, Any]:
+    """NAME=VALUE pairs; what is not JSON is text."""
+    found: dict[str, Any] = {}
+    for word in words:
+        name, equals, text = word.partition("=")
+        if not equals or not name:
+            raise ValueError(f"--set must be NAME=VALUE, got {word!r}")
+        try:
+            found[name.replace("-", "_")] = notation.loads(text)
+        except ValueError:
+            found[name.replace("-", "_")] = text
+    return found
