@@ -16,7 +16,7 @@ export MPLBACKEND = Agg
 picture: reproduce
 	cp out/decomposition.png docs/decomposition.png
 
-.PHONY: reproduce test lint types contracts pytest bench conformance setup clean
+.PHONY: reproduce test lint types contracts pytest bench conformance docs setup clean
 
 setup: $(STAMP)
 
@@ -55,5 +55,9 @@ SEEDS ?= 10
 conformance: setup
 	$(BIN)/python -m conformance --seeds $(SEEDS) --out docs/conformance.md
 
+# The site, into site/; a warning is an error.
+docs: setup
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
 clean:
-	rm -rf $(VENV) out .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) out site .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -169,7 +169,7 @@ def agrees(families: Sequence[Family]) -> tuple[str, ...]:
         said.append(
             "The paper reads its third panel as a minimum that moves to P < N with fewer samples. "
             "At its constants (K = 2, F/τ = 1) the error is least for P/N → ∞ at every N/D; the "
-            "statement holds from F/τ ≈ 0.7 down: at 0.6 the minimum is at P < N for N/D up to 2."
+            "statement holds below F/τ ≈ 0.8: at 0.6 the minimum is at P < N for N/D up to 2."
         )
     return tuple(said)
 
