@@ -181,8 +181,8 @@ FIGURE = FigureSpec(
         "and fall again beyond it. Sampling variance and bias take no part in the peak: they bend "
         "at P = N and are flat from there on. Larger models do better only because the first two "
         "causes shrink; initialization dies out as 1/P, while some noise stays for ever.\n"
-        "Right, with a real penalty (λ = 10⁻¹): the peak is down to a hump and the bend is gone, at "
-        "the price of a larger bias."
+        "Right, with a real penalty (λ = 10⁻¹): the peak is down to a hump and the bend is gone, "
+        "at the price of a larger bias."
     ),
     alt=(
         "Two panels of test error against features per sample P/N, both axes logarithmic. "
