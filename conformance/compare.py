@@ -2,15 +2,18 @@ r"""Simulate a curve at three sizes, extrapolate to infinite size, compare with 
 
 Means at dimension D deviate from the theory by b/D + c/D² + …. With sizes D, 2D and 4D the first
 two orders cancel in (1/3, -2, 8/3) times the three means (Richardson's extrapolation); what is left
-is compared in standard errors.
+is compared in standard errors, t, and as the normal score z of the same probability.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy import stats
+from scipy.special import ndtri_exp
 
 import doubletrouble as dt
 from conformance.cases import DIVIDED, MEMBERS, Curve
@@ -45,11 +48,21 @@ class Row:
     value: float  # extrapolated
     error: float
 
+    freedom: float  # degrees of freedom of the standard error
+
     @property
-    def z(self) -> float:
+    def t(self) -> float:
         """The deviation in standard errors; 0 where both are exactly zero."""
         off = self.value - self.theory
         return off / self.error if self.error else math.copysign(math.inf, off) if off else 0.0
+
+    @property
+    def z(self) -> float:
+        """The normal score as improbable as this t: the standard error is an estimate, too."""
+        if not math.isfinite(self.t):
+            return self.t
+        score = -float(ndtri_exp(stats.t.logsf(abs(self.t), self.freedom)))
+        return math.copysign(score, self.t)
 
 
 def compared(
@@ -79,6 +92,7 @@ def compared(
             means = np.array([getattr(f, part).value for f in found]) - theory[1:] + theory[0]
             errors = np.array([getattr(f, part).standard_error for f in found])
             value, error = WEIGHTS @ means, np.sqrt(WEIGHTS**2 @ errors**2)
+            freedom = _freedom((WEIGHTS[:, None] * errors) ** 2, sizes.draws)
             for k in range(len(curve.ratios)):
                 rows.append(
                     Row(
@@ -91,9 +105,19 @@ def compared(
                         errors=tuple(errors[:, k].tolist()),
                         value=float(value[k]),
                         error=float(error[k]),
+                        freedom=float(freedom[k]),
                     )
                 )
     return sorted(rows, key=lambda row: curve.ratios.index(row.ratio))
+
+
+def _freedom(variances: Values, draws: Sequence[int]) -> Values:
+    """Degrees of freedom of a sum of independent variances, by Welch and Satterthwaite."""
+    each = np.array(draws)[:, None] - 1
+    total = variances.sum(axis=0)
+    with np.errstate(invalid="ignore"):
+        freedom = total**2 / np.sum(variances**2 / each, axis=0)
+    return np.asarray(np.where(total > 0, freedom, each.sum()))
 
 
 def _quantities() -> list[tuple[str, float, tuple[str, ...]]]:

@@ -50,7 +50,8 @@ def test_the_bias_is_of_order_one_over_dim() -> None:
 def test_a_wrong_activation_is_noticed(activation: str, wrong: str) -> None:
     """Negative control: even neighbours are told apart."""
     rows = compared(Curve(activation=activation, ratios=(0.3, 3.0)), SEED, SMALL, activation=wrong)
-    assert max(abs(row.z) for row in rows) > 10
+    assert max(abs(row.t) for row in rows) > 10
+    assert max(abs(row.z) for row in rows) > 5
 
 
 def test_the_list_is_complete() -> None:
