@@ -50,7 +50,7 @@ pytest: setup
 bench: setup
 	$(BIN)/python -m benchmarks
 
-# Theory against simulation, point by point, for ten seeds: over an hour on two cores.
+# Theory against simulation, point by point, for ten seeds: forty minutes on two cores.
 SEEDS ?= 10
 conformance: setup
 	$(BIN)/python -m conformance --seeds $(SEEDS) --out docs/conformance.md
