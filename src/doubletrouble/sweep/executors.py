@@ -148,7 +148,10 @@ def _reach(scheduler: str) -> None:
 def _local_cluster(distributed: Any, workers: int) -> Any:
     try:
         return distributed.LocalCluster(
-            n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=":0"
+            n_workers=workers,
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address="127.0.0.1:0",  # a free port; the usual one may be taken
         )
     except RuntimeError as error:
         raise ExecutorError(
@@ -172,12 +175,7 @@ class Dask:
         with ExitStack() as started:  # what was started before an error is stopped again
             cluster: Any = None
             if scheduler == LOCAL:
-                cluster = started.enter_context(
-                    distributed.LocalCluster(
-                        n_workers=workers, threads_per_worker=1, processes=True,
-                        dashboard_address=None,
-                    )
-                )  # fmt: skip
+                cluster = started.enter_context(_local_cluster(distributed, workers))
             else:
                 _reach(scheduler)
             self._client = started.enter_context(
