@@ -4,6 +4,7 @@ import sys
 
 from benchmarks import (
     import_time,
+    lazy_speed,
     simulation_gpu,
     simulation_speed,
     theory_precision,
@@ -16,6 +17,7 @@ BENCHMARKS = {
     "import_time": import_time.main,
     "simulation_speed": simulation_speed.main,
     "simulation_gpu": simulation_gpu.main,
+    "lazy_speed": lazy_speed.main,
 }
 
 

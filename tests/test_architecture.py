@@ -24,10 +24,11 @@ PYTHON = [
     *sorted((ROOT / "conformance").rglob("*.py")),
 ]
 PUBLIC = {
-    "Activation", "AnovaTerms", "ConvergenceError", "DoubleTroubleError", "ErrorTerms", "Estimate",
-    "MissingExtraError", "OptimalRidge", "Problem", "PsiTerms", "SpectralProblem", "Sweep",
-    "__version__", "activation", "anova", "exact_error", "optimal_ridge", "psi_terms", "replica",
-    "ridge_from", "ridge_to", "simulate", "training_error",
+    "Activation", "AnovaTerms", "ConvergenceError", "Data", "DivergenceError", "DoubleTroubleError",
+    "ErrorTerms", "Estimate", "MissingExtraError", "OptimalRidge", "Problem", "PsiTerms", "SpectralProblem", "Sweep",
+    "__version__", "activation", "anova", "decompose_predictions", "exact_error", "lazy_curve", "lazy_split",
+    "load_data", "optimal_ridge", "psi_terms", "replica",
+    "ridge_from", "ridge_to", "simulate", "train_lazy", "training_error",
 }  # fmt: skip
 HEAVY = (
     "torch", "matplotlib", "sklearn", "dash", "scipy.optimize", "scipy.integrate", "sqlite3",

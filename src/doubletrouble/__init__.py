@@ -6,9 +6,21 @@
 0.87171
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from doubletrouble._version import __version__
 from doubletrouble.activations import Activation, activation
-from doubletrouble.errors import ConvergenceError, DoubleTroubleError, MissingExtraError
+from doubletrouble.data.dataset import Data
+from doubletrouble.data.load import load_data
+from doubletrouble.decomposition.predictions import decompose_predictions
+from doubletrouble.errors import (
+    ConvergenceError,
+    DivergenceError,
+    DoubleTroubleError,
+    MissingExtraError,
+    require,
+)
 from doubletrouble.problems import Problem, SpectralProblem
 from doubletrouble.results import AnovaTerms, ErrorTerms, Estimate, OptimalRidge, PsiTerms
 from doubletrouble.ridge import ridge_from, ridge_to
@@ -24,6 +36,8 @@ __all__ = [
     "Activation",
     "AnovaTerms",
     "ConvergenceError",
+    "Data",
+    "DivergenceError",
     "DoubleTroubleError",
     "ErrorTerms",
     "Estimate",
@@ -36,12 +50,36 @@ __all__ = [
     "__version__",
     "activation",
     "anova",
+    "decompose_predictions",
     "exact_error",
+    "lazy_curve",
+    "lazy_split",
+    "load_data",
     "optimal_ridge",
     "psi_terms",
     "replica",
     "ridge_from",
     "ridge_to",
     "simulate",
+    "train_lazy",
     "training_error",
 ]
+
+_WITH_TORCH = {
+    "lazy_curve": "doubletrouble.sweep.lazy",
+    "lazy_split": "doubletrouble.networks.split",
+    "train_lazy": "doubletrouble.networks.train",
+}
+"""Names that are imported when they are first used: torch takes a second."""
+
+if TYPE_CHECKING:
+    from doubletrouble.networks.split import lazy_split
+    from doubletrouble.networks.train import train_lazy
+    from doubletrouble.sweep.lazy import lazy_curve
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _WITH_TORCH:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    require("torch", "networks")
+    return getattr(import_module(_WITH_TORCH[name]), name)

@@ -25,6 +25,10 @@ class ConvergenceError(DoubleTroubleError, RuntimeError):
         return partial(type(self), last=self.last, residual=self.residual), self.args
 
 
+class DivergenceError(DoubleTroubleError, RuntimeError):
+    """Members of an ensemble diverged in training; the message says which."""
+
+
 class MissingExtraError(DoubleTroubleError, ImportError):
     """An optional dependency is not installed."""
 

@@ -68,3 +68,34 @@ GRAM_RIDGE = Parameter(
     meaning="ridge on the Gram matrix of features/√P; 0 is the minimum-norm limit",
     typical=(1e-5, 10.0),
 )
+
+WIDTH = Parameter(
+    symbol="w", meaning="nodes of every hidden layer of a network", typical=(2, 2048),
+    low=1, high=1e5, whole=True,
+)  # fmt: skip
+DEPTH = Parameter(
+    symbol="L", meaning="linear layers of a network", typical=(2, 8), low=2, high=100, whole=True
+)
+LAZINESS = Parameter(
+    symbol="α",
+    meaning="scale of a network's output; `math.inf` is the network linearized at initialization",
+    typical=(1.0, 100.0),
+    low=1e-6,
+    high=1e6,
+    or_inf=True,
+)
+LEARNING_RATE = Parameter(
+    symbol="η", meaning="step size of training", typical=(1e-3, 1.0), low=1e-12, high=1e12
+)
+LABEL_FLIPS = Parameter(
+    symbol="q", meaning="share of training labels that are flipped", typical=(0.0, 0.4), high=1.0
+)
+TOLERANCE = Parameter(
+    symbol="ε",
+    meaning="share by which the loss must fall within a window of steps for training to go on",
+    typical=(1e-4, 1e-2),
+    high=1.0,
+)
+MEMORY = Parameter(
+    symbol="B", meaning="bytes that a batch of networks may take", typical=(1e8, 1e10)
+)

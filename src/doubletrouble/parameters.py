@@ -21,6 +21,9 @@ Value: TypeAlias = float | FloatArray
 Numeric: TypeAlias = float | npt.ArrayLike
 """What a user may pass for a numeric field."""
 
+MOST_SEEDS = 2**32
+"""Larger seeds would take more words, and meet those of other draws."""
+
 _LONGEST = 80  # characters of a bad value shown in a message
 
 
@@ -114,6 +117,15 @@ def number(name: str, value: Any, spec: Parameter) -> float:
     if not isinstance(found, float):
         raise TypeError(f"{name} must be one number, got {_shown(value)}")
     return found
+
+
+def whole_number(name: str, value: Any, low: int, below: float = math.inf) -> int:
+    """A whole number of at least `low`, as an int."""
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not whole or not low <= value < below:
+        limit = "" if math.isinf(below) else f" and below {below}"
+        raise ValueError(f"{name} must be a whole number of at least {low}{limit}, got {value!r}")
+    return int(value)
 
 
 def refuse(name: str, value: Value, bad: npt.ArrayLike, domain: str) -> None:

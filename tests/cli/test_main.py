@@ -11,6 +11,7 @@ import pytest
 import doubletrouble as dt
 from doubletrouble.cli.main import main
 from doubletrouble.sweep.store import Store
+from tests.cli.answers import refusal
 
 GRID = "ridge = [0.1, 1.0]\ndim = 12\nn_data = 2\nn_init = 2\n"
 
@@ -111,11 +112,7 @@ def test_an_error_is_one_sentence_and_code_two(
     words: str, said: str, grid: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Store.open("empty.sqlite").close()
-    assert main(words.split()) == 2
-    out, error = capsys.readouterr()
-    assert error.startswith(said)
-    assert error.count("\n") == 1
-    assert out == ""
+    assert refusal(words.split(), capsys).startswith(said)
     assert grid.read_text() == GRID
 
 

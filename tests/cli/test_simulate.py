@@ -2,9 +2,7 @@
 
 import csv
 import io
-import json
 import math
-from typing import Any
 
 import numpy as np
 import pytest
@@ -12,15 +10,9 @@ import pytest
 import doubletrouble as dt
 from doubletrouble.cli.main import main
 from doubletrouble.simulation.result import ErrorEstimates
+from tests.cli.answers import Capture, answer, refusal
 
-Capture = pytest.CaptureFixture[str]
 SMALL = "simulate --dim 12 --n-data 3 --n-init 2"
-
-
-def answer(words: str, capsys: Capture) -> dict[str, Any]:
-    assert main([*words.split(), "--json"]) == 0
-    found: dict[str, Any] = json.loads(capsys.readouterr().out)
-    return found
 
 
 def test_a_curve_is_one_simulation(capsys: Capture) -> None:
@@ -101,8 +93,4 @@ def test_a_problem_without_error_has_a_table(capsys: Capture) -> None:
     ],
 )
 def test_an_error_is_one_sentence_and_code_two(words: str, said: str, capsys: Capture) -> None:
-    assert main(words.split()) == 2
-    out, error = capsys.readouterr()
-    assert error.startswith(said)
-    assert error.count("\n") == 1
-    assert out == ""
+    assert refusal(words.split(), capsys).startswith(said)

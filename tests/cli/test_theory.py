@@ -2,10 +2,8 @@
 
 import csv
 import io
-import json
 import math
 from itertools import product
-from typing import Any
 
 import pytest
 
@@ -14,16 +12,7 @@ from doubletrouble.activations import NAMES
 from doubletrouble.cli.main import main
 from doubletrouble.cli.question import axes
 from doubletrouble.parameters import declarations
-
-Capture = pytest.CaptureFixture[str]
-
-
-def answer(words: str, capsys: Capture) -> dict[str, Any]:
-    assert main([*words.split(), "--json"]) == 0
-    out, error = capsys.readouterr()
-    assert error == ""
-    found: dict[str, Any] = json.loads(out, parse_constant=lambda name: pytest.fail(name))
-    return found
+from tests.cli.answers import Capture, answer, refusal
 
 
 def test_the_default_is_the_default_problem(capsys: Capture) -> None:
@@ -142,11 +131,7 @@ def test_one_activation_or_all(capsys: Capture) -> None:
     ],
 )
 def test_an_error_is_one_sentence_and_code_two(words: str, said: str, capsys: Capture) -> None:
-    assert main(words.split()) == 2
-    out, error = capsys.readouterr()
-    assert error.startswith(said)
-    assert error.count("\n") == 1
-    assert out == ""
+    assert refusal(words.split(), capsys).startswith(said)
 
 
 def test_debug_shows_where_an_error_came_from() -> None:

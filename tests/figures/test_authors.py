@@ -17,9 +17,8 @@ from doubletrouble.figures.ensemble_vs_regularize import (
 )
 from doubletrouble.figures.multiple_k_decomposition import multiple_k_decomposition_data
 from doubletrouble.figures.term_by_term import term_by_term_data
-from doubletrouble.parameters import FloatArray
+from tests.figures.tables import along, stored
 
-Rows = list[dict[str, str]]
 TINY: dict[str, Any] = {"simulated_ratios": (1.0, 1.0, 1), "dim": 10, "n_data": 2, "n_init": 2}
 SMALL: dict[str, dict[str, Any]] = {
     "term-by-term": TINY,
@@ -34,13 +33,6 @@ CURVES = {
     "wider": "bigger_2P_K1(ptsV)",
     "ensemble": "ensemble_K2(ptsM)",
 }
-
-
-def along(file: str, axis: str = "log10_P_over_N") -> tuple[FloatArray, Rows]:
-    x, rows = reference.along(file, axis)
-    if not rows:
-        pytest.skip(f"the table {file} is not beside the repository")
-    return x, rows
 
 
 def test_terms() -> None:
@@ -96,10 +88,7 @@ def test_more_models_or_more_features(width: float) -> None:
 
 @pytest.mark.parametrize("width", [0.5, 5.0])
 def test_our_values_against_sixty_digits(width: float) -> None:
-    file = f"oracle_mp60_psi1_{width:g}_lambda1e-5_vs_N_over_D.csv"
-    rows = reference.stored(file)
-    if not rows:
-        pytest.skip(f"the table {file} is not beside the repository")
+    rows = stored(f"oracle_mp60_psi1_{width:g}_lambda1e-5_vs_N_over_D.csv")
     samples, s, out, noise = (
         reference.column(rows, name) for name in ("psi2", "Psi1", "Psi2v", "Psi3v")
     )
@@ -119,10 +108,7 @@ def test_along_the_penalty() -> None:
 
 @pytest.mark.parametrize("noise", [0.1, 0.0])
 def test_best_penalty(noise: float) -> None:
-    file = f"fig7right_optimal_lambda_tau{noise:g}.csv"
-    rows = reference.stored(file)
-    if not rows:
-        pytest.skip(f"the table {file} is not beside the repository")
+    rows = stored(f"fig7right_optimal_lambda_tau{noise:g}.csv")
     data = ensemble_vs_regularize_data(
         ridges=[1.0], ratios=reference.column(rows, "psi1"), noise=noise
     )

@@ -14,8 +14,8 @@ from doubletrouble.figures.decomposition import (
     decomposition_data,
     draw,
     plot,
-    table,
 )
+from doubletrouble.figures.panel import table
 from doubletrouble.parameters import FloatArray
 
 

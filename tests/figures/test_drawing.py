@@ -95,6 +95,34 @@ def test_simulated_points_have_bars() -> None:
     assert texts == ["$K=1$", "$K=2$", "$K=10$", r"$K\to\infty$"]
 
 
+def test_ticks_of_an_axis_are_all_powers_or_none() -> None:
+    spec = FIGURES["ensemble-vs-regularize"]
+    along, _, across = spec.plot(spec.data(**SMALL[spec.name])).axes
+    low, high = along.get_xlim()
+    shown = [t.get_text() for t in along.get_xticklabels() if low <= t.get_position()[0] <= high]
+    assert shown == ["$10^{-4}$", "$10^{-2}$", "$10^{0}$", "$10^{2}$"]
+    assert {"0.1", "1", "10", "100"} <= {text.get_text() for text in across.get_xticklabels()}
+
+
+def test_rows_of_a_legend_are_read_from_left_to_right() -> None:
+    spec = FIGURES["under-or-over"]
+    legend = spec.plot(spec.data(**SMALL[spec.name])).axes[0].get_legend()
+    assert legend is not None
+    boxes = {text.get_text(): text.get_window_extent() for text in legend.get_texts()}
+    rows = sorted(boxes, key=lambda text: (-round(boxes[text].y0), boxes[text].x0))
+    assert rows == ["$1$", "$2$", "$10$", "$100$", r"$\infty$"]
+
+
+def test_no_marker_stands_on_the_edge() -> None:
+    spec = FIGURES["divide-and-conquer"]
+    for axes in spec.plot(spec.data()).axes:
+        low, high = axes.get_xlim()
+        for line in axes.lines:
+            marked: Any = line.get_markevery()
+            if line.get_marker() != "None":
+                assert all(low < x < high for x in np.asarray(line.get_xdata())[marked])
+
+
 def test_diagrams_connect_all_neighbours() -> None:
     one = rf_single_data(inputs_shown=2, features_shown=3)
     assert sum(edge.weight == FIXED for edge in one.edges) == 3 * 4

@@ -16,7 +16,8 @@ import pytest
 
 from doubletrouble.figures import FIGURES, __main__, make_figure, style, write_gallery
 from doubletrouble.figures.__main__ import main
-from doubletrouble.figures.decomposition import decomposition_data, table
+from doubletrouble.figures.decomposition import decomposition_data
+from doubletrouble.figures.panel import table
 from doubletrouble.figures.save import FORMATS
 from doubletrouble.figures.spec import FigureSpec, Table
 

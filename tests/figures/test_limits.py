@@ -128,7 +128,7 @@ def test_the_map_has_both_sides_and_the_known_border() -> None:
 
 @pytest.mark.parametrize("bounds", [(0.0, 1.0, 2), (2.0, 1.0, 2), (1.0, 2.0, 0)])
 def test_bad_ranges_get_a_sentence(bounds: tuple[float, float, int]) -> None:
-    with pytest.raises(ValueError, match="ranges must be two positive numbers and how many"):
+    with pytest.raises(ValueError, match="ratio_range must be two positive numbers and how many"):
         map_data(ratio_range=bounds)
 
 

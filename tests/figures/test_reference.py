@@ -1,16 +1,14 @@
 """The decomposition against stored tables, where they lie beside the repository."""
 
-import csv
 from collections.abc import Callable
 from decimal import Decimal
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from doubletrouble.figures.decomposition import decomposition_data
+from tests.figures.tables import along, stored
 
-REFERENCE = Path(__file__).resolve().parents[2].parent / "shared" / "reference"
 COLUMNS = {
     "noise": "noise_variance",
     "initialization": "init_variance",
@@ -27,14 +25,6 @@ PARTS: dict[str, Callable[[dict[str, Decimal]], Decimal]] = {
 }
 
 
-def stored(file: str) -> list[dict[str, str]]:
-    path = REFERENCE / file
-    if not path.exists():
-        pytest.skip(f"the table {file} is not beside the repository")
-    with path.open(encoding="utf-8") as handle:
-        return list(csv.DictReader(handle))
-
-
 @pytest.mark.parametrize(
     ("file", "ridge", "tolerance"),
     [
@@ -43,8 +33,7 @@ def stored(file: str) -> list[dict[str, str]]:
     ],
 )
 def test_authors_values(file: str, ridge: float, tolerance: float) -> None:
-    rows = stored(file)
-    ratios = [10 ** float(row["log10_P_over_N"]) for row in rows]
+    ratios, rows = along(file)
     (panel,) = decomposition_data(ridges=[ridge], ratios=ratios)
     assert len(rows) >= 100
     total = np.array([float(row["total"]) for row in rows])

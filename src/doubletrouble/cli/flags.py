@@ -34,9 +34,16 @@ SPECS: dict[str, Parameter] = {
     **SIZES,
     **{f.name: spec for f, spec in declared(Problem)},
     "n_members": glossary.N_MEMBERS,
+    "laziness": glossary.LAZINESS,
+    "width": glossary.WIDTH,
+    "depth": glossary.DEPTH,
+    "learning_rate": glossary.LEARNING_RATE,
+    "tolerance": glossary.TOLERANCE,
+    "flips": glossary.LABEL_FLIPS,
 }
-"""Every number a problem is made of, in the order of the columns of a table."""
+"""Every number a problem or a network is made of, in the order of the columns of a table."""
 
+_RANGE = "RANGE"
 _RANGES = (
     "A RANGE is a number, a list such as 0,0.1,1, or START:STOP:log:COUNT or "
     "START:STOP:linear:COUNT with both ends. Several make a table of all combinations."
@@ -64,13 +71,16 @@ def flag(
 
 def number(name: str, *, several: bool = True, default: str = "") -> inspect.Parameter:
     """Make the flag of a declared parameter; where it is not given, the value is None."""
-    spec = SPECS[name]
     if not default and name in DEFAULTS:
         default = f"{DEFAULTS[name]:g}"
-    meaning = spec.meaning.replace("`math.inf`", "inf")
-    text = f"{spec.symbol}: {meaning}; {spec.domain}"
-    text += f" [default: {default}]" if default else ""
-    return flag(name, str, text, metavar="RANGE" if several else "NUMBER")
+    text = explained(name) + (f" [default: {default}]" if default else "")
+    return flag(name, str, text, metavar=_RANGE if several else "NUMBER")
+
+
+def explained(name: str) -> str:
+    """What the declaration of a parameter says."""
+    spec = SPECS[name]
+    return f"{spec.symbol}: {spec.meaning.replace('`math.inf`', 'inf')}; {spec.domain}"
 
 
 def without(flags: Iterable[inspect.Parameter], *names: str) -> tuple[inspect.Parameter, ...]:
@@ -80,10 +90,12 @@ def without(flags: Iterable[inspect.Parameter], *names: str) -> tuple[inspect.Pa
 
 def takes(*flags: inspect.Parameter) -> Callable[[Command], Command]:
     """Give a command these flags, in the place of its `**given`, and say what a RANGE is."""
+    options = (option for one in flags for option in getattr(one.annotation, "__metadata__", ()))
+    ranges = f"\n\n{_RANGES}" if any(option.metavar == _RANGE for option in options) else ""
 
     def give(command: Command) -> Command:
         command.__signature__ = inspect.Signature(flags)  # type: ignore[attr-defined]
-        command.__doc__ = f"{inspect.getdoc(command)}\n\n{_RANGES}"
+        command.__doc__ = f"{inspect.getdoc(command)}{ranges}"
         return command
 
     return give

@@ -39,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt as error:
         _say(error, "stopped")
         return 128 + (signals[0] if signals else signal.SIGINT)
-    except (DoubleTroubleError, ValueError, TypeError, OSError) as error:
+    except (DoubleTroubleError, ValueError, TypeError, OSError, MemoryError) as error:
         if debug:
             raise
         _say(error, type(error).__name__)

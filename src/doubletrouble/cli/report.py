@@ -10,7 +10,9 @@ from doubletrouble.cli.digits import aligned, brief
 from doubletrouble.cli.flags import SPECS
 from doubletrouble.cli.output import show, show_json, show_lines, show_table
 
-_SYMBOLS = {name: spec.symbol for name, spec in SPECS.items()} | {"activation": "σ"}
+_SYMBOLS = {name: spec.symbol for name, spec in SPECS.items()} | {
+    "activation": "σ", "n_train": "N",
+}  # fmt: skip
 
 ERROR = "error_"  # as in the tables of sweeps: `noise` is a parameter, `error_noise` a result
 
@@ -27,8 +29,7 @@ class Report:
 
     def show(self, *, json: bool, csv: bool) -> None:
         """Print it in one of its forms."""
-        if json and csv:
-            raise ValueError("json must be left out where csv is given, got both")
+        one_form(json=json, csv=csv)
         if json:
             rows = [dict(zip(self.columns, row, strict=True)) for row in self._rows()]
             show_json({"parameters": dict(self.parameters), "rows": rows})
@@ -46,8 +47,9 @@ class Report:
         writer.writerows(self._rows())
 
     def _show_table(self) -> None:
-        fixed = (f"{_SYMBOLS.get(n, n)}={brief(v)}" for n, v in self.parameters.items())
-        show_lines(f"{self.title}: {', '.join(fixed)}" if self.parameters else self.title)
+        given = {name: value for name, value in self.parameters.items() if value is not None}
+        fixed = (f"{_SYMBOLS.get(name, name)}={brief(value)}" for name, value in given.items())
+        show_lines(f"{self.title}: {', '.join(fixed)}" if given else self.title)
         if self.summary:
             show(f"\n{self.summary}")
             return
@@ -57,6 +59,12 @@ class Report:
         show_table("", list(cells), list(zip(*cells.values(), strict=True)))
         if zero and not self.cells:
             show_lines(f"{', '.join(map(_plain, zero))}: 0 everywhere")
+
+
+def one_form(*, json: bool, csv: bool) -> None:
+    """Refuse two forms at once; commands that take long ask before they begin."""
+    if json and csv:
+        raise ValueError("json must be left out where csv is given, got both")
 
 
 def heading(name: str) -> str:

@@ -5,17 +5,17 @@ The paper's split averages over noise, features and data in one order. The symme
 together (V_PX, and V_Xε and V_PXε with label noise). It needs the term Ψ₂ᵖ that the paper lacks.
 """
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from doubletrouble.figures import drawing, panel, style
-from doubletrouble.figures.panel import Panel
+from doubletrouble.figures import drawing, style
+from doubletrouble.figures.panel import Panel, table
 from doubletrouble.figures.ratios import along_ratios
-from doubletrouble.figures.spec import FigureSpec, Line, Table
+from doubletrouble.figures.spec import FigureSpec, Line
 from doubletrouble.figures.style import Stroke
 from doubletrouble.parameters import Numeric
-from doubletrouble.problems import Problem
 from doubletrouble.theory.error import anova, exact_error
 
 if TYPE_CHECKING:
@@ -69,11 +69,6 @@ def anova_data(
     return Panel(axis="P_over_N", keys={}, problem=problem, lines=lines)
 
 
-def table(data: Panel) -> Table:
-    """Return the numbers drawn."""
-    return panel.table([data])
-
-
 def draw(axes: "Axes", data: Panel, names: tuple[str, ...]) -> None:
     """Draw some of the effects on axes that the caller owns."""
     drawing.log_axes(axes, [data.lines[0].x])
@@ -85,8 +80,7 @@ def draw(axes: "Axes", data: Panel, names: tuple[str, ...]) -> None:
 
 def plot(data: Panel) -> "Figure":
     """Make the whole figure: what diverges at P = N, and what does not."""
-    with style.journal():
-        figure = style.blank(height=3.9)
+    with drawing.page(height=3.9) as figure:
         row = figure.subplots(1, 2, sharex=True, sharey=True)
         draw(row[0], data, ("total", *reversed(DIVERGING)))
         draw(row[1], data, tuple(reversed(FINITE)))
@@ -94,16 +88,16 @@ def plot(data: Panel) -> "Figure":
         row[0].set_ylim(style.log_range(line.y for line in data.lines))
         drawing.letters(row)
         drawing.legend_above(figure, title=drawing.setting(data), ncols=4, narrow=0.85)
-        return drawing.finish(figure)
+    return figure
 
 
 def agrees(data: Panel) -> tuple[str, ...]:
     """The parts add up to the paper's total, and only interactions grow as λ vanishes."""
     total = np.asarray(exact_error(data.problem).total)
     off = np.max(np.abs(data.line("total").y / total - 1))
-    samples = data.constant("samples_per_dim")
+    at_threshold = replace(data.problem, features_per_dim=data.problem.samples_per_dim)
     weak, weaker = (
-        anova(_at_threshold(data.problem, samples, data.constant("ridge") * factor))
+        anova(replace(at_threshold, ridge=data.constant("ridge") * factor))
         for factor in (1.0, 1e-6)
     )
     grown = {name: getattr(weaker, name) / getattr(weak, name) for name in DIVERGING + FINITE}
@@ -114,13 +108,6 @@ def agrees(data: Panel) -> tuple[str, ...]:
         f"At P = N, a penalty a million times smaller makes the two interactions with the features "
         f"{least:.0f} times larger; everything else changes by {most:.1%} at most.",
     )
-
-
-def _at_threshold(problem: Problem, samples: float, ridge: float) -> Problem:
-    return Problem(
-        features_per_dim=samples, samples_per_dim=samples, ridge=ridge, signal=problem.signal,
-        noise=problem.noise, activation=problem.activation,
-    )  # fmt: skip
 
 
 FIGURE = FigureSpec(

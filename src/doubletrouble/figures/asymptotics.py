@@ -103,10 +103,7 @@ def table(panels: Sequence[Panel]) -> Table:
     """Return the numbers drawn: rows for P/N → ∞, then for P → N; NaN where there is none."""
     far, near = panels
     laws = [line.label for line in near.lines if line.label.startswith("law_")]
-    rows = [
-        (float(x), float(x) - 1, *map(float, y), *(np.nan for _ in laws))
-        for x, *y in zip(far.lines[0].x, *(line.y for line in far.lines), strict=True)
-    ]
+    rows = [(x, x - 1, *y, *(np.nan for _ in laws)) for x, *y in far.rows]
     for i, x in enumerate(near.lines[0].x):
         known = {line.label: float(line.y[i]) for line in near.lines}
         y = (known.get(label, np.nan) for label in (*CAUSES, *laws))
@@ -145,14 +142,13 @@ def _write_slope(axes: "Axes", line: Line, slope: float) -> None:
 
 def plot(panels: Sequence[Panel]) -> "Figure":
     """Make the whole figure."""
-    with style.journal():
-        figure = style.blank(height=3.6)
+    with drawing.page(height=3.6) as figure:
         row = figure.subplots(1, len(panels))
         for axes, panel in zip(row, panels, strict=True):
             draw(axes, panel)
         drawing.letters(row)
         drawing.legend_above(figure, title=drawing.setting(panels[0]), narrow=0.9)
-        return drawing.finish(figure)
+    return figure
 
 
 def agrees(panels: Sequence[Panel]) -> tuple[str, ...]:

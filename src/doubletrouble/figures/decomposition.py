@@ -13,10 +13,11 @@ import numpy as np
 
 from doubletrouble.activations import Activation
 from doubletrouble.figures import agreement, drawing, reference, style
+from doubletrouble.figures.panel import Panel as AnyPanel
+from doubletrouble.figures.panel import table
 from doubletrouble.figures.ratios import along_ratios, numbers
-from doubletrouble.figures.spec import FigureSpec, Line, Table
+from doubletrouble.figures.spec import FigureSpec, Line
 from doubletrouble.parameters import FloatArray, Numeric
-from doubletrouble.problems import Problem
 from doubletrouble.theory.error import exact_error
 
 if TYPE_CHECKING:
@@ -38,23 +39,21 @@ _FILES = {
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Panel:
-    """One panel: the problem along P/N, the scheme, and a line for each cause and the total."""
+class Panel(AnyPanel):
+    """One panel along P/N: a line for each cause and the `total`, and how models are averaged."""
 
-    ratios: FloatArray  # P/N
-    problem: Problem
     n_members: Numeric
     scheme: str
-    lines: tuple[Line, ...]
+
+    @property
+    def ratios(self) -> FloatArray:
+        """P/N."""
+        return self.lines[0].x
 
     @property
     def ridge(self) -> float:
         """The penalty λ of this panel."""
-        return float(np.asarray(self.problem.ridge))
-
-    def line(self, label: str) -> Line:
-        """Return the line of one cause, or of the `total`."""
-        return {line.label: line for line in self.lines}[label]
+        return self.constant("ridge")
 
 
 def decomposition_data(
@@ -84,19 +83,12 @@ def decomposition_data(
         labels = (*CAUSES, "total")
         lines = tuple(Line(label, ratio, np.asarray(getattr(error, label))) for label in labels)
         panels.append(
-            Panel(ratios=ratio, problem=problem, n_members=n_members, scheme=scheme, lines=lines)
-        )
+            Panel(
+                axis="P_over_N", keys={"ridge": ridge}, problem=problem, lines=lines,
+                n_members=n_members, scheme=scheme,
+            )
+        )  # fmt: skip
     return tuple(panels)
-
-
-def table(panels: Sequence[Panel]) -> Table:
-    """Return the numbers drawn: one row for each ridge and P/N."""
-    rows = [
-        (panel.ridge, *(float(v) for v in values))
-        for panel in panels
-        for values in zip(panel.ratios, *(line.y for line in panel.lines), strict=True)
-    ]
-    return Table(("ridge", "P_over_N", *CAUSES, "total"), rows)
 
 
 def draw(axes: "Axes", panel: Panel) -> None:
@@ -110,16 +102,11 @@ def draw(axes: "Axes", panel: Panel) -> None:
 
 def plot(panels: Sequence[Panel]) -> "Figure":
     """Make the whole figure: the panels side by side, one legend above, one range of errors."""
-    with style.journal():
-        figure = style.blank(height=3.1)
-        row = figure.subplots(1, len(panels), sharex=True, sharey=True, squeeze=False)[0]
-        for axes, panel in zip(row, panels, strict=True):
-            draw(axes, panel)
-            axes.label_outer()
-        drawing.letters(row)
+    with drawing.page(height=3.1) as figure:
+        row = drawing.side_by_side(figure, panels, draw)
         row[0].set_ylim(style.log_range(line.y for panel in panels for line in panel.lines))
         drawing.legend_above(figure, title=setting(panels[0]))
-        return drawing.finish(figure)
+    return figure
 
 
 def agrees(panels: Sequence[Panel]) -> tuple[str, ...]:
@@ -153,21 +140,11 @@ def with_stored(panel: Panel, files: Mapping[tuple[float, float], str]) -> tuple
 
 def setting(panel: Panel, *, ridge: bool = False) -> str:
     """What the panels share, as the figure prints it."""
-    problem = panel.problem
-    signal, noise, samples, members = (
-        float(np.asarray(value))
-        for value in (problem.signal, problem.noise, problem.samples_per_dim, panel.n_members)
-    )
-    snr = signal / noise if noise else np.inf
-    words = [rf"$\lambda={style.scientific(panel.ridge)}$"] if ridge else []
-    words += [
-        f"$N/D={style.scientific(samples)}$",
-        rf"$\mathrm{{SNR}}=F/\tau={style.scientific(snr)}$",
-    ]
-    if members != 1:
-        divided = " (divided data)" if panel.scheme == "divide" else ""
-        words.append(f"$K={style.scientific(members)}${divided}")
-    return r",$\quad$".join(words)
+    words, members = drawing.setting(panel, ridge=ridge), float(np.asarray(panel.n_members))
+    if members == 1:
+        return words
+    divided = " (divided data)" if panel.scheme == "divide" else ""
+    return rf"{words},$\quad$$K={style.scientific(members)}${divided}"
 
 
 FIGURE = FigureSpec(

@@ -4,15 +4,17 @@ A learner is a column of inputs, a column of random features and one output. The
 fixed (thin, grey, dashed), the second trained (thick, coloured): told apart without colour, too.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from doubletrouble.errors import require
+from doubletrouble.figures import drawing
 from doubletrouble.figures.spec import Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 INPUT, FEATURE, OUTPUT, AVERAGE = "input", "feature", "output", "average"
 FIXED, TRAINED, SHARED = 0, 1, 2  # weights, and the lines that only pass a value on
@@ -93,6 +95,26 @@ def draw(axes: "Axes", diagram: Diagram) -> None:
         axes.text(node.x, node.y, node.text, ha="center", va="center", fontsize=9.5, zorder=3)
     for x, y in diagram.dots:
         axes.text(x, y, r"$\vdots$", ha="center", va="center", fontsize=12, zorder=3)
+
+
+def name_layers(axes: "Axes", y: float, names: Mapping[float, str]) -> None:
+    """Write a name below each layer, by its x, its lines level with those of the others."""
+    for x, words in names.items():
+        for place, line in enumerate(words.split("\n")):
+            axes.annotate(
+                line, (x, y), (0, -10 - 15 * place), textcoords="offset points", ha="center"
+            )
+
+
+def figure_of(
+    diagram: Diagram, label: "Callable[[Axes, Diagram], None]", *, height: float
+) -> "Figure":
+    """Make the whole figure of a diagram: draw it, and let `label` write around it."""
+    with drawing.page(height=height) as figure:
+        axes = figure.subplots()
+        draw(axes, diagram)
+        label(axes, diagram)
+    return figure
 
 
 def connect(starts: Iterable[int], ends: Iterable[int], weight: int) -> list[Edge]:

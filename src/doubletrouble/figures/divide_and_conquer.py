@@ -11,7 +11,7 @@ import numpy as np
 
 from doubletrouble.figures import drawing, style
 from doubletrouble.figures.panel import Panel, table
-from doubletrouble.figures.ratios import along_ratios, numbers
+from doubletrouble.figures.ratios import along_ratios, noise_at, numbers
 from doubletrouble.figures.spec import FigureSpec, Line
 from doubletrouble.parameters import FloatArray, Numeric
 from doubletrouble.problems import Problem
@@ -46,11 +46,9 @@ def divide_and_conquer_data(
     """
     panels = []
     for snr in numbers("snrs", snrs):
-        if not snr > 0:
-            raise ValueError(f"snrs must be positive, got {snr:g}")
         ratio, problem = along_ratios(
             ratios, ridge=ridge, samples_per_dim=samples_per_dim, signal=signal,
-            noise=signal / snr, activation=activation,
+            noise=noise_at(snr, signal), activation=activation,
         )  # fmt: skip
         kernel = errors(replace(problem, features_per_dim=np.inf), n_members)
         limits = {f"limit_{label}": float(kernel[label]) for label in ("ensemble", "divide")}
@@ -81,23 +79,16 @@ def draw(axes: "Axes", panel: Panel) -> None:
     k = panel.keys["K"]
     drawing.threshold(axes, 1 / k, rf"$P=N/{k:g}$", align="right")
     drawing.threshold(axes, 1.0, "  $P=N$", align="left")
-    for place, (line, stroke) in enumerate(zip(panel.lines, style.SERIES, strict=False)):
-        label = _LABELS[line.label].replace("{k}", f"{k:g}")
-        drawing.curve(axes, line, stroke, label=label, place=place)
+    drawing.series(axes, panel.lines, {n: _LABELS[n].format(k=f"{k:g}") for n in _LABELS})
     drawing.corner(axes, rf"$\mathrm{{SNR}}=F/\tau={style.scientific(panel.keys['SNR'])}$")
 
 
 def plot(panels: Sequence[Panel]) -> "Figure":
     """Make the whole figure."""
-    with style.journal():
-        figure = style.blank(height=3.3)
-        row = figure.subplots(1, len(panels), sharex=True, sharey=True, squeeze=False)[0]
-        for axes, panel in zip(row, panels, strict=True):
-            draw(axes, panel)
-            axes.label_outer()
-        drawing.letters(row)
+    with drawing.page(height=3.3) as figure:
+        drawing.side_by_side(figure, panels, draw)
         drawing.legend_above(figure, title=drawing.setting(panels[0], snr=False))
-        return drawing.finish(figure)
+    return figure
 
 
 def agrees(panels: Sequence[Panel]) -> tuple[str, ...]:

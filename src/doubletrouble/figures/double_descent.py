@@ -4,19 +4,21 @@ r"""The test error against P/N for K models averaged: ensembling cuts the peak o
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from doubletrouble.figures import agreement, drawing, reference, style
-from doubletrouble.figures.panel import Panel, table
+from doubletrouble.figures.panel import Panel, beside_simulation, table
 from doubletrouble.figures.ratios import along_ratios, numbers, spaced
 from doubletrouble.figures.simulated import two_sizes
-from doubletrouble.figures.spec import FigureSpec, Line, Table
-from doubletrouble.parameters import Numeric
+from doubletrouble.figures.spec import FigureSpec
+from doubletrouble.parameters import FloatArray, Numeric
+from doubletrouble.problems import Problem
 from doubletrouble.results import Estimate
 from doubletrouble.simulation.result import Simulation
 from doubletrouble.theory.error import exact_error
@@ -62,19 +64,19 @@ def double_descent_data(
         model="features", n_init=n_init, seed=seed,
     )  # fmt: skip
     members = numbers("n_members", n_members)
-    x = np.asarray(runs.problem.features_per_dim) / samples_per_dim
-    return Panel(
-        axis="P_over_N",
-        keys={},
-        problem=problem,
-        lines=tuple(
-            Line(name(k), ratio, np.asarray(exact_error(problem, k).total)) for k in members
-        ),
-        points=tuple(
-            runs.points(Line(name(k), x, np.asarray(exact_error(runs.problem, k).total)), _total(k))
-            for k in members
-        ),
-    )
+    return beside_simulation(
+        ratio, problem, runs, theory=partial(errors, members=members),
+        measured={name(k): _total(k) for k in members},
+    )  # fmt: skip
+
+
+def errors(problem: Problem, members: Iterable[float]) -> dict[str, FloatArray]:
+    """The test error of each number of members, by the name of its column."""
+    return {name(k): np.asarray(exact_error(problem, k).total) for k in members}
+
+
+def _total(members: float) -> Callable[[Simulation], Estimate]:
+    return lambda simulation: simulation.error(members).total
 
 
 def name(members: float) -> str:
@@ -92,15 +94,6 @@ def symbol(label: str) -> str:
     return r"$K\to\infty$" if math.isinf(value) else f"$K={value:g}$"
 
 
-def _total(members: float) -> Callable[[Simulation], Estimate]:
-    return lambda simulation: simulation.error(members).total
-
-
-def numbers_drawn(panel: Panel) -> Table:
-    """Return the numbers drawn."""
-    return table([panel])
-
-
 def draw(axes: "Axes", panel: Panel) -> None:
     """Draw on axes that the caller owns."""
     drawing.log_axes(axes, [panel.lines[0].x], room=1.06)
@@ -114,12 +107,10 @@ def draw(axes: "Axes", panel: Panel) -> None:
 
 def plot(panel: Panel) -> "Figure":
     """Make the whole figure."""
-    with style.journal():
-        figure = style.blank(height=3.7)
-        axes = figure.subplots()
-        draw(axes, panel)
+    with drawing.page(height=3.7) as figure:
+        draw(figure.subplots(), panel)
         drawing.legend_above(figure, title=drawing.setting(panel, dim=True))
-        return drawing.finish(figure)
+    return figure
 
 
 def agrees(panel: Panel) -> tuple[str, ...]:
@@ -127,12 +118,9 @@ def agrees(panel: Panel) -> tuple[str, ...]:
     said: tuple[str, ...] = (agreement.with_simulation(panel.points),)
     ratio, rows = reference.along(_FILE)
     if rows and reference.constants(panel.problem, **_SAME):
-        problem = replace(panel.problem, features_per_dim=ratio)
-        known = [line.label for line in panel.lines if line.label in rows[0]]
-        said += agreement.with_authors(
-            (np.asarray(exact_error(problem, float(k[1:])).total), reference.column(rows, k))
-            for k in known
-        )
+        known = [float(line.label[1:]) for line in panel.lines if line.label in rows[0]]
+        ours = errors(replace(panel.problem, features_per_dim=ratio), known)
+        said += agreement.with_authors((y, reference.column(rows, k)) for k, y in ours.items())
     return (
         *said,
         "The paper's caption names the limit N → ∞; the curve is that of K → ∞. Its bars are "
@@ -162,7 +150,7 @@ FIGURE = FigureSpec(
     ),
     data=double_descent_data,
     plot=plot,
-    table=numbers_drawn,
+    table=table,
     agreement=agrees,
     presets={
         "paper": {"simulated_ratios": (0.1, 31.6, 26), "n_data": 20},

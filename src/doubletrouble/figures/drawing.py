@@ -1,6 +1,7 @@
-"""Strokes on axes that the caller owns: curves, simulated points, thresholds, legends."""
+"""The page, panels in a row, and strokes on axes that the caller owns: curves, points, legends."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -8,7 +9,7 @@ import numpy as np
 from doubletrouble.figures import style
 from doubletrouble.figures.panel import Panel
 from doubletrouble.figures.simulated import Points
-from doubletrouble.figures.spec import Line
+from doubletrouble.figures.spec import Data, Line
 from doubletrouble.figures.style import Stroke
 
 if TYPE_CHECKING:
@@ -19,6 +20,28 @@ RATIO = "Features per sample, $P/N$"
 ERROR = "Test error"
 
 _REACH = 2  # standard errors that a bar spans on each side
+
+
+@contextmanager
+def page(*, height: float) -> "Iterator[Figure]":
+    """An empty figure in the house style, laid out when the block ends."""
+    with style.journal():
+        figure = style.blank(height=height)
+        yield figure
+        finish(figure)
+
+
+def side_by_side(
+    figure: "Figure", panels: Sequence[Data], draw: "Callable[[Axes, Data], None]"
+) -> "Sequence[Axes]":
+    """Draw panels with common axes in one row, named by letters; return the axes."""
+    grid = figure.subplots(1, len(panels), sharex=True, sharey=True, squeeze=False)
+    row: Sequence[Axes] = grid[0]
+    for axes, panel in zip(row, panels, strict=True):
+        draw(axes, panel)
+        axes.label_outer()
+    letters(row)
+    return row
 
 
 def curve(
@@ -33,8 +56,15 @@ def curve(
     axes.plot(
         line.x, line.y, label=label, color=stroke.color, linestyle=stroke.linestyle,
         linewidth=stroke.width, marker=stroke.marker, markerfacecolor=stroke.face,
-        markeredgewidth=1.0, markevery=style.spread(line.x, count=markers, shift=0.2 * place),
+        markeredgewidth=1.0,
+        markevery=style.spread(line.x, count=markers, shift=0.2 * place or 0.9),  # not on the edge
     )  # fmt: skip
+
+
+def series(axes: "Axes", lines: Iterable[Line], words: Mapping[str, str]) -> None:
+    """Draw rival curves, each in the next stroke, with `words` for their labels."""
+    for place, (line, stroke) in enumerate(zip(lines, style.cycle(), strict=False)):
+        curve(axes, line, stroke, label=words[line.label], place=place)
 
 
 def points(axes: "Axes", found: Points, stroke: Stroke) -> None:
@@ -106,10 +136,13 @@ def legend_above(figure: "Figure", *, title: str = "", ncols: int = 0, narrow: f
 
 
 def labels_above(axes: "Axes", *, ncols: int = 0, title: str = "", narrow: float = 1) -> None:
-    """A legend of its own above one panel, clear of the data."""
-    handles, labels = axes.get_legend_handles_labels()
+    """A legend of its own above one panel, clear of the data, to be read row by row."""
+    shown = list(zip(*axes.get_legend_handles_labels(), strict=True))
+    ncols = ncols or len(shown)
+    by_column = [each for k in range(ncols) for each in shown[k::ncols]]  # as matplotlib fills it
     axes.legend(
-        handles, labels, title=title, ncols=ncols or len(labels), borderaxespad=0.4,
+        [handle for handle, _ in by_column], [label for _, label in by_column], title=title,
+        ncols=ncols, borderaxespad=0.4,
         columnspacing=1.2 * narrow, handlelength=2.4 * narrow, handletextpad=0.8 * narrow,
         loc="lower center", bbox_to_anchor=(0.5, 1.06),
     )  # fmt: skip

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from doubletrouble.activations import activation as find_activation
-from doubletrouble.figures import drawing, style
+from doubletrouble.figures import drawing
+from doubletrouble.figures.ratios import spaced
 from doubletrouble.figures.spec import FigureSpec, Table
 from doubletrouble.parameters import FloatArray
 from doubletrouble.problems import Problem
@@ -62,7 +63,7 @@ def map_data(
     >>> [round(float(v), 4) for v in (*found.ensemble[:, 0], *found.single[:, 0])]
     [0.727, 0.293, 0.6661, 0.3438]
     """
-    ratios, snrs = (np.geomspace(*_range(r)) for r in (ratio_range, snr_range))
+    ratios, snrs = spaced(ratio_range, "ratio_range"), spaced(snr_range, "snr_range")
     problem = Problem(
         features_per_dim=ratios * samples_per_dim, samples_per_dim=samples_per_dim, ridge=ridge,
         noise=1 / snrs[:, None], activation=activation,
@@ -76,13 +77,6 @@ def map_data(
         single=np.asarray(optimal_ridge(problem).error.total),
         threshold=abs(sigma.linear) / nonlinear if nonlinear else np.inf,
     )
-
-
-def _range(bounds: tuple[float, float, int]) -> tuple[float, float, int]:
-    low, high, count = bounds
-    if not 0 < low <= high < np.inf or count != int(count) or count < 1:
-        raise ValueError(f"ranges must be two positive numbers and how many, got {bounds}")
-    return float(low), float(high), int(count)
 
 
 def table(data: Map) -> Table:
@@ -116,7 +110,7 @@ def draw(axes: "Axes", data: Map) -> None:
     if y.min() < data.threshold < y.max():
         axes.axhline(data.threshold, color="#000000", linewidth=1.0, linestyle=(0, (1, 1.5)))
         axes.annotate(
-            r"$F/\tau=\mu_1/\mu_\star$", (1.0, data.threshold), (5, 0),
+            r"$F/\tau=\mu_1/\mu_{\!\star}$", (1.0, data.threshold), (5, 0),
             xycoords=("axes fraction", "data"), textcoords="offset points", va="center",
             ha="left", annotation_clip=False,
         )  # fmt: skip
@@ -157,10 +151,9 @@ def _percent(value: float) -> str:
 
 def plot(data: Map) -> "Figure":
     """Make the whole figure."""
-    with style.journal():
-        figure = style.blank(height=4.0)
+    with drawing.page(height=4.0) as figure:
         draw(figure.subplots(), data)
-        return drawing.finish(figure)
+    return figure
 
 
 def agrees(data: Map) -> tuple[str, ...]:

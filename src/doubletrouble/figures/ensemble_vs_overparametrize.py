@@ -93,23 +93,16 @@ def draw(axes: "Axes", panel: Panel) -> None:
     width, k = panel.keys["P_over_D"], panel.keys["K"]
     drawing.threshold(axes, width, "$N=P$  ", align="right")
     drawing.threshold(axes, k * width, f"  $N={k:g}P$", align="left")
-    for place, (line, stroke) in enumerate(zip(panel.lines, style.SERIES, strict=False)):
-        label = _LABELS[line.label].replace("{k}", f"{k:g}")
-        drawing.curve(axes, line, stroke, label=label, place=place)
+    drawing.series(axes, panel.lines, {n: _LABELS[n].format(k=f"{k:g}") for n in _LABELS})
     drawing.corner(axes, f"$P/D={style.scientific(width)}$")
 
 
 def plot(panels: Sequence[Panel]) -> "Figure":
     """Make the whole figure: the panels side by side, one legend above."""
-    with style.journal():
-        figure = style.blank(height=3.3)
-        row = figure.subplots(1, len(panels), sharex=True, sharey=True, squeeze=False)[0]
-        for axes, panel in zip(row, panels, strict=True):
-            draw(axes, panel)
-            axes.label_outer()
-        drawing.letters(row)
+    with drawing.page(height=3.3) as figure:
+        drawing.side_by_side(figure, panels, draw)
         drawing.legend_above(figure, title=drawing.setting(panels[0]))
-        return drawing.finish(figure)
+    return figure
 
 
 def agrees(panels: Sequence[Panel]) -> tuple[str, ...]:

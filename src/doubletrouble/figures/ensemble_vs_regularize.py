@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from doubletrouble.figures import agreement, drawing, reference, style
-from doubletrouble.figures.double_descent import name, symbol
+from doubletrouble.figures.double_descent import errors, symbol
 from doubletrouble.figures.panel import Panel
 from doubletrouble.figures.ratios import along_ratios, axis, numbers
 from doubletrouble.figures.spec import FigureSpec, Line, Table
@@ -70,13 +70,11 @@ def ensemble_vs_regularize_data(
     }  # fmt: skip
     grid = axis("ridges", np.geomspace(1e-5, 1e2, 281) if ridges is None else ridges, "ridge")
     along = []
+    members = numbers("n_members", n_members)
     for width in numbers("features_per_dim", features_per_dim):
         problem = Problem(features_per_dim=width, ridge=grid, **constants)
-        members = numbers("n_members", n_members)
-        lines = [Line(name(k), grid, np.asarray(exact_error(problem, k).total)) for k in members]
-        along.append(
-            Panel(axis="ridge", keys={"P_over_D": width}, problem=problem, lines=tuple(lines))
-        )
+        lines = tuple(Line(k, grid, y) for k, y in errors(problem, members).items())
+        along.append(Panel(axis="ridge", keys={"P_over_D": width}, problem=problem, lines=lines))
     ratio, problem = along_ratios(ratios, ridge=ridge, **constants)
     best = optimal_ridge(problem)
     many = exact_error(problem, math.inf).total
@@ -93,8 +91,7 @@ def table(data: Comparison) -> Table:
     labels = [line.label for line in data.along[0].lines]
     rows: list[tuple[float, ...]] = []
     for panel in data.along:
-        for x, *y in zip(panel.lines[0].x, *(line.y for line in panel.lines), strict=True):
-            rows.append((panel.keys["P_over_D"], float(x), *map(float, y), *(math.nan,) * 3))
+        rows += [(panel.keys["P_over_D"], *row, *(math.nan,) * 3) for row in panel.rows]
     best, many = data.optimal.lines
     samples = data.optimal.constant("samples_per_dim")
     for x, ridge, one, other in zip(best.x, data.best_ridge, best.y, many.y, strict=True):
@@ -127,8 +124,7 @@ def draw_optimal(axes: "Axes", panel: Panel) -> None:
 
 def plot(data: Comparison) -> "Figure":
     """Make the whole figure: a panel for each P/D along λ, then the one along P/N."""
-    with style.journal():
-        figure = style.blank(height=3.4)
+    with drawing.page(height=3.4) as figure:
         row = figure.subplots(1, len(data.along) + 1, sharey=True)
         for axes, panel in zip(row, data.along, strict=False):
             draw_along(axes, panel)
@@ -137,7 +133,7 @@ def plot(data: Comparison) -> "Figure":
             axes.set_ylabel("")
         drawing.legend_above(figure, title=drawing.setting(data.optimal, ridge=False), narrow=0.7)
         drawing.letters(row)
-        return drawing.finish(figure)
+    return figure
 
 
 def agrees(data: Comparison) -> tuple[str, ...]:
@@ -149,11 +145,8 @@ def agrees(data: Comparison) -> tuple[str, ...]:
     if not rows or not reference.constants(base, noise=0.1, ridge=1e-5, **same):
         return ()
     problem = replace(base, features_per_dim=1.5, ridge=ridges)
-    columns = [key for key in rows[0] if key.startswith("K")]
-    pairs = [
-        (np.asarray(exact_error(problem, float(k[1:])).total), reference.column(rows, k))
-        for k in columns
-    ]
+    ours = errors(problem, [float(key[1:]) for key in rows[0] if key.startswith("K")])
+    pairs = [(y, reference.column(rows, k)) for k, y in ours.items()]
     said += [f"Along λ at P/D = 1.5: {text}" for text in agreement.with_authors(pairs)]
     pairs, loss = [], [0.0]
     for noise, file in _OPTIMAL.items():

@@ -137,8 +137,8 @@ td:nth-child(3) { color: var(--soft); padding-right: 0; }
 .agreement { max-width: 44rem; margin: 1rem 0; padding: .5rem 1rem .5rem 2rem;
   background: var(--shade); border-left: 3px solid var(--link); border-radius: 0 6px 6px 0; }
 summary { cursor: pointer; margin: .75rem 0; }
-nav { columns: 2; max-width: 44rem; }
-nav a { display: block; }
+nav { columns: 2 16rem; max-width: 44rem; }
+nav a { display: block; padding: .1rem 0; break-inside: avoid; }
 </style>
 </head>
 <body>

@@ -5,12 +5,14 @@ what the members do not share; sampling variance and bias stay.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from doubletrouble.figures import decomposition, drawing, style
-from doubletrouble.figures.decomposition import CAUSES, Panel, decomposition_data, with_stored
+from doubletrouble.figures.decomposition import Panel, decomposition_data, with_stored
+from doubletrouble.figures.panel import table as table_of
 from doubletrouble.figures.ratios import numbers
 from doubletrouble.figures.spec import FigureSpec, Table
 from doubletrouble.parameters import Numeric
@@ -53,10 +55,7 @@ def multiple_k_decomposition_data(
 
 def table(panels: Sequence[Panel]) -> Table:
     """Return the numbers drawn: one row for each number of members and P/N."""
-    rows = [
-        (_members(panel), *row[1:]) for panel in panels for row in decomposition.table([panel]).rows
-    ]
-    return Table(("K", "P_over_N", *CAUSES, "total"), rows)
+    return table_of([replace(p, keys={"K": _members(p)}) for p in panels])
 
 
 def draw(axes: "Axes", panels: Sequence[Panel]) -> None:
@@ -75,8 +74,7 @@ def draw(axes: "Axes", panels: Sequence[Panel]) -> None:
 
 def plot(panels: Sequence[Panel]) -> "Figure":
     """Make the whole figure."""
-    with style.journal():
-        figure = style.blank(height=3.9)
+    with drawing.page(height=3.9) as figure:
         axes = figure.subplots()
         draw(axes, panels)
         axes.set_ylim(style.log_range(line.y for panel in panels for line in panel.lines))
@@ -86,7 +84,7 @@ def plot(panels: Sequence[Panel]) -> "Figure":
         drawing.legend_above(
             figure, title=rf"Thick, with markers: $K={shown[-1]}${thin},$\quad${constants}"
         )
-        return drawing.finish(figure)
+    return figure
 
 
 def _members(panel: Panel) -> float:

@@ -43,7 +43,14 @@ def numbers(name: str, values: Any) -> list[float]:
     return [float(value) for value in values]
 
 
-def spaced(bounds: tuple[float, float, int]) -> FloatArray:
+def noise_at(snr: float, signal: float) -> float:
+    """The label noise τ that makes F/τ this ratio."""
+    if not snr > 0:
+        raise ValueError(f"snrs must be positive, got {snr:g}")
+    return signal / snr
+
+
+def spaced(bounds: tuple[float, float, int], name: str = "simulated_ratios") -> FloatArray:
     """From, to and how many values, evenly spaced in log.
 
     >>> spaced((0.1, 10, 3))
@@ -52,7 +59,7 @@ def spaced(bounds: tuple[float, float, int]) -> FloatArray:
     low, high, count = bounds
     if not 0 < low <= high < np.inf or count != int(count) or count < 1:
         raise ValueError(
-            f"simulated_ratios must be two positive numbers and how many between them, got {bounds}"
+            f"{name} must be two positive numbers and how many between them, got {bounds}"
         )
     found: FloatArray = np.geomspace(low, high, int(count))
     return found

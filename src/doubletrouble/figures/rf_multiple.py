@@ -6,8 +6,7 @@ r"""The ensemble: K models with features of their own, trained on the same data,
 from typing import TYPE_CHECKING
 
 from doubletrouble.figures import diagram as kinds
-from doubletrouble.figures import drawing, style
-from doubletrouble.figures.diagram import Diagram, Edge, Node, column, connect, draw, shown, table
+from doubletrouble.figures.diagram import Diagram, Edge, Node, column, connect, shown, table
 from doubletrouble.figures.spec import FigureSpec
 
 if TYPE_CHECKING:
@@ -24,13 +23,13 @@ def rf_multiple_data(
 
     >>> diagram = rf_multiple_data()
     >>> [node.text for node in diagram.nodes if node.kind == "output"]
-    ['$\\hat f_{1}$', '$\\hat f_{2}$', '$\\hat f_{K}$']
+    ['$\\hat{f}_{1}$', '$\\hat{f}_{2}$', '$\\hat{f}_{K}$']
     """
     left = column(kinds.INPUT, 0.0, 0.0, 0.62, shown(inputs_shown, "x", "D"))
     nodes = [n for n in left if n.text]
     inputs, edges = range(len(nodes)), list[Edge]()
     dots = [(n.x, n.y) for n in left if not n.text]
-    names = shown(models_shown, r"\hat f", "K")
+    names = shown(models_shown, r"\hat{f}", "K")
     heights = [n.y for n in column(kinds.OUTPUT, 0.0, 0.0, _BLOCK, names)]
     # dots between models need less room than a model
     place = names.index("")
@@ -69,24 +68,19 @@ def label(axes: "Axes", diagram: Diagram) -> None:
             2.95, node.y + 0.28, rf"$\mathbf{{a}}_{index}$", ha="center", va="bottom",
             color="#B34700",
         )  # fmt: skip
-    for x, words in (
-        (0.0, "Same input,\nsame training data"),
-        (2.0, "Independent\nrandom features"),
-        (3.6, "Trained\none by one"),
-        (5.2, "Average"),
-    ):
-        axes.text(x, low, words, ha="center", va="top", linespacing=1.4)
+    names = {
+        0.0: "Same input,\nsame training data",
+        2.0: "Independent\nrandom features",
+        3.6: "Trained\none by one",
+        5.2: "Average",
+    }
+    kinds.name_layers(axes, low, names)
     axes.set(xlim=(-1.0, 6.0), ylim=(low - 0.65, high + 0.3))
 
 
 def plot(diagram: Diagram) -> "Figure":
     """Make the whole figure."""
-    with style.journal():
-        figure = style.blank(height=5.4)
-        axes = figure.subplots()
-        draw(axes, diagram)
-        label(axes, diagram)
-        return drawing.finish(figure)
+    return kinds.figure_of(diagram, label, height=5.4)
 
 
 FIGURE = FigureSpec(

@@ -7,8 +7,7 @@ ridge regression.
 from typing import TYPE_CHECKING
 
 from doubletrouble.figures import diagram as kinds
-from doubletrouble.figures import drawing, style
-from doubletrouble.figures.diagram import Diagram, Node, column, connect, draw, shown, table
+from doubletrouble.figures.diagram import Diagram, Node, column, connect, shown, table
 from doubletrouble.figures.spec import FigureSpec
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ def rf_single_data(*, inputs_shown: int = 3, features_shown: int = 4) -> Diagram
     dots = tuple((n.x, n.y) for n in (*left, *middle) if not n.text)
     inputs = [n for n in left if n.text]
     hidden = [n for n in middle if n.text]
-    nodes = (*inputs, *hidden, Node(kinds.OUTPUT, 4.0, 0.0, r"$\hat f$"))
+    nodes = (*inputs, *hidden, Node(kinds.OUTPUT, 4.0, 0.0, r"$\hat{f}$"))
     first, last = range(len(inputs)), len(nodes) - 1
     second = range(len(inputs), last)
     edges = (*connect(first, second, kinds.FIXED), *connect(second, [last], kinds.TRAINED))
@@ -38,15 +37,12 @@ def label(axes: "Axes", diagram: Diagram) -> None:
     """Write what the layers are below them, and what the weights are between them."""
     low = min(node.y for node in diagram.nodes) - 0.3
     high = max(node.y for node in diagram.nodes) + 0.3
-    for x, words in (
-        (0.0, "Input\n" r"$\mathbf{x}\in\mathbb{R}^D$"),
-        (
-            2.0,
-            "Random features\n" r"$\sigma_h=\sigma(\mathbf{\theta}_h\!\cdot\mathbf{x}/\sqrt{D})$",
-        ),
-        (4.0, "Output\n" r"$\hat f(\mathbf{x})=\sum_h a_h\,\sigma_h$"),
-    ):
-        axes.text(x, low, words, ha="center", va="top", linespacing=1.5)
+    names = {
+        0.0: "Input\n" r"$\mathbf{x}\in\mathbb{R}^D$",
+        2.0: "Random features\n" r"$\sigma_h=\sigma(\mathbf{\theta}_h\!\cdot\mathbf{x}/\sqrt{D})$",
+        4.0: "Output\n" r"$\hat{f}(\mathbf{x})=\sum_h\,a_h\,\sigma_h$",
+    }
+    kinds.name_layers(axes, low, names)
     for x, words, color in (
         (
             1.0,
@@ -61,12 +57,7 @@ def label(axes: "Axes", diagram: Diagram) -> None:
 
 def plot(diagram: Diagram) -> "Figure":
     """Make the whole figure."""
-    with style.journal():
-        figure = style.blank(height=4.2)
-        axes = figure.subplots()
-        draw(axes, diagram)
-        label(axes, diagram)
-        return drawing.finish(figure)
+    return kinds.figure_of(diagram, label, height=4.2)
 
 
 FIGURE = FigureSpec(

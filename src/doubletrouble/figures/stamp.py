@@ -72,9 +72,9 @@ def _hash(path: Path) -> str:
 
 @cache
 def _code() -> str:
-    """A hash of the package's own code."""
+    """A hash of the package's own code, and of the results it keeps."""
     found = sha256()
-    for path in sorted(_ROOT.rglob("*.py")):
+    for path in sorted(p for kind in ("*.py", "*.csv") for p in _ROOT.rglob(kind)):
         if path.relative_to(_ROOT).parts[0] not in _ASIDE:
             found.update(path.relative_to(_ROOT).as_posix().encode() + path.read_bytes())
     return found.hexdigest()

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_FEW = 100  # an axis over less than this factor has too few powers of ten to read
+_FEW = 300  # an axis over less than this factor has too few powers of ten to read
 
 WIDTH = 7.0  # inches: the text width of a two-column journal page
 
@@ -123,11 +123,15 @@ def plain_ticks(axes: "Axes") -> None:
 
 
 def fill_ticks(axes: "Axes") -> None:
-    """Label 2, 3 and 5, too, on logarithmic axes of hardly more than a decade."""
+    """On logarithmic axes, label 2, 3 and 5, too, where it is short; write all powers alike."""
     for axis, (low, high) in ((axes.xaxis, axes.get_xlim()), (axes.yaxis, axes.get_ylim())):
-        if axis.get_scale() == "log" and high < _FEW * low:
+        if axis.get_scale() != "log":
+            continue
+        if high < _FEW * low:
             axis.set_minor_formatter(_said)
             axis.set_tick_params(which="minor", labelsize=RC["ytick.labelsize"])
+        elif any(not _plain(tick) for tick in axis.get_majorticklocs() if low <= tick <= high):
+            axis.set_major_formatter(_power)
 
 
 def _said(value: float, _: object = None) -> str:
@@ -147,9 +151,15 @@ def plain_number(value: float, _: object = None) -> str:
     >>> plain_number(0.01), plain_number(100.0), plain_number(1e-5)
     ('0.01', '100', '$10^{-5}$')
     """
-    if value <= 0 or 1e-3 <= value <= 1e4:
-        return f"{value:g}"
-    return f"${scientific(value)}$"
+    return f"{value:g}" if value <= 0 or _plain(value) else f"${scientific(value)}$"
+
+
+def _plain(value: float) -> bool:
+    return 1e-3 <= value <= 1e4
+
+
+def _power(value: float, _: object = None) -> str:
+    return f"$10^{{{round(math.log10(value))}}}$"
 
 
 def scientific(value: float) -> str:

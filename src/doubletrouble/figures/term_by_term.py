@@ -4,21 +4,21 @@ r"""The dimensionless terms Ψ against P/N: which of them diverge at P = N, and 
 matrices of the Gaussian covariate model at finite size, as in the paper's figure.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from doubletrouble.figures import agreement, drawing, reference, style
-from doubletrouble.figures.panel import Panel, table
+from doubletrouble.figures.panel import Panel, beside_simulation, table
 from doubletrouble.figures.ratios import along_ratios, spaced
 from doubletrouble.figures.simulated import two_sizes
-from doubletrouble.figures.spec import FigureSpec, Line, Table
-from doubletrouble.parameters import Numeric
-from doubletrouble.results import Estimate
-from doubletrouble.simulation.result import Simulation
+from doubletrouble.figures.spec import FigureSpec
+from doubletrouble.parameters import FloatArray, Numeric
+from doubletrouble.problems import Problem
 from doubletrouble.theory.psi import psi_terms
 
 if TYPE_CHECKING:
@@ -69,31 +69,16 @@ def term_by_term_data(
         problem, dim=dim, n_data=n_data, ratios=spaced(simulated_ratios), store=store,
         model="gaussian", n_init=n_init, seed=seed,
     )  # fmt: skip
-    theory, beside = psi_terms(problem), psi_terms(runs.problem)
-    x = np.asarray(runs.problem.features_per_dim) / samples_per_dim
-    return Panel(
-        axis="P_over_N",
-        keys={},
-        problem=problem,
-        lines=tuple(Line(term, ratio, np.asarray(getattr(theory, term))) for term in _SYMBOLS),
-        points=tuple(
-            runs.points(Line(term, x, np.asarray(getattr(beside, term))), _estimate(term))
-            for term in _SYMBOLS
-        ),
-    )
+    return beside_simulation(
+        ratio, problem, runs, theory=every_term,
+        measured={term: attrgetter(f"psi.{term}") for term in _SYMBOLS},
+    )  # fmt: skip
 
 
-def _estimate(term: str) -> Callable[[Simulation], Estimate]:
-    def estimate(simulation: Simulation) -> Estimate:
-        found: Estimate = getattr(simulation.psi, term)
-        return found
-
-    return estimate
-
-
-def numbers(panel: Panel) -> Table:
-    """Return the numbers drawn."""
-    return table([panel])
+def every_term(problem: Problem) -> dict[str, FloatArray]:
+    """All terms by name."""
+    psi = psi_terms(problem)
+    return {term: np.asarray(getattr(psi, term)) for term in _SYMBOLS}
 
 
 def draw(axes: "Axes", panel: Panel, terms: Sequence[str] = tuple(_SYMBOLS)) -> None:
@@ -109,8 +94,7 @@ def draw(axes: "Axes", panel: Panel, terms: Sequence[str] = tuple(_SYMBOLS)) -> 
 
 def plot(panel: Panel) -> "Figure":
     """Make the whole figure: terms that diverge, and terms that do not, with their own scales."""
-    with style.journal():
-        figure = style.blank(height=3.6)
+    with drawing.page(height=3.6) as figure:
         row = figure.subplots(1, 2, sharex=True)
         others = [term for term in _SYMBOLS if term not in DIVERGING]
         for axes, terms in zip(row, (DIVERGING, others), strict=True):
@@ -119,7 +103,7 @@ def plot(panel: Panel) -> "Figure":
         row[1].set_ylabel("")
         figure.suptitle(drawing.setting(panel, snr=False, dim=True), fontsize=10)
         drawing.letters(row)
-        return drawing.finish(figure)
+    return figure
 
 
 def agrees(panel: Panel) -> tuple[str, ...]:
@@ -127,10 +111,9 @@ def agrees(panel: Panel) -> tuple[str, ...]:
     ratio, rows = reference.along(_FILE)
     statements: tuple[str, ...] = (agreement.with_simulation(panel.points),)
     if rows and reference.constants(panel.problem, ridge=1e-5, samples_per_dim=1, **_RELU):
-        psi = psi_terms(replace(panel.problem, features_per_dim=ratio))
+        ours = every_term(replace(panel.problem, features_per_dim=ratio))
         statements += agreement.with_authors(
-            (np.asarray(getattr(psi, term)), reference.column(rows, name))
-            for term, name in _COLUMNS.items()
+            (ours[term], reference.column(rows, name)) for term, name in _COLUMNS.items()
         )
     return statements
 
@@ -158,7 +141,7 @@ FIGURE = FigureSpec(
     ),
     data=term_by_term_data,
     plot=plot,
-    table=numbers,
+    table=table,
     agreement=agrees,
     presets={
         "paper": {"simulated_ratios": (0.1, 31.6, 26), "n_data": 20},

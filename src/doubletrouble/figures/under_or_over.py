@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from doubletrouble.figures import drawing, style
-from doubletrouble.figures.ratios import along_ratios, numbers
+from doubletrouble.figures.ratios import along_ratios, noise_at, numbers
 from doubletrouble.figures.spec import FigureSpec, Line, Table
 from doubletrouble.parameters import Numeric
 from doubletrouble.theory.error import exact_error
@@ -75,11 +75,9 @@ def under_or_over_data(
     """
 
     def curve(k: float, snr: float, samples: float) -> Curve:
-        if not snr > 0:
-            raise ValueError(f"snrs must be positive, got {snr:g}")
         ratio, problem = along_ratios(
-            ratios, ridge=ridge, samples_per_dim=samples, signal=signal, noise=signal / snr,
-            activation=activation,
+            ratios, ridge=ridge, samples_per_dim=samples, signal=signal,
+            noise=noise_at(snr, signal), activation=activation,
         )  # fmt: skip
         error = np.asarray(exact_error(problem, k).total)
         return Curve(k, snr, samples, Line("total", ratio, error))
@@ -125,17 +123,13 @@ def draw(axes: "Axes", family: Family) -> None:
 
 def plot(families: Sequence[Family]) -> "Figure":
     """Make the whole figure."""
-    with style.journal():
-        figure = style.blank(height=3.5)
-        row = figure.subplots(1, len(families), sharex=True, sharey=True)
+    with drawing.page(height=3.5) as figure:
+        row = drawing.side_by_side(figure, families, draw)
         for axes, family in zip(row, families, strict=True):
-            draw(axes, family)
-            axes.label_outer()
             axes.set_xlabel("$P/N$")
             drawing.labels_above(axes, ncols=3, title=_title(family), narrow=0.65)
         row[0].set_ylim(_low(families), _HIGH)
-        drawing.letters(row)
-        return drawing.finish(figure)
+    return figure
 
 
 def _low(families: Sequence[Family]) -> float:

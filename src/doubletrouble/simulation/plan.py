@@ -10,7 +10,15 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from doubletrouble import glossary
-from doubletrouble.parameters import FloatArray, Parameter, checked, number, refuse
+from doubletrouble.parameters import (
+    MOST_SEEDS,
+    FloatArray,
+    Parameter,
+    checked,
+    number,
+    refuse,
+    whole_number,
+)
 from doubletrouble.problems import Problem
 from doubletrouble.simulation.overlap import CLOSED, closed_form
 from doubletrouble.simulation.place import DTYPES
@@ -21,9 +29,6 @@ SCHEMES = ("ensemble", "divide")
 TESTS = ("auto", "exact", "sample")
 
 Axis: TypeAlias = Sequence[float] | FloatArray
-
-MOST_SEEDS = 2**32
-"""Larger seeds would take more words, and meet those of another model."""
 
 _VANISHING = 1e-12  # a ridge that does not keep a square fit from blowing up
 
@@ -102,15 +107,6 @@ def _check_options(
     whole_number("seed", seed, 0, MOST_SEEDS)
     if not isinstance(center, bool | np.bool_):
         raise TypeError(f"center must be true or false, got {center!r}")
-
-
-def whole_number(name: str, value: Any, low: int, below: float = math.inf) -> int:
-    """A whole number of at least `low`, as an int."""
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not whole or not low <= value < below:
-        limit = "" if math.isinf(below) else f" and below {below}"
-        raise ValueError(f"{name} must be a whole number of at least {low}{limit}, got {value!r}")
-    return int(value)
 
 
 def _listed(name: str, value: Any) -> tuple[Any, ...]:

@@ -6,9 +6,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from doubletrouble.activations import activation
-from doubletrouble.parameters import Numeric, Parameter, number
+from doubletrouble.parameters import MOST_SEEDS, Numeric, Parameter, number, whole_number
 from doubletrouble.ranges import numbers
-from doubletrouble.simulation.plan import MOST_SEEDS, whole_number
 
 Axis: TypeAlias = Numeric | str | Sequence[float | str]
 """What a user may give for an axis of numbers; "0.1:10:log:50" is a range."""

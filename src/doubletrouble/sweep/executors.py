@@ -16,7 +16,7 @@ from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from doubletrouble.errors import ExecutorError, require
-from doubletrouble.simulation.plan import whole_number
+from doubletrouble.parameters import whole_number
 from doubletrouble.sweep.attempt import Work
 from doubletrouble.sweep.processes import Processes
 

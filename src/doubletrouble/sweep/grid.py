@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from doubletrouble import glossary
-from doubletrouble.parameters import declarations
+from doubletrouble.parameters import declarations, whole_number
 from doubletrouble.problems import Problem
 from doubletrouble.simulation.place import DTYPES, is_device
-from doubletrouble.simulation.plan import MODELS, SCHEMES, TESTS, whole_number
+from doubletrouble.simulation.plan import MODELS, SCHEMES, TESTS
 from doubletrouble.simulation.simulate import simulate
 from doubletrouble.sweep import axes
 from doubletrouble.sweep.axes import Axis

@@ -1,0 +1,135 @@
+"""Training lazy networks: all members as one program, against one network after the other."""
+
+import itertools
+import time
+from collections.abc import Callable
+
+import torch
+
+from doubletrouble.networks.batches import batches
+from doubletrouble.networks.place import Place
+from doubletrouble.networks.program import Program, Samples
+from doubletrouble.networks.settings import Training
+from doubletrouble.networks.weights import Member
+
+MEMBERS, DIM, DEPTH, LAZINESS = 20, 10, 5, 100.0
+
+
+class Eager(torch.nn.Module):
+    """One network as most people write it."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        sizes = [DIM] + [width] * (DEPTH - 1) + [2]
+        pairs = list(itertools.pairwise(sizes))
+        self.weights = torch.nn.ParameterList(torch.randn(a, b) for a, b in pairs)
+        self.biases = torch.nn.ParameterList(torch.zeros(b) for _, b in pairs)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Both outputs."""
+        for k, (w, b) in enumerate(zip(self.weights, self.biases, strict=True)):
+            x = (x @ w + b) / w.shape[0] ** 0.5
+            x = x if k == DEPTH - 1 else torch.relu(x)
+        return x
+
+
+def seconds(step: Callable[[], object], device: str, at_least: float = 1.0) -> float:
+    """A step's time: the best of three runs."""
+
+    def wait() -> None:
+        if device == "cuda":
+            torch.cuda.synchronize()
+
+    for _ in range(5):
+        step()
+    wait()
+    start = time.perf_counter()
+    step()
+    wait()
+    count = max(3, int(at_least / 3 / (time.perf_counter() - start)))
+    best = float("inf")
+    for _ in range(3):
+        start = time.perf_counter()
+        for _ in range(count):
+            step()
+        wait()
+        best = min(best, (time.perf_counter() - start) / count)
+    return best
+
+
+def eager(width: int, n: int, place: Place) -> float:
+    """A step of one network with torch's own autograd and Adam."""
+    torch.manual_seed(0)
+    x = torch.randn(n, DIM, device=place.device)
+    labels = torch.randn(n, device=place.device).sign()
+    target = torch.stack([-labels, labels], 1)
+    with torch.enable_grad():
+        network = Eager(width).to(place.device)
+        start = network(x).detach()
+        optimizer = torch.optim.Adam(network.parameters(), lr=0.1)
+
+        def step() -> None:
+            optimizer.zero_grad()
+            scaled = LAZINESS * (network(x) - start)
+            loss = torch.relu(1 - target * scaled).mean() / LAZINESS**2
+            torch.autograd.backward(loss)
+            optimizer.step()
+
+        return seconds(step, place.device)
+
+
+def program(width: int, n: int, place: Place) -> float:
+    """A step of all networks."""
+    generator = torch.Generator().manual_seed(0)
+    x = torch.randn(1, n, DIM, generator=generator).to(place.device)
+    y = torch.randn(1, n, generator=generator).sign().to(place.device)
+    members = [Member(width=width, laziness=LAZINESS, number=k) for k in range(MEMBERS)]
+    total = 0.0
+    for batch in batches(members, dim=DIM, depth=DEPTH, n_samples=n, place=place):
+        chosen = [members[k] for k in batch.places]
+        samples = Samples(x=x, y=y, x_test=x[0])
+        one = Program(chosen, batch.architecture, samples, Training(), blocks=batch.blocks)
+        total += seconds(lambda: one.advance(10), place.device) / 10  # noqa: B023
+    return total
+
+
+def matrix_rate(width: int, n: int, device: str) -> float:
+    """Operations a second of the products a step consists of, at their shape."""
+    a = torch.randn(MEMBERS, n, width, device=device)
+    b = torch.randn(MEMBERS, width, width, device=device)
+    return 2 * MEMBERS * n * width**2 / seconds(lambda: torch.bmm(a, b), device)
+
+
+def operations(width: int, n: int) -> float:
+    """Multiplications and additions of a step of all networks: forward once, backward twice."""
+    weights = DIM * width + (DEPTH - 2) * width**2 + 2 * width
+    return 6 * MEMBERS * n * weights - 2 * MEMBERS * n * DIM * width  # no gradient of the inputs
+
+
+def main() -> None:
+    gpu = torch.cuda.is_available()
+    cases = [(17, 1000), (64, 1000), (256, 1000)]
+    if gpu:
+        cases = [(w, 5000) for w in (32, 37, 64, 110, 330, 2048)]
+    name = torch.cuda.get_device_name() if gpu else f"{torch.get_num_threads()} threads"
+    print(f"{MEMBERS} members, {DIM} inputs, {DEPTH} layers, hinge loss, Adam ({name})")
+    for precision in ("tf32", "float32") if gpu else ("float32",):
+        for width, n in cases:
+            place = Place.of("auto", precision)
+            with place.computing():
+                one, all_ = eager(width, n, place), program(width, n, place)
+                line = (
+                    f"{precision} width {width:4d}, N = {n}: eager {1e3 * one:8.3f} ms a network, "
+                    f"ours {1e3 * all_:8.3f} ms for {MEMBERS}, ratio {MEMBERS * one / all_:6.1f}"
+                )
+                if width >= 256:
+                    rate, limit = operations(width, n) / all_, matrix_rate(width, n, place.device)
+                    line += (
+                        f", {rate / 1e12:.2f} Tflop/s, {rate / limit:.0%} of a product's "
+                        f"{limit / 1e12:.2f}"
+                    )
+            print(line, flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,186 @@
+"""A data set: inputs and labels ±1 to train on and to test on, checked once and then read-only."""
+
+from __future__ import annotations  # help() then shows FloatArray, not what it stands for
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from functools import cached_property, partial
+from hashlib import sha256
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from doubletrouble.parameters import FloatArray, Parameter, checked, refuse, whole_number
+
+
+class _Finite(Parameter):
+    """Any number but NaN and the infinite ones."""
+
+    @property
+    def domain(self) -> str:
+        return "finite"
+
+    def __contains__(self, value: float) -> bool:
+        return math.isfinite(value)
+
+    def outside(self, values: FloatArray) -> npt.NDArray[np.bool_]:
+        return ~np.isfinite(values)
+
+
+_FINITE = _Finite(symbol="x", meaning="a coordinate of a sample", typical=(-1.0, 1.0))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Data:
+    """Two classes of samples, from `load_data` or from arrays of one's own.
+
+    Inputs have a row for each sample; labels are -1 or +1, and both are among those to train on.
+    Arrays are copied and cannot be changed. `pool_x` and `pool_y` hold every training sample there
+    is, of which `x_train` and `y_train` are the first; `blocks` cuts several data sets from them.
+    `settings` is a note of how the data were made; nothing is computed from it.
+
+    >>> data = Data(x_train=[[0, 1], [2, 3]], y_train=[-1, 1], x_test=[[1, 1]], y_test=[1])
+    >>> data
+    Data('own', N=2, D=2, n_test=1)
+    >>> Data(x_train=[[0, 1], [2, 3]], y_train=[1, 1], x_test=[[1, 1]], y_test=[1])
+    Traceback (most recent call last):
+    ValueError: y_train must hold both classes, got only 1.0
+    """
+
+    x_train: FloatArray  # [N, D]
+    y_train: FloatArray  # [N]
+    x_test: FloatArray  # [n_test, D]
+    y_test: FloatArray  # [n_test]
+    name: str = "own"
+    pool_x: FloatArray | None = None
+    pool_y: FloatArray | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str):
+            raise TypeError(f"name must be a string, got {self.name!r}")
+        if not isinstance(self.settings, Mapping):
+            raise TypeError(f"settings must be a mapping, got {self.settings!r}")
+        if (self.pool_x is None) != (self.pool_y is None):
+            raise ValueError("pool_x and pool_y must be given together, got only one of them")
+        self._set(settings=MappingProxyType(dict(self.settings)))
+        self._set(x_train=_inputs("x_train", self.x_train, copy=self.pool_x is None))
+        self._set(y_train=_labels("y_train", self.y_train, "x_train", self.x_train))
+        self._set(x_test=_inputs("x_test", self.x_test))
+        self._set(y_test=_labels("y_test", self.y_test, "x_test", self.x_test))
+        if self.x_test.shape[1] != self.x_train.shape[1]:
+            raise ValueError(
+                f"x_test must have as many columns as x_train, {self.x_train.shape[1]}, "
+                f"got {self.x_test.shape[1]}"
+            )
+        if np.all(self.y_train == self.y_train[0]):
+            raise ValueError(f"y_train must hold both classes, got only {float(self.y_train[0])!r}")
+        if self.pool_x is not None:
+            self._share_pool()
+
+    def _share_pool(self) -> None:
+        """What is trained on is part of the pool, also in memory."""
+        x = _inputs("pool_x", self.pool_x)
+        y = _labels("pool_y", self.pool_y, "pool_x", x)
+        n = len(self.y_train)
+        if not (np.array_equal(x[:n], self.x_train) and np.array_equal(y[:n], self.y_train)):
+            raise ValueError("x_train and y_train must be the first rows of pool_x and pool_y")
+        self._set(pool_x=x, pool_y=y, x_train=x[:n], y_train=y[:n])
+
+    def _set(self, **values: object) -> None:
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    def __repr__(self) -> str:
+        """The name and the sizes."""
+        (n, d), n_test = self.x_train.shape, len(self.y_test)
+        return f"Data({self.name!r}, N={n}, D={d}, n_test={n_test})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Check again on arrival: arrays would be writable otherwise."""
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        return partial(type(self), **{**values, "settings": dict(self.settings)}), ()
+
+    def blocks(self, n_data: int) -> list[Data]:
+        """Cut `n_data` disjoint training sets of N samples from the pool; the test set stays.
+
+        >>> x, y = [[0.0], [1.0], [2.0], [3.0]], [-1, 1, -1, 1]
+        >>> data = Data(x_train=x[:2], y_train=y[:2], x_test=x, y_test=y, pool_x=x, pool_y=y)
+        >>> [block.x_train.ravel().tolist() for block in data.blocks(2)]
+        [[0.0, 1.0], [2.0, 3.0]]
+        """
+        whole_number("n_data", n_data, 1)
+        pool_x, pool_y, n = self._pool[0], self._pool[1], len(self.y_train)
+        most = len(pool_y) // n
+        if n_data > most:
+            raise ValueError(
+                f"n_data must be at most {most}, since {len(pool_y)} training samples make no more "
+                f"disjoint sets of {n}, got {n_data}"
+            )
+        parts = (slice(block * n, (block + 1) * n) for block in range(n_data))
+        return [
+            Data(
+                x_train=pool_x[part], y_train=pool_y[part], x_test=self.x_test, y_test=self.y_test,
+                name=self.name, settings={**self.settings, "block": block},
+            )
+            for block, part in enumerate(parts)
+        ]  # fmt: skip
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of every number here, and of nothing else: equal ones give equal results."""
+        found = sha256(f"data 1, N = {len(self.y_train)}".encode())
+        for array in (*self._pool, self.x_test, self.y_test):
+            found.update(str(array.shape).encode())
+            found.update(np.ascontiguousarray(array, dtype="<f8").data)
+        return found.hexdigest()
+
+    @property
+    def _pool(self) -> tuple[FloatArray, FloatArray]:
+        if self.pool_x is None or self.pool_y is None:
+            return self.x_train, self.y_train
+        return self.pool_x, self.pool_y
+
+
+def _inputs(name: str, value: Any, *, copy: bool = True) -> FloatArray:
+    array = _numbers(name, value, copy=copy)
+    if array.ndim != 2 or not array.size:
+        raise ValueError(
+            f"{name} must have a row for each sample and a column for each dimension, "
+            f"got shape {array.shape}"
+        )
+    refuse(name, array, _FINITE.outside(array), _FINITE.domain)
+    return array
+
+
+def _labels(name: str, value: Any, inputs: str, x: FloatArray) -> FloatArray:
+    array = _numbers(name, value)
+    if array.shape != x.shape[:1]:
+        raise ValueError(
+            f"{name} must have one label for each of the {len(x)} rows of {inputs}, "
+            f"got shape {array.shape}"
+        )
+    refuse(name, array, np.abs(array) != 1, "-1 or 1")
+    return array
+
+
+def _numbers(name: str, value: Any, *, copy: bool = True) -> FloatArray:
+    """Numbers as a read-only float64 array in rows; ours are taken as they are, others copied."""
+    if _is_settled(value):
+        return np.asarray(value)
+    plain = type(value) is np.ndarray and value.dtype.kind in "iuf"
+    found = value if plain else np.asarray(checked(name, value, _FINITE))
+    array = np.array(found, dtype=np.float64, order="C", copy=copy or None)
+    if copy:
+        array.flags.writeable = False
+    return array
+
+
+def _is_settled(value: Any) -> bool:
+    """Whether nobody can change an array: neither it nor what it is a view of is writable."""
+    if type(value) is not np.ndarray or value.dtype != np.float64 or value.flags.writeable:
+        return False
+    return value.flags.c_contiguous and (value.base is None or _is_settled(value.base))

@@ -1,0 +1,109 @@
+"""Download a file: whole, verified and under its own name, or not at all.
+
+What arrives goes to a temporary file beside its destination, is compared with the size and the
+checksum published, and only then gets its name, in one step. Whatever happens before that, a full
+disk or Ctrl-C included, the temporary file is removed, and so are folders made for it.
+"""
+
+import http.client
+import os
+import secrets
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from hashlib import sha256
+from pathlib import Path
+
+from tqdm import tqdm
+
+from doubletrouble.data.errors import DataError
+from doubletrouble.data.sources import Original
+
+TIMEOUT = 30.0  # seconds without a sign of the server
+
+_PIECE = 2**16
+
+
+def download(url: str, original: Original, folder: Path) -> Path:
+    """Fetch a file into a folder, with a progress bar; a `DataError` says why it cannot be had."""
+    path = folder / original.name
+    with _answer(url) as answer, _arriving(path) as new, new.open("xb") as file:
+        size, digest = 0, sha256()
+        with tqdm(
+            total=original.size, desc=original.name, unit="B", unit_scale=True, unit_divisor=1024,
+            dynamic_ncols=True, mininterval=0.5,
+        ) as bar:  # fmt: skip
+            for piece in _pieces(answer, url):
+                size += len(piece)
+                if size > original.size:
+                    break
+                digest.update(piece)
+                file.write(piece)
+                bar.update(len(piece))
+        if size != original.size:
+            got = "more" if size > original.size else f"{size}, so it is truncated"
+            raise DataError(f"{url} must have {original.size} bytes, got {got}; try again later")
+        if digest.hexdigest() != original.sha256:
+            raise DataError(
+                f"{url} must have the SHA-256 checksum {original.sha256}, "
+                f"got {digest.hexdigest()}; nothing of it is kept"
+            )
+        file.flush()
+        os.fsync(file.fileno())
+    return path
+
+
+@contextmanager
+def _answer(url: str) -> Iterator[http.client.HTTPResponse]:
+    try:
+        answer = urllib.request.urlopen(url, timeout=TIMEOUT)
+    except urllib.error.HTTPError as error:
+        error.close()
+        raise DataError(
+            f"cannot download {url}: the server answers {error.code} {error.reason}"
+        ) from error
+    except (OSError, http.client.HTTPException) as error:
+        raise _offline(url, error) from error
+    with answer:
+        yield answer
+
+
+def _pieces(answer: http.client.HTTPResponse, url: str) -> Iterator[bytes]:
+    while True:
+        try:
+            piece = answer.read(_PIECE)
+        except http.client.IncompleteRead as error:
+            piece = error.partial
+        except (OSError, http.client.HTTPException) as error:
+            raise _offline(url, error) from error
+        if not piece:
+            return
+        yield piece
+
+
+def _offline(url: str, error: Exception) -> DataError:
+    reason = getattr(error, "reason", error)  # a URLError wraps what happened
+    said = getattr(reason, "strerror", None) or str(reason) or type(reason).__name__
+    return DataError(f"cannot download {url}: no network, or no server there ({said})")
+
+
+@contextmanager
+def _arriving(path: Path) -> Iterator[Path]:
+    """A path to write to that gets its own name at the end, or leaves nothing behind."""
+    made = [folder for folder in path.parents if not folder.exists()]
+    new = path.with_name(f".{path.name}-{secrets.token_hex(4)}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        yield new
+        os.replace(new, path)
+    except BaseException as error:
+        with suppress(OSError):
+            new.unlink(missing_ok=True)
+            for folder in made:
+                folder.rmdir()
+        if isinstance(error, KeyboardInterrupt):
+            raise KeyboardInterrupt(f"stopped; nothing is left of {path.name}") from None
+        if isinstance(error, OSError):  # the network's have become sentences already
+            raise DataError(f"cannot write {path}: {error.strerror or error}") from error
+        raise

@@ -1,0 +1,7 @@
+"""The error of this room: files and downloads that cannot be used."""
+
+from doubletrouble.errors import DoubleTroubleError
+
+
+class DataError(DoubleTroubleError, ValueError):
+    """A data set cannot be read or downloaded; the message says why and how to go on."""

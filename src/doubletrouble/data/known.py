@@ -1,0 +1,52 @@
+"""A known set: from its original files, else a stored projection, else the well-known archives."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from doubletrouble.data import places
+from doubletrouble.data.errors import DataError
+from doubletrouble.data.originals import Originals, find_originals, folders_of
+from doubletrouble.data.sources import SOURCES
+from doubletrouble.data.stored import Stored, find_stored, read_stored
+
+if TYPE_CHECKING:
+    from doubletrouble.data.images import Images
+    from doubletrouble.data.projection import View
+
+
+def known_set(
+    name: str, view: View, folder: str | os.PathLike[str] | None, download: bool
+) -> Images | Stored:
+    """The images of a set, or a stored projection; a sentence where there is neither."""
+    source, roots = SOURCES[name], places.roots(folder)
+    originals = find_originals(source, roots)
+    if originals.missing:
+        stored = find_stored(source, view, folders_of(source, roots))
+        if stored:
+            return read_stored(stored, view, source.name)
+        if not download:
+            where = " or ".join(map(str, roots))
+            raise DataError(
+                f"{name} must be in {where}, where {', '.join(originals.missing)} cannot be found, "
+                "and download=False keeps it from being fetched"
+            )
+        _fetch(originals, folder)
+        originals = find_originals(source, roots)
+    return originals.read()
+
+
+def _fetch(originals: Originals, folder: str | os.PathLike[str] | None) -> None:
+    from doubletrouble.data.download import download
+
+    source = originals.source
+    target = places.target(folder) / source.folders[0]
+    for file in originals.to_download:
+        try:
+            download(source.url + file.name, file, target)
+        except DataError as error:
+            files = [file.name for file in originals.to_download]
+            lacking = [name for name in originals.missing if name not in files]
+            also = f" ({', '.join(lacking)} are missing there)" if lacking else ""
+            raise DataError(f"{error}; or put {', '.join(files)} into {target}{also}") from error

@@ -1,0 +1,95 @@
+"""How predictions were drawn, and what can be told apart for it."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Design:
+    """The numbers of draws, and which of them are shared."""
+
+    n_data: int  # D: training sets
+    n_noise: int  # N: draws of label noise on each of them
+    n_init: int  # K: initializations
+    n_test: int  # T: test points
+    crossed: bool  # the same K initializations for every data set, or fresh ones
+    targets: tuple[str, ...]  # what predictions are held against: truth, y_test, both or neither
+
+    @property
+    def shares_inits(self) -> bool:
+        """Whether initializations are a second random factor, beside the data sets."""
+        return self.crossed and self.n_init > 1
+
+    @property
+    def target(self) -> str:
+        """What the error is measured against: y_test where there are labels, else the truth."""
+        return self.targets[-1]
+
+    def lacks(self, name: str, needs: tuple[str, ...]) -> str | None:
+        """Why `name` cannot be told, as a sentence; None where it can."""
+        for need in needs:
+            met, wanted = self._need(need)
+            if not met:
+                return f"{name} needs {wanted}"
+        return None
+
+    def _need(self, need: str) -> tuple[bool, str]:
+        """Whether something is given, and how to ask for it."""
+        drawn = {
+            "noise": (self.n_noise, "draws of label noise on each data set"),
+            "init": (self.n_init, "initializations"),
+            "data": (self.n_data, "data sets"),
+        }
+        if need in drawn:
+            count, what = drawn[need]
+            return count > 1, f"2 or more {what}, got {count}"
+        return {
+            "crossed": (
+                self.crossed,
+                "the same initializations for every data set, got fresh ones (crossed=False)",
+            ),
+            "target": (bool(self.targets), "truth or y_test, got neither"),
+            "both": (len(self.targets) > 1, "both truth and y_test"),
+        }[need]
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of the parts must know, a sentence each."""
+        found = [*self._absorbed(), *self._unknown_errors()]
+        if not self.targets:
+            found.append("Bias and total are not known: neither truth nor y_test was given.")
+        elif self.targets == ("y_test",):
+            found.append("Bias and total are against y_test and contain the noise of its labels.")
+        return tuple(found)
+
+    def _absorbed(self) -> list[str]:
+        """Where the parts went that could not be told."""
+        found = []
+        last = "sampling" if self.n_data > 1 else "bias"
+        if self.n_noise == 1:
+            where = f"initialization and {last}" if self.n_init > 1 else last
+            found.append(f"One noise draw for each data set: what label noise adds is in {where}.")
+        if self.n_init == 1:
+            where = "sampling and bias" if self.crossed and self.n_data > 1 else last
+            found.append(
+                f"One initialization: what its draw adds is in {where} "
+                "(nothing, for a learner without randomness)."
+            )
+        if self.n_data == 1:
+            found.append("One data set: what its draw adds is in bias.")
+        return found
+
+    def _unknown_errors(self) -> list[str]:
+        """Which standard errors are infinite."""
+        found = []
+        if self.n_data == 1:
+            found.append("Standard errors are infinite: they need 2 or more data sets.")
+        elif self.n_data == 2:
+            found.append(
+                "Standard errors of sampling and bias are infinite: they need 3 or more data sets."
+            )
+        if self.shares_inits and self.n_init == 2:
+            found.append(
+                "Standard errors of initialization, sampling and bias are infinite: they need 3 or "
+                "more shared initializations."
+            )
+        return found

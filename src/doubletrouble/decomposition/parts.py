@@ -1,0 +1,95 @@
+"""Which products of predictions make up which part of the error.
+
+With E over everything not said to be shared, a part is a difference of mean products (`products`).
+The paper averages over noise, then initializations, then data sets [dascoli2020]; every average
+leaves a product with one factor more that differs, and the differences add up:
+
+    noise                            same - other_noise
+    initialization                   other_noise - other_noise_init
+    sampling                         other_noise_init - other_data_init
+    bias                             other_data_init, against the truth
+    total                            same, against the target
+
+Where an axis has length one its step is skipped, and the next part absorbs it. The analysis of
+variance [adlam2020] splits the first two once more, by what is left of noise when initializations
+differ, and of initialization when data sets differ:
+
+    noise_sampling                   other_init - other_noise_init
+    noise_initialization_sampling    noise - noise_sampling
+    initialization                   other_data - other_data_init
+    initialization_sampling          the paper's initialization - this one
+"""
+
+from collections.abc import Mapping
+from typing import TypeAlias
+
+from doubletrouble.decomposition.design import Design
+
+Weights: TypeAlias = dict[str, float]
+"""Of mean products, in a sum."""
+
+SEQUENTIAL = {  # and what the draws must have for it
+    "noise": ("noise",),
+    "initialization": ("init",),
+    "sampling": ("data",),
+    "bias": ("target",),
+    "bayes": ("both",),
+}
+ANOVA = {
+    "bias": ("target",),
+    "initialization": ("init", "data", "crossed"),
+    "sampling": ("data",),
+    "initialization_sampling": ("init", "data", "crossed"),
+    "noise_sampling": ("noise", "init"),
+    "noise_initialization_sampling": ("noise", "init"),
+    "bayes": ("both",),
+}
+
+
+def sequential(design: Design) -> dict[str, Weights]:
+    """The paper's parts, as far as they can be told."""
+    steps = {"noise": "other_noise"}
+    steps["initialization"] = "other_noise_init" if design.n_noise > 1 else "other_init"
+    shared = design.crossed and design.n_init == 1
+    steps["sampling"] = "other_data" if shared else "other_data_init"
+    parts: dict[str, Weights] = {}
+    last = "same"
+    for name, product in steps.items():
+        if design.lacks(name, SEQUENTIAL[name]) is None:
+            parts[name] = {last: 1.0, product: -1.0}
+            last = product
+    if design.targets:
+        parts["bias"] = {last: 1.0, design.targets[0]: 1.0}
+    if len(design.targets) > 1:
+        parts["bayes"] = {design.targets[1]: 1.0, design.targets[0]: -1.0}
+    return parts
+
+
+def anova(design: Design) -> dict[str, Weights]:
+    """Main effects and interactions apart, as far as they can be told."""
+    parts = sequential(design)
+    noise, initialization = parts.get("noise", {}), parts.get("initialization", {})
+    noise_sampling = {"other_init": 1.0, "other_noise_init": -1.0}
+    alone = {"other_data": 1.0, "other_data_init": -1.0}
+    parts |= {
+        "noise_sampling": noise_sampling,
+        "noise_initialization_sampling": less(noise, noise_sampling),
+        "initialization": alone,
+        "initialization_sampling": less(initialization, alone),
+    }
+    return {n: parts[n] for n, needs in ANOVA.items() if design.lacks(n, needs) is None}
+
+
+def ensemble(design: Design, n_members: float) -> Weights:
+    """The squared error of K averaged members, against the target.
+
+    Two members trained on the same labels share all but the initialization, so the mean of K
+    has 1/K of the square of one, and otherwise products of two.
+    """
+    weights = {"same": 1 / n_members, design.target: 1.0}
+    return weights if n_members == 1 else weights | {"other_init": 1 - 1 / n_members}
+
+
+def less(left: Mapping[str, float], right: Mapping[str, float]) -> Weights:
+    """A difference of two sums."""
+    return {name: left.get(name, 0.0) - right.get(name, 0.0) for name in {**left, **right}}

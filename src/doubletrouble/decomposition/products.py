@@ -1,0 +1,145 @@
+r"""Mean products of two predictions, and the same with a data set or an initialization left out.
+
+At one test point a prediction is f_dnk: data set d, noise draw n on its labels, initialization k.
+Two predictions may differ in each of these. The mean over all pairs that differ in the same way is
+unbiased for the expectation of such a product (a U-statistic):
+
+    same               f_dnk f_dnk            other_noise         f_dnk f_dn'k
+    other_init         f_dnk f_dnk'           other_noise_init    f_dnk f_dn'k'
+    other_data         f_dnk f_d'n'k          other_data_init     f_dnk f_d'n'k'
+
+Sums over pairs come from sums over predictions, as in Σ_{k≠k'} f_k f_k' = (Σ_k f_k)² - Σ_k f_k². It
+is enough to know, for each (d, k), its products with the same initialization and those with any:
+leaving out d or k, or both, takes a row and a column away from a matrix that is never formed.
+
+Predictions are measured from their mean m at each test point, so that no large numbers are
+subtracted. A level gives back what that takes from a square: (f - y)² = h² + (2bh + b²) with
+h = f - m and b = m - y; every kind of product against the target y is corrected by the same amount.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from doubletrouble.decomposition.design import Design
+from doubletrouble.parameters import FloatArray
+
+BLOCK = 2**18  # predictions taken in at a time
+LARGEST = 1e60  # fourth powers, of which variances are made, must stay representable
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Statistic:
+    """A mean over test points, and what it is with a data set or an initialization left out.
+
+    Entry [0, 0] of `table` is the statistic itself; row d leaves out the d-th data set, column k
+    the k-th initialization. Where initializations are not shared by data sets there is no column
+    but the first. NaN is what too few draws cannot tell.
+    """
+
+    table: FloatArray  # (1 + D, 1 + K), or (1 + D, 1)
+    points: FloatArray  # (T,): the statistic at each test point
+
+
+def combine(weights: Mapping[str, float], statistics: Mapping[str, Statistic]) -> Statistic:
+    """A weighted sum of statistics."""
+    parts = [(weight, statistics[name]) for name, weight in weights.items() if weight]
+    return Statistic(
+        table=np.sum([weight * part.table for weight, part in parts], axis=0),
+        points=np.sum([weight * part.points for weight, part in parts], axis=0),
+    )
+
+
+def mean_products(
+    predictions: npt.NDArray[np.generic], targets: Mapping[str, FloatArray], design: Design
+) -> dict[str, Statistic]:
+    """Every mean product that the design allows, and the level of each target, by name."""
+    tables: dict[str, list[FloatArray]] = {}
+    points: dict[str, list[FloatArray]] = {}
+    for part, f in _blocks(predictions):
+        here = {name: target[part] for name, target in targets.items()}
+        for name, sums, data, init in _sums(f, here, design):
+            table = _left_out(_left_out(sums.sum(axis=-1), data).T, init).T
+            tables.setdefault(name, []).append(table / design.n_test)
+            points.setdefault(name, []).append(sums.sum(axis=(0, 1)) / (data.all * init.all))
+    return {
+        name: Statistic(table=np.sum(found, axis=0), points=np.concatenate(points[name]))
+        for name, found in tables.items()
+    }
+
+
+class _Count(NamedTuple):
+    """How many terms a sum along an axis has."""
+
+    all: int
+    left: int  # with one index left out
+    lost: int | None  # how often the terms of that index go; None: no index is left out
+
+
+def _left_out(sums: FloatArray, count: _Count) -> FloatArray:
+    """The mean along the first axis, then those with one index left out."""
+    whole = sums.sum(axis=0, keepdims=True)
+    if count.lost is None:
+        return np.asarray(whole / count.all)
+    without = (whole - count.lost * sums) / (count.left or np.nan)
+    return np.concatenate([whole / count.all, without])
+
+
+def _sums(
+    f: FloatArray, targets: Mapping[str, FloatArray], design: Design
+) -> Iterator[tuple[str, FloatArray, _Count, _Count]]:
+    """Sums (D, K, T) over each kind of pair, with the numbers of pairs along D and K."""
+    D, N, K, crossed = design.n_data, design.n_noise, design.n_init, design.shares_inits
+    one_data, two_data = _Count(D, D - 1, 1), _Count(D * (D - 1), (D - 1) * (D - 2), 2)
+    one_init = _Count(K, K - 1, 1 if crossed else None)
+    two_init = _Count(K * (K - 1), (K - 1) * (K - 2), 2 if crossed else None)
+
+    mean = f.mean(axis=(0, 1, 2))  # (T,)
+    h = f - mean  # (D, N, K, T)
+    u = h.sum(axis=1)  # (D, K, T): over noise draws
+    v = u.sum(axis=1, keepdims=True)  # (D, 1, T): and initializations
+    for name, target in targets.items():
+        b = mean - target
+        yield name, 2 * b * u / N + b**2, one_data, one_init
+
+    diagonal = np.einsum("dnkt,dnkt->dkt", h, h)
+    row = np.einsum("dnkt,dnt->dkt", h, h.sum(axis=2))
+    yield "same", diagonal / N, one_data, one_init
+    if K > 1:
+        yield "other_init", (row - diagonal) / N, one_data, two_init
+    if N > 1:
+        again, any_again = u**2 - diagonal, u * v - row
+        yield "other_noise", again / (N * (N - 1)), one_data, one_init
+        if K > 1:
+            yield "other_noise_init", (any_again - again) / (N * (N - 1)), one_data, two_init
+    if D > 1:
+        others = u.sum(axis=0) - u  # (D, K, T): over the other data sets
+        same_init = u * others / N**2
+        any_init = (u * others.sum(axis=1, keepdims=True) + v * others) / (2 * N**2)
+        if not design.crossed:  # the k-th ones of two data sets are different initializations
+            yield "other_data_init", any_init, two_data, _Count(K * K, 0, None)
+            return
+        yield "other_data", same_init, two_data, one_init
+        if K > 1:
+            yield "other_data_init", any_init - same_init, two_data, two_init
+
+
+def _blocks(predictions: npt.NDArray[np.generic]) -> Iterator[tuple[slice, FloatArray]]:
+    """Predictions at some test points after others, as float64; a sentence if one is no number."""
+    *draws, n_test = predictions.shape
+    step = max(1, BLOCK // int(np.prod(draws)))
+    for start in range(0, n_test, step):
+        part = slice(start, min(start + step, n_test))
+        block = predictions[..., part].astype(np.float64)
+        bad = ~(np.abs(block) <= LARGEST)
+        if bad.any():
+            found = tuple(int(i) for i in np.argwhere(bad)[0])
+            where = (*found[:-1], found[-1] + start)
+            raise ValueError(
+                f"predictions must be finite numbers up to {LARGEST:g}, "
+                f"got {float(block[found])!r} at index {where}"
+            )
+        yield part, block

@@ -1,0 +1,1 @@
+"""Ensembles of lazy neural networks, trained as one program. Needs torch."""

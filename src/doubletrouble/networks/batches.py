@@ -1,0 +1,101 @@
+r"""Which networks are trained together, and on how many samples at a time.
+
+Networks of one width make the best batch; on a GPU, where a narrow network costs as much as its
+launch, those of several small widths are padded to the widest of them. A batch that would not fit
+into memory is split, down to one network, then down to blocks of its samples.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+from doubletrouble.networks.lazy import EVERY
+from doubletrouble.networks.place import Place
+from doubletrouble.networks.weights import Architecture, Member
+
+_NARROW = (16, 32)  # networks up to these widths are padded to them, on a GPU
+_ALIGNED = 8  # widths a GPU multiplies fastest
+_HELD = 6  # copies of the weights: initial, trained, gradient, two moments, one on the way
+
+
+@dataclass(frozen=True, kw_only=True)
+class Batch:
+    """Members by their place in the list, the shape they are padded to, and blocks of samples."""
+
+    places: tuple[int, ...]
+    architecture: Architecture
+    blocks: tuple[slice, ...] = (EVERY,)
+    each: float  # bytes of one member in training
+
+    @property
+    def bytes(self) -> float:
+        """Memory of all."""
+        return self.each * len(self.places)
+
+    def halves(self) -> tuple["Batch", "Batch"]:
+        """The same in two batches."""
+        half = len(self.places) // 2
+        return replace(self, places=self.places[:half]), replace(self, places=self.places[half:])
+
+    def finer(self, n_samples: int) -> "Batch":
+        """The same with twice as many blocks of samples."""
+        return replace(self, blocks=blocks_of(n_samples, 2 * len(self.blocks)))
+
+
+def batches(
+    members: Sequence[Member], *, dim: int, depth: int, n_samples: int, place: Place,
+    memory: float | None = None,
+) -> list[Batch]:  # fmt: skip
+    """All members in batches that fit into `memory` bytes."""
+    limit = place.batch_memory if memory is None else memory
+    most = place.free_memory if memory is None else memory
+    found = []
+    for width, places in _alike(members, place):
+        shape = Architecture(dim=dim, width=width, depth=depth)
+        each = bytes_of(shape, n_samples, place)
+        count = max(1, int(limit // each))
+        weights = _HELD * shape.n_weights * place.dtype.itemsize
+        parts = 1
+        while parts < n_samples and weights + (each - weights) / parts > most:
+            parts *= 2
+        for start in range(0, len(places), count):
+            some = tuple(places[start : start + count])
+            blocks = blocks_of(n_samples, parts)
+            one = weights + (each - weights) / parts
+            found.append(Batch(places=some, architecture=shape, blocks=blocks, each=one))
+    return found
+
+
+def bytes_of(shape: Architecture, n_samples: int, place: Place) -> int:
+    """Memory of one network in training."""
+    per_sample = (shape.depth + 2) * shape.width + 2 * shape.dim + 16
+    numbers = _HELD * shape.n_weights + n_samples * per_sample
+    return numbers * place.dtype.itemsize
+
+
+def blocks_of(n_samples: int, count: int) -> tuple[slice, ...]:
+    """Samples in blocks of nearly the same size.
+
+    >>> blocks_of(5, 2)
+    (slice(0, 3, None), slice(3, 5, None))
+    """
+    if count <= 1:
+        return (EVERY,)
+    size = -(-n_samples // min(count, n_samples))
+    return tuple(slice(a, min(a + size, n_samples)) for a in range(0, n_samples, size))
+
+
+def _alike(members: Sequence[Member], place: Place) -> Iterator[tuple[int, list[int]]]:
+    """Places of members that are trained together, and the width they are padded to."""
+
+    def kind(k: int) -> tuple[bool, int]:
+        member = members[k]
+        width = member.width
+        if place.is_gpu:
+            narrow = [limit for limit in _NARROW if width <= limit]
+            width = narrow[0] if narrow else -(-width // _ALIGNED) * _ALIGNED
+        return member.laziness == float("inf"), width
+
+    order = sorted(range(len(members)), key=kind)
+    for (_, width), places in groupby(order, key=kind):
+        yield width, list(places)

@@ -1,0 +1,64 @@
+"""The elementwise work between matrix products, in as few passes over memory as the device allows.
+
+A GPU is limited by memory here: there each function is compiled into one kernel, once for all
+shapes. Where no compiler is found, and on a processor, the same lines run as they are.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from importlib.util import find_spec
+from typing import Any
+
+import torch
+from torch import Tensor
+
+Function = Callable[..., Any]
+
+TRITON = find_spec("triton") is not None
+"""Whether kernels can be compiled for a GPU."""
+
+_SHAPES = 64  # an axis of length one makes a kernel of its own
+
+
+@cache
+def compiled(function: Function) -> Function:
+    """A function of tensors on a GPU, compiled where a compiler for it is installed."""
+    if not TRITON:
+        return function
+    torch._dynamo.config.recompile_limit = max(_SHAPES, torch._dynamo.config.recompile_limit)
+    return torch.compile(function, dynamic=True)
+
+
+def on(device: torch.device | str, function: Function) -> Function:
+    """A function as it runs best on a device."""
+    return compiled(function) if torch.device(device).type == "cuda" else function
+
+
+@contextmanager
+def full_precision() -> Iterator[None]:
+    """Matrix products without the shortcuts of tensor cores."""
+    before = torch.backends.cuda.matmul.allow_tf32
+    torch.backends.cuda.matmul.allow_tf32 = False
+    try:
+        yield
+    finally:
+        torch.backends.cuda.matmul.allow_tf32 = before
+
+
+def layer(h: Tensor, W: Tensor, b: Tensor) -> Tensor:
+    """relu(h W + b) for each network."""
+    if h.is_cuda:
+        found: Tensor = compiled(_add_relu_)(torch.bmm(h, W), b)
+        return found
+    return torch.baddbmm(b, h, W).relu_()
+
+
+def masked(slope: Tensor, h: Tensor) -> Tensor:
+    """What passes back through a ReLU with output h."""
+    found: Tensor = torch.ops.aten.threshold_backward(slope, h, 0)
+    return found
+
+
+def _add_relu_(z: Tensor, b: Tensor) -> Tensor:
+    return z.add_(b).relu_()

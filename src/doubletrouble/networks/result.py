@@ -1,0 +1,122 @@
+"""What an ensemble of lazy networks has learned."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from doubletrouble.decomposition.classification import ensemble_error, grouped, vote_error
+from doubletrouble.errors import DivergenceError
+from doubletrouble.networks.outcome import Outcome
+from doubletrouble.parameters import FloatArray
+
+MEASURES = ("classification", "vote", "squared")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class LazyRun:
+    """An ensemble of trained networks; arrays have an entry for each member.
+
+    `predictions` are scores whose sign is the class: half the difference of the two outputs.
+    """
+
+    predictions: FloatArray  # [member, test]
+    y_test: FloatArray  # [test]
+    train_error: FloatArray  # [member]: share of training samples on the wrong side
+    train_loss: FloatArray  # [member]: not divided by α²
+    displacement: FloatArray  # [member]: α |θ - θ₀|, which has a limit as α → ∞
+    steps: npt.NDArray[np.int64]  # [member]
+    status: tuple[str, ...]  # zero, converged, exact, max_steps or diverged
+    width: int
+    laziness: float
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls, outcomes: Sequence[Outcome], y_test: FloatArray, *, width: int, laziness: float,
+        settings: Mapping[str, Any],
+    ) -> "LazyRun":  # fmt: skip
+        """Put the members together."""
+        return cls(
+            predictions=np.stack([o.scores for o in outcomes]),
+            y_test=y_test,
+            train_error=np.array([o.train_error for o in outcomes]),
+            train_loss=np.array([o.train_loss for o in outcomes]),
+            displacement=np.array([o.displacement for o in outcomes]),
+            steps=np.array([o.steps for o in outcomes], dtype=np.int64),
+            status=tuple(o.status for o in outcomes),
+            width=width, laziness=laziness, settings=dict(settings),
+        )  # fmt: skip
+
+    @property
+    def members(self) -> list[Outcome]:
+        """The members one by one."""
+        arrays = (self.predictions, self.train_error, self.train_loss, self.displacement)
+        rows = zip(*arrays, self.steps, self.status, strict=True)
+        return [
+            Outcome(
+                scores=scores, train_error=float(error), train_loss=float(loss),
+                displacement=float(moved), steps=int(steps), status=status,
+            )
+            for scores, error, loss, moved, steps, status in rows
+        ]  # fmt: skip
+
+    @property
+    def n_members(self) -> int:
+        """How many networks there are."""
+        return len(self.status)
+
+    @property
+    def converged(self) -> npt.NDArray[np.bool_]:
+        """Which members reached zero loss, no longer improved, or were solved exactly."""
+        return np.array([s in ("zero", "converged", "exact") for s in self.status])
+
+    @property
+    def diverged(self) -> npt.NDArray[np.bool_]:
+        """Which members have no finite loss; their predictions are NaN."""
+        return np.array([s == "diverged" for s in self.status])
+
+    @property
+    def distance(self) -> FloatArray:
+        """How far the weights of each member moved, |θ - θ₀|; 0 for α = ∞."""
+        return self.displacement / self.laziness
+
+    def without_diverged(self) -> "LazyRun":
+        """The same ensemble without the members that diverged."""
+        kept = np.flatnonzero(~self.diverged)
+        if not kept.size:
+            raise DivergenceError(f"all {self.n_members} members diverged; lower learning_rate")
+        names = ("predictions", "train_error", "train_loss", "displacement", "steps")
+        arrays: dict[str, Any] = {name: getattr(self, name)[kept] for name in names}
+        return replace(self, **arrays, status=tuple(self.status[k] for k in kept))
+
+    def errors(self, n_members: int = 1, measure: str = "classification") -> FloatArray:
+        """The test error of every disjoint group of `n_members` averaged members.
+
+        `measure` is "classification" (the sign of the mean score), "vote" (the majority) or
+        "squared" (of the mean score, against ±1).
+        """
+        if measure not in MEASURES:
+            raise ValueError(f"measure must be one of {', '.join(MEASURES)}, got {measure!r}")
+        lost = np.flatnonzero(self.diverged)
+        if lost.size:
+            raise DivergenceError(
+                f"{lost.size} of {self.n_members} members diverged "
+                f"({', '.join(map(str, lost))}); run.without_diverged() leaves them out"
+            )
+        groups = grouped(self.predictions, n_members)
+        if measure == "squared":
+            return np.asarray(((groups.mean(axis=1) - self.y_test) ** 2).mean(axis=-1))
+        rate = vote_error if measure == "vote" else ensemble_error
+        return np.atleast_1d(rate(groups, self.y_test))
+
+    def error(self, n_members: int = 1, measure: str = "classification") -> float:
+        """The test error of `n_members` averaged members: the mean over disjoint groups."""
+        return float(self.errors(n_members, measure).mean())
+
+    def __repr__(self) -> str:
+        """Sizes, and how it went."""
+        how = ", ".join(f"{self.status.count(s)} {s}" for s in dict.fromkeys(self.status))
+        return f"LazyRun({self.n_members} x width {self.width}, α = {self.laziness:g}: {how})"

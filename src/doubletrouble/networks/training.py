@@ -1,0 +1,194 @@
+"""Train all members, in as few batches as memory allows.
+
+On a GPU several batches are on their way at once, each on a stream of its own: narrow networks and
+the last stragglers of a wide batch leave most of it idle. Networks that have stopped are dropped.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from doubletrouble.networks.batches import Batch, batches
+from doubletrouble.networks.checkpoint import Checkpoint
+from doubletrouble.networks.interrupts import held_back
+from doubletrouble.networks.outcome import Outcome
+from doubletrouble.networks.place import Place
+from doubletrouble.networks.program import Samples
+from doubletrouble.networks.run import Run
+from doubletrouble.networks.settings import Training
+from doubletrouble.networks.tangent import solved
+from doubletrouble.networks.weights import Member
+from doubletrouble.parameters import FloatArray
+
+Done = Callable[[int, Outcome], None]
+
+
+def train_members(
+    members: Sequence[Member], x: FloatArray, y: FloatArray, x_test: FloatArray, *, depth: int,
+    training: Training, place: Place, memory: float | None = None,
+    checkpoint: Checkpoint | None = None, known: Mapping[int, Outcome] | None = None,
+    progress: bool = True, done: Done | None = None,
+) -> list[Outcome]:  # fmt: skip
+    """Train every member; x (S, N, D) and y (S, N) are the training sets that members name.
+
+    `done` is told of each member as soon as it has stopped. What is `known`, or in a checkpoint, is
+    not done again.
+    """
+    before = {**(checkpoint.outcomes() if checkpoint else {}), **(known or {})}
+    with place.computing(), _bar(members, before, training, progress) as bar:
+        samples = Samples(x=_put(x, place), y=_put(y, place), x_test=_put(x_test, place))
+        team = _Team(members, samples, training, place, checkpoint, bar, done)
+        for k, outcome in before.items():
+            team.take(k, outcome)
+        easy = [k for k, member in enumerate(members) if training.solves(member.laziness)]
+        team.solve([k for k in easy if k not in before], depth)
+        _, n_samples, dim = x.shape
+        plan = batches(
+            members, dim=dim, depth=depth, n_samples=n_samples, place=place, memory=memory
+        )
+        team.train(plan, place.free_memory if memory is None else memory)
+        found = team.found
+    return [found[k] for k in range(len(members))]
+
+
+class _Team:
+    """Batches on their way, and what has come of them."""
+
+    def __init__(
+        self, members: Sequence[Member], samples: Samples, training: Training, place: Place,
+        checkpoint: Checkpoint | None, bar: Any, done: Done | None,
+    ) -> None:  # fmt: skip
+        self._members, self._samples, self._training = members, samples, training
+        self._place, self._checkpoint, self._bar, self._done = place, checkpoint, bar, done
+        self._runs: list[Run] = []
+        self.found: dict[int, Outcome] = {}
+
+    def take(self, place: int, outcome: Outcome) -> None:
+        """Note what became of a member."""
+        self.found[place] = outcome
+        if self._done is not None:
+            self._done(place, outcome)
+
+    def solve(self, places: Sequence[int], depth: int) -> None:
+        """Networks that need no training."""
+        for k in places:
+            try:
+                self.take(k, solved(self._members[k], self._samples, depth=depth))
+            except (RuntimeError, MemoryError) as error:
+                if not _lacks_memory(error):
+                    raise
+                n_samples = self._samples.x.shape[1]
+                raise MemoryError(
+                    f"the tangent kernel of {n_samples} samples must fit into memory, and does "
+                    "not; optimizer='adam' needs less"
+                ) from error
+            self._bar.update(self._training.max_steps)
+            self._save()
+
+    def train(self, plan: list[Batch], memory: float) -> None:
+        """All batches, to the end."""
+        with held_back() if self._checkpoint else nullcontext(lambda: False) as interrupted:
+            while plan or self._runs:
+                self._fill(plan, memory)
+                # a GPU has work from all of them before we wait for one
+                self._each(Run.advance, plan)
+                self._each(self._settle, plan)
+                self._save(now=interrupted())
+                if interrupted():
+                    raise KeyboardInterrupt
+        self._save(now=True)
+
+    def _save(self, *, now: bool = False) -> None:
+        if self._checkpoint is not None:
+            self._checkpoint.keep(self._runs, self.found, now=now)
+
+    def _fill(self, plan: list[Batch], memory: float) -> None:
+        """Start batches while there is room; on a processor, one after the other."""
+        while plan and (not self._runs or (self._place.is_gpu and self._room(plan[0], memory))):
+            batch = plan.pop(0)
+            left = tuple(k for k in batch.places if k not in self.found)
+            if not left:
+                continue
+            try:
+                run = Run(self._members, left, batch, self._samples, self._training)
+                if self._checkpoint is not None:
+                    self._checkpoint.resume(run)
+            except (RuntimeError, MemoryError) as error:
+                if not _lacks_memory(error):
+                    raise
+                self._split(batch, plan)
+                continue
+            self._runs.append(run)
+            if others := tuple(k for k in left if k not in run.places):
+                plan.insert(0, replace(batch, places=others))
+
+    def _room(self, batch: Batch, memory: float) -> bool:
+        return batch.bytes + sum(run.batch.bytes for run in self._runs) <= memory
+
+    def _each(self, act: Callable[[Run], None], plan: list[Batch]) -> None:
+        """Do something with every batch, or train it in smaller ones if it does not fit.
+
+        A method of its own: no name of its caller holds on to what must leave the memory.
+        """
+        for run in list(self._runs):
+            try:
+                act(run)
+            except (RuntimeError, MemoryError) as error:
+                if not _lacks_memory(error):
+                    raise
+                self._runs.remove(run)
+                self._split(run.batch, plan)
+
+    def _settle(self, run: Run) -> None:
+        """Take what a batch has done."""
+        before = run.work
+        for place, outcome in run.settle():
+            self.take(place, outcome)
+        self._bar.update(run.work - before)
+        if run.is_over:
+            self._runs.remove(run)
+
+    def _split(self, batch: Batch, plan: list[Batch]) -> None:
+        """Plan the same networks in smaller batches."""
+        n_samples = self._samples.x.shape[1]
+        if len(batch.places) > 1:
+            plan[:0] = batch.halves()
+        elif len(batch.blocks) < n_samples:
+            plan[:0] = [batch.finer(n_samples)]
+        else:
+            raise MemoryError(
+                f"a network of width {batch.architecture.width} must fit into memory, and does not "
+                "with one sample at a time"
+            )
+
+
+def _lacks_memory(error: BaseException) -> bool:
+    """Whether an allocation failed, be it while a step was recorded."""
+    known = isinstance(error, torch.OutOfMemoryError | MemoryError)
+    if known or "can't allocate memory" in str(error):  # torch has no class for a processor's
+        return True
+    return error.__context__ is not None and _lacks_memory(error.__context__)
+
+
+def _put(array: FloatArray, place: Place) -> Tensor:
+    return torch.from_numpy(np.array(array)).to(device=place.device, dtype=place.dtype)
+
+
+@contextmanager
+def _bar(
+    members: Sequence[Member], found: dict[int, Outcome], training: Training, progress: bool
+) -> Iterator[Any]:
+    """Progress in steps of networks; those that stop early count as done."""
+    from tqdm import tqdm
+
+    with tqdm(
+        total=len(members) * training.max_steps, initial=len(found) * training.max_steps,
+        desc="train", unit="step", unit_scale=True, delay=2, mininterval=0.5,
+        disable=None if progress else True,
+    ) as bar:  # fmt: skip
+        yield bar

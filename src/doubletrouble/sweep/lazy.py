@@ -1,0 +1,205 @@
+"""Ensembles of lazy networks of several widths and α, trained together and stored one by one.
+
+A cell is one ensemble. All that the store does not hold yet are trained as one program; each is
+stored when its last member has stopped, and what is on its way is kept in a file beside the store,
+from which a killed run goes on.
+"""
+
+from __future__ import annotations  # help() then shows names, not what they stand for
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from doubletrouble import glossary
+from doubletrouble.data.dataset import Data
+from doubletrouble.networks.outcome import Outcome as Trained
+from doubletrouble.networks.place import Place
+from doubletrouble.networks.result import LazyRun
+from doubletrouble.networks.settings import Training
+from doubletrouble.networks.train import REVISION, ensemble, train_all
+from doubletrouble.networks.training import Done
+from doubletrouble.parameters import MOST_SEEDS, number, whole_number
+from doubletrouble.sweep import axes
+from doubletrouble.sweep.axes import Axis
+from doubletrouble.sweep.cell import Cell, digest
+from doubletrouble.sweep.record import Record, decode, encode
+from doubletrouble.sweep.store import DONE, Outcome, Store
+
+KIND = "lazy"
+
+WIDTHS = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048)
+"""Those of the paper's figure."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LazyCurve:
+    """Ensembles for every α and width, in that order; `table` has their errors."""
+
+    runs: tuple[LazyRun, ...]
+
+    def run(self, width: int, laziness: float) -> LazyRun:
+        """One of the ensembles."""
+        for run in self.runs:
+            if (run.width, run.laziness) == (width, laziness):
+                return run
+        known = ", ".join(f"({run.width}, {run.laziness:g})" for run in self.runs)
+        raise ValueError(
+            f"width and laziness must be a pair of the curve, {known}, got ({width}, {laziness:g})"
+        )
+
+    def table(self) -> list[dict[str, Any]]:
+        """A row for each ensemble: errors of one member, of all averaged and of their vote."""
+        return [row_of(run) for run in self.runs]
+
+
+def row_of(run: LazyRun) -> dict[str, Any]:
+    """An ensemble in numbers; members that diverged are counted, and left out of the rest."""
+    row: dict[str, Any] = {"laziness": run.laziness, "width": run.width, "n_members": run.n_members}
+    errors = ("single_error", "single_std", "ensemble_error", "vote_error", "train_error")
+    reasons = Counter(run.status)
+    row |= dict.fromkeys(errors, float("nan"))
+    row["interpolating"] = int((run.train_error == 0).sum())
+    row |= {name: reasons[name] for name in ("zero", "converged", "exact", "max_steps", "diverged")}
+    row |= {"median_steps": float("nan"), "mean_distance": float("nan")}
+    left = run.n_members - reasons["diverged"]
+    if not left:
+        return row
+    sound = run.without_diverged()
+    single = sound.errors(1)
+    return row | {
+        "single_error": float(single.mean()),
+        "single_std": float(single.std(ddof=1)) if left > 1 else float("nan"),
+        "ensemble_error": sound.error(left),
+        "vote_error": sound.error(left, "vote"),
+        "train_error": float(sound.train_error.mean()),
+        "median_steps": float(np.median(sound.steps)),
+        "mean_distance": float(sound.distance.mean()),
+    }
+
+
+def lazy_curve(
+    data: Data, *, widths: Axis = WIDTHS, laziness: Axis = (100.0,), n_members: int = 20,
+    depth: int = 5, seed: int = 0, device: str = "auto", precision: str = "float32",
+    memory: float | None = None, store: str | Path | None = None, progress: bool = True,
+    **training: Any,
+) -> LazyCurve:  # fmt: skip
+    """Train an ensemble for every α in `laziness` and width in `widths`, all as one program.
+
+    `training` are the options of `train_lazy`: loss, optimizer, learning_rate, max_steps, patience,
+    tolerance, batch_size. With a `store`, finished ensembles are kept there and never trained
+    again, and a killed run goes on where it was.
+
+    >>> from doubletrouble.data.load import load_data
+    >>> digits = load_data("digits", n_train=100)
+    >>> curve = lazy_curve(digits, widths=[2, 4], n_members=3, max_steps=20, device="cpu")
+    >>> [(row["width"], row["max_steps"]) for row in curve.table()]
+    [(2, 3), (4, 3)]
+    """
+    if not isinstance(data, Data):
+        raise TypeError(f"data must be a Data, as from load_data, got {type(data).__name__}")
+    alphas = axes.number_axis("laziness", laziness, glossary.LAZINESS)
+    sizes = axes.whole_axis("widths", widths, glossary.WIDTH)
+    how = Training.of(**training)
+    for alpha in alphas:
+        how.solves(alpha)  # or says why it cannot: before there is a store
+    work = _Work(
+        data=data, depth=int(number("depth", depth, glossary.DEPTH)),
+        seed=whole_number("seed", seed, 0, MOST_SEEDS),
+        n_members=whole_number("n_members", n_members, 1), training=how,
+        place=Place.of(device, precision), progress=progress,
+        memory=None if memory is None else number("memory", memory, glossary.MEMORY),
+    )  # fmt: skip
+    points = [(alpha, width) for alpha in alphas for width in sizes]
+    if store is None:
+        with TemporaryDirectory() as folder:
+            return LazyCurve(runs=tuple(work.run(points, Path(folder) / "lazy.sqlite")))
+    return LazyCurve(runs=tuple(work.run(points, Path(store))))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Work:
+    """What is the same for all ensembles of a curve."""
+
+    data: Data
+    depth: int
+    seed: int
+    n_members: int
+    training: Training
+    place: Place
+    memory: float | None
+    progress: bool
+
+    def cell(self, laziness: float, width: int) -> Cell:
+        """Everything that the numbers of one ensemble depend on."""
+        options = {"depth": self.depth, "seed": self.seed, "n_members": self.n_members}
+        parameters = {
+            "data": self.data.fingerprint, "name": self.data.name, "width": width,
+            "laziness": laziness, "precision": self.place.precision, **options,
+            **asdict(self.training),
+        }  # fmt: skip
+        return Cell.of(KIND, REVISION, parameters)
+
+    def run(self, points: Sequence[tuple[float, int]], path: Path) -> Iterable[LazyRun]:
+        """Every ensemble: from the store, or trained and stored with its last member."""
+        cells, count = [self.cell(*point) for point in points], self.n_members
+        name = digest([cell.key for cell in cells])[:12]
+        file = path.with_name(f"{path.name}.{name}.training")
+        with Store.open(path) as store:
+            stored = [store.outcome(cell.key) for cell in cells]
+            found = {k: from_record(decode(o.result)) for k, o in enumerate(stored) if o}
+            known = {
+                k * count + i: o for k, run in found.items() for i, o in enumerate(run.members)
+            }
+            outcomes, start = dict(known), time.perf_counter()
+
+            def done(place: int, outcome: Trained) -> None:
+                outcomes[place], k = outcome, place // count
+                mine = range(k * count, (k + 1) * count)
+                if k not in found and all(i in outcomes for i in mine):
+                    alpha, width = points[k]
+                    found[k] = self._put_together([outcomes[i] for i in mine], width, alpha)
+                    result, seconds = encode(to_record(found[k])), time.perf_counter() - start
+                    store.put(cells[k], Outcome(status=DONE, result=result, seconds=seconds))
+
+            if len(found) < len(cells):
+                self._train(points, known, file, done)
+            file.unlink(missing_ok=True)
+        return [found[k] for k in range(len(cells))]
+
+    def _train(
+        self, points: Sequence[tuple[float, int]], known: Mapping[int, Trained], file: Path,
+        done: Done,
+    ) -> None:  # fmt: skip
+        """Train all members of all ensembles but those that are known."""
+        members = [m for a, w in points for m in ensemble(w, a, self.n_members, self.seed)]
+        train_all(
+            members, self.data.x_train[None], self.data.y_train[None], self.data.x_test,
+            depth=self.depth, training=self.training, place=self.place, memory=self.memory,
+            checkpoint=file, known=known, progress=self.progress, done=done,
+        )  # fmt: skip
+
+    def _put_together(self, outcomes: Sequence[Trained], width: int, laziness: float) -> LazyRun:
+        settings = {
+            "depth": self.depth, "seed": self.seed, "precision": self.place.precision,
+            "data": self.data.name, **asdict(self.training),
+        }  # fmt: skip
+        make = partial(LazyRun.of, outcomes, self.data.y_test, settings=settings)
+        return make(width=width, laziness=laziness)
+
+
+def to_record(run: LazyRun) -> Record:
+    """Every field of a run."""
+    return {f.name: getattr(run, f.name) for f in fields(run)}
+
+
+def from_record(record: Record) -> LazyRun:
+    """Make a run from its fields again."""
+    return LazyRun(**record)

@@ -1,0 +1,103 @@
+"""Originals and projections made elsewhere, where they lie beside the repository."""
+
+import csv
+import hashlib
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from doubletrouble.data.cifar import python_batch
+from doubletrouble.data.load import load_data
+from doubletrouble.data.sources import SOURCES
+from tests.data.files import SHARED
+
+ROUNDING = 1e-7  # of float32, where inputs are about 1
+
+
+def needed(name: str) -> Path:
+    path = SHARED / name
+    if not path.exists():
+        pytest.skip(f"{name} is not beside the repository")
+    return path
+
+
+@cache
+def stored(name: str) -> dict[str, npt.NDArray[Any]]:
+    with np.load(needed(f"{name}_pca10.npz")) as file:
+        return dict(file)
+
+
+@pytest.mark.parametrize(("statistics", "key"), [("own", "X_test_ownstats"), ("train", "X_test")])
+def test_mnist_is_projected_as_the_authors_do(statistics: str, key: str) -> None:
+    needed("mnist")
+    expected = stored("mnist")
+    data = load_data("mnist", folder=SHARED, n_train=None, test_statistics=statistics)
+    assert data.settings["source"] == "original files"
+    np.testing.assert_allclose(data.x_train, expected["X_train"], rtol=0, atol=ROUNDING)
+    np.testing.assert_allclose(data.x_test, expected[key], rtol=0, atol=ROUNDING)
+    np.testing.assert_array_equal(data.y_train, np.where(expected["y_train"] % 2, 1.0, -1.0))
+    np.testing.assert_array_equal(data.y_test, np.where(expected["y_test"] % 2, 1.0, -1.0))
+
+
+def test_the_two_statistics_are_told_apart() -> None:
+    expected = stored("mnist")
+    assert np.max(np.abs(expected["X_test"] - expected["X_test_ownstats"])) > 100 * ROUNDING
+
+
+def test_mnist_whitened_has_the_identity_as_covariance() -> None:
+    needed("mnist")
+    data = load_data("mnist", folder=SHARED, n_train=None, scaling="whiten", pca=20)
+    np.testing.assert_allclose(np.cov(data.x_train.T, bias=True), np.eye(20), atol=1e-8)
+
+
+@pytest.mark.parametrize("name", ["cifar10", "fashion-mnist"])
+def test_stored_projections_stand_in_for_originals(name: str) -> None:
+    expected = stored(name.replace("-", "_"))
+    data = load_data(name, folder=SHARED, pca=7, n_train=5000, download=False)
+    assert data.settings["source"] == f"{name.replace('-', '_')}_pca10.npz"
+    np.testing.assert_array_equal(data.x_train, expected["X_train"][:5000, :7])
+    np.testing.assert_array_equal(data.x_test, expected["X_test_ownstats"][:, :7])
+    assert len(data.blocks(10)) == 10
+
+
+@pytest.mark.parametrize(("key", "whose"), [("X_test", "train"), ("X_test_ownstats", "test")])
+def test_the_test_batch_of_cifar_by_the_stored_directions(key: str, whose: str) -> None:
+    path, expected = needed("cifar-10-batches-py/test_batch"), stored("cifar10")
+    images, classes = python_batch(path.read_bytes(), "test_batch")
+    np.testing.assert_array_equal(classes, expected["y_test"])
+    x = (images / 255 - expected[f"{whose}_mean"]) / expected[f"{whose}_std"]
+    found = x @ expected["components"] / np.sqrt(expected["singular_values"])
+    np.testing.assert_allclose(found, expected[key], rtol=0, atol=ROUNDING)
+
+
+@pytest.mark.parametrize("name", ["mnist", "fashion_mnist", "cifar10"])
+def test_the_stored_directions_have_our_signs(name: str) -> None:
+    directions = stored(name)["components"]
+    assert np.all(directions[np.abs(directions).argmax(axis=0), range(10)] > 0)
+
+
+def test_sizes_and_checksums_are_those_of_the_list() -> None:
+    with needed("MANIFEST.csv").open(encoding="utf-8") as file:
+        rows = {row["path"]: row for row in csv.DictReader(file)}
+    compared = 0
+    for source in SOURCES.values():
+        for original in source.files + source.others:
+            folder = {"cifar10": "cifar10/cifar-10-batches-py"}.get(source.name, source.name)
+            row = rows.get(f"{folder}/{original.name}")
+            if row is not None:
+                assert (original.size, original.sha256) == (int(row["bytes"]), row["sha256"])
+                compared += 1
+    assert compared == 14
+
+
+def test_the_files_here_have_these_checksums() -> None:
+    known = {file.name: file for file in (*SOURCES["mnist"].files, *SOURCES["cifar10"].others)}
+    paths = [*needed("mnist").iterdir(), needed("cifar-10-batches-py/test_batch")]
+    for path in paths:
+        content = path.read_bytes()
+        assert hashlib.sha256(content).hexdigest() == known[path.name].sha256
+        assert len(content) == known[path.name].size

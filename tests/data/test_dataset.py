@@ -1,0 +1,204 @@
+"""What a data set accepts, keeps and hands on."""
+
+import copy
+import pickle
+import re
+import tracemalloc
+from typing import Any
+
+import numpy as np
+import pytest
+
+from doubletrouble.data.dataset import Data
+
+X = np.arange(12.0).reshape(6, 2)
+Y = np.array([-1.0, 1.0, 1.0, -1.0, 1.0, -1.0])
+GOOD: dict[str, Any] = {"x_train": X, "y_train": Y, "x_test": X[:2], "y_test": Y[:2]}
+POOL: dict[str, Any] = {**GOOD, "x_train": X[:2], "y_train": Y[:2], "pool_x": X, "pool_y": Y}
+
+
+def data(**fields: Any) -> Data:
+    return Data(**{**GOOD, **fields})
+
+
+def changed(array: Any, index: Any, value: float) -> Any:
+    new = np.array(array, dtype=float)
+    new[index] = value
+    return new
+
+
+# --- what it keeps -------------------------------------------------------------------------------
+
+
+def test_arrays_are_float64_copies_that_cannot_be_changed() -> None:
+    x, y = X.astype(np.float32), Y.astype(np.int8)
+    found = data(x_train=x, y_train=y, pool_x=x.tolist(), pool_y=y.tolist())
+    x[0], y[0] = 99, 99
+    np.testing.assert_array_equal(found.x_train, X)
+    np.testing.assert_array_equal(found.y_train, Y)
+    for name in ("x_train", "y_train", "x_test", "y_test", "pool_x", "pool_y"):
+        array = getattr(found, name)
+        assert array.dtype == np.float64
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1.0
+
+
+def test_a_view_that_is_read_only_but_not_its_base_is_copied() -> None:
+    base = X.copy()
+    view = base[:]
+    view.flags.writeable = False
+    found = data(x_train=view)
+    base[0, 0] = 99.0
+    assert found.x_train[0, 0] == 0.0
+
+
+def test_what_is_trained_on_lies_in_the_pool() -> None:
+    found = Data(**POOL)
+    assert np.shares_memory(found.x_train, found.pool_x)
+    assert all(np.shares_memory(b.x_train, found.pool_x) for b in found.blocks(3))
+    assert all(b.x_test is found.x_test for b in found.blocks(3))
+
+
+def test_settings_are_a_copy_nobody_changes() -> None:
+    settings = {"pca": 10}
+    found = data(settings=settings)
+    settings["pca"] = 3
+    assert found.settings == {"pca": 10}
+    with pytest.raises(TypeError):
+        found.settings["pca"] = 3  # type: ignore[index]
+
+
+@pytest.mark.parametrize("again", [lambda d: pickle.loads(pickle.dumps(d)), copy.deepcopy])
+def test_it_travels_and_stays_read_only(again: Any) -> None:
+    first = Data(**POOL, name="mine", settings={"pca": 2})
+    second = again(first)
+    assert second.fingerprint == first.fingerprint
+    assert (second.name, second.settings) == ("mine", {"pca": 2})
+    assert not second.x_train.flags.writeable
+    assert len(second.blocks(3)) == 3
+
+
+# --- blocks --------------------------------------------------------------------------------------
+
+
+def test_blocks_are_disjoint_and_cover_the_pool() -> None:
+    blocks = Data(**POOL).blocks(3)
+    np.testing.assert_array_equal(np.vstack([block.x_train for block in blocks]), X)
+    np.testing.assert_array_equal(np.concatenate([block.y_train for block in blocks]), Y)
+    for number, block in enumerate(blocks):
+        np.testing.assert_array_equal(block.x_test, X[:2])
+        assert block.settings["block"] == number
+        assert block.pool_x is None
+    assert blocks[0].blocks(1)[0].fingerprint == blocks[0].fingerprint
+
+
+def test_a_pool_that_is_too_small_says_so() -> None:
+    sentence = "n_data must be at most 3, since 6 training samples make no more disjoint sets of 2"
+    with pytest.raises(ValueError, match=sentence + ", got 4"):
+        Data(**POOL).blocks(4)
+    with pytest.raises(ValueError, match="n_data must be at most 1"):
+        data().blocks(2)
+    with pytest.raises(ValueError, match="n_data must be a whole number"):
+        data().blocks(0)
+
+
+# --- fingerprints --------------------------------------------------------------------------------
+
+
+def test_fingerprints_tell_every_number_and_every_shape_apart() -> None:
+    alike = [
+        data(),
+        data(name="x", settings={"a": 1}),
+        data(x_train=X.tolist()),
+        data(pool_x=X, pool_y=Y),
+    ]
+    others = [
+        data(x_train=changed(X, (5, 1), 11.000000001)),
+        data(y_train=changed(Y, 0, 1.0)),
+        data(x_test=changed(X[:2], (0, 0), 5.0)),
+        data(y_test=[1, 1]),
+        data(x_test=X[:3], y_test=Y[:3]),
+        data(x_train=X[:4], y_train=Y[:4]),
+        data(x_train=X[:4], y_train=Y[:4], pool_x=X, pool_y=Y),
+        data(x_train=X[:2], y_train=Y[:2], pool_x=X, pool_y=Y),
+    ]
+    assert len({found.fingerprint for found in alike}) == 1
+    assert len({found.fingerprint for found in [alike[0], *others]}) == 1 + len(others)
+    assert len(alike[0].fingerprint) == 64
+
+
+def test_the_fingerprint_of_known_numbers_does_not_change() -> None:
+    """Stored results go by it."""
+    assert data().fingerprint.startswith("bbb633d8eba04b08")
+
+
+# --- bad input -----------------------------------------------------------------------------------
+
+BAD: list[tuple[dict[str, Any], str]] = [
+    ({"x_train": changed(X, (3, 1), np.nan)}, "x_train must be finite, got nan at index (3, 1)"),
+    ({"x_train": [[0.0, np.nan]] * 6}, "x_train must be finite, got nan at index (0, 1)"),
+    ({"x_test": changed(X[:2], (1, 0), -np.inf)},
+     "x_test must be finite, got -inf at index (1, 0)"),
+    ({"pool_x": changed(X, (4, 0), np.nan), "pool_y": Y},
+     "pool_x must be finite, got nan at index (4, 0)"),
+    ({"x_train": changed(X, (0, 0), np.nan), "pool_x": X, "pool_y": Y},
+     "x_train must be finite, got nan at index (0, 0)"),
+    ({"y_train": np.ones(6)}, "y_train must hold both classes, got only 1.0"),
+    ({"y_train": -np.ones(6)}, "y_train must hold both classes, got only -1.0"),
+    ({"y_train": changed(Y, 2, 0.0)}, "y_train must be -1 or 1, got 0.0 at index 2"),
+    ({"y_test": [1, np.nan]}, "y_test must be finite, got nan at index 1"),
+    ({"y_test": np.array([1, np.nan])}, "y_test must be -1 or 1, got nan at index 1"),
+    ({"y_train": Y[:5]},
+     "y_train must have one label for each of the 6 rows of x_train, got shape (5,)"),
+    ({"y_train": Y[:, None]},
+     "y_train must have one label for each of the 6 rows of x_train, got shape (6, 1)"),
+    ({"x_train": X.ravel()},
+     "x_train must have a row for each sample and a column for each dimension, got shape (12,)"),
+    ({"x_train": 3.0},
+     "x_train must have a row for each sample and a column for each dimension, got shape ()"),
+    ({"x_test": X[:0], "y_test": Y[:0]},
+     "x_test must have a row for each sample and a column for each dimension, got shape (0, 2)"),
+    ({"x_test": X[:2, :1]}, "x_test must have as many columns as x_train, 2, got 1"),
+    ({"pool_x": X}, "pool_x and pool_y must be given together, got only one of them"),
+    ({"pool_x": X[::-1], "pool_y": Y},
+     "x_train and y_train must be the first rows of pool_x and pool_y"),
+    ({"pool_x": X[:3], "pool_y": Y[:3]},
+     "x_train and y_train must be the first rows of pool_x and pool_y"),
+]  # fmt: skip
+WRONG: list[tuple[dict[str, Any], str]] = [
+    ({"x_train": "abc"}, "x_train must be a number or an array of numbers, got 'abc'"),
+    ({"x_train": [["a", 1.0]] * 6}, "x_train must be a number or an array of numbers, got 'a' at"),
+    ({"x_train": X.astype(complex)}, "x_train must be a number or an array of numbers"),
+    ({"y_test": [True, False]}, "y_test must be a number or an array of numbers, got True"),
+    ({"name": 3}, "name must be a string, got 3"),
+    ({"settings": [1]}, "settings must be a mapping, got [1]"),
+]
+
+
+@pytest.mark.parametrize(("fields", "sentence"), BAD)
+def test_bad_numbers_are_named(fields: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(sentence)) as caught:
+        data(**fields)
+    assert str(caught.value) == sentence
+
+
+@pytest.mark.parametrize(("fields", "sentence"), WRONG)
+def test_what_is_no_number_is_named(fields: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(TypeError) as caught:
+        data(**fields)
+    assert str(caught.value).startswith(sentence)
+
+
+def test_no_new_memory_for_arrays_that_are_ours() -> None:
+    large = np.ones((1000, 1000))
+    large.flags.writeable = False
+    y = np.tile([-1.0, 1.0], 500)
+    tracemalloc.start()
+    try:
+        found = Data(x_train=large[:10], y_train=y[:10], x_test=large[:2], y_test=y[:2],
+                     pool_x=large, pool_y=y)  # fmt: skip
+        found.blocks(100)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < large.nbytes / 4  # the mask of finite numbers has an eighth

@@ -1,0 +1,91 @@
+"""Misclassification of one member, of an ensemble and of a vote."""
+
+import math
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+from doubletrouble.decomposition.classification import (
+    ensemble_error,
+    error_rate,
+    grouped,
+    vote_error,
+)
+
+LABELS = np.array([1, -1, 1, -1])
+SCORES = np.array(
+    [
+        [1.0, 1.0, 0.0, -3.0],
+        [2.0, -5.0, 1.0, 1.0],
+        [-4.0, 1.0, -1.0, 1.0],
+    ]
+)
+
+
+def test_known_answers() -> None:
+    np.testing.assert_array_equal(error_rate(SCORES, LABELS), [1.5 / 4, 1 / 4, 1.0])
+    # the means are -1/3, -1, 0, -1/3; the votes +1, +1, 0, +1
+    assert ensemble_error(SCORES, LABELS) == 1.5 / 4
+    assert vote_error(SCORES, LABELS) == 2.5 / 4
+
+
+def test_one_member_is_its_own_ensemble_and_vote() -> None:
+    rng = np.random.default_rng(0)
+    scores, labels = rng.normal(size=(5, 1, 20)), rng.choice([-1, 1], size=20)
+    rates = error_rate(scores, labels)
+    assert rates.shape == (5, 1)
+    np.testing.assert_array_equal(ensemble_error(scores, labels), rates[:, 0])
+    np.testing.assert_array_equal(vote_error(scores, labels), rates[:, 0])
+
+
+def test_brute_force() -> None:
+    rng = np.random.default_rng(1)
+    scores = rng.integers(-2, 3, size=(2, 4, 30))  # zeros and ties are frequent
+    labels = rng.choice([-1, 1], size=30)
+    cost = {1: 0.0, 0: 0.5, -1: 1.0}
+    for i in range(2):
+        mean = [np.sign(scores[i, :, t].sum()) * labels[t] for t in range(30)]
+        vote = [np.sign(np.sign(scores[i, :, t]).sum()) * labels[t] for t in range(30)]
+        found = np.asarray(ensemble_error(scores, labels))[i]
+        assert found == pytest.approx(np.mean([cost[int(m)] for m in mean]))
+        found = np.asarray(vote_error(scores, labels))[i]
+        assert found == pytest.approx(np.mean([cost[int(v)] for v in vote]))
+
+
+def test_groups_are_disjoint_and_in_order() -> None:
+    scores = np.arange(2 * 7 * 3).reshape(2, 7, 3)
+    groups = grouped(scores, 3)
+    assert groups.shape == (2, 2, 3, 3)
+    np.testing.assert_array_equal(groups[:, 1], scores[:, 3:6])
+    np.testing.assert_array_equal(grouped(scores, 7)[:, 0], scores)
+    assert np.shape(ensemble_error(groups, [1, 1, -1])) == (2, 2)
+
+
+@pytest.mark.parametrize("bad", [0, -1, 4])
+def test_group_sizes_are_checked(bad: int) -> None:
+    sentence = f"n_members must be a whole number from 1 to the 3 members given, got {bad}"
+    with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
+        grouped(SCORES, bad)
+
+
+@pytest.mark.parametrize("bad", [2.0, True, "2", math.inf])
+def test_group_sizes_are_whole_numbers(bad: Any) -> None:
+    with pytest.raises(TypeError, match=r"^n_members must be a whole number, got "):
+        grouped(SCORES, bad)
+
+
+def test_bad_input_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"^scores must be an array \[..., init, test\] .*\(4,\)$"):
+        error_rate(SCORES[0], LABELS)
+    with pytest.raises(ValueError, match=r"^labels must have one entry for each of 4 .*\(3,\)$"):
+        error_rate(SCORES, LABELS[:3])
+    with pytest.raises(ValueError, match=r"^labels must be -1 or 1, got 0 at index 2$"):
+        vote_error(SCORES, [1, -1, 0, 1])
+    scores = SCORES.copy()
+    scores[1, 3] = math.nan
+    with pytest.raises(ValueError, match=r"^scores must be finite, got nan at index \(1, 3\)$"):
+        ensemble_error(scores, LABELS)
+    with pytest.raises(TypeError, match=r"^scores must be an array of numbers, got"):
+        error_rate([["a", "b"]], [1, 1])

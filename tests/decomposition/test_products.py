@@ -1,0 +1,88 @@
+"""Mean products against loops over all tuples of indices."""
+
+from collections.abc import Callable, Iterator
+from itertools import product
+
+import numpy as np
+import pytest
+
+from doubletrouble.decomposition import products
+from doubletrouble.decomposition.design import Design
+from doubletrouble.decomposition.products import combine, mean_products
+from doubletrouble.parameters import FloatArray
+
+SHAPES = [(3, 2, 3, 2), (4, 3, 3, 1), (3, 1, 4, 2), (4, 2, 1, 3), (3, 1, 1, 2), (1, 2, 3, 2)]
+Differ = Callable[[bool, bool, bool], bool]
+KINDS: dict[str, Differ] = {  # by whether data set, noise draw and initialization are the same
+    "same": lambda d, n, k: d and n and k,
+    "other_init": lambda d, n, k: d and n and not k,
+    "other_noise": lambda d, n, k: d and not n and k,
+    "other_noise_init": lambda d, n, k: d and not n and not k,
+    "other_data": lambda d, n, k: not d and k,
+    "other_data_init": lambda d, n, k: not d and not k,
+}
+FRESH: dict[str, Differ] = KINDS | {"other_data_init": lambda d, n, k: not d}
+
+
+def brute(f: FloatArray, differ: Differ) -> float:
+    """The mean over all pairs of one kind, one by one; NaN if there is none."""
+    cells = list(product(*map(range, f.shape[:3])))
+    found = [
+        float(np.mean(f[a] * f[b]))
+        for a, b in product(cells, cells)
+        if differ(a[0] == b[0], a[1] == b[1], a[2] == b[2])
+    ]
+    return float(np.mean(found)) if found else float("nan")
+
+
+def left_out(f: FloatArray, n_columns: int) -> Iterator[tuple[tuple[int, int], FloatArray]]:
+    for i, j in product(range(f.shape[0] + 1), range(n_columns)):
+        some = np.delete(f, i - 1, axis=0) if i else f
+        yield (i, j), np.delete(some, j - 1, axis=2) if j else some
+
+
+def described(shape: tuple[int, int, int, int], *, crossed: bool) -> Design:
+    D, N, K, T = shape
+    return Design(
+        n_data=D, n_noise=N, n_init=K, n_test=T, crossed=crossed, targets=("truth",)
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("crossed", [True, False])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_products_are_means_over_pairs(shape: tuple[int, int, int, int], crossed: bool) -> None:
+    rng = np.random.default_rng(sum(shape))
+    f, truth = 3 + rng.normal(size=shape), rng.normal(size=shape[-1])
+    design = described(shape, crossed=crossed)
+    statistics = mean_products(f, {"truth": truth}, design)
+    shared = crossed and shape[2] > 1
+    compared = 0
+    for kind in statistics.keys() - {"truth"}:
+        found = combine({kind: 1.0, "truth": 1.0}, statistics)
+        assert found.table.shape == (shape[0] + 1, shape[2] + 1 if shared else 1)
+        for place, some in left_out(f - truth, found.table.shape[1]):
+            expected = brute(some, (KINDS if crossed else FRESH)[kind])
+            assert found.table[place] == pytest.approx(expected, rel=1e-11, nan_ok=True)
+            compared += not np.isnan(expected)
+        assert found.points.mean() == pytest.approx(found.table[0, 0], rel=1e-12)
+    assert compared >= 3
+
+
+@pytest.mark.parametrize("crossed", [True, False])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_every_possible_product_is_there(shape: tuple[int, int, int, int], crossed: bool) -> None:
+    f = np.random.default_rng(0).normal(size=shape)
+    found = mean_products(f, {}, described(shape, crossed=crossed))
+    kinds = KINDS if crossed else {n: d for n, d in FRESH.items() if n != "other_data"}
+    assert set(found) == {n for n, differ in kinds.items() if not np.isnan(brute(f, differ))}
+
+
+def test_blocks_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
+    shape = (4, 2, 3, 7)
+    rng = np.random.default_rng(1)
+    f, targets = rng.normal(size=shape), {"truth": rng.normal(size=7)}
+    whole = mean_products(f, targets, described(shape, crossed=True))
+    monkeypatch.setattr(products, "BLOCK", 50)  # two test points at a time
+    for name, found in mean_products(f, targets, described(shape, crossed=True)).items():
+        np.testing.assert_allclose(found.table, whole[name].table, rtol=1e-12, atol=1e-14)
+        np.testing.assert_allclose(found.points, whole[name].points, rtol=1e-12, atol=1e-14)

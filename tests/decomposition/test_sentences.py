@@ -1,0 +1,156 @@
+"""What a decomposition says of what it cannot tell, and what it refuses."""
+
+import math
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+from doubletrouble.decomposition.predictions import decompose_predictions
+
+
+def drawn(*shape: int) -> Any:
+    return np.random.default_rng(0).normal(size=shape)
+
+
+# --- absent parts and notes ----------------------------------------------------------------------
+
+
+def test_one_noise_draw() -> None:
+    found = decompose_predictions(drawn(4, 1, 3, 5), np.zeros(5))
+    assert list(found.parts) == ["initialization", "sampling", "bias"]
+    with pytest.raises(ValueError, match=r"^noise needs 2 or more draws of label noise .*, got 1$"):
+        _ = found.noise
+    with pytest.raises(ValueError, match=r"^noise_sampling needs"):
+        _ = found.anova.noise_sampling
+    assert found.anova.initialization.value < math.inf
+    (note,) = found.notes
+    assert note.startswith("One noise draw for each data set")
+    assert note.endswith("what label noise adds is in initialization and sampling.")
+
+
+def test_one_initialization() -> None:
+    for crossed, where in ((True, "sampling and bias"), (False, "sampling")):
+        found = decompose_predictions(drawn(4, 2, 1, 5), np.zeros(5), crossed=crossed)
+        assert list(found.parts) == ["noise", "sampling", "bias"]
+        with pytest.raises(ValueError, match=r"^initialization needs 2 or more initializations"):
+            _ = found.initialization
+        with pytest.raises(ValueError, match=r"^the error of an ensemble needs 2 or more init"):
+            found.ensemble(2)
+        assert found.ensemble(1) == found.total
+        (note,) = found.notes
+        assert f"is in {where} (nothing, for a learner without randomness)" in note
+
+
+def test_one_data_set() -> None:
+    found = decompose_predictions(drawn(1, 2, 3, 5), np.zeros(5))
+    assert list(found.parts) == ["noise", "initialization", "bias"]
+    with pytest.raises(ValueError, match=r"^sampling needs 2 or more data sets, got 1$"):
+        _ = found.sampling
+    assert found.notes[0] == "One data set: what its draw adds is in bias."
+    assert found.bias.interval() == (-math.inf, math.inf)
+
+
+def test_fresh_initializations_hide_their_main_effect() -> None:
+    anova = decompose_predictions(drawn(4, 2, 3, 5), np.zeros(5), crossed=False).anova
+    with pytest.raises(ValueError, match=r"needs the same initializations for every data set"):
+        _ = anova.initialization
+    with pytest.raises(ValueError, match=r"needs the same initializations for every data set"):
+        _ = anova.initialization_sampling
+    assert list(anova.parts) == [
+        "bias", "sampling", "noise_sampling", "noise_initialization_sampling",
+    ]  # fmt: skip
+
+
+def test_no_target() -> None:
+    found = decompose_predictions(drawn(4, 2, 3, 5))
+    for name in ("bias", "total"):
+        with pytest.raises(ValueError, match=rf"^{name} needs truth or y_test, got neither$"):
+            getattr(found, name)
+    with pytest.raises(ValueError, match=r"^the error of an ensemble needs truth or y_test"):
+        found.ensemble(2)
+    with pytest.raises(ValueError, match=r"^bayes needs both truth and y_test$"):
+        _ = found.bayes
+    assert "neither truth nor y_test" in found.notes[0]
+    assert "%" not in found.table()
+
+
+def test_labels_alone() -> None:
+    found = decompose_predictions(drawn(4, 2, 3, 5), y_test=np.zeros(5))
+    assert found.notes == (
+        "Bias and total are against y_test and contain the noise of its labels.",
+    )
+    assert str(found).endswith(found.notes[0])
+
+
+def test_nothing_to_note() -> None:
+    found = decompose_predictions(drawn(4, 2, 3, 5), np.zeros(5))
+    assert found.notes == ()
+    assert str(found) == found.table()
+
+
+def test_the_table() -> None:
+    found = decompose_predictions(drawn(4, 2, 3, 5), np.zeros(5))
+    head, *lines = found.table().splitlines()
+    assert head.split() == ["part", "value", "±", "SE", "share"]
+    names = ["noise", "initialization", "sampling", "bias", "total"]
+    assert [line.split()[0] for line in lines] == names
+    for line, name in zip(lines, names, strict=True):
+        part = getattr(found, name)
+        share = f"{part.value / found.total.value:.1%}"
+        expected = [name, f"{part.value:.6g}", "±", f"{part.standard_error:.2g}", share]
+        assert line.split() == expected
+    assert repr(found).startswith("Decomposition(noise=")
+
+
+# --- bad input -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shape", [(3,), (2, 3, 4), (1, 2, 3, 4, 5), (2, 0, 3, 4), (2, 2, 3, 0)])
+def test_shapes_are_refused(shape: tuple[int, ...]) -> None:
+    sentence = r"^predictions must be an array \[data, noise, init, test\] .*, got shape "
+    with pytest.raises(ValueError, match=sentence + re.escape(str(shape))):
+        decompose_predictions(np.zeros(shape))
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf, 1e61])
+def test_what_is_no_number_is_refused_with_its_index(bad: float) -> None:
+    f = np.zeros((20, 20, 20, 300))  # several blocks
+    f[1, 0, 2, 271] = bad
+    sentence = (
+        f"predictions must be finite numbers up to 1e+60, got {bad!r} at index (1, 0, 2, 271)"
+    )
+    with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
+        decompose_predictions(f)
+
+
+@pytest.mark.parametrize("bad", [np.zeros((2, 2, 2, 2), dtype=complex), [[[["a"]]]], None])
+def test_what_is_no_array_of_numbers_is_refused(bad: Any) -> None:
+    with pytest.raises(TypeError, match=r"^predictions must be an array .* of numbers, got"):
+        decompose_predictions(bad)
+
+
+def test_ragged_lists_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"^predictions must be an array"):
+        decompose_predictions([[[[1.0, 2.0], [1.0]]]])
+
+
+@pytest.mark.parametrize("name", ["truth", "y_test"])
+def test_targets_are_checked(name: str) -> None:
+    f = drawn(3, 2, 2, 4)
+    bad: Any
+    for bad, shape in (([0.0] * 3, "(3,)"), (0.0, "()"), (np.zeros((1, 4)), "(1, 4)")):
+        sentence = f"{name} must have one number for each of 4 test points, got shape {shape}"
+        with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
+            decompose_predictions(f, **{name: bad})
+    bad = [0.0, 0.0, math.nan, 0.0]
+    with pytest.raises(ValueError, match=rf"^{name} must be .*, got nan at index 2$"):
+        decompose_predictions(f, **{name: bad})
+
+
+@pytest.mark.parametrize("bad", [0, 1.5, -1, math.nan])
+def test_numbers_of_members_are_checked(bad: float) -> None:
+    found = decompose_predictions(drawn(3, 2, 2, 4), np.zeros(4))
+    with pytest.raises(ValueError, match=r"^n_members must be a whole number in \[1, inf\], got "):
+        found.ensemble(bad)
