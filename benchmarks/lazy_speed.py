@@ -8,7 +8,8 @@ import torch
 
 from doubletrouble.networks.batches import batches
 from doubletrouble.networks.place import Place
-from doubletrouble.networks.program import Program, Samples
+from doubletrouble.networks.program import Program
+from doubletrouble.networks.samples import Samples
 from doubletrouble.networks.settings import Training
 from doubletrouble.networks.weights import Member
 

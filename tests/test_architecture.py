@@ -25,9 +25,9 @@ PYTHON = [
 ]
 PUBLIC = {
     "Activation", "AnovaTerms", "ConvergenceError", "Data", "DivergenceError", "DoubleTroubleError",
-    "ErrorTerms", "Estimate", "MissingExtraError", "OptimalRidge", "Problem", "PsiTerms", "SpectralProblem", "Sweep",
-    "__version__", "activation", "anova", "decompose_predictions", "exact_error", "lazy_curve", "lazy_split",
-    "load_data", "optimal_ridge", "psi_terms", "replica",
+    "ErrorTerms", "Estimate", "MissingExtraError", "OptimalRidge", "Problem", "PsiTerms",
+    "SpectralProblem", "Sweep", "__version__", "activation", "anova", "decompose_predictions",
+    "exact_error", "lazy_curve", "lazy_split", "load_data", "optimal_ridge", "psi_terms", "replica",
     "ridge_from", "ridge_to", "simulate", "train_lazy", "training_error",
 }  # fmt: skip
 HEAVY = (

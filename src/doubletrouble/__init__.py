@@ -7,6 +7,7 @@
 """
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from doubletrouble._version import __version__
@@ -81,5 +82,21 @@ if TYPE_CHECKING:
 def __getattr__(name: str) -> Any:
     if name not in _WITH_TORCH:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    require("torch", "networks")
+    if not _is_there("torch"):  # said when it is called: asking whether it exists is no error
+
+        def absent(*_: object, **__: object) -> None:
+            require("torch", "networks")
+
+        return absent
     return getattr(import_module(_WITH_TORCH[name]), name)
+
+
+def _is_there(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ValueError:  # it was put out of reach
+        return False
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_WITH_TORCH})

@@ -34,7 +34,7 @@ class MissingExtraError(DoubleTroubleError, ImportError):
 
 
 class StoreError(DoubleTroubleError, ValueError):
-    """A file cannot serve as the store of a sweep."""
+    """A file cannot serve as the store of a sweep, or as a checkpoint."""
 
 
 class ExecutorError(DoubleTroubleError, RuntimeError):

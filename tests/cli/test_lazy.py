@@ -277,7 +277,7 @@ def test_a_missing_torch_is_named() -> None:
         ("lazy --depth 1", "depth must be a whole number in [2, 100], got 1"),
         ("lazy --depth x", "Invalid value for '--depth'"),
         ("lazy --precision half", "precision must be one of float32, tf32, float64, got 'half'"),
-        ("lazy --device moon", "device must be 'auto', 'cpu' or a device torch has here"),
+        ("lazy --device moon", "device must be 'auto', 'cpu' or a GPU torch has here"),
         ("lazy --n-members 0", "n_members must be a whole number of at least 1, got 0"),
         ("lazy-split --width 2,3", "Invalid value for '--width'"),
         ("lazy-split --n-data 7", "n_data must be at most 6, since 1297 training samples make"),

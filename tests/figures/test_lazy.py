@@ -1,5 +1,6 @@
 """The figure of networks: the stored experiment, and a small run in its place."""
 
+import csv
 import math
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 from doubletrouble.figures import lazy, reference
 from doubletrouble.figures.lazy import Ensembles, agrees, lazy_data, plot, table
 
-SMALL = {"widths": (2, 4), "n_members": 3, "n_train": 60, "max_steps": 20}
+SMALL = {"source": "run", "widths": (2, 4), "n_members": 3, "n_train": 60, "max_steps": 20}
 
 
 @pytest.fixture(scope="module")
@@ -56,10 +57,11 @@ def test_wide_networks_interpolate(stored: dict[float, Ensembles]) -> None:
 
 
 def test_no_network_is_missing_or_lost() -> None:
-    rows = lazy._stored()
-    assert all(row["n_members"] == 20 and row["diverged"] == 0 for row in rows)
+    with lazy.STORED.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert all(row["n_members"] == "20" and row["diverged"] == "0" for row in rows)
     reasons = ("zero", "converged", "max_steps")
-    assert all(sum(row[reason] for reason in reasons) == 20 for row in rows)
+    assert all(sum(int(row[reason]) for reason in reasons) == 20 for row in rows)
     assert len({(row["laziness"], row["width"]) for row in rows}) == len(rows)
 
 
@@ -83,12 +85,10 @@ def test_agreement_says_nothing_of_published_points_that_are_absent(
     assert not any("published" in word for word in words)
 
 
-def test_a_small_run_takes_the_place_of_results_that_are_absent(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr(lazy, "STORED", tmp_path / "none.csv")
+def test_a_run_of_ones_own(tmp_path: Path) -> None:
     store = tmp_path / "runs.sqlite"
     panels = lazy_data(**SMALL, store=store)  # type: ignore[arg-type]
+    assert {panel.data for panel in panels} == {"digits, N = 60"}
     assert [panel.laziness for panel in panels] == [100.0, math.inf]
     assert [panel["width"].tolist() for panel in panels] == [[2, 4], [2, 4]]
     again = lazy_data(**SMALL, store=store)  # type: ignore[arg-type]
@@ -106,12 +106,22 @@ def test_it_is_drawn_with_one_panel_or_several(stored: dict[float, Ensembles]) -
     for panels in (tuple(stored.values()), (stored[math.inf],)):
         figure = plot(panels)
         assert len(figure.axes) == 2 * len(panels)
+        drawn = {line.get_label(): line.get_ydata() for line in figure.axes[0].lines}
+        assert np.array_equal(drawn["$K=20$"], panels[0]["ensemble_error"])
+
+
+def test_the_gallery_names_what_was_drawn_and_nothing_else() -> None:
+    assert lazy.FIGURE.arguments == {"source": "stored"}
+    assert "digits" not in lazy.FIGURE.source()
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"source": "web"}, "source must be one of stored, run, got 'web'"),
+        ({"n_members": 5}, "n_members must be left out unless source is 'run', got 5"),
+        ({"data": "mnist"}, "data must be left out unless source is 'run', got 'mnist'"),
+        ({"laziness": [-1.0]}, "laziness must be in"),
         ({"laziness": [3.0]}, "laziness must be among the stored 1, 10, 100, inf, got 3"),
     ],
 )

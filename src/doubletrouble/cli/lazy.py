@@ -20,6 +20,8 @@ from doubletrouble.data.dataset import Data
 from doubletrouble.data.labels import PARITY
 from doubletrouble.data.load import NAMES, load_data
 from doubletrouble.data.projection import SCALINGS
+from doubletrouble.errors import require
+from doubletrouble.networks.outcome import STATUSES
 from doubletrouble.networks.settings import LAPTOP, LOSSES, OPTIMIZERS, PRECISIONS, Training
 from doubletrouble.sweep.axes import number_axis, whole_axis
 
@@ -50,7 +52,6 @@ LOST = 1  # exit code when nothing is left of an ensemble
 _LOADED = {name: p.default for name, p in inspect.signature(load_data).parameters.items()}
 _TRAINED: dict[str, Any] = {f.name: f.default for f in fields(Training)}
 _ALL = "all"
-_STOPPED = ("zero", "converged", "exact", "max_steps", "diverged")
 _SMALL = 200  # samples of each of the data sets that the digits are cut into
 _SPLIT_LOSS = "squared"
 _COMMON = ("depth", "seed", "device", "precision")
@@ -89,7 +90,7 @@ def _training_flags(loss: str) -> tuple[inspect.Parameter, ...]:
              "'exact' for α = inf with squared loss; 'auto': exact where it can be, else adam",
              _TRAINED["optimizer"], choices=OPTIMIZERS, metavar="NAME"),
         flag("learning_rate", float, f"{explained('learning_rate')} [default: 0.1 min(1, α) for "
-             "adam, 10 at α = inf; for the others, what the curvature allows]",
+             "adam; for the others, what the curvature allows]",
              metavar="NUMBER"),
         flag("max_steps", int, "steps after which training ends", _TRAINED["max_steps"]),
         flag("patience", int, "steps that the rule of convergence averages over; as many as "
@@ -138,6 +139,7 @@ def lazy(**given: Any) -> int:
     widths = whole_axis("width", given["width"], glossary.WIDTH)
     alphas = number_axis("laziness", given["laziness"], glossary.LAZINESS)
     training = _training(given)
+    require("torch", "networks")
     from doubletrouble import lazy_curve
 
     data, options = _data(given), _some(given, "n_members", *_COMMON)
@@ -178,6 +180,7 @@ def lazy_split(**given: Any) -> None:
     averaged), each ± its standard error.
     """
     training = _training(given)
+    require("torch", "networks")
     from doubletrouble import lazy_split as split
 
     data, options = _data(given), _some(given, *_SPLIT, *_COMMON)
@@ -189,7 +192,7 @@ def lazy_split(**given: Any) -> None:
         title="Squared test error of lazy networks", columns=_parts(found),
         parameters=_of_data(given, data) | options | asdict(training)
         | {"patience": training.window},
-        summary="\n".join([str(found), *found.squared.notes]),
+        summary=str(found),
     )  # fmt: skip
     report.show(json=given["json"], csv=given["csv"])
 
@@ -252,7 +255,7 @@ def _of_data(given: Mapping[str, Any], data: Data) -> dict[str, Any]:
 def _cells(columns: Mapping[str, list[Any]]) -> dict[str, list[str]]:
     """For people: the spread beside the error, and why members stopped in one column."""
     single = zip(columns["single_error"], columns["single_std"], strict=True)
-    reasons = zip(*(columns[name] for name in _STOPPED), strict=True)
+    reasons = zip(*(columns[name] for name in STATUSES), strict=True)
     return {
         "α": aligned(columns["laziness"]),
         "w": [str(width) for width in columns["width"]],
@@ -277,7 +280,7 @@ def _spread(error: float, std: float) -> str:
 
 def _counted(counts: tuple[int, ...]) -> str:
     """How many members stopped why."""
-    reasons = zip(counts, _STOPPED, strict=True)
+    reasons = zip(counts, STATUSES, strict=True)
     return ", ".join(f"{count} {reason}" for count, reason in reasons if count)
 
 

@@ -145,6 +145,13 @@ class Data:
         return self.pool_x, self.pool_y
 
 
+def as_data(value: Any) -> Data:
+    """A data set, or a sentence."""
+    if not isinstance(value, Data):
+        raise TypeError(f"data must be a Data, as from load_data, got {type(value).__name__}")
+    return value
+
+
 def _inputs(name: str, value: Any, *, copy: bool = True) -> FloatArray:
     array = _numbers(name, value, copy=copy)
     if array.ndim != 2 or not array.size:

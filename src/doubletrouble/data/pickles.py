@@ -35,11 +35,18 @@ class _Array(_Noted):
     """Stands for numpy.ndarray, and for what makes one."""
 
 
-def _encoded(text: Any, encoding: Any) -> bytes:
+class _Encoded:
     """Stands for _codecs.encode: bytes as Python 3 writes them for Python 2."""
-    if not isinstance(text, str) or encoding not in ("latin1", b"latin1"):
-        raise pickle.UnpicklingError("bytes are written in an unknown way")
-    return text.encode("latin1")
+
+    __slots__ = ()
+
+    def __call__(self, text: Any, encoding: Any) -> bytes:
+        if not isinstance(text, str) or encoding not in ("latin1", b"latin1"):
+            raise pickle.UnpicklingError("bytes are written in an unknown way")
+        return text.encode("latin1")
+
+    def __setstate__(self, state: Any) -> None:
+        raise pickle.UnpicklingError("it would change what reads it")
 
 
 _ADMITTED = {
@@ -47,7 +54,7 @@ _ADMITTED = {
     ("numpy._core.multiarray", "_reconstruct"): _Array,
     ("numpy", "ndarray"): _Array,
     ("numpy", "dtype"): _Type,
-    ("_codecs", "encode"): _encoded,
+    ("_codecs", "encode"): _Encoded(),
 }
 
 

@@ -8,10 +8,9 @@ from doubletrouble.decomposition import parts
 from doubletrouble.decomposition.design import Design
 from doubletrouble.decomposition.jackknife import estimate
 from doubletrouble.decomposition.products import Statistic, combine
-from doubletrouble.parameters import Parameter, number
+from doubletrouble.glossary import N_MEMBERS
+from doubletrouble.parameters import number
 from doubletrouble.results import Estimate
-
-N_MEMBERS = Parameter(symbol="K", meaning="models averaged", typical=(1, 100), low=1.0, whole=True)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -2,22 +2,24 @@ r"""Trained networks: the test error against their width, for one and for an ens
 
 [dascoli2020] Fig. 8: networks of 5 layers on CIFAR-10, 10 principal components, labels by parity,
 trained lazily, F = α (f_θ - f_θ₀). The results of that experiment are kept with the package, as it
-needs a GPU; a small run on handwritten digits takes their place on request.
+needs a GPU; a run of one's own, of any size, takes their place on request.
 """
 
 import csv
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from doubletrouble import glossary
 from doubletrouble.figures import drawing, reference, style
 from doubletrouble.figures.spec import FigureSpec, Table
 from doubletrouble.networks.settings import LAPTOP
 from doubletrouble.parameters import FloatArray
+from doubletrouble.sweep import axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,6 +30,7 @@ STORED = Path(__file__).parent / "stored" / "lazy_cifar10.csv"
 
 _FILE = "fig_lazy_digitised_from_plot_ipynb_png.csv"
 _SOURCES = ("stored", "run")
+_PAPER = (10.0, 100.0)
 _COLUMNS = (
     "laziness", "width", "n_members", "single_error", "single_std", "ensemble_error", "vote_error",
     "train_error", "interpolating", "median_steps",
@@ -59,66 +62,71 @@ def lazy_data(
     *,
     source: str = "stored",
     laziness: Sequence[float] | None = None,
-    data: str = "digits",
-    widths: Sequence[int] = LAPTOP["widths"],
-    n_members: int = LAPTOP["n_members"],
-    n_train: int = LAPTOP["n_train"],
-    loss: str = LAPTOP["loss"],
-    learning_rate: float = LAPTOP["learning_rate"],
-    max_steps: int = LAPTOP["max_steps"],
-    seed: int = 0,
+    data: str | None = None,
+    widths: Sequence[int] | None = None,
+    n_members: int | None = None,
+    n_train: int | None = None,
+    loss: str | None = None,
+    learning_rate: float | None = None,
+    max_steps: int | None = None,
+    seed: int | None = None,
     store: str | Path | None = None,
 ) -> tuple[Ensembles, ...]:
-    """Return a panel for each α: from results that are `stored`, or from a small `run`.
+    """Return a panel for each α: from the results that are `stored`, or from a `run`.
 
-    The stored results are those of CIFAR-10, shown at α = 10 and 100 unless `laziness` names
-    others. The other arguments are those of a run, which trains at α = 100 and solves the
-    linearized networks, α = ∞, exactly.
+    Those stored are of CIFAR-10, shown at α = 10 and 100 unless `laziness` names others. All other
+    arguments are of a run, by default the small experiment on the digits that `networks.settings`
+    has, at α = 100 and, linearized and solved exactly, at α = ∞.
 
     >>> left, right = lazy_data()
     >>> right.laziness, bool(right["single_error"].max() > right["ensemble_error"][2:].max())
     (100.0, True)
     """
-    if source not in _SOURCES:
+    asked = {
+        "widths": widths, "n_members": n_members, "loss": loss, "learning_rate": learning_rate,
+        "max_steps": max_steps, "seed": seed,
+    }  # fmt: skip
+    given = {name: value for name, value in asked.items() if value is not None}
+    of_data = {"data": data, "n_train": n_train}
+    if source == "run":
+        size = LAPTOP["n_train"] if n_train is None else n_train
+        shown = axes.number_axis("laziness", laziness or LAPTOP["laziness"], glossary.LAZINESS)
+        options = {name: value for name, value in LAPTOP.items() if name != "n_train"}
+        return _run(data or "digits", size, {**options, **given, "laziness": shown}, store)
+    if source != "stored":
         raise ValueError(f"source must be one of {', '.join(_SOURCES)}, got {source!r}")
-    if source == "stored" and STORED.is_file():
-        name, rows = "CIFAR-10", _stored()
-        shown = (10.0, 100.0) if laziness is None else tuple(map(float, laziness))
-    else:
-        shown = LAPTOP["laziness"] if laziness is None else tuple(map(float, laziness))
-        options = {
-            "widths": widths, "laziness": shown, "n_members": n_members, "loss": loss,
-            "learning_rate": learning_rate, "max_steps": max_steps, "seed": seed, "store": store,
-        }  # fmt: skip
-        name, rows = data, _run(data, n_train, options)
+    for name, value in {**of_data, **given}.items():
+        if value is not None:
+            raise ValueError(f"{name} must be left out unless source is 'run', got {value!r}")
+    return _stored(laziness)
+
+
+def _stored(laziness: Sequence[float] | None) -> tuple[Ensembles, ...]:
+    with STORED.open(encoding="utf-8", newline="") as file:
+        words = list(csv.DictReader(file))
+    rows = [{k: float(text) for k, text in row.items() if k != "precision"} for row in words]
     known = sorted({row["laziness"] for row in rows})
+    shown = axes.number_axis("laziness", laziness or _PAPER, glossary.LAZINESS)
     for alpha in shown:
         if alpha not in known:
             listed = ", ".join(f"{a:g}" for a in known)
             raise ValueError(f"laziness must be among the stored {listed}, got {alpha:g}")
-    return tuple(
-        _panel(alpha, name, [r for r in rows if r["laziness"] == alpha]) for alpha in shown
-    )
+    return tuple(_panel(a, "CIFAR-10, N = 5000", rows) for a in shown)
 
 
-def _stored() -> list[dict[str, float]]:
-    with STORED.open(encoding="utf-8", newline="") as file:
-        return [
-            {name: float(text) for name, text in row.items() if name != "precision"}
-            | {"interpolating": float(row["zero"])}  # a loss of zero is no error either
-            for row in csv.DictReader(file)
-        ]
-
-
-def _run(name: str, n_train: int, options: dict[str, Any]) -> list[dict[str, float]]:
+def _run(
+    name: str, n_train: int, options: Mapping[str, Any], store: str | Path | None
+) -> tuple[Ensembles, ...]:
     from doubletrouble.data.load import load_data
     from doubletrouble.sweep.lazy import lazy_curve  # needs torch
 
-    return lazy_curve(load_data(name, n_train=n_train), **options).table()
+    rows = lazy_curve(load_data(name, n_train=n_train), store=store, **options).table()
+    return tuple(_panel(a, f"{name}, N = {n_train}", rows) for a in options["laziness"])
 
 
-def _panel(laziness: float, data: str, rows: Sequence[dict[str, float]]) -> Ensembles:
-    ordered = sorted(rows, key=lambda row: row["width"])
+def _panel(laziness: float, data: str, rows: Sequence[Mapping[str, float]]) -> Ensembles:
+    mine = [row for row in rows if row["laziness"] == laziness]
+    ordered = sorted(mine, key=lambda row: row["width"])
     columns = {name: np.array([float(row[name]) for row in ordered]) for name in _COLUMNS}
     return Ensembles(laziness=laziness, data=data, columns=columns)
 
@@ -141,12 +149,12 @@ def draw(test: "Axes", train: "Axes", panel: Ensembles) -> None:
         width, panel["single_error"], yerr=panel["single_std"], color=one.color, linestyle="none",
         elinewidth=1.0, capsize=2.5,
     )  # fmt: skip
-    for axes, name, stroke, label in (
+    for place, name, stroke, label in (
         (test, "single_error", one, "$K=1$"),
         (test, "ensemble_error", many, f"$K={K}$"),
         (train, "train_error", fitted, "Training, $K=1$"),
     ):
-        axes.plot(
+        place.plot(
             width, panel[name], label=label, color=stroke.color, linestyle=stroke.linestyle,
             marker=stroke.marker, markerfacecolor=stroke.face, markeredgewidth=1.0, linewidth=1.5,
         )  # fmt: skip
@@ -173,11 +181,15 @@ def plot(panels: Sequence[Ensembles]) -> "Figure":
             train.set_xticks(_round(widths), minor=False)
             train.xaxis.set_major_formatter(style.plain_number)
             train.set_xlim(widths.min() / 1.25, widths.max() * 1.25)
-        for axes in grid.flat:
-            axes.label_outer()
+        for each in grid.flat:
+            each.label_outer()
         drawing.letters(grid[0])
-        drawing.legend_above(figure, title=panels[0].data, narrow=0.8)
+        drawing.legend_above(figure, title=_title(panels[0]), narrow=0.8)
     return figure
+
+
+def _title(panel: Ensembles) -> str:
+    return panel.data.replace("N", "$N$")
 
 
 def _round(widths: FloatArray) -> list[float]:
@@ -186,14 +198,14 @@ def _round(widths: FloatArray) -> list[float]:
     return [2.0**k for k in range(low, high + 1, 2 if high - low > 5 else 1)]
 
 
-def _published(axes: "Axes", panel: Ensembles) -> None:
+def _published(test: "Axes", panel: Ensembles) -> None:
     """The authors' points, where their table lies beside the repository."""
     for name, marker, kind in (
         ("K1_mean_test_error", "+", "K=1"), ("ensemble_K20_test_error", "x", "K=20"),
     ):  # fmt: skip
         width, _, value = _authors(panel, name)
         if width:
-            axes.plot(
+            test.plot(
                 width, value, linestyle="none", marker=marker, color="#7a7a7a", markersize=5.5,
                 label=f"Published, ${kind}$", zorder=2,
             )  # fmt: skip
@@ -201,7 +213,7 @@ def _published(axes: "Axes", panel: Ensembles) -> None:
 
 def _authors(panel: Ensembles, name: str) -> tuple[list[int], list[int], FloatArray]:
     """Widths of the published figure that are among ours, their places there, and the values."""
-    rows = reference.stored(_FILE) if panel.data == "CIFAR-10" else []
+    rows = reference.stored(_FILE) if panel.data.startswith("CIFAR-10") else []
     mine = [row for row in rows if float(row["alpha"]) == panel.laziness and row[name]]
     where = {int(w): k for k, w in enumerate(panel["width"])}
     mine = [row for row in mine if int(row["width"]) in where]

@@ -11,9 +11,8 @@ from itertools import groupby
 
 from doubletrouble.networks.lazy import EVERY
 from doubletrouble.networks.place import Place
-from doubletrouble.networks.weights import Architecture, Member
+from doubletrouble.networks.weights import NARROW, Architecture, Member
 
-_NARROW = (16, 32)  # networks up to these widths are padded to them, on a GPU
 _ALIGNED = 8  # widths a GPU multiplies fastest
 _HELD = 6  # copies of the weights: initial, trained, gradient, two moments, one on the way
 
@@ -47,13 +46,13 @@ def batches(
     memory: float | None = None,
 ) -> list[Batch]:  # fmt: skip
     """All members in batches that fit into `memory` bytes."""
-    limit = place.batch_memory if memory is None else memory
     most = place.free_memory if memory is None else memory
     found = []
     for width, places in _alike(members, place):
         shape = Architecture(dim=dim, width=width, depth=depth)
         each = bytes_of(shape, n_samples, place)
-        count = max(1, int(limit // each))
+        limit = place.batch_memory(each) if memory is None else memory
+        count = max(1, int(min(len(places), limit // each)))
         weights = _HELD * shape.n_weights * place.dtype.itemsize
         parts = 1
         while parts < n_samples and weights + (each - weights) / parts > most:
@@ -92,7 +91,7 @@ def _alike(members: Sequence[Member], place: Place) -> Iterator[tuple[int, list[
         member = members[k]
         width = member.width
         if place.is_gpu:
-            narrow = [limit for limit in _NARROW if width <= limit]
+            narrow = [limit for limit in NARROW if width <= limit]
             width = narrow[0] if narrow else -(-width // _ALIGNED) * _ALIGNED
         return member.laziness == float("inf"), width
 

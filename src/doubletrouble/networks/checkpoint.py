@@ -152,4 +152,6 @@ def _parts(
         if kind == "state":
             number, _, what = rest.partition(".")
             states.setdefault(number, {})[what] = arrays[name]
+    if not all({"places", "width", "time"} <= set(state) for state in states.values()):
+        raise KeyError("a batch on its way is not whole")
     return found, list(states.values())

@@ -16,9 +16,8 @@ import triton.language as tl
 from torch import Tensor
 
 from doubletrouble.networks import kernels
-from doubletrouble.networks.weights import OUTPUTS, Weights, activations
+from doubletrouble.networks.weights import NARROW, OUTPUTS, Weights, activations
 
-WIDTHS = (16, 32)
 DEPTH = 5
 LOSSES = ("hinge", "squared_hinge", "squared")
 
@@ -30,7 +29,7 @@ _PROGRAMS = 528  # at least: four for each processor of a large GPU
 def suits(weights: Weights, x: Tensor, loss: str) -> bool:
     """Whether the kernel is made for these networks."""
     first, hidden = weights.first, weights.hidden
-    known = first.shape[2] in WIDTHS and hidden.shape[0] == DEPTH - 2 and loss in LOSSES
+    known = first.shape[2] in NARROW and hidden.shape[0] == DEPTH - 2 and loss in LOSSES
     return known and x.shape[2] <= _MOST_INPUTS and x.dtype == torch.float32
 
 

@@ -15,16 +15,25 @@ from torch import Tensor
 
 Function = Callable[..., Any]
 
-TRITON = find_spec("triton") is not None
-"""Whether kernels can be compiled for a GPU."""
-
 _SHAPES = 64  # an axis of length one makes a kernel of its own
 
 
 @cache
+def can_compile() -> bool:
+    """Whether kernels for a GPU can be compiled here: Triton needs a C compiler, too."""
+    if find_spec("triton") is None:
+        return False
+    try:
+        torch.compile(_add_relu_)(torch.zeros(2, 2, device="cuda"), torch.zeros(2, device="cuda"))
+    except (RuntimeError, OSError):
+        return False
+    return True
+
+
+@cache
 def compiled(function: Function) -> Function:
-    """A function of tensors on a GPU, compiled where a compiler for it is installed."""
-    if not TRITON:
+    """A function of tensors on a GPU, compiled where that is possible."""
+    if not can_compile():
         return function
     torch._dynamo.config.recompile_limit = max(_SHAPES, torch._dynamo.config.recompile_limit)
     return torch.compile(function, dynamic=True)

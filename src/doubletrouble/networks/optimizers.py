@@ -20,7 +20,7 @@ EPSILON = 1e-8
 
 def adam_(
     theta: Tensor, first: Tensor, second: Tensor, slope: Tensor, scale: Tensor, rate: Tensor,
-    epsilon: Tensor, alive: Tensor, corrections: Tensor,
+    epsilon: float, alive: Tensor, corrections: Tensor,
 ) -> None:  # fmt: skip
     """One step of Adam, in place, on the weights of the networks that are `alive`."""
     first.lerp_(slope, 1 - BETAS[0])
@@ -50,8 +50,8 @@ class Moments:
         """Nothing yet."""
         options: dict[str, Any] = {"dtype": torch.float64, "device": weights.first.device}
         return cls(
-            first=weights.like(),
-            second=weights.like(),
+            first=weights.zeros_like(),
+            second=weights.zeros_like(),
             steps=torch.zeros((), **options),
             betas=torch.tensor(BETAS, **options),
         )

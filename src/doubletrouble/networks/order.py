@@ -21,19 +21,24 @@ class Order:
         self._members, self._n, self._device = members, n_samples, device
         self._size = min(size, n_samples)
         self.time = 0
-        self._epoch, self._shuffled = -1, torch.empty(0)
+        self._last, self._shuffled = -1, torch.empty(0)
+
+    @property
+    def epoch(self) -> int:
+        """Steps of an epoch; samples that fill no whole batch wait for the next."""
+        return self._n // self._size
 
     @property
     def at_start(self) -> bool:
-        """Whether an epoch begins; samples that fill no whole batch wait for the next."""
-        return self.time % (self._n // self._size) == 0
+        """Whether an epoch begins."""
+        return self.time % self.epoch == 0
 
     def next(self) -> Tensor:
         """The samples of the next batch, (M, size)."""
-        epoch, batch = divmod(self.time, self._n // self._size)
-        if epoch != self._epoch:
+        epoch, batch = divmod(self.time, self.epoch)
+        if epoch != self._last:
             shuffled = np.stack([self._permutation(m, epoch) for m in self._members])
-            self._epoch, self._shuffled = epoch, torch.from_numpy(shuffled).to(self._device)
+            self._last, self._shuffled = epoch, torch.from_numpy(shuffled).to(self._device)
         self.time += 1
         return self._shuffled[:, batch * self._size : (batch + 1) * self._size]
 

@@ -4,6 +4,12 @@ from dataclasses import dataclass
 
 from doubletrouble.parameters import FloatArray
 
+STATUSES = ("zero", "converged", "exact", "max_steps", "diverged")
+"""Why a network stopped: its loss is zero, no longer falls, or least; the limit; no finite loss."""
+
+FITTED = STATUSES[:3]
+"""Those with nothing left to learn."""
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Outcome:

@@ -1,16 +1,21 @@
 """Where networks are trained: a device, a precision, and how much memory there is."""
 
-import os
+import math
+import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 import torch
 
 from doubletrouble.networks.settings import PRECISIONS
 
 _SHARE = 0.6  # of the free memory; the rest is for what torch keeps for itself
-_CACHE = 6 * 2**20  # bytes that a processor works on without waiting for memory
+_CACHE = 24 * 2**20  # bytes that a processor works on without waiting long for memory
+_LARGE = 3 * 2**20  # bytes of a network that is trained fastest alone
+_MODEST = 2.0**30  # bytes, where nothing is known
+_DIGITS = 1e-3  # largest error of F that rounding may make
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,13 +36,14 @@ class Place:
             raise ValueError(f"precision must be one of {', '.join(PRECISIONS)}, got {precision!r}")
         if device == "auto":
             device = "cuda" if torch.cuda.is_available() else "cpu"
+        wanted = f"device must be 'auto', 'cpu' or a GPU torch has here, got {device!r}"
+        if not isinstance(device, str) or not re.fullmatch(r"cpu|cuda(:\d+)?", device):
+            raise ValueError(wanted)
         try:
-            torch.ones(1, device=device).add_(1).item()
-        except (RuntimeError, AssertionError, TypeError, NotImplementedError) as error:
+            torch.ones(1, device=device, dtype=torch.float64).add_(1).item()
+        except (RuntimeError, AssertionError) as error:
             reason = str(error).splitlines()[0].rstrip(".")
-            raise ValueError(
-                f"device must be 'auto', 'cpu' or a device torch has here, got {device!r}: {reason}"
-            ) from error
+            raise ValueError(f"{wanted}: {reason}") from error
         return cls(device=device, precision=precision)
 
     @property
@@ -55,22 +61,43 @@ class Place:
         """Bytes that a batch may take."""
         if self.is_gpu:
             return _SHARE * torch.cuda.mem_get_info(self.device)[0]
-        if "SC_AVPHYS_PAGES" in os.sysconf_names:
-            return _SHARE * os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-        return 2.0**30
+        return _SHARE * _available()
 
-    @property
-    def batch_memory(self) -> float:
-        """Bytes of a batch that computes fastest."""
-        return self.free_memory if self.is_gpu else min(_CACHE, self.free_memory)
+    def batch_memory(self, each: float) -> float:
+        """Bytes of a batch of networks that take `each`, so that it computes fastest."""
+        if self.is_gpu:
+            return self.free_memory
+        return min(_CACHE if each <= _LARGE else each, self.free_memory)
+
+    def refuse_too_lazy(self, laziness: float) -> None:
+        """The outputs of two networks are subtracted and scaled up: digits must be left of it."""
+        most = _DIGITS / torch.finfo(self.dtype).eps
+        if most < laziness < math.inf:
+            raise ValueError(
+                f"laziness must be at most {most:.0e} or inf in precision {self.precision!r}, "
+                f"got {laziness!r}; 'float64' has more digits"
+            )
 
     @contextmanager
     def computing(self) -> Iterator[None]:
-        """Matrix products in the precision asked for; autograd off."""
+        """Matrix products in the precision asked for, on the device asked for; autograd off."""
         before = torch.backends.cuda.matmul.allow_tf32
         torch.backends.cuda.matmul.allow_tf32 = self.precision == "tf32"
         try:
-            with torch.no_grad():
+            with torch.no_grad(), torch.cuda.device(self.device) if self.is_gpu else nullcontext():
                 yield
         finally:
             torch.backends.cuda.matmul.allow_tf32 = before
+
+
+def _available() -> float:
+    """Bytes of memory that a processor has to spare, as far as the system tells."""
+    found = [math.inf]
+    with suppress(OSError, ValueError):
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        found += [1024.0 * int(ln.split()[1]) for ln in lines if ln.startswith("MemAvailable:")]
+    with suppress(OSError, ValueError):  # a container may be allowed less
+        group = Path("/sys/fs/cgroup")
+        limit, used = (int((group / f"memory.{kind}").read_text()) for kind in ("max", "current"))
+        found.append(float(limit - used))
+    return min(found) if len(found) > 1 else _MODEST

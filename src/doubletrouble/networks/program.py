@@ -6,18 +6,20 @@ On a GPU the step is recorded once and replayed. Networks that have stopped are 
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
 from doubletrouble.networks import kernels
+from doubletrouble.networks.curvature import largest_curvature
 from doubletrouble.networks.lazy import EVERY, Lazy, Linearized, Rows, Scaled, count_of, rows_of
 from doubletrouble.networks.losses import LOSSES
 from doubletrouble.networks.optimizers import EPSILON, Moments, adam_, descend_
 from doubletrouble.networks.order import Order
 from doubletrouble.networks.progress import Progress
+from doubletrouble.networks.samples import Samples
 from doubletrouble.networks.settings import LINEAR_AS, Training
 from doubletrouble.networks.weights import (
     OUTPUTS,
@@ -33,24 +35,7 @@ if TYPE_CHECKING:
     from doubletrouble.networks.fused import Gradients
 
 _WARM_UP = 3  # steps before one is recorded
-_POWER_STEPS = 30  # of the power method, whose result need not be precise
-_TINY = 1e-30
 _STIFF = 10.0  # the curvature of networks less lazy than this grows while they learn
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Samples:
-    """Training sets of one size, and inputs to predict at."""
-
-    x: Tensor  # (S, N, D)
-    y: Tensor  # (S, N)
-    x_test: Tensor  # (T, D)
-
-    def of(self, members: Sequence[Member]) -> tuple[Tensor, Tensor]:
-        """Inputs (M, N, D) of each member, and targets (M, N, outputs)."""
-        which = torch.tensor([m.data for m in members], device=self.x.device)
-        y = self.y[which][:, :, None]
-        return self.x[which], torch.cat([-y, y], dim=2)
 
 
 class Program:
@@ -66,7 +51,7 @@ class Program:
         where = (architecture, dtype, str(device))
         self._linear = math.isinf(members[0].laziness)
         self._theta0, self._scale = initial(members, *where), scales(members, *where)
-        self.weights = self._theta0.like() if self._linear else self._theta0.copy()
+        self.weights = self._theta0.zeros_like() if self._linear else self._theta0.copy()
         alpha = [1.0 if self._linear else m.laziness for m in members]
         self._alpha = torch.tensor(alpha, dtype=dtype, device=device)
         self.moments = Moments.of(self.weights) if training.by_adam else None
@@ -81,7 +66,7 @@ class Program:
         """What follows from the members, their weights and their samples."""
         self._x, self._targets = self._samples.of(self.members)
         self._lazy = self._function(EVERY, self._x, self._blocks)
-        self._slope = self.weights.like()
+        self._slope = self.weights.zeros_like()
         self._graph: Any = None
         self._fused = self._fuse()
         n, size = self._x.shape[1], self._training.batch_size
@@ -101,7 +86,8 @@ class Program:
     def _fuse(self) -> "Gradients | None":
         """The gradient in one kernel, where there is one."""
         whole = self._blocks == (EVERY,) and not self._training.batch_size
-        if not (self._x.is_cuda and whole and isinstance(self._lazy, Scaled) and kernels.TRITON):
+        possible = self._x.is_cuda and whole and isinstance(self._lazy, Scaled)
+        if not (possible and kernels.can_compile()):
             return None
         from doubletrouble.networks.fused import Gradients, suits
 
@@ -117,26 +103,13 @@ class Program:
             rates = [self._training.rate(m.laziness) for m in self.members]
             found = torch.tensor(rates, dtype=self._x.dtype, device=self._x.device)
         else:
-            steepest = self._loss.curvature * self._largest_curvature()
+            steepest = self._loss.curvature * largest_curvature(
+                self._theta0, self._scale, self._x, self._targets, self._blocks
+            )
             found = (0.5 if self._order else 1.0) / steepest
             if not self._linear:
                 found *= (self._alpha / _STIFF).clamp_max(1.0)
         return found[:, None, None]
-
-    def _largest_curvature(self) -> Tensor:
-        """The largest eigenvalue of the tangent kernel over all samples and outputs, per sample."""
-        direction, out = self._theta0.like(), self.weights.like()
-        tangent = Linearized(direction, self._theta0, self._x, self._blocks)
-        size = torch.ones(len(self.members), dtype=self._x.dtype, device=self._x.device)
-        for step in range(_POWER_STEPS):
-            for k, block in enumerate(self._blocks):
-                F = tangent.outputs(block)
-                slope = F if step else rows_of(self._targets, block)
-                tangent.descend(slope / (self._x.shape[1] * OUTPUTS), out, more=k > 0)
-            size = weighted_norm(out, self._scale)
-            for d, g, s in zip(direction, out, self._scale, strict=True):
-                d.copy_(g * s * s / size[:, None, None].clamp_min(_TINY))
-        return size.clamp_min(_TINY)
 
     def _set_goal(self) -> None:
         """The loss of F = 0; the squared loss is zero when rounding is all that is left of it."""
@@ -145,6 +118,12 @@ class Program:
         if self._training.loss == "squared":
             lost = 4 * torch.finfo(self._x.dtype).eps * self._alpha.double().clamp_min(1.0)
             self.progress.goal.copy_(lost**2 * first)
+
+    @property
+    def window(self) -> int:
+        """Steps of a window of the rule of convergence: whole epochs, if there are epochs."""
+        epoch = self._order.epoch if self._order else 1
+        return -(-self._training.window // epoch) * epoch
 
     def advance(self, steps: int) -> None:
         """Make some steps; the window of the rule of convergence may end after them."""
@@ -157,7 +136,7 @@ class Program:
             for _ in range(steps):
                 self._step()
         self.time += steps
-        if self.time % self._training.window == 0:
+        if self.time % self.window == 0:
             self.progress.end_of_window(self._training.tolerance, self._losses())
 
     def _step(self) -> None:

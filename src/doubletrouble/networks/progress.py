@@ -33,7 +33,7 @@ class Progress:
     known: Tensor  # on all samples, when it was last computed
     goal: Tensor  # a loss no larger than this is zero
     first: Tensor  # the loss of F = 0
-    mean: Tensor  # of the losses in this window, times its length
+    window_sum: Tensor  # of the losses in this window
     before: Tensor  # the same of the window before
 
     @classmethod
@@ -46,7 +46,7 @@ class Progress:
         return cls(
             status=filled(RUNNING, torch.int64), steps=filled(0, torch.int64),
             loss=filled(math.nan), known=filled(math.nan), goal=filled(0.0), first=filled(1.0),
-            mean=filled(0.0), before=filled(math.inf),
+            window_sum=filled(0.0), before=filled(math.inf),
         )  # fmt: skip
 
     @property
@@ -61,31 +61,32 @@ class Progress:
     def see(self, loss: Tensor) -> Tensor:
         """Take note of the loss at a step; which networks are to make it."""
         note = kernels.on(loss.device, _note_)
-        note(loss, self.status, self.loss, self.mean, self.goal, self.first, self.steps)
+        note(loss, self.status, self.loss, self.window_sum, self.goal, self.first, self.steps)
         return self.running
 
     def judge(self, loss: Tensor) -> None:
         """Stop those with a loss that is zero or hopeless, at the end of all steps."""
         steps = self.steps.clone()
-        _note_(loss, self.status, self.loss, self.mean, self.goal, self.first, steps)
+        _note_(loss, self.status, self.loss, self.window_sum, self.goal, self.first, steps)
 
     def end_of_window(self, tolerance: float, loss: Tensor) -> None:
         """Stop those that have converged, at the `loss` that the last step led to."""
-        flat = (self.mean > (1 - tolerance) * self.before) & (self.mean <= _GROWING * self.before)
+        now, before = self.window_sum, self.before
+        flat = (now > (1 - tolerance) * before) & (now <= _GROWING * before)
         stopped = self.running & flat
         self.status.copy_(torch.where(stopped, CONVERGED, self.status))
         self.loss.copy_(torch.where(stopped, loss, self.loss))
-        self.before.copy_(self.mean)
-        self.mean.zero_()
+        self.before.copy_(self.window_sum)
+        self.window_sum.zero_()
 
 
 def _note_(
-    loss: Tensor, status: Tensor, last: Tensor, mean: Tensor, goal: Tensor, first: Tensor,
+    loss: Tensor, status: Tensor, last: Tensor, window_sum: Tensor, goal: Tensor, first: Tensor,
     steps: Tensor,
 ) -> None:  # fmt: skip
     was = status == RUNNING
     last.copy_(torch.where(was, loss, last))
-    mean.add_(torch.where(was, loss, 0.0))
+    window_sum.add_(torch.where(was, loss, 0.0))
     found = torch.where(loss <= _HOPELESS * first, RUNNING, DIVERGED)  # neither is NaN
     found = torch.where(loss <= goal, ZERO, found)
     status.copy_(torch.where(was, found, status))

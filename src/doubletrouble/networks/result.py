@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from doubletrouble.decomposition.classification import ensemble_error, grouped, vote_error
 from doubletrouble.errors import DivergenceError
-from doubletrouble.networks.outcome import Outcome
+from doubletrouble.networks.outcome import FITTED, Outcome
 from doubletrouble.parameters import FloatArray
 
 MEASURES = ("classification", "vote", "squared")
@@ -28,7 +28,7 @@ class LazyRun:
     train_loss: FloatArray  # [member]: not divided by α²
     displacement: FloatArray  # [member]: α |θ - θ₀|, which has a limit as α → ∞
     steps: npt.NDArray[np.int64]  # [member]
-    status: tuple[str, ...]  # zero, converged, exact, max_steps or diverged
+    status: tuple[str, ...]  # of `outcome.STATUSES`
     width: int
     laziness: float
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -71,7 +71,7 @@ class LazyRun:
     @property
     def converged(self) -> npt.NDArray[np.bool_]:
         """Which members reached zero loss, no longer improved, or were solved exactly."""
-        return np.array([s in ("zero", "converged", "exact") for s in self.status])
+        return np.array([s in FITTED for s in self.status])
 
     @property
     def diverged(self) -> npt.NDArray[np.bool_]:

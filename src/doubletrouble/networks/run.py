@@ -11,8 +11,9 @@ from torch import Tensor
 
 from doubletrouble.networks.batches import Batch
 from doubletrouble.networks.outcome import Outcome
-from doubletrouble.networks.program import Program, Samples
+from doubletrouble.networks.program import Program
 from doubletrouble.networks.progress import DIVERGED, RUNNING, STATUS
+from doubletrouble.networks.samples import Samples
 from doubletrouble.networks.settings import Training
 from doubletrouble.networks.weights import Member
 
@@ -61,8 +62,8 @@ class Run:
 
     def advance(self) -> None:
         """Make some steps, at most to the end of a window."""
-        window = self._training.window
-        room = min(self._training.max_steps, window) - self.program.time % window
+        window = self.program.window
+        room = window - self.program.time % window
         room = min(room, self._training.max_steps - self.program.time)
         self._steps = min(self._steps, room)
         self._started = time.perf_counter()
@@ -111,11 +112,12 @@ class Run:
         lists = (rows.loss.tolist(), rows.steps.tolist(), rows.status.tolist())
         for k, place in enumerate(chosen):
             loss, steps, status = (column[k] for column in lists)
-            lost = status == DIVERGED
+            lost = status == DIVERGED or not np.isfinite(scores[k]).all()
             yield self.places[place], Outcome(
                 scores=np.full_like(scores[k], np.nan) if lost else scores[k],
                 train_error=float("nan") if lost else missed[k],
-                train_loss=loss, displacement=moved[k], steps=steps, status=STATUS[status],
+                train_loss=loss, displacement=moved[k], steps=steps,
+                status=STATUS[DIVERGED if lost else status],
             )  # fmt: skip
 
 

@@ -102,7 +102,6 @@ class Training:
         return self.patience or max(100, self.max_steps // 10)
 
     def rate(self, laziness: float) -> float:
-        """Adam's step size at some α, that of [dascoli2020]: 0.1 min(1, α)."""
-        if self.learning_rate is not None:
-            return self.learning_rate
-        return 0.1 * (LINEAR_AS if math.isinf(laziness) else min(1.0, laziness))
+        """The step size at some α, that of [dascoli2020] unless given: 0.1 min(1, α)."""
+        rate = 0.1 * min(1.0, laziness) if self.learning_rate is None else self.learning_rate
+        return rate * (LINEAR_AS if math.isinf(laziness) and self.by_adam else 1.0)

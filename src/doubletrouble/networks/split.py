@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from doubletrouble import glossary
-from doubletrouble.data.dataset import Data
+from doubletrouble.data.dataset import Data, as_data
 from doubletrouble.decomposition.classification import ensemble_error, error_rate, vote_error
 from doubletrouble.decomposition.predictions import decompose_predictions
 from doubletrouble.decomposition.result import Decomposition
@@ -55,7 +55,7 @@ class LazySplit:
     def __str__(self) -> str:
         """The split as a table, with the errors of classification."""
         return (
-            f"{self.squared.table()}\n\n"
+            f"{self.squared}\n\n"
             f"misclassified by one network {self.classification_error:.4f}, by the mean "
             f"of {self.predictions.shape[2]} {self.ensemble_error:.4f}, "
             f"by their vote {self.vote_error:.4f}"
@@ -85,8 +85,7 @@ def lazy_split(
     >>> split.squared.noise.value > 0
     True
     """
-    if not isinstance(data, Data):
-        raise TypeError(f"data must be a Data, as from load_data, got {type(data).__name__}")
+    as_data(data)
     sigma = number("noise", noise, glossary.NOISE)
     share = number("flips", flips, glossary.LABEL_FLIPS)
     draws = whole_number("n_noise", n_noise, 1)

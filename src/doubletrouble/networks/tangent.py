@@ -16,8 +16,8 @@ from torch import Tensor
 
 from doubletrouble.networks.lazy import Linearized
 from doubletrouble.networks.outcome import Outcome
-from doubletrouble.networks.program import Samples
 from doubletrouble.networks.run import BLOCK, wrong
+from doubletrouble.networks.samples import Samples
 from doubletrouble.networks.weights import (
     OUTPUTS,
     Architecture,
@@ -62,7 +62,7 @@ def solved(member: Member, samples: Samples, *, depth: int) -> Outcome:
 def _by_kernel(theta0: Weights, scale: Weights, inputs: Sequence[Tensor], y: Tensor) -> Weights:
     """δ = Σ c ∇f with Θ c = y."""
     c = _solution(tangent_kernel(theta0, scale, inputs), y).reshape(OUTPUTS, -1).T[None]
-    delta = theta0.like()
+    delta = theta0.zeros_like()
     gradient(theta0, inputs, c, delta)
     for d, s in zip(delta, scale, strict=True):
         d.mul_(s * s)
@@ -72,7 +72,7 @@ def _by_kernel(theta0: Weights, scale: Weights, inputs: Sequence[Tensor], y: Ten
 def _by_features(theta0: Weights, scale: Weights, inputs: Sequence[Tensor], y: Tensor) -> Weights:
     """The same δ by its normal equations, which are fewer than samples."""
     J = tangent_features(theta0, scale, inputs)
-    found, delta, start = _solution(J.T @ J, J.T @ y), theta0.like(), 0
+    found, delta, start = _solution(J.T @ J, J.T @ y), theta0.zeros_like(), 0
     for (matrix, bias), (s, _) in zip(delta.layers, scale.layers, strict=True):
         for part in (matrix, bias):
             end = start + part.numel()

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from doubletrouble import glossary
-from doubletrouble.data.dataset import Data
+from doubletrouble.data.dataset import Data, as_data
 from doubletrouble.networks.checkpoint import Checkpoint
 from doubletrouble.networks.outcome import Outcome
 from doubletrouble.networks.place import Place
@@ -45,7 +45,7 @@ def train_lazy(
       "exact" for the linearized network with squared loss; "auto" is that where it can be, and
       "adam" elsewhere. Unless given, `learning_rate` is 0.1 min(1, α) for Adam, and for the others
       what the curvature at initialization allows (a tenth of it per α below 10, where the curvature
-      changes). At α = ∞ it is the step of α (θ - θ₀), 10 for Adam: that of α = 100.
+      changes). At α = ∞ Adam takes the steps of α = 100: of α (θ - θ₀), 100 times the rate.
     - A member stops when its training loss is exactly zero, after `max_steps`, when it diverges,
       or when its loss has converged: its mean over the last `patience` steps (a tenth of
       `max_steps`, at least 100) is less than `tolerance`, a share, below its mean over the
@@ -65,8 +65,7 @@ def train_lazy(
     >>> run.error(n_members=3) <= run.error(n_members=1)
     True
     """
-    if not isinstance(data, Data):
-        raise TypeError(f"data must be a Data, as from load_data, got {type(data).__name__}")
+    as_data(data)
     members = ensemble(width, laziness, n_members, seed)
     training = Training(
         loss=loss, optimizer=optimizer, learning_rate=learning_rate, max_steps=max_steps,
@@ -104,6 +103,8 @@ def train_all(
     """Train or solve members on training sets x (S, N, D), y (S, N); `known` are done already."""
     if memory is not None:
         number("memory", memory, glossary.MEMORY)
+    for laziness in {member.laziness for member in members}:
+        place.refuse_too_lazy(laziness)
     file = None
     if checkpoint is not None:
         file = Checkpoint(checkpoint, _key(members, x, y, x_test, depth, training, place))

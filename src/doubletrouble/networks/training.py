@@ -18,8 +18,8 @@ from doubletrouble.networks.checkpoint import Checkpoint
 from doubletrouble.networks.interrupts import held_back
 from doubletrouble.networks.outcome import Outcome
 from doubletrouble.networks.place import Place
-from doubletrouble.networks.program import Samples
 from doubletrouble.networks.run import Run
+from doubletrouble.networks.samples import Samples
 from doubletrouble.networks.settings import Training
 from doubletrouble.networks.tangent import solved
 from doubletrouble.networks.weights import Member
@@ -78,7 +78,7 @@ class _Team:
         """Networks that need no training."""
         for k in places:
             try:
-                self.take(k, solved(self._members[k], self._samples, depth=depth))
+                outcome = solved(self._members[k], self._samples, depth=depth)
             except (RuntimeError, MemoryError) as error:
                 if not _lacks_memory(error):
                     raise
@@ -87,6 +87,7 @@ class _Team:
                     f"the tangent kernel of {n_samples} samples must fit into memory, and does "
                     "not; optimizer='adam' needs less"
                 ) from error
+            self.take(k, outcome)
             self._bar.update(self._training.max_steps)
             self._save()
 
@@ -98,8 +99,9 @@ class _Team:
                 # a GPU has work from all of them before we wait for one
                 self._each(Run.advance, plan)
                 self._each(self._settle, plan)
-                self._save(now=interrupted())
-                if interrupted():
+                stop = interrupted()
+                self._save(now=stop)
+                if stop:
                     raise KeyboardInterrupt
         self._save(now=True)
 

@@ -22,6 +22,9 @@ from doubletrouble.networks import kernels
 
 OUTPUTS = 2
 
+NARROW = (16, 32)
+"""On a GPU, networks up to these widths are padded to them, and have a kernel of their own."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Member:
@@ -71,7 +74,7 @@ class Weights(NamedTuple):
         matrices = (self.first, *self.hidden, self.last)
         yield from zip(matrices, (*self.biases, self.last_bias), strict=True)
 
-    def like(self) -> Self:
+    def zeros_like(self) -> Self:
         """Zeros of the same shapes."""
         return type(self)(*(torch.zeros_like(tensor) for tensor in self))
 

@@ -19,7 +19,9 @@ from typing import Any
 import numpy as np
 
 from doubletrouble import glossary
-from doubletrouble.data.dataset import Data
+from doubletrouble.data.dataset import Data, as_data
+from doubletrouble.errors import SweepInterrupted
+from doubletrouble.networks.outcome import STATUSES
 from doubletrouble.networks.outcome import Outcome as Trained
 from doubletrouble.networks.place import Place
 from doubletrouble.networks.result import LazyRun
@@ -67,7 +69,7 @@ def row_of(run: LazyRun) -> dict[str, Any]:
     reasons = Counter(run.status)
     row |= dict.fromkeys(errors, float("nan"))
     row["interpolating"] = int((run.train_error == 0).sum())
-    row |= {name: reasons[name] for name in ("zero", "converged", "exact", "max_steps", "diverged")}
+    row |= {name: reasons[name] for name in STATUSES}
     row |= {"median_steps": float("nan"), "mean_distance": float("nan")}
     left = run.n_members - reasons["diverged"]
     if not left:
@@ -103,18 +105,18 @@ def lazy_curve(
     >>> [(row["width"], row["max_steps"]) for row in curve.table()]
     [(2, 3), (4, 3)]
     """
-    if not isinstance(data, Data):
-        raise TypeError(f"data must be a Data, as from load_data, got {type(data).__name__}")
+    as_data(data)
     alphas = axes.number_axis("laziness", laziness, glossary.LAZINESS)
     sizes = axes.whole_axis("widths", widths, glossary.WIDTH)
-    how = Training.of(**training)
-    for alpha in alphas:
-        how.solves(alpha)  # or says why it cannot: before there is a store
+    how, place = Training.of(**training), Place.of(device, precision)
+    for alpha in alphas:  # what cannot be is said before there is a store
+        how.solves(alpha)
+        place.refuse_too_lazy(alpha)
     work = _Work(
         data=data, depth=int(number("depth", depth, glossary.DEPTH)),
         seed=whole_number("seed", seed, 0, MOST_SEEDS),
         n_members=whole_number("n_members", n_members, 1), training=how,
-        place=Place.of(device, precision), progress=progress,
+        place=place, progress=progress,
         memory=None if memory is None else number("memory", memory, glossary.MEMORY),
     )  # fmt: skip
     points = [(alpha, width) for alpha in alphas for width in sizes]
@@ -141,9 +143,9 @@ class _Work:
         """Everything that the numbers of one ensemble depend on."""
         options = {"depth": self.depth, "seed": self.seed, "n_members": self.n_members}
         parameters = {
-            "data": self.data.fingerprint, "name": self.data.name, "width": width,
-            "laziness": laziness, "precision": self.place.precision, **options,
-            **asdict(self.training),
+            "data": self.data.fingerprint, "width": width, "laziness": laziness,
+            "precision": self.place.precision, **options, **asdict(self.training),
+            "patience": self.training.window,
         }  # fmt: skip
         return Cell.of(KIND, REVISION, parameters)
 
@@ -170,7 +172,13 @@ class _Work:
                     store.put(cells[k], Outcome(status=DONE, result=result, seconds=seconds))
 
             if len(found) < len(cells):
-                self._train(points, known, file, done)
+                try:
+                    self._train(points, known, file, done)
+                except KeyboardInterrupt:
+                    raise SweepInterrupted(
+                        f"stopped with {len(found)} of {len(cells)} ensembles stored in {path}; "
+                        "run the same again to go on"
+                    ) from None
             file.unlink(missing_ok=True)
         return [found[k] for k in range(len(cells))]
 

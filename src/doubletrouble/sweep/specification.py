@@ -74,9 +74,10 @@ def stored_specification(store: str | Path, beginning: str | None) -> str:
     from doubletrouble.sweep.store import Store
 
     with Store.read(store) as opened:
-        stored = opened.sweeps()
+        stored, others = opened.sweeps(), len(opened.statuses())
     if not stored:
-        raise StoreError(f"store must hold a sweep, got {store}, which holds none yet")
+        instead = f"holds {others} ensembles of networks" if others else "holds none yet"
+        raise StoreError(f"store must hold a sweep of simulations, got {store}, which {instead}")
     found = [name for name in stored if name.startswith(beginning or "")]
     if len(found) != 1:
         listed = ", ".join(name[:_SHOWN] for name in stored)

@@ -1,0 +1,103 @@
+"""What docs/networks.md shows works as typed, and its numbers are those of the stored results."""
+
+import csv
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from doubletrouble.cli.app import load
+from doubletrouble.networks.progress import STATUS
+from doubletrouble.networks.settings import LOSSES, OPTIMIZERS, PRECISIONS
+from doubletrouble.networks.tangent import EXACT
+from doubletrouble.sweep.lazy import WIDTHS
+from tests.docs.pages import ROOT, run, same, text_of
+
+PAGE = "networks.md"
+STORED = ROOT / "src" / "doubletrouble" / "figures" / "stored" / "lazy_cifar10.csv"
+
+Row = dict[str, str]
+
+
+@pytest.fixture(scope="module")
+def stored() -> dict[tuple[str, int], Row]:
+    with STORED.open(encoding="utf-8", newline="") as file:
+        return {(row["laziness"], int(row["width"])): row for row in csv.DictReader(file)}
+
+
+def test_every_block_runs_and_prints_what_is_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    compared = 0
+    for step in run(text_of(PAGE)):
+        assert step.shown is not None, step.block.code
+        assert same(step.printed, step.shown), step.printed
+        compared += 1
+    assert compared == 6
+    assert [path.name for path in tmp_path.iterdir()] == ["lazy.sqlite"]
+
+
+def test_every_name_is_told() -> None:
+    text = text_of(PAGE)
+    assert all(f"`{status}`" in text for status in (*STATUS, EXACT))
+    assert all(f'`"{name}"`' in text for name in (*LOSSES, *OPTIMIZERS, *PRECISIONS))
+
+
+def test_every_parameter_is_explained() -> None:
+    from doubletrouble import glossary
+
+    specs = {
+        "width": glossary.WIDTH, "depth": glossary.DEPTH, "laziness": glossary.LAZINESS,
+        "learning_rate": glossary.LEARNING_RATE, "tolerance": glossary.TOLERANCE,
+        "flips": glossary.LABEL_FLIPS, "noise": glossary.NOISE,
+    }  # fmt: skip
+    for name, spec in specs.items():
+        assert f"| {spec.symbol} | `{name}` | {spec.meaning} |" in text_of(PAGE)
+
+
+def test_the_command_of_the_paper_is_one() -> None:
+    found = re.findall(r"^    (doubletrouble lazy .*\\\n.*) > ", text_of(PAGE), flags=re.MULTILINE)
+    (line,) = found
+    words = shlex.split(line.replace("\\\n", ""))[2:]
+    given = load("lazy").make_context("lazy", words).params
+    assert given["data"] == "cifar10"
+    assert given["patience"] == given["max_steps"]
+    assert (given["loss"], given["optimizer"], given["precision"]) == ("hinge", "auto", "float32")
+    assert tuple(2**k for k in range(1, 12)) == WIDTHS
+    assert given["width"] == f"{WIDTHS[0]}:{WIDTHS[-1]}:log:{len(WIDTHS)}"
+
+
+def cells(row: Row | None, *, training: bool = False) -> list[str]:
+    """What the table of the guide says of an ensemble."""
+    if row is None:
+        return ["", "", *([""] if training else [])]
+    one = f"{float(row['single_error']):.3f} ± {float(row['single_std']):.3f}"
+    lost = float(row["train_error"])
+    more = [f"{lost:.3f}" if lost else "0"] if training else []
+    return [one, f"{float(row['ensemble_error']):.3f}", *more]
+
+
+def test_the_table_is_that_of_the_stored_results(stored: dict[tuple[str, int], Row]) -> None:
+    lines = re.findall(r"^\| (\d+) \|(.*)\|$", text_of(PAGE), flags=re.MULTILINE)
+    assert [int(width) for width, _ in lines] == list(WIDTHS)
+    for width, line in lines:
+        ten, hundred, linear = (stored.get((a, int(width))) for a in ("10", "100", "inf"))
+        expected = [*cells(ten), *cells(hundred, training=True), *cells(linear)]
+        assert [cell.strip() for cell in line.split("|")] == expected
+
+
+def test_what_is_said_of_the_results_is_so(stored: dict[tuple[str, int], Row]) -> None:
+    assert {width for (_, width), row in stored.items() if row["precision"] == "tf32"} == {
+        1024, 2048,
+    }  # fmt: skip
+    peak = stored["100", 32]
+    assert (peak["max_steps"], peak["n_members"]) == ("18", "20")
+    moved = [round(float(stored[alpha, 128]["mean_distance"])) for alpha in ("1", "10", "100")]
+    assert f"at width 128 it is {moved[0]}, {moved[1]} and {moved[2]} for" in text_of(PAGE)
+    rising = [float(stored["100", width]["ensemble_error"]) for width in (64, 2048)]
+    flat = [float(stored["inf", width]["ensemble_error"]) for width in (64, 128, 256, 512)]
+    assert rising[1] - rising[0] > 10 * (max(flat) - min(flat))
+    assert max(width for alpha, width in stored if alpha == "10") == 1024
+    assert max(width for alpha, width in stored if alpha in ("1", "inf")) == 512

@@ -1,0 +1,149 @@
+"""The batched program against a literal network with torch's own autograd and optimizers."""
+
+import math
+from functools import partial
+
+import numpy as np
+import pytest
+import torch
+
+from doubletrouble.networks.order import Order
+from doubletrouble.networks.settings import Training
+from doubletrouble.networks.train import train_lazy
+from doubletrouble.networks.weights import Member
+from tests.networks.literal import (
+    LOSSES,
+    Lazy,
+    literal_weights,
+    program,
+    scores_of,
+    small_data,
+)
+
+STEPS = 50
+MEMBERS = [
+    Member(width=7, laziness=1.0, number=0),
+    Member(width=4, laziness=100.0, number=1, data=1),
+    Member(width=2, laziness=0.3, number=5, seed=3),
+]
+DATA = [small_data(seed=0), small_data(seed=10)]
+
+
+def of(member: Member) -> tuple[torch.Tensor, torch.Tensor]:
+    data = DATA[member.data]
+    return torch.tensor(data.x_train), torch.tensor(data.y_train)
+
+
+@pytest.mark.parametrize("depth", [2, 3, 5])
+@pytest.mark.parametrize("optimizer", ["adam", "gd"])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_one_program_is_many_networks(loss: str, optimizer: str, depth: int) -> None:
+    """Several widths, α, seeds and data sets at once: scores, weights, biases, loss and steps."""
+    rate = None if optimizer == "adam" else 0.1
+    training = Training(loss=loss, optimizer=optimizer, learning_rate=rate, max_steps=STEPS)
+    with torch.no_grad():
+        trained = program(MEMBERS, DATA, training, depth)
+        trained.advance(STEPS)
+        trained.judge()
+    found = scores_of(trained, DATA[0])
+    for k, member in enumerate(MEMBERS):
+        literal = Lazy(member, depth, loss)
+        its_rate = 0.1 * min(1, member.laziness) if rate is None else rate
+        losses = literal.train(*of(member), STEPS, optimizer=optimizer, rate=its_rate)
+        expected = literal.scores(torch.tensor(DATA[0].x_test))
+        assert np.abs(expected).max() > 1e-3
+        np.testing.assert_allclose(found[k], expected, rtol=1e-10, atol=1e-10)
+        assert trained.progress.steps[k] == (losses.index(0) if 0 in losses else STEPS)
+        assert trained.progress.loss[k].item() == pytest.approx(
+            literal.value(*of(member)).item(), rel=1e-10, abs=1e-14
+        )
+        moved = literal_weights(trained.weights, k, member)
+        for mine, theirs in zip(moved[::2], literal.network.weights, strict=True):
+            np.testing.assert_allclose(mine, theirs.detach(), rtol=1e-9, atol=1e-10)
+        for mine, theirs in zip(moved[1::2], literal.network.biases, strict=True):
+            np.testing.assert_allclose(mine, theirs.detach(), rtol=1e-9, atol=1e-10)
+        assert any(np.abs(bias).max() > 1e-4 for bias in moved[1::2])  # biases are trained
+
+
+def test_a_bias_that_is_not_scaled_is_another_network() -> None:
+    """The negative control: z = h W/√n + b is told apart."""
+    training = Training(loss="squared", optimizer="gd", learning_rate=0.1, max_steps=STEPS)
+    member = MEMBERS[0]
+    with torch.no_grad():
+        trained = program([member], DATA, training, 3)
+        trained.advance(STEPS)
+    other = Lazy(member, 3, "squared")
+    for W, b in zip(other.network.weights, other.network.biases, strict=True):
+        b.register_hook(partial(torch.mul, len(W)))  # a step of b√n in place of b
+    other.train(*of(member), STEPS, optimizer="gd", rate=0.1)
+    expected = other.scores(torch.tensor(DATA[0].x_test))
+    assert np.abs(scores_of(trained, DATA[0])[0] - expected).max() > 1e-3
+
+
+@pytest.mark.parametrize("size", [1, 6, 20, 50])
+@pytest.mark.parametrize("laziness", [1.0, 30.0])
+def test_stochastic_gradient_descent(size: int, laziness: float) -> None:
+    """The same samples in the same order, whatever is trained beside."""
+    data = DATA[0]
+    training = Training(
+        loss="logistic", optimizer="sgd", learning_rate=0.05, batch_size=size, max_steps=STEPS
+    )
+    members = [Member(width=5, laziness=laziness, number=k) for k in range(2)]
+    with torch.no_grad():
+        trained = program(members, [data], training, 3)
+        trained.advance(STEPS)
+    for k, member in enumerate(members):
+        literal = Lazy(member, 3, "logistic")
+        literal.train(
+            torch.tensor(data.x_train), torch.tensor(data.y_train), STEPS, optimizer="sgd",
+            rate=0.05, size=size,
+        )  # fmt: skip
+        expected = literal.scores(torch.tensor(data.x_test))
+        np.testing.assert_allclose(scores_of(trained, data)[k], expected, rtol=1e-10, atol=1e-10)
+
+
+def test_the_order_of_samples() -> None:
+    """Every epoch has each sample once, in an order of its own, for each member its own."""
+    members = [Member(width=5, laziness=1.0, number=k) for k in range(2)]
+    order = Order(members, 12, 4, torch.device("cpu"))
+    epochs = [torch.cat([order.next() for _ in range(3)], dim=1) for _ in range(2)]
+    for epoch in epochs:
+        np.testing.assert_array_equal(epoch.sort(dim=1)[0], np.tile(np.arange(12), (2, 1)))
+    assert not torch.equal(*epochs)
+    assert not torch.equal(epochs[0][0], epochs[0][1])
+    again = Order(members, 12, 4, torch.device("cpu"))
+    again.resume(4)  # in the middle of the second epoch
+    np.testing.assert_array_equal(again.next(), epochs[1][:, 4:8])
+
+
+def test_train_lazy_is_the_literal_network() -> None:
+    """From the front door, with what it does by default."""
+    data = DATA[0]
+    run = train_lazy(
+        data, width=6, depth=4, laziness=20, n_members=3, max_steps=STEPS, device="cpu",
+        precision="float64", seed=4,
+    )  # fmt: skip
+    x, y = torch.tensor(data.x_train), torch.tensor(data.y_train)
+    for k in range(3):
+        literal = Lazy(Member(width=6, laziness=20.0, number=k, seed=4), 4, "hinge")
+        losses = literal.train(x, y, STEPS, optimizer="adam", rate=0.1)
+        np.testing.assert_allclose(
+            run.predictions[k], literal.scores(torch.tensor(data.x_test)), rtol=1e-9, atol=1e-9
+        )
+        wrong = np.mean(np.sign(literal.scores(x)) != data.y_train)
+        assert run.train_error[k] == pytest.approx(wrong)
+        assert run.steps[k] == (losses.index(0) if 0 in losses else STEPS)
+        pairs = zip(literal.network.parameters(), literal.start.parameters(), strict=True)
+        moved = math.sqrt(sum((a - b).detach().square().sum().item() for a, b in pairs))
+        assert run.distance[k] == pytest.approx(moved, rel=1e-9)
+
+
+def test_float32_is_close_to_float64() -> None:
+    options = {"width": 8, "depth": 3, "laziness": 10.0, "n_members": 2, "max_steps": 30}
+    runs = [
+        train_lazy(DATA[0], device="cpu", precision=p, loss="logistic", **options)  # type: ignore[arg-type]
+        for p in ("float64", "float32", "tf32")
+    ]
+    for run in runs[1:]:
+        scale = np.abs(runs[0].predictions).max()
+        np.testing.assert_allclose(run.predictions, runs[0].predictions, atol=2e-4 * scale)

@@ -1,0 +1,96 @@
+"""Noise, initialization, sampling and bias of networks: the array they come from, and limits."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from doubletrouble.decomposition.classification import ensemble_error, error_rate, vote_error
+from doubletrouble.networks.split import LazySplit, lazy_split
+from doubletrouble.networks.train import train_lazy
+from tests.networks.literal import small_data
+
+DATA = small_data(12, 30, pool=4)
+OPTIONS: dict[str, Any] = {
+    "n_data": 4, "n_init": 3, "width": 8, "depth": 3, "device": "cpu", "precision": "float64",
+    "progress": False,
+}  # fmt: skip
+EXACT: dict[str, Any] = {**OPTIONS, "laziness": math.inf}
+
+
+def test_without_noise_it_is_train_lazy_on_every_block() -> None:
+    options = {**OPTIONS, "laziness": 5.0, "max_steps": 40, "loss": "hinge"}
+    split = lazy_split(DATA, **options)
+    assert split.predictions.shape == (4, 1, 3, 30)
+    assert split.train_error.shape == (4, 1, 3)
+    del options["n_data"], options["n_init"]
+    for d, block in enumerate(DATA.blocks(4)):
+        run = train_lazy(block, n_members=3, **options)
+        np.testing.assert_allclose(split.predictions[d, 0], run.predictions, rtol=1e-9, atol=1e-9)
+        np.testing.assert_array_equal(split.train_error[d, 0], run.train_error)
+
+
+def test_parts_add_up_and_errors_of_classification_stand_beside() -> None:
+    split = lazy_split(DATA, noise=0.5, n_noise=3, **EXACT)
+    assert split.predictions.shape == (4, 3, 3, 30)
+    parts = split.squared
+    total = sum(p.value for p in (parts.noise, parts.initialization, parts.sampling, parts.bias))
+    assert parts.total.value == pytest.approx(total)
+    direct = ((split.predictions - DATA.y_test) ** 2).mean()
+    assert parts.total.value == pytest.approx(direct)
+    scores = split.predictions
+    assert split.classification_error == np.mean(error_rate(scores, DATA.y_test))
+    assert split.ensemble_error == np.mean(ensemble_error(scores, DATA.y_test))
+    assert split.vote_error == np.mean(vote_error(scores, DATA.y_test))
+    assert "misclassified by one network" in str(split)
+
+
+def test_the_noise_part_is_there_with_noise_alone() -> None:
+    """And it is a quarter at half the noise: predictions are linear in the labels here."""
+    found = {sigma: lazy_split(DATA, noise=sigma, n_noise=3, **EXACT) for sigma in (0.5, 1.0)}
+    values = [found[sigma].squared.noise.value for sigma in (0.5, 1.0)]
+    assert min(values) > 0
+    assert values[1] == pytest.approx(4 * values[0], rel=1e-6)
+    alike = found[0.5].predictions
+    steps = np.diff(found[1.0].predictions, axis=1) / np.diff(alike, axis=1)
+    np.testing.assert_allclose(steps, 2, rtol=1e-5)
+    without = lazy_split(DATA, noise=0.0, n_noise=3, **EXACT)
+    assert without.predictions.shape[1] == 1
+    with pytest.raises(ValueError, match="noise"):
+        _ = without.squared.noise  # one draw says nothing
+    tiny = lazy_split(DATA, noise=1e-6, n_noise=3, **EXACT).squared.noise
+    assert tiny.value == pytest.approx(0, abs=1e-9)
+
+
+def test_draws_of_noise_belong_to_data_not_to_initializations() -> None:
+    """The same seed gives the same labels whatever the networks; another seed, others."""
+
+    def noisy(**changed: Any) -> LazySplit:
+        return lazy_split(DATA, noise=0.5, **{**EXACT, **changed})
+
+    a, b = noisy(n_init=2), noisy(n_init=3)
+    np.testing.assert_allclose(a.predictions, b.predictions[:, :, :2], rtol=1e-8, atol=1e-8)
+    assert np.abs(noisy(seed=1).predictions - b.predictions).max() > 1e-2
+
+
+def test_flips_are_noise_on_classes() -> None:
+    options = {**OPTIONS, "laziness": 5.0, "max_steps": 30, "loss": "hinge", "n_noise": 2}
+    split = lazy_split(DATA, flips=0.3, **options)
+    assert split.predictions.shape == (4, 2, 3, 30)
+    assert np.abs(np.diff(split.predictions, axis=1)).max() > 1e-2
+    assert split.settings["flips"] == 0.3
+    # every label flipped: the exact solution is that of the other sign
+    opposite = lazy_split(DATA, flips=1.0, **EXACT)
+    plain = lazy_split(DATA, **EXACT)
+    np.testing.assert_allclose(opposite.predictions[:, :1], -plain.predictions, rtol=1e-9)
+    assert opposite.squared.noise.value == pytest.approx(0, abs=1e-12)
+
+
+def test_a_split_goes_on_where_it_was(tmp_path: Path) -> None:
+    options: dict[str, Any] = {**OPTIONS, "laziness": 5.0, "max_steps": 20, "noise": 0.2}
+    first = lazy_split(DATA, checkpoint=tmp_path / "split", **options)
+    again = lazy_split(DATA, checkpoint=tmp_path / "split", **options)
+    np.testing.assert_array_equal(first.predictions, again.predictions)
+    assert [p.name for p in tmp_path.iterdir()] == ["split"]
