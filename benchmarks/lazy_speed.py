@@ -4,13 +4,12 @@ import itertools
 import time
 from collections.abc import Callable
 
+import numpy as np
 import torch
 
-from doubletrouble.networks.batches import batches
 from doubletrouble.networks.place import Place
-from doubletrouble.networks.program import Program
-from doubletrouble.networks.samples import Samples
 from doubletrouble.networks.settings import Training
+from doubletrouble.networks.training import train_members
 from doubletrouble.networks.weights import Member
 
 MEMBERS, DIM, DEPTH, LAZINESS = 20, 10, 5, 100.0
@@ -80,18 +79,23 @@ def eager(width: int, n: int, place: Place) -> float:
 
 
 def program(width: int, n: int, place: Place) -> float:
-    """A step of all networks."""
-    generator = torch.Generator().manual_seed(0)
-    x = torch.randn(1, n, DIM, generator=generator).to(place.device)
-    y = torch.randn(1, n, generator=generator).sign().to(place.device)
+    """A step of all networks: the slope of the time of training against its steps."""
+    rng = np.random.default_rng(0)
+    x, y = rng.standard_normal((1, n, DIM)), np.sign(rng.standard_normal((1, n)))
     members = [Member(width=width, laziness=LAZINESS, number=k) for k in range(MEMBERS)]
-    total = 0.0
-    for batch in batches(members, dim=DIM, depth=DEPTH, n_samples=n, place=place):
-        chosen = [members[k] for k in batch.places]
-        samples = Samples(x=x, y=y, x_test=x[0])
-        one = Program(chosen, batch.architecture, samples, Training(), blocks=batch.blocks)
-        total += seconds(lambda: one.advance(10), place.device) / 10  # noqa: B023
-    return total
+
+    def timed(steps: int) -> float:
+        training = Training(max_steps=steps, patience=10**9)
+        start = time.perf_counter()
+        train_members(
+            members, x, y, x[0, :10], depth=DEPTH, training=training, place=place, progress=False
+        )
+        return time.perf_counter() - start
+
+    timed(20)  # compilers and libraries get ready
+    few = 40
+    many = few + max(10, int(3.0 / max(1e-4, (timed(few) - timed(few // 2)) / (few // 2))))
+    return min((timed(many) - timed(few)) / (many - few) for _ in range(2))
 
 
 def matrix_rate(width: int, n: int, device: str) -> float:
@@ -109,7 +113,7 @@ def operations(width: int, n: int) -> float:
 
 def main() -> None:
     gpu = torch.cuda.is_available()
-    cases = [(17, 1000), (64, 1000), (256, 1000)]
+    cases = [(w, 1000) for w in (2, 8, 17, 37, 64, 128, 256)]
     if gpu:
         cases = [(w, 5000) for w in (32, 37, 64, 110, 330, 2048)]
     name = torch.cuda.get_device_name() if gpu else f"{torch.get_num_threads()} threads"
@@ -117,8 +121,10 @@ def main() -> None:
     for precision in ("tf32", "float32") if gpu else ("float32",):
         for width, n in cases:
             place = Place.of("auto", precision)
+            all_ = program(width, n, place)
             with place.computing():
-                one, all_ = eager(width, n, place), program(width, n, place)
+                torch.set_num_threads(place.threads)
+                one = eager(width, n, place)
                 line = (
                     f"{precision} width {width:4d}, N = {n}: eager {1e3 * one:8.3f} ms a network, "
                     f"ours {1e3 * all_:8.3f} ms for {MEMBERS}, ratio {MEMBERS * one / all_:6.1f}"

@@ -254,3 +254,15 @@ def test_a_kernel_that_does_not_fit_is_a_sentence(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("doubletrouble.networks.training.solved", never)
     with pytest.raises(MemoryError, match=r"^the tangent kernel of 10 samples must fit"):
         train_lazy(DATA, **{**OPTIONS, "laziness": math.inf, "loss": "squared"})
+
+
+def test_threads_change_nothing() -> None:
+    """Two batches at once, each with a thread of its own."""
+    data = small_data(20)
+    how: dict[str, Any] = {"width": 6, "n_members": 5, "max_steps": 30, "precision": "float64"}
+    alone = train_lazy(data, device="cpu", **how)
+    torch.set_num_threads(2)  # until the end of this test
+    found = train_lazy(data, device="cpu", **how)
+    assert torch.get_num_threads() == 2
+    np.testing.assert_allclose(found.predictions, alone.predictions, rtol=1e-10)
+    np.testing.assert_array_equal(found.steps, alone.steps)

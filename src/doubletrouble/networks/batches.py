@@ -52,7 +52,8 @@ def batches(
         shape = Architecture(dim=dim, width=width, depth=depth)
         each = bytes_of(shape, n_samples, place)
         limit = place.batch_memory(each) if memory is None else memory
-        count = max(1, int(min(len(places), limit // each)))
+        share = -(-len(places) // (1 if place.is_gpu else place.threads))  # one for each thread
+        count = max(1, int(min(share, limit // each)))
         weights = _HELD * shape.n_weights * place.dtype.itemsize
         parts = 1
         while parts < n_samples and weights + (each - weights) / parts > most:

@@ -14,6 +14,7 @@ from doubletrouble.networks.settings import PRECISIONS
 _SHARE = 0.6  # of the free memory; the rest is for what torch keeps for itself
 _CACHE = 24 * 2**20  # bytes that a processor works on without waiting long for memory
 _LARGE = 3 * 2**20  # bytes of a network that is trained fastest alone
+_STREAMS = 16  # batches at once on a GPU
 _MODEST = 2.0**30  # bytes, where nothing is known
 _DIGITS = 1e-3  # largest error of F that rounding may make
 
@@ -28,6 +29,7 @@ class Place:
 
     device: str
     precision: str
+    threads: int = 1  # of a processor
 
     @classmethod
     def of(cls, device: str, precision: str) -> "Place":
@@ -44,7 +46,7 @@ class Place:
         except (RuntimeError, AssertionError) as error:
             reason = str(error).splitlines()[0].rstrip(".")
             raise ValueError(f"{wanted}: {reason}") from error
-        return cls(device=device, precision=precision)
+        return cls(device=device, precision=precision, threads=torch.get_num_threads())
 
     @property
     def dtype(self) -> torch.dtype:
@@ -63,11 +65,20 @@ class Place:
             return _SHARE * torch.cuda.mem_get_info(self.device)[0]
         return _SHARE * _available()
 
+    @property
+    def at_once(self) -> int:
+        """Batches that are trained at the same time."""
+        return _STREAMS if self.is_gpu else self.threads
+
     def batch_memory(self, each: float) -> float:
         """Bytes of a batch of networks that take `each`, so that it computes fastest."""
         if self.is_gpu:
             return self.free_memory
         return min(_CACHE if each <= _LARGE else each, self.free_memory)
+
+    def share_threads(self, each: float) -> None:
+        """Let a batch of networks that take `each` bytes have all threads, if they are large."""
+        torch.set_num_threads(self.threads if each > _LARGE else 1)
 
     def refuse_too_lazy(self, laziness: float) -> None:
         """The outputs of two networks are subtracted and scaled up: digits must be left of it."""
@@ -83,11 +94,18 @@ class Place:
         """Matrix products in the precision asked for, on the device asked for; autograd off."""
         before = torch.backends.cuda.matmul.allow_tf32
         torch.backends.cuda.matmul.allow_tf32 = self.precision == "tf32"
+        one_thread()  # batches have threads of their own
         try:
             with torch.no_grad(), torch.cuda.device(self.device) if self.is_gpu else nullcontext():
                 yield
         finally:
             torch.backends.cuda.matmul.allow_tf32 = before
+            torch.set_num_threads(self.threads)
+
+
+def one_thread() -> None:
+    """Compute with one thread, in this thread and those it starts."""
+    torch.set_num_threads(1)
 
 
 def _available() -> float:

@@ -1,10 +1,13 @@
 """Train all members, in as few batches as memory allows.
 
-On a GPU several batches are on their way at once, each on a stream of its own: narrow networks and
-the last stragglers of a wide batch leave most of it idle. Networks that have stopped are dropped.
+Several batches are on their way at once. On a GPU each has a stream of its own, as narrow networks
+and the last stragglers of a wide batch leave most of it idle. On a processor each has a thread of
+its own: threads that share one small matrix product wait for each other most of the time, and on a
+busy machine nearly all of it. Networks that have stopped are dropped.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any
@@ -17,7 +20,7 @@ from doubletrouble.networks.batches import Batch, batches
 from doubletrouble.networks.checkpoint import Checkpoint
 from doubletrouble.networks.interrupts import held_back
 from doubletrouble.networks.outcome import Outcome
-from doubletrouble.networks.place import Place
+from doubletrouble.networks.place import Place, one_thread
 from doubletrouble.networks.run import Run
 from doubletrouble.networks.samples import Samples
 from doubletrouble.networks.settings import Training
@@ -93,11 +96,14 @@ class _Team:
 
     def train(self, plan: list[Batch], memory: float) -> None:
         """All batches, to the end."""
-        with held_back() if self._checkpoint else nullcontext(lambda: False) as interrupted:
+        with (
+            held_back() if self._checkpoint else nullcontext(lambda: False) as interrupted,
+            ThreadPoolExecutor(self._place.at_once, initializer=one_thread) as self._pool,
+        ):
             while plan or self._runs:
                 self._fill(plan, memory)
                 # a GPU has work from all of them before we wait for one
-                self._each(Run.advance, plan)
+                self._each(self._started(Run.advance), plan)
                 self._each(self._settle, plan)
                 stop = interrupted()
                 self._save(now=stop)
@@ -110,8 +116,8 @@ class _Team:
             self._checkpoint.keep(self._runs, self.found, now=now)
 
     def _fill(self, plan: list[Batch], memory: float) -> None:
-        """Start batches while there is room; on a processor, one after the other."""
-        while plan and (not self._runs or (self._place.is_gpu and self._room(plan[0], memory))):
+        """Start batches while there is room."""
+        while plan and (not self._runs or self._room(plan[0], memory)):
             batch = plan.pop(0)
             left = tuple(k for k in batch.places if k not in self.found)
             if not left:
@@ -129,7 +135,19 @@ class _Team:
             if others := tuple(k for k in left if k not in run.places):
                 plan.insert(0, replace(batch, places=others))
 
+    def _started(self, act: Callable[[Run], None]) -> Callable[[Run], None]:
+        """Begin with every batch at once; the function that waits for one of them."""
+        if self._place.is_gpu:
+            return act
+        if len(self._runs) == 1:
+            self._place.share_threads(self._runs[0].batch.each)
+            return act
+        begun = {run: self._pool.submit(act, run) for run in self._runs}
+        return lambda run: begun[run].result()
+
     def _room(self, batch: Batch, memory: float) -> bool:
+        if len(self._runs) >= self._place.at_once:
+            return False
         return batch.bytes + sum(run.batch.bytes for run in self._runs) <= memory
 
     def _each(self, act: Callable[[Run], None], plan: list[Batch]) -> None:
