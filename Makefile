@@ -6,6 +6,8 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
+.DEFAULT_GOAL := reproduce
+
 # One BLAS thread a process: the tests already run two processes.
 export OPENBLAS_NUM_THREADS = 1
 export OMP_NUM_THREADS = 1

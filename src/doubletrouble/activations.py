@@ -82,6 +82,11 @@ def is_named(spec: Activation) -> bool:
     return spec.name in NAMES and spec == activation(spec.name)
 
 
+def is_smooth(spec: Activation) -> bool:
+    """Whether it is known to be analytic near the real line, so that quadrature needs no care."""
+    return spec.name in _SMOOTH and is_named(spec)
+
+
 def _finite(name: str, value: Any) -> float:
     """A finite number as a float, or a sentence."""
     if isinstance(value, bool) or not isinstance(value, Real):

@@ -103,7 +103,7 @@ def test_without_a_command_help_is_shown(
         ("sweep run grid.toml --scheduler tcp://127.0.0.1:1", "scheduler must be 'local' or"),
         ("sweep run grid.toml --store grid.toml", "store must be a file made by a sweep, got"),
         ("sweep status none.sqlite", "store must be a file made by a sweep, got none.sqlite"),
-        ("sweep status empty.sqlite", "store must hold a sweep, got empty.sqlite, which holds"),
+        ("sweep status empty.sqlite", "store must hold a sweep of simulations, got empty.sqlite"),
         ("sweep export none.sqlite out.csv", "store must be a file made by a sweep, got"),
         ("sweep retry none.sqlite", "store must be a file made by a sweep, got none.sqlite"),
     ],
@@ -116,9 +116,13 @@ def test_an_error_is_one_sentence_and_code_two(
     assert grid.read_text() == GRID
 
 
-def test_debug_shows_where_an_error_came_from(grid: Path) -> None:
-    with pytest.raises(FileNotFoundError):
-        main(["sweep", "run", "none.toml", "--debug"])
+def test_debug_shows_where_an_error_came_from(
+    grid: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["sweep", "run", "none.toml", "--debug"]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("Traceback")
+    assert "FileNotFoundError" in said
 
 
 # --- sweep ---------------------------------------------------------------------------------------

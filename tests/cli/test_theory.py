@@ -134,9 +134,11 @@ def test_an_error_is_one_sentence_and_code_two(words: str, said: str, capsys: Ca
     assert refusal(words.split(), capsys).startswith(said)
 
 
-def test_debug_shows_where_an_error_came_from() -> None:
-    with pytest.raises(ValueError, match="ridge must be"):
-        main(["exact", "--debug", "--ridge", "x"])
+def test_debug_shows_where_an_error_came_from(capsys: Capture) -> None:
+    assert main(["exact", "--debug", "--ridge", "x"]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("Traceback")
+    assert "ValueError: ridge must be" in said
 
 
 def test_defaults_are_those_of_the_problem() -> None:

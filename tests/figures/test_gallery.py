@@ -1,5 +1,6 @@
 """The files and the page: complete, self-contained, the same bytes every time."""
 
+import base64
 import json
 import os
 import re
@@ -84,13 +85,19 @@ def test_numbers_read_back_exactly(folder: Path) -> None:
     assert [tuple(map(float, row.split(","))) for row in rows] == expected
 
 
-def test_page_refers_only_to_its_neighbours(folder: Path, index: Page) -> None:
+def test_page_holds_its_pictures_and_links_to_its_neighbours_only(
+    folder: Path, index: Page
+) -> None:
     assert {f"decomposition.{suffix}" for suffix in FORMATS} <= set(index.references)
     anchors = {reference for reference in index.references if reference.startswith("#")}
     assert anchors == {"#decomposition"}
-    for reference in set(index.references) - anchors:
+    start = "data:image/svg+xml;base64,"
+    (picture,) = (reference for reference in index.references if reference.startswith(start))
+    svg = (folder / "decomposition.svg").read_bytes()
+    assert base64.b64decode(picture.removeprefix(start)) == svg
+    for reference in set(index.references) - anchors - {picture}:
         assert (folder / reference).is_file()
-    text = (folder / "index.html").read_text(encoding="utf-8")
+    text = (folder / "index.html").read_text(encoding="utf-8").replace(picture, "")
     assert not re.search(r"https?:|//|@import|url\(", text)
     assert str(folder) not in text
 

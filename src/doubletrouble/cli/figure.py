@@ -1,6 +1,7 @@
 """The figures of the paper, one or all."""
 
 import json as notation
+import re
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,11 +12,12 @@ from doubletrouble.figures.gallery import write_gallery
 from doubletrouble.figures.make import make_figure
 from doubletrouble.figures.registry import FIGURES
 from doubletrouble.figures.spec import PRESETS
+from doubletrouble.ranges import numbers
 
 Preset = Annotated[
     str,
     typer.Option(
-        help="How large: laptop (seconds), or paper (denser grids, more draws).",
+        help="How large: laptop (a minute in all), or paper (more simulated points and draws).",
         autocompletion=lambda: list(PRESETS),
     ),
 ]
@@ -41,7 +43,8 @@ def figure(
     """Make one figure of the paper: PNG, PDF, SVG, and its numbers as CSV.
 
     Prints the files, and how well theory, simulation and the authors' values agree. Parameters of a
-    figure, such as its ridges, are changed by --set, with values as in JSON: --set ridges=[1e-3].
+    figure, such as its ridges, are changed by --set, with values as in JSON, or a range of numbers:
+    --set ridges=[1e-3].
     """
     if name is None:
         for spec in FIGURES.values():
@@ -72,8 +75,17 @@ def _options(words: list[str]) -> dict[str, Any]:
         name, equals, text = word.partition("=")
         if not equals or not name:
             raise ValueError(f"--set must be NAME=VALUE, got {word!r}")
-        try:
-            found[name.replace("-", "_")] = notation.loads(text)
-        except ValueError:
-            found[name.replace("-", "_")] = text
+        found[name.replace("-", "_")] = _value(text)
     return found
+
+
+def _value(text: str) -> Any:
+    """A value as in JSON, where inf is a number; a range of numbers; or text.
+
+    >>> _value("[1, inf]"), _value("0.1:10:log:3"), _value("relu")
+    ([1, inf], [0.1, 1.0, 10.0], 'relu')
+    """
+    try:
+        return notation.loads(re.sub(r"\binf\b", "Infinity", text))
+    except ValueError:
+        return list(numbers("--set", text)) if text.count(":") == 3 else text

@@ -7,6 +7,7 @@ used; 130 and 143 follow Ctrl-C and SIGTERM, 141 that the reader of a pipe has l
 import os
 import signal
 import sys
+import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 
@@ -41,8 +42,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 128 + (signals[0] if signals else signal.SIGINT)
     except (DoubleTroubleError, ValueError, TypeError, OSError, MemoryError) as error:
         if debug:
-            raise
-        _say(error, type(error).__name__)
+            traceback.print_exc()
+        else:
+            _say(error, type(error).__name__)
         return BAD_INPUT
 
 

@@ -1,8 +1,10 @@
-"""The page that shows the figures: HTML that refers only to files beside it."""
+"""The page that shows the figures: one file that holds the pictures, with links to the others."""
 
 import math
+from base64 import b64encode
 from collections.abc import Sequence
 from html import escape
+from pathlib import Path
 from string import Template
 
 from doubletrouble import glossary
@@ -26,6 +28,14 @@ _OTHERS = {
     "middle": ("K, F/τ, N/D", "where they are not varied"),
     "scheme": ("scheme", "whether all members see the same data"),
     "activation": ("σ", "activation function"),
+    "source": ("source", "results stored with the package, or a run"),
+    "laziness": (glossary.LAZINESS.symbol, glossary.LAZINESS.meaning),
+    "widths": (glossary.WIDTH.symbol, glossary.WIDTH.meaning),
+    "data": ("data", "by name, see load_data"),
+    "n_train": (glossary.N_SAMPLES.symbol, glossary.N_SAMPLES.meaning),
+    "loss": ("loss", "of the training"),
+    "learning_rate": (glossary.LEARNING_RATE.symbol, glossary.LEARNING_RATE.meaning),
+    "max_steps": ("steps", "of training, at most"),
     "inputs_shown": ("inputs", "drawn before the dots"),
     "features_shown": ("features", "drawn before the dots"),
     "models_shown": ("models", "drawn before the dots"),
@@ -50,6 +60,7 @@ def _section(made: Made) -> str:
     statements = "".join(f"<li>{escape(text)}</li>" for text in made.agreement)
     return _SECTION.substitute(
         name=name,
+        picture=b64encode(_file(made, "svg").read_bytes()).decode(),
         title=escape(spec.title),
         alt=escape(spec.alt),
         caption="\n".join(f"<p>{escape(text)}</p>" for text in spec.caption.split("\n")),
@@ -59,6 +70,10 @@ def _section(made: Made) -> str:
         command=f"doubletrouble figure {name} --preset {made.preset} --out out",
         source=escape(spec.source(made.arguments)),
     )
+
+
+def _file(made: Made, suffix: str) -> Path:
+    return next(path for path in made.files if path.suffix == f".{suffix}")
 
 
 def _setting(name: str, value: object) -> str:
@@ -81,7 +96,7 @@ _SECTION = Template("""\
 <section id="$name">
 <h2>$title</h2>
 <div class="picture" tabindex="0" role="group" aria-label="$title">
-<a href="$name.svg"><img src="$name.svg" alt="$alt"></a>
+<a href="$name.svg"><img src="data:image/svg+xml;base64,$picture" alt="$alt"></a>
 </div>
 $caption
 $agreement

@@ -279,7 +279,7 @@ FIGURE = FigureSpec(
     ),
     alt=(
         "Two columns of panels, α = 10 and α = 100, against nodes per layer from 2 to 2048. Test "
-        "error of one network: falls to 0.34 at 8 nodes, rises to a peak at 32 nodes, 0.38 and "
+        "error of one network: falls to 0.35 at 8 nodes, rises to a peak at 32 nodes, 0.38 and "
         "0.43, and falls to 0.35 and 0.34. Error of 20 averaged: about 0.31 to 0.33 from 8 nodes "
         "on, without a peak. Training error: falls from 0.47 to zero at 64 to 128 nodes."
     ),

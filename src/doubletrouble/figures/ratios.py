@@ -56,10 +56,11 @@ def spaced(bounds: tuple[float, float, int], name: str = "simulated_ratios") -> 
     >>> spaced((0.1, 10, 3))
     array([ 0.1,  1. , 10. ])
     """
+    wanted = f"{name} must be two positive numbers and how many between them, got {bounds}"
+    if np.shape(bounds) != (3,):
+        raise ValueError(wanted)
     low, high, count = bounds
     if not 0 < low <= high < np.inf or count != int(count) or count < 1:
-        raise ValueError(
-            f"{name} must be two positive numbers and how many between them, got {bounds}"
-        )
+        raise ValueError(wanted)
     found: FloatArray = np.geomspace(low, high, int(count))
     return found

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from array_api_compat import array_namespace
 
-from doubletrouble.activations import Activation, is_named
+from doubletrouble.activations import Activation, is_named, is_smooth
 from doubletrouble.moments import Function, any_moments, smooth_moments
 from doubletrouble.parameters import FloatArray
 from doubletrouble.simulation.overlap import Overlap, closed_form
@@ -153,7 +153,7 @@ def slope_by_power(activation: Activation, dim: int) -> Slope:
         raise ValueError(f"activation must have a function to be simulated, got {activation!r}")
     if known is not None:
         return lambda a: np.asarray(known.slope(a))
-    nodes = _interpolated(sigma, activation.name, is_named(activation), dim)
+    nodes = _interpolated(sigma, activation.name, is_smooth(activation), dim)
     low, high = (float(end) for end in nodes.domain)
     return lambda a: np.asarray(nodes(np.clip(np.log(a), low, high)) / np.sqrt(a))
 
