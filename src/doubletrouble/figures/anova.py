@@ -94,17 +94,22 @@ def plot(data: Panel) -> "Figure":
 def agrees(data: Panel) -> tuple[str, ...]:
     """The parts add up to the paper's total, and only interactions grow as λ vanishes."""
     total = np.asarray(exact_error(data.problem).total)
-    off = np.max(np.abs(data.line("total").y / total - 1))
+    finite = np.isfinite(total) & (total > 0)
+    off = np.max(np.abs(data.line("total").y[finite] / total[finite] - 1), initial=0.0)
     at_threshold = replace(data.problem, features_per_dim=data.problem.samples_per_dim)
     weak, weaker = (
         anova(replace(at_threshold, ridge=data.constant("ridge") * factor))
         for factor in (1.0, 1e-6)
     )
-    grown = {name: getattr(weaker, name) / getattr(weak, name) for name in DIVERGING + FINITE}
-    most = max(abs(grown[name] - 1) for name in FINITE)
+    pairs = {name: (getattr(weaker, name), getattr(weak, name)) for name in DIVERGING + FINITE}
+    grown = {name: a / b for name, (a, b) in pairs.items() if 0 < b < np.inf}
+    added = f"The effects add up to the test error by cause within {off:.0e}."
+    if not set(DIVERGING) <= set(grown):  # without noise, features or penalty
+        return (added,)
+    most = max((abs(grown[name] - 1) for name in FINITE if name in grown), default=0.0)
     least = min(grown[name] for name in DIVERGING)
     return (
-        f"The effects add up to the test error by cause within {off:.0e}.",
+        added,
         f"At P = N, a penalty a million times smaller makes the two interactions with the features "
         f"{least:.0f} times larger; everything else changes by {most:.1%} at most.",
     )

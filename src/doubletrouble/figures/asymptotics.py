@@ -156,13 +156,12 @@ def agrees(panels: Sequence[Panel]) -> tuple[str, ...]:
     far, near = (slopes(panel) for panel in panels)
     fits = ", ".join(f"{cause} {far[cause]:.4f}" for cause in CAUSES if cause in far)
     close = ", ".join(f"{cause} {s:.4f}" for cause, s in near.items() if cause in CAUSES)
-    off = [
-        float(
-            np.max(np.abs(panels[1].line(cause).y / panels[1].line(f"law_{cause}").y - 1)[inside])
-        )
+    inside = panels[1].lines[0].x >= _WINDOWS[NEAR][0]
+    pairs = [
+        (panels[1].line(cause).y[inside], panels[1].line(f"law_{cause}").y[inside])
         for cause in ("noise", "initialization")
-        if np.any(inside := panels[1].lines[0].x >= _WINDOWS[NEAR][0])
     ]
+    off = [float(np.max(np.abs(y / law - 1))) for y, law in pairs if y.size and np.all(law > 0)]
     said = [
         f"Fitted slopes for P/N from 100 to 10 000: {fits}.",
         f"Fitted slopes for P/N - 1 from 0.1 to 1: {close}.",

@@ -36,9 +36,11 @@ class Curve(NamedTuple):
 
     @property
     def best(self) -> float:
-        """The P/N of the least test error; inf where it still falls at the end of the curve."""
+        """The P/N of the least test error; 0 or inf where it still falls at that end."""
         least = int(np.argmin(self.line.y))
-        return math.inf if least == self.line.y.size - 1 else float(self.line.x[least])
+        if least in (0, self.line.y.size - 1):
+            return math.inf if least else 0.0
+        return float(self.line.x[least])
 
 
 class Family(NamedTuple):
@@ -117,7 +119,7 @@ def draw(axes: "Axes", family: Family) -> None:
         value = getattr(curve, family.varied)
         label = "$" + (r"\infty" if math.isinf(value) else f"{value:g}") + "$"
         drawing.curve(axes, curve.line, stroke, label=label, place=place, markers=3)
-        if math.isfinite(curve.best):
+        if 0 < curve.best < math.inf:
             drawing.star(axes, curve.best, float(np.min(curve.line.y)), stroke)
 
 
@@ -154,7 +156,7 @@ def agrees(families: Sequence[Family]) -> tuple[str, ...]:
     def places(family: Family) -> str:
         return ", ".join(
             f"{getattr(c, family.varied):g}: "
-            + ("P/N → ∞" if math.isinf(c.best) else f"{c.best:.2f}")
+            + {0.0: "P/N → 0", math.inf: "P/N → ∞"}.get(c.best, f"{c.best:.2f}")
             for c in family.curves
         )
 
@@ -173,7 +175,7 @@ FIGURE = FigureSpec(
     title="Is it always better to have more features than samples?",
     caption=(
         "No. Stars mark the least test error of a curve; where there is none, the error still "
-        "falls at the right end. Peaks are cut off at the top. (a) With more models averaged, the "
+        "falls at an end. Peaks are cut off at the top. (a) With more models averaged, the "
         "minimum jumps to P < N: between ten and a hundred models do it at this noise. (b) With "
         "two models, a low signal-to-noise ratio does it, too: it is then best to have very few "
         "features.\n"
