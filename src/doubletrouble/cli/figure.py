@@ -58,6 +58,9 @@ def figure(
         show(line)
     if not made.remade:
         note("the files were up to date")
+    if set_ and (out / "index.html").exists():
+        note(f"{out / 'index.html'} tells of the figure as it was; `doubletrouble reproduce` "
+             "makes both agree again")  # fmt: skip
 
 
 def reproduce(preset: Preset = PRESETS[0], out: Out = Path("out")) -> None:
