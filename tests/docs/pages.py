@@ -77,6 +77,16 @@ def run(text: str, names: dict[str, Any] | None = None) -> Iterator[Step]:
         yield Step(block, printed.getvalue(), shown)
 
 
+def compared(page: str) -> int:
+    """Run a page of which every block shows what it prints; how many were compared."""
+    count = 0
+    for step in run(text_of(page)):
+        assert step.shown is not None, step.block.code
+        assert same(step.printed, step.shown), step.printed
+        count += 1
+    return count
+
+
 def same(printed: str, shown: str) -> bool:
     """Whether two texts have the same words, and numbers that differ in the last digit at most."""
     if _words(printed) != _words(shown):

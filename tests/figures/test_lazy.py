@@ -81,7 +81,8 @@ def test_agreement_says_nothing_of_published_points_that_are_absent(
 ) -> None:
     monkeypatch.setattr(reference, "FOLDER", tmp_path)
     words = agrees(lazy_data())
-    assert len(words) == 2
+    assert len(words) == 3
+    assert "at most 100 000 steps" in words[0]
     assert not any("published" in word for word in words)
 
 
@@ -93,6 +94,14 @@ def test_a_run_of_ones_own(tmp_path: Path) -> None:
     assert [panel["width"].tolist() for panel in panels] == [[2, 4], [2, 4]]
     again = lazy_data(**SMALL, store=store)  # type: ignore[arg-type]
     assert table(again) == table(panels)
+
+
+def test_a_run_takes_the_place_of_results_that_are_not_there(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(lazy, "STORED", tmp_path / "none.csv")
+    small = {**SMALL, "source": "stored"}
+    assert [p.data for p in lazy_data(**small)] == ["digits, N = 60"] * 2  # type: ignore[arg-type]
 
 
 def test_the_table_has_a_row_for_each_ensemble(stored: dict[float, Ensembles]) -> None:
