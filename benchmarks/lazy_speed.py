@@ -1,6 +1,10 @@
-"""Training lazy networks: all members as one program, against one network after the other."""
+"""Training lazy networks: all members as one program, against one network after the other.
+
+`python -m benchmarks.lazy_speed 37 110` takes these widths alone.
+"""
 
 import itertools
+import sys
 import time
 from collections.abc import Callable
 
@@ -113,13 +117,12 @@ def operations(width: int, n: int) -> float:
 
 def main() -> None:
     gpu = torch.cuda.is_available()
-    cases = [(w, 1000) for w in (2, 8, 17, 37, 64, 128, 256)]
-    if gpu:
-        cases = [(w, 5000) for w in (32, 37, 64, 110, 330, 2048)]
+    usual = (32, 37, 64, 110, 330, 2048) if gpu else (2, 8, 17, 37, 64, 128, 256, 512, 1024)
+    n = 5000 if gpu else 1000
     name = torch.cuda.get_device_name() if gpu else f"{torch.get_num_threads()} threads"
     print(f"{MEMBERS} members, {DIM} inputs, {DEPTH} layers, hinge loss, Adam ({name})")
     for precision in ("tf32", "float32") if gpu else ("float32",):
-        for width, n in cases:
+        for width in [int(word) for word in sys.argv[1:]] or usual:
             place = Place.of("auto", precision)
             all_ = program(width, n, place)
             with place.computing():

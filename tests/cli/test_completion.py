@@ -70,6 +70,7 @@ def test_bash_completes_with_the_script_it_is_shown(tmp_path: Path) -> None:
         "_doubletrouble_completion doubletrouble\n"
         'echo "${COMPREPLY[@]}"\n'
         "doubletrouble --install-completion\n"
+        ":\n"  # bash becomes its last command, and would not be found as the shell
     )
     done = subprocess.run(
         ["bash", "--norc", "-c", script], env=home, check=True, capture_output=True, text=True,

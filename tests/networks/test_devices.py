@@ -92,6 +92,8 @@ def test_the_kernel_interpreted_gives_the_gradient() -> None:
         [sys.executable, "-W", "ignore", "-c", INTERPRETED], cwd=ROOT, text=True,
         capture_output=True, check=False, env={**os.environ, "TRITON_INTERPRET": "1"},
     )  # fmt: skip
+    if "InterpreterError: TypeError('only 0-dimensional arrays" in done.stderr:
+        pytest.skip("this triton cannot interpret kernels with NumPy 2.4 or later")
     assert done.returncode == 0, done.stderr
 
 
@@ -215,3 +217,14 @@ def test_computing_leaves_torch_as_it_was() -> None:
             assert not torch.backends.cuda.matmul.allow_tf32
     assert torch.backends.cuda.matmul.allow_tf32 == before
     assert torch.is_grad_enabled()
+
+
+def test_a_product_in_pieces_is_the_product() -> None:
+    left, right = torch.randn(3, 12, 5).double(), torch.randn(3, 12, 2).double()
+    pieces = kernels.product_in_pieces(left, right, 4)
+    assert pieces.shape == (3, 4, 5, 2)
+    torch.testing.assert_close(pieces.sum(1), torch.bmm(left.mT, right))
+    shared = left[:1].expand(3, -1, -1)  # one data set for all
+    torch.testing.assert_close(
+        kernels.product_in_pieces(shared, right, 6).sum(1), torch.bmm(shared.mT, right)
+    )

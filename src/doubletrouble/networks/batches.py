@@ -15,6 +15,7 @@ from doubletrouble.networks.weights import NARROW, Architecture, Member
 
 _ALIGNED = 8  # widths a GPU multiplies fastest
 _HELD = 6  # copies of the weights: initial, trained, gradient, two moments, one on the way
+_PASSING = 6  # and on a processor, between the passes of an optimizer's step
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +55,7 @@ def batches(
         limit = place.batch_memory(each) if memory is None else memory
         share = -(-len(places) // (1 if place.is_gpu else place.threads))  # one for each thread
         count = max(1, int(min(share, limit // each)))
-        weights = _HELD * shape.n_weights * place.dtype.itemsize
+        weights = _held(place) * shape.n_weights * place.dtype.itemsize
         parts = 1
         while parts < n_samples and weights + (each - weights) / parts > most:
             parts *= 2
@@ -69,8 +70,13 @@ def batches(
 def bytes_of(shape: Architecture, n_samples: int, place: Place) -> int:
     """Memory of one network in training."""
     per_sample = (shape.depth + 2) * shape.width + 2 * shape.dim + 16
-    numbers = _HELD * shape.n_weights + n_samples * per_sample
+    numbers = _held(place) * shape.n_weights + n_samples * per_sample
     return numbers * place.dtype.itemsize
+
+
+def _held(place: Place) -> int:
+    """Copies of the weights in memory at the same time."""
+    return _HELD if place.is_gpu else _HELD + _PASSING
 
 
 def blocks_of(n_samples: int, count: int) -> tuple[slice, ...]:

@@ -1,7 +1,7 @@
-"""The elementwise work between matrix products, in as few passes over memory as the device allows.
+"""The work beside large matrix products, in as few passes over memory as the device allows.
 
-A GPU is limited by memory here: there each function is compiled into one kernel, once for all
-shapes. Where no compiler is found, and on a processor, the same lines run as they are.
+A GPU is limited by memory here: there each elementwise function is compiled into one kernel, once
+for all shapes. Where no compiler is found, and on a processor, the same lines run as they are.
 """
 
 from collections.abc import Callable, Iterator
@@ -16,6 +16,9 @@ from torch import Tensor
 Function = Callable[..., Any]
 
 _SHAPES = 64  # an axis of length one makes a kernel of its own
+_TILE = 64  # rows and columns of a product that one processor of a GPU computes
+_BUSY = 400  # tiles that keep all of them busy
+_PIECES = 20
 
 
 @cache
@@ -69,5 +72,33 @@ def masked(slope: Tensor, h: Tensor) -> Tensor:
     return found
 
 
+def add_product(out: Tensor, left: Tensor, right: Tensor, *, more: bool) -> None:
+    """Put leftᵀ right into `out`, or add it (`more`): a sum over the samples of each network.
+
+    A GPU gives every tile of a product to one of its processors: where there are few tiles, the
+    samples are split into as many pieces as keep all of them busy.
+    """
+    count, n, width = left.shape
+    tiles = count * (-(-width // _TILE)) * (-(-right.shape[2] // _TILE))
+    pieces = _divisor(n, min(_PIECES, _BUSY // tiles)) if left.is_cuda else 1
+    if pieces == 1:
+        out.baddbmm_(left.mT, right, beta=float(more))
+    else:
+        products = product_in_pieces(left, right, pieces)
+        out.add_(products.sum(1)) if more else torch.sum(products, 1, out=out)
+
+
+def product_in_pieces(left: Tensor, right: Tensor, pieces: int) -> Tensor:
+    """leftᵀ right of every piece of the samples, (M, pieces, ·, ·)."""
+    count, n, _ = left.shape
+    left, right = (t.reshape(count * pieces, n // pieces, -1) for t in (left, right))
+    return torch.bmm(left.mT, right).reshape(count, pieces, left.shape[2], right.shape[2])
+
+
 def _add_relu_(z: Tensor, b: Tensor) -> Tensor:
     return z.add_(b).relu_()
+
+
+def _divisor(n: int, most: int) -> int:
+    """The largest divisor of n that is not above `most`; 1 if there is none."""
+    return next((k for k in range(min(n, most), 1, -1) if n % k == 0), 1)

@@ -1,5 +1,6 @@
 """Where networks are trained: a device, a precision, and how much memory there is."""
 
+import gc
 import math
 import re
 from collections.abc import Iterator
@@ -79,6 +80,14 @@ class Place:
     def share_threads(self, each: float) -> None:
         """Let a batch of networks that take `each` bytes have all threads, if they are large."""
         torch.set_num_threads(self.threads if each > _LARGE else 1)
+
+    def release(self) -> None:
+        """Give back the memory of what is no longer used: errors keep what they met in cycles."""
+        gc.collect()
+        if self.is_gpu:
+            torch.cuda.synchronize(self.device)
+            torch._C._cuda_clearCublasWorkspaces()  # one for every stream there has been
+            torch.cuda.empty_cache()
 
     def refuse_too_lazy(self, laziness: float) -> None:
         """The outputs of two networks are subtracted and scaled up: digits must be left of it."""

@@ -69,6 +69,7 @@ class _Team:
         self._members, self._samples, self._training = members, samples, training
         self._place, self._checkpoint, self._bar, self._done = place, checkpoint, bar, done
         self._runs: list[Run] = []
+        self._tight = False  # a batch did not fit, and may have left something behind
         self.found: dict[int, Outcome] = {}
 
     def take(self, place: int, outcome: Outcome) -> None:
@@ -118,6 +119,9 @@ class _Team:
     def _fill(self, plan: list[Batch], memory: float) -> None:
         """Start batches while there is room."""
         while plan and (not self._runs or self._room(plan[0], memory)):
+            if self._tight:
+                self._place.release()
+                self._tight = False
             batch = plan.pop(0)
             left = tuple(k for k in batch.places if k not in self.found)
             if not left:
@@ -175,6 +179,7 @@ class _Team:
 
     def _split(self, batch: Batch, plan: list[Batch]) -> None:
         """Plan the same networks in smaller batches."""
+        self._tight = True
         n_samples = self._samples.x.shape[1]
         if len(batch.places) > 1:
             plan[:0] = batch.halves()

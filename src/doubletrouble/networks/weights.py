@@ -181,10 +181,10 @@ def gradient(
 
     `inputs` are those of every layer.
     """
-    into, layers, keep = list(out.layers), list(weights.layers), float(more)
+    into, layers = list(out.layers), list(weights.layers)
     for layer in reversed(range(len(layers))):
         matrix, bias = into[layer]
-        matrix.baddbmm_(inputs[layer].mT, slope, beta=keep)
+        kernels.add_product(matrix, inputs[layer], slope, more=more)
         total = slope.sum(1, keepdim=True)
         bias.add_(total) if more else bias.copy_(total)
         if layer:
