@@ -4,7 +4,7 @@ Fields are Python floats, or arrays of the shape the problem broadcasts to.
 """
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Generic, Self, TypeVar
 
 import numpy as np
@@ -118,6 +118,10 @@ class Estimate(_Result):
     value: Value
     standard_error: Value
     n_draws: int
+    confidence: float = field(default=0.95, repr=False)  # of `interval`
+
+    def __post_init__(self) -> None:
+        _check_confidence(self.confidence)
 
     @classmethod
     def of(cls, draws: FloatArray) -> Self:
@@ -129,21 +133,18 @@ class Estimate(_Result):
             value=_plain(mean), standard_error=_plain(spread / math.sqrt(count)), n_draws=count
         )
 
-    def interval(self, confidence: float = 0.95) -> tuple[Value, Value]:
+    @property
+    def interval(self) -> "Interval":
         """A confidence interval for the mean, by Student's distribution.
 
-        >>> low, high = Estimate(value=1.0, standard_error=0.1, n_draws=10).interval(0.95)
-        >>> round(low, 3), round(high, 3)
-        (0.774, 1.226)
-        """
-        if not 0 < confidence < 1:
-            raise ValueError(f"confidence must be in (0, 1), got {confidence!r}")
-        from scipy.special import stdtrit
+        It is at `confidence`; called with another one, at that.
 
-        few = self.n_draws < 2  # one draw says nothing of its spread
-        quantile = 1.0 if few else float(stdtrit(self.n_draws - 1, 0.5 + confidence / 2))
-        reach = quantile * self.standard_error
-        return self.value - reach, self.value + reach
+        >>> estimate = Estimate(value=1.0, standard_error=0.1, n_draws=10)
+        >>> low, high = estimate.interval
+        >>> round(low, 3), round(high, 3), round(estimate.interval(0.99).low, 3)
+        (0.774, 1.226, 0.675)
+        """
+        return Interval.of(self, self.confidence)
 
     def z_score(self, expected: Value) -> Value:
         """How many standard errors the mean lies above an expected value; 0 where they agree.
@@ -154,6 +155,50 @@ class Estimate(_Result):
         off = np.asarray(self.value - expected)
         with np.errstate(divide="ignore", invalid="ignore"):
             return _plain(np.where(off == 0, 0.0, off / np.asarray(self.standard_error)))
+
+
+class Interval(tuple[Value, Value]):
+    """The lower and the upper end of a confidence interval.
+
+    Called with another confidence, it is the interval at that.
+    """
+
+    _estimate: Estimate
+
+    @classmethod
+    def of(cls, estimate: Estimate, confidence: float) -> Self:
+        """The interval of an estimate."""
+        _check_confidence(confidence)
+        from scipy.special import stdtrit
+
+        few = estimate.n_draws < 2  # one draw says nothing of its spread
+        quantile = 1.0 if few else float(stdtrit(estimate.n_draws - 1, 0.5 + confidence / 2))
+        reach = quantile * estimate.standard_error
+        found = cls((estimate.value - reach, estimate.value + reach))
+        found._estimate = estimate
+        return found
+
+    @property
+    def low(self) -> Value:
+        """The lower end."""
+        return self[0]
+
+    @property
+    def high(self) -> Value:
+        """The upper end."""
+        return self[1]
+
+    def __call__(self, confidence: float = 0.95) -> "Interval":
+        """The interval of the same estimate at another confidence."""
+        return Interval.of(self._estimate, confidence)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Interval.of, (self._estimate, self._estimate.confidence)
+
+
+def _check_confidence(confidence: float) -> None:
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence must be in (0, 1), got {confidence!r}")
 
 
 def _plain(array: FloatArray) -> Value:

@@ -1,6 +1,7 @@
 """Originals and projections made elsewhere, where they lie beside the repository."""
 
 import csv
+import gzip
 import hashlib
 from functools import cache
 from pathlib import Path
@@ -10,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from doubletrouble.data.cifar import python_batch
+from doubletrouble.data.cifar import PYTHON, python_batch
+from doubletrouble.data.errors import DataError
 from doubletrouble.data.load import load_data
 from doubletrouble.data.sources import SOURCES
 from tests.data.files import SHARED
@@ -92,6 +94,34 @@ def test_sizes_and_checksums_are_those_of_the_list() -> None:
                 assert (original.size, original.sha256) == (int(row["bytes"]), row["sha256"])
                 compared += 1
     assert compared == 14
+
+
+def test_unpacked_checksums_are_those_of_the_files_here() -> None:
+    for original in SOURCES["mnist"].others:
+        content = gzip.decompress(needed(f"mnist/{original.name}.gz").read_bytes())
+        assert hashlib.sha256(content).hexdigest() == original.sha256
+        assert len(content) == original.size
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz"])
+def test_one_changed_byte_of_mnist_is_found(tmp_path: Path, suffix: str) -> None:
+    for path in needed("mnist").iterdir():
+        (tmp_path / path.name).symlink_to(path)
+    changed = tmp_path / "t10k-images-idx3-ubyte.gz"
+    content = bytearray(gzip.decompress(changed.read_bytes()))
+    content[5000] ^= 1
+    changed.unlink()
+    new = gzip.compress(content, compresslevel=1) if suffix else bytes(content)
+    changed.with_name(f"t10k-images-idx3-ubyte{suffix}").write_bytes(new)
+    with pytest.raises(DataError, match=r"t10k-images.* is damaged, or of another set"):
+        load_data("mnist", folder=tmp_path, download=False)
+
+
+def test_the_test_batch_of_cifar_is_no_batch_to_train_on(tmp_path: Path) -> None:
+    for name in PYTHON.names:
+        (tmp_path / name).symlink_to(needed("cifar-10-batches-py/test_batch"))
+    with pytest.raises(DataError, match="must be data_batch_1 of cifar10, got test_batch of"):
+        load_data("cifar10", folder=tmp_path, download=False)
 
 
 def test_the_files_here_have_these_checksums() -> None:

@@ -52,6 +52,11 @@ def test_a_view_that_is_read_only_but_not_its_base_is_copied() -> None:
     assert found.x_train[0, 0] == 0.0
 
 
+def test_the_largest_inputs_are_accepted() -> None:
+    assert data(x_train=changed(X, (0, 0), -1e15)).x_train[0, 0] == -1e15
+    assert data(x_test=changed(X[:2], (0, 0), 1e15)).x_test[0, 0] == 1e15
+
+
 def test_what_is_trained_on_lies_in_the_pool() -> None:
     found = Data(**POOL)
     assert np.shares_memory(found.x_train, found.pool_x)
@@ -143,6 +148,14 @@ BAD: list[tuple[dict[str, Any], str]] = [
      "pool_x must be finite, got nan at index (4, 0)"),
     ({"x_train": changed(X, (0, 0), np.nan), "pool_x": X, "pool_y": Y},
      "x_train must be finite, got nan at index (0, 0)"),
+    ({"x_train": changed(X, (3, 1), 1e39)},
+     "x_train must be at most 1e+15 in magnitude, got 1e+39 at index (3, 1)"),
+    ({"x_test": changed(X[:2], (1, 0), -1.1e15).tolist()},
+     "x_test must be at most 1e+15 in magnitude, got -1100000000000000.0 at index (1, 0)"),
+    ({"pool_x": changed(X, (4, 0), 1e50), "pool_y": Y},
+     "pool_x must be at most 1e+15 in magnitude, got 1e+50 at index (4, 0)"),
+    ({"x_train": changed(changed(X, (0, 0), 1e50), (3, 1), np.nan)},
+     "x_train must be finite, got nan at index (3, 1)"),
     ({"y_train": np.ones(6)}, "y_train must hold both classes, got only 1.0"),
     ({"y_train": -np.ones(6)}, "y_train must hold both classes, got only -1.0"),
     ({"y_train": changed(Y, 2, 0.0)}, "y_train must be -1 or 1, got 0.0 at index 2"),
@@ -201,4 +214,4 @@ def test_no_new_memory_for_arrays_that_are_ours() -> None:
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert peak < large.nbytes / 4  # the mask of finite numbers has an eighth
+    assert peak < large.nbytes / 4  # the comparison with the pool takes an eighth

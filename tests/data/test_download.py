@@ -1,8 +1,11 @@
 """Downloads: whole and verified, or a sentence and nothing left behind. The server is our own."""
 
 import errno
+import fcntl
 import os
 import socket
+import subprocess
+import sys
 import urllib.request
 from collections.abc import Iterator
 from dataclasses import replace
@@ -58,6 +61,7 @@ def test_a_set_is_downloaded_once_with_progress(
     name: str, place: str, files: dict[str, bytes],
 ) -> None:  # fmt: skip
     first = load_data(name, folder=tmp_path, **SMALL)
+    assert first.settings["source"] == "original files"
     said = capsys.readouterr()
     assert said.out == ""
     for file in files:
@@ -109,7 +113,7 @@ def test_files_are_as_readable_as_any_other(server: Server, tmp_path: Path) -> N
 
 
 def test_nothing_is_asked_with_download_false(server: Server, tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="download=False"):
+    with pytest.raises(DataError, match="downloads are switched off"):
         load_data("mnist", folder=tmp_path, download=False, **SMALL)
     assert server.asked == []
 
@@ -166,6 +170,14 @@ def test_a_truncated_answer(server: Server, tmp_path: Path, chunked: bool) -> No
     assert "so it is truncated; try again later; or put" in sentence
 
 
+def test_a_web_page_is_not_called_truncated(server: Server, tmp_path: Path) -> None:
+    server.files[FIRST] = b"<!DOCTYPE html><title>Log in</title>"
+    assert failed("mnist", tmp_path).startswith(
+        f"{server.url}{FIRST} is not the expected file: it must be packed by gzip, got a web page; "
+        "try again later; or put "
+    )
+
+
 def test_a_long_answer(server: Server, tmp_path: Path) -> None:
     server.files[FIRST] += b"more"
     assert f"must have {len(FILES[FIRST])} bytes, got more" in failed("mnist", tmp_path)
@@ -216,6 +228,68 @@ def test_ctrl_c_leaves_nothing(
     with pytest.raises(KeyboardInterrupt, match=f"stopped; nothing is left of {FIRST}"):
         load_data("mnist", folder=tmp_path, **SMALL)
     assert contents(tmp_path) == {}
+
+
+WRITES = """
+import sys, time, pathlib
+from doubletrouble.data.download import _arriving
+with _arriving(pathlib.Path(sys.argv[1])) as new:
+    new.write_bytes(b"half")
+    print(new.name, flush=True)
+    time.sleep(60)
+"""
+
+
+def test_what_a_killed_process_left_goes_with_the_next_download(
+    server: Server, tmp_path: Path
+) -> None:
+    folder = tmp_path / "mnist"
+    write(folder, {f".{SECOND}-00.part": b"old", f".{FIRST}x": b"a name of one's own"})
+    command = [sys.executable, "-c", WRITES, str(folder / FIRST)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as writing:
+        assert writing.stdout is not None
+        part = folder / writing.stdout.readline().strip()
+        try:
+            load_data("mnist", folder=tmp_path, **SMALL)
+            kept = {f".{FIRST}x": b"a name of one's own"}
+            assert contents(folder) == {**FILES, **kept, part.name: b"half"}  # it is alive
+        finally:
+            writing.kill()
+    assert part.exists()
+    (folder / FIRST).unlink()
+    load_data("mnist", folder=tmp_path, **SMALL)
+    assert contents(folder) == {**FILES, **kept}
+
+
+def test_a_file_removed_before_it_is_locked_is_made_again(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock = fcntl.flock
+    removed: list[Path] = []
+
+    def late(file: Any, how: int) -> None:
+        if not removed:
+            removed.append(Path(file.name))
+            removed[0].unlink()
+        lock(file, how)
+
+    monkeypatch.setattr(fcntl, "flock", late)
+    load_data("mnist", folder=tmp_path, **SMALL)
+    assert removed
+    assert contents(tmp_path / "mnist") == FILES
+
+
+def test_without_locks_a_download_is_good(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def none(*_: Any) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", none)
+    left = {f".{FIRST}-00.part": b"nobody knows whose"}
+    write(tmp_path / "mnist", left)
+    load_data("mnist", folder=tmp_path, **SMALL)
+    assert contents(tmp_path / "mnist") == {**FILES, **left}
 
 
 def test_the_known_archives_are_named_by_their_publishers() -> None:

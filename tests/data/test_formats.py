@@ -149,7 +149,7 @@ def test_a_broken_archive_is_refused(
     archive.write_bytes(whole[:-6] + bytes([whole[-6] ^ 1]) + whole[-5:])
     assert "CRC" in refused(read_cifar, version, archive)
     archive.write_bytes(b"<html>")
-    assert "is truncated or damaged" in refused(read_cifar, version, archive)
+    assert "is not the expected file" in refused(read_cifar, version, archive)
 
 
 def test_only_the_batches_of_an_archive_are_looked_at(tmp_path: Path) -> None:
@@ -258,4 +258,25 @@ def test_zlib_errors_are_sentences(tmp_path: Path) -> None:
     path.write_bytes(gzip.compress(FILE, mtime=0)[:10] + b"\xff" * 30)
     with pytest.raises(zlib.error):
         gzip.decompress(path.read_bytes())
-    assert "cannot be read" in refused(read_idx, path, 3)
+    assert "is damaged: Error -3" in refused(read_idx, path, 3)
+
+
+@pytest.mark.parametrize(
+    ("content", "got"),
+    [
+        (b"<html>not found</html>", "a web page"),
+        (b"\xef\xbb\xbf\r\n<!DOCTYPE html>", "a web page"),
+        (FILE, "the bytes 00000803 first"),
+    ],
+)
+def test_what_is_not_packed_is_not_called_truncated(
+    tmp_path: Path, content: bytes, got: str
+) -> None:
+    path = tmp_path / "a.gz"
+    path.write_bytes(content)
+    sentence = (
+        f"{path} is not the expected file: it must be packed by gzip, got {got}; "
+        "replace it, or delete it to have it downloaded"
+    )
+    assert refused(read_idx, path, 3) == sentence
+    assert refused(read_cifar, BINARY, path) == sentence

@@ -148,7 +148,7 @@ def test_scale_and_type() -> None:
 
 def test_fresh_initializations_leave_one_data_set_out() -> None:
     f = predictions()
-    found = decompose_predictions(f, truth(), crossed=False).bias
+    found = decompose_predictions(f, truth(), crossed=False, include_test=False).bias
     without = [
         decompose_predictions(np.delete(f, d, axis=0), truth(), crossed=False).bias.value
         for d in range(6)
@@ -160,7 +160,7 @@ def test_fresh_initializations_leave_one_data_set_out() -> None:
 
 def test_the_standard_error_of_a_mean_square_is_the_usual_one() -> None:
     f = predictions((8, 1, 1, 5))
-    found = decompose_predictions(f, truth()).total
+    found = decompose_predictions(f, truth(), include_test=False).total
     errors = np.mean((f - truth()) ** 2, axis=(1, 2, 3))
     assert found.standard_error == pytest.approx(np.std(errors, ddof=1) / math.sqrt(8))
 
@@ -168,11 +168,11 @@ def test_the_standard_error_of_a_mean_square_is_the_usual_one() -> None:
 def test_shared_initializations_and_test_points_add_to_it() -> None:
     f = Effects(initialization=5.0).draw((30, 2, 4, 20), np.random.default_rng(0))
     zeros = np.zeros(20)
-    fresh = decompose_predictions(f, zeros, crossed=False).initialization
-    shared = decompose_predictions(f, zeros).initialization
+    fresh = decompose_predictions(f, zeros, crossed=False, include_test=False).initialization
+    shared = decompose_predictions(f, zeros, include_test=False).initialization
     assert shared.standard_error > 3 * fresh.standard_error
     assert 4 <= shared.n_draws < 10
-    drawn = decompose_predictions(f, zeros, include_test=True).initialization
+    drawn = decompose_predictions(f, zeros).initialization
     assert drawn.standard_error > shared.standard_error
     assert drawn.value == shared.value
 

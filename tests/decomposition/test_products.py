@@ -8,7 +8,7 @@ import pytest
 
 from doubletrouble.decomposition import products
 from doubletrouble.decomposition.design import Design
-from doubletrouble.decomposition.products import combine, mean_products
+from doubletrouble.decomposition.products import Target, combine, mean_products
 from doubletrouble.parameters import FloatArray
 
 SHAPES = [(3, 2, 3, 2), (4, 3, 3, 1), (3, 1, 4, 2), (4, 2, 1, 3), (3, 1, 1, 2), (1, 2, 3, 2)]
@@ -48,13 +48,17 @@ def described(shape: tuple[int, int, int, int], *, crossed: bool) -> Design:
     )  # fmt: skip
 
 
+def against(truth: FloatArray) -> dict[str, Target]:
+    return {"truth": Target(truth, np.zeros_like(truth))}
+
+
 @pytest.mark.parametrize("crossed", [True, False])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_products_are_means_over_pairs(shape: tuple[int, int, int, int], crossed: bool) -> None:
     rng = np.random.default_rng(sum(shape))
     f, truth = 3 + rng.normal(size=shape), rng.normal(size=shape[-1])
     design = described(shape, crossed=crossed)
-    statistics = mean_products(f, {"truth": truth}, design)
+    statistics = mean_products(f, against(truth), design, by_point=True)
     shared = crossed and shape[2] > 1
     compared = 0
     for kind in statistics.keys() - {"truth"}:
@@ -64,7 +68,10 @@ def test_products_are_means_over_pairs(shape: tuple[int, int, int, int], crossed
             expected = brute(some, (KINDS if crossed else FRESH)[kind])
             assert found.table[place] == pytest.approx(expected, rel=1e-11, nan_ok=True)
             compared += not np.isnan(expected)
-        assert found.points.mean() == pytest.approx(found.table[0, 0], rel=1e-12)
+        halves = [f[::2], f[1::2]] if len(f) > 3 else [f]
+        for points, half in zip(found.points, halves, strict=True):
+            expected = brute(half - truth, (KINDS if crossed else FRESH)[kind])
+            assert points.mean() == pytest.approx(expected, rel=1e-11)
     assert compared >= 3
 
 
@@ -72,7 +79,7 @@ def test_products_are_means_over_pairs(shape: tuple[int, int, int, int], crossed
 @pytest.mark.parametrize("shape", SHAPES)
 def test_every_possible_product_is_there(shape: tuple[int, int, int, int], crossed: bool) -> None:
     f = np.random.default_rng(0).normal(size=shape)
-    found = mean_products(f, {}, described(shape, crossed=crossed))
+    found = mean_products(f, {}, described(shape, crossed=crossed), by_point=False)
     kinds = KINDS if crossed else {n: d for n, d in FRESH.items() if n != "other_data"}
     assert set(found) == {n for n, differ in kinds.items() if not np.isnan(brute(f, differ))}
 
@@ -80,9 +87,11 @@ def test_every_possible_product_is_there(shape: tuple[int, int, int, int], cross
 def test_blocks_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
     shape = (4, 2, 3, 7)
     rng = np.random.default_rng(1)
-    f, targets = rng.normal(size=shape), {"truth": rng.normal(size=7)}
-    whole = mean_products(f, targets, described(shape, crossed=True))
+    f, targets = rng.normal(size=shape), against(rng.normal(size=7))
+    design = described(shape, crossed=True)
+    whole = mean_products(f, targets, design, by_point=True)
     monkeypatch.setattr(products, "BLOCK", 50)  # two test points at a time
-    for name, found in mean_products(f, targets, described(shape, crossed=True)).items():
+    for name, found in mean_products(f, targets, design, by_point=True).items():
+        assert found.points.shape == (2, 7)
         np.testing.assert_allclose(found.table, whole[name].table, rtol=1e-12, atol=1e-14)
         np.testing.assert_allclose(found.points, whole[name].points, rtol=1e-12, atol=1e-14)

@@ -127,7 +127,7 @@ def coverage(
     hits: dict[str, list[bool]] = {}
     for _ in range(repeats):
         f = effects.draw(shape, rng, crossed=crossed)
-        found = decompose_predictions(f, np.zeros(shape[-1]), crossed=crossed)
+        found = decompose_predictions(f, np.zeros(shape[-1]), crossed=crossed, include_test=False)
         for name, part in answers(found).items():
             low, high = part.interval(0.95)
             hits.setdefault(name, []).append(bool(low <= truth[name] <= high))
@@ -147,7 +147,7 @@ def test_intervals_cover(shape: tuple[int, int, int, int], crossed: bool) -> Non
 @pytest.mark.parametrize("crossed", [True, False])
 def test_intervals_cover_with_heavy_tails(crossed: bool) -> None:
     found = coverage(Effects(tails=5.0), (20, 2, 5, 30), crossed=crossed)
-    assert min(found.values()) > 0.88, found
+    assert min(found.values()) > 0.86, found
     assert max(found.values()) < 0.99, found
 
 
@@ -156,7 +156,8 @@ def test_shared_initializations_taken_for_fresh_ones_do_not_cover() -> None:
     effects, rng = Effects(initialization=2.0), np.random.default_rng(6)
     hits = []
     for _ in range(200):
-        found = decompose_predictions(effects.draw((20, 2, 4, 30), rng), crossed=False)
+        f = effects.draw((20, 2, 4, 30), rng)
+        found = decompose_predictions(f, crossed=False, include_test=False)
         low, high = found.initialization.interval()
         hits.append(bool(low <= effects.sequential["initialization"] <= high))
     assert np.mean(hits) < 0.7

@@ -107,7 +107,7 @@ def test_the_table() -> None:
 # --- bad input -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("shape", [(3,), (2, 3, 4), (1, 2, 3, 4, 5), (2, 0, 3, 4), (2, 2, 3, 0)])
+@pytest.mark.parametrize("shape", [(3,), (2, 3, 4), (1, 2, 3, 4, 5, 6), (2, 0, 3, 4), (2, 2, 3, 0)])
 def test_shapes_are_refused(shape: tuple[int, ...]) -> None:
     sentence = r"^predictions must be an array \[data, noise, init, test\] .*, got shape "
     with pytest.raises(ValueError, match=sentence + re.escape(str(shape))):

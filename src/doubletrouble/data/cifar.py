@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from doubletrouble.data.errors import DataError
+from doubletrouble.data.packed import check_packed
 from doubletrouble.data.pickles import read_pickle
 
 PIXELS = 3 * 32 * 32
@@ -26,6 +27,8 @@ _PIECE = 2**22
 Bytes: TypeAlias = npt.NDArray[np.uint8]
 Batch: TypeAlias = tuple[Bytes, Bytes]
 """Images, one a row, and their classes."""
+Look: TypeAlias = Callable[[str, bytes, str], None]
+"""Is shown the name of a batch, what the file holds, and where it is."""
 
 
 def binary_batch(content: bytes, where: str) -> Batch:
@@ -86,10 +89,18 @@ PYTHON = Version(
 )  # fmt: skip
 
 
-def read_cifar(version: Version, path: Path) -> tuple[Batch, Batch]:
-    """Read the batches in a folder or in an archive: those to train on as one, and the test's."""
+def read_cifar(
+    version: Version, path: Path, look: Look = lambda name, content, where: None
+) -> tuple[Batch, Batch]:
+    """Read the batches in a folder or in an archive: those to train on as one, and the test's.
+
+    `look` sees every batch before it is decoded.
+    """
     pieces = _in_folder(version, path) if path.is_dir() else _in_archive(version, path)
-    batches = {name: version.decode(content, where) for name, content, where in pieces}
+    batches = {}
+    for name, content, where in pieces:
+        look(name, content, where)
+        batches[name] = version.decode(content, where)
     missing = [name for name in version.names if name not in batches]
     if missing:
         raise DataError(f"{path} must hold every batch of CIFAR-10, got no {', '.join(missing)}")
@@ -109,6 +120,7 @@ def _in_folder(version: Version, folder: Path) -> Iterator[tuple[str, bytes, str
 def _in_archive(version: Version, path: Path) -> Iterator[tuple[str, bytes, str]]:
     wanted = {PurePosixPath(version.folder, name): name for name in version.names}
     try:
+        check_packed(path)
         with gzip.open(path) as whole:
             with tarfile.open(fileobj=whole, mode="r|") as archive:
                 for member in archive:

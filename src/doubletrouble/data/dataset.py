@@ -31,16 +31,18 @@ class _Finite(Parameter):
 
 
 _FINITE = _Finite(symbol="x", meaning="a coordinate of a sample", typical=(-1.0, 1.0))
+_LARGEST = 1e15  # networks are trained in float32, which ends at 3e38, and inputs are squared
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Data:
     """Two classes of samples, from `load_data` or from arrays of one's own.
 
-    Inputs have a row for each sample; labels are -1 or +1, and both are among those to train on.
-    Arrays are copied and cannot be changed. `pool_x` and `pool_y` hold every training sample there
-    is, of which `x_train` and `y_train` are the first; `blocks` cuts several data sets from them.
-    `settings` is a note of how the data were made; nothing is computed from it.
+    Inputs have a row for each sample, of numbers up to 1e15 in magnitude; labels are -1 or +1, and
+    both are among those to train on. Arrays are copied and cannot be changed. `pool_x` and `pool_y`
+    hold every training sample there is, of which `x_train` and `y_train` are the first; `blocks`
+    cuts several data sets from them. `settings` is a note of how the data were made; nothing is
+    computed from it.
 
     >>> data = Data(x_train=[[0, 1], [2, 3]], y_train=[-1, 1], x_test=[[1, 1]], y_test=[1])
     >>> data
@@ -159,7 +161,10 @@ def _inputs(name: str, value: Any, *, copy: bool = True) -> FloatArray:
             f"{name} must have a row for each sample and a column for each dimension, "
             f"got shape {array.shape}"
         )
-    refuse(name, array, _FINITE.outside(array), _FINITE.domain)
+    # two numbers tell whether all are good (NaN is not); a mask would take memory
+    if not max(array.max(), -array.min()) <= _LARGEST:
+        refuse(name, array, _FINITE.outside(array), _FINITE.domain)
+        refuse(name, array, np.abs(array) > _LARGEST, f"at most {_LARGEST:g} in magnitude")
     return array
 
 

@@ -2,12 +2,15 @@
 
 What arrives goes to a temporary file beside its destination, is compared with the size and the
 checksum published, and only then gets its name, in one step. Whatever happens before that, a full
-disk or Ctrl-C included, the temporary file is removed, and so are folders made for it.
+disk or Ctrl-C included, the temporary file is removed, and so are folders made for it. A process
+that is killed cannot do that; the next download of the file does. It tells what is left over from
+what another process is writing by a lock, which ends with whoever holds it.
 """
 
 import http.client
 import os
 import secrets
+import sys
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -18,23 +21,31 @@ from pathlib import Path
 from tqdm import tqdm
 
 from doubletrouble.data.errors import DataError
+from doubletrouble.data.packed import ENOUGH, instead_of_gzip
 from doubletrouble.data.sources import Original
+
+if sys.platform != "win32":
+    import fcntl
 
 TIMEOUT = 30.0  # seconds without a sign of the server
 
 _PIECE = 2**16
+_TEMPORARY = ".{}-{}.part"
 
 
 def download(url: str, original: Original, folder: Path) -> Path:
     """Fetch a file into a folder, with a progress bar; a `DataError` says why it cannot be had."""
     path = folder / original.name
-    with _answer(url) as answer, _arriving(path) as new, new.open("xb") as file:
+    with _answer(url) as answer, _arriving(path) as new, new.open("wb") as file:
         size, digest = 0, sha256()
         with tqdm(
             total=original.size, desc=original.name, unit="B", unit_scale=True, unit_divisor=1024,
             dynamic_ncols=True, mininterval=0.5,
         ) as bar:  # fmt: skip
             for piece in _pieces(answer, url):
+                instead = None if size else instead_of_gzip(piece[:ENOUGH])
+                if instead and path.suffix == ".gz":
+                    raise DataError(f"{url} {instead}; try again later")
                 size += len(piece)
                 if size > original.size:
                     break
@@ -92,11 +103,13 @@ def _offline(url: str, error: Exception) -> DataError:
 def _arriving(path: Path) -> Iterator[Path]:
     """A path to write to that gets its own name at the end, or leaves nothing behind."""
     made = [folder for folder in path.parents if not folder.exists()]
-    new = path.with_name(f".{path.name}-{secrets.token_hex(4)}.part")
+    new = path.with_name(_TEMPORARY.format(path.name, secrets.token_hex(4)))
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        yield new
-        os.replace(new, path)
+        _remove_leftovers(path)
+        with _locked(new):
+            yield new
+            os.replace(new, path)
     except BaseException as error:
         with suppress(OSError):
             new.unlink(missing_ok=True)
@@ -107,3 +120,30 @@ def _arriving(path: Path) -> Iterator[Path]:
         if isinstance(error, OSError):  # the network's have become sentences already
             raise DataError(f"cannot write {path}: {error.strerror or error}") from error
         raise
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Make a file that other processes leave alone for as long as this one lives."""
+    if sys.platform == "win32":  # where nobody can remove what is being written
+        yield
+        return
+    while True:
+        with path.open("xb") as file:
+            with suppress(OSError):  # a file system without locks: nobody can take one, either
+                fcntl.flock(file, fcntl.LOCK_EX)
+            if path.exists():  # nobody has removed it in between
+                yield
+                return
+
+
+def _remove_leftovers(path: Path) -> None:
+    """Remove what killed processes have left of this file."""
+    for part in path.parent.glob(_TEMPORARY.format(path.name, "*")):
+        with suppress(OSError):  # somebody is writing it
+            if sys.platform == "win32":
+                part.unlink()
+                continue
+            with part.open("r+b") as file:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                part.unlink()

@@ -2,6 +2,8 @@
 
 from doubletrouble.errors import DoubleTroubleError
 
+REPLACE = "replace it, or delete it to have it downloaded"
+
 
 class DataError(DoubleTroubleError, ValueError):
     """A data set cannot be read or downloaded; the message says why and how to go on."""

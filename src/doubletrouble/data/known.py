@@ -30,7 +30,7 @@ def known_set(
             where = " or ".join(map(str, roots))
             raise DataError(
                 f"{name} must be in {where}, where {', '.join(originals.missing)} cannot be found, "
-                "and download=False keeps it from being fetched"
+                "and downloads are switched off"
             )
         _fetch(originals, folder)
         originals = find_originals(source, roots)

@@ -1,14 +1,11 @@
 """The well-known archives: who serves them, in which files, of which size and checksum.
 
 Checksums are SHA-256. CIFAR-10's page publishes MD5 for the archives, c32a1d4a… for the binary
-version and c58f3010… for Python's; the SHA-256 below are of the same files.
+version and c58f3010… for Python's; the SHA-256 below are of the same files. What the files of
+Fashion-MNIST and CIFAR-10's binary archive hold when unpacked has no checksum here.
 """
 
 from dataclasses import dataclass
-from hashlib import file_digest
-from pathlib import Path
-
-from doubletrouble.data.errors import DataError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +32,11 @@ class Source:
         """The name with underscores, as in the names of stored projections."""
         return self.name.replace("-", "_")
 
+    @property
+    def known(self) -> tuple[Original, ...]:
+        """Every file with a checksum."""
+        return self.files + self.others
+
 
 def _files(*rows: tuple[str, int, str]) -> tuple[Original, ...]:
     return tuple(Original(name=name, size=size, sha256=digest) for name, size, digest in rows)
@@ -54,6 +56,16 @@ MNIST = Source(
          "8d422c7b0a1c1c79245a5bcf07fe86e33eeafee792b84584aec276f5a2dbc4e6"),
         ("t10k-labels-idx1-ubyte.gz", 4_542,
          "f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6"),
+    ),
+    others=_files(  # the same, unpacked
+        ("train-images-idx3-ubyte", 47_040_016,
+         "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db"),
+        ("train-labels-idx1-ubyte", 60_008,
+         "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5"),
+        ("t10k-images-idx3-ubyte", 7_840_016,
+         "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7"),
+        ("t10k-labels-idx1-ubyte", 10_008,
+         "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2"),
     ),
 )
 FASHION_MNIST = Source(
@@ -99,33 +111,3 @@ CIFAR10 = Source(
 # fmt: on
 
 SOURCES = {source.name: source for source in (MNIST, FASHION_MNIST, CIFAR10)}
-
-
-def check_original(path: Path, source: Source) -> None:
-    """Refuse a file of the original's size that is not the original; packed anew, it may differ."""
-    for original in source.files + source.others:
-        as_long = original.name == path.name and original.size == path.stat().st_size
-        if as_long and _digest(path) != original.sha256:
-            raise DataError(
-                f"{path} is damaged: it has the size of the original but another checksum; "
-                "replace it, or delete it to have it downloaded"
-            )
-
-
-def _digest(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            return file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise DataError(f"{path} cannot be read: {error.strerror or error}") from error
-
-
-def is_of_another(path: Path, source: Source) -> bool:
-    """Whether a file is another set's: MNIST and Fashion-MNIST use the same names."""
-    size = path.stat().st_size
-    return any(
-        original.name == path.name and original.size == size
-        for other in SOURCES.values()
-        if other.name != source.name
-        for original in other.files
-    )

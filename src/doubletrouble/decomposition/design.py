@@ -13,6 +13,9 @@ class Design:
     n_test: int  # T: test points
     crossed: bool  # the same K initializations for every data set, or fresh ones
     targets: tuple[str, ...]  # what predictions are held against: truth, y_test, both or neither
+    deterministic: bool = False  # a learner without randomness: one initialization is all
+    noiseless: bool = False  # labels without noise: one draw of them is all
+    injected: float | None = None  # see `parts`: own noise of the labels over that added to it
 
     @property
     def shares_inits(self) -> bool:
@@ -35,16 +38,16 @@ class Design:
     def _need(self, need: str) -> tuple[bool, str]:
         """Whether something is given, and how to ask for it."""
         drawn = {
-            "noise": (self.n_noise, "draws of label noise on each data set"),
-            "init": (self.n_init, "initializations"),
-            "data": (self.n_data, "data sets"),
+            "noise": (self.n_noise, self.noiseless, "draws of label noise on each data set"),
+            "init": (self.n_init, self.deterministic, "initializations"),
+            "data": (self.n_data, False, "data sets"),
         }
         if need in drawn:
-            count, what = drawn[need]
-            return count > 1, f"2 or more {what}, got {count}"
+            count, none_needed, what = drawn[need]
+            return count > 1 or none_needed, f"2 or more {what}, got {count}"
         return {
             "crossed": (
-                self.crossed,
+                self.crossed or self.deterministic,
                 "the same initializations for every data set, got fresh ones (crossed=False)",
             ),
             "target": (bool(self.targets), "truth or y_test, got neither"),
@@ -52,23 +55,33 @@ class Design:
         }[need]
 
     @property
+    def absorbed(self) -> dict[str, str]:
+        """What else is in a part: the words a reader must not miss."""
+        found = {}
+        if self.n_noise == 1 and not self.noiseless and self.n_data > 1:
+            found["sampling"] = "label noise"
+        if self.targets == ("y_test",):
+            found["bias"] = "noise floor"
+        return found
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """What a reader of the parts must know, a sentence each."""
-        found = [*self._absorbed(), *self._unknown_errors()]
+        found = [*self._absorptions(), *self._unknown_errors()]
         if not self.targets:
             found.append("Bias and total are not known: neither truth nor y_test was given.")
         elif self.targets == ("y_test",):
             found.append("Bias and total are against y_test and contain the noise of its labels.")
         return tuple(found)
 
-    def _absorbed(self) -> list[str]:
+    def _absorptions(self) -> list[str]:
         """Where the parts went that could not be told."""
         found = []
         last = "sampling" if self.n_data > 1 else "bias"
-        if self.n_noise == 1:
+        if self.n_noise == 1 and not self.noiseless:
             where = f"initialization and {last}" if self.n_init > 1 else last
             found.append(f"One noise draw for each data set: what label noise adds is in {where}.")
-        if self.n_init == 1:
+        if self.n_init == 1 and not self.deterministic:
             where = "sampling and bias" if self.crossed and self.n_data > 1 else last
             found.append(
                 f"One initialization: what its draw adds is in {where} "

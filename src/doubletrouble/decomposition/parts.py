@@ -18,6 +18,16 @@ differ, and of initialization when data sets differ:
     noise_initialization_sampling    noise - noise_sampling
     initialization                   other_data - other_data_init
     initialization_sampling          the paper's initialization - this one
+
+Labels of a finite pool come with one draw of noise, of known variance σ² say, which all training on
+them shares. Further noise of variance s², added n times, shows how the learner responds: a learner
+that is linear in its labels turns the labels' own noise into c = σ²/s² times what the added noise
+does (`injected`; to first order for others). What the paper calls noise is then known, and what of
+it is in the other products can be taken off:
+
+    noise                            c (same - other_noise)
+    initialization, sampling         as above, less noise - noise_sampling, less noise_sampling
+    total                            other_noise, against the target: without what was added
 """
 
 from collections.abc import Mapping
@@ -55,25 +65,45 @@ def sequential(design: Design) -> dict[str, Weights]:
     parts: dict[str, Weights] = {}
     last = "same"
     for name, product in steps.items():
-        if design.lacks(name, SEQUENTIAL[name]) is None:
+        if (name, True) in (("noise", design.noiseless), ("initialization", design.deterministic)):
+            parts[name] = {}
+        elif design.lacks(name, SEQUENTIAL[name]) is None:
             parts[name] = {last: 1.0, product: -1.0}
             last = product
     if design.targets:
         parts["bias"] = {last: 1.0, design.targets[0]: 1.0}
     if len(design.targets) > 1:
         parts["bayes"] = {design.targets[1]: 1.0, design.targets[0]: -1.0}
+    return parts if design.injected is None else _with_own_noise(parts, design)
+
+
+def _with_own_noise(parts: dict[str, Weights], design: Design) -> dict[str, Weights]:
+    """Noise as much as the labels' own, taken off the parts that contain it."""
+    noise = times(design.injected or 0.0, parts["noise"])
+    own = noise_sampling(design, noise)
+    parts |= {"noise": noise, "sampling": less(parts["sampling"], own)}
+    if parts.get("initialization"):
+        parts["initialization"] = less(parts["initialization"], less(noise, own))
     return parts
+
+
+def noise_sampling(design: Design, noise: Weights) -> Weights:
+    """That part of noise which initializations do not change."""
+    if design.n_init == 1:
+        return noise
+    scale = 1.0 if design.injected is None else design.injected
+    return {"other_init": scale, "other_noise_init": -scale} if design.n_noise > 1 else {}
 
 
 def anova(design: Design) -> dict[str, Weights]:
     """Main effects and interactions apart, as far as they can be told."""
     parts = sequential(design)
     noise, initialization = parts.get("noise", {}), parts.get("initialization", {})
-    noise_sampling = {"other_init": 1.0, "other_noise_init": -1.0}
-    alone = {"other_data": 1.0, "other_data_init": -1.0}
+    own = noise_sampling(design, noise)
+    alone = {} if design.deterministic else {"other_data": 1.0, "other_data_init": -1.0}
     parts |= {
-        "noise_sampling": noise_sampling,
-        "noise_initialization_sampling": less(noise, noise_sampling),
+        "noise_sampling": own,
+        "noise_initialization_sampling": less(noise, own),
         "initialization": alone,
         "initialization_sampling": less(initialization, alone),
     }
@@ -84,12 +114,22 @@ def ensemble(design: Design, n_members: float) -> Weights:
     """The squared error of K averaged members, against the target.
 
     Two members trained on the same labels share all but the initialization, so the mean of K
-    has 1/K of the square of one, and otherwise products of two.
+    has 1/K of the square of one, and otherwise products of two. Noise that was added to the labels
+    is averaged away.
     """
-    weights = {"same": 1 / n_members, design.target: 1.0}
-    return weights if n_members == 1 else weights | {"other_init": 1 - 1 / n_members}
+    one, two = ("same", "other_init")
+    if design.injected is not None:
+        one, two = ("other_noise", "other_noise_init")
+    if n_members == 1 or design.deterministic:
+        return {one: 1.0, design.target: 1.0}
+    return {one: 1 / n_members, two: 1 - 1 / n_members, design.target: 1.0}
 
 
 def less(left: Mapping[str, float], right: Mapping[str, float]) -> Weights:
     """A difference of two sums."""
     return {name: left.get(name, 0.0) - right.get(name, 0.0) for name in {**left, **right}}
+
+
+def times(factor: float, weights: Mapping[str, float]) -> Weights:
+    """A multiple of a sum."""
+    return {name: factor * weight for name, weight in weights.items()}

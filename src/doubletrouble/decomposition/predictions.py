@@ -6,24 +6,26 @@ import numpy.typing as npt
 from doubletrouble.decomposition import parts
 from doubletrouble.decomposition.design import Design
 from doubletrouble.decomposition.jackknife import estimate
-from doubletrouble.decomposition.products import LARGEST, combine, mean_products
+from doubletrouble.decomposition.products import LARGEST, Target, combine, mean_products
 from doubletrouble.decomposition.result import AnovaEstimates, Decomposition
-from doubletrouble.parameters import FloatArray, Numeric, Parameter, checked
+from doubletrouble.glossary import NOISE
+from doubletrouble.parameters import FloatArray, Parameter, checked, number
 from doubletrouble.results import Estimate
 
 _TARGET = Parameter(
     symbol="y", meaning="target at a test point", typical=(-1.0, 1.0), low=-LARGEST, high=LARGEST
 )
+_RATIO = Parameter(
+    symbol="σ²/s²", meaning="variance of the labels' own noise over that added", typical=(0.5, 2.0)
+)
 
 
 def decompose_predictions(
-    predictions: npt.ArrayLike,
-    truth: Numeric | None = None,
-    y_test: Numeric | None = None,
-    *,
-    crossed: bool = True,
-    include_test: bool = False,
-) -> Decomposition:
+    predictions: npt.ArrayLike, truth: npt.ArrayLike | None = None,
+    y_test: npt.ArrayLike | None = None, *, label_noise: npt.ArrayLike | None = None,
+    crossed: bool = True, include_test: bool = True, deterministic: bool = False,
+    noiseless: bool = False, injected: float | None = None, confidence: float = 0.95,
+) -> Decomposition:  # fmt: skip
     """Split the squared error into noise, initialization, sampling and bias, without bias.
 
     `predictions` is an array [data, noise, init, test]: training sets drawn independently; on the
@@ -33,16 +35,25 @@ def decompose_predictions(
     says that the k-th initialization is the same for all data sets, too (the same seed);
     `crossed=False`, that every data set has initializations of its own.
 
+    With a fifth axis, [data, noise, init, test, output], squares are added up over the outputs, and
+    targets have a number for each: probabilities of classes against one-hot labels give the score
+    of Brier.
+
     `truth` is the target at the test points without noise. `y_test` alone may be noisy, and its
-    noise is then part of bias and total. With both, bias is against the truth, total against
-    `y_test`, and `bayes` is the difference. With neither, there is no bias and no total.
+    noise is then part of bias and total, unless `label_noise`, its standard deviation (a number, or
+    one for each test point), is given and taken off. With `truth` and `y_test`, bias is against the
+    truth, total against `y_test`, and `bayes` is the difference. With neither, there is no bias and
+    no total.
 
     Estimates come from products of distinct draws: they are unbiased however few the draws, and
-    may be negative. An axis of length one leaves a part that cannot be told; `notes` says where
-    it went. Standard errors are for these test points: they say how the estimates would vary
-    with other data sets, noise and initializations. `include_test=True` adds how they vary with
-    the draw of the test points (a little too much: what is uncertain at each point by itself is
-    counted twice).
+    may be negative. An axis of length one leaves a part that cannot be told; `notes` says where it
+    went. Who knows that it is nothing says so: `deterministic`, a learner without randomness;
+    `noiseless`, labels without noise. `injected` is for labels with noise of their own, to which
+    the noise draws were added: the variance of their own over that of the added noise (`parts`).
+
+    Standard errors say how the estimates would vary with other data sets, noise, initializations
+    and test points; with `include_test=False`, for these test points. `confidence` is that of
+    every `interval`.
 
     >>> rng = np.random.default_rng(0)
     >>> data, init = rng.normal(size=(30, 1, 1, 200)), rng.normal(size=(30, 1, 5, 200))
@@ -50,27 +61,34 @@ def decompose_predictions(
     >>> result = decompose_predictions(1 + data + 0.7 * init + 0.5 * noise, truth=np.zeros(200))
     >>> print(result.table())
     part                  value   ± SE       share
-    noise              0.250047 ± 0.0033      9.2%
-    initialization     0.490413 ± 0.0061     18.0%
-    sampling           0.991718 ± 0.022      36.3%
-    bias               0.998563 ± 0.027      36.6%
-    total               2.73074 ± 0.037     100.0%
+    noise              0.250047 ± 0.0032      9.2%
+    initialization     0.490413 ± 0.0043     18.0%
+    sampling           0.991718 ± 0.026      36.3%
+    bias               0.998563 ± 0.029      36.6%
+    total               2.73074 ± 0.041     100.0%
     >>> round(result.ensemble(n_members=10).value, 2)
     2.06
     """
     array = _as_predictions(predictions)
-    n_data, n_noise, n_init, n_test = array.shape
-    given = {"truth": truth, "y_test": y_test}
-    targets = {name: _as_target(name, y, n_test) for name, y in given.items() if y is not None}
+    *draws, n_test = array.shape[:4]
+    n_data, n_noise, n_init = draws
+    targets = _targets(truth, y_test, label_noise, array.shape[3:])
+    if deterministic and n_init > 1:
+        raise ValueError(f"deterministic must be False for {n_init} initializations, got True")
+    if noiseless and n_noise > 1:
+        raise ValueError(f"noiseless must be False for {n_noise} noise draws, got True")
+    if injected is not None and n_noise == 1:
+        raise ValueError("injected must be None for one noise draw of each data set")
     design = Design(
-        n_data=n_data, n_noise=n_noise, n_init=n_init, n_test=n_test,
-        crossed=bool(crossed), targets=tuple(targets),
+        n_data=n_data, n_noise=n_noise, n_init=n_init, n_test=n_test, crossed=bool(crossed),
+        targets=tuple(targets), deterministic=bool(deterministic), noiseless=bool(noiseless),
+        injected=None if injected is None else number("injected", injected, _RATIO),
     )  # fmt: skip
-    statistics = mean_products(array, targets, design)
+    statistics = mean_products(array.reshape(*draws, -1), targets, design, by_point=include_test)
 
     def estimates(weights: dict[str, parts.Weights]) -> dict[str, Estimate]:
         return {
-            name: estimate(combine(sums, statistics), include_test=include_test)
+            name: estimate(combine(sums, statistics), confidence=confidence)
             for name, sums in weights.items()
         }
 
@@ -79,29 +97,55 @@ def decompose_predictions(
         parts=estimates(parts.sequential(design)),
         anova=AnovaEstimates(design=design, parts=estimates(parts.anova(design))),
         notes=design.notes,
-        include_test=include_test,
+        confidence=confidence,
         statistics=statistics,
     )
 
 
 def _as_predictions(value: npt.ArrayLike) -> npt.NDArray[np.generic]:
-    wanted = "predictions must be an array [data, noise, init, test]"
+    wanted = "predictions must be an array [data, noise, init, test] or one with outputs last"
     try:
         array = np.asarray(value)
     except ValueError as error:  # rows of different lengths
         raise ValueError(f"{wanted}, got {error}") from error
     if array.dtype.kind not in "iuf":
         raise TypeError(f"{wanted} of numbers, got an array of {array.dtype}")
-    if array.ndim != 4 or not array.size:
+    if array.ndim not in (4, 5) or not array.size:
         raise ValueError(f"{wanted} with every axis of length 1 or more, got shape {array.shape}")
     return array
 
 
-def _as_target(name: str, value: Numeric, n_test: int) -> FloatArray:
-    target = checked(name, value, _TARGET)
-    if np.shape(target) != (n_test,):
+def _targets(
+    truth: npt.ArrayLike | None, y_test: npt.ArrayLike | None, label_noise: npt.ArrayLike | None,
+    shape: tuple[int, ...],
+) -> dict[str, Target]:  # fmt: skip
+    """What predictions are held against; labels whose noise is known stand for the truth."""
+    given = {"truth": truth, "y_test": y_test}
+    values = {name: _as_target(name, y, shape) for name, y in given.items() if y is not None}
+    none = np.zeros(int(np.prod(shape)))
+    if label_noise is None:
+        return {name: Target(value, none) for name, value in values.items()}
+    if truth is not None or y_test is None:
+        raise ValueError("label_noise must be left out without y_test, or where truth is given")
+    sigma = np.asarray(checked("label_noise", label_noise, NOISE), dtype=float)
+    if sigma.shape == shape[:1]:
+        sigma = sigma.reshape(-1, *(1 for _ in shape[1:]))
+    try:
+        floor = np.broadcast_to(sigma**2, shape)
+    except ValueError as error:
         raise ValueError(
-            f"{name} must have one number for each of {n_test} test points, "
+            f"label_noise must be a number, or one for each of {shape[0]} test points, "
+            f"got shape {sigma.shape}"
+        ) from error
+    return {"truth": Target(values["y_test"], floor.ravel())}
+
+
+def _as_target(name: str, value: npt.ArrayLike, shape: tuple[int, ...]) -> FloatArray:
+    target = checked(name, value, _TARGET)
+    if np.shape(target) != shape:
+        outputs = f" and {shape[1]} outputs" if len(shape) > 1 else ""
+        raise ValueError(
+            f"{name} must have one number for each of {shape[0]} test points{outputs}, "
             f"got shape {np.shape(target)}"
         )
-    return np.asarray(target)
+    return np.asarray(target).ravel()

@@ -18,7 +18,7 @@ h = f - m and b = m - y; every kind of product against the target y is corrected
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -41,34 +41,67 @@ class Statistic:
     """
 
     table: FloatArray  # (1 + D, 1 + K), or (1 + D, 1)
-    points: FloatArray  # (T,): the statistic at each test point
-
-
-def combine(weights: Mapping[str, float], statistics: Mapping[str, Statistic]) -> Statistic:
-    """A weighted sum of statistics."""
-    parts = [(weight, statistics[name]) for name, weight in weights.items() if weight]
-    return Statistic(
-        table=np.sum([weight * part.table for weight, part in parts], axis=0),
-        points=np.sum([weight * part.points for weight, part in parts], axis=0),
+    points: (
+        FloatArray  # (H, T): at each test point, for H = 2 halves of the data sets, or all; or 0
     )
 
 
+class Target(NamedTuple):
+    """What predictions are held against, and the variance of the noise in it."""
+
+    value: FloatArray  # (T,)
+    floor: FloatArray  # (T,)
+
+
+def combine(weights: Mapping[str, float], statistics: Mapping[str, Statistic]) -> Statistic:
+    """A weighted sum of statistics; that of none is 0."""
+    same = statistics["same"]
+    table, points = np.zeros_like(same.table), np.zeros_like(same.points)
+    for name, weight in weights.items():
+        if weight:
+            table = table + weight * statistics[name].table
+            points = points + weight * statistics[name].points
+    return Statistic(table=table, points=points)
+
+
 def mean_products(
-    predictions: npt.NDArray[np.generic], targets: Mapping[str, FloatArray], design: Design
-) -> dict[str, Statistic]:
-    """Every mean product that the design allows, and the level of each target, by name."""
-    tables: dict[str, list[FloatArray]] = {}
-    points: dict[str, list[FloatArray]] = {}
+    predictions: npt.NDArray[np.generic], targets: Mapping[str, Target], design: Design,
+    *, by_point: bool,
+) -> dict[str, Statistic]:  # fmt: skip
+    """Every mean product that the design allows, and the level of each target, by name.
+
+    `predictions` are (D, N, K, T C), the C outputs at a test point together; their products are
+    added up. `by_point` says that the statistics at each test point are wanted, too.
+    """
+    tables: dict[str, FloatArray] = {}
+    points: dict[str, list[list[FloatArray]]] = {}
     for part, f in _blocks(predictions):
-        here = {name: target[part] for name, target in targets.items()}
+        here = {k: Target(t.value[part], t.floor[part]) for k, t in targets.items()}
         for name, sums, data, init in _sums(f, here, design):
-            table = _left_out(_left_out(sums.sum(axis=-1), data).T, init).T
-            tables.setdefault(name, []).append(table / design.n_test)
-            points.setdefault(name, []).append(sums.sum(axis=(0, 1)) / (data.all * init.all))
+            table = _left_out(_left_out(sums.sum(axis=-1), data).T, init).T / design.n_test
+            tables[name] = tables[name] + table if name in tables else table
+        for k, half in enumerate(_halves(design) if by_point else []):
+            some = f[half]
+            fewer = replace(design, n_data=len(some))
+            for name, sums, data, init in _sums(some, here, fewer):
+                at_points = sums.sum(axis=(0, 1)) / (data.all * init.all)
+                points.setdefault(name, [[], []])[k].append(at_points)
     return {
-        name: Statistic(table=np.sum(found, axis=0), points=np.concatenate(points[name]))
-        for name, found in tables.items()
+        name: Statistic(table=table, points=_by_point(points.get(name, []), design))
+        for name, table in tables.items()
     }
+
+
+def _halves(design: Design) -> list[slice]:
+    """Two halves of the data sets, each with pairs in it; all, where there are too few."""
+    return [slice(0, None, 2), slice(1, None, 2)] if design.n_data > 3 else [slice(None)]
+
+
+def _by_point(blocks: list[list[FloatArray]], design: Design) -> FloatArray:
+    """The blocks of test points together, outputs added up: (H, T)."""
+    found = [np.concatenate(half) for half in blocks if half]
+    rows = [half.reshape(design.n_test, -1).sum(axis=1) for half in found]
+    return np.array(rows).reshape(len(rows), design.n_test)
 
 
 class _Count(NamedTuple):
@@ -89,7 +122,7 @@ def _left_out(sums: FloatArray, count: _Count) -> FloatArray:
 
 
 def _sums(
-    f: FloatArray, targets: Mapping[str, FloatArray], design: Design
+    f: FloatArray, targets: Mapping[str, Target], design: Design
 ) -> Iterator[tuple[str, FloatArray, _Count, _Count]]:
     """Sums (D, K, T) over each kind of pair, with the numbers of pairs along D and K."""
     D, N, K, crossed = design.n_data, design.n_noise, design.n_init, design.shares_inits
@@ -102,8 +135,8 @@ def _sums(
     u = h.sum(axis=1)  # (D, K, T): over noise draws
     v = u.sum(axis=1, keepdims=True)  # (D, 1, T): and initializations
     for name, target in targets.items():
-        b = mean - target
-        yield name, 2 * b * u / N + b**2, one_data, one_init
+        b = mean - target.value
+        yield name, 2 * b * u / N + b**2 - target.floor, one_data, one_init
 
     diagonal = np.einsum("dnkt,dnkt->dkt", h, h)
     row = np.einsum("dnkt,dnt->dkt", h, h.sum(axis=2))

@@ -1,13 +1,15 @@
 """What a decomposition of predictions returns: every part with its standard error."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 from doubletrouble.decomposition import parts
 from doubletrouble.decomposition.design import Design
 from doubletrouble.decomposition.jackknife import estimate
 from doubletrouble.decomposition.products import Statistic, combine
+from doubletrouble.errors import require
 from doubletrouble.glossary import N_MEMBERS
 from doubletrouble.parameters import number
 from doubletrouble.results import Estimate
@@ -82,7 +84,7 @@ class Decomposition(_Estimates):
 
     anova: AnovaEstimates
     notes: tuple[str, ...]  # what a reader of the parts must know, a sentence each
-    include_test: bool  # whether standard errors count the draw of the test points
+    confidence: float  # of the intervals
     statistics: Mapping[str, Statistic]  # the mean products behind all parts
 
     _needs = parts.SEQUENTIAL
@@ -114,18 +116,61 @@ class Decomposition(_Estimates):
         if self.design.lacks("ensemble", needs):
             self._refuse("the error of an ensemble", needs)
         weights = parts.ensemble(self.design, K)
-        return estimate(combine(weights, self.statistics), include_test=self.include_test)
+        return estimate(combine(weights, self.statistics), confidence=self.confidence)
+
+    @property
+    def rows(self) -> dict[str, Estimate]:
+        """Every part, and the total where it is known."""
+        return {**self.parts, **({"total": self.total} if self.design.targets else {})}
+
+    def label(self, name: str) -> str:
+        """The name of a part, with what else it contains."""
+        more = self.design.absorbed.get(name)
+        return f"{name} + {more}" if more else name
 
     def table(self) -> str:
         """One line a part: the value, its standard error and its share of the total."""
-        total = self.total if self.design.targets else None
-        rows = [*self.parts.items(), *([("total", total)] if total else [])]
-        lines = [f"{'part':<14} {'value':>12}   {'± SE':<8} {'share':>7}".rstrip()]
-        for name, part in rows:
+        rows, total = self.rows, self.rows.get("total")
+        wide = max(14, *(len(self.label(name)) for name in rows))
+        lines = [f"{'part':<{wide}} {'value':>12}   {'± SE':<8} {'share':>7}".rstrip()]
+        for name, part in rows.items():
             share = f"{part.value / total.value:7.1%}" if total and total.value > 0 else ""
-            shown = f"{name:<14} {part.value:12.6g} ± {part.standard_error:<8.2g} {share}"
-            lines.append(shown.rstrip())
+            shown = f"{part.value:12.6g} ± {part.standard_error:<8.2g} {share}"
+            lines.append(f"{self.label(name):<{wide}} {shown}".rstrip())
         return "\n".join(lines)
+
+    def to_frame(self) -> Any:
+        """A pandas table: a row for each part, the total and the parts of `anova`."""
+        pandas = require("pandas", "tables")
+        views = {"sequential": self.rows, "anova": self.anova.parts}
+        total = self.rows.get("total")
+        return pandas.DataFrame(
+            [
+                {
+                    "view": view, "part": name, "value": part.value,
+                    "standard_error": part.standard_error,
+                    "low": part.interval.low, "high": part.interval.high,
+                    "share": part.value / total.value if total and total.value > 0 else math.nan,
+                    "includes": self.design.absorbed.get(name, ""),
+                }
+                for view, parts_ in views.items() for name, part in parts_.items()
+            ]
+        )  # fmt: skip
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draw every part with its interval, and K averaged members; return the axes.
+
+        >>> import matplotlib, numpy as np
+        >>> matplotlib.use("Agg")
+        >>> from doubletrouble.decomposition.predictions import decompose_predictions
+        >>> f = np.random.default_rng(0).normal(size=(8, 2, 3, 50))
+        >>> axes = decompose_predictions(f, truth=np.zeros(50)).plot()
+        >>> axes.get_xlabel()
+        'squared error'
+        """
+        from doubletrouble.decomposition.drawing import draw
+
+        return draw(self, axes)
 
     def __str__(self) -> str:
         """The table, and the notes."""

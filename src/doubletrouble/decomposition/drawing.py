@@ -1,0 +1,46 @@
+"""A decomposition as a picture: a bar for each part, and what averaging K members would give."""
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from doubletrouble.errors import require
+
+if TYPE_CHECKING:
+    from doubletrouble.decomposition.result import Decomposition
+
+COLORS = {  # of Okabe and Ito, as in the figures; hatches tell them apart in grey print
+    "noise": ("#D55E00", ""),
+    "initialization": ("#0072B2", "////"),
+    "sampling": ("#009E73", "...."),
+    "bias": ("#CC79A7", "\\\\\\\\"),
+    "bayes": ("#F0E442", "xxxx"),
+    "total": ("#555555", ""),
+}
+_MEMBERS = (5, math.inf)
+_WHISKER = {"capsize": 3, "elinewidth": 1.2, "ecolor": "#000000"}
+
+
+def draw(split: "Decomposition", axes: Any = None) -> Any:
+    """Horizontal bars with intervals, the first part on top."""
+    if axes is None:
+        axes = require("matplotlib.pyplot", "figures").figure(figsize=(6.0, 3.2)).add_subplot()
+    rows = [(split.label(name), part, *COLORS[name]) for name, part in split.rows.items()]
+    if split.design.lacks("ensemble", ("target", "init")) is None:
+        for K in _MEMBERS:
+            label = f"K = {'∞' if math.isinf(K) else K} averaged"
+            rows.append((label, split.ensemble(K), "#BBBBBB", ""))
+    for place, (_, part, color, hatch) in enumerate(rows):
+        known = math.isfinite(part.standard_error)
+        reach = (part.interval.high - part.value) if known else 0.0
+        axes.barh(
+            place, part.value, height=0.7, color=color, hatch=hatch, edgecolor="white",
+            linewidth=0.0, xerr=reach, error_kw=_WHISKER,
+        )  # fmt: skip
+    axes.set_yticks(range(len(rows)), [label for label, *_ in rows])
+    axes.invert_yaxis()
+    axes.axvline(0.0, color="#333333", linewidth=0.8)
+    axes.set_xlabel("squared error")
+    axes.set_title(f"bars: {split.confidence:.0%} intervals", fontsize="small", loc="right")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.figure.set_layout_engine("constrained")
+    return axes
