@@ -5,6 +5,7 @@ import sys
 from benchmarks import (
     import_time,
     lazy_speed,
+    random_features_speed,
     simulation_gpu,
     simulation_speed,
     theory_precision,
@@ -18,6 +19,7 @@ BENCHMARKS = {
     "simulation_speed": simulation_speed.main,
     "simulation_gpu": simulation_gpu.main,
     "lazy_speed": lazy_speed.main,
+    "random_features_speed": random_features_speed.main,
 }
 
 

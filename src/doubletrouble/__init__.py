@@ -19,9 +19,13 @@ from doubletrouble.errors import (
     ConvergenceError,
     DivergenceError,
     DoubleTroubleError,
+    FitError,
     MissingExtraError,
     require,
 )
+from doubletrouble.learners.generator import GeneratorSource
+from doubletrouble.learners.plan import plan_repeats
+from doubletrouble.learners.pool import PoolSource
 from doubletrouble.problems import Problem, SpectralProblem
 from doubletrouble.results import AnovaTerms, ErrorTerms, Estimate, OptimalRidge, PsiTerms
 from doubletrouble.ridge import ridge_from, ridge_to
@@ -42,21 +46,29 @@ __all__ = [
     "DoubleTroubleError",
     "ErrorTerms",
     "Estimate",
+    "FitError",
+    "GeneratorSource",
     "MissingExtraError",
     "OptimalRidge",
+    "PoolSource",
     "Problem",
     "PsiTerms",
+    "RandomFeatures",
+    "RandomFeaturesClassifier",
+    "RandomFeaturesRidge",
     "SpectralProblem",
     "Sweep",
     "__version__",
     "activation",
     "anova",
+    "decompose",
     "decompose_predictions",
     "exact_error",
     "lazy_curve",
     "lazy_split",
     "load_data",
     "optimal_ridge",
+    "plan_repeats",
     "psi_terms",
     "replica",
     "ridge_from",
@@ -66,29 +78,38 @@ __all__ = [
     "training_error",
 ]
 
-_WITH_TORCH = {
-    "lazy_curve": "doubletrouble.sweep.lazy",
-    "lazy_split": "doubletrouble.networks.split",
-    "train_lazy": "doubletrouble.networks.train",
+_LATER = {
+    "RandomFeatures": ("doubletrouble.estimators.transformer", "sklearn", "estimators"),
+    "RandomFeaturesClassifier": ("doubletrouble.estimators.classifier", "sklearn", "estimators"),
+    "RandomFeaturesRidge": ("doubletrouble.estimators.regressor", "sklearn", "estimators"),
+    "decompose": ("doubletrouble.learners.decompose", "sqlite3", ""),
+    "lazy_curve": ("doubletrouble.sweep.lazy", "torch", "networks"),
+    "lazy_split": ("doubletrouble.networks.split", "torch", "networks"),
+    "train_lazy": ("doubletrouble.networks.train", "torch", "networks"),
 }
-"""Names that are imported when they are first used: torch takes a second."""
+"""Names imported when they are first used, since what they need takes a second; and its extra."""
 
 if TYPE_CHECKING:
+    from doubletrouble.estimators.classifier import RandomFeaturesClassifier
+    from doubletrouble.estimators.regressor import RandomFeaturesRidge
+    from doubletrouble.estimators.transformer import RandomFeatures
+    from doubletrouble.learners.decompose import decompose
     from doubletrouble.networks.split import lazy_split
     from doubletrouble.networks.train import train_lazy
     from doubletrouble.sweep.lazy import lazy_curve
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _WITH_TORCH:
+    if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    if not _is_there("torch"):  # said when it is called: asking whether it exists is no error
+    home, needed, extra = _LATER[name]
+    if not _is_there(needed):  # said when it is called: asking whether it exists is no error
 
         def absent(*_: object, **__: object) -> None:
-            require("torch", "networks")
+            require(needed, extra)
 
         return absent
-    return getattr(import_module(_WITH_TORCH[name]), name)
+    return getattr(import_module(home), name)
 
 
 def _is_there(module: str) -> bool:
@@ -99,4 +120,4 @@ def _is_there(module: str) -> bool:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_WITH_TORCH})
+    return sorted({*globals(), *_LATER})

@@ -29,6 +29,20 @@ class DivergenceError(DoubleTroubleError, RuntimeError):
     """Members of an ensemble diverged in training; the message says which."""
 
 
+class FitError(DoubleTroubleError, RuntimeError):
+    """Fits of a learner failed; the message says which, and what is kept of the others.
+
+    `failures` are those that failed, `predictions` all others (NaN in their places), and `partial`
+    is the decomposition of the data sets on which none failed, if there are two or more.
+    """
+
+    def __init__(
+        self, message: str, *, failures: Any = (), predictions: Any = None, partial: Any = None
+    ) -> None:
+        super().__init__(message)
+        self.failures, self.predictions, self.partial = tuple(failures), predictions, partial
+
+
 class MissingExtraError(DoubleTroubleError, ImportError):
     """An optional dependency is not installed."""
 

@@ -119,9 +119,16 @@ def number(name: str, value: Any, spec: Parameter) -> float:
     return found
 
 
-def whole_number(name: str, value: Any, low: int, below: float = math.inf) -> int:
-    """A whole number of at least `low`, as an int."""
+def whole_number(
+    name: str, value: Any, low: int, below: float = math.inf, *, floats: bool = False
+) -> int:
+    """A whole number of at least `low`, as an int; with `floats`, 1e3 is one, too.
+
+    >>> whole_number("max_steps", 1e3, 1, floats=True)
+    1000
+    """
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    whole |= floats and isinstance(value, float) and value.is_integer()
     if not whole or not low <= value < below:
         limit = "" if math.isinf(below) else f" and below {below}"
         raise ValueError(f"{name} must be a whole number of at least {low}{limit}, got {value!r}")

@@ -131,7 +131,7 @@ def test_every_word_is_handed_on(calls: Calls) -> None:
         "--scaling whiten --no-download --width 2:8:log:3 --laziness 0.5,inf --depth 4 "
         "--n-members 6 --loss logistic --optimizer sgd --learning-rate 0.2 --max-steps 70 "
         "--patience 9 --tolerance 0.25 --batch-size 16 --seed 8 --device cuda:1 --precision tf32 "
-        "--store file.sqlite --quiet"
+        "--memory 1e9 --store file.sqlite --quiet"
     )
     with pytest.raises(CalledError):
         main(words.split())
@@ -144,9 +144,15 @@ def test_every_word_is_handed_on(calls: Calls) -> None:
             "widths": (2, 4, 8), "laziness": (0.5, math.inf), "depth": 4, "n_members": 6,
             "loss": "logistic", "optimizer": "sgd", "learning_rate": 0.2, "max_steps": 70,
             "patience": 9, "tolerance": 0.25, "batch_size": 16, "seed": 8, "device": "cuda:1",
-            "precision": "tf32", "store": "file.sqlite", "progress": False,
+            "precision": "tf32", "memory": 1e9, "store": "file.sqlite", "progress": False,
         },
     ]  # fmt: skip
+
+
+def test_a_range_of_widths_is_rounded(calls: Calls) -> None:
+    with pytest.raises(CalledError):
+        main(["lazy", "--width", "2:9:log:3,16"])
+    assert calls[1]["widths"] == (2, 4, 9, 16)
 
 
 def test_too_little_memory_is_a_sentence(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
@@ -177,13 +183,14 @@ def test_a_split_is_the_librarys(capsys: Capture) -> None:
     assert row["train_error"] == split.train_error.mean()
 
 
-def test_what_cannot_be_told_is_said(capsys: Capture) -> None:
+def test_that_there_is_no_noise_is_said(capsys: Capture) -> None:
     words = f"lazy-split {SMALL} --width 6 --laziness inf --n-data 3 --n-init 2"
-    assert "error_noise" not in answer(words, capsys)["rows"][0]
+    assert answer(words, capsys)["rows"][0]["error_noise"] == 0
     assert main(words.split()) == 0
     out = capsys.readouterr().out
     assert "misclassified by one network" in out
-    assert "One noise draw for each data set: what label noise adds is in" in out
+    assert "No label noise (noise and flips are 0)" in out
+    assert "n_noise=1" in out
 
 
 def test_every_word_is_handed_on_to_a_split(calls: Calls) -> None:
@@ -199,7 +206,8 @@ def test_every_word_is_handed_on_to_a_split(calls: Calls) -> None:
         "width": 7, "laziness": 5.0, "depth": 3, "n_data": 4, "n_init": 3, "n_noise": 5,
         "noise": 0.1, "flips": 0.2, "loss": "squared", "optimizer": "gd", "learning_rate": 2.0,
         "max_steps": 10, "patience": 3, "tolerance": 0.0, "batch_size": None, "seed": 2,
-        "device": "cpu", "precision": "float64", "checkpoint": "c.npz", "progress": True,
+        "device": "cpu", "precision": "float64", "memory": None, "checkpoint": "c.npz",
+        "progress": True,
     }  # fmt: skip
 
 
@@ -260,7 +268,10 @@ def test_a_missing_torch_is_named() -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("lazy --width 0", "width must be a whole number in [1, 100000], got 0.0"),
+        ("lazy --width 0", "width must be a whole number in [1, 100000], got 0\n"),
+        ("lazy --width 4,4", "width must hold every value once, got 4 twice"),
+        ("lazy --width 2.5:9:log:3", "width must be a whole number in [1, 100000], got 2.5"),
+        ("lazy --memory -1", "memory must be in [0, inf], got -1.0"),
         ("lazy --width 2.5", "width must be a whole number in [1, 100000], got 2.5"),
         ("lazy --laziness 0", "laziness must be in [1e-06, 1e+06] or inf, got 0.0"),
         ("lazy --laziness 1,1", "laziness must hold every value once, got 1.0 twice"),

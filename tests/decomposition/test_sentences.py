@@ -11,7 +11,13 @@ from doubletrouble.decomposition.predictions import decompose_predictions
 
 
 def drawn(*shape: int) -> Any:
-    return np.random.default_rng(0).normal(size=shape)
+    """With every part well above zero."""
+    D, _, K, T = shape
+    rng = np.random.default_rng(0)
+    parts = [
+        size * rng.normal(size=draws) for size, draws in ((3, (D, 1, 1, T)), (2, (D, 1, K, T)))
+    ]
+    return 5 + sum(parts) + rng.normal(size=shape)
 
 
 # --- absent parts and notes ----------------------------------------------------------------------
@@ -102,6 +108,16 @@ def test_the_table() -> None:
         expected = [name, f"{part.value:.6g}", "±", f"{part.standard_error:.2g}", share]
         assert line.split() == expected
     assert repr(found).startswith("Decomposition(noise=")
+
+
+def test_what_is_below_zero_is_explained() -> None:
+    found = decompose_predictions(np.random.default_rng(1).normal(size=(4, 2, 3, 5)), np.zeros(5))
+    below = [name for name, part in found.parts.items() if part.value < 0]
+    assert below
+    assert found.notes == (
+        f"{' and '.join(below)} came out negative: an unbiased estimate of what is nearly 0 may, "
+        "and is not cut off.",
+    )
 
 
 # --- bad input -----------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from doubletrouble.cli.app import load
+from doubletrouble.figures import lazy, reference
 from doubletrouble.networks.progress import STATUS
 from doubletrouble.networks.settings import LOSSES, OPTIMIZERS, PRECISIONS
 from doubletrouble.networks.tangent import EXACT
@@ -18,6 +19,11 @@ PAGE = "networks.md"
 STORED = ROOT / "src" / "doubletrouble" / "figures" / "stored" / "lazy_cifar10.csv"
 
 Row = dict[str, str]
+
+
+def published() -> list[Row]:
+    """The points read off the paper's figure, where they lie beside the repository."""
+    return reference.stored(lazy._FILE)
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +98,37 @@ def test_what_is_said_of_the_results_is_so(stored: dict[tuple[str, int], Row]) -
     moved = [round(float(stored[alpha, 128]["mean_distance"])) for alpha in ("1", "10", "100")]
     assert f"at width 128 it is {moved[0]}, {moved[1]} and {moved[2]} for" in text_of(PAGE)
     rising = [float(stored["100", width]["ensemble_error"]) for width in (64, 2048)]
-    flat = [float(stored["inf", width]["ensemble_error"]) for width in (64, 128, 256, 512)]
-    assert rising[1] - rising[0] > 10 * (max(flat) - min(flat))
-    assert max(width for alpha, width in stored if alpha == "10") == 1024
-    assert max(width for alpha, width in stored if alpha in ("1", "inf")) == 512
+    flat = [float(stored["inf", width]["ensemble_error"]) for width in WIDTHS if width >= 64]
+    assert rising[1] - rising[0] > 5 * (max(flat) - min(flat))
+    assert f"{min(flat):.3f} to {max(flat):.3f} from 64 to 2048" in text_of(PAGE)
+    assert {alpha for alpha, _ in stored} == {"1", "10", "100", "inf"}
+    assert len(stored) == 4 * len(WIDTHS)  # nothing is missing
+    for width in (1024, 2048):
+        row = stored["inf", width]
+        assert (row["zero"], row["interpolating"], row["precision"]) == ("20", "20", "tf32")
+        assert f"{float(row['train_error']):.4f}" == "0.0004"
+
+
+@pytest.mark.skipif(not published(), reason="../shared/reference is absent")
+def test_what_is_said_of_the_published_points_is_so(stored: dict[tuple[str, int], Row]) -> None:
+    text, apart, beyond = " ".join(text_of(PAGE).split()), [], []
+    near: dict[str, list[bool]] = {"10": [], "100": []}
+    close: dict[str, list[bool]] = {"10": [], "100": []}
+    for theirs in published():
+        alpha, width = theirs["alpha"], int(theirs["width"])
+        ours, mean = stored[alpha, width], float(theirs["ensemble_K20_test_error"])
+        near[alpha].append(abs(float(ours["ensemble_error"]) - mean) <= 0.02)
+        if not near[alpha][-1]:
+            apart += [f"{float(ours['ensemble_error']):.3f}", f"{mean + 1e-9:.3f}"]
+        if theirs["K1_std"]:
+            one, spread = float(theirs["K1_mean_test_error"]), float(theirs["K1_std"])
+            score = (float(ours["single_error"]) - one) / spread
+            close[alpha].append(abs(score) <= 2)
+            if not close[alpha][-1]:
+                assert f"{score:.1f}" in text
+                beyond += [f"{float(ours['single_error']):.4f}", f"{one:.4f} ± {spread:.4f}"]
+    assert [(sum(found), len(found)) for found in near.values()] == [(10, 11), (9, 11)]
+    assert [(sum(found), len(found)) for found in close.values()] == [(9, 10), (8, 10)]
+    assert "at 10 of 11 widths at α = 10, and at 9 of 11 at α = 100" in text
+    assert "at 9 of 10 widths at α = 10, and at 8 of 10 at α = 100" in text
+    assert [number for number in (*apart, *beyond) if number not in text] == []

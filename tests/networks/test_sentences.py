@@ -176,7 +176,7 @@ def test_settings_say_how_it_was_done() -> None:
     assert (run.width, run.laziness, run.n_members) == (3, 100.0, 2)
     assert run.settings == {
         "depth": 5, "seed": 5, "precision": "float32", "data": "small", "loss": "hinge",
-        "optimizer": "auto", "learning_rate": None, "max_steps": 4, "patience": None,
+        "optimizer": "adam", "learning_rate": 0.1, "max_steps": 4, "patience": 100,
         "tolerance": 1e-3, "batch_size": None,
     }  # fmt: skip
     assert train.REVISION == 1

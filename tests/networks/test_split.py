@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from doubletrouble.decomposition.classification import ensemble_error, error_rate, vote_error
+from doubletrouble.errors import SweepInterrupted
 from doubletrouble.networks.split import LazySplit, lazy_split
 from doubletrouble.networks.train import train_lazy
 from tests.networks.literal import small_data
@@ -58,8 +59,14 @@ def test_the_noise_part_is_there_with_noise_alone() -> None:
     np.testing.assert_allclose(steps, 2, rtol=1e-5)
     without = lazy_split(DATA, noise=0.0, n_noise=3, **EXACT)
     assert without.predictions.shape[1] == 1
-    with pytest.raises(ValueError, match="noise"):
-        _ = without.squared.noise  # one draw says nothing
+    assert without.squared.notes[0] == (
+        "No label noise (noise and flips are 0): one draw of each data set, whatever n_noise is."
+    )
+    assert not any(note.startswith("One noise draw") for note in without.squared.notes)
+    assert "No label noise" not in str(found[1.0])
+    one_draw = lazy_split(DATA, noise=0.5, n_noise=1, **EXACT).squared.notes
+    assert one_draw[0].startswith("One noise draw for each data set")
+    assert without.squared.noise.value == 0
     tiny = lazy_split(DATA, noise=1e-6, n_noise=3, **EXACT).squared.noise
     assert tiny.value == pytest.approx(0, abs=1e-9)
 
@@ -94,3 +101,30 @@ def test_a_split_goes_on_where_it_was(tmp_path: Path) -> None:
     again = lazy_split(DATA, checkpoint=tmp_path / "split", **options)
     np.testing.assert_array_equal(first.predictions, again.predictions)
     assert [p.name for p in tmp_path.iterdir()] == ["split"]
+
+
+def test_other_losses_say_why_squared_errors_are_large() -> None:
+    options: dict[str, Any] = {**OPTIONS, "laziness": 5.0, "max_steps": 10}
+    hinge, squared = (lazy_split(DATA, loss=loss, **options) for loss in ("hinge", "squared"))
+    assert "Loss 'hinge' does not ask for scores of ±1: squared errors may be large" in str(hinge)
+    assert "does not ask" not in str(squared)
+    assert hinge.settings["optimizer"] == "adam"
+    assert hinge.settings["learning_rate"] == 0.1
+    assert hinge.settings["patience"] == 100
+
+
+def test_a_split_that_was_stopped_says_how_to_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(*_: Any, checkpoint: Path | None, **__: Any) -> None:
+        if checkpoint is not None and checkpoint.name == "kept":
+            checkpoint.write_bytes(b"")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("doubletrouble.networks.split.train_all", stop)
+    with pytest.raises(SweepInterrupted, match=r"^stopped; what was trained is in .*kept: run the"):
+        lazy_split(DATA, checkpoint=tmp_path / "kept", **OPTIONS)
+    for nothing in (None, tmp_path / "never"):
+        with pytest.raises(KeyboardInterrupt) as error:
+            lazy_split(DATA, checkpoint=nothing, **OPTIONS)
+        assert not isinstance(error.value, SweepInterrupted)

@@ -1,6 +1,7 @@
 """Tables: CSV, Parquet and pandas agree with each other and with the simulations."""
 
 import csv
+import json
 import math
 from pathlib import Path
 from typing import Any
@@ -65,7 +66,7 @@ def test_rows_hold_what_the_simulation_says(frame: Any, store: Path) -> None:
     assert vanilla.psi1 == row.simulation.psi.psi1.value
 
 
-def test_csv_parquet_and_pandas_agree(frame: Any, store: Path, tmp_path: Path) -> None:
+def test_csv_parquet_json_and_pandas_agree(frame: Any, store: Path, tmp_path: Path) -> None:
     parquet = pd.read_parquet(SWEEP.export(store, tmp_path / "t.parquet"))
     pd.testing.assert_frame_equal(parquet, frame, check_exact=True)
     path = SWEEP.export(store, tmp_path / "t.csv")
@@ -73,7 +74,12 @@ def test_csv_parquet_and_pandas_agree(frame: Any, store: Path, tmp_path: Path) -
     text["message"] = text.message.fillna("")
     text["test_used"] = text.test_used.fillna("")
     pd.testing.assert_frame_equal(text, frame, check_exact=True, check_dtype=False)
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["t.csv", "t.parquet"]
+    rows = json.loads(SWEEP.export(store, tmp_path / "t.json").read_text())
+    assert [row["key"] for row in rows] == list(frame.key)
+    totals = [math.nan if row["error_total"] is None else row["error_total"] for row in rows]
+    assert frame.error_total.equals(pd.Series(totals, name="error_total"))
+    assert {row["n_members"] for row in rows} == {1.0, 2.0, "inf"}
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["t.csv", "t.json", "t.parquet"]
 
 
 def test_a_kernel_has_infinitely_many_features(tmp_path: Path) -> None:
@@ -93,7 +99,9 @@ def test_an_unfinished_sweep_is_a_table_too(tmp_path: Path) -> None:
 
 
 def test_other_suffixes_are_refused(store: Path, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"path must end in .csv or .parquet, got '.*/t.xlsx'"):
+    with pytest.raises(
+        ValueError, match=r"path must end in .csv, .parquet or .json, got '.*/t.xls"
+    ):
         SWEEP.export(store, tmp_path / "t.xlsx")
 
 

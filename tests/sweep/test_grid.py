@@ -92,9 +92,20 @@ def test_equal_values_are_equal_grids_however_written() -> None:
     assert [c.key for c in one.cells()] == [c.key for c in other.cells()]
 
 
+def test_ranges_of_whole_numbers_are_rounded() -> None:
+    sweep = dt.Sweep(dim="20:90:log:3", seed="0:5:linear:3", n_members="1:9:log:4,inf")
+    assert sweep.dim == (20, 42, 90)
+    assert sweep.seed == (0, 2, 5)
+    assert sweep.n_members == (1.0, 2.0, 4.0, 9.0, math.inf)
+    assert all(isinstance(value, float) for value in sweep.n_members)  # as keys have them
+    assert dt.Sweep(dim="20:25:log:90").dim == (20, 21, 22, 23, 24, 25)  # each of them once
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [
+        ({"dim": "0:4:linear:5"}, "dim must be a whole number in [1, 1e+07], got 0"),
+        ({"dim": [20, 20.0]}, "dim must hold every value once, got 20 twice"),
         ({"ridge": [0.1, -1]}, "ridge must be in [0, inf], got -1"),
         ({"ridge": []}, "ridge must not be empty"),
         ({"ridge": [0.1, 0.1]}, "ridge must hold every value once, got 0.1 twice"),

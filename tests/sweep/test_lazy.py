@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,119 +12,11 @@ import numpy as np
 import pytest
 
 from doubletrouble.errors import StoreError
-from doubletrouble.networks.program import Program
-from doubletrouble.networks.result import LazyRun
-from doubletrouble.networks.train import train_lazy
-from doubletrouble.sweep.lazy import LazyCurve, from_record, lazy_curve, row_of, to_record
-from doubletrouble.sweep.record import decode, encode
+from doubletrouble.sweep.lazy import LazyCurve, lazy_curve
 from doubletrouble.sweep.store import DONE, Store
+from doubletrouble.sweep.trained import stored_runs, table
 from tests.networks.literal import small_data
-
-ROOT = Path(__file__).parents[2]
-OPTIONS: dict[str, Any] = {
-    "widths": [3, 6], "laziness": [2.0, math.inf], "n_members": 3, "depth": 3, "max_steps": 60,
-    "patience": 10, "tolerance": 0.0, "loss": "logistic", "precision": "float64", "device": "cpu",
-    "progress": False,
-}  # fmt: skip
-POINTS = [(2.0, 3), (2.0, 6), (math.inf, 3), (math.inf, 6)]
-DATA = small_data(10)
-
-
-def curve(**changed: Any) -> LazyCurve:
-    return lazy_curve(DATA, **{**OPTIONS, **changed})
-
-
-def identical(a: LazyCurve, b: LazyCurve) -> None:
-    """Bit for bit."""
-    assert len(a.runs) == len(b.runs)
-    for one, other in zip(a.runs, b.runs, strict=True):
-        mine, theirs = to_record(one), to_record(other)
-        for name in mine:
-            np.testing.assert_array_equal(mine[name], theirs[name], err_msg=name)
-
-
-def counted(patch: pytest.MonkeyPatch, act: Callable[[int], None] = lambda _: None) -> list[int]:
-    """The number of networks in every step that is made."""
-    seen: list[int] = []
-    original = Program._update
-
-    def update(self: Program, running: Any) -> None:
-        seen.append(len(self.members))
-        act(len(seen))
-        original(self, running)
-
-    patch.setattr(Program, "_update", update)
-    return seen
-
-
-def files(folder: Path) -> list[str]:
-    return sorted(path.name for path in folder.iterdir())
-
-
-# --- what comes out ------------------------------------------------------------------------------
-
-
-def test_every_ensemble_is_that_of_train_lazy() -> None:
-    found = curve()
-    assert [(run.laziness, run.width) for run in found.runs] == POINTS
-    given = {name: value for name, value in OPTIONS.items() if name not in ("widths", "laziness")}
-    for run in found.runs:
-        alone = train_lazy(DATA, width=run.width, laziness=run.laziness, **given)
-        np.testing.assert_allclose(run.predictions, alone.predictions, rtol=1e-9, atol=1e-9)
-        np.testing.assert_array_equal(run.steps, alone.steps)
-        assert (run.status, dict(run.settings)) == (alone.status, dict(alone.settings))
-        assert found.run(run.width, run.laziness) is run
-    with pytest.raises(
-        ValueError, match=r"^width and laziness must be a pair of the curve, \(3, 2"
-    ):
-        found.run(4, 2.0)
-
-
-def test_rows_hold_the_errors() -> None:
-    found = curve(loss="squared", max_steps=20)
-    rows = found.table()
-    for run, row in zip(found.runs, rows, strict=True):
-        assert (row["laziness"], row["width"], row["n_members"]) == (run.laziness, run.width, 3)
-        assert row["single_error"] == run.error(1)
-        assert row["single_std"] == pytest.approx(run.errors(1).std(ddof=1))
-        assert row["ensemble_error"] == run.error(3)
-        assert row["vote_error"] == run.error(3, "vote")
-        assert row["mean_distance"] == run.distance.mean()
-        counts = [row[name] for name in ("zero", "converged", "exact", "max_steps", "diverged")]
-        assert sum(counts) == 3
-    assert [row["exact"] for row in rows] == [0, 0, 3, 3]  # squared loss at α = ∞ is solved
-    assert math.isnan(row_of(curve(n_members=1, max_steps=5).runs[0])["single_std"])
-
-
-def test_members_that_diverged_are_counted_and_left_out(tmp_path: Path) -> None:
-    wild: dict[str, Any] = {
-        "loss": "squared", "optimizer": "gd", "learning_rate": 1e4, "laziness": [2.0]
-    }  # fmt: skip
-    found = curve(**wild, store=tmp_path / "store")
-    identical(curve(**wild, store=tmp_path / "store"), found)
-    for row in found.table():
-        assert row["diverged"] == 3
-        assert math.isnan(row["single_error"])
-    sound = curve(**{**wild, "learning_rate": 0.1}).runs[0]
-    mixed = LazyRun.of(
-        [sound.members[0], found.runs[0].members[1], sound.members[2]], DATA.y_test, width=3,
-        laziness=2.0, settings={},
-    )  # fmt: skip
-    row = row_of(mixed)
-    assert (row["n_members"], row["diverged"], row["max_steps"]) == (3, 1, 2)
-    left = mixed.without_diverged()
-    assert (row["single_error"], row["ensemble_error"]) == (left.error(1), left.error(2))
-    assert row["mean_distance"] == left.distance.mean()
-    assert row["median_steps"] == 60
-
-
-def test_a_run_is_a_record() -> None:
-    for run in curve(max_steps=5).runs:
-        again = from_record(decode(encode(to_record(run))))
-        identical(LazyCurve(runs=(again,)), LazyCurve(runs=(run,)))
-        assert isinstance(again.status, tuple)
-        assert again.error(3) == run.error(3)
-
+from tests.sweep.lazy_curves import OPTIONS, POINTS, ROOT, counted, curve, files, identical
 
 # --- the store -----------------------------------------------------------------------------------
 
@@ -167,6 +58,22 @@ def test_other_settings_are_other_cells(
     before = len(steps)
     lazy_curve(small_data(10, seed=1), **{**OPTIONS, **small})
     assert len(steps) > before
+
+
+def test_all_ensembles_of_a_store_are_found(tmp_path: Path) -> None:
+    path = tmp_path / "store"
+    expected = curve(store=path, laziness=[math.inf, 2.0], widths=[6, 3])
+    found = stored_runs(path)
+    assert [(run.laziness, run.width) for run in found] == POINTS
+    identical(LazyCurve(runs=tuple(found)), LazyCurve(runs=expected.runs[::-1]))
+    columns = table(found)
+    names = list(expected.table()[0])
+    assert list(columns)[: len(names)] == names
+    assert columns["single_error"] == [row["single_error"] for row in expected.table()[::-1]]
+    assert columns["most_steps"] == [60] * 4
+    with Store.read(path) as store:
+        assert stored_runs(path, list(store.statuses())) == []
+    assert table([]) == {}
 
 
 def test_how_it_is_computed_is_no_setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

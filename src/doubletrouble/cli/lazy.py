@@ -54,7 +54,7 @@ _TRAINED: dict[str, Any] = {f.name: f.default for f in fields(Training)}
 _ALL = "all"
 _SMALL = 200  # samples of each of the data sets that the digits are cut into
 _SPLIT_LOSS = "squared"
-_COMMON = ("depth", "seed", "device", "precision")
+_COMMON = ("depth", "seed", "device", "precision", "memory")
 _SPLIT = ("width", "laziness", "n_data", "n_init", "n_noise", "noise", "flips")
 
 
@@ -106,6 +106,8 @@ _PLACE = (
          DEFAULTS["device"], choices=("auto", "cpu", "cuda"), metavar="NAME"),
     flag("precision", str, "'tf32': coarser matrix products on a GPU, and faster ones",
          DEFAULTS["precision"], choices=PRECISIONS, metavar="NAME"),
+    flag("memory", float, f"{glossary.MEMORY.symbol}: {glossary.MEMORY.meaning} [default: all that "
+         "is free]", metavar="NUMBER"),
 )  # fmt: skip
 _QUIET = flag("quiet", bool, "No progress bar.", False)
 
@@ -191,7 +193,7 @@ def lazy_split(**given: Any) -> None:
     report = Report(
         title="Squared test error of lazy networks", columns=_parts(found),
         parameters=_of_data(given, data) | options | asdict(training)
-        | {"patience": training.window},
+        | {"patience": training.window, "n_noise": found.predictions.shape[1]},
         summary=str(found),
     )  # fmt: skip
     report.show(json=given["json"], csv=given["csv"])

@@ -1,14 +1,19 @@
 """Run grids of simulations, look at them, and take their numbers out."""
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from doubletrouble.cli.flags import SPECS
 from doubletrouble.cli.output import note, show, show_json, show_table
 
 if TYPE_CHECKING:
+    from doubletrouble.networks.result import LazyRun
+    from doubletrouble.sweep.grid import Sweep
     from doubletrouble.sweep.outcome import Status, SweepResult
 
 INCOMPLETE = 1  # exit code when cells have failed
@@ -70,35 +75,96 @@ def retry(
 
 @group.command()
 def status(store: StorePath, sweep: Hash = None, json: Json = False) -> None:
-    """Tell how many cells are done, failed and missing; of every sweep, if there are several."""
+    """Tell what a store holds: of every sweep, how many cells are done, failed and missing.
+
+    Of ensembles of networks, which `lazy` keeps there: how many, of which α and width.
+    """
     from doubletrouble.sweep.grid import Sweep
 
     grids = Sweep.all_from_store(store) if sweep is None else []
-    if len(grids) < 2:
-        _report(Sweep.from_store(store, sweep).results(store), json)
-        return
-    counts = [(grid, grid.status(store)) for grid in grids]
-    if json:
-        show_json([_counts(store, grid.hash, count) for grid, count in counts])
-        return
-    rows = [(*_numbers(grid.hash, count), grid.summary) for grid, count in counts]
-    show_table(str(store), (*_COLUMNS, "grid"), rows)
+    networks = _groups(_ensembles(store, grids)) if sweep is None else []
+    others: dict[str, object] = {"networks": networks} if networks else {}
+    if len(grids) > 1:
+        _report_all(store, grids, json, others)
+    elif grids or not networks:
+        _report(Sweep.from_store(store, sweep).results(store), json, others)
+    elif json:
+        show_json({"store": str(store), **others})
+    if networks and not json:
+        heads = [SPECS[name].symbol if name in SPECS else name for name in networks[0]]
+        title = "and ensembles of networks" if grids else f"{store}: ensembles of networks"
+        show_table(title, heads, [list(map(_listed, group.values())) for group in networks])
 
 
 @group.command()
 def export(
     store: StorePath,
-    out: Annotated[Path, typer.Argument(help="The table to write: .csv or .parquet.")],
+    out: Annotated[Path, typer.Argument(help="The table to write: .csv, .parquet or .json.")],
     sweep: Hash = None,
+    networks: Annotated[
+        bool,
+        typer.Option("--networks", help="Ensembles of networks, where there are sweeps as well."),
+    ] = False,
 ) -> None:
-    """Write what is finished as a table: a row for every cell, scheme and number of members."""
+    """Write what is finished as a table: a row for every cell, scheme and number of members.
+
+    Or, of a store that `lazy` made, a row for every ensemble of networks.
+    """
     from doubletrouble.sweep.grid import Sweep
 
+    if networks and sweep is not None:
+        raise ValueError(f"sweep must be left out beside networks, got {sweep!r}")
+    grids = Sweep.all_from_store(store) if sweep is None else []
+    runs = _ensembles(store, grids) if sweep is None else []
+    if networks and not runs:
+        raise ValueError(f"store must hold ensembles of networks, got {store}, which holds none")
+    if runs and (networks or not grids):
+        from doubletrouble.sweep import trained
+        from doubletrouble.sweep.export import write
+
+        write(lambda: trained.table(runs), out)
+        show(str(out))
+        return
     result = Sweep.from_store(store, sweep).results(store)
     result.export(out)
     show(str(out))
     if result.status.missing:
         note(f"{result.status.missing} of {result.status.total} cells are missing; run the sweep")
+    if runs:
+        note(f"{store} holds {len(runs)} ensembles of networks, too: --networks exports them")
+
+
+def _ensembles(store: Path, grids: "Sequence[Sweep]") -> "list[LazyRun]":
+    """Ensembles of networks: whatever is no cell of a sweep."""
+    from doubletrouble.sweep.trained import stored_runs
+
+    return stored_runs(store, {cell.key for grid in grids for cell in grid.cells()})
+
+
+def _groups(runs: "Sequence[LazyRun]") -> list[dict[str, object]]:
+    """How many ensembles there are of the same data and training, with their α and widths."""
+    found: dict[tuple[object, ...], list[LazyRun]] = {}
+    for run in runs:
+        alike = (run.n_members, *(run.settings.get(name) for name in _ALIKE))
+        found.setdefault(alike, []).append(run)
+    return [
+        {
+            "ensembles": len(some),
+            "laziness": sorted({run.laziness for run in some}),
+            "width": sorted({run.width for run in some}),
+            **dict(zip(("n_members", *_ALIKE), alike, strict=True)),
+        }
+        for alike, some in found.items()
+    ]
+
+
+_ALIKE = ("depth", "data", "loss", "seed", "precision")
+
+
+def _listed(value: object) -> str:
+    if not isinstance(value, list):
+        return str(value)
+    return " ".join(f"{number:g}" for number in value)
 
 
 def _finish(result: "SweepResult", json: bool) -> int:
@@ -114,11 +180,25 @@ def _finish(result: "SweepResult", json: bool) -> int:
     return INCOMPLETE
 
 
-def _report(result: "SweepResult", json: bool) -> None:
+def _report_all(
+    store: Path, grids: "Sequence[Sweep]", json: bool, others: Mapping[str, object]
+) -> None:
+    counts = [(grid, grid.status(store)) for grid in grids]
+    if json:
+        more = [{"store": str(store), **others}] if others else []
+        show_json([*(_counts(store, grid.hash, count) for grid, count in counts), *more])
+        return
+    rows = [(*_numbers(grid.hash, count), grid.summary) for grid, count in counts]
+    show_table(str(store), (*_COLUMNS, "grid"), rows)
+
+
+def _report(
+    result: "SweepResult", json: bool, others: Mapping[str, object] = MappingProxyType({})
+) -> None:
     count, name = result.status, result.sweep.hash
     messages = Counter(row.message for row in result if row.message) if count.failed else Counter()
     if json:
-        show_json(_counts(result.store, name, count) | {"messages": dict(messages)})
+        show_json(_counts(result.store, name, count) | {"messages": dict(messages), **others})
         return
     show_table(str(result.store), _COLUMNS, [_numbers(name, count)])
     if messages:

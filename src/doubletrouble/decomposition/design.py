@@ -15,6 +15,7 @@ class Design:
     targets: tuple[str, ...]  # what predictions are held against: truth, y_test, both or neither
     deterministic: bool = False  # a learner without randomness: one initialization is all
     noiseless: bool = False  # labels without noise: one draw of them is all
+    hidden_noise: bool = False  # labels with noise of their own that no draw changes
     injected: float | None = None  # see `parts`: own noise of the labels over that added to it
 
     @property
@@ -58,7 +59,8 @@ class Design:
     def absorbed(self) -> dict[str, str]:
         """What else is in a part: the words a reader must not miss."""
         found = {}
-        if self.n_noise == 1 and not self.noiseless and self.n_data > 1:
+        unknown = self.hidden_noise or (self.n_noise == 1 and not self.noiseless)
+        if unknown and self.n_data > 1:
             found["sampling"] = "label noise"
         if self.targets == ("y_test",):
             found["bias"] = "noise floor"

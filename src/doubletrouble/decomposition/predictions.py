@@ -1,5 +1,7 @@
 """The squared error of a learner by cause, from its predictions."""
 
+from collections.abc import Mapping
+
 import numpy as np
 import numpy.typing as npt
 
@@ -24,7 +26,8 @@ def decompose_predictions(
     predictions: npt.ArrayLike, truth: npt.ArrayLike | None = None,
     y_test: npt.ArrayLike | None = None, *, label_noise: npt.ArrayLike | None = None,
     crossed: bool = True, include_test: bool = True, deterministic: bool = False,
-    noiseless: bool = False, injected: float | None = None, confidence: float = 0.95,
+    noiseless: bool = False, hidden_noise: bool = False, injected: float | None = None,
+    confidence: float = 0.95,
 ) -> Decomposition:  # fmt: skip
     """Split the squared error into noise, initialization, sampling and bias, without bias.
 
@@ -48,8 +51,9 @@ def decompose_predictions(
     Estimates come from products of distinct draws: they are unbiased however few the draws, and
     may be negative. An axis of length one leaves a part that cannot be told; `notes` says where it
     went. Who knows that it is nothing says so: `deterministic`, a learner without randomness;
-    `noiseless`, labels without noise. `injected` is for labels with noise of their own, to which
-    the noise draws were added: the variance of their own over that of the added noise (`parts`).
+    `noiseless`, labels without noise. Labels may have noise of their own, to which noise draws were
+    added: `hidden_noise` says so; `injected` is the variance of their own over that of the added
+    noise, where it is known (`parts`).
 
     Standard errors say how the estimates would vary with other data sets, noise, initializations
     and test points; with `include_test=False`, for these test points. `confidence` is that of
@@ -82,6 +86,7 @@ def decompose_predictions(
     design = Design(
         n_data=n_data, n_noise=n_noise, n_init=n_init, n_test=n_test, crossed=bool(crossed),
         targets=tuple(targets), deterministic=bool(deterministic), noiseless=bool(noiseless),
+        hidden_noise=bool(hidden_noise),
         injected=None if injected is None else number("injected", injected, _RATIO),
     )  # fmt: skip
     statistics = mean_products(array.reshape(*draws, -1), targets, design, by_point=include_test)
@@ -92,14 +97,26 @@ def decompose_predictions(
             for name, sums in weights.items()
         }
 
+    found = estimates(parts.sequential(design))
     return Decomposition(
         design=design,
-        parts=estimates(parts.sequential(design)),
+        parts=found,
         anova=AnovaEstimates(design=design, parts=estimates(parts.anova(design))),
-        notes=design.notes,
+        notes=(*design.notes, *_below_zero(found)),
         confidence=confidence,
         statistics=statistics,
     )
+
+
+def _below_zero(found: Mapping[str, Estimate]) -> list[str]:
+    """Why a part may be negative, where one is."""
+    names = [name for name, part in found.items() if part.value < 0]
+    if not names:
+        return []
+    return [
+        f"{' and '.join(names)} came out negative: an unbiased estimate of what is nearly 0 may, "
+        "and is not cut off."
+    ]
 
 
 def _as_predictions(value: npt.ArrayLike) -> npt.NDArray[np.generic]:

@@ -8,7 +8,6 @@ needs a GPU; a run of one's own, of any size, takes their place on request.
 import csv
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,7 @@ import numpy as np
 
 from doubletrouble import glossary
 from doubletrouble.figures import drawing, reference, style
+from doubletrouble.figures.ensembles import Ensembles
 from doubletrouble.figures.spec import FigureSpec, Table
 from doubletrouble.networks.settings import LAPTOP
 from doubletrouble.parameters import FloatArray
@@ -34,29 +34,10 @@ _PAPER = (10.0, 100.0)
 _CIFAR = "CIFAR-10"
 _COLUMNS = (
     "laziness", "width", "n_members", "single_error", "single_std", "ensemble_error", "vote_error",
-    "train_error", "interpolating", "median_steps",
+    "train_error", "train_loss", "interpolating", "median_steps",
 )  # fmt: skip
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Ensembles:
-    """One panel: networks of several widths at one α."""
-
-    laziness: float
-    data: str
-    columns: dict[str, FloatArray]  # as the table has them, along the widths
-
-    def __getitem__(self, name: str) -> FloatArray:
-        return self.columns[name]
-
-    @property
-    def threshold(self) -> float | None:
-        """Between the widths where less and where more than half of the networks interpolate."""
-        width, share = self["width"], self["interpolating"] / self["n_members"]
-        first = int(np.argmax(share >= 0.5))
-        if not first or share[first] < 0.5:
-            return None
-        return math.sqrt(width[first - 1] * width[first])
+"""Those that are there: the results stored first have no `train_loss`."""
+_BESIDE = 1.16  # published points stand beside ours, this factor to the right
 
 
 def lazy_data(
@@ -75,7 +56,8 @@ def lazy_data(
 ) -> tuple[Ensembles, ...]:
     """Return a panel for each α: from the results that are `stored`, or from a `run`.
 
-    Where none are stored, a run takes their place; the figure names its data.
+    Where none are stored, a run takes their place; the figure names its data. `source` is
+    "stored" or "run".
     Those stored are of CIFAR-10, shown at α = 10 and 100 unless `laziness` names others. All other
     arguments are of a run, by default the small experiment on the digits that `networks.settings`
     has, at α = 100 and, linearized and solved exactly, at α = ∞.
@@ -113,7 +95,7 @@ def _stored(laziness: Sequence[float] | None) -> tuple[Ensembles, ...]:
         if alpha not in known:
             listed = ", ".join(f"{a:g}" for a in known)
             raise ValueError(f"laziness must be among the stored {listed}, got {alpha:g}")
-    return tuple(_panel(a, f"{_CIFAR}, N = 5000", rows) for a in shown)
+    return tuple(_panel(a, f"{_CIFAR}, N = 5000", "hinge", rows) for a in shown)
 
 
 def _run(
@@ -123,52 +105,58 @@ def _run(
     from doubletrouble.sweep.lazy import lazy_curve  # needs torch
 
     rows = lazy_curve(load_data(name, n_train=n_train), store=store, **options).table()
-    return tuple(_panel(a, f"{name}, N = {n_train}", rows) for a in options["laziness"])
+    data, loss = f"{name}, N = {n_train}", options["loss"]
+    return tuple(_panel(a, data, loss, rows) for a in options["laziness"])
 
 
-def _panel(laziness: float, data: str, rows: Sequence[Mapping[str, float]]) -> Ensembles:
+def _panel(laziness: float, data: str, loss: str, rows: Sequence[Mapping[str, float]]) -> Ensembles:
     mine = [row for row in rows if row["laziness"] == laziness]
     ordered = sorted(mine, key=lambda row: row["width"])
-    columns = {name: np.array([float(row[name]) for row in ordered]) for name in _COLUMNS}
-    return Ensembles(laziness=laziness, data=data, columns=columns)
+    columns = {
+        name: np.array([float(row[name]) for row in ordered])
+        for name in _COLUMNS
+        if all(name in row for row in ordered)
+    }
+    return Ensembles(laziness=laziness, data=data, loss=loss, columns=columns)
 
 
 def table(panels: Sequence[Ensembles]) -> Table:
     """Return the numbers drawn."""
+    columns = tuple(name for name in _COLUMNS if all(name in panel.columns for panel in panels))
     rows = [
-        tuple(float(panel[name][k]) for name in _COLUMNS)
+        tuple(float(panel[name][k]) for name in columns)
         for panel in panels
         for k in range(len(panel["width"]))
     ]
-    return Table(_COLUMNS, rows)
+    return Table(columns, rows)
 
 
 def draw(test: "Axes", train: "Axes", panel: Ensembles) -> None:
     """Draw one α on axes that the caller owns: the test error, and the training error below."""
     width, K = panel["width"], int(panel["n_members"].max())
     one, many, fitted = style.SERIES[0], style.SERIES[1], style.SERIES[2]
-    test.errorbar(
-        width, panel["single_error"], yerr=panel["single_std"], color=one.color, linestyle="none",
-        elinewidth=1.0, capsize=2.5,
-    )  # fmt: skip
-    for place, name, stroke, label in (
-        (test, "single_error", one, "$K=1$"),
-        (test, "ensemble_error", many, f"$K={K}$"),
-        (train, "train_error", fitted, "Training, $K=1$"),
+    for place, name, stroke, label, bars in (
+        (test, "single_error", one, "$K=1$ (bars: standard deviation)", panel["single_std"]),
+        (test, "ensemble_error", many, f"Mean of $K={K}$", None),
+        (train, "train_error", fitted, "Training error, $K=1$", None),
     ):
-        place.plot(
-            width, panel[name], label=label, color=stroke.color, linestyle=stroke.linestyle,
-            marker=stroke.marker, markerfacecolor=stroke.face, markeredgewidth=1.0, linewidth=1.5,
+        place.errorbar(
+            width, panel[name], yerr=bars, label=label, color=stroke.color,
+            linestyle=stroke.linestyle, marker=stroke.marker, markerfacecolor=stroke.face,
+            markeredgewidth=1.0, linewidth=1.5, elinewidth=1.0, capsize=2.5,
         )  # fmt: skip
+    _published(test, panel)
     if panel.threshold is not None:
-        drawing.threshold(test, panel.threshold, "half interpolate")
-        drawing.threshold(train, panel.threshold, "")
+        for place in (test, train):
+            drawing.threshold(place, panel.threshold, "")
+        done = "have zero loss" if panel.loss == "squared" else "fit all samples"
+        train.lines[-1].set_label(f"Half of the networks {done}")
     drawing.corner(test, rf"$\alpha={style.scientific(panel.laziness)}$")
 
 
 def plot(panels: Sequence[Ensembles]) -> "Figure":
     """Make the whole figure."""
-    with drawing.page(height=4.3) as figure:
+    with drawing.page(height=4.5) as figure:
         grid = figure.subplots(
             2, len(panels), sharex=True, sharey="row", squeeze=False,
             gridspec_kw={"height_ratios": (3, 1)},
@@ -176,17 +164,18 @@ def plot(panels: Sequence[Ensembles]) -> "Figure":
         widths = np.concatenate([panel["width"] for panel in panels])
         for panel, (test, train) in zip(panels, grid.T, strict=True):
             draw(test, train, panel)
-            _published(test, panel)
             test.set(ylabel=drawing.ERROR)
             train.set(xlabel="Nodes per layer, $w$", ylabel="Training", ylim=(-0.03, 0.55))
             train.set_xscale("log", base=2)
             train.set_xticks(_round(widths), minor=False)
             train.xaxis.set_major_formatter(style.plain_number)
-            train.set_xlim(widths.min() / 1.25, widths.max() * 1.25)
+            train.set_xlim(widths.min() / 1.35, widths.max() * 1.35)
         for each in grid.flat:
             each.label_outer()
         drawing.letters(grid[0])
-        drawing.legend_above(figure, title=_title(panels[0]), narrow=0.8)
+        entries = {label for axes in grid.flat for label in axes.get_legend_handles_labels()[1]}
+        columns = math.ceil(len(entries) / 2)
+        drawing.legend_above(figure, title=_title(panels[0]), ncols=columns, narrow=0.8)
     return figure
 
 
@@ -201,15 +190,19 @@ def _round(widths: FloatArray) -> list[float]:
 
 
 def _published(test: "Axes", panel: Ensembles) -> None:
-    """The authors' points, where their table lies beside the repository."""
-    for name, marker, kind in (
-        ("K1_mean_test_error", "+", "K=1"), ("ensemble_K20_test_error", "x", "K=20"),
-    ):  # fmt: skip
+    """The authors' points beside ours, where their table lies beside the repository."""
+    for name, kind, marker in (
+        ("K1_mean_test_error", "K=1", "D"),
+        ("ensemble_K20_test_error", "K=20", "x"),
+    ):
         width, _, value = _authors(panel, name)
+        _, _, spread = _authors(panel, "K1_std")
         if width:
-            test.plot(
-                width, value, linestyle="none", marker=marker, color="#7a7a7a", markersize=5.5,
-                label=f"Published, ${kind}$", zorder=2,
+            test.errorbar(
+                _BESIDE * np.array(width), value, yerr=spread if kind == "K=1" else None,
+                linestyle="none", marker=marker, color="#000000", markerfacecolor="white",
+                markersize=4.4, markeredgewidth=1.1, elinewidth=0.8, capsize=1.5,
+                label=f"Published, ${kind}$", zorder=3,
             )  # fmt: skip
 
 
@@ -227,15 +220,7 @@ def agrees(panels: Sequence[Ensembles]) -> tuple[str, ...]:
     """What was trained, ours against the published points, and what happens at the peak."""
     said = [_PROTOCOL] if panels[0].data.startswith(_CIFAR) else []
     said += [_against_authors(panel) for panel in panels]
-    said += [
-        f"α = {p.laziness:g}: one network errs most at width {_at_peak(p, 'width'):g} of those "
-        f"wider than {_NARROW}, {_at_peak(p, 'single_error'):.3f} ± {_at_peak(p, 'single_std'):.3f}"
-        f" (standard deviation), where {_at_peak(p, 'ensemble_error'):.3f} is the error of "
-        f"{_at_peak(p, 'n_members'):g} averaged and {_at_peak(p, 'train_error'):.3f} the training "
-        "error."
-        for p in panels
-        if np.any(p["width"] > _NARROW)
-    ]
+    said += [_of_peak(panel) for panel in panels]
     return tuple(filter(None, said))
 
 
@@ -243,12 +228,24 @@ _PROTOCOL = (
     "Stored results: L = 5, K = 20, hinge loss, Adam at the rate 0.1, at most 100 000 steps, "
     "float32 (TF32 from width 1024 on); at α = ∞ stopped where the loss no longer fell."
 )
-_NARROW = 8  # narrower networks have not enough nodes for any of this
 
 
-def _at_peak(panel: Ensembles, name: str) -> float:
-    wide = panel["width"] > _NARROW
-    return float(panel[name][wide][np.argmax(panel["single_error"][wide])])
+def _of_peak(panel: Ensembles) -> str:
+    """Where one network errs most, if that is more than at some smaller width."""
+    alpha, width, error, at = panel.laziness, panel["width"], panel["single_error"], panel.peak
+    if width.size < 3 or not np.isfinite(error).all():
+        return ""
+    if at is None:
+        return (
+            f"α = {alpha:g}: no peak; the error of one network goes from {error[0]:.3f} at width "
+            f"{width[0]:g} to {error[-1]:.3f} at {width[-1]:g}."
+        )
+    return (
+        f"α = {alpha:g}: the error of one network has a peak at width {width[at]:g}, "
+        f"{error[at]:.3f} ± {panel['single_std'][at]:.3f} (standard deviation over networks), "
+        f"where {panel['ensemble_error'][at]:.3f} is the error of {panel['n_members'][at]:g} "
+        f"averaged and {panel['train_error'][at]:.3f} the training error."
+    )
 
 
 def _against_authors(panel: Ensembles) -> str:
@@ -281,14 +278,17 @@ FIGURE = FigureSpec(
         "Around the width at which networks begin to interpolate one network errs most, and "
         "averaging removes nearly all of it: the peak is variance of initialization, as for random "
         "features. Yet at α = 100 part of the peak is the optimizer's: after 100,000 steps of Adam "
-        "with the paper's step size most of the networks of width 32 no longer fit their data. "
-        "Grey crosses, where the authors' table is at hand: the published points."
+        "with the paper's step size most of the networks of width 32 no longer fit their data.\n"
+        "Dashed: from there on at least half of the networks fit all samples. Diamonds and "
+        "crosses, where the authors' table is at hand: the published points, a little to the right "
+        "of their width, one network with its standard deviation."
     ),
     alt=(
         "Two columns of panels, α = 10 and α = 100, against nodes per layer from 2 to 2048. Test "
         "error of one network: falls to 0.35 at 8 nodes, rises to a peak at 32 nodes, 0.38 and "
         "0.43, and falls to 0.35 and 0.34. Error of 20 averaged: about 0.31 to 0.33 from 8 nodes "
-        "on, without a peak. Training error: falls from 0.47 to zero at 64 to 128 nodes."
+        "on, without a peak. Training error: falls from 0.47 to zero at 64 to 128 nodes. The "
+        "published points lie close to these."
     ),
     data=lazy_data,
     plot=plot,

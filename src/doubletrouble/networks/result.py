@@ -1,7 +1,7 @@
 """What an ensemble of lazy networks has learned."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -10,9 +10,12 @@ import numpy.typing as npt
 from doubletrouble.decomposition.classification import ensemble_error, grouped, vote_error
 from doubletrouble.errors import DivergenceError
 from doubletrouble.networks.outcome import FITTED, Outcome
+from doubletrouble.networks.settings import Training
 from doubletrouble.parameters import FloatArray
 
 MEASURES = ("classification", "vote", "squared")
+
+_ROUNDING = 1e-9  # squared loss of labels ±1 that the exact solution may leave
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -31,7 +34,7 @@ class LazyRun:
     status: tuple[str, ...]  # of `outcome.STATUSES`
     width: int
     laziness: float
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)  # as they were used: see `as_used`
 
     @classmethod
     def of(
@@ -47,7 +50,7 @@ class LazyRun:
             displacement=np.array([o.displacement for o in outcomes]),
             steps=np.array([o.steps for o in outcomes], dtype=np.int64),
             status=tuple(o.status for o in outcomes),
-            width=width, laziness=laziness, settings=dict(settings),
+            width=width, laziness=laziness, settings=as_used(settings, laziness),
         )  # fmt: skip
 
     @property
@@ -77,6 +80,17 @@ class LazyRun:
     def diverged(self) -> npt.NDArray[np.bool_]:
         """Which members have no finite loss; their predictions are NaN."""
         return np.array([s == "diverged" for s in self.status])
+
+    @property
+    def interpolates(self) -> npt.NDArray[np.bool_]:
+        """Which members fit every training sample.
+
+        With the squared loss, those whose loss is zero but for rounding: they meet the labels. With
+        the others, those that have every sample on its side.
+        """
+        met = self.settings.get("loss") == "squared"
+        fitted = self.train_loss <= _ROUNDING if met else self.train_error == 0
+        return np.array([s == "zero" for s in self.status]) | fitted
 
     @property
     def distance(self) -> FloatArray:
@@ -120,3 +134,25 @@ class LazyRun:
         """Sizes, and how it went."""
         how = ", ".join(f"{self.status.count(s)} {s}" for s in dict.fromkeys(self.status))
         return f"LazyRun({self.n_members} x width {self.width}, α = {self.laziness:g}: {how})"
+
+
+def as_used(settings: Mapping[str, Any], laziness: float) -> dict[str, Any]:
+    """Settings with what was used where nothing was asked for.
+
+    A `learning_rate` of None remains for gradient descent, where every network has its own, that
+    which its curvature allows, and for networks that were solved.
+
+    >>> as_used({"optimizer": "auto", "max_steps": 500, "seed": 3}, laziness=0.5)
+    {'optimizer': 'adam', 'max_steps': 500, 'seed': 3, 'patience': 100, 'learning_rate': 0.05}
+    """
+    given = {f.name: settings[f.name] for f in fields(Training) if f.name in settings}
+    if not given:
+        return dict(settings)
+    training = Training(**given)
+    used: dict[str, Any] = {"patience": training.window}
+    if training.solves(laziness):
+        used |= {"optimizer": "exact", "learning_rate": None}
+    elif training.by_adam:
+        rate = training.rate(min(laziness, 1.0))  # that of α = ∞ is scaled, not another
+        used |= {"optimizer": "adam", "learning_rate": rate}
+    return {**settings, **used}

@@ -57,10 +57,10 @@ class Training:
         if (rate := self.learning_rate) is not None:
             hold("learning_rate", number("learning_rate", rate, glossary.LEARNING_RATE))
         hold("tolerance", number("tolerance", self.tolerance, glossary.TOLERANCE))
-        hold("max_steps", whole_number("max_steps", self.max_steps, 1))
+        hold("max_steps", whole_number("max_steps", self.max_steps, 1, floats=True))
         for name in ("patience", "batch_size"):
             if (value := getattr(self, name)) is not None:
-                hold(name, whole_number(name, value, 1))
+                hold(name, whole_number(name, value, 1, floats=True))
         if (self.batch_size is None) == (self.optimizer == "sgd"):
             raise ValueError(
                 f"batch_size must be given for optimizer 'sgd' and for no other, got "

@@ -6,7 +6,7 @@ initializations: predictions [data, noise, init, test], which `decomposition` sp
 
 from __future__ import annotations  # help() then shows names, not what they stand for
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +17,18 @@ from doubletrouble.data.dataset import Data, as_data
 from doubletrouble.decomposition.classification import ensemble_error, error_rate, vote_error
 from doubletrouble.decomposition.predictions import decompose_predictions
 from doubletrouble.decomposition.result import Decomposition
-from doubletrouble.errors import DivergenceError
+from doubletrouble.errors import DivergenceError, SweepInterrupted
 from doubletrouble.networks.place import Place
+from doubletrouble.networks.result import as_used
 from doubletrouble.networks.settings import Training
 from doubletrouble.networks.train import ensemble, train_all
 from doubletrouble.parameters import MOST_SEEDS, FloatArray, number, whole_number
 
 _NOISE = 2  # apart from the weights of members, whose keys are longer
 _SHOWN = 5  # networks named in a message
+_NO_NOISE = (
+    "No label noise (noise and flips are 0): one draw of each data set, whatever n_noise is."
+)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -54,8 +58,13 @@ class LazySplit:
 
     def __str__(self) -> str:
         """The split as a table, with the errors of classification."""
+        loss = self.settings.get("loss", "squared")
+        large = (
+            f"Loss {loss!r} does not ask for scores of ±1: squared errors may be large; see the "
+            "shares below.\n"
+        )
         return (
-            f"{self.squared}\n\n"
+            f"{self.squared}\n{'' if loss == 'squared' else large}\n"
             f"misclassified by one network {self.classification_error:.4f}, by the mean "
             f"of {self.predictions.shape[2]} {self.ensemble_error:.4f}, "
             f"by their vote {self.vote_error:.4f}"
@@ -73,7 +82,8 @@ def lazy_split(
 
     `noise` is the standard deviation of Gaussian noise added to the training labels ±1 (for the
     squared loss), `flips` the probability that a label is flipped; each data set has `n_noise`
-    draws of it, or one where there is none. `training` are options of `train_lazy`.
+    draws of it, or one where there is none. `training` are options of `train_lazy`. A run that was
+    stopped goes on from its `checkpoint`, a file, when it is called again.
 
     >>> from doubletrouble.data.load import load_data
     >>> digits = load_data("digits", n_train=100)
@@ -89,7 +99,8 @@ def lazy_split(
     sigma = number("noise", noise, glossary.NOISE)
     share = number("flips", flips, glossary.LABEL_FLIPS)
     draws = whole_number("n_noise", n_noise, 1)
-    if not (sigma or share):
+    noisy = bool(sigma or share)
+    if not noisy:
         draws = 1
     inits = whole_number("n_init", n_init, 1)
     root = whole_number("seed", seed, 0, MOST_SEEDS)
@@ -108,10 +119,18 @@ def lazy_split(
         member for d in range(len(x)) for member in ensemble(width, laziness, inits, root, data=d)
     ]
     layers = int(number("depth", depth, glossary.DEPTH))
-    outcomes = train_all(
-        members, x, y, data.x_test, depth=layers, training=how, place=Place.of(device, precision),
-        memory=memory, checkpoint=checkpoint, progress=progress,
-    )  # fmt: skip
+    place = Place.of(device, precision)
+    try:
+        outcomes = train_all(
+            members, x, y, data.x_test, depth=layers, training=how, place=place, memory=memory,
+            checkpoint=checkpoint, progress=progress,
+        )  # fmt: skip
+    except KeyboardInterrupt:
+        if checkpoint is None or not Path(checkpoint).exists():
+            raise
+        raise SweepInterrupted(
+            f"stopped; what was trained is in {checkpoint}: run the same again to go on"
+        ) from None
     shape = (n_data, draws, inits)
     lost = [k for k, outcome in enumerate(outcomes) if outcome.status == "diverged"]
     if lost:
@@ -124,12 +143,14 @@ def lazy_split(
     settings = {
         "width": members[0].width, "depth": layers, "laziness": members[0].laziness,
         "noise": sigma, "flips": share, "seed": root, "precision": precision, "data": data.name,
-        **asdict(how),
+        **as_used(asdict(how), members[0].laziness),
     }  # fmt: skip
+    squared = decompose_predictions(predictions, y_test=data.y_test, noiseless=not noisy)
+    notes = squared.notes if noisy else (_NO_NOISE, *squared.notes)
     return LazySplit(
         predictions=predictions,
         y_test=data.y_test,
-        squared=decompose_predictions(predictions, y_test=data.y_test),
+        squared=replace(squared, notes=notes),
         train_error=np.array([outcome.train_error for outcome in outcomes]).reshape(shape),
         settings=settings,
     )

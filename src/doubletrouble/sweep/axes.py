@@ -14,13 +14,19 @@ Axis: TypeAlias = Numeric | str | Sequence[float | str]
 
 
 def number_axis(name: str, value: Axis, spec: Parameter) -> tuple[float, ...]:
-    """Numbers in the domain of a parameter.
+    """Numbers in the domain of a parameter; a range of whole ones is rounded to them.
 
-    >>> from doubletrouble.glossary import RIDGE
+    >>> from doubletrouble.glossary import RIDGE, WIDTH
     >>> number_axis("ridge", [0, "0.1:10:log:3"], RIDGE)
     (0.0, 0.1, 1.0, 10.0)
+    >>> number_axis("width", "2:9:log:3", WIDTH)
+    (2.0, 4.0, 9.0)
     """
-    return _distinct(name, tuple(number(name, item, spec) for item in _numbers(name, value)))
+    if not spec.whole:
+        return _distinct(name, tuple(number(name, item, spec) for item in _numbers(name, value)))
+    given = _whole_numbers(name, value)
+    found = _distinct(name, tuple(_plain(number(name, item, spec)) for item in given))
+    return tuple(map(float, found))
 
 
 def whole_axis(name: str, value: Axis, spec: Parameter) -> tuple[int, ...]:
@@ -30,8 +36,7 @@ def whole_axis(name: str, value: Axis, spec: Parameter) -> tuple[int, ...]:
 
 def seed_axis(name: str, value: Axis) -> tuple[int, ...]:
     """Seeds, as `simulate` takes them."""
-    found = _numbers(name, value)
-    seeds = [int(s) if isinstance(s, float) and s.is_integer() else s for s in found]
+    seeds = _whole_numbers(name, value)
     return _distinct(name, tuple(whole_number(name, seed, 0, MOST_SEEDS) for seed in seeds))
 
 
@@ -58,6 +63,23 @@ def _numbers(name: str, value: Any) -> list[Any]:
     for item in _listed(name, value):
         found += numbers(name, item) if isinstance(item, str) else [item]
     return found
+
+
+def _whole_numbers(name: str, value: Any) -> list[Any]:
+    """The same; what lies between the ends of a range is rounded, and named once."""
+    found: list[Any] = []
+    for item in _listed(name, value):
+        for part in item.split(",") if isinstance(item, str) else [item]:
+            values = _numbers(name, part)
+            if len(values) > 1:  # a range
+                values = list(dict.fromkeys([values[0], *map(round, values[1:-1]), values[-1]]))
+            found += map(_plain, values)
+    return found
+
+
+def _plain(value: Any) -> Any:
+    """A whole number as an int, which is written without a decimal point."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _listed(name: str, value: Any) -> list[Any]:

@@ -5,9 +5,10 @@ every Ψ term with its standard error. Failed cells are rows, too, with their me
 """
 
 import csv
+import json
 import math
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,7 +22,9 @@ from doubletrouble.sweep.simulated import PROBLEM
 if TYPE_CHECKING:
     from doubletrouble.sweep.outcome import SweepRow
 
-FORMATS = (".csv", ".parquet")
+FORMATS = (".csv", ".parquet", ".json")
+
+Columns = Mapping[str, list[Any]]
 
 _FLOATS = tuple(name for name in PROBLEM if name != "activation")
 _SETTINGS = ("dim", "model", "seed", "n_data", "n_init", "test", "center", "dtype", "device")
@@ -102,24 +105,34 @@ def to_frame(rows: Iterable["SweepRow"]) -> Any:
 
 def export(rows: Sequence["SweepRow"], path: str | Path) -> Path:
     """Write the table by the suffix of the path, whole or not at all."""
+    return write(lambda: table(rows), path, KINDS)
+
+
+def write(
+    columns: Callable[[], Columns], path: str | Path, kinds: Mapping[str, type] | None = None
+) -> Path:
+    """Write any table so; `columns` is asked for once the path is found to be good."""
     path = Path(path)
     suffix = path.suffix.lower()
     if suffix not in FORMATS:
-        raise ValueError(f"path must end in {' or '.join(FORMATS)}, got {str(path)!r}")
+        known = f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}"
+        raise ValueError(f"path must end in {known}, got {str(path)!r}")
     if not path.parent.is_dir():
         raise ValueError(f"path must be in a folder that exists, got {str(path)!r}")
-    columns = table(rows)
+    found = columns()
     with TemporaryDirectory(prefix=f".{path.name}-", dir=path.parent) as folder:
         new = Path(folder) / path.name
         if suffix == ".csv":
-            _write_csv(columns, new)
+            _write_csv(found, new)
+        elif suffix == ".json":
+            _write_json(found, new)
         else:
-            _write_parquet(columns, new)
+            _write_parquet(found, new, kinds)
         os.replace(new, path)
     return path
 
 
-def _write_csv(columns: dict[str, list[Any]], path: Path) -> None:
+def _write_csv(columns: Columns, path: Path) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(columns)
@@ -127,8 +140,24 @@ def _write_csv(columns: dict[str, list[Any]], path: Path) -> None:
             writer.writerow("" if value != value else value for value in line)  # NaN: nothing
 
 
-def _write_parquet(columns: dict[str, list[Any]], path: Path) -> None:
+def _write_json(columns: Columns, path: Path) -> None:
+    """A list of rows, as strict JSON: infinities are "inf" and "-inf", NaN is null."""
+    rows = [
+        {name: _strict(value) for name, value in zip(columns, line, strict=True)}
+        for line in zip(*columns.values(), strict=True)
+    ]
+    text = json.dumps(rows, indent=2, ensure_ascii=False, allow_nan=False)
+    path.write_text(f"{text}\n", encoding="utf-8")
+
+
+def _strict(value: Any) -> Any:
+    if not isinstance(value, float) or math.isfinite(value):
+        return value
+    return None if math.isnan(value) else str(value)
+
+
+def _write_parquet(columns: Columns, path: Path, kinds: Mapping[str, type] | None) -> None:
     arrow, parquet = require("pyarrow", "tables"), require("pyarrow.parquet", "tables")
     types = {str: arrow.string(), float: arrow.float64(), int: arrow.int64(), bool: arrow.bool_()}
-    schema = arrow.schema([(name, types[kind]) for name, kind in KINDS.items()])
-    parquet.write_table(arrow.table(columns, schema=schema), path)
+    schema = kinds and arrow.schema([(name, types[kind]) for name, kind in kinds.items()])
+    parquet.write_table(arrow.table(dict(columns), schema=schema or None), path)

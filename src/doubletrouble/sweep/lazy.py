@@ -8,20 +8,17 @@ from which a killed run goes on.
 from __future__ import annotations  # help() then shows names, not what they stand for
 
 import time
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from contextlib import suppress
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import numpy as np
-
 from doubletrouble import glossary
 from doubletrouble.data.dataset import Data, as_data
 from doubletrouble.errors import SweepInterrupted
-from doubletrouble.networks.outcome import STATUSES
 from doubletrouble.networks.outcome import Outcome as Trained
 from doubletrouble.networks.place import Place
 from doubletrouble.networks.result import LazyRun
@@ -32,10 +29,9 @@ from doubletrouble.parameters import MOST_SEEDS, number, whole_number
 from doubletrouble.sweep import axes
 from doubletrouble.sweep.axes import Axis
 from doubletrouble.sweep.cell import Cell, digest
-from doubletrouble.sweep.record import Record, decode, encode
+from doubletrouble.sweep.record import decode, encode
 from doubletrouble.sweep.store import DONE, Outcome, Store
-
-KIND = "lazy"
+from doubletrouble.sweep.trained import KIND, from_record, row_of, to_record
 
 WIDTHS = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048)
 """Those of the paper's figure."""
@@ -60,31 +56,6 @@ class LazyCurve:
     def table(self) -> list[dict[str, Any]]:
         """A row for each ensemble: errors of one member, of all averaged and of their vote."""
         return [row_of(run) for run in self.runs]
-
-
-def row_of(run: LazyRun) -> dict[str, Any]:
-    """An ensemble in numbers; members that diverged are counted, and left out of the rest."""
-    row: dict[str, Any] = {"laziness": run.laziness, "width": run.width, "n_members": run.n_members}
-    errors = ("single_error", "single_std", "ensemble_error", "vote_error", "train_error")
-    reasons = Counter(run.status)
-    row |= dict.fromkeys(errors, float("nan"))
-    row["interpolating"] = int((run.train_error == 0).sum())
-    row |= {name: reasons[name] for name in STATUSES}
-    row |= {"median_steps": float("nan"), "mean_distance": float("nan")}
-    left = run.n_members - reasons["diverged"]
-    if not left:
-        return row
-    sound = run.without_diverged()
-    single = sound.errors(1)
-    return row | {
-        "single_error": float(single.mean()),
-        "single_std": float(single.std(ddof=1)) if left > 1 else float("nan"),
-        "ensemble_error": sound.error(left),
-        "vote_error": sound.error(left, "vote"),
-        "train_error": float(sound.train_error.mean()),
-        "median_steps": float(np.median(sound.steps)),
-        "mean_distance": float(sound.distance.mean()),
-    }
 
 
 def lazy_curve(
@@ -151,36 +122,42 @@ class _Work:
 
     def run(self, points: Sequence[tuple[float, int]], path: Path) -> Iterable[LazyRun]:
         """Every ensemble: from the store, or trained and stored with its last member."""
-        cells, count = [self.cell(*point) for point in points], self.n_members
+        cells = [self.cell(*point) for point in points]
         name = digest([cell.key for cell in cells])[:12]
         file = path.with_name(f"{path.name}.{name}.training")
-        with Store.open(path) as store:
-            stored = [store.outcome(cell.key) for cell in cells]
-            found = {k: from_record(decode(o.result)) for k, o in enumerate(stored) if o}
-            known = {
-                k * count + i: o for k, run in found.items() for i, o in enumerate(run.members)
-            }
-            outcomes, start = dict(known), time.perf_counter()
-
-            def done(place: int, outcome: Trained) -> None:
-                outcomes[place], k = outcome, place // count
-                mine = range(k * count, (k + 1) * count)
-                if k not in found and all(i in outcomes for i in mine):
-                    alpha, width = points[k]
-                    found[k] = self._put_together([outcomes[i] for i in mine], width, alpha)
-                    result, seconds = encode(to_record(found[k])), time.perf_counter() - start
-                    store.put(cells[k], Outcome(status=DONE, result=result, seconds=seconds))
-
-            if len(found) < len(cells):
-                try:
-                    self._train(points, known, file, done)
-                except KeyboardInterrupt:
-                    raise SweepInterrupted(
-                        f"stopped with {len(found)} of {len(cells)} ensembles stored in {path}; "
-                        "run the same again to go on"
-                    ) from None
+        found = _stored(path, cells) if path.exists() else {}
+        if len(found) < len(cells):  # or else nothing is written: the store may be read-only
+            with Store.open(path) as store:
+                self._complete(found, points, cells, store, file)
+        with suppress(OSError):
             file.unlink(missing_ok=True)
         return [found[k] for k in range(len(cells))]
+
+    def _complete(
+        self, found: dict[int, LazyRun], points: Sequence[tuple[float, int]],
+        cells: Sequence[Cell], store: Store, file: Path,
+    ) -> None:  # fmt: skip
+        """Train what is not found yet."""
+        count, start = self.n_members, time.perf_counter()
+        known = {k * count + i: o for k, run in found.items() for i, o in enumerate(run.members)}
+        outcomes = dict(known)
+
+        def done(place: int, outcome: Trained) -> None:
+            outcomes[place], k = outcome, place // count
+            mine = range(k * count, (k + 1) * count)
+            if k not in found and all(i in outcomes for i in mine):
+                alpha, width = points[k]
+                found[k] = self._put_together([outcomes[i] for i in mine], width, alpha)
+                result, seconds = encode(to_record(found[k])), time.perf_counter() - start
+                store.put(cells[k], Outcome(status=DONE, result=result, seconds=seconds))
+
+        try:
+            self._train(points, known, file, done)
+        except KeyboardInterrupt:
+            raise SweepInterrupted(
+                f"stopped with {len(found)} of {len(cells)} ensembles stored in {store.path}; "
+                "run the same again to go on"
+            ) from None
 
     def _train(
         self, points: Sequence[tuple[float, int]], known: Mapping[int, Trained], file: Path,
@@ -203,11 +180,8 @@ class _Work:
         return make(width=width, laziness=laziness)
 
 
-def to_record(run: LazyRun) -> Record:
-    """Every field of a run."""
-    return {f.name: getattr(run, f.name) for f in fields(run)}
-
-
-def from_record(record: Record) -> LazyRun:
-    """Make a run from its fields again."""
-    return LazyRun(**record)
+def _stored(path: Path, cells: Sequence[Cell]) -> dict[int, LazyRun]:
+    """What a store holds of some cells, by their place."""
+    with Store.read(path) as store:
+        stored = [store.outcome(cell.key) for cell in cells]
+    return {k: from_record(decode(o.result)) for k, o in enumerate(stored) if o}

@@ -76,7 +76,7 @@ class SweepResult:
         return to_frame(self.rows)
 
     def export(self, path: str | Path) -> Path:
-        """Write the rows to a .csv or .parquet file."""
+        """Write the rows to a .csv, .parquet or .json file."""
         from doubletrouble.sweep.export import export
 
         return export(self.rows, path)

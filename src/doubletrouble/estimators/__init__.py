@@ -1,0 +1,1 @@
+"""Random-features learners with the interface of scikit-learn. Needs scikit-learn."""

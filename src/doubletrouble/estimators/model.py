@@ -1,0 +1,205 @@
+"""What the regressor and the classifier share: parameters, draws, fits in one go or in parts."""
+
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from doubletrouble.activations import Activation
+from doubletrouble.estimators.feature_map import (
+    Array,
+    FeatureMap,
+    feature_map,
+    known_activation,
+)
+from doubletrouble.estimators.members import (
+    SCHEMES,
+    Solution,
+    fitted,
+    fitted_to_sums,
+    predicted,
+)
+from doubletrouble.estimators.path import RidgePath, best_of, ridge_path
+from doubletrouble.estimators.penalty import Penalty, penalty, ridge_grid
+from doubletrouble.estimators.primal import add_rows
+from doubletrouble.estimators.sample import Sample
+from doubletrouble.estimators.sums import Sums
+from doubletrouble.estimators.weights import random_weights
+from doubletrouble.parameters import FloatArray, whole_number
+
+PRECISIONS = (np.float64, np.float32)
+"""What inputs are taken as: float32 stays, all else becomes float64."""
+
+
+class Asked(NamedTuple):
+    """The parameters of an estimator, checked."""
+
+    n_features: int
+    n_members: int
+    scheme: str
+    penalty: Penalty
+    ridges: FloatArray
+    activation: Activation
+
+
+class RandomFeaturesModel(BaseEstimator):
+    """Ridge regression of the columns of a label matrix on random features."""
+
+    n_features: int
+    activation: Any
+    center: bool
+    ridge: Any
+    alpha: Any
+    ridges: npt.ArrayLike | None
+    n_members: int
+    scheme: str
+    fit_intercept: bool
+    random_state: Any
+    weights_: FloatArray
+    activation_: Activation
+    _sums: list[Sums] | None
+    _solution: Solution | None
+    _single: bool
+    _precision: np.dtype[Any]
+
+    # --- what a fit found ---
+
+    @property
+    def coef_(self) -> Array:
+        """Weights of the features: (K, P), or (K, T, P) for labels of T columns."""
+        coef = self._solved().coef.astype(self._precision, copy=False)
+        return coef[:, 0] if self._single else coef
+
+    @property
+    def intercept_(self) -> Any:
+        """The intercept of the mean prediction: a number, or (T,); zero unless fitted."""
+        intercept = self._solved().intercept.astype(self._precision, copy=False)
+        return intercept[0] if self._single else intercept
+
+    @property
+    def alpha_(self) -> FloatArray:
+        """The penalty of each member in scikit-learn's convention, (K,)."""
+        return self._solved().alphas
+
+    @property
+    def ridge_(self) -> float:
+        """The penalty in the paper's convention."""
+        return self._solved().ridge
+
+    def _solved(self) -> Solution:
+        """The solution, worked out when it is first asked for after `partial_fit`."""
+        if not hasattr(self, "weights_"):
+            raise NotFittedError(f"This {type(self).__name__} instance is not fitted yet.")
+        if self._solution is None:
+            assert self._sums is not None
+            asked = penalty(self.ridge, self.alpha)
+            self._solution = fitted_to_sums(self._sums, asked, self.weights_.shape[2])
+        return self._solution
+
+    # --- fitting ---
+
+    def _fit(self, X: Array, labels: Array, weights: FloatArray | None) -> Self:
+        asked = self._asked()
+        sample = self._sample(X, labels, weights)
+        theta = self._drawn(asked, X.shape[1])
+        maps = self._maps(theta, asked.activation, X.dtype)
+        if asked.penalty.by_loo:
+            path = ridge_path(maps, sample, asked.scheme, asked.ridges, labels.ndim == 1)
+            solution = best_of(path, sample, asked.scheme)
+            self._begin(asked, theta, X, labels)
+            self.loo_path_, self.loo_error_ = path, float(path.loo_error.min())
+        else:
+            solution = fitted(maps, sample, asked.scheme, asked.penalty)
+            self._begin(asked, theta, X, labels)
+        self._sums, self._solution = None, solution
+        return self
+
+    def _first(self) -> bool:
+        """Whether `partial_fit` begins; it does not go on from `fit`, which keeps no sums."""
+        return getattr(self, "_sums", None) is None
+
+    def _partial_fit(self, X: Array, labels: Array, weights: FloatArray | None) -> Self:
+        asked = self._asked()
+        if asked.scheme == "divide":
+            raise ValueError("scheme must be 'ensemble' for partial_fit, got 'divide'")
+        if asked.penalty.by_loo:
+            raise ValueError("ridge must be a number for partial_fit, got 'loo'")
+        sample = self._sample(X, labels, weights)
+        outputs = sample.labels.shape[1]
+        if self._first():
+            self._begin(asked, self._drawn(asked, X.shape[1]), X, labels)
+            self._sums = [Sums(asked.n_features, outputs) for _ in range(asked.n_members)]
+        assert self._sums is not None
+        if self._sums[0].right.shape[1] != outputs:
+            raise ValueError(
+                f"y must have {self._sums[0].right.shape[1]} columns as before, got {outputs}"
+            )
+        maps = self._maps(self.weights_, self.activation_, X.dtype)
+        for sums, phi in zip(self._sums, maps, strict=True):
+            add_rows(sums, phi, sample)  # in float64: rows that are gone cannot be taken again
+        self._solution = None
+        return self
+
+    def _path(self, X: Array, labels: Array, weights: FloatArray | None, ridges: Any) -> RidgePath:
+        asked = self._asked()
+        maps = self._maps(self._drawn(asked, X.shape[1]), asked.activation, X.dtype)
+        grid = asked.ridges if ridges is None else ridge_grid(ridges)
+        sample = self._sample(X, labels, weights)
+        return ridge_path(maps, sample, asked.scheme, grid, labels.ndim == 1)
+
+    def _decide(self, X: Any) -> Array:
+        """The mean prediction, (n,) or (n, T)."""
+        check_is_fitted(self, "weights_")
+        X = validate_data(self, X, reset=False, dtype=PRECISIONS)
+        solution = self._solved()
+        maps = self._maps(self.weights_, self.activation_, X.dtype)
+        found = predicted(maps, solution.coef, solution.intercept, X)
+        return found[:, 0] if self._single else found
+
+    # --- parts ---
+
+    def _asked(self) -> Asked:
+        for name in ("center", "fit_intercept"):
+            if not isinstance(value := getattr(self, name), bool | np.bool_):
+                raise ValueError(f"{name} must be True or False, got {value!r}")
+        if self.scheme not in SCHEMES:
+            raise ValueError(f"scheme must be one of {', '.join(SCHEMES)}, got {self.scheme!r}")
+        return Asked(
+            n_features=whole_number("n_features", self.n_features, 1),
+            n_members=whole_number("n_members", self.n_members, 1),
+            scheme=self.scheme,
+            penalty=penalty(self.ridge, self.alpha),
+            ridges=ridge_grid(self.ridges),
+            activation=known_activation(self.activation),
+        )
+
+    def _sample(self, X: Array, labels: Array, weights: Any) -> Sample:
+        """Rows of positive weight, labels as a matrix."""
+        Y = np.asarray(labels, dtype=np.float64).reshape(len(X), -1)
+        if weights is not None:
+            weights = _check_sample_weight(weights, X, dtype=np.float64, ensure_non_negative=True)
+            keep = weights > 0
+            if not keep.any():
+                raise ValueError("sample_weight must be positive somewhere, got only zeros")
+            if not keep.all():
+                X, Y, weights = X[keep], Y[keep], weights[keep]
+        return Sample(inputs=X, labels=Y, weights=weights, intercept=bool(self.fit_intercept))
+
+    def _drawn(self, asked: Asked, dim: int) -> FloatArray:
+        return random_weights(
+            self.random_state, n_members=asked.n_members, n_features=asked.n_features, dim=dim
+        )
+
+    def _begin(self, asked: Asked, theta: FloatArray, X: Array, labels: Array) -> None:
+        """Keep what every fit keeps, and nothing of an earlier one."""
+        for name in {"loo_path_", "loo_error_"} & set(vars(self)):
+            delattr(self, name)
+        self.weights_, self.activation_ = theta, asked.activation
+        self._single, self._precision = labels.ndim == 1, X.dtype
+
+    def _maps(self, theta: FloatArray, activation: Activation, dtype: Any) -> list[FeatureMap]:
+        center = bool(self.center)
+        return [feature_map(member, activation, center=center, dtype=dtype) for member in theta]

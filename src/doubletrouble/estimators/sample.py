@@ -1,0 +1,75 @@
+"""What one member is fitted to: inputs, labels and weights, and how they are centred."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from doubletrouble.estimators.feature_map import Array
+from doubletrouble.parameters import FloatArray
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sample:
+    """Rows of positive weight; `intercept`: whether a constant is fitted beside the features."""
+
+    inputs: Array  # (N, D)
+    labels: FloatArray  # (N, T)
+    weights: FloatArray | None  # (N,); None: all one
+    intercept: bool
+
+    @property
+    def size(self) -> int:
+        """N."""
+        return int(self.inputs.shape[0])
+
+    @cached_property
+    def weight(self) -> float:
+        """W = Σ w, which counts for N."""
+        return float(self.size if self.weights is None else self.weights.sum())
+
+    @cached_property
+    def roots(self) -> FloatArray | None:
+        """√w: rows multiplied by it need no other weights."""
+        return None if self.weights is None else np.sqrt(self.weights)
+
+    @cached_property
+    def label_mean(self) -> FloatArray:
+        """What is subtracted from the labels, (T,): zeros without an intercept."""
+        if not self.intercept:
+            return np.zeros(self.labels.shape[1])
+        return np.asarray(np.average(self.labels, axis=0, weights=self.weights))
+
+    @cached_property
+    def targets(self) -> FloatArray:
+        """Labels, centred and weighted."""
+        shifted = self.labels - self.label_mean
+        return shifted if self.roots is None else shifted * self.roots[:, None]
+
+    @property
+    def constant(self) -> FloatArray | None:
+        """The unit vector of the intercept among the weighted rows, or None."""
+        if not self.intercept:
+            return None
+        roots = np.ones(self.size) if self.roots is None else self.roots
+        return np.asarray(roots / np.sqrt(self.weight))
+
+    def prepared(self, z: Array, mean: Array) -> FloatArray:
+        """Features of these rows in float64, less their mean, weighted; z may be overwritten."""
+        z = np.asarray(z, dtype=np.float64)
+        if self.intercept:
+            z -= mean
+        if self.roots is not None:
+            z *= self.roots[:, None]
+        return z
+
+    def rows(self, part: slice) -> Sample:
+        """Some of the rows."""
+        return Sample(
+            inputs=self.inputs[part],
+            labels=self.labels[part],
+            weights=None if self.weights is None else self.weights[part],
+            intercept=self.intercept,
+        )

@@ -1,0 +1,177 @@
+"""The squared error of any learner by cause, from fits of it."""
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from doubletrouble.decomposition.predictions import decompose_predictions
+from doubletrouble.decomposition.result import Decomposition
+from doubletrouble.errors import FitError
+from doubletrouble.learners.fits import Failure, Fits
+from doubletrouble.learners.identity import identity
+from doubletrouble.learners.model import Model, as_model
+from doubletrouble.learners.run import Where, run_fits
+from doubletrouble.learners.samples import Labels, TestSet, one_hot
+from doubletrouble.learners.source import Source
+from doubletrouble.parameters import MOST_SEEDS, FloatArray, whole_number
+from doubletrouble.sweep.executors import check_place
+
+TASKS = ("auto", "regression", "classification")
+_SHOWN = 3  # failures named in a message
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class LearnerDecomposition(Decomposition):
+    """The squared error of a learner by cause, and the predictions it comes from."""
+
+    predictions: FloatArray  # [data, noise, init, test] or [data, noise, init, test, class]
+    y_test: FloatArray  # what they are held against, one-hot for classes
+    classes: Labels | None
+    n_fits: int
+    seconds: float  # all of it
+
+
+def decompose(
+    model: Any, source: Source, *, n_data: int = 20, n_init: int = 5, n_noise: int = 2,
+    seed: int = 0, executor: Any = None, workers: int | None = None, scheduler: str | None = None,
+    store: str | Path | None = None, name: str | None = None, confidence: float = 0.95,
+    task: str = "auto", include_test: bool = True, progress: bool = True,
+) -> LearnerDecomposition:  # fmt: skip
+    """Split the squared error of a learner into noise, initialization, sampling and bias.
+
+    `model` is a scikit-learn estimator or pipeline, which is cloned for every fit, all its
+    `random_state`s set from the seed of the initialization; or a function `fit(X, y, seed)` that
+    returns a function `predict(X)`. Classifiers are judged by the probabilities they predict, the
+    squared distance to one-hot labels (the score of Brier); a function is taken for one with
+    `task="classification"`, and then predicts a probability for each class, in sorted order.
+
+    `source` gives `n_data` training sets, `n_noise` draws of label noise on each and one test set
+    (`GeneratorSource`, `PoolSource`); on each of these the learner is fitted from the same `n_init`
+    initializations. A learner without a seed is fitted once.
+
+    Fits run one after the other, or in parallel: `workers` processes, the address of a Dask
+    `scheduler`, or any `executor` with a method `submit`. With a `store`, a file, every fit is kept
+    when it is done, and a run that was stopped, or asks for more, goes on from there; `name` stands
+    for learner and source where their content cannot be told.
+
+    >>> def sample(rng, n):
+    ...     X = rng.standard_normal((n, 2))
+    ...     return X, X[:, 0]
+    >>> def fit(X, y, seed):
+    ...     features = np.random.default_rng(seed).standard_normal((2, 10))
+    ...     weights = np.linalg.lstsq(np.tanh(X @ features), y, rcond=None)[0]
+    ...     return lambda X: np.tanh(X @ features) @ weights
+    >>> from doubletrouble.learners.generator import GeneratorSource
+    >>> source = GeneratorSource(sample, n_train=30, noise=0.5, n_test=100)
+    >>> result = decompose(fit, source, n_data=8, n_init=4)
+    >>> bool(result.noise.value > 0.05 > result.bias.value)
+    True
+    """
+    started = time.perf_counter()
+    if task not in TASKS:
+        raise ValueError(f"task must be one of {', '.join(map(repr, TASKS))}, got {task!r}")
+    check_place(executor, workers, scheduler)
+    learner, root = as_model(model), whole_number("seed", seed, 0, MOST_SEEDS)
+    asked = {"n_data": n_data, "n_init": n_init, "n_noise": n_noise}
+    counts = {key: whole_number(key, count, 1) for key, count in asked.items()}
+    if learner.is_deterministic:
+        counts["n_init"] = 1
+    counts["n_noise"] = source.draws_of_noise(counts["n_noise"])
+    classification = learner.is_classifier if task == "auto" else task == "classification"
+    source.check(counts["n_data"], classification=bool(classification))
+    test = source.test(root)
+    classes = source.class_labels(root) if classification else None
+    target = _target(test, classes)
+    fits = Fits(
+        model=learner, source=source, X_test=test.X, shape=target.shape, classes=classes,
+        n_noise=counts["n_noise"], seed=root,
+    )  # fmt: skip
+    where = Where(
+        executor=executor, workers=workers, scheduler=scheduler,
+        store=None if store is None else Path(store), progress=progress,
+        identity="" if store is None else name or identity([model, source]),
+    )  # fmt: skip
+    predictions, failures = run_fits(fits, counts["n_data"], counts["n_init"], where)
+
+    def split(some: FloatArray) -> LearnerDecomposition:
+        found = decompose_predictions(
+            some, confidence=confidence, include_test=include_test,
+            deterministic=learner.is_deterministic, noiseless=source.is_noiseless,
+            hidden_noise=source.hides_noise,
+            injected=source.injected if counts["n_noise"] > 1 else None,
+            **_against(test, target, classes),
+        )  # fmt: skip
+        parts = {f.name: getattr(found, f.name) for f in fields(found)}
+        extra = _notes(learner, source, some, asked["n_noise"], classes)
+        return LearnerDecomposition(
+            **parts | {"notes": (*found.notes, *extra)}, predictions=some, y_test=target,
+            classes=classes, n_fits=math.prod(some.shape[:3]),
+            seconds=time.perf_counter() - started,
+        )  # fmt: skip
+
+    if failures:
+        kept = f"in {store}: run the same again to try them" if store else "in its `predictions`"
+        lost = {failure.place.data for failure in failures}
+        sound = predictions[[d for d in range(counts["n_data"]) if d not in lost]]
+        raise FitError(
+            _told(failures, predictions, kept), failures=failures, predictions=predictions,
+            partial=split(sound) if len(sound) > 1 else None,
+        )  # fmt: skip
+    return split(predictions)
+
+
+def _target(test: TestSet, classes: Labels | None) -> FloatArray:
+    """What predictions are held against, one-hot for classes."""
+    if classes is not None:
+        if test.y.ndim != 1:
+            raise ValueError(f"y must have one class for each sample, got shape {test.y.shape}")
+        if len(classes) < 2:
+            raise ValueError(f"y must have 2 or more classes, got only {classes[0]!s}")
+        return one_hot(test.y, classes)
+    if test.y.dtype.kind not in "iufb":
+        raise TypeError(
+            f"y must be numbers for a regression, got {test.y.dtype}; classes need a classifier, "
+            "or task='classification'"
+        )
+    return test.y.astype(np.float64)
+
+
+def _against(test: TestSet, target: FloatArray, classes: Labels | None) -> dict[str, Any]:
+    if test.is_truth:
+        return {"truth": target}
+    known = test.noise if classes is None else None
+    return {"y_test": target} | ({} if known is None else {"label_noise": known})
+
+
+def _notes(
+    learner: Model, source: Source, predictions: FloatArray, wanted: int, classes: Labels | None
+) -> list[str]:
+    """What a reader must know of this learner and these labels."""
+    found = source.notes(predictions.shape[1], classification=classes is not None)
+    if learner.note:
+        found.append(learner.note)
+    if learner.is_deterministic:
+        found.append("The learner has no random_state: initialization is 0, and one fit is enough.")
+    elif predictions.shape[2] > 1 and bool(np.all(predictions == predictions[:, :, :1])):
+        found.append("All initializations predict the same: the learner is deterministic here.")
+    if wanted > predictions.shape[1] and not source.is_noiseless:
+        found.append(
+            f"n_noise = {wanted} draws of label noise were asked for, and {predictions.shape[1]} "
+            "can be had from this source."
+        )
+    return found
+
+
+def _told(failures: Sequence[Failure], predictions: FloatArray, kept: str) -> str:
+    """One sentence for all that failed."""
+    total = math.prod(predictions.shape[:3])
+    some = "; ".join(map(str, failures[:_SHOWN])) + ("; ..." if len(failures) > _SHOWN else "")
+    return (
+        f"{len(failures)} of {total} fits failed, {some} (the other {total - len(failures)} are "
+        f"kept {kept})"
+    )

@@ -1,0 +1,131 @@
+"""Fits, one by one: what a worker does, and what came of it.
+
+A fit that fails stops no other. What it raised, or what is wrong with its predictions, is kept with
+the data set, the noise draw and the initialization it belongs to.
+"""
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from doubletrouble.learners.model import Model
+from doubletrouble.learners.samples import Labels, TrainingSet
+from doubletrouble.learners.seeds import init_seed
+from doubletrouble.learners.source import Source
+from doubletrouble.parameters import FloatArray
+
+REVISION = 1  # of what the numbers mean; count up when draws or definitions change
+
+
+class Place(NamedTuple):
+    """Which fit: of which data set, with which draw of noise, from which initialization."""
+
+    data: int
+    noise: int
+    init: int
+
+
+class Failure(NamedTuple):
+    """A fit that came to nothing."""
+
+    place: Place
+    seed: int
+    message: str
+
+    def __str__(self) -> str:
+        """As it is told."""
+        d, n, k = self.place
+        where = f"data set {d}, noise draw {n}, initialization {k} (seed {self.seed})"
+        return f"{where}: {self.message}"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Fits:
+    """All that fits have in common; called with a data set, it fits some of them."""
+
+    model: Model
+    source: Source
+    X_test: Any
+    shape: tuple[int, ...]  # of the predictions: (T,) or (T, outputs)
+    classes: Labels | None
+    n_noise: int
+    seed: int
+
+    def __call__(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """The work of a cell: `data`, and the `places` (noise, init) of its fits.
+
+        A single fit that fails raises: the cell has failed, and may be tried again.
+        """
+        places = [Place(parameters["data"], n, k) for n, k in parameters["places"]]
+        if len(places) == 1:
+            return {"predictions": [self.fit(places[0])], "failed": []}
+        found: list[FloatArray] = []
+        failures = self.fit_all(places, lambda _, predictions: found.append(predictions))
+        return {"predictions": found, "failed": [[list(f.place), f.message] for f in failures]}
+
+    def failure(self, place: Place, message: str) -> Failure:
+        """A fit that came to nothing, with its seed."""
+        return Failure(place, init_seed(self.seed, place.init), message)
+
+    def training(self, number: int) -> TrainingSet:
+        """One of the training sets."""
+        return self.source.training(
+            number, n_noise=self.n_noise, seed=self.seed, classes=self.classes
+        )
+
+    def fit_all(
+        self, places: Sequence[Place], keep: Callable[[Place, FloatArray], None],
+        step: Callable[[], object] = lambda: None,
+    ) -> list[Failure]:  # fmt: skip
+        """Fits on one data set; predictions go to `keep`, NaN where a fit failed."""
+        failures = []
+        training: TrainingSet | None = None
+        for place in places:
+            try:
+                training = training or self.training(place.data)
+                predictions = self.fit(place, training)
+            except Exception as error:  # noqa: BLE001 (the next fit must run)
+                failures.append(self.failure(place, f"{type(error).__name__}: {error}"))
+                predictions = np.full(self.shape, np.nan)
+            keep(place, predictions)
+            step()
+        return failures
+
+    def fit(self, place: Place, training: TrainingSet | None = None) -> FloatArray:
+        """One fit, and what it predicts."""
+        training = training or self.training(place.data)
+        y, seed = training.y[place.noise], init_seed(self.seed, place.init)
+        if self.classes is not None:
+            _check_classes(y, self.classes)
+        with warnings.catch_warnings():
+            if place != (0, 0, 0):  # what a learner warns of, it warns of once
+                warnings.simplefilter("ignore")
+            found = self.model.predictions(training.X, y, seed, self.X_test, self.classes)
+        if found.shape != self.shape and found.size == np.prod(self.shape):
+            found = found.reshape(self.shape)
+        if found.shape != self.shape:
+            raise ValueError(f"predict must return shape {self.shape}, got {found.shape}")
+        if found.dtype.kind not in "iufb":
+            raise TypeError(f"predict must return numbers, got an array of {found.dtype}")
+        bad = ~np.isfinite(found)
+        if bad.any():
+            raise ValueError(
+                f"predict must return finite numbers, got {found[bad][0]} at {int(bad.sum())} of "
+                f"{found.size} places"
+            )
+        return found.astype(np.float64)
+
+
+def _check_classes(y: Labels, classes: Labels) -> None:
+    """A training set must have two classes, and none that is not known."""
+    seen = np.unique(y)
+    if len(seen) < 2:
+        raise ValueError(
+            f"a training set must have 2 or more classes, got only {seen[0]!s}; a larger n_train "
+            "makes that unlikely"
+        )
+    if unknown := sorted({str(c) for c in seen} - {str(c) for c in classes}):
+        raise ValueError(f"classes must hold every label, got {', '.join(unknown)} beside them")

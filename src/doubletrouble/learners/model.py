@@ -1,0 +1,125 @@
+"""What is fitted: a scikit-learn estimator, cloned and seeded, or a function of the user's."""
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from doubletrouble.errors import require
+from doubletrouble.learners.samples import Labels, one_hot
+from doubletrouble.parameters import FloatArray
+
+Predict = Callable[[Any], Any]
+Fit = Callable[[Any, Any, int], Predict]
+
+
+class Model(Protocol):
+    """A learner: fits data from a seed, and predicts."""
+
+    @property
+    def is_deterministic(self) -> bool:
+        """Whether it has no seed."""
+        ...
+
+    @property
+    def is_classifier(self) -> bool | None:
+        """Whether it predicts classes; None if that is not known."""
+        ...
+
+    @property
+    def note(self) -> str:
+        """What a reader must know of it."""
+        ...
+
+    def predictions(
+        self, X: Any, y: Labels, seed: int, X_test: Any, classes: Labels | None
+    ) -> FloatArray:
+        """What it predicts at the test points: numbers, or probabilities of `classes`."""
+        ...
+
+
+def as_model(model: Any) -> Model:
+    """An estimator with fit and predict, or a function fit(X, y, seed) -> predict."""
+    if isinstance(model, type):
+        raise TypeError(f"model must be an estimator, not a class; got {model.__name__}")
+    if hasattr(model, "fit") and hasattr(model, "get_params"):
+        return Estimator(model)
+    if callable(model):
+        return Function(model)
+    raise TypeError(
+        "model must be a scikit-learn estimator or a function fit(X, y, seed) -> predict, "
+        f"got {type(model).__name__}"
+    )
+
+
+class Estimator:
+    """A scikit-learn estimator or pipeline."""
+
+    def __init__(self, estimator: Any) -> None:
+        base = require("sklearn.base", "estimators")
+        self._clone = base.clone
+        self._estimator = base.clone(estimator)
+        self.is_classifier = bool(base.is_classifier(estimator))
+        self._seeds = sorted(
+            name for name in estimator.get_params(deep=True)
+            if name == "random_state" or name.endswith("__random_state")
+        )  # fmt: skip
+        self.is_deterministic = not self._seeds
+        self.note = ""
+        if self.is_classifier and not hasattr(estimator, "predict_proba"):
+            self.note = (
+                f"{type(estimator).__name__} has no predict_proba: the class it predicts counts as "
+                "certain."
+            )
+
+    def predictions(
+        self, X: Any, y: Labels, seed: int, X_test: Any, classes: Labels | None
+    ) -> FloatArray:
+        """Clone, seed, fit, predict."""
+        model = self._clone(self._estimator)
+        rng = np.random.default_rng(seed)
+        if self._seeds:
+            model.set_params(**{name: int(rng.integers(2**31)) for name in self._seeds})
+        model.fit(X, y)
+        if classes is None:
+            return np.asarray(model.predict(X_test))
+        if not hasattr(model, "predict_proba"):
+            return one_hot(np.asarray(model.predict(X_test)), classes)
+        found = np.zeros((X_test.shape[0], len(classes)))
+        known = np.searchsorted(classes, model.classes_)  # a class it never saw has probability 0
+        found[:, known] = model.predict_proba(X_test)
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Function:
+    """A function fit(X, y, seed) that returns a function predict(X)."""
+
+    fit: Fit
+    is_deterministic: bool = False
+    is_classifier: bool | None = None
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        try:
+            inspect.signature(self.fit).bind(None, None, 0)
+        except TypeError as error:
+            raise TypeError(
+                f"model must be a function fit(X, y, seed) -> predict: {error}"
+            ) from None
+        except ValueError:  # built-in functions do not tell
+            pass
+
+    def predictions(
+        self, X: Any, y: Labels, seed: int, X_test: Any, classes: Labels | None
+    ) -> FloatArray:
+        """Fit, then predict; tensors become arrays."""
+        predict = self.fit(X, y, seed)
+        if not callable(predict):
+            raise TypeError(f"fit must return a function predict(X), got {type(predict).__name__}")
+        found = predict(X_test)
+        if hasattr(found, "detach"):  # a tensor of torch
+            found = found.detach().cpu().numpy()
+        return np.asarray(found)

@@ -1,0 +1,107 @@
+"""How many data sets, initializations and noise draws a wanted precision takes.
+
+A standard error squared is V_d, which falls as 1/n_data, and V_k, which falls as 1/n_init
+(`decomposition.jackknife`); that of the test points stays. More initializations also make each data
+set tell more, which is not counted: the plan is on the safe side.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from doubletrouble.decomposition import parts
+from doubletrouble.decomposition.jackknife import variances
+from doubletrouble.decomposition.products import combine
+from doubletrouble.decomposition.result import Decomposition
+from doubletrouble.parameters import Parameter, number
+
+_RELATIVE = Parameter(
+    symbol="ε", meaning="standard error of a part over the part", typical=(0.01, 0.5), low=1e-9
+)
+_SMALL = 0.05  # of the total: smaller parts need be known no better than one of this size
+_TRIED = 60  # numbers of initializations
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """Repeats that make every part as precise as wanted, with as few fits as possible."""
+
+    n_data: int
+    n_init: int
+    n_noise: int
+    standard_errors: Mapping[str, float]  # those expected, by part
+    notes: tuple[str, ...] = ()
+
+    @property
+    def n_fits(self) -> int:
+        """Fits in all."""
+        return self.n_data * self.n_init * self.n_noise
+
+
+def plan_repeats(result: Decomposition, relative_error: float = 0.1) -> Plan:
+    """Repeats for which the standard error of every part is `relative_error` times the part.
+
+    A part below 5 % of the total need only be known as well as one of 5 %. `result` is a
+    decomposition with few repeats, of the same learner and source; it must have standard errors.
+
+    >>> import numpy as np
+    >>> from doubletrouble.decomposition.predictions import decompose_predictions
+    >>> rng = np.random.default_rng(0)
+    >>> f = rng.normal(size=(8, 1, 1, 50)) + rng.normal(size=(8, 1, 3, 50))
+    >>> pilot = decompose_predictions(f + rng.normal(size=(8, 2, 3, 50)), truth=np.zeros(50))
+    >>> rough, fine = plan_repeats(pilot, 0.2), plan_repeats(pilot, 0.05)
+    >>> rough.n_fits < fine.n_fits
+    True
+    """
+    wanted, design = number("relative_error", relative_error, _RELATIVE), result.design
+    rows = result.rows
+    if "total" not in rows:
+        raise ValueError("result must have a total, against truth or y_test, got none")
+    unknown = [name for name, part in rows.items() if math.isinf(part.standard_error)]
+    if unknown:
+        raise ValueError(
+            f"result must have standard errors, got none of {', '.join(unknown)}: it needs 3 or "
+            "more data sets, and 3 or more initializations"
+        )
+    least = _SMALL * abs(float(rows["total"].value))
+    weights = parts.sequential(design) | {"total": parts.ensemble(design, 1)}
+    needs = []
+    for name, part in rows.items():
+        V_d, V_k, V_t = variances(combine(weights[name], result.statistics))
+        allowed = (wanted * max(abs(float(part.value)), least)) ** 2
+        needs.append((name, V_d * design.n_data, V_k * design.n_init, V_t, allowed))
+    return _cheapest(needs, result)
+
+
+def _cheapest(needs: list[tuple[str, float, float, float, float]], result: Decomposition) -> Plan:
+    design = result.design
+    stuck = tuple(name for name, *_, V_t, allowed in needs if V_t >= allowed)
+    needs = [need for need in needs if need[0] not in stuck]
+    least_init = min(3, design.n_init)
+    best: tuple[int, int, int] | None = None
+    inits = [1] if design.n_init == 1 else _grid(least_init, needs)
+    for K in inits:
+        room = [allowed - V_t - of_init / K for _, _, of_init, V_t, allowed in needs]
+        if min(room, default=1.0) <= 0:
+            continue
+        most = max((need[1] / left for need, left in zip(needs, room, strict=True)), default=3.0)
+        D = max(3, math.ceil(most))
+        best = min(best or (D * K, D, K), (D * K, D, K))
+    assert best is not None  # the grid ends where initializations add next to nothing
+    _, D, K = best
+    expected = {
+        name: math.sqrt(of_data / D + of_init / K + V_t) for name, of_data, of_init, V_t, _ in needs
+    }
+    notes = tuple(
+        f"{name} cannot be known that well with {design.n_test} test points: take more of them"
+        for name in stuck
+    )
+    return Plan(n_data=D, n_init=K, n_noise=design.n_noise, standard_errors=expected, notes=notes)
+
+
+def _grid(least: int, needs: list[tuple[str, float, float, float, float]]) -> list[int]:
+    """Numbers of initializations worth trying."""
+    most = max((of_init / (allowed - V_t) for _, _, of_init, V_t, allowed in needs), default=0.0)
+    high = max(least, math.ceil(4 * most))
+    steps = range(_TRIED + 1)
+    return sorted({round(least * (high / least) ** (k / _TRIED)) for k in steps} | {high + 1})

@@ -1,0 +1,194 @@
+r"""A finite pool of samples: a test set, and training sets that share no sample.
+
+Training sets drawn with replacement, from one pool or one of another, are no independent data sets.
+A bootstrap sample of n holds about 63 % of its rows once or more: a learner that interpolates n
+samples then interpolates at 0.63 n, and every resample shares the noise and the gaps of the one
+set it came from, so that these end up in "bias".
+"""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from doubletrouble.learners import seeds
+from doubletrouble.learners.noise import Noise, as_noise, noisy
+from doubletrouble.learners.samples import (
+    Labels,
+    TestSet,
+    TrainingSet,
+    as_inputs,
+    as_labels,
+    rows,
+)
+from doubletrouble.parameters import whole_number
+
+RESAMPLING = {
+    "disjoint": "",
+    "subsample": (
+        "resampling='subsample' draws training sets that share samples: they are not independent, "
+        "and sampling comes out too small"
+    ),
+    "bootstrap": (
+        "resampling='bootstrap' draws with replacement: a training set holds about 63 % distinct "
+        "samples, which moves an interpolation peak to 0.63 of its place, and what all resamples "
+        "share is taken for bias; resampling='disjoint' is right"
+    ),
+}
+_SHARE, _MOST = 0.25, 1000  # of the pool for testing, unless asked for
+
+
+@dataclass(frozen=True, eq=False)
+class PoolSource:
+    """Samples `X`, `y` that exist, cut into a test set and training sets without a common sample.
+
+    `noise` is the standard deviation of the noise that is in `y`, where it is known; 0 says that
+    there is none. Unknown, it stays in sampling (that of training labels) and in bias (that of test
+    labels), and the result says so. `inject` is the standard deviation of noise that is added to
+    training labels on top (for classes, the share flipped), to see how the learner responds; with a
+    known `noise`, as much is injected, and noise is told apart from sampling by that response.
+    `repeated` are further measurements of all labels, each like `y`: with them, noise is told apart
+    without knowing its size.
+
+    >>> X = np.arange(100.0)[:, None]
+    >>> source = PoolSource(X, X[:, 0], n_train=20, n_test=40)
+    >>> sets = [source.training(d, n_noise=1, seed=0, classes=None) for d in range(3)]
+    >>> len({float(x) for some in sets for x in some.X[:, 0]})
+    60
+    """
+
+    X: Any
+    y: Any
+    n_train: int
+    noise: float | None = None
+    n_test: int | None = None  # by default a quarter of the pool, at most 1000
+    inject: Noise | None = field(default=None, kw_only=True)
+    repeated: Sequence[Any] = field(default=(), kw_only=True)
+    resampling: str = field(default="disjoint", kw_only=True)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "X", as_inputs("X", self.X))
+        count = self.X.shape[0]
+        object.__setattr__(self, "y", as_labels("y", self.y, count))
+        again = tuple(as_labels("repeated", y, count) for y in self.repeated)
+        object.__setattr__(self, "repeated", again)
+        whole_number("n_train", self.n_train, 1)
+        n_test = self.n_test or max(1, min(_MOST, int(_SHARE * count)))
+        object.__setattr__(self, "n_test", whole_number("n_test", n_test, 1))
+        if self.noise is not None:
+            if callable(self.noise):
+                raise TypeError("noise must be a number or None, got a function; see inject")
+            as_noise("noise", self.noise)
+        if self.inject is not None:
+            as_noise("inject", self.inject)
+            if again:
+                raise ValueError("inject must be left out where labels are repeated")
+        if self.resampling not in RESAMPLING:
+            known = ", ".join(map(repr, RESAMPLING))
+            raise ValueError(f"resampling must be one of {known}, got {self.resampling!r}")
+        if said := RESAMPLING[self.resampling]:
+            warnings.warn(said, UserWarning, stacklevel=3)
+
+    @property
+    def is_noiseless(self) -> bool:
+        """Whether labels are known to have no noise, and none is added."""
+        return self.noise == 0 and self.inject is None and not self.repeated
+
+    @property
+    def _added(self) -> Noise | None:
+        """The noise that is added to training labels: as much as there is, unless told."""
+        return self.inject if self.inject is not None else (self.noise or None)
+
+    def draws_of_noise(self, wanted: int) -> int:
+        """How many draws of label noise there can be."""
+        if self.repeated:
+            return min(wanted, 1 + len(self.repeated))
+        return wanted if self._added is not None else 1
+
+    @property
+    def injected(self) -> float | None:
+        """The variance of the labels' own noise over that of what is added, where both are known.
+
+        Labels that are known to be clean have only what is added, which is then their noise.
+        """
+        if not self.noise or self.repeated or callable(self._added):
+            return None
+        return (self.noise / self._added) ** 2 if self._added else None
+
+    @property
+    def hides_noise(self) -> bool:
+        """Whether labels have noise that no draw changes, and nothing tells how much."""
+        return self.noise is None and not self.repeated
+
+    def check(self, n_data: int, *, classification: bool) -> None:
+        """Refuse more data sets than the pool holds."""
+        assert self.n_test is not None
+        count = self.X.shape[0]
+        left = count - self.n_test
+        sets = max(0, left) // self.n_train if self.resampling == "disjoint" else n_data
+        if self.n_train > left or sets < n_data:
+            needed = n_data * self.n_train + self.n_test
+            fits = f"n_data={sets}" if sets > 1 else f"n_train={max(1, left // n_data)}"
+            raise ValueError(
+                f"{n_data} training sets of {self.n_train} samples and {self.n_test} test points "
+                f"need {needed} samples, got {count}; {fits} would fit"
+            )
+        if classification and self.noise:
+            raise ValueError(
+                "noise must be left out for classes, got "
+                f"{self.noise!r}; inject flips a known share of them"
+            )
+
+    def notes(self, n_noise: int, *, classification: bool) -> list[str]:
+        """What a reader must know of how noise was told apart."""
+        if self.injected is not None and n_noise > 1:
+            return [
+                "Noise is known by the response to as much noise added to the labels: exact for a "
+                "learner that is linear in its labels, to first order for others."
+            ]
+        if self.hides_noise and n_noise > 1:
+            return [
+                "Noise is what the injected noise adds; the labels' own is in sampling and bias."
+            ]
+        return []
+
+    def class_labels(self, seed: int) -> Labels:
+        """All classes of the pool."""
+        return np.unique(self.y)
+
+    def test(self, seed: int) -> TestSet:
+        """The test set; with repeated labels, their mean, and the noise that is left in it."""
+        index = self._order(seed)[: self.n_test]
+        X = rows(self.X, index)
+        if self.repeated and self.y.dtype.kind in "iuf":
+            labels = np.stack([y[index] for y in (self.y, *self.repeated)]).astype(np.float64)
+            left = labels.std(axis=0, ddof=1) / np.sqrt(len(labels))
+            return TestSet(X=X, y=labels.mean(axis=0), is_truth=False, noise=left)
+        return TestSet(X=X, y=self.y[index], is_truth=self.noise == 0, noise=self.noise)
+
+    def training(
+        self, number: int, *, n_noise: int, seed: int, classes: Labels | None
+    ) -> TrainingSet:
+        """One of the training sets, with some draws of noise on its labels."""
+        index = self._index(number, seed)
+        X, y = rows(self.X, index), self.y[index]
+        if self.repeated:
+            labels = (self.y, *self.repeated)[:n_noise]
+            return TrainingSet(X=X, y=tuple(again[index] for again in labels))
+        if self._added is None or n_noise == 1:
+            return TrainingSet(X=X, y=(y,))
+        draws = (seeds.generator(seed, seeds.NOISE, number, n) for n in range(n_noise))
+        return TrainingSet(X=X, y=tuple(noisy(y, self._added, rng, classes) for rng in draws))
+
+    def _index(self, number: int, seed: int) -> npt.NDArray[np.intp]:
+        left, n = self._order(seed)[self.n_test :], self.n_train
+        if self.resampling == "disjoint":
+            return left[number * n : (number + 1) * n]
+        rng = seeds.generator(seed, seeds.DATA, number)
+        return rng.choice(left, n, replace=self.resampling == "bootstrap")
+
+    def _order(self, seed: int) -> npt.NDArray[np.intp]:
+        return seeds.generator(seed, seeds.TEST).permutation(self.X.shape[0])

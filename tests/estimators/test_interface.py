@@ -1,0 +1,108 @@
+"""With the rest of scikit-learn, and without it."""
+
+import pickle
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import doubletrouble as dt
+from doubletrouble.errors import require
+from tests.estimators.literal import data
+
+pd = require("pandas", "tables")
+
+MODELS = [
+    dt.RandomFeaturesRidge(20, activation=np.tanh, random_state=0),
+    dt.RandomFeaturesRidge(20, ridge="loo", ridges=np.array([0.1, 1.0]), random_state=0),
+    dt.RandomFeaturesClassifier(20, activation=dt.activation("erf"), random_state=0),
+]
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda m: str(m)[:40])
+def test_clone_and_pickle(model: Any) -> None:
+    x, y = data(40, 5)
+    labels = y > 0 if "Classifier" in str(model) else y
+    fitted = clone(model).fit(x, labels)
+    again = pickle.loads(pickle.dumps(fitted))
+    assert np.array_equal(again.predict(x), fitted.predict(x))
+    assert np.array_equal(clone(fitted).fit(x, labels).predict(x), fitted.predict(x))
+
+
+def test_pipeline_of_the_transformer_is_the_regressor() -> None:
+    x, y = data(50, 5)
+    pipe = make_pipeline(
+        dt.RandomFeatures(20, random_state=0), Ridge(alpha=0.5, fit_intercept=False)
+    )
+    ours = dt.RandomFeaturesRidge(20, alpha=0.5, random_state=0)
+    np.testing.assert_allclose(pipe.fit(x, y).predict(x), ours.fit(x, y).predict(x), atol=1e-10)
+
+
+def test_grid_search() -> None:
+    x, y = data(80, 5)
+    pipe = make_pipeline(StandardScaler(), dt.RandomFeaturesRidge(40, random_state=0))
+    grid = {
+        "randomfeaturesridge__ridge": [1e-6, 0.03, 1e3],
+        "randomfeaturesridge__n_members": [1, 2],
+    }
+    search = GridSearchCV(pipe, grid, cv=3).fit(x, y)
+    assert search.best_params_["randomfeaturesridge__ridge"] == 0.03
+    by_alpha = GridSearchCV(dt.RandomFeaturesRidge(random_state=0), {"alpha": [0.1, 1.0]}, cv=3)
+    assert by_alpha.fit(x, y).best_estimator_.alpha_[0] in (0.1, 1.0)
+    scores = cross_val_score(dt.RandomFeaturesRidge(40, random_state=0), x, y, params=None, cv=3)
+    assert scores.shape == (3,)
+
+
+def test_frames() -> None:
+    x, y = data(30, 2)
+    frame = pd.DataFrame(x, columns=["a", "b"])
+    model = dt.RandomFeaturesRidge(10, random_state=0).fit(frame, pd.Series(y))
+    assert list(model.feature_names_in_) == ["a", "b"]
+    np.testing.assert_array_equal(model.predict(frame), _quiet(model, x))
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(frame[["b", "a"]])
+
+
+def _quiet(model: Any, x: Any) -> Any:
+    with pytest.warns(UserWarning, match="valid feature names"):
+        return model.predict(x)
+
+
+def test_the_same_number_gives_the_same_fit() -> None:
+    x, y = data(30, 4)
+    first, second, other = (
+        dt.RandomFeaturesRidge(10, random_state=s).fit(x, y).coef_ for s in (1, 1, 2)
+    )
+    assert np.array_equal(first, second)
+    assert not np.array_equal(first, other)
+
+
+def test_path_leaves_the_estimator_alone() -> None:
+    x, y = data(30, 4)
+    model = dt.RandomFeaturesRidge(10, random_state=0)
+    model.ridge_path(x, y)
+    assert set(vars(model)) == set(model.get_params())
+
+
+def test_scikit_learn_is_not_imported_before_it_is_used() -> None:
+    code = (
+        "import sys, doubletrouble as dt; assert 'RandomFeatures' in dir(dt);"
+        "assert 'sklearn' not in sys.modules; dt.RandomFeatures; assert 'sklearn' in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+@pytest.mark.parametrize(
+    "name", ["RandomFeatures", "RandomFeaturesRidge", "RandomFeaturesClassifier"]
+)
+def test_without_scikit_learn(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sklearn", None)
+    with pytest.raises(dt.MissingExtraError, match=r"pip install 'doubletrouble\[estimators\]'"):
+        getattr(dt, name)(n_features=3)

@@ -1,0 +1,89 @@
+"""Random features alone."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import doubletrouble as dt
+from doubletrouble.activations import NAMES
+from doubletrouble.errors import require
+from tests.estimators.literal import data, features
+
+pd = require("pandas", "tables")
+
+
+@pytest.mark.parametrize("center", [True, False])
+@pytest.mark.parametrize("name", NAMES)
+def test_is_the_formula(name: str, center: bool) -> None:
+    x, _ = data(30, 7)
+    map_ = dt.RandomFeatures(11, activation=name, center=center, random_state=3).fit(x)
+    expected = features(x, map_.weights_, name, center)
+    np.testing.assert_allclose(map_.transform(x), expected, rtol=1e-12, atol=1e-13)
+    assert map_.weights_.shape == (11, 7)
+
+
+@pytest.mark.parametrize("sigma", [np.tanh, math.tanh, dt.activation("tanh")])
+def test_any_callable(sigma: Any) -> None:
+    x, _ = data(20, 4)
+    named = dt.RandomFeatures(9, activation="tanh", random_state=0).fit_transform(x)
+    np.testing.assert_allclose(
+        dt.RandomFeatures(9, activation=sigma, random_state=0).fit_transform(x), named, atol=1e-12
+    )
+
+
+def test_weights_are_standard_normal_and_nested() -> None:
+    x, _ = data(2, 50)
+    theta = dt.RandomFeatures(400, random_state=0).fit(x).weights_
+    assert abs(theta.mean()) < 0.03
+    assert abs(theta.std() - 1) < 0.03
+    few = dt.RandomFeatures(5, random_state=0).fit(x).weights_
+    assert np.array_equal(few, theta[:5])
+    assert not np.array_equal(few, dt.RandomFeatures(5, random_state=1).fit(x).weights_)
+
+
+def test_first_member_of_the_regressor() -> None:
+    x, y = data(20, 4)
+    theta = dt.RandomFeatures(6, random_state=5).fit(x).weights_
+    one = dt.RandomFeaturesRidge(9, random_state=5).fit(x, y)
+    three = dt.RandomFeaturesRidge(6, n_members=3, random_state=5).fit(x, y)
+    assert np.array_equal(one.weights_[0, :6], theta)
+    assert np.array_equal(three.weights_[0], theta)
+    assert not np.array_equal(three.weights_[1], theta)
+
+
+def test_a_stateful_random_state_goes_on() -> None:
+    x, _ = data(3, 4)
+    state = np.random.RandomState(0)  # what scikit-learn passes around
+    map_ = dt.RandomFeatures(6, random_state=state)
+    assert not np.array_equal(map_.fit(x).weights_, map_.fit(x).weights_)
+
+
+def test_blocks_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
+    x, _ = data(50, 4)
+    map_ = dt.RandomFeatures(6, random_state=0).fit(x)
+    whole = map_.transform(x)
+    cut = [slice(0, 20), slice(20, 50)]
+    monkeypatch.setattr("doubletrouble.estimators.transformer.blocks", lambda *_: cut)
+    np.testing.assert_allclose(map_.transform(x), whole, rtol=1e-14)
+
+
+def test_single_precision_stays() -> None:
+    x, _ = data(30, 7)
+    map_ = dt.RandomFeatures(11, random_state=3).fit(x)
+    single = map_.transform(x.astype(np.float32))
+    assert single.dtype == np.float32
+    np.testing.assert_allclose(single, map_.transform(x), atol=1e-5)
+
+
+def test_names_and_frames() -> None:
+    x, _ = data(30, 3)
+    frame = pd.DataFrame(x, columns=["a", "b", "c"])
+    map_ = dt.RandomFeatures(4, random_state=0).set_output(transform="pandas")
+    out = map_.fit_transform(frame)
+    assert list(out.columns) == [f"randomfeatures{h}" for h in range(4)]
+    assert list(map_.feature_names_in_) == ["a", "b", "c"]
+    assert map_.n_features_in_ == 3
+    with pytest.raises(ValueError, match="feature names"):
+        map_.transform(frame[["b", "a", "c"]])
