@@ -22,6 +22,7 @@ COMMANDS = {
     "simulate": ("simulate:simulate", "The test error of finite models, beside the theory."),
     "lazy": ("lazy:lazy", "The test error of ensembles of lazy networks."),
     "lazy-split": ("lazy:lazy_split", "The test error of lazy networks, by cause."),
+    "decompose": ("decompose:decompose", "The squared error of your predictions, by cause."),
     "sweep": ("sweep:group", "Grids of simulations: run, status, export, retry."),
     "figure": ("figure:figure", "One figure of the paper."),
     "reproduce": ("figure:reproduce", "Every figure of the paper, and a page to open."),

@@ -1,0 +1,75 @@
+"""`doubletrouble decompose`: predictions in a file, the library's numbers out."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from doubletrouble.cli.main import main
+from doubletrouble.decomposition.predictions import decompose_predictions
+from doubletrouble.parameters import FloatArray
+from tests.decomposition.random_effects import Effects
+
+
+def predictions() -> FloatArray:
+    return Effects().draw((6, 2, 4, 20), np.random.default_rng(0))
+
+
+def test_json_has_the_numbers_of_the_library(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    f, y = predictions(), np.linspace(-1, 1, 20)
+    np.save(tmp_path / "f.npy", f)
+    np.save(tmp_path / "y.npy", y)
+    files = [str(tmp_path / "f.npy"), "--y-test", str(tmp_path / "y.npy")]
+    words = [*files, "--label-noise", "0.5", "--confidence", "0.8", "--fresh", "-K", "3,inf"]
+    assert main(["decompose", *words, "--json"]) == 0
+    rows = {row["part"]: row for row in json.loads(capsys.readouterr().out)["rows"]}
+    expected = decompose_predictions(f, y_test=y, label_noise=0.5, confidence=0.8, crossed=False)
+    parts = {**expected.rows, "K=3": expected.ensemble(3), "K=inf": expected.ensemble(np.inf)}
+    assert rows.keys() == parts.keys()
+    for name, part in parts.items():
+        assert rows[name]["value"] == part.value
+        assert rows[name]["standard_error"] == part.standard_error
+        assert (rows[name]["low"], rows[name]["high"]) == tuple(part.interval)
+
+
+def test_without_targets_there_is_no_ensemble(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    np.savez(tmp_path / "f.npz", predictions=predictions())
+    assert main(["decompose", str(tmp_path / "f.npz")]) == 0
+    out = capsys.readouterr().out
+    assert "averaged" not in out
+    assert "neither truth nor y_test" in out
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (None, "which is not there"),
+        (b"nonsense", "which is neither"),
+        (b"", "which is neither"),
+    ],
+)
+def test_files_that_are_none_are_a_sentence(
+    content: bytes | None, sentence: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "f.npy"
+    if content is not None:
+        file.write_bytes(content)
+    assert main(["decompose", str(file)]) == 2
+    assert capsys.readouterr().err.strip().endswith(sentence)
+
+
+def test_an_archive_without_predictions_is_a_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    np.savez(tmp_path / "f.npz", other=np.zeros(3))
+    assert main(["decompose", str(tmp_path / "f.npz")]) == 2
+    assert "must hold an array 'predictions', got other" in capsys.readouterr().err
+    np.save(tmp_path / "f.npy", predictions())
+    words = [str(tmp_path / "f.npy"), "--truth", str(tmp_path / "f.npz")]
+    assert main(["decompose", *words]) == 2
+    assert "must hold one array, as .npy, got an archive" in capsys.readouterr().err
