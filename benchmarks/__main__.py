@@ -3,6 +3,7 @@
 import sys
 
 from benchmarks import (
+    decomposition_accuracy,
     import_time,
     lazy_speed,
     random_features_speed,
@@ -20,6 +21,7 @@ BENCHMARKS = {
     "simulation_gpu": simulation_gpu.main,
     "lazy_speed": lazy_speed.main,
     "random_features_speed": random_features_speed.main,
+    "decomposition_accuracy": decomposition_accuracy.main,
 }
 
 

@@ -60,6 +60,8 @@ class Design:
         """What else is in a part: the words a reader must not miss."""
         found = {}
         unknown = self.hidden_noise or (self.n_noise == 1 and not self.noiseless)
+        if unknown and self.n_init > 1:  # by the luck of the initialization with these labels
+            found["initialization"] = found["initialization_sampling"] = "label noise"
         if unknown and self.n_data > 1:
             found["sampling"] = "label noise"
         if self.targets == ("y_test",):

@@ -23,7 +23,8 @@ _WHISKER = {"capsize": 3, "elinewidth": 1.2, "ecolor": "#000000"}
 def draw(split: "Decomposition", axes: Any = None) -> Any:
     """Horizontal bars with intervals, the first part on top."""
     if axes is None:
-        axes = require("matplotlib.pyplot", "figures").figure(figsize=(6.0, 3.2)).add_subplot()
+        pyplot = require("matplotlib.pyplot", "figures")
+        axes = pyplot.figure(figsize=(6.0, 3.2), layout="constrained").add_subplot()
     rows = [(split.label(name), part, *COLORS[name]) for name, part in split.rows.items()]
     if split.design.lacks("ensemble", ("target", "init")) is None:
         for K in _MEMBERS:
@@ -42,5 +43,4 @@ def draw(split: "Decomposition", axes: Any = None) -> Any:
     axes.set_xlabel("squared error")
     axes.set_title(f"bars: {split.confidence:.0%} intervals", fontsize="small", loc="right")
     axes.spines[["top", "right"]].set_visible(False)
-    axes.figure.set_layout_engine("constrained")
     return axes

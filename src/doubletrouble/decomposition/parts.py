@@ -81,7 +81,8 @@ def _with_own_noise(parts: dict[str, Weights], design: Design) -> dict[str, Weig
     """Noise as much as the labels' own, taken off the parts that contain it."""
     noise = times(design.injected or 0.0, parts["noise"])
     own = noise_sampling(design, noise)
-    parts |= {"noise": noise, "sampling": less(parts["sampling"], own)}
+    last = "sampling" if "sampling" in parts else "bias"  # with one data set
+    parts |= {"noise": noise} | {name: less(parts[name], own) for name in parts if name == last}
     if parts.get("initialization"):
         parts["initialization"] = less(parts["initialization"], less(noise, own))
     return parts

@@ -143,7 +143,8 @@ class Decomposition(_Estimates):
         """A pandas table: a row for each part, the total and the parts of `anova`."""
         pandas = require("pandas", "tables")
         views = {"sequential": self.rows, "anova": self.anova.parts}
-        total = self.rows.get("total")
+        total, absorbed = self.rows.get("total"), self.design.absorbed
+        alone = ("anova", "initialization")  # without what depends on the labels
         return pandas.DataFrame(
             [
                 {
@@ -151,7 +152,7 @@ class Decomposition(_Estimates):
                     "standard_error": part.standard_error,
                     "low": part.interval.low, "high": part.interval.high,
                     "share": part.value / total.value if total and total.value > 0 else math.nan,
-                    "includes": self.design.absorbed.get(name, ""),
+                    "includes": "" if (view, name) == alone else absorbed.get(name, ""),
                 }
                 for view, parts_ in views.items() for name, part in parts_.items()
             ]

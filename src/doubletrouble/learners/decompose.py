@@ -19,6 +19,7 @@ from doubletrouble.learners.run import Where, run_fits
 from doubletrouble.learners.samples import Labels, TestSet, one_hot
 from doubletrouble.learners.source import Source
 from doubletrouble.parameters import MOST_SEEDS, FloatArray, whole_number
+from doubletrouble.results import Estimate
 from doubletrouble.sweep.executors import check_place
 
 TASKS = ("auto", "regression", "classification")
@@ -75,16 +76,23 @@ def decompose(
     started = time.perf_counter()
     if task not in TASKS:
         raise ValueError(f"task must be one of {', '.join(map(repr, TASKS))}, got {task!r}")
+    if isinstance(source, type) or not isinstance(source, Source):
+        raise TypeError(
+            f"source must be a GeneratorSource or a PoolSource, got {type(source).__name__}"
+        )
     check_place(executor, workers, scheduler)
+    Estimate(value=0.0, standard_error=0.0, n_draws=2, confidence=confidence)  # or it is refused
     learner, root = as_model(model), whole_number("seed", seed, 0, MOST_SEEDS)
     asked = {"n_data": n_data, "n_init": n_init, "n_noise": n_noise}
     counts = {key: whole_number(key, count, 1) for key, count in asked.items()}
     if learner.is_deterministic:
         counts["n_init"] = 1
     counts["n_noise"] = source.draws_of_noise(counts["n_noise"])
-    classification = learner.is_classifier if task == "auto" else task == "classification"
-    source.check(counts["n_data"], classification=bool(classification))
-    test = source.test(root)
+    classification = bool(learner.is_classifier) if task == "auto" else task == "classification"
+    if classification and learner.is_classifier is False:
+        raise ValueError(f"model must be a classifier for {task=}, got {type(model).__name__}")
+    source.check(counts["n_data"], classification=classification)
+    test = source.test(root, classification=classification)
     classes = source.class_labels(root) if classification else None
     target = _target(test, classes)
     fits = Fits(
@@ -157,7 +165,7 @@ def _notes(
         found.append(learner.note)
     if learner.is_deterministic:
         found.append("The learner has no random_state: initialization is 0, and one fit is enough.")
-    elif predictions.shape[2] > 1 and bool(np.all(predictions == predictions[:, :, :1])):
+    elif predictions.shape[2] > 1 and all(bool((f == f[:, :1]).all()) for f in predictions):
         found.append("All initializations predict the same: the learner is deterministic here.")
     if wanted > predictions.shape[1] and not source.is_noiseless:
         found.append(

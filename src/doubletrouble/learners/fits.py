@@ -4,13 +4,16 @@ A fit that fails stops no other. What it raised, or what is wrong with its predi
 the data set, the noise draw and the initialization it belongs to.
 """
 
+import threading
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from doubletrouble.decomposition.products import LARGEST
 from doubletrouble.learners.model import Model
 from doubletrouble.learners.samples import Labels, TrainingSet
 from doubletrouble.learners.seeds import init_seed
@@ -18,6 +21,10 @@ from doubletrouble.learners.source import Source
 from doubletrouble.parameters import FloatArray
 
 REVISION = 1  # of what the numbers mean; count up when draws or definitions change
+
+_lock = threading.Lock()
+_silent = 0  # fits that run without warnings
+_restore: Callable[..., object] | None = None
 
 
 class Place(NamedTuple):
@@ -100,23 +107,53 @@ class Fits:
         y, seed = training.y[place.noise], init_seed(self.seed, place.init)
         if self.classes is not None:
             _check_classes(y, self.classes)
-        with warnings.catch_warnings():
-            if place != (0, 0, 0):  # what a learner warns of, it warns of once
-                warnings.simplefilter("ignore")
+        with _warnings_of(place):
             found = self.model.predictions(training.X, y, seed, self.X_test, self.classes)
-        if found.shape != self.shape and found.size == np.prod(self.shape):
+        if _long(found.shape) == _long(self.shape):  # (T, 1) for (T,), or the other way round
             found = found.reshape(self.shape)
         if found.shape != self.shape:
             raise ValueError(f"predict must return shape {self.shape}, got {found.shape}")
         if found.dtype.kind not in "iufb":
             raise TypeError(f"predict must return numbers, got an array of {found.dtype}")
-        bad = ~np.isfinite(found)
+        bad = ~(np.abs(found) <= LARGEST)
         if bad.any():
             raise ValueError(
-                f"predict must return finite numbers, got {found[bad][0]} at {int(bad.sum())} of "
-                f"{found.size} places"
+                f"predict must return finite numbers up to {LARGEST:g}, got {found[bad][0]} at "
+                f"{int(bad.sum())} of {found.size} places"
             )
         return found.astype(np.float64)
+
+
+@contextmanager
+def _warnings_of(place: Place) -> Iterator[None]:
+    """What a learner warns of, it warns of once: in the first fit of all.
+
+    Filters belong to the whole process, and fits may share it with others: the first to enter
+    silences them, the last to leave brings them back.
+    """
+    global _silent, _restore
+    if place == (0, 0, 0):
+        yield
+        return
+    with _lock:
+        if _silent == 0:
+            caught = warnings.catch_warnings()
+            caught.__enter__()
+            warnings.simplefilter("ignore")
+            _restore = caught.__exit__
+        _silent += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _silent -= 1
+            if _silent == 0 and _restore is not None:
+                _restore(None, None, None)
+
+
+def _long(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The axes of more than one place."""
+    return tuple(length for length in shape if length != 1)
 
 
 def _check_classes(y: Labels, classes: Labels) -> None:

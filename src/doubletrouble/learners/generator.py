@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from doubletrouble import glossary
 from doubletrouble.learners import seeds
 from doubletrouble.learners.noise import Noise, as_noise, noisy
 from doubletrouble.learners.samples import Labels, TestSet, TrainingSet, as_inputs, as_labels
-from doubletrouble.parameters import whole_number
+from doubletrouble.parameters import number, whole_number
 
 Sample = Callable[[np.random.Generator, int], tuple[Any, Any]]
 
@@ -65,7 +66,9 @@ class GeneratorSource:
         return False
 
     def check(self, n_data: int, *, classification: bool) -> None:
-        """There are as many data sets as one likes."""
+        """There are as many data sets as one likes; of classes, a share may be flipped."""
+        if classification and not callable(self.noise):
+            number("noise", self.noise, glossary.LABEL_FLIPS)
 
     def notes(self, n_noise: int, *, classification: bool) -> list[str]:
         """Nothing is unknown here."""
@@ -73,11 +76,11 @@ class GeneratorSource:
 
     def class_labels(self, seed: int) -> Labels:
         """The classes: those given, or those of the test set."""
-        return np.unique(self.test(seed).y if self.classes is None else np.asarray(self.classes))
+        return np.unique(self._test(seed)[1] if self.classes is None else np.asarray(self.classes))
 
-    def test(self, seed: int) -> TestSet:
+    def test(self, seed: int, *, classification: bool) -> TestSet:
         """The test set, with clean labels."""
-        X, y = self._drawn(seeds.generator(seed, seeds.TEST), int(self.n_test))
+        X, y = self._test(seed)
         return TestSet(X=X, y=y, is_truth=True)
 
     def training(
@@ -90,11 +93,16 @@ class GeneratorSource:
         draws = (seeds.generator(seed, seeds.NOISE, number, n) for n in range(n_noise))
         return TrainingSet(X=X, y=tuple(noisy(clean, self.noise, rng, classes) for rng in draws))
 
+    def _test(self, seed: int) -> tuple[Any, Labels]:
+        return self._drawn(seeds.generator(seed, seeds.TEST), int(self.n_test))
+
     def _drawn(self, rng: np.random.Generator, count: int) -> tuple[Any, Labels]:
         drawn = self.sample(rng, count)
         if not (isinstance(drawn, tuple) and len(drawn) == 2):
             raise TypeError(f"sample must return X, y, got {type(drawn).__name__}")
         X = as_inputs("X of sample", drawn[0])
         if X.shape[0] != count:
-            raise ValueError(f"sample must return {count} rows when asked for them, got {len(X)}")
+            raise ValueError(
+                f"sample must return {count} rows when asked for them, got {X.shape[0]}"
+            )
         return X, as_labels("y of sample", drawn[1], count)

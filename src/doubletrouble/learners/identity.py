@@ -1,15 +1,26 @@
 """What a learner and a source are, as a name a store can keep: equal names mean equal fits.
 
-Data and parameters go by their content, functions by their code and what it refers to. What cannot
-be told by content (an open file, a network connection) must be named by the user.
+Data and parameters go by their content; functions and classes by their code and what it refers to,
+or by name where they come with Python or an installed package. What cannot be told by content (an
+open file, a network connection) must be named by the user.
 """
 
 import pickle
+import sys
+import sysconfig
+from collections.abc import Iterable, Iterator
+from functools import partial
 from hashlib import sha256
-from types import BuiltinFunctionType, FunctionType, ModuleType
-from typing import Any
+from types import CodeType, FunctionType, MethodType, ModuleType
+from typing import Any, TypeAlias
 
 import numpy as np
+
+Seen: TypeAlias = dict[int, tuple[int, Any]]
+"""Functions, classes and objects met so far, by id: their number, and they (ids are used again)."""
+
+_PLACES = tuple(sysconfig.get_path(kind) for kind in ("stdlib", "platstdlib", "purelib", "platlib"))
+_PICKLED = ("pandas", "scipy")  # packages whose objects have more in their fields than content
 
 
 def identity(thing: Any) -> str:
@@ -19,71 +30,74 @@ def identity(thing: Any) -> str:
     False
     """
     digest = sha256()
-    _feed(digest, thing, set())
+    _feed(digest, thing, {})
     return digest.hexdigest()
 
 
-def _feed(digest: Any, thing: Any, seen: set[int]) -> None:
+def _feed(digest: Any, thing: Any, seen: Seen) -> None:
     digest.update(type(thing).__qualname__.encode() + b":")
-    if isinstance(thing, np.ndarray):
-        digest.update(f"{thing.dtype}{thing.shape}".encode())
-        if thing.dtype.kind != "O":
-            digest.update(np.ascontiguousarray(thing).tobytes())
-            return
-        thing = thing.tolist()
-    if isinstance(thing, FunctionType):
-        _feed_function(digest, thing, seen)
-    elif isinstance(thing, ModuleType | BuiltinFunctionType | type):
-        digest.update(f"{getattr(thing, '__module__', '')}.{thing.__name__}".encode())
-    elif isinstance(thing, dict):
-        for key in sorted(thing, key=repr):
-            _feed(digest, key, seen)
-            _feed(digest, thing[key], seen)
-    elif isinstance(thing, list | tuple):
-        for item in thing:
-            _feed(digest, item, seen)
-    elif isinstance(thing, set | frozenset):
-        digest.update(repr(sorted(map(repr, thing))).encode())
-    elif hasattr(thing, "get_params"):  # an estimator: its parameters are all there is
-        digest.update(f"{type(thing).__module__}".encode())
-        _feed(digest, thing.get_params(deep=False), seen)
-    elif thing is None or isinstance(thing, bool | int | float | complex | str | bytes):
+    if hasattr(thing, "detach"):  # a tensor of torch, which pickles with its address
+        thing = thing.detach().cpu().numpy()
+    if thing is None or isinstance(thing, bool | int | float | complex | str | bytes):
         digest.update(repr(thing).encode())
-    elif id(thing) not in seen:
-        seen.add(id(thing))
+    elif isinstance(thing, np.ndarray) and thing.dtype.kind != "O":
+        digest.update(f"{thing.dtype}{thing.shape}".encode())
+        digest.update(np.ascontiguousarray(thing).tobytes())
+    elif isinstance(thing, np.ndarray):
+        _feed_all(digest, [thing.shape, thing.tolist()], seen)
+    elif isinstance(thing, dict):
+        _feed_all(digest, sorted(thing.items(), key=lambda item: repr(item[0])), seen)
+    elif isinstance(thing, list | tuple):
+        _feed_all(digest, thing, seen)
+    elif isinstance(thing, set | frozenset):
+        _feed_all(digest, sorted(thing, key=repr), seen)
+    elif isinstance(thing, ModuleType):
+        digest.update(thing.__name__.encode())
+    elif isinstance(thing, CodeType):
+        _feed_all(digest, (thing.co_code, thing.co_names, thing.co_varnames), seen)
+        _feed_all(digest, thing.co_consts, seen)
+    elif isinstance(thing, partial):
+        _feed_all(digest, (thing.func, thing.args, thing.keywords), seen)
+    elif isinstance(thing, MethodType):
+        _feed_all(digest, (thing.__func__, thing.__self__), seen)
+    elif id(thing) in seen:
+        digest.update(b"#%d" % seen[id(thing)][0])
+    else:
+        seen[id(thing)] = len(seen), thing
+        _feed_new(digest, thing, seen)
+
+
+def _feed_all(digest: Any, things: Iterable[Any], seen: Seen) -> None:
+    items = tuple(things)
+    digest.update(b"%d:" % len(items))
+    for item in items:
+        _feed(digest, item, seen)
+
+
+def _feed_new(digest: Any, thing: Any, seen: Seen) -> None:
+    """A function, a class or an object."""
+    name = getattr(thing, "__qualname__", "<")
+    if "<" not in name and _is_installed(thing):  # <lambda> and <locals> are names of many
+        digest.update(f"{thing.__module__}.{name}".encode())
+    elif isinstance(thing, FunctionType):
+        cells = [cell.cell_contents for cell in thing.__closure__ or ()]
+        _feed_all(digest, (thing.__code__, thing.__defaults__, thing.__kwdefaults__, cells), seen)
+        names = sorted(set(_names(thing.__code__)) & thing.__globals__.keys())
+        _feed_all(digest, [thing.__globals__[name] for name in names], seen)
+    elif isinstance(thing, type):
+        _feed_all(digest, (thing.__qualname__, thing.__bases__, _code(thing)), seen)
+    elif hasattr(thing, "get_params"):  # an estimator: its parameters are all there is
+        _feed_all(digest, (type(thing), thing.get_params(deep=False)), seen)
+    else:
         _feed_object(digest, thing, seen)
 
 
-def _feed_function(digest: Any, function: FunctionType, seen: set[int]) -> None:
-    if id(function) in seen:  # it calls itself
-        return
-    seen.add(id(function))
-    _feed_code(digest, function.__code__)
-    _feed(digest, function.__defaults__, seen)
-    _feed(digest, function.__kwdefaults__, seen)
-    for cell in function.__closure__ or ():
-        _feed(digest, cell.cell_contents, seen)
-    for name in function.__code__.co_names:
-        if name in function.__globals__:
-            _feed(digest, function.__globals__[name], seen)
-
-
-def _feed_code(digest: Any, code: Any) -> None:
-    digest.update(code.co_code)
-    digest.update(repr(code.co_names + code.co_varnames).encode())
-    for constant in code.co_consts:
-        if hasattr(constant, "co_code"):
-            _feed_code(digest, constant)
-        else:
-            digest.update(repr(constant).encode())
-
-
-def _feed_object(digest: Any, thing: Any, seen: set[int]) -> None:
-    """An object by its fields, or by what pickle makes of it."""
-    fields = getattr(thing, "__dict__", None)
-    if fields and type(thing).__module__.split(".")[0] not in ("pandas", "scipy", "torch"):
-        digest.update(type(thing).__module__.encode())
-        _feed(digest, fields, seen)
+def _feed_object(digest: Any, thing: Any, seen: Seen) -> None:
+    """An object by its class and fields, or by what pickle makes of it."""
+    owner, fields = type(thing), getattr(thing, "__dict__", None)
+    own = fields is not None and not _is_installed(owner)
+    if own or (fields and owner.__module__.split(".")[0] not in _PICKLED):
+        _feed_all(digest, (owner, fields), seen)
         return
     try:
         digest.update(pickle.dumps(thing))
@@ -92,3 +106,33 @@ def _feed_object(digest: Any, thing: Any, seen: set[int]) -> None:
             f"name must be given to store fits with a {type(thing).__name__}, whose content cannot "
             "be told"
         ) from error
+
+
+def _code(owner: type) -> dict[str, Any]:
+    """The methods of a class, and the plain values it holds."""
+    held = {
+        key: getattr(value, "fget", getattr(value, "__func__", value))
+        for key, value in vars(owner).items()
+    }
+    return {
+        key: value for key, value in held.items()
+        if isinstance(value, FunctionType)
+        or (isinstance(value, bool | int | float | str) and not key.startswith("__"))
+    }  # fmt: skip
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    """The names that code uses, functions inside it included."""
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _names(constant)
+
+
+def _is_installed(thing: Any) -> bool:
+    """Whether a function or class comes with Python or a package: a name is then enough."""
+    home = getattr(thing, "__module__", None) or "builtins"
+    if home == "__main__" or home not in sys.modules:
+        return False
+    file = getattr(sys.modules[home], "__file__", None)
+    return file is None or home.split(".")[0] == "doubletrouble" or file.startswith(_PLACES)

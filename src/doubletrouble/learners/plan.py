@@ -2,7 +2,8 @@
 
 A standard error squared is V_d, which falls as 1/n_data, and V_k, which falls as 1/n_init
 (`decomposition.jackknife`); that of the test points stays. More initializations also make each data
-set tell more, which is not counted: the plan is on the safe side.
+set tell more, which is not counted, and fewer than those at hand are not considered: the plan is on
+the safe side.
 """
 
 import math
@@ -77,10 +78,8 @@ def _cheapest(needs: list[tuple[str, float, float, float, float]], result: Decom
     design = result.design
     stuck = tuple(name for name, *_, V_t, allowed in needs if V_t >= allowed)
     needs = [need for need in needs if need[0] not in stuck]
-    least_init = min(3, design.n_init)
     best: tuple[int, int, int] | None = None
-    inits = [1] if design.n_init == 1 else _grid(least_init, needs)
-    for K in inits:
+    for K in [1] if design.n_init == 1 else _grid(design.n_init, needs):
         room = [allowed - V_t - of_init / K for _, _, of_init, V_t, allowed in needs]
         if min(room, default=1.0) <= 0:
             continue

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from doubletrouble import glossary
 from doubletrouble.learners import seeds
 from doubletrouble.learners.noise import Noise, as_noise, noisy
 from doubletrouble.learners.samples import (
@@ -24,7 +25,7 @@ from doubletrouble.learners.samples import (
     as_labels,
     rows,
 )
-from doubletrouble.parameters import whole_number
+from doubletrouble.parameters import number, whole_number
 
 RESAMPLING = {
     "disjoint": "",
@@ -76,7 +77,8 @@ class PoolSource:
         again = tuple(as_labels("repeated", y, count) for y in self.repeated)
         object.__setattr__(self, "repeated", again)
         whole_number("n_train", self.n_train, 1)
-        n_test = self.n_test or max(1, min(_MOST, int(_SHARE * count)))
+        share = max(1, min(_MOST, int(_SHARE * count)))
+        n_test = share if self.n_test is None else self.n_test
         object.__setattr__(self, "n_test", whole_number("n_test", n_test, 1))
         if self.noise is not None:
             if callable(self.noise):
@@ -126,16 +128,17 @@ class PoolSource:
     def check(self, n_data: int, *, classification: bool) -> None:
         """Refuse more data sets than the pool holds."""
         assert self.n_test is not None
-        count = self.X.shape[0]
-        left = count - self.n_test
-        sets = max(0, left) // self.n_train if self.resampling == "disjoint" else n_data
-        if self.n_train > left or sets < n_data:
-            needed = n_data * self.n_train + self.n_test
-            fits = f"n_data={sets}" if sets > 1 else f"n_train={max(1, left // n_data)}"
+        count, n_sets = self.X.shape[0], n_data if self.resampling == "disjoint" else 1
+        needed, left = n_sets * self.n_train + self.n_test, count - self.n_test
+        if needed > count:
+            sets, size = left // self.n_train, left // n_sets
+            fits = f"n_data={sets}" if sets > 1 else f"n_train={size}" if size > 0 else ""
             raise ValueError(
                 f"{n_data} training sets of {self.n_train} samples and {self.n_test} test points "
-                f"need {needed} samples, got {count}; {fits} would fit"
+                f"need {needed} samples, got {count}; {fits or 'fewer test points'} would fit"
             )
+        if classification and self.inject is not None and not callable(self.inject):
+            number("inject", self.inject, glossary.LABEL_FLIPS)
         if classification and self.noise:
             raise ValueError(
                 "noise must be left out for classes, got "
@@ -151,7 +154,8 @@ class PoolSource:
             ]
         if self.hides_noise and n_noise > 1:
             return [
-                "Noise is what the injected noise adds; the labels' own is in sampling and bias."
+                "Noise is what the injected noise adds; the labels' own is in initialization, "
+                "sampling and bias."
             ]
         return []
 
@@ -159,11 +163,11 @@ class PoolSource:
         """All classes of the pool."""
         return np.unique(self.y)
 
-    def test(self, seed: int) -> TestSet:
+    def test(self, seed: int, *, classification: bool) -> TestSet:
         """The test set; with repeated labels, their mean, and the noise that is left in it."""
         index = self._order(seed)[: self.n_test]
         X = rows(self.X, index)
-        if self.repeated and self.y.dtype.kind in "iuf":
+        if self.repeated and not classification and self.y.dtype.kind in "iuf":
             labels = np.stack([y[index] for y in (self.y, *self.repeated)]).astype(np.float64)
             left = labels.std(axis=0, ddof=1) / np.sqrt(len(labels))
             return TestSet(X=X, y=labels.mean(axis=0), is_truth=False, noise=left)

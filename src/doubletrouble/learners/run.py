@@ -25,6 +25,7 @@ from doubletrouble.sweep.store import DONE, Store
 
 KIND = "fits"
 _IN_MEMORY = 2**28  # bytes of predictions; more go to a file
+_HOPELESS = 3  # data sets on which every fit fails, before any succeeds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,10 +81,11 @@ def _run_here(
         total=sum(map(len, groups)), unit="fit", delay=2, mininterval=0.5,
         disable=None if progress else True,
     ) as bar:  # fmt: skip
-        for group in groups:
+        for tried, group in enumerate(groups, 1):
             failures += fits.fit_all(group, out.__setitem__, bar.update)
-            if len(failures) == len(group) == sum(f.place.data == 0 for f in failures):
-                raise FitError(f"every fit on data set 0 failed; {failures[0]}")
+            if tried == min(_HOPELESS, len(groups)) and len(failures) == tried * len(group):
+                told = "every fit failed" if tried == len(groups) else "every fit so far failed"
+                raise FitError(f"{told}, {failures[0]}", failures=failures)
     return failures
 
 
@@ -104,6 +106,8 @@ def _run_cells(
             if outcome is None or outcome.status != DONE:
                 message = outcome.message if outcome else "it was not done"
                 failures += [fits.failure(place, message) for place in group]
+                for place in group:
+                    out[place] = np.nan
                 continue
             record = decode(outcome.result)
             for place, predictions in zip(group, record["predictions"], strict=True):
@@ -116,6 +120,7 @@ def _cell(group: Sequence[Place], fits: Fits, identity: str) -> Cell:
     """The cell of fits on one data set; what more fits there are does not change its key."""
     parameters = {
         "identity": identity, "seed": fits.seed, "noisy": fits.n_noise > 1,
+        "shape": list(fits.shape), "classification": fits.classes is not None,
         "data": group[0].data, "places": [[place.noise, place.init] for place in group],
     }  # fmt: skip
     return Cell.of(KIND, REVISION, parameters)

@@ -1,10 +1,11 @@
 """What a source of data sets can do."""
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from doubletrouble.learners.samples import Labels, TestSet, TrainingSet
 
 
+@runtime_checkable
 class Source(Protocol):
     """Where training sets come from, and one test set for all of them."""
 
@@ -39,7 +40,7 @@ class Source(Protocol):
         """All classes there are."""
         ...
 
-    def test(self, seed: int) -> TestSet:
+    def test(self, seed: int, *, classification: bool) -> TestSet:
         """The test set."""
         ...
 

@@ -1,0 +1,206 @@
+"""What is known besides the predictions: several outputs, noise of labels, absent randomness."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from doubletrouble.decomposition.predictions import decompose_predictions
+from doubletrouble.decomposition.result import Decomposition
+from doubletrouble.parameters import FloatArray
+from tests.decomposition.random_effects import Effects
+
+T = 12
+TRUTH = np.linspace(-1, 1, T)
+
+
+def drawn(*draws: int, seed: int = 0) -> FloatArray:
+    D, N, K = draws
+    return Effects().draw((D, N, K, T), np.random.default_rng(seed))
+
+
+def added_up(found: Decomposition) -> float:
+    return sum(float(part.value) for part in found.parts.values())
+
+
+# --- outputs -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shape", [(6, 2, 4), (3, 2, 3), (6, 1, 4), (6, 2, 1)])
+def test_outputs_are_added_up(shape: tuple[int, int, int]) -> None:
+    apart = [drawn(*shape, seed=seed) for seed in range(3)]
+    targets = [TRUTH, 2 * TRUTH, 0 * TRUTH]
+    found = decompose_predictions(np.stack(apart, axis=-1), np.stack(targets, axis=-1))
+    each = [decompose_predictions(f, y) for f, y in zip(apart, targets, strict=True)]
+    for name, part in found.rows.items():
+        assert part.value == pytest.approx(sum(float(one.rows[name].value) for one in each))
+    for name, part in found.anova.parts.items():
+        assert part.value == pytest.approx(sum(float(one.anova.parts[name].value) for one in each))
+    assert found.design.n_test == T
+
+
+def test_one_output_is_none() -> None:
+    f = drawn(6, 2, 4)
+    flat, deep = (
+        decompose_predictions(f, TRUTH),
+        decompose_predictions(f[..., None], TRUTH[:, None]),
+    )
+    assert flat.parts == deep.parts
+    assert flat.ensemble(3) == deep.ensemble(3)
+
+
+def test_an_output_twice_is_twice_as_much() -> None:
+    """They move together: standard errors double, those of the test points included."""
+    f = drawn(6, 2, 4)
+    once = decompose_predictions(f, TRUTH)
+    twice = decompose_predictions(np.stack([f, f], axis=-1), np.stack([TRUTH, TRUTH], axis=-1))
+    for name, part in twice.rows.items():
+        assert part.value == pytest.approx(2 * once.rows[name].value)
+        assert part.standard_error == pytest.approx(2 * once.rows[name].standard_error)
+
+
+def test_targets_must_have_the_outputs() -> None:
+    f = np.stack([drawn(3, 2, 3)] * 2, axis=-1)
+    sentence = (
+        r"^truth must have one number for each of 12 test points and 2 outputs, got .*\(12,\)"
+    )
+    with pytest.raises(ValueError, match=sentence):
+        decompose_predictions(f, TRUTH)
+
+
+# --- noise of the test labels --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sigma", [0.5, np.linspace(0, 1, T)])
+def test_known_label_noise_is_taken_off(sigma: Any) -> None:
+    f = drawn(6, 2, 4)
+    with_noise = decompose_predictions(f, y_test=TRUTH)
+    without = decompose_predictions(f, y_test=TRUTH, label_noise=sigma)
+    floor = float(np.mean(np.broadcast_to(sigma, T) ** 2))
+    for name in ("bias", "total"):
+        expected = with_noise.rows[name].value - floor
+        assert without.rows[name].value == pytest.approx(expected)
+    assert without.sampling == with_noise.sampling
+    assert with_noise.label("bias") == "bias + noise floor"
+    assert without.label("bias") == "bias"
+    assert not any("y_test" in note for note in without.notes)
+
+
+def test_label_noise_of_outputs() -> None:
+    f, y = np.stack([drawn(6, 2, 4)] * 2, axis=-1), np.stack([TRUTH, TRUTH], axis=-1)
+    plain = float(decompose_predictions(f, y_test=y).bias.value)
+    sigma = np.linspace(0, 1, T)
+    for noise, floor in (
+        (0.5, 2 * 0.25),
+        (sigma, 2 * np.mean(sigma**2)),
+        (np.stack([sigma, 0 * sigma], axis=1), np.mean(sigma**2)),
+    ):
+        found = decompose_predictions(f, y_test=y, label_noise=noise)
+        assert found.bias.value == pytest.approx(plain - floor)
+
+
+@pytest.mark.statistical
+def test_the_floor_is_gone_on_average() -> None:
+    rng, off = np.random.default_rng(0), []
+    for _ in range(400):
+        f = Effects().draw((4, 2, 3, 30), rng)
+        y = 0.9 * rng.standard_normal(30)
+        off.append(float(decompose_predictions(f, y_test=y, label_noise=0.9).bias.value) - 0.7)
+    assert abs(np.mean(off)) < 4 * np.std(off) / math.sqrt(400)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"truth": TRUTH, "label_noise": 1.0}, "label_noise must be left out without y_test"),
+        ({"label_noise": 1.0}, "label_noise must be left out without y_test"),
+        ({"y_test": TRUTH, "label_noise": -1.0}, "label_noise must be in [0, 1e+150], got -1.0"),
+        ({"y_test": TRUTH, "label_noise": [1.0, 2.0]}, "one for each of 12 test points, got shape"),
+        ({"truth": TRUTH, "deterministic": True}, "deterministic must be False for 4 init"),
+        ({"truth": TRUTH, "noiseless": True}, "noiseless must be False for 2 noise draws, got"),
+        ({"truth": TRUTH, "injected": -1.0}, "injected must be in [0, inf], got -1.0"),
+        ({"truth": TRUTH, "confidence": 1.0}, "confidence must be in (0, 1), got 1.0"),
+    ],
+)
+def test_bad_knowledge(options: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ValueError) as raised:  # noqa: PT011
+        decompose_predictions(drawn(6, 2, 4), **options)
+    assert sentence in str(raised.value)
+
+
+def test_one_noise_draw_shows_no_response() -> None:
+    with pytest.raises(ValueError, match=r"^injected must be None for one noise draw"):
+        decompose_predictions(drawn(6, 1, 4), TRUTH, injected=1.0)
+
+
+# --- absent randomness ---------------------------------------------------------------------------
+
+
+def test_a_learner_without_randomness() -> None:
+    f = drawn(6, 2, 1)
+    unsaid, said = (decompose_predictions(f, TRUTH, deterministic=is_so) for is_so in (False, True))
+    assert list(said.parts) == ["noise", "initialization", "sampling", "bias"]
+    assert (said.initialization.value, said.initialization.standard_error) == (0, 0)
+    for name, part in unsaid.parts.items():
+        assert said.parts[name] == part
+    assert not any("initialization" in note for note in said.notes)
+    assert said.ensemble(10) == said.ensemble(math.inf) == said.total
+    assert said.anova.noise_sampling == said.noise
+    assert said.anova.initialization.value == said.anova.initialization_sampling.value == 0
+    every = sum(float(part.value) for part in said.anova.parts.values())
+    assert every == pytest.approx(said.total.value)
+
+
+def test_labels_without_noise() -> None:
+    f = drawn(6, 1, 4)
+    unsaid, said = (decompose_predictions(f, TRUTH, noiseless=is_so) for is_so in (False, True))
+    assert list(said.parts) == ["noise", "initialization", "sampling", "bias"]
+    assert (said.noise.value, said.noise.standard_error) == (0, 0)
+    assert said.initialization == unsaid.initialization
+    assert unsaid.label("sampling") == "sampling + label noise"
+    assert unsaid.label("initialization") == "initialization + label noise"
+    assert said.label("sampling") == "sampling"
+    assert said.anova.noise_sampling.value == said.anova.noise_initialization_sampling.value == 0
+    assert not any("noise draw" in note for note in said.notes)
+
+
+# --- noise that is added to labels with noise of their own ---------------------------------------
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("ratio", [0.25, 1.0, 4.0])
+def test_own_noise_is_known_by_the_response_to_added_noise(ratio: float) -> None:
+    """Own noise: one draw for each data set, of c times the variance that each draw adds."""
+    e, rng = Effects(), np.random.default_rng(1)
+    truth = e.sequential | {"total": sum(e.sequential.values()), "K = 4": e.ensemble(4)}
+    found: dict[str, list[float]] = {name: [] for name in truth}
+    for _ in range(600):
+        no_noise = Effects(noise_sampling=0, noise_initialization_sampling=0)
+        only = Effects(bias=0, initialization=0, sampling=0, initialization_sampling=0)
+        own, added = only.draw((4, 1, 3, T), rng), only.draw((4, 2, 3, T), rng)
+        f = no_noise.draw((4, 2, 3, T), rng) + own + added / math.sqrt(ratio)
+        split = decompose_predictions(f, np.zeros(T), injected=ratio)
+        assert added_up(split) == pytest.approx(split.total.value)
+        every = sum(float(part.value) for part in split.anova.parts.values())
+        assert every == pytest.approx(split.total.value)
+        answers = split.rows | {"K = 4": split.ensemble(4)}
+        for name, values in found.items():
+            values.append(float(answers[name].value))
+    for name, values in found.items():
+        z = (np.mean(values) - truth[name]) / (np.std(values) / math.sqrt(600))
+        assert abs(z) < 4, (name, z)
+
+
+@pytest.mark.parametrize("shape", [(1, 2, 3), (4, 2, 1), (1, 2, 1)])
+def test_parts_with_own_noise_add_up_where_some_are_absorbed(shape: tuple[int, int, int]) -> None:
+    found = decompose_predictions(drawn(*shape), TRUTH, injected=0.5)
+    assert added_up(found) == pytest.approx(found.total.value)
+
+
+def test_hidden_noise_is_named() -> None:
+    found = decompose_predictions(drawn(6, 2, 4), y_test=TRUTH, hidden_noise=True)
+    assert found.label("noise") == "noise"
+    assert found.label("initialization") == "initialization + label noise"
+    assert found.label("sampling") == "sampling + label noise"
+    assert found.label("bias") == "bias + noise floor"

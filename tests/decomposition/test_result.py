@@ -1,0 +1,150 @@
+"""What a result can do: intervals, tables and pictures."""
+
+import math
+from typing import Any
+
+import matplotlib as mpl  # noqa: TID251 (the picture is looked at)
+import numpy as np
+import pytest
+
+from doubletrouble.decomposition.predictions import decompose_predictions
+from doubletrouble.decomposition.result import Decomposition
+from doubletrouble.errors import require
+from tests.decomposition.random_effects import Effects
+
+T = 20
+NAMES = ["noise", "initialization", "sampling", "bias", "total"]
+
+
+def split(*draws: int, **options: Any) -> Decomposition:
+    D, N, K = draws or (8, 2, 4)
+    f = Effects().draw((D, N, K, T), np.random.default_rng(0))
+    return decompose_predictions(f, **({"truth": np.zeros(T)} | options))
+
+
+# --- intervals -----------------------------------------------------------------------------------
+
+
+def test_an_interval_is_an_attribute_and_can_be_asked() -> None:
+    part = split().noise
+    low, high = part.interval
+    assert (part.interval.low, part.interval.high) == (low, high)
+    assert low < part.value < high
+    assert tuple(part.interval(0.95)) == (low, high)
+    wide = part.interval(0.99)
+    assert wide.low < low < high < wide.high
+
+
+def test_confidence_is_that_of_all_intervals() -> None:
+    wide, narrow = split(), split(confidence=0.9)
+    assert narrow.confidence == 0.9
+    pairs = [(wide.rows[name], narrow.rows[name]) for name in NAMES]
+    pairs += [(part, narrow.anova.parts[name]) for name, part in wide.anova.parts.items()]
+    pairs.append((wide.ensemble(3), narrow.ensemble(3)))
+    for one, other in pairs:
+        assert one.value == other.value
+        assert tuple(one.interval(0.9)) == tuple(other.interval)
+        assert one.interval.low < other.interval.low < other.interval.high < one.interval.high
+
+
+# --- tables --------------------------------------------------------------------------------------
+
+
+def test_a_frame() -> None:
+    found = split()
+    frame = found.to_frame()
+    assert list(frame.columns) == [
+        "view", "part", "value", "standard_error", "low", "high", "share", "includes",
+    ]  # fmt: skip
+    rows = frame[frame.view == "sequential"].set_index("part")
+    assert list(rows.index) == NAMES
+    assert rows.share["total"] == 1
+    assert rows.share[NAMES[:-1]].sum() == pytest.approx(1)
+    for name in NAMES:
+        part = found.rows[name]
+        assert rows.value[name] == part.value
+        assert (rows.low[name], rows.high[name]) == tuple(part.interval)
+    symmetric = frame[frame.view == "anova"]
+    assert set(symmetric.part) == set(found.anova.parts)
+    assert set(frame.includes) == {""}
+
+
+def test_a_frame_says_what_parts_include() -> None:
+    frame = split(8, 1, 4, truth=None, y_test=np.zeros(T)).to_frame()
+    found = frame.set_index(["view", "part"]).includes
+    assert found["sequential", "sampling"] == found["anova", "sampling"] == "label noise"
+    assert found["sequential", "bias"] == "noise floor"
+    assert found["sequential", "initialization"] == "label noise"
+    assert found["anova", "initialization_sampling"] == "label noise"
+    assert found["anova", "initialization"] == ""  # of the initialization alone
+
+
+def test_without_a_target_there_are_no_shares() -> None:
+    frame = split(truth=None).to_frame()
+    assert frame.share.isna().all()
+    assert "total" not in set(frame.part)
+
+
+def test_labels_in_the_table() -> None:
+    table = split(8, 1, 4, truth=None, y_test=np.zeros(T)).table().splitlines()
+    assert table[1].startswith("initialization + label noise ")
+    assert table[2].startswith("sampling + label noise ")
+    assert table[3].startswith("bias + noise floor ")
+    assert len({line.index("±") for line in table[1:]}) == 1  # still in columns
+
+
+# --- pictures ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def pyplot() -> Any:
+    mpl.use("Agg")
+    plots = require("matplotlib.pyplot", "figures")
+    yield plots
+    plots.close("all")
+
+
+def labels(axes: Any) -> list[str]:
+    return [tick.get_text() for tick in axes.get_yticklabels()]
+
+
+def test_bars_for_parts_and_averages(pyplot: Any) -> None:
+    found = split()
+    axes = found.plot()
+    assert labels(axes) == [*NAMES, "K = 5 averaged", "K = ∞ averaged"]
+    widths = [bar.get_width() for bar in axes.patches]
+    expected = [found.rows[name].value for name in NAMES]
+    assert widths[:5] == pytest.approx(expected)
+    assert widths[5:] == pytest.approx([found.ensemble(5).value, found.ensemble(math.inf).value])
+    whiskers = [
+        c.lines[2][0].get_segments()[0][:, 0] for c in axes.containers if hasattr(c, "lines")
+    ]
+    assert tuple(whiskers[0]) == pytest.approx(tuple(found.noise.interval))
+    axes.figure.canvas.draw()
+
+
+def test_axes_of_another_are_drawn_on_and_left_in_their_place(pyplot: Any) -> None:
+    figure = pyplot.figure()
+    left, right = figure.subfigures(1, 2)
+    axes = right.add_subplot()
+    assert split().plot(axes) is axes
+    assert figure.get_layout_engine() is None
+    assert not left.axes
+
+
+@pytest.mark.parametrize(
+    ("draws", "options"),
+    [
+        ((8, 1, 1), {}),
+        ((1, 2, 3), {}),
+        ((8, 2, 4), {"truth": None}),
+        ((8, 2, 1), {"deterministic": True}),
+    ],
+)
+def test_whatever_can_be_told_is_drawn(
+    pyplot: Any, draws: tuple[int, ...], options: dict[str, Any]
+) -> None:
+    found = split(*draws, **options)
+    axes = found.plot()
+    assert labels(axes)[: len(found.rows)] == [found.label(name) for name in found.rows]
+    axes.figure.canvas.draw()

@@ -1,0 +1,29 @@
+"""What docs/estimators.md shows works as typed, and prints what is shown."""
+
+import inspect
+from pathlib import Path
+
+import pytest
+
+import doubletrouble as dt
+from tests.docs.pages import compared, text_of
+
+PAGE = "estimators.md"
+
+
+def test_every_block_runs_and_prints_what_is_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert compared(PAGE) == 8
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "estimator", [dt.RandomFeatures, dt.RandomFeaturesRidge, dt.RandomFeaturesClassifier]
+)
+def test_every_parameter_is_told(estimator: type) -> None:
+    text = text_of(PAGE)
+    assert f"`dt.{estimator.__name__}`" in text
+    told = set(inspect.signature(estimator).parameters)
+    assert [name for name in told if name not in text] == []

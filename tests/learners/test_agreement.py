@@ -1,0 +1,88 @@
+"""The paper's learner, fitted one by one, against direct simulation and the exact theory."""
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+import doubletrouble as dt
+from doubletrouble.learners.decompose import LearnerDecomposition
+
+DIM, RIDGE = 60, 1e-3
+PARTS = ("noise", "initialization", "sampling", "bias", "total")
+
+
+def sample(rng: np.random.Generator, n: int) -> Any:
+    x = rng.standard_normal((n, DIM))
+    return x, x[:, 0]
+
+
+def problem(ratio: float, **changes: float) -> dt.Problem:
+    given: dict[str, Any] = {
+        "features_per_dim": ratio,
+        "samples_per_dim": 1.0,
+        "ridge": RIDGE,
+        "noise": 1.0,
+    }
+    return dt.Problem(**(given | changes))
+
+
+@cache
+def split(ratio: float) -> LearnerDecomposition:
+    source = dt.GeneratorSource(sample, n_train=DIM, noise=1.0, n_test=500)
+    model = dt.RandomFeaturesRidge(round(ratio * DIM), ridge=RIDGE)
+    return dt.decompose(model, source, n_data=20, n_init=5, n_noise=2, progress=False)
+
+
+def off(found: dt.Estimate, expected: dt.Estimate) -> float:
+    error = np.hypot(found.standard_error, expected.standard_error)
+    return float(abs(found.value - expected.value) / error)
+
+
+def simulated(ratio: float, **changes: float) -> Any:
+    return dt.simulate(
+        problem(ratio, **changes), dim=DIM, n_data=60, n_init=5, progress=False
+    ).error()  # fmt: skip
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("ratio", [0.5, 1.0, 2.0])
+def test_agrees_with_direct_simulation(ratio: float) -> None:
+    expected = simulated(ratio)
+    scores = {name: off(split(ratio).rows[name], getattr(expected, name)) for name in PARTS}
+    assert max(scores.values()) < 4, scores
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("ratio", [0.5, 1.0, 2.0])
+def test_agrees_with_theory(ratio: float) -> None:
+    expected = dt.exact_error(problem(ratio))
+    for name in PARTS:
+        found, value = split(ratio).rows[name], float(getattr(expected, name))
+        slack = 4 / DIM * value  # of finite size
+        assert abs(float(found.value) - value) < 4 * float(found.standard_error) + slack, name
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("n_members", [3, float("inf")])
+def test_ensembles_agree_with_theory(n_members: float) -> None:
+    found = split(1.0).ensemble(n_members)
+    expected = float(dt.exact_error(problem(1.0), n_members).total)
+    assert abs(float(found.z_score(expected))) < 4
+
+
+@pytest.mark.statistical
+def test_the_symmetric_view_agrees_with_theory() -> None:
+    expected = dt.anova(problem(1.0))
+    for name, part in split(1.0).anova.parts.items():
+        value = float(getattr(expected, name))
+        slack = 4 / DIM * value
+        assert abs(float(part.value) - value) < 4 * float(part.standard_error) + slack, name
+
+
+@pytest.mark.statistical
+def test_another_problem_does_not_agree() -> None:
+    """Negative controls: less noise, another ridge."""
+    assert off(split(0.5).noise, simulated(0.5, noise=0.7).noise) > 5
+    assert off(split(1.0).total, simulated(1.0, ridge=1e-1).total) > 5

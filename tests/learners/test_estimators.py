@@ -1,0 +1,197 @@
+"""Estimators of scikit-learn: cloned, seeded everywhere, and left as they were."""
+
+from typing import Any, Self
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, RegressorMixin, TransformerMixin
+from sklearn.ensemble import BaggingRegressor, RandomForestRegressor
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeRegressor
+
+import doubletrouble as dt
+from doubletrouble.errors import require
+from doubletrouble.parameters import FloatArray
+from tests.learners.known import FEW, curved, least_squares, pool, source
+
+
+class Tell(RegressorMixin, BaseEstimator):  # type: ignore[misc] # scikit-learn has no types
+    """Predicts its seed, and whatever the step before it says."""
+
+    def __init__(self, random_state: Any = None) -> None:
+        self.random_state = random_state
+
+    def fit(self, X: FloatArray, y: FloatArray) -> Self:
+        self.n_features_in_ = X.shape[1]
+        return self
+
+    def predict(self, X: FloatArray) -> FloatArray:
+        return np.full(len(X), float(self.random_state)) + 2.0**32 * X[:, 0]
+
+
+class Before(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Hands its own seed on."""
+
+    def __init__(self, random_state: Any = None) -> None:
+        self.random_state = random_state
+
+    def fit(self, X: FloatArray, y: Any = None) -> Self:
+        return self
+
+    def transform(self, X: FloatArray) -> FloatArray:
+        return np.full((len(X), 1), float(self.random_state))
+
+
+# --- seeds ---------------------------------------------------------------------------------------
+
+
+def test_every_seed_of_a_pipeline_comes_from_the_initialization() -> None:
+    found = dt.decompose(make_pipeline(Before(), Tell()), source(), **FEW)
+    before, own = np.divmod(found.predictions[..., 0], 2.0**32)
+    for seeds in (before, own):
+        assert len(np.unique(seeds)) == 3
+        np.testing.assert_array_equal(seeds, np.broadcast_to(seeds[:1, :1], seeds.shape))
+    assert not np.intersect1d(before, own).size
+    others = dt.decompose(make_pipeline(Before(), Tell()), source(), seed=1, **FEW)
+    assert not np.intersect1d(others.predictions, found.predictions).size
+
+
+def test_a_bag_of_trees() -> None:
+    bag = BaggingRegressor(DecisionTreeRegressor(max_features=1), n_estimators=3, random_state=5)
+    found = dt.decompose(bag, source(), **FEW)
+    again = dt.decompose(bag, source(), **FEW)
+    np.testing.assert_array_equal(found.predictions, again.predictions)
+    assert found.initialization.value > 0
+    assert found.n_fits == 24
+
+
+def test_the_estimator_is_left_as_it_was() -> None:
+    model = make_pipeline(StandardScaler(), RandomForestRegressor(2, random_state=3))
+    before = str(model.get_params())
+    dt.decompose(model, source(), **FEW)
+    assert str(model.get_params()) == before
+    assert not hasattr(model[-1], "estimators_")
+    assert not hasattr(model[0], "mean_")
+
+
+def test_a_fitted_estimator_is_fitted_anew() -> None:
+    X, y = pool(20)
+    fitted = LinearRegression().fit(X, y)
+    coefficients = fitted.coef_.copy()
+    found = dt.decompose(fitted, source(), **FEW)
+    assert found.sampling.value > 0
+    np.testing.assert_array_equal(fitted.coef_, coefficients)
+
+
+# --- without randomness --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("model", [KernelRidge(), make_pipeline(StandardScaler(), KernelRidge())])
+def test_what_has_no_seed_is_fitted_once(model: Any) -> None:
+    found = dt.decompose(model, source(), **FEW)
+    assert found.predictions.shape == (4, 2, 1, 30)
+    assert found.n_fits == 8
+    assert (found.initialization.value, found.initialization.standard_error) == (0, 0)
+    assert tuple(found.initialization.interval) == (0, 0)
+    assert found.anova.initialization.value == 0
+    assert found.anova.noise_sampling == found.noise
+    assert found.anova.noise_initialization_sampling.value == 0
+    assert found.ensemble(10) == found.total
+    assert any(note.startswith("The learner has no random_state") for note in found.notes)
+    assert not any("One initialization" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("model", [Ridge(), least_squares])
+def test_a_seed_that_changes_nothing_is_noticed(model: Any) -> None:
+    found = dt.decompose(model, source(), **FEW)
+    assert found.n_fits == 24
+    assert found.initialization.value == pytest.approx(0, abs=1e-14)
+    assert any(note.startswith("All initializations predict the same") for note in found.notes)
+
+
+def test_a_seed_that_changes_something_is_not_noted() -> None:
+    found = dt.decompose(dt.RandomFeaturesRidge(10), source(), **FEW)
+    assert not any("deterministic" in note for note in found.notes)
+
+
+def test_an_estimator_is_what_a_function_says_of_it() -> None:
+    found = dt.decompose(LinearRegression(fit_intercept=False), source(), **FEW)
+    said = dt.decompose(least_squares, source(), **FEW)
+    np.testing.assert_allclose(found.predictions[:, :, 0], said.predictions[:, :, 0])
+
+
+def test_a_search_over_parameters() -> None:
+    search = GridSearchCV(Ridge(), {"alpha": [0.1, 1.0]}, cv=2)
+    found = dt.decompose(search, source(), **FEW)
+    assert found.total.value > 0
+
+
+# --- what goes in and comes out ------------------------------------------------------------------
+
+
+def test_several_outputs() -> None:
+    X, y = pool(150, noise=0.3)
+    both = dt.PoolSource(X, np.stack([y, -y], axis=1), n_train=20, noise=0.3, n_test=50)
+    one = dt.PoolSource(X, y, n_train=20, noise=0.3, n_test=50, inject=0.3)
+    found, half = (dt.decompose(KernelRidge(), data, **FEW) for data in (both, one))
+    assert found.predictions.shape == (4, 2, 1, 50, 2)
+    assert found.bias.value == pytest.approx(2 * half.bias.value, rel=0.5)
+    parts = sum(float(part.value) for part in found.parts.values())
+    assert parts == pytest.approx(found.total.value)
+
+
+def test_a_column_of_labels_is_a_list_of_them() -> None:
+    def column(rng: np.random.Generator, n: int) -> Any:
+        X, y = curved(rng, n)
+        return X, y[:, None]
+
+    data = dt.GeneratorSource(column, n_train=20, noise=0.5, n_test=30)
+    found = dt.decompose(KernelRidge(), data, **FEW)
+    flat = dt.decompose(KernelRidge(), source(), **FEW)
+    assert found.total.value == pytest.approx(flat.total.value)
+
+
+def test_tensors() -> None:
+    torch = require("torch", "torch")
+
+    def fit(X: FloatArray, y: FloatArray, seed: int) -> Any:
+        weights = torch.linalg.lstsq(torch.as_tensor(X), torch.as_tensor(y)[:, None]).solution
+        weights.requires_grad_()
+        return lambda X: torch.as_tensor(X) @ weights  # (T, 1), with a gradient
+
+    found = dt.decompose(fit, source(), **FEW)
+    expected = dt.decompose(least_squares, source(), **FEW)
+    np.testing.assert_allclose(found.predictions, expected.predictions)
+
+
+def test_tables() -> None:
+    pandas = require("pandas", "tables")
+    X, y = pool(150, noise=0.3)
+    frame = pandas.DataFrame(X, columns=list("abc"))
+    seen: list[Any] = []
+
+    def fit(X: Any, y: Any, seed: int) -> Any:
+        seen.append(X)
+        return least_squares(X.to_numpy(), y, seed)
+
+    found = dt.decompose(fit, dt.PoolSource(frame, pandas.Series(y), n_train=20), **FEW)
+    expected = dt.decompose(least_squares, dt.PoolSource(X, y, n_train=20), **FEW)
+    assert list(seen[0].columns) == ["a", "b", "c"]
+    np.testing.assert_allclose(found.predictions, expected.predictions)
+    model = make_pipeline(StandardScaler(), KernelRidge())
+    assert dt.decompose(model, dt.PoolSource(frame, y, n_train=20), **FEW).total.value > 0
+
+
+def test_sparse_inputs_and_lists() -> None:
+    sparse = require("scipy.sparse", "")
+    X, y = pool(150)
+    dense, thin, listed = (
+        dt.decompose(Ridge(fit_intercept=False), dt.PoolSource(Z, y, n_train=20), **FEW)
+        for Z in (X, sparse.csr_array(X), X.tolist())
+    )
+    np.testing.assert_array_equal(dense.predictions, listed.predictions)
+    np.testing.assert_allclose(dense.predictions, thin.predictions, rtol=1e-2, atol=1e-2)

@@ -1,0 +1,81 @@
+"""Fits elsewhere: the same to the last bit."""
+
+import threading
+import time
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+
+import doubletrouble as dt
+from tests.learners.known import FEW, pool, random_features, source
+
+
+def test_threads() -> None:
+    here = dt.decompose(random_features, source(), **FEW)
+    with ThreadPoolExecutor(3) as executor:
+        there = dt.decompose(random_features, source(), executor=executor, **FEW)
+        assert executor.submit(int, "3").result() == 3  # it is not ours to stop
+    np.testing.assert_array_equal(here.predictions, there.predictions)
+    assert here.parts == there.parts
+
+
+def test_processes() -> None:
+    X, y = pool(150, noise=0.5)
+    data = dt.PoolSource(X, y, n_train=20, noise=0.5, n_test=30)
+    here = dt.decompose(random_features, data, **FEW)
+    there = dt.decompose(random_features, data, workers=2, **FEW)
+    np.testing.assert_array_equal(here.predictions, there.predictions)
+    assert here.parts == there.parts
+    assert here.notes == there.notes
+
+
+def test_processes_must_find_the_function() -> None:
+    with pytest.raises(TypeError, match="must be a function processes can import"):
+        dt.decompose(lambda X, y, seed: None, source(), workers=2, **FEW)
+
+
+def test_fits_by_data_sets_draw_each_once() -> None:
+    drawn: list[int] = []
+    lock = threading.Lock()
+
+    def sample(rng: np.random.Generator, n: int) -> Any:
+        with lock:
+            drawn.append(n)
+        X = rng.standard_normal((n, 3))
+        return X, X[:, 0]
+
+    data = dt.GeneratorSource(sample, n_train=20, noise=0.5, n_test=30)
+    with ThreadPoolExecutor(2) as executor:
+        dt.decompose(random_features, data, executor=executor, **FEW)
+    assert drawn.count(20) == 4
+
+
+# --- warnings ------------------------------------------------------------------------------------
+
+
+def slow_and_loud(X: Any, y: Any, seed: int) -> Any:
+    warnings.warn("not converged", RuntimeWarning, stacklevel=1)
+    time.sleep(0.001 * (seed % 7))
+    return random_features(X, y, seed)
+
+
+def test_a_learner_warns_once() -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        dt.decompose(slow_and_loud, source(), **FEW)
+    assert [str(warning.message) for warning in caught] == ["not converged"]
+
+
+def test_threads_leave_the_filters_of_warnings_as_they_were() -> None:
+    """Filters belong to the process: fits that end in another order must not mix them up."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        before = list(warnings.filters)
+        with ThreadPoolExecutor(4) as executor:
+            dt.decompose(slow_and_loud, source(), executor=executor, **(FEW | {"n_data": 12}))
+        assert warnings.filters == before
+        with pytest.warns(UserWarning, match="still heard"):
+            warnings.warn("still heard", UserWarning, stacklevel=1)

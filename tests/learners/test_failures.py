@@ -1,0 +1,185 @@
+"""Fits that fail stop no other, and are named."""
+
+import pickle
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+import doubletrouble as dt
+from doubletrouble.learners import run
+from doubletrouble.learners.fits import Place
+from doubletrouble.learners.seeds import init_seed
+from doubletrouble.parameters import FloatArray
+from tests.learners.known import FEW, pool, random_features, source
+
+Fit = Callable[[Any, Any, int], Any]
+
+
+def first_input(number: int) -> float:
+    """By which a learner may know a data set."""
+    some = source().training(number, n_noise=2, seed=0, classes=None)
+    return float(some.X[0, 0])
+
+
+def failing(data: int, init: int, how: Callable[[], Any]) -> Fit:
+    """Random features that do something else on one data set, from one seed."""
+    x, unlucky = first_input(data), init_seed(0, init)
+
+    def fit(X: FloatArray, y: FloatArray, seed: int) -> Any:
+        if X[0, 0] == x and seed == unlucky:
+            return how()
+        return random_features(X, y, seed)
+
+    return fit
+
+
+def explode() -> Any:
+    raise RuntimeError("out of paper")
+
+
+def raised(fit: Any, **options: Any) -> dt.FitError:
+    with pytest.raises(dt.FitError) as caught:
+        dt.decompose(fit, source(), **(FEW | options))
+    return caught.value
+
+
+@pytest.mark.parametrize("threads", [False, True])
+def test_the_others_are_kept(threads: bool) -> None:
+    whole = dt.decompose(random_features, source(), **FEW)
+    with ThreadPoolExecutor(2) as executor:
+        error = raised(failing(1, 2, explode), executor=executor if threads else None)
+    seed = init_seed(0, 2)
+    assert str(error) == (
+        f"2 of 24 fits failed, data set 1, noise draw 0, initialization 2 (seed {seed}): "
+        "RuntimeError: out of paper; data set 1, noise draw 1, initialization 2 "
+        f"(seed {seed}): RuntimeError: out of paper (the other 22 are kept in its `predictions`)"
+    )
+    assert [failure.place for failure in error.failures] == [Place(1, 0, 2), Place(1, 1, 2)]
+    assert {failure.seed for failure in error.failures} == {seed}
+    f = error.predictions
+    assert np.isnan(f[1, :, 2]).all()
+    assert np.isnan(f).sum() == 2 * 30
+    np.testing.assert_array_equal(f[~np.isnan(f)], whole.predictions[~np.isnan(f)])
+
+    partial = error.partial
+    assert partial.n_fits == 18
+    sound = dt.decompose_predictions(whole.predictions[[0, 2, 3]], truth=whole.y_test)
+    assert partial.parts == sound.parts
+    again: Any = pickle.loads(pickle.dumps(error))
+    assert str(again) == str(error)
+    assert again.failures == error.failures
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, 1e70])
+def test_predictions_that_are_no_numbers(bad: float) -> None:
+    def how() -> Any:
+        return lambda X: np.where(np.arange(len(X)) < 3, bad, 0.0)
+
+    error = raised(failing(0, 0, how))
+    said = f"predict must return finite numbers up to 1e+60, got {bad} at 3 of 30 places"
+    assert said in str(error)
+    assert len(error.failures) == 2
+    assert error.partial.design.n_data == 3
+
+
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        (np.zeros(29), "ValueError: predict must return shape (30,), got (29,)"),
+        (np.zeros((30, 2)), "ValueError: predict must return shape (30,), got (30, 2)"),
+        (np.array(["a"] * 30), "TypeError: predict must return numbers, got an array of <U1"),
+        (np.zeros(30, complex), "TypeError: predict must return numbers, got an array of complex"),
+        (0.0, "ValueError: predict must return shape (30,), got ()"),
+    ],
+)
+def test_predictions_of_another_kind(found: Any, said: str) -> None:
+    assert said in str(raised(lambda X, y, seed: lambda X: found))
+
+
+def test_outputs_in_the_wrong_order_are_not_mixed_up() -> None:
+    X, y = pool(150)
+    data = dt.PoolSource(X, np.stack([y, y], axis=1), n_train=20, n_test=30)
+    with pytest.raises(dt.FitError, match=r"predict must return shape \(30, 2\), got \(2, 30\)"):
+        dt.decompose(lambda X, y, seed: lambda X: np.zeros((2, len(X))), data, **FEW)
+
+
+def test_fit_must_return_a_function() -> None:
+    error = raised(lambda X, y, seed: None)
+    assert "TypeError: fit must return a function predict(X), got NoneType" in str(error)
+
+
+def test_what_always_fails_stops_early() -> None:
+    tried = []
+
+    def fit(X: Any, y: Any, seed: int) -> Any:
+        tried.append(seed)
+        raise RuntimeError("no")
+
+    error = raised(fit, n_data=50)
+    assert len(tried) == 3 * 6
+    assert len(error.failures) == 3 * 6
+    assert str(error).startswith("every fit so far failed, data set 0, noise draw 0, init")
+    assert str(raised(fit, n_data=2)).startswith("every fit failed, data set 0")
+
+
+def test_many_failures_are_counted() -> None:
+    unlucky = init_seed(0, 0)
+
+    def fit(X: Any, y: Any, seed: int) -> Any:
+        return explode() if seed == unlucky else random_features(X, y, seed)
+
+    error = raised(fit, n_data=5)
+    assert str(error).startswith("10 of 30 fits failed, data set 0, noise draw 0")
+    assert str(error).count("out of paper") == 3
+    assert error.partial is None  # none of the data sets is whole
+
+
+def test_places_of_failed_fits_are_no_numbers_in_a_file_either(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(run, "_IN_MEMORY", 0)
+    error = raised(failing(1, 2, explode), store=tmp_path / "fits.sqlite")
+    assert isinstance(error.predictions, np.memmap)
+    assert np.isnan(error.predictions[1, :, 2]).all()
+    assert np.isnan(error.predictions).sum() == 2 * 30
+
+
+# --- classes -------------------------------------------------------------------------------------
+
+
+def rare(seed: int = 0) -> dt.PoolSource:
+    """A pool where training sets of one class are frequent."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((200, 2))
+    return dt.PoolSource(X, X[:, 0] > 1.2, n_train=10, n_test=50)
+
+
+def one_class(data: dt.PoolSource, seed: int) -> list[int]:
+    sets = [data.training(d, n_noise=1, seed=seed, classes=None).y[0] for d in range(8)]
+    return [d for d, y in enumerate(sets) if len(np.unique(y)) == 1]
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_one_class_in_a_training_set(first: bool) -> None:
+    data = rare()
+    seed = next(s for s in range(50) if one_class(data, s) and (0 in one_class(data, s)) == first)
+    lost = one_class(data, seed)
+    with pytest.raises(dt.FitError) as caught:
+        dt.decompose(LogisticRegression(), data, **(FEW | {"n_data": 8, "seed": seed, "n_init": 1}))
+    error = caught.value
+    assert "a training set must have 2 or more classes, got only False; a larger n_train" in str(
+        error
+    )
+    assert [failure.place.data for failure in error.failures] == lost
+    assert error.partial.design.n_data == 8 - len(lost)
+
+
+def test_one_class_in_all() -> None:
+    X, _ = pool(100)
+    with pytest.raises(ValueError, match=r"^y must have 2 or more classes, got only 1$"):
+        dt.decompose(LogisticRegression(), dt.PoolSource(X, np.ones(100, int), n_train=10), **FEW)

@@ -1,0 +1,177 @@
+"""Label noise of a pool: told apart where something is known of it, and named where nothing is."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import doubletrouble as dt
+from doubletrouble.learners.decompose import LearnerDecomposition
+from tests.learners.known import FEW, curved, least_squares, pool, random_features
+
+SIGMA, N_TRAIN, N_DATA, N_TEST, REPEATS = 0.8, 16, 10, 60, 120
+SIZES: dict[str, Any] = {"n_data": N_DATA, "n_init": 3, "n_noise": 2, "progress": False}
+PARTS = ("noise", "initialization", "sampling", "bias", "total")
+Parts = dict[str, dt.Estimate]
+
+
+def labels(seed: int, again: int = 1) -> tuple[Any, list[Any]]:
+    """A pool, with so many measurements of its labels."""
+    X, clean = pool(N_DATA * N_TRAIN + N_TEST, seed=seed)
+    rng = np.random.default_rng([seed, 1])
+    return X, [clean + SIGMA * rng.standard_normal(len(clean)) for _ in range(again)]
+
+
+def averaged(split: Any) -> Parts:
+    """Every part, over many pools."""
+    found: dict[str, list[float]] = {}
+    for seed in range(REPEATS):
+        for name, part in split(seed).rows.items():
+            found.setdefault(name, []).append(float(part.value))
+    return {name: dt.Estimate.of(np.array(draws)) for name, draws in found.items()}
+
+
+def z_scores(found: Parts, expected: Parts) -> dict[str, float]:
+    """Differences in standard errors of both."""
+    scores = {}
+    for name in expected.keys() & found.keys():
+        a, b = found[name], expected[name]
+        error = np.hypot(a.standard_error, b.standard_error)
+        scores[name] = float((a.value - b.value) / error)
+    return scores
+
+
+@pytest.fixture(scope="module")
+def truth() -> Parts:
+    """With every draw of the noise at hand."""
+    data = dt.GeneratorSource(curved, n_train=N_TRAIN, noise=SIGMA, n_test=N_TEST)
+    return averaged(lambda seed: dt.decompose(random_features, data, seed=seed, **SIZES))
+
+
+def from_pool(n_labels: int = 1, **options: Any) -> Parts:
+    def split(seed: int) -> Any:
+        X, (y, *repeated) = labels(seed, n_labels)
+        data = dt.PoolSource(
+            X, y, n_train=N_TRAIN, n_test=N_TEST, repeated=repeated, **options
+        )  # fmt: skip
+        return dt.decompose(random_features, data, seed=seed, **SIZES)
+
+    return averaged(split)
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize(
+    "options",
+    [{"noise": SIGMA}, {"noise": SIGMA, "inject": 0.5 * SIGMA}, {"n_labels": 2}, {"n_labels": 3}],
+    ids=["known", "known, another injected", "measured twice", "three times"],
+)
+def test_what_is_known_of_noise_is_enough(truth: Parts, options: dict[str, Any]) -> None:
+    scores = z_scores(from_pool(**options), truth)
+    assert set(scores) == set(PARTS)
+    assert max(map(abs, scores.values())) < 4, scores
+
+
+@pytest.mark.statistical
+def test_noise_that_is_not_known_stays_where_it_is(truth: Parts) -> None:
+    """The negative control: the same labels, of which nothing is said."""
+    found = from_pool()
+    scores = z_scores(found, truth)
+    assert set(scores) == {"initialization", "sampling", "bias", "total"}
+    assert min(scores[name] for name in ("initialization", "sampling", "bias", "total")) > 5
+    floor = float(found["bias"].value - truth["bias"].value)
+    assert floor == pytest.approx(SIGMA**2, rel=0.2)
+
+
+@pytest.mark.statistical
+def test_a_wrong_size_of_noise_is_noticed(truth: Parts) -> None:
+    scores = z_scores(from_pool(noise=1.5 * SIGMA), truth)
+    assert scores["noise"] > 5
+    assert scores["bias"] < -5
+
+
+# --- what is said --------------------------------------------------------------------------------
+
+
+def split(**options: Any) -> LearnerDecomposition:
+    X, y = pool(150, noise=SIGMA)
+    extra = {key: FEW[key] for key in FEW if key not in options}
+    counts = {key: options.pop(key) for key in list(options) if key.startswith("n_")}
+    data = dt.PoolSource(X, y, n_train=20, n_test=50, **options)
+    return dt.decompose(random_features, data, **extra, **counts)
+
+
+def test_unknown_noise_is_named() -> None:
+    found = split()
+    assert found.predictions.shape[1] == 1
+    assert found.label("initialization") == "initialization + label noise"
+    assert found.label("sampling") == "sampling + label noise"
+    assert found.label("bias") == "bias + noise floor"
+    assert "sampling + label noise" in found.table()
+    with pytest.raises(ValueError, match=r"^noise needs 2 or more draws of label noise"):
+        _ = found.noise
+    assert any("n_noise = 2 draws of label noise were asked for, and 1" in n for n in found.notes)
+    assert any("noise of its labels" in note for note in found.notes)
+
+
+def test_known_noise_is_explained() -> None:
+    found = split(noise=SIGMA)
+    assert [found.label(name) for name in PARTS] == list(PARTS)
+    assert found.design.injected == 1
+    assert any("Noise is known by the response to as much noise" in n for n in found.notes)
+
+
+def test_clean_labels() -> None:
+    found = split(noise=0.0)
+    assert (found.noise.value, found.noise.standard_error) == (0, 0)
+    assert [found.label(name) for name in PARTS] == list(PARTS)
+    assert not found.notes
+
+
+def test_noise_injected_into_clean_labels_is_their_noise() -> None:
+    found = split(noise=0.0, inject=SIGMA)
+    assert found.noise.value > 0
+    assert found.design.injected is None
+    assert found.total.value == pytest.approx(np.mean((found.predictions - found.y_test) ** 2))
+
+
+def test_noise_injected_into_labels_of_unknown_noise() -> None:
+    found = split(inject=0.5)
+    assert found.noise.value > 0
+    assert found.label("sampling") == "sampling + label noise"
+    assert any(note.startswith("Noise is what the injected noise adds") for note in found.notes)
+
+
+def test_repeated_labels_have_so_many_draws() -> None:
+    X, y = pool(150, noise=SIGMA)
+    again = [y + 0.1, y - 0.1]
+    data = dt.PoolSource(X, y, n_train=20, n_test=50, repeated=again)
+    found = dt.decompose(random_features, data, **(FEW | {"n_noise": 5}))
+    assert found.predictions.shape[1] == 3
+    assert any("n_noise = 5 draws" in note and "3 can be had" in note for note in found.notes)
+    np.testing.assert_allclose(found.y_test, data.test(0, classification=False).y)
+    training = data.training(1, n_noise=3, seed=0, classes=None)
+    np.testing.assert_allclose(training.y[1] - training.y[0], 0.1)
+
+
+def test_one_draw_of_known_noise_tells_nothing_apart() -> None:
+    found = split(noise=SIGMA, n_noise=1)
+    assert found.label("sampling") == "sampling + label noise"
+    assert found.label("bias") == "bias"
+
+
+def test_one_data_set_with_known_noise() -> None:
+    found = split(noise=SIGMA, n_data=1)
+    assert list(found.parts) == ["noise", "initialization", "bias"]
+    parts = sum(float(part.value) for part in found.parts.values())
+    assert parts == pytest.approx(found.total.value)
+
+
+def test_without_initializations_own_noise_leaves_sampling() -> None:
+    X, y = pool(150, noise=SIGMA)
+    counts: dict[str, Any] = {"n_data": 5, "n_init": 1, "progress": False}
+    known, unknown = (
+        dt.decompose(least_squares, dt.PoolSource(X, y, 20, noise, 50, inject=0.8), **counts)
+        for noise in (0.8, None)
+    )
+    expected = unknown.sampling.value - known.noise.value
+    assert known.sampling.value == pytest.approx(expected, rel=1e-9)

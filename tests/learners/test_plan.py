@@ -1,0 +1,130 @@
+"""How many repeats a precision takes, and whether it is reached with them."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import doubletrouble as dt
+from doubletrouble.decomposition.predictions import decompose_predictions
+from doubletrouble.decomposition.result import Decomposition
+from doubletrouble.learners.plan import Plan
+from tests.decomposition.random_effects import Effects
+from tests.learners.known import FEW, least_squares, random_features, source
+
+N_TEST = 40
+
+
+def pilot(
+    shape: tuple[int, int, int] = (10, 2, 4), seed: int = 0, **options: Any
+) -> Decomposition:  # fmt: skip
+    f = Effects(**options).draw((*shape, N_TEST), np.random.default_rng(seed))
+    return decompose_predictions(f, np.zeros(N_TEST), include_test=False)
+
+
+def worst(found: Decomposition) -> float:
+    """The largest standard error over what it may be at a relative error of 1."""
+    least = 0.05 * float(found.total.value)
+    return max(
+        float(part.standard_error) / max(float(part.value), least) for part in found.rows.values()
+    )
+
+
+def test_half_the_error_takes_four_times_the_data() -> None:
+    f = Effects().draw((20, 2, 1, N_TEST), np.random.default_rng(0))
+    found = decompose_predictions(f, np.zeros(N_TEST), include_test=False, deterministic=True)
+    rough, fine = (dt.plan_repeats(found, error) for error in (0.05, 0.025))
+    assert (rough.n_init, rough.n_noise) == (1, 2)
+    assert fine.n_data == pytest.approx(4 * rough.n_data, abs=4)
+    assert fine.n_fits == fine.n_data * 2
+
+
+def test_half_the_error_where_initializations_count() -> None:
+    found = pilot(initialization=2.0)
+    rough, fine = (dt.plan_repeats(found, error) for error in (0.1, 0.05))
+    assert fine.n_fits == pytest.approx(16 * rough.n_fits, rel=0.4)  # data sets and initializations
+
+
+@pytest.mark.statistical
+def test_a_plan_is_kept() -> None:
+    """Standard errors with the planned repeats are those wanted, or better, and no waste."""
+    wanted, reached = 0.1, []
+    for seed in range(10):
+        plan = dt.plan_repeats(pilot(seed=seed), wanted)
+        shape = (plan.n_data, plan.n_noise, plan.n_init)
+        reached.append(worst(pilot(shape, seed=seed + 100)) / wanted)
+    assert 0.4 < np.median(reached) < 1.25
+    assert max(reached) < 2
+
+
+def test_what_is_expected_is_what_was_wanted() -> None:
+    found = pilot()
+    plan = dt.plan_repeats(found, 0.1)
+    assert plan.standard_errors.keys() == found.rows.keys()
+    least = 0.05 * float(found.total.value)
+    ratios = {
+        name: plan.standard_errors[name] / max(float(part.value), least)
+        for name, part in found.rows.items()
+    }
+    assert max(ratios.values()) == pytest.approx(0.1, rel=0.1)
+    assert max(ratios.values()) <= 0.1
+
+
+def test_no_fewer_initializations_than_at_hand() -> None:
+    """Each data set would tell less with fewer, which the pilot cannot say."""
+    assert dt.plan_repeats(pilot((10, 2, 8)), 0.5).n_init >= 8
+
+
+def test_a_precision_that_is_there_takes_little() -> None:
+    plan = dt.plan_repeats(pilot((40, 2, 10)), 0.9)
+    assert (plan.n_data, plan.n_init) == (3, 10)
+    assert plan.notes == ()
+
+
+def test_test_points_may_be_too_few() -> None:
+    rng = np.random.default_rng(0)
+    f = Effects(bias=0.0).draw((20, 2, 4, N_TEST), rng) + rng.normal(size=N_TEST)
+    found = decompose_predictions(f, np.zeros(N_TEST))
+    plan = dt.plan_repeats(found, 0.02)
+    assert "bias cannot be known that well with 40 test points: take more of them" in plan.notes
+    assert "bias" not in plan.standard_errors
+    none = dt.plan_repeats(found, 0.001)
+    assert len(none.notes) == len(found.rows)
+    assert none.n_data == 3
+
+
+@pytest.mark.parametrize("shape", [(2, 2, 4), (10, 2, 2), (1, 2, 4)])
+def test_too_few_repeats_say_nothing(shape: tuple[int, int, int]) -> None:
+    with pytest.raises(ValueError, match=r"^result must have standard errors, got none of .*: it"):
+        dt.plan_repeats(pilot(shape))
+
+
+def test_without_a_target_there_is_no_total() -> None:
+    f = Effects().draw((10, 2, 4, N_TEST), np.random.default_rng(0))
+    with pytest.raises(ValueError, match=r"^result must have a total, .*, got none$"):
+        dt.plan_repeats(decompose_predictions(f))
+
+
+@pytest.mark.parametrize("bad", [0.0, -0.1, math.nan])
+def test_relative_errors_are_checked(bad: float) -> None:
+    with pytest.raises(ValueError, match=r"^relative_error must be in \[1e-09, inf\], got"):
+        dt.plan_repeats(pilot(), bad)
+
+
+@pytest.mark.parametrize("learner", [random_features, least_squares])
+def test_of_a_learner(learner: Any) -> None:
+    found = dt.decompose(learner, source(n_test=200), **(FEW | {"n_data": 8}))
+    plan = dt.plan_repeats(found, relative_error=0.2)
+    assert isinstance(plan, Plan)
+    assert plan.n_data > 8
+    assert plan.n_noise == 2
+    known = dt.PoolSource(*random_pool(), n_train=20, noise=0.5, n_test=150)
+    found = dt.decompose(learner, known, **(FEW | {"n_data": 10}))
+    assert dt.plan_repeats(found, relative_error=0.5).n_fits > 0
+
+
+def random_pool() -> tuple[Any, Any]:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((400, 3))
+    return X, X[:, 0] + 0.5 * rng.standard_normal(400)

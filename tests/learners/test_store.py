@@ -1,0 +1,164 @@
+"""Fits that are kept: none is done twice, and none is taken for another."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.linear_model import Ridge
+from sklearn.neighbors import KNeighborsClassifier
+
+import doubletrouble as dt
+from doubletrouble.learners.fits import Fits, Place
+from doubletrouble.parameters import FloatArray
+from tests.learners.known import FEW, least_squares, pool, random_features, source
+
+Count = Callable[[], list[Place]]
+
+
+@pytest.fixture
+def fitted(monkeypatch: pytest.MonkeyPatch) -> Count:
+    """The places fitted since it was last asked."""
+    places: list[Place] = []
+    fit = Fits.fit
+
+    def counted(self: Fits, place: Place, *args: Any) -> FloatArray:
+        places.append(place)
+        return fit(self, place, *args)
+
+    monkeypatch.setattr(Fits, "fit", counted)
+
+    def asked() -> list[Place]:
+        found = places.copy()
+        places.clear()
+        return found
+
+    return asked
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    return tmp_path / "fits.sqlite"
+
+
+def test_what_is_stored_is_not_fitted_again(fitted: Count, store: Path) -> None:
+    plain = dt.decompose(random_features, source(), **FEW)
+    assert len(fitted()) == 24
+    first = dt.decompose(random_features, source(), store=store, **FEW)
+    assert len(fitted()) == 24
+    again = dt.decompose(random_features, source(), store=str(store), **FEW)
+    assert fitted() == []
+    for found in (first, again):
+        np.testing.assert_array_equal(found.predictions, plain.predictions)
+        assert found.parts == plain.parts
+
+
+def test_more_of_everything_goes_on_from_there(fitted: Count, store: Path) -> None:
+    dt.decompose(random_features, source(), store=store, **FEW)
+    fitted()
+    more = {"n_data": 5, "n_init": 4, "n_noise": 3}
+    found = dt.decompose(random_features, source(), store=store, **(FEW | more))
+    assert len(fitted()) == 5 * 4 * 3 - 24
+    plain = dt.decompose(random_features, source(), **(FEW | more))
+    np.testing.assert_array_equal(found.predictions, plain.predictions)
+    fitted()
+    dt.decompose(random_features, source(), store=store, **(FEW | {"n_data": 2}))
+    assert fitted() == []
+
+
+def test_what_failed_is_tried_again(fitted: Count, store: Path, tmp_path: Path) -> None:
+    trouble = tmp_path / "trouble"
+    trouble.touch()
+    unlucky = source().training(2, n_noise=2, seed=0, classes=None).X[0, 0]
+
+    def fit(X: FloatArray, y: FloatArray, seed: int) -> Any:
+        if X[0, 0] == unlucky and trouble.exists():
+            raise OSError("disk full")
+        return random_features(X, y, seed)
+
+    with pytest.raises(dt.FitError, match=r"^6 of 24 fits failed, data set 2, noise") as caught:
+        dt.decompose(fit, source(), store=store, **FEW)
+    assert f"the other 18 are kept in {store}: run the same again to try them" in str(caught.value)
+    assert "OSError: disk full" in str(caught.value)
+    assert caught.value.partial.n_fits == 18
+    assert len(fitted()) == 24
+    trouble.unlink()
+    found = dt.decompose(fit, source(), store=store, **FEW)
+    assert {place.data for place in fitted()} == {2}
+    plain = dt.decompose(random_features, source(), **FEW)
+    np.testing.assert_array_equal(found.predictions, plain.predictions)
+
+
+def test_a_run_that_is_stopped_goes_on(fitted: Count, store: Path) -> None:
+    done: list[int] = []
+
+    def fit(X: FloatArray, y: FloatArray, seed: int) -> Any:
+        if len(done) == 10:
+            raise KeyboardInterrupt
+        done.append(seed)
+        return random_features(X, y, seed)
+
+    with pytest.raises(KeyboardInterrupt):
+        dt.decompose(fit, source(), store=store, name="mine", **FEW)
+    fitted()
+    found = dt.decompose(random_features, source(), store=store, name="mine", **FEW)
+    assert 12 <= len(fitted()) <= 16
+    plain = dt.decompose(random_features, source(), **FEW)
+    np.testing.assert_array_equal(found.predictions, plain.predictions)
+
+
+# --- what is not the same ------------------------------------------------------------------------
+
+
+@contextmanager
+def all_new(fitted: Count, count: int) -> Iterator[None]:
+    fitted()
+    yield
+    assert len(fitted()) == count
+
+
+def test_others_are_not_taken_for_it(fitted: Count, store: Path) -> None:
+    dt.decompose(random_features, source(), store=store, **FEW)
+    with all_new(fitted, 24):
+        dt.decompose(least_squares, source(), store=store, **FEW)
+    with all_new(fitted, 24):
+        dt.decompose(random_features, source(noise=0.6), store=store, **FEW)
+    with all_new(fitted, 24):
+        dt.decompose(random_features, source(n_test=31), store=store, **FEW)
+    with all_new(fitted, 24):
+        dt.decompose(random_features, source(), store=store, seed=1, **FEW)
+    with all_new(fitted, 24):
+        dt.decompose(random_features, source(), store=store, name="mine", **FEW)
+    with all_new(fitted, 0):
+        dt.decompose(least_squares, source(), store=store, name="mine", **FEW)
+
+
+def test_parameters_and_data_tell_estimators_apart(fitted: Count, store: Path) -> None:
+    X, y = pool(150)
+    data = dt.PoolSource(X, y, n_train=20)
+    dt.decompose(Ridge(), data, store=store, **FEW)
+    with all_new(fitted, 12):
+        dt.decompose(Ridge(alpha=2.0), data, store=store, **FEW)
+    other = X.copy()
+    other[7, 1] += 1e-9
+    with all_new(fitted, 12):
+        dt.decompose(Ridge(), dt.PoolSource(other, y, n_train=20), store=store, **FEW)
+    with all_new(fitted, 0):
+        dt.decompose(Ridge(), dt.PoolSource(X.copy(), y, n_train=20), store=store, **FEW)
+
+
+def test_labels_with_injected_noise_are_not_those_without(fitted: Count, store: Path) -> None:
+    data = dt.PoolSource(*pool(150, noise=0.5), n_train=20, noise=0.5)
+    dt.decompose(Ridge(), data, store=store, **(FEW | {"n_noise": 1}))
+    with all_new(fitted, 24):
+        dt.decompose(Ridge(), data, store=store, **FEW)
+
+
+def test_numbers_are_not_probabilities(fitted: Count, store: Path) -> None:
+    X, y = pool(150)
+    data = dt.PoolSource(X, (y > 0).astype(int), n_train=20)
+    for task in ("classification", "regression"):
+        with all_new(fitted, 4):
+            dt.decompose(KNeighborsClassifier(), data, task=task, store=store, **FEW)
