@@ -119,7 +119,7 @@ def test_the_floor_is_gone_on_average() -> None:
         ({"y_test": TRUTH, "label_noise": [1.0, 2.0]}, "one for each of 12 test points, got shape"),
         ({"truth": TRUTH, "deterministic": True}, "deterministic must be False for 4 init"),
         ({"truth": TRUTH, "noiseless": True}, "noiseless must be False for 2 noise draws, got"),
-        ({"truth": TRUTH, "injected": -1.0}, "injected must be in [0, inf], got -1.0"),
+        ({"truth": TRUTH, "injected": 1.0}, "fewer than 2 draws of added noise beside the labels"),
         ({"truth": TRUTH, "confidence": 1.0}, "confidence must be in (0, 1), got 1.0"),
     ],
 )
@@ -129,9 +129,9 @@ def test_bad_knowledge(options: dict[str, Any], sentence: str) -> None:
     assert sentence in str(raised.value)
 
 
-def test_one_noise_draw_shows_no_response() -> None:
-    with pytest.raises(ValueError, match=r"^injected must be None for one noise draw"):
-        decompose_predictions(drawn(6, 1, 4), TRUTH, injected=1.0)
+def test_a_response_has_a_sign() -> None:
+    with pytest.raises(ValueError, match=r"^injected must be in \[0, inf\], got -1.0"):
+        decompose_predictions(drawn(6, 3, 4), TRUTH, injected=-1.0)
 
 
 # --- absent randomness ---------------------------------------------------------------------------
@@ -179,7 +179,8 @@ def test_own_noise_is_known_by_the_response_to_added_noise(ratio: float) -> None
         no_noise = Effects(noise_sampling=0, noise_initialization_sampling=0)
         only = Effects(bias=0, initialization=0, sampling=0, initialization_sampling=0)
         own, added = only.draw((4, 1, 3, T), rng), only.draw((4, 2, 3, T), rng)
-        f = no_noise.draw((4, 2, 3, T), rng) + own + added / math.sqrt(ratio)
+        f = no_noise.draw((4, 3, 3, T), rng) + own  # the first draw is the labels as they are
+        f[:, 1:] += added / math.sqrt(ratio)
         split = decompose_predictions(f, np.zeros(T), injected=ratio)
         assert added_up(split) == pytest.approx(split.total.value)
         every = sum(float(part.value) for part in split.anova.parts.values())
@@ -192,7 +193,7 @@ def test_own_noise_is_known_by_the_response_to_added_noise(ratio: float) -> None
         assert abs(z) < 4, (name, z)
 
 
-@pytest.mark.parametrize("shape", [(1, 2, 3), (4, 2, 1), (1, 2, 1)])
+@pytest.mark.parametrize("shape", [(1, 3, 3), (4, 3, 1), (1, 3, 1)])
 def test_parts_with_own_noise_add_up_where_some_are_absorbed(shape: tuple[int, int, int]) -> None:
     found = decompose_predictions(drawn(*shape), TRUTH, injected=0.5)
     assert added_up(found) == pytest.approx(found.total.value)

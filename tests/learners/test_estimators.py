@@ -138,7 +138,7 @@ def test_several_outputs() -> None:
     both = dt.PoolSource(X, np.stack([y, -y], axis=1), n_train=20, noise=0.3, n_test=50)
     one = dt.PoolSource(X, y, n_train=20, noise=0.3, n_test=50, inject=0.3)
     found, half = (dt.decompose(KernelRidge(), data, **FEW) for data in (both, one))
-    assert found.predictions.shape == (4, 2, 1, 50, 2)
+    assert found.predictions.shape == (4, 3, 1, 50, 2)  # as they are, and twice with more noise
     assert found.bias.value == pytest.approx(2 * half.bias.value, rel=0.5)
     parts = sum(float(part.value) for part in found.parts.values())
     assert parts == pytest.approx(found.total.value)

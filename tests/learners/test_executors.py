@@ -1,9 +1,12 @@
 """Fits elsewhere: the same to the last bit."""
 
+import subprocess
+import sys
 import threading
 import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -35,6 +38,54 @@ def test_processes() -> None:
 def test_processes_must_find_the_function() -> None:
     with pytest.raises(TypeError, match="must be a function processes can import"):
         dt.decompose(lambda X, y, seed: None, source(), workers=2, **FEW)
+
+
+SCRIPT = """
+import numpy as np
+import doubletrouble as dt
+
+def sample(rng, n):
+    X = rng.standard_normal((n, 3))
+    return X, X[:, 0]
+
+def fit(X, y, seed):
+    F = np.random.default_rng(seed).standard_normal((3, 8))
+    w = np.linalg.lstsq(np.tanh(X @ F), y, rcond=None)[0]
+    return lambda X: np.tanh(X @ F) @ w
+
+def main():
+    source = dt.GeneratorSource(sample, n_train=20, noise=0.5, n_test=30)
+    few = {"n_data": 3, "n_init": 2, "progress": False}
+    here, there = dt.decompose(fit, source, **few), dt.decompose(fit, source, workers=2, **few)
+    assert np.array_equal(here.predictions, there.predictions)
+    print("the same")
+
+"""
+
+
+def ran(script: str, tmp_path: Path) -> subprocess.CompletedProcess[str]:
+    file = tmp_path / "script.py"
+    file.write_text(script)
+    words = [sys.executable, str(file)]
+    return subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
+
+
+def test_processes_find_what_a_script_defines(tmp_path: Path) -> None:
+    done = ran(f"{SCRIPT}if __name__ == '__main__':\n    main()\n", tmp_path)
+    assert done.stdout == "the same\n", done.stderr
+
+
+def test_a_script_that_would_start_again_and_again_is_told(tmp_path: Path) -> None:
+    done = ran(f"{SCRIPT}main()\n", tmp_path)
+    last = done.stderr.strip().splitlines()[-1]
+    assert "worker processes do not start" in last
+    assert "a script needs if __name__ == '__main__'; a store would keep fits" in last
+
+
+def test_processes_do_not_know_what_was_typed_in() -> None:
+    words = [sys.executable, "-c", f"{SCRIPT}main()"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
+    assert "got one that was typed in: put it into a file" in done.stderr
 
 
 def test_fits_by_data_sets_draw_each_once() -> None:

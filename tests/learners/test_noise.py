@@ -117,7 +117,7 @@ def test_known_noise_is_explained() -> None:
     found = split(noise=SIGMA)
     assert [found.label(name) for name in PARTS] == list(PARTS)
     assert found.design.injected == 1
-    assert any("Noise is known by the response to as much noise" in n for n in found.notes)
+    assert any("Noise is known by the response to noise added" in n for n in found.notes)
 
 
 def test_clean_labels() -> None:
@@ -170,7 +170,7 @@ def test_without_initializations_own_noise_leaves_sampling() -> None:
     X, y = pool(150, noise=SIGMA)
     counts: dict[str, Any] = {"n_data": 5, "n_init": 1, "progress": False}
     known, unknown = (
-        dt.decompose(least_squares, dt.PoolSource(X, y, 20, noise, 50, inject=0.8), **counts)
+        dt.decompose(least_squares, dt.PoolSource(X, y, 20, noise, 50), **counts)
         for noise in (0.8, None)
     )
     expected = unknown.sampling.value - known.noise.value

@@ -152,7 +152,7 @@ def test_parameters_and_data_tell_estimators_apart(fitted: Count, store: Path) -
 def test_labels_with_injected_noise_are_not_those_without(fitted: Count, store: Path) -> None:
     data = dt.PoolSource(*pool(150, noise=0.5), n_train=20, noise=0.5)
     dt.decompose(Ridge(), data, store=store, **(FEW | {"n_noise": 1}))
-    with all_new(fitted, 24):
+    with all_new(fitted, 36):
         dt.decompose(Ridge(), data, store=store, **FEW)
 
 

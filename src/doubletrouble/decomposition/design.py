@@ -1,6 +1,6 @@
 """How predictions were drawn, and what can be told apart for it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -8,7 +8,7 @@ class Design:
     """The numbers of draws, and which of them are shared."""
 
     n_data: int  # D: training sets
-    n_noise: int  # N: draws of label noise on each of them
+    n_noise: int  # N: draws of label noise on each of them, or of noise added to them
     n_init: int  # K: initializations
     n_test: int  # T: test points
     crossed: bool  # the same K initializations for every data set, or fresh ones
@@ -17,6 +17,11 @@ class Design:
     noiseless: bool = False  # labels without noise: one draw of them is all
     hidden_noise: bool = False  # labels with noise of their own that no draw changes
     injected: float | None = None  # see `parts`: own noise of the labels over that added to it
+
+    @property
+    def as_they_are(self) -> "Design":
+        """That of fits to the labels without added noise."""
+        return replace(self, n_noise=1, injected=None)
 
     @property
     def shares_inits(self) -> bool:

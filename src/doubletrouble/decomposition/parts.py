@@ -20,14 +20,16 @@ differ, and of initialization when data sets differ:
     initialization_sampling          the paper's initialization - this one
 
 Labels of a finite pool come with one draw of noise, of known variance σ² say, which all training on
-them shares. Further noise of variance s², added n times, shows how the learner responds: a learner
-that is linear in its labels turns the labels' own noise into c = σ²/s² times what the added noise
-does (`injected`; to first order for others). What the paper calls noise is then known, and what of
-it is in the other products can be taken off:
+them shares. Further draws, with noise of variance s² added to the same labels, show how the learner
+responds: one that is linear in its labels turns their own noise into c = σ²/s² times what the added
+noise does (`injected`; others nearly). What the paper calls noise is then known, and what of it is
+in the products of fits to the labels as they are can be taken off. With "added" for fits to labels
+with noise added to them:
 
-    noise                            c (same - other_noise)
-    initialization, sampling         as above, less noise - noise_sampling, less noise_sampling
-    total                            other_noise, against the target: without what was added
+    noise                            c (added_same - added_other_noise)
+    noise_sampling                   c (added_other_init - added_other_noise_init)
+    initialization                   same - other_init, less noise - noise_sampling
+    sampling                         other_init - other_data_init, less noise_sampling
 """
 
 from collections.abc import Mapping
@@ -37,6 +39,9 @@ from doubletrouble.decomposition.design import Design
 
 Weights: TypeAlias = dict[str, float]
 """Of mean products, in a sum."""
+
+ADDED = "added_"
+"""Before the name of a product: of fits to labels with noise added to them."""
 
 SEQUENTIAL = {  # and what the draws must have for it
     "noise": ("noise",),
@@ -58,6 +63,8 @@ ANOVA = {
 
 def sequential(design: Design) -> dict[str, Weights]:
     """The paper's parts, as far as they can be told."""
+    if design.injected is not None:
+        return _with_own_noise(sequential(design.as_they_are), design)
     steps = {"noise": "other_noise"}
     steps["initialization"] = "other_noise_init" if design.n_noise > 1 else "other_init"
     shared = design.crossed and design.n_init == 1
@@ -74,26 +81,30 @@ def sequential(design: Design) -> dict[str, Weights]:
         parts["bias"] = {last: 1.0, design.targets[0]: 1.0}
     if len(design.targets) > 1:
         parts["bayes"] = {design.targets[1]: 1.0, design.targets[0]: -1.0}
-    return parts if design.injected is None else _with_own_noise(parts, design)
+    return parts
 
 
 def _with_own_noise(parts: dict[str, Weights], design: Design) -> dict[str, Weights]:
-    """Noise as much as the labels' own, taken off the parts that contain it."""
-    noise = times(design.injected or 0.0, parts["noise"])
+    """The labels' own noise, taken off the parts that contain it."""
+    c = design.injected or 0.0
+    noise = {f"{ADDED}same": c, f"{ADDED}other_noise": -c}
     own = noise_sampling(design, noise)
     last = "sampling" if "sampling" in parts else "bias"  # with one data set
-    parts |= {"noise": noise} | {name: less(parts[name], own) for name in parts if name == last}
+    if last in parts:
+        parts[last] = less(parts[last], own)
     if parts.get("initialization"):
         parts["initialization"] = less(parts["initialization"], less(noise, own))
-    return parts
+    return {"noise": noise, **parts}
 
 
 def noise_sampling(design: Design, noise: Weights) -> Weights:
     """That part of noise which initializations do not change."""
     if design.n_init == 1:
         return noise
-    scale = 1.0 if design.injected is None else design.injected
-    return {"other_init": scale, "other_noise_init": -scale} if design.n_noise > 1 else {}
+    if design.n_noise == 1:
+        return {}
+    c, name = (1.0, "") if design.injected is None else (design.injected, ADDED)
+    return {f"{name}other_init": c, f"{name}other_noise_init": -c}
 
 
 def anova(design: Design) -> dict[str, Weights]:
@@ -115,22 +126,13 @@ def ensemble(design: Design, n_members: float) -> Weights:
     """The squared error of K averaged members, against the target.
 
     Two members trained on the same labels share all but the initialization, so the mean of K
-    has 1/K of the square of one, and otherwise products of two. Noise that was added to the labels
-    is averaged away.
+    has 1/K of the square of one, and otherwise products of two.
     """
-    one, two = ("same", "other_init")
-    if design.injected is not None:
-        one, two = ("other_noise", "other_noise_init")
     if n_members == 1 or design.deterministic:
-        return {one: 1.0, design.target: 1.0}
-    return {one: 1 / n_members, two: 1 - 1 / n_members, design.target: 1.0}
+        return {"same": 1.0, design.target: 1.0}
+    return {"same": 1 / n_members, "other_init": 1 - 1 / n_members, design.target: 1.0}
 
 
 def less(left: Mapping[str, float], right: Mapping[str, float]) -> Weights:
     """A difference of two sums."""
     return {name: left.get(name, 0.0) - right.get(name, 0.0) for name in {**left, **right}}
-
-
-def times(factor: float, weights: Mapping[str, float]) -> Weights:
-    """A multiple of a sum."""
-    return {name: factor * weight for name, weight in weights.items()}

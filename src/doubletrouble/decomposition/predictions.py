@@ -8,7 +8,13 @@ import numpy.typing as npt
 from doubletrouble.decomposition import parts
 from doubletrouble.decomposition.design import Design
 from doubletrouble.decomposition.jackknife import estimate
-from doubletrouble.decomposition.products import LARGEST, Target, combine, mean_products
+from doubletrouble.decomposition.products import (
+    LARGEST,
+    Statistic,
+    Target,
+    combine,
+    mean_products,
+)
 from doubletrouble.decomposition.result import AnovaEstimates, Decomposition
 from doubletrouble.glossary import NOISE
 from doubletrouble.parameters import FloatArray, Parameter, checked, number
@@ -52,8 +58,8 @@ def decompose_predictions(
     may be negative. An axis of length one leaves a part that cannot be told; `notes` says where it
     went. Who knows that it is nothing says so: `deterministic`, a learner without randomness;
     `noiseless`, labels without noise. Labels may have noise of their own, to which noise draws were
-    added: `hidden_noise` says so; `injected` is the variance of their own over that of the added
-    noise, where it is known (`parts`).
+    added: `hidden_noise` says so. Where its size is known, `injected` is the variance of their own
+    over that of the added noise, and the first of the noise draws is the labels as they are.
 
     Standard errors say how the estimates would vary with other data sets, noise, initializations
     and test points; with `include_test=False`, for these test points. `confidence` is that of
@@ -81,15 +87,20 @@ def decompose_predictions(
         raise ValueError(f"deterministic must be False for {n_init} initializations, got True")
     if noiseless and n_noise > 1:
         raise ValueError(f"noiseless must be False for {n_noise} noise draws, got True")
-    if injected is not None and n_noise == 1:
-        raise ValueError("injected must be None for one noise draw of each data set")
+    if injected is not None:
+        n_noise -= 1  # the first are the labels as they are
+        if n_noise < 2:
+            raise ValueError(
+                "injected must be None with fewer than 2 draws of added noise beside the labels as "
+                f"they are, got {injected!r} and {n_noise}"
+            )
     design = Design(
         n_data=n_data, n_noise=n_noise, n_init=n_init, n_test=n_test, crossed=bool(crossed),
         targets=tuple(targets), deterministic=bool(deterministic), noiseless=bool(noiseless),
         hidden_noise=bool(hidden_noise),
         injected=None if injected is None else number("injected", injected, _RATIO),
     )  # fmt: skip
-    statistics = mean_products(array.reshape(*draws, -1), targets, design, by_point=include_test)
+    statistics = _statistics(array.reshape(*draws, -1), targets, design, by_point=include_test)
 
     def estimates(weights: dict[str, parts.Weights]) -> dict[str, Estimate]:
         return {
@@ -106,6 +117,18 @@ def decompose_predictions(
         confidence=confidence,
         statistics=statistics,
     )
+
+
+def _statistics(
+    array: npt.NDArray[np.generic], targets: Mapping[str, Target], design: Design,
+    *, by_point: bool,
+) -> dict[str, Statistic]:  # fmt: skip
+    """All mean products; those of labels with added noise by names of their own."""
+    if design.injected is None:
+        return mean_products(array, targets, design, by_point=by_point)
+    found = mean_products(array[:, :1], targets, design.as_they_are, by_point=by_point)
+    added = mean_products(array[:, 1:], {}, design, by_point=by_point)
+    return found | {f"{parts.ADDED}{name}": statistic for name, statistic in added.items()}
 
 
 def _below_zero(found: Mapping[str, Estimate]) -> list[str]:

@@ -19,7 +19,7 @@ h = f - m and b = m - y; every kind of product against the target y is corrected
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -77,12 +77,13 @@ def mean_products(
     points: dict[str, list[list[FloatArray]]] = {}
     for part, f in _blocks(predictions):
         here = {k: Target(t.value[part], t.floor[part]) for k, t in targets.items()}
-        for name, sums, data, init in _sums(f, here, design):
+        moments = _Moments.of(f)
+        for name, sums, data, init in _sums(moments, here, design):
             table = _left_out(_left_out(sums.sum(axis=-1), data).T, init).T / design.n_test
             tables[name] = tables[name] + table if name in tables else table
         for k, half in enumerate(_halves(design) if by_point else []):
-            some = f[half]
-            fewer = replace(design, n_data=len(some))
+            some = moments.some(half)
+            fewer = replace(design, n_data=len(some.u))
             for name, sums, data, init in _sums(some, here, fewer):
                 at_points = sums.sum(axis=(0, 1)) / (data.all * init.all)
                 points.setdefault(name, [[], []])[k].append(at_points)
@@ -121,8 +122,34 @@ def _left_out(sums: FloatArray, count: _Count) -> FloatArray:
     return np.concatenate([whole / count.all, without])
 
 
+class _Moments(NamedTuple):
+    """Sums over noise draws and initializations of predictions h, measured from their mean."""
+
+    mean: FloatArray  # (T,)
+    u: FloatArray  # (D, K, T): Σ_n h
+    v: FloatArray  # (D, 1, T): Σ_nk h
+    diagonal: FloatArray  # (D, K, T): Σ_n h_k h_k
+    row: FloatArray  # (D, K, T): Σ_nk' h_k h_k'
+
+    @classmethod
+    def of(cls, f: FloatArray) -> Self:
+        """Those of predictions (D, N, K, T)."""
+        mean = f.mean(axis=(0, 1, 2))
+        h = f - mean
+        u = h.sum(axis=1)
+        diagonal = np.einsum("dnkt,dnkt->dkt", h, h)
+        row = np.einsum("dnkt,dnt->dkt", h, h.sum(axis=2))
+        return cls(mean, u, u.sum(axis=1, keepdims=True), diagonal, row)
+
+    def some(self, data: slice) -> Self:
+        """Those of some data sets, from the same mean."""
+        return self._replace(
+            u=self.u[data], v=self.v[data], diagonal=self.diagonal[data], row=self.row[data]
+        )
+
+
 def _sums(
-    f: FloatArray, targets: Mapping[str, Target], design: Design
+    moments: _Moments, targets: Mapping[str, Target], design: Design
 ) -> Iterator[tuple[str, FloatArray, _Count, _Count]]:
     """Sums (D, K, T) over each kind of pair, with the numbers of pairs along D and K."""
     D, N, K, crossed = design.n_data, design.n_noise, design.n_init, design.shares_inits
@@ -130,16 +157,11 @@ def _sums(
     one_init = _Count(K, K - 1, 1 if crossed else None)
     two_init = _Count(K * (K - 1), (K - 1) * (K - 2), 2 if crossed else None)
 
-    mean = f.mean(axis=(0, 1, 2))  # (T,)
-    h = f - mean  # (D, N, K, T)
-    u = h.sum(axis=1)  # (D, K, T): over noise draws
-    v = u.sum(axis=1, keepdims=True)  # (D, 1, T): and initializations
+    mean, u, v, diagonal, row = moments
     for name, target in targets.items():
         b = mean - target.value
         yield name, 2 * b * u / N + b**2 - target.floor, one_data, one_init
 
-    diagonal = np.einsum("dnkt,dnkt->dkt", h, h)
-    row = np.einsum("dnkt,dnt->dkt", h, h.sum(axis=2))
     yield "same", diagonal / N, one_data, one_init
     if K > 1:
         yield "other_init", (row - diagonal) / N, one_data, two_init

@@ -23,6 +23,7 @@ from doubletrouble.results import Estimate
 from doubletrouble.sweep.executors import check_place
 
 TASKS = ("auto", "regression", "classification")
+_DRAWS = 2  # of label noise, unless told
 _SHOWN = 3  # failures named in a message
 
 
@@ -38,7 +39,7 @@ class LearnerDecomposition(Decomposition):
 
 
 def decompose(
-    model: Any, source: Source, *, n_data: int = 20, n_init: int = 5, n_noise: int = 2,
+    model: Any, source: Source, *, n_data: int = 20, n_init: int = 5, n_noise: int | None = None,
     seed: int = 0, executor: Any = None, workers: int | None = None, scheduler: str | None = None,
     store: str | Path | None = None, name: str | None = None, confidence: float = 0.95,
     task: str = "auto", include_test: bool = True, progress: bool = True,
@@ -51,9 +52,9 @@ def decompose(
     squared distance to one-hot labels (the score of Brier); a function is taken for one with
     `task="classification"`, and then predicts a probability for each class, in sorted order.
 
-    `source` gives `n_data` training sets, `n_noise` draws of label noise on each and one test set
-    (`GeneratorSource`, `PoolSource`); on each of these the learner is fitted from the same `n_init`
-    initializations. A learner without a seed is fitted once.
+    `source` gives `n_data` training sets, `n_noise` draws of label noise on each (2, where it has
+    noise to draw) and one test set (`GeneratorSource`, `PoolSource`); on each of these the learner
+    is fitted from the same `n_init` initializations. A learner without a seed is fitted once.
 
     Fits run one after the other, or in parallel: `workers` processes, the address of a Dask
     `scheduler`, or any `executor` with a method `submit`. With a `store`, a file, every fit is kept
@@ -83,7 +84,7 @@ def decompose(
     check_place(executor, workers, scheduler)
     Estimate(value=0.0, standard_error=0.0, n_draws=2, confidence=confidence)  # or it is refused
     learner, root = as_model(model), whole_number("seed", seed, 0, MOST_SEEDS)
-    asked = {"n_data": n_data, "n_init": n_init, "n_noise": n_noise}
+    asked = {"n_data": n_data, "n_init": n_init, "n_noise": _DRAWS if n_noise is None else n_noise}
     counts = {key: whole_number(key, count, 1) for key, count in asked.items()}
     if learner.is_deterministic:
         counts["n_init"] = 1
@@ -115,7 +116,7 @@ def decompose(
             **_against(test, target, classes),
         )  # fmt: skip
         parts = {f.name: getattr(found, f.name) for f in fields(found)}
-        extra = _notes(learner, source, some, asked["n_noise"], classes)
+        extra = _notes(learner, source, some, n_noise or 1, classes)
         return LearnerDecomposition(
             **parts | {"notes": (*found.notes, *extra)}, predictions=some, y_test=target,
             classes=classes, n_fits=math.prod(some.shape[:3]),
@@ -179,7 +180,6 @@ def _told(failures: Sequence[Failure], predictions: FloatArray, kept: str) -> st
     """One sentence for all that failed."""
     total = math.prod(predictions.shape[:3])
     some = "; ".join(map(str, failures[:_SHOWN])) + ("; ..." if len(failures) > _SHOWN else "")
-    return (
-        f"{len(failures)} of {total} fits failed, {some} (the other {total - len(failures)} are "
-        f"kept {kept})"
-    )
+    left = total - len(failures)
+    others = f" (the other {left} are kept {kept})" if left else ""
+    return f"{len(failures)} of {total} fits failed, {some}{others}"

@@ -30,13 +30,9 @@ class Plan:
     n_data: int
     n_init: int
     n_noise: int
+    n_fits: int  # in all
     standard_errors: Mapping[str, float]  # those expected, by part
     notes: tuple[str, ...] = ()
-
-    @property
-    def n_fits(self) -> int:
-        """Fits in all."""
-        return self.n_data * self.n_init * self.n_noise
 
 
 def plan_repeats(result: Decomposition, relative_error: float = 0.1) -> Plan:
@@ -95,7 +91,11 @@ def _cheapest(needs: list[tuple[str, float, float, float, float]], result: Decom
         f"{name} cannot be known that well with {design.n_test} test points: take more of them"
         for name in stuck
     )
-    return Plan(n_data=D, n_init=K, n_noise=design.n_noise, standard_errors=expected, notes=notes)
+    draws = design.n_noise + (design.injected is not None)  # and the labels as they are
+    return Plan(
+        n_data=D, n_init=K, n_noise=design.n_noise, n_fits=D * K * draws,
+        standard_errors=expected, notes=notes,
+    )  # fmt: skip
 
 
 def _grid(least: int, needs: list[tuple[str, float, float, float, float]]) -> list[int]:

@@ -108,7 +108,9 @@ class PoolSource:
         """How many draws of label noise there can be."""
         if self.repeated:
             return min(wanted, 1 + len(self.repeated))
-        return wanted if self._added is not None else 1
+        if self._added is None or wanted == 1:
+            return 1
+        return wanted if self.injected is None else 1 + wanted  # and the labels as they are
 
     @property
     def injected(self) -> float | None:
@@ -149,8 +151,9 @@ class PoolSource:
         """What a reader must know of how noise was told apart."""
         if self.injected is not None and n_noise > 1:
             return [
-                "Noise is known by the response to as much noise added to the labels: exact for a "
-                "learner that is linear in its labels, to first order for others."
+                "Noise is known by the response to noise added to the labels: exactly for a "
+                "learner that is linear in its labels, nearly for others; the total is that of the "
+                "labels as they are."
             ]
         if self.hides_noise and n_noise > 1:
             return [
@@ -184,8 +187,10 @@ class PoolSource:
             return TrainingSet(X=X, y=tuple(again[index] for again in labels))
         if self._added is None or n_noise == 1:
             return TrainingSet(X=X, y=(y,))
-        draws = (seeds.generator(seed, seeds.NOISE, number, n) for n in range(n_noise))
-        return TrainingSet(X=X, y=tuple(noisy(y, self._added, rng, classes) for rng in draws))
+        alone = () if self.injected is None else (y,)
+        draws = (seeds.generator(seed, seeds.NOISE, number, n) for n in range(n_noise - len(alone)))
+        added = (noisy(y, self._added, rng, classes) for rng in draws)
+        return TrainingSet(X=X, y=(*alone, *added))
 
     def _index(self, number: int, seed: int) -> npt.NDArray[np.intp]:
         left, n = self._order(seed)[self.n_test :], self.n_train

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from doubletrouble.errors import FitError
+from doubletrouble.errors import ExecutorError, FitError, SweepInterrupted
 from doubletrouble.learners.fits import REVISION, Failure, Fits, Place
 from doubletrouble.parameters import FloatArray
 from doubletrouble.sweep.cell import Cell
@@ -61,8 +61,13 @@ def run_fits(
         return out, _run_here(fits, groups, out, progress=where.progress)
     if where.store is not None:
         return out, _run_cells(fits, [[place] for place in places], out, where, where.store)
-    with tempfile.TemporaryDirectory() as folder:
-        return out, _run_cells(fits, groups, out, where, Path(folder) / "fits.sqlite")
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            return out, _run_cells(fits, groups, out, where, Path(folder) / "fits.sqlite")
+    except ExecutorError as error:  # which speaks of a store that is gone
+        raise ExecutorError(f"{error.__cause__ or error}; a store would keep fits") from error
+    except SweepInterrupted:
+        raise KeyboardInterrupt from None
 
 
 def _room(shape: tuple[int, ...]) -> FloatArray:

@@ -4,6 +4,8 @@ More data sets, noise draws or initializations therefore leave the earlier ones 
 what a store holds of them stays of use.
 """
 
+from functools import cache
+
 import numpy as np
 
 TEST, DATA, NOISE, INIT = range(4)
@@ -14,6 +16,7 @@ def generator(seed: int, *key: int) -> np.random.Generator:
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=key))
 
 
+@cache
 def init_seed(seed: int, number: int) -> int:
     """The seed of an initialization, as scikit-learn and others take it.
 

@@ -36,11 +36,18 @@ class Processes:
 
     def __init__(self, workers: int, work: Work) -> None:
         try:
-            pickle.dumps(work)
+            pickled = pickle.dumps(work)
         except (pickle.PicklingError, AttributeError, TypeError) as error:
             raise TypeError(f"work must be a function processes can import: {error}") from error
         self._workers, self._failed_starts = workers, 0
-        self._import_main = getattr(work, "__module__", None) == "__main__"
+        self._import_main = b"__main__" in pickled  # it is from the user's script, or holds such
+        if self._import_main and not os.path.exists(
+            getattr(sys.modules["__main__"], "__file__", "")
+        ):
+            raise TypeError(
+                "work must be a function processes can import, got one that was typed in: put it "
+                "into a file, and import it from there"
+            )
         self._start()
 
     def _start(self) -> None:
@@ -69,7 +76,8 @@ class Processes:
         self._failed_starts = 0 if started else self._failed_starts + 1
         self.close(now=True)
         if self._failed_starts == _MOST_STARTS:
-            raise ExecutorError("worker processes do not start; see what they print above")
+            guard = "; a script needs if __name__ == '__main__'" if self._import_main else ""
+            raise ExecutorError(f"worker processes do not start; see what they print above{guard}")
         self._start()
         return started
 

@@ -76,7 +76,7 @@ def stored_specification(store: str | Path, beginning: str | None) -> str:
     with Store.read(store) as opened:
         stored, others = opened.sweeps(), len(opened.statuses())
     if not stored:
-        instead = f"holds {others} ensembles of networks" if others else "holds none yet"
+        instead = f"holds {others} results of another kind" if others else "holds none yet"
         raise StoreError(f"store must hold a sweep of simulations, got {store}, which {instead}")
     found = [name for name in stored if name.startswith(beginning or "")]
     if len(found) != 1:
