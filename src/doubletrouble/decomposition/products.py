@@ -27,7 +27,7 @@ import numpy.typing as npt
 from doubletrouble.decomposition.design import Design
 from doubletrouble.parameters import FloatArray
 
-BLOCK = 2**18  # predictions taken in at a time
+BLOCK = 2**16  # predictions taken in at a time: they stay in the processor's cache
 LARGEST = 1e60  # fourth powers, of which variances are made, must stay representable
 
 
@@ -78,13 +78,15 @@ def mean_products(
     for part, f in _blocks(predictions):
         here = {k: Target(t.value[part], t.floor[part]) for k, t in targets.items()}
         moments = _Moments.of(f)
-        for name, sums, data, init in _sums(moments, here, design):
+        alone = list(_alone(moments, here, design))
+        for name, sums, data, init in (*alone, *_paired(moments, design)):
             table = _left_out(_left_out(sums.sum(axis=-1), data).T, init).T / design.n_test
             tables[name] = tables[name] + table if name in tables else table
         for k, half in enumerate(_halves(design) if by_point else []):
-            some = moments.some(half)
-            fewer = replace(design, n_data=len(some.u))
-            for name, sums, data, init in _sums(some, here, fewer):
+            count = len(moments.u[half])
+            some = [(name, sums[half], _Count(count, 0, None), i) for name, sums, _, i in alone]
+            paired = _paired(moments.some(half), replace(design, n_data=count))
+            for name, sums, data, init in (*some, *paired):
                 at_points = sums.sum(axis=(0, 1)) / (data.all * init.all)
                 points.setdefault(name, [[], []])[k].append(at_points)
     return {
@@ -148,38 +150,57 @@ class _Moments(NamedTuple):
         )
 
 
-def _sums(
-    moments: _Moments, targets: Mapping[str, Target], design: Design
-) -> Iterator[tuple[str, FloatArray, _Count, _Count]]:
-    """Sums (D, K, T) over each kind of pair, with the numbers of pairs along D and K."""
-    D, N, K, crossed = design.n_data, design.n_noise, design.n_init, design.shares_inits
-    one_data, two_data = _Count(D, D - 1, 1), _Count(D * (D - 1), (D - 1) * (D - 2), 2)
-    one_init = _Count(K, K - 1, 1 if crossed else None)
-    two_init = _Count(K * (K - 1), (K - 1) * (K - 2), 2 if crossed else None)
+class _Sums(NamedTuple):
+    """Sums (D, K, T) over pairs of a kind, and how many there are along D and K."""
 
+    name: str
+    sums: FloatArray
+    data: _Count
+    init: _Count
+
+
+def _alone(moments: _Moments, targets: Mapping[str, Target], design: Design) -> Iterator[_Sums]:
+    """Levels, and products within a data set."""
+    N, K, one_data = design.n_noise, design.n_init, _Count(design.n_data, design.n_data - 1, 1)
+    one_init, two_init = _inits(design)
     mean, u, v, diagonal, row = moments
     for name, target in targets.items():
         b = mean - target.value
-        yield name, 2 * b * u / N + b**2 - target.floor, one_data, one_init
-
-    yield "same", diagonal / N, one_data, one_init
+        yield _Sums(name, (2 / N * b) * u + (b**2 - target.floor), one_data, one_init)
+    yield _Sums("same", diagonal / N, one_data, one_init)
     if K > 1:
-        yield "other_init", (row - diagonal) / N, one_data, two_init
+        yield _Sums("other_init", (row - diagonal) / N, one_data, two_init)
     if N > 1:
         again, any_again = u**2 - diagonal, u * v - row
-        yield "other_noise", again / (N * (N - 1)), one_data, one_init
+        yield _Sums("other_noise", again / (N * (N - 1)), one_data, one_init)
         if K > 1:
-            yield "other_noise_init", (any_again - again) / (N * (N - 1)), one_data, two_init
-    if D > 1:
-        others = u.sum(axis=0) - u  # (D, K, T): over the other data sets
-        same_init = u * others / N**2
-        any_init = (u * others.sum(axis=1, keepdims=True) + v * others) / (2 * N**2)
-        if not design.crossed:  # the k-th ones of two data sets are different initializations
-            yield "other_data_init", any_init, two_data, _Count(K * K, 0, None)
-            return
-        yield "other_data", same_init, two_data, one_init
-        if K > 1:
-            yield "other_data_init", any_init - same_init, two_data, two_init
+            others = (any_again - again) / (N * (N - 1))
+            yield _Sums("other_noise_init", others, one_data, two_init)
+
+
+def _paired(moments: _Moments, design: Design) -> Iterator[_Sums]:
+    """Products of two data sets."""
+    D, N, K = design.n_data, design.n_noise, design.n_init
+    if D == 1:
+        return
+    two_data, (one_init, two_init) = _Count(D * (D - 1), (D - 1) * (D - 2), 2), _inits(design)
+    u, v = moments.u, moments.v
+    others = u.sum(axis=0) - u  # (D, K, T): over the other data sets
+    same_init = u * others / N**2
+    any_init = (u * others.sum(axis=1, keepdims=True) + v * others) / (2 * N**2)
+    if not design.crossed:  # the k-th ones of two data sets are different initializations
+        yield _Sums("other_data_init", any_init, two_data, _Count(K * K, 0, None))
+        return
+    yield _Sums("other_data", same_init, two_data, one_init)
+    if K > 1:
+        yield _Sums("other_data_init", any_init - same_init, two_data, two_init)
+
+
+def _inits(design: Design) -> tuple[_Count, _Count]:
+    """One initialization, or two that differ."""
+    K, lost = design.n_init, design.shares_inits
+    one = _Count(K, K - 1, 1 if lost else None)
+    return one, _Count(K * (K - 1), (K - 1) * (K - 2), 2 if lost else None)
 
 
 def _blocks(predictions: npt.NDArray[np.generic]) -> Iterator[tuple[slice, FloatArray]]:

@@ -90,15 +90,16 @@ class Fits:
         """Fits on one data set; predictions go to `keep`, NaN where a fit failed."""
         failures = []
         training: TrainingSet | None = None
-        for place in places:
-            try:
-                training = training or self.training(place.data)
-                predictions = self.fit(place, training)
-            except Exception as error:  # noqa: BLE001 (the next fit must run)
-                failures.append(self.failure(place, f"{type(error).__name__}: {error}"))
-                predictions = np.full(self.shape, np.nan)
-            keep(place, predictions)
-            step()
+        with _warnings_of(places[0]):  # the filters are set once for all
+            for place in places:
+                try:
+                    training = training or self.training(place.data)
+                    predictions = self.fit(place, training)
+                except Exception as error:  # noqa: BLE001 (the next fit must run)
+                    failures.append(self.failure(place, f"{type(error).__name__}: {error}"))
+                    predictions = np.full(self.shape, np.nan)
+                keep(place, predictions)
+                step()
         return failures
 
     def fit(self, place: Place, training: TrainingSet | None = None) -> FloatArray:

@@ -79,9 +79,7 @@ class Estimator:
     ) -> FloatArray:
         """Clone, seed, fit, predict."""
         model = self._clone(self._estimator)
-        rng = np.random.default_rng(seed)
-        if self._seeds:
-            model.set_params(**{name: int(rng.integers(2**31)) for name in self._seeds})
+        model.set_params(**self._seeded(seed))
         model.fit(X, y)
         if classes is None:
             return np.asarray(model.predict(X_test))
@@ -91,6 +89,14 @@ class Estimator:
         known = np.searchsorted(classes, model.classes_)  # a class it never saw has probability 0
         found[:, known] = model.predict_proba(X_test)
         return found
+
+
+    def _seeded(self, seed: int) -> dict[str, int]:
+        """The seed itself for the only random_state, and one of its own for each of several."""
+        if len(self._seeds) < 2:
+            return dict.fromkeys(self._seeds, seed)
+        drawn = np.random.default_rng(seed).integers(2**31, size=len(self._seeds))
+        return dict(zip(self._seeds, drawn.tolist(), strict=True))
 
 
 @dataclass(frozen=True, eq=False)
