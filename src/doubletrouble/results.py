@@ -121,7 +121,7 @@ class Estimate(_Result):
     confidence: float = field(default=0.95, repr=False)  # of `interval`
 
     def __post_init__(self) -> None:
-        _check_confidence(self.confidence)
+        check_confidence(self.confidence)
 
     @classmethod
     def of(cls, draws: FloatArray) -> Self:
@@ -168,7 +168,7 @@ class Interval(tuple[Value, Value]):
     @classmethod
     def of(cls, estimate: Estimate, confidence: float) -> Self:
         """The interval of an estimate."""
-        _check_confidence(confidence)
+        check_confidence(confidence)
         from scipy.special import stdtrit
 
         few = estimate.n_draws < 2  # one draw says nothing of its spread
@@ -196,7 +196,8 @@ class Interval(tuple[Value, Value]):
         return Interval.of, (self._estimate, self._estimate.confidence)
 
 
-def _check_confidence(confidence: float) -> None:
+def check_confidence(confidence: float) -> None:
+    """Refuse what is no confidence."""
     if not 0 < confidence < 1:
         raise ValueError(f"confidence must be in (0, 1), got {confidence!r}")
 

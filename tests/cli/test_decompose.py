@@ -51,6 +51,7 @@ def test_without_targets_there_is_no_ensemble(
         (None, "which is not there"),
         (b"nonsense", "which is neither"),
         (b"", "which is neither"),
+        (b"PK\x03\x04 and then nothing", "which is neither"),
     ],
 )
 def test_files_that_are_none_are_a_sentence(
@@ -72,4 +73,4 @@ def test_an_archive_without_predictions_is_a_sentence(
     np.save(tmp_path / "f.npy", predictions())
     words = [str(tmp_path / "f.npy"), "--truth", str(tmp_path / "f.npz")]
     assert main(["decompose", *words]) == 2
-    assert "must hold one array, as .npy, got an archive" in capsys.readouterr().err
+    assert "truth must be one array, as .npy, got the archive" in capsys.readouterr().err

@@ -84,6 +84,16 @@ def test_the_same_number_gives_the_same_fit() -> None:
     assert not np.array_equal(first, other)
 
 
+def test_parameters_that_change_after_a_fit_change_nothing_before_the_next() -> None:
+    x, y = data(30, 4)
+    model = dt.RandomFeaturesRidge(10, random_state=0).fit(x, y)
+    map_ = dt.RandomFeatures(10, random_state=0).fit(x)
+    predicted, mapped = model.predict(x), map_.transform(x)
+    assert np.array_equal(model.set_params(center=False).predict(x), predicted)
+    assert np.array_equal(map_.set_params(center=False).transform(x), mapped)
+    assert not np.array_equal(model.fit(x, y).predict(x), predicted)
+
+
 def test_path_leaves_the_estimator_alone() -> None:
     x, y = data(30, 4)
     model = dt.RandomFeaturesRidge(10, random_state=0)

@@ -45,6 +45,19 @@ def test_may_be_used_in_between() -> None:
         np.testing.assert_allclose(model.predict(x), whole.predict(x), atol=1e-9)
 
 
+def test_the_penalty_is_that_of_the_last_part() -> None:
+    """Whether or not the result was used before the parameter was changed."""
+    x, y = data(50, 5)
+    used, unused = (
+        dt.RandomFeaturesRidge(10, ridge=0.1, random_state=0).partial_fit(x, y) for _ in "12"
+    )
+    before = used.predict(x)
+    for ridge in (10.0, "loo"):
+        for model in (used, unused):
+            assert np.array_equal(model.set_params(ridge=ridge).predict(x), before)
+    assert unused.set_params(ridge=10.0).partial_fit(x, y).ridge_ == 10.0
+
+
 def test_fit_forgets_and_is_forgotten() -> None:
     x, y = data(50, 5)
     model = dt.RandomFeaturesRidge(10, random_state=0)

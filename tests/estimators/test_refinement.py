@@ -58,3 +58,11 @@ def test_a_first_step_that_is_too_long_is_noticed(monkeypatch: pytest.MonkeyPatc
     plain, quick, taken = pair(monkeypatch, 0.1)
     assert not taken
     assert np.array_equal(plain, quick)
+
+
+def test_features_that_are_all_zero(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing to solve: the fit of least norm predicts nothing."""
+    monkeypatch.setattr(refinement, "LEAST", 0)
+    model = dt.RandomFeaturesRidge(20, ridge=0.0, center=False, random_state=0)
+    x, y = np.zeros((100, 3)), np.ones(100)
+    assert np.array_equal(model.fit(x, y).predict(x), np.zeros(100))

@@ -8,6 +8,9 @@ from sklearn.linear_model import Ridge
 
 import doubletrouble as dt
 from doubletrouble.estimators.dual import Dual
+from doubletrouble.estimators.feature_map import feature_map
+from doubletrouble.estimators.primal import Primal
+from doubletrouble.estimators.sample import Sample
 from doubletrouble.parameters import FloatArray
 from tests.estimators.literal import data, features, weights
 
@@ -187,3 +190,15 @@ def test_large_means_do_not_cancel() -> None:
     )
     near = model.fit(x, y).predict(x)
     np.testing.assert_allclose(model.fit(x + 1e6, y).predict(x + 1e6), near, atol=1e-6)
+
+
+@pytest.mark.parametrize("side", [Primal, Dual])
+def test_means_of_single_precision_have_all_digits(side: Any) -> None:
+    """NumPy would add up float32 in float32."""
+    x, y = data(3000, 3)
+    sigma = dt.activation("linear")
+    phi = feature_map(np.ones((2, 3)), sigma, center=False, dtype=np.float32)
+    x = (x + 100).astype(np.float32)
+    sample = Sample(inputs=x, labels=y[:, None], weights=None, intercept=True)
+    expected = phi(sample.inputs).mean(axis=0, dtype=np.float64)
+    np.testing.assert_allclose(side(phi, sample).mean, expected, rtol=1e-12)

@@ -30,6 +30,7 @@ def closure(value: Any) -> Any:
     return lambda X, y, seed: value
 
 
+KEPT = "from functools import cached_property\n"
 ALIKE: dict[str, tuple[Any, Any]] = {
     "closures": (closure(np.arange(3)), closure(np.arange(3))),
     "estimators": (Ridge(alpha=2), Ridge(alpha=2)),
@@ -39,6 +40,13 @@ ALIKE: dict[str, tuple[Any, Any]] = {
     "lists in themselves": (made("f = [1]; f = lambda: f"), made("f = [1]; f = lambda: f")),
 }
 OTHER: dict[str, tuple[Any, Any]] = {
+    "values of a class": (
+        made("class C:\n  sizes = (10,)\nc = C()"), made("class C:\n  sizes = (20,)\nc = C()"),
+    ),
+    "kept results": (
+        made(f"{KEPT}class C:\n  @cached_property\n  def a(self): return 1\nc = C()"),
+        made(f"{KEPT}class C:\n  @cached_property\n  def a(self): return 2\nc = C()"),
+    ),
     "constants": (lambda x: x + 1, lambda x: x + 2),
     "operations": (lambda x: x + 1, lambda x: x - 1),
     "attributes": (lambda x: np.sin(x), lambda x: np.cos(x)),
@@ -147,3 +155,13 @@ def test_other_processes_agree() -> None:
         for junk in (0, 9)
     }  # fmt: skip
     assert len(names) == 1
+
+
+def test_torch_by_name_is_no_tensor() -> None:
+    """Modules, classes and open files may have a method `detach`, too."""
+    torch = require("torch", "networks")
+    network = made("def fit(X, y, seed): return torch.nn.Linear(2, 1)", torch=torch)
+    other = made("def fit(X, y, seed): return torch.nn.Linear(3, 1)", torch=torch)
+    assert identity(network) != identity(other)
+    assert identity(torch.Tensor) == identity(torch.Tensor)
+    assert identity(torch.ones(2)) != identity(torch.zeros(2))

@@ -1,9 +1,11 @@
 """Label noise of a pool: told apart where something is known of it, and named where nothing is."""
 
+import math
 from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.tree import ExtraTreeRegressor
 
 import doubletrouble as dt
 from doubletrouble.learners.decompose import LearnerDecomposition
@@ -175,3 +177,32 @@ def test_without_initializations_own_noise_leaves_sampling() -> None:
     )
     expected = unknown.sampling.value - known.noise.value
     assert known.sampling.value == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.statistical
+def test_known_noise_and_trees() -> None:
+    """Total and bias are right for any learner; noise only for one that is linear in its labels."""
+
+    def sample(rng: np.random.Generator, n: int) -> Any:
+        X = rng.standard_normal((n, 3))
+        return X, X[:, 0]
+
+    draws: dict[str, list[float]] = {"noise": [], "bias": [], "total": []}
+    counts: dict[str, Any] = {"n_data": 10, "n_init": 3, "progress": False}
+    for seed in range(20):
+        X, clean = sample(np.random.default_rng(seed), 600)
+        y = clean + 0.8 * np.random.default_rng(100 + seed).standard_normal(600)
+        pairs = (
+            dt.PoolSource(X, y, n_train=30, noise=0.8, n_test=300),
+            dt.GeneratorSource(sample, n_train=30, noise=0.8, n_test=300),
+        )
+        pool, truth = (
+            dt.decompose(ExtraTreeRegressor(), one, seed=seed, **counts) for one in pairs
+        )
+        assert any("such as trees" in note for note in pool.notes)
+        for name, found in draws.items():
+            found.append(float(pool.rows[name].value - truth.rows[name].value))
+    z = {name: np.mean(d) / (np.std(d) / math.sqrt(20)) for name, d in draws.items()}
+    assert abs(z["bias"]) < 4
+    assert abs(z["total"]) < 4
+    assert z["noise"] > 5

@@ -78,7 +78,7 @@ def test_no_fewer_initializations_than_at_hand() -> None:
 
 def test_a_precision_that_is_there_takes_little() -> None:
     plan = dt.plan_repeats(pilot((40, 2, 10)), 0.9)
-    assert (plan.n_data, plan.n_init) == (3, 10)
+    assert (plan.n_data, plan.n_init) == (10, 10)
     assert plan.notes == ()
 
 
@@ -91,7 +91,7 @@ def test_test_points_may_be_too_few() -> None:
     assert "bias" not in plan.standard_errors
     none = dt.plan_repeats(found, 0.001)
     assert len(none.notes) == len(found.rows)
-    assert none.n_data == 3
+    assert none.n_data == 10
 
 
 @pytest.mark.parametrize("shape", [(2, 2, 4), (10, 2, 2), (1, 2, 4)])

@@ -3,6 +3,7 @@
 import math
 from pathlib import Path
 from typing import Annotated, Any
+from zipfile import is_zipfile
 
 import numpy as np
 import typer
@@ -52,16 +53,15 @@ def decompose(
     from doubletrouble.decomposition.predictions import decompose_predictions
 
     given = _arrays(file) | {
-        name: _array(path) for name, path in (("truth", truth), ("y_test", y_test)) if path
+        name: _array(path, name) for name, path in (("truth", truth), ("y_test", y_test)) if path
     }
     found = decompose_predictions(
         **given, label_noise=label_noise, crossed=not fresh, confidence=confidence
     )
-    members: dict[float, Any] = {}
-    if found.design.lacks("ensemble", ("target", "init")) is None:
-        members = {K: found.ensemble(K) for K in numbers("n_members", n_members)}
+    asked = numbers("n_members", n_members)
+    members = {K: found.ensemble(K) for K in asked} if found.foretells_ensembles else {}
     rows = {**found.rows, **{f"K={K:g}": part for K, part in members.items()}}
-    columns = {
+    columns: dict[str, list[Any]] = {
         "part": list(rows),
         "value": [part.value for part in rows.values()],
         "standard_error": [part.standard_error for part in rows.values()],
@@ -93,18 +93,24 @@ def _arrays(file: Path) -> dict[str, Any]:
         return {name: loaded[name] for name in _KEYS if name in loaded}
 
 
-def _array(file: Path) -> Any:
-    loaded = _loaded(file)
+def _array(file: Path, name: str) -> Any:
+    loaded = _loaded(file, name)
     if isinstance(loaded, np.ndarray):
         return loaded
     loaded.close()
-    raise ValueError(f"{file} must hold one array, as .npy, got an archive")
+    raise ValueError(f"{name} must be one array, as .npy, got the archive {file}")
 
 
-def _loaded(file: Path) -> Any:
+def _loaded(file: Path, name: str = "file") -> Any:
     """An array or an archive of arrays; nothing is unpickled."""
     try:
+        with file.open("rb") as opened:
+            begins = opened.read(2)
+        if begins == b"PK" and not is_zipfile(file):  # NumPy would leave it open
+            raise ValueError("an archive that was cut off")
         return np.load(file, allow_pickle=False)
     except (OSError, ValueError, EOFError) as error:
         reason = "which is neither" if file.exists() else "which is not there"
-        raise ValueError(f"file must be an array as .npy or .npz, got {file}, {reason}") from error
+        raise ValueError(
+            f"{name} must be an array as .npy or .npz, got {file}, {reason}"
+        ) from error

@@ -26,7 +26,7 @@ def draw(split: "Decomposition", axes: Any = None) -> Any:
         pyplot = require("matplotlib.pyplot", "figures")
         axes = pyplot.figure(figsize=(6.0, 3.2), layout="constrained").add_subplot()
     rows = [(split.label(name), part, *COLORS[name]) for name, part in split.rows.items()]
-    if split.design.lacks("ensemble", ("target", "init")) is None:
+    if split.foretells_ensembles:
         for K in _MEMBERS:
             label = f"K = {'∞' if math.isinf(K) else K} averaged"
             rows.append((label, split.ensemble(K), "#BBBBBB", ""))
@@ -41,6 +41,6 @@ def draw(split: "Decomposition", axes: Any = None) -> Any:
     axes.invert_yaxis()
     axes.axvline(0.0, color="#333333", linewidth=0.8)
     axes.set_xlabel("squared error")
-    axes.set_title(f"bars: {split.confidence:.0%} intervals", fontsize="small", loc="right")
+    axes.set_title(f"whiskers: {split.confidence:.0%} intervals", fontsize="small", loc="right")
     axes.spines[["top", "right"]].set_visible(False)
     return axes

@@ -10,19 +10,21 @@ it away once, by the second differences of leaving out both:
 
     V_dk = (D-1)(K-1)/(DK) Σ_ij (θ_{-i,-j} - θ_{-i} - θ_{-j} + θ)²,    V = V_d + max(V_k - V_dk, 0).
 
-For a mean over a two-way table this is without bias. For products of distinct draws one jackknife
-counts terms of second order twice, and V_dk up to four times: V is therefore at least V_d, an upper
-bound on average for the initializations at hand (Efron and Stein).
+For a mean over a two-way table V_d + V_k - V_dk is without bias. For products of distinct draws one
+jackknife counts terms of second order twice, and V_dk up to four times: V is therefore at least
+V_d, an upper bound on average for the initializations at hand (Efron and Stein).
 
 The draw of the test points adds the variance of θ from point to point. What two halves of the data
-sets agree on is that variance, V_t = Cov_t(θ_t of one half, θ_t of the other)/T; with too few data
-sets for two halves, it also contains what is uncertain at each point, which is then counted twice.
+sets agree on is that variance, V_t = Cov_t(θ_t of one half, θ_t of the other)/T. What they agree on
+because they share initializations is in it, too, and with too few data sets for two halves all that
+is uncertain at each point: these are counted twice, and intervals are then a little too wide.
 
-Measured on random features (N = D = 60, P/N = 0.5, 1, 2; 20 data sets, 5 shared initializations,
-2 draws of noise, 500 test points) intervals of nominally 95 % cover in 93 to 97 % for the parts of
-the sequential split, and on Gaussian random effects in 92 to 98 %. A variance spread over few
-degrees of freedom (few initializations, and test points that move together) has a skewed estimate;
-its intervals may then cover as little as 80 %.
+Measured on random features (N = D = 40, P/N = 0.5, 1, 2; 20 data sets, 5 shared initializations,
+2 draws of noise, 150 test points; 800 repeats of what tests/learners/test_coverage.py does with
+200) intervals of nominally 95 % cover in 93 to 97 % for the parts of the sequential split, and on
+Gaussian random effects in 92 to 98 %. A variance spread over few degrees of freedom (few
+initializations, and test points that move together) has a skewed estimate, and its intervals cover
+less.
 """
 
 import math

@@ -22,9 +22,9 @@ differ, and of initialization when data sets differ:
 Labels of a finite pool come with one draw of noise, of known variance σ² say, which all training on
 them shares. Further draws, with noise of variance s² added to the same labels, show how the learner
 responds: one that is linear in its labels turns their own noise into c = σ²/s² times what the added
-noise does (`injected`; others nearly). What the paper calls noise is then known, and what of it is
-in the products of fits to the labels as they are can be taken off. With "added" for fits to labels
-with noise added to them:
+noise does (`injected`; for others noise comes out too large, initialization too small). What the
+paper calls noise is then known, and what of it is in the products of fits to the labels as they are
+can be taken off. With "added" for fits to labels with noise added to them:
 
     noise                            c (added_same - added_other_noise)
     noise_sampling                   c (added_other_init - added_other_noise_init)

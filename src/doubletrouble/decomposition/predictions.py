@@ -113,7 +113,7 @@ def decompose_predictions(
         design=design,
         parts=found,
         anova=AnovaEstimates(design=design, parts=estimates(parts.anova(design))),
-        notes=(*design.notes, *_below_zero(found)),
+        notes=(*design.notes, *_below_zero(found, design)),
         confidence=confidence,
         statistics=statistics,
     )
@@ -131,14 +131,15 @@ def _statistics(
     return found | {f"{parts.ADDED}{name}": statistic for name, statistic in added.items()}
 
 
-def _below_zero(found: Mapping[str, Estimate]) -> list[str]:
+def _below_zero(found: Mapping[str, Estimate], design: Design) -> list[str]:
     """Why a part may be negative, where one is."""
     names = [name for name, part in found.items() if part.value < 0]
     if not names:
         return []
+    other = "" if design.injected is None else ", as when the learner is not linear in its labels"
     return [
-        f"{' and '.join(names)} came out negative: an unbiased estimate of what is nearly 0 may, "
-        "and is not cut off."
+        f"{' and '.join(names)} came out negative: an unbiased estimate of what is nearly 0 may"
+        f"{other}, and is not cut off."
     ]
 
 
@@ -166,7 +167,10 @@ def _targets(
     if label_noise is None:
         return {name: Target(value, none) for name, value in values.items()}
     if truth is not None or y_test is None:
-        raise ValueError("label_noise must be left out without y_test, or where truth is given")
+        given_ = "truth beside it" if truth is not None else "no y_test"
+        raise ValueError(
+            f"label_noise must be left out without y_test, or where truth is given, got {given_}"
+        )
     sigma = np.asarray(checked("label_noise", label_noise, NOISE), dtype=float)
     if sigma.shape == shape[:1]:
         sigma = sigma.reshape(-1, *(1 for _ in shape[1:]))

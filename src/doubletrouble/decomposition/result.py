@@ -106,6 +106,11 @@ class Decomposition(_Estimates):
             self._refuse("total", ("target",))
         return self.ensemble(1)
 
+    @property
+    def foretells_ensembles(self) -> bool:
+        """Whether the error of K > 1 averaged members can be told."""
+        return self.design.lacks("ensemble", ("target", "init")) is None
+
     def ensemble(self, n_members: float) -> Estimate:
         """The squared error of K averaged re-initializations on the same data; K may be inf.
 

@@ -1,4 +1,7 @@
-r"""A fit by Z Zᵀ (N × N), for more features than rows; Z is never stored whole."""
+r"""A fit by Z Zᵀ (N × N), for more features than rows; Z is made in blocks of columns.
+
+It is stored whole where that takes one block, or for the sake of digits (`precise_modes`).
+"""
 
 from collections.abc import Iterator
 from typing import Any
@@ -81,7 +84,7 @@ class Dual:
             z = buffer[:, : columns.stop - columns.start]
             self._phi.fill(sample.inputs, z, columns)
             if sample.intercept:
-                self.mean[columns] = np.average(z, axis=0, weights=sample.weights)
+                self.mean[columns] = sample.mean_of(z)
             z = sample.prepared(z, self.mean[columns])
             if len(self._cuts) == 1:
                 self._whole = z

@@ -43,6 +43,7 @@ class Asked(NamedTuple):
     penalty: Penalty
     ridges: FloatArray
     activation: Activation
+    center: bool
 
 
 class RandomFeaturesModel(BaseEstimator):
@@ -62,6 +63,8 @@ class RandomFeaturesModel(BaseEstimator):
     activation_: Activation
     _sums: list[Sums] | None
     _solution: Solution | None
+    _penalty: Penalty
+    _center: bool
     _single: bool
     _precision: np.dtype[Any]
 
@@ -95,8 +98,7 @@ class RandomFeaturesModel(BaseEstimator):
             raise NotFittedError(f"This {type(self).__name__} instance is not fitted yet.")
         if self._solution is None:
             assert self._sums is not None
-            asked = penalty(self.ridge, self.alpha)
-            self._solution = fitted_to_sums(self._sums, asked, self.weights_.shape[2])
+            self._solution = fitted_to_sums(self._sums, self._penalty, self.weights_.shape[2])
         return self._solution
 
     # --- fitting ---
@@ -105,7 +107,7 @@ class RandomFeaturesModel(BaseEstimator):
         asked = self._asked()
         sample = self._sample(X, labels, weights)
         theta = self._drawn(asked, X.shape[1])
-        maps = self._maps(theta, asked.activation, X.dtype)
+        maps = _maps(theta, asked.activation, asked.center, X.dtype)
         if asked.penalty.by_loo:
             path = ridge_path(maps, sample, asked.scheme, asked.ridges, labels.ndim == 1)
             solution = best_of(path, sample, asked.scheme)
@@ -137,15 +139,16 @@ class RandomFeaturesModel(BaseEstimator):
             raise ValueError(
                 f"y must have {self._sums[0].right.shape[1]} columns as before, got {outputs}"
             )
-        maps = self._maps(self.weights_, self.activation_, X.dtype)
+        maps = _maps(self.weights_, self.activation_, self._center, X.dtype)
         for sums, phi in zip(self._sums, maps, strict=True):
             add_rows(sums, phi, sample)  # in float64: rows that are gone cannot be taken again
-        self._solution = None
+        self._penalty, self._solution = asked.penalty, None
         return self
 
     def _path(self, X: Array, labels: Array, weights: FloatArray | None, ridges: Any) -> RidgePath:
         asked = self._asked()
-        maps = self._maps(self._drawn(asked, X.shape[1]), asked.activation, X.dtype)
+        theta = self._drawn(asked, X.shape[1])
+        maps = _maps(theta, asked.activation, asked.center, X.dtype)
         grid = asked.ridges if ridges is None else ridge_grid(ridges)
         sample = self._sample(X, labels, weights)
         return ridge_path(maps, sample, asked.scheme, grid, labels.ndim == 1)
@@ -155,7 +158,7 @@ class RandomFeaturesModel(BaseEstimator):
         check_is_fitted(self, "weights_")
         X = validate_data(self, X, reset=False, dtype=PRECISIONS)
         solution = self._solved()
-        maps = self._maps(self.weights_, self.activation_, X.dtype)
+        maps = _maps(self.weights_, self.activation_, self._center, X.dtype)
         found = predicted(maps, solution.coef, solution.intercept, X)
         return found[:, 0] if self._single else found
 
@@ -174,6 +177,7 @@ class RandomFeaturesModel(BaseEstimator):
             penalty=penalty(self.ridge, self.alpha),
             ridges=ridge_grid(self.ridges),
             activation=known_activation(self.activation),
+            center=bool(self.center),
         )
 
     def _sample(self, X: Array, labels: Array, weights: Any) -> Sample:
@@ -197,9 +201,10 @@ class RandomFeaturesModel(BaseEstimator):
         """Keep what every fit keeps, and nothing of an earlier one."""
         for name in {"loo_path_", "loo_error_"} & set(vars(self)):
             delattr(self, name)
-        self.weights_, self.activation_ = theta, asked.activation
+        self.weights_, self.activation_, self._center = theta, asked.activation, asked.center
         self._single, self._precision = labels.ndim == 1, X.dtype
 
-    def _maps(self, theta: FloatArray, activation: Activation, dtype: Any) -> list[FeatureMap]:
-        center = bool(self.center)
-        return [feature_map(member, activation, center=center, dtype=dtype) for member in theta]
+
+def _maps(theta: FloatArray, activation: Activation, center: bool, dtype: Any) -> list[FeatureMap]:
+    """φ of every member, for weights Θ (K, P, D)."""
+    return [feature_map(member, activation, center=center, dtype=dtype) for member in theta]

@@ -1,4 +1,7 @@
-r"""A fit by Zᵀ Z (P × P), for no more features than rows; Z is never stored whole."""
+r"""A fit by Zᵀ Z (P × P), for no more features than rows; Z is made in blocks of rows.
+
+It is stored whole only for the sake of digits (`precise_modes`).
+"""
 
 from collections.abc import Iterator
 from typing import Any
@@ -43,7 +46,8 @@ class Primal:
     def residual(self, phi: FeatureMap, coef: FloatArray, alpha: float) -> FloatArray:
         """Zᵀ (y - Z a) - alpha a, (P, T), with the features of another map, in float64.
 
-        The mean becomes that of the other map: the difference is what is left after centring.
+        As a by-product `mean` becomes that of the other map: what is left of it after centring is
+        added.
         """
         found, constant = -alpha * coef, self._sample.constant
         drift = np.zeros(phi.n_features)

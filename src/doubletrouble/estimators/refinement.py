@@ -34,7 +34,7 @@ def refined(phi: FeatureMap, sample: Sample, alpha: float) -> tuple[FloatArray, 
     n, p, dim = sample.size, phi.n_features, sample.inputs.shape[1]
     if n < p or n * p**2 < LEAST or p < _FEATURES_PER_DIM * dim:
         return None
-    if phi.weights.dtype != np.float64 or alpha < 10 * _EPS32 * _size(phi, sample):
+    if phi.weights.dtype != np.float64 or alpha <= 10 * _EPS32 * _size(phi, sample):
         return None
     rough = Primal(replace(phi, weights=phi.weights.astype(np.float32)), sample)
     matrix, right = rough.equations(alpha)

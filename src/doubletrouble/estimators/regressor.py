@@ -72,7 +72,8 @@ class RandomFeaturesRidge(MultiOutputMixin, RegressorMixin, RandomFeaturesModel)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to inputs (N, D) and labels (N,) or (N, T).
 
-        Takes memory for P² numbers, or N² where P > N, beside blocks of features.
+        Takes memory for P² numbers, or N² where P > N, beside blocks of features; and for all of
+        them, up to 1 GB, where a penalty of next to nothing leaves too few digits otherwise.
         """
         X, y = self._checked(X, y, reset=True)
         return self._fit(X, y, sample_weight)

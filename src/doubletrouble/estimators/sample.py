@@ -56,6 +56,13 @@ class Sample:
         roots = np.ones(self.size) if self.roots is None else self.roots
         return np.asarray(roots / np.sqrt(self.weight))
 
+    def mean_of(self, z: Array) -> FloatArray:
+        """The weighted mean of the features of these rows, (P,)."""
+        if self.weights is None:
+            # in float64 whatever z is: NumPy would add up float32 in float32
+            return np.asarray(z.mean(axis=0, dtype=np.float64))
+        return np.asarray(np.average(z, axis=0, weights=self.weights))
+
     def prepared(self, z: Array, mean: Array) -> FloatArray:
         """Features of these rows in float64, less their mean, weighted; z may be overwritten."""
         z = np.asarray(z, dtype=np.float64)

@@ -28,12 +28,7 @@ class Sums:
         The product is taken in the precision of z.
         """
         if sample.intercept:
-            # in float64 whatever z is: NumPy would add up float32 in float32
-            mean = (
-                z.mean(axis=0, dtype=np.float64)
-                if sample.weights is None
-                else np.average(z, axis=0, weights=sample.weights)
-            )
+            mean = sample.mean_of(z)
             z -= mean.astype(z.dtype)
             self._shift(mean, sample.label_mean, sample.weight)
         if sample.roots is not None:

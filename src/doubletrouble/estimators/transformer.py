@@ -36,6 +36,7 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     weights_: FloatArray
     activation_: Activation
+    _center: bool
 
     def __init__(
         self, n_features: int = 100, *, activation: str | Activation | Function = "relu",
@@ -52,7 +53,7 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         if not isinstance(self.center, bool | np.bool_):
             raise ValueError(f"center must be True or False, got {self.center!r}")
         count = whole_number("n_features", self.n_features, 1)
-        self.activation_ = known_activation(self.activation)
+        self.activation_, self._center = known_activation(self.activation), bool(self.center)
         drawn = random_weights(self.random_state, n_members=1, n_features=count, dim=X.shape[1])
         self.weights_ = drawn[0]
         return self
@@ -61,7 +62,7 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         """Features of the inputs, (n, P), in their precision."""
         check_is_fitted(self, "weights_")
         X = validate_data(self, X, reset=False, dtype=PRECISIONS)
-        phi = feature_map(self.weights_, self.activation_, center=bool(self.center), dtype=X.dtype)
+        phi = feature_map(self.weights_, self.activation_, center=self._center, dtype=X.dtype)
         out: Array = np.empty((len(X), phi.n_features), X.dtype)
         for rows in blocks(len(X), phi.n_features):
             phi.fill(X[rows], out[rows])

@@ -19,7 +19,7 @@ from doubletrouble.learners.run import Where, run_fits
 from doubletrouble.learners.samples import Labels, TestSet, one_hot
 from doubletrouble.learners.source import Source
 from doubletrouble.parameters import MOST_SEEDS, FloatArray, whole_number
-from doubletrouble.results import Estimate
+from doubletrouble.results import check_confidence
 from doubletrouble.sweep.executors import check_place
 
 TASKS = ("auto", "regression", "classification")
@@ -59,7 +59,7 @@ def decompose(
     Fits run one after the other, or in parallel: `workers` processes, the address of a Dask
     `scheduler`, or any `executor` with a method `submit`. With a `store`, a file, every fit is kept
     when it is done, and a run that was stopped, or asks for more, goes on from there; `name` stands
-    for learner and source where their content cannot be told.
+    for the learner where its content cannot be told.
 
     >>> def sample(rng, n):
     ...     X = rng.standard_normal((n, 2))
@@ -82,7 +82,7 @@ def decompose(
             f"source must be a GeneratorSource or a PoolSource, got {type(source).__name__}"
         )
     check_place(executor, workers, scheduler)
-    Estimate(value=0.0, standard_error=0.0, n_draws=2, confidence=confidence)  # or it is refused
+    check_confidence(confidence)
     learner, root = as_model(model), whole_number("seed", seed, 0, MOST_SEEDS)
     asked = {"n_data": n_data, "n_init": n_init, "n_noise": _DRAWS if n_noise is None else n_noise}
     counts = {key: whole_number(key, count, 1) for key, count in asked.items()}
@@ -103,7 +103,7 @@ def decompose(
     where = Where(
         executor=executor, workers=workers, scheduler=scheduler,
         store=None if store is None else Path(store), progress=progress,
-        identity="" if store is None else name or identity([model, source]),
+        identity="" if store is None else _identity(model, source, name),
     )  # fmt: skip
     predictions, failures = run_fits(fits, counts["n_data"], counts["n_init"], where)
 
@@ -132,6 +132,18 @@ def decompose(
             partial=split(sound) if len(sound) > 1 else None,
         )  # fmt: skip
     return split(predictions)
+
+
+def _identity(model: Any, source: Source, name: str | None) -> str:
+    """By content; what cannot be told so goes by the name that was given for it."""
+    if name is None:
+        return identity([model, source])
+    if not (isinstance(name, str) and name):
+        raise ValueError(f"name must be some words, got {name!r}")
+    try:
+        return identity([name, source])
+    except ValueError:  # the source cannot be told, either
+        return name
 
 
 def _target(test: TestSet, classes: Labels | None) -> FloatArray:
@@ -165,7 +177,9 @@ def _notes(
     if learner.note:
         found.append(learner.note)
     if learner.is_deterministic:
-        found.append("The learner has no random_state: initialization is 0, and one fit is enough.")
+        found.append(
+            "The learner has no random_state and is taken for deterministic: one fit each."
+        )
     elif predictions.shape[2] > 1 and all(bool((f == f[:, :1]).all()) for f in predictions):
         found.append("All initializations predict the same: the learner is deterministic here.")
     if wanted > predictions.shape[1] and not source.is_noiseless:

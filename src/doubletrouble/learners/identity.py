@@ -20,6 +20,7 @@ Seen: TypeAlias = dict[int, tuple[int, Any]]
 """Functions, classes and objects met so far, by id: their number, and they (ids are used again)."""
 
 _PLACES = tuple(sysconfig.get_path(kind) for kind in ("stdlib", "platstdlib", "purelib", "platlib"))
+_HELD = (bool, int, float, str, tuple, list, dict, set, frozenset, np.ndarray, type)
 _PICKLED = ("pandas", "scipy")  # packages whose objects have more in their fields than content
 
 
@@ -36,7 +37,7 @@ def identity(thing: Any) -> str:
 
 def _feed(digest: Any, thing: Any, seen: Seen) -> None:
     digest.update(type(thing).__qualname__.encode() + b":")
-    if hasattr(thing, "detach"):  # a tensor of torch, which pickles with its address
+    if {"detach", "cpu", "numpy"} <= set(dir(type(thing))):  # a tensor: it pickles with its address
         thing = thing.detach().cpu().numpy()
     if thing is None or isinstance(thing, bool | int | float | complex | str | bytes):
         digest.update(repr(thing).encode())
@@ -109,16 +110,21 @@ def _feed_object(digest: Any, thing: Any, seen: Seen) -> None:
 
 
 def _code(owner: type) -> dict[str, Any]:
-    """The methods of a class, and the plain values it holds."""
-    held = {
-        key: getattr(value, "fget", getattr(value, "__func__", value))
-        for key, value in vars(owner).items()
-    }
+    """The methods of a class, and the values it holds."""
+    held = {key: _unwrapped(value) for key, value in vars(owner).items()}
     return {
         key: value for key, value in held.items()
         if isinstance(value, FunctionType)
-        or (isinstance(value, bool | int | float | str) and not key.startswith("__"))
+        or (isinstance(value, _HELD) and not key.startswith("__"))
     }  # fmt: skip
+
+
+def _unwrapped(value: Any) -> Any:
+    """The function behind a property, a static or class method, or one whose results are kept."""
+    for name in ("fget", "func", "__func__", "__wrapped__"):
+        if (found := getattr(value, name, None)) is not None:
+            return found
+    return value
 
 
 def _names(code: CodeType) -> Iterator[str]:

@@ -90,7 +90,6 @@ class Estimator:
         found[:, known] = model.predict_proba(X_test)
         return found
 
-
     def _seeded(self, seed: int) -> dict[str, int]:
         """The seed itself for the only random_state, and one of its own for each of several."""
         if len(self._seeds) < 2:

@@ -21,6 +21,7 @@ _RELATIVE = Parameter(
 )
 _SMALL = 0.05  # of the total: smaller parts need be known no better than one of this size
 _TRIED = 60  # numbers of initializations
+_FEW = 10  # with fewer data sets, errors grow faster than 1/n_data says
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +81,7 @@ def _cheapest(needs: list[tuple[str, float, float, float, float]], result: Decom
         if min(room, default=1.0) <= 0:
             continue
         most = max((need[1] / left for need, left in zip(needs, room, strict=True)), default=3.0)
-        D = max(3, math.ceil(most))
+        D = max(min(_FEW, design.n_data), math.ceil(most))
         best = min(best or (D * K, D, K), (D * K, D, K))
     assert best is not None  # the grid ends where initializations add next to nothing
     _, D, K = best

@@ -1,6 +1,6 @@
 r"""A finite pool of samples: a test set, and training sets that share no sample.
 
-Training sets drawn with replacement, from one pool or one of another, are no independent data sets.
+Training sets drawn with replacement are no independent data sets.
 A bootstrap sample of n holds about 63 % of its rows once or more: a learner that interpolates n
 samples then interpolates at 0.63 n, and every resample shares the noise and the gaps of the one
 set it came from, so that these end up in "bias".
@@ -87,7 +87,9 @@ class PoolSource:
         if self.inject is not None:
             as_noise("inject", self.inject)
             if again:
-                raise ValueError("inject must be left out where labels are repeated")
+                raise ValueError(
+                    f"inject must be left out where labels are repeated, got {self.inject!r}"
+                )
         if self.resampling not in RESAMPLING:
             known = ", ".join(map(repr, RESAMPLING))
             raise ValueError(f"resampling must be one of {known}, got {self.resampling!r}")
@@ -148,19 +150,22 @@ class PoolSource:
             )
 
     def notes(self, n_noise: int, *, classification: bool) -> list[str]:
-        """What a reader must know of how noise was told apart."""
+        """What a reader must know of how sets were drawn and noise was told apart."""
+        found = []
+        if said := RESAMPLING[self.resampling]:
+            found.append(f"{said[0].upper()}{said[1:]}.")
         if self.injected is not None and n_noise > 1:
-            return [
+            found.append(
                 "Noise is known by the response to noise added to the labels: exactly for a "
-                "learner that is linear in its labels, nearly for others; the total is that of the "
-                "labels as they are."
-            ]
-        if self.hides_noise and n_noise > 1:
-            return [
+                "learner that is linear in its labels; for others, such as trees, noise comes out "
+                "too large and initialization too small, while bias and total are right."
+            )
+        elif self.hides_noise and n_noise > 1:
+            found.append(
                 "Noise is what the injected noise adds; the labels' own is in initialization, "
                 "sampling and bias."
-            ]
-        return []
+            )
+        return found
 
     def class_labels(self, seed: int) -> Labels:
         """All classes of the pool."""
