@@ -5,13 +5,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.linear_model import Ridge
 
 import doubletrouble as dt
 from doubletrouble.decomposition.predictions import decompose_predictions
 from doubletrouble.decomposition.result import Decomposition
 from doubletrouble.learners.plan import Plan
 from tests.decomposition.random_effects import Effects
-from tests.learners.known import FEW, least_squares, random_features, source
+from tests.learners.known import FEW, curved, least_squares, pool, random_features, source
 
 N_TEST = 40
 
@@ -88,10 +89,30 @@ def test_test_points_may_be_too_few() -> None:
     found = decompose_predictions(f, np.zeros(N_TEST))
     plan = dt.plan_repeats(found, 0.02)
     assert "bias cannot be known that well with 40 test points: take more of them" in plan.notes
-    assert "bias" not in plan.standard_errors
     none = dt.plan_repeats(found, 0.001)
     assert len(none.notes) == len(found.rows)
-    assert none.n_data == 10
+    assert none.standard_errors["bias"] < found.bias.standard_error  # as well as they allow
+
+
+def test_a_pool_holds_so_many() -> None:
+    data = dt.PoolSource(*pool(150), n_train=20, n_test=50)
+    plan = dt.plan_repeats(dt.decompose(random_features, data, **FEW), 0.01)
+    assert plan.n_data > 5
+    assert plan.notes[-1] == "the pool holds 5 training sets: take smaller ones, or more samples"
+
+
+def test_what_is_deterministic_needs_one_initialization() -> None:
+    data = dt.PoolSource(*pool(150), n_train=20, n_test=50)
+    assert dt.plan_repeats(dt.decompose(Ridge(), data, **FEW)).n_init == 1
+
+
+@pytest.mark.statistical
+def test_plans_of_pilots_are_alike() -> None:
+    """Few initializations tell little of what they add: that must not decide."""
+    data = dt.GeneratorSource(curved, n_train=20, noise=0.5, n_test=200)
+    few: dict[str, Any] = {"n_data": 20, "n_init": 5, "progress": False}
+    plans = [dt.plan_repeats(dt.decompose(random_features, data, seed=s, **few)) for s in range(8)]
+    assert max(plan.n_fits for plan in plans) < 15 * min(plan.n_fits for plan in plans)
 
 
 @pytest.mark.parametrize("shape", [(2, 2, 4), (10, 2, 2), (1, 2, 4)])

@@ -134,7 +134,7 @@ def test_more_than_all_labels_cannot_be_flipped() -> None:
         ({"noise": -0.5}, "noise must be in [0, 1e+150], got -0.5"),
         ({"noise": np.tanh}, "noise must be a number or None, got a function; see inject"),
         ({"inject": -0.5}, "inject must be in [0, 1e+150], got -0.5"),
-        ({"repeated": [Y[:3]]}, "repeated must have a label for each of 100 samples, got shape"),
+        ({"repeated": [Y[:3]]}, "must have a label for each of 100 samples, got shape (3,)"),
         ({"repeated": [Y], "inject": 1.0}, "inject must be left out where labels are repeated"),
         ({"resampling": "jackknife"}, "resampling must be one of 'disjoint', 'subsample', 'boots"),
     ],

@@ -37,6 +37,8 @@ def draw(split: "Decomposition", axes: Any = None) -> Any:
             place, part.value, height=0.7, color=color, hatch=hatch, edgecolor="white",
             linewidth=0.0, xerr=reach, error_kw=_WHISKER,
         )  # fmt: skip
+        if not known:
+            axes.text(max(part.value, 0.0), place, "  ± ?", va="center", fontsize="small")
     axes.set_yticks(range(len(rows)), [label for label, *_ in rows])
     axes.invert_yaxis()
     axes.axvline(0.0, color="#333333", linewidth=0.8)

@@ -39,7 +39,7 @@ from doubletrouble.results import Estimate
 def variances(statistic: Statistic) -> tuple[float, float, float]:
     """What the draw of data sets, of initializations and of test points adds to the variance.
 
-    The last is 0 where test points are not to be counted; NaN stands for too few draws.
+    The last is 0 where test points are not to be counted; NaN stands for too few draws, or points.
     """
     z = statistic.table
     D, K = z.shape[0] - 1, z.shape[1] - 1
@@ -75,8 +75,10 @@ def estimate(statistic: Statistic, *, confidence: float) -> Estimate:
 def _of_points(points: FloatArray) -> float:
     """The variance of a mean over test points, by what two halves say of each, or one."""
     T: int = points.shape[-1]
-    if T < 2 or not len(points):
+    if not len(points):
         return 0.0
+    if T == 1:
+        return math.nan
     centred = points - points.mean(axis=1, keepdims=True)
     return max(0.0, float(np.sum(centred[0] * centred[-1])) / (T - 1) / T)
 

@@ -23,6 +23,7 @@ from doubletrouble.results import Estimate
 _TARGET = Parameter(
     symbol="y", meaning="target at a test point", typical=(-1.0, 1.0), low=-LARGEST, high=LARGEST
 )
+_FAR = 5.0  # standard errors below zero, which chance does not explain
 _RATIO = Parameter(
     symbol="σ²/s²", meaning="variance of the labels' own noise over that added", typical=(0.5, 2.0)
 )
@@ -113,7 +114,7 @@ def decompose_predictions(
         design=design,
         parts=found,
         anova=AnovaEstimates(design=design, parts=estimates(parts.anova(design))),
-        notes=(*design.notes, *_below_zero(found, design)),
+        notes=(*design.notes, *_of_test(design, include_test), *_below_zero(found, design)),
         confidence=confidence,
         statistics=statistics,
     )
@@ -131,16 +132,32 @@ def _statistics(
     return found | {f"{parts.ADDED}{name}": statistic for name, statistic in added.items()}
 
 
+def _of_test(design: Design, include_test: bool) -> list[str]:
+    if design.n_test > 1 or not include_test:
+        return []
+    return [
+        "Standard errors are infinite: one test point says nothing of others (include_test=False "
+        "is for that one)."
+    ]
+
+
 def _below_zero(found: Mapping[str, Estimate], design: Design) -> list[str]:
     """Why a part may be negative, where one is."""
-    names = [name for name, part in found.items() if part.value < 0]
-    if not names:
-        return []
-    other = "" if design.injected is None else ", as when the learner is not linear in its labels"
-    return [
-        f"{' and '.join(names)} came out negative: an unbiased estimate of what is nearly 0 may"
-        f"{other}, and is not cut off."
-    ]
+    below = {name: part for name, part in found.items() if part.value < 0}
+    far = [name for name, part in below.items() if part.value < -_FAR * part.standard_error]
+    near = [name for name in below if name not in far]
+    said = []
+    if near:
+        said.append(
+            f"{' and '.join(near)} came out negative: an unbiased estimate of what is nearly 0 "
+            "may, and is not cut off."
+        )
+    if far:
+        why = "the noise of the labels is not what it was said to be"
+        if design.injected is not None:
+            why += ", or the learner is not linear in them"
+        said.append(f"{' and '.join(far)} came out far below 0: {why}.")
+    return said
 
 
 def _as_predictions(value: npt.ArrayLike) -> npt.NDArray[np.generic]:

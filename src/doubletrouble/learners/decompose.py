@@ -14,6 +14,7 @@ from doubletrouble.decomposition.result import Decomposition
 from doubletrouble.errors import FitError
 from doubletrouble.learners.fits import Failure, Fits
 from doubletrouble.learners.identity import identity
+from doubletrouble.learners.lending import Lent
 from doubletrouble.learners.model import Model, as_model
 from doubletrouble.learners.run import Where, run_fits
 from doubletrouble.learners.samples import Labels, TestSet, one_hot
@@ -35,6 +36,7 @@ class LearnerDecomposition(Decomposition):
     y_test: FloatArray  # what they are held against, one-hot for classes
     classes: Labels | None
     n_fits: int
+    most_data: float  # training sets that the source can give
     seconds: float  # all of it
 
 
@@ -97,8 +99,8 @@ def decompose(
     classes = source.class_labels(root) if classification else None
     target = _target(test, classes)
     fits = Fits(
-        model=learner, source=source, X_test=test.X, shape=target.shape, classes=classes,
-        n_noise=counts["n_noise"], seed=root,
+        model=learner, source=source, lent=Lent(test.X), shared=executor is not None,
+        shape=target.shape, classes=classes, n_noise=counts["n_noise"], seed=root,
     )  # fmt: skip
     where = Where(
         executor=executor, workers=workers, scheduler=scheduler,
@@ -119,7 +121,7 @@ def decompose(
         extra = _notes(learner, source, some, n_noise or 1, classes)
         return LearnerDecomposition(
             **parts | {"notes": (*found.notes, *extra)}, predictions=some, y_test=target,
-            classes=classes, n_fits=math.prod(some.shape[:3]),
+            classes=classes, n_fits=math.prod(some.shape[:3]), most_data=source.most_data,
             seconds=time.perf_counter() - started,
         )  # fmt: skip
 

@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from doubletrouble.decomposition.products import LARGEST
+from doubletrouble.learners.lending import Lent
 from doubletrouble.learners.model import Model
-from doubletrouble.learners.samples import Labels, TrainingSet
+from doubletrouble.learners.samples import Labels
 from doubletrouble.learners.seeds import init_seed
 from doubletrouble.learners.source import Source
 from doubletrouble.parameters import FloatArray
@@ -49,13 +50,21 @@ class Failure(NamedTuple):
         return f"{where}: {self.message}"
 
 
+class Drawn(NamedTuple):
+    """A training set on which several fits are made."""
+
+    lent: Lent
+    y: tuple[Labels, ...]  # for every draw of noise
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Fits:
     """All that fits have in common; called with a data set, it fits some of them."""
 
     model: Model
     source: Source
-    X_test: Any
+    lent: Lent  # the test inputs
+    shared: bool  # whether fits run in this process at the same time
     shape: tuple[int, ...]  # of the predictions: (T,) or (T, outputs)
     classes: Labels | None
     n_noise: int
@@ -77,11 +86,12 @@ class Fits:
         """A fit that came to nothing, with its seed."""
         return Failure(place, init_seed(self.seed, place.init), message)
 
-    def training(self, number: int) -> TrainingSet:
+    def drawn(self, number: int) -> "Drawn":
         """One of the training sets."""
-        return self.source.training(
+        found = self.source.training(
             number, n_noise=self.n_noise, seed=self.seed, classes=self.classes
         )
+        return Drawn(Lent(found.X), found.y)
 
     def fit_all(
         self, places: Sequence[Place], keep: Callable[[Place, FloatArray], None],
@@ -89,11 +99,11 @@ class Fits:
     ) -> list[Failure]:  # fmt: skip
         """Fits on one data set; predictions go to `keep`, NaN where a fit failed."""
         failures = []
-        training: TrainingSet | None = None
+        training: Drawn | None = None
         with _warnings_of(places[0]):  # the filters are set once for all
             for place in places:
                 try:
-                    training = training or self.training(place.data)
+                    training = training or self.drawn(place.data)
                     predictions = self.fit(place, training)
                 except Exception as error:  # noqa: BLE001 (the next fit must run)
                     failures.append(self.failure(place, f"{type(error).__name__}: {error}"))
@@ -102,27 +112,33 @@ class Fits:
                 step()
         return failures
 
-    def fit(self, place: Place, training: TrainingSet | None = None) -> FloatArray:
+    def fit(self, place: Place, training: "Drawn | None" = None) -> FloatArray:
         """One fit, and what it predicts."""
-        training = training or self.training(place.data)
+        training = training or self.drawn(place.data)
         y, seed = training.y[place.noise], init_seed(self.seed, place.init)
         if self.classes is not None:
             _check_classes(y, self.classes)
         with _warnings_of(place):
-            found = self.model.predictions(training.X, y, seed, self.X_test, self.classes)
+            X, X_test = training.lent.lend(shared=False), self.lent.lend(shared=self.shared)
+            try:
+                found = self.model.predictions(X, y.copy(), seed, X_test, self.classes)
+            finally:
+                self.lent.look()
+                training.lent.look()
         if _long(found.shape) == _long(self.shape):  # (T, 1) for (T,), or the other way round
             found = found.reshape(self.shape)
         if found.shape != self.shape:
             raise ValueError(f"predict must return shape {self.shape}, got {found.shape}")
         if found.dtype.kind not in "iufb":
             raise TypeError(f"predict must return numbers, got an array of {found.dtype}")
+        found = found.astype(np.float64)
         bad = ~(np.abs(found) <= LARGEST)
         if bad.any():
             raise ValueError(
                 f"predict must return finite numbers up to {LARGEST:g}, got {found[bad][0]} at "
                 f"{int(bad.sum())} of {found.size} places"
             )
-        return found.astype(np.float64)
+        return found
 
 
 @contextmanager

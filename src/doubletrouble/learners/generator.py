@@ -1,5 +1,6 @@
 """A source without end: data sets drawn by a function of the user's, whose noise is known."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -64,6 +65,11 @@ class GeneratorSource:
     def hides_noise(self) -> bool:
         """All noise is drawn."""
         return False
+
+    @property
+    def most_data(self) -> float:
+        """As many data sets as one likes."""
+        return math.inf
 
     def check(self, n_data: int, *, classification: bool) -> None:
         """There are as many data sets as one likes; of classes, a share may be flipped."""

@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -10,6 +11,8 @@ import numpy as np
 from doubletrouble.errors import require
 from doubletrouble.learners.samples import Labels, one_hot
 from doubletrouble.parameters import FloatArray
+
+_SEEDS = ("random_state", "random_seed", "seed")
 
 Predict = Callable[[Any], Any]
 Fit = Callable[[Any, Any, int], Predict]
@@ -62,11 +65,10 @@ class Estimator:
         self._clone = base.clone
         self._estimator = base.clone(estimator)
         self.is_classifier = bool(base.is_classifier(estimator))
-        self._seeds = sorted(
-            name for name in estimator.get_params(deep=True)
-            if name == "random_state" or name.endswith("__random_state")
-        )  # fmt: skip
-        self.is_deterministic = not self._seeds
+        held = estimator.get_params(deep=True)
+        self._seeds = sorted(name for name in held if name.rpartition("__")[2] in _SEEDS)
+        self._splitters = sorted(name for name, value in held.items() if _draws_splits(value))
+        self.is_deterministic = not (self._seeds or self._splitters)
         self.note = ""
         if self.is_classifier and not hasattr(estimator, "predict_proba"):
             self.note = (
@@ -90,12 +92,24 @@ class Estimator:
         found[:, known] = model.predict_proba(X_test)
         return found
 
-    def _seeded(self, seed: int) -> dict[str, int]:
+    def _seeded(self, seed: int) -> dict[str, Any]:
         """The seed itself for the only random_state, and one of its own for each of several."""
-        if len(self._seeds) < 2:
-            return dict.fromkeys(self._seeds, seed)
-        drawn = np.random.default_rng(seed).integers(2**31, size=len(self._seeds))
-        return dict(zip(self._seeds, drawn.tolist(), strict=True))
+        names = [*self._seeds, *self._splitters]
+        if len(names) == 1 and self._seeds:
+            return {names[0]: seed}
+        drawn = np.random.default_rng(seed).integers(2**31, size=len(names)).tolist()
+        found: dict[str, Any] = dict(zip(names, drawn, strict=True))
+        for name in self._splitters:
+            found[name], number = copy(self._estimator.get_params()[name]), found[name]
+            found[name].random_state = number
+        return found
+
+
+def _draws_splits(value: Any) -> bool:
+    """Whether something is no estimator and has a random_state: it divides data at random."""
+    if isinstance(value, type) or hasattr(value, "get_params"):
+        return False
+    return hasattr(value, "random_state") and bool(getattr(value, "shuffle", True))
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,8 +7,9 @@ the safe side.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from doubletrouble.decomposition import parts
 from doubletrouble.decomposition.jackknife import variances
@@ -21,6 +22,7 @@ _RELATIVE = Parameter(
 )
 _SMALL = 0.05  # of the total: smaller parts need be known no better than one of this size
 _TRIED = 60  # numbers of initializations
+_ROUNDING = 1e-12
 _FEW = 10  # with fewer data sets, errors grow faster than 1/n_data says
 
 
@@ -66,42 +68,86 @@ def plan_repeats(result: Decomposition, relative_error: float = 0.1) -> Plan:
     needs = []
     for name, part in rows.items():
         V_d, V_k, V_t = variances(combine(weights[name], result.statistics))
+        clear = _clear(V_d, V_k, design.n_init)
+        of_data, of_init = (V_d + V_k - clear) * design.n_data, clear * design.n_init
         allowed = (wanted * max(abs(float(part.value)), least)) ** 2
-        needs.append((name, V_d * design.n_data, V_k * design.n_init, V_t, allowed))
+        needs.append(_Need(name, of_data, of_init, V_t, allowed))
     return _cheapest(needs, result)
 
 
-def _cheapest(needs: list[tuple[str, float, float, float, float]], result: Decomposition) -> Plan:
+class _Need(NamedTuple):
+    """What the variance of a part is made of, and what is allowed of it."""
+
+    name: str
+    of_data: float  # over n_data
+    of_init: float  # over n_init
+    of_test: float
+    allowed: float
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether the test points alone are too few."""
+        return self.of_test >= self.allowed
+
+    @property
+    def room(self) -> float:
+        """For data sets and initializations; where test points spoil it, as much as they do."""
+        return self.of_test if self.is_stuck else self.allowed - self.of_test
+
+
+def _clear(V_d: float, V_k: float, n_init: int) -> float:
+    """That of V_k which stands out of its own error: few initializations tell little of it."""
+    if n_init < 2:
+        return 0.0
+    return max(0.0, V_k - math.sqrt(2 / (n_init - 1)) * (V_k + V_d))
+
+
+def _cheapest(needs: list[_Need], result: Decomposition) -> Plan:
     design = result.design
-    stuck = tuple(name for name, *_, V_t, allowed in needs if V_t >= allowed)
-    needs = [need for need in needs if need[0] not in stuck]
+    least = 1 if _is_deterministic(result) else design.n_init
     best: tuple[int, int, int] | None = None
-    for K in [1] if design.n_init == 1 else _grid(design.n_init, needs):
-        room = [allowed - V_t - of_init / K for _, _, of_init, V_t, allowed in needs]
-        if min(room, default=1.0) <= 0:
+    for K in [1] if least == 1 else _grid(least, needs):
+        room = [need.room - need.of_init / K for need in needs]
+        if min(room) <= 0:
             continue
-        most = max((need[1] / left for need, left in zip(needs, room, strict=True)), default=3.0)
+        most = max(need.of_data / left for need, left in zip(needs, room, strict=True))
         D = max(min(_FEW, design.n_data), math.ceil(most))
         best = min(best or (D * K, D, K), (D * K, D, K))
     assert best is not None  # the grid ends where initializations add next to nothing
     _, D, K = best
     expected = {
-        name: math.sqrt(of_data / D + of_init / K + V_t) for name, of_data, of_init, V_t, _ in needs
+        need.name: math.sqrt(need.of_data / D + need.of_init / K + need.of_test) for need in needs
     }
-    notes = tuple(
-        f"{name} cannot be known that well with {design.n_test} test points: take more of them"
-        for name in stuck
-    )
     draws = design.n_noise + (design.injected is not None)  # and the labels as they are
     return Plan(
         n_data=D, n_init=K, n_noise=design.n_noise, n_fits=D * K * draws,
-        standard_errors=expected, notes=notes,
+        standard_errors=expected, notes=tuple(_notes(needs, D, result)),
     )  # fmt: skip
 
 
-def _grid(least: int, needs: list[tuple[str, float, float, float, float]]) -> list[int]:
+def _notes(needs: list[_Need], n_data: int, result: Decomposition) -> Iterator[str]:
+    """What stands in the way of the plan."""
+    points = result.design.n_test
+    for need in needs:
+        if need.is_stuck:
+            few = f"with {points} test points: take more of them"
+            yield f"{need.name} cannot be known that well {few}"
+    if n_data > (most := getattr(result, "most_data", math.inf)):
+        yield f"the pool holds {most:g} training sets: take smaller ones, or more samples"
+
+
+def _is_deterministic(result: Decomposition) -> bool:
+    """Whether all initializations predicted the same, to rounding."""
+    part = result.parts.get("initialization")
+    if part is None or result.design.n_init == 1:
+        return result.design.n_init == 1
+    rounding = _ROUNDING * abs(float(result.rows["total"].value))
+    return max(abs(float(part.value)), float(part.standard_error)) <= rounding
+
+
+def _grid(least: int, needs: list[_Need]) -> list[int]:
     """Numbers of initializations worth trying."""
-    most = max((of_init / (allowed - V_t) for _, _, of_init, V_t, allowed in needs), default=0.0)
+    most = max(need.of_init / need.room for need in needs)
     high = max(least, math.ceil(4 * most))
     steps = range(_TRIED + 1)
     return sorted({round(least * (high / least) ** (k / _TRIED)) for k in steps} | {high + 1})

@@ -6,6 +6,7 @@ samples then interpolates at 0.63 n, and every resample shares the noise and the
 set it came from, so that these end up in "bias".
 """
 
+import math
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -74,7 +75,10 @@ class PoolSource:
         object.__setattr__(self, "X", as_inputs("X", self.X))
         count = self.X.shape[0]
         object.__setattr__(self, "y", as_labels("y", self.y, count))
-        again = tuple(as_labels("repeated", y, count) for y in self.repeated)
+        repeated = self.repeated
+        if getattr(repeated, "shape", None) == self.y.shape:  # one measurement more, not a list
+            repeated = (repeated,)
+        again = tuple(as_labels("repeated, a list of labels like y,", y, count) for y in repeated)
         object.__setattr__(self, "repeated", again)
         whole_number("n_train", self.n_train, 1)
         share = max(1, min(_MOST, int(_SHARE * count)))
@@ -128,6 +132,12 @@ class PoolSource:
     def hides_noise(self) -> bool:
         """Whether labels have noise that no draw changes, and nothing tells how much."""
         return self.noise is None and not self.repeated
+
+    @property
+    def most_data(self) -> float:
+        """How many disjoint training sets the pool holds; resampled ones have no end."""
+        left = self.X.shape[0] - (self.n_test or 0)
+        return left // self.n_train if self.resampling == "disjoint" else math.inf
 
     def check(self, n_data: int, *, classification: bool) -> None:
         """Refuse more data sets than the pool holds."""

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from doubletrouble.errors import ExecutorError, FitError, SweepInterrupted
+from doubletrouble.errors import ExecutorError, SweepInterrupted
 from doubletrouble.learners.fits import REVISION, Failure, Fits, Place
 from doubletrouble.parameters import FloatArray
 from doubletrouble.sweep.cell import Cell
@@ -25,7 +25,6 @@ from doubletrouble.sweep.store import DONE, Store
 
 KIND = "fits"
 _IN_MEMORY = 2**28  # bytes of predictions; more go to a file
-_HOPELESS = 3  # data sets on which every fit fails, before any succeeds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,7 +59,12 @@ def run_fits(
     if where.is_here:
         return out, _run_here(fits, groups, out, progress=where.progress)
     if where.store is not None:
-        return out, _run_cells(fits, [[place] for place in places], out, where, where.store)
+        try:
+            return out, _run_cells(fits, [[place] for place in places], out, where, where.store)
+        except SweepInterrupted:
+            raise SweepInterrupted(
+                f"stopped; the fits that were done are in {where.store}: run the same to go on"
+            ) from None
     try:
         with tempfile.TemporaryDirectory() as folder:
             return out, _run_cells(fits, groups, out, where, Path(folder) / "fits.sqlite")
@@ -86,11 +90,8 @@ def _run_here(
         total=sum(map(len, groups)), unit="fit", delay=2, mininterval=0.5,
         disable=None if progress else True,
     ) as bar:  # fmt: skip
-        for tried, group in enumerate(groups, 1):
+        for group in groups:
             failures += fits.fit_all(group, out.__setitem__, bar.update)
-            if tried == min(_HOPELESS, len(groups)) and len(failures) == tried * len(group):
-                told = "every fit failed" if tried == len(groups) else "every fit so far failed"
-                raise FitError(f"{told}, {failures[0]}", failures=failures)
     return failures
 
 

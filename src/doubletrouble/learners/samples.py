@@ -41,6 +41,8 @@ def as_inputs(name: str, X: Any) -> Any:
     """Inputs as they are, if rows can be taken from them; lists as arrays."""
     if isinstance(X, Sequence) and not isinstance(X, str):
         X = np.asarray(X)
+    if hasattr(X, "tocsr"):  # rows cannot be taken from every sparse matrix
+        X = X.tocsr()
     if not (hasattr(X, "shape") and len(X.shape) >= 1):
         raise TypeError(f"{name} must be an array or a DataFrame, got {type(X).__name__}")
     return X

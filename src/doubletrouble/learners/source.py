@@ -24,6 +24,11 @@ class Source(Protocol):
         """Whether labels have noise that no draw changes, and nothing tells how much."""
         ...
 
+    @property
+    def most_data(self) -> float:
+        """How many training sets there can be."""
+        ...
+
     def draws_of_noise(self, wanted: int) -> int:
         """How many draws of label noise on a training set there can be."""
         ...

@@ -1,0 +1,76 @@
+"""Learners that work in place change nothing for the next fit."""
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV, KFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVR
+from sklearn.tree import ExtraTreeRegressor
+
+import doubletrouble as dt
+from doubletrouble.errors import require
+from doubletrouble.learners.lending import Lent
+from tests.learners.known import FEW, pool, source
+
+
+@pytest.mark.parametrize("threads", [None, 1, 3])
+def test_in_place(threads: int | None) -> None:
+    where: dict[str, Any] = {} if threads is None else {"executor": ThreadPoolExecutor(threads)}
+    found = [
+        dt.decompose(
+            make_pipeline(StandardScaler(copy=copy), ExtraTreeRegressor()), source(), **where, **FEW
+        ).predictions
+        for copy in (True, False)
+    ]
+    np.testing.assert_array_equal(found[0], found[1])
+
+
+def test_tables_in_place() -> None:
+    pandas = require("pandas", "tables")
+    X, y = pool(150)
+    data = dt.PoolSource(pandas.DataFrame(X), y, n_train=20, n_test=30)
+
+    def fit(X: Any, y: Any, seed: int) -> Any:
+        def predict(Z: Any) -> Any:
+            Z.iloc[:, 0] *= 2
+            return Z.iloc[:, 0].to_numpy()
+
+        X.iloc[:, 0] = y[:] = np.nan
+        return predict
+
+    found = dt.decompose(fit, data, **FEW).predictions
+    assert (found == found[0, 0, 0]).all()
+
+
+def test_what_has_no_way_to_compare_is_always_put_right() -> None:
+    sparse = require("scipy.sparse", "core")
+    lent = Lent(sparse.csr_matrix(np.eye(4)))
+    lent.lend(shared=False).data[:] = 7
+    lent.look()
+    assert lent.lend(shared=False).max() == 1
+    X, y = pool(150)
+    data = dt.PoolSource(sparse.coo_matrix(X), y, n_train=20, n_test=30)
+    assert dt.decompose(Ridge(), data, **FEW).total.value > 0
+
+
+def test_single_precision_is_no_overflow() -> None:
+    def fit(X: Any, y: Any, seed: int) -> Any:
+        return lambda Z: Z[:, 0].astype(np.float32)
+
+    assert dt.decompose(fit, source(), **FEW).n_fits == 24  # warnings are errors here
+
+
+def test_splitters_have_seeds() -> None:
+    learner = GridSearchCV(SVR(), {"C": [0.01, 0.1, 1, 10]}, cv=KFold(3, shuffle=True))
+    one, again = (dt.decompose(learner, source(), **FEW) for _ in range(2))
+    np.testing.assert_array_equal(one.predictions, again.predictions)
+    assert not any("taken for deterministic" in note for note in one.notes)
+    assert len({one.predictions[:, :, k].tobytes() for k in range(3)}) > 1
+    assert learner.cv.random_state is None
+    plain = GridSearchCV(SVR(), {"C": [0.1, 1]}, cv=KFold(3))
+    assert any("taken for deterministic" in n for n in dt.decompose(plain, source(), **FEW).notes)
