@@ -4,8 +4,9 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -77,63 +78,96 @@ def decompose(
     True
     """
     started = time.perf_counter()
-    if task not in TASKS:
-        raise ValueError(f"task must be one of {', '.join(map(repr, TASKS))}, got {task!r}")
-    if isinstance(source, type) or not isinstance(source, Source):
-        raise TypeError(
-            f"source must be a GeneratorSource or a PoolSource, got {type(source).__name__}"
-        )
     check_place(executor, workers, scheduler)
     check_confidence(confidence)
-    learner, root = as_model(model), whole_number("seed", seed, 0, MOST_SEEDS)
-    asked = {"n_data": n_data, "n_init": n_init, "n_noise": _DRAWS if n_noise is None else n_noise}
-    counts = {key: whole_number(key, count, 1) for key, count in asked.items()}
-    if learner.is_deterministic:
-        counts["n_init"] = 1
-    counts["n_noise"] = source.draws_of_noise(counts["n_noise"])
-    classification = bool(learner.is_classifier) if task == "auto" else task == "classification"
-    if classification and learner.is_classifier is False:
-        raise ValueError(f"model must be a classifier for {task=}, got {type(model).__name__}")
-    source.check(counts["n_data"], classification=classification)
-    test = source.test(root, classification=classification)
-    classes = source.class_labels(root) if classification else None
-    target = _target(test, classes)
-    fits = Fits(
-        model=learner, source=source, lent=Lent(test.X), shared=executor is not None,
-        shape=target.shape, classes=classes, n_noise=counts["n_noise"], seed=root,
-    )  # fmt: skip
+    asked = _Task.of(model, source, task, seed=seed, n_data=n_data, n_init=n_init, n_noise=n_noise)
     where = Where(
         executor=executor, workers=workers, scheduler=scheduler,
         store=None if store is None else Path(store), progress=progress,
         identity="" if store is None else _identity(model, source, name),
     )  # fmt: skip
-    predictions, failures = run_fits(fits, counts["n_data"], counts["n_init"], where)
-
-    def split(some: FloatArray) -> LearnerDecomposition:
-        found = decompose_predictions(
-            some, confidence=confidence, include_test=include_test,
-            deterministic=learner.is_deterministic, noiseless=source.is_noiseless,
-            hidden_noise=source.hides_noise,
-            injected=source.injected if counts["n_noise"] > 1 else None,
-            **_against(test, target, classes),
-        )  # fmt: skip
-        parts = {f.name: getattr(found, f.name) for f in fields(found)}
-        extra = _notes(learner, source, some, n_noise or 1, classes)
-        return LearnerDecomposition(
-            **parts | {"notes": (*found.notes, *extra)}, predictions=some, y_test=target,
-            classes=classes, n_fits=math.prod(some.shape[:3]), most_data=source.most_data,
-            seconds=time.perf_counter() - started,
-        )  # fmt: skip
-
+    fits = asked.fits(shared=executor is not None)
+    predictions, failures = run_fits(fits, asked.n_data, asked.n_init, where)
+    split = partial(asked.split, confidence=confidence, include_test=include_test, started=started)
     if failures:
         kept = f"in {store}: run the same again to try them" if store else "in its `predictions`"
         lost = {failure.place.data for failure in failures}
-        sound = predictions[[d for d in range(counts["n_data"]) if d not in lost]]
+        sound = predictions[[d for d in range(asked.n_data) if d not in lost]]
         raise FitError(
             _told(failures, predictions, kept), failures=failures, predictions=predictions,
             partial=split(sound) if len(sound) > 1 else None,
         )  # fmt: skip
     return split(predictions)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Task:
+    """What is asked, checked: a learner, its data, and how many fits."""
+
+    learner: Model
+    source: Source
+    seed: int
+    n_data: int
+    n_init: int
+    n_noise: int  # versions of the labels of a training set
+    wanted: int  # draws of noise that were asked for in so many words, or 1
+    test: TestSet
+    classes: Labels | None
+    target: FloatArray
+
+    @classmethod
+    def of(
+        cls, model: Any, source: Source, task: str, *, seed: int, n_data: int, n_init: int,
+        n_noise: int | None,
+    ) -> Self:  # fmt: skip
+        """Refuse what cannot be done, before anything is fitted."""
+        if task not in TASKS:
+            raise ValueError(f"task must be one of {', '.join(map(repr, TASKS))}, got {task!r}")
+        if isinstance(source, type) or not isinstance(source, Source):
+            raise TypeError(
+                f"source must be a GeneratorSource or a PoolSource, got {type(source).__name__}"
+            )
+        learner, root = as_model(model), whole_number("seed", seed, 0, MOST_SEEDS)
+        sets, inits = whole_number("n_data", n_data, 1), whole_number("n_init", n_init, 1)
+        draws = whole_number("n_noise", _DRAWS if n_noise is None else n_noise, 1)
+        classification = bool(learner.is_classifier) if task == "auto" else task == "classification"
+        if classification and learner.is_classifier is False:
+            raise ValueError(f"model must be a classifier for {task=}, got {type(model).__name__}")
+        source.check(sets, classification=classification)
+        test = source.test(root, classification=classification)
+        classes = source.class_labels(root) if classification else None
+        return cls(
+            learner=learner, source=source, seed=root, n_data=sets,
+            n_init=1 if learner.is_deterministic else inits, n_noise=source.draws_of_noise(draws),
+            wanted=n_noise or 1, test=test, classes=classes, target=_target(test, classes),
+        )  # fmt: skip
+
+    def fits(self, *, shared: bool) -> Fits:
+        """What is to be done for it."""
+        return Fits(
+            model=self.learner, source=self.source, lent=Lent(self.test.X), shared=shared,
+            shape=self.target.shape, classes=self.classes, n_noise=self.n_noise, seed=self.seed,
+        )  # fmt: skip
+
+    def split(
+        self, predictions: FloatArray, *, confidence: float, include_test: bool, started: float
+    ) -> LearnerDecomposition:
+        """The error by cause, from the predictions of all fits."""
+        learner, source = self.learner, self.source
+        found = decompose_predictions(
+            predictions, confidence=confidence, include_test=include_test,
+            deterministic=learner.is_deterministic, noiseless=source.is_noiseless,
+            hidden_noise=source.hides_noise,
+            injected=source.injected if self.n_noise > 1 else None,
+            **_against(self.test, self.target, self.classes),
+        )  # fmt: skip
+        parts = {f.name: getattr(found, f.name) for f in fields(found)}
+        extra = _notes(learner, source, predictions, self.wanted, self.classes)
+        return LearnerDecomposition(
+            **parts | {"notes": (*found.notes, *extra)}, predictions=predictions,
+            y_test=self.target, classes=self.classes, n_fits=math.prod(predictions.shape[:3]),
+            most_data=source.most_data, seconds=time.perf_counter() - started,
+        )  # fmt: skip
 
 
 def _identity(model: Any, source: Source, name: str | None) -> str:
