@@ -142,7 +142,8 @@ def test_of_a_learner(learner: Any) -> None:
     assert plan.n_noise == 2
     known = dt.PoolSource(*random_pool(), n_train=20, noise=0.5, n_test=150)
     found = dt.decompose(learner, known, **(FEW | {"n_data": 10}))
-    assert dt.plan_repeats(found, relative_error=0.5).n_fits > 0
+    plan = dt.plan_repeats(found, relative_error=0.5)
+    assert plan.n_fits == plan.n_data * plan.n_init * 3  # the labels as they are, and two draws
 
 
 def random_pool() -> tuple[Any, Any]:
