@@ -18,6 +18,11 @@ export MPLBACKEND = Agg
 picture: reproduce
 	cp out/decomposition.png docs/decomposition.png
 
+# The live page; Ctrl-C ends it.
+.PHONY: page
+page: setup
+	$(BIN)/doubletrouble page
+
 .PHONY: reproduce test lint types contracts pytest bench conformance docs setup clean
 
 setup: $(STAMP)

@@ -3,9 +3,11 @@
 import sys
 
 from benchmarks import (
+    advice_speed,
     decomposition_accuracy,
     import_time,
     lazy_speed,
+    page_speed,
     random_features_speed,
     simulation_gpu,
     simulation_speed,
@@ -17,11 +19,13 @@ BENCHMARKS = {
     "theory_speed": theory_speed.main,
     "theory_precision": theory_precision.main,
     "import_time": import_time.main,
+    "advice_speed": advice_speed.main,
     "simulation_speed": simulation_speed.main,
     "simulation_gpu": simulation_gpu.main,
     "lazy_speed": lazy_speed.main,
     "random_features_speed": random_features_speed.main,
     "decomposition_accuracy": decomposition_accuracy.main,
+    "page_speed": page_speed.main,
 }
 
 

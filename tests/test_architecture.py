@@ -24,13 +24,13 @@ PYTHON = [
     *sorted((ROOT / "conformance").rglob("*.py")),
 ]
 PUBLIC = {
-    "Activation", "AnovaTerms", "ConvergenceError", "Data", "DivergenceError", "DoubleTroubleError",
-    "ErrorTerms", "Estimate", "FitError", "GeneratorSource", "MissingExtraError", "OptimalRidge",
-    "PoolSource", "Problem", "PsiTerms", "RandomFeatures", "RandomFeaturesClassifier",
-    "RandomFeaturesRidge", "SpectralProblem", "Sweep", "__version__", "activation", "anova",
-    "decompose", "decompose_predictions", "exact_error", "lazy_curve", "lazy_split", "load_data",
-    "optimal_ridge", "plan_repeats", "psi_terms", "replica", "ridge_from", "ridge_to", "simulate",
-    "train_lazy", "training_error",
+    "Activation", "Advice", "AnovaTerms", "ConvergenceError", "Data", "DivergenceError",
+    "DoubleTroubleError", "ErrorTerms", "Estimate", "FitError", "GeneratorSource",
+    "MissingExtraError", "OptimalRidge", "PoolSource", "Problem", "PsiTerms", "RandomFeatures",
+    "RandomFeaturesClassifier", "RandomFeaturesRidge", "SpectralProblem", "Sweep", "__version__",
+    "activation", "advise", "anova", "decompose", "decompose_predictions",
+    "exact_error", "lazy_curve", "lazy_split", "load_data", "optimal_ridge", "plan_repeats",
+    "psi_terms", "replica", "ridge_from", "ridge_to", "simulate", "train_lazy", "training_error",
 }  # fmt: skip
 HEAVY = (
     "torch", "matplotlib", "sklearn", "dash", "scipy.optimize", "scipy.integrate", "sqlite3",

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from doubletrouble._version import __version__
 from doubletrouble.activations import Activation, activation
+from doubletrouble.advice.advise import advise
+from doubletrouble.advice.result import Advice
 from doubletrouble.data.dataset import Data
 from doubletrouble.data.load import load_data
 from doubletrouble.decomposition.predictions import decompose_predictions
@@ -39,6 +41,7 @@ from doubletrouble.theory.training import training_error
 
 __all__ = [
     "Activation",
+    "Advice",
     "AnovaTerms",
     "ConvergenceError",
     "Data",
@@ -60,6 +63,7 @@ __all__ = [
     "Sweep",
     "__version__",
     "activation",
+    "advise",
     "anova",
     "decompose",
     "decompose_predictions",

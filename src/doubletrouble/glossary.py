@@ -18,6 +18,13 @@ FEATURES_PER_DIM = Parameter(
 SAMPLES_PER_DIM = Parameter(
     symbol="N/D", meaning="training samples per input dimension", typical=(0.1, 10.0), **_SIZE
 )
+FEATURES_PER_SAMPLE = Parameter(
+    symbol="P/N",
+    meaning="random features per training sample; `math.inf` is the kernel limit",
+    typical=(0.1, 100.0),
+    or_inf=True,
+    **_SIZE,
+)
 RIDGE = Parameter(
     symbol="λ",
     meaning="ridge penalty; 0 is the minimum-norm limit, `math.inf` predicts zero",
@@ -26,6 +33,14 @@ RIDGE = Parameter(
 SIGNAL = Parameter(symbol="F", meaning="norm of the linear teacher", **_AMPLITUDE)
 NOISE = Parameter(
     symbol="τ", meaning="standard deviation of the noise on training labels", **_AMPLITUDE
+)
+SNR = Parameter(
+    symbol="F/τ",
+    meaning="signal-to-noise ratio; `math.inf` is no label noise",
+    typical=(0.1, 10.0),
+    low=1e-6,
+    high=1e6,
+    or_inf=True,
 )
 NONLINEAR_SIGNAL = Parameter(
     symbol="F⋆",
@@ -51,6 +66,12 @@ N_SAMPLES = Parameter(symbol="N", meaning="training samples", typical=(10.0, 1e4
 DIM = Parameter(symbol="D", meaning="input dimensions", typical=(10.0, 1e4), **_SIZE)
 WHOLE_DIM = Parameter(
     symbol="D", meaning="input dimensions", typical=(10.0, 1e4), low=1, high=1e7, whole=True
+)
+BUDGET = Parameter(
+    symbol="C",
+    meaning="what models may cost in all: features P·K, or operations of training",
+    typical=(0.1, 100.0),
+    low=1e-40,
 )
 
 EIGENVALUES = Parameter(

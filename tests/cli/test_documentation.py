@@ -23,6 +23,8 @@ ELSEWHERE = {
         "needs a Dask scheduler on another machine",
     "doubletrouble reproduce --preset laptop --out out":
         "takes half a minute; test_figure runs it for one figure",
+    "doubletrouble page --no-browser":
+        "goes on until Ctrl-C; run by tests/page",
     "doubletrouble --install-completion":
         "changes the files of the user; run by test_completion",
 }  # fmt: skip

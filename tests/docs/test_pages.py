@@ -10,7 +10,7 @@ import pytest
 from doubletrouble import activations
 from tests.docs.pages import blocks, commands, run, same, text_of
 
-PAGES = {"index.md": 1, "tutorial.md": 10, "mathematics.md": 3, "extending.md": 4}
+PAGES = {"index.md": 1, "advice.md": 8, "tutorial.md": 10, "mathematics.md": 3, "extending.md": 4}
 
 
 def run_page(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
@@ -28,7 +28,7 @@ def run_page(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[s
 
 
 @pytest.mark.xdist_group("processes")
-@pytest.mark.parametrize("name", ["index.md", "tutorial.md", "mathematics.md"])
+@pytest.mark.parametrize("name", ["index.md", "tutorial.md", "mathematics.md", "advice.md"])
 def test_every_block_runs_and_prints_what_is_shown(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

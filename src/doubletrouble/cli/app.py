@@ -19,6 +19,7 @@ COMMANDS = {
     "exact": ("theory:exact", "The exact test error, by cause."),
     "anova": ("theory:anova", "Its symmetric split: main effects and interactions."),
     "optimum": ("theory:optimum", "The best ridge, and the error there."),
+    "advise": ("advise:advise", "What to change: width, models, ridge or data."),
     "simulate": ("simulate:simulate", "The test error of finite models, beside the theory."),
     "lazy": ("lazy:lazy", "The test error of ensembles of lazy networks."),
     "lazy-split": ("lazy:lazy_split", "The test error of lazy networks, by cause."),
@@ -26,6 +27,7 @@ COMMANDS = {
     "sweep": ("sweep:group", "Grids of simulations: run, status, export, retry."),
     "figure": ("figure:figure", "One figure of the paper."),
     "reproduce": ("figure:reproduce", "Every figure of the paper, and a page to open."),
+    "page": ("page:page", "A live page with sliders, simulation and advice."),
     "activation": ("activation:activation", "Activations and their moments."),
     "version": ("version:version", "Print the version."),
 }

@@ -40,6 +40,8 @@ SPECS: dict[str, Parameter] = {
     "learning_rate": glossary.LEARNING_RATE,
     "tolerance": glossary.TOLERANCE,
     "flips": glossary.LABEL_FLIPS,
+    "snr": glossary.SNR,
+    "budget": glossary.BUDGET,
 }
 """Every number a problem or a network is made of, in the order of the columns of a table."""
 

@@ -37,14 +37,14 @@ def exact(**given: Any) -> None:
     report.show(json=given["json"], csv=given["csv"])
 
 
-@takes(*_PROBLEM, *FORMS)
+@takes(*_PROBLEM, MEMBERS, SCHEME, *FORMS)
 def anova(**given: Any) -> None:
-    """Print the symmetric split of one model's test error: main effects and interactions.
+    """Print the symmetric split of the test error: main effects and interactions.
 
     Only the interactions with the initialization diverge at P = N.
     """
     asked = Question.of(given)
-    found = error.anova(asked.problem)
+    found = error.anova(asked.problem, asked.n_members, given["scheme"])
     report = asked.report("Symmetric split of the test error", _parts(found), str(found))
     report.show(json=given["json"], csv=given["csv"])
 

@@ -4,20 +4,21 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from doubletrouble.errors import require
+from doubletrouble.palette import BLACK, BLUE, GREEN, PURPLE, VERMILION, YELLOW
 
 if TYPE_CHECKING:
     from doubletrouble.decomposition.result import Decomposition
 
 COLORS = {  # of Okabe and Ito, as in the figures; hatches tell them apart in grey print
-    "noise": ("#D55E00", ""),
-    "initialization": ("#0072B2", "////"),
-    "sampling": ("#009E73", "...."),
-    "bias": ("#CC79A7", "\\\\\\\\"),
-    "bayes": ("#F0E442", "xxxx"),
+    "noise": (VERMILION, ""),
+    "initialization": (BLUE, "////"),
+    "sampling": (GREEN, "...."),
+    "bias": (PURPLE, "\\\\\\\\"),
+    "bayes": (YELLOW, "xxxx"),
     "total": ("#555555", ""),
 }
 _MEMBERS = (5, math.inf)
-_WHISKER = {"capsize": 3, "elinewidth": 1.2, "ecolor": "#000000"}
+_WHISKER = {"capsize": 3, "elinewidth": 1.2, "ecolor": BLACK}
 
 
 def draw(split: "Decomposition", axes: Any = None) -> Any:

@@ -15,6 +15,7 @@ from doubletrouble.figures.panel import Panel, table
 from doubletrouble.figures.ratios import along_ratios
 from doubletrouble.figures.spec import FigureSpec, Line
 from doubletrouble.figures.style import Stroke
+from doubletrouble.palette import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION
 from doubletrouble.parameters import Numeric
 from doubletrouble.theory.error import anova, exact_error
 
@@ -25,23 +26,19 @@ if TYPE_CHECKING:
 DIVERGING = ("initialization_sampling", "noise_initialization_sampling")
 FINITE = ("bias", "initialization", "sampling", "noise_sampling")
 _STROKES = {
-    "total": Stroke("Total", "#000000", "-", "", 2.2, "none"),
+    "total": Stroke("Total", BLACK, "-", "", 2.2, "none"),
     "noise_initialization_sampling": Stroke(
-        r"$V_{PX\varepsilon}$: noise, features, inputs", "#D55E00", "-", "o", 1.6, "#D55E00"
+        r"$V_{PX\varepsilon}$: noise, features, inputs", VERMILION, "-", "o", 1.6, VERMILION
     ),
     "initialization_sampling": Stroke(
-        r"$V_{PX}$: features, inputs", "#0072B2", (0, (6, 2)), "s", 1.6, "white"
+        r"$V_{PX}$: features, inputs", BLUE, (0, (6, 2)), "s", 1.6, "white"
     ),
     "noise_sampling": Stroke(
-        r"$V_{X\varepsilon}$: noise, inputs", "#E69F00", (0, (3, 1, 1, 1, 1, 1)), "v", 1.6, "white"
+        r"$V_{X\varepsilon}$: noise, inputs", ORANGE, (0, (3, 1, 1, 1, 1, 1)), "v", 1.6, "white"
     ),
-    "initialization": Stroke(
-        r"$V_P$: features alone", "#56B4E9", (0, (2.5, 1.2)), "P", 1.6, "#56B4E9"
-    ),
-    "sampling": Stroke(
-        r"$V_X$: inputs alone", "#009E73", (0, (5, 1.5, 1, 1.5)), "^", 1.6, "#009E73"
-    ),
-    "bias": Stroke("Bias", "#CC79A7", (0, (1.2, 1.0)), "D", 1.9, "white"),
+    "initialization": Stroke(r"$V_P$: features alone", SKY, (0, (2.5, 1.2)), "P", 1.6, SKY),
+    "sampling": Stroke(r"$V_X$: inputs alone", GREEN, (0, (5, 1.5, 1, 1.5)), "^", 1.6, GREEN),
+    "bias": Stroke("Bias", PURPLE, (0, (1.2, 1.0)), "D", 1.9, "white"),
 }
 
 

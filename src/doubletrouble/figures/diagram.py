@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from doubletrouble.errors import require
 from doubletrouble.figures import drawing
 from doubletrouble.figures.spec import Table
+from doubletrouble.palette import BLACK, VERMILION
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -79,8 +80,8 @@ def draw(axes: "Axes", diagram: Diagram) -> None:
     axes.axis("off")
     looks = {
         FIXED: {"color": "#8a8a8a", "linewidth": 0.7, "linestyle": (0, (4, 2))},
-        TRAINED: {"color": "#D55E00", "linewidth": 1.8},
-        SHARED: {"color": "#000000", "linewidth": 1.1},
+        TRAINED: {"color": VERMILION, "linewidth": 1.8},
+        SHARED: {"color": BLACK, "linewidth": 1.1},
     }
     for edge in diagram.edges:
         a, b = diagram.nodes[edge.start], diagram.nodes[edge.end]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from doubletrouble.errors import require
+from doubletrouble.palette import BLACK, BLUE, GREEN, PURPLE, VERMILION
 from doubletrouble.parameters import FloatArray
 
 if TYPE_CHECKING:
@@ -76,20 +77,20 @@ class Stroke(NamedTuple):
 
 # In the order of the legend; the first is drawn underneath.
 STROKES: dict[str, Stroke] = {
-    "total": Stroke("Total", "#000000", "-", "", 2.2, "none"),
-    "noise": Stroke("Noise", "#D55E00", "-", "o", 1.5, "#D55E00"),
-    "initialization": Stroke("Initialization", "#0072B2", (0, (6, 2)), "s", 1.5, "white"),
-    "sampling": Stroke("Sampling", "#009E73", (0, (5, 1.5, 1, 1.5)), "^", 1.5, "#009E73"),
-    "bias": Stroke("Bias", "#CC79A7", (0, (1.2, 1.0)), "D", 1.9, "white"),
+    "total": Stroke("Total", BLACK, "-", "", 2.2, "none"),
+    "noise": Stroke("Noise", VERMILION, "-", "o", 1.5, VERMILION),
+    "initialization": Stroke("Initialization", BLUE, (0, (6, 2)), "s", 1.5, "white"),
+    "sampling": Stroke("Sampling", GREEN, (0, (5, 1.5, 1, 1.5)), "^", 1.5, GREEN),
+    "bias": Stroke("Bias", PURPLE, (0, (1.2, 1.0)), "D", 1.9, "white"),
 }
 
 # For curves that differ in a number, K say: in the order of the curves.
 SERIES: tuple[Stroke, ...] = (
-    Stroke("", "#000000", "-", "o", 1.7, "#000000"),
-    Stroke("", "#D55E00", (0, (6, 2)), "s", 1.7, "white"),
-    Stroke("", "#0072B2", (0, (5, 1.5, 1, 1.5)), "^", 1.7, "#0072B2"),
-    Stroke("", "#009E73", (0, (1.2, 1.0)), "D", 2.0, "white"),
-    Stroke("", "#CC79A7", (0, (3, 1, 1, 1, 1, 1)), "v", 1.7, "#CC79A7"),
+    Stroke("", BLACK, "-", "o", 1.7, BLACK),
+    Stroke("", VERMILION, (0, (6, 2)), "s", 1.7, "white"),
+    Stroke("", BLUE, (0, (5, 1.5, 1, 1.5)), "^", 1.7, BLUE),
+    Stroke("", GREEN, (0, (1.2, 1.0)), "D", 2.0, "white"),
+    Stroke("", PURPLE, (0, (3, 1, 1, 1, 1, 1)), "v", 1.7, PURPLE),
 )
 
 

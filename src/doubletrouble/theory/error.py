@@ -51,15 +51,17 @@ def exact_error(
     return ErrorTerms(**dict(zip(_ERRORTERMS, parts, strict=True)))
 
 
-def anova(problem: AnyProblem) -> AnovaTerms:
-    """Return the symmetric split of one model's test error: main effects and interactions.
+def anova(problem: AnyProblem, n_members: Numeric = 1, scheme: str = "ensemble") -> AnovaTerms:
+    """Return the symmetric split of the test error: main effects and interactions.
+
+    It is that of one model, or of K averaged as in `exact_error`.
 
     >>> from doubletrouble import Problem
     >>> at_peak = anova(Problem(features_per_dim=1.0, samples_per_dim=1.0, ridge=0.0))
     >>> round(at_peak.initialization, 4), at_peak.initialization_sampling
     (0.2473, inf)
     """
-    parts = evaluate(problem, 1, "ensemble", _effects)
+    parts = evaluate(problem, n_members, scheme, _effects)
     return AnovaTerms(**dict(zip(_ANOVATERMS, parts, strict=True)))
 
 
@@ -80,9 +82,9 @@ def _effects(p: Split, w: Weights, times: Product) -> tuple[FloatArray, ...]:
     """Bias, V_P, V_X, V_PX, V_Xε and V_PXε."""
     return (
         w.signal * p.missed + w.nonlinear,
-        w.signal * p.features,
-        times(w.signal, p.data) + times(w.nonlinear, p.noise_shared),
-        times(w.signal, p.features_data) + times(w.nonlinear, p.noise_own),
-        times(w.noise, p.noise_shared),
-        times(w.noise, p.noise_own),
+        times(w.member, w.signal * p.features),
+        times(w.data, times(w.signal, p.data) + times(w.nonlinear, p.noise_shared)),
+        times(w.member, times(w.signal, p.features_data) + times(w.nonlinear, p.noise_own)),
+        times(w.noise, times(w.data, p.noise_shared)),
+        times(w.noise, times(w.member, p.noise_own)),
     )

@@ -31,7 +31,7 @@ import numpy as np
 
 from doubletrouble.parameters import FloatArray
 from doubletrouble.theory.balance import Balance
-from doubletrouble.theory.modes import Modes
+from doubletrouble.theory.modes import BoolArray, Modes
 
 _VANISHING = 1e-250
 NO_SAMPLES = 1e-150  # only data divided among very many learners are so few
@@ -53,14 +53,18 @@ class Split(NamedTuple):
     unused_samples: FloatArray  # the square root of training over test error
 
 
-def split(balance: Balance, modes: Modes) -> Split:
-    """Evaluate the formulas above (also on complex numbers, for derivatives)."""
+def split(balance: Balance, modes: Modes, joint: FloatArray | None = None) -> Split:
+    """Evaluate the formulas above (also on complex numbers, for derivatives).
+
+    `joint` is AB + B e/P + A e/N, where it is known better than by adding up.
+    """
     L, M, A, B, e_P, e_N, Q_N = balance
     missed = modes.weigh(M * M)
     rest = B + e_N
     features = modes.weigh(L * M) * (e_P / (A + e_P))
     shared = Q_N / rest
-    own = e_P / (A * B + B * e_P + A * e_N) * (e_N / rest)  # in this order: no underflow
+    joint = A * B + B * e_P + A * e_N if joint is None else joint
+    own = e_P / joint * (e_N / rest)  # in this order: no underflow
     return Split(
         overlap=modes.weigh(L),
         square=modes.weigh(L * L),
@@ -78,17 +82,27 @@ def split_at(
     modes: Modes, features: FloatArray, samples: FloatArray, spare: FloatArray, ridge: FloatArray
 ) -> Split:
     """Solve the balance equation at ridge r, limits included, and split; `spare` is P - N."""
+    samples, ridge, limit = solvable(modes, features, samples, ridge)
+    parts = split(modes.solve(features, samples, spare, ridge), modes)
+    if not np.any(limit):
+        return parts
+    return Split(*(np.where(limit, settled(value), value) for value in parts))
+
+
+def solvable(
+    modes: Modes, features: FloatArray, samples: FloatArray, ridge: FloatArray
+) -> tuple[FloatArray, FloatArray, BoolArray]:
+    """N and r at which to solve instead, and where that is, since the limit itself is 0/0."""
     high, empty = ridge > 1 / _VANISHING, samples < NO_SAMPLES
     low = modes.saturated(features, samples) & (ridge < _TINY_RIDGE)
     limit = high | low | empty
-    if not np.any(limit):
-        return split(modes.solve(features, samples, spare, ridge), modes)
-    ridge = np.where(high, 1 / _VANISHING, np.where(low, _VANISHING, ridge))
-    samples = np.where(empty, _VANISHING, samples)
+    if np.any(limit):
+        ridge = np.where(high, 1 / _VANISHING, np.where(low, _VANISHING, ridge))
+        samples = np.where(empty, _VANISHING, samples)
+    return samples, ridge, limit
 
-    def settled(value: FloatArray) -> FloatArray:
-        near = np.where(value < _NEGLIGIBLE, 0.0, value)
-        return np.where(limit, np.where(near > 1 / _NEGLIGIBLE, np.inf, near), value)
 
-    parts = split(modes.solve(features, samples, spare, ridge), modes)
-    return Split(*(settled(value) for value in parts))
+def settled(value: FloatArray) -> FloatArray:
+    """What a value 250 decades out says of the limit: 0, inf or itself."""
+    near = np.where(np.abs(value) < _NEGLIGIBLE, 0.0, value)
+    return np.where(np.abs(near) > 1 / _NEGLIGIBLE, np.copysign(np.inf, near), near)

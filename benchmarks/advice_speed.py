@@ -1,0 +1,39 @@
+"""How long `advise` takes on random problems, and how far its allocations are from brute force."""
+
+import time
+
+import numpy as np
+
+import doubletrouble as dt
+from tests.advice.brute_force import least, least_at_this_ridge, random_problem, sizes
+
+PROBLEMS = 50
+WAYS = [(s, c) for s in ("ensemble", "divide") for c in ("features", "training")]
+
+
+def main() -> None:
+    dt.advise(dt.Problem())  # imports
+    for spectral, count in ((False, PROBLEMS), (True, PROBLEMS // 5)):
+        seconds, fixed, free = [], [], []
+        for seed in range(count):
+            problem, budget = random_problem(np.random.default_rng(seed), spectral=spectral)
+            scheme, cost = WAYS[seed % 4]
+            if cost == "training":
+                budget *= sizes(problem)[1] ** 2
+            start = time.perf_counter()
+            found = dt.advise(problem, budget, scheme=scheme, cost=cost)
+            seconds.append(time.perf_counter() - start)
+            asked = (problem, budget, scheme, cost)
+            fixed.append(found.best_at_this_ridge.total - least_at_this_ridge(*asked))
+            free.append(found.best.total - least(*asked))
+        kind = "measured spectra" if spectral else "isotropic problems"
+        print(
+            f"{count} {kind}: median {1e3 * np.median(seconds):.0f} ms, "
+            f"longest {1e3 * max(seconds):.0f} ms"
+        )
+        for name, above in (("λ kept", fixed), ("λ free", free)):
+            print(f"  {name}: {min(above):.1e} to {max(above):.1e} above brute force")
+
+
+if __name__ == "__main__":
+    main()

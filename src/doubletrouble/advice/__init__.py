@@ -1,0 +1,1 @@
+"""What to change: width, ensemble size, ridge, or the amount of data."""

@@ -1,0 +1,232 @@
+r"""The best P, K and λ under a budget, by search.
+
+For every number of models K the budget leaves a greatest width. What is then searched, for every K:
+
+- **λ free:** the ridge. More features never hurt at the best ridge ([simon2023]; for divided data
+  we have only ever seen the same), so that P is the greatest width.
+- **λ kept:** the width, since next to P = N more of it does hurt. Models that share the data are
+  never too many, so that widths which K + 1 models could have, too, need not be tried; for divided
+  data all are.
+
+K runs over whole numbers that grow by factors, and then over those between the neighbours of the
+best. A plateau is left at its cheapest point: the fewest models, then the fewest features.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from doubletrouble.advice.cost import widest
+from doubletrouble.advice.option import changed, samples, width
+from doubletrouble.advice.zoom import STAGES, zoom
+from doubletrouble.glossary import N_FEATURES
+from doubletrouble.parameters import FloatArray
+from doubletrouble.theory.error import exact_error
+from doubletrouble.theory.modes import modes_of
+from doubletrouble.theory.points import AnyProblem, prepare
+
+_FEW = np.array([1, 2, 3, 4, 5, 6, 7, 8, 10, 12], dtype=np.float64)
+_MEMBERS = np.concatenate([_FEW, 2.0 ** np.arange(4, 41)])
+_BETWEEN = 4  # numbers of models tried between two others
+_ROUNDS = 12
+_PROMISING = 1.1  # a dip that is shallower by a tenth is not looked into
+_FLAT = 1e-9
+_NEAR = 1e-4  # numbers of models this close have errors equal to the eighth digit
+_SAME = 1e-10  # errors this close are equal: the cheaper one is taken
+_NOTHING = 1e-13  # and so are those this small, as shares of the target's power
+_NARROWEST, _WIDEST = N_FEATURES.low, N_FEATURES.high  # the least P there is, and the largest
+_AS_GOOD_AS_INF = 1e5  # a best width of so many times the samples: the more, the better
+_RIDGES = np.geomspace(1e-16, 1e12, 29)  # in units of the kernel's weight over its data
+_CELL = 9  # widths between those of K and K + 1 models
+# widths in units of the samples: everywhere, and closer where the peak is
+_WIDTHS = np.unique(
+    np.concatenate([
+        np.geomspace(1e-12, 1e-5, 8), np.geomspace(1e-4, 1e4, 41), np.geomspace(1e5, 1e8, 4),
+        1 - np.array([0.3, 0.2, 0.1, 0.05, 0.02, 0.01]), 1 + np.array([0.01, 0.05, 0.1, 0.3]),
+    ])
+)  # fmt: skip
+
+
+class Allocation(NamedTuple):
+    """How many models, how wide, with which ridge; and the total error."""
+
+    members: float
+    width: float
+    ridge: float
+    total: float
+
+
+class _Profile(NamedTuple):
+    """The least error for each number of models, and where (a width, or a ridge)."""
+
+    members: FloatArray
+    at: FloatArray
+    total: FloatArray
+
+
+class Search:
+    """The allocations of one problem under one budget."""
+
+    def __init__(
+        self, problem: AnyProblem, scheme: str, budget: float, cost: str, *, free: bool
+    ) -> None:
+        self._problem, self._scheme, self._free = problem, scheme, free
+        self._ridge = float(problem.ridge)  # type: ignore[arg-type]
+        self._budget, self._cost = budget, cost
+        self._samples, self._power = samples(problem), _power(problem)
+        self._modes = modes_of(problem)
+
+    def best(self) -> Allocation:
+        """The best allocation; with λ free, λ is near the best."""
+        members = self._members()
+        profile = self._profile(members)
+        for start in self._minima(profile):
+            profile = self._refined(profile, start)
+        place = _first(profile.total, self._power)
+        K, at, total = (float(v[place]) for v in profile)
+        if self._free:
+            return Allocation(K, float(self._widest(np.array([K]))[0]), at, total)
+        return Allocation(K, self._polished(K, at, total), self._ridge, total)
+
+    def _members(self) -> FloatArray:
+        """Numbers of models to begin with: up to very narrow ones, or very small parts."""
+        if np.isinf(self._budget) and self._scheme == "ensemble":  # one model is as good as any
+            return _MEMBERS[:1]
+        wide = self._widest(_MEMBERS)
+        enough = wide > max(_NARROWEST, 1e-6 * min(self._samples, float(wide[0])))
+        if self._scheme == "divide":
+            enough &= _MEMBERS <= 1e6
+        enough[0] = True
+        return _MEMBERS[enough]
+
+    def _polished(self, members: float, at: float, total: float) -> float:
+        """The width to more digits, if it is not one of the ends."""
+        K, most = np.array([members]), float(self._widest(np.array([members]))[0])
+        if not 0 < at < most:
+            return at
+        ends = (np.array([at * 0.999]), np.array([min(at * 1.001, most)]))
+        found, _ = zoom(lambda i, x: self._total(K, i, x), *ends, np.array([at]), np.array([total]))
+        return float(min(found[0], most))
+
+    def _widest(self, members: FloatArray) -> FloatArray:
+        most = widest(self._budget, self._samples, members, self._scheme, self._cost)
+        return _possible(most)
+
+    def _minima(self, profile: _Profile) -> list[float]:
+        """The numbers of models that are better than both neighbours, the best two."""
+        padded = np.concatenate([[np.inf], profile.total, [np.inf]])
+        dips = np.flatnonzero((padded[1:-1] <= padded[:-2]) & (padded[1:-1] <= padded[2:]))
+        order = dips[np.argsort(profile.total[dips], kind="stable")]
+        good = profile.total[order] <= _PROMISING * profile.total.min()
+        return [float(profile.members[i]) for i in order[good][:2]]
+
+    def _refined(self, profile: _Profile, members: float) -> _Profile:
+        """Look between the neighbours of a number of models, until none is left between."""
+        for _ in range(_ROUNDS):
+            place = int(np.searchsorted(profile.members, members))
+            low = profile.members[max(place - 1, 0)]
+            high = profile.members[min(place + 1, profile.members.size - 1)]
+            beside = profile.total[max(place - 1, 0) : place + 2]
+            flat = beside.max() <= beside.min() * (1 + _FLAT)  # what lies between is no better
+            if flat or high - low <= _NEAR * members:
+                break
+            tried: FloatArray = np.unique(np.rint(np.geomspace(low, high, 2 * _BETWEEN + 1)))
+            tried = np.setdiff1d(tried, profile.members)
+            if tried.size == 0:
+                break
+            new = self._profile(tried)
+            both = [np.concatenate(pair) for pair in zip(profile, new, strict=True)]
+            order = np.argsort(both[0])
+            profile = _Profile(*(v[order] for v in both))
+            near = (profile.members >= low) & (profile.members <= high)
+            members = float(profile.members[near][np.argmin(profile.total[near])])
+        return profile
+
+    def _profile(self, members: FloatArray) -> _Profile:
+        """The least error of each number of models."""
+        grid = self._ridges(members) if self._free else self._widths(members)
+        rows = np.arange(members.size)
+        index = np.repeat(rows, grid.shape[1])
+        total = self._total(members, index, grid.ravel()).reshape(grid.shape)
+        place = np.array([_first(row, self._power) for row in total])
+        at, least = grid[rows, place], total[rows, place]
+        low = _between(grid[rows, np.maximum(place - 1, 0)], grid)
+        high = _between(grid[rows, np.minimum(place + 1, grid.shape[1] - 1)], grid)
+        at, least = zoom(lambda i, x: self._total(members, i, x), low, high, at, least)
+        return _Profile(members, at if self._free else np.minimum(at, self._widest(members)), least)
+
+    def _total(
+        self, members: FloatArray, index: npt.NDArray[np.int_], at: FloatArray
+    ) -> FloatArray:
+        """The error of `members[index]` models at a ridge, or at a width."""
+        K = members[index]
+        if self._free:
+            problem = changed(self._problem, width=self._widest(K), ridge=at)
+        else:
+            problem = changed(self._problem, width=_possible(at))
+        return np.asarray(exact_error(problem, K, self._scheme).total)
+
+    def _ridges(self, members: FloatArray) -> FloatArray:
+        """No ridge, any, and infinitely much."""
+        N = np.array([self._samples])
+        # a few features or samples are penalized more: r is against y, which grows with both
+        small = np.minimum(self._widest(members), self._samples)[:, None]
+        inside = _RIDGES / np.minimum(small, 1.0)
+        ends = np.zeros((members.size, 1)), np.full((members.size, 1), np.inf)
+        return np.hstack([ends[0], self._modes.own_ridge(inside, N), ends[1]])
+
+    def _widths(self, members: FloatArray) -> FloatArray:
+        """The widths worth trying, for each number of models."""
+        most = self._widest(members)[:, None]
+        if self._scheme == "ensemble" and np.isinf(self._budget):
+            return most
+        if self._scheme == "ensemble":
+            least = self._widest(members + 1)[:, None]
+            return np.hstack([least * (most / least) ** np.linspace(0, 1, _CELL)[:-1], most])
+        some = np.clip(_WIDTHS * self._samples / members[:, None], _NARROWEST, _WIDEST)
+        return np.sort(np.hstack([np.minimum(some, most), most]))
+
+
+def _first(values: FloatArray, power: float) -> int:
+    """The first that is as small as any; `power` is that of the target."""
+    least = values.min()
+    return int(np.argmax(values <= least * (1 + _SAME) + _NOTHING * power))
+
+
+def _power(problem: AnyProblem) -> float:
+    """The power of the target, or of what there is in its place."""
+    point = prepare(problem, 1, "ensemble")[1]
+    F, G, tau = point.signal, point.nonlinear_signal, point.noise
+    return float(F**2 + G**2 or tau**2)
+
+
+def _between(ends: FloatArray, grid: FloatArray) -> FloatArray:
+    """Ends of a logarithmic scale: in the place of 0 and inf, the numbers next to them."""
+    inside = np.isfinite(grid) & (grid > 0)
+    least = np.where(inside, grid, np.inf).min(axis=1)
+    most = np.where(inside, grid, 0.0).max(axis=1)
+    return np.where(least > most, 1.0, np.clip(ends, least, np.maximum(least, most)))
+
+
+def _possible(widths: FloatArray) -> FloatArray:
+    """Widths that there are, after rounding."""
+    return np.where(np.isinf(widths), widths, np.clip(widths, _NARROWEST, _WIDEST))
+
+
+def best_of_many(problem: AnyProblem) -> float:
+    """The width at which infinitely many models that share the data are best, at this ridge."""
+    usual = np.clip(_WIDTHS * samples(problem), _NARROWEST, _WIDEST)
+    grid = np.unique(np.append(usual, [width(problem), np.inf]))
+
+    def total(_: object, P: FloatArray) -> FloatArray:
+        return np.asarray(exact_error(changed(problem, width=_possible(P)), np.inf).total)
+
+    found = total(None, grid)
+    if found.max() <= found.min() * (1 + _SAME):  # nothing to choose
+        return max(width(problem), samples(problem))
+    place = _first(found, _power(problem))
+    low, high = grid[max(place - 1, 0)], grid[min(place + 1, grid.size - 2)]
+    one = [np.array([v]) for v in (low, high, grid[place], found[place])]
+    at, _ = zoom(total, one[0], one[1], one[2], one[3], 2 * STAGES)
+    return float(_possible(at)[0]) if at[0] < _AS_GOOD_AS_INF * samples(problem) else np.inf

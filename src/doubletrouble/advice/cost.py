@@ -1,0 +1,57 @@
+r"""What models cost, and how wide they may be for it.
+
+Two measures, in the problem's own units (per D and D³ for ratios to the dimension):
+
+    features   P K                       what is stored, and evaluated at every prediction
+    training   K n P min(n, P)           n = N, or N/K of divided data
+
+A ridge fit needs the smaller of the two Gram matrices of n samples and P features, and solves with
+it: both take n P min(n, P) operations, up to a constant. One factorization serves every ridge, so
+that choosing λ is free.
+"""
+
+import numpy as np
+
+from doubletrouble.parameters import FloatArray
+
+COSTS = ("features", "training")
+
+
+def check_cost(cost: object) -> None:
+    """Refuse what is no measure of cost."""
+    if not isinstance(cost, str) or cost not in COSTS:
+        raise ValueError(f"cost must be one of {', '.join(COSTS)}, got {cost!r}")
+
+
+def total_features(width: float, members: float) -> float:
+    """P K."""
+    return width * members
+
+
+def training_cost(width: float, samples: float, members: float, scheme: str) -> float:
+    """K n P min(n, P)."""
+    P, N, K = width, samples, members
+    n = N / K if scheme == "divide" else N
+    smaller = min(n, P)
+    if smaller == 0:  # data divided for ever: the cost falls as 1/K
+        return 0.0
+    return (N if scheme == "divide" else K * N) * P * smaller
+
+
+def cost_of(width: float, samples: float, members: float, scheme: str, cost: str) -> float:
+    """What models cost in one of the measures."""
+    if cost == "features":
+        return total_features(width, members)
+    return training_cost(width, samples, members, scheme)
+
+
+def widest(
+    budget: float, samples: float, members: FloatArray, scheme: str, cost: str
+) -> FloatArray:
+    """The most features each of K models can have: the inverse of the cost, in P."""
+    C, N, K = budget, samples, members
+    if cost == "features":
+        return C / K
+    n = N / K if scheme == "divide" else np.full_like(K, N)
+    each = C / N if scheme == "divide" else C / (K * N)  # P min(n, P)
+    return np.where(each >= n * n, each / n, np.sqrt(each))

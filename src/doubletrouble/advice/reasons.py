@@ -1,0 +1,167 @@
+"""Why: the numbers of an advice as sentences."""
+
+import math
+from typing import TYPE_CHECKING
+
+from doubletrouble.advice.option import Option
+from doubletrouble.advice.units import Units
+from doubletrouble.advice.words import CAUSES, largest, models, noise_ratios, said, share
+
+if TYPE_CHECKING:
+    from doubletrouble.advice.result import Advice
+
+_VERBS = {
+    "regularize": "Regularize", "widen": "Widen", "ensemble": "Ensemble", "divide": "Divide",
+    "collect": "Collect",
+}  # fmt: skip
+_SAME = 1e-9
+
+
+def reasons(advice: "Advice") -> tuple[str, ...]:
+    """Every reason, the advice itself first."""
+    units = Units.of(advice.now.problem, advice.dim)
+    found = (
+        _choice(advice), _present(advice.now), _equal_cost(advice), _a_little(advice),
+        _best(advice, units), _at_this_ridge(advice, units), _many(advice, units),
+        _marginal(advice, units),
+    )  # fmt: skip
+    return tuple(sentence for sentence in found if sentence)
+
+
+def _choice(advice: "Advice") -> str:
+    now, choice = advice.now, advice.choice
+    if choice is now:
+        return f"Leave it: no single change takes the error below {said(now.total)}."
+    price = {
+        "regularize": "which costs nothing", "collect": "for twice the data",
+    }.get(choice.name, "for twice the features")  # fmt: skip
+    ridge = f" = {said(choice.ridge)}" if choice.name == "regularize" else ""
+    return (
+        f"{_VERBS[choice.name]}: of the single changes, {choice.label}{ridge} helps most and takes "
+        f"the error from {said(now.total)} to {said(choice.total)}, {price}."
+    )
+
+
+def _present(now: Option) -> str:
+    if math.isinf(now.total):
+        return "Now the error is infinite: P = N without ridge, where the fit is all but singular."
+    if now.total == 0:
+        return "Now the error is 0."
+    name = largest(now.error)
+    part = share(float(getattr(now.error, name)), now.total)
+    return f"Now {part} of the error of {said(now.total)} is {name}: {CAUSES[name]}."
+
+
+def _equal_cost(advice: "Advice") -> str:
+    options = [advice[name] for name in ("widen", "ensemble", "divide")]
+    least, *others = sorted(options, key=lambda option: option.total)
+    if not least.total < min(others[0].total, advice.now.total) * (1 - _SAME):
+        return ""
+    rest = " and ".join(f"{one.label} {said(one.total)}" for one in others)
+    whole, parts = advice["ensemble"].error, advice["divide"].error
+    why = {
+        "widen": "one wide model is better than two narrow ones",
+        "ensemble": "averaging removes what depends on the features, and each model keeps all data",
+        "divide": f"averaging over parts of the data leaves noise of {said(float(parts.noise))} in "
+                  f"place of {said(float(whole.noise))}, for a bias of {said(float(parts.bias))} "
+                  f"in place of {said(float(whole.bias))}",
+    }[least.name]  # fmt: skip
+    return f"For twice the features, {least.label} gives {said(least.total)}, {rest}: {why}."
+
+
+def _a_little(advice: "Advice") -> str:
+    """Said where it matters: next to the peak."""
+    now, little, more = advice.now, advice["widen_a_little"], advice["ensemble"]
+    if not (1 <= now.width / now.samples < 2 and more.total < little.total * (1 - _SAME)):
+        return ""
+    return (
+        f"So close beyond the peak at P = N, {more.label} ({said(more.total)}) also beats a little "
+        f"more width, {little.label} ({said(little.total)})."
+    )
+
+
+def _best(advice: "Advice", units: Units) -> str:
+    best, budget = advice.best, units.budget(advice.budget, advice.cost)
+    if math.isinf(best.ridge):
+        return f"At the best λ, ∞, all models predict zero, with an error of {said(best.total)}."
+    why = ""
+    if best.n_members == 1 and math.isfinite(best.width):
+        why = ": at its best ridge one wide model beats several narrow ones"
+    elif best.n_members > 1 and advice.cost == "training":
+        cheap = "parts of the data" if best.scheme == "divide" else "narrow models"
+        why = f": {cheap} are cheaper to fit, so that more models can be averaged"
+    return (
+        f"Under a budget of {budget}, {_what(best, units)} with λ = {said(best.ridge)}{_how(best)} "
+        f"{_verb(best)} best, with an error of {said(best.total)}{why}."
+    )
+
+
+def _at_this_ridge(advice: "Advice", units: Units) -> str:
+    best, now = advice.best_at_this_ridge, advice.now
+    if best.total >= now.total * (1 - _SAME):
+        return "With λ as it is, no other allocation is better than the present one."
+    if best.width < 1e-6 * best.samples:
+        return (
+            f"With λ as it is nothing is better than to predict zero, with an error of "
+            f"{said(best.total)}."
+        )
+    return (
+        f"With λ as it is, {_what(best, units)}{_how(best)} would be best, with an error of "
+        f"{said(best.total)}."
+    )
+
+
+def _many(advice: "Advice", units: Units) -> str:
+    many, narrow = advice.many_at_best_width, advice.prefers_narrow
+    if many.width < 1e-6 * many.samples:
+        return "Infinitely many models at this λ would do best to predict zero."
+    if math.isinf(many.width):
+        what = "with as many features as can be"
+    elif narrow:
+        what = f"with fewer features than samples, {units.width(many.width)}"
+    else:
+        what = f"with as many features as samples, or more, {units.width(many.width)}"
+    found = f"Infinitely many models at this λ are best {what}"
+    ratios = noise_ratios(many.problem)
+    why = ""
+    if ratios and narrow == (ratios[0] > ratios[1]):  # which decides when there is no ridge
+        noisy = "labels are so noisy that narrowness helps" if narrow else "labels are clean enough"
+        sign = ">" if narrow else "≤"
+        why = f": {noisy}, σ²/F² = {said(ratios[0])} {sign} μ⋆²/μ₁² = {said(ratios[1])}"
+    return f"{found} ({said(many.total)}){why}."
+
+
+def _marginal(advice: "Advice", units: Units) -> str:
+    worth = advice.marginal.features_per_sample
+    sample, feature = (
+        advice.marginal.sample_at_best_ridge, advice.marginal.feature_at_best_ridge,
+    )  # fmt: skip
+    if sample <= 0 and feature <= 0:
+        return "At the best λ neither a sample nor a feature is worth anything."
+    more = "" if advice.now.n_members == 1 else " of every model"
+    if math.isinf(worth):
+        return "At the best λ one more sample helps, and one more feature is worth nothing."
+    found = (
+        f"At the best λ one more sample is worth {said(worth)} features{more}: the error falls by "
+        f"{said(sample / units.scale)} per unit of {units.samples} and by "
+        f"{said(feature / units.scale)} per unit of {units.features}"
+    )
+    harm = [name for name in ("sample", "feature") if getattr(advice.marginal, name) < 0]
+    if harm:
+        here = " or one more ".join(harm)
+        return f"{found}; with λ as it is, one more {here} would even raise the error."
+    return f"{found}."
+
+
+def _what(option: Option, units: Units) -> str:
+    each = "" if option.n_members == 1 else " each"
+    return f"{models(option.n_members)} of {units.width(option.width)}{each}"
+
+
+def _verb(option: Option) -> str:
+    return "is" if option.n_members == 1 else "are"
+
+
+def _how(option: Option) -> str:
+    return ", each on its own part of the data" if option.scheme == "divide" and (
+        option.n_members > 1) else ""  # fmt: skip

@@ -1,0 +1,163 @@
+"""What `advise` returns: the options, and what they say together."""
+
+import json
+import math
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any
+
+from doubletrouble.advice.marginal import Marginal
+from doubletrouble.advice.option import Option
+from doubletrouble.advice.reasons import reasons
+from doubletrouble.advice.table import bars, ratio, table
+from doubletrouble.advice.units import Units
+from doubletrouble.results import ErrorTerms
+
+PARTS = tuple(f.name for f in fields(ErrorTerms))
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Advice:
+    """The exact error now, after every single change, and at its best under a budget.
+
+    `advice["widen"]` is one of the changes by name; `print(advice)` shows everything.
+    """
+
+    now: Option
+    changes: tuple[Option, ...]
+    best: Option  # P, K and λ under the budget
+    best_at_this_ridge: Option  # P and K under it, λ as it is
+    many_at_best_width: Option  # infinitely many, on all data, λ as it is, at the width they like
+    marginal: Marginal  # the value of one more sample, and of one more feature
+    budget: float
+    cost: str  # "features" or "training": what the budget is of
+    dim: float | None = None  # D, where P and N are to be shown as counts
+
+    @cached_property
+    def reasons(self) -> tuple[str, ...]:
+        """Why, a sentence or two each; the first one is the advice."""
+        return reasons(self)
+
+    def __getitem__(self, name: str) -> Option:
+        """An option by its name."""
+        options = {option.name: option for option in self.options}
+        if name not in options:
+            raise KeyError(f"option must be one of {', '.join(options)}, got {name!r}")
+        return options[name]
+
+    @property
+    def options(self) -> tuple[Option, ...]:
+        """Now, every change, and the best allocations, in the order of the table."""
+        return (
+            self.now,
+            *self.changes,
+            self.many_at_best_width,
+            self.best_at_this_ridge,
+            self.best,
+        )
+
+    @property
+    def choice(self) -> Option:
+        """The single change after which the error is least; `now` where none helps.
+
+        Of equal ones the cheaper: the ridge, then the features, then the samples. What infinitely
+        many models would give is no choice.
+        """
+        names = ("regularize", "widen", "ensemble", "divide", "collect")
+        least = self.now
+        for option in (self[name] for name in names):
+            if option.total < least.total * (1 - 1e-9):
+                least = option
+        return least
+
+    @property
+    def prefers_narrow(self) -> bool:
+        """Whether infinitely many models like fewer features than there are samples, P < N.
+
+        Without ridge they do if and only if σ²/F² > μ⋆²/μ₁², σ² = τ² + F⋆² being all the noise.
+        """
+        return self.many_at_best_width.width < self.many_at_best_width.samples
+
+    @property
+    def reason(self) -> str:
+        """Why, as a paragraph."""
+        return " ".join(self.reasons)
+
+    def table(self) -> str:
+        """One line an option: error, P, K, λ, its cost and its parts."""
+        return table(self)
+
+    def bars(self) -> str:
+        """The error of every option as a row of letters, one letter for each cause."""
+        return bars(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, for programs: infinite numbers are "inf" and "-inf", as strict JSON needs."""
+        units = Units.of(self.now.problem, self.dim)
+        found = {
+            "unit": "one" if units.features == "P" else "dimension",  # of features and samples
+            "budget": self.budget * units.scale ** (1 if self.cost == "features" else 3),
+            "cost": self.cost,
+            "choice": self.choice.name,
+            "prefers_narrow": self.prefers_narrow,
+            "options": [_row(option, self.now, units.scale) for option in self.options],
+            "marginal": {
+                **{f.name: getattr(self.marginal, f.name) / units.scale for f in fields(Marginal)},
+                "features_per_sample": self.marginal.features_per_sample,
+            },
+            "reasons": list(self.reasons),
+        }
+        strict: dict[str, Any] = _strict(found)
+        return strict
+
+    def to_json(self) -> str:
+        """The same as text."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draw the error of every option as a bar of its parts; return the axes.
+
+        >>> import matplotlib, doubletrouble as dt
+        >>> matplotlib.use("Agg")
+        >>> dt.advise(dt.Problem()).plot().get_xlabel()
+        'test error'
+        """
+        from doubletrouble.advice.drawing import draw
+
+        return draw(self, axes)
+
+    def __str__(self) -> str:
+        """The table, and the reasons."""
+        return "\n".join([self.table(), "", *self.reasons])
+
+    def __repr__(self) -> str:
+        """The errors."""
+        shown = ", ".join(f"{option.name}={option.total:.4g}" for option in self.options)
+        return f"Advice({shown})"
+
+
+def _row(option: Option, now: Option, scale: float) -> dict[str, Any]:
+    """One option in plain numbers."""
+    return {
+        "name": option.name,
+        "label": option.label,
+        "features": option.width * scale,
+        "samples": option.samples * scale,
+        "n_members": int(option.n_members) if math.isfinite(option.n_members) else math.inf,
+        "scheme": option.scheme,
+        "ridge": option.ridge,
+        "total_features": option.features * scale,
+        "training_cost": option.training * scale**3,
+        "relative_features": ratio(option.features, now.features),
+        "relative_training": ratio(option.training, now.training),
+        **{f"error_{name}": getattr(option.error, name) for name in PARTS},
+        "error_total": option.total,
+    }
+
+
+def _strict(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _strict(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_strict(one) for one in value]
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value

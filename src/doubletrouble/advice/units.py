@@ -1,0 +1,34 @@
+"""P, N and budgets as they are shown: per input dimension, or as counts."""
+
+from typing import NamedTuple
+
+from doubletrouble.advice.words import said
+from doubletrouble.problems import SpectralProblem
+from doubletrouble.theory.points import AnyProblem
+
+
+class Units(NamedTuple):
+    """What to call P and N, and what to multiply them with."""
+
+    features: str
+    samples: str
+    scale: float
+
+    @classmethod
+    def of(cls, problem: AnyProblem, dim: float | None) -> "Units":
+        """Counts for a measured spectrum, and wherever D is known."""
+        if isinstance(problem, SpectralProblem):
+            return cls("P", "N", 1.0)
+        return cls("P/D", "N/D", 1.0) if dim is None else cls("P", "N", dim)
+
+    def width(self, value: float) -> str:
+        """A width with its symbol: P/D = 2."""
+        return f"{self.features} = {said(value * self.scale)}"
+
+    def budget(self, value: float, cost: str) -> str:
+        """What a budget is of."""
+        if cost == "features":
+            per = " per dimension" if self.features == "P/D" else ""
+            return f"{said(value * self.scale)} features{per} in all"
+        per = " (per D³)" if self.features == "P/D" else ""
+        return f"a training cost of {said(value * self.scale**3)}{per}"

@@ -1,0 +1,114 @@
+"""What to change: the error after every single change, and the best allocation of a budget."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from doubletrouble import glossary
+from doubletrouble.advice.advise import advise as advised
+from doubletrouble.advice.cost import COSTS, check_cost
+from doubletrouble.advice.result import Advice
+from doubletrouble.cli.flags import ACTIVATION, FORMS, SCHEME, SIZES, explained, flag, number, takes
+from doubletrouble.cli.output import note, show, show_json, show_lines
+from doubletrouble.cli.question import Question
+from doubletrouble.cli.report import Report, one_form
+from doubletrouble.errors import require
+from doubletrouble.parameters import declared
+from doubletrouble.problems import Problem
+from doubletrouble.sweep.axes import number_axis
+
+_CHARTS = (".png", ".pdf", ".svg")
+_FLAGS = (
+    *(number(f.name, several=False) for f, _ in declared(Problem)),
+    *(number(name, several=False) for name in SIZES),
+    flag("snr", str, f"{explained('snr')}; in the place of --noise", metavar="NUMBER"),
+    ACTIVATION, number("n_members", several=False), SCHEME,
+    flag("budget", str, f"{explained('budget')}; per D and D³, or counts where P, N and D are "
+         "[default: the present cost]", metavar="NUMBER"),
+    flag("cost", str, "'features': P·K; 'training': K·n·P·min(n, P), each on n samples", COSTS[0],
+         choices=COSTS, metavar="NAME"),
+    *FORMS,
+    flag("chart", Path, "Write the bars to this file, too: .png, .pdf or .svg.", metavar="FILE"),
+)  # fmt: skip
+
+
+@takes(*_FLAGS)
+def advise(**given: Any) -> None:
+    """Say what to change: widen, ensemble, regularize, divide, or collect.
+
+    Prints the exact error now and after every single change, what it costs, the best P, K and λ
+    under a budget, the error as bars (a letter for each cause), and the reasons.
+    """
+    one_form(json=given["json"], csv=given["csv"])
+    chart = given["chart"]
+    if chart is not None and chart.suffix not in _CHARTS:
+        raise ValueError(f"chart must end in {', '.join(_CHARTS)}, got {str(chart)!r}")
+    found = _answer(given)
+    if given["json"]:
+        show_json(found.to_dict())
+    elif given["csv"]:
+        _report(found).show(json=False, csv=True)
+    else:
+        show(f"{found.table()}\n\n{found.bars()}\n")
+        for sentence in found.reasons:
+            show_lines(sentence)
+    if chart is not None:
+        _write(found, chart)
+
+
+def _answer(given: Mapping[str, Any]) -> Advice:
+    """Ask the library; with counts, the budget is a count, too."""
+    check_cost(given["cost"])
+    asked = Question.of(_with_noise(given))
+    for name, values in asked.varying.items():
+        raise ValueError(f"{name} must be one number here, got {len(values)} of them")
+    (dim,) = asked.axes.get("dim", (None,))
+    budget = _one("budget", given["budget"], glossary.BUDGET)
+    if budget is not None and dim is not None:
+        budget = budget / (dim if given["cost"] == "features" else dim**3)
+    found = advised(
+        asked.problem, budget, n_members=float(asked.n_members), scheme=given["scheme"],  # type: ignore[arg-type]
+        cost=given["cost"],
+    )  # fmt: skip
+    return replace(found, dim=dim)
+
+
+def _with_noise(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Put τ = F/SNR where the signal-to-noise ratio is given."""
+    words = {name: value for name, value in given.items() if name not in ("snr", "budget")}
+    ratio = _one("snr", given["snr"], glossary.SNR)
+    if ratio is None:
+        return words
+    if given["noise"] is not None:
+        raise ValueError(f"noise must be left out beside snr, got {given['noise']!r}")
+    signal = _one("signal", given["signal"], glossary.SIGNAL)
+    noise = (1.0 if signal is None else signal) / ratio
+    return words | {"noise": repr(noise)}
+
+
+def _one(name: str, text: str | None, spec: Any) -> float | None:
+    """One number of a flag, if it is given."""
+    if text is None:
+        return None
+    values = number_axis(name, text, spec)
+    if len(values) > 1:
+        raise ValueError(f"{name} must be one number here, got {len(values)} of them")
+    return values[0]
+
+
+def _report(found: Advice) -> Report:
+    """A row for every option."""
+    rows = found.to_dict()["options"]
+    return Report(
+        title="", parameters={}, columns={name: [row[name] for row in rows] for name in rows[0]}
+    )
+
+
+def _write(found: Advice, chart: Path) -> None:
+    """Draw the bars into a file."""
+    make = require("matplotlib.figure", "figures").Figure
+    figure = make(figsize=(7.5, 4.4), layout="constrained")
+    found.plot(figure.add_subplot())
+    figure.savefig(chart, dpi=200)
+    note(f"{chart} written")

@@ -1,0 +1,1 @@
+"""The live page: sliders, curves, simulation and advice in a browser."""

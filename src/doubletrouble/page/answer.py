@@ -1,0 +1,165 @@
+"""What the server answers when a control was moved.
+
+The browser sends what it was last told (a query) and the raw values of the controls that moved
+since; it interprets nothing. Whatever arrives is checked here, and something valid comes back.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from doubletrouble.page import address
+from doubletrouble.page.curves import Curves, curves
+from doubletrouble.page.fields import NumberField
+from doubletrouble.page.jobs import Jobs
+from doubletrouble.page.plot import Measured, figure
+from doubletrouble.page.presets import PRESETS
+from doubletrouble.page.screen import Screen
+from doubletrouble.page.setting import View
+from doubletrouble.page.simulation import request
+
+SLIDER, BOX, CHOICE = "slider-", "box-", "choice-"
+_SHOWN_POINTS = {"causes": ("total", "noise", "initialization", "sampling", "bias"),
+                 "effects": ("total", "sampling", "bias")}  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """A view, what had to be changed to get it, and everything drawn of it."""
+
+    view: View
+    notes: tuple[str, ...]
+    drawn: tuple[Curves, ...]
+    measured: tuple[tuple[Measured, ...], ...]
+    figure: dict[str, Any]
+
+    @property
+    def query(self) -> str:
+        """The address of the view."""
+        return address.write(self.view)
+
+    @property
+    def controls(self) -> dict[str, float | str | int]:
+        """The value of every control."""
+        found: dict[str, float | str | int] = {"preset": self.preset}
+        owners: tuple[Any, ...] = (self.view.first, self.view)
+        for owner in owners:
+            for field in owner.fields:
+                value = getattr(owner, field.name)
+                if isinstance(field, NumberField):
+                    if field.slider:
+                        found[SLIDER + field.name] = field.nearest_stop(value)
+                    found[BOX + field.name] = field.write(value)
+                else:
+                    found[CHOICE + field.name] = value
+        return found
+
+    @property
+    def preset(self) -> str:
+        """The figure that is shown, if it is one."""
+        return next((name for name in PRESETS if _preset(self.view, name) == self.view), "")
+
+    @property
+    def spoken(self) -> dict[str, str]:
+        """What a screen reader says of each slider."""
+        return {
+            SLIDER + field.name: f"{field.label} = {field.shown(getattr(owner, field.name))}"
+            for owner in (self.view.first, self.view)
+            for field in owner.fields
+            if isinstance(field, NumberField) and field.slider
+        }
+
+
+def answer(asked: Any, jobs: Jobs) -> Answer:
+    """Answer what a browser sends, whatever that is."""
+    given = asked if isinstance(asked, Mapping) else {}
+    query, moved = given.get("query"), given.get("changes")
+    view, notes = address.read(query if isinstance(query, str) else "")
+    view, more = _moved(view, moved if isinstance(moved, Mapping) else {})
+    screen = Screen(dark=bool(given.get("dark")), narrow=bool(given.get("narrow")))
+    drawn = tuple(curves(view, setting) for setting in view.settings)
+    measured = tuple(_measured(view, place, jobs) for place in range(len(drawn)))
+    return Answer(
+        view=view,
+        notes=(*notes, *more),
+        drawn=drawn,
+        measured=measured,
+        figure=figure(view, drawn, screen, measured),
+    )
+
+
+def _moved(view: View, moved: Mapping[Any, Any]) -> tuple[View, list[str]]:
+    """A view after some controls were moved."""
+    texts: dict[str, str] = {}
+    for control, value in moved.items():
+        if control == "preset":
+            view = _preset(view, str(value))
+        elif control in ("compare", "swap", "single"):
+            view = _compared(view, control)
+        elif text := _text(view, str(control), value):
+            texts[text[0]] = text[1]
+    if "form" in texts and "y" not in texts:  # heights of areas are shares on a linear axis only
+        texts["y"] = "linear" if texts["form"] == "areas" else "log"
+    return address.changed(view, texts)
+
+
+def _preset(view: View, name: str) -> View:
+    """The view of a figure; the sizes of simulations stay as they are."""
+    if name not in PRESETS:
+        return view
+    found, _ = address.read(PRESETS[name].query)
+    return replace(found, dim=view.dim, draws=view.draws, points=view.points, budget=view.budget,
+                   cost=view.cost)  # fmt: skip
+
+
+def _compared(view: View, control: str) -> View:
+    if control == "compare":
+        return replace(view, second=view.first)
+    if control == "single":
+        return replace(view, second=None)
+    return replace(view, first=view.second or view.first, second=view.second and view.first)
+
+
+def _text(view: View, control: str, value: Any) -> tuple[str, str] | None:
+    """The field that a control sets, and the text it sets it to."""
+    kind, _, name = control.partition("-")
+    known = {f.name: f for f in (*view.first.fields, *view.fields)}
+    field = known.get(name)
+    if field is None:
+        return None
+    if kind == "slider" and isinstance(field, NumberField):
+        if not isinstance(value, int | float | str):
+            return None
+        return name, field.write(field.stops[_position(value, len(field.stops))])
+    if kind in ("box", "choice"):
+        return name, str(value if value not in (None, "") else field.write(field.default))
+    return None
+
+
+def _position(value: float | str, count: int) -> int:
+    """A place on a slider, from whatever the browser says."""
+    try:
+        place = round(float(value))
+    except (ValueError, OverflowError):
+        return 0
+    return min(max(place, 0), count - 1)
+
+
+def _measured(view: View, place: int, jobs: Jobs) -> tuple[Measured, ...]:
+    """The points simulated so far for a setting."""
+    try:
+        job = jobs.find(request(view, view.settings[place]))
+    except ValueError:  # beyond what this page simulates
+        return ()
+    points = list(job.points) if job else []
+    if not points:
+        return ()
+    return tuple(
+        Measured(
+            name=name,
+            x=[point["x"] for point in points],
+            value=[point["parts"][name][0] for point in points],
+            error=[point["parts"][name][1] for point in points],
+        )
+        for name in _SHOWN_POINTS[view.split]
+    )

@@ -1,0 +1,91 @@
+"""The frame of a plot: axes, their ends, and the room around them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from doubletrouble.page.curves import Curves
+from doubletrouble.page.fields import NumberField
+from doubletrouble.page.screen import Screen
+from doubletrouble.page.setting import View
+
+_DECADES = 5  # of a logarithmic axis below the total
+_PEAK = 1e3  # how far above the middle of the total an axis goes to show a peak
+_LINEAR_PEAK = 6.0  # the same on a linear axis, which a peak would flatten
+
+
+def limits(view: View, drawn: Sequence[Curves]) -> tuple[float, float]:
+    """The ends of the vertical axis: the total and its parts, but not all of a peak."""
+    totals = np.concatenate([curves.total for curves in drawn])
+    parts = np.concatenate([part for curves in drawn for part in curves.parts.values()])
+    finite = totals[np.isfinite(totals)]
+    if not finite.size or not finite.max() > 0:
+        return 0.0 if view.y == "linear" else 1e-3, 1.0
+    middle = float(np.median(finite)) or float(finite.max())
+    here = [c.here["total"] for c in drawn if np.isfinite(c.here["total"])]
+    if view.y == "linear":
+        reach = min(float(finite.max()), _LINEAR_PEAK * middle)
+        return 0.0, 1.08 * max([reach, *(v for v in here if v <= 4 * _LINEAR_PEAK * middle)])
+    top = min(float(finite.max()), _PEAK * middle)
+    small = parts[(parts > 0) & np.isfinite(parts)]
+    least = min(float(small.min()) if small.size else top, float(finite[finite > 0].min()))
+    return max(least / 1.3, float(finite.min() or top) * 10.0**-_DECADES), 1.4 * top
+
+
+def layout(
+    view: View, drawn: Sequence[Curves], screen: Screen, reach: tuple[float, float],
+    shapes: list[dict[str, Any]], notes: list[dict[str, Any]],
+) -> dict[str, Any]:  # fmt: skip
+    """The layout of a figure, for one setting or for two beside (or below) each other."""
+    axis, (left, right) = view.axis(), view.range()
+    line = {
+        "gridcolor": screen.rule, "linecolor": screen.soft, "tickcolor": screen.soft,
+        "ticks": "outside", "showline": True, "zeroline": False, "exponentformat": "power",
+    }  # fmt: skip
+    short = screen.narrow or len(drawn) > 1
+    words = axis.label if short else f"{axis.label}: {_name(axis)}"
+    x = {**line, "type": view.x, "range": _scaled(view.x, left, right), "title": {"text": words}}
+    y = {**line, "type": view.y, "range": _scaled(view.y, *reach), "title": {"text": "Test error"}}
+    if view.x == "log":
+        x |= {"dtick": 1}
+    if view.y == "log":
+        y |= {"dtick": 1 if reach[1] > 20 * reach[0] else "D2"}
+    layout: dict[str, Any] = {
+        "paper_bgcolor": screen.paper, "plot_bgcolor": screen.paper,
+        "font": {"color": screen.ink, "size": 12 if screen.narrow else 14,
+                 "family": "system-ui, sans-serif"},
+        "margin": _margin(drawn, screen),
+        "hovermode": "x unified",
+        "hoverlabel": {"bgcolor": screen.paper, "font": {"color": screen.ink}},
+        "legend": {"orientation": "h", "y": 1.01 if len(drawn) == 1 else 1.06,
+                   "yanchor": "bottom", "x": 0, "font": {"size": 11 if screen.narrow else 13},
+                   "traceorder": "reversed" if view.form == "areas" else "normal"},
+        "uirevision": f"{view.along}{view.first.per}{view.x}{view.y}{len(drawn)}",
+        "shapes": shapes, "annotations": notes,
+        "xaxis": x, "yaxis": y,
+    }  # fmt: skip
+    if len(drawn) > 1:
+        beside: dict[str, Any] = {"xaxis2": {**x, "anchor": "y2"}, "yaxis2": {**y, "anchor": "x2"}}
+        if screen.narrow:
+            layout["yaxis"]["domain"], beside["yaxis2"]["domain"] = [0.58, 1], [0, 0.42]
+        else:
+            layout["xaxis"]["domain"], beside["xaxis2"]["domain"] = [0, 0.48], [0.52, 1]
+            beside["yaxis2"] |= {"title": {"text": ""}, "showticklabels": False}
+        layout |= beside
+    return layout
+
+
+def _margin(drawn: Sequence[Curves], screen: Screen) -> dict[str, int]:
+    """Room for the numbers of the axes, and for a legend of two or three lines."""
+    if screen.narrow:
+        return {"l": 54, "r": 8, "t": 66, "b": 38}
+    return {"l": 76, "r": 16, "t": 46 if len(drawn) == 1 else 62, "b": 50}
+
+
+def _scaled(scale: str, low: float, high: float) -> list[float]:
+    return [float(np.log10(v)) for v in (low, high)] if scale == "log" else [low, high]
+
+
+def _name(axis: NumberField) -> str:
+    return axis.meaning.split(";")[0]

@@ -1,0 +1,155 @@
+"""What is drawn: the setting of a curve, and the view of one or two of them."""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from doubletrouble.page import fields
+from doubletrouble.page.fields import Field, NumberField
+from doubletrouble.parameters import FloatArray, Numeric
+from doubletrouble.problems import Problem
+
+_CURVE = (
+    fields.SAMPLES, fields.RIDGE, fields.SNR, fields.NONLINEAR, fields.MEMBERS, fields.SCHEME,
+    fields.ACTIVATION,
+)  # fmt: skip
+_LOOK = (
+    fields.ALONG, fields.SPLIT, fields.FORM, fields.X_SCALE, fields.Y_SCALE, fields.POINTS,
+    fields.DIM, fields.DRAWS, fields.COST, fields.BUDGET,
+)  # fmt: skip
+NEAR = 0.25  # how far from P = N curves are denser, in log P
+_BEYOND = 100  # how far an axis goes out of its way to show where a slider stands
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """One learning problem and its ensemble, in the page's terms; F is 1."""
+
+    per: str = fields.PER.default
+    width: float = fields.WIDTH["N"].default
+    samples: float = fields.SAMPLES.default
+    ridge: float = fields.RIDGE.default
+    snr: float = fields.SNR.default
+    nonlinear: float = fields.NONLINEAR.default
+    members: float = fields.MEMBERS.default
+    scheme: str = fields.SCHEME.default
+    activation: str = fields.ACTIVATION.default
+
+    @property
+    def fields(self) -> Iterator[Field]:
+        """Every field, in the order of the controls."""
+        yield fields.PER
+        yield fields.WIDTH[self.per]
+        yield from _CURVE
+
+    def field(self, name: str) -> Field:
+        """One field by its name."""
+        return {field.name: field for field in self.fields}[name]
+
+    @property
+    def problem(self) -> Problem:
+        """The problem where the sliders stand."""
+        return self.problem_along("width", self.width)
+
+    def problem_along(self, along: str, values: Numeric) -> Problem:
+        """The problem with other values of what is varied."""
+        at: dict[str, Any] = {"width": self.width, "samples": self.samples, "ridge": self.ridge}
+        if along in at:
+            at[along] = np.asarray(values) if np.ndim(values) else float(np.asarray(values))
+        features = at["width"] * at["samples"] if self.per == "N" else at["width"]
+        return Problem(
+            features_per_dim=features, samples_per_dim=at["samples"], ridge=at["ridge"],
+            noise=1 / self.snr, nonlinear_signal=self.nonlinear, activation=self.activation,
+        )  # fmt: skip
+
+    def members_along(self, along: str, values: Numeric) -> Numeric:
+        """The number of models, with other values of what is varied."""
+        return values if along == "members" else self.members
+
+    def thresholds(self, along: str) -> list[float]:
+        """Where, along an axis, a model has as many features as samples."""
+        parts = self.members if self.scheme == "divide" else 1.0
+        if along == "width":
+            found = (1.0 if self.per == "N" else self.samples) / parts
+        elif along == "samples" and self.per == "D":
+            found = self.width * parts
+        elif along == "members" and self.scheme == "divide":
+            found = 1 / self.width if self.per == "N" else self.samples / self.width
+        else:
+            return []
+        return [found] if 0 < found < math.inf else []
+
+    def changed(self, values: Mapping[str, float | str]) -> Self:
+        """With other values; a width counted anew stays the same number of features."""
+        per = str(values.get("per", self.per))
+        if per != self.per and "width" not in values:
+            factor = 1 / self.samples if per == "N" else self.samples
+            values = {**values, "width": self.width * factor}
+        return replace(self, **values)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, kw_only=True)
+class View:
+    """One setting, or two beside each other, and how they are looked at."""
+
+    first: Setting = Setting()
+    second: Setting | None = None
+    along: str = fields.ALONG.default
+    split: str = fields.SPLIT.default
+    form: str = fields.FORM.default
+    x: str = fields.X_SCALE.default
+    y: str = fields.Y_SCALE.default
+    points: float = fields.POINTS.default
+    dim: float = fields.DIM.default
+    draws: float = fields.DRAWS.default
+    cost: str = fields.COST.default
+    budget: float = fields.BUDGET.default
+
+    @property
+    def settings(self) -> tuple[Setting, ...]:
+        """The one or two settings."""
+        return (self.first,) if self.second is None else (self.first, self.second)
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """Every field of the look."""
+        return _LOOK
+
+    def field(self, name: str) -> Field:
+        """One field by its name."""
+        return {field.name: field for field in _LOOK}[name]
+
+    def axis(self) -> NumberField:
+        """The declaration of what is on the horizontal axis."""
+        found = self.first.field(self.along)
+        assert isinstance(found, NumberField)  # a choice has no axis
+        return found
+
+    def range(self) -> tuple[float, float]:
+        """The ends of the horizontal axis: typical values, and where the sliders stand."""
+        low, high = self.axis().spec.typical
+        marks = [float(getattr(setting, self.along)) for setting in self.settings]
+        seen = [mark for mark in marks if low / _BEYOND <= mark <= high * _BEYOND]
+        return min([low, *seen]), max([high, *seen])
+
+    @property
+    def close(self) -> int:
+        """How many values there are near P = N, which is the middle one of them."""
+        return int(self.points) // 3 * 2 + 1
+
+    def grid(self, setting: Setting) -> FloatArray:
+        """The values along the axis: denser where P = N, which is among them."""
+        low, high = self.range()
+        count = int(self.points)
+        even = np.geomspace(low, high, count) if self.x == "log" else np.linspace(low, high, count)
+        if self.along == "members":
+            return np.unique(np.round(even))
+        found = [even]
+        for place in setting.thresholds(self.along):
+            close = place * np.exp(np.linspace(-NEAR, NEAR, self.close))
+            found.append(close[(close >= low) & (close <= high)])
+        grid: FloatArray = np.unique(np.concatenate([np.asarray(part) for part in found]))
+        return grid

@@ -1,0 +1,62 @@
+"""Simulate in a process of its own: a request on standard input, a line of JSON for each point.
+
+It can be stopped at any time, and the page stays quick while it works. Nothing of a request is
+executed or read as a path: it is numbers and names, checked where they are used.
+"""
+
+import json
+import sys
+from dataclasses import asdict, fields
+from typing import IO, Any
+
+import numpy as np
+
+from doubletrouble.page.setting import Setting
+from doubletrouble.page.simulation import N_INIT, Request
+from doubletrouble.simulation.simulate import simulate
+
+
+def main(source: IO[str], sink: IO[str]) -> None:
+    """Answer one request."""
+    given = json.loads(source.read())
+    request = Request(
+        setting=Setting(**given["setting"]), along=given["along"], dim=given["dim"],
+        draws=given["draws"], places=tuple(given["places"]),
+    )  # fmt: skip
+    for x in request.places:
+        sink.write(json.dumps(_point(request, x)) + "\n")
+        sink.flush()
+
+
+def text(request: Request) -> str:
+    """A request as `main` reads it."""
+    return json.dumps(asdict(request))
+
+
+def _point(request: Request, x: float) -> dict[str, Any]:
+    """One point of the axis: where it is at whole P and N, and each part with its error."""
+    setting, along = request.setting, request.along
+    members = float(x if along == "members" else setting.members)
+    try:
+        problem = setting.problem_along(along, x)
+        run = simulate(
+            problem, model="kernel" if np.isinf(problem.features_per_dim) else "features",
+            dim=request.dim, n_data=request.draws, n_init=N_INIT, n_members=members,
+            schemes=setting.scheme, progress=False,
+        )  # fmt: skip
+    except ValueError as error:
+        return {"x": x, "refused": str(error)}
+    P, N = (
+        float(np.asarray(v)) for v in (run.problem.features_per_dim, run.problem.samples_per_dim)
+    )
+    realized = {"width": P / N if setting.per == "N" else P, "samples": N}.get(along, x)
+    found = run.error(members, setting.scheme)
+    parts = {f.name: getattr(found, f.name) for f in fields(found)}
+    return {
+        "x": realized,
+        "parts": {name: [e.value, e.standard_error] for name, e in parts.items()},
+    }
+
+
+if __name__ == "__main__":
+    main(sys.stdin, sys.stdout)

@@ -1,0 +1,46 @@
+"""The colours of everything drawn: those of Okabe and Ito, told apart by colour-blind readers.
+
+On dark paper the blue is the lighter of their two, and the others are a little lighter, too.
+"""
+
+BLACK, GREY = "#000000", "#7F7F7F"
+VERMILION, ORANGE, YELLOW = "#D55E00", "#E69F00", "#F0E442"
+BLUE, SKY = "#0072B2", "#56B4E9"
+GREEN, PURPLE = "#009E73", "#CC79A7"
+
+_DARK_VERMILION, _DARK_BLUE = "#F0782A", "#4A90D9"
+
+CAUSES = {
+    "light": {
+        "total": BLACK,
+        "noise": VERMILION,
+        "initialization": BLUE,
+        "sampling": GREEN,
+        "bias": PURPLE,
+    },
+    "dark": {
+        "total": "#F2F2F2",
+        "noise": _DARK_VERMILION,
+        "initialization": SKY,
+        "sampling": "#20B58C",
+        "bias": "#DD94BC",
+    },
+}
+"""The parts of the sequential split, by paper."""
+
+EFFECTS = {
+    "light": CAUSES["light"]
+    | {
+        "initialization": SKY,
+        "initialization_sampling": BLUE,
+        "noise_sampling": ORANGE,
+        "noise_initialization_sampling": VERMILION,
+    },
+    "dark": CAUSES["dark"]
+    | {
+        "initialization_sampling": _DARK_BLUE,
+        "noise_sampling": "#F2C14E",
+        "noise_initialization_sampling": _DARK_VERMILION,
+    },
+}
+"""The parts of the symmetric split, by paper."""

@@ -1,0 +1,129 @@
+"""The best allocation by trying everything: a plain grid over K, P and λ, and finer ones inside it.
+
+Nothing is shared with the search of the package but the error itself.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+import doubletrouble as dt
+from doubletrouble.parameters import FloatArray
+
+AnyProblem = dt.Problem | dt.SpectralProblem
+
+
+def sizes(problem: AnyProblem) -> tuple[str, float]:
+    """The name of P, and N."""
+    if isinstance(problem, dt.Problem):
+        return "features_per_dim", float(np.asarray(problem.samples_per_dim))
+    return "n_features", float(np.asarray(problem.n_samples))
+
+
+def total(problem: AnyProblem, K: Any, scheme: str, **changes: Any) -> FloatArray:
+    return np.asarray(dt.exact_error(replace(problem, **changes), K, scheme).total)
+
+
+def cost(P: Any, N: float, K: Any, scheme: str, measure: str) -> Any:
+    if measure == "features":
+        return P * K
+    n = N / K if scheme == "divide" else N
+    return K * n * P * np.minimum(n, P)
+
+
+def widest(budget: float, N: float, K: FloatArray, scheme: str, measure: str) -> FloatArray:
+    """The greatest affordable P, by bisection."""
+    low, high = np.full_like(K, -60.0), np.full_like(K, 60.0)
+    for _ in range(200):
+        middle = (low + high) / 2
+        fits = cost(np.exp(middle), N, K, scheme, measure) <= budget
+        low, high = np.where(fits, middle, low), np.where(fits, high, middle)
+    return np.exp(low)
+
+
+def members() -> FloatArray:
+    """Numbers of models to begin with."""
+    return np.unique(np.round(np.geomspace(1, 3e5, 120)))
+
+
+def between(K: FloatArray, found: FloatArray) -> FloatArray:
+    """Whole numbers around the best two."""
+    tried = [K[np.argsort(found)[:10]]]
+    for place in np.argsort(found)[:2]:
+        low, high = K[max(place - 1, 0)], K[min(place + 1, K.size - 1)]
+        tried.append(np.rint(np.linspace(low, high, int(min(high - low + 1, 200)))))
+    return np.unique(np.concatenate(tried))
+
+
+def least_at_this_ridge(problem: AnyProblem, budget: float, scheme: str, measure: str) -> float:
+    """The least error over K and P, λ as it is."""
+    name, N = sizes(problem)
+
+    def at(K: FloatArray, x: FloatArray) -> FloatArray:
+        top = widest(budget, N, K, scheme, measure)
+        P = top[:, None] * np.exp(x)
+        return total(problem, K[:, None], scheme, **{name: P})
+
+    return _refined(at, low=-16.0, high=0.0, points=400)
+
+
+def least(problem: AnyProblem, budget: float, scheme: str, measure: str) -> float:
+    """The least error over K, P and λ."""
+    name, N = sizes(problem)
+    best = math.inf
+    for share in (1.0, 0.97, 0.8, 0.5, 0.2, 0.05):
+
+        def at(K: FloatArray, x: FloatArray, share: float = share) -> FloatArray:
+            P = (share * widest(budget, N, K, scheme, measure))[:, None]
+            some = total(problem, K[:, None], scheme, **{name: P}, ridge=np.exp(x))
+            ends = np.array([0.0, math.inf])
+            limits = total(problem, K[:, None], scheme, **{name: P}, ridge=ends)
+            least: FloatArray = np.minimum(some, limits.min(axis=1)[:, None])
+            return least
+
+        best = min(best, _refined(at, low=-30.0, high=20.0, points=800))
+    return best
+
+
+def _refined(
+    at: Callable[[FloatArray, FloatArray], FloatArray], *, low: float, high: float, points: int
+) -> float:
+    """A grid for every K, then all K around the best, then finer grids for these."""
+    K, grid = members(), np.linspace(low, high, points)
+    found = at(K, grid[None, :])
+    K = between(K, found.min(axis=1))
+    found = at(K, grid[None, :])
+    K = np.union1d(K[np.argsort(found.min(axis=1))[:60]], np.arange(1.0, 6.0))
+    x = np.broadcast_to(grid, (K.size, points))
+    rows = np.arange(K.size)
+    for _ in range(8):
+        found = at(K, x)
+        place = found.argmin(axis=1)
+        ends = x[rows, np.maximum(place - 1, 0)], x[rows, np.minimum(place + 1, x.shape[1] - 1)]
+        x = np.linspace(*ends, 21, axis=1)
+    return float(at(K, x).min())
+
+
+def random_problem(rng: np.random.Generator, *, spectral: bool = False) -> tuple[AnyProblem, float]:
+    """A problem of typical size, and a budget on its features."""
+    ridge = 0.0 if rng.random() < 0.2 else 10 ** rng.uniform(-6, 1)
+    shared: dict[str, Any] = {
+        "ridge": ridge, "noise": 10 ** rng.uniform(-1.5, 1),
+        "nonlinear_signal": rng.uniform(0, 1) * (rng.random() < 0.3),
+    }  # fmt: skip
+    if not spectral:
+        problem = dt.Problem(
+            features_per_dim=10 ** rng.uniform(-1, 1), samples_per_dim=10 ** rng.uniform(-1, 1),
+            activation=str(rng.choice(["relu", "tanh", "erf", "sign"])), **shared,
+        )  # fmt: skip
+        return problem, 10 ** rng.uniform(-1, 1.7)
+    levels = np.arange(1, rng.integers(5, 40)) ** -rng.uniform(0.5, 2.5)
+    powers = rng.permutation(levels) if rng.random() < 0.3 else levels
+    spectrum = dt.SpectralProblem(
+        eigenvalues=levels, target_powers=powers, tail=rng.uniform(0.001, 0.3),
+        n_features=10 ** rng.uniform(0.5, 2.5), n_samples=10 ** rng.uniform(0.5, 2.5), **shared,
+    )  # fmt: skip
+    return spectrum, 10 ** rng.uniform(0.5, 3)

@@ -1,0 +1,298 @@
+"""What `advise` returns: options and their costs, limits, words, JSON and bars."""
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import doubletrouble as dt
+from doubletrouble.advice.cost import COSTS
+from doubletrouble.advice.table import LETTERS, lengths, longest
+from doubletrouble.errors import require
+from doubletrouble.theory.slopes import error_slopes
+
+INF = math.inf
+SPECTRUM = dt.SpectralProblem(
+    eigenvalues=[1.0, 0.1, 0.01], target_powers=[1.0, 0.5, 0.1], tail=0.05, n_features=50,
+    n_samples=20, ridge=0.1, noise=0.3,
+)  # fmt: skip
+
+
+def total(problem: Any, n_members: float = 1, scheme: str = "ensemble") -> float:
+    return float(np.asarray(dt.exact_error(problem, n_members, scheme).total))
+
+
+def problem(**fields: Any) -> dt.Problem:
+    return dt.Problem(**{"features_per_dim": 1.5, "ridge": 0.01, **fields})
+
+
+# --- the options ---------------------------------------------------------------------------------
+
+
+def test_every_change_is_what_it_says() -> None:
+    found = dt.advise(problem(), n_members=3)
+    expected = {
+        "widen": total(problem(features_per_dim=3.0), 3),
+        "widen_a_little": total(problem(features_per_dim=1.5 * 1.1), 3),
+        "ensemble": total(problem(), 6),
+        "divide": total(problem(), 6, "divide"),
+        "collect": total(problem(samples_per_dim=2.0), 3),
+        "many": total(problem(), INF),
+        "regularize": float(np.asarray(dt.optimal_ridge(problem(), 3).error.total)),
+    }
+    assert {option.name: option.total for option in found.changes} == pytest.approx(expected)
+    assert found.now.total == total(problem(), 3)
+    assert found["now"] is found.now
+    assert found["best"] is found.best
+    assert found.choice.total == min(
+        found[name].total for name in ("widen", "ensemble", "divide", "regularize", "collect")
+    )
+
+
+def test_changes_of_twice_the_features_cost_the_same() -> None:
+    found = dt.advise(problem(), n_members=3)
+    assert {found[name].features for name in ("widen", "ensemble", "divide")} == {9.0}
+    assert found["regularize"].features == found.now.features == 4.5
+    assert found["regularize"].training == found.now.training == 3 * 1.5
+    assert found["widen"].training == found["ensemble"].training == 2 * found.now.training
+    assert found["collect"].training == 3 * 2 * 1.5 * 1.5
+    assert found["divide"].training == 6 * (1 / 6) * 1.5 * (1 / 6)
+    assert found["many"].features == INF
+
+
+def test_divided_data_may_be_put_together_again() -> None:
+    found = dt.advise(problem(), n_members=4, scheme="divide")
+    assert found["ensemble"].total == total(problem(), 8)
+    assert found["divide"].total == total(problem(), 8, "divide")
+    assert found["widen"].total == total(problem(features_per_dim=3.0), 4, "divide")
+
+
+def test_a_measured_spectrum_is_counted() -> None:
+    found = dt.advise(SPECTRUM, 100, n_members=2)
+    assert found["widen"].width == 100
+    assert found.now.features == 100
+    assert found.best.width == pytest.approx(100)
+    assert "P = 100" in found.reason
+    assert dt.advise(SPECTRUM, n_members=2).budget == 100
+
+
+def test_without_budget_it_is_the_present_cost() -> None:
+    for cost, scheme in ((c, s) for c in COSTS for s in ("ensemble", "divide")):
+        found = dt.advise(problem(), n_members=2, scheme=scheme, cost=cost)
+        assert found.budget == found.now.cost(cost)
+        assert found.best.total <= found["regularize"].total
+        assert found.best_at_this_ridge.total <= found.now.total
+
+
+# --- limits --------------------------------------------------------------------------------------
+
+LIMITS: list[tuple[dict[str, Any], dict[str, Any]]] = [
+    ({"features_per_dim": INF, "ridge": 0.0}, {}),
+    ({"features_per_dim": 1.0, "ridge": 0.0}, {}),
+    ({"features_per_dim": 1.0, "ridge": 0.0}, {"n_members": INF}),
+    ({"features_per_dim": 1 + 1e-12, "ridge": 1e-300}, {}),
+    ({"features_per_dim": 1 - 1e-12, "ridge": 0.0}, {"n_members": 2}),
+    ({"ridge": INF}, {"scheme": "divide", "n_members": 3}),
+    ({"ridge": INF}, {"scheme": "divide", "n_members": INF, "cost": "training"}),
+    ({"signal": 0.0}, {}),
+    ({"noise": 0.0}, {"budget": INF}),
+    ({"signal": 0.0, "noise": 0.0}, {"budget": INF, "scheme": "divide"}),
+    ({"activation": "linear", "ridge": 0.0}, {}),
+    ({"activation": "quadratic", "ridge": 0.0}, {}),
+    ({"features_per_dim": 1e-50, "samples_per_dim": 1e-50}, {}),
+    ({"features_per_dim": 1e50, "samples_per_dim": 1e50}, {}),
+    ({"features_per_dim": 1e50, "samples_per_dim": 1e-50}, {"cost": "training"}),
+    ({"noise": 1e150, "signal": 1e-100}, {}),
+    ({"samples_per_dim": 1e49, "features_per_dim": INF}, {"budget": INF, "scheme": "divide"}),
+    ({"activation": "linear", "ridge": 0.0, "noise": 1e100}, {"budget": INF, "cost": "training"}),
+]
+
+
+@pytest.mark.parametrize(("fields", "asked"), LIMITS)
+def test_limits_are_exact_and_never_nan(fields: dict[str, Any], asked: dict[str, Any]) -> None:
+    found = dt.advise(problem(**fields), **asked)
+    text = found.to_json()
+    assert "nan" not in text.lower().replace("dominan", "")
+    json.loads(text, parse_constant=lambda name: pytest.fail(name))
+    assert found.best.total <= found.best_at_this_ridge.total * (1 + 1e-9)
+    assert found.reason
+    assert found.table()
+    assert found.bars()
+
+
+def test_doubling_what_is_infinite_changes_nothing() -> None:
+    found = dt.advise(problem(features_per_dim=INF), n_members=INF)
+    for name in ("widen", "widen_a_little", "ensemble", "many"):
+        assert found[name].total == found.now.total
+        assert found[name].features == INF
+    rows = {row["name"]: row for row in found.to_dict()["options"]}
+    assert rows["widen"]["relative_features"] == 1
+
+
+def test_the_peak_is_said_to_be_one() -> None:
+    found = dt.advise(problem(features_per_dim=1.0, ridge=0.0))
+    assert found.now.total == INF
+    assert found.marginal.sample == found.marginal.feature == INF
+    assert "infinite" in found.reason
+    assert found["ensemble"].total == INF
+    assert math.isfinite(found.best_at_this_ridge.total)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    P=st.floats(1e-3, 1e3), N=st.floats(1e-3, 1e3), ridge=st.sampled_from([0.0, 1e-300, 1e-3, 1.0]),
+    noise=st.floats(0, 100), members=st.sampled_from([1, 3, 50]), budget=st.floats(1e-3, 1e3),
+    scheme=st.sampled_from(["ensemble", "divide"]), cost=st.sampled_from(COSTS),
+)  # fmt: skip
+def test_best_is_best(
+    P: float, N: float, ridge: float, noise: float, members: int, budget: float, scheme: str,
+    cost: str,
+) -> None:  # fmt: skip
+    asked = dt.Problem(features_per_dim=P, samples_per_dim=N, ridge=ridge, noise=noise)
+    found = dt.advise(asked, budget, n_members=members, scheme=scheme, cost=cost)
+    for option in (found.best, found.best_at_this_ridge):
+        assert option.cost(cost) <= budget * (1 + 1e-12)
+        assert option.scheme == scheme
+    for option in (found.now, *found.changes):
+        kept = option.ridge == ridge and option.samples == N and option.scheme == scheme
+        if kept and option.cost(cost) <= budget:
+            assert found.best_at_this_ridge.total <= option.total * (1 + 1e-8)
+    assert found.best.total <= found.best_at_this_ridge.total * (1 + 1e-8)
+    assert found.many_at_best_width.total <= found["many"].total * (1 + 1e-8)
+
+
+# --- one more sample, one more feature -----------------------------------------------------------
+
+
+def test_the_marginal_values_are_derivatives() -> None:
+    found = dt.advise(problem(), n_members=2)
+    slopes = error_slopes(problem(), 2)
+    assert found.marginal.sample == -slopes.by_samples
+    assert found.marginal.feature == -slopes.by_features
+    h, best = 1e-4, []
+    for P, N in ((1.5 + h, 1.0), (1.5 - h, 1.0), (1.5, 1.0 + h), (1.5, 1.0 - h)):
+        there = problem(features_per_dim=P, samples_per_dim=N)
+        best.append(float(np.asarray(dt.optimal_ridge(there, 2).error.total)))
+    feature, sample = ((b - a) / (2 * h) for a, b in (best[:2], best[2:]))
+    assert found.marginal.feature_at_best_ridge == pytest.approx(feature, rel=1e-5)
+    assert found.marginal.sample_at_best_ridge == pytest.approx(sample, rel=1e-5)
+    assert found.marginal.features_per_sample == pytest.approx(sample / feature, rel=1e-5)
+    assert found.marginal.sample != pytest.approx(sample, rel=1e-2)  # the control: λ kept
+
+
+def test_features_are_worth_nothing_in_the_kernel_limit() -> None:
+    found = dt.advise(problem(features_per_dim=INF))
+    assert found.marginal.feature == found.marginal.feature_at_best_ridge == 0
+    assert found.marginal.features_per_sample == INF
+    assert "worth nothing" in found.reason
+
+
+# --- words, tables, pictures ---------------------------------------------------------------------
+
+
+def test_the_first_reason_names_the_choice() -> None:
+    for noise, features in ((1.0, 1.2), (0.1, 2.0), (3.0, 1.1), (0.0, 0.2)):
+        found = dt.advise(problem(noise=noise, features_per_dim=features))
+        assert found.reasons[0].lower().startswith(found.choice.name)
+        assert found.reason == " ".join(found.reasons)
+        assert str(found) == "\n".join([found.table(), "", *found.reasons])
+
+
+def test_the_table_has_every_option() -> None:
+    found = dt.advise(problem())
+    lines = found.table().splitlines()
+    assert lines[0].split() == [
+        "option", "error", "P/D", "N/D", "K", "λ", "features", "training",
+    ]  # fmt: skip
+    assert len(lines) == 1 + len(found.options) == 12
+    for line, option in zip(lines[1:], found.options, strict=True):
+        assert line.startswith(option.label)
+        assert f"{option.total:.4g}" in line
+
+
+def test_json_is_strict_and_complete() -> None:
+    found = dt.advise(problem(features_per_dim=1.0, ridge=0.0))
+    read = json.loads(found.to_json(), parse_constant=lambda name: pytest.fail(name))
+    assert read == found.to_dict()
+    rows = {row["name"]: row for row in read["options"]}
+    assert rows["now"]["error_total"] == "inf"
+    assert rows["many"]["n_members"] == "inf"
+    assert rows["widen"]["error_total"] == found["widen"].total
+    assert read["marginal"]["sample"] == "inf"
+    assert read["choice"] == "regularize"
+    assert read["reasons"] == list(found.reasons)
+
+
+def test_bars_are_cut_off_in_proportion() -> None:
+    found = dt.advise(problem(features_per_dim=1.05, ridge=1e-5))
+    most = longest(found)
+    assert found.now.total > most
+    parts = lengths(found.now, most)
+    assert sum(parts.values()) == pytest.approx(most)
+    error = found.now.error
+    shares = {name: float(np.asarray(getattr(error, name))) / found.now.total for name in LETTERS}
+    assert {name: part / most for name, part in parts.items()} == pytest.approx(shares)
+    lines = found.bars().splitlines()
+    assert "…" in lines[0]
+    assert "…" not in lines[-2]
+    assert lines[-1] == "n noise, i initialization, s sampling, b bias"
+
+
+def test_the_picture_has_the_errors() -> None:
+    require("matplotlib", "figures").use("Agg")
+    pyplot = require("matplotlib.pyplot", "figures")
+    found = dt.advise(problem())
+    axes = found.plot()
+    assert [label.get_text() for label in axes.get_yticklabels()] == [
+        option.label for option in found.options
+    ]
+    assert {text.get_text().strip() for text in axes.texts} >= {
+        f"{option.total:.3g}" for option in found.options if option.total <= longest(found)
+    }
+    ends: dict[int, float] = {}
+    for patch in axes.patches:
+        place = round(patch.get_y() + patch.get_height() / 2)
+        ends[place] = max(ends.get(place, 0.0), patch.get_x() + patch.get_width())
+    assert ends[5] == pytest.approx(found.options[5].total)
+    again = found.plot(axes)
+    assert again is axes
+    dt.advise(problem(features_per_dim=1.0, ridge=0.0)).plot(pyplot.figure().add_subplot())
+    pyplot.close("all")
+
+
+# --- sentences -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kind", "said"),
+    [
+        ({"problem": 3}, TypeError, "problem must be a Problem or a SpectralProblem, got int"),
+        ({"problem": dt.Problem(ridge=[0.1, 1])}, TypeError,
+         "problem must be a single one, got one of shape (2,)"),
+        ({"budget": 0}, ValueError, "budget must be in [1e-40, inf], got 0"),
+        ({"budget": -1.0}, ValueError, "budget must be in [1e-40, inf], got -1.0"),
+        ({"budget": math.nan}, ValueError, "budget must be in [1e-40, inf], got nan"),
+        ({"budget": [1.0, 2.0]}, TypeError, "budget must be one number, got [1.0, 2.0]"),
+        ({"budget": "much"}, TypeError, "budget must be a number"),
+        ({"n_members": 1.5}, ValueError, "n_members must be a whole number"),
+        ({"n_members": [1, 2]}, TypeError, "n_members must be one number, got [1, 2]"),
+        ({"scheme": "both"}, ValueError, "scheme must be one of ensemble, divide, got 'both'"),
+        ({"cost": "money"}, ValueError, "cost must be one of features, training, got 'money'"),
+        ({"cost": None}, ValueError, "cost must be one of features, training, got None"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_refused_with_a_sentence(
+    arguments: dict[str, Any], kind: type[Exception], said: str
+) -> None:
+    with pytest.raises(kind) as caught:
+        dt.advise(**{"problem": dt.Problem(), **arguments})
+    assert str(caught.value).startswith(said)
+
+
+def test_an_unknown_option_is_refused_with_a_sentence() -> None:
+    with pytest.raises(KeyError, match=r"option must be one of now, widen, .*, got 'wide'"):
+        dt.advise(dt.Problem())["wide"]

@@ -1,0 +1,123 @@
+"""What the advice must rediscover, each fact with a setting in which it does not hold."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import doubletrouble as dt
+from doubletrouble.advice.option import changed
+from tests.advice.brute_force import random_problem
+
+SEEDS = range(40)
+
+
+def ratio(sigma: dt.Activation) -> float:
+    """μ⋆²/μ₁², the threshold of σ²/F²."""
+    return (sigma.nonlinear / sigma.linear) ** 2
+
+
+# --- one wide model beats K narrow ones at the best ridge ---------------------------------------
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_at_the_best_ridge_one_wide_model_is_best(seed: int) -> None:
+    problem, budget = random_problem(np.random.default_rng(seed), spectral=seed % 8 == 7)
+    best = dt.advise(problem, budget).best
+    assert best.n_members == 1
+    assert best.width == pytest.approx(budget, rel=1e-12)
+    for K in (2, 5):
+        narrow = dt.optimal_ridge(changed(problem, width=budget / K), K).error.total
+        assert float(np.asarray(narrow)) >= best.total * (1 - 1e-12)
+
+
+def test_with_the_ridge_kept_several_models_may_be_better() -> None:
+    """The control: the same problems, λ as it is."""
+    several = 0
+    for seed in SEEDS:
+        problem, budget = random_problem(np.random.default_rng(seed))
+        several += dt.advise(problem, budget).best_at_this_ridge.n_members > 1
+    assert several > 10
+
+
+# --- just beyond P = N, without ridge, ensembling beats a little more width ---------------------
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.1, 0.5, 1.0, 3.0])
+@pytest.mark.parametrize("N", [0.3, 1.0, 4.0])
+def test_just_beyond_the_threshold_ensembling_is_better(noise: float, N: float) -> None:
+    problem = dt.Problem(features_per_dim=1.2 * N, samples_per_dim=N, ridge=0.0, noise=noise)
+    found = dt.advise(problem, 1.05 * N)
+    assert found["ensemble"].total < found["widen_a_little"].total
+    assert found.best_at_this_ridge.n_members >= 2
+    assert "a little more width" in found.reason
+
+
+@pytest.mark.parametrize("noise", [0.1, 1.0])
+def test_far_beyond_it_one_wide_model_is_better(noise: float) -> None:
+    """The control: 1/(2 P/N - 1) < 1/(2 P/N - 2), and the gap closes slowly."""
+    found = dt.advise(dt.Problem(features_per_dim=8.0, ridge=0.0, noise=noise))
+    assert found["widen"].total < found["ensemble"].total
+    clean = dt.advise(dt.Problem(features_per_dim=50.0, ridge=0.0, noise=0.1))
+    assert clean.best_at_this_ridge.n_members == 1
+    assert "a little more width" not in found.reason
+
+
+# --- infinitely many models prefer P < N if and only if σ²/F² > μ⋆²/μ₁² --------------------------
+
+
+@pytest.mark.parametrize("activation", ["relu", "tanh", "erf"])
+@pytest.mark.parametrize("N", [0.2, 1.0, 3.0])
+@pytest.mark.parametrize("side", [0.5, 0.99, 1.01, 3.0])
+def test_noisy_labels_favour_few_features(activation: str, N: float, side: float) -> None:
+    sigma = dt.activation(activation)
+    rho = side * ratio(sigma)  # σ²/F²
+    problem = dt.Problem(
+        features_per_dim=2 * N, samples_per_dim=N, ridge=0.0, noise=math.sqrt(rho),
+        activation=activation,
+    )  # fmt: skip
+    found = dt.advise(problem)
+    assert found.prefers_narrow == (side > 1)
+    assert found.many_at_best_width.n_members == math.inf
+    if side < 1:
+        assert found.many_at_best_width.width == N  # the plateau begins there
+        assert "as many features as samples" in found.reason
+    else:
+        assert found.many_at_best_width.width == pytest.approx(_best_width(rho, N, sigma), rel=1e-4)
+        assert "fewer features than samples" in found.reason
+
+
+def _best_width(rho: float, N: float, sigma: dt.Activation) -> float:
+    """ψ1* = s (1 + 1/(ζ u)): s is Ψ1 of linear ridge regression with ridge σ²/F²."""
+    b = rho + N - 1
+    m = (-b + math.sqrt(b * b + 4 * rho)) / (2 * rho)  # ρ m² + (ρ + ψ2 - 1) m = 1
+    u = rho * m
+    return (1 - u) * (1 + ratio(sigma) / u)
+
+
+def test_the_nonlinear_teacher_counts_as_noise() -> None:
+    quiet = dt.Problem(ridge=0.0, noise=0.3)
+    assert not dt.advise(quiet).prefers_narrow
+    assert dt.advise(replace(quiet, nonlinear_signal=1.0)).prefers_narrow
+
+
+# --- dividing wins at low signal-to-noise ratio ---------------------------------------------------
+
+
+@pytest.mark.parametrize("ridge", [0.0, 1e-5])
+@pytest.mark.parametrize("P", [2.0, 5.0])
+def test_dividing_wins_at_low_snr(P: float, ridge: float) -> None:
+    noisy = dt.advise(dt.Problem(features_per_dim=P, ridge=ridge, noise=1.0))
+    assert noisy["divide"].n_members == noisy["ensemble"].n_members == 2
+    assert noisy["divide"].features == noisy["ensemble"].features
+    assert noisy["divide"].total < noisy["ensemble"].total
+    noisier = dt.advise(dt.Problem(features_per_dim=P, ridge=ridge, noise=3.0))
+    assert noisier.choice.name in ("divide", "regularize")
+    assert "divide among 2 gives" in noisier.reason
+
+
+@pytest.mark.parametrize("P", [2.0, 5.0])
+def test_dividing_loses_at_high_snr(P: float) -> None:
+    clean = dt.advise(dt.Problem(features_per_dim=P, ridge=1e-5, noise=0.1))
+    assert clean["divide"].total > clean["ensemble"].total

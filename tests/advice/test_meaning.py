@@ -1,0 +1,70 @@
+"""One setting in a sentence: it names the largest part, and a remedy that works."""
+
+import math
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import doubletrouble as dt
+from doubletrouble.advice.meaning import meaning
+from doubletrouble.advice.words import CAUSES, largest
+
+
+@pytest.mark.parametrize(
+    ("fields", "members", "scheme", "said"),
+    [
+        ({"features_per_dim": 1.0}, 1, "ensemble", "is noise: label noise that is fitted."),
+        ({"noise": 0.1, "features_per_dim": 1.5}, 1, "ensemble",
+         "is initialization: the luck of the random features. 10 times the features would take"),
+        ({"noise": 1.0, "features_per_dim": 0.6}, 1, "ensemble", "Averaging 10 models would take"),
+        ({"noise": 0.1}, 7, "divide", "All data for each of the 7 models would take the error to"),
+        ({"features_per_dim": 1.0, "ridge": 0.0}, 1, "ensemble", "The error is infinite"),
+        ({"signal": 0.0, "noise": 0.0}, 1, "ensemble", "The error is 0"),
+        ({"ridge": math.inf}, 1, "ensemble", "With λ = ∞ the models predict zero"),
+        ({"test_noise": 10.0}, 2, "ensemble", "No change within reach"),
+        ({"noise": 0.1, "features_per_dim": math.inf, "samples_per_dim": 5.0}, math.inf, "ensemble",
+         "10 times the data would take the error to"),
+    ],
+)  # fmt: skip
+def test_what_is_said(fields: dict[str, Any], members: float, scheme: str, said: str) -> None:
+    assert said in meaning(dt.Problem(**fields), members, scheme)
+
+
+def test_a_known_best_ridge_is_named() -> None:
+    problem = dt.Problem(features_per_dim=1.0)
+    best = dt.optimal_ridge(problem)
+    told = (float(np.asarray(best.ridge)), float(np.asarray(best.error.total)))
+    assert f"The best ridge, λ = {told[0]:.3g}, would take" in meaning(problem, best=told)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    P=st.floats(1e-2, 1e2), N=st.floats(1e-2, 1e2), ridge=st.floats(0, 10),
+    noise=st.floats(0, 5), members=st.sampled_from([1, 2, 30, math.inf]),
+    scheme=st.sampled_from(["ensemble", "divide"]),
+)  # fmt: skip
+def test_it_names_the_largest_part_and_promises_less(
+    P: float, N: float, ridge: float, noise: float, members: float, scheme: str
+) -> None:
+    problem = dt.Problem(features_per_dim=P, samples_per_dim=N, ridge=ridge, noise=noise)
+    now = dt.exact_error(problem, members, scheme)
+    said = meaning(problem, members, scheme)
+    if math.isfinite(float(np.asarray(now.total))):
+        assert CAUSES[largest(now)] in said
+    promise = re.search(r"would take the error to ([\d.e+-]+)\.$", said)
+    if promise:
+        assert float(promise[1]) <= 0.905 * float(np.asarray(now.total))
+    else:
+        assert said.endswith("takes a tenth of it away.")
+
+
+def test_a_measured_spectrum_has_a_meaning() -> None:
+    spectrum = dt.SpectralProblem(
+        eigenvalues=[1.0, 0.1], target_powers=[1.0, 1.0], tail=0.1, n_features=5, n_samples=5,
+        noise=1.0,
+    )  # fmt: skip
+    assert "infinite" in meaning(spectrum)

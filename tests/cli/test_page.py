@@ -1,0 +1,112 @@
+"""`doubletrouble page`: it says where it is, and Ctrl-C ends it."""
+
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import time
+from http.client import HTTPConnection
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from doubletrouble.cli.main import main
+from tests.cli.answers import refusal
+from tests.page.serving import address, start, stop
+
+pytestmark = pytest.mark.xdist_group("processes")
+
+
+def test_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["page", "--help"]) == 0
+    out = capsys.readouterr().out
+    for word in ("--port", "--host", "--no-browser", "Ctrl-C"):
+        assert word in out
+
+
+def test_it_says_its_address_and_ends_with_ctrl_c() -> None:
+    process = start("--no-browser")
+    where = urlsplit(address(process))
+    assert where.hostname == "127.0.0.1"
+    connection = HTTPConnection(where.netloc, timeout=10)
+    connection.request("GET", "/")
+    got = connection.getresponse()
+    assert got.status == 200
+    assert b"doubletrouble" in got.read()
+    connection.close()
+    out, error = stop(process)
+    assert process.returncode == 0
+    assert out == ""
+    assert error == "stopped\n"
+
+
+def test_it_serves_on_the_port_that_is_told() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    process = start("--no-browser", "--port", str(port))
+    assert address(process) == f"http://127.0.0.1:{port}/"
+    again = start("--no-browser", "--port", str(port))  # now it is busy
+    out, error = again.communicate(timeout=60)
+    assert again.returncode == 2
+    assert out == ""
+    assert error.startswith(f"port must be free on 127.0.0.1, got {port}: ")
+    assert error.count("\n") == 1
+    stop(process)
+
+
+def test_it_ends_with_sigterm() -> None:
+    process = start("--no-browser")
+    address(process)
+    process.send_signal(signal.SIGTERM)
+    _, error = process.communicate(timeout=20)
+    assert "Traceback" not in error
+
+
+def test_it_opens_the_browser(tmp_path: Path) -> None:
+    seen, browser = tmp_path / "seen", tmp_path / "browser"
+    browser.write_text(f'#!/bin/sh\nprintf %s "$1" > {seen}.new && mv {seen}.new {seen}\n')
+    browser.chmod(browser.stat().st_mode | stat.S_IXUSR)
+    process = start(BROWSER=f"{browser} %s")
+    said = address(process)
+    end = time.monotonic() + 30
+    while not seen.exists() and time.monotonic() < end:
+        time.sleep(0.05)
+    stop(process)
+    assert seen.read_text() == said
+
+
+def test_elsewhere_it_serves_only_when_told_and_warns() -> None:
+    process = start("--no-browser", "--host", "0.0.0.0")
+    assert process.stderr is not None
+    warning = process.stderr.readline()
+    assert warning.startswith("warning: anyone who reaches 0.0.0.0 can use this page")
+    address(process)
+    stop(process)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--port", "70000"], "Invalid value for '--port'"),
+        (["--port", "x"], "Invalid value for '--port'"),
+        (["--host", "999.1.2.3"], "999.1.2.3"),
+        (["--host", "no such host"], "no such host"),
+        (["--colour"], "No such option"),
+    ],
+)
+def test_bad_words(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert said in refusal(["page", "--no-browser", *words], capsys)
+
+
+def test_a_missing_extra_is_named() -> None:
+    code = (
+        "import sys; sys.modules['dash'] = None\n"
+        "from doubletrouble.cli.main import main; sys.exit(main(['page', '--no-browser']))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], check=False, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 2
+    assert done.stderr == "dash is needed: pip install 'doubletrouble[page]'\n"

@@ -1,0 +1,134 @@
+"""The address in a real browser: links, the back button, and nonsense."""
+
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+from playwright.sync_api import expect
+
+from doubletrouble.page import address, fields
+from doubletrouble.page.setting import Setting, View
+from tests.page.browser.conftest import Opener
+from tests.page.browser.shown import Shown
+
+pytestmark = pytest.mark.xdist_group("browser")
+
+LINK = (
+    "per=D&width=1.5&samples=2&ridge=0.01&snr=inf&nonlinear=0.5&members=3&scheme=divide"
+    "&activation=tanh&along=samples&split=effects&form=areas&x=linear&y=linear&points=99&dim=40"
+    "&draws=4&cost=training&budget=50&second.ridge=0.5&second.members=inf"
+)
+
+
+def test_a_link_shows_the_same_to_another_reader(opened: Opener) -> None:
+    view, notes = address.read(LINK)
+    assert notes == ()
+    shown = opened(LINK)
+    shown.shows(view, settled=True)
+    assert address.read(shown.query) == (view, ())
+    for field in (*view.first.fields, *view.fields):
+        owner = view.first if hasattr(view.first, field.name) else view
+        if field.kind == "number":
+            expected = field.write(getattr(owner, field.name))
+            expect(shown.by_id(f"box-{field.name}")).to_have_value(expected)
+    expect(shown.by_id("choice-activation")).to_have_value("tanh")
+    for name in ("per", "scheme", "along", "split", "form", "x", "y", "cost"):
+        owner = view.first if hasattr(view.first, name) else view
+        checked = shown.by_id(f"choice-{name}").locator("input:checked")
+        expect(checked).to_have_attribute("value", getattr(owner, name))
+    shown.page.reload()
+    shown.shows(view)
+
+
+def test_the_back_button_goes_back(shown: Shown) -> None:
+    seen = [View(), View(first=Setting(ridge=0.5)), View(first=Setting(ridge=0.5, members=4.0))]
+    shown.shows(seen[0], settled=True)
+    for name, text, view in (("ridge", "0.5", seen[1]), ("members", "4", seen[2])):
+        shown.type(name, text)
+        shown.shows(view, settled=True)
+    for view in (seen[1], seen[0]):
+        shown.page.go_back()
+        shown.shows(view, settled=True)
+        expect(shown.by_id("box-ridge")).to_have_value(fields.RIDGE.write(view.first.ridge))
+        place = fields.RIDGE.nearest_stop(view.first.ridge)
+        expect(shown.by_id("slider-ridge")).to_have_value(str(place))
+        expect(shown.by_id("box-members")).to_have_value("1")
+    for view in seen[1:]:
+        shown.page.go_forward()
+        shown.shows(view, settled=True)
+    expect(shown.by_id("box-members")).to_have_value("4")
+
+
+def test_a_drag_is_one_step_of_the_history(shown: Shown) -> None:
+    before = shown.page.evaluate("history.length")
+    shown.slide("snr", [*range(10, 40)])
+    shown.shows(View(first=Setting(snr=fields.SNR.stops[39])), settled=True)
+    assert shown.page.evaluate("history.length") - before in (0, 1)  # it holds fifty
+
+
+@pytest.mark.parametrize(
+    ("query", "view", "said"),
+    [
+        (
+            "ridge=-1",
+            View(first=Setting(ridge=0.0)),
+            "λ must be a number in [0, 1e+06] or inf, got '-1'",
+        ),
+        ("members=2.4", View(first=Setting(members=2.0)), "K must be a whole number in [1, "),
+        ("snr=nan", View(), "F/τ must be a number in "),
+        ("activation=rleu", View(), "Activation σ must be one of "),
+        ("along=sample", View(along="samples"), "Plot against must be one of width, samples, "),
+        ("points=1e9", View(points=2000.0), "points must be a whole number in [2, 2000]"),
+        ("dim=100000", View(dim=400.0), "D must be a whole number in [10, 400], got '100000'"),
+        ("draws=1e6", View(draws=200.0), "draws must be a whole number in [2, 200], got '1e6'"),
+        ("colour=red", View(), "There is nothing called 'colour' to set."),
+        ("second.ridge=x", View(second=Setting()), "Second setting: λ must be a number"),
+        ("%FF%00&&=&a=%", View(), "There is nothing called "),
+    ],
+)
+def test_nonsense_is_told_and_the_nearest_shown(
+    query: str, view: View, said: str, shown: Shown
+) -> None:
+    shown.go(query)
+    shown.shows(view, settled=True)
+    shown.says("notes", said)
+
+
+def test_a_very_long_address_is_not_read(shown: Shown) -> None:
+    shown.go("ridge=" + "1" * 5000)
+    shown.shows(View(), settled=True)
+    shown.says("notes", "An address must have at most ")
+
+
+EVIL = (
+    "__import__('os').system('touch owned')",
+    "../../../../etc/passwd",
+    "<img src=x onerror='window.owned=1'>",
+    "<script>window.owned=1</script>",
+    "${window.owned=1}{{7*7}}",
+    "'; DROP TABLE curves; --",
+    "javascript:window.owned=1",
+)
+
+
+def test_what_is_typed_is_only_text(shown: Shown) -> None:
+    for text in EVIL:
+        shown.type("ridge", text)
+        shown.says("notes", text[:30])
+        shown.says("notes", "λ must be a number")
+        shown.shows(View())
+        assert shown.page.evaluate("window.owned") is None
+        assert shown.page.locator("#notes *:not(p)").count() == 0
+        expect(shown.by_id("box-ridge")).to_have_value("1e-05")
+        assert not Path("owned").exists()
+
+
+def test_what_an_address_holds_is_only_text(shown: Shown) -> None:
+    given = dict(zip(("ridge", "activation", "<b>name</b>", "second.snr"), EVIL, strict=False))
+    shown.go(urlencode(given))
+    shown.shows(View(second=Setting()), settled=True)
+    shown.says("notes", "There is nothing called '<b>name</b>' to set.")
+    shown.says("notes", "__import__")
+    assert shown.page.evaluate("window.owned") is None
+    assert shown.page.locator("#notes *:not(p)").count() == 0
+    assert not Path("owned").exists()

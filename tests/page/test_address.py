@@ -1,0 +1,85 @@
+"""A view as the query of an address, and back."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from doubletrouble.page import address
+from doubletrouble.page.setting import Setting, View
+from tests.page.views import FIELDS, patient, views
+
+
+@patient
+@given(views)
+@example(View(first=Setting(samples=3.0), second=Setting(samples=3.0, per="D")))
+@example(View(first=Setting(per="D", samples=3.0), second=Setting(samples=5.0)))
+@example(View(second=Setting()))
+def test_every_view_has_an_address(view: View) -> None:
+    assert address.read(address.write(view)) == (view, ())
+
+
+@patient
+@given(views)
+def test_an_address_is_short_and_plain(view: View) -> None:
+    query = address.write(view)
+    assert len(query) < 1000
+    assert query.isascii()
+    assert not set(query) & set(" <>\"'#")
+
+
+def test_only_what_differs_is_written() -> None:
+    assert address.write(View()) == ""
+    assert address.write(View(second=Setting())) == "second.per=N"
+    both = View(first=Setting(ridge=0.1), second=Setting(ridge=0.1, members=2.0), along="ridge")
+    assert address.write(both) == "ridge=0.1&along=ridge&second.members=2"
+
+
+@patient
+@given(st.text())
+def test_no_text_is_too_odd(text: str) -> None:
+    view, notes = address.read(text)
+    assert address.read(address.write(view)) == (view, ())
+    assert all(isinstance(note, str) and note.endswith(".") for note in notes)
+
+
+names = st.sampled_from([f.name for f in FIELDS] + [f"second.{f.name}" for f in FIELDS] + ["x.y"])
+
+
+@patient
+@given(st.lists(st.tuples(names, st.text() | st.floats().map(str)), max_size=12))
+def test_no_value_is_too_odd(items: list[tuple[str, str]]) -> None:
+    from urllib.parse import urlencode
+
+    view, notes = address.read(urlencode(items, errors="replace"))
+    assert address.read(address.write(view)) == (view, ())
+    assert len(notes) <= 7
+
+
+def test_what_is_unknown_is_told() -> None:
+    view, notes = address.read("colour=red&ridge=0.5&__class__=x&first=1&second=2")
+    assert view == View(first=Setting(ridge=0.5))
+    assert notes[0] == "There is nothing called 'colour' to set."
+    assert len(notes) == 4
+
+
+def test_many_faults_are_counted() -> None:
+    _, notes = address.read("&".join(f"a{k}=1" for k in range(50)))
+    assert len(notes) == 7
+    assert notes[-1] == "There are 44 more such values."
+
+
+@pytest.mark.parametrize("query", ["ridge=" + "9" * 10_000, "&".join(["a=1"] * 300)])
+def test_what_is_too_long_is_not_read(query: str) -> None:
+    view, notes = address.read(query)
+    assert view == View()
+    assert notes[0].startswith("An address must have at most ")
+
+
+def test_a_width_stays_the_same_number_of_features() -> None:
+    first = Setting(samples=4.0, width=0.5)
+    assert first.changed({"per": "D"}) == replace(first, per="D", width=2.0)
+    assert first.changed({"per": "D"}).changed({"per": "N"}) == first
+    view, _ = address.read("samples=4&width=0.5&second.per=D")
+    assert view.second == Setting(samples=4.0, width=2.0, per="D")

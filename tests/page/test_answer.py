@@ -1,0 +1,139 @@
+"""What the server answers to whatever a browser sends."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from doubletrouble.page import address
+from doubletrouble.page.answer import answer
+from doubletrouble.page.fields import ChoiceField, NumberField
+from doubletrouble.page.jobs import Jobs
+from doubletrouble.page.layout import ADVISED, GROUPS, OTHERS, SIMULATED, controls
+from doubletrouble.page.presets import PRESETS
+from doubletrouble.page.setting import Setting, View
+from tests.page.views import patient, views
+
+FIELDS = [*(f for _, group in GROUPS for f in group), *SIMULATED, *ADVISED, *OTHERS]
+garbage = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=6,
+)
+LISTED = ("preset", "choice-activation", "compare", "swap", "single")
+
+
+@pytest.fixture(scope="module")
+def jobs() -> Iterator[Jobs]:
+    found = Jobs()
+    yield found
+    found.close()
+
+
+@patient
+@given(asked=garbage)
+def test_anything_gets_a_valid_answer(asked: Any, jobs: Jobs) -> None:
+    found = answer(asked, jobs)
+    assert address.read(found.query) == (found.view, ())
+
+
+@patient
+@given(
+    query=st.text(max_size=40) | views.map(address.write) | garbage,
+    changes=st.dictionaries(
+        st.sampled_from([*controls(), *LISTED, "slider-", "box-__class__", "-"]) | st.text(),
+        garbage, max_size=4,
+    ),
+    dark=garbage, narrow=garbage,
+)  # fmt: skip
+def test_so_does_any_move(query: Any, changes: Any, dark: Any, narrow: Any, jobs: Jobs) -> None:
+    asked = {"query": query, "changes": changes, "dark": dark, "narrow": narrow}
+    found = answer(asked, jobs)
+    assert address.read(found.query) == (found.view, ())
+    assert all(note.endswith(".") for note in found.notes)
+
+
+def moved(jobs: Jobs, query: str = "", **changes: Any) -> View:
+    renamed = {name.replace("_", "-", 1): value for name, value in changes.items()}
+    found = answer({"query": query, "changes": renamed}, jobs)
+    assert found.notes == ()
+    return found.view
+
+
+@pytest.mark.parametrize("field", FIELDS, ids=lambda f: f.name)
+def test_every_control_sets_what_it_says(field: Any, jobs: Jobs) -> None:
+    if isinstance(field, ChoiceField):
+        for value in field.choices:
+            view = moved(jobs, **{f"choice_{field.name}": value})
+            assert _of(view, field.name) == value
+        return
+    assert isinstance(field, NumberField)
+    if field.slider:
+        for place in (0, 1, len(field.stops) // 2, len(field.stops) - 1):
+            view = moved(jobs, **{f"slider_{field.name}": str(place)})
+            assert _of(view, field.name) == field.stops[place]
+    typed = field.spec.typical[1]
+    view = moved(jobs, **{f"box_{field.name}": field.write(typed)})
+    assert _of(view, field.name) == typed
+    assert moved(jobs, **{f"box_{field.name}": ""}) == View()  # an empty box is the default
+
+
+def _of(view: View, name: str) -> float | str:
+    owner = view if hasattr(view, name) else view.first
+    found: float | str = getattr(owner, name)
+    return found
+
+
+@patient
+@given(view=views)
+def test_the_controls_show_the_view(view: View, jobs: Jobs) -> None:
+    found = answer({"query": address.write(view)}, jobs)
+    shown = found.controls
+    assert set(controls()) <= set(shown)
+    for field in (*view.first.fields, *view.fields):
+        value = _of(view, field.name)
+        if isinstance(field, NumberField):
+            assert field.read(str(shown[f"box-{field.name}"])) == (value, "")
+        else:
+            assert shown[f"choice-{field.name}"] == value
+    for name, words in found.spoken.items():
+        assert name in shown
+        assert " = " in words
+
+
+def test_a_slider_beyond_its_ends_stays_at_them(jobs: Jobs) -> None:
+    assert moved(jobs, slider_ridge="-7").first.ridge == 0.0
+    assert moved(jobs, slider_members="1e9").first.members == float("inf")
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_a_preset_is_its_address_and_is_known_again(name: str, jobs: Jobs) -> None:
+    view = moved(jobs, query="dim=33&draws=5&ridge=0.7&second.snr=4", preset=name)
+    expected, _ = address.read(PRESETS[name].query)
+    assert view == replace(expected, dim=33.0, draws=5.0)
+    assert answer({"query": address.write(view)}, jobs).controls["preset"] == name
+
+
+def test_no_preset_is_shown_for_another_view(jobs: Jobs) -> None:
+    assert answer({"query": "ridge=0.7"}, jobs).controls["preset"] == ""
+
+
+def test_comparing(jobs: Jobs) -> None:
+    first, other = Setting(ridge=0.5), Setting(ridge=0.5, members=3.0)
+    both = moved(jobs, query="ridge=0.5", compare=1)
+    assert both == View(first=first, second=first)
+    both = moved(jobs, query=address.write(both), box_members="3")
+    assert both == View(first=other, second=first)
+    assert moved(jobs, query=address.write(both), swap=1) == View(first=first, second=other)
+    assert moved(jobs, query=address.write(both), single=2) == View(first=other)
+    assert moved(jobs, swap=1) == View()
+
+
+def test_areas_are_on_a_linear_axis_and_lines_on_a_logarithmic_one(jobs: Jobs) -> None:
+    areas = moved(jobs, choice_form="areas")
+    assert (areas.form, areas.y) == ("areas", "linear")
+    assert moved(jobs, query=address.write(areas), choice_form="lines") == View()
+    assert moved(jobs, query="form=areas&y=linear", choice_y="log").y == "log"

@@ -1,0 +1,121 @@
+"""What can be taken away: the numbers, and the lines that remake the plot."""
+
+import csv
+import io
+import re
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from doubletrouble.page import address, files
+from doubletrouble.page.curves import PARTS, curves
+from doubletrouble.page.plot import Measured
+from doubletrouble.page.setting import View
+from tests.page.views import patient, views
+
+QUERIES = (
+    "",
+    "along=samples&per=D&width=0.5&members=3&scheme=divide&snr=inf",
+    "along=ridge&x=linear&y=linear&points=50&activation=tanh&nonlinear=0.5",
+    "along=members&width=inf&split=effects",
+    "along=members&scheme=divide&width=0.2&samples=3&per=D",
+    "width=1&ridge=0&split=effects&points=2000",
+    "second.ridge=0.1&second.per=D&samples=2",
+    "form=areas&y=linear&ridge=0.1&second.members=inf",
+    "form=areas&split=effects&ridge=0.1&along=samples&per=D&width=3",
+    "width=300&samples=0.05&points=10",
+)
+
+
+@patient
+@given(views)
+def test_the_table_holds_the_curves_to_the_last_bit(view: View) -> None:
+    drawn = [curves(view, setting) for setting in view.settings]
+    rows = list(csv.DictReader(io.StringIO(files.table(view, drawn))))
+    assert len(rows) == sum(one.x.size for one in drawn)
+    for place, (setting, one) in enumerate(zip(view.settings, drawn, strict=True)):
+        own = [row for row in rows if row["setting"] == str(place + 1)]
+        assert {row["kind"] for row in own} == {"theory"}
+        assert [float(row[view.along]) for row in own] == one.x.tolist()
+        for name, values in {"total": one.total, **one.parts}.items():
+            assert [float(row[name]) for row in own] == values.tolist()
+        for field in setting.fields:
+            if field.name != view.along:
+                assert field.read(own[0][field.name]) == (getattr(setting, field.name), "")
+
+
+def test_simulated_points_are_in_the_table() -> None:
+    view = View()
+    points = [Measured(name=name, x=[1.0], value=[2.0 + k], error=[0.5])
+              for k, name in enumerate(("total", *PARTS["causes"]))]  # fmt: skip
+    text = files.table(view, [curves(view, view.first)], [points])
+    last = list(csv.DictReader(io.StringIO(text)))[-1]
+    assert last["kind"] == "simulation"
+    assert (last["width"], last["total"], last["noise"]) == ("1.0", "2.0", "3.0")
+    assert last["standard_error_total"] == "0.5"
+
+
+@pytest.fixture
+def plt(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    import_module("matplotlib").use("Agg")
+    pyplot = import_module("matplotlib.pyplot")
+    monkeypatch.setattr(pyplot, "show", lambda: None)  # it would warn that there is no screen
+    yield pyplot
+    pyplot.close("all")
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_the_lines_remake_the_plot(query: str, plt: Any) -> None:
+    view, notes = address.read(query)
+    assert notes == ()
+    exec(compile(files.script(view), "remade", "exec"), {})
+    made = plt.gcf().axes
+    assert len(made) == len(view.settings)
+    for axes, setting in zip(made, view.settings, strict=True):
+        found = curves(view, setting)
+        lines = {line.get_label(): line for line in axes.get_lines()}
+        names = ["total"] if view.form == "areas" else ["total", *found.parts]
+        assert list(lines) == names
+        for name, values in ({"total": found.total} | found.parts).items():
+            if name in names:
+                assert lines[name].get_xdata().tolist() == found.x.tolist()
+                assert lines[name].get_ydata().tolist() == values.tolist()
+        if view.form == "areas":
+            assert [area.get_label() for area in axes.collections] == [*found.parts][::-1]
+            for area, top in zip(axes.collections, _tops(found.parts), strict=True):
+                heights = area.get_paths()[0].vertices[:, 1]
+                assert set(top) <= set(heights)
+        assert (axes.get_xscale(), axes.get_yscale()) == (view.x, view.y)
+        assert axes.get_xlim() == pytest.approx(view.range())
+        assert view.axis().label in axes.get_xlabel()
+
+
+def _tops(parts: dict[str, Any]) -> list[list[float]]:
+    """The upper ends of a stack, from its lowest part up, as Matplotlib adds them."""
+    stack = np.cumsum([parts[name] for name in reversed(parts)], axis=0)
+    return [row.tolist() for row in stack]
+
+
+@patient
+@given(views)
+def test_the_lines_hold_nothing_but_numbers_and_names_of_ours(view: View) -> None:
+    text = files.script(view)
+    compile(text, "remade", "exec")
+    words = set(re.findall(r'"([^"]*)"', text))
+    ours = {"causes", "effects", "log", "linear", "k", "total", "Test error"}
+    ours |= {s.activation for s in view.settings} | {s.scheme for s in view.settings}
+    ours |= {*PARTS["causes"], *PARTS["effects"]}
+    assert {word for word in words if word not in ours and view.axis().label not in word} == set()
+    assert "import os" not in text
+
+
+def test_text_that_was_typed_is_in_no_line() -> None:
+    evil = "__import__('os').system('touch owned')"
+    view, notes = address.read(f"ridge={evil}&activation={evil}&{evil}=1&scheme={evil}")
+    assert notes
+    assert "touch" not in files.script(view)
+    assert "touch" not in files.table(view, [curves(view, view.first)])
