@@ -24,6 +24,7 @@ OTHERS = (fields.POINTS,)
 _FEW = 4  # choices that fit beside each other; more are a list to open
 _GRAPH: dict[str, Any] = {
     "displaylogo": False,
+    "plotlyServerURL": "",  # a plot is sent nowhere
     "responsive": True,
     "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d", "toImage", "sendChartToCloud"],
 }

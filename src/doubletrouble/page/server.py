@@ -1,5 +1,6 @@
 """Serve the page from this machine until Ctrl-C."""
 
+import errno
 import logging
 import socket
 import threading
@@ -52,5 +53,7 @@ def _free(host: str, port: int) -> int:
         try:
             trial.bind((host, port))
         except OSError as error:
+            if error.errno == errno.EADDRNOTAVAIL or isinstance(error, socket.gaierror):
+                raise ValueError(f"host must be an address of this machine, got {host!r}") from None
             raise ValueError(f"port must be free on {host}, got {port}: {error.strerror}") from None
         return port

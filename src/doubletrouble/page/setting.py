@@ -138,7 +138,7 @@ class View:
     @property
     def close(self) -> int:
         """How many values there are near P = N, which is the middle one of them."""
-        return int(self.points) // 3 * 2 + 1
+        return max(int(self.points) // 3, 1) * 2 + 1
 
     def grid(self, setting: Setting) -> FloatArray:
         """The values along the axis: denser where P = N, which is among them."""

@@ -3,6 +3,7 @@
 from pathlib import Path
 from urllib.parse import urlencode
 
+import numpy as np
 import pytest
 from playwright.sync_api import expect
 
@@ -132,3 +133,31 @@ def test_what_an_address_holds_is_only_text(shown: Shown) -> None:
     assert shown.page.evaluate("window.owned") is None
     assert shown.page.locator("#notes *:not(p)").count() == 0
     assert not Path("owned").exists()
+
+
+def test_plot_controls_and_address_agree_whatever_came_fast(shown: Shown) -> None:
+    rng = np.random.default_rng(0)
+    for snr in range(2, 16):  # enough to go back to
+        shown.page.evaluate(f"history.pushState(null, '', '/?snr={snr}')")
+    for _ in range(12):
+        move = rng.integers(5)
+        if move == 0:
+            shown.slide("ridge", rng.integers(0, 120, size=5).tolist())
+        elif move == 1:
+            shown.slide("members", rng.integers(0, 40, size=5).tolist())
+        elif move == 2:
+            shown.page.evaluate("history.back()")
+        elif move == 3:
+            shown.by_id(str(rng.choice(["compare", "single", "swap"]))).evaluate("e => e.click()")
+        else:
+            shown.by_id("preset").select_option(index=int(rng.integers(1, 8)))
+    shown.page.wait_for_timeout(1000)
+    view, notes = address.read(shown.query)
+    assert notes == ()
+    shown.shows(view, settled=True)
+    for field in view.first.fields:
+        if isinstance(field, fields.NumberField):
+            expected = field.write(getattr(view.first, field.name))
+            expect(shown.by_id(f"box-{field.name}")).to_have_value(expected)
+            place = field.nearest_stop(getattr(view.first, field.name))
+            expect(shown.by_id(f"slider-{field.name}")).to_have_value(str(place))

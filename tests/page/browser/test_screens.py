@@ -32,8 +32,39 @@ def test_it_works_on_a_telephone(opened: Opener) -> None:
     assert seen["y"] < 100
 
 
+def test_on_a_telephone_nothing_covers_the_curves(opened: Opener) -> None:
+    shown = opened(width=360)
+    shown.page.wait_for_timeout(500)  # for what Plotly does by itself
+    _check_uncovered(shown, 120)
+    shown.by_id("compare").click()
+    shown.shows(View(second=Setting()))
+    shown.page.wait_for_timeout(500)
+    _check_uncovered(shown, 75)
+
+
+def _check_uncovered(shown: Shown, height: float) -> None:
+    legend = shown.page.locator("#plot .legend").first.bounding_box()
+    areas = shown.page.locator("#plot .nsewdrag")
+    assert legend is not None
+    for place in range(areas.count()):
+        area = areas.nth(place).bounding_box()
+        assert area is not None
+        assert area["height"] >= height
+        assert legend["y"] + legend["height"] <= area["y"] + 2
+
+
 def test_it_works_on_a_wide_screen(shown: Shown) -> None:
     _check_size(shown, 1600)
+
+
+def test_nothing_overflows_in_between(shown: Shown) -> None:
+    try:
+        for width in (320, 701, 1024, 1300, 2560):
+            shown.page.set_viewport_size({"width": width, "height": 800})
+            shown.go(f"second.ridge=0.1&budget={width}")
+            assert not _overflows(shown), width
+    finally:
+        shown.page.set_viewport_size({"width": 1600, "height": 1000})
 
 
 def _check_size(shown: Shown, width: int) -> None:
@@ -166,7 +197,7 @@ def test_sliders_say_their_value(shown: Shown) -> None:
 
 def test_the_plot_is_told_in_words(shown: Shown) -> None:
     plot = shown.by_id("plot")
-    expect(plot).to_have_attribute("role", "img")
+    expect(plot).to_have_attribute("role", "figure")
     said = plot.get_attribute("aria-label") or ""
     assert said.startswith("Test error and its parts against P/N: at P/N = 2 the total is ")
     shown.choose(fields.ALONG, "ridge")

@@ -161,7 +161,7 @@
       }
       const plot = document.getElementById("plot");
       if (plot) {
-        plot.setAttribute("role", "img");
+        plot.setAttribute("role", "figure"); // not img: it has buttons
         plot.setAttribute("aria-label", answer.summary);
       }
       if (Object.keys(state.changes).length > 0) {
