@@ -10,6 +10,12 @@ GREEN, PURPLE = "#009E73", "#CC79A7"
 
 _DARK_VERMILION, _DARK_BLUE = "#F0782A", "#4A90D9"
 
+PAPER = {
+    "light": {"ink": "#1b1b1b", "soft": "#565b62", "paper": "#ffffff", "rule": "#d9dce1"},
+    "dark": {"ink": "#e8e8e8", "soft": "#aab0b8", "paper": "#16181c", "rule": "#3a3f47"},
+}
+"""What is written on, and with: `soft` is for what should not be seen first, `rule` for grids."""
+
 CAUSES = {
     "light": {
         "total": BLACK,

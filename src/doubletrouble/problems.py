@@ -22,6 +22,17 @@ from doubletrouble.moments import Function
 from doubletrouble.parameters import Numeric, checked, common_shape, declared, parameter
 
 
+def noise_at(snr: float, signal: float = 1.0) -> float:
+    """The label noise τ at which the signal-to-noise ratio F/τ is `snr`.
+
+    >>> noise_at(2.0), noise_at(float("inf"), 3.0)
+    (0.5, 0.0)
+    """
+    if not snr > 0:
+        raise ValueError(f"snr must be positive, got {snr:g}")
+    return signal / snr
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Validated:
     """Check every declared field at construction; compare by value, arrays included."""

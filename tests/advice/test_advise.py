@@ -11,8 +11,6 @@ from hypothesis import strategies as st
 
 import doubletrouble as dt
 from doubletrouble.advice.cost import COSTS
-from doubletrouble.advice.table import LETTERS, lengths, longest
-from doubletrouble.errors import require
 from doubletrouble.theory.slopes import error_slopes
 
 INF = math.inf
@@ -189,79 +187,6 @@ def test_features_are_worth_nothing_in_the_kernel_limit() -> None:
     assert found.marginal.feature == found.marginal.feature_at_best_ridge == 0
     assert found.marginal.features_per_sample == INF
     assert "worth nothing" in found.reason
-
-
-# --- words, tables, pictures ---------------------------------------------------------------------
-
-
-def test_the_first_reason_names_the_choice() -> None:
-    for noise, features in ((1.0, 1.2), (0.1, 2.0), (3.0, 1.1), (0.0, 0.2)):
-        found = dt.advise(problem(noise=noise, features_per_dim=features))
-        assert found.reasons[0].lower().startswith(found.choice.name)
-        assert found.reason == " ".join(found.reasons)
-        assert str(found) == "\n".join([found.table(), "", *found.reasons])
-
-
-def test_the_table_has_every_option() -> None:
-    found = dt.advise(problem())
-    lines = found.table().splitlines()
-    assert lines[0].split() == [
-        "option", "error", "P/D", "N/D", "K", "λ", "features", "training",
-    ]  # fmt: skip
-    assert len(lines) == 1 + len(found.options) == 12
-    for line, option in zip(lines[1:], found.options, strict=True):
-        assert line.startswith(option.label)
-        assert f"{option.total:.4g}" in line
-
-
-def test_json_is_strict_and_complete() -> None:
-    found = dt.advise(problem(features_per_dim=1.0, ridge=0.0))
-    read = json.loads(found.to_json(), parse_constant=lambda name: pytest.fail(name))
-    assert read == found.to_dict()
-    rows = {row["name"]: row for row in read["options"]}
-    assert rows["now"]["error_total"] == "inf"
-    assert rows["many"]["n_members"] == "inf"
-    assert rows["widen"]["error_total"] == found["widen"].total
-    assert read["marginal"]["sample"] == "inf"
-    assert read["choice"] == "regularize"
-    assert read["reasons"] == list(found.reasons)
-
-
-def test_bars_are_cut_off_in_proportion() -> None:
-    found = dt.advise(problem(features_per_dim=1.05, ridge=1e-5))
-    most = longest(found)
-    assert found.now.total > most
-    parts = lengths(found.now, most)
-    assert sum(parts.values()) == pytest.approx(most)
-    error = found.now.error
-    shares = {name: float(np.asarray(getattr(error, name))) / found.now.total for name in LETTERS}
-    assert {name: part / most for name, part in parts.items()} == pytest.approx(shares)
-    lines = found.bars().splitlines()
-    assert "…" in lines[0]
-    assert "…" not in lines[-2]
-    assert lines[-1] == "n noise, i initialization, s sampling, b bias"
-
-
-def test_the_picture_has_the_errors() -> None:
-    require("matplotlib", "figures").use("Agg")
-    pyplot = require("matplotlib.pyplot", "figures")
-    found = dt.advise(problem())
-    axes = found.plot()
-    assert [label.get_text() for label in axes.get_yticklabels()] == [
-        option.label for option in found.options
-    ]
-    assert {text.get_text().strip() for text in axes.texts} >= {
-        f"{option.total:.3g}" for option in found.options if option.total <= longest(found)
-    }
-    ends: dict[int, float] = {}
-    for patch in axes.patches:
-        place = round(patch.get_y() + patch.get_height() / 2)
-        ends[place] = max(ends.get(place, 0.0), patch.get_x() + patch.get_width())
-    assert ends[5] == pytest.approx(found.options[5].total)
-    again = found.plot(axes)
-    assert again is axes
-    dt.advise(problem(features_per_dim=1.0, ridge=0.0)).plot(pyplot.figure().add_subplot())
-    pyplot.close("all")
 
 
 # --- sentences -----------------------------------------------------------------------------------

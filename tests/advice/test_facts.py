@@ -8,6 +8,7 @@ import pytest
 
 import doubletrouble as dt
 from doubletrouble.advice.option import changed
+from doubletrouble.theory.slopes import error_slopes
 from tests.advice.brute_force import random_problem
 
 SEEDS = range(40)
@@ -39,6 +40,22 @@ def test_with_the_ridge_kept_several_models_may_be_better() -> None:
         problem, budget = random_problem(np.random.default_rng(seed))
         several += dt.advise(problem, budget).best_at_this_ridge.n_members > 1
     assert several > 10
+
+
+@pytest.mark.parametrize("scheme", ["ensemble", "divide"])
+def test_at_the_best_ridge_one_more_of_anything_helps(scheme: str) -> None:
+    """With λ as it is (the control) it may do harm."""
+    harm = 0
+    for seed in SEEDS:
+        problem, _ = random_problem(np.random.default_rng(seed), spectral=seed % 8 == 7)
+        K = (1, 2, 5, 30)[seed % 4]
+        ridge = float(np.asarray(dt.optimal_ridge(problem, K, scheme).ridge))
+        best, kept = (
+            error_slopes(one, K, scheme) for one in (changed(problem, ridge=ridge), problem)
+        )
+        assert max(map(float, best)) <= 0
+        harm += max(map(float, kept)) > 1e-3
+    assert harm > 5
 
 
 # --- just beyond P = N, without ridge, ensembling beats a little more width ---------------------

@@ -2,6 +2,7 @@
 
 import math
 import re
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 import doubletrouble as dt
 from doubletrouble.advice.meaning import meaning
-from doubletrouble.advice.words import CAUSES, largest
+from doubletrouble.advice.words import MEANINGS, largest
 
 
 @pytest.mark.parametrize(
@@ -34,13 +35,6 @@ def test_what_is_said(fields: dict[str, Any], members: float, scheme: str, said:
     assert said in meaning(dt.Problem(**fields), members, scheme)
 
 
-def test_a_known_best_ridge_is_named() -> None:
-    problem = dt.Problem(features_per_dim=1.0)
-    best = dt.optimal_ridge(problem)
-    told = (float(np.asarray(best.ridge)), float(np.asarray(best.error.total)))
-    assert f"The best ridge, λ = {told[0]:.3g}, would take" in meaning(problem, best=told)
-
-
 @settings(max_examples=60, deadline=None)
 @given(
     P=st.floats(1e-2, 1e2), N=st.floats(1e-2, 1e2), ridge=st.floats(0, 10),
@@ -54,7 +48,7 @@ def test_it_names_the_largest_part_and_promises_less(
     now = dt.exact_error(problem, members, scheme)
     said = meaning(problem, members, scheme)
     if math.isfinite(float(np.asarray(now.total))):
-        assert CAUSES[largest(now)] in said
+        assert MEANINGS[largest(now)] in said
     promise = re.search(r"would take the error to ([\d.e+-]+)\.$", said)
     if promise:
         assert float(promise[1]) <= 0.905 * float(np.asarray(now.total))
@@ -68,3 +62,36 @@ def test_a_measured_spectrum_has_a_meaning() -> None:
         noise=1.0,
     )  # fmt: skip
     assert "infinite" in meaning(spectrum)
+
+
+@pytest.mark.parametrize(
+    ("problem", "members", "scheme", "cause"),
+    [
+        (dt.Problem(features_per_dim=1.0, ridge=0.0), 1, "ensemble",
+         "the model has as many features as samples"),
+        (dt.Problem(features_per_dim=0.5, ridge=0.0), 2, "divide",
+         "each model has as many features as samples"),
+        (dt.Problem(features_per_dim=3.0, ridge=0.0, activation="linear"), 1, "ensemble",
+         "the model is linear and has as many samples as inputs have dimensions"),
+        (dt.Problem(features_per_dim=0.5, samples_per_dim=0.5, ridge=0.0, activation="linear"), 1,
+         "ensemble", "the model has as many features as samples"),
+        (dt.Problem(features_per_dim=3.0, samples_per_dim=2.0, ridge=0.0, activation="linear"), 2,
+         "divide", "each model is linear and has as many samples as inputs have dimensions"),
+        (dt.SpectralProblem(eigenvalues=[1.0, 0.5], target_powers=[1.0, 1.0], n_features=9,
+                            n_samples=2, noise=1.0), 3, "ensemble",
+         "each model has as many samples as the kernel has eigenvalues above 0"),
+    ],
+)  # fmt: skip
+def test_an_infinite_error_has_its_cause(
+    problem: dt.Problem | dt.SpectralProblem, members: int, scheme: str, cause: str
+) -> None:
+    told = f"error is infinite: {cause}, and there is no ridge."
+    assert told in meaning(problem, members, scheme)
+    assert told in dt.advise(problem, n_members=members, scheme=scheme).reason
+    finite = replace(problem, ridge=0.1)  # the control
+    assert "infinite:" not in meaning(finite, members, scheme)
+
+
+def test_an_error_too_large_to_hold_is_not_called_a_peak() -> None:
+    vast = dt.Problem(features_per_dim=1.0, ridge=1e-30, noise=1e150)
+    assert "largest number there is" in meaning(vast)

@@ -50,4 +50,5 @@ def served(*words: str) -> Iterator[str]:
     try:
         yield address(process)
     finally:
-        stop(process)
+        process.terminate()  # Ctrl-C is ignored by what a shell runs in the background
+        process.communicate(timeout=20)

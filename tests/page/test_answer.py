@@ -137,3 +137,22 @@ def test_areas_are_on_a_linear_axis_and_lines_on_a_logarithmic_one(jobs: Jobs) -
     assert (areas.form, areas.y) == ("areas", "linear")
     assert moved(jobs, query=address.write(areas), choice_form="lines") == View()
     assert moved(jobs, query="form=areas&y=linear", choice_y="log").y == "log"
+
+
+def test_moves_are_made_one_after_the_other(jobs: Jobs) -> None:
+    start = "ridge=0.5&second.ridge=0.1"
+
+    def after(*moves: tuple[str, object]) -> View:
+        return answer({"query": start, "changes": [list(move) for move in moves]}, jobs).view
+
+    typed, swapped = ("box-ridge", "0.3"), ("swap", 1)
+    first = after(typed, swapped)
+    assert first.second is not None
+    assert (first.first.ridge, first.second.ridge) == (0.1, 0.3)
+    second = after(swapped, typed)
+    assert second.second is not None
+    assert (second.first.ridge, second.second.ridge) == (0.3, 0.5)
+    assert after(swapped, ("swap", 2)) == after()
+    assert after(typed, ("preset", "anova")).first == Setting()
+    counted = after(("box-samples", "3"), ("choice-per", "D"))
+    assert (counted.first.samples, counted.first.width) == (3.0, 6.0)

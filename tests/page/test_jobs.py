@@ -5,6 +5,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import IO
 
 import pytest
 
@@ -96,7 +97,7 @@ def test_one_that_waits_can_be_cancelled(jobs: Jobs) -> None:
 def test_too_many_are_refused(jobs: Jobs) -> None:
     started = jobs.start([asked(LONG, 0.1 + k) for k in range(20)])
     assert len(started) == 20
-    with pytest.raises(RuntimeError, match="20 simulations are waiting already"):
+    with pytest.raises(ValueError, match="simulations must be at most 20 at a time, got 21"):
         jobs.start([asked(LONG, 50.0)])
     assert jobs.start([asked(LONG, 0.1)]) == [started[0]]  # which is no new one
 
@@ -112,16 +113,53 @@ def test_closing_stops_everything() -> None:
 
 
 def test_what_went_wrong_is_told(jobs: Jobs, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken() -> "subprocess.Popen[str]":
+    def broken(errors: IO[str]) -> "subprocess.Popen[str]":
         pipe = subprocess.PIPE
         code = "import sys; sys.stdin.read(); sys.exit('no more memory')"
-        return subprocess.Popen([sys.executable, "-c", code], stdin=pipe, stdout=pipe, stderr=pipe,
-                                text=True)  # fmt: skip
+        return subprocess.Popen([sys.executable, "-c", code], stdin=pipe, stdout=pipe,
+                                stderr=errors, text=True)  # fmt: skip
 
     monkeypatch.setattr(module, "_started", broken)
     (job,) = jobs.start([asked(SMALL)])
     until(lambda: job.ended)
     assert job.status == "The simulation stopped: no more memory."
+
+
+def test_a_process_that_cannot_start_is_told(jobs: Jobs, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    (job,) = jobs.start([asked(SMALL)])
+    until(lambda: job.ended)
+    assert "no process can be started" in job.status
+    monkeypatch.undo()
+    (again,) = jobs.start([asked(SMALL)])
+    until(lambda: again.ended)
+    assert again.ended == "done"
+
+
+def test_much_that_is_said_does_not_stop_it(jobs: Jobs, monkeypatch: pytest.MonkeyPatch) -> None:
+    def talkative(errors: IO[str]) -> "subprocess.Popen[str]":
+        pipe = subprocess.PIPE
+        code = "import sys; sys.stdin.read(); sys.stderr.write('x' * 10**6 + chr(10))"
+        return subprocess.Popen([sys.executable, "-c", code], stdin=pipe, stdout=pipe,
+                                stderr=errors, text=True)  # fmt: skip
+
+    monkeypatch.setattr(module, "_started", talkative)
+    (job,) = jobs.start([asked(SMALL)])
+    until(lambda: job.ended)
+    assert job.ended == "done"
+
+
+def test_those_asked_for_last_are_kept(jobs: Jobs, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_KEPT", 1)
+    (first,) = jobs.start([asked(SMALL, 0.1)])
+    until(lambda: first.ended)
+    both = jobs.start([asked(SMALL, 0.1), asked(SMALL, 0.2)])  # neither is dropped
+    assert both[0] is first
+    until(lambda: both[1].ended)
+    (third,) = jobs.start([asked(SMALL, 0.3)])
+    until(lambda: third.ended)
+    assert jobs.find(asked(SMALL, 0.1)) is None
+    assert jobs.find(asked(SMALL, 0.3)) is third
 
 
 def test_points_that_cannot_be_are_told() -> None:

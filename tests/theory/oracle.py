@@ -119,6 +119,52 @@ def error(
         }
 
 
+def spectral_risk(
+    features: Any, samples: Any, gram_ridge: float, *,
+    levels: list[float], powers: list[float], tail: float, noise: float, members: int, scheme: str,
+) -> Any:  # fmt: skip
+    """The total error of a measured spectrum, from products of two learners' errors.
+
+    Each is (M + σ² c T)/(1 - c T) as in `doubletrouble.theory.split`, c = 1/n where the two have
+    their samples in common, else 0. The equation is solved by bisection alone.
+    """
+    with mpmath.workdps(DIGITS):
+        P, N, K = mpf(features), mpf(samples), mpf(members)
+        n = N / K if scheme == "divide" else N
+        r = mpf(gram_ridge) / N
+        modes = [(mpf(u), mpf(v)) for u, v in zip(levels, powers, strict=True)]
+
+        def used(y: Any) -> Any:
+            return sum(u * y / (1 + u * y) for u, _ in modes) + tail * y
+
+        def below(y: Any) -> bool:
+            z = used(y)
+            return bool(z < min(P, n) and (1 - z / P) * (1 - z / n) > r * y)
+
+        low = mpf(1)
+        while not below(low):
+            low /= 2
+        while below(2 * low):
+            low *= 2
+        step = low
+        for _ in range(int(3.33 * DIGITS)):
+            step /= 2
+            low = low + step if below(low + step) else low
+        learned = [(u * low / (1 + u * low), v) for u, v in modes]
+        Q = sum(s**2 for s, _ in learned)
+        e = used(low) - Q
+        rho = sum(v * (1 - s) ** 2 for s, v in learned)
+        chi = sum(v * s * (1 - s) for s, v in learned)
+
+        def product(own: Any, shared: Any) -> Any:
+            T = Q + own * e**2 / (1 - own * Q)
+            M = rho + chi * own * e / (1 - own * Q)
+            return (M + mpf(noise) ** 2 * shared * T) / (1 - shared * T)
+
+        apart = product(0, 0 if scheme == "divide" else 1 / n)
+        return product(1 / P, 1 / n) / K + (1 - 1 / K) * apart
+
+
 def anova(
     terms: dict[str, Any], *, signal: float, noise: float, nonlinear_signal: float
 ) -> dict[str, Any]:

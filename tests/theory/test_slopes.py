@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from mpmath import mpf
 
 import doubletrouble as dt
+from doubletrouble.theory.points import AnyProblem
 from doubletrouble.theory.slopes import error_slopes
 from tests.theory import oracle
 
@@ -56,6 +57,50 @@ def test_slopes_are_those_of_high_precision_differences(
     assert found.by_samples == pytest.approx(float(by_samples), rel=1e-13)
 
 
+SPECTRUM: dict[str, Any] = {
+    "levels": [1.0, 0.35, 0.125, 0.05], "powers": [1.0, 0.5, 0.25, 0.7], "tail": 0.03125,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("P", "N", "ridge", "members", "scheme"),
+    [
+        (3.0, 5.0, 0.1, 1, "ensemble"),
+        (8.0, 5.0, 1e-3, 3, "divide"),
+        (2.0, 5.0, 0.0, 2, "ensemble"),
+        (5.0, 5.0, 1e-3, 1, "ensemble"),
+        (5.0, 5.0, 1e-30, 2, "ensemble"),
+        (5.0, 5.0, 1e-200, 1, "ensemble"),
+        (2.5, 5.0, 1e-30, 2, "divide"),
+    ],
+)
+def test_slopes_of_a_spectrum_are_those_of_high_precision_differences(
+    P: float, N: float, ridge: float, members: int, scheme: str
+) -> None:
+    """The ridge on the Gram matrix is kept: relative to the mean loss it falls with N, κ = 1."""
+    problem = dt.SpectralProblem(
+        eigenvalues=SPECTRUM["levels"], target_powers=SPECTRUM["powers"], tail=SPECTRUM["tail"],
+        n_features=P, n_samples=N, ridge=ridge, noise=0.3,
+    )  # fmt: skip
+    found = error_slopes(problem, members, scheme)
+
+    def at(p: Any, n: Any) -> Any:
+        return oracle.spectral_risk(
+            p, n, ridge, **SPECTRUM, noise=0.3, members=members, scheme=scheme
+        )
+
+    with mpmath.workdps(oracle.DIGITS):
+        h = mpf(10) ** -200
+        p, n = mpf(P), mpf(N)
+        by_features = (at(p * (1 + h), n) - at(p * (1 - h), n)) / (2 * h * p)
+        by_samples = (at(p, n * (1 + h)) - at(p, n * (1 - h))) / (2 * h * n)
+        here = at(p, n)
+    total = float(np.asarray(dt.exact_error(problem, members, scheme).total))
+    assert total == pytest.approx(float(here), rel=1e-13)
+    assert found.by_features == pytest.approx(float(by_features), rel=1e-13)
+    assert found.by_samples == pytest.approx(float(by_samples), rel=1e-13)
+
+
 @pytest.mark.parametrize("ratio", [1.001, 1.2, 2.0, 50.0])
 @pytest.mark.parametrize("members", [1, 4])
 def test_the_closed_form_without_ridge_beyond_the_threshold(ratio: float, members: int) -> None:
@@ -81,29 +126,57 @@ def test_at_the_peak_one_more_of_either_takes_the_divergence_away() -> None:
     assert error_slopes(nothing) == (0, 0)
 
 
-@pytest.mark.parametrize(("members", "scheme"), [(1, "ensemble"), (3, "divide")])
-@pytest.mark.parametrize(("P", "N", "ridge"), [(30, 50, 0.1), (80, 50, 1e-3), (10, 50, 0.0)])
-def test_a_measured_spectrum(P: float, N: float, ridge: float, members: int, scheme: str) -> None:
-    levels = np.arange(1, 21) ** -1.5
+# --- linear networks without ridge learn every mode in full: a corner, or a divergence, at D ------
 
-    def spectrum(P: float, N: float) -> dt.SpectralProblem:
-        return dt.SpectralProblem(
-            eigenvalues=levels, target_powers=levels, tail=0.01, n_features=P, n_samples=N,
-            ridge=ridge, noise=0.3,
-        )  # fmt: skip
 
-    def at(P: float, N: float) -> float:
-        return float(np.asarray(dt.exact_error(spectrum(P, N), members, scheme).total))
+def linear(P: float, N: float, noise: float = 1.0, *, spectral: bool) -> AnyProblem:
+    """Three modes, each with its power; P and N are counts of features and samples a mode."""
+    if not spectral:
+        return dt.Problem(
+            features_per_dim=P, samples_per_dim=N, ridge=0.0, noise=noise, activation="linear"
+        )
+    return dt.SpectralProblem(
+        eigenvalues=[1.0, 0.3, 0.1, 0.0], target_powers=[1.0, 1.0, 0.5, 0.0], n_features=3 * P,
+        n_samples=3 * N, noise=noise,
+    )  # fmt: skip
 
-    found, h = error_slopes(spectrum(P, N), members, scheme), 1e-4
-    by_features = (
-        8 * (at(P + h, N) - at(P - h, N)) - (at(P + 2 * h, N) - at(P - 2 * h, N))
-    ) / (12 * h)  # fmt: skip
-    by_samples = (8 * (at(P, N + h) - at(P, N - h)) - (at(P, N + 2 * h) - at(P, N - 2 * h))) / (
-        12 * h
-    )
-    assert found.by_features == pytest.approx(by_features, rel=1e-7)
-    assert found.by_samples == pytest.approx(by_samples, rel=1e-7)
+
+@pytest.mark.parametrize("spectral", [False, True])
+@pytest.mark.parametrize("members", [1, 4, math.inf])
+@pytest.mark.parametrize("P", [1.0, 3.0, 30.0])
+def test_a_feature_does_not_take_a_divergence_of_the_samples_away(
+    P: float, members: float, *, spectral: bool
+) -> None:
+    wider, richer = linear(2 * P, 1.0, spectral=spectral), linear(P, 2.0, spectral=spectral)
+    assert dt.exact_error(wider, members).total == math.inf
+    assert math.isfinite(float(np.asarray(dt.exact_error(richer, members).total)))
+    assert error_slopes(linear(P, 1.0, spectral=spectral), members) == (0, -math.inf)
+
+
+@pytest.mark.parametrize("spectral", [False, True])
+@pytest.mark.parametrize("members", [1, 4, math.inf])
+@pytest.mark.parametrize("P", [1.0, 2.0, 3.0])
+def test_beyond_a_corner_features_are_worth_nothing(
+    P: float, members: float, *, spectral: bool
+) -> None:
+    """σ² D/(N - D), whatever P ≥ D is: its slope is that of one more feature, not of one less."""
+    unit = 3 if spectral else 1
+    found = error_slopes(linear(P, 3.0, spectral=spectral), members)
+    assert found.by_features == 0
+    assert found.by_samples * unit == pytest.approx(-0.25, rel=1e-12)
+    less = error_slopes(linear(0.999, 3.0, spectral=spectral), members)
+    assert abs(float(less.by_features) * unit) > 0.2  # the control
+
+
+@pytest.mark.parametrize("spectral", [False, True])
+def test_without_noise_the_corner_is_at_the_samples(*, spectral: bool) -> None:
+    """Enough samples learn everything; at P = N = D itself one more of either does."""
+    assert error_slopes(linear(3.0, 1.0, 0.0, spectral=spectral)) == (0, 0)
+    assert error_slopes(linear(3.0, 0.999, 0.0, spectral=spectral)).by_samples < -0.3
+    assert float(np.asarray(dt.exact_error(linear(1.0, 1.0, 0.0, spectral=spectral)).total)) > 0.3
+    for P, N in ((1.0, 1.001), (1.001, 1.0)):
+        assert dt.exact_error(linear(P, N, 0.0, spectral=spectral)).total == 0
+    assert error_slopes(linear(1.0, 1.0, 0.0, spectral=spectral)) == (-math.inf, -math.inf)
 
 
 def test_a_flat_spectrum_is_the_isotropic_problem() -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from doubletrouble.advice.allocation import Search, best_of_many
 from doubletrouble.advice.changes import present, single_changes
 from doubletrouble.advice.cost import check_cost, cost_of
+from doubletrouble.advice.equality import less
 from doubletrouble.advice.marginal import Marginal
 from doubletrouble.advice.option import Option, changed, samples, width
 from doubletrouble.advice.result import Advice
@@ -81,9 +82,9 @@ def _best(
     if free:
         there = changed(there, ridge=optimal_ridge(there, found.members, scheme).ridge)
     option = Option.of(name, label, there, found.members, scheme)
-    if math.isinf(budget) and scheme == "ensemble" and many.total < option.total * (1 - 1e-10):
+    if math.isinf(budget) and scheme == "ensemble" and less(many.total, option.total):
         option = replace(many, name=name, label=label)
     affordable = known.cost(cost) <= budget
-    if affordable and known.total <= option.total * (1 + 1e-10):
+    if affordable and not less(option.total, known.total):
         option = replace(known, name=name, label=label)
     return option

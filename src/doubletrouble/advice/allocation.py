@@ -2,8 +2,8 @@ r"""The best P, K and λ under a budget, by search.
 
 For every number of models K the budget leaves a greatest width. What is then searched, for every K:
 
-- **λ free:** the ridge. More features never hurt at the best ridge ([simon2023]; for divided data
-  we have only ever seen the same), so that P is the greatest width.
+- **λ free:** the ridge. More features never hurt at the best ridge (of one model, [simon2023]; of
+  several, and for divided data, we have only ever seen the same), so that P is the greatest width.
 - **λ kept:** the width, since next to P = N more of it does hurt. Models that share the data are
   never too many, so that widths which K + 1 models could have, too, need not be tried; for divided
   data all are.
@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from doubletrouble.advice.cost import widest
+from doubletrouble.advice.equality import SAME
 from doubletrouble.advice.option import changed, samples, width
 from doubletrouble.advice.zoom import STAGES, zoom
 from doubletrouble.glossary import N_FEATURES
@@ -31,10 +32,8 @@ _MEMBERS = np.concatenate([_FEW, 2.0 ** np.arange(4, 41)])
 _BETWEEN = 4  # numbers of models tried between two others
 _ROUNDS = 12
 _PROMISING = 1.1  # a dip that is shallower by a tenth is not looked into
-_FLAT = 1e-9
 _NEAR = 1e-4  # numbers of models this close have errors equal to the eighth digit
-_SAME = 1e-10  # errors this close are equal: the cheaper one is taken
-_NOTHING = 1e-13  # and so are those this small, as shares of the target's power
+_NOTHING = 1e-13  # errors this small are equal, too, as shares of the target's power
 _NARROWEST, _WIDEST = N_FEATURES.low, N_FEATURES.high  # the least P there is, and the largest
 _AS_GOOD_AS_INF = 1e5  # a best width of so many times the samples: the more, the better
 _RIDGES = np.geomspace(1e-16, 1e12, 29)  # in units of the kernel's weight over its data
@@ -49,12 +48,10 @@ _WIDTHS = np.unique(
 
 
 class Allocation(NamedTuple):
-    """How many models, how wide, with which ridge; and the total error."""
+    """How many models, and how wide."""
 
     members: float
     width: float
-    ridge: float
-    total: float
 
 
 class _Profile(NamedTuple):
@@ -72,13 +69,12 @@ class Search:
         self, problem: AnyProblem, scheme: str, budget: float, cost: str, *, free: bool
     ) -> None:
         self._problem, self._scheme, self._free = problem, scheme, free
-        self._ridge = float(problem.ridge)  # type: ignore[arg-type]
         self._budget, self._cost = budget, cost
         self._samples, self._power = samples(problem), _power(problem)
         self._modes = modes_of(problem)
 
     def best(self) -> Allocation:
-        """The best allocation; with λ free, λ is near the best."""
+        """The best allocation."""
         members = self._members()
         profile = self._profile(members)
         for start in self._minima(profile):
@@ -86,8 +82,8 @@ class Search:
         place = _first(profile.total, self._power)
         K, at, total = (float(v[place]) for v in profile)
         if self._free:
-            return Allocation(K, float(self._widest(np.array([K]))[0]), at, total)
-        return Allocation(K, self._polished(K, at, total), self._ridge, total)
+            return Allocation(K, float(self._widest(np.array([K]))[0]))
+        return Allocation(K, self._polished(K, at, total))
 
     def _members(self) -> FloatArray:
         """Numbers of models to begin with: up to very narrow ones, or very small parts."""
@@ -128,7 +124,7 @@ class Search:
             low = profile.members[max(place - 1, 0)]
             high = profile.members[min(place + 1, profile.members.size - 1)]
             beside = profile.total[max(place - 1, 0) : place + 2]
-            flat = beside.max() <= beside.min() * (1 + _FLAT)  # what lies between is no better
+            flat = beside.max() <= beside.min() * (1 + SAME)  # what lies between is no better
             if flat or high - low <= _NEAR * members:
                 break
             tried: FloatArray = np.unique(np.rint(np.geomspace(low, high, 2 * _BETWEEN + 1)))
@@ -189,9 +185,9 @@ class Search:
 
 
 def _first(values: FloatArray, power: float) -> int:
-    """The first that is as small as any; `power` is that of the target."""
+    """The first that is as small as any, the cheapest; `power` is that of the target."""
     least = values.min()
-    return int(np.argmax(values <= least * (1 + _SAME) + _NOTHING * power))
+    return int(np.argmax(values <= least * (1 + SAME) + _NOTHING * power))
 
 
 def _power(problem: AnyProblem) -> float:
@@ -223,7 +219,7 @@ def best_of_many(problem: AnyProblem) -> float:
         return np.asarray(exact_error(changed(problem, width=_possible(P)), np.inf).total)
 
     found = total(None, grid)
-    if found.max() <= found.min() * (1 + _SAME):  # nothing to choose
+    if found.max() <= found.min() * (1 + SAME):  # nothing to choose
         return max(width(problem), samples(problem))
     place = _first(found, _power(problem))
     low, high = grid[max(place - 1, 0)], grid[min(place + 1, grid.size - 2)]

@@ -7,12 +7,11 @@ changes nothing.
 
 import math
 
-from doubletrouble.advice.option import Option, changed, samples, width
-from doubletrouble.glossary import N_SAMPLES
+from doubletrouble.advice.option import Option, changed, richer, samples, wider, width
+from doubletrouble.advice.words import said
 from doubletrouble.theory.points import AnyProblem
 
 A_LITTLE = 1.1
-_LARGEST = N_SAMPLES.high  # twice what is there may be more than there can be
 
 
 def present(problem: AnyProblem, n_members: float, scheme: str) -> Option:
@@ -26,17 +25,14 @@ def single_changes(
     """Every single change; `best_ridge` is λ* of the present setting."""
     P, N, K = width(problem), samples(problem), n_members
     whole = "" if scheme == "ensemble" else ", all data each"
-    parts = "∞" if math.isinf(K) else f"{2 * K:g}"
-
-    def wider(factor: float) -> AnyProblem:
-        return problem if math.isinf(P) else changed(problem, width=min(factor * P, _LARGEST))
-
+    wide, little = (changed(problem, width=wider(P, factor)) for factor in (2.0, A_LITTLE))
+    twice = changed(problem, samples=richer(N, 2.0))
     return (
-        Option.of("widen", "P → 2P", wider(2.0), K, scheme),
-        Option.of("widen_a_little", f"P → {A_LITTLE:g}P", wider(A_LITTLE), K, scheme),
+        Option.of("widen", "P → 2P", wide, K, scheme),
+        Option.of("widen_a_little", f"P → {A_LITTLE:g}P", little, K, scheme),
         Option.of("ensemble", f"K → 2K{whole}", problem, 2 * K, "ensemble"),
-        Option.of("divide", f"divide among {parts}", problem, 2 * K, "divide"),
+        Option.of("divide", f"divide among {said(2 * K, 6)}", problem, 2 * K, "divide"),
         Option.of("regularize", "λ → λ*", changed(problem, ridge=best_ridge), K, scheme),
-        Option.of("collect", "N → 2N", changed(problem, samples=min(2 * N, _LARGEST)), K, scheme),
+        Option.of("collect", "N → 2N", twice, K, scheme),
         Option.of("many", f"K → ∞{whole}", problem, math.inf, "ensemble"),
     )

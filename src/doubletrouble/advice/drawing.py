@@ -1,16 +1,16 @@
 """An advice as a picture: a bar for each option, made of the parts of its error."""
 
-import math
 from typing import TYPE_CHECKING, Any
 
-from doubletrouble.advice.table import lengths, longest
+from doubletrouble.advice.table import is_cut, lengths, longest
+from doubletrouble.advice.words import said
 from doubletrouble.decomposition.drawing import COLORS
 from doubletrouble.errors import require
 
 if TYPE_CHECKING:
     from doubletrouble.advice.result import Advice
 
-_GROUPS = (1, 8, 11)  # now; single changes; what is best
+SIZE = (7.5, 4.4)  # of a figure with nothing else, in inches
 
 
 def draw(advice: "Advice", axes: Any = None) -> Any:
@@ -18,7 +18,7 @@ def draw(advice: "Advice", axes: Any = None) -> Any:
     options = advice.options
     if axes is None:
         pyplot = require("matplotlib.pyplot", "figures")
-        axes = pyplot.figure(figsize=(7.5, 4.4), layout="constrained").add_subplot()
+        axes = pyplot.figure(figsize=SIZE, layout="constrained").add_subplot()
     most = longest(advice)
     shown = [name for name in COLORS if name != "total" and any(
         getattr(option.error, name) for option in options)]  # fmt: skip
@@ -30,11 +30,10 @@ def draw(advice: "Advice", axes: Any = None) -> Any:
             axes.barh(place, part, left=left, height=0.7, color=color, hatch=hatch,
                       edgecolor="white", linewidth=0.0)  # fmt: skip
             left += part
-        cut = option.total > most * (1 + 1e-9)
-        text = "∞" if math.isinf(option.total) else f"{option.total:.3g}"
-        axes.text(left, place, f" {'… ' if cut else ''}{text}", va="center", fontsize="small")
+        cut = "… " if is_cut(option, most) else ""
+        axes.text(left, place, f" {cut}{said(option.total)}", va="center", fontsize="small")
     handles = [_handle(axes, name) for name in shown]
-    for end in _GROUPS[:-1]:
+    for end in (1, 1 + len(advice.changes)):  # now; single changes; what is best
         axes.axhline(end - 0.5, color="#999999", linewidth=0.6, linestyle=(0, (4, 3)))
     axes.set_yticks(range(len(options)), [option.label for option in options])
     axes.set_ylim(len(options) - 0.5, -0.5)

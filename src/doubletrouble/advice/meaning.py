@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from doubletrouble.advice.option import changed, samples, width
-from doubletrouble.advice.words import CAUSES, largest, said, share
+from doubletrouble.advice.option import changed, richer, samples, wider, width
+from doubletrouble.advice.words import MEANINGS, divergence, largest, said, share
 from doubletrouble.results import ErrorTerms
 from doubletrouble.theory.error import exact_error
 from doubletrouble.theory.points import AnyProblem
@@ -22,14 +22,8 @@ class _Remedy(NamedTuple):
     total: float
 
 
-def meaning(
-    problem: AnyProblem, n_members: float = 1, scheme: str = "ensemble",
-    best: tuple[float, float] | None = None,
-) -> str:  # fmt: skip
+def meaning(problem: AnyProblem, n_members: float = 1, scheme: str = "ensemble") -> str:
     """Say which part of the error is the largest, what that is, and what would remove it.
-
-    `best` is the best ridge and the total error there, where they are known: they take the place of
-    a few ridges that are tried otherwise.
 
     >>> from doubletrouble import Problem
     >>> print(meaning(Problem(features_per_dim=1.5, ridge=1e-5, noise=0.1)))
@@ -40,8 +34,8 @@ def meaning(
     total = float(now.total)
     if total == 0:
         return "The error is 0: there is nothing to remove."
-    opening = _opening(problem, now, total)
-    *remedies, data = _remedies(problem, n_members, scheme, best)
+    opening = _opening(problem, n_members, scheme, now)
+    *remedies, data = _remedies(problem, n_members, scheme)
     remedy = min(remedies, key=lambda one: one.total)
     if remedy.total > _GAIN * total:  # only then more data, which nobody has to spare
         remedy = min(remedy, data, key=lambda one: one.total)
@@ -50,31 +44,27 @@ def meaning(
     return f"{opening} {remedy.words} would take the error to {said(remedy.total)}."
 
 
-def _opening(problem: AnyProblem, now: ErrorTerms, total: float) -> str:
+def _opening(problem: AnyProblem, members: float, scheme: str, now: ErrorTerms) -> str:
+    total = float(now.total)
     if math.isinf(total):
-        return (
-            "The error is infinite: with as many features as samples and no ridge, the fit "
-            "amplifies every fluctuation without bound."
-        )
+        return f"The error is infinite: {divergence(problem, members, scheme)}."
     if math.isinf(float(problem.ridge)):  # type: ignore[arg-type]
         return f"With λ = ∞ the models predict zero, and miss all of the target: {said(total)}."
     name = largest(now)
     part = float(getattr(now, name))
-    return f"{share(part, total)} of the error of {said(total)} is {name}: {CAUSES[name]}."
+    return f"{share(part, total)} of the error of {said(total)} is {name}: {MEANINGS[name]}."
 
 
-def _remedies(
-    problem: AnyProblem, members: float, scheme: str, best: tuple[float, float] | None
-) -> list[_Remedy]:
+def _remedies(problem: AnyProblem, members: float, scheme: str) -> list[_Remedy]:
     """The errors after some large changes, in one evaluation for each scheme; data are the last."""
     P, N, ridge = width(problem), samples(problem), float(problem.ridge)  # type: ignore[arg-type]
     K = members
     # enough to tell whether a ridge helps; the best one takes longer
-    ridges = [] if best else [v for v in (0.0, 0.001, 0.01, 0.1, 1.0, 10.0) if v != ridge]
+    ridges = [v for v in (0.0, 0.001, 0.01, 0.1, 1.0, 10.0) if v != ridge]
     tried = [
-        (f"{MANY} times the features", min(MANY * P, 1e50) if math.isfinite(P) else P, N, ridge, K),
-        *((f"A ridge of λ = {v:g}" if v else "No ridge at all", P, N, v, K) for v in ridges),
-        (f"{MANY} times the data", P, min(MANY * N, 1e50), ridge, K),
+        (f"{MANY} times the features", wider(P, MANY), N, ridge, K),
+        *((f"A ridge of λ = {said(v)}" if v else "No ridge at all", P, N, v, K) for v in ridges),
+        (f"{MANY} times the data", P, richer(N, MANY), ridge, K),
     ]
     if scheme == "ensemble":
         tried.insert(0, (f"Averaging {said(MANY * K)} models", P, N, ridge, MANY * K))
@@ -82,9 +72,6 @@ def _remedies(
     if scheme == "divide":
         all_data = (f"All data for each of the {said(K)} models", P, N, ridge, K)
         found = [*_evaluated(problem, [all_data], "ensemble"), *found]
-    if best:
-        words = f"The best ridge, λ = {said(best[0])}," if best[0] else "No ridge at all"
-        found.insert(0, _Remedy(words, best[1]))
     return found
 
 

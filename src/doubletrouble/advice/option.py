@@ -1,9 +1,11 @@
 """One way to go on: a problem, how many models, how they share the data, and the error then."""
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 
 from doubletrouble.advice.cost import cost_of
+from doubletrouble.glossary import N_FEATURES, N_SAMPLES
 from doubletrouble.problems import Problem, SpectralProblem
 from doubletrouble.results import ErrorTerms
 from doubletrouble.theory.error import exact_error
@@ -76,6 +78,16 @@ def samples(problem: AnyProblem) -> float:
     """N of either kind of problem."""
     isotropic = isinstance(problem, Problem)
     return float(problem.samples_per_dim if isotropic else problem.n_samples)  # type: ignore
+
+
+def wider(width: float, factor: float) -> float:
+    """So many times the features, as far as there can be as many."""
+    return width if math.isinf(width) else min(factor * width, N_FEATURES.high)
+
+
+def richer(samples: float, factor: float) -> float:
+    """So many times the samples, as far as there can be as many."""
+    return min(factor * samples, N_SAMPLES.high)
 
 
 def changed(problem: AnyProblem, **changes: Any) -> AnyProblem:

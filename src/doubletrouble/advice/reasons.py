@@ -3,9 +3,20 @@
 import math
 from typing import TYPE_CHECKING
 
-from doubletrouble.advice.option import Option
+from doubletrouble.advice.equality import less
+from doubletrouble.advice.option import Option, changed
 from doubletrouble.advice.units import Units
-from doubletrouble.advice.words import CAUSES, largest, models, noise_ratios, said, share
+from doubletrouble.advice.words import (
+    MEANINGS,
+    divergence,
+    largest,
+    models,
+    noise_ratios,
+    said,
+    seen_below,
+    share,
+)
+from doubletrouble.theory.error import exact_error
 
 if TYPE_CHECKING:
     from doubletrouble.advice.result import Advice
@@ -14,7 +25,7 @@ _VERBS = {
     "regularize": "Regularize", "widen": "Widen", "ensemble": "Ensemble", "divide": "Divide",
     "collect": "Collect",
 }  # fmt: skip
-_SAME = 1e-9
+_NO_RIDGE = 0.01  # a ridge that changes the error by a hundredth is as good as none
 
 
 def reasons(advice: "Advice") -> tuple[str, ...]:
@@ -44,23 +55,24 @@ def _choice(advice: "Advice") -> str:
 
 def _present(now: Option) -> str:
     if math.isinf(now.total):
-        return "Now the error is infinite: P = N without ridge, where the fit is all but singular."
+        why = divergence(now.problem, now.n_members, now.scheme)
+        return f"Now the error is infinite: {why}."
     if now.total == 0:
         return "Now the error is 0."
     name = largest(now.error)
     part = share(float(getattr(now.error, name)), now.total)
-    return f"Now {part} of the error of {said(now.total)} is {name}: {CAUSES[name]}."
+    return f"Now {part} of the error of {said(now.total)} is {name}: {MEANINGS[name]}."
 
 
 def _equal_cost(advice: "Advice") -> str:
     options = [advice[name] for name in ("widen", "ensemble", "divide")]
     least, *others = sorted(options, key=lambda option: option.total)
-    if not least.total < min(others[0].total, advice.now.total) * (1 - _SAME):
+    if not seen_below(least.total, min(others[0].total, advice.now.total)):
         return ""
     rest = " and ".join(f"{one.label} {said(one.total)}" for one in others)
     whole, parts = advice["ensemble"].error, advice["divide"].error
     why = {
-        "widen": "one wide model is better than two narrow ones",
+        "widen": "wider models are better than twice as many",
         "ensemble": "averaging removes what depends on the features, and each model keeps all data",
         "divide": f"averaging over parts of the data leaves noise of {said(float(parts.noise))} in "
                   f"place of {said(float(whole.noise))}, for a bias of {said(float(parts.bias))} "
@@ -72,7 +84,7 @@ def _equal_cost(advice: "Advice") -> str:
 def _a_little(advice: "Advice") -> str:
     """Said where it matters: next to the peak."""
     now, little, more = advice.now, advice["widen_a_little"], advice["ensemble"]
-    if not (1 <= now.width / now.samples < 2 and more.total < little.total * (1 - _SAME)):
+    if not (1 <= now.width / now.samples < 2 and seen_below(more.total, little.total)):
         return ""
     return (
         f"So close beyond the peak at P = N, {more.label} ({said(more.total)}) also beats a little "
@@ -98,7 +110,7 @@ def _best(advice: "Advice", units: Units) -> str:
 
 def _at_this_ridge(advice: "Advice", units: Units) -> str:
     best, now = advice.best_at_this_ridge, advice.now
-    if best.total >= now.total * (1 - _SAME):
+    if not less(best.total, now.total):
         return "With λ as it is, no other allocation is better than the present one."
     if best.width < 1e-6 * best.samples:
         return (
@@ -124,11 +136,18 @@ def _many(advice: "Advice", units: Units) -> str:
     found = f"Infinitely many models at this λ are best {what}"
     ratios = noise_ratios(many.problem)
     why = ""
-    if ratios and narrow == (ratios[0] > ratios[1]):  # which decides when there is no ridge
+    decided = ratios and narrow == (ratios[0] > ratios[1])  # which decides when there is no ridge
+    if ratios and decided and _hardly_penalized(many):
         noisy = "labels are so noisy that narrowness helps" if narrow else "labels are clean enough"
         sign = ">" if narrow else "≤"
         why = f": {noisy}, σ²/F² = {said(ratios[0])} {sign} μ⋆²/μ₁² = {said(ratios[1])}"
     return f"{found} ({said(many.total)}){why}."
+
+
+def _hardly_penalized(option: Option) -> bool:
+    """Whether the error would be about the same without ridge."""
+    bare = exact_error(changed(option.problem, ridge=0.0), option.n_members, option.scheme)
+    return abs(float(bare.total) - option.total) <= _NO_RIDGE * option.total
 
 
 def _marginal(advice: "Advice", units: Units) -> str:

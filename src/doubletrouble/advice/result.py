@@ -6,11 +6,13 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
+from doubletrouble.advice.equality import less
 from doubletrouble.advice.marginal import Marginal
 from doubletrouble.advice.option import Option
 from doubletrouble.advice.reasons import reasons
 from doubletrouble.advice.table import bars, ratio, table
 from doubletrouble.advice.units import Units
+from doubletrouble.advice.words import said, seen_below
 from doubletrouble.results import ErrorTerms
 
 PARTS = tuple(f.name for f in fields(ErrorTerms))
@@ -58,7 +60,7 @@ class Advice:
 
     @property
     def choice(self) -> Option:
-        """The single change after which the error is least; `now` where none helps.
+        """The single change after which the error is least; `now` where none is seen to help.
 
         Of equal ones the cheaper: the ridge, then the features, then the samples. What infinitely
         many models would give is no choice.
@@ -66,9 +68,9 @@ class Advice:
         names = ("regularize", "widen", "ensemble", "divide", "collect")
         least = self.now
         for option in (self[name] for name in names):
-            if option.total < least.total * (1 - 1e-9):
+            if less(option.total, least.total):
                 least = option
-        return least
+        return least if seen_below(least.total, self.now.total) else self.now
 
     @property
     def prefers_narrow(self) -> bool:
@@ -96,11 +98,11 @@ class Advice:
         units = Units.of(self.now.problem, self.dim)
         found = {
             "unit": "one" if units.features == "P" else "dimension",  # of features and samples
-            "budget": self.budget * units.scale ** (1 if self.cost == "features" else 3),
+            "budget": units.shown(self.budget, self.cost),
             "cost": self.cost,
             "choice": self.choice.name,
             "prefers_narrow": self.prefers_narrow,
-            "options": [_row(option, self.now, units.scale) for option in self.options],
+            "options": [_row(option, self.now, units) for option in self.options],
             "marginal": {
                 **{f.name: getattr(self.marginal, f.name) / units.scale for f in fields(Marginal)},
                 "features_per_sample": self.marginal.features_per_sample,
@@ -132,22 +134,22 @@ class Advice:
 
     def __repr__(self) -> str:
         """The errors."""
-        shown = ", ".join(f"{option.name}={option.total:.4g}" for option in self.options)
+        shown = ", ".join(f"{option.name}={said(option.total, 4)}" for option in self.options)
         return f"Advice({shown})"
 
 
-def _row(option: Option, now: Option, scale: float) -> dict[str, Any]:
+def _row(option: Option, now: Option, units: Units) -> dict[str, Any]:
     """One option in plain numbers."""
     return {
         "name": option.name,
         "label": option.label,
-        "features": option.width * scale,
-        "samples": option.samples * scale,
+        "features": option.width * units.scale,
+        "samples": option.samples * units.scale,
         "n_members": int(option.n_members) if math.isfinite(option.n_members) else math.inf,
         "scheme": option.scheme,
         "ridge": option.ridge,
-        "total_features": option.features * scale,
-        "training_cost": option.training * scale**3,
+        "total_features": units.shown(option.features, "features"),
+        "training_cost": units.shown(option.training, "training"),
         "relative_features": ratio(option.features, now.features),
         "relative_training": ratio(option.training, now.training),
         **{f"error_{name}": getattr(option.error, name) for name in PARTS},

@@ -3,6 +3,7 @@
 import math
 from typing import TYPE_CHECKING
 
+from doubletrouble.advice.equality import less
 from doubletrouble.advice.option import Option
 from doubletrouble.advice.units import Units
 from doubletrouble.advice.words import said
@@ -33,7 +34,7 @@ def _cells(option: Option, now: Option, units: Units) -> tuple[str, ...]:
     parts = "/K" if option.scheme == "divide" and option.n_members > 1 else ""
     return (
         option.label,
-        f"{option.total:.4g}",
+        said(option.total, 4),
         said(option.width * units.scale),
         f"{said(option.samples * units.scale)}{parts}",
         said(option.n_members),
@@ -43,15 +44,22 @@ def _cells(option: Option, now: Option, units: Units) -> tuple[str, ...]:
     )
 
 
-def ratio(one: float, other: float) -> float:
-    """One cost by another; two infinite ones are equal, and so are two of nothing."""
-    if one == other:
+def ratio(value: float, now: float) -> float:
+    """A cost by that of now; two infinite ones are equal, and so are two of nothing.
+
+    >>> ratio(3.0, 2.0), ratio(math.inf, math.inf), ratio(math.inf, 2.0), ratio(0.0, 0.0)
+    (1.5, 1.0, inf, 1.0)
+    """
+    if value == now:
         return 1.0
-    return one / other if other > 0 else math.inf
+    return value / now if now > 0 else math.inf
 
 
 def longest(advice: "Advice") -> float:
-    """The error at which bars end: longer ones are cut off, or the others would not be seen."""
+    """The error at which bars end: longer ones are cut off, or the others would not be seen.
+
+    Bars of letters, of a chart and of the page all ask `lengths` and `is_cut` with it.
+    """
     totals = sorted(option.total for option in advice.options if math.isfinite(option.total))
     if not totals or totals[-1] == 0:
         return 1.0
@@ -59,7 +67,11 @@ def longest(advice: "Advice") -> float:
 
 
 def lengths(option: Option, most: float) -> dict[str, float]:
-    """How long the parts of a bar are; one that is cut off keeps their proportions."""
+    """How long each part of an option's bar is, in units of error; together `most` at the most.
+
+    A bar that is cut off keeps the proportions of its parts. One of an infinite error is full, in
+    equal shares of the parts that are infinite.
+    """
     parts = {name: float(getattr(option.error, name)) for name in LETTERS}
     if math.isinf(option.total):
         parts = {name: float(math.isinf(part)) for name, part in parts.items()}
@@ -67,6 +79,11 @@ def lengths(option: Option, most: float) -> dict[str, float]:
     scale = min(1.0, most / total) if total > 0 and math.isfinite(option.total) else most / (
         total or 1.0)  # fmt: skip
     return {name: part * scale for name, part in parts.items()}
+
+
+def is_cut(option: Option, most: float) -> bool:
+    """Whether an option's bar is cut off, its error being greater than `most`."""
+    return less(most, option.total)
 
 
 def bars(advice: "Advice") -> str:
@@ -79,8 +96,8 @@ def bars(advice: "Advice") -> str:
         for name, length in lengths(option, most).items():
             end += length
             row += LETTERS[name] * (round(_BAR * end / most) - len(row))
-        cut = "…" if option.total > most * (1 + 1e-9) else ""
-        lines.append(f"{option.label:<{wide}}  {row}{cut} {option.total:.4g}")
+        cut = "…" if is_cut(option, most) else ""
+        lines.append(f"{option.label:<{wide}}  {row}{cut} {said(option.total, 4)}")
     shown = {name for option in advice.options for name in LETTERS if getattr(option.error, name)}
     legend = ", ".join(f"{LETTERS[name]} {name}" for name in LETTERS if name in shown)
     return "\n".join([*lines, *([legend] if legend else [])])

@@ -8,7 +8,7 @@ from doubletrouble.theory.points import AnyProblem
 
 
 class Units(NamedTuple):
-    """What to call P and N, and what to multiply them with."""
+    """What to call P and N, and what to multiply them with; costs, there and back."""
 
     features: str
     samples: str
@@ -25,10 +25,23 @@ class Units(NamedTuple):
         """A width with its symbol: P/D = 2."""
         return f"{self.features} = {said(value * self.scale)}"
 
+    def shown(self, value: float, cost: str) -> float:
+        """A cost as it is shown, from the problem's own units."""
+        return value * self._unit(cost)
+
+    def own(self, value: float, cost: str) -> float:
+        """A cost in the problem's own units, from what is shown: the inverse of `shown`."""
+        return value / self._unit(cost)
+
     def budget(self, value: float, cost: str) -> str:
         """What a budget is of."""
+        amount = said(self.shown(value, cost))
         if cost == "features":
             per = " per dimension" if self.features == "P/D" else ""
-            return f"{said(value * self.scale)} features{per} in all"
+            return f"{amount} features{per} in all"
         per = " (per D³)" if self.features == "P/D" else ""
-        return f"a training cost of {said(value * self.scale**3)}{per}"
+        return f"a training cost of {amount}{per}"
+
+    def _unit(self, cost: str) -> float:
+        """D of features, D³ of operations of training."""
+        return self.scale if cost == "features" else self.scale**3

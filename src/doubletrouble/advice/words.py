@@ -5,29 +5,42 @@ import math
 from doubletrouble.activations import activation
 from doubletrouble.problems import Problem
 from doubletrouble.results import ErrorTerms
-from doubletrouble.theory.points import AnyProblem
+from doubletrouble.theory.points import AnyProblem, prepare
 
-CAUSES = {
+MEANINGS = {
     "noise": "label noise that is fitted",
     "initialization": "the luck of the random features",
     "sampling": "the luck of the training inputs",
     "bias": "what no average removes",
     "bayes": "noise on the test labels, which nothing removes",
 }
+_TOO_LARGE = "it is larger than the largest number there is here"
 
 
-def said(value: float) -> str:
-    """A number to three digits.
+def said(value: float, digits: int = 3) -> str:
+    """A number to three digits, or as many as are asked for.
 
-    >>> said(0.61803), said(1234.5), said(math.inf), said(0.0), said(2.0)
-    ('0.618', '1230', '∞', '0', '2')
+    >>> said(0.61803), said(1234.5), said(math.inf), said(0.0), said(2.0), said(0.61803, 4)
+    ('0.618', '1230', '∞', '0', '2', '0.618')
+    >>> said(12345678.0), said(1234.56, 5)
+    ('1.23e+07', '1234.6')
     """
     if math.isinf(value):
         return "∞" if value > 0 else "-∞"
     if value == 0:
         return "0"
-    rounded = float(f"{value:.3g}")
-    return f"{rounded:g}" if 1e-3 <= abs(rounded) < 1e6 else f"{rounded:.3g}"
+    rounded = float(f"{value:.{digits}g}")
+    plain = 1e-3 <= abs(rounded) < 1e6  # no exponent
+    return f"{rounded:.{max(digits, 6) if plain else digits}g}"
+
+
+def seen_below(one: float, other: float) -> bool:
+    """Whether a number is less than another, and is said to be.
+
+    >>> seen_below(0.98, 1.0), seen_below(0.9999999, 1.0), seen_below(math.inf, math.inf)
+    (True, False, False)
+    """
+    return one < other and said(one) != said(other)
 
 
 def share(part: float, total: float) -> str:
@@ -41,7 +54,7 @@ def share(part: float, total: float) -> str:
 
 def largest(error: ErrorTerms) -> str:
     """The name of the part that is most of the error."""
-    return max(CAUSES, key=lambda name: float(getattr(error, name)))
+    return max(MEANINGS, key=lambda name: float(getattr(error, name)))
 
 
 def models(members: float) -> str:
@@ -53,6 +66,30 @@ def models(members: float) -> str:
     if math.isinf(members):
         return "infinitely many models"
     return "one model" if members == 1 else f"{members:.0f} models"
+
+
+def divergence(problem: AnyProblem, members: float, scheme: str) -> str:
+    """Why an error is infinite.
+
+    >>> print(divergence(Problem(features_per_dim=0.5, ridge=0.0), 2, "divide"))
+    each model has as many features as samples, and there is no ridge
+    >>> print(divergence(Problem(ridge=0.0, activation="linear"), 1, "ensemble"))
+    the model is linear and has as many samples as inputs have dimensions, and there is no ridge
+    """
+    modes, point, _ = prepare(problem, members, scheme)
+    _, samples, spare = point.each(scheme)
+    each = "the model" if members == 1 else "each model"
+    if float(point.ridge) > 0:
+        return _TOO_LARGE
+    if float(samples) == modes.rank:  # whatever the features, so that this comes first
+        if isinstance(problem, Problem):
+            each, what = f"{each} is linear and", "inputs have dimensions"
+        else:
+            what = "the kernel has eigenvalues above 0"
+        return f"{each} has as many samples as {what}, and there is no ridge"
+    if float(spare) == 0:
+        return f"{each} has as many features as samples, and there is no ridge"
+    return _TOO_LARGE
 
 
 def noise_ratios(problem: AnyProblem) -> tuple[float, float] | None:

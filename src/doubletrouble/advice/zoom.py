@@ -5,11 +5,11 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
+from doubletrouble.advice.equality import SAME
 from doubletrouble.parameters import FloatArray
 
 _POINTS = 9  # of a grid, both ends included: each is four times finer than the last
 STAGES = 5  # a thousand times finer: an error of the sixth digit of its curvature, at a minimum
-_WORTH = 1e-10  # the least gain, relative to the value, for which a point is left
 
 
 def zoom(
@@ -38,5 +38,5 @@ def zoom(
             grid[rows, np.maximum(place - 1, 0)],
             grid[rows, np.minimum(place + 1, _POINTS - 1)],
         )
-    worth = least < before * (1 - _WORTH)
+    worth = least < before * (1 - SAME)
     return np.where(worth, at, first), np.where(worth, least, before)

@@ -8,14 +8,16 @@ from typing import Any
 from doubletrouble import glossary
 from doubletrouble.advice.advise import advise as advised
 from doubletrouble.advice.cost import COSTS, check_cost
+from doubletrouble.advice.drawing import SIZE
 from doubletrouble.advice.result import Advice
+from doubletrouble.advice.units import Units
 from doubletrouble.cli.flags import ACTIVATION, FORMS, SCHEME, SIZES, explained, flag, number, takes
 from doubletrouble.cli.output import note, show, show_json, show_lines
 from doubletrouble.cli.question import Question
 from doubletrouble.cli.report import Report, one_form
 from doubletrouble.errors import require
 from doubletrouble.parameters import declared
-from doubletrouble.problems import Problem
+from doubletrouble.problems import Problem, noise_at
 from doubletrouble.sweep.axes import number_axis
 
 _CHARTS = (".png", ".pdf", ".svg")
@@ -61,12 +63,13 @@ def _answer(given: Mapping[str, Any]) -> Advice:
     """Ask the library; with counts, the budget is a count, too."""
     check_cost(given["cost"])
     asked = Question.of(_with_noise(given))
-    for name, values in asked.varying.items():
+    if asked.varying:
+        name, values = next(iter(asked.varying.items()))
         raise ValueError(f"{name} must be one number here, got {len(values)} of them")
     (dim,) = asked.axes.get("dim", (None,))
     budget = _one("budget", given["budget"], glossary.BUDGET)
-    if budget is not None and dim is not None:
-        budget = budget / (dim if given["cost"] == "features" else dim**3)
+    if budget is not None:
+        budget = Units.of(asked.problem, dim).own(budget, given["cost"])
     found = advised(
         asked.problem, budget, n_members=float(asked.n_members), scheme=given["scheme"],  # type: ignore[arg-type]
         cost=given["cost"],
@@ -83,8 +86,7 @@ def _with_noise(given: Mapping[str, Any]) -> dict[str, Any]:
     if given["noise"] is not None:
         raise ValueError(f"noise must be left out beside snr, got {given['noise']!r}")
     signal = _one("signal", given["signal"], glossary.SIGNAL)
-    noise = (1.0 if signal is None else signal) / ratio
-    return words | {"noise": repr(noise)}
+    return words | {"noise": repr(noise_at(ratio, 1.0 if signal is None else signal))}
 
 
 def _one(name: str, text: str | None, spec: Any) -> float | None:
@@ -108,7 +110,7 @@ def _report(found: Advice) -> Report:
 def _write(found: Advice, chart: Path) -> None:
     """Draw the bars into a file."""
     make = require("matplotlib.figure", "figures").Figure
-    figure = make(figsize=(7.5, 4.4), layout="constrained")
+    figure = make(figsize=SIZE, layout="constrained")
     found.plot(figure.add_subplot())
     figure.savefig(chart, dpi=200)
     note(f"{chart} written")

@@ -4,19 +4,17 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from doubletrouble.errors import require
-from doubletrouble.palette import BLACK, BLUE, GREEN, PURPLE, VERMILION, YELLOW
+from doubletrouble.palette import BLACK, CAUSES, YELLOW
 
 if TYPE_CHECKING:
     from doubletrouble.decomposition.result import Decomposition
 
-COLORS = {  # of Okabe and Ito, as in the figures; hatches tell them apart in grey print
-    "noise": (VERMILION, ""),
-    "initialization": (BLUE, "////"),
-    "sampling": (GREEN, "...."),
-    "bias": (PURPLE, "\\\\\\\\"),
-    "bayes": (YELLOW, "xxxx"),
-    "total": ("#555555", ""),
-}
+_HATCHES = {  # which tell the parts apart in grey print
+    "noise": "", "initialization": "////", "sampling": "....", "bias": "\\\\\\\\", "bayes": "xxxx",
+    "total": "",
+}  # fmt: skip
+_COLORS = CAUSES["light"] | {"bayes": YELLOW, "total": "#555555"}
+COLORS = {name: (_COLORS[name], hatch) for name, hatch in _HATCHES.items()}
 _MEMBERS = (5, math.inf)
 _WHISKER = {"capsize": 3, "elinewidth": 1.2, "ecolor": BLACK}
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from doubletrouble.parameters import FloatArray, Numeric, checked, declarations
 from doubletrouble.problems import Problem
+from doubletrouble.problems import noise_at as noise_of_snr
 
 
 def default_ratios() -> FloatArray:
@@ -44,10 +45,10 @@ def numbers(name: str, values: Any) -> list[float]:
 
 
 def noise_at(snr: float, signal: float) -> float:
-    """The label noise τ that makes F/τ this ratio."""
+    """The label noise τ that makes F/τ this ratio, one of a figure's `snrs`."""
     if not snr > 0:
         raise ValueError(f"snrs must be positive, got {snr:g}")
-    return signal / snr
+    return noise_of_snr(snr, signal)
 
 
 def spaced(bounds: tuple[float, float, int], name: str = "simulated_ratios") -> FloatArray:

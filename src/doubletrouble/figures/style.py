@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from doubletrouble.errors import require
-from doubletrouble.palette import BLACK, BLUE, GREEN, PURPLE, VERMILION
+from doubletrouble.palette import BLACK, BLUE, CAUSES, GREEN, PURPLE, VERMILION
 from doubletrouble.parameters import FloatArray
 
 if TYPE_CHECKING:
@@ -75,13 +75,19 @@ class Stroke(NamedTuple):
     face: str  # of the marker
 
 
+_INK = CAUSES["light"]
+
 # In the order of the legend; the first is drawn underneath.
 STROKES: dict[str, Stroke] = {
-    "total": Stroke("Total", BLACK, "-", "", 2.2, "none"),
-    "noise": Stroke("Noise", VERMILION, "-", "o", 1.5, VERMILION),
-    "initialization": Stroke("Initialization", BLUE, (0, (6, 2)), "s", 1.5, "white"),
-    "sampling": Stroke("Sampling", GREEN, (0, (5, 1.5, 1, 1.5)), "^", 1.5, GREEN),
-    "bias": Stroke("Bias", PURPLE, (0, (1.2, 1.0)), "D", 1.9, "white"),
+    "total": Stroke("Total", _INK["total"], "-", "", 2.2, "none"),
+    "noise": Stroke("Noise", _INK["noise"], "-", "o", 1.5, _INK["noise"]),
+    "initialization": Stroke(
+        "Initialization", _INK["initialization"], (0, (6, 2)), "s", 1.5, "white"
+    ),
+    "sampling": Stroke(
+        "Sampling", _INK["sampling"], (0, (5, 1.5, 1, 1.5)), "^", 1.5, _INK["sampling"]
+    ),
+    "bias": Stroke("Bias", _INK["bias"], (0, (1.2, 1.0)), "D", 1.9, "white"),
 }
 
 # For curves that differ in a number, K say: in the order of the curves.

@@ -38,7 +38,7 @@ def read(query: str) -> tuple[View, tuple[str, ...]]:
     >>> view.first.ridge, view.first.members
     (0.0, 10.0)
     >>> notes
-    ("λ must be a number in [0, inf], got '-1'; 0 is shown.",)
+    ("λ must be a number in [0, 1e+06] or inf, got '-1'; 0 is shown.",)
     """
     if len(query) > _LONGEST:
         said = (
@@ -84,8 +84,15 @@ def _applied(owner: Any, known: Iterable[Field], texts: Mapping[str, str]) -> tu
         value, note = by_name[name].read(text)
         values[name] = value
         notes += [note] * bool(note)
-    changed = owner.changed(values) if isinstance(owner, Setting) else replace(owner, **values)
-    return changed, notes
+    if not isinstance(owner, Setting):
+        return replace(owner, **values), notes
+    width = by_name[WIDTH[PER.default].name]
+    if width.name not in values:  # counted anew, it may be more than can be shown
+        values[width.name], note = width.read(
+            width.write(owner.recounted(str(values.get("per", owner.per))))
+        )
+        notes += [note] * bool(note)
+    return owner.changed(values), notes
 
 
 def _differing(owner: Any, from_: Any) -> list[tuple[str, str]]:

@@ -1,6 +1,5 @@
 """The advisor's panel: what each change would do here, as bars and in words."""
 
-import math
 from typing import Any
 
 from dash import html
@@ -8,15 +7,13 @@ from dash import html
 from doubletrouble.advice.advise import advise
 from doubletrouble.advice.option import Option
 from doubletrouble.advice.result import Advice
-from doubletrouble.page.curves import CAUSES
-from doubletrouble.page.plot import LABELS
-from doubletrouble.page.screen import Screen
+from doubletrouble.advice.table import is_cut, lengths, longest, ratio
+from doubletrouble.advice.words import said
+from doubletrouble.page.readout import sentence
 from doubletrouble.page.setting import View
 
-_LONGEST = 1.6  # a bar, in units of the error now: what is worse ends with an arrow
 
-
-def panel(view: View, *, dark: bool) -> Any:
+def panel(view: View) -> Any:
     """What helps most, why, and the error after each change."""
     setting = view.first
     try:
@@ -25,25 +22,25 @@ def panel(view: View, *, dark: bool) -> Any:
             scheme=setting.scheme, cost=view.cost,
         )  # fmt: skip
     except ValueError as error:
-        return html.P(f"{str(error)[:1].upper()}{str(error)[1:]}.")
+        return html.P(sentence(error))
     first, *others = advice.reasons
     return [
         html.P(html.Strong(first)),
-        html.Div(_table(advice, Screen(dark=dark)), className="wide", tabIndex=0),
+        html.Div(_table(advice), className="wide", tabIndex=0),
         html.Ul([html.Li(reason) for reason in others], className="reasons"),
     ]
 
 
-def _table(advice: Advice, screen: Screen) -> Any:
+def _table(advice: Advice) -> Any:
     """One row an option, with a bar made of the parts."""
     heads = ("Change", "Error", "", "Features", "Training")
-    reach = _LONGEST * _finite(advice.now.total, min(o.total for o in advice.options))
+    most = longest(advice)
     rows = [
         html.Tr(
             [
                 html.Th(option.label, scope="row"),
-                html.Td(_shown(option.total)),
-                html.Td(_bar(option, reach, screen)),
+                html.Td(said(option.total, 4)),
+                html.Td(_bar(option, most)),
                 html.Td(_times(option.features, advice.now.features)),
                 html.Td(_times(option.training, advice.now.training)),
             ],
@@ -55,36 +52,26 @@ def _table(advice: Advice, screen: Screen) -> Any:
     return html.Table([top, html.Tbody(rows)], className="advice")
 
 
-def _bar(option: Option, reach: float, screen: Screen) -> Any:
+def _bar(option: Option, most: float) -> Any:
     """The parts of an error end to end; read aloud as shares."""
-    total = option.total
-    if not 0 < total < math.inf or reach <= 0:
-        return "▶" if total == math.inf else ""
-    shares = {name: float(getattr(option.error, name)) / total for name in CAUSES}
-    spoken = ", ".join(f"{LABELS[name].lower()} {share:.0%}" for name, share in shares.items())
-    length = min(total / reach, 1.0)
+    parts = lengths(option, most)
+    whole = sum(parts.values())
+    if whole == 0:
+        return ""
+    spoken = ", ".join(f"{name} {length / whole:.0%}" for name, length in parts.items() if length)
     pieces = [
         html.Span(
-            className=f"piece {name}",
-            style={"width": f"{share * length:.2%}", "background": screen.colors()[name]},
+            className="piece",
+            style={"width": f"{length / most:.2%}", "background": f"var(--part-{name})"},
         )
-        for name, share in shares.items()
+        for name, length in parts.items()
+        if length
     ]
-    arrow = ["▶"] * (total > reach)
+    arrow = ["▶"] * is_cut(option, most)
     return html.Div([*pieces, *arrow], className="bar", role="img", title=spoken,
                     **{"aria-label": spoken})  # fmt: skip
 
 
-def _finite(value: float, otherwise: float) -> float:
-    return value if math.isfinite(value) else otherwise
-
-
-def _shown(value: float) -> str:
-    return "∞" if math.isinf(value) else f"{value:.4g}"
-
-
 def _times(value: float, now: float) -> str:
     """A cost in units of the cost now."""
-    if math.isinf(value):
-        return "∞" if math.isinf(now) is False else "×1"
-    return f"×{value / now:.3g}" if now else ""
+    return f"×{said(ratio(value, now))}"

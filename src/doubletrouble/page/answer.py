@@ -1,16 +1,17 @@
 """What the server answers when a control was moved.
 
-The browser sends what it was last told (a query) and the raw values of the controls that moved
-since; it interprets nothing. Whatever arrives is checked here, and something valid comes back.
+The browser sends what it was last told (a query) and the controls that moved since, in order, with
+their raw values; it interprets nothing. Whatever arrives is checked here, and something valid comes
+back.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from doubletrouble.page import address
 from doubletrouble.page.curves import Curves, curves
-from doubletrouble.page.fields import NumberField
+from doubletrouble.page.fields import BOX, CHOICE, SLIDER, NumberField
 from doubletrouble.page.jobs import Jobs
 from doubletrouble.page.plot import Measured, figure
 from doubletrouble.page.presets import PRESETS
@@ -18,7 +19,8 @@ from doubletrouble.page.screen import Screen
 from doubletrouble.page.setting import View
 from doubletrouble.page.simulation import request
 
-SLIDER, BOX, CHOICE = "slider-", "box-", "choice-"
+BUTTONS = ("compare", "swap", "single")
+_MOST_MOVES = 100  # in one question
 _SHOWN_POINTS = {"causes": ("total", "noise", "initialization", "sampling", "bias"),
                  "effects": ("total", "sampling", "bias")}  # fmt: skip
 
@@ -73,32 +75,49 @@ class Answer:
 def answer(asked: Any, jobs: Jobs) -> Answer:
     """Answer what a browser sends, whatever that is."""
     given = asked if isinstance(asked, Mapping) else {}
-    query, moved = given.get("query"), given.get("changes")
-    view, notes = address.read(query if isinstance(query, str) else "")
-    view, more = _moved(view, moved if isinstance(moved, Mapping) else {})
+    view, notes = _shown(given)
     screen = Screen(dark=bool(given.get("dark")), narrow=bool(given.get("narrow")))
     drawn = tuple(curves(view, setting) for setting in view.settings)
     measured = tuple(_measured(view, place, jobs) for place in range(len(drawn)))
     return Answer(
         view=view,
-        notes=(*notes, *more),
+        notes=notes,
         drawn=drawn,
         measured=measured,
         figure=figure(view, drawn, screen, measured),
     )
 
 
-def _moved(view: View, moved: Mapping[Any, Any]) -> tuple[View, list[str]]:
-    """A view after some controls were moved."""
-    texts: dict[str, str] = {}
-    for control, value in moved.items():
-        if control == "preset":
-            view = _preset(view, str(value))
-        elif control in ("compare", "swap", "single"):
-            view = _compared(view, control)
-        elif text := _text(view, str(control), value):
-            texts[text[0]] = text[1]
-    if "form" in texts and "y" not in texts:  # heights of areas are shares on a linear axis only
+def _shown(given: Mapping[Any, Any]) -> tuple[View, tuple[str, ...]]:
+    """The view a browser was last told, and every move since, one after the other."""
+    query = given.get("query")
+    view, notes = address.read(query if isinstance(query, str) else "")
+    for control, value in _moves(given.get("changes")):
+        view, more = _moved(view, control, value)
+        notes = (*notes, *more)
+    return view, tuple(dict.fromkeys(notes))
+
+
+def _moves(changes: Any) -> list[tuple[str, Any]]:
+    """Controls and their values, in the order they were moved."""
+    pairs = changes.items() if isinstance(changes, Mapping) else changes
+    if not isinstance(pairs, Iterable) or isinstance(pairs, str):
+        return []
+    found = [pair for pair in pairs if isinstance(pair, list | tuple) and len(pair) == 2]
+    return [(str(control), value) for control, value in found[:_MOST_MOVES]]
+
+
+def _moved(view: View, control: str, value: Any) -> tuple[View, list[str]]:
+    """A view after one control was moved."""
+    if control == "preset":
+        return _preset(view, str(value)), []
+    if control in BUTTONS:
+        return _compared(view, control), []
+    text = _text(view, control, value)
+    if text is None:
+        return view, []
+    texts = dict([text])
+    if "form" in texts:  # heights of areas are shares on a linear axis only
         texts["y"] = "linear" if texts["form"] == "areas" else "log"
     return address.changed(view, texts)
 
@@ -122,16 +141,16 @@ def _compared(view: View, control: str) -> View:
 
 def _text(view: View, control: str, value: Any) -> tuple[str, str] | None:
     """The field that a control sets, and the text it sets it to."""
-    kind, _, name = control.partition("-")
+    kind, dash, name = control.partition("-")
     known = {f.name: f for f in (*view.first.fields, *view.fields)}
     field = known.get(name)
     if field is None:
         return None
-    if kind == "slider" and isinstance(field, NumberField):
+    if kind + dash == SLIDER and isinstance(field, NumberField):
         if not isinstance(value, int | float | str):
             return None
         return name, field.write(field.stops[_position(value, len(field.stops))])
-    if kind in ("box", "choice"):
+    if kind + dash in (BOX, CHOICE):
         return name, str(value if value not in (None, "") else field.write(field.default))
     return None
 

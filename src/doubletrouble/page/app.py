@@ -3,21 +3,21 @@
 from pathlib import Path
 from typing import Any
 
-from dash import Dash, Input, Output, State, dcc, html, no_update
+from dash import Dash, Input, Output, State, ctx, dcc, html, no_update
 from dash.dependencies import ClientsideFunction
 
-from doubletrouble.advice.meaning import meaning
-from doubletrouble.page import address, advisor, files, layout
-from doubletrouble.page.answer import Answer, answer
+from doubletrouble.page import address, advisor, files, layout, readout
+from doubletrouble.page.answer import BUTTONS, answer
 from doubletrouble.page.jobs import Job, Jobs
-from doubletrouble.page.plot import LABELS
 from doubletrouble.page.preview import preview
-from doubletrouble.page.setting import Setting, View
+from doubletrouble.page.screen import style
+from doubletrouble.page.setting import View
 from doubletrouble.page.simulation import request
 from doubletrouble.page.watch import guarded
 
 _MOST_BYTES = 64 * 1024  # of a request
 _NAME = "doubletrouble"
+# Dash would begin to load it when everything else is there, half a second later.
 _PLOTLY = '<script src="/_dash-component-suites/plotly/package_data/plotly.min.js"></script>'
 
 
@@ -30,6 +30,8 @@ class _Page(Dash):
 
         view, _ = address.read(request.query_string.decode("ascii", "replace"))
         parts["app_entry"] += preview(view)
+        parts["css"] = style() + parts["css"]
+        parts["scripts"] = _PLOTLY + parts["scripts"]
         document: str = super().interpolate_index(**parts)
         return document.replace("<html>", '<html lang="en">', 1)
 
@@ -43,12 +45,11 @@ def application(jobs: Jobs, hosts: tuple[str, ...] = ()) -> Dash:
         assets_folder=str(Path(__file__).with_name("assets")),
     )
     app.layout = layout.layout
-    app.index_string = app.index_string.replace("{%scripts%}", f"{_PLOTLY}{{%scripts%}}")
     guarded(app.server, hosts, _MOST_BYTES)
     _move(app)
     _redraw(app, jobs)
     _simulate(app, jobs)
-    _advise(app)
+    _settle(app)
     _take(app, jobs)
     return app
 
@@ -60,11 +61,12 @@ def _move(app: Dash) -> None:
         app.clientside_callback(ClientsideFunction("page", function), *handled)
 
     moved = [Input(name, "value") for name in layout.controls()]
-    pressed = [Input(name, "n_clicks") for name in layout.BUTTONS]
+    pressed = [Input(name, "n_clicks") for name in BUTTONS]
     at_once("moved", Output("asked", "data"), *moved, *pressed)
     at_once("answered", Input("answered", "data"))
     at_once("simulated", Input("job", "data"))
-    at_once("picture", Input("png", "n_clicks"))
+    at_once("ordered", *(Input(name, "n_clicks") for name in layout.ORDERS))
+    at_once("picture", Input("picture", "data"))
 
 
 def _redraw(app: Dash, jobs: Jobs) -> None:
@@ -88,65 +90,23 @@ def _redraw(app: Dash, jobs: Jobs) -> None:
         single = found.view.second is None
         return (
             found.figure,
-            _meaning(first),
-            _readout(found),
+            readout.meaning_of(first),
+            readout.table(found),
             [html.P(note) for note in found.notes],
-            _moments(first),
+            readout.moments(first),
             width.label,
             width.meaning,
             single,
             single,
             {
+                "number": asked.get("number") if isinstance(asked, dict) else None,
                 "query": found.query,
                 "controls": found.controls,
                 "spoken": found.spoken,
-                "summary": _summary(found),
+                "summary": readout.summary(found),
+                "forms": {"two": not single, "effects": found.view.split == "effects"},
             },
         )
-
-
-def _meaning(setting: Setting) -> str:
-    return meaning(setting.problem, setting.members, setting.scheme)
-
-
-def _moments(setting: Setting) -> str:
-    sigma = setting.problem.moments
-    return f"μ₁ = {sigma.linear:.4g}, μ⋆ = {sigma.nonlinear:.4g}, μ₀ = {sigma.mean:.4g} (centred)"
-
-
-def _summary(found: Answer) -> str:
-    """The plot in words, for a screen reader."""
-    axis = found.view.axis()
-    said = "; ".join(
-        f"at {axis.label} = {axis.shown(curves.mark)} the total is {curves.here['total']:.4g}"
-        for curves in found.drawn
-    )
-    return f"Test error and its parts against {axis.label}: {said}."
-
-
-def _readout(found: Answer) -> Any:
-    """The numbers where the sliders stand."""
-    names = list(found.drawn[0].here)
-    heads = [html.Th("Here", scope="col")] + [
-        html.Th(words, scope="col", colSpan=2)
-        for words in (("This setting", "Second setting") if len(found.drawn) > 1 else ("Error",))
-    ]
-    rows = [
-        html.Tr(
-            [
-                html.Th(LABELS[name], scope="row"),
-                *(cell for curves in found.drawn for cell in _cells(curves.here, name)),
-            ]
-        )
-        for name in names
-    ]
-    return html.Table([html.Thead(html.Tr(heads)), html.Tbody(rows)])
-
-
-def _cells(here: dict[str, float], name: str) -> tuple[Any, Any]:
-    total, value = here["total"], here[name]
-    share = f"{value / total:.1%}" if 0 < total < float("inf") else ""
-    return html.Td(f"{value:.6g}".replace("inf", "∞")), html.Td(share)
 
 
 def _simulate(app: Dash, jobs: Jobs) -> None:
@@ -157,33 +117,32 @@ def _simulate(app: Dash, jobs: Jobs) -> None:
         Output("progress", "hidden"),
         Output("cancel", "hidden"),
         Output("clock", "disabled"),
-        Input("simulate", "n_clicks"),
-        Input("cancel", "n_clicks"),
+        Input("order", "data"),
         Input("clock", "n_intervals"),
         Input("settled", "data"),
-        State("answered", "data"),
         State("job", "data"),
         prevent_initial_call=True,
     )
-    def watch(
-        start: int, stop: int, _: int, __: Any, answered: Any, before: Any
-    ) -> tuple[Any, ...]:
-        from dash import ctx
-
-        view = _view(answered)
-        quiet = (no_update, "", "0", True, True, True)
+    def watch(order: Any, _: int, settled: Any, before: Any) -> tuple[Any, ...]:
+        what = _what(order) if ctx.triggered_id == "order" else ""
+        view = _view(order) if what else _view({"query": settled})
         try:
             asked = [request(view, setting) for setting in view.settings]
-            if ctx.triggered_id == "simulate":
+            if what == "simulate":
                 running = jobs.start(asked)
             else:
                 running = [job for r in asked if (job := jobs.find(r))]
-        except (ValueError, RuntimeError) as error:
-            return quiet if ctx.triggered_id != "simulate" else (no_update, str(error), *quiet[2:])
-        if ctx.triggered_id == "cancel":
+        except ValueError as error:  # beyond what this page simulates
+            return _quiet(readout.sentence(error) if what == "simulate" else "")
+        if what == "cancel":
             for job in running:
                 jobs.cancel(job)
-        return _progress(running, before) if running else quiet
+        return _progress(running, before) if running else _quiet("")
+
+
+def _quiet(words: str) -> tuple[Any, ...]:
+    """Nothing is being simulated."""
+    return no_update, words, "0", True, True, True
 
 
 def _progress(running: list[Job], before: Any) -> tuple[Any, ...]:
@@ -196,41 +155,43 @@ def _progress(running: list[Job], before: Any) -> tuple[Any, ...]:
     return {"done": done, "fresh": fresh}, words, f"{share:.3f}", ended, ended, ended
 
 
-def _advise(app: Dash) -> None:
+def _settle(app: Dash) -> None:
+    """What takes longer than a slider should: done when nothing has been moved for a while."""
+
     @app.callback(
         Output("advice", "children"),
+        Output("script", "children"),
         Input("settled", "data"),
-        State("asked", "data"),
         prevent_initial_call=True,
     )
-    def advise(settled: Any, asked: Any) -> Any:
-        dark = bool(asked.get("dark")) if isinstance(asked, dict) else False
-        return advisor.panel(_view({"query": settled}), dark=dark)
+    def settle(settled: Any) -> tuple[Any, ...]:
+        view = _view({"query": settled})
+        return advisor.panel(view), files.script(view)
 
 
 def _take(app: Dash, jobs: Jobs) -> None:
-    @app.callback(Output("script", "children"), Input("settled", "data"), prevent_initial_call=True)
-    def script(settled: Any) -> str:
-        return files.script(_view({"query": settled}))
-
-    @app.callback(
-        Output("download", "data"),
-        Input("csv", "n_clicks"),
-        Input("python", "n_clicks"),
-        State("answered", "data"),
-        prevent_initial_call=True,
-    )
-    def download(_: int, __: int, answered: Any) -> Any:
-        from dash import ctx
-
-        view = _view(answered)
-        if ctx.triggered_id == "python":
-            return dcc.send_string(files.script(view), f"{_NAME}.py")
-        found = answer(answered, jobs)
-        return dcc.send_string(files.table(view, found.drawn, found.measured), f"{_NAME}.csv")
+    @app.callback(Output("download", "data"), Input("order", "data"), prevent_initial_call=True)
+    def download(order: Any) -> Any:
+        if _what(order) == "python":
+            return dcc.send_string(files.script(_view(order)), f"{_NAME}.py")
+        if _what(order) == "csv":
+            found = answer({"query": _query(order)}, jobs)
+            table = files.table(found.view, found.drawn, found.measured)
+            return dcc.send_string(table, f"{_NAME}.csv")
+        return no_update
 
 
-def _view(answered: Any) -> View:
+def _what(order: Any) -> str:
+    """What the browser orders, among what there is."""
+    what = order.get("what") if isinstance(order, dict) else ""
+    return what if what in layout.ORDERS else ""
+
+
+def _query(told: Any) -> str:
+    query = told.get("query") if isinstance(told, dict) else ""
+    return query if isinstance(query, str) else ""
+
+
+def _view(told: Any) -> View:
     """The view of a browser, as it was last told."""
-    query = answered.get("query") if isinstance(answered, dict) else ""
-    return address.read(query if isinstance(query, str) else "")[0]
+    return address.read(_query(told))[0]

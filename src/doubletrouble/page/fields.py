@@ -10,13 +10,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cached_property
-from typing import ClassVar, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from doubletrouble import glossary
 from doubletrouble.activations import NAMES
 from doubletrouble.parameters import Parameter
+
+SLIDER, BOX, CHOICE = "slider-", "box-", "choice-"
+"""How the identifiers of controls begin; a field's name follows."""
 
 _STOPS = 120  # of a slider, between the ends of its range
 _LONGEST = 40  # characters of what was typed that are shown again
@@ -36,8 +39,7 @@ class NumberField:
     infinity: bool = False  # and one at ∞ after it
     linear: bool = False  # whether the stops are evenly spaced, not their logarithms
     slider: bool = True  # whether there is one
-
-    kind: ClassVar[str] = "number"
+    blank: bool = False  # whether no text at all is an answer, too: 0
 
     @property
     def label(self) -> str:
@@ -60,6 +62,9 @@ class NumberField:
         ends = [0.0] * self.zero, [math.inf] * self.infinity
         return tuple(sorted({*ends[0], *found, *ends[1]}))
 
+    def __contains__(self, value: float) -> bool:
+        return value in self.spec or (self.blank and value == 0)
+
     def nearest_stop(self, value: float) -> int:
         """The position of the slider that shows a value best."""
         if not self.linear:
@@ -70,16 +75,21 @@ class NumberField:
 
     def read(self, text: str) -> Read:
         """The value that a text stands for, or the nearest there is."""
+        if self.blank and not text.strip():
+            return 0.0, ""
         try:
             wanted = float(text.strip().replace("∞", "inf").replace("−", "-"))
         except ValueError:
             return self.default, self._told(text, self.default)
-        if wanted in self.spec:
+        if wanted in self:
             return wanted + 0.0, ""
-        found = self.default if math.isnan(wanted) else self._within(wanted)
+        found = self.default if math.isnan(wanted) else self.nearest(wanted)
         return found, self._told(text, found)
 
-    def _within(self, value: float) -> float:
+    def nearest(self, value: float) -> float:
+        """The nearest value that is allowed."""
+        if value in self:
+            return value
         found = min(max(value, self.spec.low), self.spec.high)
         return float(round(found)) if self.spec.whole and math.isfinite(found) else found
 
@@ -91,6 +101,8 @@ class NumberField:
         """A value as text that `read` takes back to the last bit, as short as can be."""
         if value == math.inf:
             return "inf"
+        if self.blank and not value:
+            return ""
         return repr(float(value)).removesuffix(".0")
 
     def shown(self, value: float | str) -> str:
@@ -107,8 +119,6 @@ class ChoiceField:
     meaning: str
     choices: Mapping[str, str]  # by name in the address: what readers see
     default: str
-
-    kind: ClassVar[str] = "choice"
 
     def read(self, text: str) -> Read:
         """The name that a text stands for, or the nearest there is."""
@@ -138,7 +148,7 @@ def plain(text: str) -> str:
 
 def _told(label: str, wanted: str, text: str, found: str) -> str:
     shown = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
-    return f"{label} must be {wanted}, got {shown!r}; {found} is shown."
+    return f"{label} must be {wanted}, got {shown!r}; {found or 'nothing'} is shown."
 
 
 def _log(value: float) -> float:
@@ -243,9 +253,8 @@ COST = ChoiceField(
     choices={"features": "features P·K/D", "training": "training cost"}, default="features",
 )  # fmt: skip
 BUDGET = NumberField(
-    name="budget", slider=False, default=0.0,
-    spec=Parameter(
-        symbol="budget", meaning="what may be spent; 0: what the setting costs",
-        typical=(0.1, 100.0), high=1e9,
+    name="budget", slider=False, default=0.0, blank=True,
+    spec=replace(
+        glossary.BUDGET, meaning="what models may cost in all; empty: what the setting costs"
     ),
 )  # fmt: skip

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from doubletrouble.page.curves import PARTS, Curves
 from doubletrouble.page.plot import Measured
 from doubletrouble.page.setting import NEAR, Setting, View
+from doubletrouble.problems import noise_at
 
 
 def table(view: View, drawn: Sequence[Curves], measured: Sequence[Sequence[Measured]] = ()) -> str:
@@ -48,11 +49,8 @@ def _number(value: float) -> str:
 def script(view: View) -> str:
     """Python lines that compute and draw what is seen.
 
-    >>> print(script(View())[:60])
-    import matplotlib.pyplot as plt
-    import numpy as np
-    <BLANKLINE>
-    import
+    >>> script(View()).splitlines()[3]
+    'import doubletrouble as dt'
     """
     both = view.second is not None
     head = ["import matplotlib.pyplot as plt", "import numpy as np", "",
@@ -89,7 +87,7 @@ def _drawn(view: View, setting: Setting, axes: str) -> list[str]:
     else:
         lines += [
             f'for part in ("total", {parts}):',
-            f"    {axes}.plot(x, getattr(error, part) + 0 * x, label=part)",
+            f"    {axes}.plot(x, getattr(error, part), label=part)",
         ]
     low, high = view.range()
     scales = f'xscale="{view.x}", yscale="{view.y}", xlim=({_code(low)}, {_code(high)})'
@@ -119,7 +117,7 @@ def _problem(view: View, setting: Setting) -> list[str]:
         "features_per_dim": features,
         "samples_per_dim": at["samples"],
         "ridge": at["ridge"],
-        "noise": _code(1 / setting.snr),
+        "noise": _code(noise_at(setting.snr)),
         "nonlinear_signal": _code(setting.nonlinear),
         "activation": f'"{setting.activation}"',
     }

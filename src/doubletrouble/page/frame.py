@@ -10,6 +10,7 @@ from doubletrouble.page.fields import NumberField
 from doubletrouble.page.screen import Screen
 from doubletrouble.page.setting import View
 
+_QUANTITY = "Test error"
 _DECADES = 5  # of a logarithmic axis below the total
 _PEAK = 1e3  # how far above the middle of the total an axis goes to show a peak
 _LINEAR_PEAK = 6.0  # the same on a linear axis, which a peak would flatten
@@ -46,7 +47,11 @@ def layout(
     short = screen.narrow or len(drawn) > 1
     words = axis.label if short else f"{axis.label}: {_name(axis)}"
     x = {**line, "type": view.x, "range": _scaled(view.x, left, right), "title": {"text": words}}
-    y = {**line, "type": view.y, "range": _scaled(view.y, *reach), "title": {"text": "Test error"}}
+    y = {**line, "type": view.y, "range": _scaled(view.y, *reach)}
+    if screen.narrow:  # no room beside the numbers
+        notes = [*notes, _above_axis(_QUANTITY)]
+    else:
+        y["title"] = {"text": _QUANTITY}
     if view.x == "log":
         x |= {"dtick": 1}
     if view.y == "log":
@@ -58,9 +63,9 @@ def layout(
         "margin": _margin(drawn, screen),
         "hovermode": "x unified",
         "hoverlabel": {"bgcolor": screen.paper, "font": {"color": screen.ink}},
-        "legend": {"orientation": "h", "y": 1.01 if len(drawn) == 1 else 1.06,
-                   "yanchor": "bottom", "x": 0, "font": {"size": 11 if screen.narrow else 13},
-                   "traceorder": "reversed" if view.form == "areas" else "normal"},
+        "legend": {"orientation": "h", "x": 0, "font": {"size": 11 if screen.narrow else 13},
+                   "traceorder": "reversed" if view.form == "areas" else "normal",
+                   "yref": "container", "y": 1, "yanchor": "top"},
         "uirevision": f"{view.along}{view.first.per}{view.x}{view.y}{len(drawn)}",
         "shapes": shapes, "annotations": notes,
         "xaxis": x, "yaxis": y,
@@ -68,7 +73,8 @@ def layout(
     if len(drawn) > 1:
         beside: dict[str, Any] = {"xaxis2": {**x, "anchor": "y2"}, "yaxis2": {**y, "anchor": "x2"}}
         if screen.narrow:
-            layout["yaxis"]["domain"], beside["yaxis2"]["domain"] = [0.58, 1], [0, 0.42]
+            layout["yaxis"]["domain"], beside["yaxis2"]["domain"] = [0.55, 1], [0, 0.45]
+            layout["xaxis"] = {**x, "title": {"text": ""}}
         else:
             layout["xaxis"]["domain"], beside["xaxis2"]["domain"] = [0, 0.48], [0.52, 1]
             beside["yaxis2"] |= {"title": {"text": ""}, "showticklabels": False}
@@ -77,10 +83,21 @@ def layout(
 
 
 def _margin(drawn: Sequence[Curves], screen: Screen) -> dict[str, int]:
-    """Room for the numbers of the axes, and for a legend of two or three lines."""
+    """Room for the numbers of the axes, for a legend of some lines, and for titles below it."""
+    parts = len(drawn[0].parts)
+    rows = parts // 2 + 1 if parts <= 4 else parts + 1  # names of interactions are long
+    titles = 18 * (len(drawn) > 1 or screen.narrow)
     if screen.narrow:
-        return {"l": 54, "r": 8, "t": 66, "b": 38}
-    return {"l": 76, "r": 16, "t": 46 if len(drawn) == 1 else 62, "b": 50}
+        return {"l": 44, "r": 10, "t": 10 + 20 * rows + titles, "b": 38}
+    return {"l": 76, "r": 16, "t": 40 + titles, "b": 50}
+
+
+def _above_axis(words: str) -> dict[str, Any]:
+    """The title of the vertical axis, above it."""
+    return {
+        "text": words, "showarrow": False, "x": 0, "xref": "paper", "xanchor": "left",
+        "xshift": -40, "y": 1, "yref": "paper", "yanchor": "bottom",
+    }  # fmt: skip
 
 
 def _scaled(scale: str, low: float, high: float) -> list[float]:

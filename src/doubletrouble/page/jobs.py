@@ -4,29 +4,29 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import threading
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any
+from typing import IO, Any
 
 from doubletrouble.page import worker
 from doubletrouble.page.simulation import Request
 
-_AT_ONCE = 1  # the others wait: a page should not take the whole machine
-_MOST_WAITING = 20
-_KEPT = 64  # finished simulations, for whoever comes back to their setting
+_MOST = 20  # that wait or run
+_KEPT = 64  # finished simulations, those asked for last
+_DONE, _CANCELLED = "done", "cancelled"
 
 
-@dataclass(kw_only=True)
+@dataclass(kw_only=True, eq=False)
 class Job:
     """One simulation, as far as it has got."""
 
     request: Request
     points: list[dict[str, Any]] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
-    ended: str = ""  # "done", "cancelled", or what went wrong
+    ended: str = ""  # done, cancelled, or what went wrong
     process: "subprocess.Popen[str] | None" = None
 
     def take(self, found: dict[str, Any]) -> None:
@@ -49,90 +49,132 @@ class Job:
             waiting = "" if self.process else "waiting for another one; "
             return f"Simulating: {waiting}{self.finished} of {total} points done."
         left = f" {len(self.refused)} left out: {self.refused[0]}." if self.refused else ""
-        if self.ended == "cancelled":
+        if self.ended == _CANCELLED:
             return f"Cancelled after {self.finished} of {total} points.{left}"
-        if self.ended == "done":
+        if self.ended == _DONE:
             return f"Simulated {len(self.points)} points at D = {self.request.dim}.{left}"
         return f"The simulation stopped: {self.ended}."
 
 
 class Jobs:
-    """All simulations of a server."""
+    """All simulations of a server: one at a time, so that it does not take the whole machine."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._jobs: OrderedDict[Any, Job] = OrderedDict()
-        self._executor = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="simulation")
+        self._waiting: deque[Job] = deque()
+        self._thread: threading.Thread | None = None
 
     def start(self, requests: Sequence[Request]) -> list[Job]:
-        """Start what is not running or done; `RuntimeError` says when too much is waiting."""
+        """Start what is not running or done; `ValueError` says when too much is waiting."""
         with self._lock:
             fresh = [r for r in requests if self._stale(self._jobs.get(r.signature))]
-            waiting = sum(not job.ended for job in self._jobs.values())
-            if waiting + len(fresh) > _MOST_WAITING:
-                raise RuntimeError(f"{waiting} simulations are waiting already; try again later.")
+            count = sum(not job.ended for job in self._jobs.values()) + len(fresh)
+            if count > _MOST:
+                raise ValueError(
+                    f"simulations must be at most {_MOST} at a time, got {count}; try again later"
+                )
             for request in fresh:
                 job = self._jobs[request.signature] = Job(request=request)
-                self._jobs.move_to_end(request.signature)
-                self._executor.submit(self._run, job)
-            ended = [key for key, job in self._jobs.items() if job.ended]
+                self._waiting.append(job)
+            asked = [self._known(request) for request in requests]
+            ended = [key for key, job in self._jobs.items() if job.ended and job not in asked]
             for key in ended[: max(0, len(self._jobs) - _KEPT)]:
                 del self._jobs[key]
-            return [self._jobs[r.signature] for r in requests]
+            if self._waiting and not (self._thread and self._thread.is_alive()):
+                self._thread = threading.Thread(target=self._work, daemon=True, name="simulations")
+                self._thread.start()
+        return [job for job in asked if job is not None]
 
     def find(self, request: Request) -> Job | None:
-        """The simulation of a setting, if it was ever started."""
+        """The simulation of a setting, if it is known."""
         with self._lock:
-            return self._jobs.get(request.signature)
+            return self._known(request)
 
     def cancel(self, job: Job) -> None:
         """Stop a simulation; what it has found stays."""
         with self._lock:
-            if not job.ended:
-                job.ended = "cancelled"
-                if job.process:
-                    job.process.kill()
+            if job.ended:
+                return
+            job.ended = _CANCELLED
+            if job in self._waiting:
+                self._waiting.remove(job)
+            if job.process:
+                job.process.kill()
 
     def close(self) -> None:
         """Stop everything."""
         with self._lock:
-            jobs = list(self._jobs.values())
+            jobs, thread = list(self._jobs.values()), self._thread
         for job in jobs:
             self.cancel(job)
-        self._executor.shutdown(wait=True, cancel_futures=True)
+        if thread:
+            thread.join()
+
+    def _known(self, request: Request) -> Job | None:
+        """A simulation, which is now the last asked for."""
+        job = self._jobs.get(request.signature)
+        if job:
+            self._jobs.move_to_end(request.signature)
+        return job
 
     @staticmethod
     def _stale(job: Job | None) -> bool:
-        return job is None or job.ended not in ("", "done")
+        return job is None or job.ended not in ("", _DONE)
 
-    def _run(self, job: Job) -> None:
+    def _work(self) -> None:
+        """Run what is waiting, one after the other."""
+        while job := self._next():
+            ended = "it broke off"
+            try:
+                ended = self._run(job)
+            finally:
+                with self._lock:
+                    job.ended = job.ended or ended
+
+    def _next(self) -> Job | None:
+        """The next one that waits; when there is none, the thread is at its end."""
         with self._lock:
-            if job.ended:
-                return
-            job.process = process = _started()
-        assert process.stdin is not None
-        assert process.stdout is not None
-        assert process.stderr is not None
-        try:
-            process.stdin.write(worker.text(job.request))
-            process.stdin.close()
-            for line in process.stdout:
-                job.take(json.loads(line))
-            said = process.stderr.read().strip().splitlines()
-        except (OSError, ValueError) as error:  # killed between two words
-            said = [str(error)]
-        code = process.wait()
-        for pipe in (process.stdout, process.stderr):
-            pipe.close()
-        with self._lock:
-            if not job.ended:
-                job.ended = "done" if code == 0 else (said or [f"exit code {code}"])[-1]
+            if self._waiting:
+                return self._waiting.popleft()
+            self._thread = None
+            return None
+
+    def _run(self, job: Job) -> str:
+        """Run one simulation; how it ended."""
+        # a file, not a pipe: nobody reads it before the end
+        with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors:
+            try:
+                process = _started(errors)
+            except OSError as error:
+                return f"no process can be started, {error.strerror}"
+            with self._lock:
+                job.process = process
+                if job.ended:  # cancelled meanwhile
+                    process.kill()
+            with process:  # which waits for its end
+                try:
+                    _listen(process, job)
+                except (OSError, ValueError):  # killed between two words, or it said something else
+                    process.kill()
+            errors.seek(0)
+            said = errors.read().strip().splitlines()
+        return _DONE if process.returncode == 0 else (said or ["it gave no reason"])[-1]
 
 
-def _started() -> "subprocess.Popen[str]":
+def _started(errors: IO[str]) -> "subprocess.Popen[str]":
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-    pipe = subprocess.PIPE
     return subprocess.Popen(
-        [sys.executable, "-m", worker.__name__], stdin=pipe, stdout=pipe, stderr=pipe, text=True,
-        env=environment, start_new_session=True,
+        [sys.executable, "-m", worker.__name__], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        stderr=errors, text=True, env=environment, start_new_session=True,  # Ctrl-C is not for it
     )  # fmt: skip
+
+
+def _listen(process: "subprocess.Popen[str]", job: Job) -> None:
+    """Ask, and take every point as it comes."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(worker.text(job.request))
+    process.stdin.close()
+    for line in process.stdout:
+        job.take(json.loads(line))

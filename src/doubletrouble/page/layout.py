@@ -5,9 +5,10 @@ from typing import Any
 
 from dash import dcc, html
 
+from doubletrouble.advice.words import MEANINGS
 from doubletrouble.page import fields
-from doubletrouble.page.answer import BOX, CHOICE, SLIDER
-from doubletrouble.page.fields import ChoiceField, Field, NumberField
+from doubletrouble.page.curves import CAUSES
+from doubletrouble.page.fields import BOX, CHOICE, SLIDER, ChoiceField, Field, NumberField
 from doubletrouble.page.presets import PRESETS
 from doubletrouble.page.setting import Setting, View
 
@@ -20,6 +21,11 @@ GROUPS: tuple[tuple[str, tuple[Field, ...]], ...] = (
 SIMULATED = (fields.DIM, fields.DRAWS)
 ADVISED = (fields.BUDGET, fields.COST)
 OTHERS = (fields.POINTS,)
+
+ORDERS = ("simulate", "cancel", "csv", "python", "png")
+"""Buttons that wait until the page shows what was set."""
+STORES = ("asked", "answered", "settled", "order", "picture", "job")
+"""What the browser and the server tell each other; see assets/page.js."""
 
 _FEW = 4  # choices that fit beside each other; more are a list to open
 _GRAPH: dict[str, Any] = {
@@ -42,15 +48,12 @@ def controls() -> list[str]:
     return found
 
 
-BUTTONS = ("compare", "swap", "single")
-
-
 def layout() -> Any:
     """The whole page."""
     return html.Div(
         className="page",
         children=[
-            *(dcc.Store(id=name) for name in ("asked", "answered", "settled", "job")),
+            *(dcc.Store(id=name) for name in STORES),
             dcc.Interval(id="clock", interval=400, disabled=True),
             dcc.Download(id="download"),
             _header(),
@@ -86,7 +89,7 @@ def _header() -> Any:
                     html.Label("As in figure", htmlFor="preset"),
                     _select(
                         "preset",
-                        {"": "choose one of the paper"}
+                        {"": "choose a figure"}
                         | {name: f"{name}: {preset.title}" for name, preset in PRESETS.items()},
                         "",
                     ),
@@ -241,11 +244,10 @@ def _below() -> list[Any]:
 
 
 def _footer() -> Any:
+    causes = "; ".join(f"{name}, {words}" for name, words in MEANINGS.items() if name in CAUSES)
     return html.Footer(
         html.P(
             "After d’Ascoli, Refinetti, Biroli and Krzakala, “Double Trouble in Double Descent: "
-            "Bias and Variance(s) in the Lazy Regime” (2020). Noise is label noise that is "
-            "fitted; initialization, the luck of the random features; sampling, the luck of the "
-            "training inputs; bias, what no average removes."
+            f"Bias and Variance(s) in the Lazy Regime” (2020). The parts of the error: {causes}."
         )
     )

@@ -1,14 +1,11 @@
 """The first sight of a page: its curves, drawn in the document itself.
 
-A browser needs a second to start what draws and moves the plot; until then this stands in its
-place, with the same margins and colours.
+A browser needs a second to start what draws and moves the plot; until then the same lines stand in
+its place.
 """
-
-from html import escape
 
 import numpy as np
 
-from doubletrouble import palette
 from doubletrouble.page.curves import Curves, curves
 from doubletrouble.page.frame import limits
 from doubletrouble.page.setting import View
@@ -36,12 +33,8 @@ def preview(view: View) -> str:
 def _panel(view: View, drawn: Curves, reach: tuple[float, float], left: float, width: float) -> str:
     """The lines of one setting, within a unit square."""
     across = left + width * _unit(drawn.x, view.range(), view.x)
-    colors = (palette.EFFECTS if view.split == "effects" else palette.CAUSES)["light"]
     lines = {**drawn.parts, "total": drawn.total}
-    return "".join(
-        _path(across, _unit(y, reach, view.y), "" if name == "total" else colors[name])
-        for name, y in lines.items()
-    )
+    return "".join(_path(across, _unit(y, reach, view.y), name) for name, y in lines.items())
 
 
 def _unit(values: FloatArray, ends: tuple[float, float], scale: str) -> FloatArray:
@@ -53,7 +46,6 @@ def _unit(values: FloatArray, ends: tuple[float, float], scale: str) -> FloatArr
     return found
 
 
-def _path(x: FloatArray, y: FloatArray, color: str) -> str:
+def _path(x: FloatArray, y: FloatArray, name: str) -> str:
     points = " ".join(f"{a:.4f},{1 - b:.4f}" for a, b in zip(x, y, strict=True))
-    stroke = f' stroke="{escape(color)}"' if color else ' class="total"'
-    return f'<polyline points="{points}"{stroke}/>'
+    return f'<polyline points="{points}" style="stroke: var(--part-{name})"/>'

@@ -8,7 +8,7 @@ from doubletrouble import palette
 
 @dataclass(frozen=True, kw_only=True)
 class Screen:
-    """Where the plot is looked at."""
+    """Dark or light, narrow or wide."""
 
     dark: bool = False
     narrow: bool = False
@@ -16,24 +16,45 @@ class Screen:
     def colors(self, split: str = "causes") -> Mapping[str, str]:
         """The colour of each part of a split."""
         known = palette.EFFECTS if split == "effects" else palette.CAUSES
-        return known["dark" if self.dark else "light"]
+        return known[self._paper]
 
     @property
     def ink(self) -> str:
         """Of words and axes."""
-        return "#e8e8e8" if self.dark else "#1b1b1b"
+        return palette.PAPER[self._paper]["ink"]
 
     @property
     def soft(self) -> str:
         """Of what should not be seen first."""
-        return "#a8adb5" if self.dark else "#5a5a5a"
+        return palette.PAPER[self._paper]["soft"]
 
     @property
     def rule(self) -> str:
         """Of the grid."""
-        return "#33383f" if self.dark else "#e6e6e6"
+        return palette.PAPER[self._paper]["rule"]
 
     @property
     def paper(self) -> str:
         """Of the background."""
-        return "#16181c" if self.dark else "#ffffff"
+        return palette.PAPER[self._paper]["paper"]
+
+    @property
+    def _paper(self) -> str:
+        return "dark" if self.dark else "light"
+
+
+def style() -> str:
+    """The same colours for the style sheet, by the scheme of the reader's system."""
+    light, dark = (
+        "".join(f"--{name}: {color}; " for name, color in colors.items())
+        for colors in (_named("light"), _named("dark"))
+    )
+    return (
+        f"<style>:root {{ {light}}} "
+        f"@media (prefers-color-scheme: dark) {{ :root {{ {dark}}} }}</style>"
+    )
+
+
+def _named(paper: str) -> dict[str, str]:
+    parts = palette.CAUSES[paper] | palette.EFFECTS[paper] | palette.CAUSES[paper]
+    return palette.PAPER[paper] | {f"part-{name}": color for name, color in parts.items()}

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from doubletrouble.errors import require
 
 LOOPBACK = "127.0.0.1"
+EVERYWHERE = ("0.0.0.0", "::")
 
 
 def serve(
@@ -25,15 +26,16 @@ def serve(
 
     logging.getLogger("werkzeug").setLevel(logging.ERROR)  # no line for each request
     jobs = Jobs()
-    app = application(jobs, () if _is_loopback(host) else ("*",))
-    server = make_server(host, _free(host, port), app.server, threaded=True)
-    name = LOOPBACK if host in ("", "0.0.0.0", "::") else f"[{host}]" if ":" in host else host
+    _check_free(host, port)
+    name = LOOPBACK if host in EVERYWHERE else f"[{host}]" if ":" in host else host
+    app = application(jobs, ("*",) if host in EVERYWHERE else (name,))
+    server = make_server(host, port, app.server, threaded=True)
     address = f"http://{name}:{server.port}/"
     if not _is_loopback(host):
         tell(f"warning: anyone who reaches {host} can use this page and its processor time")
     tell(f"the page is at {address} until Ctrl-C")
     if browser:
-        threading.Timer(0.3, webbrowser.open, [address]).start()
+        threading.Timer(0.3, webbrowser.open, [address]).start()  # when it is being served
     try:
         server.serve_forever()  # Ctrl-C ends it
     finally:
@@ -45,8 +47,10 @@ def _is_loopback(host: str) -> bool:
     return host in (LOOPBACK, "localhost", "::1")
 
 
-def _free(host: str, port: int) -> int:
-    """The port, if it can be had."""
+def _check_free(host: str, port: int) -> None:
+    """Refuse what cannot be had, with a sentence: the server itself would print a page of them."""
+    if not host:
+        raise ValueError("host must be an address of this machine, got ''")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family) as trial:
         trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -56,4 +60,3 @@ def _free(host: str, port: int) -> int:
             if error.errno == errno.EADDRNOTAVAIL or isinstance(error, socket.gaierror):
                 raise ValueError(f"host must be an address of this machine, got {host!r}") from None
             raise ValueError(f"port must be free on {host}, got {port}: {error.strerror}") from None
-        return port

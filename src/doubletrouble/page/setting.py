@@ -10,7 +10,7 @@ import numpy as np
 from doubletrouble.page import fields
 from doubletrouble.page.fields import Field, NumberField
 from doubletrouble.parameters import FloatArray, Numeric
-from doubletrouble.problems import Problem
+from doubletrouble.problems import Problem, noise_at
 
 _CURVE = (
     fields.SAMPLES, fields.RIDGE, fields.SNR, fields.NONLINEAR, fields.MEMBERS, fields.SCHEME,
@@ -62,7 +62,7 @@ class Setting:
         features = at["width"] * at["samples"] if self.per == "N" else at["width"]
         return Problem(
             features_per_dim=features, samples_per_dim=at["samples"], ridge=at["ridge"],
-            noise=1 / self.snr, nonlinear_signal=self.nonlinear, activation=self.activation,
+            noise=noise_at(self.snr), nonlinear_signal=self.nonlinear, activation=self.activation,
         )  # fmt: skip
 
     def members_along(self, along: str, values: Numeric) -> Numeric:
@@ -86,9 +86,14 @@ class Setting:
         """With other values; a width counted anew stays the same number of features."""
         per = str(values.get("per", self.per))
         if per != self.per and "width" not in values:
-            factor = 1 / self.samples if per == "N" else self.samples
-            values = {**values, "width": self.width * factor}
+            values = {**values, "width": fields.WIDTH[per].nearest(self.recounted(per))}
         return replace(self, **values)  # type: ignore[arg-type]
+
+    def recounted(self, per: str) -> float:
+        """The width, counted per N or per D."""
+        if per == self.per:
+            return self.width
+        return self.width / self.samples if per == "N" else self.width * self.samples
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,10 +122,6 @@ class View:
     def fields(self) -> tuple[Field, ...]:
         """Every field of the look."""
         return _LOOK
-
-    def field(self, name: str) -> Field:
-        """One field by its name."""
-        return {field.name: field for field in _LOOK}[name]
 
     def axis(self) -> NumberField:
         """The declaration of what is on the horizontal axis."""

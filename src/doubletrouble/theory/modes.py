@@ -28,6 +28,10 @@ class Modes(Protocol):
 
     cost: int  # numbers stored per point
     learnable: bool  # whether any of the target's power is on a mode the features see
+    rank: float  # features and samples that learn every mode in full; inf where there is a tail
+    ridge_falls_with_samples: (
+        bool  # whether r is the problem's own ridge over N, or does not know N
+    )
 
     def scaled_ridge(self, ridge: FloatArray, samples: FloatArray) -> FloatArray:
         """The problem's own ridge as r of the balance equation; `samples` is the whole data set."""
@@ -54,6 +58,7 @@ class IsotropicModes:
     """One level l = μ₁² and the tail t = μ⋆²; P, N are P/D, N/D, and the ridge is λ."""
 
     cost = 1
+    ridge_falls_with_samples = False
 
     def __init__(self, problem: Problem) -> None:
         moments = problem.moments
@@ -61,6 +66,7 @@ class IsotropicModes:
         self._level = (moments.linear / self._root) ** 2
         self._tail = (moments.nonlinear / self._root) ** 2
         self.learnable = self._level > 0
+        self.rank = float(self.learnable) if self._tail < NEGLIGIBLE_WEIGHT else math.inf
 
     def scaled_ridge(self, ridge: FloatArray, samples: FloatArray) -> FloatArray:
         return ridge / self._root / self._root
@@ -69,9 +75,7 @@ class IsotropicModes:
         return ridge * self._root * self._root
 
     def saturated(self, features: FloatArray, samples: FloatArray) -> BoolArray:
-        if self._tail >= NEGLIGIBLE_WEIGHT:
-            return np.asarray(False)
-        return np.minimum(features, samples) >= (self._level > 0)
+        return np.minimum(features, samples) >= self.rank
 
     def solve(
         self, features: FloatArray, samples: FloatArray, spare: FloatArray, ridge: FloatArray
@@ -87,6 +91,8 @@ class IsotropicModes:
 class SpectralModes:
     """The measured levels and their tail, with the ridge δ on the Gram matrix."""
 
+    ridge_falls_with_samples = True
+
     def __init__(self, problem: SpectralProblem) -> None:
         levels, powers = np.asarray(problem.eigenvalues), np.asarray(problem.target_powers)
         tail = float(problem.tail)  # type: ignore[arg-type]
@@ -99,6 +105,8 @@ class SpectralModes:
         self._weights = weights / weights.sum()
         self.cost = levels.size
         self.learnable = bool(np.any(self._levels * self._weights > 0))
+        count = float(np.count_nonzero(self._levels))
+        self.rank = count if self._tail < NEGLIGIBLE_WEIGHT else math.inf
 
     def scaled_ridge(self, ridge: FloatArray, samples: FloatArray) -> FloatArray:
         return ridge / self._scale / samples
@@ -107,9 +115,7 @@ class SpectralModes:
         return ridge * self._scale * samples
 
     def saturated(self, features: FloatArray, samples: FloatArray) -> BoolArray:
-        if self._tail >= NEGLIGIBLE_WEIGHT:
-            return np.asarray(False)
-        return np.minimum(features, samples) >= np.count_nonzero(self._levels)
+        return np.minimum(features, samples) >= self.rank
 
     def solve(
         self, features: FloatArray, samples: FloatArray, spare: FloatArray, ridge: FloatArray

@@ -17,8 +17,12 @@ and J itself, the determinant that vanishes at P = N without ridge, moves by
 Written like this nothing cancels next to P = N, where g is as exact as P - N is. Everything else
 follows from the error formulas themselves, evaluated a complex step away, as in `optimum`.
 
-**Limits of accuracy.** What is left to rounding is the motion of 1 - Q/N of a saturated learner: a
-linear network at N = D exactly has 6 digits at λ = 1e-20, and none at 1e-300.
+Without ridge and tail, P and N that reach the number of modes d learn all of them in full. The
+error is then that of linear regression, (σ² + ρ) d/(N - d) + ρ with ρ the power that no feature
+sees: it depends on P no more, and diverges at N = d, or (σ² + ρ = 0) has a corner there.
+
+**Limits of accuracy.** At a ridge, what is left to rounding is the motion of 1 - Q/N of a saturated
+learner: a linear network at N = D exactly has 6 digits at λ = 1e-20, and none at 1e-300.
 """
 
 from __future__ import annotations  # help() then shows Numeric, not what it stands for
@@ -34,7 +38,7 @@ from doubletrouble.theory.error import causes
 from doubletrouble.theory.evaluate import Weights, zero_wins
 from doubletrouble.theory.modes import Modes
 from doubletrouble.theory.points import AnyProblem, Point, prepare
-from doubletrouble.theory.split import Split, settled, solvable, split
+from doubletrouble.theory.split import Split, complete, settled, solvable, split
 
 _STEP = 1e-20  # its square is far below rounding
 
@@ -60,9 +64,10 @@ class _Moves(NamedTuple):
 def error_slopes(problem: AnyProblem, n_members: Numeric = 1, scheme: str = "ensemble") -> Slopes:
     """Return the derivatives of the total test error by P and by N, at fixed ridge.
 
-    Where the error is infinite (P = N without ridge) one more of either takes it away: -inf.
-    There, infinitely many models have a kink, and the derivative is that of one more, not of one
-    less.
+    Where the error is infinite (P = N without ridge) one more of either takes it away: -inf. A
+    linear network at N = D without ridge only needs a sample: another feature changes nothing, 0.
+    At a kink (infinitely many models at P = N, linear networks at P = D and N = D) the derivative
+    is that of one more, not of one less.
 
     >>> from doubletrouble import Problem
     >>> slopes = error_slopes(Problem(features_per_dim=2.0, samples_per_dim=1.0, ridge=0.0))
@@ -81,25 +86,29 @@ def error_slopes(problem: AnyProblem, n_members: Numeric = 1, scheme: str = "ens
 
 def _slopes(modes: Modes, point: Point, scheme: str) -> tuple[FloatArray, FloatArray]:
     """The slopes at every point of a flat block."""
-    one, two = np.ones(1), np.full(1, 2.0)
-    falls = float(modes.scaled_ridge(one, two)[0] < modes.scaled_ridge(one, one)[0])  # κ
     ridge = modes.scaled_ridge(point.ridge, point.samples)
     features, samples, spare = point.each(scheme)
+    full = complete(modes, features, samples, ridge)
+    corner = full & (samples == modes.rank)
     samples, ridge, limit = solvable(modes, features, samples, ridge)
     balance = modes.solve(features, samples, spare, ridge)
     turned = modes.count(balance.learned**2 * balance.missed)
     weights = Weights.of(point, scheme)
 
-    def slope(moves: _Moves, size: FloatArray) -> FloatArray:
+    def slope(moves: _Moves, size: FloatArray) -> tuple[FloatArray, FloatArray]:
         p, step = _split_beside(balance, modes, turned / features, turned / samples, moves)
         risk = np.sum(causes(p, weights, zero_wins), axis=0)
         value, total = risk.imag / step, risk.real
         value, total = (np.where(limit, settled(v), v) for v in (value, total))
         diverges = ~np.isfinite(total) | ~np.isfinite(value)
-        return np.where(np.isinf(size), 0.0, np.where(diverges, -np.inf, value / size))
+        return np.where(np.isinf(size), 0.0, np.where(diverges, -np.inf, value / size)), total
 
-    wide, rich = _moves(balance, features, spare, falls)
-    return slope(wide, point.features), slope(rich, point.samples)
+    wide, rich = _moves(balance, features, spare, float(modes.ridge_falls_with_samples))
+    (by_features, total), (by_samples, _) = slope(wide, point.features), slope(rich, point.samples)
+    # where all is learned, another feature does nothing, and a sample takes a divergence away
+    useless = full & (np.isinf(total) | np.isfinite(by_features))
+    by_features = np.where(useless, 0.0, by_features)
+    return by_features, np.where(corner & np.isfinite(by_samples), 0.0, by_samples)
 
 
 def _moves(

@@ -94,12 +94,19 @@ def solvable(
 ) -> tuple[FloatArray, FloatArray, BoolArray]:
     """N and r at which to solve instead, and where that is, since the limit itself is 0/0."""
     high, empty = ridge > 1 / _VANISHING, samples < NO_SAMPLES
-    low = modes.saturated(features, samples) & (ridge < _TINY_RIDGE)
+    low = complete(modes, features, samples, ridge)
     limit = high | low | empty
     if np.any(limit):
         ridge = np.where(high, 1 / _VANISHING, np.where(low, _VANISHING, ridge))
         samples = np.where(empty, _VANISHING, samples)
     return samples, ridge, limit
+
+
+def complete(
+    modes: Modes, features: FloatArray, samples: FloatArray, ridge: FloatArray
+) -> BoolArray:
+    """Where every mode is learned in full: there is enough of everything, and no ridge."""
+    return np.asarray(modes.saturated(features, samples) & (ridge < _TINY_RIDGE))
 
 
 def settled(value: FloatArray) -> FloatArray:

@@ -29,7 +29,7 @@ def test_a_link_shows_the_same_to_another_reader(opened: Opener) -> None:
     assert address.read(shown.query) == (view, ())
     for field in (*view.first.fields, *view.fields):
         owner = view.first if hasattr(view.first, field.name) else view
-        if field.kind == "number":
+        if isinstance(field, fields.NumberField):
             expected = field.write(getattr(owner, field.name))
             expect(shown.by_id(f"box-{field.name}")).to_have_value(expected)
     expect(shown.by_id("choice-activation")).to_have_value("tanh")

@@ -1,86 +1,108 @@
-/* Between the controls and the server: one question at a time, the newest next; the address. */
+/* Between the controls and the server.
+
+   One question is asked at a time, and the newest moves go with the next. A move is a control and
+   its value, as they are: only the server knows what they mean. An answer to any but the last
+   question is not heard. Orders (to simulate, to download) wait until the page shows what was set. */
 (function () {
   "use strict";
   const clientside = (window.dash_clientside = window.dash_clientside || {});
   const PATIENCE = 4000; // milliseconds until an answer is given up
-  const SETTLED = 350; // milliseconds of rest until a place in the history is made
+  const REST = 350; // milliseconds without a move until it is a place in the history
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
   const narrow = window.matchMedia("(max-width: 700px)");
   const state = {
     query: window.location.search, // what the server last said it shows
-    known: null, // the values of the controls, as far as the server knows
-    changes: {}, // what was moved since
-    asked: 0,
-    waiting: null, // when the question was asked that is not answered yet
+    known: null, // the values of the controls, as far as the server has seen or set them
+    moves: [], // those not yet sent
+    sent: [], // those not yet answered
+    number: 0, // of the last question
+    waiting: false,
+    more: false, // whether something else changed meanwhile: points, colours, the width
+    orders: [],
     rest: null,
-    first: true,
+    replace: 1, // the question whose answer is at the present place in the history
   };
 
   function question() {
-    const asked = {
-      number: ++state.asked,
+    const number = ++state.number;
+    state.sent = state.moves;
+    state.moves = [];
+    state.waiting = true;
+    state.more = false;
+    window.setTimeout(function () {
+      if (state.waiting && state.number === number) {
+        state.waiting = false;
+        state.moves = state.sent.concat(state.moves);
+        clientside.set_props("notes", {
+          children: "The server does not answer. Is it still running?",
+        });
+      }
+    }, PATIENCE);
+    return {
+      number: number,
       query: state.query.replace(/^\?/, ""),
-      changes: state.changes,
+      changes: state.sent,
       dark: dark.matches,
       narrow: narrow.matches,
     };
-    state.changes = {};
-    state.waiting = performance.now();
-    const number = state.asked;
-    window.setTimeout(function () {
-      if (state.waiting !== null && state.asked === number) {
-        say("The server does not answer. Is it still running?");
-        state.waiting = null;
-      }
-    }, PATIENCE);
-    return asked;
   }
 
   function ask() {
-    if (state.waiting === null) {
+    if (state.waiting) {
+      state.more = true;
+    } else {
       clientside.set_props("asked", { data: question() });
     }
   }
 
-  function say(sentence) {
-    clientside.set_props("notes", { children: sentence });
+  function move(id, value, button) {
+    const last = state.moves[state.moves.length - 1];
+    if (last && last[0] === id && !button) {
+      last[1] = value; // of a slider, only where it came to rest
+    } else {
+      state.moves.push([id, value]);
+    }
   }
 
-  function remember(query) {
+  /* The address, and whatever takes longer than a slider should. */
+  function remember(number) {
+    const address = window.location.pathname + (state.query ? "?" + state.query : "");
     window.clearTimeout(state.rest);
-    const address = window.location.pathname + (query ? "?" + query : "");
-    if (state.first) {
-      state.first = false;
+    if (number === state.replace) {
       window.history.replaceState(null, "", address);
-      return settle();
-    }
-    state.rest = window.setTimeout(function () {
-      if (address !== window.location.pathname + window.location.search) {
-        window.history.pushState(null, "", address);
-      }
       settle();
-    }, SETTLED);
+    } else {
+      state.rest = window.setTimeout(function () {
+        if (address !== window.location.pathname + window.location.search) {
+          window.history.pushState(null, "", address);
+        }
+        settle();
+      }, REST);
+    }
   }
 
   function settle() {
     clientside.set_props("settled", { data: state.query });
   }
 
+  function obey() {
+    while (state.orders.length > 0) {
+      const order = { what: state.orders.shift(), query: state.query, at: performance.now() };
+      clientside.set_props(order.what === "png" ? "picture" : "order", { data: order });
+    }
+  }
+
   window.addEventListener("popstate", function () {
     window.clearTimeout(state.rest);
     state.query = window.location.search;
-    state.changes = {};
-    state.first = true; // the address is this one already
-    if (state.waiting === null) {
-      ask();
-    } else {
-      state.again = true;
-    }
+    state.moves = [];
+    state.replace = state.number + 1;
+    clientside.set_props("asked", { data: question() }); // an answer under way is not heard
   });
   document.addEventListener("change", function (event) {
     const list = event.target;
     if (list.matches && list.matches("select.select") && list.value !== "") {
-      state.changes[list.id] = list.value;
+      move(list.id, list.value);
       ask();
     }
   });
@@ -98,78 +120,82 @@
   }
   window.requestAnimationFrame(uncover);
 
+  function show(controls) {
+    const moving = new Set(state.moves.map((one) => one[0]));
+    for (const [id, value] of Object.entries(controls)) {
+      const list = document.getElementById(id);
+      if (moving.has(id)) {
+        continue;
+      } else if (list && list.matches("select.select")) {
+        list.value = value;
+      } else if (String(state.known[id]) !== String(value)) {
+        state.known[id] = value;
+        clientside.set_props(id, { value: value });
+      }
+    }
+  }
+
+  /* What Dash's components do not say to screen readers by themselves. */
+  function speak(answer) {
+    for (const [id, words] of Object.entries(answer.spoken)) {
+      const slider = document.getElementById(id);
+      if (slider) {
+        slider.setAttribute("aria-valuetext", words);
+      }
+    }
+    for (const group of document.querySelectorAll(".radios")) {
+      group.setAttribute("role", "radiogroup");
+      group.setAttribute("aria-labelledby", group.parentElement.querySelector("legend").id);
+    }
+    const plot = document.getElementById("plot");
+    if (plot) {
+      plot.setAttribute("role", "figure"); // not img: it has buttons
+      plot.setAttribute("aria-label", answer.summary);
+    }
+  }
+
   clientside.page = {
-    /* A control was moved: ask now, or when the last answer has come. */
+    /* Controls were moved, or buttons pressed: ask now, or when the last answer has come. */
     moved: function () {
-      const nothing = clientside.no_update;
       const context = clientside.callback_context;
       if (state.known === null) {
         state.known = {};
-        for (const group of context.inputs_list.flat()) {
-          state.known[group.id] = group.value;
+        for (const input of context.inputs_list.flat()) {
+          state.known[input.id] = input.value;
         }
         return question();
       }
       let fresh = false;
       for (const moved of context.triggered) {
-        const id = moved.prop_id.split(".")[0];
-        if (state.known[id] !== moved.value) {
+        const [id, property] = moved.prop_id.split(".");
+        if (String(state.known[id]) !== String(moved.value)) {
           state.known[id] = moved.value;
-          state.changes[id] = moved.value;
+          move(id, moved.value, property === "n_clicks");
           fresh = true;
         }
       }
-      return fresh && state.waiting === null ? question() : nothing;
+      return fresh && !state.waiting ? question() : clientside.no_update;
     },
 
     /* An answer came: show it on the controls, and ask for what was moved meanwhile. */
     answered: function (answer) {
-      if (!answer) {
-        return clientside.no_update;
+      if (!answer || answer.number !== state.number) {
+        return;
       }
-      state.waiting = null;
-      if (state.again) {
-        state.again = false;
-        ask();
-        return clientside.no_update;
-      }
+      state.waiting = false;
+      state.sent = [];
       state.query = answer.query;
-      for (const [id, value] of Object.entries(answer.controls)) {
-        const list = document.getElementById(id);
-        if (list && list.matches("select.select")) {
-          if (!(id in state.changes)) {
-            list.value = value;
-          }
-          continue;
-        }
-        const same = String(state.known[id]) === String(value);
-        if (!same && !(id in state.changes)) {
-          state.known[id] = value;
-          clientside.set_props(id, { value: value });
-        }
+      for (const [name, so] of Object.entries(answer.forms)) {
+        document.body.classList.toggle(name, so);
       }
-      for (const [id, words] of Object.entries(answer.spoken)) {
-        const slider = document.getElementById(id);
-        if (slider) {
-          slider.setAttribute("aria-valuetext", words);
-        }
-      }
-      for (const group of document.querySelectorAll(".radios")) {
-        const legend = group.parentElement.querySelector("legend");
-        group.setAttribute("role", "radiogroup");
-        group.setAttribute("aria-labelledby", legend.id);
-      }
-      const plot = document.getElementById("plot");
-      if (plot) {
-        plot.setAttribute("role", "figure"); // not img: it has buttons
-        plot.setAttribute("aria-label", answer.summary);
-      }
-      if (Object.keys(state.changes).length > 0) {
+      show(answer.controls);
+      speak(answer);
+      if (state.moves.length > 0 || state.more) {
         ask();
       } else {
-        remember(answer.query);
+        remember(answer.number);
+        obey();
       }
-      return clientside.no_update;
     },
 
     /* New points of a simulation: draw them. */
@@ -177,12 +203,23 @@
       if (job && job.fresh) {
         ask();
       }
-      return clientside.no_update;
     },
 
-    picture: function (clicks) {
+    /* A button that needs the page to show what was set. */
+    ordered: function () {
+      for (const pressed of clientside.callback_context.triggered) {
+        if (pressed.value) {
+          state.orders.push(pressed.prop_id.split(".")[0]);
+        }
+      }
+      if (!state.waiting && state.moves.length === 0) {
+        obey();
+      }
+    },
+
+    picture: function (order) {
       const plot = document.querySelector("#plot .js-plotly-plot");
-      if (clicks && plot) {
+      if (order && plot) {
         window.Plotly.downloadImage(plot, {
           format: "png",
           scale: 2,
@@ -191,7 +228,6 @@
           filename: "doubletrouble",
         });
       }
-      return clientside.no_update;
     },
   };
 })();

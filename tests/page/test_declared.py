@@ -1,0 +1,44 @@
+"""What the page can set is what the package declares."""
+
+import re
+from pathlib import Path
+
+from doubletrouble.advice.cost import COSTS
+from doubletrouble.page import fields
+from doubletrouble.page.address import read, write
+from doubletrouble.page.setting import Setting, View
+from doubletrouble.problems import Problem
+from doubletrouble.theory.points import SCHEMES
+
+GUIDE = Path(__file__).parents[2] / "docs" / "page.md"
+
+
+def test_choices_are_those_of_the_library() -> None:
+    assert tuple(fields.SCHEME.choices) == SCHEMES
+    assert tuple(fields.COST.choices) == COSTS
+
+
+def test_the_defaults_are_those_of_a_problem() -> None:
+    plain = Problem()
+    assert Setting().problem == plain
+    assert (Setting().members, Setting().scheme) == (1, "ensemble")
+
+
+def test_the_guide_has_every_name_of_an_address() -> None:
+    table = GUIDE.read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (`.*?) \|", table, flags=re.MULTILINE)
+    named = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
+    view = View()
+    assert named >= {field.name for field in (*view.first.fields, *view.fields)}
+
+
+def test_a_width_counted_anew_is_one_that_can_be_shown() -> None:
+    for query in ("samples=1000&width=100000&per=D", "per=D&width=0.001&samples=1000&per=N"):
+        view, _ = read(query)
+        assert read(write(view)) == (view, ())
+    far, _ = read("samples=1000&width=100000")
+    moved = far.first.changed({"per": "D"})
+    assert moved.width in fields.WIDTH["D"]
+    told = read("samples=1000&width=100000&second.per=D")[1]
+    assert len(told) == 1
+    assert "P/D must be a number in" in told[0]
