@@ -33,6 +33,24 @@ def test_at_the_best_ridge_one_wide_model_is_best(seed: int) -> None:
         assert float(np.asarray(narrow)) >= best.total * (1 - 1e-12)
 
 
+def test_one_model_is_best_also_where_several_are_all_but_as_good() -> None:
+    """With noisy labels errors agree to ten digits: more than a search of the ridge has."""
+    rng = np.random.default_rng(5)
+    close = dt.Problem(
+        features_per_dim=15.18, samples_per_dim=0.1625, noise=5.1, activation="erf"
+    )  # fmt: skip
+    asked = [(close, 2714.3)]
+    for _ in range(100):
+        P, N, noise = 10 ** rng.uniform([-1, -1.5, -0.3], [1.5, 1.5, 1.0])
+        sigma = str(rng.choice(["relu", "erf", "tanh", "sign"]))
+        problem = dt.Problem(features_per_dim=P, samples_per_dim=N, noise=noise, activation=sigma)
+        asked.append((problem, float(5 * 1000 ** rng.uniform())))
+    for problem, budget in asked:
+        best = dt.advise(problem, budget).best
+        assert best.n_members == 1, problem
+        assert best.width == pytest.approx(budget, rel=1e-12)
+
+
 def test_with_the_ridge_kept_several_models_may_be_better() -> None:
     """The control: the same problems, λ as it is."""
     several = 0
@@ -103,6 +121,20 @@ def test_noisy_labels_favour_few_features(activation: str, N: float, side: float
     else:
         assert found.many_at_best_width.width == pytest.approx(_best_width(rho, N, sigma), rel=1e-4)
         assert "fewer features than samples" in found.reason
+
+
+@pytest.mark.parametrize("activation", ["relu", "tanh", "erf", "sign"])
+@pytest.mark.parametrize("gap", [1e-12, 1e-10, 1e-8, 1e-6])
+def test_clean_labels_favour_no_width_below_the_samples(activation: str, gap: float) -> None:
+    """Just below P = N the error is that of the plateau; noisier labels are the control."""
+    for side in (0.0, 0.03, 0.5, 0.99, 1.01, 3.0):
+        noise = math.sqrt(side * ratio(dt.activation(activation)))
+        problem = dt.Problem(
+            features_per_dim=1 - gap, ridge=0.0, noise=noise, activation=activation
+        )  # fmt: skip
+        found = dt.advise(problem)
+        assert found.prefers_narrow == (side > 1), side
+        assert (found.many_at_best_width.width == 1.0) == (side < 1), side
 
 
 def _best_width(rho: float, N: float, sigma: dt.Activation) -> float:

@@ -11,18 +11,34 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import doubletrouble as dt
-from doubletrouble.advice.meaning import meaning
+from doubletrouble.advice.meaning import _Remedy, meaning
 from doubletrouble.advice.words import MEANINGS, largest
 
 
 @pytest.mark.parametrize(
     ("fields", "members", "scheme", "said"),
     [
-        ({"features_per_dim": 1.0}, 1, "ensemble", "is noise: label noise that is fitted."),
+        ({}, 1, "ensemble", "The best ridge, λ = 0.509, would take the error to 0.788."),
+        ({"features_per_dim": 1.0}, 1, "ensemble",
+         "is noise: label noise that is fitted. The best ridge, λ = 0.923, would take the error"),
+        ({"noise": 1e6}, 1, "ensemble", "The best ridge, λ = 4.82e+11, would take the error to 1."),
+        ({"signal": 0.0}, 1, "ensemble", "Predicting zero would take the error to 0."),
+        ({"features_per_dim": 50.0, "ridge": 1.0, "noise": 0.1}, 1, "ensemble",
+         "is bias: what no average removes. No ridge at all would take the error to 0.302."),
+        ({"ridge": 10.0}, 1, "ensemble", "is bias: what no average removes. The best ridge, λ = "),
+        # neither features nor data make this bias smaller and the error, too
+        ({"features_per_dim": 0.1}, 1, "ensemble",
+         "is bias: what no average removes. It is not the part to begin with: averaging 10 models "
+         "would take the error to 0.898."),
+        ({"test_noise": 0.9, "noise": 0.2}, 1, "ensemble",
+         "which nothing removes. It is not the part to begin with: 10 times the features would"),
+        ({"features_per_dim": 50.0, "samples_per_dim": 0.9, "noise": 0.0, "activation": "tanh"}, 5,
+         "ensemble", "is sampling: the luck of the training inputs. 10 times the data would take"),
+        ({"noise": 0.1}, math.inf, "divide", "All data for each model would take the error to"),
         ({"noise": 0.1, "features_per_dim": 1.5}, 1, "ensemble",
          "is initialization: the luck of the random features. 10 times the features would take"),
         ({"noise": 1.0, "features_per_dim": 0.6}, 1, "ensemble", "Averaging 10 models would take"),
-        ({"noise": 0.1}, 7, "divide", "All data for each of the 7 models would take the error to"),
+        ({"noise": 0.1}, 7, "divide", "All data for each model would take the error to"),
         ({"features_per_dim": 1.0, "ridge": 0.0}, 1, "ensemble", "The error is infinite"),
         ({"signal": 0.0, "noise": 0.0}, 1, "ensemble", "The error is 0"),
         ({"ridge": math.inf}, 1, "ensemble", "With λ = ∞ the models predict zero"),
@@ -54,6 +70,21 @@ def test_it_names_the_largest_part_and_promises_less(
         assert float(promise[1]) <= 0.905 * float(np.asarray(now.total))
     else:
         assert said.endswith("takes a tenth of it away.")
+    if "is bias" in said and "begin with" not in said:
+        assert "Averaging" not in said
+    ridge_said = re.search(r"best ridge, λ = ([\d.e+-]+),", said)
+    if ridge_said:
+        best = float(np.asarray(dt.optimal_ridge(problem, members, scheme).ridge))
+        assert float(ridge_said[1]) == pytest.approx(best, rel=0.01)
+
+
+@pytest.mark.parametrize("part", ["noise", "initialization", "sampling", "bias"])
+def test_what_is_named_for_a_part_makes_it_smaller(part: str) -> None:
+    """Ten times the data leave the bias of P/D = 0.1 where it is, and are not named for it."""
+    now = dt.exact_error(dt.Problem(features_per_dim=0.1))
+    rich = _Remedy("data", "", dt.exact_error(dt.Problem(features_per_dim=0.1, samples_per_dim=10)))
+    assert rich.total < 0.9 * float(np.asarray(now.total))
+    assert rich.lowers(part, now) == (part == "sampling")
 
 
 def test_a_measured_spectrum_has_a_meaning() -> None:

@@ -58,7 +58,31 @@ def test_csv_has_a_row_for_every_option(capsys: Capture) -> None:
     ]
 
 
-@pytest.mark.parametrize("ending", ["png", "pdf", "svg"])
+@pytest.mark.parametrize(
+    ("words", "P"),
+    [
+        ("--budget 1000", 1000.0),
+        ("--budget 1000 --n-members 4", 250.0),
+        ("--budget 1000 --n-members 4 --scheme divide", 250.0),
+        (f"--budget {500 * 200 * 200} --cost training", 500.0),
+        (f"--budget {3 * 200 * 50 * 50} --cost training --n-members 3", 50.0),
+        (f"--budget {200 * 70 * 50} --cost training --n-members 4 --scheme divide", 70.0),
+        ("--budget inf", "inf"),
+    ],
+)
+def test_a_budget_can_take_the_place_of_the_features(
+    words: str, P: float | str, capsys: Capture
+) -> None:
+    found = answer(f"advise --n-samples 200 --dim 200 --snr 3 {words}", capsys)
+    now = found["options"][0]
+    assert now["features"] == (P if isinstance(P, str) else pytest.approx(P))
+    spent = now["training_cost" if found["cost"] == "training" else "total_features"]
+    assert spent == (P if isinstance(P, str) else pytest.approx(found["budget"]))
+    again = answer(f"advise --n-samples 200 --dim 200 --snr 3 {words} --n-features {P}", capsys)
+    assert again["reasons"] == found["reasons"]
+
+
+@pytest.mark.parametrize("ending", ["png", "pdf", "svg", "PNG"])
 def test_a_chart_is_written(ending: str, tmp_path: Path, capsys: Capture) -> None:
     chart = tmp_path / f"advice.{ending}"
     assert main(["advise", "--ridge", "0", "--features-per-dim", "1", "--chart", str(chart)]) == 0
@@ -79,6 +103,13 @@ def test_a_chart_is_written(ending: str, tmp_path: Path, capsys: Capture) -> Non
         ("advise --snr -1", "snr must be in [1e-06, 1e+06] or inf, got -1.0"),
         ("advise --chart bars.jpg", "chart must end in .png, .pdf, .svg, got 'bars.jpg'"),
         ("advise --json --csv", "json must be left out where csv is given, got both"),
+        ("advise --n-samples 2 --dim 3", "n_features, n_samples, dim must be given together"),
+        ("advise --n-samples 2 --budget 3", "n_features, n_samples, dim must be given together"),
+        (
+            "advise --n-samples 2 --dim 3 --budget 1 --n-members inf",
+            "n_features must be given beside n_members inf",
+        ),
+        ("advise --n-samples 2,3 --dim 3 --budget 1", "n_samples must be one number here"),
         ("advise --dim 3", "n_features, n_samples, dim must be given together, got dim alone"),
     ],
 )

@@ -81,5 +81,7 @@ def test_a_width_stays_the_same_number_of_features() -> None:
     first = Setting(samples=4.0, width=0.5)
     assert first.changed({"per": "D"}) == replace(first, per="D", width=2.0)
     assert first.changed({"per": "D"}).changed({"per": "N"}) == first
-    view, _ = address.read("samples=4&width=0.5&second.per=D")
-    assert view.second == Setting(samples=4.0, width=2.0, per="D")
+    view, _ = address.read("samples=4&width=0.5&second.per=D&second.width=8")
+    assert view.second == Setting(samples=4.0, width=2.0)  # one axis for both
+    counted, _ = address.changed(view, {"per": "D"})
+    assert counted.second == Setting(samples=4.0, width=8.0, per="D")

@@ -76,6 +76,21 @@ def test_a_cancelled_one_stops_and_can_be_started_again(jobs: Jobs) -> None:
     assert jobs.find(asked(LONG)) is again
 
 
+def test_what_was_found_before_a_cancel_is_not_lost(
+    jobs: Jobs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted = asked(SMALL, 0.7)
+    stopped = Job(request=wanted, ended="cancelled")
+    for place in wanted.places[:-2]:
+        stopped.take({"at": place, "x": place, "parts": {}})
+    monkeypatch.setitem(jobs._jobs, wanted.signature, stopped)
+    (job,) = jobs.start([wanted])
+    until(lambda: job.ended)
+    assert job.points[:-2] == stopped.points
+    assert [point["at"] for point in job.points] == list(wanted.places)
+    assert len(stopped.points) == len(wanted.places) - 2  # it stays as it was
+
+
 def test_one_after_the_other(jobs: Jobs) -> None:
     first, second = jobs.start([asked(LONG), asked(SMALL)])
     until(lambda: first.process)
@@ -164,5 +179,5 @@ def test_those_asked_for_last_are_kept(jobs: Jobs, monkeypatch: pytest.MonkeyPat
 
 def test_points_that_cannot_be_are_told() -> None:
     job = Job(request=asked(SMALL), ended="done")
-    job.take({"x": 1.0, "refused": "n_members must be at most N"})
+    job.take({"at": 1.0, "refused": "n_members must be at most N"})
     assert job.status == "Simulated 0 points at D = 10. 1 left out: n_members must be at most N."

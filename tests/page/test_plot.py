@@ -19,7 +19,7 @@ from doubletrouble.parameters import FloatArray
 from tests.page.views import patient, views
 
 
-def drawn(view: View, **screen: bool) -> tuple[list[Curves], dict[str, Any]]:
+def drawn(view: View, **screen: Any) -> tuple[list[Curves], dict[str, Any]]:
     found = [curves(view, setting) for setting in view.settings]
     return found, figure(view, found, Screen(**screen), [()] * len(found))
 
@@ -89,7 +89,31 @@ def test_an_infinite_peak_is_cut_off_and_told() -> None:
     assert high < decoded(total["y"]).max() < math.inf  # it leaves the axis, as it should
     ring = made["data"][-1]
     assert ring["x"] == [1.0]
-    assert ring["y"] == [None]
+    assert ring["y"] == [pytest.approx(high)]  # an arrow at the edge
+    assert ring["marker"]["symbol"] == "triangle-up"
+
+
+@pytest.mark.parametrize(
+    ("view", "symbol"),
+    [
+        (View(), "circle-open"),
+        (View(along="ridge", first=Setting(ridge=0.0)), "triangle-left"),
+        (View(first=Setting(width=math.inf)), "triangle-right"),
+        (View(along="members", first=Setting(members=math.inf)), "triangle-right"),
+    ],
+)
+def test_beyond_the_axes_an_arrow_says_where_the_sliders_stand(view: View, symbol: str) -> None:
+    ring = drawn(view)[1]["data"][-1]
+    assert ring["marker"]["symbol"] == symbol
+    assert view.range()[0] <= ring["x"][0] <= view.range()[1]
+
+
+def test_what_a_reader_zoomed_into_stays() -> None:
+    near = Screen(zoom={"x": (-0.5, 0.5)})
+    view = View(second=Setting(ridge=0.1))
+    layout = figure(view, [curves(view, one) for one in view.settings], near, [(), ()])["layout"]
+    assert layout["xaxis"]["range"] == layout["xaxis2"]["range"] == [-0.5, 0.5]
+    assert layout["yaxis"]["range"] != [-0.5, 0.5]
 
 
 def test_areas_are_stacked() -> None:

@@ -1,5 +1,6 @@
 """Serving: a free port, a warning for elsewhere, and an end."""
 
+import re
 import socket
 import threading
 import webbrowser
@@ -43,7 +44,8 @@ def test_it_is_on_the_loopback_and_says_where(served: type[Served]) -> None:
 
 
 def test_elsewhere_it_warns(served: type[Served]) -> None:
-    warning, address, _ = serve(host="0.0.0.0")
+    warning, others, address, _ = serve(host="0.0.0.0")
+    assert re.match(r"others reach it at http://\S+:4321/", others)
     assert warning.startswith("warning: anyone who reaches 0.0.0.0 can use this page")
     assert "http://127.0.0.1:4321/" in address
     assert served.made[0][0] == "0.0.0.0"

@@ -3,7 +3,7 @@
 import math
 from dataclasses import replace
 
-from doubletrouble.advice.allocation import Search, best_of_many
+from doubletrouble.advice.allocation import Allocation, Search, best_of_many
 from doubletrouble.advice.changes import present, single_changes
 from doubletrouble.advice.cost import check_cost, cost_of
 from doubletrouble.advice.equality import less
@@ -14,6 +14,8 @@ from doubletrouble.glossary import BUDGET, N_MEMBERS
 from doubletrouble.parameters import number
 from doubletrouble.theory.optimum import optimal_ridge
 from doubletrouble.theory.points import AnyProblem, prepare
+
+_ROUNDING = 1e-12  # costs that differ by as much are equal
 
 
 def advise(
@@ -77,14 +79,22 @@ def _best(
     """The best allocation; `known` is one that is kept where nothing is better."""
     name = "best" if free else "best_at_this_ridge"
     label = "best P, K, λ" if free else "best P, K at this λ"
-    found = Search(problem, scheme, budget, cost, free=free).best()
-    there = changed(problem, width=found.width)
-    if free:
-        there = changed(there, ridge=optimal_ridge(there, found.members, scheme).ridge)
-    option = Option.of(name, label, there, found.members, scheme)
+    search = Search(problem, scheme, budget, cost, free=free)
+    found, one = search.best(), search.one_model()
+
+    def at(allocation: Allocation) -> Option:
+        K, there = allocation.members, changed(problem, width=allocation.width)
+        if free:
+            there = changed(there, ridge=optimal_ridge(there, K, scheme).ridge)
+        return Option.of(name, label, there, K, scheme)
+
+    option = at(found)
+    if free and found.members > 1:  # the search knows its ridges to fewer digits than ties need
+        single = at(one)
+        option = option if less(option.total, single.total) else single
     if math.isinf(budget) and scheme == "ensemble" and less(many.total, option.total):
         option = replace(many, name=name, label=label)
-    affordable = known.cost(cost) <= budget
+    affordable = known.cost(cost) <= budget * (1 + _ROUNDING)
     if affordable and not less(option.total, known.total):
         option = replace(known, name=name, label=label)
     return option

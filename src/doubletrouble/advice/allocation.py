@@ -85,6 +85,10 @@ class Search:
             return Allocation(K, float(self._widest(np.array([K]))[0]))
         return Allocation(K, self._polished(K, at, total))
 
+    def one_model(self) -> Allocation:
+        """One model, of all the features that there may be."""
+        return Allocation(1.0, float(self._widest(np.ones(1))[0]))
+
     def _members(self) -> FloatArray:
         """Numbers of models to begin with: up to very narrow ones, or very small parts."""
         if np.isinf(self._budget) and self._scheme == "ensemble":  # one model is as good as any
@@ -184,10 +188,15 @@ class Search:
         return np.sort(np.hstack([np.minimum(some, most), most]))
 
 
+def _as_good(values: FloatArray, power: float) -> npt.NDArray[np.bool_]:
+    """Which are as small as any; `power` is that of the target."""
+    good: npt.NDArray[np.bool_] = values <= values.min() * (1 + SAME) + _NOTHING * power
+    return good
+
+
 def _first(values: FloatArray, power: float) -> int:
-    """The first that is as small as any, the cheapest; `power` is that of the target."""
-    least = values.min()
-    return int(np.argmax(values <= least * (1 + SAME) + _NOTHING * power))
+    """The first that is as small as any, the cheapest."""
+    return int(np.argmax(_as_good(values, power)))
 
 
 def _power(problem: AnyProblem) -> float:
@@ -211,7 +220,10 @@ def _possible(widths: FloatArray) -> FloatArray:
 
 
 def best_of_many(problem: AnyProblem) -> float:
-    """The width at which infinitely many models that share the data are best, at this ridge."""
+    """The width at which infinitely many models that share the data are best, at this ridge.
+
+    Of equal ones the least that is not below N, where without ridge a plateau may begin.
+    """
     usual = np.clip(_WIDTHS * samples(problem), _NARROWEST, _WIDEST)
     grid = np.unique(np.append(usual, [width(problem), np.inf]))
 
@@ -221,8 +233,12 @@ def best_of_many(problem: AnyProblem) -> float:
     found = total(None, grid)
     if found.max() <= found.min() * (1 + SAME):  # nothing to choose
         return max(width(problem), samples(problem))
-    place = _first(found, _power(problem))
-    low, high = grid[max(place - 1, 0)], grid[min(place + 1, grid.size - 2)]
+    good = _as_good(found, _power(problem))
+    broad = good & (grid >= samples(problem))
+    place = int(np.argmax(broad if broad.any() else good))
+    # not the neighbours: the present width may be next to N, and a dip beyond it
+    near = np.searchsorted(grid, [0.999 * grid[place], 1.001 * grid[place]], side="right")
+    low, high = grid[np.clip([near[0] - 1, near[1]], 0, grid.size - 2)]  # both finite
     one = [np.array([v]) for v in (low, high, grid[place], found[place])]
     at, _ = zoom(total, one[0], one[1], one[2], one[3], 2 * STAGES)
     return float(_possible(at)[0]) if at[0] < _AS_GOOD_AS_INF * samples(problem) else np.inf

@@ -8,6 +8,7 @@ from doubletrouble.advice.option import Option, changed
 from doubletrouble.advice.units import Units
 from doubletrouble.advice.words import (
     MEANINGS,
+    counted,
     divergence,
     largest,
     models,
@@ -16,6 +17,7 @@ from doubletrouble.advice.words import (
     seen_below,
     share,
 )
+from doubletrouble.results import ErrorTerms
 from doubletrouble.theory.error import exact_error
 
 if TYPE_CHECKING:
@@ -25,6 +27,8 @@ _VERBS = {
     "regularize": "Regularize", "widen": "Widen", "ensemble": "Ensemble", "divide": "Divide",
     "collect": "Collect",
 }  # fmt: skip
+_ROUNDING = 1e9  # one value that is as many times another: the other is nothing, after rounding
+_NEXT_TO_ZERO = 1e-3  # of the target's power: what has learned less might as well predict zero
 _NO_RIDGE = 0.01  # a ridge that changes the error by a hundredth is as good as none
 
 
@@ -41,15 +45,17 @@ def reasons(advice: "Advice") -> tuple[str, ...]:
 
 def _choice(advice: "Advice") -> str:
     now, choice = advice.now, advice.choice
+    short = " short of K → ∞" if seen_below(advice["many"].total, choice.total) else ""
     if choice is now:
-        return f"Leave it: no single change takes the error below {said(now.total)}."
+        return f"Leave it: no single change{short} takes the error below {said(now.total)}."
+    twice = ", for twice the features" if math.isfinite(now.features) else ""
     price = {
-        "regularize": "which costs nothing", "collect": "for twice the data",
-    }.get(choice.name, "for twice the features")  # fmt: skip
+        "regularize": ", which costs nothing", "collect": ", for twice the data",
+    }.get(choice.name, twice)  # fmt: skip
     ridge = f" = {said(choice.ridge)}" if choice.name == "regularize" else ""
     return (
-        f"{_VERBS[choice.name]}: of the single changes, {choice.label}{ridge} helps most and takes "
-        f"the error from {said(now.total)} to {said(choice.total)}, {price}."
+        f"{_VERBS[choice.name]}: of the single changes{short}, {choice.label}{ridge} helps most "
+        f"and takes the error from {said(now.total)} to {said(choice.total)}{price}."
     )
 
 
@@ -65,20 +71,35 @@ def _present(now: Option) -> str:
 
 
 def _equal_cost(advice: "Advice") -> str:
+    if math.isinf(advice.now.features):
+        return ""
     options = [advice[name] for name in ("widen", "ensemble", "divide")]
     least, *others = sorted(options, key=lambda option: option.total)
     if not seen_below(least.total, min(others[0].total, advice.now.total)):
         return ""
     rest = " and ".join(f"{one.label} {said(one.total)}" for one in others)
-    whole, parts = advice["ensemble"].error, advice["divide"].error
     why = {
         "widen": "wider models are better than twice as many",
         "ensemble": "averaging removes what depends on the features, and each model keeps all data",
-        "divide": f"averaging over parts of the data leaves noise of {said(float(parts.noise))} in "
-                  f"place of {said(float(whole.noise))}, for a bias of {said(float(parts.bias))} "
-                  f"in place of {said(float(whole.bias))}",
+        "divide": _divided(advice["ensemble"].error, advice["divide"].error),
     }[least.name]  # fmt: skip
     return f"For twice the features, {least.label} gives {said(least.total)}, {rest}: {why}."
+
+
+def _divided(whole: ErrorTerms, parts: ErrorTerms) -> str:
+    """What falls most, and what rises most, when each model sees a part of the data."""
+    before, after = (
+        {name: float(getattr(error, name)) for name in MEANINGS} for error in (whole, parts)
+    )
+    gain = {n: 0.0 if before[n] == after[n] else before[n] - after[n] for n in MEANINGS}
+    least, most = min(gain, key=gain.__getitem__), max(gain, key=gain.__getitem__)
+    found = (
+        f"with parts of the data in place of all of it, {most} falls from {said(before[most])} to "
+        f"{said(after[most])}"
+    )
+    if not seen_below(before[least], after[least]):
+        return found
+    return f"{found}, while {least} rises from {said(before[least])} to {said(after[least])}"
 
 
 def _a_little(advice: "Advice") -> str:
@@ -93,7 +114,7 @@ def _a_little(advice: "Advice") -> str:
 
 
 def _best(advice: "Advice", units: Units) -> str:
-    best, budget = advice.best, units.budget(advice.budget, advice.cost)
+    best, under = advice.best, units.under(advice.budget, advice.cost)
     if math.isinf(best.ridge):
         return f"At the best λ, ∞, all models predict zero, with an error of {said(best.total)}."
     why = ""
@@ -103,8 +124,8 @@ def _best(advice: "Advice", units: Units) -> str:
         cheap = "parts of the data" if best.scheme == "divide" else "narrow models"
         why = f": {cheap} are cheaper to fit, so that more models can be averaged"
     return (
-        f"Under a budget of {budget}, {_what(best, units)} with λ = {said(best.ridge)}{_how(best)} "
-        f"{_verb(best)} best, with an error of {said(best.total)}{why}."
+        f"{under}, {_what(best, units)} with λ = {said(best.ridge)}{_how(best)} {_verb(best)} best"
+        f", with an error of {said(best.total)}{why}."
     )
 
 
@@ -112,10 +133,12 @@ def _at_this_ridge(advice: "Advice", units: Units) -> str:
     best, now = advice.best_at_this_ridge, advice.now
     if not less(best.total, now.total):
         return "With λ as it is, no other allocation is better than the present one."
-    if best.width < 1e-6 * best.samples:
+    zero = exact_error(changed(best.problem, ridge=math.inf))
+    target = float(zero.total) - float(zero.bayes)
+    if best.total >= float(zero.total) - _NEXT_TO_ZERO * target:
         return (
             f"With λ as it is nothing is better than to predict zero, with an error of "
-            f"{said(best.total)}."
+            f"{said(float(zero.total))}."
         )
     return (
         f"With λ as it is, {_what(best, units)}{_how(best)} would be best, with an error of "
@@ -151,6 +174,8 @@ def _hardly_penalized(option: Option) -> bool:
 
 
 def _marginal(advice: "Advice", units: Units) -> str:
+    if advice.now.total == 0:
+        return ""
     worth = advice.marginal.features_per_sample
     sample, feature = (
         advice.marginal.sample_at_best_ridge, advice.marginal.feature_at_best_ridge,
@@ -158,11 +183,13 @@ def _marginal(advice: "Advice", units: Units) -> str:
     if sample <= 0 and feature <= 0:
         return "At the best λ neither a sample nor a feature is worth anything."
     more = "" if advice.now.n_members == 1 else " of every model"
-    if math.isinf(worth):
+    if worth > _ROUNDING:
         return "At the best λ one more sample helps, and one more feature is worth nothing."
+    if worth < 1 / _ROUNDING:
+        return "At the best λ one more feature helps, and one more sample is worth nothing."
     found = (
-        f"At the best λ one more sample is worth {said(worth)} features{more}: the error falls by "
-        f"{said(sample / units.scale)} per unit of {units.samples} and by "
+        f"At the best λ one more sample is worth {counted(worth, 'feature')}{more}: the error "
+        f"falls by {said(sample / units.scale)} per unit of {units.samples} and by "
         f"{said(feature / units.scale)} per unit of {units.features}"
     )
     harm = [name for name in ("sample", "feature") if getattr(advice.marginal, name) < 0]

@@ -1,8 +1,9 @@
 """P, N and budgets as they are shown: per input dimension, or as counts."""
 
+import math
 from typing import NamedTuple
 
-from doubletrouble.advice.words import said
+from doubletrouble.advice.words import counted, said
 from doubletrouble.problems import SpectralProblem
 from doubletrouble.theory.points import AnyProblem
 
@@ -33,14 +34,16 @@ class Units(NamedTuple):
         """A cost in the problem's own units, from what is shown: the inverse of `shown`."""
         return value / self._unit(cost)
 
-    def budget(self, value: float, cost: str) -> str:
-        """What a budget is of."""
-        amount = said(self.shown(value, cost))
+    def under(self, budget: float, cost: str) -> str:
+        """Under which budget, to begin a sentence with."""
+        if math.isinf(budget):
+            return "Whatever it costs"
+        amount = self.shown(budget, cost)
         if cost == "features":
             per = " per dimension" if self.features == "P/D" else ""
-            return f"{amount} features{per} in all"
+            return f"Under a budget of {counted(amount, 'feature')}{per} in all"
         per = " (per D³)" if self.features == "P/D" else ""
-        return f"a training cost of {amount}{per}"
+        return f"Under a training cost of {said(amount)}{per} at most"
 
     def _unit(self, cost: str) -> float:
         """D of features, D³ of operations of training."""

@@ -34,6 +34,15 @@ def said(value: float, digits: int = 3) -> str:
     return f"{rounded:.{max(digits, 6) if plain else digits}g}"
 
 
+def counted(value: float, noun: str) -> str:
+    """So many of something.
+
+    >>> counted(1.0, "feature"), counted(1.2, "feature"), counted(0.0, "feature")
+    ('1 feature', '1.2 features', '0 features')
+    """
+    return f"{said(value)} {noun}" if said(value) == "1" else f"{said(value)} {noun}s"
+
+
 def seen_below(one: float, other: float) -> bool:
     """Whether a number is less than another, and is said to be.
 

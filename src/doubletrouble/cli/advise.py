@@ -1,13 +1,16 @@
 """What to change: the error after every single change, and the best allocation of a budget."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from doubletrouble import glossary
 from doubletrouble.advice.advise import advise as advised
-from doubletrouble.advice.cost import COSTS, check_cost
+from doubletrouble.advice.cost import COSTS, check_cost, widest
 from doubletrouble.advice.drawing import SIZE
 from doubletrouble.advice.result import Advice
 from doubletrouble.advice.units import Units
@@ -41,10 +44,13 @@ def advise(**given: Any) -> None:
 
     Prints the exact error now and after every single change, what it costs, the best P, K and λ
     under a budget, the error as bars (a letter for each cause), and the reasons.
+
+    With --n-samples, --dim and --budget alone, the present setting is one that spends the whole
+    budget: --n-features is then as large as the budget allows.
     """
     one_form(json=given["json"], csv=given["csv"])
     chart = given["chart"]
-    if chart is not None and chart.suffix not in _CHARTS:
+    if chart is not None and chart.suffix.lower() not in _CHARTS:
         raise ValueError(f"chart must end in {', '.join(_CHARTS)}, got {str(chart)!r}")
     found = _answer(given)
     if given["json"]:
@@ -62,12 +68,12 @@ def advise(**given: Any) -> None:
 def _answer(given: Mapping[str, Any]) -> Advice:
     """Ask the library; with counts, the budget is a count, too."""
     check_cost(given["cost"])
-    asked = Question.of(_with_noise(given))
+    budget = _one("budget", given["budget"], glossary.BUDGET)
+    asked = Question.of(_with_noise(_with_features(given, budget)))
     if asked.varying:
         name, values = next(iter(asked.varying.items()))
         raise ValueError(f"{name} must be one number here, got {len(values)} of them")
     (dim,) = asked.axes.get("dim", (None,))
-    budget = _one("budget", given["budget"], glossary.BUDGET)
     if budget is not None:
         budget = Units.of(asked.problem, dim).own(budget, given["cost"])
     found = advised(
@@ -75,6 +81,20 @@ def _answer(given: Mapping[str, Any]) -> Advice:
         cost=given["cost"],
     )  # fmt: skip
     return replace(found, dim=dim)
+
+
+def _with_features(given: Mapping[str, Any], budget: float | None) -> Mapping[str, Any]:
+    """Put P where N, D and a budget are given without it: the widest models that it pays for."""
+    if budget is None or given["n_features"] is not None:
+        return given
+    N, D = (_one(name, given[name], SIZES[name]) for name in ("n_samples", "dim"))
+    if N is None or D is None:
+        return given
+    K = _one("n_members", given["n_members"], glossary.N_MEMBERS) or 1.0
+    if math.isinf(K):
+        raise ValueError("n_features must be given beside n_members inf, got a budget alone")
+    (P,) = widest(budget, N, np.array([K]), given["scheme"], given["cost"]).tolist()
+    return {**given, "n_features": repr(P)}
 
 
 def _with_noise(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -81,7 +81,7 @@ def _applied(owner: Any, known: Iterable[Field], texts: Mapping[str, str]) -> tu
         if name not in by_name:
             notes.append(f"There is nothing called {name[:40]!r} to set.")
             continue
-        value, note = by_name[name].read(text)
+        value, note = by_name[name].read(text, getattr(owner, name))
         values[name] = value
         notes += [note] * bool(note)
     if not isinstance(owner, Setting):

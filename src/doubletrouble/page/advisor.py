@@ -9,6 +9,7 @@ from doubletrouble.advice.option import Option
 from doubletrouble.advice.result import Advice
 from doubletrouble.advice.table import is_cut, lengths, longest, ratio
 from doubletrouble.advice.words import said
+from doubletrouble.page.curves import CAUSES
 from doubletrouble.page.readout import sentence
 from doubletrouble.page.setting import View
 
@@ -27,6 +28,7 @@ def panel(view: View) -> Any:
     return [
         html.P(html.Strong(first)),
         html.Div(_table(advice), className="wide", tabIndex=0),
+        html.P(_legend(), className="parts", **{"aria-hidden": "true"}),
         html.Ul([html.Li(reason) for reason in others], className="reasons"),
     ]
 
@@ -50,6 +52,14 @@ def _table(advice: Advice) -> Any:
     ]
     top = html.Thead(html.Tr([html.Th(head, scope="col") for head in heads]))
     return html.Table([top, html.Tbody(rows)], className="advice")
+
+
+def _legend() -> list[Any]:
+    """What the colours of the bars are; who does not see them is told with each bar."""
+    return [
+        html.Span([html.Span(className="key", style={"background": f"var(--part-{name})"}), name])
+        for name in CAUSES
+    ]
 
 
 def _bar(option: Option, most: float) -> Any:

@@ -21,6 +21,8 @@ from doubletrouble.page.simulation import request
 
 BUTTONS = ("compare", "swap", "single")
 _MOST_MOVES = 100  # in one question
+# What is simulated and drawn: of the symmetric split, what the sequential one has, too; of a stack,
+# its top.
 _SHOWN_POINTS = {"causes": ("total", "noise", "initialization", "sampling", "bias"),
                  "effects": ("total", "sampling", "bias")}  # fmt: skip
 
@@ -76,7 +78,11 @@ def answer(asked: Any, jobs: Jobs) -> Answer:
     """Answer what a browser sends, whatever that is."""
     given = asked if isinstance(asked, Mapping) else {}
     view, notes = _shown(given)
-    screen = Screen(dark=bool(given.get("dark")), narrow=bool(given.get("narrow")))
+    screen = Screen(
+        dark=bool(given.get("dark")),
+        narrow=bool(given.get("narrow")),
+        zoom=_zoom(given.get("zoom")),
+    )
     drawn = tuple(curves(view, setting) for setting in view.settings)
     measured = tuple(_measured(view, place, jobs) for place in range(len(drawn)))
     return Answer(
@@ -96,6 +102,17 @@ def _shown(given: Mapping[Any, Any]) -> tuple[View, tuple[str, ...]]:
         view, more = _moved(view, control, value)
         notes = (*notes, *more)
     return view, tuple(dict.fromkeys(notes))
+
+
+def _zoom(given: Any) -> dict[str, tuple[float, float]]:
+    """The ranges of axes that a reader dragged, if that is what they are."""
+    found = {}
+    for axis, ends in given.items() if isinstance(given, Mapping) else ():
+        if axis in ("x", "y") and isinstance(ends, list) and len(ends) == 2:
+            numbers = [end for end in ends if isinstance(end, int | float) and abs(end) < 1e300]
+            if len(numbers) == 2 and numbers[0] != numbers[1]:
+                found[str(axis)] = (float(numbers[0]), float(numbers[1]))
+    return found
 
 
 def _moves(changes: Any) -> list[tuple[str, Any]]:
@@ -180,5 +197,5 @@ def _measured(view: View, place: int, jobs: Jobs) -> tuple[Measured, ...]:
             value=[point["parts"][name][0] for point in points],
             error=[point["parts"][name][1] for point in points],
         )
-        for name in _SHOWN_POINTS[view.split]
+        for name in (_SHOWN_POINTS[view.split] if view.form == "lines" else ("total",))
     )

@@ -8,6 +8,7 @@ from dash.dependencies import ClientsideFunction
 
 from doubletrouble.page import address, advisor, files, layout, readout
 from doubletrouble.page.answer import BUTTONS, answer
+from doubletrouble.page.frame import frame
 from doubletrouble.page.jobs import Job, Jobs
 from doubletrouble.page.preview import preview
 from doubletrouble.page.screen import style
@@ -90,7 +91,7 @@ def _redraw(app: Dash, jobs: Jobs) -> None:
         single = found.view.second is None
         return (
             found.figure,
-            readout.meaning_of(first),
+            readout.meaning_of(found.view),
             readout.table(found),
             [html.P(note) for note in found.notes],
             readout.moments(first),
@@ -99,6 +100,7 @@ def _redraw(app: Dash, jobs: Jobs) -> None:
             single,
             single,
             {
+                "frame": frame(found.view),
                 "number": asked.get("number") if isinstance(asked, dict) else None,
                 "query": found.query,
                 "controls": found.controls,

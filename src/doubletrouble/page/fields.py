@@ -73,17 +73,18 @@ class NumberField:
             near = [abs(stop - value) for stop in self.stops]
         return int(np.argmin(near))
 
-    def read(self, text: str) -> Read:
-        """The value that a text stands for, or the nearest there is."""
+    def read(self, text: str, before: float | str | None = None) -> Read:
+        """The value that a text stands for, or the nearest there is: for no number, that before."""
+        otherwise = self.default if before is None else float(before)
         if self.blank and not text.strip():
             return 0.0, ""
         try:
-            wanted = float(text.strip().replace("∞", "inf").replace("−", "-"))
-        except ValueError:
-            return self.default, self._told(text, self.default)
+            wanted = _number(text)
+        except (ValueError, ZeroDivisionError):
+            return otherwise, self._told(text, otherwise)
         if wanted in self:
             return wanted + 0.0, ""
-        found = self.default if math.isnan(wanted) else self.nearest(wanted)
+        found = otherwise if math.isnan(wanted) else self.nearest(wanted)
         return found, self._told(text, found)
 
     def nearest(self, value: float) -> float:
@@ -120,12 +121,12 @@ class ChoiceField:
     choices: Mapping[str, str]  # by name in the address: what readers see
     default: str
 
-    def read(self, text: str) -> Read:
-        """The name that a text stands for, or the nearest there is."""
+    def read(self, text: str, before: float | str | None = None) -> Read:
+        """The name that a text stands for, or the nearest there is: else that before."""
         if text in self.choices:
             return text, ""
         close = get_close_matches(text.strip().lower()[:_LONGEST], self.choices, n=1)
-        found = close[0] if close else self.default
+        found = close[0] if close else self.default if before is None else str(before)
         wanted = f"one of {', '.join(self.choices)}"
         return found, _told(self.label, wanted, text, found)
 
@@ -139,6 +140,12 @@ class ChoiceField:
 
 
 Field: TypeAlias = NumberField | ChoiceField
+
+
+def _number(text: str) -> float:
+    """A number, or one by another: 300/120 is N/D of so many samples and dimensions."""
+    above, slash, below = text.strip().replace("∞", "inf").replace("−", "-").partition("/")
+    return float(above) / float(below) if slash else float(above)
 
 
 def plain(text: str) -> str:

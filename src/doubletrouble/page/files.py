@@ -5,7 +5,8 @@ import io
 import math
 from collections.abc import Sequence
 
-from doubletrouble.page.curves import PARTS, Curves
+from doubletrouble.page.curves import PARTS, Curves, curves
+from doubletrouble.page.frame import limits
 from doubletrouble.page.plot import Measured
 from doubletrouble.page.setting import NEAR, Setting, View
 from doubletrouble.problems import noise_at
@@ -19,10 +20,10 @@ def table(view: View, drawn: Sequence[Curves], measured: Sequence[Sequence[Measu
     rows = csv.writer(out, lineterminator="\n")
     bars = [f"standard_error_{name}" for name in names]
     rows.writerow(["kind", "setting", *constants, *names, *bars])
-    for place, curves in enumerate(drawn):
-        for k, x in enumerate(curves.x):
-            values = [curves.total[k], *(curves.parts[name][k] for name in names[1:])]
-            fixed = _constants(curves.setting, view.along, float(x))
+    for place, one in enumerate(drawn):
+        for k, x in enumerate(one.x):
+            values = [one.total[k], *(one.parts[name][k] for name in names[1:])]
+            fixed = _constants(one.setting, view.along, float(x))
             rows.writerow(["theory", place + 1, *fixed, *map(_number, values), *[""] * len(names)])
     for place, points in enumerate(measured):
         by_name = {points_.name: points_ for points_ in points}
@@ -60,15 +61,18 @@ def script(view: View) -> str:
         if both
         else ("figure, axes = plt.subplots()")
     )
+    drawn = [curves(view, setting) for setting in view.settings]
+    low, high = limits(view, drawn)  # which cut a peak off
+    ends = f"({low:.4g}, {high:.4g})"
     lines = [*head, figure]
     for place, setting in enumerate(view.settings):
-        lines += ["", *_drawn(view, setting, f"row[{place}]" if both else "axes")]
+        lines += ["", *_drawn(view, setting, f"row[{place}]" if both else "axes", ends)]
     legend = "row[0].legend()" if both else "axes.legend()"
     return "\n".join([*lines, "", legend, "plt.show()", ""])
 
 
-def _drawn(view: View, setting: Setting, axes: str) -> list[str]:
-    """The lines for one setting."""
+def _drawn(view: View, setting: Setting, axes: str, ends: str) -> list[str]:
+    """The lines for one setting; `ends` are those of the vertical axis."""
     split = "anova" if view.split == "effects" else "exact_error"
     members = "x" if view.along == "members" else _code(setting.members)
     parts = ", ".join(f'"{name}"' for name in PARTS[view.split])
@@ -90,8 +94,11 @@ def _drawn(view: View, setting: Setting, axes: str) -> list[str]:
             f"    {axes}.plot(x, getattr(error, part), label=part)",
         ]
     low, high = view.range()
-    scales = f'xscale="{view.x}", yscale="{view.y}", xlim=({_code(low)}, {_code(high)})'
-    lines.append(f'{axes}.set({scales}, xlabel="{view.axis().label}", ylabel="Test error")')
+    lines += [
+        f'{axes}.set(xscale="{view.x}", xlim=({_code(low)}, {_code(high)}))',
+        f'{axes}.set(yscale="{view.y}", ylim={ends})',
+        f'{axes}.set(xlabel="{view.axis().label}", ylabel="Test error")',
+    ]
     return lines
 
 

@@ -56,6 +56,9 @@ def layout(
         x |= {"dtick": 1}
     if view.y == "log":
         y |= {"dtick": 1 if reach[1] > 20 * reach[0] else "D2"}
+    for name, axis_ in (("x", x), ("y", y)):
+        if name in screen.zoom:
+            axis_["range"] = list(screen.zoom[name])
     layout: dict[str, Any] = {
         "paper_bgcolor": screen.paper, "plot_bgcolor": screen.paper,
         "font": {"color": screen.ink, "size": 12 if screen.narrow else 14,
@@ -66,12 +69,15 @@ def layout(
         "legend": {"orientation": "h", "x": 0, "font": {"size": 11 if screen.narrow else 13},
                    "traceorder": "reversed" if view.form == "areas" else "normal",
                    "yref": "container", "y": 1, "yanchor": "top"},
-        "uirevision": f"{view.along}{view.first.per}{view.x}{view.y}{len(drawn)}",
+        "uirevision": frame(view),
         "shapes": shapes, "annotations": notes,
         "xaxis": x, "yaxis": y,
     }  # fmt: skip
     if len(drawn) > 1:
-        beside: dict[str, Any] = {"xaxis2": {**x, "anchor": "y2"}, "yaxis2": {**y, "anchor": "x2"}}
+        beside: dict[str, Any] = {
+            "xaxis2": {**x, "anchor": "y2", "matches": "x"},
+            "yaxis2": {**y, "anchor": "x2", "matches": "y"},
+        }
         if screen.narrow:
             layout["yaxis"]["domain"], beside["yaxis2"]["domain"] = [0.55, 1], [0, 0.45]
             layout["xaxis"] = {**x, "title": {"text": ""}}
@@ -80,6 +86,11 @@ def layout(
             beside["yaxis2"] |= {"title": {"text": ""}, "showticklabels": False}
         layout |= beside
     return layout
+
+
+def frame(view: View) -> str:
+    """What a range of the axes is a range of: with another, nothing stays zoomed."""
+    return f"{view.along} {view.first.per} {view.x} {view.y} {len(view.settings)}"
 
 
 def _margin(drawn: Sequence[Curves], screen: Screen) -> dict[str, int]:

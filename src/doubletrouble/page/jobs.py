@@ -8,13 +8,14 @@ import tempfile
 import threading
 from collections import OrderedDict, deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import IO, Any
 
 from doubletrouble.page import worker
 from doubletrouble.page.simulation import Request
 
 _MOST = 20  # that wait or run
+_AT_ONCE = max(1, min(4, (os.cpu_count() or 1) - 1))
 _KEPT = 64  # finished simulations, those asked for last
 _DONE, _CANCELLED = "done", "cancelled"
 
@@ -26,15 +27,27 @@ class Job:
     request: Request
     points: list[dict[str, Any]] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
+    seen: set[float] = field(default_factory=set)  # the places that are done
     ended: str = ""  # done, cancelled, or what went wrong
     process: "subprocess.Popen[str] | None" = None
 
     def take(self, found: dict[str, Any]) -> None:
         """One more point, or why there is none."""
+        self.seen.add(found["at"])
         if "refused" in found:
             self.refused.append(found["refused"])
         else:
             self.points.append(found)
+
+    def left(self) -> Request:
+        """What is still to be simulated."""
+        places = tuple(x for x in self.request.places if x not in self.seen)
+        return replace(self.request, places=places)
+
+    def again(self) -> "Job":
+        """The same, to go on where it stopped."""
+        return Job(request=self.request, points=list(self.points), refused=list(self.refused),
+                   seen=set(self.seen))  # fmt: skip
 
     @property
     def finished(self) -> int:
@@ -57,13 +70,13 @@ class Job:
 
 
 class Jobs:
-    """All simulations of a server: one at a time, so that it does not take the whole machine."""
+    """All simulations of a server: a few at a time, so that it does not take the whole machine."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._jobs: OrderedDict[Any, Job] = OrderedDict()
         self._waiting: deque[Job] = deque()
-        self._thread: threading.Thread | None = None
+        self._threads: list[threading.Thread] = []
 
     def start(self, requests: Sequence[Request]) -> list[Job]:
         """Start what is not running or done; `ValueError` says when too much is waiting."""
@@ -75,15 +88,19 @@ class Jobs:
                     f"simulations must be at most {_MOST} at a time, got {count}; try again later"
                 )
             for request in fresh:
-                job = self._jobs[request.signature] = Job(request=request)
+                before = self._jobs.get(request.signature)
+                job = before.again() if before else Job(request=request)
+                self._jobs[request.signature] = job
                 self._waiting.append(job)
             asked = [self._known(request) for request in requests]
             ended = [key for key, job in self._jobs.items() if job.ended and job not in asked]
             for key in ended[: max(0, len(self._jobs) - _KEPT)]:
                 del self._jobs[key]
-            if self._waiting and not (self._thread and self._thread.is_alive()):
-                self._thread = threading.Thread(target=self._work, daemon=True, name="simulations")
-                self._thread.start()
+            self._threads = [thread for thread in self._threads if thread.is_alive()]
+            for _ in range(min(len(fresh), _AT_ONCE - len(self._threads))):
+                thread = threading.Thread(target=self._work, daemon=True, name="simulation")
+                self._threads.append(thread)
+                thread.start()
         return [job for job in asked if job is not None]
 
     def find(self, request: Request) -> Job | None:
@@ -105,10 +122,10 @@ class Jobs:
     def close(self) -> None:
         """Stop everything."""
         with self._lock:
-            jobs, thread = list(self._jobs.values()), self._thread
+            jobs, threads = list(self._jobs.values()), list(self._threads)
         for job in jobs:
             self.cancel(job)
-        if thread:
+        for thread in threads:
             thread.join()
 
     def _known(self, request: Request) -> Job | None:
@@ -137,7 +154,7 @@ class Jobs:
         with self._lock:
             if self._waiting:
                 return self._waiting.popleft()
-            self._thread = None
+            self._threads.remove(threading.current_thread())
             return None
 
     def _run(self, job: Job) -> str:
@@ -174,7 +191,7 @@ def _listen(process: "subprocess.Popen[str]", job: Job) -> None:
     """Ask, and take every point as it comes."""
     assert process.stdin is not None
     assert process.stdout is not None
-    process.stdin.write(worker.text(job.request))
+    process.stdin.write(worker.text(job.left()))
     process.stdin.close()
     for line in process.stdout:
         job.take(json.loads(line))

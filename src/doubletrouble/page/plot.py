@@ -66,7 +66,7 @@ def figure(
         own = [
             *_lines(view, curves, screen, cap=high * 10),
             *(_points(points, screen.colors(view.split)) for points in measured[place]),
-            _here(curves, screen, low, high),
+            _here(view, curves, screen, (low, high)),
         ]
         traces += [{**trace, **axes, "showlegend": _in_legend(trace, place)} for trace in own]
         for line, words in _verticals(view, curves, screen, axes):
@@ -157,13 +157,16 @@ def _points(points: Measured, colors: Mapping[str, str]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _here(curves: Curves, screen: Screen, low: float, high: float) -> dict[str, Any]:
-    """A ring where the slider stands."""
-    seen = low <= curves.here["total"] <= high
+def _here(view: View, curves: Curves, screen: Screen, reach: tuple[float, float]) -> dict[str, Any]:
+    """A ring where the slider stands; beyond the axes, an arrow at their edge."""
+    (left, right), (low, high) = view.range(), reach
+    x, y = curves.mark, curves.here["total"]
+    beyond = {"left": x < left, "right": x > right, "up": y > high, "down": y < low}
+    symbol = next((f"triangle-{side}" for side, so in beyond.items() if so), "circle-open")
     return {
         "type": "scatter", "mode": "markers", "hoverinfo": "skip", "showlegend": False,
-        "x": [curves.mark], "y": [curves.here["total"] if seen else None],
-        "marker": {"size": 13, "symbol": "circle-open", "color": screen.ink,
+        "x": [min(max(x, left), right)], "y": [min(max(y, low), high)], "cliponaxis": False,
+        "marker": {"size": 13, "symbol": symbol, "color": screen.ink,
                    "line": {"width": 2.5, "color": screen.ink}},
     }  # fmt: skip
 

@@ -27,7 +27,7 @@ PRESETS = {
         "The more models, the smaller the best ridge",
         "along=ridge&per=D&width=2&snr=10&second.members=10",
     ),
-    "asymptotics": Preset("Far beyond P = N: only noise is left", "width=100"),
+    "asymptotics": Preset("Far beyond P = N: noise, sampling and bias stay", "width=100"),
     "divide-and-conquer": Preset(
         "Dividing the data, or not", "members=2&scheme=divide&second.scheme=ensemble"
     ),

@@ -8,12 +8,14 @@ from doubletrouble.advice.meaning import meaning
 from doubletrouble.advice.words import said
 from doubletrouble.page.answer import Answer
 from doubletrouble.page.plot import LABELS
-from doubletrouble.page.setting import Setting
+from doubletrouble.page.setting import Setting, View
 
 
-def meaning_of(setting: Setting) -> str:
-    """What dominates, and what would remove it."""
-    return meaning(setting.problem, setting.members, setting.scheme)
+def meaning_of(view: View) -> str:
+    """What dominates, and what would remove it; always by cause."""
+    setting = view.first
+    words = meaning(setting.problem, setting.members, setting.scheme)
+    return f"By cause: {words}" if view.split == "effects" else words
 
 
 def moments(setting: Setting) -> str:

@@ -1,17 +1,18 @@
 """Where a plot is looked at, and the colours it has there."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from doubletrouble import palette
 
 
 @dataclass(frozen=True, kw_only=True)
 class Screen:
-    """Dark or light, narrow or wide."""
+    """Dark or light, narrow or wide, and what of the axes is looked at."""
 
     dark: bool = False
     narrow: bool = False
+    zoom: Mapping[str, tuple[float, float]] = field(default_factory=dict)  # in units of the axes
 
     def colors(self, split: str = "causes") -> Mapping[str, str]:
         """The colour of each part of a split."""

@@ -6,6 +6,7 @@ import socket
 import threading
 import webbrowser
 from collections.abc import Callable
+from ipaddress import ip_address
 
 from doubletrouble.errors import require
 
@@ -33,6 +34,8 @@ def serve(
     address = f"http://{name}:{server.port}/"
     if not _is_loopback(host):
         tell(f"warning: anyone who reaches {host} can use this page and its processor time")
+    if host in EVERYWHERE:
+        tell(f"others reach it at http://{socket.gethostname()}:{server.port}/")
     tell(f"the page is at {address} until Ctrl-C")
     if browser:
         threading.Timer(0.3, webbrowser.open, [address]).start()  # when it is being served
@@ -44,7 +47,10 @@ def serve(
 
 
 def _is_loopback(host: str) -> bool:
-    return host in (LOOPBACK, "localhost", "::1")
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:  # a name
+        return host == "localhost"
 
 
 def _check_free(host: str, port: int) -> None:

@@ -21,6 +21,7 @@ _LOOK = (
     fields.DIM, fields.DRAWS, fields.COST, fields.BUDGET,
 )  # fmt: skip
 NEAR = 0.25  # how far from P = N curves are denser, in log P
+_PEAKS = 5.0  # how far a linear axis goes beyond P = N
 _BEYOND = 100  # how far an axis goes out of its way to show where a slider stands
 
 
@@ -113,6 +114,11 @@ class View:
     cost: str = fields.COST.default
     budget: float = fields.BUDGET.default
 
+    def __post_init__(self) -> None:
+        if self.second is not None and self.second.per != self.first.per:  # they share an axis
+            same = self.second.changed({"per": self.first.per})
+            object.__setattr__(self, "second", same)
+
     @property
     def settings(self) -> tuple[Setting, ...]:
         """The one or two settings."""
@@ -134,6 +140,10 @@ class View:
         low, high = self.axis().spec.typical
         marks = [float(getattr(setting, self.along)) for setting in self.settings]
         seen = [mark for mark in marks if low / _BEYOND <= mark <= high * _BEYOND]
+        peaks = [place for setting in self.settings for place in setting.thresholds(self.along)]
+        if self.x == "linear" and peaks and self.along != "members":
+            # or the peak would be a line at the left edge
+            high = min(high, max(_PEAKS * max(peaks), _PEAKS * low))
         return min([low, *seen]), max([high, *seen])
 
     @property

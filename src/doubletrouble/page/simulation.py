@@ -12,7 +12,7 @@ N_POINTS = 11
 N_INIT = 4
 _MOST_UNITS = 4000  # features or samples
 _TAMED = 1e-6  # a ridge below which a square fit has errors that no mean can tell
-_MOST_WORK = 4e12  # multiplications; some ten seconds for each 1e11 on one core
+_MOST_WORK = 1e12  # multiplications: a minute or two on one core
 
 
 @dataclass(frozen=True, kw_only=True)

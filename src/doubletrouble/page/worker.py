@@ -45,7 +45,7 @@ def _point(request: Request, x: float) -> dict[str, Any]:
             schemes=setting.scheme, progress=False,
         )  # fmt: skip
     except ValueError as error:
-        return {"x": x, "refused": str(error)}
+        return {"at": x, "refused": str(error)}
     P, N = (
         float(np.asarray(v)) for v in (run.problem.features_per_dim, run.problem.samples_per_dim)
     )
@@ -53,6 +53,7 @@ def _point(request: Request, x: float) -> dict[str, Any]:
     found = run.error(members, setting.scheme)
     parts = {f.name: getattr(found, f.name) for f in fields(found)}
     return {
+        "at": x,
         "x": realized,
         "parts": {name: [e.value, e.standard_error] for name, e in parts.items()},
     }

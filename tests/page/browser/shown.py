@@ -1,6 +1,5 @@
 """The page in a browser: what is on it, and what a hand does there."""
 
-import math
 from base64 import b64decode
 from typing import Any
 from urllib.parse import urlsplit
@@ -166,5 +165,6 @@ def _expected(view: View) -> Drawn:
         names = list(found.parts)[:: -1 if view.form == "areas" else 1]
         for name, values in [*((n, found.parts[n]) for n in names), ("total", found.total)]:
             lines.append([LABELS[name], encoded(found.x)["bdata"], encoded(values)["bdata"]])
-        marks.append(None if math.isinf(found.mark) else found.mark)
+        left, right = view.range()
+        marks.append(min(max(found.mark, left), right))
     return [lines, marks]

@@ -3,6 +3,7 @@
 import pytest
 from playwright.sync_api import Route, expect
 
+from doubletrouble.page import fields
 from doubletrouble.page.setting import Setting, View
 from doubletrouble.page.simulation import request
 from tests.page.browser.conftest import Opener
@@ -74,3 +75,33 @@ def test_buttons_are_pressed_in_the_order_they_were(shown: Shown) -> None:
         shown.by_id(name).evaluate("button => button.click()")
     shown.shows(View(first=Setting(ridge=0.1), second=Setting(ridge=0.5)), settled=True)
     expect(shown.by_id("box-ridge")).to_have_value("0.1")
+
+
+def test_both_settings_share_an_axis(shown: Shown) -> None:
+    shown.go("samples=3")
+    shown.by_id("compare").click()
+    shown.shows(View(first=Setting(samples=3.0), second=Setting(samples=3.0)))
+    shown.choose(fields.PER, "D")
+    counted = Setting(samples=3.0, per="D", width=6.0)
+    shown.shows(View(first=counted, second=counted), settled=True)
+    assert shown.figure("_fullLayout.xaxis2.title.text") == "P/D"
+
+
+def test_a_zoom_stays_until_the_plot_is_another(shown: Shown) -> None:
+    shown.page.evaluate("window.scrollTo(0, 0)")
+    area = shown.page.locator("#plot .nsewdrag").first.bounding_box()
+    assert area is not None
+    mouse = shown.page.mouse
+    mouse.move(area["x"] + 200, area["y"] + 100)
+    mouse.down()
+    mouse.move(area["x"] + 500, area["y"] + 300, steps=5)
+    mouse.up()
+    shown.page.wait_for_timeout(500)
+    zoomed = shown.figure("_fullLayout.xaxis.range")
+    assert zoomed != [-1, 2]
+    shown.type("ridge", "0.5")
+    shown.shows(View(first=Setting(ridge=0.5)))
+    assert shown.figure("_fullLayout.xaxis.range") == pytest.approx(zoomed)
+    shown.choose(fields.ALONG, "ridge")
+    shown.shows(View(first=Setting(ridge=0.5), along="ridge"), settled=True)
+    assert shown.figure("_fullLayout.xaxis.range") == pytest.approx([-5, 1])

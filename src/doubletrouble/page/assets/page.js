@@ -6,7 +6,7 @@
 (function () {
   "use strict";
   const clientside = (window.dash_clientside = window.dash_clientside || {});
-  const PATIENCE = 4000; // milliseconds until an answer is given up
+  const PATIENCE = 3000; // milliseconds until an answer is given up
   const REST = 350; // milliseconds without a move until it is a place in the history
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
   const narrow = window.matchMedia("(max-width: 700px)");
@@ -15,36 +15,54 @@
     known: null, // the values of the controls, as far as the server has seen or set them
     moves: [], // those not yet sent
     sent: [], // those not yet answered
+    lost: false, // whether they must be sent again
     number: 0, // of the last question
     waiting: false,
     more: false, // whether something else changed meanwhile: points, colours, the width
     orders: [],
+    zoom: {}, // the ranges a reader dragged, by axis
+    frame: null, // what they are ranges of
     rest: null,
     replace: 1, // the question whose answer is at the present place in the history
   };
 
   function question() {
     const number = ++state.number;
-    state.sent = state.moves;
+    state.sent = state.lost ? state.sent.concat(state.moves) : state.moves;
     state.moves = [];
     state.waiting = true;
+    state.lost = false;
     state.more = false;
     window.setTimeout(function () {
       if (state.waiting && state.number === number) {
         state.waiting = false;
-        state.moves = state.sent.concat(state.moves);
-        clientside.set_props("notes", {
-          children: "The server does not answer. Is it still running?",
-        });
+        state.lost = true; // unless it comes late
+        const sentence = "The server does not answer. Is it still running?";
+        const note = { type: "P", namespace: "dash_html_components", props: { children: sentence } };
+        clientside.set_props("notes", { children: [note] });
       }
     }, PATIENCE);
     return {
       number: number,
       query: state.query.replace(/^\?/, ""),
       changes: state.sent,
+      zoom: state.zoom,
       dark: dark.matches,
       narrow: narrow.matches,
     };
+  }
+
+  /* A reader dragged over the plot, or clicked it twice. */
+  function zoomed(event) {
+    for (const axis of ["x", "y"]) {
+      const low = event[axis + "axis.range[0]"];
+      if (low !== undefined) {
+        state.zoom[axis] = [low, event[axis + "axis.range[1]"]];
+      } else if (event[axis + "axis.autorange"]) {
+        delete state.zoom[axis];
+        ask();
+      }
+    }
   }
 
   function ask() {
@@ -96,6 +114,7 @@
     window.clearTimeout(state.rest);
     state.query = window.location.search;
     state.moves = [];
+    state.lost = false;
     state.replace = state.number + 1;
     clientside.set_props("asked", { data: question() }); // an answer under way is not heard
   });
@@ -114,6 +133,7 @@
     const preview = document.getElementById("preview");
     if (preview && document.querySelector("#plot .scatterlayer .trace")) {
       preview.remove();
+      document.querySelector("#plot .js-plotly-plot").on("plotly_relayout", zoomed);
     } else if (preview) {
       window.requestAnimationFrame(uncover);
     }
@@ -183,10 +203,16 @@
         return;
       }
       state.waiting = false;
+      state.lost = false;
       state.sent = [];
       state.query = answer.query;
       for (const [name, so] of Object.entries(answer.forms)) {
         document.body.classList.toggle(name, so);
+      }
+      if (state.frame !== answer.frame) {
+        state.frame = answer.frame;
+        state.more = state.more || Object.keys(state.zoom).length > 0;
+        state.zoom = {};
       }
       show(answer.controls);
       speak(answer);
