@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from dash import Dash, Input, Output, State, ctx, dcc, html, no_update
+from dash import Dash, Input, Output, State, dcc, html, no_update
 from dash.dependencies import ClientsideFunction
 
 from doubletrouble.page import address, advisor, files, layout, readout
@@ -112,6 +112,28 @@ def _redraw(app: Dash, jobs: Jobs) -> None:
 
 
 def _simulate(app: Dash, jobs: Jobs) -> None:
+    """Orders are obeyed in one callback, and watched in another.
+
+    Dash forgets the answer of a callback that is called again meanwhile: what is watched must be
+    what is there, whoever asked for it.
+    """
+
+    @app.callback(Output("obeyed", "data"), Input("order", "data"), prevent_initial_call=True)
+    def obey(order: Any) -> Any:
+        what, view, said = _what(order), _view(order), ""
+        if what not in ("simulate", "cancel"):
+            return no_update
+        try:
+            asked = [request(view, setting) for setting in view.settings]
+            if what == "simulate":
+                jobs.start(asked)
+            for job in [jobs.find(r) for r in asked] if what == "cancel" else []:
+                if job:
+                    jobs.cancel(job)
+        except ValueError as error:  # beyond what this page simulates
+            said = readout.sentence(error)
+        return {"query": _query(order), "said": said}
+
     @app.callback(
         Output("job", "data"),
         Output("status", "children"),
@@ -119,26 +141,22 @@ def _simulate(app: Dash, jobs: Jobs) -> None:
         Output("progress", "hidden"),
         Output("cancel", "hidden"),
         Output("clock", "disabled"),
-        Input("order", "data"),
+        Input("obeyed", "data"),
         Input("clock", "n_intervals"),
         Input("settled", "data"),
         State("job", "data"),
         prevent_initial_call=True,
     )
-    def watch(order: Any, _: int, settled: Any, before: Any) -> tuple[Any, ...]:
-        what = _what(order) if ctx.triggered_id == "order" else ""
-        view = _view(order) if what else _view({"query": settled})
+    def watch(obeyed: Any, _: int, settled: Any, before: Any) -> tuple[Any, ...]:
+        query = _query({"query": settled})
+        if isinstance(obeyed, dict) and obeyed.get("said") and _query(obeyed) == query:
+            return _quiet(str(obeyed["said"]))
+        view = _view({"query": query})
         try:
-            asked = [request(view, setting) for setting in view.settings]
-            if what == "simulate":
-                running = jobs.start(asked)
-            else:
-                running = [job for r in asked if (job := jobs.find(r))]
-        except ValueError as error:  # beyond what this page simulates
-            return _quiet(readout.sentence(error) if what == "simulate" else "")
-        if what == "cancel":
-            for job in running:
-                jobs.cancel(job)
+            known = [jobs.find(request(view, setting)) for setting in view.settings]
+        except ValueError:
+            return _quiet("")
+        running = [job for job in known if job]
         return _progress(running, before) if running else _quiet("")
 
 

@@ -24,7 +24,7 @@ OTHERS = (fields.POINTS,)
 
 ORDERS = ("simulate", "cancel", "csv", "python", "png")
 """Buttons that wait until the page shows what was set."""
-STORES = ("asked", "answered", "settled", "order", "picture", "job")
+STORES = ("asked", "answered", "settled", "order", "obeyed", "picture", "job")
 """What the browser and the server tell each other; see assets/page.js."""
 
 _FEW = 4  # choices that fit beside each other; more are a list to open

@@ -84,26 +84,31 @@
 
   /* The address, and whatever takes longer than a slider should. */
   function remember(number) {
-    const address = window.location.pathname + (state.query ? "?" + state.query : "");
     window.clearTimeout(state.rest);
     if (number === state.replace) {
-      window.history.replaceState(null, "", address);
-      settle();
+      window.history.replaceState(null, "", address());
+      clientside.set_props("settled", { data: state.query });
     } else {
-      state.rest = window.setTimeout(function () {
-        if (address !== window.location.pathname + window.location.search) {
-          window.history.pushState(null, "", address);
-        }
-        settle();
-      }, REST);
+      state.rest = window.setTimeout(settle, REST);
     }
   }
 
+  function address() {
+    return window.location.pathname + (state.query ? "?" + state.query : "");
+  }
+
   function settle() {
+    window.clearTimeout(state.rest);
+    if (address() !== window.location.pathname + window.location.search) {
+      window.history.pushState(null, "", address());
+    }
     clientside.set_props("settled", { data: state.query });
   }
 
   function obey() {
+    if (state.orders.length > 0) {
+      settle(); // what is ordered is ordered for what is shown
+    }
     while (state.orders.length > 0) {
       const order = { what: state.orders.shift(), query: state.query, at: performance.now() };
       clientside.set_props(order.what === "png" ? "picture" : "order", { data: order });
