@@ -52,7 +52,8 @@ class Processes:
 
     def _start(self) -> None:
         self._context = _Context(import_main=self._import_main)
-        self._ready, self._death = self._context.Event(), math.inf
+        # no Event, which has a lock: a process that is killed with it would hold it for ever
+        self._ready, self._death = self._context.RawValue("b", 0), math.inf
         self._pool = ProcessPoolExecutor(
             self._workers, self._context, initializer=_begin, initargs=(self._ready,)
         )
@@ -72,7 +73,7 @@ class Processes:
 
     def repair(self) -> bool:
         """Start anew after a process has died; tell whether processes had come to work at all."""
-        started = self._ready.is_set()
+        started = bool(self._ready.value)
         self._failed_starts = 0 if started else self._failed_starts + 1
         self.close(now=True)
         if self._failed_starts == _MOST_STARTS:
@@ -167,7 +168,7 @@ def _begin(ready: Any) -> None:
     parent = multiprocessing.parent_process()
     if parent is not None:
         threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
-    ready.set()
+    ready.value = 1
 
 
 def _end_with(parent: BaseProcess) -> None:
