@@ -5,6 +5,7 @@ import sys
 from benchmarks import (
     advice_speed,
     decomposition_accuracy,
+    flow_speed,
     import_time,
     lazy_speed,
     page_speed,
@@ -20,6 +21,7 @@ BENCHMARKS = {
     "theory_precision": theory_precision.main,
     "import_time": import_time.main,
     "advice_speed": advice_speed.main,
+    "flow_speed": flow_speed.main,
     "simulation_speed": simulation_speed.main,
     "simulation_gpu": simulation_gpu.main,
     "lazy_speed": lazy_speed.main,

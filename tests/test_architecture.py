@@ -24,13 +24,16 @@ PYTHON = [
     *sorted((ROOT / "conformance").rglob("*.py")),
 ]
 PUBLIC = {
-    "Activation", "Advice", "AnovaTerms", "ConvergenceError", "Data", "DivergenceError",
-    "DoubleTroubleError", "ErrorTerms", "Estimate", "FitError", "GeneratorSource",
-    "MissingExtraError", "OptimalRidge", "PoolSource", "Problem", "PsiTerms", "RandomFeatures",
-    "RandomFeaturesClassifier", "RandomFeaturesRidge", "SpectralProblem", "Sweep", "__version__",
-    "activation", "advise", "anova", "decompose", "decompose_predictions",
-    "exact_error", "lazy_curve", "lazy_split", "load_data", "optimal_ridge", "plan_repeats",
-    "psi_terms", "replica", "ridge_from", "ridge_to", "simulate", "train_lazy", "training_error",
+    "Activation", "Advice", "AnovaTerms", "Committee", "ConvergenceError", "Data",
+    "DivergenceError", "DoubleTroubleError", "ErrorTerms", "Estimate", "Filter", "FitError",
+    "GeneratorSource", "Learner", "MissingExtraError", "OptimalRidge", "PoolSource", "Problem",
+    "PsiTerms", "RandomFeatures", "RandomFeaturesClassifier", "RandomFeaturesRidge",
+    "ResampledErrorTerms", "SpectralProblem", "StoppingTime", "Sweep", "__version__",
+    "activation", "advise", "anova", "best_stopping_time", "committee", "decompose",
+    "decompose_predictions", "exact_error", "gradient_flow", "lazy_curve", "lazy_split",
+    "load_data", "optimal_ridge", "pair_error", "pair_terms", "plan_repeats", "psi_terms",
+    "replica", "ridge_from", "ridge_to", "simulate", "simulate_committee", "time_from", "time_to",
+    "train_lazy", "training_error",
 }  # fmt: skip
 HEAVY = (
     "torch", "matplotlib", "sklearn", "dash", "scipy.optimize", "scipy.integrate", "sqlite3",

@@ -14,6 +14,7 @@ from doubletrouble._version import __version__
 from doubletrouble.activations import Activation, activation
 from doubletrouble.advice.advise import advise
 from doubletrouble.advice.result import Advice
+from doubletrouble.clock import time_from, time_to
 from doubletrouble.data.dataset import Data
 from doubletrouble.data.load import load_data
 from doubletrouble.decomposition.predictions import decompose_predictions
@@ -28,29 +29,47 @@ from doubletrouble.errors import (
 from doubletrouble.learners.generator import GeneratorSource
 from doubletrouble.learners.plan import plan_repeats
 from doubletrouble.learners.pool import PoolSource
-from doubletrouble.problems import Problem, SpectralProblem
-from doubletrouble.results import AnovaTerms, ErrorTerms, Estimate, OptimalRidge, PsiTerms
+from doubletrouble.problems import Learner, Problem, SpectralProblem
+from doubletrouble.results import (
+    AnovaTerms,
+    Committee,
+    ErrorTerms,
+    Estimate,
+    OptimalRidge,
+    PsiTerms,
+    ResampledErrorTerms,
+    StoppingTime,
+)
 from doubletrouble.ridge import ridge_from, ridge_to
+from doubletrouble.simulation.committee import simulate_committee
 from doubletrouble.simulation.simulate import simulate
 from doubletrouble.sweep.grid import Sweep
 from doubletrouble.theory import replica
+from doubletrouble.theory.committee import committee
 from doubletrouble.theory.error import anova, exact_error
+from doubletrouble.theory.filters import Filter
+from doubletrouble.theory.flow import gradient_flow
 from doubletrouble.theory.optimum import optimal_ridge
+from doubletrouble.theory.pair import pair_error, pair_terms
 from doubletrouble.theory.psi import psi_terms
+from doubletrouble.theory.stopping import best_stopping_time
 from doubletrouble.theory.training import training_error
 
 __all__ = [
     "Activation",
     "Advice",
     "AnovaTerms",
+    "Committee",
     "ConvergenceError",
     "Data",
     "DivergenceError",
     "DoubleTroubleError",
     "ErrorTerms",
     "Estimate",
+    "Filter",
     "FitError",
     "GeneratorSource",
+    "Learner",
     "MissingExtraError",
     "OptimalRidge",
     "PoolSource",
@@ -59,25 +78,35 @@ __all__ = [
     "RandomFeatures",
     "RandomFeaturesClassifier",
     "RandomFeaturesRidge",
+    "ResampledErrorTerms",
     "SpectralProblem",
+    "StoppingTime",
     "Sweep",
     "__version__",
     "activation",
     "advise",
     "anova",
+    "best_stopping_time",
+    "committee",
     "decompose",
     "decompose_predictions",
     "exact_error",
+    "gradient_flow",
     "lazy_curve",
     "lazy_split",
     "load_data",
     "optimal_ridge",
+    "pair_error",
+    "pair_terms",
     "plan_repeats",
     "psi_terms",
     "replica",
     "ridge_from",
     "ridge_to",
     "simulate",
+    "simulate_committee",
+    "time_from",
+    "time_to",
     "train_lazy",
     "training_error",
 ]

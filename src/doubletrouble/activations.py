@@ -15,7 +15,7 @@ from __future__ import annotations  # help() then shows Numeric, not what it sta
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from numbers import Real
 from typing import Any
 
@@ -85,6 +85,36 @@ def is_named(spec: Activation) -> bool:
 def is_smooth(spec: Activation) -> bool:
     """Whether it is known to be analytic near the real line, so that quadrature needs no care."""
     return spec.name in _SMOOTH and is_named(spec)
+
+
+@lru_cache(maxsize=256)
+def correlation(a: Activation, b: Activation) -> float:
+    """How alike the nonlinear parts of two activations are: E σ_a⊥ σ_b⊥/(μ⋆a μ⋆b), from -1 to 1.
+
+    >>> round(correlation(activation("relu"), activation("abs")), 12)
+    1.0
+    >>> abs(correlation(activation("relu"), activation("tanh"))) < 1e-12  # even and odd
+    True
+    """
+    if not a.nonlinear * b.nonlinear:
+        return 0.0
+    for one in (a, b):
+        if one.function is None:
+            raise ValueError(
+                f"activation must have a function to be compared with another, got {one!r}"
+            )
+
+    def both(z: FloatArray) -> FloatArray:
+        assert a.function is not None
+        assert b.function is not None
+        return np.asarray(a.function(z)) / a.nonlinear + np.asarray(b.function(z)) * (
+            2 / b.nonlinear
+        )
+
+    smooth = is_smooth(a) and is_smooth(b)
+    found = smooth_moments(both) if smooth else any_moments(both, f"{a.name} + {b.name}")
+    # |a + 2b|² = 5 + 4 ⟨a, b⟩ of unit vectors, which never vanishes
+    return max(-1.0, min(1.0, (found.nonlinear**2 - 5) / 4))
 
 
 def _finite(name: str, value: Any) -> float:

@@ -74,6 +74,46 @@ BUDGET = Parameter(
     low=1e-40,
 )
 
+FRACTION = Parameter(
+    symbol="η",
+    meaning="share of the samples that each member draws, without replacement",
+    typical=(0.1, 1.0),
+    low=5e-324,
+    high=1.0,
+    open_low=True,
+)
+BANK_PER_DIM = Parameter(
+    symbol="B/D",
+    meaning="features per dimension in the bank that members choose from",
+    typical=(1.0, 20.0),
+    or_inf=True,
+    **_SIZE,
+)
+N_BANK = Parameter(
+    symbol="B", meaning="features in the bank that members choose from", typical=(10.0, 1e4),
+    or_inf=True, **_SIZE,
+)  # fmt: skip
+SHARED_FEATURES = Parameter(
+    symbol="P_ab/D",
+    meaning="random features that two learners share, per dimension (counts for a spectrum)",
+    typical=(0.0, 10.0),
+    or_inf=True,
+)
+SHARED_SAMPLES = Parameter(
+    symbol="N_ab/D",
+    meaning="training samples that two learners share, per dimension (counts for a spectrum)",
+    typical=(0.0, 10.0),
+)
+WEIGHT = Parameter(
+    symbol="w", meaning="weight of a member of a committee; all add up to 1", typical=(-1.0, 1.0),
+    low=-1e50, high=1e50,
+)  # fmt: skip
+TIME = Parameter(
+    symbol="t",
+    meaning="time of training by gradient flow; `math.inf` is the end",
+    typical=(1e-2, 1e6),
+)
+
 EIGENVALUES = Parameter(
     symbol="l", meaning="eigenvalues of the kernel", typical=(0.0, 1.0), high=1e150
 )

@@ -38,11 +38,13 @@ class Parameter:
     high: float = math.inf
     or_inf: bool = False  # inf itself is allowed beyond `high`
     whole: bool = False  # whole numbers only (and inf where the domain has it)
+    open_low: bool = False  # `low` is the smallest number beyond 0, and said so
 
     @property
     def domain(self) -> str:
         """The allowed values in words, as error messages and help texts print them."""
-        interval = f"in [{self.low:g}, {self.high:g}]" + (" or inf" if self.or_inf else "")
+        low = "(0" if self.open_low else f"[{self.low:g}"
+        interval = f"in {low}, {self.high:g}]" + (" or inf" if self.or_inf else "")
         return f"a whole number {interval}" if self.whole else interval
 
     def __contains__(self, value: float) -> bool:

@@ -59,8 +59,24 @@ class _Validated:
         return hash((type(self), self._key()))
 
 
+class _Activated(_Validated):
+    """What has an activation: it is kept by its name, or with its moments."""
+
+    activation: str | Activation | Function
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        named = isinstance(self.activation, str)
+        object.__setattr__(self, "activation", self.moments.name if named else self.moments)
+
+    @cached_property
+    def moments(self) -> Activation:
+        """The activation with its moments μ₀, μ₁, μ⋆."""
+        return activation(self.activation)
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Problem(_Validated):
+class Problem(_Activated):
     """Random-features ridge regression on isotropic Gaussian data with a linear teacher.
 
     Every numeric field takes a number or an array; arrays broadcast. `features_per_dim` may be
@@ -81,16 +97,6 @@ class Problem(_Validated):
     test_noise: Numeric = parameter(glossary.TEST_NOISE, 0.0)
     activation: str | Activation | Function = "relu"
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        named = isinstance(self.activation, str)
-        object.__setattr__(self, "activation", self.moments.name if named else self.moments)
-
-    @cached_property
-    def moments(self) -> Activation:
-        """The activation with its moments μ₀, μ₁, μ⋆."""
-        return activation(self.activation)
-
     @classmethod
     def from_sizes(
         cls, *, n_features: Numeric, n_samples: Numeric, dim: Numeric, **others: Any
@@ -105,6 +111,23 @@ class Problem(_Validated):
         dims = checked("dim", dim, glossary.DIM)
         common_shape({"n_features": features, "n_samples": samples, "dim": dims})
         return cls(features_per_dim=features / dims, samples_per_dim=samples / dims, **others)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Learner(_Activated):
+    """One member of a committee: its own width, share of data, ridge and activation.
+
+    The fields mean what they mean in `Problem`; what is to be learned (signal, noise) is said
+    where learners meet: `pair_error`, `committee`.
+
+    >>> Learner(features_per_dim=0.5, samples_per_dim=0.8, ridge=1e-2, activation="tanh").ridge
+    0.01
+    """
+
+    features_per_dim: Numeric = parameter(glossary.FEATURES_PER_DIM, 2.0)
+    samples_per_dim: Numeric = parameter(glossary.SAMPLES_PER_DIM, 1.0)
+    ridge: Numeric = parameter(glossary.RIDGE, 1e-5)
+    activation: str | Activation | Function = "relu"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

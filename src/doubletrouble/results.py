@@ -69,6 +69,19 @@ class ErrorTerms(_Parts):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
+class ResampledErrorTerms(ErrorTerms):
+    """The test error by cause where members draw samples, or features, from a common set.
+
+    `resampling` is what the choice alone adds: for samples, the variance, over each member's
+    choice, of what is expected of it over its features; for a bank of features, the variance over
+    the choice of features from a given bank. Then `initialization` is what is left of the
+    variance that the features cause: given the choice of samples, or over banks.
+    """
+
+    resampling: Value
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class AnovaTerms(_Parts):
     """The test error by cause, main effects and interactions apart [adlam2020].
 
@@ -105,6 +118,30 @@ class OptimalRidge(_Result):
 
     ridge: Value
     error: ErrorTerms
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Committee(_Result):
+    """The exact test error of learners averaged with weights, and what it is made of."""
+
+    error: float
+    weights: FloatArray  # (K,)
+    pair_errors: FloatArray  # (K, K): E (f⋆ - f_a)(f⋆ - f_b)
+    terms: ErrorTerms  # `error` by cause
+    shared_features: FloatArray  # (K, K), the members' own sizes on the diagonal
+    shared_samples: FloatArray  # (K, K)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class StoppingTime(_Result):
+    """The time of least total test error along gradient flow, and the error there.
+
+    `ridge` is what the best ridge reaches, trained to the end.
+    """
+
+    time: Value
+    error: ErrorTerms
+    ridge: OptimalRidge
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

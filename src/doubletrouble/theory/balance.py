@@ -39,6 +39,7 @@ class Balance(NamedTuple):
     partial_features: FloatArray  # (z - Q)/P
     partial_samples: FloatArray  # (z - Q)/N
     squared_samples: FloatArray  # Q/N
+    tail: FloatArray  # t y: degrees of freedom that go into the tail
 
 
 class Sizes(NamedTuple):
@@ -65,6 +66,7 @@ class Sizes(NamedTuple):
 def balance_of(
     features: FloatArray, samples: FloatArray, unused: tuple[FloatArray, FloatArray],
     learned: FloatArray, missed: FloatArray, partial: FloatArray, squared: FloatArray,
+    tail: FloatArray,
 ) -> Balance:  # fmt: skip
     """Assemble a balance from z - Q, Q and the unused fractions of the smaller and bigger size."""
     smaller, bigger = unused
@@ -77,6 +79,7 @@ def balance_of(
         partial_features=partial / features,
         partial_samples=partial / samples,
         squared_samples=squared / samples,
+        tail=tail,
     )
 
 
@@ -91,7 +94,7 @@ def stepped(
 
     d L = L (1-L), d z = z - Q, d Q = 2 Σ L² (1-L); `turned` is Σ L² (1-L).
     """
-    L, M, A, B, e_P, e_N, Q_N = balance
+    L, M, A, B, e_P, e_N, Q_N, tail = balance
     i, t_P, t_N = 1j * step, 2 * turned / features, 2 * turned / samples
     return Balance(
         learned=L + i * (L * M),
@@ -101,4 +104,5 @@ def stepped(
         partial_features=e_P + i * (e_P - t_P),
         partial_samples=e_N + i * (e_N - t_N),
         squared_samples=Q_N + i * t_N,
+        tail=tail + i * tail,
     )

@@ -18,24 +18,36 @@ from __future__ import annotations  # help() then shows Numeric, not what it sta
 from dataclasses import fields
 
 from doubletrouble.parameters import FloatArray, Numeric
-from doubletrouble.results import AnovaTerms, ErrorTerms
+from doubletrouble.results import AnovaTerms, ErrorTerms, ResampledErrorTerms
+from doubletrouble.sharing import RESAMPLED
 from doubletrouble.theory.evaluate import Product, Weights, evaluate
-from doubletrouble.theory.points import AnyProblem
+from doubletrouble.theory.points import AnyProblem, Drawing
+from doubletrouble.theory.resampling import resampled_causes, resampled_there
 from doubletrouble.theory.split import Split
 
 _ERRORTERMS = tuple(f.name for f in fields(ErrorTerms))
-
-
 _ANOVATERMS = tuple(f.name for f in fields(AnovaTerms))
 
 
 def exact_error(
-    problem: AnyProblem, n_members: Numeric = 1, scheme: str = "ensemble"
-) -> ErrorTerms:
+    problem: AnyProblem, n_members: Numeric = 1, scheme: str = "ensemble", *,
+    fraction: Numeric | None = None, bank_per_dim: Numeric | None = None,
+    n_bank: Numeric | None = None,
+) -> ErrorTerms:  # fmt: skip
     """Return the exact test error of K averaged models, split by cause.
 
-    `scheme="ensemble"`: all members see all samples; `scheme="divide"`: each of the K members
-    sees its own N/K of them. `n_members` may be `math.inf`.
+    `n_members` may be `math.inf`. What members have in common depends on the scheme:
+
+    - "ensemble": all see all samples, with features of their own.
+    - "divide": each of the K members sees its own N/K of the samples.
+    - "subbag": each draws `fraction` of the samples, without replacement.
+    - "bootstrap": each draws N of the N samples, with replacement.
+    - "feature_bank": all see all samples, and each draws its features from a bank of
+      `bank_per_dim` features per dimension (`n_bank` features, for a `SpectralProblem`).
+
+    λ is relative to the mean loss of the samples a member has (and δ of a `SpectralProblem` to all
+    samples: a member with fewer has δ in proportion). The last three schemes have a further part,
+    `resampling` (`ResampledErrorTerms`).
 
     >>> from doubletrouble import Problem
     >>> problem = Problem(features_per_dim=2.0, samples_per_dim=1.0, ridge=1e-5)
@@ -47,7 +59,14 @@ def exact_error(
     bayes                         0    0.0%
     total                   0.87171
     """
-    parts = evaluate(problem, n_members, scheme, causes)
+    draw = Drawing(fraction, bank_per_dim, n_bank)
+    if scheme in RESAMPLED:
+        *parts, resampling, bayes = evaluate(
+            problem, n_members, scheme, resampled_causes, draw=draw, parts_at=resampled_there
+        )
+        named = dict(zip(_ERRORTERMS, (*parts, bayes), strict=True))
+        return ResampledErrorTerms(**named, resampling=resampling)
+    parts = evaluate(problem, n_members, scheme, causes, draw=draw)
     return ErrorTerms(**dict(zip(_ERRORTERMS, parts, strict=True)))
 
 

@@ -1,13 +1,14 @@
 """Solve at every point of a problem, and combine the parts of unit power into what is asked."""
 
 from collections.abc import Callable
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from doubletrouble.parameters import FloatArray, Numeric, Value
 from doubletrouble.theory.blocks import BLOCK, blockwise
-from doubletrouble.theory.points import AnyProblem, Point, prepare
+from doubletrouble.theory.modes import Modes
+from doubletrouble.theory.points import AnyProblem, Drawing, Point, prepare
 from doubletrouble.theory.split import Split, split_at
 
 Product: TypeAlias = Callable[[FloatArray, FloatArray], FloatArray]
@@ -30,26 +31,39 @@ class Weights(NamedTuple):
         return cls(data, member, point.signal**2, point.nonlinear_signal**2, point.noise**2)
 
 
-Combination: TypeAlias = Callable[[Split, Weights, Product], tuple[FloatArray, ...]]
+Combination: TypeAlias = Callable[[Any, Weights, Product], tuple[FloatArray, ...]]
+
+
+def split_there(modes: Modes, point: Point, scheme: str, ridge: FloatArray) -> Split:
+    """The parts of one member's error."""
+    return split_at(modes, *point.each(scheme), ridge)
 
 
 def evaluate(
-    problem: AnyProblem, n_members: Numeric, scheme: str, combine: Combination
-) -> list[Value]:
-    """Evaluate `combine` at every point; the last value returned is the Bayes error τ̃²."""
-    modes, inputs, shape = prepare(problem, n_members, scheme)
+    problem: AnyProblem, n_members: Numeric, scheme: str, combine: Combination, *,
+    draw: Drawing | None = None, parts_at: Callable[..., Any] = split_there,
+) -> list[Value]:  # fmt: skip
+    """Evaluate `combine` at every point; the last value returned is the Bayes error τ̃².
+
+    `parts_at` gives the parts of unit power that it combines.
+    """
+    modes, inputs, shape = prepare(problem, n_members, scheme, draw)
 
     def kernel(*values: FloatArray) -> tuple[FloatArray, ...]:
         point = Point(*values)
         ridge = modes.scaled_ridge(point.ridge, point.samples)
-        p = split_at(modes, *point.each(scheme), ridge)
-        weights = Weights.of(point, scheme)
-        parts = combine(p, weights, np.multiply)
-        if any(np.isnan(part).any() for part in parts):  # 0 · inf: the factor 0 is exact
-            parts = combine(p, weights, zero_wins)
-        return (*parts, point.test_noise**2)
+        p = parts_at(modes, point, scheme, ridge)
+        return (*combined(combine, p, Weights.of(point, scheme)), point.test_noise**2)
 
     return blockwise(kernel, inputs, shape, block=max(1, BLOCK // modes.cost))
+
+
+def combined(combine: Combination, parts: Any, weights: Weights) -> tuple[FloatArray, ...]:
+    """What `combine` makes of the parts, causes that are absent contributing nothing."""
+    found = combine(parts, weights, np.multiply)
+    if any(np.isnan(part).any() for part in found):  # 0 · inf: the factor 0 is exact
+        found = combine(parts, weights, zero_wins)
+    return found
 
 
 def zero_wins(factor: FloatArray, value: FloatArray) -> FloatArray:

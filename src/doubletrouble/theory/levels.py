@@ -74,10 +74,11 @@ def balance_levels(
             residual=change,
         )
     y, learned, missed = modes(log_y)
-    partial = np.sum(learned * missed, axis=0) + tail * y
+    rest = tail * y
+    partial = np.sum(learned * missed, axis=0) + rest
     squared = np.sum(learned * learned, axis=0)
     unused = sizes.unused(2 * ridge * y)
-    balance = balance_of(features, samples, unused, learned, missed, partial, squared)
+    balance = balance_of(features, samples, unused, learned, missed, partial, squared, rest)
     return Balance(*(v.reshape((*v.shape[:-1], *shape)) for v in balance))
 
 

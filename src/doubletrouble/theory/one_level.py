@@ -55,9 +55,10 @@ def balance_one_level(
     ly = level * y
     missed = 1 / (1 + ly)
     learned = ly * missed
-    partial = learned * missed + tail * y
+    rest = tail * y
+    partial = learned * missed + rest
     unused = sizes.unused(twice_ridge * y)
-    return balance_of(features, samples, unused, learned, missed, partial, learned * learned)
+    return balance_of(features, samples, unused, learned, missed, partial, learned * learned, rest)
 
 
 class _OneLevel(NamedTuple):

@@ -17,7 +17,6 @@ nothing to learn (F = 0 or μ₁ = 0) the best ridge is inf.
 from __future__ import annotations  # help() then shows Numeric, not what it stands for
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +26,7 @@ from doubletrouble.parameters import FloatArray, Numeric
 from doubletrouble.results import OptimalRidge
 from doubletrouble.theory.balance import stepped
 from doubletrouble.theory.blocks import blockwise
+from doubletrouble.theory.crossing import crossings
 from doubletrouble.theory.error import causes, exact_error
 from doubletrouble.theory.evaluate import Weights, zero_wins
 from doubletrouble.theory.modes import Modes
@@ -70,9 +70,6 @@ def optimal_ridge(
 
 def _best(modes: Modes, point: Point, scheme: str) -> FloatArray:
     """The best ridge of each point of a flat block."""
-    from scipy.optimize import elementwise
-
-    find_root: Any = elementwise.find_root
     index = np.arange(point.features.size)
     flat = _risk(modes, point, scheme, np.repeat(_NODES, index.size), np.tile(index, _NODES.size))
     risk, slope = (v.reshape(_NODES.size, -1) for v in flat)
@@ -81,14 +78,13 @@ def _best(modes: Modes, point: Point, scheme: str) -> FloatArray:
     cells, inside = np.nonzero((slope[:-1] < 0) & (slope[1:] >= 0))
     best, least = np.where(at_zero, 0.0, np.inf), np.where(at_zero, risk[0], np.inf)
     if inside.size:
-        found = find_root(
-            # find_root hands every argument over as floats
-            lambda x, i: _risk(modes, point, scheme, np.exp(x), i.astype(int))[1],
-            (np.log(np.maximum(_NODES[cells], _SMALLEST)), np.log(_NODES[cells + 1])),
-            args=(inside.astype(float),),
-            tolerances={"xatol": 1e-13, "xrtol": 0.0, "fatol": 0.0, "frtol": 0.0},
-        )
-        minima = np.exp(found.x)
+        ends = (np.log(np.maximum(_NODES[cells], _SMALLEST)), np.log(_NODES[cells + 1]))
+        minima = np.exp(
+            crossings(
+                lambda x, i: _risk(modes, point, scheme, np.exp(x), inside[i])[1],
+                *ends, slope[cells, inside], slope[cells + 1, inside],
+            )
+        )  # fmt: skip
         risks, slopes = _risk(modes, point, scheme, minima, inside)
         if not np.isfinite(risks).all():
             raise ConvergenceError(

@@ -4,14 +4,13 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from doubletrouble.glossary import N_MEMBERS
-from doubletrouble.parameters import FloatArray, Numeric, checked, common_shape
+from doubletrouble.glossary import BANK_PER_DIM, FRACTION, N_BANK, N_MEMBERS
+from doubletrouble.parameters import FloatArray, Numeric, Value, checked, common_shape, refuse
 from doubletrouble.problems import Problem, SpectralProblem
+from doubletrouble.sharing import RESAMPLED, SCHEMES
 from doubletrouble.theory.modes import Modes, modes_of
 
 AnyProblem: TypeAlias = Problem | SpectralProblem
-
-SCHEMES = ("ensemble", "divide")
 
 
 class Point(NamedTuple):
@@ -25,16 +24,55 @@ class Point(NamedTuple):
     noise: FloatArray
     test_noise: FloatArray
     members: FloatArray
+    portion: FloatArray  # of the samples, or of the bank, that each member draws
 
     def each(self, scheme: str) -> tuple[FloatArray, FloatArray, FloatArray]:
         """P and N of each member, and P - N to full precision where they are close."""
-        if scheme == "ensemble":
+        if scheme == "subbag":
+            part = self.samples * self.portion
+            spare = self.features - part
+        elif scheme == "divide":
+            part = self.samples / self.members
+            left = _remainder(self.samples, part, self.members)
+            spare = (self.features - part) - left / self.members
+        else:
             return self.features, self.samples, self.features - self.samples
-        part = self.samples / self.members
-        spare = (self.features - part) - _remainder(self.samples, part, self.members) / self.members
         # P = N/K is meant when the floats given for P and N cannot tell
         spare = np.where(np.abs(spare) <= 2.5e-16 * part, 0.0, spare)
         return self.features, part, spare
+
+
+class Drawing(NamedTuple):
+    """What members draw, as it was asked for; None where it was not."""
+
+    fraction: Numeric | None = None  # of the samples
+    bank_per_dim: Numeric | None = None  # features to choose from, per dimension
+    n_bank: Numeric | None = None  # the same for a measured spectrum, in features
+
+    def portion(self, problem: AnyProblem, scheme: str) -> Value:
+        """Of the samples, or of the bank, that each member draws; checked."""
+        bank = "bank_per_dim" if isinstance(problem, Problem) else "n_bank"
+        wanted = {"subbag": "fraction", "feature_bank": bank}.get(scheme)
+        for name, value in self._asdict().items():
+            if value is None and name == wanted:
+                raise ValueError(f"{name} must be given for scheme {scheme!r}, got None")
+            if value is not None and name != wanted:
+                what = f"scheme {scheme!r} of a {type(problem).__name__}"
+                raise ValueError(f"{name} must be left out for {what}, got {value!r}")
+        if scheme == "subbag":
+            return checked("fraction", self.fraction, FRACTION)  # type: ignore[arg-type]
+        if scheme != "feature_bank":
+            return 1.0
+        spec = BANK_PER_DIM if isinstance(problem, Problem) else N_BANK
+        size = checked(bank, getattr(self, bank), spec)
+        width = getattr(problem, "features_per_dim" if spec is BANK_PER_DIM else "n_features")
+        common_shape({"the problem's fields": problem.shape, bank: size})
+        few = np.asarray(size) < np.asarray(width)
+        refuse(bank, np.broadcast_to(size, few.shape) if few.ndim else size, few,
+               "at least the features of one member")  # fmt: skip
+        with np.errstate(invalid="ignore"):
+            portion = np.fmin(np.divide(width, size), 1.0)  # inf/inf: nothing is shared anyway
+        return portion if np.ndim(portion) else float(portion)
 
 
 def _remainder(whole: FloatArray, part: FloatArray, count: FloatArray) -> FloatArray:
@@ -50,15 +88,19 @@ def _remainder(whole: FloatArray, part: FloatArray, count: FloatArray) -> FloatA
 
 
 def prepare(
-    problem: AnyProblem, n_members: Numeric, scheme: str
+    problem: AnyProblem, n_members: Numeric, scheme: str, draw: "Drawing | None" = None
 ) -> tuple[Modes, Point, tuple[int, ...]]:
-    """Check the arguments; return the modes, the numbers, and the shape they broadcast to."""
+    """Check the arguments; return the modes, the numbers, and the shape they broadcast to.
+
+    Where members may draw from a common set, `draw` says how much.
+    """
     if not isinstance(problem, Problem | SpectralProblem):
         raise TypeError(
             f"problem must be a Problem or a SpectralProblem, got {type(problem).__name__}"
         )
-    if not isinstance(scheme, str) or scheme not in SCHEMES:
-        raise ValueError(f"scheme must be one of {', '.join(SCHEMES)}, got {scheme!r}")
+    known = SCHEMES if draw is None else SCHEMES + RESAMPLED
+    if not isinstance(scheme, str) or scheme not in known:
+        raise ValueError(f"scheme must be one of {', '.join(known)}, got {scheme!r}")
     members = checked("n_members", n_members, N_MEMBERS)
     if isinstance(problem, Problem):
         sizes = (problem.features_per_dim, problem.samples_per_dim)
@@ -66,7 +108,9 @@ def prepare(
     else:
         sizes = (problem.n_features, problem.n_samples)
         signal = float(np.sqrt(np.sum(problem.target_powers)))
+    portion: Value = 1.0 if draw is None else draw.portion(problem, scheme)
     values = (*sizes, problem.ridge, signal, problem.nonlinear_signal, problem.noise,
-              problem.test_noise, members)  # fmt: skip
-    shape = common_shape({"the problem's fields": problem.shape, "n_members": members})
+              problem.test_noise, members, portion)  # fmt: skip
+    names = {"the problem's fields": problem.shape, "n_members": members}
+    shape = common_shape(names if draw is None else names | {"what members draw": portion})
     return modes_of(problem), Point(*values), shape  # type: ignore[arg-type]

@@ -115,7 +115,7 @@ def _moves(
     balance: Balance, features: FloatArray, spare: FloatArray, falls: float
 ) -> tuple[_Moves, _Moves]:
     """The derivatives above, by log P and by log N; `falls` is κ."""
-    _, _, A, B, e_P, e_N, Q_N = balance
+    _, _, A, B, e_P, e_N, Q_N, _ = balance
     z_N = e_N + Q_N
     z_P = np.where(e_N > 0, e_P / e_N, 0.0) * z_N
     g = e_N * np.where(np.isinf(features), 1.0, spare / features)
@@ -149,7 +149,7 @@ def _split_beside(
     balance: Balance, modes: Modes, turned_P: FloatArray, turned_N: FloatArray, moves: _Moves
 ) -> tuple[Split, FloatArray]:
     """The split a complex step away, its imaginary part being the derivative; and the step."""
-    L, M, A, B, e_P, e_N, Q_N = balance
+    L, M, A, B, e_P, e_N, Q_N, tail = balance
     dy, t_P, t_N = moves.y, 2 * turned_P, 2 * turned_N
     de_P = (e_P - t_P) * dy - e_P * moves.features
     de_N = (e_N - t_N) * dy - e_N * moves.samples
@@ -165,5 +165,6 @@ def _split_beside(
         partial_features=e_P + i * de_P,
         partial_samples=e_N + i * de_N,
         squared_samples=Q_N + i * (t_N * dy - Q_N * moves.samples),
+        tail=tail + i * (tail * dy),
     )
     return split(there, modes, J + i * (moves.joint + A * de_N + B * de_P)), step

@@ -1,0 +1,84 @@
+"""Spectral filters: what a training procedure has learned along each eigenvalue, by time.
+
+A filter that is a rational function with simple poles,
+
+    learned(t x) = Σ_j w_j t x/(t x + z_j),
+
+is a combination of ridge fits: at time t, the sum of fits with the ridges z_j/t, with weights w_j.
+Gradient flow is the filter 1 - e⁻ᵗˣ (`contour`); one pole z = 1 is ridge regression with the
+penalty 1/t. Where there is a ridge as well, it is added to each of them.
+"""
+
+from __future__ import annotations  # help() then shows Numeric, not what it stands for
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from doubletrouble.theory.contour import ComplexArray, Poles
+
+_ALIKE = 1e-9  # by which conjugates may fail to be
+_ENDED = 1e18  # a pole's share of what is still to be learned falls as 1/t
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Filter:
+    """A spectral filter by its poles: `ridges` z_j for unit time, and `weights` w_j.
+
+    Poles that are not real come with their conjugates, so that what is learned is real; none is
+    zero or negative. `gradient_flow(problem, times, filter=…)` takes it in place of 1 - e⁻ᵗˣ.
+
+    >>> ridge = Filter(ridges=[1.0], weights=[1.0])  # ridge regression, with the penalty 1/t
+    >>> ridge.learned(3.0)
+    0.75
+    """
+
+    ridges: Sequence[complex] | ComplexArray
+    weights: Sequence[complex] | ComplexArray
+
+    def __post_init__(self) -> None:
+        for name in ("ridges", "weights"):
+            given = np.asarray(getattr(self, name))
+            if given.ndim != 1 or not given.size or given.dtype.kind not in "iufc":
+                raise TypeError(f"{name} must be a list of numbers, got {getattr(self, name)!r}")
+            if not np.isfinite(given).all():
+                raise ValueError(f"{name} must be finite, got {given.tolist()!r}")
+            object.__setattr__(self, name, given.astype(np.complex128))
+        ridges, weights = np.asarray(self.ridges), np.asarray(self.weights)
+        if ridges.shape != weights.shape:
+            raise ValueError(
+                f"weights must be one for each of {ridges.size} ridges, got {weights.size}"
+            )
+        bad = (ridges.real <= 0) & (np.abs(ridges.imag) <= 1e-6 * np.abs(ridges.real))
+        if bad.any():
+            raise ValueError(
+                f"ridges must not be zero or negative, got {complex(ridges[bad][0])!r}"
+            )
+        if ridges.size > 200:
+            raise ValueError(f"ridges must be 200 at most, got {ridges.size}")
+        _ = self.poles  # conjugates that are missing are said here
+
+    @property
+    def poles(self) -> Poles:
+        """Those on or above the real axis, in the order of their angles; halved if on it."""
+        ridges, weights = np.asarray(self.ridges), np.asarray(self.weights)
+        size = _ALIKE * np.abs(ridges)
+        real, upper = np.abs(ridges.imag) <= size, ridges.imag > size
+        for z, w in zip(ridges[~real], weights[~real], strict=True):
+            others = np.abs(ridges - np.conj(z)) <= _ALIKE * abs(z)
+            if abs(np.sum(weights[others]) - np.conj(w)) > _ALIKE * (1 + abs(w)):
+                raise ValueError(f"ridges must come with their conjugates, got {complex(z)!r}")
+        if np.any(np.abs(weights[real].imag) > _ALIKE * (1 + np.abs(weights[real]))):
+            raise ValueError(
+                f"weights must be real where ridges are, got {weights[real].tolist()!r}"
+            )
+        kept = real | upper
+        ridges, weights = ridges[kept], np.where(real, weights / 2, weights)[kept]
+        order = np.lexsort((np.abs(ridges), np.abs(np.angle(ridges))))
+        return Poles(ridges[order], weights[order], _ENDED)
+
+    def learned(self, x: float) -> float:
+        """What is learned along an eigenvalue times time."""
+        ridges, weights = np.asarray(self.ridges), np.asarray(self.weights)
+        return float(np.sum(weights * x / (x + ridges)).real)

@@ -1,0 +1,189 @@
+"""Committees: equal members, the best weights, what members share, and what cannot be."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+import doubletrouble as dt
+from doubletrouble.parameters import FloatArray
+
+WIDE = dt.Learner(features_per_dim=2.0, samples_per_dim=1.0, ridge=1e-3)
+NARROW = dt.Learner(features_per_dim=0.5, samples_per_dim=0.8, ridge=1e-2, activation="tanh")
+PEAK = dt.Learner(features_per_dim=1.0, samples_per_dim=1.0, ridge=0.0)
+
+
+def random_committee(seed: int) -> tuple[list[dt.Learner], str]:
+    rng = np.random.default_rng(seed)
+    members = [
+        dt.Learner(
+            features_per_dim=rng.uniform(0.1, 5),
+            samples_per_dim=rng.uniform(0.3, 3),
+            ridge=10 ** rng.uniform(-5, 1),
+            activation=str(rng.choice(["relu", "tanh", "erf"])),
+        )
+        for _ in range(rng.integers(2, 7))
+    ]
+    return members, ("samples", "features", "both", "nothing")[seed % 4]
+
+
+@pytest.mark.parametrize("members", [1, 2, 10])
+@pytest.mark.parametrize("weights", ["equal", "optimal"])
+@pytest.mark.parametrize("ridge", [0.0, 1e-3, 1.0])
+def test_equal_members_are_an_ensemble(members: int, weights: str, ridge: float) -> None:
+    sizes: dict[str, Any] = {"features_per_dim": 2.0, "samples_per_dim": 1.0, "ridge": ridge}
+    problem = dt.Problem(**sizes, noise=0.5, nonlinear_signal=0.2)
+    known = dt.exact_error(problem, members)
+    found = dt.committee(
+        [dt.Learner(**sizes)] * members, weights=weights, noise=0.5, nonlinear_signal=0.2
+    )
+    assert found.error == pytest.approx(known.total, rel=1e-12)
+    for name in ("noise", "initialization", "sampling", "bias"):
+        assert getattr(found.terms, name) == pytest.approx(getattr(known, name), rel=1e-12)
+    assert found.weights == pytest.approx(np.full(members, 1 / members), rel=1e-9)
+
+
+def test_members_that_share_nothing_divide_the_data() -> None:
+    problem = dt.Problem(features_per_dim=2.0, samples_per_dim=3.0, ridge=0.1, noise=0.5)
+    third = dt.Learner(features_per_dim=2.0, samples_per_dim=1.0, ridge=0.1)
+    found = dt.committee([third] * 3, sharing="nothing", noise=0.5)
+    assert found.error == pytest.approx(dt.exact_error(problem, 3, "divide").total, rel=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_no_weights_are_better_than_the_best(seed: int) -> None:
+    members, sharing = random_committee(seed)
+    best = dt.committee(members, sharing=sharing, weights="optimal", noise=0.7)
+    R = best.pair_errors
+
+    def error(free: FloatArray) -> float:
+        w = np.append(free, 1 - free.sum())
+        return float(w @ R @ w)
+
+    rng = np.random.default_rng(seed)
+    starts = rng.standard_normal((3, len(members) - 1))
+    searched = min(minimize(error, s, method="BFGS", options={"gtol": 1e-12}).fun for s in starts)
+    assert best.error <= searched + 1e-10
+    assert best.error == pytest.approx(error(best.weights[:-1]), rel=1e-12)
+    moved = best.weights[:-1] + 0.05 * rng.standard_normal(len(members) - 1)
+    assert error(moved) > best.error + 1e-10  # a search can tell
+
+
+def test_a_product_of_errors_is_a_square() -> None:
+    for seed in range(20):
+        members, sharing = random_committee(seed)
+        R = dt.committee(members, sharing=sharing).pair_errors
+        assert np.array_equal(R, R.T)
+        assert np.linalg.eigvalsh(R)[0] > -1e-12
+
+
+def test_the_parts_add_up() -> None:
+    found = dt.committee([WIDE, NARROW], weights=[0.7, 0.3], noise=0.5)
+    w = np.array([0.7, 0.3])
+    assert found.error == pytest.approx(w @ found.pair_errors @ w, rel=1e-13)
+    assert found.terms.total == pytest.approx(found.error, rel=1e-13)
+    assert found.pair_errors[0, 1] == pytest.approx(
+        dt.pair_error(WIDE, NARROW, shared_samples=0.8, noise=0.5), rel=1e-13
+    )
+
+
+def test_a_member_of_infinite_error() -> None:
+    best = dt.committee([WIDE, PEAK, NARROW], weights="optimal", noise=0.5)
+    without = dt.committee([WIDE, NARROW], weights="optimal", noise=0.5)
+    assert best.weights[1] == 0
+    assert best.error == pytest.approx(without.error, rel=1e-12)
+    assert dt.committee([WIDE, PEAK], noise=0.5).error == math.inf
+    assert dt.committee([WIDE, PEAK], weights=[1.0, 0.0], noise=0.5).error < 2
+    assert dt.committee([PEAK, PEAK], weights="optimal", noise=0.5).error == math.inf
+
+
+def test_members_that_are_the_same_share_their_weight() -> None:
+    best = dt.committee([WIDE, WIDE, NARROW], sharing="both", weights="optimal", noise=0.5)
+    assert best.weights[0] == pytest.approx(best.weights[1], rel=1e-9)
+    pair = dt.committee([WIDE, NARROW], sharing="both", weights="optimal", noise=0.5)
+    assert best.error == pytest.approx(pair.error, rel=1e-10)
+
+
+def test_a_member_without_error_is_enough() -> None:
+    perfect = dt.Learner(features_per_dim=3.0, samples_per_dim=2.0, ridge=0.0, activation="linear")
+    best = dt.committee([WIDE, perfect], weights="optimal", noise=0.0)
+    assert best.error == 0
+    assert best.weights.tolist() == [0.0, 1.0]
+
+
+def test_ways_to_say_what_is_shared() -> None:
+    by_name = dt.committee([WIDE, NARROW], sharing={"features": 0.3, "samples": 0.8})
+    by_place = dt.committee([WIDE, NARROW], sharing=(0.3, [[1.0, 0.8], [0.8, 0.8]]))
+    assert by_name == by_place
+    nested = dt.committee([WIDE, NARROW], sharing="both")
+    assert nested.shared_features.tolist() == [[2.0, 0.5], [0.5, 0.5]]
+    assert nested.shared_samples.tolist() == [[1.0, 0.8], [0.8, 0.8]]
+
+
+def test_a_measured_spectrum() -> None:
+    problem = dt.Problem(features_per_dim=2.0, samples_per_dim=1.0, ridge=1e-3, noise=0.5)
+    spectrum = dt.SpectralProblem.from_problem(problem, dim=5)
+    found = dt.committee([spectrum] * 3)
+    assert found.error == pytest.approx(dt.exact_error(problem, 3).total, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kind", "sentence"),
+    [
+        ({"weights": [0.5, 0.6]}, ValueError, "weights must add up to 1, got 1.1"),
+        ({"weights": "best"}, ValueError, "weights must be equal, optimal or an array, got 'best'"),
+        ({"weights": [1.0]}, ValueError, r"weights must be one for each of 2, got shape \(1,\)"),
+        ({"weights": [math.nan, 1.0]}, ValueError, "weights must be in .*, got nan at index 0"),
+        ({"sharing": "all"}, ValueError, "sharing must be one of samples, .*, got 'all'"),
+        ({"sharing": 3}, TypeError, "sharing must be one of samples, .*, got 3"),
+        ({"sharing": (0.6, 0.0)}, ValueError, "shared features must be at most 0.5, .*, got 0.6"),
+        ({"sharing": (0.0, 0.9)}, ValueError, "shared samples must be at most 0.8, .*, got 0.9"),
+        ({"sharing": {"data": 1.0}}, ValueError, "sharing must name features and samples only"),
+        ({"sharing": ([[2, 0.1], [0.2, 0.5]], 0)}, ValueError, "must be a symmetric matrix"),
+        ({"sharing": ([0.1, 0.2], 0)}, ValueError, "must be one number, or a matrix for 2 members"),
+        ({"noise": [0.1, 0.2]}, ValueError, r"noise must be one number here, got shape \(2,\)"),
+    ],
+)
+def test_what_cannot_be(arguments: dict[str, Any], kind: type[Exception], sentence: str) -> None:
+    with pytest.raises(kind, match=sentence):
+        dt.committee([WIDE, NARROW], **arguments)
+
+
+def test_who_cannot_be_a_member() -> None:
+    with pytest.raises(TypeError, match="learners must be a list of one learner or more, got "):
+        dt.committee([])
+    with pytest.raises(TypeError, match="learners must be a list of one learner or more, got Lea"):
+        dt.committee(WIDE)  # type: ignore[arg-type]
+    several = dt.Learner(features_per_dim=np.array([1.0, 2.0]))
+    with pytest.raises(ValueError, match=r"learners must be single points, got fields of shape"):
+        dt.committee([WIDE, several])
+
+
+def test_overlaps_that_do_not_fit_together() -> None:
+    """The first shares all with two others, which share nothing."""
+    overlap = [[2, 2, 2], [2, 2, 0], [2, 0, 2]]
+    with pytest.raises(ValueError, match="shared features must be possible for all members"):
+        dt.committee([WIDE] * 3, sharing=(overlap, 0))
+
+
+def test_noise_of_test_labels() -> None:
+    problem = dt.Problem(features_per_dim=2.0, ridge=1e-3, noise=0.5, test_noise=0.7)
+    spectrum = dt.SpectralProblem.from_problem(problem, dim=4)
+    found = dt.committee([spectrum] * 2)
+    assert found.error == pytest.approx(dt.exact_error(problem, 2).total, rel=1e-12)
+    assert found.terms.bayes == pytest.approx(0.49)
+    other = dt.SpectralProblem.from_problem(dt.Problem(ridge=1e-3, noise=0.5), dim=4)
+    with pytest.raises(ValueError, match=r"test_noise must be the same for all learners, got 0\.7"):
+        dt.committee([spectrum, other])
+
+
+def test_a_part_of_the_data_has_a_part_of_the_ridge() -> None:
+    """δ on the Gram matrix of a third of the samples is a third of that on all."""
+    whole = dt.SpectralProblem.from_problem(dt.Problem(samples_per_dim=3.0, ridge=0.1), dim=4)
+    third = dt.SpectralProblem.from_problem(dt.Problem(samples_per_dim=1.0, ridge=0.1), dim=4)
+    assert third.ridge == pytest.approx(float(whole.ridge) / 3)  # type: ignore[arg-type]
+    divided = dt.exact_error(whole, 3, "divide").total
+    found = dt.committee([third] * 3, sharing="nothing").error
+    assert found == pytest.approx(divided, rel=1e-12)

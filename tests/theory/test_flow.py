@@ -1,0 +1,290 @@
+"""Gradient flow: its ends, its poles, another route to it, and the split in time."""
+
+import math
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import doubletrouble as dt
+from doubletrouble.theory.contour import exponential_poles
+from tests import pair_oracle
+
+PARTS = ("noise", "initialization", "sampling", "bias", "bayes", "total")
+POWERS: dict[str, Any] = {"signal": 1.2, "noise": 0.5, "nonlinear_signal": 0.3, "test_noise": 0.2}
+TIMES = np.geomspace(1e-3, 1e8, 23)
+
+
+def problem(width: Any = 2.0, samples: Any = 1.0, ridge: Any = 0.0, **others: Any) -> dt.Problem:
+    return dt.Problem(
+        features_per_dim=width, samples_per_dim=samples, ridge=ridge, **{**POWERS, **others}
+    )
+
+
+def test_the_exponential() -> None:
+    x = np.concatenate([[0.0], np.geomspace(1e-9, 1e9, 1000)])
+    for count, bound in ((20, 1e-11), (40, 1e-12)):
+        ridges, weights, _ = exponential_poles(count)
+        learned = 2 * np.sum(weights * (x[:, None] / (x[:, None] + ridges)), axis=1).real
+        assert np.max(np.abs(learned - (1 - np.exp(-x)))) < bound
+    assert np.max(np.abs(np.angle(exponential_poles(20).ridges))) < np.pi
+
+
+@pytest.mark.parametrize(
+    ("width", "samples", "ridge", "time"),
+    [(2.0, 1.0, 0.0, 30.0), (1.0, 1.0, 0.0, 1e3), (0.5, 1.5, 0.05, 4.0)],
+)
+@pytest.mark.parametrize("members", [1, math.inf])
+def test_flow_is_that_of_another_contour_and_another_solver(
+    width: float, samples: float, ridge: float, time: float, members: float
+) -> None:
+    other = pair_oracle.Point(
+        psi1=width, psi2=samples, ridge=ridge, name="relu", signal=1.2, noise=0.5
+    )
+    at = problem(width, samples, ridge, nonlinear_signal=0.0, test_noise=0.0)
+    found, known = dt.gradient_flow(at, time, members), other.flow(time, members)
+    assert found.total == pytest.approx(known["total"], rel=1e-9)
+
+
+@pytest.mark.parametrize("members", [1, 3, math.inf])
+@pytest.mark.parametrize("ridge", [0.0, 1e-3, 1.0])
+@pytest.mark.parametrize("width", [0.5, 0.9, 2.0, 10.0])
+def test_the_ends(width: float, ridge: float, members: float) -> None:
+    at = problem(width, ridge=ridge)
+    fitted = dt.exact_error(at, members)
+    for time in (1e7, 1e12, math.inf):
+        found = dt.gradient_flow(at, time, members)
+        for name in PARTS:
+            assert getattr(found, name) == pytest.approx(getattr(fitted, name), abs=1e-8)
+    for time in (0.0, 1e-12, 1e-300):
+        found = dt.gradient_flow(at, time, members)
+        assert found.bias == pytest.approx(1.44 + 0.09, rel=1e-11)
+        assert found.total == pytest.approx(1.44 + 0.09 + 0.04, rel=1e-11)
+
+
+@pytest.mark.parametrize("activation", ["relu", "tanh", "linear", "sign"])
+@pytest.mark.parametrize("samples", [0.3, 1.0, 1 + 1e-9, 4.0])
+def test_twice_as_many_poles_change_nothing(activation: str, samples: float) -> None:
+    widths = np.array([0.1, 0.5, 0.99, 1.0, 1.01, 3.0])[:, None]
+    at = problem(widths * samples, samples, np.array([0.0, 1e-6, 0.1])[:, None, None],
+                 activation=activation)  # fmt: skip
+    few, many = (dt.gradient_flow(at, TIMES, n_poles=n) for n in (20, 40))
+    for name in PARTS:
+        a, b = np.asarray(getattr(few, name)), np.asarray(getattr(many, name))
+        assert np.all(np.abs(a - b) <= 1e-8 * np.maximum(np.abs(np.asarray(many.total)), 1.0))
+        assert np.all(a >= -1e-11 * np.asarray(many.total))
+
+
+def test_fewer_poles_would_not_do() -> None:
+    """The control: a difference of poles can be seen."""
+    few, many = (dt.gradient_flow(problem(1.0), TIMES, n_poles=n).total for n in (8, 20))
+    assert np.max(np.abs(np.asarray(few) / np.asarray(many) - 1)) > 1e-6
+
+
+def test_a_linear_network_is_known() -> None:
+    """Endless narrow features, one data set: shrinkage by 1 - e⁻ᵗˣ under Marchenko-Pastur's law.
+
+    With P → ∞ and a time t/P the features are exact; E over x of e⁻²ᵗˣ + τ²(1 - e⁻ᵗˣ)²/x.
+    """
+    samples, width, noise = 2.0, 1e9, 0.5
+    at = dt.Problem(features_per_dim=width, samples_per_dim=samples, ridge=0.0, noise=noise,
+                    activation="linear")  # fmt: skip
+    low, high = (1 - math.sqrt(samples)) ** 2, (1 + math.sqrt(samples)) ** 2
+    for time in (0.1, 1.0, 5.0):
+
+        def density(x: Any) -> Any:
+            return mpmath.sqrt((high - x) * (x - low)) / (2 * mpmath.pi * x)
+
+        def risk(x: Any, t: float = time) -> Any:
+            kept = mpmath.exp(-t * x)
+            return (kept**2 + noise**2 * (1 - kept) ** 2 / x) * density(x)
+
+        known = mpmath.quad(risk, [low, (low + high) / 2, high])
+        found = dt.gradient_flow(at, time / width)
+        assert found.total == pytest.approx(float(known), rel=1e-7)
+
+
+def test_a_measured_spectrum_has_its_own_clock() -> None:
+    at = problem(2.0, 1.0, 1e-3)
+    spectrum = dt.SpectralProblem.from_problem(at, dim=6)
+    for time in (0.3, 10.0, 1e4):
+        counted = dt.time_to("gram", time, n_features=12, n_samples=6, dim=6)
+        flat, found = dt.gradient_flow(at, time, 2), dt.gradient_flow(spectrum, counted, 2)
+        for name in PARTS:
+            assert getattr(found, name) == pytest.approx(getattr(flat, name), rel=1e-9)
+
+
+def test_levels_of_their_own() -> None:
+    spectrum = dt.SpectralProblem(
+        eigenvalues=np.arange(1, 40.0) ** -2, target_powers=np.arange(1, 40.0) ** -1.5, tail=0.01,
+        n_features=20, n_samples=np.array([[10.0], [20.0], [300.0]]), noise=0.3,
+    )  # fmt: skip
+    few, many = (dt.gradient_flow(spectrum, TIMES, n_poles=n).total for n in (20, 40))
+    assert np.max(np.abs(np.asarray(few) / np.asarray(many) - 1)) < 1e-8
+    late = np.asarray(dt.gradient_flow(spectrum, 1e14).total)
+    fitted = np.asarray(dt.exact_error(spectrum).total)
+    assert late[[0, 2]] == pytest.approx(fitted[[0, 2]], rel=1e-8)
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    st.floats(-3, 3), st.floats(-3, 3), st.one_of(st.just(0.0), st.floats(1e-12, 1e3)),
+    st.floats(-8, 14), st.sampled_from(["relu", "tanh", "linear", "abs", "erf"]),
+    st.sampled_from([0.0, 1e-12, -1e-9, 1e-3, None]),
+)  # fmt: skip
+def test_every_time_has_an_error(
+    width: float, samples: float, ridge: float, log_time: float, activation: str,
+    offset: float | None,
+) -> None:  # fmt: skip
+    N = 10**samples
+    P = 10**width if offset is None else N * (1 + offset)
+    at, time = problem(P, N, ridge, activation=activation), 10**log_time
+    found, more = dt.gradient_flow(at, time), dt.gradient_flow(at, time, n_poles=28)
+    assert found.total == pytest.approx(more.total, rel=1e-8)
+    ensemble = dt.gradient_flow(at, time, math.inf)
+    assert ensemble.initialization == 0
+    assert ensemble.total <= found.total * (1 + 1e-9)
+
+
+def test_endless_features_are_trained_at_once() -> None:
+    at = problem(math.inf, ridge=1e-3)
+    assert dt.gradient_flow(at, 1e-3).total == dt.exact_error(at).total
+    assert dt.gradient_flow(at, 0.0).total == pytest.approx(1.57)
+
+
+def test_the_peak_in_time_is_that_of_single_models() -> None:
+    at = problem(1.0)
+    late = np.array([1e2, 1e4, 1e6])
+    single, many = dt.gradient_flow(at, late), dt.gradient_flow(at, late, math.inf)
+    assert np.all(np.diff(single.total) > 1)
+    assert np.ptp(np.asarray(many.total)) < 0.1
+    assert dt.gradient_flow(at, math.inf).total == math.inf
+
+
+def test_arrays_broadcast() -> None:
+    widths = np.array([0.5, 1.0, 2.0])[:, None]
+    found = dt.gradient_flow(problem(widths), TIMES)
+    assert np.shape(found.total) == (3, TIMES.size)
+    one = dt.gradient_flow(problem(2.0), float(TIMES[3]))
+    assert isinstance(one.total, float)
+    assert np.asarray(found.total)[2, 3] == pytest.approx(one.total, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"times": -1.0}, r"times must be in \[0, inf\], got -1.0"),
+        ({"times": [1.0, math.nan]}, r"times must be in \[0, inf\], got nan at index 1"),
+        ({"times": []}, "times must not be empty"),
+        ({"times": 1.0, "n_poles": 7}, "n_poles must be even, as poles come in pairs, got 7"),
+        ({"times": 1.0, "n_poles": 2}, "n_poles must be a whole number of at least 4"),
+        ({"times": 1.0, "n_members": 0}, "n_members must be .*, got 0"),
+    ],
+)
+def test_bad_input(arguments: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        dt.gradient_flow(problem(), **arguments)
+
+
+# --- when to stop --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("members", [1, math.inf])
+@pytest.mark.parametrize(("width", "ridge"), [(1.0, 0.0), (3.0, 0.0), (0.6, 1e-2)])
+def test_no_other_time_is_better(width: float, ridge: float, members: float) -> None:
+    at = problem(width, ridge=ridge)
+    found: Any = dt.best_stopping_time(at, members)
+    fine = np.asarray(dt.gradient_flow(at, np.geomspace(1e-4, 1e10, 4000), members).total)
+    assert found.error.total <= fine.min() + 1e-12
+    assert found.error == dt.gradient_flow(at, found.time, members)
+    assert found.ridge == dt.optimal_ridge(at, members)
+    beside = dt.gradient_flow(at, [found.time / 1.5, found.time * 1.5], members).total
+    assert np.all(np.asarray(beside) >= found.error.total)
+
+
+def test_when_not_to_train_and_when_to_go_on() -> None:
+    nothing = dt.best_stopping_time(dt.Problem(signal=0.0, ridge=0.0))
+    assert nothing.time == 0
+    assert nothing.error.total == 0
+    clean = dt.Problem(features_per_dim=5.0, noise=0.1, ridge=0.0)
+    end = dt.best_stopping_time(clean, math.inf)
+    assert end.error.total == pytest.approx(dt.exact_error(clean, math.inf).total, rel=1e-9)
+    assert end.time == math.inf
+    assert np.isfinite(dt.best_stopping_time(clean).time)  # of one model, it helps to stop
+
+
+def test_stopping_times_of_an_array() -> None:
+    widths = np.array([[0.5], [1.0], [2.0]])
+    found = dt.best_stopping_time(problem(widths), np.array([1, 2]))
+    assert np.shape(found.time) == np.shape(found.error.total) == (3, 2)
+    one = dt.best_stopping_time(problem(1.0), 2)
+    assert np.asarray(found.time)[1, 1] == pytest.approx(one.time, rel=1e-5)
+
+
+# --- other filters -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("members", [1, 3, math.inf])
+def test_one_pole_is_a_ridge(members: float) -> None:
+    at, time = problem(1.5, 0.8), 7.0
+    found = dt.gradient_flow(at, time, members, filter=dt.Filter(ridges=[1.0], weights=[1.0]))
+    known = dt.exact_error(problem(1.5, 0.8, 1 / (time * 1.5 * 0.8)), members)
+    for name in PARTS:
+        assert getattr(found, name) == pytest.approx(getattr(known, name), rel=1e-12)
+
+
+def test_real_poles_are_a_committee() -> None:
+    """Of learners that share features and data, each with its own ridge."""
+    weights, poles = [1.7, -0.4, -0.3], [1.0, 5.0, 0.1]
+    at = problem(1.5, 0.8, nonlinear_signal=0.0, test_noise=0.0)
+    found = dt.gradient_flow(at, 2.0, filter=dt.Filter(ridges=poles, weights=weights))
+    members = [
+        dt.Learner(features_per_dim=1.5, samples_per_dim=0.8, ridge=z / (2.0 * 1.5 * 0.8))
+        for z in poles
+    ]
+    known = dt.committee(members, sharing="both", weights=weights, signal=1.2, noise=0.5)
+    assert found.total == pytest.approx(known.error, rel=1e-11)
+
+
+def test_a_filter_that_forgets_half() -> None:
+    """Where weights do not add up to one, the rest is never learned: half of a ridge fit."""
+    at = problem(math.inf, 1.0, nonlinear_signal=0.0, test_noise=0.0, activation="linear")
+    half = dt.Filter(ridges=[1.0], weights=[0.5])
+    spectrum = dt.SpectralProblem(eigenvalues=[1.0], target_powers=[1.0], n_features=1e9,
+                                  n_samples=1e9)  # fmt: skip
+    assert dt.gradient_flow(spectrum, 1e9, filter=half).total == pytest.approx(0.25, rel=1e-6)
+    assert dt.gradient_flow(at, 0.0, filter=half).total == pytest.approx(1.44)
+
+
+def test_the_exponential_as_a_filter() -> None:
+    ridges, weights, _ = exponential_poles(20)
+    given = dt.Filter(
+        ridges=np.concatenate([ridges, ridges.conj()]),
+        weights=np.concatenate([weights, weights.conj()]),
+    )
+    at = problem(np.array([0.5, 1.0, 2.0])[:, None], ridge=1e-3)
+    found, known = dt.gradient_flow(at, TIMES, filter=given), dt.gradient_flow(at, TIMES)
+    assert found.total == pytest.approx(known.total, rel=1e-10)
+    assert given.learned(2.0) == pytest.approx(1 - math.exp(-2))
+
+
+@pytest.mark.parametrize(
+    ("poles", "kind", "sentence"),
+    [
+        (([1.0], [1.0, 2.0]), ValueError, "weights must be one for each of 1 ridges, got 2"),
+        (([-1.0], [1.0]), ValueError, "ridges must not be zero or negative"),
+        (([0.0], [1.0]), ValueError, "ridges must not be zero or negative"),
+        (([1 + 1j], [1.0]), ValueError, r"ridges must come with their conjugates, got \(1\+1j\)"),
+        (([1.0], [1j]), ValueError, "weights must be real where ridges are"),
+        (([math.nan], [1.0]), ValueError, "ridges must be finite"),
+        (("abc", [1.0]), TypeError, "ridges must be a list of numbers, got 'abc'"),
+    ],
+)
+def test_what_is_no_filter(poles: Any, kind: type[Exception], sentence: str) -> None:
+    with pytest.raises(kind, match=sentence):
+        dt.Filter(ridges=poles[0], weights=poles[1])
+    with pytest.raises(TypeError, match="filter must be a Filter, got str"):
+        dt.gradient_flow(problem(), 1.0, filter="momentum")  # type: ignore[arg-type]

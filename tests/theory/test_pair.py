@@ -1,0 +1,267 @@
+"""Two learners: against 60 digits, in every special case, and at the edges."""
+
+import math
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import doubletrouble as dt
+from doubletrouble.activations import correlation
+from tests import pair_oracle
+
+LEARNERS: dict[str, dict[str, Any]] = {
+    "wide": {"features_per_dim": 2.0, "samples_per_dim": 1.0, "ridge": 1e-3},
+    "narrow": {"features_per_dim": 0.5, "samples_per_dim": 0.8, "ridge": 1e-2},
+    "peak": {"features_per_dim": 1.0, "samples_per_dim": 1.0, "ridge": 1e-8},
+    "rich": {"features_per_dim": 3.0, "samples_per_dim": 4.0, "ridge": 0.3},
+}
+
+
+def learner(name: str, activation: str = "relu", **changes: Any) -> dt.Learner:
+    return dt.Learner(**{**LEARNERS[name], **changes}, activation=activation)
+
+
+def tails(a: str, b: str) -> Any:
+    """E σ_a⊥ σ_b⊥/(μ₁a μ₁b) by quadrature."""
+    functions: dict[str, Any] = {
+        "relu": lambda z: max(z, 0), "tanh": mpmath.tanh, "erf": mpmath.erf,
+        "gelu": lambda z: z * mpmath.ncdf(z), "cos": mpmath.cos,
+    }  # fmt: skip
+    pieces = [-40, -12, -6, -3, -1, 0, 1, 3, 6, 12, 40]
+    with mpmath.workdps(40):
+
+        def mean(f: Any) -> Any:
+            return mpmath.quad(lambda z: f(z) * mpmath.npdf(z), pieces)
+
+        f, g = functions[a], functions[b]
+        linear = [mean(lambda z, h=h: z * h(z)) for h in (f, g)]
+        both = mean(lambda z: f(z) * g(z)) - mean(f) * mean(g) - linear[0] * linear[1]
+        return both / (linear[0] * linear[1])
+
+
+def expected(a: dt.Learner, b: dt.Learner, features: float, samples: float, noise: float) -> float:
+    halves = [
+        pair_oracle.half(
+            one.features_per_dim, one.samples_per_dim, one.ridge,  # type: ignore[arg-type]
+            mpmath.mpf(one.moments.linear), mpmath.mpf(one.moments.nonlinear),
+        )
+        for one in (a, b)
+    ]  # fmt: skip
+    names = (a.moments.name, b.moments.name)
+    a_half, b_half = halves
+    shared = (features, samples, tails(*names))
+    return float(pair_oracle.error(a_half, b_half, *shared, signal=1.3, noise=noise))
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "features", "samples"),
+    [
+        (learner("wide"), learner("narrow"), 0.3, 0.8),
+        (learner("wide"), learner("narrow", "tanh"), 0.3, 0.8),
+        (learner("wide"), learner("narrow", "gelu"), 0.5, 0.5),
+        (learner("rich", "erf"), learner("narrow", "tanh"), 0.5, 0.0),
+        (learner("rich", "tanh"), learner("peak"), 0.0, 1.0),
+        (learner("peak"), learner("peak", ridge=1e-4), 1.0, 1.0),
+        (learner("peak"), learner("peak"), 0.999, 0.999),
+        (learner("peak", "erf"), learner("peak", "gelu"), 1.0, 1.0),
+    ],
+)
+def test_pairs_are_those_of_high_precision(
+    a: dt.Learner, b: dt.Learner, features: float, samples: float
+) -> None:
+    sharing: dict[str, Any] = {"shared_features": features, "shared_samples": samples}
+    found = dt.pair_error(a, b, **sharing, signal=1.3, noise=0.5)
+    assert found == pytest.approx(expected(a, b, features, samples, 0.5), rel=2e-13)
+    assert dt.pair_error(b, a, **sharing, signal=1.3, noise=0.5) == pytest.approx(found, rel=1e-13)
+
+
+def test_activations_that_differ_are_told_apart() -> None:
+    """The control: as if both had one activation, the product is another."""
+    a, b = learner("wide"), learner("narrow", "tanh")
+    found: Any = dt.pair_error(a, b, shared_features=0.5, shared_samples=0.8)
+    alike = dt.pair_error(a, learner("narrow"), shared_features=0.5, shared_samples=0.8)
+    assert abs(found - alike) > 0.05 * abs(found)
+
+
+@pytest.mark.parametrize("ridge", [0.0, 1e-300, 1e-5, 1.0, math.inf])
+@pytest.mark.parametrize("width", [0.3, 1.0, 1 + 1e-12, 4.0, math.inf])
+def test_the_earlier_schemes_are_special_cases(ridge: float, width: float) -> None:
+    sizes: dict[str, Any] = {"features_per_dim": width, "samples_per_dim": 1.0, "ridge": ridge}
+    one = dt.Learner(**sizes)
+    problem = dt.Problem(**sizes, noise=0.5, nonlinear_signal=0.3)
+    powers: dict[str, Any] = {"noise": 0.5, "nonlinear_signal": 0.3}
+    psi = dt.psi_terms(problem)
+    cases = {
+        (width, 1.0): dt.exact_error(problem),
+        (0.0, 1.0): dt.exact_error(problem, math.inf),
+    }
+    for (features, samples), terms in cases.items():
+        found = dt.pair_terms(one, one, shared_features=features, shared_samples=samples, **powers)
+        for name in ("noise", "initialization", "sampling", "bias"):
+            part = getattr(found, name)
+            assert part == pytest.approx(getattr(terms, name), rel=1e-12), name
+    fresh = dt.pair_error(one, one, shared_features=width, **powers)
+    assert fresh == pytest.approx(1 - 2 * psi.psi1 + psi.psi2_features + 0.09, rel=1e-12)
+    apart = dt.pair_error(one, one, **powers)
+    assert apart == pytest.approx(dt.exact_error(problem).bias, rel=1e-12)
+
+
+def test_what_is_not_shared_does_not_covary() -> None:
+    a, b = learner("wide"), learner("narrow", "tanh")
+    samples = dt.pair_terms(a, b, shared_samples=0.8)
+    assert samples.initialization == 0
+    assert samples.sampling > 0
+    features = dt.pair_terms(a, b, shared_features=0.5)
+    assert features.sampling == features.noise == 0
+    assert features.initialization > 0
+
+
+def test_two_ways_to_write_one_learner() -> None:
+    """-2 relu with four times the ridge is relu: its weights are another's, halved."""
+    relu = learner("wide")
+    other = dt.Learner(
+        **{**LEARNERS["wide"], "ridge": 4e-3}, activation=lambda z: -2 * np.maximum(z, 0.0)
+    )
+    sharing: dict[str, Any] = {"shared_features": 1.5, "shared_samples": 0.7, "noise": 0.4}
+    assert dt.pair_error(relu, other, **sharing) == pytest.approx(
+        dt.pair_error(relu, relu, **sharing), rel=1e-11
+    )
+
+
+def test_a_measured_spectrum() -> None:
+    problems = [
+        dt.Problem(features_per_dim=2.0, samples_per_dim=1.0, ridge=1e-2, noise=0.5),
+        dt.Problem(features_per_dim=0.7, samples_per_dim=0.5, ridge=0.1, noise=0.5),
+    ]
+    spectra = [dt.SpectralProblem.from_problem(problem, dim=7) for problem in problems]
+    learners = [
+        dt.Learner(features_per_dim=p.features_per_dim, samples_per_dim=p.samples_per_dim,
+                   ridge=p.ridge)
+        for p in problems
+    ]  # fmt: skip
+    flat = dt.pair_error(*learners, shared_features=0.6, shared_samples=0.3, noise=0.5)
+    counted = dt.pair_error(*spectra, shared_features=0.6 * 7, shared_samples=0.3 * 7)
+    assert counted == pytest.approx(flat, rel=1e-13)
+
+
+def test_levels_of_their_own() -> None:
+    """Formula (4) as printed, for two learners on one spectrum."""
+    levels, powers = np.array([2.0, 0.5, 0.1, 0.03]), np.array([1.0, 0.3, 0.2, 0.4])
+    tail, noise, shared_features, shared_samples = 0.05, 0.6, 4.0, 3.0
+    spectrum: dict[str, Any] = {
+        "eigenvalues": levels, "target_powers": powers, "tail": tail, "noise": noise,
+    }  # fmt: skip
+    a = dt.SpectralProblem(**spectrum, n_features=9, n_samples=6, ridge=0.02)
+    b = dt.SpectralProblem(**spectrum, n_features=5, n_samples=8, ridge=0.3)
+
+    def effective(k: float, n: float, delta: float) -> float:
+        low, high = 1e-9, 1e9
+        for _ in range(300):
+            g = math.sqrt(low * high)
+            z = float(np.sum(levels / (levels + g))) + tail / g
+            small = z < min(k, n) and g * (1 - z / k) * (1 - z / n) > delta / n
+            low, high = (low, g) if small else (g, high)
+        return g
+
+    ga, gb = effective(9, 6, 0.02), effective(5, 8, 0.3)
+    w = 1 / ((levels + ga) * (levels + gb))
+    Q, S = np.sum(levels**2 * w), np.sum(levels * w) + tail / (ga * gb)
+    c1, c2 = shared_features / 45, shared_samples / 48
+    T = Q + c1 * ga * gb * S**2 / (1 - c1 * Q)
+    N = np.sum(powers * ga * gb * w * (1 + c1 * levels * S / (1 - c1 * Q)))
+    found = dt.pair_error(a, b, shared_features=shared_features, shared_samples=shared_samples)
+    assert found == pytest.approx((N + noise**2 * c2 * T) / (1 - c2 * T), rel=1e-12)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.tuples(*(st.floats(-2, 2) for _ in range(4))),
+    st.tuples(st.floats(-6, 2), st.floats(-6, 2)),
+    st.tuples(st.floats(0, 1), st.floats(0, 1)),
+    st.sampled_from(["relu", "tanh", "cos", "linear"]),
+)
+def test_products_are_those_of_errors(
+    sizes: tuple[float, ...], ridges: tuple[float, ...], shares: tuple[float, ...], activation: str
+) -> None:
+    """|E ab| is at most the root of E a² E b², for whatever they share."""
+    a, b = (
+        dt.Learner(
+            features_per_dim=10 ** sizes[i], samples_per_dim=10 ** sizes[i + 2],
+            ridge=10 ** ridges[i], activation=("relu", activation)[i],
+        )
+        for i in range(2)
+    )  # fmt: skip
+    k = shares[0] * min(a.features_per_dim, b.features_per_dim)  # type: ignore[type-var,operator]
+    n = shares[1] * min(a.samples_per_dim, b.samples_per_dim)  # type: ignore[type-var,operator]
+    both: Any = dt.pair_error(a, b, shared_features=k, shared_samples=n)
+    own: list[Any] = [
+        dt.pair_error(one, one, shared_features=one.features_per_dim,
+                      shared_samples=one.samples_per_dim)
+        for one in (a, b)
+    ]  # fmt: skip
+    assert abs(both) <= math.sqrt(own[0] * own[1]) * (1 + 1e-9)
+
+
+def test_the_peak_is_only_within_what_is_shared() -> None:
+    at_peak = learner("peak", ridge=0.0)
+    everything = dt.pair_error(at_peak, at_peak, shared_features=1.0, shared_samples=1.0)
+    assert everything == math.inf
+    for features, samples in ((1.0, 0.0), (0.0, 1.0), (0.9, 1.0), (1.0, 0.9)):
+        part = dt.pair_error(at_peak, at_peak, shared_features=features, shared_samples=samples)
+        assert math.isfinite(part)
+
+
+def test_arrays_broadcast() -> None:
+    a = dt.Learner(features_per_dim=np.array([0.5, 2.0]))
+    found = dt.pair_error(a, dt.Learner(), shared_samples=np.array([[0.0], [1.0]]))
+    assert np.shape(found) == (2, 2)
+    one = dt.Learner(features_per_dim=2.0)
+    assert found[1, 1] == dt.pair_error(one, dt.Learner(), shared_samples=1.0)  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"shared_features": 0.6}, "shared_features must be at most 0.5.*, got 0.6"),
+        ({"shared_samples": 1.1}, "shared_samples must be at most 0.8.*, got 1.1"),
+        ({"shared_samples": -0.1}, r"shared_samples must be in \[0, inf\], got -0.1"),
+        ({"noise": -1.0}, r"noise must be in \[0, 1e\+150\], got -1.0"),
+    ],
+)
+def test_what_cannot_be_shared(arguments: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        dt.pair_error(learner("wide"), learner("narrow"), **arguments)
+
+
+def test_learners_of_one_kind() -> None:
+    spectrum: dict[str, Any] = {"eigenvalues": [1.0], "target_powers": [1.0], "n_features": 3}
+    a = dt.SpectralProblem(**spectrum, n_samples=2)
+    with pytest.raises(TypeError, match="learners must be of one kind, got Learner and Spectral"):
+        dt.pair_error(learner("wide"), a)
+    with pytest.raises(TypeError, match="learners must be Learners or SpectralProblems, got Pro"):
+        dt.pair_error(dt.Problem(), dt.Problem())  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"tail must be the same for all learners, got 0. and 0.1"):
+        dt.pair_error(a, dt.SpectralProblem(**spectrum, n_samples=2, tail=0.1))
+    with pytest.raises(ValueError, match="noise must be left out, as a SpectralProblem has it"):
+        dt.pair_error(a, a, noise=1.0)
+
+
+def test_moments_alone_do_not_tell_how_alike_activations_are() -> None:
+    known = dt.Activation(name="mine", mean=0.0, linear=0.5, nonlinear=0.3)
+    a, b = dt.Learner(activation=known), dt.Learner()
+    assert math.isfinite(dt.pair_error(a, b, shared_samples=1.0))
+    with pytest.raises(ValueError, match="activation must have a function to be compared"):
+        dt.pair_error(a, b, shared_features=1.0)
+
+
+def test_how_alike_activations_are() -> None:
+    relu, even, odd = (dt.activation(name) for name in ("relu", "abs", "tanh"))
+    assert correlation(relu, even) == pytest.approx(1.0, abs=1e-13)
+    assert correlation(relu, odd) == pytest.approx(0.0, abs=1e-13)
+    assert correlation(odd, dt.activation("linear")) == 0.0
+    negative = dt.activation(lambda z: -np.maximum(z, 0.0))
+    assert correlation(relu, negative) == pytest.approx(-1.0, abs=1e-12)
