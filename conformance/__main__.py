@@ -1,49 +1,88 @@
-"""Compare theory and simulation on every curve of the list, and write the page."""
+"""Compare theory and simulation on every curve and case of the lists, and write the page."""
 
 import argparse
 import multiprocessing
 import sys
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from tqdm import tqdm
 
-from conformance.cases import CURVES, Curve
-from conformance.compare import LIMIT, Row, compared
-from conformance.report import report
+from conformance.beyond import BEYOND
+from conformance.cases import CURVES
+from conformance.compare import Row, compared
+from conformance.page import write
+from conformance.report import Report, report
+from conformance.report_beyond import compared_beyond, report_beyond
+
+Found = dict[tuple[Any, int], list[Row]]
+
+
+class Part(NamedTuple):
+    """One part of the page."""
+
+    cases: Sequence[Any]
+    compared: Callable[[Any, int], list[Row]]
+    report: Callable[[Mapping[tuple[Any, int], list[Row]]], Report]
+    place: str  # on the page
+
+
+PARTS = {
+    "curves": Part(CURVES, compared, report, "first"),
+    "beyond": Part(BEYOND, compared_beyond, report_beyond, "second"),
+}
 
 
 def main(arguments: list[str]) -> int:
-    """Simulate every curve for every seed and write the report; 1 if any point disagrees."""
+    """Simulate every case for every seed and write the report.
+
+    1 if any point disagrees, or a negative control goes unnoticed.
+    """
     parser = argparse.ArgumentParser(prog="python -m conformance", description=__doc__)
     parser.add_argument("--seeds", type=int, default=1, help="how many seeds, from 0 (default 1)")
     parser.add_argument("--workers", type=int, default=2, help="processes (default 2)")
     page = Path("docs/conformance.md")
+    parser.add_argument("--part", choices=(*PARTS, "all"), default="all", help="of the page")
     parser.add_argument("--out", type=Path, default=page, help=f"the page to write ({page})")
     chosen = parser.parse_args(arguments)
     for name in ("seeds", "workers"):
         if getattr(chosen, name) < 1:
             parser.error(f"{name} must be at least 1, got {getattr(chosen, name)}")
-    jobs = [(curve, seed) for seed in range(chosen.seeds) for curve in CURVES]
-    found: dict[tuple[Curve, int], list[Row]] = {}
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(chosen.workers, mp_context=context) as pool:
-        futures = {pool.submit(compared, *job): job for job in jobs}
-        for done in tqdm(as_completed(futures), total=len(jobs), unit="curve"):
+    code = 0
+    for name, part in PARTS.items():
+        if chosen.part in (name, "all"):
+            made = _made(part, chosen.seeds, chosen.workers, chosen.out)
+            print(f"{chosen.out}, {name}: largest |z| {made.worst:.2f}")
+            if not made.noticed:
+                print(f"{chosen.out}, {name}: a negative control went unnoticed")
+            code = code if made.agrees and made.noticed else 1
+    return code
+
+
+def _made(part: Part, seeds: int, workers: int, out: Path) -> Report:
+    """Make one part of the page, which grows seed by seed."""
+    jobs = [(case, seed) for seed in range(seeds) for case in part.cases]
+    found: Found = {}
+    made, context = None, multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(workers, mp_context=context) as pool:
+        futures = {pool.submit(part.compared, *job): job for job in jobs}
+        for done in tqdm(as_completed(futures), total=len(jobs), unit="case"):
             found[futures[done]] = done.result()
-            worst = _write(found, chosen.out)
-    print(f"{chosen.out}: largest |z| {worst:.2f}")
-    return 0 if worst < LIMIT else 1
+            made = _written(part, found, out)
+    assert made is not None  # the last seed is complete
+    return made
 
 
-def _write(found: dict[tuple[Curve, int], list[Row]], out: Path) -> float:
-    """Write what is known of the seeds that are complete; return the largest |z| of them."""
-    seeds = {s for _, s in found if all((curve, s) in found for curve in CURVES)}
+def _written(part: Part, found: Found, out: Path) -> Report | None:
+    """Write what is known of the seeds that are complete; nothing while none is."""
+    seeds = {s for _, s in found if all((case, s) in found for case in part.cases)}
     if not seeds:
-        return 0.0
-    text, worst = report({key: rows for key, rows in found.items() if key[1] in seeds})
-    out.write_text(text, encoding="utf-8")
-    return worst
+        return None
+    made = part.report({key: rows for key, rows in found.items() if key[1] in seeds})
+    write(out, **{part.place: made.text})
+    return made
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ is compared in standard errors, t, and as the normal score z of the same probabi
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -52,9 +52,11 @@ class Row:
 
     @property
     def t(self) -> float:
-        """The deviation in standard errors; 0 where both are exactly zero."""
+        """The deviation in standard errors; 0 where theory and simulation are exactly the same."""
         off = self.value - self.theory
-        return off / self.error if self.error else math.copysign(math.inf, off) if off else 0.0
+        if self.error:
+            return off / self.error
+        return math.copysign(math.inf, off) if off else 0.0
 
     @property
     def z(self) -> float:
@@ -91,33 +93,40 @@ def compared(
             theory = np.array([np.broadcast_to(getattr(e, part), len(curve.ratios)) for e in exact])
             means = np.array([getattr(f, part).value for f in found]) - theory[1:] + theory[0]
             errors = np.array([getattr(f, part).standard_error for f in found])
-            value, error = WEIGHTS @ means, np.sqrt(WEIGHTS**2 @ errors**2)
-            freedom = _freedom((WEIGHTS[:, None] * errors) ** 2, sizes.draws)
-            for k in range(len(curve.ratios)):
+            for k, ratio in enumerate(curve.ratios):
                 rows.append(
-                    Row(
-                        ratio=curve.ratios[k],
-                        scheme=scheme,
-                        members=members,
-                        part=part,
-                        theory=float(theory[0, k]),
-                        means=tuple(means[:, k].tolist()),
-                        errors=tuple(errors[:, k].tolist()),
-                        value=float(value[k]),
-                        error=float(error[k]),
-                        freedom=float(freedom[k]),
+                    extrapolated(
+                        ratio, scheme, members, part,
+                        theory=float(theory[0, k]), means=means[:, k], errors=errors[:, k],
+                        sizes=sizes,
                     )
-                )
+                )  # fmt: skip
     return sorted(rows, key=lambda row: curve.ratios.index(row.ratio))
 
 
-def _freedom(variances: Values, draws: Sequence[int]) -> Values:
+def extrapolated(
+    ratio: float, scheme: str, members: float, part: str, *, theory: float, means: Values,
+    errors: Values, sizes: Sizes,
+) -> Row:  # fmt: skip
+    """One quantity at three sizes, taken to infinite size."""
+    return Row(
+        ratio=ratio,
+        scheme=scheme,
+        members=members,
+        part=part,
+        theory=theory,
+        means=tuple(means.tolist()),
+        errors=tuple(errors.tolist()),
+        value=float(WEIGHTS @ means),
+        error=float(np.sqrt(WEIGHTS**2 @ errors**2)),
+        freedom=_freedom((WEIGHTS * errors) ** 2, sizes.draws),
+    )
+
+
+def _freedom(variances: Values, draws: Sequence[int]) -> float:
     """Degrees of freedom of a sum of independent variances, by Welch and Satterthwaite."""
-    each = np.array(draws)[:, None] - 1
-    total = variances.sum(axis=0)
-    with np.errstate(invalid="ignore"):
-        freedom = total**2 / np.sum(variances**2 / each, axis=0)
-    return np.asarray(np.where(total > 0, freedom, each.sum()))
+    each, total = np.array(draws) - 1, float(variances.sum())
+    return total**2 / float(np.sum(variances**2 / each)) if total > 0 else float(each.sum())
 
 
 def _quantities() -> list[tuple[str, float, tuple[str, ...]]]:
@@ -127,6 +136,27 @@ def _quantities() -> list[tuple[str, float, tuple[str, ...]]]:
         ("ensemble", k, every if k == 1 else ("noise", "initialization", "total")) for k in MEMBERS
     ]
     return found + [("divide", k, every) for k in DIVIDED]
+
+
+def agree(rows: Iterable[Row]) -> bool:
+    """Whether theory and simulation agree on every row; one that is not a number does not."""
+    return all(abs(row.z) < LIMIT for row in rows)
+
+
+def largest(rows: Iterable[Row]) -> float:
+    """The largest |z|; not a number if any is."""
+    return float(np.max([abs(row.z) for row in rows]))
+
+
+def noticed(rows: Sequence[Row]) -> bool:
+    """Whether a wrong theory, for a negative control, is told from the simulation."""
+    return any(abs(row.z) > LIMIT for row in rows)
+
+
+def told(rows: Sequence[Row]) -> str:
+    """How clearly, in words."""
+    wrong, worst = sum(abs(row.z) > LIMIT for row in rows), max(abs(row.t) for row in rows)
+    return f"{wrong} of {len(rows)} rows have |z| > {LIMIT:g}, the largest |t| is {worst:.0f}"
 
 
 def shrinking(rows: list[Row]) -> tuple[float, float, int]:

@@ -18,7 +18,60 @@ import doubletrouble as dt
         ({"seed": -1}, "seed must be a whole number of at least 0 and below 4294967296, got -1"),
         ({"dim": 0}, "dim must be a whole number in"),
         ({"dim": 0.5}, "dim must be a whole number in"),
-        ({"schemes": ("bag",)}, "schemes must be among ensemble, divide, got 'bag'"),
+        (
+            {"schemes": ("bag",)},
+            "schemes must be among ensemble, divide, subbag, bootstrap, feature_bank, got 'bag'",
+        ),
+        ({"schemes": "subbag"}, "fraction must be given for scheme 'subbag', got None"),
+        ({"fraction": 0.5}, "fraction must be left out without scheme 'subbag', got 0.5"),
+        ({"schemes": "subbag", "fraction": 0.0}, "fraction must be in \\(0, 1\\], got 0.0"),
+        ({"schemes": "subbag", "fraction": 1.5}, "fraction must be in \\(0, 1\\], got 1.5"),
+        (
+            {"schemes": "subbag", "fraction": 0.01},
+            "fraction must be large enough for one of N = 10 samples, got 0.01",
+        ),
+        ({"schemes": "feature_bank"}, "bank_per_dim must be given for scheme 'feature_bank'"),
+        ({"bank_per_dim": 5.0}, "bank_per_dim must be left out without scheme 'feature_bank'"),
+        (
+            {"schemes": "feature_bank", "bank_per_dim": 1.5},
+            "bank_per_dim must be at least features_per_dim, which is 2, got 1.5",
+        ),
+        (
+            {"schemes": "feature_bank", "bank_per_dim": 3.0, "widths": [1.0, 4.0]},
+            "bank_per_dim must be at least features_per_dim, which is 4, got 3.0",
+        ),
+        ({"schemes": "feature_bank", "bank_per_dim": -1.0}, "bank_per_dim must be in"),
+        (
+            {
+                "model": "kernel",
+                "problem": dt.Problem(features_per_dim=math.inf),
+                "schemes": "feature_bank",
+                "bank_per_dim": math.inf,
+            },
+            "schemes must be without a bank for model 'kernel', got 'feature_bank'",
+        ),
+        ({"times": [1.0, -1.0]}, "times must be in \\[0, inf\\], got -1.0 at index 1"),
+        ({"times": []}, "times must not be empty"),
+        (
+            {
+                "model": "kernel",
+                "problem": dt.Problem(features_per_dim=math.inf),
+                "times": [1.0],
+            },
+            "times must be left out for model 'kernel', whose infinitely many features",
+        ),
+        (
+            {
+                "problem": dt.Problem(features_per_dim=0.6, ridge=0.0),
+                "schemes": "subbag",
+                "fraction": 0.5,
+            },
+            "ridge must be at least 1e-12 where P = 6 features meet 5 samples",
+        ),
+        (
+            {"problem": dt.Problem(features_per_dim=0.6, ridge=0.0), "schemes": "bootstrap"},
+            "ridge must be at least 1e-12 where P = 6 features meet the 6 ± 1 different samples",
+        ),
         ({"device": "abacus"}, "device must be 'cpu', 'torch' or a device torch has"),
         ({"model": "kernel"}, "features_per_dim must be inf for model 'kernel', got 2.0"),
         (
@@ -91,6 +144,9 @@ def test_bad_input(changes: dict[str, Any], message: str) -> None:
         ({"n_members": ([1, 2],)}, "n_members must be one number, got \\[1, 2\\]"),
         ({"center": "false"}, "center must be true or false, got 'false'"),
         ({"widths": "abc"}, "widths must be a sequence of numbers, got 'abc'"),
+        ({"times": 3.0}, "times must be a sequence of numbers, got 3.0"),
+        ({"schemes": "subbag", "fraction": [0.5]}, "fraction must be one number, got \\[0.5\\]"),
+        ({"schemes": "subbag", "fraction": "half"}, "fraction must be a number"),
         ({"widths": iter([1.0])}, "widths must be a sequence of numbers, got"),
     ],
 )
@@ -112,3 +168,14 @@ def test_one_value_is_as_good_as_a_sequence() -> None:
     many = dt.simulate(problem, dim=10, n_data=2, n_init=2, n_members=iter([2]), schemes=["divide"])
     assert list(one.divided) == [2.0]
     assert one.error(2, "divide") == many.error(2, "divide")
+
+
+def test_a_bootstrap_far_from_its_peak_needs_no_ridge() -> None:
+    """Of 100 samples 63 ± 3 are different: 20 features, or 200, never meet as many."""
+    for width in (0.2, 2.0):
+        problem = dt.Problem(features_per_dim=width, ridge=0.0)
+        run = dt.simulate(problem, dim=100, n_data=2, n_init=2, schemes="bootstrap")
+        assert 0 < run.error(2, "bootstrap").total.value < 20
+    near = dt.Problem(features_per_dim=0.8, ridge=0.0)
+    with pytest.raises(ValueError, match=r"^ridge must be .* the 63 ± 3 different samples"):
+        dt.simulate(near, dim=100, n_data=2, n_init=2, schemes="bootstrap")

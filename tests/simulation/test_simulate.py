@@ -96,7 +96,7 @@ def test_many_test_points_approach_the_exact_average(
     options: dict[str, Any] = {"dim": 8, "n_data": 2, "n_init": 2}
     monkeypatch.setattr("doubletrouble.simulation.draw.drawn_data", data_first)
     exact = dt.simulate(problem, test="exact", **options)
-    monkeypatch.setattr("doubletrouble.simulation.plan._test_points", lambda *_: 200_000)
+    monkeypatch.setattr("doubletrouble.simulation.plan.n_test_points", lambda *_: 200_000)
     sampled = dt.simulate(problem, test="sample", **options)
     for term, values in exact.draws.items():
         np.testing.assert_allclose(sampled.draws[term], values, rtol=0.02, atol=2e-3)

@@ -48,7 +48,7 @@ def gaussian_features(
 ) -> Features:  # fmt: skip
     """One set of features of the Gaussian model."""
     n, dim = data[0].shape
-    linear = activation.linear * _weights(rng, n_features, dim, place)
+    linear = activation.linear * drawn_weights(rng, n_features, dim, place)
     mean = 0.0 if center else activation.mean
     train = [
         x @ linear.T + activation.nonlinear * place.normals(rng, (n, n_features)) + mean
@@ -66,8 +66,8 @@ def true_features(
 ) -> list[Features]:  # fmt: skip
     """All sets of true random features; their remainder at `test` points, or exact if None."""
     dim = data[0].shape[1]
-    thetas = [_weights(rng, n_features, dim, place) for _ in range(n_init)]
-    linears = [_linear_part(theta, slope, place) for theta in thetas]
+    thetas = [drawn_weights(rng, n_features, dim, place) for _ in range(n_init)]
+    linears = [linear_part(theta, slope, place) for theta in thetas]
     mean = activation.mean if center else 0.0
 
     def phi(x: Array, theta: Array) -> Array:
@@ -89,11 +89,12 @@ def true_features(
     return found
 
 
-def _weights(rng: np.random.Generator, n_features: int, dim: int, place: Place) -> Array:
+def drawn_weights(rng: np.random.Generator, n_features: int, dim: int, place: Place) -> Array:
+    """θ/√D of every feature."""
     return place.normals(rng, (n_features, dim)) / math.sqrt(dim)
 
 
-def _linear_part(theta: Array, slope: Slope, place: Place) -> Array:
+def linear_part(theta: Array, slope: Slope, place: Place) -> Array:
     """V = E_x φ(x) xᵀ."""
     xp = array_namespace(theta)
     return place.put(slope(place.take(xp.sum(theta * theta, axis=1))))[:, None] * theta

@@ -16,12 +16,14 @@ from typing import NamedTuple
 import numpy as np
 from array_api_compat import array_namespace
 
-from doubletrouble.simulation.draw import Draw, Setting, drawn_data, empty_draw
+from doubletrouble.simulation.draw import empty_draw
 from doubletrouble.simulation.features import centred_overlap
-from doubletrouble.simulation.learner import fitted
+from doubletrouble.simulation.learner import Fit, fitted
 from doubletrouble.simulation.overlap import closed_form
 from doubletrouble.simulation.place import Array
-from doubletrouble.simulation.result import CURVED
+from doubletrouble.simulation.resampling import Choice, chosen, generators, paired_zeros
+from doubletrouble.simulation.result import CURVED, PAIRED, PAIRED_CURVED
+from doubletrouble.simulation.setting import Draw, Resampling, Setting, Table, drawn_data
 from doubletrouble.simulation.teacher import PAIRS, Curvature
 from doubletrouble.simulation.terms import Data, Terms, dot
 
@@ -34,11 +36,15 @@ def kernel_draw(at: Setting, rng: np.random.Generator) -> Draw:
     for parts, terms in found.items():
         for rows in at.blocks(parts, rng):
             data = whole.rows(rows)
-            fits = [_students(at, x, test) for x in data.inputs]
+            fits = [_students(at, x, test, x.shape[0]) for x in data.inputs]
             for r, students in enumerate(zip(*fits, strict=True)):
                 for name, value in _terms(students, data, test).items():
                     terms[name][:, r] += value / parts  # whatever the number of infinite widths
-    return found
+    apart = generators(rng)
+    resampled = {
+        one.scheme: _resampled(at, one, whole, test, apart[one.scheme]) for one in at.resampled
+    }
+    return Draw(found, resampled)
 
 
 class _Maps(NamedTuple):
@@ -49,19 +55,27 @@ class _Maps(NamedTuple):
     linear_sampled: Array  # (·, T)
 
 
-def _students(at: Setting, x: Array, test: Array) -> list[_Maps]:
-    """What each ridge makes of the labels of one data set."""
+def _students(
+    at: Setting, inputs: Array, test: Array, size: int, choice: Choice | None = None
+) -> list[_Maps]:
+    """What each ridge makes of the labels of one data set, or of `size` samples chosen from it."""
     known = closed_form(at.activation)
     assert known is not None  # asked at the door
+    x = inputs if choice is None else inputs[choice.rows]
     xp, scaled = array_namespace(x), x / math.sqrt(at.dim)
     mean = at.activation.mean if at.center else 0.0
     gram = centred_overlap(known, scaled, scaled, mean)
     to_test = centred_overlap(known, scaled, test / math.sqrt(at.dim), mean)
-    deltas = [x.shape[0] * ridge / at.dim for ridge in at.ridges]
-    one = fitted(gram, xp.concat([to_test, x], axis=1), deltas)
+    right = xp.concat([to_test, x], axis=1)
+    if choice is not None:
+        gram, right = gram * (choice.roots * choice.roots.T), choice.roots * right
+    fits = [Fit(size * ridge / at.dim) for ridge in at.ridges]
+    one = fitted(gram, right, fits)
     students = []
-    for delta in deltas:
-        response = one.respond(delta)  # (N, T + D)
+    for fit in fits:
+        response = one.respond(fit)  # (N, T + D)
+        if choice is not None:
+            response = choice.embedded(response)
         linear = response[:, at.n_test :] * (at.activation.linear**2 / at.dim)
         students.append(_Maps(response[:, : at.n_test], linear, linear @ test.T))
     return students
@@ -75,20 +89,30 @@ def _product(a: _Maps, b: _Maps, metric: Array | None = None) -> float:
     return difference / n_test + dot(left.linear, b.linear)
 
 
-def _terms(noise: Sequence[_Maps], data: Data, test: Array) -> Terms:
-    xp, (n_test, dim) = array_namespace(test), test.shape
-    teachers = [
+def _taught(noise: Sequence[_Maps], data: Data) -> list[_Maps]:
+    """What is made of teachers, on each data set."""
+    return [
         _Maps(*(x.T @ part for part in maps)) for x, maps in zip(data.inputs, noise, strict=True)
     ]
+
+
+def _overlap(teachers: Sequence[_Maps], test: Array) -> float:
+    """The mean overlap of a student with its teacher."""
+    xp, (n_test, dim) = array_namespace(test), test.shape
     overlaps = [
         dot(t.sampled - t.linear_sampled, test.T) / n_test + float(xp.linalg.trace(t.linear))
         for t in teachers
     ]
+    return float(sum(overlaps) / len(overlaps) / dim)
+
+
+def _terms(noise: Sequence[_Maps], data: Data, test: Array) -> Terms:
+    dim, teachers = test.shape[1], _taught(noise, data)
     power = sum(_product(t, t) for t in teachers) / 2 / dim
     response = sum(_product(n, n) for n in noise) / 2
     apart = _product(teachers[0], teachers[1]) / dim
     terms = {
-        "psi1": sum(overlaps) / 2 / dim,
+        "psi1": _overlap(teachers, test),
         "psi2_vanilla": power,
         "psi3_vanilla": response,
         "psi2_ensemble": power,
@@ -105,9 +129,56 @@ def _curved_terms(noise: Sequence[_Maps], bent: Curvature) -> Terms:
         _product(noise[i], noise[k], block)
         for (i, k), block in zip(PAIRS, bent.blocks, strict=True)
     )
+    power = (first + second) / 2
+    return dict(zip(CURVED, (_curved_overlap(noise, bent), power, power, between), strict=True))
+
+
+def _curved_overlap(noise: Sequence[_Maps], bent: Curvature) -> float:
+    assert bent.to_test is not None
     overlaps = (
-        dot(seen, maps.sampled - maps.linear_sampled) / seen.shape[1]
+        dot(seen, maps.sampled - maps.linear_sampled) / int(seen.shape[1])
         for seen, maps in zip(bent.to_test, noise, strict=True)
     )
-    power = (first + second) / 2
-    return dict(zip(CURVED, (sum(overlaps) / 2, power, power, between), strict=True))
+    return sum(overlaps) / 2
+
+
+# --- members with samples of their own -----------------------------------------------------------
+
+
+def _resampled(
+    at: Setting, one: Resampling, data: Data, test: Array, rng: np.random.Generator
+) -> Table:
+    """Two members on each data set; a twin, with other features, is the same learner."""
+    size, terms = int(one.size), paired_zeros(at)
+    fits = []
+    for x in (*data.inputs, *data.inputs):
+        fits.append(_students(at, x, test, size, chosen(one, at, rng, x)))
+    for r, (first, second, third, fourth) in enumerate(zip(*fits, strict=True)):
+        for name, value in _paired(((first, second), (third, fourth)), data, test).items():
+            terms[name][:, r] = value
+    return terms
+
+
+def _paired(members: Sequence[Sequence[_Maps]], data: Data, test: Array) -> Terms:
+    """Every term; `members` are two, each on both data sets."""
+    dim, bent = test.shape[1], data.curvature
+    teachers = [_taught(maps, data) for maps in members]
+    powers = [power / dim for power in _kinds(teachers)]
+    overlap = sum(_overlap(both, test) for both in teachers) / 2
+    terms = dict(zip(PAIRED, (overlap, *powers, *_kinds(members)[:3]), strict=True))
+    if bent:
+        seen = sum(_curved_overlap(maps, bent) for maps in members) / 2
+        terms |= dict(zip(PAIRED_CURVED, (seen, *_kinds(members, bent.blocks)), strict=True))
+    return terms
+
+
+def _kinds(
+    members: Sequence[Sequence[_Maps]], metrics: Sequence[Array] | None = None
+) -> tuple[float, float, float, float]:
+    """Mean products: same, twin, other, apart."""
+    one, two = members
+    at = dict(zip(PAIRS, metrics or [None] * len(PAIRS), strict=True))
+    same = sum(_product(m[i], m[i], at[i, i]) for m in members for i in range(2)) / 4
+    other = sum(_product(one[i], two[i], at[i, i]) for i in range(2)) / 2
+    apart = sum(_product(a[0], b[1], at[0, 1]) for a in members for b in members) / 4
+    return same, same, other, apart

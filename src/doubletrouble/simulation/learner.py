@@ -8,8 +8,13 @@ O (P × R): the outputs for labels y are Wᵀ y with
       = Φ (Φᵀ Φ + alpha)⁻¹ O        otherwise
 
 One ridge takes a linear solve. Several, or one near zero, take one eigendecomposition.
+
+Gradient flow from zero, da/dt = (Φᵀ (y - Φ a) - alpha a)/D, has fitted the share 1 - exp(-t x/D) of
+what the ridge would at time t, on a mode of eigenvalue e with x = e + alpha: the same
+eigendecomposition serves every time, too.
 """
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -18,6 +23,13 @@ from array_api_compat import array_namespace
 from doubletrouble.simulation.place import Array, positive_solve
 
 _NEGLIGIBLE = 1e-10  # of the mean eigenvalue: a smaller alpha is left to the eigendecomposition
+
+
+class Fit(NamedTuple):
+    """How a fit is made: its penalty alpha, and the time t/D that it is given."""
+
+    alpha: float
+    time: float = math.inf
 
 
 class Modes(NamedTuple):
@@ -29,22 +41,22 @@ class Modes(NamedTuple):
 
 
 class Learner(NamedTuple):
-    """One fit: `respond(alpha)` gives its W."""
+    """Fits to the same features: `respond` gives the W of one."""
 
     gram: Array  # (m, m) of the smaller side
     right: Array  # (m, R), what the inverse is applied to
     lift: Array | None  # Φ where the smaller side is that of the features
-    modes: Modes | None  # where several ridges share a factorization
+    modes: Modes | None  # where several fits share a factorization
 
-    def respond(self, alpha: float) -> Array:
+    def respond(self, fit: Fit) -> Array:
         """Return W, (N, R): what each output makes of each label."""
         xp = array_namespace(self.gram)
         if self.modes is None:
             eye = xp.eye(self.gram.shape[0], dtype=self.gram.dtype, device=self.gram.device)
-            inner = positive_solve(self.gram + alpha * eye, self.right)
+            inner = positive_solve(self.gram + fit.alpha * eye, self.right)
         else:
             values, vectors, seen = self.modes
-            inner = (vectors * gains(values, alpha)) @ seen
+            inner = (vectors * gains(values, fit)) @ seen
         return inner if self.lift is None else self.lift @ inner
 
 
@@ -56,9 +68,9 @@ class Sums(NamedTuple):
 
 
 def learner(
-    features: Array, outputs: Array, own: float, alphas: Sequence[float], sums: Sums | None = None
+    features: Array, outputs: Array, own: float, fits: Sequence[Fit], sums: Sums | None = None
 ) -> Learner:
-    """Prepare a fit of features (N, P) for every alpha.
+    """Prepare all fits of features (N, P).
 
     `own` adds an output of that size for each feature, in columns after those of `outputs`.
     """
@@ -72,17 +84,15 @@ def learner(
         extra, lift = xp.eye(p, dtype=features.dtype, device=features.device), features
     if own:
         right = xp.concat([right, own * extra], axis=1)
-    return fitted(gram, right, alphas, lift)
+    return fitted(gram, right, fits, lift)
 
 
-def fitted(
-    gram: Array, right: Array, alphas: Sequence[float], lift: Array | None = None
-) -> Learner:
-    """Prepare (gram + alpha)⁻¹ right for every alpha."""
+def fitted(gram: Array, right: Array, fits: Sequence[Fit], lift: Array | None = None) -> Learner:
+    """Prepare (gram + alpha)⁻¹ right for every fit."""
     xp = array_namespace(gram)
     floor = _NEGLIGIBLE * float(xp.linalg.trace(gram)) / gram.shape[0]
     modes = None
-    if len(alphas) > 1 or min(alphas) < floor:
+    if len(fits) > 1 or fits[0].alpha < floor or math.isfinite(fits[0].time):
         values, vectors = xp.linalg.eigh(gram)
         modes = Modes(xp.clip(values, 0.0, None), vectors, vectors.T @ right)
     return Learner(gram, right, lift, modes)
@@ -94,9 +104,13 @@ def accumulated(features: Array, outputs: Array, before: Sums | None = None) -> 
     return Sums(gram, reached) if before is None else Sums(before[0] + gram, before[1] + reached)
 
 
-def gains(values: Array, alpha: float) -> Array:
-    """1/(e + alpha) on the modes of a Gram matrix; empty modes are left alone as alpha → 0."""
+def gains(values: Array, fit: Fit) -> Array:
+    """(1 - exp(-t x/D))/x with x = e + alpha, on the modes of a Gram matrix.
+
+    Modes that are empty but for rounding are left alone: there is nothing on them to be learned.
+    """
     xp = array_namespace(values)
     floor = values.shape[0] * xp.finfo(values.dtype).eps * float(xp.max(values))
-    total = values + alpha
-    return xp.where(total > floor, 1 / xp.where(total > floor, total, 1.0), 0.0)
+    total = values + fit.alpha
+    found = xp.where(total > floor, 1 / xp.where(total > floor, total, 1.0), 0.0)
+    return found if math.isinf(fit.time) else -xp.expm1(-fit.time * total) * found

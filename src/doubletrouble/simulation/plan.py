@@ -20,17 +20,19 @@ from doubletrouble.parameters import (
     whole_number,
 )
 from doubletrouble.problems import Problem
+from doubletrouble.sharing import RESAMPLED
+from doubletrouble.sharing import SCHEMES as SCHEMES  # of the paper; `RESAMPLED` are further ones
 from doubletrouble.simulation.overlap import CLOSED, closed_form
 from doubletrouble.simulation.place import DTYPES
 from doubletrouble.simulation.precision import refuse_too_small
+from doubletrouble.simulation.schemes import resamplings
+from doubletrouble.simulation.setting import Resampling
+from doubletrouble.simulation.square import refuse_square
 
 MODELS = ("features", "gaussian", "kernel")
-SCHEMES = ("ensemble", "divide")
 TESTS = ("auto", "exact", "sample")
 
 Axis: TypeAlias = Sequence[float] | FloatArray
-
-_VANISHING = 1e-12  # a ridge that does not keep a square fit from blowing up
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +44,8 @@ class Plan:
     n_samples: int
     widths: tuple[float, ...]  # P, in the order asked for; (inf,) for the kernel
     divided: tuple[float, ...]  # K, wherever data are divided among K learners
+    resampled: tuple[Resampling, ...]
+    times: FloatArray | None  # of gradient flow; None: ridge regression
     n_test: int  # test points to sample; 0: the average over them is exact
 
     @property
@@ -57,37 +61,62 @@ class Plan:
     @property
     def shape(self) -> tuple[int, ...]:
         """Of the results of one draw."""
-        return self.problem.shape
+        times = () if self.times is None else self.times.shape
+        return np.broadcast_shapes(self.problem.shape, times)
+
+    def size_of(self, scheme: str) -> float | None:
+        """How much members draw by a scheme; None if it is not asked for."""
+        return next((one.size for one in self.resampled if one.scheme == scheme), None)
 
 
 def plan(
     problem: Problem, *, dim: int, model: str, n_data: int, n_init: int,
     n_members: float | Iterable[float], schemes: str | Iterable[str], seed: int, test: str,
     center: bool, dtype: str, widths: Axis | None = None, ridges: Axis | None = None,
+    times: Axis | None = None, fraction: float | None = None, bank_per_dim: float | None = None,
 ) -> Plan:  # fmt: skip
     """Check everything that is asked, together; a `ValueError` says what cannot be simulated."""
     chosen = _listed("schemes", schemes)
     _check_options(model, n_data, n_init, chosen, test, seed, dtype, center)
     members = _members(n_members)
-    at, (D, N, P) = _realized(problem, dim, model, widths, ridges)
-    n_test = 0 if _is_exact(test, at, model, n_init * max(P), N) else _test_points(N)
+    moments = _times(times, model)
+    at, (D, N, P) = _realized(problem, dim, model, widths, ridges, timed=moments is not None)
+    resampled = resamplings(
+        chosen, fraction, bank_per_dim, dim=D, n_samples=N, widths=P
+    )  # fmt: skip
+    if model == "kernel" and "feature_bank" in chosen:
+        raise ValueError("schemes must be without a bank for model 'kernel', got 'feature_bank'")
+    n_test = 0 if _is_exact(test, at, model, n_init * max(P), N) else n_test_points(N)
     found = Plan(
         problem=at, dim=D, n_samples=N, widths=tuple(P),
-        divided=members if "divide" in chosen else (), n_test=n_test,
+        divided=members if "divide" in chosen else (), resampled=resampled, times=moments,
+        n_test=n_test,
     )  # fmt: skip
     if found.divisions[-1] > N:
         raise ValueError(
             f"n_members must be at most N = {N} to divide the data, got {found.divisions[-1]}"
         )
-    sizes = [(N // parts, width) for parts in found.divisions for width in P]
-    for n, width in sizes:
-        if min(found.ridges) < _VANISHING and abs(width - n) <= 1:
-            raise ValueError(
-                f"ridge must be at least {_VANISHING:g} where P = {width:g} features meet {n} "
-                f"samples, since the mean error is infinite without, got {min(found.ridges)!r}"
-            )
+    if moments is None or np.isinf(moments).any():
+        bags = [one.size for one in resampled if one.scheme == "subbag"]
+        for width in P:
+            refuse_square(
+                width, min(found.ridges), [*(N // parts for parts in found.divisions), *bags],
+                bootstrap=N if "bootstrap" in chosen else 0,
+            )  # fmt: skip
     if dtype == "float32":
+        sizes = [(N // parts, width) for parts in found.divisions for width in P]
+        sizes += [(int(one.size), width) for one in resampled if one.size <= N for width in P]
         refuse_too_small(min(found.ridges), at.moments, D, sizes, center)
+    return found
+
+
+def _times(times: Axis | None, model: str) -> FloatArray | None:
+    found = _axis("times", times, glossary.TIME)
+    if found is not None and model == "kernel":
+        raise ValueError(
+            "times must be left out for model 'kernel', whose infinitely many features have "
+            f"learned all they can at any time, got {found.tolist()!r}"
+        )
     return found
 
 
@@ -99,9 +128,10 @@ def _check_options(
     for name, value, known in options:
         if value not in known:
             raise ValueError(f"{name} must be one of {', '.join(known)}, got {value!r}")
+    every = (*SCHEMES, *RESAMPLED)
     for scheme in schemes:
-        if scheme not in SCHEMES:
-            raise ValueError(f"schemes must be among {', '.join(SCHEMES)}, got {scheme!r}")
+        if scheme not in every:
+            raise ValueError(f"schemes must be among {', '.join(every)}, got {scheme!r}")
     whole_number("n_data", n_data, 2)
     whole_number("n_init", n_init, 2)
     whole_number("seed", seed, 0, MOST_SEEDS)
@@ -125,7 +155,8 @@ def _members(n_members: Any) -> tuple[float, ...]:
 
 
 def _realized(
-    problem: Problem, dim: int, model: str, widths: Axis | None, ridges: Axis | None
+    problem: Problem, dim: int, model: str, widths: Axis | None, ridges: Axis | None, *,
+    timed: bool,
 ) -> tuple[Problem, tuple[int, int, list[float]]]:  # fmt: skip
     """The problem at whole P and N, and D, N and every P."""
     if not isinstance(problem, Problem):
@@ -138,6 +169,8 @@ def _realized(
     ridge = _axis("ridges", ridges, glossary.RIDGE)
     if ratios is not None and ridge is not None:
         ratios = ratios[:, None]  # an axis beside that of the ridges
+    if timed:  # another one, for the times
+        ratios, ridge = (axis if axis is None else axis[..., None] for axis in (ratios, ridge))
     asked = replace(
         problem,
         features_per_dim=problem.features_per_dim if ratios is None else ratios,
@@ -170,7 +203,7 @@ def _axis(name: str, values: Axis | None, spec: Parameter) -> FloatArray | None:
     return axis
 
 
-def _test_points(n_samples: int) -> int:
+def n_test_points(n_samples: int) -> int:
     """Enough that sampling them adds little to the spread over draws."""
     return max(64, n_samples // 4)
 
@@ -204,5 +237,5 @@ def _is_exact(test: str, at: Problem, model: str, n_features: float, n_samples: 
             )
         return True
     # F (P J, P J) takes the place of the sampled remainder
-    affordable = n_features <= _test_points(n_samples)
+    affordable = n_features <= n_test_points(n_samples)
     return test == "auto" and known and not at.nonlinear_signal and affordable

@@ -2,7 +2,7 @@
 
 from __future__ import annotations  # help() then shows Numeric, not what it stands for
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import TypeAlias
 
 import numpy as np
@@ -11,6 +11,7 @@ from doubletrouble import glossary
 from doubletrouble.parameters import FloatArray, Value, number
 from doubletrouble.problems import Problem
 from doubletrouble.results import Estimate, PsiTerms
+from doubletrouble.sharing import RESAMPLED as RESAMPLED
 
 Draws: TypeAlias = dict[str, FloatArray]
 """Every Ψ term, one entry for each draw along the first axis."""
@@ -19,6 +20,12 @@ Draws: TypeAlias = dict[str, FloatArray]
 # features and data, data, or nothing.
 LINEAR = ("psi1", "psi2_vanilla", "psi2_ensemble", "psi2_divide")
 CURVED = ("curved_overlap", "curved_vanilla", "curved_ensemble", "curved_divide")
+
+# Where members draw from a common set (`twins`): the overlaps of two that are farther and farther
+# apart.
+_APART = ("same", "twin", "other", "apart")
+PAIRED = ("psi1", *(f"psi2_{how}" for how in _APART), "psi3_same", "psi3_twin", "psi3_other")
+PAIRED_CURVED = ("curved_overlap", *(f"curved_{how}" for how in _APART))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,13 +44,24 @@ class ErrorEstimates:
         return self.total.interval(confidence)
 
     def __str__(self) -> str:
-        """One line a part."""
+        """One line a part, and the total last."""
         if np.ndim(self.total.value):
             return repr(self)
-        parts = ((f.name, getattr(self, f.name)) for f in fields(self))
+        names = [f.name for f in fields(self) if f.name != "total"]
+        parts = ((name, getattr(self, name)) for name in (*names, "total"))
         return "\n".join(
             f"{name:<16} {part.value:12.6g} ± {part.standard_error:.2g}" for name, part in parts
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResampledErrorEstimates(ErrorEstimates):
+    """The test error by cause where members draw samples, or features, from a common set.
+
+    `resampling` is the variance by the choice alone, as in `ResampledErrorTerms`.
+    """
+
+    resampling: Estimate
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -52,7 +70,7 @@ class Simulation:
 
     Where several widths or ridges were asked for, arrays have axes for them after that of the
     draws, and `problem` broadcasts to the same shape: `exact_error(sim.problem)` is the theory
-    for every value here.
+    for every value here. `times` are the last axis: `gradient_flow(sim.problem, sim.times)`.
     """
 
     problem: Problem
@@ -66,6 +84,10 @@ class Simulation:
     dtype: str
     draws: Draws
     divided: dict[float, Draws]  # by the number of learners the data are divided among
+    resampled: dict[str, Draws] = field(default_factory=dict)  # by the scheme
+    fraction: float | None = None  # of the samples, that each member of a subbag has
+    bank_per_dim: float | None = None  # features to choose from
+    times: FloatArray | None = None  # of gradient flow; None: ridge regression
 
     def __repr__(self) -> str:
         """What was simulated, without the draws."""
@@ -83,25 +105,35 @@ class Simulation:
     def error(self, n_members: float = 1, scheme: str = "ensemble") -> ErrorEstimates:
         """The test error of K models averaged, by cause.
 
-        An ensemble may have any number of members. Divided data are simulated for the numbers
-        `simulate` was given; divided among infinitely many, they teach nothing.
+        An ensemble may have any number of members, and so may one that draws samples or features,
+        by a scheme that was simulated; then there is a further part, `resampling`. Divided data
+        are simulated for the numbers `simulate` was given; divided among infinitely many, they
+        teach nothing.
         """
         K = number("n_members", n_members, glossary.N_MEMBERS)
         if scheme == "ensemble":
             return self._parts(self.draws, data=1.0, member=1 / K)
         if scheme == "divide" and K in self.divided:
             return self._parts(self.divided[K], data=1 / K, member=1 / K)
+        if scheme in self.resampled:
+            return self._resampled_parts(self.resampled[scheme], scheme, member=1 / K)
         known = ", ".join(f"{k:g}" for k in self.divided) or "none"
+        others = ", ".join(self.resampled) or "none"
         raise ValueError(
-            f"scheme must be 'ensemble', or 'divide' with n_members simulated ({known}), "
-            f"got {scheme!r} with {K:g}"
+            f"scheme must be 'ensemble', or 'divide' with n_members simulated ({known}), or one "
+            f"more that was simulated ({others}), got {scheme!r} with {K:g}"
         )
+
+    @property
+    def _powers(self) -> tuple[float, ...]:
+        """F², F⋆², τ² and τ̃²."""
+        p = self.problem
+        amplitudes = (p.signal, p.nonlinear_signal, p.noise, p.test_noise)
+        return tuple(float(np.square(v)) for v in amplitudes)
 
     def _parts(self, t: Draws, *, data: float, member: float) -> ErrorEstimates:
         """[dascoli2020] Sec. 5, as in `theory.error`, draw by draw."""
-        p = self.problem
-        powers = (p.signal, p.nonlinear_signal, p.noise, p.test_noise)
-        F2, G2, T2, bayes = (float(np.square(v)) for v in powers)
+        F2, G2, T2, bayes = self._powers
         shared, own = t["psi3_ensemble"], t["psi3_vanilla"] - t["psi3_ensemble"]
         parts = {"noise": T2 * (data * shared + member * own)}
         parts |= {name: np.zeros_like(shared) for name in ("initialization", "sampling", "bias")}
@@ -112,8 +144,36 @@ class Simulation:
                 parts["initialization"] += member * power * (vanilla - ensemble)
                 parts["sampling"] += data * power * (ensemble - divide)
                 parts["bias"] += power * (1 - 2 * overlap + divide)
-        parts["total"] = np.sum(list(parts.values()), axis=0)
-        return ErrorEstimates(**{name: Estimate.of(v) for name, v in parts.items()})
+        return ErrorEstimates(**_estimates(parts))
+
+    def _resampled_parts(self, t: Draws, scheme: str, *, member: float) -> ResampledErrorEstimates:
+        """Each step from one kind of pair to the next is a cause.
+
+        Two members of a bank are twins, so that only what is between a member and its twin falls
+        with their number; two members with samples of their own are not.
+        """
+        F2, G2, T2, bayes = self._powers
+        bank = scheme == "feature_bank"
+        met = t["psi3_twin"] if bank else t["psi3_other"]  # two members
+        parts = {"noise": T2 * (met + member * (t["psi3_same"] - met))}
+        names = ("initialization", "sampling", "bias", "resampling")
+        parts |= {name: np.zeros_like(met) for name in names}
+        parts["bayes"] = bayes + np.zeros_like(met)
+        for power, kinds in ((F2, PAIRED[:5]), (G2, PAIRED_CURVED)):
+            if power:
+                overlap, same, twin, other, apart = (t[name] for name in kinds)
+                alone, beyond = power * member * (same - twin), power * (twin - other)
+                parts["initialization"] += beyond if bank else alone
+                parts["resampling"] += alone if bank else member * beyond
+                parts["sampling"] += power * (other - apart)
+                parts["bias"] += power * (1 - 2 * overlap + apart)
+        return ResampledErrorEstimates(**_estimates(parts))
+
+
+def _estimates(parts: Draws) -> dict[str, Estimate]:
+    """Every part, and their total."""
+    total = np.sum(list(parts.values()), axis=0)
+    return {name: Estimate.of(v) for name, v in {**parts, "total": total}.items()}
 
 
 def untaught(draws: Draws) -> Draws:

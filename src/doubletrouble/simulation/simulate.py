@@ -8,19 +8,21 @@ errors. Means deviate from the theory by O(1/D).
 from __future__ import annotations  # help() then shows Numeric, not what it stands for
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from doubletrouble.problems import Problem
-from doubletrouble.simulation.draw import Draw, Setting, feature_draw
+from doubletrouble.simulation.draw import feature_draw
 from doubletrouble.simulation.features import slope_by_power
 from doubletrouble.simulation.kernel import kernel_draw
 from doubletrouble.simulation.place import Place, in_order
 from doubletrouble.simulation.plan import MODELS, Axis, plan
+from doubletrouble.simulation.progress import shown
 from doubletrouble.simulation.result import Draws, Simulation, untaught
+from doubletrouble.simulation.setting import Setting, Table
 
 
 def simulate(
@@ -28,6 +30,7 @@ def simulate(
     n_members: float | Iterable[float] = (1, 2, 10, math.inf),
     schemes: str | Iterable[str] = ("ensemble",),
     seed: int = 0, device: str = "cpu", widths: Axis | None = None, ridges: Axis | None = None,
+    times: Axis | None = None, fraction: float | None = None, bank_per_dim: float | None = None,
     test: str = "auto", center: bool = True, dtype: str = "float64", progress: bool = True,
 ) -> Simulation:  # fmt: skip
     """Simulate a problem at dimension `dim`, with P and N rounded to whole numbers.
@@ -39,6 +42,11 @@ def simulate(
     - `widths` (values of P/D) and `ridges` (values of λ) replace those of the problem by a whole
       curve each: all values come from the same draws, the results gain an axis for each, and
       `exact_error(sim.problem)` has the same shape. Neighbouring points are correlated.
+    - "subbag" and "bootstrap" among `schemes`: each member draws its own `fraction` of the samples,
+      or as many as there are, with replacement. "feature_bank": each member draws its features
+      from `bank_per_dim`·D common ones. Ensembles of any size follow, with a part `resampling`.
+    - `times` (in the unit of `clock`) stop gradient flow from zero at each time, in the place of
+      ridge regression; they are the last axis of the results, and share one eigendecomposition.
     - `test` says how the average over test points is taken: "exact" by closed forms (relu,
       leaky_relu, abs, erf, sign, sin, cos, linear, quadratic, and the Gaussian model), "sample" at
       sampled points beyond the linear part, which is always exact; "auto" is exact where that is
@@ -58,7 +66,7 @@ def simulate(
     planned = plan(
         problem, dim=dim, model=model, n_data=n_data, n_init=n_init, n_members=n_members,
         schemes=schemes, seed=seed, test=test, center=center, dtype=dtype, widths=widths,
-        ridges=ridges,
+        ridges=ridges, times=times, fraction=fraction, bank_per_dim=bank_per_dim,
     )  # fmt: skip
     at, place = planned.problem, Place(device=device, dtype=dtype)
     order = np.argsort(planned.widths, kind="stable")
@@ -68,7 +76,9 @@ def simulate(
         n_samples=planned.n_samples,
         widths=tuple(planned.widths[k] for k in order),
         ridges=planned.ridges,
+        times=(math.inf,) if planned.times is None else tuple(planned.times.tolist()),
         divisions=planned.divisions,
+        resampled=planned.resampled,
         n_init=n_init,
         n_test=planned.n_test,
         curved=bool(at.nonlinear_signal),
@@ -79,9 +89,13 @@ def simulate(
     draw = kernel_draw if model == "kernel" else feature_draw
     rngs = np.random.default_rng([seed, MODELS.index(model)]).spawn(n_data)
     drawn = in_order(partial(draw, setting), rngs, place)
-    table = list(_shown(drawn, n_data, progress))
+    table = list(shown(drawn, n_data, progress, unit="draw"))
     shape = (n_data, *planned.shape)
-    found = {k: _collected(table, k, np.argsort(order), shape) for k in setting.divisions}
+    back = np.argsort(order)
+    found = {
+        k: _collected([row.divided[k] for row in table], back, shape) for k in table[0].divided
+    }
+    subset, bank = planned.size_of("subbag"), planned.size_of("feature_bank")
     return Simulation(
         problem=at,
         dim=planned.dim,
@@ -96,22 +110,21 @@ def simulate(
         divided={
             k: untaught(found[1]) if math.isinf(k) else found[int(k)] for k in planned.divided
         },
+        resampled={
+            name: _collected([row.resampled[name] for row in table], back, shape)
+            for name in table[0].resampled
+        },
+        fraction=subset and subset / planned.n_samples,
+        bank_per_dim=bank and bank / planned.dim,
+        times=planned.times,
     )
 
 
-def _shown(draws: Iterator[Draw], count: int, progress: bool) -> Iterable[Draw]:
-    """The draws, with a progress bar on a terminal where they take more than two seconds."""
-    from tqdm import tqdm
-
-    quiet = None if progress else True  # None: where there is no terminal
-    return tqdm(draws, total=count, desc="simulate", unit="draw", delay=2, disable=quiet)
-
-
 def _collected(
-    table: Sequence[Draw], parts: int, order: np.ndarray[Any, Any], shape: tuple[int, ...]
+    tables: Sequence[Table], order: np.ndarray[Any, Any], shape: tuple[int, ...]
 ) -> Draws:
-    """Every term of one division, draws foremost, widths in the order asked for."""
+    """Every term of one scheme, draws foremost, widths in the order asked for."""
     return {
-        name: np.array([row[parts][name][order] for row in table]).reshape(shape)
-        for name in table[0][parts]
+        name: np.array([table[name][order] for table in tables]).reshape(shape)
+        for name in tables[0]
     }

@@ -21,7 +21,7 @@ from typing import NamedTuple
 from array_api_compat import array_namespace
 
 from doubletrouble.results import PsiTerms
-from doubletrouble.simulation.learner import Learner
+from doubletrouble.simulation.learner import Fit, Learner
 from doubletrouble.simulation.place import Array
 from doubletrouble.simulation.result import CURVED
 from doubletrouble.simulation.teacher import PAIRS, Curvature
@@ -44,7 +44,7 @@ class Data(NamedTuple):
         return Data((first, second), self.curvature and self.curvature.rows(parts))
 
 
-class _Products:
+class Products:
     """Mean products, between data sets i and k, of maps that share their features or do not.
 
     Outputs after the first `n_shared` are uncorrelated between feature sets by construction.
@@ -62,15 +62,17 @@ class _Products:
         """Take in the maps of one feature set, one for each data set."""
         shared = [m[:, : self.n_shared] for m in maps]
         for i, k in pairs:
-            self.same[i, k] += self._product(i, k, shared)
+            self.same[i, k] += self.product(i, k, shared[i], shared[k])
             if maps[0].shape[1] > self.n_shared:
-                self.own[i, k] += self._product(i, k, [m[:, self.n_shared :] for m in maps])
+                own = [m[:, self.n_shared :] for m in maps]
+                self.own[i, k] += self.product(i, k, own[i], own[k])
         self.sums = [a + b for a, b in zip(self.sums, shared, strict=True)] if self.sums else shared
         self.count += 1
 
-    def _product(self, i: int, k: int, maps: Sequence[Array]) -> float:
+    def product(self, i: int, k: int, left: Array, right: Array) -> float:
+        """Of a map of data set i and one of data set k."""
         metric = self.metrics.get((i, k))
-        return dot(maps[i], maps[k] if metric is None else metric @ maps[k])
+        return dot(left, right if metric is None else metric @ right)
 
     def together(self, i: int, k: int) -> float:
         """The same features."""
@@ -79,56 +81,54 @@ class _Products:
     def apart(self, i: int, k: int) -> float:
         """Different features."""
         pairs = self.count * (self.count - 1)
-        return (self._product(i, k, self.sums) - self.same[i, k]) / pairs
+        return (self.product(i, k, self.sums[i], self.sums[k]) - self.same[i, k]) / pairs
 
 
-def draw_terms(
-    learners: Iterable[Pair], data: Data, alphas: tuple[float, float], n_shared: int
-) -> Terms:
+def draw_terms(learners: Iterable[Pair], data: Data, fits: tuple[Fit, Fit], n_shared: int) -> Terms:
     """Every Ψ term of one draw; the j-th learners are trained with features j on each data set.
 
-    `alphas` are those of the two data sets. The first `n_shared` outputs, the linear ones foremost,
+    `fits` are those of the two data sets. The first `n_shared` outputs, the linear ones foremost,
     mean the same for all learners.
     """
     xp, dim, bent = array_namespace(data.inputs[0]), data.inputs[0].shape[1], data.curvature
-    teachers, noises = _Products(n_shared), _Products(n_shared)
-    curved = _Products(n_shared, bent.blocks) if bent else None
+    teachers, noises = Products(n_shared), Products(n_shared)
+    curved = Products(n_shared, bent.blocks) if bent else None
     overlap = curved_overlap = 0.0
     for pair in learners:
-        noise = [one.respond(alpha) for one, alpha in zip(pair, alphas, strict=True)]  # (N, R)
+        noise = [one.respond(fit) for one, fit in zip(pair, fits, strict=True)]  # (N, R)
         teacher = [x.T @ w for x, w in zip(data.inputs, noise, strict=True)]  # (D, R)
         overlap += sum(float(xp.linalg.trace(m[:, :dim])) for m in teacher) / 2
         teachers.add(teacher)
         noises.add(noise, ((0, 0), (1, 1)))
         if curved and bent:
             curved.add(noise)
-            curved_overlap += _seen(bent, [w[:, dim:n_shared] for w in noise])
+            curved_overlap += bent_overlap(bent, [w[:, dim:n_shared] for w in noise])
     terms = {
         "psi1": overlap / teachers.count / dim,
-        "psi2_vanilla": _mean(teachers.together) / dim,
-        "psi3_vanilla": _mean(noises.together),
-        "psi2_ensemble": _mean(teachers.apart) / dim,
-        "psi3_ensemble": _mean(noises.apart),
+        "psi2_vanilla": over_data(teachers.together) / dim,
+        "psi3_vanilla": over_data(noises.together),
+        "psi2_ensemble": over_data(teachers.apart) / dim,
+        "psi3_ensemble": over_data(noises.apart),
         "psi2_divide": teachers.apart(0, 1) / dim,
         "psi2_features": teachers.together(0, 1) / dim,
     }
     if curved:
         values = (
             curved_overlap / curved.count,
-            _mean(curved.together),
-            _mean(curved.apart),
+            over_data(curved.together),
+            over_data(curved.apart),
             curved.apart(0, 1),
         )
         terms |= dict(zip(CURVED, values, strict=True))
     return terms
 
 
-def _mean(product: Callable[[int, int], float]) -> float:
+def over_data(product: Callable[[int, int], float]) -> float:
     """Over the two data sets."""
     return (product(0, 0) + product(1, 1)) / 2
 
 
-def _seen(bent: Curvature, responses: Sequence[Array]) -> float:
+def bent_overlap(bent: Curvature, responses: Sequence[Array]) -> float:
     """The overlap of the quadratic teacher with what is learned of it, at test points."""
     if bent.to_test is None:
         return 0.0

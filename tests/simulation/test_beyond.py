@@ -1,0 +1,170 @@
+"""Simulations beyond the paper against formulas written down again, in standard errors.
+
+Every scheme of resampling, gradient flow and unequal learners, on the cases of `conformance` at
+smaller sizes, extrapolated in 1/D. The formulas of `pair_oracle` share nothing with the library's
+theory, and both must agree. The seed comes from DOUBLETROUBLE_SEED, 0 unless set.
+"""
+
+import math
+import os
+from typing import Any
+
+import numpy as np
+import pytest
+
+import doubletrouble as dt
+from conformance.beyond import BEYOND, MEMBERS, Case, Flow, Resampled, Unequal
+from conformance.compare import Sizes, extrapolated, noticed
+from conformance.controls import CONTROLS, FEW, NARROW, Control
+from conformance.theory import EVERY, Library, Parts
+from doubletrouble.problems import Learner
+from tests.pair_oracle import Level, Point, level, product, rest
+
+SEED = int(os.environ.get("DOUBLETROUBLE_SEED", "0"))
+SMALL = Sizes(dims=(40, 80, 160), draws=(24, 14, 10))
+FAR = 1e9  # features per dimension that are as good as infinitely many
+
+
+def point(problem: Any) -> Point:
+    psi1 = float(problem.features_per_dim)
+    return Point(
+        psi1=psi1 if math.isfinite(psi1) else FAR,
+        psi2=float(problem.samples_per_dim),
+        ridge=float(problem.ridge),
+        name=str(problem.activation),
+        noise=float(problem.noise),
+    )
+
+
+def half(one: Any) -> Level:
+    return level(one.features_per_dim, one.samples_per_dim, one.ridge, one.activation)
+
+
+class Formula:
+    """The formulas of `pair_oracle` as a theory to compare with."""
+
+    def error(self, problem: dt.Problem, members: float, scheme: str, options: Parts) -> Parts:
+        found = point(problem).error(scheme, members, **options)
+        if problem.features_per_dim == math.inf:
+            found["initialization"] = 0.0  # what is left by so many
+        return found
+
+    def flow(self, problem: dt.Problem, time: float, members: float) -> Parts:
+        return point(problem).flow(time, members)
+
+    def pair(self, a: Learner, b: Learner, shared: tuple[float, float], noise: float) -> float:
+        first, second = (half(one) for one in (a, b))
+        tails = rest(str(a.activation), str(b.activation))
+        found = product(first, second, *first.common(second, *shared), tails)
+        return float(found.signal + noise**2 * found.noise)
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("case", BEYOND, ids=lambda case: case.name)
+def test_agrees_with_the_formulas(case: Case) -> None:
+    rows = case.rows(SEED, SMALL, Formula())
+    worst = max(rows, key=lambda row: abs(row.z))
+    assert abs(worst.z) < 5, worst
+
+
+def test_the_list_is_complete() -> None:
+    resampled = [case for case in BEYOND if isinstance(case, Resampled)]
+    flows = [case for case in BEYOND if isinstance(case, Flow)]
+    unequal = [case for case in BEYOND if isinstance(case, Unequal)]
+    assert {case.activation for case in resampled} == {"relu", "tanh"}
+    assert {case.model for case in resampled} == {"features", "gaussian", "kernel"}
+    assert {case.activation for case in flows} == {"relu", "tanh"}
+    assert all(len(case.times) >= 4 for case in flows)
+    assert {case.sharing for case in unequal} >= {"samples", "both", (0.4, 0.5)}
+    assert {1, 2, math.inf} == {*MEMBERS}
+
+
+@pytest.mark.parametrize("case", [c for c in BEYOND if isinstance(c, Resampled | Flow)])
+def test_two_theories_are_one(case: Any) -> None:
+    """The library's, and the formulas here, for every part."""
+    mine, theirs = Formula(), Library()
+    for width in case.widths:
+        problem = case.problem(width)
+        for members in MEMBERS:
+            pairs = []
+            if isinstance(case, Flow):
+                pairs = [
+                    (one.flow(problem, time, members) for one in (mine, theirs))
+                    for time in case.times
+                ]
+            else:
+                asked: dict[str, dict[str, float]] = {
+                    "subbag": {"fraction": case.fraction}, "bootstrap": {},
+                }  # fmt: skip
+                if case.model != "kernel":
+                    asked["feature_bank"] = {"bank_per_dim": case.bank_per_dim}
+                pairs = [
+                    (one.error(problem, members, *scheme) for one in (mine, theirs))
+                    for scheme in asked.items()
+                ]
+            for ours, exact in pairs:
+                for part, value in exact.items():
+                    assert ours[part] == pytest.approx(value, rel=1e-6, abs=1e-8), part
+
+
+@pytest.mark.parametrize("case", [c for c in BEYOND if isinstance(c, Unequal)])
+def test_two_theories_of_unequal_learners_are_one(case: Unequal) -> None:
+    for shared in ((0.0, 0.0), (0.4, 0.0), (0.0, 0.5), (0.4, 0.5)):
+        a, b = case.learners[1:]
+        ours, theirs = (one.pair(a, b, shared, 0.5) for one in (Formula(), Library()))
+        assert ours == pytest.approx(theirs, rel=1e-8)
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("activation", ["relu", "tanh"])
+def test_divided_data_in_time(activation: str) -> None:
+    """Gradient flow of two learners with half of the samples each."""
+    at = Point(psi1=1.5, psi2=1.0, ridge=1e-3, name=activation)
+    problem = dt.Problem(
+        features_per_dim=1.5, samples_per_dim=1.0, ridge=1e-3, noise=0.5, activation=activation
+    )
+    times = (0.5, 3.0, 20.0, 300.0)
+    runs = [
+        dt.simulate(problem, dim=dim, n_data=draws, n_init=2, n_members=2, schemes="divide",
+                    times=times, seed=SEED, progress=False)
+        for dim, draws in zip(SMALL.dims, SMALL.draws, strict=True)
+    ]  # fmt: skip
+    for t, time in enumerate(times):
+        expected = at.flow(time, 2, "divide")
+        for part, theory in expected.items():
+            found = [getattr(run.error(2, "divide"), part) for run in runs]
+            row = extrapolated(
+                1.5, "divide", 2, part, theory=theory, sizes=SMALL,
+                means=np.array([one.value[t] for one in found]),
+                errors=np.array([one.standard_error[t] for one in found]),
+            )  # fmt: skip
+            assert abs(row.z) < 5, (time, row)
+
+
+class SameAsOther(Formula):
+    """A member meets itself as it meets another: c₂ of two members for one."""
+
+    def error(self, problem: dt.Problem, members: float, scheme: str, options: Parts) -> Parts:
+        own = 1 / float(np.asarray(problem.samples_per_dim))
+        return point(problem).error(scheme, members, **{**options, "own": own})
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("control", CONTROLS, ids=lambda control: control.what)
+def test_a_wrong_theory_is_noticed(control: Control) -> None:
+    rows = control.rows(SEED)
+    assert max(abs(row.t) for row in rows) > 10
+    assert noticed(rows)
+
+
+@pytest.mark.statistical
+def test_a_wrong_formula_is_noticed() -> None:
+    """What the theory of the package cannot be told to do."""
+    rows = [row for row in NARROW.rows(SEED, FEW, SameAsOther()) if row.scheme == "subbag"]
+    assert max(abs(row.t) for row in rows) > 10
+    assert noticed(rows)
+
+
+def test_the_parts_are_all_there() -> None:
+    found = Formula().error(dt.Problem(ridge=0.1), 2, "bootstrap", {})
+    assert {*found} == {*EVERY}

@@ -1,0 +1,209 @@
+"""Committees of unequal learners: what they take, return and refuse, and the same step by step."""
+
+import math
+import os
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import doubletrouble as dt
+from doubletrouble.problems import Learner
+from doubletrouble.simulation.committee import simulate_committee
+
+SEED = int(os.environ.get("DOUBLETROUBLE_SEED", "0"))
+
+A = Learner(features_per_dim=2.0, samples_per_dim=1.0, ridge=0.05)
+B = Learner(features_per_dim=0.5, samples_per_dim=0.8, ridge=0.1, activation="tanh")
+
+
+def test_what_comes_out() -> None:
+    run = simulate_committee([A, B, A], sharing=(0.31, 0.58), dim=20, n_draws=5, noise=0.5)
+    errors = run.pair_errors
+    assert np.shape(errors.value) == np.shape(errors.standard_error) == (3, 3)
+    np.testing.assert_array_equal(errors.value, np.transpose(errors.value))
+    assert run.shared_features[0, 1] == 0.3
+    assert run.shared_samples[0, 1] == 0.6
+    np.testing.assert_array_equal(np.diag(run.shared_samples), [1.0, 0.8, 1.0])
+    assert run.learners == (A, B, A)
+    w = np.array([0.5, 0.7, -0.2])
+    total = run.error(w)
+    assert total.value == pytest.approx(w @ errors.value @ w)
+    assert total.standard_error == pytest.approx(
+        np.std(np.einsum("a,dab,b->d", w, run.draws, w), ddof=1) / math.sqrt(5)
+    )
+    assert run.error().value == pytest.approx(np.mean(errors.value))
+    assert repr(run).startswith("CommitteeSimulation(learners=[Learner(")
+
+
+def test_sizes_are_those_realized() -> None:
+    odd = Learner(features_per_dim=0.333, samples_per_dim=1.26, ridge=0.1)
+    run = simulate_committee([odd, A], sharing="both", dim=10, n_draws=2)
+    assert run.learners[0].features_per_dim == 0.3
+    assert run.learners[0].samples_per_dim == 1.3
+    assert run.shared_features[0, 1] == 0.3
+    assert run.shared_samples[0, 1] == 1.0
+
+
+@pytest.mark.parametrize("model", ["features", "gaussian"])
+def test_the_seed_decides(model: str) -> None:
+    first, again, other = (
+        simulate_committee([A, B], dim=10, n_draws=3, seed=seed, model=model).draws
+        for seed in (2, 2, 3)
+    )
+    np.testing.assert_array_equal(first, again)
+    assert not np.any(first == other)
+
+
+@pytest.mark.parametrize("model", ["features", "gaussian"])
+def test_a_learner_shares_everything_with_itself(model: str) -> None:
+    """Two of one kind with everything in common are as good as one."""
+    run = simulate_committee([A, A], sharing="both", dim=20, n_draws=40, model=model)
+    difference = dt.Estimate.of(run.draws[:, 0, 1] - run.draws[:, 0, 0])
+    assert abs(float(difference.z_score(0.0))) < 5
+    apart = simulate_committee([A, A], sharing="nothing", dim=20, n_draws=40, model=model)
+    gain = dt.Estimate.of(apart.draws[:, 0, 1] - apart.draws[:, 0, 0])
+    assert float(gain.z_score(0.0)) < -10
+
+
+@pytest.mark.parametrize("model", ["features", "gaussian"])
+def test_equal_learners_are_an_ensemble(model: str) -> None:
+    run = simulate_committee([A, A], dim=20, n_draws=60, noise=0.5, model=model)
+    problem = dt.Problem(features_per_dim=2.0, samples_per_dim=1.0, ridge=0.05, noise=0.5)
+    sim = dt.simulate(problem, dim=20, n_data=60, n_init=2, model=model)
+    ours, expected = run.error(), sim.error(2).total
+    spread = np.hypot(ours.standard_error, expected.standard_error)
+    assert abs(ours.value - expected.value) < 5 * spread
+
+
+def drawn_once(rng: np.random.Generator, dim: int) -> float:
+    """(f* - f_a)(f* - f_b) of A and B that share 4 features and 6 samples, everything drawn."""
+    beta = rng.standard_normal(dim)
+    beta /= np.linalg.norm(beta)
+    x, test = rng.standard_normal((2 * dim, dim)), rng.standard_normal((300, dim))
+    y = x @ beta + 0.7 * rng.standard_normal(2 * dim)
+    theta = rng.standard_normal((3 * dim, dim))
+    off = []
+    for p, n, start, ridge, sigma in (
+        (20, 10, 0, 0.05, lambda z: np.maximum(z, 0) - 1 / math.sqrt(2 * math.pi)),
+        (5, 8, 4, 0.1, np.tanh),
+    ):
+        weights = theta[:p] if start == 0 else np.concatenate([theta[:4], theta[20 : 20 + p - 4]])
+        rows = slice(start, start + n)
+        phi, there = (sigma(v @ weights.T / math.sqrt(dim)) for v in (x[rows], test))
+        alpha = n * p * ridge / dim
+        a = np.linalg.solve(phi.T @ phi + alpha * np.eye(p), phi.T @ y[rows])
+        off.append(test @ beta - there @ a)
+    return float(np.mean(off[0] * off[1]))
+
+
+@pytest.mark.statistical
+def test_products_drawn_one_by_one() -> None:
+    rng = np.random.default_rng(0)
+    literal = dt.Estimate.of(np.array([drawn_once(rng, 10) for _ in range(2500)]))
+    run = simulate_committee([A, B], sharing=(0.4, 0.6), dim=10, n_draws=800, noise=0.7)
+    found = dt.Estimate.of(run.draws[:, 0, 1])
+    assert abs(found.value - literal.value) < 5 * np.hypot(
+        found.standard_error, literal.standard_error
+    )
+    less = simulate_committee([A, B], sharing=(0.0, 0.0), dim=10, n_draws=800, noise=0.7)
+    control = dt.Estimate.of(less.draws[:, 0, 1])
+    assert abs(control.value - literal.value) > 10 * np.hypot(
+        control.standard_error, literal.standard_error
+    )
+
+
+UNEQUAL = [
+    Learner(features_per_dim=width, ridge=1e-2, activation=name)
+    for width, name in ((0.3, "relu"), (1.0, "tanh"), (2.0, "relu"), (4.0, "tanh"))
+]
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize(("model", "sharing"), [("features", "both"), ("gaussian", "samples")])
+def test_the_best_weights_gain_what_the_theory_says(model: str, sharing: str) -> None:
+    """Equal and best weights on the same draws, at D and 2D, extrapolated in 1/D."""
+    runs = [
+        simulate_committee(
+            UNEQUAL, sharing=sharing, noise=0.3, dim=dim, n_draws=draws, seed=SEED, model=model,
+            progress=False,
+        )
+        for dim, draws in ((40, 60), (80, 30))
+    ]  # fmt: skip
+    equal, best = (
+        dt.committee(UNEQUAL, sharing=sharing, weights=which, noise=0.3)
+        for which in ("equal", "optimal")
+    )
+    for run in runs:
+        one, other = (
+            np.einsum("a,dab,b->d", w, run.draws, w) for w in (equal.weights, best.weights)
+        )
+        gain = dt.Estimate.of(one - other)
+        assert float(gain.z_score(0.0)) > 5
+        assert run.error(best.weights).value == pytest.approx(np.mean(other))
+    alike = dt.committee(
+        [replace(one, activation="relu") for one in UNEQUAL], sharing=sharing, noise=0.3
+    )
+    for theory in (equal, best):
+        small, large = (run.error(theory.weights) for run in runs)
+        value = 2 * float(large.value) - float(small.value)
+        error = math.hypot(2 * float(large.standard_error), float(small.standard_error))
+        assert abs(value - theory.error) < 5 * error
+        assert abs(value - alike.error) > 10 * error  # a control: another theory is noticed
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"model": "kernel"}, "model must be one of features, gaussian, got 'kernel'"),
+        ({"n_draws": 1}, "n_draws must be a whole number of at least 2, got 1"),
+        ({"dim": 0}, "dim must be a whole number in"),
+        ({"seed": -1}, "seed must be a whole number of at least 0"),
+        ({"noise": -1.0}, "noise must be in"),
+        ({"sharing": "all"}, "sharing must be one of samples, features, both, nothing"),
+        ({"sharing": (0.6, 0.0)}, "shared features must be at most 0.5, which is all"),
+        ({"sharing": {"samples": 0.9}}, "shared samples must be at most 0.8, which is all"),
+        ({"learners": [Learner(ridge=[0.1, 0.2])]}, "learners must be single points, got"),
+        (
+            {"learners": [Learner(features_per_dim=math.inf)]},
+            "features_per_dim must be finite to be simulated, got inf",
+        ),
+        ({"learners": [Learner(ridge=math.inf)]}, "ridge must be finite to be simulated, got inf"),
+        (
+            {"learners": [Learner(features_per_dim=1.0, ridge=0.0)]},
+            "ridge must be at least 1e-12 where P = 10 features meet 10 samples",
+        ),
+        ({"learners": [Learner(features_per_dim=0.01)]}, "dim must be large enough"),
+    ],
+)
+def test_bad_input(changes: dict[str, Any], message: str) -> None:
+    arguments = {"learners": [A, B], "dim": 10, "n_draws": 2, **changes}
+    with pytest.raises(ValueError, match=f"^{message}"):
+        simulate_committee(arguments.pop("learners"), **arguments)
+
+
+def test_wrong_types() -> None:
+    wrong: Any
+    for wrong in (A, 3, []):
+        with pytest.raises(TypeError, match=r"^learners must be a list of one learner or more, g"):
+            simulate_committee(wrong, dim=10)
+    wrong = [dt.Problem()]
+    with pytest.raises(TypeError, match=r"^learners must be Learners, got Problem"):
+        simulate_committee(wrong, dim=10)
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([0.5, 0.6], "weights must add up to 1, got 1.1"),
+        ([1.0], "weights must be one for each of 2, got shape"),
+        ([[0.5, 0.5]], "weights must be one for each of 2, got shape"),
+        ([0.5, math.nan], "weights must be in "),
+        ("equal", "weights must be "),
+    ],
+)
+def test_weights_add_up(weights: Any, message: str) -> None:
+    run = simulate_committee([A, B], dim=10, n_draws=2)
+    with pytest.raises((ValueError, TypeError), match=f"^{message}"):
+        run.error(weights)

@@ -1,0 +1,49 @@
+"""What `python -m conformance` says of disagreement, and of controls that go unnoticed."""
+
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import conformance.__main__ as command
+from conformance.compare import Row, agree, largest, noticed
+from conformance.report import Report
+
+ROW = Row(
+    ratio=1.0, scheme="ensemble", members=1.0, part="total", theory=1.0, means=(1.0, 1.0, 1.0),
+    errors=(0.1, 0.1, 0.1), value=1.1, error=0.1, freedom=30.0,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("theory", [0.0, 0.25])
+def test_without_a_spread_only_the_same_number_agrees(theory: float) -> None:
+    exact = replace(ROW, value=theory, theory=theory, error=0.0)
+    assert exact.t == exact.z == 0
+    assert replace(exact, value=theory + 1e-16).t == math.inf
+    assert replace(exact, value=theory - 1e-3).t == -math.inf
+    assert not agree([replace(exact, value=theory + 1e-3)])
+
+
+def test_what_is_not_a_number_disagrees() -> None:
+    rows = [ROW, replace(ROW, error=math.nan), ROW]
+    assert agree([ROW])
+    assert not agree(rows)
+    assert math.isnan(largest(rows))
+    assert not noticed(rows)
+
+
+@pytest.mark.parametrize(
+    ("agrees", "seen", "code"), [(True, True, 0), (False, True, 1), (True, False, 1)]
+)
+def test_the_exit_code(
+    agrees: bool, seen: bool, code: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    def made(*_: Any) -> Report:
+        return Report("", 1.0, agrees, seen)
+
+    monkeypatch.setattr(command, "_made", made)
+    assert command.main(["--out", str(tmp_path / "page.md")]) == code
+    assert ("unnoticed" in capsys.readouterr().out) is not seen

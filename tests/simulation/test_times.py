@@ -1,0 +1,123 @@
+"""Gradient flow stopped at a time: limits, the flow itself step by step, and ensembles of it."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import doubletrouble as dt
+from doubletrouble.simulation.learner import Fit, gains, learner
+from tests.simulation.literal import error
+
+OPTIONS: dict[str, Any] = {"dim": 20, "n_data": 3, "n_init": 2, "n_members": (1, 2),
+                           "schemes": ("ensemble", "divide")}  # fmt: skip
+
+
+@pytest.mark.parametrize(("n", "p"), [(6, 4), (4, 7)])
+@pytest.mark.parametrize("alpha", [0.0, 0.5])
+def test_small_steps_follow_the_flow(n: int, p: int, alpha: float) -> None:
+    """Euler's method with steps of 1e-4, on either side of P = N, with a ridge and without."""
+    rng = np.random.default_rng(0)
+    phi, outputs = rng.standard_normal((n, p)), rng.standard_normal((p, 3))
+    time, step = 0.4, 1e-4
+    a = np.zeros((p, n))  # for every label
+    for _ in range(round(time / step)):
+        a += step * (phi.T @ (np.eye(n) - phi @ a) - alpha * a)
+    fit = Fit(alpha, time)
+    found = learner(phi, outputs, 0.0, [fit]).respond(fit)
+    np.testing.assert_allclose(found, a.T @ outputs, rtol=5e-3, atol=5e-4)
+    later = Fit(alpha, 2 * time)
+    assert np.max(np.abs(learner(phi, outputs, 0.0, [later]).respond(later) - found)) > 0.02
+
+
+def test_gains() -> None:
+    values = np.array([0.0, 1e-9, 1.0, 50.0])
+    np.testing.assert_allclose(gains(values, Fit(0.0, 2.0))[1:3], [2.0, 1 - math.exp(-2)])
+    assert gains(values, Fit(0.0, 2.0))[0] == 0  # an empty mode has nothing to learn
+    np.testing.assert_array_equal(gains(values, Fit(0.3, 0.0)), 0)
+    np.testing.assert_allclose(gains(values, Fit(0.3, 1e9)), 1 / (values + 0.3))
+    np.testing.assert_allclose(gains(values, Fit(0.3)), 1 / (values + 0.3))
+
+
+@pytest.mark.parametrize("ridge", [0.0, 1e-2])
+@pytest.mark.parametrize("model", ["features", "gaussian"])
+def test_the_end_of_time_is_ridge_regression(ridge: float, model: str) -> None:
+    problem = dt.Problem(features_per_dim=3.0, ridge=ridge, nonlinear_signal=0.5)
+    plain = dt.simulate(problem, model=model, **OPTIONS)
+    timed = dt.simulate(problem, model=model, times=[math.inf, 1e9, 1.0], **OPTIONS)
+    assert plain.times is None
+    np.testing.assert_array_equal(timed.times, [math.inf, 1e9, 1.0])
+    for left, right in ((plain.draws, timed.draws), (plain.divided[2], timed.divided[2])):
+        for name, values in left.items():
+            np.testing.assert_allclose(right[name][:, 0], values, rtol=1e-8, err_msg=name)
+            np.testing.assert_allclose(right[name][:, 1], values, rtol=1e-5, err_msg=name)
+            assert not values.any() or not np.allclose(right[name][:, 2], values, rtol=1e-2)
+
+
+def test_nothing_is_learned_in_no_time() -> None:
+    problem = dt.Problem(features_per_dim=1.5, signal=2.0, noise=0.5, test_noise=0.3)
+    run = dt.simulate(problem, times=[0.0], **OPTIONS)
+    for members, scheme in ((1, "ensemble"), (math.inf, "ensemble"), (2, "divide")):
+        found = run.error(members, scheme)
+        assert found.bias.value == [4.0]
+        assert found.bayes.value == pytest.approx([0.09])
+        for part in ("noise", "initialization", "sampling"):
+            assert getattr(found, part).value == [0.0]
+
+
+def test_axes() -> None:
+    """Times last; the problem broadcasts with them, and each point is as if alone."""
+    times, ridges, widths = [0.5, 4.0, 100.0], [1e-3, 0.1], [2.0, 0.5]
+    run = dt.simulate(dt.Problem(), widths=widths, ridges=ridges, times=times, **OPTIONS)
+    assert run.problem.shape == (2, 2, 1)
+    assert np.shape(run.error(2, "divide").total.value) == (2, 2, 3)
+    assert np.shape(run.psi.psi1.value) == (2, 2, 3)
+    for k, time in enumerate(times):
+        one = dt.simulate(dt.Problem(ridge=0.1), widths=widths, times=[time], **OPTIONS)
+        for name, values in one.draws.items():
+            np.testing.assert_allclose(run.draws[name][:, :, 1, k], values[..., 0], rtol=1e-9)
+    path = dt.simulate(dt.Problem(), ridges=ridges, times=times, **OPTIONS)
+    assert np.shape(path.error().total.value) == (2, 3)
+
+
+def test_a_square_fit_without_ridge_may_be_stopped() -> None:
+    """What is infinite in the end is finite at any time."""
+    square = dt.Problem(features_per_dim=1.0, samples_per_dim=1.0, ridge=0.0)
+    run = dt.simulate(square, dim=20, n_data=5, n_init=2, times=[1.0, 1e3])
+    assert np.all(np.diff(np.asarray(run.error().noise.value)) > 0)
+    with pytest.raises(ValueError, match=r"^ridge must be at least 1e-12 where P = 20 features"):
+        dt.simulate(square, dim=20, n_data=5, n_init=2, times=[1.0, math.inf])
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("scheme", ["ensemble", "divide", "bootstrap"])
+def test_ensembles_drawn_one_by_one(scheme: str) -> None:
+    """Two members stopped at one time, trained and evaluated as a user would."""
+    powers: dict[str, Any] = {"ridge": 0.02, "noise": 0.7}
+    sizes: dict[str, Any] = {"dim": 10, "psi1": 1.2, "psi2": 1.4, "time": 6.0}
+    rng = np.random.default_rng(0)
+    literal = dt.Estimate.of(
+        np.array([error(scheme, 2, rng, **sizes, **powers) for _ in range(1500)])
+    )
+    problem = dt.Problem(features_per_dim=1.2, samples_per_dim=1.4, **powers)
+    run = dt.simulate(
+        problem, dim=10, n_data=600, n_init=2, n_members=2, schemes=scheme, progress=False,
+        times=[6.0, 12.0],
+    )  # fmt: skip
+    total = run.error(2, scheme).total
+    values, errors = np.asarray(total.value), np.asarray(total.standard_error)
+    spread = np.hypot(literal.standard_error, errors)
+    assert abs(literal.value - values[0]) < 5 * spread[0]
+    assert abs(literal.value - values[1]) > 4 * spread[1]
+
+
+def test_torch() -> None:
+    pytest.importorskip("torch", reason="torch is not installed")
+    problem = dt.Problem(features_per_dim=1.5, ridge=1e-3)
+    a, b = (
+        dt.simulate(problem, device=device, times=[0.0, 3.0, math.inf], **OPTIONS)
+        for device in ("cpu", "torch")
+    )
+    for name, values in a.draws.items():
+        np.testing.assert_allclose(b.draws[name], values, rtol=1e-9, atol=1e-12)
