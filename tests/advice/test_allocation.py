@@ -1,31 +1,44 @@
 """The best allocation is that of brute force; the budget is kept."""
 
+import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import doubletrouble as dt
-from doubletrouble.advice.cost import COSTS, cost_of, widest
+from doubletrouble.advice.allocation import Search
+from doubletrouble.advice.cost import COSTS, cost_of, most_members, widest
 from tests.advice.brute_force import least, least_at_this_ridge, random_problem, sizes, total
 
 WAYS = [(scheme, cost) for scheme in ("ensemble", "divide") for cost in COSTS]
 CLOSE = 1e-6
 
 
-def compare(seed: int, *, spectral: bool) -> dt.Advice:
+def compare(seed: int, *, spectral: bool) -> None:
+    """Each scheme by itself; what is advised is the better of the two."""
     problem, budget = random_problem(np.random.default_rng(seed), spectral=spectral)
     scheme, cost = WAYS[seed % 4]
     if cost == "training":
         budget *= sizes(problem)[1] ** 2
     found = dt.advise(problem, budget, scheme=scheme, cost=cost)
-    for option in (found.best, found.best_at_this_ridge):
+    name, N = sizes(problem)
+    for free, option in ((True, found.best), (False, found.best_at_this_ridge)):
         assert option.cost(cost) <= budget * (1 + 1e-12)
-    fixed, free = (search(problem, budget, scheme, cost) for search in (least_at_this_ridge, least))
-    assert abs(found.best_at_this_ridge.total - fixed) < CLOSE * max(1.0, fixed)
-    assert abs(found.best.total - free) < CLOSE * max(1.0, free)
+        totals = {}
+        for kind in ("ensemble", "divide"):
+            K, P = Search(problem, kind, budget, cost, free=free).best()
+            assert cost_of(P, N, K, kind, cost) <= budget * (1 + 1e-12)
+            there = replace(problem, **{name: P})  # type: ignore[arg-type]
+            error = dt.optimal_ridge(there, K, kind).error if free else None
+            totals[kind] = float(
+                np.asarray(error.total if error else dt.exact_error(there, K, kind).total)
+            )
+        brute = (least if free else least_at_this_ridge)(problem, budget, scheme, cost)
+        assert abs(totals[scheme] - brute) < CLOSE * max(1.0, brute)
+        assert option.total == pytest.approx(min(totals.values()), rel=1e-9)
     assert found.best.total <= found.best_at_this_ridge.total * (1 + 1e-9)
-    return found
 
 
 @pytest.mark.parametrize("seed", range(52))
@@ -46,7 +59,7 @@ def test_other_allocations_are_worse() -> None:
         best = dt.advise(problem, budget).best_at_this_ridge
         for K in {2 * best.n_members, max(1.0, best.n_members // 2)} - {best.n_members}:
             name, _ = sizes(problem)
-            other = float(total(problem, K, "ensemble", **{name: budget / K}))
+            other = float(total(problem, K, best.scheme, **{name: budget / K}))
             assert other >= best.total * (1 - 1e-9)
             worse += other > best.total + 1e-4
     assert worse > 30
@@ -59,6 +72,9 @@ def test_the_widest_models_cost_the_budget(scheme: str, cost: str, budget: float
     for N in (0.3, 1.0, 5.0):
         for K, P in zip(members, widest(budget, N, members, scheme, cost), strict=True):
             assert cost_of(float(P), N, float(K), scheme, cost) == pytest.approx(budget, rel=1e-12)
+            if scheme == "ensemble":
+                (many,) = most_members(budget, N, np.array([P]), cost)
+                assert many == pytest.approx(K, rel=1e-12)
 
 
 def test_costs_in_plain_numbers() -> None:
@@ -79,6 +95,39 @@ def test_an_infinite_budget_is_the_kernel_limit_or_infinitely_many_models() -> N
     assert noisy.best_at_this_ridge.total == pytest.approx((math.sqrt(5) - 1) / 2, rel=1e-9)
     assert noisy.best.n_members == 1
     assert noisy.best.total == pytest.approx(noisy.best_at_this_ridge.total, rel=1e-9)
+
+
+@pytest.mark.parametrize("cost", COSTS)
+def test_the_more_there_is_to_spend_the_better(cost: str) -> None:
+    """Models of the best width may be as many as the budget pays for, however many that is."""
+    limit = (math.sqrt(5) - 1) / 2
+    budgets = [1.0, 1e3, 1e6, 1e11, 1e12, 1e13, 1e16, 1e40, 1e60, 1e300, math.inf]
+    found = [dt.advise(dt.Problem(), C, cost=cost).best_at_this_ridge for C in budgets]
+    totals = [option.total for option in found]
+    for option, budget in zip(found, budgets, strict=True):
+        assert option.cost(cost) <= budget * (1 + 1e-12)
+    for less, more in itertools.pairwise(totals):
+        assert more <= less * (1 + 1e-9)
+    assert totals[3:] == pytest.approx([limit] * 8, rel=1e-9)
+    vast = dt.advise(dt.Problem(), n_members=1e300, cost=cost).best_at_this_ridge
+    assert vast.total == pytest.approx(limit, rel=1e-9)
+
+
+@pytest.mark.parametrize("scheme", ["ensemble", "divide"])
+@pytest.mark.parametrize("cost", COSTS)
+def test_both_schemes_are_considered(scheme: str, cost: str) -> None:
+    """One problem whose best models see all data, and one whose best see parts of them."""
+    found = dt.advise(dt.Problem(), 2.0, scheme=scheme).best_at_this_ridge
+    assert (found.scheme, found.n_members) == ("ensemble", 8)
+    assert found.total == pytest.approx(0.8227, abs=1e-4)
+    divided = dt.advise(dt.Problem(features_per_dim=1.015), scheme=scheme, cost="training")
+    for option in (divided.best, divided.best_at_this_ridge):
+        assert (option.scheme, option.n_members) == ("divide", 3)
+    for asked in (dt.Problem(), dt.Problem(noise=3.0), dt.Problem(features_per_dim=5.0)):
+        other = {"ensemble": "divide", "divide": "ensemble"}[scheme]
+        one, two = (dt.advise(asked, 3.0, scheme=s, cost=cost) for s in (scheme, other))
+        assert one.best.total == pytest.approx(two.best.total, rel=1e-9)
+        assert one.best_at_this_ridge.total == pytest.approx(two.best_at_this_ridge.total, rel=1e-9)
 
 
 def test_a_plateau_is_left_at_its_cheapest_point() -> None:

@@ -89,6 +89,40 @@ def test_just_beyond_the_threshold_ensembling_is_better(noise: float, N: float) 
     assert "a little more width" in found.reason
 
 
+@pytest.mark.parametrize("gap", [1e-9, 1e-6, 1e-3, 0.01, 0.03, 0.05, 0.1, 0.2, 0.249, 0.3, 0.9])
+@pytest.mark.parametrize("members", [1, 3])
+@pytest.mark.parametrize("noise", [0.0, 0.1, 1.0])
+def test_it_is_so_however_close_to_the_threshold(gap: float, members: int, noise: float) -> None:
+    """A little more width is less than twice the distance P - N, which twice the models equal."""
+    problem = dt.Problem(features_per_dim=1 + gap, ridge=0.0, noise=noise)
+    found = dt.advise(problem, n_members=members)
+    assert found["ensemble"].total < found["widen_a_little"].total < found.now.total
+    twice = replace(problem, features_per_dim=1 + 2 * gap)
+    as_far = float(np.asarray(dt.exact_error(twice, members).total))
+    assert found["ensemble"].total == pytest.approx(as_far, rel=1e-6)
+    assert "it is worth as much as twice the distance P - N" in found.reason
+    further = replace(problem, features_per_dim=1 + 2.5 * gap)  # the control: no longer a little
+    assert float(np.asarray(dt.exact_error(further, members).total)) < found["ensemble"].total
+
+
+def test_a_little_more_width_is_less_than_the_distance_to_the_peak() -> None:
+    labels = {}
+    for P, scheme, members in ((0.9, "ensemble", 1), (1.0, "ensemble", 1), (1.2, "ensemble", 2),
+                               (1.3, "ensemble", 1), (3.0, "ensemble", 1), (0.6, "divide", 2),
+                               (math.inf, "ensemble", 1)):  # fmt: skip
+        found = dt.advise(dt.Problem(features_per_dim=P), n_members=members, scheme=scheme)
+        little = found["widen_a_little"]
+        labels[P] = little.label
+        n = 1 / members if scheme == "divide" else 1.0
+        expected = P + (P - n) / 2 if "/2" in little.label else 1.1 * P
+        assert little.width == pytest.approx(expected)
+    tenth = "P → 1.1P"
+    assert labels == {
+        0.9: tenth, 1.0: tenth, 1.2: "P → P + (P-N)/2", 1.3: tenth, 3.0: tenth,
+        0.6: "P → P + (P-N/K)/2", math.inf: tenth,
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize("noise", [0.1, 1.0])
 def test_far_beyond_it_one_wide_model_is_better(noise: float) -> None:
     """The control: 1/(2 P/N - 1) < 1/(2 P/N - 2), and the gap closes slowly."""

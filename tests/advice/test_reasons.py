@@ -1,6 +1,7 @@
 """What is said, where it used to be wrong or empty: sentences that the table bears out."""
 
 import math
+import re
 from typing import Any
 
 import pytest
@@ -33,16 +34,32 @@ def test_infinitely_many_models_are_not_passed_over(
     assert ("of the single changes, " in found.reasons[0]) != short
 
 
-def test_nor_where_nothing_else_is_seen_to_help() -> None:
-    """Noise on the test labels such that of all changes this one alone changes the third digit."""
+def test_nor_where_nothing_else_is_worth_it() -> None:
+    """Noise on the test labels such that of all changes this one alone takes 1 % away."""
     plain = advice({})
-    halfway = (plain["regularize"].total + plain["many"].total) / 2
-    found = advice({"test_noise": math.sqrt(1005 - halfway)})
+    gains = [plain.now.total - plain[name].total for name in ("regularize", "many")]
+    found = advice({"test_noise": math.sqrt(100 * sum(gains) / 2 - plain.now.total)})
     assert found.reasons[0] == (
-        "Leave it: no single change short of K → ∞ takes the error below 1010."
+        "Leave it: no single change short of K → ∞ takes as much as 1 % of the error of "
+        f"{said(found.now.total, 4)} away."
     )
     vast = advice({"test_noise": 1e4})  # the control
-    assert vast.reasons[0] == "Leave it: no single change takes the error below 1e+08."
+    assert vast.reasons[0] == (
+        "Leave it: no single change takes as much as 1 % of the error of 1e+08 away."
+    )
+
+
+@pytest.mark.parametrize("N", [1e-4, 1e-3, 3e-3, 1e-2, 0.1, 1.0])
+@pytest.mark.parametrize("noise", [0.1, 1.0, 10.0])
+def test_to_leave_it_is_said_where_nothing_is_gained(N: float, noise: float) -> None:
+    found = advice({"samples_per_dim": N, "noise": noise})
+    names = ("widen", "ensemble", "divide", "regularize", "collect")
+    least = min(found[name].total for name in names)
+    left = found.reasons[0].startswith("Leave it")
+    assert left == (least > 0.99 * found.now.total)
+    assert "below" not in found.reasons[0]
+    if left and "short of" not in found.reasons[0]:
+        assert found["many"].total > 0.99 * found.now.total
 
 
 @pytest.mark.parametrize(
@@ -116,10 +133,86 @@ def test_budgets_in_words() -> None:
 )
 def test_models_next_to_nothing_predict_zero(fields: dict[str, Any], zero: float | None) -> None:
     found = advice({"ridge": 1e-3, **fields}, budget=1000.0)
-    told = "With λ as it is nothing is better than to predict zero, with an error of "
+    near = ("little is better", "nothing is seen to be better")
+    told = [f"With λ as it is, {what} than to predict zero, with an error of " for what in near]
     if zero is None:
-        assert told not in found.reason
-        assert "each would be best" in found.reason
+        assert "predict zero" not in found.reason
+        assert "each on all data, would be best" in found.reason
     else:
-        assert f"{told}{said(zero)}." in found.reason
-        assert "each would be best" not in found.reason
+        assert any(f"{what}{said(zero)}" in found.reason for what in told)
+        assert found.best_at_this_ridge.total < zero
+
+
+def test_nothing_is_said_to_be_best_only_where_it_is() -> None:
+    """The sentence, and the row that it stands below."""
+    told = "than to predict zero, with an error of "
+    for scheme in ("ensemble", "divide"):
+        found = advice({}, scheme=scheme)
+        assert told not in found.reason
+        assert found.best_at_this_ridge.total < 0.83
+    for noise in (1.0, 10.0, 100.0, 1e3, 1e6):
+        for N in (1e-6, 1e-3, 1.0):
+            found = advice({"noise": noise, "samples_per_dim": N})
+            if "nothing is better than to predict zero" in found.reason:
+                assert found.best_at_this_ridge.total >= 1
+            if "nothing is seen to be better than to predict zero" in found.reason:
+                assert said(found.best_at_this_ridge.total, 4) == "1"
+
+
+# --- what a change costs --------------------------------------------------------------------------
+
+
+def test_the_training_is_said_where_it_is_not_the_features() -> None:
+    found = advice({}, n_members=100, scheme="divide")
+    assert found.choice.name == "ensemble"
+    assert found.reasons[0].endswith("for twice the features and 20000 times the training.")
+    assert "K → 2K, all data each gives 0.734 (training ×20000), P → 2P" in found.reason
+    same = advice({"features_per_dim": 5.0, "noise": 0.1, "ridge": 0.0}, n_members=2)
+    assert "P → 2P gives" in same.reason
+
+
+@pytest.mark.parametrize(
+    ("fields", "asked", "price"),
+    [
+        ({}, {}, "which costs nothing."),
+        ({"noise": 0.1, "ridge": 0.0}, {}, "for twice the features and twice the training."),
+        ({"noise": 0.0, "features_per_dim": 50.0}, {}, "for twice the data and 4 times the"),
+        ({"features_per_dim": INF, "noise": 0.0}, {}, "for twice the data."),
+    ],
+)
+def test_every_choice_has_its_price(
+    fields: dict[str, Any], asked: dict[str, Any], price: str
+) -> None:
+    assert price in advice(fields, **asked).reasons[0]
+
+
+# --- what acts as noise ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("noise", "nonlinear", "told"),
+    [
+        (1.0, 0.0, "labels are so noisy that narrowness helps, τ²/F² = 1 > μ⋆²/μ₁²"),
+        (0.1, 0.0, "labels are clean enough, τ²/F² = 0.01 ≤ μ⋆²/μ₁²"),
+        (0.0, 3.0, "best with fewer features than samples, P/D = 0.128 (9.91): the nonlinear part "
+         "of the teacher, which acts as noise, is so strong that narrowness helps, F⋆²/F² = 9 >"),
+        (0.0, 0.1, "the nonlinear part of the teacher, which acts as noise, is weak enough, "
+         "F⋆²/F² = 0.01 ≤"),
+        (1.0, 2.0, "label noise and the nonlinear part of the teacher, which acts as noise, too, "
+         "are so strong that narrowness helps, (τ² + F⋆²)/F² = 5 >"),
+    ],
+)  # fmt: skip
+def test_what_acts_as_noise_is_named(noise: float, nonlinear: float, told: str) -> None:
+    found = advice({"noise": noise, "nonlinear_signal": nonlinear, "ridge": 0.0})
+    assert told in found.reason
+    assert "σ" not in found.reason
+
+
+def test_huge_numbers_are_short() -> None:
+    for members in (2.0**40, 1e300):
+        for scheme in ("ensemble", "divide"):
+            found = advice({"ridge": 0.0}, n_members=members, scheme=scheme)
+            assert not re.search(r"\d{8}", str(found) + found.bars())
+            assert "e+" in found.table()
+    assert '"n_members": 1e+300' in advice({}, n_members=1e300).to_json()
+    assert "123456" in advice({}, n_members=61728).table()  # the control

@@ -35,7 +35,22 @@ def test_counts_go_in_and_out(capsys: Capture) -> None:
     training = answer(f"advise {words} --cost training --budget {240 * 200 * 200}", capsys)
     assert training["budget"] == pytest.approx(240 * 200 * 200)
     expected = dt.advise(dt.Problem(features_per_dim=1.2, noise=0.5), cost="training")
-    assert training["options"][-1]["error_total"] == pytest.approx(expected.best.total)
+    best = training["options"][-1]
+    assert best["ideal_error_total"] == pytest.approx(expected.best.total)
+    assert best["ideal_features"] == pytest.approx(200 * expected.best.width)
+    assert best["features"] == pytest.approx(round(best["features"]))  # of what can be done
+    assert best["error_total"] == pytest.approx(expected.best.total, rel=1e-2)
+
+
+def test_counts_that_are_advised_are_whole(capsys: Capture) -> None:
+    words = "--n-features 40 --n-samples 30 --dim 35 --budget 40"
+    for row in answer(f"advise {words}", capsys)["options"]:
+        if row["features"] != "inf":
+            assert row["features"] == pytest.approx(round(row["features"]), rel=1e-9)
+        if row["scheme"] == "divide":
+            assert row["n_members"] <= 30
+    few = answer("advise --n-samples 200 --dim 200 --budget 1000 --n-members 3", capsys)
+    assert few["options"][0]["features"] == 333
 
 
 def test_the_text_is_table_bars_and_reasons(

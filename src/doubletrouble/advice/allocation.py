@@ -9,7 +9,8 @@ For every number of models K the budget leaves a greatest width. What is then se
   data all are.
 
 K runs over whole numbers that grow by factors, and then over those between the neighbours of the
-best. A plateau is left at its cheapest point: the fewest models, then the fewest features.
+best. A budget may pay for far more: then also over those that leave each model a width worth
+trying. A plateau is left at its cheapest point: the fewest models, then the fewest features.
 """
 
 from typing import NamedTuple
@@ -17,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from doubletrouble.advice.cost import widest
+from doubletrouble.advice.cost import most_members, widest
 from doubletrouble.advice.equality import SAME
 from doubletrouble.advice.option import changed, samples, width
 from doubletrouble.advice.zoom import STAGES, zoom
@@ -32,6 +33,8 @@ _MEMBERS = np.concatenate([_FEW, 2.0 ** np.arange(4, 41)])
 _BETWEEN = 4  # numbers of models tried between two others
 _ROUNDS = 12
 _PROMISING = 1.1  # a dip that is shallower by a tenth is not looked into
+_HOPELESS = 1.5  # nor is what is worse by half on a first grid
+_MOST_PARTS = 1e6  # of the data, for each sample per dimension, or each sample
 _NEAR = 1e-4  # numbers of models this close have errors equal to the eighth digit
 _NOTHING = 1e-13  # errors this small are equal, too, as shares of the target's power
 _NARROWEST, _WIDEST = N_FEATURES.low, N_FEATURES.high  # the least P there is, and the largest
@@ -66,12 +69,15 @@ class Search:
     """The allocations of one problem under one budget."""
 
     def __init__(
-        self, problem: AnyProblem, scheme: str, budget: float, cost: str, *, free: bool
-    ) -> None:
+        self, problem: AnyProblem, scheme: str, budget: float, cost: str, *, free: bool,
+        most_parts: float = np.inf,
+    ) -> None:  # fmt: skip
+        """Search among models of one scheme; data cannot be divided into more than `most_parts`."""
         self._problem, self._scheme, self._free = problem, scheme, free
-        self._budget, self._cost = budget, cost
+        self._budget, self._cost, self._most_parts = budget, cost, most_parts
         self._samples, self._power = samples(problem), _power(problem)
         self._modes = modes_of(problem)
+        self._least = np.inf  # the best error seen so far
 
     def best(self) -> Allocation:
         """The best allocation."""
@@ -93,12 +99,19 @@ class Search:
         """Numbers of models to begin with: up to very narrow ones, or very small parts."""
         if np.isinf(self._budget) and self._scheme == "ensemble":  # one model is as good as any
             return _MEMBERS[:1]
-        wide = self._widest(_MEMBERS)
-        enough = wide > max(_NARROWEST, 1e-6 * min(self._samples, float(wide[0])))
         if self._scheme == "divide":
-            enough &= _MEMBERS <= 1e6
+            most = min(self._most_parts, _MOST_PARTS * max(self._samples, 1.0))
+            members = _MEMBERS[most >= _MEMBERS]
+            if self._most_parts == most:
+                members = np.union1d(members, np.floor([most]))
+        else:
+            many = most_members(self._budget, self._samples, _WIDTHS * self._samples, self._cost)
+            beyond = np.isfinite(many) & (many > _MEMBERS[-1])
+            members = np.union1d(_MEMBERS, np.floor(many[beyond]))
+        wide = self._widest(members)
+        enough = wide > max(_NARROWEST, 1e-6 * min(self._samples, float(wide[0])))
         enough[0] = True
-        return _MEMBERS[enough]
+        return members[enough]
 
     def _polished(self, members: float, at: float, total: float) -> float:
         """The width to more digits, if it is not one of the ends."""
@@ -153,7 +166,13 @@ class Search:
         at, least = grid[rows, place], total[rows, place]
         low = _between(grid[rows, np.maximum(place - 1, 0)], grid)
         high = _between(grid[rows, np.minimum(place + 1, grid.shape[1] - 1)], grid)
-        at, least = zoom(lambda i, x: self._total(members, i, x), low, high, at, least)
+        hope = np.flatnonzero(least <= _HOPELESS * min(least.min(), self._least))
+        some = members[hope]
+        if hope.size:
+            at[hope], least[hope] = zoom(
+                lambda i, x: self._total(some, i, x), low[hope], high[hope], at[hope], least[hope]
+            )
+        self._least = min(self._least, float(least.min()))
         return _Profile(members, at if self._free else np.minimum(at, self._widest(members)), least)
 
     def _total(

@@ -3,12 +3,18 @@
 Twice the width, twice the models and data divided among twice the models cost the same in features,
 which is what makes them comparable; the best ridge costs nothing. Doubling what is infinite
 changes nothing.
+
+What "a little more width" is depends on the peak at P = n, the samples each model has. Beyond it,
+and without ridge, the error of K models is R∞ + c/(K (P/n - 1)): twice the models are worth as much
+as twice the distance P - n. A little more is less than that: a tenth of P, or half of P - n where
+that is less.
 """
 
 import math
 
+from doubletrouble.advice.counts import is_whole, most_parts
 from doubletrouble.advice.option import Option, changed, richer, samples, wider, width
-from doubletrouble.advice.words import said
+from doubletrouble.advice.words import count
 from doubletrouble.theory.points import AnyProblem
 
 A_LITTLE = 1.1
@@ -20,19 +26,37 @@ def present(problem: AnyProblem, n_members: float, scheme: str) -> Option:
 
 
 def single_changes(
-    problem: AnyProblem, n_members: float, scheme: str, best_ridge: float
+    problem: AnyProblem, n_members: float, scheme: str, best_ridge: float, one: float | None
 ) -> tuple[Option, ...]:
-    """Every single change; `best_ridge` is λ* of the present setting."""
+    """Every single change; `best_ridge` is λ* of the present setting.
+
+    Where features and samples are counted, `one` of them is the least change, and data cannot be
+    divided into more parts than there are samples.
+    """
     P, N, K = width(problem), samples(problem), n_members
     whole = "" if scheme == "ensemble" else ", all data each"
-    wide, little = (changed(problem, width=wider(P, factor)) for factor in (2.0, A_LITTLE))
-    twice = changed(problem, samples=richer(N, 2.0))
+    wide, twice = changed(problem, width=wider(P, 2.0)), changed(problem, samples=richer(N, 2.0))
+    each = ("N/K", N / K) if scheme == "divide" and K > 1 else ("N", N)
+    label, little = _a_little(P, *each, one)
+    parts = min(2 * K, most_parts(problem, one))
     return (
         Option.of("widen", "P → 2P", wide, K, scheme),
-        Option.of("widen_a_little", f"P → {A_LITTLE:g}P", little, K, scheme),
+        Option.of("widen_a_little", label, changed(problem, width=little), K, scheme),
         Option.of("ensemble", f"K → 2K{whole}", problem, 2 * K, "ensemble"),
-        Option.of("divide", f"divide among {said(2 * K, 6)}", problem, 2 * K, "divide"),
+        Option.of("divide", f"divide among {count(parts)}", problem, parts, "divide"),
         Option.of("regularize", "λ → λ*", changed(problem, ridge=best_ridge), K, scheme),
         Option.of("collect", "N → 2N", twice, K, scheme),
         Option.of("many", f"K → ∞{whole}", problem, math.inf, "ensemble"),
     )
+
+
+def _a_little(P: float, symbol: str, n: float, one: float | None) -> tuple[str, float]:
+    """A little more width in words, and the width; each model has `n` samples, `symbol` of them."""
+    near = math.isfinite(P) and 0 < (P - n) / 2 < (A_LITTLE - 1) * P
+    more = P + (P - n) / 2 if near else wider(P, A_LITTLE)
+    if one is not None and math.isfinite(more):
+        exact = (more - P) / one
+        steps = max(1.0, float(round(exact)))
+        if exact < 0.5 or not is_whole(exact):
+            return f"P → P + {count(steps)}", wider(P + steps * one, 1.0)
+    return f"P → P + (P-{symbol})/2" if near else f"P → {A_LITTLE:g}P", more

@@ -55,3 +55,12 @@ def widest(
     n = N / K if scheme == "divide" else np.full_like(K, N)
     each = C / N if scheme == "divide" else C / (K * N)  # P min(n, P)
     return np.where(each >= n * n, each / n, np.sqrt(each))
+
+
+def most_members(budget: float, samples: float, width: FloatArray, cost: str) -> FloatArray:
+    """How many models of P features, each on all data, can be paid for: the inverse, in K."""
+    C, N, P = budget, samples, width
+    with np.errstate(over="ignore", under="ignore"):
+        if cost == "features":
+            return C / P
+        return C / N / P / np.minimum(N, P)

@@ -1,17 +1,32 @@
 """What the error of one setting means, in a sentence or two."""
 
 import math
+from dataclasses import fields
 from typing import NamedTuple
 
+import numpy as np
+
 from doubletrouble.advice.option import changed, richer, samples, wider, width
-from doubletrouble.advice.words import MEANINGS, divergence, largest, said, seen_below, share
+from doubletrouble.advice.words import (
+    MEANINGS,
+    divergence,
+    largest,
+    models,
+    said,
+    seen_below,
+    share,
+    times,
+)
 from doubletrouble.results import ErrorTerms
 from doubletrouble.theory.error import exact_error
 from doubletrouble.theory.optimum import optimal_ridge
 from doubletrouble.theory.points import AnyProblem
 
-MANY = 10  # models, or as many times the features or the data
-_GAIN = 0.9  # a remedy takes at least a tenth of the error away
+MANY = 10  # as many times the models, the features or the data are within reach
+_FACTORS = (1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.8, 2.0, 2.2, 2.5, 2.8, 3.0, 3.5, 4.0, 4.5, 5.0, 5.5,
+            6.0, 7.0, 8.0, 9.0, MANY)  # fmt: skip
+"""Not the largest alone: it may lead to the peak at P = N, and out of a dip before it."""
+_GAIN = 0.902  # a remedy takes a tenth of the error away, or what between two factors may be one
 _FOR = {
     "noise": ("ridge", "models", "width"),
     "initialization": ("models", "width", "ridge"),
@@ -20,6 +35,7 @@ _FOR = {
     "bayes": (),
 }
 """What makes each part smaller; "all data" is for models that have a part of them each."""
+_PARTS = tuple(f.name for f in fields(ErrorTerms))
 
 
 class _Remedy(NamedTuple):
@@ -28,10 +44,15 @@ class _Remedy(NamedTuple):
     name: str
     words: str
     error: ErrorTerms
+    last: int = 0  # the more, the less anybody can do it
 
     @property
     def total(self) -> float:
         return float(self.error.total)
+
+    def helps(self, now: float) -> bool:
+        """Whether about a tenth of the error, or more, goes away."""
+        return math.isfinite(self.total) and self.total <= _GAIN * now
 
     def lowers(self, name: str, now: ErrorTerms) -> bool:
         """Whether a part of the error is one that this is for, and falls."""
@@ -55,21 +76,22 @@ def meaning(problem: AnyProblem, n_members: float = 1, scheme: str = "ensemble")
     if total == 0:
         return "The error is 0: there is nothing to remove."
     opening = _opening(problem, n_members, scheme, now)
-    remedies = _remedies(problem, n_members, scheme)
-    fitting = [one for one in remedies if one.lowers(largest(now), now)]
-    if remedy := _best(fitting, total):
+    helping = [one for one in _remedies(problem, n_members, scheme, total) if one.helps(total)]
+    # the one that helps most is first; more data, which nobody has to spare, come last
+    helping.sort(key=lambda one: (one.last, one.total))
+    part = largest(now)
+    if remedy := next((one for one in helping if one.lowers(part, now)), None):
         return f"{opening} {remedy.words} would take the error to {said(remedy.total)}."
-    if remedy := _best(remedies, total):
+    if helping:
+        remedy = helping[0]
         words = remedy.words[0].lower() + remedy.words[1:]
         beginning = "It is not the part to begin with"
         return f"{opening} {beginning}: {words} would take the error to {said(remedy.total)}."
-    return f"{opening} No change within reach takes a tenth of it away."
-
-
-def _best(remedies: list[_Remedy], total: float) -> _Remedy | None:
-    """The one that helps most, if any does; more data, which nobody has to spare, come last."""
-    helping = [one for one in remedies if one.total <= _GAIN * total]
-    return min(helping, key=lambda one: (one.name == "data", one.total), default=None)
+    whole = "all data for each model, " if scheme == "divide" else ""
+    return (
+        f"{opening} No change within reach ({whole}another ridge, or up to {MANY} times the "
+        "features, models or data) takes a tenth of it away."
+    )
 
 
 def _opening(problem: AnyProblem, members: float, scheme: str, now: ErrorTerms) -> str:
@@ -83,25 +105,46 @@ def _opening(problem: AnyProblem, members: float, scheme: str, now: ErrorTerms) 
     return f"{share(part, total)} of the error of {said(total)} is {name}: {MEANINGS[name]}."
 
 
-def _remedies(problem: AnyProblem, members: float, scheme: str) -> list[_Remedy]:
+def _remedies(problem: AnyProblem, members: float, scheme: str, now: float) -> list[_Remedy]:
     """The errors after some large changes, and at the best ridge."""
-    P, N, ridge = width(problem), samples(problem), float(problem.ridge)  # type: ignore[arg-type]
-    K = members
-
-    def after(name: str, words: str, there: AnyProblem, K: float, scheme: str) -> _Remedy:
-        return _Remedy(name, words, exact_error(there, K, scheme))
-
-    best = optimal_ridge(problem, K, scheme)
-    least = float(best.ridge)
-    wide, rich = changed(problem, width=wider(P, MANY)), changed(problem, samples=richer(N, MANY))
-    return [
-        after("models", f"Averaging {said(MANY * K)} models", problem, MANY * K, scheme)
-        if scheme == "ensemble"
-        else after("all data", "All data for each model", problem, K, "ensemble"),
-        after("width", f"{MANY} times the features", wide, K, scheme),
-        after("data", f"{MANY} times the data", rich, K, scheme),
+    best = optimal_ridge(problem, members, scheme)
+    least, ridge = float(best.ridge), float(problem.ridge)  # type: ignore[arg-type]
+    found = [
         _Remedy("less ridge" if least < ridge else "ridge", _ridge(least), best.error),
+        *_larger(problem, members, scheme, now),
     ]
+    more = MANY * members
+    averaging = f"Averaging {models(more)}"
+    if scheme == "ensemble":  # the more models, the better
+        return [*found, _Remedy("models", averaging, exact_error(problem, more))]
+    whole = exact_error(problem, np.array([members, more]))
+    return [
+        *found,
+        _Remedy("all data", "All data for each model", _one(whole, 0)),
+        _Remedy("models", f"{averaging}, each on all data,", _one(whole, 1), last=1),
+    ]
+
+
+def _larger(problem: AnyProblem, members: float, scheme: str, now: float) -> list[_Remedy]:
+    """More features, and more data, where they help: all factors at once."""
+    P, N, count = width(problem), samples(problem), len(_FACTORS)
+    there = changed(
+        problem,
+        width=np.array([wider(P, factor) for factor in _FACTORS] + [P] * count),
+        samples=np.array([N] * count + [richer(N, factor) for factor in _FACTORS]),
+    )
+    errors = exact_error(there, members, scheme)
+    found = []
+    for place in np.flatnonzero(np.asarray(errors.total) <= _GAIN * now).tolist():
+        name, what, last = ("width", "features", 0) if place < count else ("data", "data", 2)
+        words = f"{times(_FACTORS[place % count]).capitalize()} the {what}"
+        found.append(_Remedy(name, words, _one(errors, place), last))
+    return found
+
+
+def _one(errors: ErrorTerms, place: int) -> ErrorTerms:
+    """The error of one of several settings."""
+    return ErrorTerms(**{name: float(getattr(errors, name)[place]) for name in _PARTS})
 
 
 def _ridge(value: float) -> str:

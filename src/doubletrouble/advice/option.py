@@ -22,6 +22,7 @@ class Option:
     n_members: float
     scheme: str
     error: ErrorTerms
+    ideal: "Option | None" = None  # the best of ratios, where this is the whole one next to it
 
     @classmethod
     def of(

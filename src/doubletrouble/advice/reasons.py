@@ -3,22 +3,27 @@
 import math
 from typing import TYPE_CHECKING
 
-from doubletrouble.advice.equality import less
+import numpy as np
+
+from doubletrouble.advice.equality import WORTH, helps, less
 from doubletrouble.advice.option import Option, changed
+from doubletrouble.advice.table import ratio
 from doubletrouble.advice.units import Units
 from doubletrouble.advice.words import (
     MEANINGS,
-    counted,
     divergence,
     largest,
     models,
     noise_ratios,
+    noun,
     said,
     seen_below,
     share,
+    times,
 )
 from doubletrouble.results import ErrorTerms
 from doubletrouble.theory.error import exact_error
+from doubletrouble.theory.points import AnyProblem
 
 if TYPE_CHECKING:
     from doubletrouble.advice.result import Advice
@@ -45,18 +50,31 @@ def reasons(advice: "Advice") -> tuple[str, ...]:
 
 def _choice(advice: "Advice") -> str:
     now, choice = advice.now, advice.choice
-    short = " short of K → ∞" if seen_below(advice["many"].total, choice.total) else ""
     if choice is now:
-        return f"Leave it: no single change{short} takes the error below {said(now.total)}."
-    twice = ", for twice the features" if math.isfinite(now.features) else ""
-    price = {
-        "regularize": ", which costs nothing", "collect": ", for twice the data",
-    }.get(choice.name, twice)  # fmt: skip
+        if now.total == 0:
+            return "Leave it: the error is 0."
+        short = " short of K → ∞" if helps(advice["many"].total, now.total) else ""
+        return (
+            f"Leave it: no single change{short} takes as much as {100 * WORTH:g} % of the error of "
+            f"{said(now.total, 4)} away."
+        )
+    short = " short of K → ∞" if seen_below(advice["many"].total, choice.total) else ""
     ridge = f" = {said(choice.ridge)}" if choice.name == "regularize" else ""
     return (
         f"{_VERBS[choice.name]}: of the single changes{short}, {choice.label}{ridge} helps most "
-        f"and takes the error from {said(now.total)} to {said(choice.total)}{price}."
+        f"and takes the error from {said(now.total)} to {said(choice.total)}{_price(choice, now)}."
     )
+
+
+def _price(option: Option, now: Option) -> str:
+    """What a change costs: features, data and training, as far as they change."""
+    costs = {
+        "features": ratio(option.features, now.features),
+        "data": ratio(option.samples, now.samples),
+        "training": ratio(option.training, now.training),
+    }
+    paid = [f"{times(value)} the {name}" for name, value in costs.items() if value != 1]
+    return f", for {' and '.join(paid)}" if paid else ", which costs nothing"
 
 
 def _present(now: Option) -> str:
@@ -74,16 +92,22 @@ def _equal_cost(advice: "Advice") -> str:
     if math.isinf(advice.now.features):
         return ""
     options = [advice[name] for name in ("widen", "ensemble", "divide")]
+    options = [one for one in options if one.features == 2 * advice.now.features]
     least, *others = sorted(options, key=lambda option: option.total)
     if not seen_below(least.total, min(others[0].total, advice.now.total)):
         return ""
-    rest = " and ".join(f"{one.label} {said(one.total)}" for one in others)
+    training = [said(ratio(one.training, advice.now.training)) for one in (least, *others)]
+    price = [f" (training ×{value})" if len(set(training)) > 1 else "" for value in training]
+    rest = " and ".join(
+        f"{one.label} {said(one.total)}{paid}" for one, paid in zip(others, price[1:], strict=True)
+    )
     why = {
         "widen": "wider models are better than twice as many",
         "ensemble": "averaging removes what depends on the features, and each model keeps all data",
         "divide": _divided(advice["ensemble"].error, advice["divide"].error),
     }[least.name]  # fmt: skip
-    return f"For twice the features, {least.label} gives {said(least.total)}, {rest}: {why}."
+    best = f"{least.label} gives {said(least.total)}{price[0]}"
+    return f"For twice the features, {best}, {rest}: {why}."
 
 
 def _divided(whole: ErrorTerms, parts: ErrorTerms) -> str:
@@ -105,11 +129,18 @@ def _divided(whole: ErrorTerms, parts: ErrorTerms) -> str:
 def _a_little(advice: "Advice") -> str:
     """Said where it matters: next to the peak."""
     now, little, more = advice.now, advice["widen_a_little"], advice["ensemble"]
-    if not (1 <= now.width / now.samples < 2 and seen_below(more.total, little.total)):
+    shared = now.scheme == "ensemble" or now.n_members == 1
+    if not (shared and 1 < now.width / now.samples < 2 and seen_below(more.total, little.total)):
         return ""
+    units = Units.of(now.problem, advice.dim)
+    far = 2 * now.width - now.samples
+    as_far = exact_error(changed(now.problem, width=far), now.n_members)
+    worth = ""
+    if abs(float(as_far.total) - more.total) <= _NO_RIDGE * more.total:  # exact without ridge
+        worth = f": it is worth as much as twice the distance P - N, {units.width(far)}"
     return (
         f"So close beyond the peak at P = N, {more.label} ({said(more.total)}) also beats a little "
-        f"more width, {little.label} ({said(little.total)})."
+        f"more width, {little.label} ({said(little.total)}){worth}."
     )
 
 
@@ -123,9 +154,10 @@ def _best(advice: "Advice", units: Units) -> str:
     elif best.n_members > 1 and advice.cost == "training":
         cheap = "parts of the data" if best.scheme == "divide" else "narrow models"
         why = f": {cheap} are cheaper to fit, so that more models can be averaged"
+    verb = "is" if best.n_members == 1 else "are"
     return (
-        f"{under}, {_what(best, units)} with λ = {said(best.ridge)}{_how(best)} {_verb(best)} best"
-        f", with an error of {said(best.total)}{why}."
+        f"{under}, {_what(best, units)} with λ = {said(best.ridge)} {verb} best, with an error of "
+        f"{said(best.total)}{why}."
     )
 
 
@@ -134,21 +166,22 @@ def _at_this_ridge(advice: "Advice", units: Units) -> str:
     if not less(best.total, now.total):
         return "With λ as it is, no other allocation is better than the present one."
     zero = exact_error(changed(best.problem, ridge=math.inf))
-    target = float(zero.total) - float(zero.bayes)
-    if best.total >= float(zero.total) - _NEXT_TO_ZERO * target:
-        return (
-            f"With λ as it is nothing is better than to predict zero, with an error of "
-            f"{said(float(zero.total))}."
-        )
+    nothing, target = float(zero.total), float(zero.total) - float(zero.bayes)
+    found = _what(best, units)
+    if best.total < nothing - _NEXT_TO_ZERO * target:
+        return f"With λ as it is, {found} would be best, with an error of {said(best.total)}."
+    if said(best.total, 4) == said(nothing, 4) or best.total > nothing:
+        better = "nothing is better" if best.total >= nothing else "nothing is seen to be better"
+        return f"With λ as it is, {better} than to predict zero, with an error of {said(nothing)}."
     return (
-        f"With λ as it is, {_what(best, units)}{_how(best)} would be best, with an error of "
-        f"{said(best.total)}."
+        f"With λ as it is, little is better than to predict zero, with an error of {said(nothing)}:"
+        f" {found} would be best, with {said(best.total, 4)}."
     )
 
 
 def _many(advice: "Advice", units: Units) -> str:
     many, narrow = advice.many_at_best_width, advice.prefers_narrow
-    if many.width < 1e-6 * many.samples:
+    if (many.ideal or many).width < 1e-6 * many.samples:
         return "Infinitely many models at this λ would do best to predict zero."
     if math.isinf(many.width):
         what = "with as many features as can be"
@@ -161,10 +194,25 @@ def _many(advice: "Advice", units: Units) -> str:
     why = ""
     decided = ratios and narrow == (ratios[0] > ratios[1])  # which decides when there is no ridge
     if ratios and decided and _hardly_penalized(many):
-        noisy = "labels are so noisy that narrowness helps" if narrow else "labels are clean enough"
-        sign = ">" if narrow else "≤"
-        why = f": {noisy}, σ²/F² = {said(ratios[0])} {sign} μ⋆²/μ₁² = {said(ratios[1])}"
+        why = f": {_noisy(many.problem, narrow=narrow)} μ⋆²/μ₁² = {said(ratios[1])}"
     return f"{found} ({said(many.total)}){why}."
+
+
+def _noisy(problem: AnyProblem, *, narrow: bool) -> str:
+    """What acts as noise, and how strong it is; a nonlinear part of the teacher does."""
+    ratios = noise_ratios(problem)
+    assert ratios is not None
+    tau, nonlinear = (bool(np.any(v)) for v in (problem.noise, problem.nonlinear_signal))
+    if not nonlinear:
+        symbol = "τ²/F²"
+        what = "labels are so noisy that narrowness helps" if narrow else "labels are clean enough"
+    else:
+        symbol = "(τ² + F⋆²)/F²" if tau else "F⋆²/F²"
+        label = "label noise and the" if tau else "the"
+        are = "too, are" if tau else "is"
+        strong = "so strong that narrowness helps" if narrow else "weak enough"
+        what = f"{label} nonlinear part of the teacher, which acts as noise, {are} {strong}"
+    return f"{what}, {symbol} = {said(ratios[0])} {'>' if narrow else '≤'}"
 
 
 def _hardly_penalized(option: Option) -> bool:
@@ -188,7 +236,8 @@ def _marginal(advice: "Advice", units: Units) -> str:
     if worth < 1 / _ROUNDING:
         return "At the best λ one more feature helps, and one more sample is worth nothing."
     found = (
-        f"At the best λ one more sample is worth {counted(worth, 'feature')}{more}: the error "
+        f"At the best λ one more sample is worth {said(worth)} {noun(said(worth), 'feature')}"
+        f"{more}: the error "
         f"falls by {said(sample / units.scale)} per unit of {units.samples} and by "
         f"{said(feature / units.scale)} per unit of {units.features}"
     )
@@ -200,14 +249,9 @@ def _marginal(advice: "Advice", units: Units) -> str:
 
 
 def _what(option: Option, units: Units) -> str:
-    each = "" if option.n_members == 1 else " each"
-    return f"{models(option.n_members)} of {units.width(option.width)}{each}"
-
-
-def _verb(option: Option) -> str:
-    return "is" if option.n_members == 1 else "are"
-
-
-def _how(option: Option) -> str:
-    return ", each on its own part of the data" if option.scheme == "divide" and (
-        option.n_members > 1) else ""  # fmt: skip
+    """Models of some width, and which data each one has."""
+    found = f"{models(option.n_members)} of {units.width(option.width)}"
+    if option.n_members == 1:
+        return found
+    whole = "its own part of the data" if option.scheme == "divide" else "all data"
+    return f"{found}, each on {whole},"

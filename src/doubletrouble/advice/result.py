@@ -6,15 +6,16 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
-from doubletrouble.advice.equality import less
+from doubletrouble.advice.equality import helps, less
 from doubletrouble.advice.marginal import Marginal
 from doubletrouble.advice.option import Option
 from doubletrouble.advice.reasons import reasons
 from doubletrouble.advice.table import bars, ratio, table
 from doubletrouble.advice.units import Units
-from doubletrouble.advice.words import said, seen_below
+from doubletrouble.advice.words import said
 from doubletrouble.results import ErrorTerms
 
+_DIGITS = 1e15  # larger numbers of models are not known to every digit
 PARTS = tuple(f.name for f in fields(ErrorTerms))
 
 
@@ -60,7 +61,7 @@ class Advice:
 
     @property
     def choice(self) -> Option:
-        """The single change after which the error is least; `now` where none is seen to help.
+        """The single change after which the error is least; `now` where none takes 1 % of it away.
 
         Of equal ones the cheaper: the ridge, then the features, then the samples. What infinitely
         many models would give is no choice.
@@ -70,15 +71,17 @@ class Advice:
         for option in (self[name] for name in names):
             if less(option.total, least.total):
                 least = option
-        return least if seen_below(least.total, self.now.total) else self.now
+        return least if helps(least.total, self.now.total) else self.now
 
     @property
     def prefers_narrow(self) -> bool:
         """Whether infinitely many models like fewer features than there are samples, P < N.
 
-        Without ridge they do if and only if σ²/F² > μ⋆²/μ₁², σ² = τ² + F⋆² being all the noise.
+        Without ridge they do if and only if (τ² + F⋆²)/F² > μ⋆²/μ₁²: the nonlinear part of the
+        teacher acts as noise.
         """
-        return self.many_at_best_width.width < self.many_at_best_width.samples
+        many = self.many_at_best_width
+        return (many.ideal or many).width < many.samples
 
     @property
     def reason(self) -> str:
@@ -139,13 +142,14 @@ class Advice:
 
 
 def _row(option: Option, now: Option, units: Units) -> dict[str, Any]:
-    """One option in plain numbers."""
+    """One option in plain numbers; ideal ones are the best of ratios, before rounding to counts."""
+    ideal = option.ideal or option
     return {
         "name": option.name,
         "label": option.label,
         "features": option.width * units.scale,
         "samples": option.samples * units.scale,
-        "n_members": int(option.n_members) if math.isfinite(option.n_members) else math.inf,
+        "n_members": _whole(option.n_members),
         "scheme": option.scheme,
         "ridge": option.ridge,
         "total_features": units.shown(option.features, "features"),
@@ -154,7 +158,15 @@ def _row(option: Option, now: Option, units: Units) -> dict[str, Any]:
         "relative_training": ratio(option.training, now.training),
         **{f"error_{name}": getattr(option.error, name) for name in PARTS},
         "error_total": option.total,
+        "ideal_features": ideal.width * units.scale,
+        "ideal_n_members": _whole(ideal.n_members),
+        "ideal_error_total": ideal.total,
     }
+
+
+def _whole(members: float) -> float:
+    """A number without decimals, if all its digits are meant."""
+    return int(members) if members < _DIGITS else members
 
 
 def _strict(value: Any) -> Any:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from doubletrouble.advice.equality import less
 from doubletrouble.advice.option import Option
 from doubletrouble.advice.units import Units
-from doubletrouble.advice.words import said
+from doubletrouble.advice.words import count, said
 
 if TYPE_CHECKING:
     from doubletrouble.advice.result import Advice
@@ -35,9 +35,9 @@ def _cells(option: Option, now: Option, units: Units) -> tuple[str, ...]:
     return (
         option.label,
         said(option.total, 4),
-        said(option.width * units.scale),
-        f"{said(option.samples * units.scale)}{parts}",
-        said(option.n_members),
+        units.number(option.width),
+        f"{units.number(option.samples)}{parts}",
+        count(option.n_members),
         said(option.ridge),
         f"×{said(ratio(option.features, now.features))}",
         f"×{said(ratio(option.training, now.training))}",

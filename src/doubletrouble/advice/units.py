@@ -3,7 +3,8 @@
 import math
 from typing import NamedTuple
 
-from doubletrouble.advice.words import counted, said
+from doubletrouble.advice.counts import is_whole
+from doubletrouble.advice.words import count, noun, said
 from doubletrouble.problems import SpectralProblem
 from doubletrouble.theory.points import AnyProblem
 
@@ -24,7 +25,14 @@ class Units(NamedTuple):
 
     def width(self, value: float) -> str:
         """A width with its symbol: P/D = 2."""
-        return f"{self.features} = {said(value * self.scale)}"
+        return f"{self.features} = {self.number(value)}"
+
+    def number(self, value: float) -> str:
+        """A number of features or of samples; a count with all its digits."""
+        shown = value * self.scale
+        if self.features == "P" and shown >= 1 and is_whole(shown):
+            return count(float(round(shown)))
+        return said(shown)
 
     def shown(self, value: float, cost: str) -> float:
         """A cost as it is shown, from the problem's own units."""
@@ -41,7 +49,8 @@ class Units(NamedTuple):
         amount = self.shown(budget, cost)
         if cost == "features":
             per = " per dimension" if self.features == "P/D" else ""
-            return f"Under a budget of {counted(amount, 'feature')}{per} in all"
+            features = self.number(budget)
+            return f"Under a budget of {features} {noun(features, 'feature')}{per} in all"
         per = " (per D³)" if self.features == "P/D" else ""
         return f"Under a training cost of {said(amount)}{per} at most"
 

@@ -34,13 +34,13 @@ def said(value: float, digits: int = 3) -> str:
     return f"{rounded:.{max(digits, 6) if plain else digits}g}"
 
 
-def counted(value: float, noun: str) -> str:
-    """So many of something.
+def noun(number: str, name: str) -> str:
+    """What there are so many of.
 
-    >>> counted(1.0, "feature"), counted(1.2, "feature"), counted(0.0, "feature")
-    ('1 feature', '1.2 features', '0 features')
+    >>> noun("1", "feature"), noun("1.2", "feature"), noun("0", "feature")
+    ('feature', 'features', 'features')
     """
-    return f"{said(value)} {noun}" if said(value) == "1" else f"{said(value)} {noun}s"
+    return name if number == "1" else f"{name}s"
 
 
 def seen_below(one: float, other: float) -> bool:
@@ -69,12 +69,31 @@ def largest(error: ErrorTerms) -> str:
 def models(members: float) -> str:
     """How many models.
 
-    >>> models(1.0), models(12.0), models(math.inf)
-    ('one model', '12 models', 'infinitely many models')
+    >>> models(1.0), models(1234.0), models(math.inf), models(2.0**40)
+    ('one model', '1234 models', 'infinitely many models', '1.1e+12 models')
     """
     if math.isinf(members):
         return "infinitely many models"
-    return "one model" if members == 1 else f"{members:.0f} models"
+    return "one model" if members == 1 else f"{count(members)} models"
+
+
+def count(value: float) -> str:
+    """A whole number: all its digits, if they are few.
+
+    >>> count(123456.0), count(1e300), count(math.inf)
+    ('123456', '1e+300', '∞')
+    """
+    return said(value, 6 if value < 1e6 else 3)
+
+
+def times(factor: float) -> str:
+    """So many times as much.
+
+    >>> times(2.0), times(0.5), times(20000.0), times(1.0), times(math.inf)
+    ('twice', 'half', '20000 times', 'as much as', 'infinitely many times')
+    """
+    known = {"2": "twice", "0.5": "half", "1": "as much as", "∞": "infinitely many times"}
+    return known.get(said(factor), f"{said(factor)} times")
 
 
 def divergence(problem: AnyProblem, members: float, scheme: str) -> str:
@@ -102,7 +121,7 @@ def divergence(problem: AnyProblem, members: float, scheme: str) -> str:
 
 
 def noise_ratios(problem: AnyProblem) -> tuple[float, float] | None:
-    """σ²/F² and μ⋆²/μ₁² of an isotropic problem with something to learn, else nothing."""
+    """(τ² + F⋆²)/F² and μ⋆²/μ₁² of an isotropic problem with something to learn, else nothing."""
     if not isinstance(problem, Problem):
         return None
     sigma = activation(problem.activation)

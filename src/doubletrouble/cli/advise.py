@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ from doubletrouble.parameters import declared
 from doubletrouble.problems import Problem, noise_at
 from doubletrouble.sweep.axes import number_axis
 
+_ROUNDING = 1e-12
 _CHARTS = (".png", ".pdf", ".svg")
 _FLAGS = (
     *(number(f.name, several=False) for f, _ in declared(Problem)),
@@ -76,15 +76,14 @@ def _answer(given: Mapping[str, Any]) -> Advice:
     (dim,) = asked.axes.get("dim", (None,))
     if budget is not None:
         budget = Units.of(asked.problem, dim).own(budget, given["cost"])
-    found = advised(
+    return advised(
         asked.problem, budget, n_members=float(asked.n_members), scheme=given["scheme"],  # type: ignore[arg-type]
-        cost=given["cost"],
+        cost=given["cost"], dim=dim,
     )  # fmt: skip
-    return replace(found, dim=dim)
 
 
 def _with_features(given: Mapping[str, Any], budget: float | None) -> Mapping[str, Any]:
-    """Put P where N, D and a budget are given without it: the widest models that it pays for."""
+    """Put P where N, D and a budget are given without it: the most features that it pays for."""
     if budget is None or given["n_features"] is not None:
         return given
     N, D = (_one(name, given[name], SIZES[name]) for name in ("n_samples", "dim"))
@@ -94,7 +93,8 @@ def _with_features(given: Mapping[str, Any], budget: float | None) -> Mapping[st
     if math.isinf(K):
         raise ValueError("n_features must be given beside n_members inf, got a budget alone")
     (P,) = widest(budget, N, np.array([K]), given["scheme"], given["cost"]).tolist()
-    return {**given, "n_features": repr(P)}
+    most = float(math.floor(P * (1 + _ROUNDING))) if 1 <= P < math.inf else P
+    return {**given, "n_features": repr(most)}
 
 
 def _with_noise(given: Mapping[str, Any]) -> dict[str, Any]:
