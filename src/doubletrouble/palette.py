@@ -1,12 +1,14 @@
-"""The colours of everything drawn: those of Okabe and Ito, told apart by colour-blind readers.
+"""The names and colours of everything drawn.
 
-On dark paper the blue is the lighter of their two, and the others are a little lighter, too.
+The colours are those of Okabe and Ito, told apart by colour-blind readers. On dark paper the blue
+is the lighter of their two, and the others are a little lighter, too.
 """
 
 BLACK, GREY = "#000000", "#7F7F7F"
 VERMILION, ORANGE, YELLOW = "#D55E00", "#E69F00", "#F0E442"
 BLUE, SKY = "#0072B2", "#56B4E9"
 GREEN, PURPLE = "#009E73", "#CC79A7"
+BROWN = "#7A4B00"  # not theirs: darker than all of them
 
 _DARK_VERMILION, _DARK_BLUE = "#F0782A", "#4A90D9"
 
@@ -23,6 +25,7 @@ CAUSES = {
         "initialization": BLUE,
         "sampling": GREEN,
         "bias": PURPLE,
+        "resampling": BROWN,
     },
     "dark": {
         "total": "#F2F2F2",
@@ -30,6 +33,7 @@ CAUSES = {
         "initialization": SKY,
         "sampling": "#20B58C",
         "bias": "#DD94BC",
+        "resampling": "#F2C14E",
     },
 }
 """The parts of the sequential split, by paper."""
@@ -50,3 +54,16 @@ EFFECTS = {
     },
 }
 """The parts of the symmetric split, by paper."""
+
+LABELS = {
+    "total": "Total",
+    "noise": "Noise",
+    "initialization": "Initialization",
+    "sampling": "Sampling",
+    "bias": "Bias",
+    "resampling": "Resampling",
+    "initialization_sampling": "Init. × sampling",
+    "noise_sampling": "Noise × sampling",
+    "noise_initialization_sampling": "Noise × init. × sampling",
+}
+"""What readers see of each part, of either split."""

@@ -29,6 +29,18 @@ SMALL: dict[str, dict[str, Any]] = {
     "ensemble-or-regularize-map": {
         "ratio_range": (0.1, 100.0, 15), "snr_range": (0.3, 10.0, 11),
     },
+    "bagging": {
+        "ratios": RATIOS, "simulated_ratios": (0.5, 2.0, 2), "dim": 40, "n_data": 2,
+    },
+    "equivalences": {
+        "ratio_range": (0.1, 10.0, 9), "ridge_range": (1e-3, 10.0, 9),
+        "fraction_range": (0.1, 1.0, 7), "dim": 20, "n_data": 2,
+    },
+    "committee": {"snr_range": (0.5, 10.0, 5), "dim": 20, "n_data": 2},
+    "training-time": {
+        "time_range": (0.1, 1e4, 11), "ratio_range": (0.1, 10.0, 9),
+        "simulated_times": (1.0, 10.0, 2), "dim": 10, "n_data": 2,
+    },
 }  # fmt: skip
 
 

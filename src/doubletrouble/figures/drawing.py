@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -123,15 +123,22 @@ def letters(row: Sequence["Axes"]) -> None:
             axes.set_title(f"({chr(ord('a') + place)})", loc="left")
 
 
-def legend_above(figure: "Figure", *, title: str = "", ncols: int = 0, narrow: float = 1) -> None:
-    """One legend above all panels, of everything they show; `narrow` < 1 brings it together."""
+def legend_above(
+    figure: "Figure", *, title: str = "", ncols: int = 0, narrow: float = 1,
+    loc: Literal["outside upper center", "outside lower center"] = "outside upper center",
+    of: "Iterable[Axes] | None" = None,
+) -> None:  # fmt: skip
+    """One legend above all panels, of everything they show; `narrow` < 1 brings it together.
+
+    It may be below them instead; `of` are the panels that it explains.
+    """
     shown: dict[str, Any] = {}
-    for axes in figure.axes:
+    for axes in figure.axes if of is None else of:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             shown.setdefault(label, handle)
     figure.legend(
         list(shown.values()), list(shown), title=title, ncols=ncols or len(shown),
-        loc="outside upper center", columnspacing=1.8 * narrow, handlelength=2.8 * narrow,
+        loc=loc, columnspacing=1.8 * narrow, handlelength=2.8 * narrow,
     )  # fmt: skip
 
 

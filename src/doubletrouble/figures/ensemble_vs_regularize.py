@@ -190,8 +190,8 @@ FIGURE = FigureSpec(
         "each be under-regularized, and infinitely many need no penalty here.\n"
         "(c) A single model with the best penalty at each width has no peak at P = N. At this "
         "signal-to-noise ratio it is still worse than infinitely many models with next to no "
-        "penalty, at every width. The paper says that this is always so; the last figure of this "
-        "page shows where it is not."
+        "penalty, at every width. The paper says that this is always so; the figure “When to "
+        "average, and when to regularize” shows where it is not."
     ),
     alt=(
         "Three panels of test error, logarithmic axes. Two against the penalty, at P/D = 2 and "

@@ -5,17 +5,21 @@ from typing import Any
 from doubletrouble.figures import (
     anova,
     asymptotics,
+    bagging,
+    committee,
     decomposition,
     divide_and_conquer,
     double_descent,
     ensemble_or_regularize_map,
     ensemble_vs_overparametrize,
     ensemble_vs_regularize,
+    equivalences,
     lazy,
     multiple_k_decomposition,
     rf_multiple,
     rf_single,
     term_by_term,
+    training_time,
     under_or_over,
 )
 from doubletrouble.figures.spec import FigureSpec
@@ -35,6 +39,10 @@ ORDER = (
     "under-or-over",
     "anova",
     "ensemble-or-regularize-map",
+    "bagging",
+    "equivalences",
+    "committee",
+    "training-time",
 )
 """The paper's figures as the paper has them, then those beyond it."""
 
@@ -51,6 +59,10 @@ _MODULES = (
     under_or_over,
     anova,
     ensemble_or_regularize_map,
+    bagging,
+    equivalences,
+    committee,
+    training_time,
     rf_single,
     rf_multiple,
 )

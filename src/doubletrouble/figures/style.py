@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from doubletrouble.errors import require
-from doubletrouble.palette import BLACK, BLUE, CAUSES, GREEN, PURPLE, VERMILION
+from doubletrouble.palette import BLACK, BLUE, CAUSES, GREEN, LABELS, PURPLE, VERMILION
 from doubletrouble.parameters import FloatArray
 
 if TYPE_CHECKING:
@@ -79,15 +79,15 @@ _INK = CAUSES["light"]
 
 # In the order of the legend; the first is drawn underneath.
 STROKES: dict[str, Stroke] = {
-    "total": Stroke("Total", _INK["total"], "-", "", 2.2, "none"),
-    "noise": Stroke("Noise", _INK["noise"], "-", "o", 1.5, _INK["noise"]),
+    "total": Stroke(LABELS["total"], _INK["total"], "-", "", 2.2, "none"),
+    "noise": Stroke(LABELS["noise"], _INK["noise"], "-", "o", 1.5, _INK["noise"]),
     "initialization": Stroke(
-        "Initialization", _INK["initialization"], (0, (6, 2)), "s", 1.5, "white"
+        LABELS["initialization"], _INK["initialization"], (0, (6, 2)), "s", 1.5, "white"
     ),
     "sampling": Stroke(
-        "Sampling", _INK["sampling"], (0, (5, 1.5, 1, 1.5)), "^", 1.5, _INK["sampling"]
+        LABELS["sampling"], _INK["sampling"], (0, (5, 1.5, 1, 1.5)), "^", 1.5, _INK["sampling"]
     ),
-    "bias": Stroke("Bias", _INK["bias"], (0, (1.2, 1.0)), "D", 1.9, "white"),
+    "bias": Stroke(LABELS["bias"], _INK["bias"], (0, (1.2, 1.0)), "D", 1.9, "white"),
 }
 
 # For curves that differ in a number, K say: in the order of the curves.
