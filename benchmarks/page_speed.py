@@ -19,11 +19,22 @@ from http.client import HTTPConnection
 from typing import Any
 from urllib.parse import urlsplit
 
+from doubletrouble.page.app import ANSWER
 from tests.page import chromium
 from tests.page.serving import served
 
 MEDIAN, TAIL, PAINT, CROWD = 80, 150, 1500, 500  # milliseconds: what we hold ourselves to
-VIEWS = {"one setting": "", "two settings": "?second.ridge=0.1"}
+_AREAS = "split=effects&form=areas&y=linear"
+VIEWS = {
+    "one setting": "",
+    "two settings": "?second.ridge=0.1",
+    "symmetric areas": f"?{_AREAS}",
+    "two settings in symmetric areas": f"?{_AREAS}&second.ridge=0.1",
+    "bootstrap": "?scheme=bootstrap&members=5",
+    "time": "?along=time&width=1",
+    "two settings in time": "?along=time&width=1&second.members=inf",
+    "width at a finite time": "?time=10",
+}
 PLOT = "#plot .js-plotly-plot"
 _DRAWN = "#plot .scatterlayer .trace"
 _SETTLED = 1000  # milliseconds after loading
@@ -132,7 +143,7 @@ def first_sights(running: Any, address: str, count: int) -> tuple[list[float], l
 def captured(running: Any, address: str) -> dict[str, Any]:
     """What a browser posts to have the plot redrawn."""
     page = opened(running, address)
-    with page.expect_request(lambda one: "plot.figure" in (one.post_data or "")) as waiting:
+    with page.expect_request(lambda one: one.url.endswith(ANSWER)) as waiting:
         page.locator("#slider-ridge").press("ArrowRight")
     found: dict[str, Any] = waiting.value.post_data_json
     page.context.close()
@@ -160,13 +171,10 @@ def crowd(address: str, question: dict[str, Any], clients: int, seconds: float) 
 
 def _answered(address: str, question: dict[str, Any], place: int) -> float:
     """Milliseconds of one redraw with the slider somewhere else."""
-    (given,) = question["inputs"]
-    moved = {**given["value"], "changes": {"slider-ridge": str(place)}}
-    body = json.dumps({**question, "inputs": [{**given, "value": moved}]})
+    body = json.dumps({**question, "changes": [["slider-ridge", str(place)]]})
     start = time.perf_counter()
     connection = HTTPConnection(urlsplit(address).netloc, timeout=60)
-    connection.request("POST", "/_dash-update-component", body,
-                       {"Content-Type": "application/json"})  # fmt: skip
+    connection.request("POST", ANSWER, body, {"Content-Type": "application/json"})
     got = connection.getresponse()
     data = got.read()
     connection.close()

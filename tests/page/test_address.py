@@ -85,3 +85,62 @@ def test_a_width_stays_the_same_number_of_features() -> None:
     assert view.second == Setting(samples=4.0, width=2.0)  # one axis for both
     counted, _ = address.changed(view, {"per": "D"})
     assert counted.second == Setting(samples=4.0, width=8.0, per="D")
+
+
+def test_a_name_with_two_values_is_told() -> None:
+    view, notes = address.read("width=2&width=3&second.ridge=1&second.ridge=2&snr=4&snr=4")
+    assert view == View(first=Setting(width=3.0, snr=4.0),
+                        second=Setting(width=3.0, snr=4.0, ridge=2.0))  # fmt: skip
+    assert notes == (
+        "'width' must be given once, got 2 values; the last one is read.",
+        "'second.ridge' must be given once, got 2 values; the last one is read.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("query", "view", "said"),
+    [
+        ("scheme=subbag&time=3", View(first=Setting(scheme="subbag")), "t = ∞ is shown"),
+        ("along=time&scheme=divide", View(first=Setting(scheme="divide")), "the width is along"),
+        (
+            "along=time&second.scheme=subbag",
+            View(second=Setting(scheme="subbag")),
+            "the width is along",
+        ),
+        (
+            "split=effects&scheme=bootstrap",
+            View(first=Setting(scheme="bootstrap")),
+            "the split by cause is shown",
+        ),
+        ("split=effects&time=3", View(first=Setting(time=3.0)), "the split by cause is shown"),
+        ("split=effects&along=time", View(along="time"), "the split by cause is shown"),
+        (
+            "split=effects&second.scheme=feature_bank",
+            View(second=Setting(scheme="feature_bank")),
+            "the split by cause is shown",
+        ),
+        (
+            "second.scheme=subbag&second.time=3",
+            View(second=Setting(scheme="subbag")),
+            "Second setting: Training in time",
+        ),
+    ],
+)
+def test_what_does_not_go_together_is_told(query: str, view: View, said: str) -> None:
+    found, notes = address.read(query)
+    assert found == view
+    assert len(notes) == 1
+    assert said in notes[0]
+
+
+def test_what_else_a_choice_changes_is_told() -> None:
+    timed = View(first=Setting(time=3.0), along="time")
+    view, notes = address.changed(timed, {"scheme": "divide"})
+    assert view == View(first=Setting(scheme="divide"))
+    assert len(notes) == 2
+    view, notes = address.changed(timed, {"scheme": "divide", "along": "ridge", "time": "inf"})
+    assert view == View(first=Setting(scheme="divide"), along="ridge")
+    assert notes == []
+    view, notes = address.changed(View(split="effects"), {"scheme": "subbag"})
+    assert view == View(first=Setting(scheme="subbag"))
+    assert len(notes) == 1

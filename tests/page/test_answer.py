@@ -8,22 +8,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from doubletrouble.page import address
+import doubletrouble as dt
+from doubletrouble.page import address, fields
 from doubletrouble.page.answer import answer
-from doubletrouble.page.fields import ChoiceField, NumberField
 from doubletrouble.page.jobs import Jobs
-from doubletrouble.page.layout import ADVISED, GROUPS, OTHERS, SIMULATED, controls
+from doubletrouble.page.kinds import ChoiceField, NumberField
+from doubletrouble.page.layout import controls
 from doubletrouble.page.presets import PRESETS
 from doubletrouble.page.setting import Setting, View
+from doubletrouble.page.stops import Stops
 from tests.page.views import patient, views
 
-FIELDS = [*(f for _, group in GROUPS for f in group), *SIMULATED, *ADVISED, *OTHERS]
+FIELDS = (*fields.SETTING, *fields.LOOK)
 garbage = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
     max_leaves=6,
 )
-LISTED = ("preset", "choice-activation", "compare", "swap", "single")
+LISTED = ("preset", "choice-activation", "choice-scheme", "compare", "swap", "single")
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +80,9 @@ def test_every_control_sets_what_it_says(field: Any, jobs: Jobs) -> None:
     typed = field.spec.typical[1]
     view = moved(jobs, **{f"box_{field.name}": field.write(typed)})
     assert _of(view, field.name) == typed
-    assert moved(jobs, **{f"box_{field.name}": ""}) == View()  # an empty box is the default
+    emptied = answer({"query": "", "changes": {f"box-{field.name}": ""}}, jobs)
+    assert emptied.view == View()
+    assert (emptied.notes == ()) == field.blank
 
 
 def _of(view: View, name: str) -> float | str:
@@ -130,6 +134,39 @@ def test_comparing(jobs: Jobs) -> None:
     assert moved(jobs, query=address.write(both), swap=1) == View(first=first, second=other)
     assert moved(jobs, query=address.write(both), single=2) == View(first=other)
     assert moved(jobs, swap=1) == View()
+
+
+@pytest.mark.parametrize("query", ["scheme=subbag", "scheme=divide&second.scheme=bootstrap"])
+def test_the_axis_of_time_takes_ensembles(query: str, jobs: Jobs) -> None:
+    found = answer({"query": query, "changes": [["choice-along", "time"]]}, jobs)
+    assert found.view.along == "time"
+    assert {setting.scheme for setting in found.view.settings} == {"ensemble"}
+    assert len(found.view.settings) == 1 + query.count("second")
+    assert found.notes == (
+        "Training in time is known for ensembles on all samples alone: these are shown.",
+    )
+
+
+def test_another_scheme_ends_training(jobs: Jobs) -> None:
+    asked = {"query": "time=3", "changes": [["choice-scheme", "subbag"]]}
+    found = answer(asked, jobs)
+    assert found.view == View(first=Setting(scheme="subbag"))
+    assert "t = ∞ is shown." in found.notes[0]
+
+
+def test_the_best_time_is_drawn_when_it_is_known(jobs: Jobs) -> None:
+    stops, asked = Stops(), {"query": "along=time&ridge=0.001&second.members=inf&time=20"}
+    assert [one.stop for one in answer(asked, jobs, stops).drawn] == [None, None]
+    for setting in answer(asked, jobs).view.settings:
+        stops.best(setting)
+    found = answer(asked, jobs, stops)
+    for one, members in zip(found.drawn, (1.0, float("inf")), strict=True):
+        assert one.stop is not None
+        best = dt.best_stopping_time(one.setting.problem, members)
+        assert one.stop.time == best.time
+        words = [note["text"] for note in found.figure["layout"]["annotations"]]
+        assert f"best t = {best.time:.3g}" in words
+    assert all(one.stop is None for one in answer({"query": "ridge=0.001"}, jobs, stops).drawn)
 
 
 def test_areas_are_on_a_linear_axis_and_lines_on_a_logarithmic_one(jobs: Jobs) -> None:

@@ -10,13 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from doubletrouble.advice.meaning import meaning
-from doubletrouble.page.app import application
+from doubletrouble.page.app import ANSWER, application
 from doubletrouble.page.jobs import Jobs
 from doubletrouble.page.setting import Setting
+from doubletrouble.page.watch import UPDATE
 from tests.page.test_answer import garbage
 from tests.page.views import patient
 
-UPDATE = "/_dash-update-component"
+WORDS = "..meaning.children...advice.children...stops.data.."
 
 
 @pytest.fixture(scope="module")
@@ -50,15 +51,102 @@ def asked(app: Any, output: str, values: Any, triggered: int = 0) -> dict[str, A
     }
 
 
-def test_the_redrawn_page_says_what_it_means(app: Any, client: Any) -> None:
-    (output,) = [key for key in served(app) if "plot.figure" in key]
-    given = {"query": "ridge=0.3", "changes": {"box-members": "3"}}
-    got = client.post(UPDATE, json=asked(app, output, given))
+def told(got: Any) -> Any:
+    """An answer, if it is strict JSON."""
     assert got.status_code == 200
-    found = json.loads(got.data, parse_constant=lambda name: pytest.fail(name))["response"]
-    said = found["meaning"]["children"]
+    return json.loads(got.data, parse_constant=lambda name: pytest.fail(name))
+
+
+def test_an_answer_has_the_plot_and_the_words(client: Any) -> None:
+    given = {"number": 7, "query": "ridge=0.3", "changes": [["box-members", "3"]]}
+    found = told(client.post(ANSWER, json=given))
+    assert (found["number"], found["query"]) == (7, "ridge=0.3&members=3")
+    assert found["controls"]["box-members"] == "3"
+    assert found["shown"]["plot"]["figure"]["data"][-2]["name"] == "Total"  # then the ring
+    assert found["shown"]["readout"]["children"]["type"] == "Table"
+
+
+def test_a_setting_at_rest_is_explained(app: Any, client: Any) -> None:
+    found = told(client.post(UPDATE, json=asked(app, WORDS, "ridge=0.3&members=3")))
+    said = found["response"]["meaning"]["children"]
     assert said == meaning(Setting(ridge=0.3, members=3.0).problem, 3.0)
-    assert found["answered"]["data"]["query"] == "ridge=0.3&members=3"
+
+
+@patient
+@given(asked=garbage)
+def test_whatever_is_asked_is_answered_or_refused(asked: Any, client: Any) -> None:
+    got = client.post(ANSWER, data=json.dumps(asked), content_type="application/json")
+    assert got.status_code == (200 if isinstance(asked, dict) else 400)
+    if isinstance(asked, dict):
+        told(got)
+
+
+DEEP = "[" * 30_000 + "]" * 30_000
+LIKE_ONE = {
+    "output": WORDS, "outputs": [{"id": "meaning", "property": "children"},
+                                 {"id": "advice", "property": "children"},
+                                 {"id": "stops", "property": "data"}],
+    "inputs": [{"id": "settled", "property": "data", "value": ""}],
+    "state": [{"id": "stops", "property": "data", "value": None}],
+    "changedPropIds": ["settled.data"],
+}  # fmt: skip
+OTHER: list[dict[str, Any]] = [{"id": "plot", "property": "figure", "value": 1}]
+NO_QUESTIONS = {
+    "nothing": "", "an empty object": "{}", "a list": "[]", "null": "null", "a number": "NaN",
+    "text": '"output"', "garbage": "}{", "no text": b"\xff\xfe\x00", "too deep": DEEP,
+    "an unknown output": '{"output": "x.y", "inputs": [], "outputs": []}',
+    "a list for a name": '{"output": [1]}',
+    "the name alone": json.dumps({"output": WORDS}),
+    "other inputs": json.dumps(LIKE_ONE | {"inputs": OTHER}),
+    "inputs that are none": json.dumps(LIKE_ONE | {"inputs": 3}),
+    "too many outputs": json.dumps(LIKE_ONE | {"outputs": [OTHER[0]] * 3}),
+    "an output alone": json.dumps(LIKE_ONE | {"outputs": OTHER[0]}),
+    "a state": json.dumps(LIKE_ONE | {"state": OTHER}),
+    "changes of nothing": json.dumps(LIKE_ONE | {"changedPropIds": {"a": [1]}}),
+    "changes that are none": json.dumps(LIKE_ONE | {"changedPropIds": [[1]]}),
+}  # fmt: skip
+
+
+def test_what_is_one_is_answered(client: Any) -> None:
+    told(client.post(UPDATE, json=LIKE_ONE))
+
+
+def test_what_runs_in_the_browser_is_not_asked_here(app: Any, client: Any) -> None:
+    theirs = [key for key in app.callback_map if key not in served(app)]
+    assert theirs
+    for key in theirs:
+        body = {"output": key, "outputs": [], "inputs": [], "changedPropIds": []}
+        assert client.post(UPDATE, json=body).status_code == 400
+
+
+@pytest.mark.parametrize("what", NO_QUESTIONS)
+def test_what_is_no_question_is_refused_with_a_sentence(
+    what: str, client: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    for kind in ("application/json", "text/plain"):
+        got = client.post(UPDATE, data=NO_QUESTIONS[what], content_type=kind)
+        assert got.status_code == 400
+        assert " must " in got.get_data(as_text=True)
+    assert caplog.records == []  # where a traceback would be
+
+
+@patient
+@given(body=garbage, kept=st.sets(st.sampled_from(["output", "outputs", "inputs", "state"])))
+def test_what_resembles_one_is_refused_or_answered(
+    body: Any, kept: set[str], app: Any, client: Any
+) -> None:
+    whole = asked(app, WORDS, "ridge=0.3")
+    odd = {key: value if key in kept else body for key, value in whole.items()}
+    got = client.post(UPDATE, data=json.dumps(odd), content_type="application/json")
+    assert got.status_code in (200, 400)
+
+
+def test_a_file_that_is_not_there_is_not_found(
+    client: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    for path in ("dash/none.js", "none/none.js"):
+        assert client.get(f"/_dash-component-suites/{path}").status_code == 404
+    assert caplog.records == []
 
 
 @patient
@@ -83,8 +171,9 @@ def test_a_foreign_name_is_refused(client: Any) -> None:
 
 def test_a_foreign_page_is_refused(client: Any) -> None:
     for origin in ("http://evil.example", "https://127.0.0.1.evil.example", "null"):
-        got = client.post(UPDATE, json={}, headers={"Host": "127.0.0.1:9", "Origin": origin})
-        assert got.status_code == 403
+        for place in (UPDATE, ANSWER):
+            got = client.post(place, json={}, headers={"Host": "127.0.0.1:9", "Origin": origin})
+            assert got.status_code == 403
     own = {"Host": "127.0.0.1:9", "Origin": "http://127.0.0.1:9"}
     assert client.get("/", headers=own).status_code == 200
 
@@ -97,9 +186,9 @@ def test_a_page_told_to_serve_others_answers_to_any_name() -> None:
 
 
 def test_what_is_too_long_is_refused(app: Any, client: Any) -> None:
-    (output,) = [key for key in served(app) if "plot.figure" in key]
-    got = client.post(UPDATE, json=asked(app, output, {"query": "x" * 100_000}))
-    assert got.status_code == 413
+    long = {"query": "x" * 100_000}
+    assert client.post(UPDATE, json=asked(app, WORDS, long)).status_code == 413
+    assert client.post(ANSWER, json=long).status_code == 413
 
 
 @pytest.mark.parametrize(
@@ -113,11 +202,7 @@ def test_what_is_too_long_is_refused(app: Any, client: Any) -> None:
     ],
 )
 def test_no_path_leads_out(path: str, client: Any) -> None:
-    try:
-        got = client.get(path)
-    except Exception as error:  # noqa: BLE001  Dash has its own errors for what it does not serve
-        assert "registered" in str(error)  # noqa: PT017
-        return
+    got = client.get(path)
     assert b"root:" not in got.data
     assert b"def application" not in got.data
 

@@ -1,5 +1,6 @@
 """The numbers of the plot are those of the library, to the last bit."""
 
+import dataclasses
 import math
 from typing import Any
 
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 import doubletrouble as dt
 from doubletrouble.page import fields
-from doubletrouble.page.curves import PARTS, Curves, curves
+from doubletrouble.page.curves import Curves, curves
 from doubletrouble.page.setting import Setting, View
 from doubletrouble.parameters import FloatArray
 from tests.page.views import near, patient, views
@@ -20,7 +21,7 @@ def by_hand(view: View, setting: Setting, x: FloatArray) -> Any:
     """The error along an axis, asked of the library without the page."""
     at: dict[str, Any] = {
         "width": setting.width, "samples": setting.samples, "ridge": setting.ridge,
-        "members": setting.members, view.along: x,
+        "members": setting.members, "time": setting.time, view.along: x,
     }  # fmt: skip
     problem = dt.Problem(
         features_per_dim=at["width"] * (at["samples"] if setting.per == "N" else 1.0),
@@ -30,17 +31,31 @@ def by_hand(view: View, setting: Setting, x: FloatArray) -> Any:
         nonlinear_signal=setting.nonlinear,
         activation=setting.activation,
     )
-    split = dt.anova if view.split == "effects" else dt.exact_error
-    return split(problem, at["members"], setting.scheme)
+    if view.along == "time" or not math.isinf(setting.time):
+        return dt.gradient_flow(problem, at["time"], at["members"])
+    if view.split == "effects":
+        return dt.anova(problem, at["members"], setting.scheme)
+    drawn: dict[str, Any] = {}
+    if setting.scheme == "subbag":
+        drawn = {"fraction": setting.fraction}
+    elif setting.scheme == "feature_bank":
+        drawn = {"bank_per_dim": setting.bank * np.asarray(problem.features_per_dim)}
+    return dt.exact_error(problem, at["members"], setting.scheme, **drawn)
 
 
 def check(view: View, setting: Setting, found: Curves) -> None:
     exact = by_hand(view, setting, found.x)
     here = by_hand(view, setting, getattr(setting, view.along))
-    assert tuple(found.parts) == PARTS[view.split]
+    assert set(found.parts) == {f.name for f in dataclasses.fields(exact)} - {"bayes"}
+    at_once = view.along == "time" or setting.time < math.inf or setting.scheme == "bootstrap"
     for name, values in {"total": found.total, **found.parts}.items():
-        assert values.tolist() == np.broadcast_to(getattr(exact, name), found.x.shape).tolist()
-        assert found.here[name] == getattr(here, name)
+        expected = np.broadcast_to(getattr(exact, name), found.x.shape)
+        if at_once:  # their last bits depend on what else is asked for
+            assert values == pytest.approx(expected, rel=1e-9, abs=1e-15)
+            assert found.here[name] == pytest.approx(getattr(here, name), rel=1e-9, abs=1e-15)
+        else:
+            assert values.tolist() == expected.tolist()
+            assert found.here[name] == getattr(here, name)
     assert found.mark == getattr(setting, view.along)
 
 
@@ -52,6 +67,7 @@ def test_the_curves_are_those_of_the_library(along: str, per: str, scheme: str, 
     setting = Setting(per=per, width=1.7, samples=0.8, ridge=1e-3, snr=3.0, nonlinear=0.4,
                       members=3.0, scheme=scheme, activation="tanh")  # fmt: skip
     view = View(first=setting, along=along, split=split)
+    setting = view.first
     check(view, setting, curves(view, setting))
 
 
@@ -65,7 +81,8 @@ def test_so_are_those_of_any_view(view: View) -> None:
 @patient
 @given(near, st.sampled_from([*fields.ALONG.choices]), st.sampled_from([*fields.SPLIT.choices]))
 def test_the_parts_add_up_to_the_total(setting: Setting, along: str, split: str) -> None:
-    found = curves(View(first=setting, along=along, split=split, points=41.0), setting)
+    view = View(first=setting, along=along, split=split, points=41.0)
+    found = curves(view, view.first)
     finite = np.isfinite(found.total)
     whole = sum(found.parts.values())
     assert isinstance(whole, np.ndarray)
@@ -81,9 +98,9 @@ def test_at_the_threshold_a_model_has_as_many_features_as_samples(
     for place in setting.thresholds(along):
         problem = setting.problem_along(along, place)
         members = place if along == "members" else setting.members
-        parts = members if setting.scheme == "divide" else 1.0
+        share = {"divide": 1 / members, "subbag": setting.fraction, "bootstrap": 1 - math.exp(-1)}
         P, N = (np.asarray(v) for v in (problem.features_per_dim, problem.samples_per_dim))
-        assert float(P) == pytest.approx(float(N) / parts)
+        assert float(P) == pytest.approx(float(N) * share.get(setting.scheme, 1.0))
 
 
 def test_which_axes_have_a_threshold() -> None:
@@ -96,6 +113,36 @@ def test_which_axes_have_a_threshold() -> None:
     assert divided.thresholds("members") == [2.0]
     assert Setting(width=math.inf).thresholds("samples") == []
     assert Setting(members=math.inf, scheme="divide").thresholds("width") == []
+    assert Setting(scheme="subbag", fraction=0.3).thresholds("width") == [0.3]
+    assert Setting(scheme="bootstrap").thresholds("width") == [pytest.approx(1 - math.exp(-1))]
+    assert Setting(scheme="feature_bank").thresholds("width") == [1.0]
+    bag = Setting(scheme="subbag", fraction=0.25, per="D", width=0.5)
+    assert bag.thresholds("samples") == [2.0]
+    assert one.thresholds("time") == bag.thresholds("members") == []
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [Setting(scheme="subbag", fraction=0.3), Setting(scheme="bootstrap"),
+     Setting(scheme="feature_bank"), Setting(members=3.0, scheme="divide")],
+)  # fmt: skip
+def test_without_ridge_the_error_is_infinite_at_the_threshold(setting: Setting) -> None:
+    view = View(first=setting.changed({"ridge": 0.0}))
+    found = curves(view, view.first)
+    (place,) = view.first.thresholds("width")
+    assert math.isinf(found.total[found.x == place][0])
+
+
+def test_what_does_not_go_together_is_put_right() -> None:
+    assert Setting(scheme="subbag", time=3.0).time == math.inf
+    assert Setting(time=3.0).time == 3.0
+    assert View(first=Setting(scheme="divide"), along="time").along == "width"
+    assert View(second=Setting(scheme="bootstrap"), along="time").along == "width"
+    for first in (Setting(scheme="subbag"), Setting(time=3.0)):
+        assert View(first=first, split="effects").split == "causes"
+        assert View(second=first, split="effects").split == "causes"
+    assert View(along="time", split="effects").split == "causes"
+    assert View(first=Setting(scheme="divide"), split="effects").split == "effects"
 
 
 @patient
@@ -123,5 +170,14 @@ def test_an_axis_goes_as_far_as_its_slider() -> None:
 
 def test_many_models_are_told_where_k_is_on_the_axis() -> None:
     view = View(along="members")
-    assert curves(view, view.first).many == dt.exact_error(view.first.problem, math.inf).total
-    assert curves(View(), Setting()).many is None
+    assert curves(view, view.first).level == dt.exact_error(view.first.problem, math.inf).total
+    assert curves(View(), Setting()).level is None
+
+
+def test_the_end_of_training_is_told_where_time_is_on_the_axis() -> None:
+    view = View(first=Setting(members=3.0, time=5.0), along="time")
+    found = curves(view, view.first)
+    end, here = (dt.gradient_flow(view.first.problem, t, 3).total for t in (math.inf, 5.0))
+    assert found.level == pytest.approx(end, rel=1e-12)
+    assert end == pytest.approx(dt.exact_error(view.first.problem, 3).total, rel=1e-12)
+    assert found.here["total"] == pytest.approx(here, rel=1e-12)

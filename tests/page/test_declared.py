@@ -1,21 +1,45 @@
 """What the page can set is what the package declares."""
 
+import dataclasses
 import re
 from pathlib import Path
 
 from doubletrouble.advice.cost import COSTS
-from doubletrouble.page import fields
+from doubletrouble.page import fields, layout
 from doubletrouble.page.address import read, write
+from doubletrouble.page.kinds import NumberField
 from doubletrouble.page.setting import Setting, View
 from doubletrouble.problems import Problem
-from doubletrouble.theory.points import SCHEMES
+from doubletrouble.sharing import RESAMPLED, SCHEMES
 
 GUIDE = Path(__file__).parents[2] / "docs" / "page.md"
 
 
 def test_choices_are_those_of_the_library() -> None:
-    assert tuple(fields.SCHEME.choices) == SCHEMES
+    assert tuple(fields.SCHEME.choices) == SCHEMES + RESAMPLED
     assert tuple(fields.COST.choices) == COSTS
+
+
+def test_a_setting_and_a_view_have_what_is_declared() -> None:
+    for owner, declared in ((Setting, fields.SETTING), (View, fields.LOOK)):
+        plain = owner()
+        names = {field.name for field in dataclasses.fields(owner)} - {"first", "second"}
+        assert names == {field.name for field in declared}
+        for field in declared:
+            assert getattr(plain, field.name) == field.default
+
+
+def test_every_field_has_a_place_on_the_page() -> None:
+    beside = (fields.SIMULATION, fields.ADVICE, fields.FILES)
+    placed = [field for group in (*layout.GROUPS, *beside) for field in fields.of(group)]
+    assert placed == [*fields.SETTING, *fields.LOOK]
+    text = str(layout.layout())
+    assert all(f"-{field.name}'" in text for field in placed)
+
+
+def test_the_axes_are_fields_of_a_setting() -> None:
+    numbers = {field.name for field in fields.SETTING if isinstance(field, NumberField)}
+    assert {"width", "samples", "ridge", "members", "time"} <= set(fields.ALONG.choices) <= numbers
 
 
 def test_the_defaults_are_those_of_a_problem() -> None:

@@ -58,7 +58,7 @@ def test_a_simulation_runs_to_its_end_and_is_kept(jobs: Jobs) -> None:
     assert [points.name for points in measured[0]] == [
         "total", "noise", "initialization", "sampling", "bias",
     ]  # fmt: skip
-    assert measured[0][0].value == [point["parts"]["total"][0] for point in job.points]
+    assert measured[0][0].value == [point["causes"]["total"][0] for point in job.points]
 
 
 def test_a_cancelled_one_stops_and_can_be_started_again(jobs: Jobs) -> None:
@@ -82,7 +82,7 @@ def test_what_was_found_before_a_cancel_is_not_lost(
     wanted = asked(SMALL, 0.7)
     stopped = Job(request=wanted, ended="cancelled")
     for place in wanted.places[:-2]:
-        stopped.take({"at": place, "x": place, "parts": {}})
+        stopped.take({"at": place, "x": place, "causes": {}, "effects": {}})
     monkeypatch.setitem(jobs._jobs, wanted.signature, stopped)
     (job,) = jobs.start([wanted])
     until(lambda: job.ended)

@@ -12,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from doubletrouble.page.curves import Curves, curves
-from doubletrouble.page.plot import LABELS, Measured, figure
+from doubletrouble.page.plot import Measured, figure
 from doubletrouble.page.screen import Screen
 from doubletrouble.page.setting import Setting, View
+from doubletrouble.palette import LABELS
 from doubletrouble.parameters import FloatArray
 from tests.page.views import patient, views
 
@@ -100,6 +101,8 @@ def test_an_infinite_peak_is_cut_off_and_told() -> None:
         (View(along="ridge", first=Setting(ridge=0.0)), "triangle-left"),
         (View(first=Setting(width=math.inf)), "triangle-right"),
         (View(along="members", first=Setting(members=math.inf)), "triangle-right"),
+        (View(along="time"), "triangle-right"),
+        (View(along="time", first=Setting(time=0.0)), "triangle-left"),
     ],
 )
 def test_beyond_the_axes_an_arrow_says_where_the_sliders_stand(view: View, symbol: str) -> None:
@@ -155,13 +158,23 @@ def test_on_a_narrow_screen_they_are_below_each_other() -> None:
 def test_points_have_error_bars() -> None:
     view = View()
     found = curves(view, view.first)
-    points = Measured(name="noise", x=[1.0, 2.0], value=[3.0, 4.0], error=[0.1, 0.2])
+    points = Measured(name="noise", at=[1.0, 2.0], x=[1.0, 2.0], value=[3.0, 4.0], error=[0.1, 0.2])
     made = figure(view, [found], Screen(), [[points]])
     (trace,) = [trace for trace in made["data"] if "error_y" in trace]
     assert trace["y"] == [3.0, 4.0]
     assert trace["error_y"]["array"] == [0.2, 0.4]  # two standard errors
     color = lines(made)["Noise"]["line"]["color"]
     assert trace["marker"]["color"] == trace["error_y"]["color"] == color
+
+
+def test_points_of_every_part_look_different() -> None:
+    view = View(split="effects")
+    found = curves(view, view.first)
+    points = [Measured(name=name, at=[1.0], x=[1.0], value=[3.0], error=[0.1])
+              for name in ("total", *found.parts)]  # fmt: skip
+    made = figure(view, [found], Screen(), [points])
+    symbols = [trace["marker"]["symbol"] for trace in made["data"] if "error_y" in trace]
+    assert len(set(symbols)) == len(points)
 
 
 @pytest.mark.parametrize("dark", [False, True])

@@ -3,14 +3,21 @@
 import math
 from typing import Any
 
+import numpy as np
 import pytest
 
 from doubletrouble.figures.registry import FIGURES
 from doubletrouble.page import address
+from doubletrouble.page.curves import curves
+from doubletrouble.page.frame import limits
+from doubletrouble.page.plot import figure
 from doubletrouble.page.presets import PRESETS
+from doubletrouble.page.screen import Screen
 from doubletrouble.page.setting import Setting, View
+from doubletrouble.palette import LABELS
 
-DRAWINGS = {"rf-single", "rf-multiple", "lazy"}  # no curves, or no theory
+DRAWINGS = {"rf-single", "rf-multiple", "lazy", "committee"}  # no curves, or none of the page's
+SCHEMES = {"divide-and-conquer": "divide", "bagging": "subbag"}
 RIVALS = {1.0, math.inf}  # one model, or very many, stand beside any other number
 
 
@@ -58,7 +65,7 @@ def test_its_constants_are_those_of_the_figure(name: str) -> None:
             if field != view.along:
                 assert getattr(setting, field) in values, field
         assert setting.activation == FIGURES[name].arguments["activation"]
-        assert setting.scheme == "ensemble" or name == "divide-and-conquer"
+        assert setting.scheme in ("ensemble", SCHEMES.get(name))
 
 
 def test_the_decomposition_has_both_ridges_and_the_ensembles_both_sizes() -> None:
@@ -68,3 +75,59 @@ def test_the_decomposition_has_both_ridges_and_the_ensembles_both_sizes() -> Non
     assert {s.members for s in view.settings} == {1.0, 10.0}
     view, _ = address.read(PRESETS["anova"].query)
     assert view == View(first=Setting(), split="effects")
+    view, _ = address.read(PRESETS["bagging"].query)
+    assert view.first.fraction in FIGURES["bagging"].arguments["fractions"]  # type: ignore[operator]
+    view, _ = address.read(PRESETS["training-time"].query)
+    assert view.along == "time"
+    assert view.first.width in FIGURES["training-time"].arguments["cuts"]  # type: ignore[operator]
+
+
+def peak(name: str, part: str, place: int = 0) -> float:
+    """How much higher a part is at P = N than beside it."""
+    view, _ = address.read(PRESETS[name].query)
+    found = curves(view, view.settings[place])
+    middle = np.argmin(np.abs(found.x - 1.0))
+    return float(found.parts[part][middle] / found.parts[part][middle + 40])
+
+
+def test_the_titles_are_true() -> None:
+    for part in ("noise", "initialization"):
+        assert peak("term-by-term", part) > 5
+    for part in ("sampling", "bias"):
+        assert peak("term-by-term", part) == pytest.approx(1, abs=0.2)
+
+    view, _ = address.read(PRESETS["bagging"].query)
+    half, whole = (curves(view, setting) for setting in view.settings)
+    assert half.here["total"] < 0.9 * whole.here["total"]
+
+    view, _ = address.read(PRESETS["training-time"].query)
+    one, many = (curves(view, setting) for setting in view.settings)
+    assert np.argmax(one.total) == one.x.size - 1
+    assert one.total[-1] > 100 * one.total.min()
+    assert many.total.max() <= 1.0
+
+    view, _ = address.read(PRESETS["equivalences"].query)
+    wide, narrow = (curves(view, setting) for setting in view.settings)
+    assert narrow.x[np.argmin(narrow.total)] < wide.x[np.argmin(wide.total)]
+    assert narrow.total.min() == pytest.approx(wide.total.min(), rel=1e-3)
+
+
+@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize("narrow", [False, True])
+def test_every_name_in_the_legend_has_a_curve(name: str, narrow: bool) -> None:
+    view, _ = address.read(PRESETS[name].query)
+    drawn = [curves(view, setting) for setting in view.settings]
+    made = figure(view, drawn, Screen(narrow=narrow), [()] * len(drawn))
+    low, _ = limits(view, drawn)
+    by_label = {LABELS[n]: n for n in LABELS}
+    seen = {trace["name"] for trace in made["data"] if trace["showlegend"]}
+    for label in seen & set(by_label):
+        values = [
+            one.total if by_label[label] == "total" else one.parts[by_label[label]]
+            for one in drawn
+            if by_label[label] in ("total", *one.parts)
+        ]
+        assert any(np.any(v >= low) for v in values), label
+    missing = {LABELS[n] for one in drawn for n in one.parts} - seen
+    for label in missing:
+        assert all(np.all(one.parts[by_label[label]] < low) for one in drawn), label

@@ -6,7 +6,7 @@ import hypothesis
 from hypothesis import strategies as st
 
 from doubletrouble.page import fields
-from doubletrouble.page.fields import ChoiceField, Field, NumberField
+from doubletrouble.page.kinds import ChoiceField, Field, NumberField
 from doubletrouble.page.setting import Setting, View
 
 patient = hypothesis.settings(deadline=None, max_examples=60)
@@ -14,7 +14,7 @@ patient = hypothesis.settings(deadline=None, max_examples=60)
 
 SETTING = tuple(Setting().fields)
 LOOK = View().fields
-FIELDS = (*fields.WIDTH.values(), *SETTING[2:], fields.PER, *LOOK)
+FIELDS = (fields.WIDTH["D"], *SETTING, *LOOK)
 
 
 def values(field: Field) -> st.SearchStrategy[float | str]:

@@ -9,12 +9,22 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
-from doubletrouble.page.fields import PER, WIDTH, Field
+from doubletrouble.page.fields import PER, WIDTH
+from doubletrouble.page.kinds import Field
 from doubletrouble.page.setting import Setting, View
 
 SECOND = "second."
 _LONGEST = 4000  # characters of a query
 _MOST_NOTES = 6
+_OVERRULED = {
+    "time": "Training in time is known for ensembles on all samples alone; t = ∞ is shown.",
+    "along": "Training in time is known for ensembles on all samples alone; the width is along.",
+    "split": (
+        "The symmetric split is known for ensembles and divided data, trained to the end; "
+        "the split by cause is shown."
+    ),
+}
+"""What is said where something does not go with the rest."""
 
 
 def write(view: View) -> str:
@@ -46,15 +56,20 @@ def read(query: str) -> tuple[View, tuple[str, ...]]:
         )
         return View(), (said,)
     try:
-        given = dict(parse_qsl(query.removeprefix("?"), keep_blank_values=True, max_num_fields=100))
+        pairs = parse_qsl(query.removeprefix("?"), keep_blank_values=True, max_num_fields=100)
     except ValueError:
         return View(), ("An address must have at most 100 fields; it is not read.",)
-    view, notes = changed(View(), {k: v for k, v in given.items() if not k.startswith(SECOND)})
+    given = dict(pairs)
+    notes = _doubled(pairs)
+    view, more = changed(View(), {k: v for k, v in given.items() if not k.startswith(SECOND)})
+    notes += more
     beside = {k.removeprefix(SECOND): v for k, v in given.items() if k.startswith(SECOND)}
     if beside:
-        second, more = _applied(view.first, view.first.fields, beside)
+        second, more = _setting(view.first, beside)
         notes += [f"Second setting: {note}" for note in more]
-        view = replace(view, second=second)
+        both = replace(view, second=second)
+        notes += _overruled(_look(view), both)
+        view = both
     if len(notes) > _MOST_NOTES:
         notes = [*notes[:_MOST_NOTES], f"There are {len(notes) - _MOST_NOTES} more such values."]
     return view, tuple(notes)
@@ -62,37 +77,68 @@ def read(query: str) -> tuple[View, tuple[str, ...]]:
 
 def changed(view: View, texts: Mapping[str, str]) -> tuple[View, list[str]]:
     """A view with other values, given as text by name."""
-    look = {f.name for f in view.fields}
-    of_look = {name: text for name, text in texts.items() if name in look}
-    of_curve = {name: text for name, text in texts.items() if name not in look}
-    first, notes = _applied(view.first, view.first.fields, of_curve)
-    view, more = _applied(replace(view, first=first), view.fields, of_look)
-    return view, notes + more
+    of_look = {name: text for name, text in texts.items() if name in _look(view)}
+    of_curve = {name: text for name, text in texts.items() if name not in of_look}
+    first, notes = _setting(view.first, of_curve)
+    values, more = _values(view, view.fields, of_look)
+    found = replace(view, first=first, **values)
+    return found, notes + more + _overruled(_look(view) | values, found)
 
 
-def _applied(owner: Any, known: Iterable[Field], texts: Mapping[str, str]) -> tuple[Any, list[str]]:
-    """A setting or a view with other values."""
-    if isinstance(owner, Setting) and PER.name in texts:  # it tells what a width is
-        known = owner.changed({PER.name: PER.read(texts[PER.name])[0]}).fields
+def _setting(owner: Setting, texts: Mapping[str, str]) -> tuple[Setting, list[str]]:
+    """A setting with other values."""
+    # what a width is counted per tells what it is
+    per = str(PER.read(texts[PER.name], owner.per)[0]) if PER.name in texts else owner.per
+    known = tuple(owner.changed({PER.name: per}).fields)
+    values, notes = _values(owner, known, texts)
+    width = next(field for field in known if field.name == WIDTH[PER.default].name)
+    if width.name not in values:  # counted anew, it may be more than can be shown
+        values[width.name], note = width.read(width.write(owner.recounted(per)))
+        notes += [note] * bool(note)
+    found = owner.changed(values)
+    return found, notes + _overruled({"time": owner.time} | values, found)
+
+
+def _values(
+    owner: Any, known: Iterable[Field], texts: Mapping[str, str]
+) -> tuple[dict[str, Any], list[str]]:
+    """The values that texts stand for, and what had to be changed."""
     by_name = {field.name: field for field in known}
-    values: dict[str, float | str] = {}
+    values: dict[str, Any] = {}
     notes: list[str] = []
     for name, text in texts.items():
         if name not in by_name:
             notes.append(f"There is nothing called {name[:40]!r} to set.")
             continue
-        value, note = by_name[name].read(text, getattr(owner, name))
-        values[name] = value
+        values[name], note = by_name[name].read(text, getattr(owner, name))
         notes += [note] * bool(note)
-    if not isinstance(owner, Setting):
-        return replace(owner, **values), notes
-    width = by_name[WIDTH[PER.default].name]
-    if width.name not in values:  # counted anew, it may be more than can be shown
-        values[width.name], note = width.read(
-            width.write(owner.recounted(str(values.get("per", owner.per))))
-        )
-        notes += [note] * bool(note)
-    return owner.changed(values), notes
+    return values, notes
+
+
+def _look(view: View) -> dict[str, Any]:
+    """The values of everything that is of no setting."""
+    return {field.name: getattr(view, field.name) for field in view.fields}
+
+
+def _overruled(wanted: Mapping[str, Any], found: Any) -> list[str]:
+    """What goes with nothing else that was asked for."""
+    return [
+        words
+        for name, words in _OVERRULED.items()
+        if name in wanted and getattr(found, name) != wanted[name]
+    ]
+
+
+def _doubled(pairs: Iterable[tuple[str, str]]) -> list[str]:
+    """Names that have several values."""
+    texts: dict[str, list[str]] = {}
+    for name, text in pairs:
+        texts.setdefault(name, []).append(text)
+    return [
+        f"{name[:40]!r} must be given once, got {len(given)} values; the last one is read."
+        for name, given in texts.items()
+        if len(set(given)) > 1
+    ]
 
 
 def _differing(owner: Any, from_: Any) -> list[tuple[str, str]]:

@@ -10,13 +10,17 @@ from doubletrouble.advice.result import Advice
 from doubletrouble.advice.table import is_cut, lengths, longest, ratio
 from doubletrouble.advice.words import said
 from doubletrouble.page.curves import CAUSES
+from doubletrouble.page.explanation import UNADVISED, is_advised
 from doubletrouble.page.readout import sentence
+from doubletrouble.page.screen import PART
 from doubletrouble.page.setting import View
 
 
 def panel(view: View) -> Any:
     """What helps most, why, and the error after each change."""
     setting = view.first
+    if not is_advised(setting):
+        return html.P(UNADVISED)
     try:
         advice = advise(
             setting.problem, view.budget or None, n_members=setting.members,
@@ -55,11 +59,8 @@ def _table(advice: Advice) -> Any:
 
 
 def _legend() -> list[Any]:
-    """What the colours of the bars are; who does not see them is told with each bar."""
-    return [
-        html.Span([html.Span(className="key", style={"background": f"var(--part-{name})"}), name])
-        for name in CAUSES
-    ]
+    """What the pieces of the bars are; who does not see them is told with each bar."""
+    return [html.Span([html.Span(className=f"key {PART}{name}"), name]) for name in CAUSES]
 
 
 def _bar(option: Option, most: float) -> Any:
@@ -70,10 +71,7 @@ def _bar(option: Option, most: float) -> Any:
         return ""
     spoken = ", ".join(f"{name} {length / whole:.0%}" for name, length in parts.items() if length)
     pieces = [
-        html.Span(
-            className="piece",
-            style={"width": f"{length / most:.2%}", "background": f"var(--part-{name})"},
-        )
+        html.Span(className=f"piece {PART}{name}", style={"width": f"{length / most:.2%}"})
         for name, length in parts.items()
         if length
     ]

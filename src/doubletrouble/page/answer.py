@@ -10,21 +10,20 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from doubletrouble.page import address
-from doubletrouble.page.curves import Curves, curves
-from doubletrouble.page.fields import BOX, CHOICE, SLIDER, NumberField
+from doubletrouble.page.curves import Curves, curves, parts_of
+from doubletrouble.page.fields import TIME
 from doubletrouble.page.jobs import Jobs
+from doubletrouble.page.kinds import BOX, CHOICE, SLIDER, NumberField
 from doubletrouble.page.plot import Measured, figure
 from doubletrouble.page.presets import PRESETS
 from doubletrouble.page.screen import Screen
-from doubletrouble.page.setting import View
+from doubletrouble.page.setting import Setting, View
 from doubletrouble.page.simulation import request
+from doubletrouble.page.stops import Stops
 
 BUTTONS = ("compare", "swap", "single")
 _MOST_MOVES = 100  # in one question
-# What is simulated and drawn: of the symmetric split, what the sequential one has, too; of a stack,
-# its top.
-_SHOWN_POINTS = {"causes": ("total", "noise", "initialization", "sampling", "bias"),
-                 "effects": ("total", "sampling", "bias")}  # fmt: skip
+_TIMED = "Training in time is known for ensembles on all samples alone: these are shown."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,7 +73,7 @@ class Answer:
         }
 
 
-def answer(asked: Any, jobs: Jobs) -> Answer:
+def answer(asked: Any, jobs: Jobs, stops: Stops | None = None) -> Answer:
     """Answer what a browser sends, whatever that is."""
     given = asked if isinstance(asked, Mapping) else {}
     view, notes = _shown(given)
@@ -84,7 +83,9 @@ def answer(asked: Any, jobs: Jobs) -> Answer:
         zoom=_zoom(given.get("zoom")),
     )
     drawn = tuple(curves(view, setting) for setting in view.settings)
-    measured = tuple(_measured(view, place, jobs) for place in range(len(drawn)))
+    if stops and view.along == "time":
+        drawn = tuple(replace(one, stop=stops.known(one.setting)) for one in drawn)
+    measured = tuple(_measured(view, s, _simulated(view, s, jobs)) for s in view.settings)
     return Answer(
         view=view,
         notes=notes,
@@ -136,7 +137,17 @@ def _moved(view: View, control: str, value: Any) -> tuple[View, list[str]]:
     texts = dict([text])
     if "form" in texts:  # heights of areas are shares on a linear axis only
         texts["y"] = "linear" if texts["form"] == "areas" else "log"
+    if texts.get("along") == "time":  # what was chosen last goes before what was there
+        timed = _timed(view)
+        found, notes = address.changed(timed, texts)
+        return found, notes + [_TIMED] * (timed != view)
     return address.changed(view, texts)
+
+
+def _timed(view: View) -> View:
+    """A view of settings that are known in time."""
+    first, *others = (s.changed({"scheme": TIME.schemes[0]}) for s in view.settings)
+    return replace(view, first=first, second=others[0] if others else None)
 
 
 def _preset(view: View, name: str) -> View:
@@ -168,7 +179,7 @@ def _text(view: View, control: str, value: Any) -> tuple[str, str] | None:
             return None
         return name, field.write(field.stops[_position(value, len(field.stops))])
     if kind + dash in (BOX, CHOICE):
-        return name, str(value if value not in (None, "") else field.write(field.default))
+        return name, "" if value is None else str(value)
     return None
 
 
@@ -181,21 +192,29 @@ def _position(value: float | str, count: int) -> int:
     return min(max(place, 0), count - 1)
 
 
-def _measured(view: View, place: int, jobs: Jobs) -> tuple[Measured, ...]:
+def _simulated(view: View, setting: Setting, jobs: Jobs) -> list[dict[str, Any]]:
     """The points simulated so far for a setting."""
     try:
-        job = jobs.find(request(view, view.settings[place]))
+        job = jobs.find(request(view, setting))
     except ValueError:  # beyond what this page simulates
-        return ()
-    points = list(job.points) if job else []
+        return []
+    return list(job.points) if job else []
+
+
+def _measured(view: View, setting: Setting, points: list[dict[str, Any]]) -> tuple[Measured, ...]:
+    """The parts of simulated points: of a stack, its top; those that can be told."""
     if not points:
         return ()
+    known = points[0][view.split]
+    wanted = ("total", *parts_of(view, setting)) if view.form == "lines" else ("total",)
     return tuple(
         Measured(
             name=name,
+            at=[point["at"] for point in points],
             x=[point["x"] for point in points],
-            value=[point["parts"][name][0] for point in points],
-            error=[point["parts"][name][1] for point in points],
+            value=[point[view.split][name][0] for point in points],
+            error=[point[view.split][name][1] for point in points],
         )
-        for name in (_SHOWN_POINTS[view.split] if view.form == "lines" else ("total",))
+        for name in wanted
+        if name in known
     )

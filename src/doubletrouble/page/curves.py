@@ -2,22 +2,31 @@
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
 from doubletrouble.page.setting import Setting, View
-from doubletrouble.parameters import FloatArray, Numeric
-from doubletrouble.problems import Problem
-from doubletrouble.results import AnovaTerms, ErrorTerms
+from doubletrouble.parameters import FloatArray
+from doubletrouble.results import AnovaTerms, ErrorTerms, StoppingTime
 from doubletrouble.theory.error import anova, exact_error
+from doubletrouble.theory.flow import gradient_flow
 
 CAUSES = ("noise", "initialization", "sampling", "bias")
+RESAMPLED_CAUSES = ("noise", "initialization", "resampling", "sampling", "bias")
 EFFECTS = (
     "noise_initialization_sampling", "noise_sampling", "initialization_sampling", "initialization",
     "sampling", "bias",
 )  # fmt: skip
-PARTS = {"causes": CAUSES, "effects": EFFECTS}
-"""The parts of each split, from the top of a stack down."""
+ENDLESS = {"members": "K → ∞", "time": "t → ∞"}
+"""Axes that have a level at their end, and what that is called."""
+
+
+def parts_of(view: View, setting: Setting) -> tuple[str, ...]:
+    """The parts of the error of one setting, from the top of a stack down."""
+    if view.split == "effects":
+        return EFFECTS
+    return RESAMPLED_CAUSES if setting.is_resampled else CAUSES
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -30,29 +39,58 @@ class Curves:
     parts: dict[str, FloatArray]
     mark: float  # where the slider of the axis stands
     here: dict[str, float]  # total and parts there
-    many: float | None  # the total for infinitely many models, where K is on the axis
+    level: float | None  # the total at the end of the axis, where there is one
+    stop: StoppingTime | None = None  # the best, where time is on the axis and it is known
 
 
 def curves(view: View, setting: Setting) -> Curves:
     """The total error and its parts along the axis of a view."""
     x = view.grid(setting)
-    along, names = view.along, PARTS[view.split]
-    found = _terms(view, setting, setting.problem_along(along, x), setting.members_along(along, x))
-    here = _terms(view, setting, setting.problem, setting.members)
-    many = exact_error(setting.problem, math.inf, setting.scheme).total
+    mark = float(getattr(setting, view.along))
+    ends = [math.inf] * (view.along in ENDLESS)
+    if _is_slow(view, setting):  # one point costs as much as a hundred: all at once
+        at = _kept(view.along, setting, np.array([*x, mark, *ends]).tobytes())
+        found, here, end = (
+            {name: values[part] for name, values in at.items()}
+            for part in (slice(x.size), x.size, -1)
+        )
+    else:
+        found = _named(view, setting, x)
+        here, end = (_named(view, setting, value) for value in (mark, *(ends or [mark])))
     return Curves(
         setting=setting,
         x=x,
-        total=np.broadcast_to(found.total, x.shape),
-        parts={name: np.broadcast_to(getattr(found, name), x.shape) for name in names},
-        mark=float(getattr(setting, along)),
-        here={name: float(getattr(here, name)) for name in ("total", *names)},
-        many=float(many) if along == "members" else None,
+        total=found["total"],
+        parts={name: found[name] for name in parts_of(view, setting)},
+        mark=mark,
+        here={name: float(values) for name, values in here.items()},
+        level=float(end["total"]) if ends else None,
     )
 
 
-def _terms(
-    view: View, setting: Setting, problem: Problem, members: Numeric
-) -> ErrorTerms | AnovaTerms:
-    split = anova if view.split == "effects" else exact_error
-    return split(problem, members, setting.scheme)
+def _named(view: View, setting: Setting, at: FloatArray | float) -> dict[str, FloatArray]:
+    """The total and the parts at some places of the axis."""
+    error, names = _error(view, setting, at), ("total", *parts_of(view, setting))
+    return {name: np.broadcast_to(getattr(error, name), np.shape(at)) for name in names}
+
+
+@lru_cache(maxsize=64)
+def _kept(along: str, setting: Setting, at: bytes) -> dict[str, FloatArray]:
+    """What is slow, once: of two settings only one is moved, and words are made of the same."""
+    return _named(View(first=setting, along=along), setting, np.frombuffer(at))
+
+
+def _is_slow(view: View, setting: Setting) -> bool:
+    return view.along == "time" or not setting.is_trained or setting.scheme == "bootstrap"
+
+
+def _error(view: View, setting: Setting, at: FloatArray | float) -> ErrorTerms | AnovaTerms:
+    problem = setting.problem_along(view.along, at)
+    members = setting.members_along(view.along, at)
+    if view.along == "time":
+        return gradient_flow(problem, at, members)
+    if not setting.is_trained:
+        return gradient_flow(problem, setting.time, members)
+    if view.split == "effects":
+        return anova(problem, members, setting.scheme)
+    return exact_error(problem, members, setting.scheme, **setting.drawing(problem))

@@ -5,16 +5,18 @@ import io
 import math
 from collections.abc import Sequence
 
-from doubletrouble.page.curves import PARTS, Curves, curves
+from doubletrouble.page.curves import ENDLESS, Curves, curves, parts_of
 from doubletrouble.page.frame import limits
+from doubletrouble.page.marks import marks
 from doubletrouble.page.plot import Measured
 from doubletrouble.page.setting import NEAR, Setting, View
+from doubletrouble.page.simulation import N_INIT
 from doubletrouble.problems import noise_at
 
 
 def table(view: View, drawn: Sequence[Curves], measured: Sequence[Sequence[Measured]] = ()) -> str:
     """The curves as CSV, then the simulated points: one row for each setting and place."""
-    names = ("total", *drawn[0].parts)
+    names = ("total", *max((list(one.parts) for one in drawn), key=len))
     constants = [f.name for f in view.first.fields]
     out = io.StringIO()
     rows = csv.writer(out, lineterminator="\n")
@@ -22,9 +24,10 @@ def table(view: View, drawn: Sequence[Curves], measured: Sequence[Sequence[Measu
     rows.writerow(["kind", "setting", *constants, *names, *bars])
     for place, one in enumerate(drawn):
         for k, x in enumerate(one.x):
-            values = [one.total[k], *(one.parts[name][k] for name in names[1:])]
             fixed = _constants(one.setting, view.along, float(x))
-            rows.writerow(["theory", place + 1, *fixed, *map(_number, values), *[""] * len(names)])
+            values = [_number(one.parts[n][k]) if n in one.parts else "" for n in names[1:]]
+            total = _number(one.total[k])
+            rows.writerow(["theory", place + 1, *fixed, total, *values, *[""] * len(names)])
     for place, points in enumerate(measured):
         by_name = {points_.name: points_ for points_ in points}
         for k, x in enumerate(by_name["total"].x if by_name else ()):
@@ -47,42 +50,41 @@ def _number(value: float) -> str:
     return repr(float(value))
 
 
-def script(view: View) -> str:
-    """Python lines that compute and draw what is seen.
+def script(view: View, measured: Sequence[Sequence[Measured]] = ()) -> str:
+    """Python lines that compute and draw what is seen, with points where they were simulated.
 
     >>> script(View()).splitlines()[3]
     'import doubletrouble as dt'
     """
     both = view.second is not None
     head = ["import matplotlib.pyplot as plt", "import numpy as np", "",
-            "import doubletrouble as dt", ""]  # fmt: skip
-    figure = (
-        "figure, row = plt.subplots(1, 2, sharey=True)"
-        if both
-        else ("figure, axes = plt.subplots()")
-    )
+            "import doubletrouble as dt"]  # fmt: skip
+    if view.split == "effects" and any(measured):
+        head.append("from doubletrouble.page.effects import effects")
+    figure = "row = plt.subplots(1, 2, sharey=True)" if both else "axes = plt.subplots()"
     drawn = [curves(view, setting) for setting in view.settings]
     low, high = limits(view, drawn)  # which cut a peak off
     ends = f"({low:.4g}, {high:.4g})"
-    lines = [*head, figure]
+    lines = [*head, "", f"figure, {figure}"]
     for place, setting in enumerate(view.settings):
-        lines += ["", *_drawn(view, setting, f"row[{place}]" if both else "axes", ends)]
+        axes = f"row[{place}]" if both else "axes"
+        lines += ["", *_drawn(view, setting, axes, ends)]
+        if any(measured):
+            lines += _simulated(view, setting, axes, measured[place])
     legend = "row[0].legend()" if both else "axes.legend()"
     return "\n".join([*lines, "", legend, "plt.show()", ""])
 
 
 def _drawn(view: View, setting: Setting, axes: str, ends: str) -> list[str]:
     """The lines for one setting; `ends` are those of the vertical axis."""
-    split = "anova" if view.split == "effects" else "exact_error"
-    members = "x" if view.along == "members" else _code(setting.members)
-    parts = ", ".join(f'"{name}"' for name in PARTS[view.split])
+    names = [f'"{name}"' for name in parts_of(view, setting)]
     lines = [
         *_grid(view, setting),
         *_problem(view, setting),
-        f'error = dt.{split}(problem, n_members={members}, scheme="{setting.scheme}")',
+        f"error = {_error(view, setting, _members(view, setting), 'x')}",
     ]
     if view.form == "areas":
-        stack = ", ".join(f'"{name}"' for name in reversed(PARTS[view.split]))
+        stack = ", ".join(reversed(names))
         lines += [
             f"parts = ({stack})",
             f"{axes}.stackplot(x, *(getattr(error, part) for part in parts), labels=parts)",
@@ -90,16 +92,89 @@ def _drawn(view: View, setting: Setting, axes: str, ends: str) -> list[str]:
         ]
     else:
         lines += [
-            f'for part in ("total", {parts}):',
+            f'parts = ("total", {", ".join(names)})',
+            "for part in parts:",
             f"    {axes}.plot(x, getattr(error, part), label=part)",
         ]
     low, high = view.range()
-    lines += [
+    if view.along in ENDLESS:
+        members = "np.inf" if view.along == "members" else _members(view, setting)
+        level = _error(view, setting, members, "np.inf")
+        lines.append(f'{axes}.axhline({level}.total, color="grey", linestyle="--")')
+    if view.along == "time":
+        lines += [
+            f"best = dt.best_stopping_time(problem(x), n_members={_members(view, setting)}).time",
+            "if np.isfinite(best):",
+            f'    {axes}.axvline(best, color="grey", linestyle="-.")',
+        ]
+    for place, words in marks(view, setting):
+        top = f'{_code(place)}, 1, " {words}", transform={axes}.get_xaxis_transform(), va="top"'
+        lines += [f'{axes}.axvline({_code(place)}, color="grey", linestyle=":")',
+                  f"{axes}.text({top})"]  # fmt: skip
+    return [
+        *lines,
         f'{axes}.set(xscale="{view.x}", xlim=({_code(low)}, {_code(high)}))',
         f'{axes}.set(yscale="{view.y}", ylim={ends})',
         f'{axes}.set(xlabel="{view.axis().label}", ylabel="Test error")',
     ]
-    return lines
+
+
+def _error(view: View, setting: Setting, members: str, time: str) -> str:
+    """The call of the library that has the error along the axis."""
+    if view.along == "time":
+        return f"dt.gradient_flow(problem(x), {time}, n_members={members})"
+    if not setting.is_trained:
+        return f"dt.gradient_flow(problem(x), {_code(setting.time)}, n_members={members})"
+    split = "anova" if view.split == "effects" else "exact_error"
+    scheme = f'scheme="{setting.scheme}"{_drawing(setting)}'
+    return f"dt.{split}(problem(x), n_members={members}, {scheme})"
+
+
+def _drawing(setting: Setting) -> str:
+    """How much members draw."""
+    if setting.scheme == "subbag":
+        return f", fraction={_code(setting.fraction)}"
+    if setting.scheme == "feature_bank":
+        return f", bank_per_dim={_code(setting.bank)} * problem(x).features_per_dim"
+    return ""
+
+
+def _simulated(view: View, setting: Setting, axes: str, measured: Sequence[Measured]) -> list[str]:
+    """The lines that simulate what was simulated, and draw it with two standard errors."""
+    if not measured:
+        return []
+    learners = f'{_members(view, setting)}, "{setting.scheme}"'
+    kernel = ', model="kernel"' if math.isinf(setting.width) and view.along != "width" else ""
+    if view.along == "time":
+        times = ", times=[x]"
+    else:
+        times = "" if setting.is_trained else f", times=[{_code(setting.time)}]"
+    effects = view.split == "effects"
+    ratio = "run.problem.features_per_dim" + " / run.problem.samples_per_dim" * (setting.per == "N")
+    where = {"width": ratio, "samples": "run.problem.samples_per_dim"}.get(view.along, "x")
+    names = ", ".join(f'"{points.name}"' for points in measured)
+    color = 'f"C{parts.index(part)}"' if view.form == "lines" else '"k"'
+    return [
+        "",
+        f"for x in {[float(x) for x in measured[0].at]}:",
+        "    run = dt.simulate(",
+        f"        problem(x), dim={int(view.dim)}, n_data={int(view.draws)}, n_init={N_INIT},",
+        f'        n_members={_members(view, setting)}, schemes="{setting.scheme}"{kernel},',
+        f"        progress=False{times}{_drawing(setting)},",
+        "    )",
+        f"    found = effects(run, {learners})"
+        if effects
+        else f"    found = run.error({learners})",
+        f"    at = {where}  # P and N are whole numbers",
+        f"    for part in ({names},):",
+        f"        point = {'found[part]' if effects else 'getattr(found, part)'}",
+        "        bar = 2 * point.standard_error",
+        f'        {axes}.errorbar(at, point.value, bar, fmt="o", capsize=3, color={color})',
+    ]
+
+
+def _members(view: View, setting: Setting) -> str:
+    return "x" if view.along == "members" else _code(setting.members)
 
 
 def _grid(view: View, setting: Setting) -> list[str]:
@@ -128,7 +203,8 @@ def _problem(view: View, setting: Setting) -> list[str]:
         "nonlinear_signal": _code(setting.nonlinear),
         "activation": f'"{setting.activation}"',
     }
-    return ["problem = dt.Problem(", *(f"    {k}={v}," for k, v in values.items()), ")"]
+    inner = (f"        {k}={v}," for k, v in values.items())
+    return ["", "", "def problem(x):", "    return dt.Problem(", *inner, "    )", "", ""]
 
 
 def _code(value: float) -> str:

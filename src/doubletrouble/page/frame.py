@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from doubletrouble.page.curves import Curves
-from doubletrouble.page.fields import NumberField
+from doubletrouble.page.kinds import NumberField
+from doubletrouble.page.marks import height
 from doubletrouble.page.screen import Screen
 from doubletrouble.page.setting import View
 
@@ -36,9 +37,12 @@ def limits(view: View, drawn: Sequence[Curves]) -> tuple[float, float]:
 
 def layout(
     view: View, drawn: Sequence[Curves], screen: Screen, reach: tuple[float, float],
-    shapes: list[dict[str, Any]], notes: list[dict[str, Any]],
+    shapes: list[dict[str, Any]], notes: list[dict[str, Any]], entries: int,
 ) -> dict[str, Any]:  # fmt: skip
-    """The layout of a figure, for one setting or for two beside (or below) each other."""
+    """The layout of a figure, for one setting or for two beside (or below) each other.
+
+    `entries` are those of the legend.
+    """
     axis, (left, right) = view.axis(), view.range()
     line = {
         "gridcolor": screen.rule, "linecolor": screen.soft, "tickcolor": screen.soft,
@@ -49,21 +53,22 @@ def layout(
     x = {**line, "type": view.x, "range": _scaled(view.x, left, right), "title": {"text": words}}
     y = {**line, "type": view.y, "range": _scaled(view.y, *reach)}
     if screen.narrow:  # no room beside the numbers
-        notes = [*notes, _above_axis(_QUANTITY)]
+        notes = [*notes, _above_axis(_QUANTITY, height(view, drawn))]
     else:
         y["title"] = {"text": _QUANTITY}
     if view.x == "log":
-        x |= {"dtick": 1}
+        x |= {"dtick": _decades(left, right, screen), "tickangle": 0}
     if view.y == "log":
-        y |= {"dtick": 1 if reach[1] > 20 * reach[0] else "D2"}
+        y |= {"dtick": _decades(*reach, screen) if reach[1] > 20 * reach[0] else "D2"}
     for name, axis_ in (("x", x), ("y", y)):
         if name in screen.zoom:
             axis_["range"] = list(screen.zoom[name])
     layout: dict[str, Any] = {
+        "autosize": True,
         "paper_bgcolor": screen.paper, "plot_bgcolor": screen.paper,
         "font": {"color": screen.ink, "size": 12 if screen.narrow else 14,
                  "family": "system-ui, sans-serif"},
-        "margin": _margin(drawn, screen),
+        "margin": _margin(view, drawn, screen, entries),
         "hovermode": "x unified",
         "hoverlabel": {"bgcolor": screen.paper, "font": {"color": screen.ink}},
         "legend": {"orientation": "h", "x": 0, "font": {"size": 11 if screen.narrow else 13},
@@ -79,10 +84,10 @@ def layout(
             "yaxis2": {**y, "anchor": "x2", "matches": "y"},
         }
         if screen.narrow:
-            layout["yaxis"]["domain"], beside["yaxis2"]["domain"] = [0.55, 1], [0, 0.45]
+            layout["yaxis"]["domain"], beside["yaxis2"]["domain"] = [0.59, 1], [0, 0.41]
             layout["xaxis"] = {**x, "title": {"text": ""}}
         else:
-            layout["xaxis"]["domain"], beside["xaxis2"]["domain"] = [0, 0.48], [0.52, 1]
+            layout["xaxis"]["domain"], beside["xaxis2"]["domain"] = [0, 0.47], [0.53, 1]
             beside["yaxis2"] |= {"title": {"text": ""}, "showticklabels": False}
         layout |= beside
     return layout
@@ -93,22 +98,26 @@ def frame(view: View) -> str:
     return f"{view.along} {view.first.per} {view.x} {view.y} {len(view.settings)}"
 
 
-def _margin(drawn: Sequence[Curves], screen: Screen) -> dict[str, int]:
-    """Room for the numbers of the axes, for a legend of some lines, and for titles below it."""
-    parts = len(drawn[0].parts)
-    rows = parts // 2 + 1 if parts <= 4 else parts + 1  # names of interactions are long
-    titles = 18 * (len(drawn) > 1 or screen.narrow)
+def _margin(view: View, drawn: Sequence[Curves], screen: Screen, entries: int) -> dict[str, int]:
+    """Room for the numbers of the axes, for a legend of some lines, and for words below it."""
+    rows = entries if view.split == "effects" else (entries + 1) // 2  # names are long
+    titles = 18 * (len(drawn) > 1 or screen.narrow) + height(view, drawn)
     if screen.narrow:
-        return {"l": 44, "r": 10, "t": 10 + 20 * rows + titles, "b": 38}
+        return {"l": 44, "r": 20, "t": 10 + 20 * rows + titles, "b": 38}
     return {"l": 76, "r": 16, "t": 40 + titles, "b": 50}
 
 
-def _above_axis(words: str) -> dict[str, Any]:
+def _above_axis(words: str, shift: int) -> dict[str, Any]:
     """The title of the vertical axis, above it."""
     return {
         "text": words, "showarrow": False, "x": 0, "xref": "paper", "xanchor": "left",
-        "xshift": -40, "y": 1, "yref": "paper", "yanchor": "bottom",
+        "xshift": -40, "y": 1, "yref": "paper", "yanchor": "bottom", "yshift": shift,
     }  # fmt: skip
+
+
+def _decades(low: float, high: float, screen: Screen) -> int:
+    """From one number at an axis to the next."""
+    return 2 if screen.narrow and high > 1e5 * low else 1
 
 
 def _scaled(scale: str, low: float, high: float) -> list[float]:

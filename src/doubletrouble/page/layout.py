@@ -8,26 +8,19 @@ from dash import dcc, html
 from doubletrouble.advice.words import MEANINGS
 from doubletrouble.page import fields
 from doubletrouble.page.curves import CAUSES
-from doubletrouble.page.fields import BOX, CHOICE, SLIDER, ChoiceField, Field, NumberField
+from doubletrouble.page.kinds import BOX, CHOICE, SLIDER, ChoiceField, Field, Group, NumberField
 from doubletrouble.page.presets import PRESETS
 from doubletrouble.page.setting import Setting, View
 
-GROUPS: tuple[tuple[str, tuple[Field, ...]], ...] = (
-    ("The model", (fields.WIDTH["N"], fields.PER, fields.RIDGE, fields.ACTIVATION)),
-    ("The data", (fields.SAMPLES, fields.SNR, fields.NONLINEAR)),
-    ("The ensemble", (fields.MEMBERS, fields.SCHEME)),
-    ("The plot", (fields.ALONG, fields.SPLIT, fields.FORM, fields.X_SCALE, fields.Y_SCALE)),
-)
-SIMULATED = (fields.DIM, fields.DRAWS)
-ADVISED = (fields.BUDGET, fields.COST)
-OTHERS = (fields.POINTS,)
-
+CONTROL = "control-"
+"""How the identifiers of what holds a control begin."""
+GROUPS = (fields.MODEL, fields.DATA, fields.ENSEMBLE, fields.PLOT)
+"""Those beside the plot; the others stand with what they are for."""
 ORDERS = ("simulate", "cancel", "csv", "python", "png")
 """Buttons that wait until the page shows what was set."""
-STORES = ("asked", "answered", "settled", "order", "obeyed", "picture", "job")
+STORES = ("settled", "order", "obeyed", "picture", "job", "stops")
 """What the browser and the server tell each other; see assets/page.js."""
 
-_FEW = 4  # choices that fit beside each other; more are a list to open
 _GRAPH: dict[str, Any] = {
     "displaylogo": False,
     "plotlyServerURL": "",  # a plot is sent nowhere
@@ -39,10 +32,9 @@ _GRAPH: dict[str, Any] = {
 def controls() -> list[str]:
     """The identifiers of everything that Dash hears of when it is moved."""
     found: list[str] = []
-    shown = (*(field for _, group in GROUPS for field in group), *SIMULATED, *ADVISED, *OTHERS)
-    for field in shown:
+    for field in (*fields.SETTING, *fields.LOOK):
         if isinstance(field, ChoiceField):
-            found += [CHOICE + field.name] * (len(field.choices) <= _FEW)
+            found += [CHOICE + field.name] * (not field.opens)
         else:
             found += [SLIDER + field.name] * field.slider + [BOX + field.name]
     return found
@@ -121,14 +113,14 @@ def _simulation() -> Any:
     )  # fmt: skip
     return html.Div(
         [
-            html.H2("Simulate it"),
+            html.H2(fields.SIMULATION.title),
             html.P(
                 "The same models at a finite size: points with two standard errors are laid over "
                 "the curves, which are the limit of large D."
             ),
             html.Div(
                 [
-                    *(_control(field) for field in SIMULATED),
+                    *_controls_of(fields.SIMULATION),
                     html.Button("Simulate", id="simulate", n_clicks=0),
                     html.Button("Cancel", id="cancel", n_clicks=0, hidden=True),
                 ],
@@ -143,10 +135,8 @@ def _simulation() -> Any:
 
 def _controls() -> list[Any]:
     return [
-        html.Fieldset(
-            [html.Legend(title), *(_control(field) for field in group)], className="group"
-        )
-        for title, group in GROUPS
+        html.Fieldset([html.Legend(group.title), *_controls_of(group)], className="group")
+        for group in GROUPS
     ] + [
         html.Div(
             [
@@ -157,6 +147,10 @@ def _controls() -> list[Any]:
             className="buttons",
         ),
     ]
+
+
+def _controls_of(group: Group) -> list[Any]:
+    return [_control(field) for field in fields.of(group)]
 
 
 def _control(field: Field) -> Any:
@@ -172,7 +166,8 @@ def _number(field: NumberField) -> Any:
     name = html.Span(field.label, id=f"label-{field.name}", className="symbol")
     if not field.slider:
         words = [name, html.Span(field.meaning, className="meaning-of")]
-        return html.Div([html.Label(words, htmlFor=box.id), box], className="control short")
+        label = html.Label(words, htmlFor=box.id)
+        return html.Div([label, box], className="control short", id=CONTROL + field.name)
     slider = dcc.Input(
         id=SLIDER + field.name, type="range", min=0, max=len(field.stops) - 1, step=1,
         value=field.nearest_stop(value), className="slider",
@@ -180,47 +175,55 @@ def _number(field: NumberField) -> Any:
     exact = html.Label(f"{field.label}, exact value", htmlFor=box.id, className="unseen")
     means = html.Span(field.meaning, id=f"meaning-{field.name}", className="meaning-of")
     return html.Div(
-        [html.Label([name, means], htmlFor=slider.id), slider, exact, box], className="control"
-    )
+        [html.Label([name, means], htmlFor=slider.id), slider, exact, box], className="control",
+        id=CONTROL + field.name, hidden=not Setting().uses(field),
+    )  # fmt: skip
 
 
 def _choice(field: ChoiceField) -> Any:
     name = CHOICE + field.name
-    if len(field.choices) > _FEW:
+    said = html.P(id=f"said-{field.name}", className="said")
+    if field.opens:
         label = html.Label(field.label, htmlFor=name, title=field.meaning)
-        said = html.P(id=f"said-{field.name}", className="said")
         chosen = _select(name, field.choices, field.default)
         return html.Div([label, chosen, said], className="control choice")
-    options = [{"label": label, "value": value} for value, label in field.choices.items()]
     radios = dcc.RadioItems(
-        id=name, options=options, value=field.default, inline=True, className="radios"
+        id=name, options=options(field), value=field.default, inline=True, className="radios"
     )
     legend = html.Legend(field.label, title=field.meaning, id=f"legend-{field.name}")
-    return html.Fieldset([legend, radios], className="control choice")
+    return html.Fieldset([legend, radios, said], className="control choice")
+
+
+def options(field: ChoiceField, *without: str) -> list[dict[str, Any]]:
+    """What can be chosen, and what cannot be now."""
+    return [
+        {"label": label, "value": value, "disabled": value in without}
+        for value, label in field.choices.items()
+    ]
 
 
 def _select(name: str, choices: Mapping[str, str], chosen: str) -> Any:
     """The browser's own list to open: Dash hears of it through assets/page.js."""
-    options = [
+    listed = [
         html.Option(label, value=value, selected=value == chosen)
         for value, label in choices.items()
     ]
-    return html.Select(options, id=name, className="select")
+    return html.Select(listed, id=name, className="select")
 
 
 def _below() -> list[Any]:
     return [
         html.Div(
             [
-                html.H2("What should I change?"),
-                html.Div([_control(field) for field in ADVISED], className="row"),
+                html.H2(fields.ADVICE.title),
+                html.Div(_controls_of(fields.ADVICE), className="row"),
                 html.Div(id="advice", **{"aria-live": "polite"}),
             ],
             className="panel",
         ),
         html.Div(
             [
-                html.H2("Take it with you"),
+                html.H2(fields.FILES.title),
                 html.P("The address of this page holds the whole setting: share it, or go back."),
                 html.Div(
                     [
@@ -230,7 +233,7 @@ def _below() -> list[Any]:
                     ],
                     className="buttons",
                 ),
-                html.Div([_control(field) for field in OTHERS], className="row"),
+                html.Div(_controls_of(fields.FILES), className="row"),
                 html.Details(
                     [
                         html.Summary("The Python lines that remake the plot"),

@@ -1,5 +1,6 @@
 """The plot of a view, as Plotly reads it; made by hand, since a slider waits for it."""
 
+import math
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,26 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from doubletrouble.page.curves import Curves
-from doubletrouble.page.fields import NumberField
+from doubletrouble.page.curves import ENDLESS, Curves
 from doubletrouble.page.frame import layout, limits
+from doubletrouble.page.kinds import Field, NumberField
+from doubletrouble.page.marks import height, verticals, words
 from doubletrouble.page.screen import Screen
-from doubletrouble.page.setting import View
+from doubletrouble.page.setting import Setting, View
+from doubletrouble.palette import LABELS
 from doubletrouble.parameters import FloatArray
 
-LABELS = {
-    "total": "Total",
-    "noise": "Noise",
-    "initialization": "Initialization",
-    "sampling": "Sampling",
-    "bias": "Bias",
-    "initialization_sampling": "Init. × sampling",
-    "noise_sampling": "Noise × sampling",
-    "noise_initialization_sampling": "Noise × init. × sampling",
-}
 _DASHES = {
     "noise": "solid",
     "initialization": "9px,3px",
+    "resampling": "12px,3px,2px,3px,2px,3px",
     "sampling": "9px,3px,2px,3px",
     "bias": "2px,2px",
     "noise_initialization_sampling": "solid",
@@ -34,12 +28,14 @@ _DASHES = {
     "initialization_sampling": "5px,2px",
 }
 _PATTERNS = {  # for areas: what a grey print tells them apart by
-    "noise": "", "initialization": "/", "sampling": ".", "bias": "x",
+    "noise": "", "initialization": "/", "resampling": "|", "sampling": ".", "bias": "x",
     "noise_initialization_sampling": "", "noise_sampling": "-", "initialization_sampling": "\\",
 }  # fmt: skip
 _SYMBOLS = {
     "total": "circle", "noise": "circle-open", "initialization": "square-open",
-    "sampling": "triangle-up-open", "bias": "diamond-open",
+    "resampling": "star-open", "sampling": "triangle-up-open", "bias": "diamond-open",
+    "noise_initialization_sampling": "circle-open", "noise_sampling": "cross-open",
+    "initialization_sampling": "triangle-down-open",
 }  # fmt: skip
 
 
@@ -48,7 +44,8 @@ class Measured:
     """Simulated values of one part, with their standard errors."""
 
     name: str
-    x: Sequence[float]
+    at: Sequence[float]  # where they were asked for
+    x: Sequence[float]  # where they are, at whole P and N
     value: Sequence[float]
     error: Sequence[float]
 
@@ -61,28 +58,40 @@ def figure(
     traces: list[dict[str, Any]] = []
     shapes: list[dict[str, Any]] = []
     notes: list[dict[str, Any]] = []
+    named: set[str] = set()  # in the legend
     for place, curves in enumerate(drawn):
         axes = _axes(place)
         own = [
-            *_lines(view, curves, screen, cap=high * 10),
+            *_lines(view, curves, screen, (low, high)),
             *(_points(points, screen.colors(view.split)) for points in measured[place]),
             _here(view, curves, screen, (low, high)),
         ]
-        traces += [{**trace, **axes, "showlegend": _in_legend(trace, place)} for trace in own]
-        for line, words in _verticals(view, curves, screen, axes):
+        for trace in own:
+            first = trace["showlegend"] and trace["name"] not in named
+            named |= {trace["name"]} if first else set()
+            traces.append({**trace, **axes, "showlegend": first})
+        for line, said in verticals(view, curves, screen, axes):
             shapes.append(line)
-            notes += words
+            notes += said
         if len(drawn) > 1:
-            notes.append(_title(_differences(drawn, place), screen, axes))
-    return {"data": traces, "layout": layout(view, drawn, screen, (low, high), shapes, notes)}
+            across, up = (f"{axes[axis]} domain" for axis in ("xaxis", "yaxis"))
+            title = words(
+                _differences(drawn, place), screen.ink, x=1.0 if screen.narrow else 0.5, y=1.0,
+                xref=across, yref=up, xanchor="right" if screen.narrow else "center",
+                yanchor="bottom", yshift=height(view, drawn),
+            )  # fmt: skip
+            notes.append(title)
+    return {
+        "data": traces,
+        "layout": layout(view, drawn, screen, (low, high), shapes, notes, len(named)),
+    }
 
 
-def _in_legend(trace: Mapping[str, Any], place: int) -> bool:
-    return place == 0 and bool(trace.get("showlegend", True))
-
-
-def _lines(view: View, curves: Curves, screen: Screen, cap: float) -> list[dict[str, Any]]:
+def _lines(
+    view: View, curves: Curves, screen: Screen, reach: tuple[float, float]
+) -> list[dict[str, Any]]:
     """The parts, as lines or stacked, and the total above them."""
+    cap = 10 * reach[1]
     found: list[dict[str, Any]] = []
     stacked = np.zeros_like(curves.total)
     names, colors = tuple(curves.parts), screen.colors(view.split)
@@ -92,6 +101,7 @@ def _lines(view: View, curves: Curves, screen: Screen, cap: float) -> list[dict[
         stacked = stacked + values
         color = colors[name]
         trace = _trace(name, curves.x, stacked if view.form == "areas" else values, values, cap)
+        trace["showlegend"] = _is_seen(view, values, reach[0])
         if view.form == "areas":
             trace |= {
                 "fill": "tonexty" if found else "tozeroy",
@@ -107,13 +117,21 @@ def _lines(view: View, curves: Curves, screen: Screen, cap: float) -> list[dict[
     total = _trace("total", curves.x, curves.total, curves.total, cap)
     total["mode"] = _mode(view)
     total["line"] = {"color": colors["total"], "width": 3, "simplify": False}
-    if curves.many is not None:
-        level = np.full_like(curves.total, curves.many)
+    if curves.level is not None:
+        level = np.full_like(curves.total, curves.level)
         limit = _trace("total", curves.x, level, level, cap)
-        limit |= {"name": "Total, K → ∞", "line": {"color": screen.soft, "width": 1.5,
-                                                   "dash": "4px,4px"}}  # fmt: skip
+        limit |= {"name": f"{LABELS['total']}, {ENDLESS[view.along]}",
+                  "showlegend": reach[0] <= curves.level <= reach[1],
+                  "line": {"color": screen.soft, "width": 1.5, "dash": "4px,4px"}}  # fmt: skip
         found.append(limit)
     return [*found, total]
+
+
+def _is_seen(view: View, values: FloatArray, low: float) -> bool:
+    """Whether anything is drawn of a part: what is 0 has no logarithm, and no area."""
+    if view.form == "areas":
+        return bool(np.any(values > 0))
+    return view.y == "linear" or bool(np.any(values >= low))
 
 
 def _mode(view: View) -> str:
@@ -130,6 +148,7 @@ def _trace(
         "mode": "lines",
         "marker": {"size": 5},
         "name": LABELS[name],
+        "showlegend": True,
         "x": encoded(x),
         "y": encoded(np.minimum(y, cap)),
         "customdata": encoded(values),
@@ -164,7 +183,7 @@ def _here(view: View, curves: Curves, screen: Screen, reach: tuple[float, float]
     beyond = {"left": x < left, "right": x > right, "up": y > high, "down": y < low}
     symbol = next((f"triangle-{side}" for side, so in beyond.items() if so), "circle-open")
     return {
-        "type": "scatter", "mode": "markers", "hoverinfo": "skip", "showlegend": False,
+        "type": "scatter", "mode": "markers", "name": "", "hoverinfo": "skip", "showlegend": False,
         "x": [min(max(x, left), right)], "y": [min(max(y, low), high)], "cliponaxis": False,
         "marker": {"size": 13, "symbol": symbol, "color": screen.ink,
                    "line": {"width": 2.5, "color": screen.ink}},
@@ -175,55 +194,25 @@ def _axes(place: int) -> dict[str, str]:
     return {"xaxis": f"x{place + 1}" if place else "x", "yaxis": f"y{place + 1}" if place else "y"}
 
 
-def _verticals(
-    view: View, curves: Curves, screen: Screen, axes: Mapping[str, str]
-) -> list[tuple[dict[str, Any], list[dict[str, Any]]]]:
-    """Where a model has as many features as samples, and where the slider stands."""
-    found = []
-    low, high = view.range()
-    words = "P = N/K" if curves.setting.scheme == "divide" else "P = N"
-    for place in curves.setting.thresholds(view.along):
-        if low <= place <= high:
-            line = _vertical(place, screen.soft, "dot", axes)
-            at = np.log10(place) if view.x == "log" else place
-            top = {"y": 1, "yref": f"{axes['yaxis']} domain", "yanchor": "top"}
-            side = {"x": float(at), "xref": axes["xaxis"], "xanchor": "left", "xshift": 3}
-            found.append((line, [_words(words, screen.soft, **side, **top)]))
-    if low <= curves.mark <= high:
-        found.append((_vertical(curves.mark, screen.ink, "solid", axes, width=0.8), []))
-    return found
-
-
-def _vertical(
-    x: float, color: str, dash: str, axes: Mapping[str, str], width: float = 1.5
-) -> dict[str, Any]:
-    return {
-        "type": "line", "x0": x, "x1": x, "y0": 0, "y1": 1, "xref": axes["xaxis"],
-        "yref": f"{axes['yaxis']} domain", "layer": "below",
-        "line": {"color": color, "width": width, "dash": dash},
-    }  # fmt: skip
-
-
-def _words(text: str, color: str, **place: Any) -> dict[str, Any]:
-    return {"text": text, "showarrow": False, "font": {"color": color, "size": 13}, **place}
-
-
-def _title(text: str, screen: Screen, axes: Mapping[str, str]) -> dict[str, Any]:
-    return _words(text, screen.ink, x=0.5, y=1.0, xref=f"{axes['xaxis']} domain",
-                  yref=f"{axes['yaxis']} domain", xanchor="center", yanchor="bottom")  # fmt: skip
-
-
 def _differences(drawn: Sequence[Curves], place: int) -> str:
     """What tells one setting from the other."""
     own, other = drawn[place].setting, drawn[1 - place].setting
     said = [
-        f"{_symbol(field)} = {field.shown(getattr(own, field.name))}"
+        f"{_symbol(field)} = {field.shown(getattr(own, field.name)).partition(':')[0]}"
         for field in own.fields
-        if getattr(own, field.name) != getattr(other, field.name)
+        if _tells(field, own, other)
     ]
     which = ("first", "second")[place]
     return ", ".join(said[:3]) + ("…" if len(said) > 3 else "") or f"{which} setting"
 
 
-def _symbol(field: Any) -> str:
+def _tells(field: Field, own: Setting, other: Setting) -> bool:
+    """Whether a field tells one setting from another; ∞ where it means nothing is as good as no."""
+    value = getattr(own, field.name)
+    if not own.uses(field):
+        return False
+    return bool(value != (getattr(other, field.name) if other.uses(field) else math.inf))
+
+
+def _symbol(field: Field) -> str:
     return field.label if isinstance(field, NumberField) else field.label.lower()

@@ -12,7 +12,7 @@ class Preset(NamedTuple):
 
 PRESETS = {
     "term-by-term": Preset(
-        "The terms: sampling and bias have a kink, the others diverge", "split=effects&snr=inf"
+        "At P = N noise and initialization diverge, the others bend", "width=1"
     ),
     "decomposition": Preset("Two troubles at the peak, with little and more ridge",
                             "second.ridge=0.1"),
@@ -38,6 +38,18 @@ PRESETS = {
     "ensemble-or-regularize-map": Preset(
         "Where a good ridge beats infinitely many models",
         "along=ridge&width=10&second.members=inf",
+    ),
+    "bagging": Preset(
+        "Noisy data: each model draws half of them, or sees all",
+        "members=10&scheme=subbag&second.scheme=ensemble",
+    ),
+    "equivalences": Preset(
+        "Infinitely many models: fewer features act as more ridge",
+        "along=ridge&width=inf&members=inf&second.width=0.8",
+    ),
+    "training-time": Preset(
+        "Waiting builds the peak at P = N, averaging undoes it",
+        "along=time&width=1&ridge=0&second.members=inf",
     ),
 }  # fmt: skip
 """By the name of the figure."""

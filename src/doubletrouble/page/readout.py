@@ -4,18 +4,10 @@ from typing import Any
 
 from dash import html
 
-from doubletrouble.advice.meaning import meaning
 from doubletrouble.advice.words import said
 from doubletrouble.page.answer import Answer
-from doubletrouble.page.plot import LABELS
 from doubletrouble.page.setting import Setting, View
-
-
-def meaning_of(view: View) -> str:
-    """What dominates, and what would remove it; always by cause."""
-    setting = view.first
-    words = meaning(setting.problem, setting.members, setting.scheme)
-    return f"By cause: {words}" if view.split == "effects" else words
+from doubletrouble.palette import LABELS
 
 
 def moments(setting: Setting) -> str:
@@ -36,14 +28,15 @@ def summary(found: Answer) -> str:
 
 def table(found: Answer) -> Any:
     """The numbers where the sliders stand."""
-    names = list(found.drawn[0].here)
+    names = max((list(curves.here) for curves in found.drawn), key=len)
     settings = ("This setting", "Second setting") if len(found.drawn) > 1 else ("Error",)
+    digits = 6 if len(found.drawn) == 1 else 5
     heads = [html.Th(words, scope="col", colSpan=2) for words in settings]
     rows = [
         html.Tr(
             [
                 html.Th(LABELS[name], scope="row"),
-                *(cell for curves in found.drawn for cell in _cells(curves.here, name)),
+                *(cell for curves in found.drawn for cell in _cells(curves.here, name, digits)),
             ]
         )
         for name in names
@@ -52,10 +45,36 @@ def table(found: Answer) -> Any:
     return html.Table([top, html.Tbody(rows)])
 
 
-def _cells(here: dict[str, float], name: str) -> tuple[Any, Any]:
+def _cells(here: dict[str, float], name: str, digits: int) -> tuple[Any, Any]:
+    if name not in here:
+        return html.Td("–"), html.Td("")
     total, value = here["total"], here[name]
     share = f"{value / total:.1%}" if 0 < total < float("inf") else ""
-    return html.Td(said(value, 6)), html.Td(share)
+    return html.Td(said(value, digits)), html.Td(share)
+
+
+def cautions(view: View) -> list[str]:
+    """What could be taken for something else."""
+    if view.form == "areas" and view.y == "log":
+        return [
+            "On a logarithmic axis the height of an area is not its share of the error: lower "
+            "areas look larger than they are. Choose a linear vertical axis to compare them."
+        ]
+    return []
+
+
+def of_split(view: View) -> str:
+    """Why there is one split only, if there is."""
+    if view.has_effects:
+        return ""
+    return "The symmetric split is known for ensembles and divided data, trained to the end."
+
+
+def of_scheme(view: View) -> str:
+    """What else the scheme decides."""
+    if view.along != "time" and view.first.is_trained:
+        return ""
+    return "Training in time is known for this scheme alone; with another, it goes to its end."
 
 
 def sentence(error: Exception) -> str:

@@ -5,6 +5,9 @@ from dataclasses import dataclass, field
 
 from doubletrouble import palette
 
+PART = "part-"
+"""How the names of parts begin in the style sheet."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Screen:
@@ -58,4 +61,4 @@ def style() -> str:
 
 def _named(paper: str) -> dict[str, str]:
     parts = palette.CAUSES[paper] | palette.EFFECTS[paper] | palette.CAUSES[paper]
-    return palette.PAPER[paper] | {f"part-{name}": color for name, color in parts.items()}
+    return palette.PAPER[paper] | {PART + name: color for name, color in parts.items()}

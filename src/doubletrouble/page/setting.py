@@ -8,20 +8,15 @@ from typing import Any, Self
 import numpy as np
 
 from doubletrouble.page import fields
-from doubletrouble.page.fields import Field, NumberField
+from doubletrouble.page.kinds import Field, NumberField
 from doubletrouble.parameters import FloatArray, Numeric
 from doubletrouble.problems import Problem, noise_at
+from doubletrouble.sharing import RESAMPLED
+from doubletrouble.theory.bootstrap import DISTINCT
 
-_CURVE = (
-    fields.SAMPLES, fields.RIDGE, fields.SNR, fields.NONLINEAR, fields.MEMBERS, fields.SCHEME,
-    fields.ACTIVATION,
-)  # fmt: skip
-_LOOK = (
-    fields.ALONG, fields.SPLIT, fields.FORM, fields.X_SCALE, fields.Y_SCALE, fields.POINTS,
-    fields.DIM, fields.DRAWS, fields.COST, fields.BUDGET,
-)  # fmt: skip
 NEAR = 0.25  # how far from P = N curves are denser, in log P
 _PEAKS = 5.0  # how far a linear axis goes beyond P = N
+_LINEAR_TIMES = 100.0  # how far a linear axis goes, of time
 _BEYOND = 100  # how far an axis goes out of its way to show where a slider stands
 
 
@@ -33,18 +28,28 @@ class Setting:
     width: float = fields.WIDTH["N"].default
     samples: float = fields.SAMPLES.default
     ridge: float = fields.RIDGE.default
+    time: float = fields.TIME.default
     snr: float = fields.SNR.default
     nonlinear: float = fields.NONLINEAR.default
     members: float = fields.MEMBERS.default
     scheme: str = fields.SCHEME.default
+    fraction: float = fields.FRACTION.default
+    bank: float = fields.BANK.default
     activation: str = fields.ACTIVATION.default
+
+    def __post_init__(self) -> None:
+        if self.scheme not in fields.TIME.schemes:  # what is known in time
+            object.__setattr__(self, "time", math.inf)
 
     @property
     def fields(self) -> Iterator[Field]:
         """Every field, in the order of the controls."""
-        yield fields.PER
-        yield fields.WIDTH[self.per]
-        yield from _CURVE
+        return (fields.WIDTH[self.per] if f is fields.WIDTH["N"] else f for f in fields.SETTING)
+
+    def uses(self, field: Field) -> bool:
+        """Whether a field means something here."""
+        schemes = field.schemes if isinstance(field, NumberField) else ()
+        return not schemes or self.scheme in schemes
 
     def field(self, name: str) -> Field:
         """One field by its name."""
@@ -70,13 +75,32 @@ class Setting:
         """The number of models, with other values of what is varied."""
         return values if along == "members" else self.members
 
+    def drawing(self, problem: Problem) -> dict[str, Any]:
+        """How much members draw, as the library is told it."""
+        if self.scheme == "subbag":
+            return {"fraction": self.fraction}
+        if self.scheme == "feature_bank":
+            return {"bank_per_dim": self.bank * problem.features_per_dim}  # type: ignore[operator]
+        return {}
+
+    @property
+    def is_resampled(self) -> bool:
+        """Whether members draw from a common set, which is a cause of its own."""
+        return self.scheme in RESAMPLED
+
+    @property
+    def is_trained(self) -> bool:
+        """Whether training goes to its end."""
+        return math.isinf(self.time)
+
     def thresholds(self, along: str) -> list[float]:
-        """Where, along an axis, a model has as many features as samples."""
+        """Where, along an axis, a model has as many features as (different) samples."""
+        share = {"subbag": self.fraction, "bootstrap": DISTINCT}.get(self.scheme, 1.0)
         parts = self.members if self.scheme == "divide" else 1.0
         if along == "width":
-            found = (1.0 if self.per == "N" else self.samples) / parts
+            found = (1.0 if self.per == "N" else self.samples) * share / parts
         elif along == "samples" and self.per == "D":
-            found = self.width * parts
+            found = self.width / share * parts
         elif along == "members" and self.scheme == "divide":
             found = 1 / self.width if self.per == "N" else self.samples / self.width
         else:
@@ -118,6 +142,16 @@ class View:
         if self.second is not None and self.second.per != self.first.per:  # they share an axis
             same = self.second.changed({"per": self.first.per})
             object.__setattr__(self, "second", same)
+        if self.along == "time" and any(s.scheme not in fields.TIME.schemes for s in self.settings):
+            object.__setattr__(self, "along", fields.ALONG.default)
+        if not self.has_effects:
+            object.__setattr__(self, "split", fields.SPLIT.default)
+
+    @property
+    def has_effects(self) -> bool:
+        """Whether there is a symmetric split: of what is trained to the end, and not resampled."""
+        known = all(s.is_trained and not s.is_resampled for s in self.settings)
+        return known and self.along != "time"
 
     @property
     def settings(self) -> tuple[Setting, ...]:
@@ -127,7 +161,7 @@ class View:
     @property
     def fields(self) -> tuple[Field, ...]:
         """Every field of the look."""
-        return _LOOK
+        return fields.LOOK
 
     def axis(self) -> NumberField:
         """The declaration of what is on the horizontal axis."""
@@ -144,6 +178,8 @@ class View:
         if self.x == "linear" and peaks and self.along != "members":
             # or the peak would be a line at the left edge
             high = min(high, max(_PEAKS * max(peaks), _PEAKS * low))
+        if self.x == "linear" and self.along == "time":
+            high = _LINEAR_TIMES
         return min([low, *seen]), max([high, *seen])
 
     @property

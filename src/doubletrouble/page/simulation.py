@@ -6,12 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from doubletrouble.page import fields
 from doubletrouble.page.setting import Setting, View
+from doubletrouble.sharing import SCHEMES
 
 N_POINTS = 11
 N_INIT = 4
 _MOST_UNITS = 4000  # features or samples
 _TAMED = 1e-6  # a ridge below which a square fit has errors that no mean can tell
+_DIMS = (10, 15, 20, 30, 40, 50, 60, 80, 100, 120, 150, 200, 250, 300, 350, 400)
 _MOST_WORK = 1e12  # multiplications: a minute or two on one core
 
 
@@ -38,24 +41,56 @@ def request(view: View, setting: Setting) -> Request:
     low, high = view.range()
     places = _places(setting, view.along, dim, low, high)
     found = Request(setting=setting, along=view.along, dim=dim, draws=draws, places=places)
-    if not places:
+    timed = view.along == "time" or not setting.is_trained
+    if timed and math.isinf(setting.width) and view.along != "width":
         raise ValueError(
-            f"D must be such that P and N have at most {_MOST_UNITS} units somewhere on the axis, "
-            f"got {dim}"
+            f"{fields.WIDTH[setting.per].label} must be finite to be simulated in time, since "
+            "infinitely many features have learned all they can at any time, got inf"
         )
-    needed = sum(_work(setting, view.along, x, dim) for x in places) * draws
-    if needed > _MOST_WORK:
+    if not places:
+        raise ValueError(_too_few_or_many(setting, view.along, dim, low, high))
+    one = sum(_work(setting, view.along, x, dim) for x in places)
+    if one * draws > _MOST_WORK:
+        enough = int(_MOST_WORK / one)
+        fewer = f", at most {enough} draws" if enough >= fields.DRAWS.spec.low else ""
         raise ValueError(
             f"a simulation must take at most {_MOST_WORK:.0e} operations on this page, got "
-            f"{needed:.0e}: choose a smaller D or fewer draws, or run doubletrouble simulate"
+            f"{_beyond(one * draws, _MOST_WORK)}: choose a smaller D{fewer}, or run doubletrouble "
+            "simulate"
         )
     return found
+
+
+def _beyond(value: float, limit: float) -> str:
+    """A number with as many digits as it takes to be seen above a limit."""
+    texts = (f"{value:.{digits}e}" for digits in range(1, 17))
+    return next((text for text in texts if float(text) > limit), repr(value))
+
+
+def _too_few_or_many(setting: Setting, along: str, dim: int, low: float, high: float) -> str:
+    """Why nothing on an axis can be simulated at a dimension, and at which it can."""
+    others = sorted(_DIMS, key=lambda other: abs(math.log(other / dim)))
+    good = next((D for D in others if _places(setting, along, D, low, high)), None)
+    advice = f"D = {good} would do" if good else f"no D up to {_DIMS[-1]} would do"
+    counts = np.array([sizes(setting, along, x, dim) for x in np.geomspace(low, high, N_POINTS)])
+    for name, count in zip("NP", counts.T[::-1], strict=True):
+        if count.max() < 1:
+            return f"{name} must be at least 1 somewhere on the axis, got 0 at D = {dim}; {advice}"
+        if count.min() > _MOST_UNITS and not np.isinf(count.max()):
+            return (
+                f"{name} must be at most {_MOST_UNITS} somewhere on the axis, got "
+                f"{count.min():.0f} at D = {dim}; {advice}"
+            )
+    return (
+        f"P and N must be from 1 to {_MOST_UNITS} at one point of the axis, with at least a sample "
+        f"for each of K models, got D = {dim}; {advice}"
+    )
 
 
 def _places(setting: Setting, along: str, dim: int, low: float, high: float) -> tuple[float, ...]:
     """Points along the axis that can be simulated: evenly spaced in its logarithm, and the peak."""
     grid = np.geomspace(low, high, N_POINTS)
-    if setting.ridge >= _TAMED:
+    if setting.ridge >= _TAMED or not setting.is_trained:
         peaks = [place for place in setting.thresholds(along) if low <= place <= high]
         grid = np.unique([*grid, *peaks])
     if along == "members":
@@ -66,7 +101,7 @@ def _places(setting: Setting, along: str, dim: int, low: float, high: float) -> 
 def _is_affordable(setting: Setting, along: str, x: float, dim: int) -> bool:
     P, N = sizes(setting, along, x, dim)
     members = x if along == "members" else setting.members
-    enough = setting.scheme == "ensemble" or math.isinf(members) or members <= N
+    enough = setting.scheme != "divide" or math.isinf(members) or members <= N
     width = 1 <= P <= _MOST_UNITS or math.isinf(P)  # the kernel has no features to draw
     return width and 1 <= N <= _MOST_UNITS and enough
 
@@ -76,7 +111,8 @@ def _work(setting: Setting, along: str, x: float, dim: int) -> float:
     P, N = sizes(setting, along, x, dim)
     if math.isinf(P):
         return 2.0 * N * N * (N + dim)
-    return 2.0 * N_INIT * (P * N * min(P, N) + P * N * dim)
+    each = 1.0 if setting.scheme in SCHEMES else 3.0  # members that draw, and their twins
+    return each * 2.0 * N_INIT * (P * N * min(P, N) + P * N * dim)
 
 
 def sizes(setting: Setting, along: str, x: float, dim: int) -> tuple[float, float]:

@@ -11,8 +11,11 @@ from typing import IO, Any
 
 import numpy as np
 
+from doubletrouble.page.effects import effects
 from doubletrouble.page.setting import Setting
 from doubletrouble.page.simulation import N_INIT, Request
+from doubletrouble.results import Estimate
+from doubletrouble.simulation.result import Simulation
 from doubletrouble.simulation.simulate import simulate
 
 
@@ -42,20 +45,40 @@ def _point(request: Request, x: float) -> dict[str, Any]:
         run = simulate(
             problem, model="kernel" if np.isinf(problem.features_per_dim) else "features",
             dim=request.dim, n_data=request.draws, n_init=N_INIT, n_members=members,
-            schemes=setting.scheme, progress=False,
+            schemes=setting.scheme, times=_times(request, x), progress=False,
+            **setting.drawing(problem),
         )  # fmt: skip
     except ValueError as error:
         return {"at": x, "refused": str(error)}
-    P, N = (
-        float(np.asarray(v)) for v in (run.problem.features_per_dim, run.problem.samples_per_dim)
-    )
+    at = run.problem
+    P, N = (float(np.ravel(v)[0]) for v in (at.features_per_dim, at.samples_per_dim))
     realized = {"width": P / N if setting.per == "N" else P, "samples": N}.get(along, x)
     found = run.error(members, setting.scheme)
-    parts = {f.name: getattr(found, f.name) for f in fields(found)}
+    causes = {f.name: getattr(found, f.name) for f in fields(found)}
     return {
         "at": x,
         "x": realized,
-        "parts": {name: [e.value, e.standard_error] for name, e in parts.items()},
+        "causes": _numbers(causes),
+        "effects": _numbers(effects(run, members, setting.scheme)) if _has_effects(run) else {},
+    }
+
+
+def _times(request: Request, x: float) -> list[float] | None:
+    """When training stops, if it does."""
+    if request.along == "time":
+        return [x]
+    return None if request.setting.is_trained else [request.setting.time]
+
+
+def _has_effects(run: Simulation) -> bool:
+    return run.times is None and not run.resampled
+
+
+def _numbers(parts: dict[str, Estimate]) -> dict[str, list[float]]:
+    """Values and standard errors; in time, those of the one time that was asked for."""
+    return {
+        name: [float(np.asarray(v).reshape(())) for v in (part.value, part.standard_error)]
+        for name, part in parts.items()
     }
 
 

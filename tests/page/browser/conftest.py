@@ -54,6 +54,24 @@ def shown(_kept: Shown) -> Iterator[Shown]:
     _kept.check_quiet()
 
 
+@pytest.fixture(scope="package")
+def _pocketed(browser: Browser, address: str) -> Iterator[Shown]:
+    """The same on a telephone."""
+    context = browser.new_context(viewport={"width": 360, "height": 740}, has_touch=True)
+    shown = Shown(context.new_page(), address)
+    shown.open()
+    yield shown
+    context.close()
+
+
+@pytest.fixture
+def telephone(_pocketed: Shown) -> Iterator[Shown]:
+    """The page with nothing set, on a telephone."""
+    _pocketed.go("")
+    yield _pocketed
+    _pocketed.check_quiet()
+
+
 @pytest.fixture
 def opened(browser: Browser, address: str) -> Iterator[Opener]:
     """A way to open the page anew, on another screen or with another address."""

@@ -5,13 +5,14 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import numpy as np
-from playwright.sync_api import Locator, Page, TimeoutError, expect
+from playwright.sync_api import Locator, Page, TimeoutError
 
 from doubletrouble.page import address
 from doubletrouble.page.curves import curves
-from doubletrouble.page.fields import ChoiceField
-from doubletrouble.page.plot import LABELS, encoded
+from doubletrouble.page.kinds import ChoiceField
+from doubletrouble.page.plot import encoded
 from doubletrouble.page.setting import View
+from doubletrouble.palette import LABELS
 from doubletrouble.parameters import FloatArray
 
 PATIENCE = 15_000  # milliseconds
@@ -19,11 +20,14 @@ PLOT = "#plot .js-plotly-plot"
 _DRAWN = f"""() => {{
   const plot = document.querySelector("{PLOT}");
   const traces = (plot && plot.calcdata || []).map(points => points[0].trace._input);
-  const lines = traces.filter(t => t.mode.startsWith("lines") && t.name !== "Total, K → ∞");
+  const lines = traces.filter(t => t.mode.startsWith("lines") && !/^Total, /.test(t.name));
   const rings = traces.filter(t => t.hoverinfo === "skip");
   return [lines.map(t => [t.name, t.x.bdata, t.customdata.bdata]), rings.map(t => t.x[0])];
 }}"""
-_IS_DRAWN = f"expected => JSON.stringify(({_DRAWN})()) === JSON.stringify(expected)"
+_IS_DRAWN = f"""expected => !document.body.classList.contains("asking")
+  && JSON.stringify(({_DRAWN})()) === JSON.stringify(expected)"""
+_SAYS = """([name, words]) =>
+  document.getElementById(name)?.textContent.replace(/\\s+/g, " ").includes(words)"""
 _LOOKS = 30  # milliseconds from one look to the next
 Drawn = list[list[Any]]
 """Name, x and values of each line, as they were sent; and where the rings are."""
@@ -90,6 +94,9 @@ class Shown:
 
     def choose(self, field: ChoiceField, value: str) -> None:
         """Take one of the choices of a field."""
+        if field.opens:
+            self.open_list(f"choice-{field.name}", field.choices[value])
+            return
         self.by_id(f"choice-{field.name}").get_by_text(field.choices[value], exact=True).click()
 
     def open_list(self, name: str, option: str) -> None:
@@ -125,14 +132,28 @@ class Shown:
         """Wait until the address is a query."""
         try:
             self.page.wait_for_function(
-                "query => location.search.slice(1) === query", arg=query, timeout=PATIENCE
+                "query => location.search.slice(1) === query",
+                arg=query,
+                polling=_LOOKS,
+                timeout=PATIENCE,
             )
         except TimeoutError:
             assert self.query == query
 
+    def rests(self) -> None:
+        """Wait until nothing is asked any more, and the address is that of what is shown."""
+        self.page.wait_for_function(
+            "!/asking|moving/.test(document.body.className)", polling=_LOOKS, timeout=PATIENCE
+        )
+
     def says(self, name: str, words: str) -> None:
         """Wait until an element says some words."""
-        expect(self.by_id(name)).to_contain_text(words, timeout=PATIENCE)
+        try:
+            self.page.wait_for_function(
+                _SAYS, arg=[name, " ".join(words.split())], polling=_LOOKS, timeout=PATIENCE
+            )
+        except TimeoutError:
+            assert words in self.text(name)
 
     def curve(self, name: str, of: str = "customdata") -> FloatArray:
         """The numbers of one line as they were sent."""

@@ -8,14 +8,15 @@ import pytest
 from playwright.sync_api import expect
 
 from doubletrouble.page import address, fields
+from doubletrouble.page.kinds import NumberField
 from doubletrouble.page.setting import Setting, View
 from tests.page.browser.conftest import Opener
-from tests.page.browser.shown import Shown
+from tests.page.browser.shown import PATIENCE, Shown
 
 pytestmark = pytest.mark.xdist_group("browser")
 
 LINK = (
-    "per=D&width=1.5&samples=2&ridge=0.01&snr=inf&nonlinear=0.5&members=3&scheme=divide"
+    "per=D&width=1.5&samples=2&ridge=0.01&snr=inf&nonlinear=0.5&members=3&scheme=divide&fraction=0.3&bank=4"
     "&activation=tanh&along=samples&split=effects&form=areas&x=linear&y=linear&points=99&dim=40"
     "&draws=4&cost=training&budget=50&second.ridge=0.5&second.members=inf"
 )
@@ -29,11 +30,12 @@ def test_a_link_shows_the_same_to_another_reader(opened: Opener) -> None:
     assert address.read(shown.query) == (view, ())
     for field in (*view.first.fields, *view.fields):
         owner = view.first if hasattr(view.first, field.name) else view
-        if isinstance(field, fields.NumberField):
+        if isinstance(field, NumberField):
             expected = field.write(getattr(owner, field.name))
             expect(shown.by_id(f"box-{field.name}")).to_have_value(expected)
     expect(shown.by_id("choice-activation")).to_have_value("tanh")
-    for name in ("per", "scheme", "along", "split", "form", "x", "y", "cost"):
+    expect(shown.by_id("choice-scheme")).to_have_value("divide")
+    for name in ("per", "along", "split", "form", "x", "y", "cost"):
         owner = view.first if hasattr(view.first, name) else view
         checked = shown.by_id(f"choice-{name}").locator("input:checked")
         expect(checked).to_have_attribute("value", getattr(owner, name))
@@ -78,10 +80,18 @@ def test_a_drag_is_one_step_of_the_history(shown: Shown) -> None:
         ("members=2.4", View(first=Setting(members=2.0)), "K must be a whole number in [1, "),
         ("snr=nan", View(), "F/τ must be a number in "),
         ("activation=rleu", View(), "Activation σ must be one of "),
-        ("along=sample", View(along="samples"), "Plot against must be one of width, samples, "),
+        ("along=sample", View(along="samples"), "Plot against must be one of width, ridge, "),
         ("points=1e9", View(points=2000.0), "points must be a whole number in [2, 2000]"),
         ("dim=100000", View(dim=400.0), "D must be a whole number in [10, 400], got '100000'"),
         ("draws=1e6", View(draws=200.0), "draws must be a whole number in [2, 200], got '1e6'"),
+        ("width=1e400", View(first=Setting(width=1e5)), "got '1e400'; 100000 is shown."),
+        ("width=2&width=3", View(first=Setting(width=3.0)), "'width' must be given once, got 2"),
+        ("time=-3", View(first=Setting(time=0.0)), "t must be a number in [0, 1e+12] or inf"),
+        ("fraction=2&scheme=subag", View(first=Setting(scheme="subbag", fraction=1.0)), "η must"),
+        ("bank=0", View(first=Setting(bank=1.0)), "B/P must be a number in [1, 100000] or inf"),
+        ("scheme=subbag&time=5", View(first=Setting(scheme="subbag")), "t = ∞ is shown."),
+        ("along=time&scheme=divide", View(first=Setting(scheme="divide")), "the width is along."),
+        ("split=effects&along=time", View(along="time"), "the split by cause is shown."),
         ("colour=red", View(), "There is nothing called 'colour' to set."),
         ("second.ridge=x", View(second=Setting()), "Second setting: λ must be a number"),
         ("%FF%00&&=&a=%", View(), "There is nothing called "),
@@ -93,6 +103,25 @@ def test_nonsense_is_told_and_the_nearest_shown(
     shown.go(query)
     shown.shows(view, settled=True)
     shown.says("notes", said)
+
+
+def test_an_emptied_box_is_told_and_shows_what_was_there(shown: Shown) -> None:
+    shown.go("width=5")
+    shown.type("width", "")
+    shown.says("notes", "P/N must be a number in [0.001, 100000] or inf, got ''; 5 is shown.")
+    expect(shown.by_id("box-width")).to_have_value("5")
+    shown.shows(View(first=Setting(width=5.0)), settled=True)
+
+
+def test_the_address_is_there_before_the_page_is_at_rest(shown: Shown) -> None:
+    shown.rests()
+    shown.by_id("slider-members").press("ArrowRight")
+    shown.page.wait_for_function(
+        "location.search === '?members=2' && document.body.classList.contains('moving')",
+        polling="raf", timeout=PATIENCE,
+    )  # fmt: skip
+    shown.rests()
+    assert shown.query == "members=2"
 
 
 def test_a_very_long_address_is_not_read(shown: Shown) -> None:
@@ -151,12 +180,12 @@ def test_plot_controls_and_address_agree_whatever_came_fast(shown: Shown) -> Non
             shown.by_id(str(rng.choice(["compare", "single", "swap"]))).evaluate("e => e.click()")
         else:
             shown.by_id("preset").select_option(index=int(rng.integers(1, 8)))
-    shown.page.wait_for_timeout(1000)
+    shown.rests()
     view, notes = address.read(shown.query)
     assert notes == ()
     shown.shows(view, settled=True)
     for field in view.first.fields:
-        if isinstance(field, fields.NumberField):
+        if isinstance(field, NumberField):
             expected = field.write(getattr(view.first, field.name))
             expect(shown.by_id(f"box-{field.name}")).to_have_value(expected)
             place = field.nearest_stop(getattr(view.first, field.name))

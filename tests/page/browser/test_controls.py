@@ -3,25 +3,29 @@
 from dataclasses import replace
 
 import pytest
+from playwright.sync_api import expect
 
 import doubletrouble as dt
 from doubletrouble.page import address, fields
-from doubletrouble.page.fields import ChoiceField, NumberField
-from doubletrouble.page.layout import ADVISED, GROUPS, OTHERS, SIMULATED, controls
+from doubletrouble.page.kinds import ChoiceField, NumberField
+from doubletrouble.page.layout import controls
 from doubletrouble.page.presets import PRESETS
 from doubletrouble.page.setting import Setting, View
 from tests.page.browser.shown import Shown
 
 pytestmark = pytest.mark.xdist_group("browser")
 
-FIELDS = [*(f for _, group in GROUPS for f in group), *SIMULATED, *ADVISED, *OTHERS]
+FIELDS = (*fields.SETTING, *fields.LOOK)
 SLIDERS = [f for f in FIELDS if isinstance(f, NumberField) and f.slider]
 BOXES = [f for f in FIELDS if isinstance(f, NumberField)]
-CHOICES = [f for f in FIELDS if isinstance(f, ChoiceField) and f is not fields.ACTIVATION]
+CHOICES = [f for f in FIELDS if isinstance(f, ChoiceField) and not f.opens]
 TYPED = {
     "width": "0.37", "samples": "2.5", "ridge": "0.0123", "snr": "3.3", "nonlinear": "0.7",
-    "members": "7", "dim": "33", "draws": "5", "budget": "3", "points": "111",
+    "members": "7", "dim": "33", "draws": "5", "budget": "3", "points": "111", "time": "12.5",
+    "fraction": "0.3", "bank": "3.5",
 }  # fmt: skip
+NEEDED = {"fraction": "scheme=subbag", "bank": "scheme=feature_bank"}
+"""Where a control is seen that is not always."""
 
 
 def with_(name: str, value: float | str, view: View | None = None) -> View:
@@ -38,16 +42,25 @@ def test_these_are_all_the_controls() -> None:
     assert set(TYPED) == {f.name for f in BOXES}
 
 
+def needed(field: NumberField, shown: Shown) -> View:
+    """Go where a control is seen."""
+    query = NEEDED.get(field.name, "")
+    if query:
+        shown.go(query)
+    return address.read(query)[0]
+
+
 @pytest.mark.parametrize("field", SLIDERS, ids=lambda f: f.name)
 def test_a_slider_moves_by_the_keyboard(field: NumberField, shown: Shown) -> None:
+    base = needed(field, shown)
     slider = shown.by_id(f"slider-{field.name}")
-    place = field.nearest_stop(field.default)
+    after = min(field.nearest_stop(field.default) + 1, len(field.stops) - 1)
     slider.press("ArrowRight")
-    shown.shows(with_(field.name, field.stops[place + 1]))
+    shown.shows(with_(field.name, field.stops[after], base))
     slider.press("ArrowLeft")
     slider.press("ArrowLeft")
-    before = max(place - 1, 0)
-    shown.shows(with_(field.name, field.stops[before]))
+    before = max(after - 2, 0)
+    shown.shows(with_(field.name, field.stops[before], base))
     assert shown.by_id(f"box-{field.name}").input_value() == field.write(field.stops[before])
     spoken = f"{field.label} = {field.shown(field.stops[before])}"
     assert slider.get_attribute("aria-valuetext") == spoken
@@ -55,18 +68,20 @@ def test_a_slider_moves_by_the_keyboard(field: NumberField, shown: Shown) -> Non
 
 @pytest.mark.parametrize("field", SLIDERS, ids=lambda f: f.name)
 def test_a_slider_reaches_both_ends(field: NumberField, shown: Shown) -> None:
+    base = needed(field, shown)
     slider = shown.by_id(f"slider-{field.name}")
     for key, value in (("End", field.stops[-1]), ("Home", field.stops[0])):
         slider.press(key)
-        shown.shows(with_(field.name, value))
+        shown.shows(with_(field.name, value, base))
 
 
 @pytest.mark.parametrize("field", BOXES, ids=lambda f: f.name)
 def test_a_number_is_typed(field: NumberField, shown: Shown) -> None:
+    base = needed(field, shown)
     shown.type(field.name, TYPED[field.name])
-    view = with_(field.name, float(TYPED[field.name]))
+    view = with_(field.name, float(TYPED[field.name]), base)
     shown.shows(view, settled=True)
-    assert shown.query == f"{field.name}={TYPED[field.name]}"
+    assert shown.query.split("&")[-1] == f"{field.name}={TYPED[field.name]}"
     if field.slider:
         place = field.nearest_stop(float(TYPED[field.name]))
         assert shown.by_id(f"slider-{field.name}").input_value() == str(place)
@@ -91,6 +106,22 @@ def test_each_activation_is_taken(shown: Shown) -> None:
         shown.shows(with_("activation", value))
         sigma = dt.activation(value)
         shown.says("said-activation", f"μ₁ = {sigma.linear:.4g}, μ⋆ = {sigma.nonlinear:.4g}")
+
+
+def test_each_scheme_is_taken_and_has_its_controls(shown: Shown) -> None:
+    for value in [*fields.SCHEME.choices][::-1]:
+        shown.choose(fields.SCHEME, value)
+        shown.shows(with_("scheme", value))
+        expect(shown.by_id("choice-scheme")).to_have_value(value)
+        for field in (fields.TIME, fields.FRACTION, fields.BANK):
+            for kind in ("slider", "box"):
+                seen = expect(shown.by_id(f"{kind}-{field.name}"))
+                if value in field.schemes:
+                    seen.to_be_visible()
+                else:
+                    seen.to_be_hidden()
+        for name in ("slider-members", "box-members", "slider-ridge"):
+            expect(shown.by_id(name)).to_be_visible()
 
 
 @pytest.mark.parametrize("name", PRESETS)
@@ -130,7 +161,7 @@ def test_a_fast_drag_ends_where_it_ends(shown: Shown) -> None:
     shown.slide("ridge", places)
     view = with_("ridge", fields.RIDGE.stops[79])
     shown.shows(view, settled=True)
-    shown.page.wait_for_timeout(300)  # nothing comes late
+    shown.rests()  # nothing comes late
     shown.shows(view)
     assert shown.by_id("slider-ridge").input_value() == "79"
 

@@ -9,14 +9,14 @@ from playwright.sync_api import expect
 from doubletrouble.page import fields
 from doubletrouble.page.layout import controls
 from doubletrouble.page.setting import Setting, View
-from tests.page.browser.conftest import Opener
 from tests.page.browser.shown import PLOT, Shown
 
 pytestmark = pytest.mark.xdist_group("browser")
 
 READABLE = 4.5  # contrast of words: WCAG 2.2, level AA
 _NAMES = """() => [...document.querySelectorAll("input, select, button, progress")]
-  .filter(e => !e.hidden && e.checkVisibility() && e.getAttribute("aria-hidden") !== "true")
+  .filter(e => !e.hidden && e.checkVisibility({visibilityProperty: true}))
+  .filter(e => e.getAttribute("aria-hidden") !== "true")
   .map(e => [e.id || e.name || e.className, (e.getAttribute("aria-label") || "")
      + [...(e.labels || [])].map(l => l.innerText).join(" ")
      + (e.getAttribute("aria-labelledby") || "").split(" ")
@@ -24,25 +24,23 @@ _NAMES = """() => [...document.querySelectorAll("input, select, button, progress
      + (e.tagName === "BUTTON" && !e.getAttribute("aria-labelledby") ? e.innerText : "")])"""
 
 
-def test_it_works_on_a_telephone(opened: Opener) -> None:
-    shown = opened(width=360, has_touch=True)
-    _check_size(shown, 360)
-    seen = shown.page.locator(PLOT).bounding_box()  # the plot stays in sight of the hand
+def test_it_works_on_a_telephone(telephone: Shown) -> None:
+    _check_size(telephone, 360)
+    seen = telephone.page.locator(PLOT).bounding_box()  # the plot stays in sight of the hand
     assert seen is not None
     assert seen["y"] < 100
 
 
-def test_on_a_telephone_nothing_covers_the_curves(opened: Opener) -> None:
-    shown = opened(width=360)
-    shown.page.wait_for_timeout(500)  # for what Plotly does by itself
-    _check_uncovered(shown, 120)
-    shown.by_id("compare").click()
-    shown.shows(View(second=Setting()))
-    shown.page.wait_for_timeout(500)
-    _check_uncovered(shown, 75)
+def test_on_a_telephone_nothing_covers_the_curves(telephone: Shown) -> None:
+    _check_uncovered(telephone, 120)
+    telephone.by_id("compare").click()
+    telephone.shows(View(second=Setting()))
+    _check_uncovered(telephone, 75)
 
 
 def _check_uncovered(shown: Shown, height: float) -> None:
+    shown.rests()
+    shown.page.evaluate("new Promise(requestAnimationFrame)")  # Plotly fits its legend in
     legend = shown.page.locator("#plot .legend").first.bounding_box()
     areas = shown.page.locator("#plot .nsewdrag")
     assert legend is not None
@@ -81,7 +79,8 @@ def _check_size(shown: Shown, width: int) -> None:
     shown.by_id("compare").click()
     shown.shows(View(second=Setting()))
     assert not _overflows(shown)
-    for query in ("split=effects&form=areas&y=linear", "nonsense=" + "x" * 300, "along=members"):
+    for query in ("split=effects&form=areas&y=linear", "nonsense=" + "x" * 300, "along=time",
+                  "scheme=bootstrap&second.scheme=subbag", "along=members"):  # fmt: skip
         shown.go(query)
         assert not _overflows(shown)
     slider = shown.by_id("slider-ridge")
@@ -176,11 +175,12 @@ def test_everything_has_a_name(shown: Shown) -> None:
 
 def test_lists_that_open_are_named_for_what_they_set(shown: Shown) -> None:
     expect(shown.by_id("choice-activation")).to_have_accessible_name(re.compile("Activation"))
+    expect(shown.by_id("choice-scheme")).to_have_accessible_name(re.compile("Scheme"))
     expect(shown.by_id("preset")).to_have_accessible_name(re.compile("As in figure"))
 
 
 def test_choices_are_named_for_what_they_set(shown: Shown) -> None:
-    for field in (fields.PER, fields.SCHEME, fields.ALONG, fields.SPLIT, fields.FORM):
+    for field in (fields.PER, fields.ALONG, fields.SPLIT, fields.FORM):
         group = shown.page.get_by_role("group", name=field.label, exact=True)
         expect(group).to_have_count(1)
         expect(group.locator("input[type=radio]")).to_have_count(len(field.choices))
@@ -193,6 +193,14 @@ def test_sliders_say_their_value(shown: Shown) -> None:
     expect(shown.by_id("slider-ridge")).to_have_attribute("aria-valuetext", "λ = 1e-05")
     expect(shown.by_id("slider-ridge")).to_have_accessible_name(re.compile("^λ.*ridge penalty"))
     expect(shown.by_id("box-ridge")).to_have_accessible_name("λ, exact value")
+    expect(shown.by_id("slider-time")).to_have_attribute("aria-valuetext", "t = ∞")
+    expect(shown.by_id("slider-time")).to_have_accessible_name(re.compile("^t.*training time"))
+    shown.go("scheme=subbag&fraction=0.3")
+    expect(shown.by_id("slider-fraction")).to_have_attribute("aria-valuetext", "η = 0.3")
+    expect(shown.by_id("slider-fraction")).to_have_accessible_name(re.compile("^η.*share of"))
+    shown.go("scheme=feature_bank&bank=3")
+    expect(shown.by_id("slider-bank")).to_have_attribute("aria-valuetext", "B/P = 3")
+    expect(shown.by_id("box-bank")).to_have_accessible_name("B/P, exact value")
 
 
 def test_the_plot_is_told_in_words(shown: Shown) -> None:
@@ -224,7 +232,10 @@ def test_tab_reaches_every_control_in_order(shown: Shown) -> None:
         if not found:
             break
         reached += [found] * (found not in reached)
-    expected = [*controls(), "preset", "choice-activation", "compare", "simulate", "csv", "png",
+    hidden = {f"{kind}-{name}" for kind in ("slider", "box") for name in ("fraction", "bank")}
+    assert not hidden & set(reached)
+    expected = [*(name for name in controls() if name not in hidden), "preset",
+                "choice-activation", "choice-scheme", "compare", "simulate", "csv", "png",
                 "python"]  # fmt: skip
     assert set(expected) <= set(reached)
     in_document = shown.page.evaluate(

@@ -4,8 +4,11 @@ import pytest
 from playwright.sync_api import expect
 
 import doubletrouble as dt
+from doubletrouble.page import fields
+from doubletrouble.page.curves import EFFECTS
 from doubletrouble.page.setting import Setting, View
 from doubletrouble.page.simulation import N_INIT, request
+from doubletrouble.palette import LABELS
 from tests.page.browser.shown import PATIENCE, PLOT, Shown
 
 pytestmark = pytest.mark.xdist_group("browser")
@@ -39,6 +42,16 @@ def test_points_with_error_bars_are_laid_over_the_curves(shown: Shown) -> None:
         assert trace["y"][3] == expected.value
         assert trace["error_y"]["array"][3] == 2 * expected.standard_error
     assert shown.page.locator("#plot .errorbar").count() >= 5
+    shown.says("script", f"dt.simulate( problem(x), dim=10, n_data=2, n_init={N_INIT},")
+
+    # of the same draws, the symmetric split
+    shown.choose(fields.SPLIT, "effects")
+    shown.shows(View(dim=10.0, draws=2.0, split="effects"), settled=True)
+    assert {t["name"] for t in shown.points()} == {
+        f"{LABELS[name]}, simulated" for name in ("total", *EFFECTS)
+    }
+    shown.page.go_back()
+    shown.shows(View(dim=10.0, draws=2.0), settled=True)
 
     # they go with the setting, and come back with it
     shown.type("ridge", "0.5")

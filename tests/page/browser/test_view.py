@@ -158,6 +158,20 @@ def test_the_advisor_answers_to_the_budget(shown: Shown) -> None:
     shown.shows(View(budget=40.0, cost="training"), settled=True)
 
 
+def test_the_bars_of_the_advisor_are_told_apart_without_colour(shown: Shown) -> None:
+    shown.says("advice", "Change")
+    looks = shown.page.evaluate(
+        """["noise", "initialization", "sampling", "bias"].map(name =>
+          [".piece", ".key"].map(kind => {
+            const style = getComputedStyle(document.querySelector(`#advice ${kind}.part-${name}`));
+            return [style.backgroundImage, style.backgroundColor];
+          }))"""
+    )
+    assert all(piece == key for piece, key in looks)
+    assert len({hatching for (hatching, _), _ in looks}) == 4
+    assert len({color for (_, color), _ in looks}) == 4
+
+
 # --- what can be taken away ----------------------------------------------------------------------
 
 

@@ -2,12 +2,16 @@
 
    One question is asked at a time, and the newest moves go with the next. A move is a control and
    its value, as they are: only the server knows what they mean. An answer to any but the last
-   question is not heard. Orders (to simulate, to download) wait until the page shows what was set. */
+   question is not heard. The plot is drawn first, the words and controls a frame later. Orders (to
+   simulate, to download) wait until the page shows what was set. The body's classes tell how far
+   it is: "asking" until all of an answer is shown, "moving" until the sliders are at rest. */
 (function () {
   "use strict";
   const clientside = (window.dash_clientside = window.dash_clientside || {});
   const PATIENCE = 3000; // milliseconds until an answer is given up
-  const REST = 350; // milliseconds without a move until it is a place in the history
+  const REST = 250; // milliseconds without a move until the sliders are at rest
+  const PACE = 350; // milliseconds between two addresses of a drag: browsers allow three a second
+  const JSON_TYPE = { "Content-Type": "application/json" };
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
   const narrow = window.matchMedia("(max-width: 700px)");
   const state = {
@@ -22,8 +26,13 @@
     orders: [],
     zoom: {}, // the ranges a reader dragged, by axis
     frame: null, // what they are ranges of
-    rest: null,
+    clock: null, // until the sliders are at rest
+    rest: null, // the answer of which only the plot is shown
+    plot: null, // Plotly's element, when it is there
+    shown: {}, // what was last set of each element, as text
     replace: 1, // the question whose answer is at the present place in the history
+    dragged: null, // the control whose moves are one place in the history, until it is at rest
+    written: 0, // when the address was last written
   };
 
   function question() {
@@ -39,10 +48,11 @@
         state.lost = true; // unless it comes late
         const sentence = "The server does not answer. Is it still running?";
         const note = { type: "P", namespace: "dash_html_components", props: { children: sentence } };
+        state.shown.notes = null;
         clientside.set_props("notes", { children: [note] });
       }
     }, PATIENCE);
-    return {
+    const asked = {
       number: number,
       query: state.query.replace(/^\?/, ""),
       changes: state.sent,
@@ -50,6 +60,16 @@
       dark: dark.matches,
       narrow: narrow.matches,
     };
+    document.body.classList.add("asking");
+    if (state.sent.length > 0) {
+      window.clearTimeout(state.clock); // it is not at rest: its answer may be another place
+      document.body.classList.add("moving");
+    }
+    const post = { method: "POST", headers: JSON_TYPE, body: JSON.stringify(asked) };
+    window.fetch("/answer", post).then(
+      (got) => (got.ok ? got.json().then(answered) : null),
+      () => null // that nothing came is told when patience is at its end
+    );
   }
 
   /* A reader dragged over the plot, or clicked it twice. */
@@ -69,7 +89,7 @@
     if (state.waiting) {
       state.more = true;
     } else {
-      clientside.set_props("asked", { data: question() });
+      question();
     }
   }
 
@@ -82,26 +102,44 @@
     }
   }
 
-  /* The address, and whatever takes longer than a slider should. */
-  function remember(number) {
-    window.clearTimeout(state.rest);
-    if (number === state.replace) {
+  /* The address follows at once; whatever takes longer than a slider should, at rest. */
+  function remember(answer) {
+    window.clearTimeout(state.clock);
+    if (answer.number === state.replace) {
       window.history.replaceState(null, "", address());
-      clientside.set_props("settled", { data: state.query });
-    } else {
-      state.rest = window.setTimeout(settle, REST);
+      rested();
+      return;
     }
+    if (answer.moved !== "" && answer.moved !== state.dragged) {
+      write(true);
+      state.dragged = answer.moved;
+    } else if (performance.now() - state.written > PACE) {
+      write(false);
+    }
+    state.clock = window.setTimeout(settle, REST);
   }
 
   function address() {
     return window.location.pathname + (state.query ? "?" + state.query : "");
   }
 
-  function settle() {
-    window.clearTimeout(state.rest);
+  /* What is shown, as another place in the history, or at the present one. */
+  function write(another) {
     if (address() !== window.location.pathname + window.location.search) {
-      window.history.pushState(null, "", address());
+      window.history[another ? "pushState" : "replaceState"](null, "", address());
+      state.written = performance.now();
     }
+  }
+
+  function settle() {
+    window.clearTimeout(state.clock);
+    write(state.dragged === null);
+    state.dragged = null;
+    rested();
+  }
+
+  function rested() {
+    document.body.classList.remove("moving");
     clientside.set_props("settled", { data: state.query });
   }
 
@@ -116,12 +154,14 @@
   }
 
   window.addEventListener("popstate", function () {
-    window.clearTimeout(state.rest);
+    window.clearTimeout(state.clock);
     state.query = window.location.search;
     state.moves = [];
     state.lost = false;
+    state.rest = null;
+    state.dragged = null;
     state.replace = state.number + 1;
-    clientside.set_props("asked", { data: question() }); // an answer under way is not heard
+    question(); // an answer under way is not heard
   });
   document.addEventListener("change", function (event) {
     const list = event.target;
@@ -130,6 +170,21 @@
       ask();
     }
   });
+  /* A slider: before Dash has heard of it, which takes longer than the answer does. */
+  document.addEventListener(
+    "input",
+    function (event) {
+      const slider = event.target;
+      if (slider.type === "range" && state.known !== null) {
+        state.known[slider.id] = slider.value;
+        move(slider.id, slider.value);
+        if (!state.waiting) {
+          question();
+        }
+      }
+    },
+    true
+  );
   dark.addEventListener("change", ask);
   narrow.addEventListener("change", ask);
 
@@ -138,7 +193,8 @@
     const preview = document.getElementById("preview");
     if (preview && document.querySelector("#plot .scatterlayer .trace")) {
       preview.remove();
-      document.querySelector("#plot .js-plotly-plot").on("plotly_relayout", zoomed);
+      state.plot = document.querySelector("#plot .js-plotly-plot");
+      state.plot.on("plotly_relayout", zoomed);
     } else if (preview) {
       window.requestAnimationFrame(uncover);
     }
@@ -146,7 +202,7 @@
   window.requestAnimationFrame(uncover);
 
   function show(controls) {
-    const moving = new Set(state.moves.map((one) => one[0]));
+    const moving = new Set(state.sent.concat(state.moves).map((one) => one[0]));
     for (const [id, value] of Object.entries(controls)) {
       const list = document.getElementById(id);
       if (moving.has(id)) {
@@ -179,6 +235,72 @@
     }
   }
 
+  /* An answer came: draw it, ask for what was moved meanwhile, and then show the rest. */
+  function answered(answer) {
+    if (answer.number !== state.number) {
+      return;
+    }
+    state.waiting = false;
+    state.lost = false;
+    answer.moved = state.sent.map((one) => one[0]).join(" ");
+    state.sent = [];
+    state.query = answer.query;
+    for (const [name, so] of Object.entries(answer.forms)) {
+      document.body.classList.toggle(name, so);
+    }
+    draw(answer.shown.plot.figure);
+    delete answer.shown.plot;
+    if (state.frame !== answer.frame) {
+      state.frame = answer.frame;
+      state.more = state.more || Object.keys(state.zoom).length > 0;
+      state.zoom = {};
+    }
+    if (state.moves.length > 0 || state.more) {
+      ask();
+    }
+    state.rest = answer;
+    if (document.hidden) {
+      window.setTimeout(finish); // no frame will come
+    } else {
+      window.requestAnimationFrame(() => window.setTimeout(finish));
+    }
+  }
+
+  /* Past Dash, once it has made the plot: the eye follows this, and should not wait for words. */
+  function draw(figure) {
+    if (state.plot) {
+      window.Plotly.react(state.plot, figure.data, figure.layout);
+    } else {
+      clientside.set_props("plot", { figure: figure });
+    }
+  }
+
+  /* The words and controls of the last answer. */
+  function finish() {
+    const answer = state.rest;
+    state.rest = null;
+    if (answer === null) {
+      return; // there is a later one
+    }
+    if (answer.moved === "" && answer.number !== state.replace && state.shown.notes !== null) {
+      delete answer.shown.notes; // nothing was asked for: what was said of it stays
+    }
+    for (const [id, properties] of Object.entries(answer.shown)) {
+      const text = JSON.stringify(properties);
+      if (state.shown[id] !== text) {
+        state.shown[id] = text;
+        clientside.set_props(id, properties);
+      }
+    }
+    show(answer.controls);
+    speak(answer);
+    if (!state.waiting) {
+      document.body.classList.remove("asking");
+      remember(answer);
+      obey();
+    }
+  }
+
   clientside.page = {
     /* Controls were moved, or buttons pressed: ask now, or when the last answer has come. */
     moved: function () {
@@ -188,7 +310,8 @@
         for (const input of context.inputs_list.flat()) {
           state.known[input.id] = input.value;
         }
-        return question();
+        question();
+        return;
       }
       let fresh = false;
       for (const moved of context.triggered) {
@@ -199,39 +322,14 @@
           fresh = true;
         }
       }
-      return fresh && !state.waiting ? question() : clientside.no_update;
-    },
-
-    /* An answer came: show it on the controls, and ask for what was moved meanwhile. */
-    answered: function (answer) {
-      if (!answer || answer.number !== state.number) {
-        return;
-      }
-      state.waiting = false;
-      state.lost = false;
-      state.sent = [];
-      state.query = answer.query;
-      for (const [name, so] of Object.entries(answer.forms)) {
-        document.body.classList.toggle(name, so);
-      }
-      if (state.frame !== answer.frame) {
-        state.frame = answer.frame;
-        state.more = state.more || Object.keys(state.zoom).length > 0;
-        state.zoom = {};
-      }
-      show(answer.controls);
-      speak(answer);
-      if (state.moves.length > 0 || state.more) {
-        ask();
-      } else {
-        remember(answer.number);
-        obey();
+      if (fresh && !state.waiting) {
+        question();
       }
     },
 
-    /* New points of a simulation: draw them. */
-    simulated: function (job) {
-      if (job && job.fresh) {
+    /* New points of a simulation, or the best time to stop: draw them. */
+    found: function (news) {
+      if (news && news.fresh) {
         ask();
       }
     },
@@ -243,7 +341,7 @@
           state.orders.push(pressed.prop_id.split(".")[0]);
         }
       }
-      if (!state.waiting && state.moves.length === 0) {
+      if (!state.waiting && state.rest === null && state.moves.length === 0) {
         obey();
       }
     },
