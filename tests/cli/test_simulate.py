@@ -55,6 +55,48 @@ def test_every_option_is_handed_on(capsys: Capture) -> None:
     assert kernel["parameters"]["features_per_dim"] == "inf"
 
 
+def test_members_may_draw_samples_or_features(capsys: Capture) -> None:
+    words = "--schemes ensemble,subbag,feature_bank --fraction 0.51 --bank-per-dim 4 --ridge 0.1"
+    found = answer(f"{SMALL} {words} --n-members 2", capsys)
+    run = dt.simulate(
+        dt.Problem(ridge=0.1), dim=12, n_data=3, n_init=2, fraction=0.51, bank_per_dim=4.0,
+        schemes=("ensemble", "subbag", "feature_bank"), n_members=2,
+    )  # fmt: skip
+    assert found["parameters"]["fraction"] == run.fraction == 0.5  # as it is realized
+    drawn = {
+        "ensemble": {}, "subbag": {"fraction": 0.5}, "feature_bank": {"bank_per_dim": 4.0},
+    }  # fmt: skip
+    for scheme, given in drawn.items():
+        rows = {row["part"]: row for row in found["rows"] if row["scheme"] == scheme}
+        assert list(rows)[-1] == "total"
+        assert ("resampling" in rows) == bool(given)
+        theory = dt.exact_error(run.problem, 2, scheme, **given)
+        error = run.error(2, scheme)
+        for part, row in rows.items():
+            assert row["value"] == getattr(error, part).value
+            assert row["theory"] == pytest.approx(getattr(theory, part), rel=1e-12)
+
+
+def test_training_may_stop_at_times(capsys: Capture) -> None:
+    words = "--features-per-dim 0.5,2 --ridge 0 --n-members 1,inf --times 0,1,inf"
+    rows = answer(f"{SMALL} {words}", capsys)["rows"]
+    run = dt.simulate(
+        dt.Problem(ridge=0.0), dim=12, n_data=3, n_init=2, widths=[0.5, 2.0],
+        times=[0.0, 1.0, math.inf],
+    )  # fmt: skip
+    assert len(rows) == 2 * 3 * 2 * 6
+    totals = [row for row in rows if row["part"] == "total" and row["n_members"] == "inf"]
+    assert [float(row["time"]) for row in totals] == [0.0, 1.0, math.inf] * 2
+    assert run.times is not None
+    theory = dt.gradient_flow(run.problem, run.times, math.inf).total
+    assert [row["theory"] for row in totals] == pytest.approx(np.ravel(theory), rel=1e-12)
+    assert [row["value"] for row in totals] == np.ravel(run.error(math.inf).total.value).tolist()
+    one = answer(f"{SMALL} --n-members 1 --times 1", capsys)
+    assert one["parameters"]["time"] == 1.0
+    assert one["parameters"]["ridge"] == dt.Problem().ridge
+    assert main([*SMALL.split(), "--schemes", "divide", "--times", "1", "--no-theory"]) == 0
+
+
 def test_the_theory_may_be_left_out(capsys: Capture) -> None:
     assert main([*SMALL.split(), "--n-members", "1", "--no-theory", "--csv"]) == 0
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
@@ -86,7 +128,18 @@ def test_a_problem_without_error_has_a_table(capsys: Capture) -> None:
         ("simulate --dim x", "Invalid value for '--dim'"),
         (f"{SMALL} --noise 0,1", "noise must be one number here, got '0,1'; sweeps run any grid"),
         (f"{SMALL} --model deep", "model must be one of features, gaussian, kernel, got 'deep'"),
-        (f"{SMALL} --schemes both", "schemes must be among ensemble, divide, got 'both'"),
+        (f"{SMALL} --schemes both", "schemes must be among ensemble, divide, subbag"),
+        (f"{SMALL} --schemes subbag", "fraction must be given for scheme 'subbag', got None"),
+        (f"{SMALL} --fraction 0.5", "fraction must be left out without scheme 'subbag', got 0.5"),
+        (
+            f"{SMALL} --schemes subbag --fraction 0.5,1",
+            "fraction must be one number here, got '0.5,1'",
+        ),
+        (
+            f"{SMALL} --schemes divide --times 1",
+            "schemes must be 'ensemble' to have a theory at times, got 'divide'; --no-theory",
+        ),
+        (f"{SMALL} --times -1", "times must be in [0, inf], got -1.0"),
         (f"{SMALL} --ridge inf", "ridge must be finite to be simulated, got inf"),
         (f"{SMALL} --n-data 1", "n_data must be a whole number of at least 2, got 1"),
         (f"{SMALL} --device moon", "device must be 'cpu', 'torch' or a device torch has"),

@@ -4,7 +4,9 @@ import csv
 import io
 import math
 from itertools import product
+from typing import Any
 
+import numpy as np
 import pytest
 
 import doubletrouble as dt
@@ -60,6 +62,36 @@ def test_a_table_is_the_product_of_the_ranges(capsys: Capture) -> None:
     assert any(row["error_total"] == "inf" for row in rows)
 
 
+@pytest.mark.parametrize(
+    ("words", "given"),
+    [
+        ("--scheme subbag --fraction 0.5,1", {"fraction": np.array([[0.5, 1.0]])}),
+        ("--scheme bootstrap", {}),
+        ("--scheme feature_bank --bank-per-dim 4,inf", {"bank_per_dim": np.array([[4, math.inf]])}),
+    ],
+)
+def test_members_may_draw_samples_or_features(
+    words: str, given: dict[str, Any], capsys: Capture
+) -> None:
+    found = answer(f"exact {words} --n-members 1,inf", capsys)
+    error = dt.exact_error(dt.Problem(), [[1.0], [math.inf]], words.split()[1], **given)
+    assert isinstance(error, dt.ResampledErrorTerms)
+    rows = found["rows"]
+    assert [row["error_total"] for row in rows] == np.ravel(error.total).tolist()
+    assert [row["error_resampling"] for row in rows] == np.ravel(error.resampling).tolist()
+    for name, values in given.items():
+        assert [float(row[name]) for row in rows] == [*values.ravel(), *values.ravel()]
+
+
+def test_the_resampling_row_is_shown(capsys: Capture) -> None:
+    assert main(["exact", "--scheme", "subbag", "--fraction", "0.5"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "η=0.5" in " ".join(lines[:2])
+    assert [line.split()[0] for line in lines[3:]] == [
+        "noise", "initialization", "sampling", "bias", "bayes", "resampling", "total",
+    ]  # fmt: skip
+
+
 def test_counts_may_take_the_place_of_ratios(capsys: Capture) -> None:
     found = answer("anova --n-features 100,300 --n-samples 200 --dim 100,200", capsys)
     assert [(row["n_features"], row["dim"]) for row in found["rows"]] == [
@@ -111,7 +143,22 @@ def test_one_activation_or_all(capsys: Capture) -> None:
         ("exact --ridge nan", "ridge must be in [0, inf], got nan"),
         ("exact --noise 0:1:log:3", "noise must have ends above 0 in a log range, got '0:1:log:3'"),
         ("exact --n-members 1.5", "n_members must be a whole number in [1, inf], got 1.5"),
-        ("exact --scheme both", "scheme must be one of ensemble, divide, got 'both'"),
+        (
+            "exact --scheme both",
+            "scheme must be one of ensemble, divide, subbag, bootstrap, feature_bank, got 'both'",
+        ),
+        ("exact --scheme subbag", "fraction must be given for scheme 'subbag', got None"),
+        ("exact --scheme subbag --fraction 1.5", "fraction must be in (0, 1], got 1.5"),
+        ("exact --fraction 0.5", "fraction must be left out for scheme 'ensemble'"),
+        ("exact --scheme feature_bank", "bank_per_dim must be given for scheme 'feature_bank'"),
+        (
+            "exact --scheme feature_bank --bank-per-dim 1",
+            "bank_per_dim must be at least the features of one member, got 1.0",
+        ),
+        ("anova --scheme subbag", "scheme must be one of ensemble, divide, got 'subbag'"),
+        ("anova --fraction 0.5", "No such option: --fraction"),
+        ("optimum --scheme bootstrap", "scheme must be one of ensemble, divide, got 'bootstrap'"),
+        ("advise --scheme subbag", "scheme must be one of ensemble, divide, got 'subbag'"),
         ("exact --activation rlu", "activation must be one of leaky_relu, relu"),
         ("exact --dim 3", "n_features, n_samples, dim must be given together, got dim alone"),
         (

@@ -13,6 +13,7 @@ from doubletrouble import glossary
 from doubletrouble.activations import NAMES
 from doubletrouble.parameters import Parameter, declared
 from doubletrouble.problems import Problem
+from doubletrouble.sharing import RESAMPLED
 from doubletrouble.simulation.plan import SCHEMES
 from doubletrouble.theory.error import exact_error
 
@@ -34,6 +35,9 @@ SPECS: dict[str, Parameter] = {
     **SIZES,
     **{f.name: spec for f, spec in declared(Problem)},
     "n_members": glossary.N_MEMBERS,
+    "fraction": glossary.FRACTION,
+    "bank_per_dim": glossary.BANK_PER_DIM,
+    "times": glossary.TIME,
     "laziness": glossary.LAZINESS,
     "width": glossary.WIDTH,
     "depth": glossary.DEPTH,
@@ -82,7 +86,8 @@ def number(name: str, *, several: bool = True, default: str = "") -> inspect.Par
 def explained(name: str) -> str:
     """What the declaration of a parameter says."""
     spec = SPECS[name]
-    return f"{spec.symbol}: {spec.meaning.replace('`math.inf`', 'inf')}; {spec.domain}"
+    meaning = spec.meaning.replace("`math.inf`", "inf").replace("`", "")
+    return f"{spec.symbol}: {meaning}; {spec.domain}"
 
 
 def without(flags: Iterable[inspect.Parameter], *names: str) -> tuple[inspect.Parameter, ...]:
@@ -118,11 +123,18 @@ PROBLEM_FLAGS = tuple(number(f.name) for f, _ in declared(Problem))
 ACTIVATION = flag(
     "activation", str, f"σ: {', '.join(NAMES)}", Problem.activation, choices=NAMES, metavar="NAME"
 )
+PROBLEM = (*PROBLEM_FLAGS, *SIZE_FLAGS, ACTIVATION)
 MEMBERS = number("n_members")
 SCHEME = flag(
     "scheme", str, "'ensemble': every model sees all samples; 'divide': each its own N/K of them",
     _ASKED["scheme"].default, choices=SCHEMES, metavar="NAME",
 )  # fmt: skip
+DRAWN_SCHEME = flag(
+    "scheme", str, f"{SCHEME.annotation.__metadata__[0].help}; 'subbag': each draws η of the N; "
+    "'bootstrap': each draws N of them, with replacement; 'feature_bank': each draws its features "
+    "from a bank of B", _ASKED["scheme"].default, choices=(*SCHEMES, *RESAMPLED), metavar="NAME",
+)  # fmt: skip
+DRAWN = (number("fraction"), number("bank_per_dim"))
 FORMS = (
     flag("json", bool, "Print JSON, at full precision.", False),
     flag("csv", bool, "Print CSV, at full precision.", False),

@@ -11,11 +11,12 @@ import numpy as np
 from doubletrouble.activations import activation
 from doubletrouble.cli.flags import DEFAULTS, RATIOS, SIZES, SPECS
 from doubletrouble.cli.report import Report
-from doubletrouble.parameters import Numeric, Value
+from doubletrouble.parameters import Numeric, Value, declarations
 from doubletrouble.problems import Problem
 from doubletrouble.sweep.axes import number_axis
 
 _MOST = 1_000_000  # rows of a table
+_OF_PROBLEM = {*SIZES, *declarations(Problem)}
 
 Axes = dict[str, tuple[float, ...]]
 
@@ -39,7 +40,7 @@ class Question:
     """A problem at every combination of the values given, an axis for each that varies."""
 
     axes: Axes
-    names: Mapping[str, str]  # activation and scheme
+    names: Mapping[str, str]  # activation, scheme and clock
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> "Question":
@@ -57,7 +58,7 @@ class Question:
             axes=axes({name: text for name, text in given.items() if name not in dropped}),
             names={
                 "activation": activation(given["activation"]).name,
-                **{name: given[name] for name in ("scheme",) if name in given},
+                **{name: given[name] for name in ("scheme", "clock") if given.get(name)},
             },
         )
 
@@ -69,7 +70,7 @@ class Question:
     @property
     def problem(self) -> Problem:
         """The problem at all combinations at once."""
-        values: dict[str, Any] = {n: self._spread(n) for n in self.axes if n != "n_members"}
+        values: dict[str, Any] = {n: self._spread(n) for n in self.axes if n in _OF_PROBLEM}
         make = Problem.from_sizes if "dim" in values else Problem
         return make(**values, activation=self.names["activation"])
 
@@ -77,6 +78,10 @@ class Question:
     def n_members(self) -> Numeric:
         """K, on an axis of its own."""
         return self._spread("n_members")
+
+    def given(self, name: str) -> Numeric | None:
+        """Another number on an axis of its own; None where it was not asked for."""
+        return self._spread(name) if name in self.axes else None
 
     def _spread(self, name: str) -> Numeric:
         """One number, or an array along the axis of this parameter."""
@@ -90,14 +95,19 @@ class Question:
         shape = tuple(map(len, varying.values()))
         exact = {name: written(name, values) for name, values in self.axes.items()}
         combinations = list(product(*(exact[name] for name in varying)))
-        columns = {name: [row[k] for row in combinations] for k, name in enumerate(varying)}
+        columns = {column(n): [row[k] for row in combinations] for k, n in enumerate(varying)}
         for name, values in results.items():
             columns[name] = np.broadcast_to(values, shape).ravel().tolist()
-        fixed = {name: values[0] for name, values in exact.items() if name not in varying}
+        fixed = {column(n): values[0] for n, values in exact.items() if n not in varying}
         return Report(
             title=title, parameters={**fixed, **self.names}, columns=columns,
             summary="" if varying else summary,
         )  # fmt: skip
+
+
+def column(name: str) -> str:
+    """What a parameter is called in a row: one of the times is a time."""
+    return "time" if name == "times" else name
 
 
 def written(name: str, values: Sequence[float]) -> list[float]:

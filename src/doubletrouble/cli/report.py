@@ -3,15 +3,18 @@
 import csv
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from doubletrouble.cli.digits import aligned, brief
 from doubletrouble.cli.flags import SPECS
 from doubletrouble.cli.output import show, show_json, show_lines, show_table
+from doubletrouble.parameters import Value
+from doubletrouble.results import AnovaTerms, ErrorTerms
 
 _SYMBOLS = {name: spec.symbol for name, spec in SPECS.items()} | {
-    "activation": "σ", "n_train": "N",
+    "activation": "σ", "n_train": "N", "time": "t", "best_ridge": "best λ",
+    "best_ridge_total": "total\nthere",
 }  # fmt: skip
 
 ERROR = "error_"  # as in the tables of sweeps: `noise` is a parameter, `error_noise` a result
@@ -24,7 +27,7 @@ class Report:
     title: str
     parameters: Mapping[str, Any]
     columns: Mapping[str, Sequence[Any]]
-    summary: str = ""  # in place of the table, where that would have one row
+    summary: str = ""  # in place of the table, where that would have one row; before `cells`
     cells: Mapping[str, Sequence[str]] = field(default_factory=dict)  # the table, if not `columns`
 
     def show(self, *, json: bool, csv: bool) -> None:
@@ -51,14 +54,21 @@ class Report:
         fixed = (f"{_SYMBOLS.get(name, name)}={brief(value)}" for name, value in given.items())
         show_lines(f"{self.title}: {', '.join(fixed)}" if given else self.title)
         if self.summary:
-            show(f"\n{self.summary}")
-            return
+            show(f"\n{self.summary}" + ("\n" if self.cells else ""))
+            if not self.cells:
+                return
         zero = [name for name, values in self.columns.items() if not any(values)]
         shown = {n: values for n, values in self.columns.items() if n not in zero}
         cells = self.cells or {heading(n): words(values) for n, values in shown.items()}
         show_table("", list(cells), list(zip(*cells.values(), strict=True)))
         if zero and not self.cells:
             show_lines(f"{', '.join(map(_plain, zero))}: 0 everywhere")
+
+
+def parts(found: ErrorTerms | AnovaTerms) -> dict[str, Value]:
+    """The columns of an error by cause."""
+    names = (*(f.name for f in fields(found)), "total")
+    return {f"{ERROR}{name}": getattr(found, name) for name in names}
 
 
 def one_form(*, json: bool, csv: bool) -> None:
