@@ -21,8 +21,8 @@ from tests.test_no_nan import (
 
 shares = st.one_of(st.sampled_from((1.0, 0.5, 1e-50, 1 - 1e-12)), st.floats(1e-9, 1.0))
 times = st.one_of(
-    st.sampled_from((0.0, 1.0, math.inf, 5e-324, 1e308)),
-    decades(1e-307, 1e308),
+    st.sampled_from((0.0, 1.0, math.inf, 5e-324, 1e150)),
+    decades(1e-307, 1e150),
     decades(1e-6, 1e12),
 )
 

@@ -112,6 +112,8 @@ TIME = Parameter(
     symbol="t",
     meaning="time of training by gradient flow; `math.inf` is the end",
     typical=(1e-2, 1e6),
+    high=1e150,
+    or_inf=True,
 )
 
 EIGENVALUES = Parameter(

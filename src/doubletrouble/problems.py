@@ -113,6 +113,10 @@ class Problem(_Activated):
         return cls(features_per_dim=features / dims, samples_per_dim=samples / dims, **others)
 
 
+USUAL: dict[str, Any] = {f.name: f.default for f in fields(Problem)}
+"""What a problem is unless something else is said."""
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Learner(_Activated):
     """One member of a committee: its own width, share of data, ridge and activation.

@@ -122,7 +122,12 @@ class OptimalRidge(_Result):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Committee(_Result):
-    """The exact test error of learners averaged with weights, and what it is made of."""
+    """The exact test error of learners averaged with weights, and what it is made of.
+
+    `terms` has the error by cause. `pair_errors` are E (f⋆ - f_a)(f⋆ - f_b) of every two members at
+    test points without noise: with weights w the error is wᵀ R w, and the noise of test labels.
+    `shared_features` and `shared_samples` are what every two have in common.
+    """
 
     error: float
     weights: FloatArray  # (K,)
@@ -130,6 +135,15 @@ class Committee(_Result):
     terms: ErrorTerms  # `error` by cause
     shared_features: FloatArray  # (K, K), the members' own sizes on the diagonal
     shared_samples: FloatArray  # (K, K)
+
+    def __str__(self) -> str:
+        """The error by cause, and a line a member: its weight, and its products with the others."""
+        rows = zip(self.weights, self.pair_errors, strict=True)
+        lines = [
+            f"{place:>6} {weight:>10.4g}   " + " ".join(f"{value:>9.4g}" for value in row)
+            for place, (weight, row) in enumerate(rows, start=1)
+        ]
+        return "\n".join([str(self.terms), "", "member     weight   error with each", *lines])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -142,6 +156,13 @@ class StoppingTime(_Result):
     time: Value
     error: ErrorTerms
     ridge: OptimalRidge
+
+    def __str__(self) -> str:
+        """The time, the error there by cause, and the best ridge; the plain repr for arrays."""
+        if np.ndim(self.time):
+            return repr(self)
+        other = f"{self.ridge.error.total:.6g} at the best ridge, {self.ridge.ridge:.6g}"
+        return f"best time to stop: {self.time:.6g}\n{self.error}\ninstead: {other}"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -149,8 +149,10 @@ def checked_weights(weights: Numeric, count: int) -> FloatArray:
 
 def checked_members(learners: Any, kinds: tuple[type, ...]) -> tuple[Any, ...]:
     """One learner or more of some kinds, each a single point; or a sentence."""
-    if isinstance(learners, kinds) or not isinstance(learners, Sequence) or not learners:
+    if isinstance(learners, kinds) or not isinstance(learners, Sequence):
         raise TypeError(f"learners must be a list of one learner or more, got {learners!r}")
+    if not learners:
+        raise ValueError("learners must be a list of one learner or more, got none")
     members: tuple[Any, ...] = tuple(learners)
     for one in members:
         if not isinstance(one, kinds):

@@ -122,6 +122,14 @@ def test_ways_to_say_what_is_shared() -> None:
     assert nested.shared_samples.tolist() == [[1.0, 0.8], [0.8, 0.8]]
 
 
+def test_what_is_printed() -> None:
+    found = dt.committee([WIDE, NARROW], noise=0.5)
+    text = str(found)
+    assert text.startswith(str(found.terms))
+    assert f"{found.pair_errors[0, 1]:.4g}" in text
+    assert len(text.splitlines()) == 6 + 2 + 2
+
+
 def test_a_measured_spectrum() -> None:
     problem = dt.Problem(features_per_dim=2.0, samples_per_dim=1.0, ridge=1e-3, noise=0.5)
     spectrum = dt.SpectralProblem.from_problem(problem, dim=5)
@@ -152,7 +160,7 @@ def test_what_cannot_be(arguments: dict[str, Any], kind: type[Exception], senten
 
 
 def test_who_cannot_be_a_member() -> None:
-    with pytest.raises(TypeError, match="learners must be a list of one learner or more, got "):
+    with pytest.raises(ValueError, match="learners must be a list of one learner or more, got no"):
         dt.committee([])
     with pytest.raises(TypeError, match="learners must be a list of one learner or more, got Lea"):
         dt.committee(WIDE)  # type: ignore[arg-type]

@@ -8,21 +8,81 @@ import pytest
 
 import doubletrouble as dt
 from doubletrouble.errors import ConvergenceError
+from doubletrouble.theory.contour import exponential_poles
 from doubletrouble.theory.crossing import crossings
-
-PARTS = ("noise", "initialization", "sampling", "bias", "total")
-POWERS: dict[str, Any] = {"signal": 1.2, "noise": 0.5, "nonlinear_signal": 0.3}
+from tests.theory.test_flow import PARTS, TIMES, problem
 
 
-def problem(ridge: float, width: float = 2.0) -> dt.Problem:
-    return dt.Problem(features_per_dim=width, samples_per_dim=0.8, ridge=ridge, **POWERS)
+@pytest.mark.parametrize("members", [1, 3, math.inf])
+def test_one_pole_is_a_ridge(members: float) -> None:
+    at, time = problem(1.5, 0.8), 7.0
+    found = dt.gradient_flow(at, time, members, filter=dt.Filter(ridges=[1.0], weights=[1.0]))
+    known = dt.exact_error(problem(1.5, 0.8, 1 / (time * 1.5 * 0.8)), members)
+    for name in PARTS:
+        assert getattr(found, name) == pytest.approx(getattr(known, name), rel=1e-12)
+
+
+def test_real_poles_are_a_committee() -> None:
+    """Of learners that share features and data, each with its own ridge."""
+    weights, poles = [1.7, -0.4, -0.3], [1.0, 5.0, 0.1]
+    at = problem(1.5, 0.8, nonlinear_signal=0.0, test_noise=0.0)
+    found = dt.gradient_flow(at, 2.0, filter=dt.Filter(ridges=poles, weights=weights))
+    members = [
+        dt.Learner(features_per_dim=1.5, samples_per_dim=0.8, ridge=z / (2.0 * 1.5 * 0.8))
+        for z in poles
+    ]
+    known = dt.committee(members, sharing="both", weights=weights, signal=1.2, noise=0.5)
+    assert found.total == pytest.approx(known.error, rel=1e-11)
+
+
+def test_a_filter_that_forgets_half() -> None:
+    """Where weights do not add up to one, the rest is never learned: half of a ridge fit."""
+    at = problem(math.inf, 1.0, nonlinear_signal=0.0, test_noise=0.0, activation="linear")
+    half = dt.Filter(ridges=[1.0], weights=[0.5])
+    spectrum = dt.SpectralProblem(eigenvalues=[1.0], target_powers=[1.0], n_features=1e9,
+                                  n_samples=1e9)  # fmt: skip
+    assert dt.gradient_flow(spectrum, 1e9, filter=half).total == pytest.approx(0.25, rel=1e-6)
+    assert dt.gradient_flow(at, 0.0, filter=half).total == pytest.approx(1.44)
+
+
+def test_the_exponential_as_a_filter() -> None:
+    ridges, weights, _ = exponential_poles(20)
+    given = dt.Filter(
+        ridges=np.concatenate([ridges, ridges.conj()]),
+        weights=np.concatenate([weights, weights.conj()]),
+    )
+    at = problem(np.array([0.5, 1.0, 2.0])[:, None], ridge=1e-3)
+    found, known = dt.gradient_flow(at, TIMES, filter=given), dt.gradient_flow(at, TIMES)
+    assert found.total == pytest.approx(known.total, rel=1e-10)
+    assert given.learned(2.0) == pytest.approx(1 - math.exp(-2))
+
+
+@pytest.mark.parametrize(
+    ("poles", "kind", "sentence"),
+    [
+        (([1.0], [1.0, 2.0]), ValueError, "weights must be one for each of 1 ridges, got 2"),
+        (([-1.0], [1.0]), ValueError, "ridges must not be zero or negative"),
+        (([0.0], [1.0]), ValueError, "ridges must not be zero or negative"),
+        (([1 + 1j], [1.0]), ValueError, r"ridges must come with their conjugates, got \(1\+1j\)"),
+        (([1.0], [1j]), ValueError, "weights must be real where ridges are"),
+        (([math.nan], [1.0]), ValueError, "ridges must be finite"),
+        (("abc", [1.0]), TypeError, "ridges must be a list of numbers, got 'abc'"),
+    ],
+)
+def test_what_is_no_filter(poles: Any, kind: type[Exception], sentence: str) -> None:
+    with pytest.raises(kind, match=sentence):
+        dt.Filter(ridges=poles[0], weights=poles[1])
+    with pytest.raises(TypeError, match="filter must be a Filter, got str"):
+        dt.gradient_flow(problem(), 1.0, filter="momentum")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("time", [0.1, 50.0, 400.0, 510.0, 600.0, 1e5, 1e12, math.inf])
 @pytest.mark.parametrize("ridge", [0.0, 1e-6, 0.1])
 def test_one_pole_adds_to_the_ridge(ridge: float, time: float) -> None:
-    found = dt.gradient_flow(problem(ridge), time, 3, filter=dt.Filter(ridges=[1.0], weights=[1.0]))
-    known = dt.exact_error(problem(ridge + 1 / (time * 2.0 * 0.8)), 3)
+    found = dt.gradient_flow(
+        problem(2.0, 0.8, ridge), time, 3, filter=dt.Filter(ridges=[1.0], weights=[1.0])
+    )
+    known = dt.exact_error(problem(2.0, 0.8, ridge + 1 / (time * 2.0 * 0.8)), 3)
     for name in PARTS:
         assert getattr(found, name) == pytest.approx(getattr(known, name), rel=1e-11)
 
@@ -31,7 +91,7 @@ def test_one_pole_adds_to_the_ridge(ridge: float, time: float) -> None:
 @pytest.mark.parametrize("ridge", [0.0, 0.1])
 def test_half_of_a_fit(ridge: float, width: float) -> None:
     """Weights that add up to one half end at half of the predictor, at infinity as just before."""
-    half, at = dt.Filter(ridges=[1.0], weights=[0.5]), problem(ridge, width)
+    half, at = dt.Filter(ridges=[1.0], weights=[0.5]), problem(width, 0.8, ridge)
     whole, psi = dt.exact_error(at), dt.psi_terms(at)
     end = dt.gradient_flow(at, math.inf, filter=half)
     late = dt.gradient_flow(at, 1e13, filter=half)
@@ -44,7 +104,7 @@ def test_half_of_a_fit(ridge: float, width: float) -> None:
 
 def test_the_flow_ends_as_fast_as_it_may() -> None:
     """At a ridge, what is left to be learned falls as e⁻ᵗ; nothing jumps where it is cut off."""
-    at = problem(0.1)
+    at = problem(2.0, 0.8, 0.1)
     times = 100 / (0.1 * 2.0 * 0.8) * np.array([0.99, 1.01])
     before, after = np.asarray(dt.gradient_flow(at, times).total)
     assert before == pytest.approx(after, rel=1e-13)

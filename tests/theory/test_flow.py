@@ -176,8 +176,8 @@ def test_arrays_broadcast() -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ({"times": -1.0}, r"times must be in \[0, inf\], got -1.0"),
-        ({"times": [1.0, math.nan]}, r"times must be in \[0, inf\], got nan at index 1"),
+        ({"times": -1.0}, r"times must be in \[0, 1e\+150\] or inf, got -1.0"),
+        ({"times": [1.0, math.nan]}, r"times must be in \[0, 1e\+150\] or inf, got nan at index 1"),
         ({"times": []}, "times must not be empty"),
         ({"times": 1.0, "n_poles": 7}, "n_poles must be even, as poles come in pairs, got 7"),
         ({"times": 1.0, "n_poles": 2}, "n_poles must be a whole number of at least 4"),
@@ -216,75 +216,29 @@ def test_when_not_to_train_and_when_to_go_on() -> None:
     assert np.isfinite(dt.best_stopping_time(clean).time)  # of one model, it helps to stop
 
 
+def test_endless_features_have_no_best_time() -> None:
+    """In this unit they are trained at once; in that of a spectrum they are not."""
+    for width in (math.inf, np.array([1.0, math.inf])):
+        with pytest.raises(ValueError, match="features_per_dim must be finite for a time to stop"):
+            dt.best_stopping_time(problem(width))
+    kernel = dt.SpectralProblem.from_problem(problem(math.inf, noise=3.0), dim=5)
+    wide = dt.best_stopping_time(problem(1e12, noise=3.0))
+    found = dt.best_stopping_time(kernel)
+    assert found.error.total == pytest.approx(wide.error.total, rel=1e-9)
+    assert 0 < found.time < math.inf
+
+
+def test_what_is_printed() -> None:
+    found = dt.best_stopping_time(problem(1.0))
+    first, *parts, last = str(found).splitlines()
+    assert first == f"best time to stop: {found.time:.6g}"
+    assert "\n".join(parts) == str(found.error)
+    assert last.startswith(f"instead: {found.ridge.error.total:.6g} at the best ridge")
+
+
 def test_stopping_times_of_an_array() -> None:
     widths = np.array([[0.5], [1.0], [2.0]])
     found = dt.best_stopping_time(problem(widths), np.array([1, 2]))
     assert np.shape(found.time) == np.shape(found.error.total) == (3, 2)
     one = dt.best_stopping_time(problem(1.0), 2)
     assert np.asarray(found.time)[1, 1] == pytest.approx(one.time, rel=1e-5)
-
-
-# --- other filters -------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("members", [1, 3, math.inf])
-def test_one_pole_is_a_ridge(members: float) -> None:
-    at, time = problem(1.5, 0.8), 7.0
-    found = dt.gradient_flow(at, time, members, filter=dt.Filter(ridges=[1.0], weights=[1.0]))
-    known = dt.exact_error(problem(1.5, 0.8, 1 / (time * 1.5 * 0.8)), members)
-    for name in PARTS:
-        assert getattr(found, name) == pytest.approx(getattr(known, name), rel=1e-12)
-
-
-def test_real_poles_are_a_committee() -> None:
-    """Of learners that share features and data, each with its own ridge."""
-    weights, poles = [1.7, -0.4, -0.3], [1.0, 5.0, 0.1]
-    at = problem(1.5, 0.8, nonlinear_signal=0.0, test_noise=0.0)
-    found = dt.gradient_flow(at, 2.0, filter=dt.Filter(ridges=poles, weights=weights))
-    members = [
-        dt.Learner(features_per_dim=1.5, samples_per_dim=0.8, ridge=z / (2.0 * 1.5 * 0.8))
-        for z in poles
-    ]
-    known = dt.committee(members, sharing="both", weights=weights, signal=1.2, noise=0.5)
-    assert found.total == pytest.approx(known.error, rel=1e-11)
-
-
-def test_a_filter_that_forgets_half() -> None:
-    """Where weights do not add up to one, the rest is never learned: half of a ridge fit."""
-    at = problem(math.inf, 1.0, nonlinear_signal=0.0, test_noise=0.0, activation="linear")
-    half = dt.Filter(ridges=[1.0], weights=[0.5])
-    spectrum = dt.SpectralProblem(eigenvalues=[1.0], target_powers=[1.0], n_features=1e9,
-                                  n_samples=1e9)  # fmt: skip
-    assert dt.gradient_flow(spectrum, 1e9, filter=half).total == pytest.approx(0.25, rel=1e-6)
-    assert dt.gradient_flow(at, 0.0, filter=half).total == pytest.approx(1.44)
-
-
-def test_the_exponential_as_a_filter() -> None:
-    ridges, weights, _ = exponential_poles(20)
-    given = dt.Filter(
-        ridges=np.concatenate([ridges, ridges.conj()]),
-        weights=np.concatenate([weights, weights.conj()]),
-    )
-    at = problem(np.array([0.5, 1.0, 2.0])[:, None], ridge=1e-3)
-    found, known = dt.gradient_flow(at, TIMES, filter=given), dt.gradient_flow(at, TIMES)
-    assert found.total == pytest.approx(known.total, rel=1e-10)
-    assert given.learned(2.0) == pytest.approx(1 - math.exp(-2))
-
-
-@pytest.mark.parametrize(
-    ("poles", "kind", "sentence"),
-    [
-        (([1.0], [1.0, 2.0]), ValueError, "weights must be one for each of 1 ridges, got 2"),
-        (([-1.0], [1.0]), ValueError, "ridges must not be zero or negative"),
-        (([0.0], [1.0]), ValueError, "ridges must not be zero or negative"),
-        (([1 + 1j], [1.0]), ValueError, r"ridges must come with their conjugates, got \(1\+1j\)"),
-        (([1.0], [1j]), ValueError, "weights must be real where ridges are"),
-        (([math.nan], [1.0]), ValueError, "ridges must be finite"),
-        (("abc", [1.0]), TypeError, "ridges must be a list of numbers, got 'abc'"),
-    ],
-)
-def test_what_is_no_filter(poles: Any, kind: type[Exception], sentence: str) -> None:
-    with pytest.raises(kind, match=sentence):
-        dt.Filter(ridges=poles[0], weights=poles[1])
-    with pytest.raises(TypeError, match="filter must be a Filter, got str"):
-        dt.gradient_flow(problem(), 1.0, filter="momentum")  # type: ignore[arg-type]

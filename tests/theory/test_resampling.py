@@ -220,9 +220,12 @@ def test_arrays_broadcast() -> None:
         ({"scheme": "subbag", "fraction": 1.1}, r"fraction must be in \(0, 1\], got 1.1"),
         ({"scheme": "subbag", "fraction": math.nan}, r"fraction must be in \(0, 1\], got nan"),
         ({"scheme": "ensemble", "fraction": 0.5}, "fraction must be left out for scheme 'ens"),
-        ({"scheme": "bootstrap", "fraction": 0.5}, "fraction must be left out for scheme 'boot"),
+        (
+            {"scheme": "bootstrap", "fraction": 0.5},
+            "fraction must be left out for scheme 'bootstrap' .*, which draws N of the N samples",
+        ),
         ({"scheme": "feature_bank"}, "bank_per_dim must be given for scheme 'feature_bank'"),
-        ({"scheme": "feature_bank", "n_bank": 5}, "bank_per_dim must be given for scheme"),
+        ({"scheme": "feature_bank", "n_bank": 5}, "n_bank must be left out for .* of a Problem"),
         (
             {"scheme": "feature_bank", "bank_per_dim": 1.5},
             "bank_per_dim must be at least the features of one member, got 1.5",

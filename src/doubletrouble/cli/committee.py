@@ -7,7 +7,7 @@ from typing import Any
 from doubletrouble.cli.flags import FORMS, RATIOS, flag, number, takes
 from doubletrouble.cli.report import Report, heading, parts, words
 from doubletrouble.parameters import declarations
-from doubletrouble.problems import Learner
+from doubletrouble.problems import USUAL, Learner
 from doubletrouble.ranges import numbers
 from doubletrouble.results import Committee
 from doubletrouble.sharing import KINDS
@@ -45,7 +45,7 @@ def committee(**given: Any) -> None:
     found = voting(
         members, sharing=_sharing(given["sharing"]), weights=_weights(given["weights"]), **powers
     )
-    usual = {"signal": 1.0, "noise": 1.0, "nonlinear_signal": 0.0}
+    usual = {name: USUAL[name] for name in _POWERS}
     asked = {name: given[name] for name in ("sharing", "weights")}
     columns = _columns(members, found)
     report = Report(

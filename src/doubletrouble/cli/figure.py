@@ -40,7 +40,7 @@ def figure(
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Make one figure of the paper: PNG, PDF, SVG, and its numbers as CSV.
+    """Make one figure of the paper, or beyond it: PNG, PDF, SVG, and its numbers as CSV.
 
     Prints the files, and how well theory, simulation and the authors' values agree. Parameters of a
     figure, such as its ridges, are changed by --set, with values as in JSON, or a range of numbers:
@@ -64,7 +64,7 @@ def figure(
 
 
 def reproduce(preset: Preset = PRESETS[0], out: Out = Path("out")) -> None:
-    """Make every figure of the paper and a page to open, `index.html`.
+    """Make every figure of the paper, those beyond it, and a page to open, `index.html`.
 
     What is up to date stays as it is: a run that was stopped goes on where it was.
     """

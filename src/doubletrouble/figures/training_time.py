@@ -179,11 +179,13 @@ def agrees(data: TrainingTime) -> tuple[str, ...]:
         at = float(total.x[-1])
         rate = time_to("mean", at, n_samples=panel.constant("samples_per_dim"), dim=1.0)
         missed = 1 - float(psi_terms(replace(panel.problem, ridge=0.0)).psi1)
-        power = panel.constant("signal") ** 2 * missed
+        ratio = panel.constant("noise") ** 2 / (panel.constant("signal") ** 2 * missed)
+        at_peak = panel.keys["P_over_N"] == 1
+        law = f"; their ratio tends to τ²/(F² (1 - Ψ₁)) = {ratio:.2f}" if at_peak else ""
         said.append(
             f"P/N = {panel.keys['P_over_N']:g}, t = {at:g} (steps × learning rate = {rate:g} on "
             f"the mean loss): total {total.y[-1]:.3g}, noise {noise.y[-1]:.3g}, initialization "
-            f"{init.y[-1]:.3g}; τ²/(F² (1 - Ψ₁)) = {panel.constant('noise') ** 2 / power:.2f}."
+            f"{init.y[-1]:.3g}{law}."
         )
     most = max(second_descent(one) for one in data.maps)
     said.append(

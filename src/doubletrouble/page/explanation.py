@@ -51,11 +51,15 @@ def _resampled(setting: Setting) -> str:
     return f"{_opening(setting, now)} With {models} {own}, it would be {said(other)}."
 
 
-def _in_time(setting: Setting, best: StoppingTime) -> str:
+def _in_time(setting: Setting, best: StoppingTime | None) -> str:
     now = gradient_flow(setting.problem, setting.time, setting.members)
     when = "At the end of training" if setting.is_trained else f"At t = {said(setting.time)}"
     end = float(exact_error(setting.problem, setting.members).total)
     later = "" if setting.is_trained else f" Trained to the end, it would be {said(end)}."
+    opening = _opening(setting, now)
+    so_far = f"{when}, {opening[0].lower()}{opening[1:]}{later}"
+    if best is None:
+        return f"{so_far} Infinitely many features are trained at once: time makes no difference."
     time, least = float(best.time), float(best.error.total)
     if math.isinf(time):
         stop = "To train to the end is best"
@@ -64,8 +68,7 @@ def _in_time(setting: Setting, best: StoppingTime) -> str:
     else:
         stop = f"The best time to stop is t = {said(time)}, with {said(least)}"
     ridge = f"the best ridge, trained to the end, has {said(float(best.ridge.error.total))}"
-    opening = _opening(setting, now)
-    return f"{when}, {opening[0].lower()}{opening[1:]}{later} {stop}; {ridge}."
+    return f"{so_far} {stop}; {ridge}."
 
 
 def _opening(setting: Setting, now: ErrorTerms) -> str:

@@ -248,6 +248,7 @@ def _below() -> list[Any]:
 
 def _footer() -> Any:
     causes = "; ".join(f"{name}, {words}" for name, words in MEANINGS.items() if name in CAUSES)
+    causes += "; resampling, the luck of what each model draws from a common set"
     return html.Footer(
         html.P(
             "After d’Ascoli, Refinetti, Biroli and Krzakala, “Double Trouble in Double Descent: "

@@ -23,8 +23,10 @@ class Stops:
         with self._lock:
             return self._found.get(_trained(setting))
 
-    def best(self, setting: Setting) -> StoppingTime:
-        """The best time for a setting."""
+    def best(self, setting: Setting) -> StoppingTime | None:
+        """The best time for a setting; None where infinitely many features are trained at once."""
+        if math.isinf(float(setting.problem.features_per_dim)):  # type: ignore[arg-type]
+            return None
         found = self.known(setting) or best_stopping_time(setting.problem, setting.members)
         with self._lock:
             self._found[_trained(setting)] = found

@@ -4,7 +4,7 @@ from __future__ import annotations  # help() then shows Numeric, not what it sta
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations_with_replacement
 from typing import Any, NamedTuple
@@ -14,7 +14,7 @@ import numpy as np
 from doubletrouble import glossary
 from doubletrouble.activations import correlation
 from doubletrouble.parameters import MOST_SEEDS, FloatArray, Numeric, number, whole_number
-from doubletrouble.problems import Learner, Problem
+from doubletrouble.problems import USUAL, Learner
 from doubletrouble.results import Estimate
 from doubletrouble.sharing import (
     Overlaps,
@@ -30,8 +30,6 @@ from doubletrouble.simulation.progress import shown
 from doubletrouble.simulation.square import refuse_square
 
 MODELS = ("features", "gaussian")
-
-_USUAL: dict[str, Any] = {f.name: f.default for f in fields(Problem)}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -63,15 +61,14 @@ class CommitteeSimulation:
     def error(self, weights: Numeric | None = None) -> Estimate:
         """The test error of the weighted mean of all learners; of the plain mean unless given."""
         count = len(self.learners)
-        given = (
-            np.full(count, 1 / count) if weights is None else checked_weights(weights, count)
-        )  # fmt: skip
+        plain = weights is None or (isinstance(weights, str) and weights == "equal")
+        given = np.full(count, 1 / count) if plain else checked_weights(weights, count)  # type: ignore[arg-type]
         return Estimate.of(np.einsum("a,dab,b->d", given, self.draws, given))
 
 
 def simulate_committee(
     learners: Sequence[Learner], *, sharing: Sharing = "samples",
-    signal: float = _USUAL["signal"], noise: float = _USUAL["noise"], dim: int, n_draws: int = 40,
+    signal: float = USUAL["signal"], noise: float = USUAL["noise"], dim: int, n_draws: int = 40,
     seed: int = 0, model: str = "features", progress: bool = True,
 ) -> CommitteeSimulation:  # fmt: skip
     """Simulate learners of unequal width, data, ridge and activation at dimension `dim`.

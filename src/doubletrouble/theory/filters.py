@@ -40,8 +40,10 @@ class Filter:
     def __post_init__(self) -> None:
         for name in ("ridges", "weights"):
             given = np.asarray(getattr(self, name))
-            if given.ndim != 1 or not given.size or given.dtype.kind not in "iufc":
+            if given.ndim != 1 or given.dtype.kind not in "iufc":
                 raise TypeError(f"{name} must be a list of numbers, got {getattr(self, name)!r}")
+            if not given.size:
+                raise ValueError(f"{name} must not be empty")
             if not np.isfinite(given).all():
                 raise ValueError(f"{name} must be finite, got {given.tolist()!r}")
             object.__setattr__(self, name, given.astype(np.complex128))

@@ -16,7 +16,7 @@ import numpy as np
 from doubletrouble import glossary
 from doubletrouble.activations import correlation
 from doubletrouble.parameters import FloatArray, Numeric, Value, checked, common_shape
-from doubletrouble.problems import Learner, SpectralProblem
+from doubletrouble.problems import USUAL, Learner, SpectralProblem
 from doubletrouble.results import ErrorTerms
 from doubletrouble.sharing import shared
 from doubletrouble.theory.balance import Balance
@@ -79,10 +79,9 @@ class Powers(NamedTuple):
             power = float(np.sqrt(np.sum(first.target_powers)))
             return cls(power, first.nonlinear_signal, first.noise)  # type: ignore[arg-type]
         specs = (glossary.SIGNAL, glossary.NONLINEAR_SIGNAL, glossary.NOISE)
-        usual = (1.0, 0.0, 1.0)
         return cls(*(
-            checked(name, default if value is None else value, spec)
-            for (name, value), spec, default in zip(given.items(), specs, usual, strict=True)
+            checked(name, USUAL[name] if value is None else value, spec)
+            for (name, value), spec in zip(given.items(), specs, strict=True)
         ))  # fmt: skip
 
 

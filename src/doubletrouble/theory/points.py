@@ -42,6 +42,9 @@ class Point(NamedTuple):
         return self.features, part, spare
 
 
+_INSTEAD = {"bootstrap": ", which draws N of the N samples ('subbag' draws fewer)"}
+
+
 class Drawing(NamedTuple):
     """What members draw, as it was asked for; None where it was not."""
 
@@ -54,11 +57,11 @@ class Drawing(NamedTuple):
         bank = "bank_per_dim" if isinstance(problem, Problem) else "n_bank"
         wanted = {"subbag": "fraction", "feature_bank": bank}.get(scheme)
         for name, value in self._asdict().items():
-            if value is None and name == wanted:
-                raise ValueError(f"{name} must be given for scheme {scheme!r}, got None")
             if value is not None and name != wanted:
-                what = f"scheme {scheme!r} of a {type(problem).__name__}"
+                what = f"scheme {scheme!r} of a {type(problem).__name__}{_INSTEAD.get(scheme, '')}"
                 raise ValueError(f"{name} must be left out for {what}, got {value!r}")
+        if wanted and getattr(self, wanted) is None:
+            raise ValueError(f"{wanted} must be given for scheme {scheme!r}, got None")
         if scheme == "subbag":
             return checked("fraction", self.fraction, FRACTION)  # type: ignore[arg-type]
         if scheme != "feature_bank":

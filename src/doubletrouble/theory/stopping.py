@@ -10,7 +10,8 @@ from __future__ import annotations  # help() then shows Numeric, not what it sta
 
 import numpy as np
 
-from doubletrouble.parameters import FloatArray, Numeric, Value
+from doubletrouble.parameters import FloatArray, Numeric, Value, refuse
+from doubletrouble.problems import Problem
 from doubletrouble.results import StoppingTime
 from doubletrouble.theory.flow import gradient_flow
 from doubletrouble.theory.optimum import optimal_ridge
@@ -27,6 +28,8 @@ def best_stopping_time(problem: AnyProblem, n_members: Numeric = 1) -> StoppingT
 
     Time is that of `gradient_flow`, at the problem's own ridge; 0 (do not train) and inf (train to
     the end) are answers. `ridge` tells what the best ridge reaches instead, trained to the end.
+    Infinitely many features are trained at once in this time; `SpectralProblem.from_problem` has
+    them in one that lasts.
 
     >>> from doubletrouble import Problem
     >>> found = best_stopping_time(Problem(features_per_dim=1.0, ridge=0.0, noise=0.5))
@@ -34,6 +37,13 @@ def best_stopping_time(problem: AnyProblem, n_members: Numeric = 1) -> StoppingT
     (1.55, 0.7994, 0.7903)
     """
     modes, point, shape = prepare(problem, n_members, "ensemble")
+    if isinstance(problem, Problem):
+        width: Value = problem.features_per_dim  # type: ignore[assignment]
+        refuse(
+            "features_per_dim", width, np.isinf(width),
+            "finite for a time to stop, as infinitely many features are trained at once "
+            "(a SpectralProblem has a time of its own, in which they are not)",
+        )  # fmt: skip
     # a time t is worth a ridge `paced`: in units of the mode of weight one, t is of order one here
     with np.errstate(divide="ignore", over="ignore"):
         unit = modes.paced(np.ones(shape), point.features, point.samples)
