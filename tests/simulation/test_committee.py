@@ -183,9 +183,16 @@ def test_bad_input(changes: dict[str, Any], message: str) -> None:
         simulate_committee(arguments.pop("learners"), **arguments)
 
 
+def test_nobody_is_no_committee() -> None:
+    with pytest.raises(
+        ValueError, match=r"^learners must be a list of one learner or more, got no"
+    ):
+        simulate_committee([], dim=10)
+
+
 def test_wrong_types() -> None:
     wrong: Any
-    for wrong in (A, 3, []):
+    for wrong in (A, 3):
         with pytest.raises(TypeError, match=r"^learners must be a list of one learner or more, g"):
             simulate_committee(wrong, dim=10)
     wrong = [dt.Problem()]
@@ -200,7 +207,7 @@ def test_wrong_types() -> None:
         ([1.0], "weights must be one for each of 2, got shape"),
         ([[0.5, 0.5]], "weights must be one for each of 2, got shape"),
         ([0.5, math.nan], "weights must be in "),
-        ("equal", "weights must be "),
+        ("optimal", "weights must be "),
     ],
 )
 def test_weights_add_up(weights: Any, message: str) -> None:
