@@ -50,7 +50,7 @@ import doubletrouble as dt
             },
             "schemes must be without a bank for model 'kernel', got 'feature_bank'",
         ),
-        ({"times": [1.0, -1.0]}, "times must be in \\[0, inf\\], got -1.0 at index 1"),
+        ({"times": [1.0, -1.0]}, "times must be in \\[0, 1e\\+150\\] or inf, got -1.0 at index 1"),
         ({"times": []}, "times must not be empty"),
         (
             {
