@@ -5,10 +5,12 @@ import time
 import numpy as np
 
 import doubletrouble as dt
+from doubletrouble.advice.cost import COSTS
+from doubletrouble.ensembles import named_ensemble
 from tests.advice.brute_force import least, least_at_this_ridge, random_problem, sizes
 
 PROBLEMS = 50
-WAYS = [(s, c) for s in ("ensemble", "divide") for c in ("features", "training")]
+WAYS = [(s, c) for s in ("ensemble", "divide") for c in COSTS]
 
 
 def main() -> None:
@@ -21,7 +23,7 @@ def main() -> None:
             if cost == "training":
                 budget *= sizes(problem)[1] ** 2
             start = time.perf_counter()
-            found = dt.advise(problem, budget, scheme=scheme, cost=cost)
+            found = dt.advise(problem, budget, ensemble=named_ensemble(scheme), cost=cost)
             seconds.append(time.perf_counter() - start)
             kept, any_ridge = (
                 min(brute(problem, budget, kind, cost) for kind in ("ensemble", "divide"))

@@ -9,7 +9,7 @@ from unittest.mock import patch
 import numpy as np
 
 from doubletrouble.simulation import learner
-from doubletrouble.simulation.place import Place, positive_solve
+from doubletrouble.simulation.place import ArrayDevice, positive_solve
 
 
 class Tally:
@@ -76,9 +76,9 @@ def _counted(value: Any) -> Any:
 @contextmanager
 def counting() -> Iterator[Tally]:
     """Count what simulations do inside."""
-    put, TALLY.seconds, TALLY.flops = Place.put, 0.0, 0.0
+    put, TALLY.seconds, TALLY.flops = ArrayDevice.put, 0.0, 0.0
     with (
-        patch.object(Place, "put", lambda self, array: put(self, array).view(Counted)),
+        patch.object(ArrayDevice, "put", lambda self, array: put(self, array).view(Counted)),
         patch.object(learner, "positive_solve", _solve),
     ):
         yield TALLY

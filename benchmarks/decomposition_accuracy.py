@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 import doubletrouble as dt
-from doubletrouble.learners.source import Source
+from doubletrouble.learners.source import DataSource
 from doubletrouble.parameters import FloatArray
 from doubletrouble.results import ErrorTerms, Estimate
 
@@ -52,7 +52,7 @@ def width(ratio: float) -> int:
     return round(ratio * DIM)
 
 
-def truths(draws: int) -> Iterator[tuple[dict[str, Estimate], ErrorTerms]]:
+def truths(draws: int) -> Iterator[tuple[dict[str, Estimate], ErrorTerms[float]]]:
     """The parts of the finite model with their standard errors, and the theory, at every ratio."""
     for ratio in RATIOS:
         problem = dt.Problem(features_per_dim=width(ratio) / DIM, ridge=RIDGE, noise=NOISE)
@@ -64,7 +64,8 @@ def truths(draws: int) -> Iterator[tuple[dict[str, Estimate], ErrorTerms]]:
 def ours(ratio: float, seed: int) -> dict[str, Estimate]:
     source = dt.GeneratorSource(linear(seed), n_train=DIM, noise=NOISE, n_test=N_TEST)
     model = dt.RandomFeaturesRidge(width(ratio), ridge=RIDGE)
-    return dt.decompose(model, source, seed=seed, progress=False, **DRAWS).rows
+    error = dt.decompose(model, source, seed=seed, progress=False, **DRAWS).error()
+    return {**error.parts, "total": error.total}
 
 
 def bootstrap(ratio: float, seed: int) -> tuple[float, float] | None:
@@ -148,7 +149,7 @@ def _cells(runs: FloatArray, off: FloatArray) -> str:
 # --- what decompose costs beyond the fits --------------------------------------------------------
 
 
-def bare(model: Any, source: Source, seed: int, n_data: int, n_noise: int, n_init: int) -> None:
+def bare(model: Any, source: DataSource, seed: int, n_data: int, n_noise: int, n_init: int) -> None:
     """As many draws, clones, seeds, fits and predictions, and nothing else."""
     from sklearn.base import clone
 

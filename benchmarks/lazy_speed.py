@@ -11,10 +11,10 @@ from collections.abc import Callable
 import numpy as np
 import torch
 
-from doubletrouble.networks.place import Place
+from doubletrouble.networks.device import TorchDevice
 from doubletrouble.networks.settings import Training
 from doubletrouble.networks.training import train_members
-from doubletrouble.networks.weights import Member
+from doubletrouble.networks.weights import NetworkMember
 
 MEMBERS, DIM, DEPTH, LAZINESS = 20, 10, 5, 100.0
 
@@ -61,14 +61,14 @@ def seconds(step: Callable[[], object], device: str, at_least: float = 1.0) -> f
     return best
 
 
-def eager(width: int, n: int, place: Place) -> float:
+def eager(width: int, n: int, device: TorchDevice) -> float:
     """A step of one network with torch's own autograd and Adam."""
     torch.manual_seed(0)
-    x = torch.randn(n, DIM, device=place.device)
-    labels = torch.randn(n, device=place.device).sign()
+    x = torch.randn(n, DIM, device=device.name)
+    labels = torch.randn(n, device=device.name).sign()
     target = torch.stack([-labels, labels], 1)
     with torch.enable_grad():
-        network = Eager(width).to(place.device)
+        network = Eager(width).to(device.name)
         start = network(x).detach()
         optimizer = torch.optim.Adam(network.parameters(), lr=0.1)
 
@@ -79,20 +79,20 @@ def eager(width: int, n: int, place: Place) -> float:
             torch.autograd.backward(loss)
             optimizer.step()
 
-        return seconds(step, place.device)
+        return seconds(step, device.name)
 
 
-def program(width: int, n: int, place: Place) -> float:
+def program(width: int, n: int, device: TorchDevice) -> float:
     """A step of all networks: the slope of the time of training against its steps."""
     rng = np.random.default_rng(0)
     x, y = rng.standard_normal((1, n, DIM)), np.sign(rng.standard_normal((1, n)))
-    members = [Member(width=width, laziness=LAZINESS, number=k) for k in range(MEMBERS)]
+    members = [NetworkMember(width=width, laziness=LAZINESS, number=k) for k in range(MEMBERS)]
 
     def timed(steps: int) -> float:
         training = Training(max_steps=steps, patience=10**9)
         start = time.perf_counter()
         train_members(
-            members, x, y, x[0, :10], depth=DEPTH, training=training, place=place, progress=False
+            members, x, y, x[0, :10], depth=DEPTH, training=training, device=device, progress=False
         )
         return time.perf_counter() - start
 
@@ -121,19 +121,19 @@ def main() -> None:
     n = 5000 if gpu else 1000
     name = torch.cuda.get_device_name() if gpu else f"{torch.get_num_threads()} threads"
     print(f"{MEMBERS} members, {DIM} inputs, {DEPTH} layers, hinge loss, Adam ({name})")
-    for precision in ("tf32", "float32") if gpu else ("float32",):
+    for dtype in ("tf32", "float32") if gpu else ("float32",):
         for width in [int(word) for word in sys.argv[1:]] or usual:
-            place = Place.of("auto", precision)
-            all_ = program(width, n, place)
-            with place.computing():
-                torch.set_num_threads(place.threads)
-                one = eager(width, n, place)
+            device = TorchDevice.of("auto", dtype)
+            all_ = program(width, n, device)
+            with device.computing():
+                torch.set_num_threads(device.threads)
+                one = eager(width, n, device)
                 line = (
-                    f"{precision} width {width:4d}, N = {n}: eager {1e3 * one:8.3f} ms a network, "
+                    f"{dtype} width {width:4d}, N = {n}: eager {1e3 * one:8.3f} ms a network, "
                     f"ours {1e3 * all_:8.3f} ms for {MEMBERS}, ratio {MEMBERS * one / all_:6.1f}"
                 )
                 if width >= 256:
-                    rate, limit = operations(width, n) / all_, matrix_rate(width, n, place.device)
+                    rate, limit = operations(width, n) / all_, matrix_rate(width, n, device.name)
                     line += (
                         f", {rate / 1e12:.2f} Tflop/s, {rate / limit:.0%} of a product's "
                         f"{limit / 1e12:.2f}"

@@ -14,7 +14,7 @@ def operations(size: int) -> float:
     """Of one draw at N = P = D: counted at a small size, all terms being cubic."""
     problem = dt.Problem(features_per_dim=1.0, ridge=1e-3)
     with counting() as tally:
-        dt.simulate(problem, dim=SMALL, n_data=2, n_init=2, progress=False)
+        dt.simulate(problem, dim=SMALL, n_data=2, n_init=2, device="cpu", progress=False)
         return tally.flops / 2 * (size / SMALL) ** 3
 
 

@@ -11,7 +11,6 @@ import numpy.typing as npt
 import doubletrouble as dt
 from benchmarks.counted import counting
 from benchmarks.timing import best_time
-from doubletrouble.simulation.result import Simulation
 
 DIM, RIDGE, NOISE, DRAWS = 200, 1e-5, 0.1, 10
 RATIOS = np.geomspace(0.1, 10, 20)  # P/N, at N = D
@@ -51,9 +50,12 @@ def literal_curve() -> tuple[float, Errors]:
 
 
 def our_curve(n_data: int) -> tuple[float, Errors]:
-    def work() -> Simulation:
+    def work() -> dt.Simulation:
         problem = dt.Problem(ridge=RIDGE, noise=NOISE)
-        return dt.simulate(problem, dim=DIM, widths=RATIOS, n_data=n_data, n_init=2, progress=False)
+        return dt.simulate(
+            problem, dim=DIM, features_per_dim=RATIOS, n_data=n_data, n_init=2, device="cpu",
+            progress=False,
+        )  # fmt: skip
 
     run = work()  # also warms up
     return best_time(work, 1), np.array([run.error(k).total.standard_error for k in MEMBERS])
@@ -94,7 +96,7 @@ def big_cell(size: int = 2000) -> None:
     problem = dt.Problem(features_per_dim=1.0, ridge=1e-3)
     with counting() as tally:
         start = time.perf_counter()
-        dt.simulate(problem, dim=size, n_data=2, n_init=2, progress=False)
+        dt.simulate(problem, dim=size, n_data=2, n_init=2, device="cpu", progress=False)
         total = time.perf_counter() - start
         print(f"N = P = D = {size}, two draws of 2 feature sets on 2 data sets: {total:.1f} s")
         print(

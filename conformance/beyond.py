@@ -1,4 +1,4 @@
-"""Beyond the paper: members that draw samples or features, gradient flow, unequal learners.
+"""Beyond the paper: members that draw samples or features, gradient flow, unequal members.
 
 Each case is simulated at three sizes and extrapolated, as in `compare`. The theory is handed in, so
 that another one can take its place.
@@ -15,16 +15,16 @@ import numpy as np
 import doubletrouble as dt
 from conformance.compare import Row, Sizes, extrapolated
 from conformance.theory import EVERY, Parts, Theory
-from doubletrouble.problems import Learner
 from doubletrouble.sharing import overlaps
-from doubletrouble.simulation.committee import simulate_committee
+from doubletrouble.simulation.committee import CommitteeModel
+from doubletrouble.simulation.plan import Model
 
 MEMBERS = (1.0, 2.0, math.inf)
 CHANGING = ("noise", "initialization", "resampling", "total")  # with K
 
 
-def _of_scheme(theory: Theory, members: float, scheme: str, at: tuple[dt.Problem, Parts]) -> Parts:
-    return theory.error(at[0], members, scheme, at[1])
+def _of_scheme(theory: Theory, at: tuple[dt.Problem, dt.Scheme]) -> Parts:
+    return theory.error(*at)
 
 
 def _of_time(theory: Theory, members: float, time: float, at: dt.Problem) -> Parts:
@@ -32,21 +32,25 @@ def _of_time(theory: Theory, members: float, time: float, at: dt.Problem) -> Par
 
 
 def _of_pair(
-    theory: Theory, noise: float, at: tuple[Learner, Learner, tuple[float, float]]
+    theory: Theory, noise: float, at: tuple[dt.Member, dt.Member, tuple[float, float]]
 ) -> Parts:
     return {"product": theory.pair(*at, noise)}
 
 
+def _estimates(error: dt.ErrorTerms[dt.Estimate]) -> dict[str, dt.Estimate]:
+    return error.parts | {"total": error.total}
+
+
 def _rows(
     ratio: float, scheme: str, members: float, parts: Sequence[str],
-    theory: Callable[[Any], Parts], asked: Any, at: Sequence[Any],
+    theory: Callable[[Any], Parts], requested: Any, at: Sequence[Any],
     found: Sequence[Mapping[str, dt.Estimate]], index: tuple[int, ...], sizes: Sizes,
 ) -> Iterator[Row]:  # fmt: skip
     """Rows of one element of the results found at each size.
 
-    Sizes are rounded: each is compared with the theory `at` its own, not with the one `asked` for.
+    Sizes are rounded: each is compared with the theory `at` its own, not with the one requested.
     """
-    wanted, real = theory(asked), [theory(one) for one in at]
+    wanted, real = theory(requested), [theory(one) for one in at]
     for part in parts:
         means, errors = (
             np.array([float(np.asarray(getattr(one[part], name))[index]) for one in found])
@@ -68,7 +72,7 @@ class _OnCurve:
     samples_per_dim: float = 1.0
     ridge: float = 1e-2
     noise: float = 0.5
-    model: str = "features"
+    model: Model = "features"
 
     def problem(self, width: float) -> dt.Problem:
         """One point."""
@@ -81,7 +85,8 @@ class _OnCurve:
         return [
             dt.simulate(
                 self.problem(self.widths[0]), dim=dim, n_data=draws, n_init=sizes.n_init,
-                seed=seed, model=self.model, widths=self.widths, progress=False, **options,
+                seed=seed, model=self.model, features_per_dim=self.widths, progress=False,
+                **options,
             )
             for dim, draws in zip(sizes.dims, sizes.draws, strict=True)
         ]  # fmt: skip
@@ -109,34 +114,34 @@ class Resampled(_OnCurve):
 
     @property
     def name(self) -> str:
-        """What tells this case from the others."""
+        """The name of this case, different from those of the others."""
         return f"Resampling: {self._where}, η = {self.fraction:g}, B/D = {self.bank_per_dim:g}"
 
     def rows(self, seed: int, sizes: Sizes, theory: Theory) -> list[Row]:
         """Every quantity."""
-        kernel = self.model == "kernel"
-        options: dict[str, Any] = {"schemes": ("subbag", "bootstrap"), "fraction": self.fraction}
-        if not kernel:
-            options["schemes"] += ("feature_bank",)
-            options["bank_per_dim"] = self.bank_per_dim
-        runs = self._runs(seed, sizes, **options)
-        own = {"subbag": ("fraction",), "bootstrap": (), "feature_bank": ("bank_per_dim",)}
+        runs = self._runs(seed, sizes, ensembles=self.ensembles(1))
         rows: list[Row] = []
         for k, width in enumerate(self.widths):
-            for scheme in options["schemes"]:
-                asked = (self.problem(width), {n: getattr(self, n) for n in own[scheme]})
-                at = [
-                    (self._realized(run, k), {n: getattr(run, n) for n in own[scheme]})
-                    for run in runs
-                ]
-                for members in MEMBERS:
+            for of_scheme in zip(*map(self.ensembles, MEMBERS), strict=True):
+                for members, ensemble in zip(MEMBERS, of_scheme, strict=True):
+                    requested = (self.problem(width), ensemble)
+                    at = [(self._realized(run, k), run.realized(ensemble)) for run in runs]
                     rows += _rows(
-                        width / self.samples_per_dim, scheme, members,
+                        width / self.samples_per_dim, ensemble.name, members,
                         EVERY if members == 1 else CHANGING,
-                        partial(_of_scheme, theory, members, scheme), asked, at,
-                        [vars(run.error(members, scheme)) for run in runs], (k,), sizes,
+                        partial(_of_scheme, theory), requested, at,
+                        [_estimates(run.error(ensemble)) for run in runs], (k,), sizes,
                     )  # fmt: skip
         return rows
+
+    def ensembles(self, members: float) -> list[dt.Scheme]:
+        """Every ensemble of K members."""
+        found: list[dt.Scheme] = [
+            dt.Subsample(members, fraction=self.fraction), dt.Bootstrap(members)
+        ]  # fmt: skip
+        if self.model != "kernel":
+            found.append(dt.FeatureBank(members, bank_per_dim=self.bank_per_dim))
+        return found
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,7 +152,7 @@ class Flow(_OnCurve):
 
     @property
     def name(self) -> str:
-        """What tells this case from the others."""
+        """The name of this case, different from those of the others."""
         return f"Gradient flow: {self._where}"
 
     def rows(self, seed: int, sizes: Sizes, theory: Theory) -> list[Row]:
@@ -163,66 +168,66 @@ class Flow(_OnCurve):
                         [part for part in parts if part != "resampling"],
                         partial(_of_time, theory, members, time),
                         self.problem(width), [self._realized(run, k) for run in runs],
-                        [vars(run.error(members)) for run in runs], (k, t), sizes,
+                        [_estimates(run.error(members)) for run in runs], (k, t), sizes,
                     )  # fmt: skip
         return rows
 
 
 @dataclass(frozen=True, kw_only=True)
 class Unequal:
-    """Learners of unequal width, data, ridge and activation."""
+    """Members of unequal width, data, ridge and activation."""
 
-    learners: tuple[Learner, ...]
+    members: tuple[dt.Member, ...]
     sharing: str | tuple[float, float]
-    model: str = "features"
+    model: CommitteeModel = "features"
     noise: float = 0.5
 
     @property
     def name(self) -> str:
-        """What tells this case from the others."""
+        """The name of this case, different from those of the others."""
         shared = (
             self.sharing
             if isinstance(self.sharing, str)
             else f"P_ab/D = {self.sharing[0]:g}, N_ab/D = {self.sharing[1]:g}"
         )
-        return f"Unequal learners: {self.model}, in common {shared}"
+        return f"Unequal members: {self.model}, in common {shared}"
 
     @property
     def described(self) -> list[str]:
-        """Every learner."""
+        """Every member."""
         return [
             f"{one.activation}, P/D = {one.features_per_dim:g}, N/D = {one.samples_per_dim:g}, "
             f"λ = {one.ridge:g}"
-            for one in self.learners
+            for one in self.members
         ]
 
     def rows(self, seed: int, sizes: Sizes, theory: Theory) -> list[Row]:
         """The product of errors of every two."""
         runs = [
-            simulate_committee(
-                self.learners, sharing=self.sharing, noise=self.noise, dim=dim, n_draws=draws,
+            dt.simulate_committee(
+                self.members, sharing=self.sharing, noise=self.noise, dim=dim, n_data=draws,
                 seed=seed, model=self.model, progress=False,
             )
             for dim, draws in zip(sizes.dims, sizes.draws, strict=True)
         ]  # fmt: skip
         rows: list[Row] = []
         wanted = overlaps(
-            [float(np.asarray(one.features_per_dim)) for one in self.learners],
-            [float(np.asarray(one.samples_per_dim)) for one in self.learners],
+            [float(np.asarray(one.features_per_dim)) for one in self.members],
+            [float(np.asarray(one.samples_per_dim)) for one in self.members],
             self.sharing,
         )
-        for a in range(len(self.learners)):
-            for b in range(a, len(self.learners)):
+        for a in range(len(self.members)):
+            for b in range(a, len(self.members)):
                 pairs = [
-                    (one.learners[a], one.learners[b],
+                    (one.members[a], one.members[b],
                      (one.shared_features[a, b], one.shared_samples[a, b]))
                     for one in runs
                 ]  # fmt: skip
-                asked = (self.learners[a], self.learners[b],
+                requested = (self.members[a], self.members[b],
                          (wanted.features[a, b], wanted.samples[a, b]))  # fmt: skip
                 rows += _rows(
-                    math.nan, f"learners {a + 1}, {b + 1}", math.nan, ["product"],
-                    partial(_of_pair, theory, self.noise), asked, pairs,
+                    math.nan, f"members {a + 1}, {b + 1}", math.nan, ["product"],
+                    partial(_of_pair, theory, self.noise), requested, pairs,
                     [{"product": run.pair_errors} for run in runs], (a, b), sizes,
                 )  # fmt: skip
         return rows
@@ -231,9 +236,9 @@ class Unequal:
 Case: TypeAlias = Resampled | Flow | Unequal
 
 MIXED = (
-    Learner(features_per_dim=2.0, samples_per_dim=1.0, ridge=1e-2, activation="relu"),
-    Learner(features_per_dim=0.5, samples_per_dim=0.8, ridge=1e-1, activation="tanh"),
-    Learner(features_per_dim=1.2, samples_per_dim=1.5, ridge=3e-2, activation="sign"),
+    dt.Member(features_per_dim=2.0, samples_per_dim=1.0, ridge=1e-2, activation="relu"),
+    dt.Member(features_per_dim=0.5, samples_per_dim=0.8, ridge=1e-1, activation="tanh"),
+    dt.Member(features_per_dim=1.2, samples_per_dim=1.5, ridge=3e-2, activation="sign"),
 )
 
 BEYOND: tuple[Case, ...] = (
@@ -244,9 +249,9 @@ BEYOND: tuple[Case, ...] = (
     Flow(activation="relu", widths=(0.5, 1.0, 2.0), ridge=0.0),
     Flow(activation="tanh", widths=(0.5, 2.0)),
     Flow(activation="relu", model="gaussian", widths=(1.5,), samples_per_dim=2.0, ridge=0.0),
-    Unequal(learners=MIXED, sharing="samples"),
-    Unequal(learners=MIXED, sharing="both"),
-    Unequal(learners=MIXED, sharing=(0.4, 0.5)),
-    Unequal(learners=MIXED, sharing="both", model="gaussian"),
-    Unequal(learners=MIXED, sharing=(0.4, 0.5), model="gaussian"),
+    Unequal(members=MIXED, sharing="samples"),
+    Unequal(members=MIXED, sharing="both"),
+    Unequal(members=MIXED, sharing=(0.4, 0.5)),
+    Unequal(members=MIXED, sharing="both", model="gaussian"),
+    Unequal(members=MIXED, sharing=(0.4, 0.5), model="gaussian"),
 )

@@ -4,9 +4,11 @@ import math
 from dataclasses import dataclass
 
 import doubletrouble as dt
+from doubletrouble.simulation.plan import Model
 
 MEMBERS = (1.0, 2.0, 10.0, math.inf)
 DIVIDED = (2.0, 10.0)
+ENSEMBLES = (*map(dt.Ensemble, MEMBERS), *map(dt.Divide, DIVIDED))
 NEAR = (0.1, 0.3, 0.7, 0.95, 1.0, 1.05, 1.5, 3.0)  # P/N
 ACROSS = (*NEAR, 10.0)
 
@@ -16,7 +18,7 @@ class Curve:
     """One curve over P/N; a linear teacher of norm 1, a nonlinear part, label noise."""
 
     activation: str
-    model: str = "features"
+    model: Model = "features"
     ridge: float = 1e-3
     samples_per_dim: float = 1.0
     ratios: tuple[float, ...] = ACROSS

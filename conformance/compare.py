@@ -16,7 +16,7 @@ from scipy import stats
 from scipy.special import ndtri_exp
 
 import doubletrouble as dt
-from conformance.cases import DIVIDED, MEMBERS, Curve
+from conformance.cases import ENSEMBLES, Curve
 
 WEIGHTS = np.array([1 / 3, -2.0, 8 / 3])
 LIMIT = 5.0  # of |z|, for theory and simulation to agree
@@ -72,22 +72,22 @@ def compared(
 ) -> list[Row]:
     """Every quantity of every point; the theory of another `activation` is a negative control."""
     sizes = sizes or Sizes()
-    options: dict[str, Any] = {"model": curve.model, "widths": curve.widths, "seed": seed,
-                               "n_init": sizes.n_init, "n_members": DIVIDED,
-                               "schemes": ("ensemble", "divide"), "progress": False}  # fmt: skip
+    options: dict[str, Any] = {"model": curve.model, "features_per_dim": curve.widths,
+                               "seed": seed, "n_init": sizes.n_init, "ensembles": ENSEMBLES,
+                               "progress": False}  # fmt: skip
     runs = [
         dt.simulate(curve.problem, dim=dim, n_data=draws, **options)
         for dim, draws in zip(sizes.dims, sizes.draws, strict=True)
     ]
-    asked = replace(curve.problem, features_per_dim=curve.widths)
+    requested = replace(curve.problem, features_per_dim=curve.widths)
     problems = [
         replace(p, activation=activation or curve.activation)
-        for p in (asked, *(run.problem for run in runs))
+        for p in (requested, *(run.problem for run in runs))
     ]
     rows = []
-    for scheme, members, parts in _quantities():
-        exact = [dt.exact_error(p, members, scheme) for p in problems]
-        found = [run.error(members, scheme) for run in runs]
+    for ensemble, parts in _quantities():
+        exact = [dt.exact_error(p, ensemble) for p in problems]
+        found = [run.error(ensemble) for run in runs]
         for part in parts:
             # P is rounded to whole numbers: compare each size with the theory at its own
             theory = np.array([np.broadcast_to(getattr(e, part), len(curve.ratios)) for e in exact])
@@ -96,7 +96,7 @@ def compared(
             for k, ratio in enumerate(curve.ratios):
                 rows.append(
                     extrapolated(
-                        ratio, scheme, members, part,
+                        ratio, ensemble.name, _members(ensemble), part,
                         theory=float(theory[0, k]), means=means[:, k], errors=errors[:, k],
                         sizes=sizes,
                     )
@@ -129,13 +129,18 @@ def _freedom(variances: Values, draws: Sequence[int]) -> float:
     return total**2 / float(np.sum(variances**2 / each)) if total > 0 else float(each.sum())
 
 
-def _quantities() -> list[tuple[str, float, tuple[str, ...]]]:
-    """Scheme, K and the parts; those that do not depend on K only once."""
+def _quantities() -> list[tuple[dt.Scheme, tuple[str, ...]]]:
+    """Ensembles and their parts; parts that do not depend on K only once."""
     every = ("noise", "initialization", "sampling", "bias", "total")
-    found: list[tuple[str, float, tuple[str, ...]]] = [
-        ("ensemble", k, every if k == 1 else ("noise", "initialization", "total")) for k in MEMBERS
+    changing = ("noise", "initialization", "total")
+    return [
+        (one, changing if isinstance(one, dt.Ensemble) and _members(one) > 1 else every)
+        for one in ENSEMBLES
     ]
-    return found + [("divide", k, every) for k in DIVIDED]
+
+
+def _members(ensemble: dt.Scheme) -> float:
+    return float(np.asarray(ensemble.n_members))
 
 
 def agree(rows: Iterable[Row]) -> bool:

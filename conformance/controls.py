@@ -6,21 +6,21 @@ Each must be noticed, or agreement on the other cases means nothing.
 from functools import cache
 from typing import NamedTuple
 
+import doubletrouble as dt
 from conformance.beyond import Case, Flow, Resampled, Unequal
 from conformance.compare import Row, Sizes
 from conformance.theory import Wrong
-from doubletrouble.problems import Learner
 
 FEW = Sizes(dims=(16, 32, 64), draws=(100, 60, 50))
 
-NARROW = Resampled(  # elsewhere bootstrap and sub-bagging are much alike
+NARROW = Resampled(  # elsewhere bootstrap and subsampling are much alike
     activation="relu", model="gaussian", widths=(0.5,), samples_per_dim=8.0, ridge=1e-3,
     bank_per_dim=1.0,
 )  # fmt: skip
 TRAINED = Flow(activation="tanh", widths=(2.0,))
 ODD = Unequal(
-    learners=tuple(
-        Learner(features_per_dim=0.8, samples_per_dim=1.5, ridge=1e-2, activation=name)
+    members=tuple(
+        dt.Member(features_per_dim=0.8, samples_per_dim=1.5, ridge=1e-2, activation=name)
         for name in ("tanh", "sign")
     ),
     sharing="both",
@@ -47,7 +47,7 @@ def _rows(case: Case, seed: int) -> list[Row]:
 
 CONTROLS = (
     Control("a bootstrap taken for 0.632 of the samples", NARROW, "bootstrap"),
-    Control("sub-bagging taken for all of the samples", NARROW, "subbag"),
+    Control("subsampling taken for all of the samples", NARROW, "subsample"),
     Control("gradient flow for twice the time", TRAINED, "t = 3"),
-    Control("features in common taken for others", ODD, "learners 1, 2"),
+    Control("features in common taken for others", ODD, "members 1, 2"),
 )

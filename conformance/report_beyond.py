@@ -13,8 +13,8 @@ SIZES = Sizes(dims=(60, 120, 240), draws=(40, 24, 16))
 
 HEAD = """{title}
 
-Members that draw samples (sub-bagging, bootstrap) or features (from a bank), gradient flow stopped
-at a time, and learners of unequal width, data, ridge and activation, for {seeds} seeds, compared as
+Members that draw samples (subsample, bootstrap) or features (from a bank), gradient flow stopped
+at a time, and members of unequal width, data, ridge and activation, for {seeds} seeds, compared as
 above, with {draws} draws at D = {dims}: a linear teacher of norm 1, label noise τ = {noise:g}.
 
 - **Parts.** *resampling* is what the choice of samples, or of features from a given bank, adds.
@@ -44,7 +44,7 @@ def report_beyond(found: Mapping[tuple[Case, int], list[Row]]) -> Report:
         _controls(controls),
     ]  # fmt: skip
     for case in BEYOND:
-        first = ["learners"] if isinstance(case, Unequal) else ["P/N", "scheme", "K", "part"]
+        first = ["members"] if isinstance(case, Unequal) else ["P/N", "scheme", "K", "part"]
         text.append(f"### {case.name}\n")
         if isinstance(case, Unequal):
             text.append("\n".join(f"{k}. {one}" for k, one in enumerate(case.described, 1)) + "\n")
@@ -57,7 +57,7 @@ def report_beyond(found: Mapping[tuple[Case, int], list[Row]]) -> Report:
 
 def _labels(case: Case, row: Row) -> list[str]:
     if isinstance(case, Unequal):
-        return [row.scheme.removeprefix("learners ")]
+        return [row.scheme.removeprefix("members ")]
     return [number(row.ratio), row.scheme, number(row.members), row.part]
 
 

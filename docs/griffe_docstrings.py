@@ -1,4 +1,4 @@
-"""What mkdocstrings cannot know of our docstrings: doctests, comments and declared parameters.
+"""Extensions of mkdocstrings for doctests, comments behind fields, and declared parameters.
 
 Markdown would take >>> for quotations, so doctests are put between fences. The fields of a
 dataclass are explained by the comment behind them, and parameters by their declaration in
@@ -14,7 +14,7 @@ from doubletrouble import glossary
 
 _DOCTEST = re.compile(r"^>>> .*(?:\n(?!\s*$).*)*", re.MULTILINE)
 _DECLARED = re.compile(r"parameter\(glossary\.(\w+)(?:, ([^,)=]+)(?=[,)]))?.*\)", re.DOTALL)
-_COMMENT = re.compile(r"  # (.*)$")
+_COMMENT = re.compile(r"  # (?:type: ignore\S*  # )?(.*)$")
 
 
 class OurDocstrings(griffe.Extension):
@@ -26,7 +26,7 @@ class OurDocstrings(griffe.Extension):
             obj.docstring.value = fenced(obj.docstring.value)
 
     def on_attribute_instance(self, *, attr: griffe.Attribute, **_: Any) -> None:
-        """Say what a field of a class is for."""
+        """Document a field of a class."""
         if attr.docstring is not None or attr.parent is None or not attr.parent.is_class:
             return
         declared = _DECLARED.fullmatch(str(attr.value or ""))
@@ -35,10 +35,19 @@ class OurDocstrings(griffe.Extension):
             attr.docstring = griffe.Docstring(f"{spec.symbol}: {spec.meaning}.", parent=attr)
             attr.value = declared[2]
         elif comment := _COMMENT.search(attr.source):
-            text = comment[1][0].upper() + comment[1][1:]
-            attr.docstring = griffe.Docstring(f"{text}.", parent=attr)
+            attr.docstring = griffe.Docstring(sentence(comment[1]), parent=attr)
 
 
 def fenced(text: str) -> str:
     """The text with each doctest, up to the next empty line, as a block of code."""
     return _DOCTEST.sub(lambda found: f"```pycon\n{found[0]}\n```", text)
+
+
+def sentence(comment: str) -> str:
+    """A comment as a sentence; a ratio such as m/N at its beginning stays as it is.
+
+    >>> sentence("label noise"), sentence("m/N: share")
+    ('Label noise.', 'm/N: share.')
+    """
+    first = comment[0] if comment[1:2] == "/" else comment[0].upper()
+    return f"{first}{comment[1:]}."

@@ -181,9 +181,9 @@ class Point:
         """The parts of the error of K members; `own` replaces c₂ of a member with itself."""
         p1, p2, member, tails = self.psi1, self.psi2, 1 / members, rest(self.name, self.name)
         samples, bank = p2, 0.0
-        if scheme == "subbag":
+        if "fraction" in options:
             samples = options["fraction"] * p2
-        if scheme == "feature_bank":
+        if "bank_per_dim" in options:
             bank = 1 / options["bank_per_dim"]
         at, own = level(p1, samples, self.ridge, self.name), 1 / samples
         if scheme == "bootstrap":
@@ -208,7 +208,9 @@ class Point:
         found = {k: float(v) * (T2 if k == "noise" else F2) for k, v in parts.items()}
         return {**found, "total": sum(found.values())}
 
-    def flow(self, time: float, members: float, scheme: str = "ensemble") -> dict[str, float]:
+    def flow(
+        self, time: float, members: float, scheme: str = "ensemble", **options: float
+    ) -> dict[str, float]:
         """Parts at a time of gradient flow.
 
         e^-x = Σ c/(x + z), by the trapezoidal rule for ∫ e^z/(x + z) dz on a parabola, not on the
@@ -218,25 +220,31 @@ class Point:
         theta = math.pi * (-poles + 1 + 2 * np.arange(poles)) / poles
         z = poles * (0.1309 - 0.1194 * theta**2 + 0.25j * theta)
         weights = np.exp(z) * poles * (-0.2388 * theta + 0.25j) / (1j * poles) / z
-        divided = scheme == "divide"
-        p1, p2 = self.psi1, self.psi2 / members if divided else self.psi2
+        divided, p1, member = scheme == "divide", self.psi1, 1 / members
+        p2 = self.psi2 * (member if divided else options.get("fraction", 1.0))
         at = level(p1, p2, tuple((z / (time * p1 * p2) + self.ridge).tolist()), self.name)
         rows, columns = (
             at._replace(s=at.s.reshape(shape), u=at.u.reshape(shape))
             for shape in ((-1, 1), (1, -1))
         )
+        bank = 1 / options.get("bank_per_dim", math.inf)
+        between = 0.0 if divided else 1 / self.psi2
         found = []
-        for kind in ((1 / p1, 1 / p2), (0.0, 1 / p2), (0.0, 0.0)):
+        for kind in ((1 / p1, 1 / p2), (0.0, 1 / p2), (bank, between), (0.0, between), (0.0, 0.0)):
             signal, noise = product(rows, columns, *kind, rest(self.name, self.name))
             overlap = signal - 1 + rows.s + columns.s
             both = [float((weights @ value @ weights).real) for value in (overlap, noise)]
             found.append(Product(1 - 2 * float((weights @ at.s).real) + both[0], both[1]))
-        same, other, apart = found
-        member, data = 1 / members, 1 / members if divided else 1.0
+        same, choice, met, other, apart = found
+        own_data = member * (choice.signal - other.signal)
         parts = {
-            "noise": data * other.noise + member * (same.noise - other.noise),
-            "initialization": member * (same.signal - other.signal),
-            "sampling": data * (other.signal - apart.signal),
+            "noise": met.noise + member * (same.noise - met.noise),
+            "initialization": member * (same.signal - choice.signal),
+            "resampling": 0.0 if divided else own_data,
+            "sampling": other.signal - apart.signal + (own_data if divided else 0.0),
             "bias": apart.signal,
         }
+        if bank:
+            parts["initialization"] = met.signal - other.signal
+            parts["resampling"] = member * (same.signal - met.signal)
         return self._in_units(parts)

@@ -1,12 +1,12 @@
-"""What holds for the whole repository: light import, public names, references, sizes, memory."""
+"""What holds for the whole repository: light import, public names, references, memory."""
 
+import ast
 import inspect
 import re
 import subprocess
 import sys
 import tracemalloc
 from collections.abc import Callable
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
+from benchmarks.call_path import traced
 
 ROOT = Path(__file__).parents[1]
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
@@ -24,16 +25,26 @@ PYTHON = [
     *sorted((ROOT / "conformance").rglob("*.py")),
 ]
 PUBLIC = {
-    "Activation", "Advice", "AnovaTerms", "Committee", "ConvergenceError", "Data",
-    "DivergenceError", "DoubleTroubleError", "ErrorTerms", "Estimate", "Filter", "FitError",
-    "GeneratorSource", "Learner", "MissingExtraError", "OptimalRidge", "PoolSource", "Problem",
-    "PsiTerms", "RandomFeatures", "RandomFeaturesClassifier", "RandomFeaturesRidge",
-    "ResampledErrorTerms", "SpectralProblem", "StoppingTime", "Sweep", "__version__",
-    "activation", "advise", "anova", "best_stopping_time", "committee", "decompose",
-    "decompose_predictions", "exact_error", "gradient_flow", "lazy_curve", "lazy_split",
-    "load_data", "optimal_ridge", "pair_error", "pair_terms", "plan_repeats", "psi_terms",
-    "replica", "ridge_from", "ridge_to", "simulate", "simulate_committee", "time_from", "time_to",
-    "train_lazy", "training_error",
+    # problems and ensembles
+    "Activation", "Bootstrap", "Divide", "Ensemble", "FeatureBank", "Member", "Problem", "Scheme",
+    "SpectralProblem", "Subsample", "activation", "kernel", "ridge_from", "ridge_to", "time_from",
+    "time_to",
+    # theory
+    "Filter", "advise", "anova", "best_stopping_time", "committee", "effective_ridge",
+    "exact_error", "gradient_flow", "optimal_ridge", "pair_error", "pair_terms", "psi_terms",
+    "replica", "training_error",
+    # simulation, sweeps, learners, networks, estimators
+    "Data", "GeneratorSource", "PoolSource", "RandomFeatures", "RandomFeaturesClassifier",
+    "RandomFeaturesRidge", "Sweep", "decompose", "decompose_predictions", "lazy_curve",
+    "lazy_split", "load_data", "plan_repeats", "simulate", "simulate_committee", "train_lazy",
+    # results
+    "Advice", "AnovaTerms", "Committee", "CommitteeSimulation", "ConfidenceInterval",
+    "Decomposition", "ErrorTerms", "Estimate", "LazyCurve", "LazyRun", "LazySplit",
+    "LearnerDecomposition", "OptimalRidge", "PsiTerms", "RepeatPlan", "RidgePath", "SaddlePoint",
+    "Simulation", "StoppingTime", "SweepResult", "SweepRow", "SweepStatus",
+    # errors
+    "ConvergenceError", "DivergenceError", "DoubleTroubleError", "FitError", "MissingExtraError",
+    "__version__",
 }  # fmt: skip
 HEAVY = (
     "torch", "matplotlib", "sklearn", "dash", "scipy.optimize", "scipy.integrate", "sqlite3",
@@ -76,6 +87,37 @@ def test_public_names_are_the_written_ones() -> None:
     assert len(dt.__all__) == len(PUBLIC)
 
 
+def test_dir_shows_the_public_names_and_nothing_else() -> None:
+    dt.exact_error(dt.Problem())
+    assert dir(dt) == sorted(PUBLIC)
+
+
+def test_type_checkers_see_every_public_name() -> None:
+    text = (ROOT / "src/doubletrouble/__init__.py").read_text(encoding="utf-8")
+    head = text[: text.index("_HOMES")]
+    assert {name for name in PUBLIC if f"as {name}" not in head} == set()
+
+
+@pytest.mark.parametrize(
+    ("package", "name"),
+    [("sklearn", "RandomFeaturesRidge"), ("torch", "train_lazy"), ("torch", "LazyRun")],
+)
+def test_a_missing_extra_is_told_when_a_name_is_used(package: str, name: str) -> None:
+    code = (
+        f"import sys; sys.modules[{package!r}] = None\n"
+        f"import inspect, doubletrouble as dt\nfound = dt.{name}\n"
+        "print(inspect.isclass(found))\n"
+        "try: found()\n"
+        "except dt.MissingExtraError as error: print(error)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=60
+    )
+    is_class, message = done.stdout.splitlines()
+    assert is_class == str(name[0].isupper())
+    assert message.startswith(f"{package} is needed: pip install 'doubletrouble[")
+
+
 @pytest.mark.parametrize("name", sorted(PUBLIC - {"__version__"}))
 def test_public_names_have_their_own_docstring(name: str) -> None:
     text = vars(getattr(dt, name)).get("__doc__") or getattr(dt, name).__doc__
@@ -84,7 +126,9 @@ def test_public_names_have_their_own_docstring(name: str) -> None:
     assert not text.startswith(f"{name}(")  # what a dataclass writes when nobody else does
 
 
-@pytest.mark.parametrize("kind", [v for v in vars(dt).values() if inspect.isclass(v)])
+@pytest.mark.parametrize(
+    "kind", [v for name in sorted(PUBLIC) if inspect.isclass(v := getattr(dt, name))]
+)
 def test_methods_of_public_classes_have_a_docstring(kind: type) -> None:
     ours = {
         name: member
@@ -117,10 +161,46 @@ def test_every_reference_label_is_defined_once() -> None:
 # --- files ---------------------------------------------------------------------------------------
 
 
-def test_files_stay_short() -> None:
-    lengths = {relative(p): len(p.read_text(encoding="utf-8").splitlines()) for p in PYTHON}
-    assert len(lengths) > 20
-    assert {name: n for name, n in lengths.items() if n > 300} == {}
+def test_a_class_name_has_one_meaning() -> None:
+    names = [
+        node.name
+        for path in SOURCES
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ClassDef)
+    ]
+    assert sorted({name for name in names if names.count(name) > 1}) == []
+
+
+def test_types_are_hardly_ever_ignored() -> None:
+    lines = [line for path in SOURCES for line in path.read_text(encoding="utf-8").splitlines()]
+    assert sum("type: ignore" in line for line in lines) < 10
+
+
+def test_no_wide_tuple_is_unpacked_in_the_theory() -> None:
+    wide = []
+    for path in sorted((ROOT / "src/doubletrouble/theory").glob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Assign) or isinstance(node.value, ast.Tuple):
+                continue  # a tuple on the right: names for expressions side by side
+            tuples = [target for target in node.targets if isinstance(target, ast.Tuple)]
+            wide += [f"{path.name}:{node.lineno}" for target in tuples if len(target.elts) > 3]
+    assert wide == []
+
+
+def test_the_way_to_the_formula_is_short() -> None:
+    problem = dt.Problem()
+    path = traced(lambda: dt.exact_error(problem, 10))
+    assert len({file for file, _ in path}) <= 5
+    assert len(path) <= 15
+
+
+def test_no_module_looks_outside_the_package() -> None:
+    outside = [
+        relative(path)
+        for path in SOURCES
+        if re.search(r"parents\[[3-9]\]|/shared", path.read_text(encoding="utf-8"))
+    ]
+    assert outside == []
 
 
 def test_modules_are_named_after_a_concept() -> None:
@@ -159,7 +239,8 @@ def overhead(call: Callable[[], Any]) -> float:
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    arrays = [getattr(result, f.name) for f in fields(result)]
+    parts = result.parts if hasattr(result, "parts") else vars(result)
+    arrays = list(parts.values())
     assert all(array.size == POINTS for array in arrays)
     return float(peak - sum(array.nbytes for array in arrays)) / MEGABYTE
 
@@ -167,7 +248,7 @@ def overhead(call: Callable[[], Any]) -> float:
 def test_memory_beyond_the_results_is_one_block() -> None:
     sizes = np.geomspace(1e-3, 1e3, POINTS)
     line = dt.Problem(features_per_dim=sizes, samples_per_dim=sizes[::-1])
-    assert overhead(lambda: dt.exact_error(line, n_members=3)) < 64
+    assert overhead(lambda: dt.exact_error(line, 3)) < 64
 
 
 def test_memory_of_a_broadcast_grid() -> None:
@@ -176,5 +257,5 @@ def test_memory_of_a_broadcast_grid() -> None:
         samples_per_dim=np.geomspace(1e-3, 1e3, 1000),
     )
     members = np.arange(1, 1001)
-    assert overhead(lambda: dt.exact_error(grid, members, "divide")) < 64
+    assert overhead(lambda: dt.exact_error(grid, dt.Divide(members))) < 64
     assert overhead(lambda: dt.psi_terms(grid)) < 64

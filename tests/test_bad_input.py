@@ -1,6 +1,7 @@
 """Bad input, over the whole public API: one sentence that names the argument and the value."""
 
 import math
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -9,7 +10,11 @@ import pytest
 
 import doubletrouble as dt
 from doubletrouble.activations import NAMES
+from doubletrouble.ensembles import SCHEMES, SUPPORT, as_ensemble, named_ensemble
 from doubletrouble.parameters import FloatArray, declarations
+from doubletrouble.replica import psi_terms as replica_psi_terms
+from doubletrouble.replica import saddle_point
+from tests.theory import schemes as theory_schemes
 
 NAN, INF = math.nan, math.inf
 PROBLEM = dt.Problem(ridge=0.1)
@@ -54,6 +59,44 @@ def optimal_ridge(**arguments: Any) -> object:
     return dt.optimal_ridge(**{"problem": PROBLEM, **arguments})
 
 
+def anova(**arguments: Any) -> object:
+    return dt.anova(**{"problem": PROBLEM, **arguments})
+
+
+def flow(**arguments: Any) -> object:
+    return dt.gradient_flow(**{"problem": PROBLEM, "times": 1.0, **arguments})
+
+
+def stopping(**arguments: Any) -> object:
+    return dt.best_stopping_time(**{"problem": PROBLEM, **arguments})
+
+
+def ensemble(**fields: Any) -> object:
+    return dt.Ensemble(**fields)
+
+
+def divide(**fields: Any) -> object:
+    return dt.Divide(**fields)
+
+
+def subsample(**fields: Any) -> object:
+    return dt.Subsample(**{"fraction": 0.5, **fields})
+
+
+def bootstrap(**fields: Any) -> object:
+    return dt.Bootstrap(**fields)
+
+
+def bank(**fields: Any) -> object:
+    return dt.FeatureBank(**{"bank_per_dim": 5.0, **fields})
+
+
+def bank_of_spectrum(**fields: Any) -> object:
+    return dt.FeatureBank(**{"n_bank": 5.0, **fields})
+
+
+ENSEMBLES = (exact_error, anova, training_error, optimal_ridge, flow, stopping)
+
 # every numeric argument of the API, by the function that takes it
 NUMERIC: list[tuple[Callable[..., object], str]] = [
     *((problem, name) for name in declarations(dt.Problem)),
@@ -61,7 +104,11 @@ NUMERIC: list[tuple[Callable[..., object], str]] = [
     (from_sizes, "noise"),
     *((spectral, name) for name in declarations(dt.SpectralProblem)),
     *((convert, name) for convert in (ridge_to, ridge_from) for name in ("ridge", *SIZES)),
-    *((call, "n_members") for call in (exact_error, training_error, optimal_ridge)),
+    *((call, "ensemble") for call in (exact_error, anova, training_error, optimal_ridge, flow)),
+    *((scheme, "n_members") for scheme in (ensemble, divide, subsample, bootstrap, bank)),
+    (subsample, "fraction"),
+    (bank, "bank_per_dim"),
+    (flow, "times"),
 ]
 # a value that fits no numeric argument, and what the message must show of it
 NEVER: list[tuple[Any, str]] = [
@@ -78,7 +125,7 @@ NEVER: list[tuple[Any, str]] = [
     (np.ones((2, 0)), "shape (2, 0)"),
     ([1.0, -2.0], "-2.0 at index 1"),
     ([1, NAN], "nan at index 1"),
-    ([[1.0, 2.0], [-3.0, 4.0]], "-3.0 at index (1, 0)"),
+    ([[1.0, 1.0], [-3.0, 1.0]], "-3.0 at index (1, 0)"),
     ([1.0, "two"], "'two' at index 1"),
     ([1.0, None], "None at index 1"),
     ([1.0, [2.0]], "[2.0] at index 1"),
@@ -130,15 +177,24 @@ def test_no_numeric_argument_takes_nonsense(
         (ridge_from, "n_features", [4, INF], "inf at index 1"),
         (ridge_from, "dim", [2.0, 0.0], "0.0 at index 1"),
         *(
-            (call, "n_members", value, shown)
-            for call in (exact_error, training_error, optimal_ridge)
-            for value, shown in ((0, "0"), (1.5, "1.5"), ([2, 0], "0.0 at index 1"))
+            (call, "ensemble", value, shown)
+            for call in ENSEMBLES
+            for value, shown in (
+                (0, "0"), (1.5, "1.5"), ([2, 0], "0.0 at index 1"), ("divide", "'divide'"),
+                (dt.Divide, "Divide"), (None, "None"), (["divide"], "'divide'"),
+                (PROBLEM, "Problem"), ({"scheme": "divide"}, "{'scheme': 'divide'}"),
+            )
         ),
         *(
-            (call, "scheme", value, repr(value))
-            for call in (exact_error, training_error, optimal_ridge)
-            for value in ("vanilla", "", None, 1, ["ensemble"])
+            (call, "n_members", value, shown)
+            for call in (ensemble, divide, subsample, bootstrap, bank)
+            for value, shown in ((0, "0"), (1.5, "1.5"), ([2, 0], "0.0 at index 1"))
         ),
+        *((subsample, "fraction", value, str(value)) for value in (0, 1.1, 0.0, INF)),
+        (subsample, "fraction", [0.5, 1.5], "1.5 at index 1"),
+        (bank, "bank_per_dim", 0, "0"),
+        *((bank_of_spectrum, "n_bank", value, repr(value)) for value in (0, -1, NAN, "many", True)),
+        (bank, "bank_per_dim", [5.0, 1e60], "1e+60 at index 1"),
         *(
             (call, "convention", value, repr(value))
             for call in (ridge_to, ridge_from)
@@ -146,7 +202,7 @@ def test_no_numeric_argument_takes_nonsense(
         ),
         *(
             (call, "problem", value, type(value).__name__)
-            for call in (exact_error, training_error, optimal_ridge)
+            for call in (*ENSEMBLES, replica_psi_terms, saddle_point)
             for value in (None, 2.0, "relu", dt.Problem)
         ),
         (problem, "activation", "relux", "'relux'"),
@@ -162,7 +218,9 @@ def test_each_argument_has_a_domain(
 
 
 @pytest.mark.parametrize("value", [None, 2.0, "relu"], ids=repr)
-@pytest.mark.parametrize("call", [dt.psi_terms, dt.anova, dt.replica.psi_terms])
+@pytest.mark.parametrize(
+    "call", [dt.psi_terms, dt.effective_ridge, dt.anova, replica_psi_terms, saddle_point]
+)
 def test_a_problem_must_be_one(call: Callable[..., object], value: Any) -> None:
     message = sentence(call, problem=value)
     assert message.startswith("problem must be a Problem")
@@ -171,7 +229,7 @@ def test_a_problem_must_be_one(call: Callable[..., object], value: Any) -> None:
 
 def test_psi_terms_belong_to_the_isotropic_problem() -> None:
     spectrum = dt.SpectralProblem(**SPECTRUM)
-    for call in (dt.psi_terms, dt.replica.psi_terms):
+    for call in (dt.psi_terms, dt.effective_ridge, replica_psi_terms, saddle_point):
         assert sentence(call, problem=spectrum) == "problem must be a Problem, got SpectralProblem"
 
 
@@ -194,12 +252,97 @@ def test_mismatched_shapes_name_both(call: Callable[..., object], arguments: Any
         assert str(np.shape(value)) in message
 
 
-@pytest.mark.parametrize("call", [exact_error, training_error, optimal_ridge])
-def test_members_must_fit_the_problem(call: Callable[..., object]) -> None:
-    message = sentence(call, problem=dt.Problem(ridge=[0.1, 0.2]), n_members=[1, 2, 3])
-    assert message.startswith("n_members must broadcast with the problem's fields")
+THREE = [1, 2, 3]
+UNFIT = [
+    THREE, dt.Ensemble(THREE), dt.Divide(THREE), dt.Subsample(2, fraction=[0.1, 0.2, 0.3]),
+    dt.FeatureBank(THREE, bank_per_dim=5.0), dt.FeatureBank(2, bank_per_dim=[5.0, 6.0, 7.0]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("members", UNFIT, ids=repr)
+@pytest.mark.parametrize("call", ENSEMBLES)
+def test_an_ensemble_must_fit_the_problem(call: Callable[..., object], members: Any) -> None:
+    message = sentence(call, problem=dt.Problem(ridge=[0.1, 0.2]), ensemble=members)
+    assert re.match("(ensemble|bank_per_dim) must broadcast with the problem's fields", message)
     assert "(2,)" in message
     assert message.endswith("(3,)")
+
+
+def test_fields_of_an_ensemble_must_fit_each_other() -> None:
+    message = sentence(subsample, n_members=[1, 2], fraction=[0.1, 0.2, 0.3])
+    assert message == "fraction must broadcast with n_members of shape (2,), got shape (3,)"
+    message = sentence(bank, n_members=[1, 2], bank_per_dim=[5.0, 6.0, 7.0])
+    assert message == "bank_per_dim must broadcast with n_members of shape (2,), got shape (3,)"
+
+
+def test_times_must_fit_the_ensemble() -> None:
+    message = sentence(flow, times=[1.0, 2.0], ensemble=dt.Divide(THREE))
+    assert message.startswith("times must broadcast with ensemble of shape (3,)")
+    assert message.endswith("(2,)")
+
+
+@pytest.mark.parametrize("function", SUPPORT)
+def test_schemes_that_a_function_does_not_support(function: str) -> None:
+    """The message names those that it does."""
+    for name, kind in SCHEMES.items():
+        members = theory_schemes.ensemble(name, PROBLEM, 2)
+        if SUPPORT[function](kind):
+            assert as_ensemble(members, function) is members
+            continue
+        message = sentence(as_ensemble, ensemble=members, function=function)
+        known = [n.__name__ for n in SCHEMES.values() if SUPPORT[function](n)]
+        assert message.startswith(f"ensemble must be one of {', '.join(known)} for {function}")
+        assert message.endswith(f"got {members!r}")
+
+
+@pytest.mark.parametrize("call", [flow, stopping])
+def test_unsupported_schemes_are_refused_at_the_door(call: Callable[..., object]) -> None:
+    message = sentence(call, ensemble=dt.Bootstrap(3))
+    assert message.startswith("ensemble must be one of Ensemble, Divide, Subsample, FeatureBank")
+    assert message.endswith("got Bootstrap(3)")
+
+
+@pytest.mark.parametrize(
+    ("members", "spectrum", "words"),
+    [
+        (dt.FeatureBank(2, bank_per_dim=1.5), False,
+         "bank_per_dim must be at least the features of one member, got 1.5"),
+        (dt.FeatureBank(2, bank_per_dim=[5.0, 1.5]), False,
+         "bank_per_dim must be at least the features of one member, got 1.5 at index 1"),
+        (dt.FeatureBank(2, n_bank=4), True,
+         "n_bank must be at least the features of one member, got 4.0"),
+        (dt.FeatureBank(2, n_bank=50), False, "bank_per_dim must be given for a Problem"),
+        (dt.FeatureBank(2, bank_per_dim=50), True, "n_bank must be given for a SpectralProblem"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("call", ENSEMBLES)
+def test_a_bank_must_fit_the_problem(
+    call: Callable[..., object], members: Any, words: str, *, spectrum: bool
+) -> None:
+    problem = dt.SpectralProblem(**SPECTRUM) if spectrum else PROBLEM
+    assert sentence(call, problem=problem, ensemble=members).startswith(words)
+
+
+@pytest.mark.parametrize("sizes", [{}, {"bank_per_dim": 5.0, "n_bank": 5.0}])
+def test_a_bank_has_one_size(sizes: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match=r"^bank_per_dim must be given, or n_bank for a Spectral"):
+        dt.FeatureBank(2, **sizes)
+
+
+@pytest.mark.parametrize(
+    ("scheme", "options", "words"),
+    [
+        ("jackknife", {}, "scheme must be one of ensemble, divide, subsample, bootstrap, fea"),
+        ("subbag", {"fraction": 0.5}, "scheme must be one of ensemble, divide, subsample"),
+        ("subsample", {}, "fraction must be given for scheme 'subsample', got None"),
+        ("ensemble", {"fraction": 0.5}, "fraction must be left out for scheme 'ensemble', got 0.5"),
+        ("bootstrap", {"fraction": 0.5}, "fraction must be left out for scheme 'bootstrap'"),
+        ("subsample", {"fraction": 1.5}, "fraction must be in (0, 1], got 1.5"),
+        ("feature_bank", {}, "bank_per_dim must be given"),
+    ],
+)
+def test_ensembles_by_name(scheme: str, options: dict[str, float], words: str) -> None:
+    assert sentence(named_ensemble, scheme=scheme, n_members=2, **options).startswith(words)
 
 
 @pytest.mark.parametrize(
@@ -212,14 +355,20 @@ def test_members_must_fit_the_problem(call: Callable[..., object]) -> None:
     ],
 )
 def test_the_replica_route_says_what_it_cannot_do(fields: Any, name: str, shown: str) -> None:
-    message = sentence(dt.replica.psi_terms, problem=dt.Problem(**{"ridge": 0.1, **fields}))
-    assert message.startswith(f"{name} must ")
-    assert f"got {shown}" in message
+    for call in (replica_psi_terms, saddle_point):
+        message = sentence(call, problem=dt.Problem(**{"ridge": 0.1, **fields}))
+        assert message.startswith(f"{name} must ")
+        assert f"got {shown}" in message
+
+
+def test_a_saddle_point_is_that_of_one_point() -> None:
+    message = sentence(saddle_point, problem=dt.Problem(ridge=[0.1, 0.2]))
+    assert message == "problem must be a single point, got fields of shape (2,)"
 
 
 @pytest.mark.parametrize("printed", [[0], [15], ["one"], 3, [[1]]], ids=repr)
 def test_unknown_errata_are_named(printed: Any) -> None:
-    message = sentence(dt.replica.psi_terms, problem=PROBLEM, printed=printed)
+    message = sentence(replica_psi_terms, problem=PROBLEM, printed=printed)
     assert message.startswith("printed must ")
     assert message.endswith(f"got {printed!r}")
 

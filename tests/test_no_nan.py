@@ -1,7 +1,7 @@
-"""No NaN, nothing negative, parts that add up: over the whole declared domain.
+"""No NaN, nothing negative, parts that add up: over the whole declared domain, for every scheme.
 
-Each example is one problem, evaluated as scalars. Sizes, ridges and amplitudes are drawn over
-all the decades that `parameters` declares, with the limits (0, inf, P = N, P = D) drawn often.
+Sizes, ridges and amplitudes are drawn over all the decades that `parameters` declares, with the
+limits (0, inf, P = N, P = D) drawn often: as arrays, and (less often) as single points.
 """
 
 import math
@@ -15,21 +15,222 @@ from hypothesis import strategies as st
 
 import doubletrouble as dt
 from doubletrouble.activations import NAMES
-from doubletrouble.parameters import declarations
+from doubletrouble.parameters import FloatArray, declarations
+from tests.theory.schemes import ensemble, supported
 
 TINIEST = 5e-324
 SIZE, AMPLITUDE = declarations(dt.Problem)["samples_per_dim"], declarations(dt.Problem)["signal"]
 ROUNDING = 1e-12
 # sums of subnormal numbers are only exact to the spacing of those
 SUBNORMAL = 100 * TINIEST
+COUNT = 1000  # points of each activation
 
-Strategy = st.SearchStrategy[float]
+Rng = np.random.Generator
 
 
-def decades(low: float, high: float) -> Strategy:
+# --- points --------------------------------------------------------------------------------------
+
+
+def decades(rng: Rng, low: float, high: float, count: int) -> FloatArray:
     """Numbers from `low` to `high`, any order of magnitude as likely as another."""
-    exponents = st.floats(math.log10(low), math.log10(high))
-    return exponents.map(lambda e: min(max(10.0**e, low), high))
+    exponents = rng.uniform(math.log10(low), math.log10(high), count)
+    return np.asarray(np.clip(10.0**exponents, low, high))
+
+
+def mixed(rng: Rng, *kinds: FloatArray) -> FloatArray:
+    """Each number from one of several kinds."""
+    return np.asarray(np.choose(rng.integers(len(kinds), size=kinds[0].size), kinds))
+
+
+def random_sizes(rng: Rng, count: int) -> FloatArray:
+    near_one = 1 + rng.choice([-1, 1], count) * 10 ** rng.uniform(-16, -1, count)
+    special = rng.choice([SIZE.low, 0.5, 1.0, 2.0, SIZE.high], count)
+    typical, any_size = (
+        decades(rng, *ends, count) for ends in (SIZE.typical, (SIZE.low, SIZE.high))
+    )
+    return mixed(rng, special, near_one, typical, any_size)
+
+
+def random_ridges(rng: Rng, count: int) -> FloatArray:
+    special = rng.choice([0.0, math.inf, TINIEST, 1e308], count)
+    return mixed(rng, special, decades(rng, TINIEST, 1e308, count), decades(rng, 1e-8, 1e4, count))
+
+
+def random_amplitudes(rng: Rng, count: int) -> FloatArray:
+    special = rng.choice([0.0, 1.0, AMPLITUDE.high], count)
+    typical = rng.uniform(*AMPLITUDE.typical, count)
+    return mixed(rng, special, typical, decades(rng, TINIEST, AMPLITUDE.high, count))
+
+
+def random_members(rng: Rng, count: int) -> FloatArray:
+    special = rng.choice([1.0, 2.0, math.inf], count)
+    few, many = (rng.integers(1, most, count).astype(float) for most in (20, 10**9))
+    return mixed(rng, special, few, many)
+
+
+def random_shares(rng: Rng, count: int) -> FloatArray:
+    return mixed(rng, rng.choice([1.0, 0.5, 1e-50, 1 - 1e-12], count), rng.uniform(1e-9, 1, count))
+
+
+def random_problem(rng: Rng, activation: str, count: int = COUNT, *, mild: bool = False) -> Any:
+    """Some on the peak of one member, or of two that divide the data; some in the kernel limit.
+
+    With `mild`, sizes and amplitudes differ by 24 decades at most.
+    """
+    size, amplitude = random_sizes, random_amplitudes
+    if mild:
+
+        def size(rng: Rng, count: int) -> FloatArray:
+            near_one = 1 + rng.choice([-1, 1], count) * 10 ** rng.uniform(-16, -1, count)
+            special = rng.choice([0.5, 1.0, 2.0], count)
+            return mixed(rng, special, near_one, decades(rng, 1e-12, 1e12, count))
+
+        def amplitude(rng: Rng, count: int) -> FloatArray:
+            return mixed(rng, rng.choice([0.0, 1.0], count), decades(rng, 1e-12, 1e12, count))
+
+    samples = size(rng, count)
+    peaks = mixed(rng, samples, np.maximum(samples / 2, SIZE.low), np.full(count, math.inf))
+    names = ("signal", "noise", "nonlinear_signal", "test_noise")
+    powers: dict[str, Any] = {name: amplitude(rng, count) for name in names}
+    return dt.Problem(
+        features_per_dim=mixed(rng, size(rng, count), size(rng, count), peaks),
+        samples_per_dim=samples, ridge=random_ridges(rng, count), activation=activation, **powers,
+    )  # fmt: skip
+
+
+def random_spectrum(rng: Rng, count: int = 40) -> dt.SpectralProblem:
+    modes = int(rng.integers(1, 6))
+
+    def weights(size: int) -> FloatArray:
+        return mixed(rng, rng.choice([0.0, 1.0], size), decades(rng, 1e-30, 1e30, size))
+
+    def numbers() -> FloatArray:
+        few = rng.integers(1, 9, count).astype(float)
+        return mixed(rng, few, decades(rng, 1e-20, 1e20, count), np.full(count, float(modes)))
+
+    samples = numbers()
+    names = ("noise", "nonlinear_signal", "test_noise")
+    powers: dict[str, Any] = {name: random_amplitudes(rng, count) for name in names}
+    return dt.SpectralProblem(
+        eigenvalues=weights(modes), target_powers=weights(modes), tail=float(weights(1)[0]),
+        n_features=mixed(rng, numbers(), samples, np.full(count, math.inf)), n_samples=samples,
+        ridge=random_ridges(rng, count), **powers,
+    )  # fmt: skip
+
+
+def point(problem: Any, index: int) -> Any:
+    """One point of a problem of arrays."""
+    values = {name: getattr(problem, name) for name in declarations(problem)}
+    spectrum = ("eigenvalues", "target_powers", "tail")
+    return replace(problem, **{k: v[index] for k, v in values.items() if k not in spectrum})
+
+
+# --- properties ----------------------------------------------------------------------------------
+
+
+def assert_numbers(values: dict[str, Any]) -> None:
+    for name, value in values.items():
+        assert np.all(np.asarray(value) >= 0), name  # false for NaN
+
+
+def assert_adds_up(terms: dt.ErrorTerms[Any] | dt.AnovaTerms[Any]) -> None:
+    assert_numbers(terms.parts)
+    parts = np.stack(np.broadcast_arrays(*terms.parts.values()))
+    with np.errstate(over="ignore"):
+        assert_same(terms.total, parts.sum(axis=0, dtype=np.longdouble).astype(np.float64))
+
+
+def assert_same(a: Any, b: Any) -> None:
+    np.testing.assert_allclose(a, b, rtol=ROUNDING, atol=SUBNORMAL)
+
+
+def assert_at_most(a: Any, b: Any, name: str = "") -> None:
+    with np.errstate(over="ignore"):
+        assert np.all(np.asarray(a) <= np.asarray(b) * (1 + ROUNDING) + SUBNORMAL), name
+
+
+# --- the isotropic problem -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("activation", NAMES)
+def test_psi_terms_are_ordered_numbers(activation: str) -> None:
+    psi = dt.psi_terms(random_problem(np.random.default_rng(1), activation))
+    assert_numbers(asdict(psi))
+    assert_at_most(psi.psi2_divide, psi.psi1)
+    assert_at_most(psi.psi1, 1.0)
+    assert_at_most(psi.psi2_divide, psi.psi2_ensemble)
+    assert_at_most(psi.psi2_ensemble, psi.psi2_vanilla)
+    assert_at_most(psi.psi2_divide, psi.psi2_features)
+    assert_at_most(psi.psi3_ensemble, psi.psi3_vanilla)
+    assert_numbers({"ridge": dt.effective_ridge(random_problem(np.random.default_rng(2), "relu"))})
+
+
+@pytest.mark.parametrize("activation", NAMES)
+@pytest.mark.parametrize("name", supported())
+def test_errors_add_up(name: str, activation: str) -> None:
+    rng = np.random.default_rng(3)
+    problem = random_problem(rng, activation, COUNT // 2)
+    members = ensemble(
+        name, problem, random_members(rng, COUNT // 2), random_shares(rng, COUNT // 2)
+    )
+    error, split = dt.exact_error(problem, members), dt.anova(problem, members)
+    assert_adds_up(error)
+    assert_adds_up(split)
+    assert_same(split.total, error.total)
+    assert_numbers({"training": dt.training_error(problem, members)})
+
+
+@pytest.mark.parametrize("activation", NAMES)
+def test_more_members_never_hurt(activation: str) -> None:
+    rng = np.random.default_rng(4)
+    problem = random_problem(rng, activation)
+    few, many = np.sort([random_members(rng, COUNT), random_members(rng, COUNT)], axis=0)
+    before, after = dt.exact_error(problem, few), dt.exact_error(problem, many)
+    for name, value in after.parts.items():
+        assert_at_most(value, before.parts[name], name)
+    assert_at_most(after.total, before.total)
+    assert_at_most(dt.training_error(problem, many), dt.training_error(problem, few))
+
+
+# --- the optimum ---------------------------------------------------------------------------------
+
+OTHERS = (0.0, 1e-50, 1e-8, 1e-3, 0.1, 1.0, 10.0, 1e4, 1e12, 1e100, math.inf)
+
+
+@pytest.mark.parametrize("name", supported("optimal_ridge"))
+@pytest.mark.parametrize("activation", ["relu", "tanh", "linear", "abs"])
+def test_no_other_ridge_is_better(activation: str, name: str) -> None:
+    rng = np.random.default_rng(5)
+    count = 150
+    problem = random_problem(rng, activation, count, mild=True)
+    members = ensemble(name, problem, random_members(rng, count), random_shares(rng, count))
+    best = dt.optimal_ridge(problem, members)
+    assert_numbers({"ridge": best.ridge})
+    assert_adds_up(best.error)
+    assert best.error == dt.exact_error(replace(problem, ridge=best.ridge), members)
+    ridge = np.asarray(best.ridge)
+    for other in (*OTHERS, problem.ridge, ridge * 0.9, ridge * 1.1):
+        tried = dt.exact_error(replace(problem, ridge=other), members)
+        assert_at_most(best.error.total, tried.total)
+
+
+# --- measured spectra ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", supported())
+@pytest.mark.parametrize("seed", range(12))
+def test_spectra_add_up(seed: int, name: str) -> None:
+    rng = np.random.default_rng([6, seed])
+    problem = random_spectrum(rng)
+    members = ensemble(name, problem, random_members(rng, 40), random_shares(rng, 40))
+    error, split = dt.exact_error(problem, members), dt.anova(problem, members)
+    assert_adds_up(error)
+    assert_adds_up(split)
+    assert_same(split.total, error.total)
+    assert_numbers({"training": dt.training_error(problem, members)})
+
+
+# --- single points -------------------------------------------------------------------------------
 
 
 def settings_for(examples: int) -> settings:
@@ -39,179 +240,27 @@ def settings_for(examples: int) -> settings:
     )  # fmt: skip
 
 
-near_one = st.builds(lambda e, s: 1 + s * 10.0**e, st.floats(-16, -1), st.sampled_from((-1, 1)))
-sizes = st.one_of(
-    st.sampled_from((SIZE.low, 0.5, 1.0, 2.0, SIZE.high)),
-    near_one,
-    decades(*SIZE.typical),
-    decades(SIZE.low, SIZE.high),
-)
-ridges = st.one_of(
-    st.sampled_from((0.0, math.inf, TINIEST, 1e308)), decades(TINIEST, 1e308), decades(1e-8, 1e4)
-)
-amplitudes = st.one_of(
-    st.sampled_from((0.0, 1.0, AMPLITUDE.high)),
-    st.floats(*AMPLITUDE.typical),
-    decades(TINIEST, AMPLITUDE.high),
-)
-members = st.one_of(
-    st.sampled_from((1.0, 2.0, math.inf)),
-    st.integers(1, 20).map(float),
-    st.integers(1, 10**9).map(float),
-)
-schemes = st.sampled_from(("ensemble", "divide"))
-
-
-@st.composite
-def problems(
-    draw: st.DrawFn, sizes: Strategy = sizes, amplitudes: Strategy = amplitudes
-) -> dt.Problem:
-    samples = draw(sizes)
-    # on the peak of one member, or of two that divide the data; the kernel limit; or anywhere
-    peaks = st.sampled_from((samples, max(samples / 2, SIZE.low), math.inf))
-    features = draw(st.one_of(sizes, sizes, peaks))
-    fields: dict[str, Any] = {
-        name: draw(amplitudes) for name in ("signal", "noise", "nonlinear_signal", "test_noise")
-    }
-    return dt.Problem(
-        features_per_dim=features, samples_per_dim=samples, ridge=draw(ridges),
-        activation=draw(st.sampled_from(NAMES)), **fields,
-    )  # fmt: skip
-
-
-@st.composite
-def spectra(draw: st.DrawFn) -> dt.SpectralProblem:
-    count = draw(st.integers(1, 5))
-    weights = st.one_of(st.sampled_from((0.0, 1.0)), decades(1e-30, 1e30))
-    numbers = st.one_of(st.integers(1, 8).map(float), decades(1e-20, 1e20), st.just(float(count)))
-    samples = draw(numbers)
-    return dt.SpectralProblem(
-        eigenvalues=draw(st.lists(weights, min_size=count, max_size=count)),
-        target_powers=draw(st.lists(weights, min_size=count, max_size=count)),
-        tail=draw(weights),
-        n_features=draw(st.one_of(numbers, st.just(samples), st.just(math.inf))),
-        n_samples=samples, ridge=draw(ridges),
-        **{name: draw(amplitudes) for name in ("noise", "nonlinear_signal", "test_noise")},
-    )  # fmt: skip
-
-
-def assert_numbers(values: dict[str, Any]) -> None:
-    for name, value in values.items():
-        assert type(value) is float, name
-        assert value >= 0, name  # false for NaN
-
-
-def assert_adds_up(terms: dt.ErrorTerms | dt.AnovaTerms) -> None:
-    parts = asdict(terms)
-    assert_numbers(parts)
-    total = float(np.asarray(terms.total))
-    try:
-        expected = math.fsum(parts.values())
-    except OverflowError:
-        expected = math.inf
-    assert same(total, expected)
-
-
-def same(a: float, b: float) -> bool:
-    return a == b or abs(a - b) <= ROUNDING * abs(b) + SUBNORMAL
-
-
-def number(value: Any) -> float:
-    assert type(value) is float
-    return value
-
-
-# --- the isotropic problem: 3 × 3500 examples ----------------------------------------------------
-
-
-@settings_for(3500)
-@given(problems())
-def test_psi_terms_are_ordered_numbers(problem: dt.Problem) -> None:
-    psi = dt.psi_terms(problem)
-    assert_numbers(asdict(psi))
-    overlap, square, shared = (number(v) for v in (psi.psi1, psi.psi2_divide, psi.psi2_ensemble))
-    assert square <= overlap * (1 + ROUNDING)
-    assert overlap <= 1
-    assert square <= shared <= number(psi.psi2_vanilla)
-    assert square <= number(psi.psi2_features)
-    assert number(psi.psi3_ensemble) <= number(psi.psi3_vanilla)
-
-
-@settings_for(3500)
-@given(problems(), members, schemes)
-def test_errors_add_up(problem: dt.Problem, n_members: float, scheme: str) -> None:
-    error = dt.exact_error(problem, n_members, scheme)
-    assert_adds_up(error)
-    assert_numbers({"training": dt.training_error(problem, n_members, scheme)})
-    split, single = dt.anova(problem), dt.exact_error(problem)
-    assert_adds_up(split)
-    assert same(number(split.total), number(single.total))
-
-
-@settings_for(3500)
-@given(problems(), members, members)
-def test_more_members_never_hurt(problem: dt.Problem, one: float, other: float) -> None:
-    few, many = sorted((one, other))
-    before, after = dt.exact_error(problem, few), dt.exact_error(problem, many)
-    for name, value in asdict(after).items():
-        assert value <= getattr(before, name) * (1 + ROUNDING) + SUBNORMAL, name
-    assert number(after.total) <= number(before.total) * (1 + ROUNDING) + SUBNORMAL
-    fit, better = dt.training_error(problem, few), dt.training_error(problem, many)
-    assert number(better) <= number(fit) * (1 + ROUNDING) + SUBNORMAL
-
-
-# --- the optimum ---------------------------------------------------------------------------------
-
-WIDE = decades(1e-12, 1e12)
-OTHERS = (0.0, 1e-50, 1e-8, 1e-3, 0.1, 1.0, 10.0, 1e4, 1e12, 1e100, math.inf)
-
-
 @settings_for(300)
 @given(
-    problems(
-        sizes=st.one_of(st.sampled_from((0.5, 1.0, 2.0)), near_one, WIDE),
-        amplitudes=st.one_of(st.sampled_from((0.0, 1.0)), WIDE),
-    ),
-    members,
-    schemes,
+    st.sampled_from(supported()), st.sampled_from(NAMES), st.integers(0, 99), st.integers(0, 2**20)
 )
-def test_no_other_ridge_is_better(problem: dt.Problem, n_members: float, scheme: str) -> None:
-    best = dt.optimal_ridge(problem, n_members, scheme)
-    assert_numbers({"ridge": best.ridge})
-    assert_adds_up(best.error)
-    assert best.error == dt.exact_error(replace(problem, ridge=best.ridge), n_members, scheme)
-    least = number(best.error.total)
-    for ridge in (
-        *OTHERS,
-        problem.ridge,
-        np.multiply(best.ridge, 0.9),
-        np.multiply(best.ridge, 1.1),
-    ):
-        other = dt.exact_error(replace(problem, ridge=ridge), n_members, scheme)
-        assert least <= number(other.total) * (1 + ROUNDING)
+def test_single_points_are_floats(name: str, activation: str, index: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    problem = point(random_problem(rng, activation, 100), index)
+    share, count = float(random_shares(rng, 1)[0]), float(random_members(rng, 1)[0])
+    members = ensemble(name, problem, count, share)
+    for terms in (dt.exact_error(problem, members), dt.anova(problem, members)):
+        assert all(type(value) is float for value in terms.parts.values())
+        assert_adds_up(terms)
+    assert type(dt.training_error(problem, members)) is float
 
 
-# --- measured spectra ----------------------------------------------------------------------------
-
-
-@settings_for(500)
-@given(spectra(), members, schemes)
-def test_spectra_add_up(problem: dt.SpectralProblem, n_members: float, scheme: str) -> None:
-    assert_adds_up(dt.exact_error(problem, n_members, scheme))
-    assert_numbers({"training": dt.training_error(problem, n_members, scheme)})
-    split, single = dt.anova(problem), dt.exact_error(problem)
-    assert_adds_up(split)
-    assert same(number(split.total), number(single.total))
-    more = dt.exact_error(problem, n_members)
-    assert number(more.total) <= number(single.total) * (1 + ROUNDING) + SUBNORMAL
-
-
-# --- arrays --------------------------------------------------------------------------------------
+# --- a grid of limits ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("activation", NAMES)
-@pytest.mark.parametrize("scheme", ["ensemble", "divide"])
-def test_a_grid_of_all_limits(activation: str, scheme: str) -> None:
+@pytest.mark.parametrize("name", supported())
+def test_a_grid_of_all_limits(activation: str, name: str) -> None:
     edges = np.array([1e-50, 0.5, 1.0, 2.0, 1e50])
     grid = dt.Problem(
         features_per_dim=np.append(edges, math.inf).reshape(-1, 1, 1, 1),
@@ -220,8 +269,9 @@ def test_a_grid_of_all_limits(activation: str, scheme: str) -> None:
         signal=[0.0, 0.0, 1.0, 1.0, 1e150], noise=[0.0, 1.0, 0.0, 1.0, 1e150],
         nonlinear_signal=[1.0, 0.0, 0.0, 1.0, 1e150], activation=activation,
     )  # fmt: skip
-    for n_members in (1, 2, math.inf):
-        terms = asdict(dt.exact_error(grid, n_members, scheme))
-        for values in (*terms.values(), dt.training_error(grid, n_members, scheme)):
-            assert np.shape(values) == grid.shape
-            assert np.all(values >= 0)
+    for count in (1, 2, math.inf):
+        members = ensemble(name, grid, count, 0.5)
+        values = dt.exact_error(grid, members).parts
+        values["training"] = dt.training_error(grid, members)
+        assert_numbers(values)
+        assert {np.shape(value) for value in values.values()} == {grid.shape}

@@ -14,13 +14,17 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", README, flags=re.DOTALL)
 
 
-def test_the_opening_lines_print_what_is_shown() -> None:
-    code, shown = blocks("python")[0], blocks("text")[0]
-    assert len(code.strip().splitlines()) <= 10
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
-        exec(compile(code, "README.md", "exec"), {})
-    assert printed.getvalue() == shown
+def test_blocks_print_what_is_shown_below_them() -> None:
+    pairs = re.findall(r"```python\n([^`]*)```\n\n```text\n([^`]*)```", README)
+    assert len(pairs) == 2
+    assert len(pairs[0][0].strip().splitlines()) <= 10
+    namespace: dict[str, object] = {}
+    exec("import numpy as np\nimport doubletrouble as dt", namespace)
+    for code, shown in pairs:
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(compile(code, "README.md", "exec"), namespace)
+        assert printed.getvalue() == shown
 
 
 def test_every_block_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,115 +1,89 @@
-"""Results: parts that add up, and a table a person can read."""
+"""Results: parts that add up, tables a person can read, estimates that know their draws."""
 
 import math
-from dataclasses import FrozenInstanceError, asdict, fields
+import pickle
+from dataclasses import FrozenInstanceError, fields
 from typing import Any
 
 import numpy as np
 import pytest
 
 import doubletrouble as dt
+from doubletrouble.results import _with_error
 
 TERMS = dt.ErrorTerms(noise=1.0, initialization=0.5, sampling=0.25, bias=0.25, bayes=0.0)
 SPLIT = dt.AnovaTerms(
     bias=0.25, initialization=0.125, sampling=0.25, initialization_sampling=0.375,
     noise_sampling=0.5, noise_initialization_sampling=0.5, bayes=0.0,
 )  # fmt: skip
+CURVE = dt.exact_error(dt.Problem(features_per_dim=np.geomspace(0.1, 10, 30)), 10)
+
+
+ERROR_TERMS: Any = dt.ErrorTerms
+
+# --- errors by cause -----------------------------------------------------------------------------
 
 
 def test_parts_are_the_documented_ones() -> None:
-    assert [f.name for f in fields(dt.ErrorTerms)] == [
-        "noise", "initialization", "sampling", "bias", "bayes",
-    ]  # fmt: skip
-    assert [f.name for f in fields(dt.AnovaTerms)] == [
+    assert dt.ErrorTerms.names() == (
+        "noise", "initialization", "sampling", "bias", "bayes", "resampling",
+    )  # fmt: skip
+    assert dt.AnovaTerms.names() == (
         "bias", "initialization", "sampling", "initialization_sampling", "noise_sampling",
-        "noise_initialization_sampling", "bayes",
-    ]  # fmt: skip
+        "noise_initialization_sampling", "bayes", "resampling",
+    )  # fmt: skip
     assert [f.name for f in fields(dt.PsiTerms)] == [
         "psi1", "psi2_vanilla", "psi3_vanilla", "psi2_ensemble", "psi3_ensemble", "psi2_divide",
         "psi2_features",
     ]  # fmt: skip
-    assert [f.name for f in fields(dt.OptimalRidge)] == ["ridge", "error"]
 
 
 @pytest.mark.parametrize("terms", [TERMS, SPLIT], ids=["error", "anova"])
-def test_total_is_the_sum_of_all_parts(terms: dt.ErrorTerms | dt.AnovaTerms) -> None:
-    assert terms.total == 2.0
+def test_total_is_the_sum_of_all_parts(terms: Any) -> None:
+    assert terms.total == sum(terms.parts.values()) == 2.0
     assert type(terms.total) is float
+
+
+def test_resampling_is_a_part_where_members_resample() -> None:
+    assert "resampling" not in TERMS.parts
+    assert TERMS.resampling == 0.0
+    bag = dt.exact_error(dt.Problem(), dt.Subsample(3, fraction=0.5))
+    assert bag.parts["resampling"] == bag.resampling > 0
 
 
 def test_total_of_arrays_keeps_their_shape() -> None:
     ones = np.ones((2, 3))
-    terms = dt.ErrorTerms(noise=ones, initialization=ones, sampling=0.5, bias=2 * ones, bayes=0.0)
+    terms: Any = dt.ErrorTerms(
+        noise=ones, initialization=ones, sampling=0.5, bias=2 * ones, bayes=0.0
+    )
     assert np.array_equal(terms.total, np.full((2, 3), 4.5))
+    assert terms.shape == (2, 3)
 
 
 def test_total_overflows_to_inf_without_a_warning() -> None:
     big = np.array([1e308])
-    terms = dt.ErrorTerms(noise=big, initialization=big, sampling=0.0, bias=0.0, bayes=0.0)
+    terms: Any = dt.ErrorTerms(noise=big, initialization=big, sampling=0.0, bias=0.0, bayes=0.0)
     assert np.array_equal(terms.total, [math.inf])
     peak = dt.exact_error(dt.Problem(features_per_dim=1.0, samples_per_dim=1.0, ridge=0.0))
     assert (peak.noise, peak.total) == (math.inf, math.inf)
-    assert math.isfinite(float(peak.bias + peak.sampling))
-
-
-def test_table_of_numbers() -> None:
-    assert str(TERMS) == "\n".join(
-        [
-            "noise                         1   50.0%",
-            "initialization              0.5   25.0%",
-            "sampling                   0.25   12.5%",
-            "bias                       0.25   12.5%",
-            "bayes                         0    0.0%",
-            "total                         2",
-        ]
-    )
-
-
-def test_interactions_read_as_products() -> None:
-    lines = str(SPLIT).splitlines()
-    assert [line.split("  ")[0] for line in lines] == [
-        "bias", "initialization", "sampling", "initialization × sampling", "noise × sampling",
-        "noise × initialization × sampling", "bayes", "total",
-    ]  # fmt: skip
-    assert lines[3].split()[-2:] == ["0.375", "18.8%"]
-    assert len({len(line) for line in lines[:-1]}) == 1  # the columns line up
-
-
-def test_shares_of_a_table_add_up() -> None:
-    error = dt.exact_error(dt.Problem(test_noise=0.5), n_members=3)
-    shares = [float(line.split()[-1].rstrip("%")) for line in str(error).splitlines()[:-1]]
-    assert sum(shares) == pytest.approx(100.0, abs=0.3)  # five shares rounded to 0.1
-
-
-@pytest.mark.parametrize("noise", [0.0, math.inf])
-def test_no_shares_of_nothing_or_of_infinity(noise: float) -> None:
-    terms = dt.ErrorTerms(noise=noise, initialization=0.0, sampling=0.0, bias=0.0, bayes=0.0)
-    text = str(terms)
-    assert "%" not in text
-    assert "nan" not in text
-    assert text.splitlines()[-1].split() == ["total", f"{noise:g}"]
-
-
-def test_arrays_print_as_their_repr() -> None:
-    terms = dt.exact_error(dt.Problem(ridge=[0.1, 0.2]))
-    assert str(terms) == repr(terms)
-    assert str(terms).startswith("ErrorTerms(noise=array([")
+    assert math.isfinite(peak.bias + peak.sampling)
 
 
 def test_results_are_frozen_and_named() -> None:
     with pytest.raises(FrozenInstanceError):
         TERMS.noise = 2.0  # type: ignore[misc]
     with pytest.raises(TypeError):
-        dt.ErrorTerms(1.0, 0.5, 0.25, 0.25, 0.0)  # type: ignore[call-arg]
+        ERROR_TERMS(1.0, 0.5, 0.25, 0.25, 0.0)
+    assert pickle.loads(pickle.dumps(TERMS)) == TERMS
 
 
 def test_scalars_in_python_floats_out() -> None:
     problem = dt.Problem(ridge=0.1)
     best = dt.optimal_ridge(problem)
     values = [
-        *asdict(dt.exact_error(problem)).values(), *asdict(dt.anova(problem)).values(),
-        *asdict(dt.psi_terms(problem)).values(), *asdict(best.error).values(),
-        dt.training_error(problem), best.ridge, best.error.total,
+        *dt.exact_error(problem).parts.values(), *dt.anova(problem).parts.values(),
+        *vars(dt.psi_terms(problem)).values(), *best.error.parts.values(),
+        dt.training_error(problem), best.ridge, best.error.total, dt.effective_ridge(problem),
     ]  # fmt: skip
     assert {type(value) for value in values} == {float}
 
@@ -118,15 +92,207 @@ def test_arrays_in_arrays_out() -> None:
     problem = dt.Problem(ridge=[[0.1], [0.2]], noise=[0.0, 1.0, 2.0])
     best = dt.optimal_ridge(problem)
     results: list[Any] = [dt.exact_error(problem), dt.anova(problem), best.error]
-    values = [value for terms in results for value in asdict(terms).values()]
-    assert {np.shape(value) for value in [*values, dt.training_error(problem), best.ridge]} == {
-        (2, 3)
-    }
+    values = [value for terms in results for value in terms.parts.values()]
+    shapes = {np.shape(value) for value in [*values, dt.training_error(problem), best.ridge]}
+    assert shapes == {(2, 3)}
 
 
-def test_each_point_of_an_array_is_the_scalar_result() -> None:
-    ridges = [0.0, 1e-3, 10.0, math.inf]
-    many = asdict(dt.exact_error(dt.Problem(ridge=ridges), n_members=2, scheme="divide"))
-    for i, ridge in enumerate(ridges):
-        one = asdict(dt.exact_error(dt.Problem(ridge=ridge), n_members=2, scheme="divide"))
-        assert {name: values[i] for name, values in many.items()} == pytest.approx(one, rel=1e-14)
+# --- shown ---------------------------------------------------------------------------------------
+
+
+def test_table_of_numbers() -> None:
+    assert [line.split() for line in str(TERMS).splitlines()] == [
+        ["noise", "1", "50.0%"],
+        ["initialization", "0.5", "25.0%"],
+        ["sampling", "0.25", "12.5%"],
+        ["bias", "0.25", "12.5%"],
+        ["bayes", "0", "0.0%"],
+        ["total", "2"],
+    ]
+    assert len({len(line) for line in str(TERMS).splitlines()[:-1]}) == 1  # the columns line up
+
+
+def test_interactions_read_as_products() -> None:
+    lines = str(SPLIT).splitlines()
+    assert [line.split("  ")[0] for line in lines] == [
+        "bias", "initialization", "sampling", "initialization × sampling", "noise × sampling",
+        "noise × initialization × sampling", "bayes", "total",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("noise", [0.0, math.inf])
+def test_no_shares_of_nothing_or_of_infinity(noise: float) -> None:
+    terms = dt.ErrorTerms(noise=noise, initialization=0.0, sampling=0.0, bias=0.0, bayes=0.0)
+    assert "%" not in str(terms)
+    assert "nan" not in str(terms)
+    assert str(terms).splitlines()[-1].split() == ["total", f"{noise:g}"]
+
+
+def test_a_curve_prints_its_first_and_last_rows() -> None:
+    head, *rows, count = str(CURVE).splitlines()
+    assert head.split() == ["features_per_dim", *CURVE.parts, "total"]
+    assert len(rows) == 13
+    assert rows[6].split() == ["…"] * 7
+    assert float(rows[0].split()[0]) == pytest.approx(0.1)
+    assert float(rows[-1].split()[0]) == pytest.approx(10.0)
+    assert float(rows[-1].split()[-1]) == pytest.approx(float(CURVE.total[-1]), rel=1e-5)
+    assert count == "30 points"
+
+
+def test_a_short_curve_prints_every_row() -> None:
+    terms = dt.exact_error(dt.Problem(ridge=[0.1, 0.2]), [[1], [5]])
+    head, *rows = str(terms).splitlines()
+    assert head.split()[:2] == ["ridge", "n_members"]
+    assert [row.split()[:2] for row in rows] == [
+        ["0.1", "1"], ["0.2", "1"], ["0.1", "5"], ["0.2", "5"],
+    ]  # fmt: skip
+
+
+def test_notebooks_get_a_table() -> None:
+    page = CURVE._repr_html_()
+    assert page.startswith("<table>")
+    assert page.count("<tr>") == 1 + 13
+    assert "<th>features_per_dim</th>" in page
+    assert "30 points" in page
+    assert "<td>50.0%</td>" in TERMS._repr_html_()
+
+
+def test_a_frame_has_a_row_for_each_point() -> None:
+    frame = dt.exact_error(
+        dt.Problem(ridge=[0.1, 0.2]), dt.Subsample([[1], [5]], fraction=0.5)
+    ).to_frame()
+    assert list(frame.columns) == [
+        "ridge", "n_members", "noise", "initialization", "sampling", "bias", "bayes",
+        "resampling", "total",
+    ]  # fmt: skip
+    assert len(frame) == 4
+    assert len(TERMS.to_frame()) == 1
+    assert CURVE.to_frame()["total"].to_numpy() == pytest.approx(CURVE.total)
+
+
+@pytest.mark.parametrize("terms", [TERMS, SPLIT, CURVE], ids=["bars", "anova", "curve"])
+def test_every_result_can_be_drawn(terms: Any) -> None:
+    axes = terms.plot()
+    shown = [text.get_text() for text in (axes.get_yticklabels() or [])]
+    legend = axes.get_legend()
+    shown += [text.get_text() for text in legend.get_texts()] if legend else []
+    assert any("total" in label for label in shown)
+    assert terms.plot(axes) is axes
+
+
+def test_a_surface_is_not_plotted() -> None:
+    with pytest.raises(ValueError, match=r"one varying parameter, got shape \(2, 2\)"):
+        dt.exact_error(dt.Problem(ridge=[0.1, 0.2]), [[1], [5]]).plot()
+
+
+def test_optimal_ridge_and_stopping_time_print_well() -> None:
+    problem = dt.Problem(features_per_dim=1.0, ridge=0.0, noise=0.5)
+    best = dt.optimal_ridge(problem)
+    assert str(best).splitlines()[0] == f"best ridge: {best.ridge:.6g}"
+    found = str(dt.best_stopping_time(problem)).splitlines()
+    assert found[0].startswith("best time to stop: 1.5")
+    assert found[-1].startswith("instead: 0.790")
+    curve = str(dt.optimal_ridge(dt.Problem(noise=[0.5, 1.0])))
+    assert curve.splitlines()[0].split()[:2] == ["ridge", "noise"]
+
+
+def test_what_a_design_does_not_identify_raises_its_reason() -> None:
+    terms: Any = dt.ErrorTerms.identified(
+        {"bias": 0.5, "sampling": 0.25}, missing={"noise": "noise needs 2 draws"},
+        includes={"sampling": "label noise"},
+    )  # fmt: skip
+    assert terms.total == 0.75
+    assert "sampling + label noise" in str(terms)
+    with pytest.raises(ValueError, match="noise needs 2 draws"):
+        _ = terms.noise
+    with pytest.raises(AttributeError, match="nonsense"):
+        _ = terms.nonsense
+
+
+# --- estimates -----------------------------------------------------------------------------------
+
+# two columns that move together
+RNG = np.random.default_rng(0)
+DRAWS = RNG.normal(1.0, 0.5, (40, 2)) + RNG.normal(0.0, 3.0, (40, 1))
+
+
+def test_an_estimate_is_a_number_with_an_error() -> None:
+    e = dt.Estimate.of(np.array([1.0, 2.0, 3.0]))
+    assert (float(e), e.n_draws) == (2.0, 3)
+    assert e.standard_error == pytest.approx(3**-0.5)
+    low, high = e.confidence_interval(0.95)
+    assert (low, high) == (e.confidence_interval().low, e.confidence_interval().high)
+    assert high - 2 == pytest.approx(4.302652729911275 * e.standard_error)
+    with pytest.raises(ValueError, match=r"level must be in \(0, 1\), got 1"):
+        e.confidence_interval(1)
+    with pytest.raises(TypeError, match=r"must be one number, got shape \(2,\)"):
+        float(dt.Estimate.of(DRAWS))
+
+
+@pytest.mark.parametrize(("value", "error", "spec", "text"), [
+    (1.2342, 0.0432, ".3g", "1.23 ± 0.04"),
+    (1.2342, 0.0432, "", "1.234 ± 0.043"),
+    (3453.12, 183.0, "", "3450 ± 180"),
+    (3453.12, 183.0, ".2g", "3500 ± 200"),
+    (0.000123456, 0.0000032, "", "0.0001235 ± 0.0000032"),
+    (0.0000123456, 0.0000032, "", "(1.23 ± 0.32)e-05"),
+    (2.5e9, 3.1e7, "", "(2.500 ± 0.031)e+09"),
+    (-0.5, 0.21, "", "-0.50 ± 0.21"),
+    (0.2, 30.0, "", "0 ± 30"),
+    (123456.0, 0.012, ".3g", "123456.00 ± 0.01"),
+    (1.0, math.inf, "", "1 ± inf"),
+    (1.5, 0.0, "", "1.5 ± 0"),
+    (1.25, 0.5, ".1f", "1.2 ± 0.5"),
+])  # fmt: skip
+def test_value_and_error_have_matching_digits(
+    value: float, error: float, spec: str, text: str
+) -> None:
+    assert _with_error(value, error, spec) == text
+    assert format(dt.Estimate(value=value, standard_error=error, n_draws=9), spec) == text
+
+
+def test_estimates_from_the_same_draws_are_paired() -> None:
+    a, b = (dt.Estimate.of(column, key="run") for column in DRAWS.T)
+    paired = a - b
+    draws = DRAWS[:, 0] - DRAWS[:, 1]
+    assert paired.standard_error == pytest.approx(draws.std(ddof=1) / 40**0.5)
+    assert (a - a).standard_error == 0.0
+    assert (a - b + b).standard_error == pytest.approx(a.standard_error)
+    assert (2 * a - a / 2).standard_error == pytest.approx(1.5 * a.standard_error)
+    ratio = a / b  # to first order
+    linear = DRAWS[:, 0] / b.value - a.value * DRAWS[:, 1] / b.value**2
+    assert ratio.standard_error == pytest.approx(linear.std(ddof=1) / 40**0.5)
+
+
+def test_estimates_from_different_draws_are_independent() -> None:
+    a, b = (dt.Estimate.of(column, key=key) for column, key in zip(DRAWS.T, "ab", strict=True))
+    apart = a - b
+    assert apart.standard_error == pytest.approx(math.hypot(a.standard_error, b.standard_error))
+    assert apart.n_draws > 40  # Welch's degrees of freedom
+    paired = dt.Estimate.of(DRAWS[:, 0], key=1) - dt.Estimate.of(DRAWS[:, 1], key=1)
+    assert apart.standard_error > 3 * paired.standard_error  # the control
+
+
+def test_arithmetic_with_numbers_and_arrays() -> None:
+    e = dt.Estimate.of(DRAWS)
+    assert (1 - e).value == pytest.approx(1 - e.value)
+    factors = np.array([2.0, 3.0])
+    assert (factors * e).standard_error == pytest.approx(factors * e.standard_error)
+    assert (-e).value == pytest.approx(-e.value)
+    with pytest.raises(TypeError, match="number or an Estimate"):
+        _ = e + "one"
+
+
+def test_terms_of_estimates_have_a_paired_total() -> None:
+    a, b = (dt.Estimate.of(column, key="run") for column in DRAWS.T)
+    terms = dt.ErrorTerms(noise=a, initialization=b, sampling=0 * a, bias=b, bayes=0 * b)
+    assert terms.total.standard_error == pytest.approx((a + b + b).standard_error)
+    assert "±" in str(terms)
+    assert {"noise_standard_error", "total_standard_error"} <= set(terms.to_frame().columns)
+    terms.plot()
+
+
+def test_rejects_confidence_levels_of_estimates_with_one_draw() -> None:
+    one = dt.Estimate.of(np.array([1.0]))
+    assert one.standard_error == math.inf
+    assert one.confidence_interval() == (-math.inf, math.inf)

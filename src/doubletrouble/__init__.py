@@ -2,155 +2,181 @@
 
 >>> import doubletrouble as dt
 >>> problem = dt.Problem(features_per_dim=2.0, samples_per_dim=1.0, ridge=1e-5)
->>> round(dt.exact_error(problem, n_members=10).total, 6)
+>>> round(dt.exact_error(problem, 10).total, 6)
 0.87171
+
+Names are imported when they are first used, so that `import doubletrouble` takes milliseconds.
 """
 
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from doubletrouble._version import __version__
-from doubletrouble.activations import Activation, activation
-from doubletrouble.advice.advise import advise
-from doubletrouble.advice.result import Advice
-from doubletrouble.clock import time_from, time_to
-from doubletrouble.data.dataset import Data
-from doubletrouble.data.load import load_data
-from doubletrouble.decomposition.predictions import decompose_predictions
-from doubletrouble.errors import (
-    ConvergenceError,
-    DivergenceError,
-    DoubleTroubleError,
-    FitError,
-    MissingExtraError,
-    require,
-)
-from doubletrouble.learners.generator import GeneratorSource
-from doubletrouble.learners.plan import plan_repeats
-from doubletrouble.learners.pool import PoolSource
-from doubletrouble.problems import Learner, Problem, SpectralProblem
-from doubletrouble.results import (
-    AnovaTerms,
-    Committee,
-    ErrorTerms,
-    Estimate,
-    OptimalRidge,
-    PsiTerms,
-    ResampledErrorTerms,
-    StoppingTime,
-)
-from doubletrouble.ridge import ridge_from, ridge_to
-from doubletrouble.simulation.committee import simulate_committee
-from doubletrouble.simulation.simulate import simulate
-from doubletrouble.sweep.grid import Sweep
-from doubletrouble.theory import replica
-from doubletrouble.theory.committee import committee
-from doubletrouble.theory.error import anova, exact_error
-from doubletrouble.theory.filters import Filter
-from doubletrouble.theory.flow import gradient_flow
-from doubletrouble.theory.optimum import optimal_ridge
-from doubletrouble.theory.pair import pair_error, pair_terms
-from doubletrouble.theory.psi import psi_terms
-from doubletrouble.theory.stopping import best_stopping_time
-from doubletrouble.theory.training import training_error
-
-__all__ = [
-    "Activation",
-    "Advice",
-    "AnovaTerms",
-    "Committee",
-    "ConvergenceError",
-    "Data",
-    "DivergenceError",
-    "DoubleTroubleError",
-    "ErrorTerms",
-    "Estimate",
-    "Filter",
-    "FitError",
-    "GeneratorSource",
-    "Learner",
-    "MissingExtraError",
-    "OptimalRidge",
-    "PoolSource",
-    "Problem",
-    "PsiTerms",
-    "RandomFeatures",
-    "RandomFeaturesClassifier",
-    "RandomFeaturesRidge",
-    "ResampledErrorTerms",
-    "SpectralProblem",
-    "StoppingTime",
-    "Sweep",
-    "__version__",
-    "activation",
-    "advise",
-    "anova",
-    "best_stopping_time",
-    "committee",
-    "decompose",
-    "decompose_predictions",
-    "exact_error",
-    "gradient_flow",
-    "lazy_curve",
-    "lazy_split",
-    "load_data",
-    "optimal_ridge",
-    "pair_error",
-    "pair_terms",
-    "plan_repeats",
-    "psi_terms",
-    "replica",
-    "ridge_from",
-    "ridge_to",
-    "simulate",
-    "simulate_committee",
-    "time_from",
-    "time_to",
-    "train_lazy",
-    "training_error",
-]
-
-_LATER = {
-    "RandomFeatures": ("doubletrouble.estimators.transformer", "sklearn", "estimators"),
-    "RandomFeaturesClassifier": ("doubletrouble.estimators.classifier", "sklearn", "estimators"),
-    "RandomFeaturesRidge": ("doubletrouble.estimators.regressor", "sklearn", "estimators"),
-    "decompose": ("doubletrouble.learners.decompose", "sqlite3", ""),
-    "lazy_curve": ("doubletrouble.sweep.lazy", "torch", "networks"),
-    "lazy_split": ("doubletrouble.networks.split", "torch", "networks"),
-    "train_lazy": ("doubletrouble.networks.train", "torch", "networks"),
-}
-"""Names imported when they are first used, since what they need takes a second; and its extra."""
+from doubletrouble._version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from doubletrouble.estimators.classifier import RandomFeaturesClassifier
-    from doubletrouble.estimators.regressor import RandomFeaturesRidge
-    from doubletrouble.estimators.transformer import RandomFeatures
-    from doubletrouble.learners.decompose import decompose
-    from doubletrouble.networks.split import lazy_split
-    from doubletrouble.networks.train import train_lazy
-    from doubletrouble.sweep.lazy import lazy_curve
+    from doubletrouble import replica as replica
+    from doubletrouble.activations import Activation as Activation
+    from doubletrouble.activations import activation as activation
+    from doubletrouble.advice.advise import advise as advise
+    from doubletrouble.advice.result import Advice as Advice
+    from doubletrouble.clock import time_from as time_from
+    from doubletrouble.clock import time_to as time_to
+    from doubletrouble.data.dataset import Data as Data
+    from doubletrouble.data.load import load_data as load_data
+    from doubletrouble.decomposition.predictions import (
+        decompose_predictions as decompose_predictions,
+    )
+    from doubletrouble.decomposition.result import Decomposition as Decomposition
+    from doubletrouble.ensembles import Bootstrap as Bootstrap
+    from doubletrouble.ensembles import Divide as Divide
+    from doubletrouble.ensembles import Ensemble as Ensemble
+    from doubletrouble.ensembles import FeatureBank as FeatureBank
+    from doubletrouble.ensembles import Scheme as Scheme
+    from doubletrouble.ensembles import Subsample as Subsample
+    from doubletrouble.errors import ConvergenceError as ConvergenceError
+    from doubletrouble.errors import DivergenceError as DivergenceError
+    from doubletrouble.errors import DoubleTroubleError as DoubleTroubleError
+    from doubletrouble.errors import FitError as FitError
+    from doubletrouble.errors import MissingExtraError as MissingExtraError
+    from doubletrouble.estimators.classifier import (
+        RandomFeaturesClassifier as RandomFeaturesClassifier,
+    )
+    from doubletrouble.estimators.path import RidgePath as RidgePath
+    from doubletrouble.estimators.regressor import RandomFeaturesRidge as RandomFeaturesRidge
+    from doubletrouble.estimators.transformer import RandomFeatures as RandomFeatures
+    from doubletrouble.kernels import kernel as kernel
+    from doubletrouble.learners.decompose import LearnerDecomposition as LearnerDecomposition
+    from doubletrouble.learners.decompose import decompose as decompose
+    from doubletrouble.learners.generator import GeneratorSource as GeneratorSource
+    from doubletrouble.learners.plan import RepeatPlan as RepeatPlan
+    from doubletrouble.learners.plan import plan_repeats as plan_repeats
+    from doubletrouble.learners.pool import PoolSource as PoolSource
+    from doubletrouble.networks.result import LazyRun as LazyRun
+    from doubletrouble.networks.split import LazySplit as LazySplit
+    from doubletrouble.networks.split import lazy_split as lazy_split
+    from doubletrouble.networks.train import train_lazy as train_lazy
+    from doubletrouble.problems import Member as Member
+    from doubletrouble.problems import Problem as Problem
+    from doubletrouble.problems import SpectralProblem as SpectralProblem
+    from doubletrouble.replica import SaddlePoint as SaddlePoint
+    from doubletrouble.results import AnovaTerms as AnovaTerms
+    from doubletrouble.results import Committee as Committee
+    from doubletrouble.results import ConfidenceInterval as ConfidenceInterval
+    from doubletrouble.results import ErrorTerms as ErrorTerms
+    from doubletrouble.results import Estimate as Estimate
+    from doubletrouble.results import OptimalRidge as OptimalRidge
+    from doubletrouble.results import PsiTerms as PsiTerms
+    from doubletrouble.results import StoppingTime as StoppingTime
+    from doubletrouble.ridge import ridge_from as ridge_from
+    from doubletrouble.ridge import ridge_to as ridge_to
+    from doubletrouble.simulation.committee import CommitteeSimulation as CommitteeSimulation
+    from doubletrouble.simulation.committee import simulate_committee as simulate_committee
+    from doubletrouble.simulation.result import Simulation as Simulation
+    from doubletrouble.simulation.simulate import simulate as simulate
+    from doubletrouble.sweep.grid import Sweep as Sweep
+    from doubletrouble.sweep.lazy import LazyCurve as LazyCurve
+    from doubletrouble.sweep.lazy import lazy_curve as lazy_curve
+    from doubletrouble.sweep.outcome import SweepResult as SweepResult
+    from doubletrouble.sweep.outcome import SweepRow as SweepRow
+    from doubletrouble.sweep.outcome import SweepStatus as SweepStatus
+    from doubletrouble.theory._committee import committee as committee
+    from doubletrouble.theory._committee import pair_error as pair_error
+    from doubletrouble.theory._committee import pair_terms as pair_terms
+    from doubletrouble.theory._error import anova as anova
+    from doubletrouble.theory._error import effective_ridge as effective_ridge
+    from doubletrouble.theory._error import exact_error as exact_error
+    from doubletrouble.theory._error import psi_terms as psi_terms
+    from doubletrouble.theory._error import training_error as training_error
+    from doubletrouble.theory._filters import Filter as Filter
+    from doubletrouble.theory._gradient_flow import best_stopping_time as best_stopping_time
+    from doubletrouble.theory._gradient_flow import gradient_flow as gradient_flow
+    from doubletrouble.theory._optimum import optimal_ridge as optimal_ridge
+
+_HOMES = {
+    "activations": "Activation activation",
+    "advice.advise": "advise",
+    "advice.result": "Advice",
+    "clock": "time_from time_to",
+    "data.dataset": "Data",
+    "data.load": "load_data",
+    "decomposition.predictions": "decompose_predictions",
+    "decomposition.result": "Decomposition",
+    "ensembles": "Bootstrap Divide Ensemble FeatureBank Scheme Subsample",
+    "errors": "ConvergenceError DivergenceError DoubleTroubleError FitError MissingExtraError",
+    "estimators.classifier": "RandomFeaturesClassifier",
+    "estimators.path": "RidgePath",
+    "estimators.regressor": "RandomFeaturesRidge",
+    "estimators.transformer": "RandomFeatures",
+    "kernels": "kernel",
+    "learners.decompose": "LearnerDecomposition decompose",
+    "learners.generator": "GeneratorSource",
+    "learners.plan": "RepeatPlan plan_repeats",
+    "learners.pool": "PoolSource",
+    "networks.result": "LazyRun",
+    "networks.split": "LazySplit lazy_split",
+    "networks.train": "train_lazy",
+    "problems": "Member Problem SpectralProblem",
+    "replica": "SaddlePoint",
+    "results": "AnovaTerms Committee ConfidenceInterval ErrorTerms Estimate OptimalRidge PsiTerms "
+    "StoppingTime",
+    "ridge": "ridge_from ridge_to",
+    "simulation.committee": "CommitteeSimulation simulate_committee",
+    "simulation.result": "Simulation",
+    "simulation.simulate": "simulate",
+    "sweep.grid": "Sweep",
+    "sweep.lazy": "LazyCurve lazy_curve",
+    "sweep.outcome": "SweepResult SweepRow SweepStatus",
+    "theory._committee": "committee pair_error pair_terms",
+    "theory._error": "anova effective_ridge exact_error psi_terms training_error",
+    "theory._filters": "Filter",
+    "theory._gradient_flow": "best_stopping_time gradient_flow",
+    "theory._optimum": "optimal_ridge",
+}
+"""The module of every public name."""
+
+_EXTRAS = {"estimators": ("sklearn", "estimators"), "networks": ("torch", "networks")}
+"""The package that a folder needs, and the extra that brings it."""
+
+_MODULE = {name: module for module, names in _HOMES.items() for name in names.split()}
+
+__all__ = sorted([*_MODULE, "__version__", "replica"])
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _LATER:
+    if name == "replica":
+        return import_module("doubletrouble.replica")
+    if name not in _MODULE:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    home, needed, extra = _LATER[name]
-    if not _is_there(needed):  # said when it is called: asking whether it exists is no error
-
-        def absent(*_: object, **__: object) -> None:
-            require(needed, extra)
-
-        return absent
-    return getattr(import_module(home), name)
-
-
-def _is_there(module: str) -> bool:
-    try:
-        return find_spec(module) is not None
-    except ValueError:  # it was put out of reach
-        return False
+    folder = "networks" if name.startswith(("Lazy", "lazy")) else _MODULE[name].split(".")[0]
+    needed, extra = _EXTRAS.get(folder, ("", ""))
+    if needed and not _is_installed(needed):
+        return _missing(name, needed, extra)
+    value = getattr(import_module(f"doubletrouble.{_MODULE[name]}"), name)
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LATER})
+    return __all__
+
+
+def _is_installed(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ValueError:  # its entry in sys.modules is None
+        return False
+
+
+def _missing(name: str, module: str, extra: str) -> Any:
+    """A class, or a function, whose use raises MissingExtraError."""
+    from doubletrouble.errors import require
+
+    def refuse(*_: object, **__: object) -> Any:
+        require(module, extra)
+
+    text = f"Needs {module}: pip install 'doubletrouble[{extra}]'."
+    if name[0].isupper():
+        return type(name, (), {"__new__": refuse, "__doc__": text, "__module__": __name__})
+    refuse.__name__, refuse.__doc__ = name, text
+    return refuse

@@ -95,13 +95,13 @@ N_BANK = Parameter(
 )  # fmt: skip
 SHARED_FEATURES = Parameter(
     symbol="P_ab/D",
-    meaning="random features that two learners share, per dimension (counts for a spectrum)",
+    meaning="random features that two members share, per dimension (counts for a spectrum)",
     typical=(0.0, 10.0),
     or_inf=True,
 )
 SHARED_SAMPLES = Parameter(
     symbol="N_ab/D",
-    meaning="training samples that two learners share, per dimension (counts for a spectrum)",
+    meaning="training samples that two members share, per dimension (counts for a spectrum)",
     typical=(0.0, 10.0),
 )
 WEIGHT = Parameter(

@@ -1,8 +1,8 @@
-"""What can be said of a parameter, and the checks that follow from it.
+"""Declarations of parameters, and the validation that follows from them.
 
 A `Parameter` holds symbol, meaning, domain and typical range; those of this project are in
-`glossary`. It lives in the metadata of a dataclass field (`parameter`) and is read back with
-`declarations`: validation, property tests, figures and the README's table go by it.
+`glossary`. It is stored in the metadata of a dataclass field (`parameter`) and read back with
+`declarations`: validation, command-line flags, property tests, figures and documentation use it.
 """
 
 import math
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
 from functools import cache
 from numbers import Real
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -29,7 +29,7 @@ _LONGEST = 80  # characters of a bad value shown in a message
 
 @dataclass(frozen=True, kw_only=True)
 class Parameter:
-    """What may be said of one number: its symbol, meaning, domain and typical range."""
+    """The declaration of one number: its symbol, meaning, domain and typical range."""
 
     symbol: str
     meaning: str
@@ -38,7 +38,7 @@ class Parameter:
     high: float = math.inf
     or_inf: bool = False  # inf itself is allowed beyond `high`
     whole: bool = False  # whole numbers only (and inf where the domain has it)
-    open_low: bool = False  # `low` is the smallest number beyond 0, and said so
+    open_low: bool = False  # `low` is the smallest number above 0, printed as (0
 
     @property
     def domain(self) -> str:
@@ -46,11 +46,6 @@ class Parameter:
         low = "(0" if self.open_low else f"[{self.low:g}"
         interval = f"in {low}, {self.high:g}]" + (" or inf" if self.or_inf else "")
         return f"a whole number {interval}" if self.whole else interval
-
-    def __contains__(self, value: float) -> bool:
-        if value == math.inf:
-            return self.or_inf or self.high == math.inf
-        return self.low <= value <= self.high and not (self.whole and value % 1)
 
     def outside(self, values: FloatArray) -> npt.NDArray[np.bool_]:
         """Which elements of an array are not allowed (NaN never is)."""
@@ -60,9 +55,12 @@ class Parameter:
         return ~(good | (values == np.inf)) if self.or_inf else ~good
 
 
-def parameter(spec: Parameter, default: Any = MISSING, *, vector: bool = False) -> Any:
+def parameter(
+    spec: Parameter, default: Any = MISSING, *, vector: bool = False, kw_only: Any = MISSING
+) -> Any:
     """Make a dataclass field with its declaration; `vector` marks part of a spectrum."""
-    return field(default=default, metadata={"parameter": spec, "vector": vector})
+    metadata = {"parameter": spec, "vector": vector}
+    return field(default=default, kw_only=kw_only, metadata=metadata)
 
 
 def declared(owner: Any) -> list[tuple[Field[Any], Parameter]]:
@@ -94,9 +92,15 @@ def checked(name: str, value: Numeric, spec: Parameter) -> Value:
     Traceback (most recent call last):
     ValueError: ridge must be in [0, inf], got -1
     """
-    if isinstance(value, float | int) and not isinstance(value, bool):  # without NumPy: fast
-        number = _as_float(name, value)
-        if number not in spec:
+    if type(value) is float or type(value) is int:  # without NumPy: fast
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.nan
+        inside = spec.low <= number <= spec.high and not (
+            spec.whole and math.isfinite(number) and number % 1
+        )
+        if not inside and not (spec.or_inf and number == math.inf):
             raise ValueError(f"{name} must be {spec.domain}, got {_shown(value)}")
         return number + 0.0  # -0.0 becomes 0.0
     array = _as_array(name, value)
@@ -207,3 +211,32 @@ def common_shape(values: Mapping[str, Value | tuple[int, ...]]) -> tuple[int, ..
             ) from None
         seen.append(name)
     return shape
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Declared:
+    """Base of dataclasses whose declared fields are validated; instances compare by value."""
+
+    shape: ClassVar[tuple[int, ...]]  # of each instance: what all numeric fields broadcast to
+
+    def __post_init__(self) -> None:
+        arrays: dict[str, Value] = {}
+        for f in fields(self):
+            value = getattr(self, f.name)
+            if "parameter" not in f.metadata or (value is None and f.default is None):
+                continue
+            value = checked(f.name, value, f.metadata["parameter"])
+            object.__setattr__(self, f.name, value)
+            if not isinstance(value, float) and not f.metadata["vector"]:
+                arrays[f.name] = value
+        object.__setattr__(self, "shape", common_shape(arrays) if arrays else ())
+
+    def _key(self) -> tuple[Any, ...]:
+        values = (getattr(self, f.name) for f in fields(self))
+        return tuple((v.shape, v.tobytes()) if isinstance(v, np.ndarray) else v for v in values)
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash((type(self), self._key()))

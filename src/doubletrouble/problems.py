@@ -19,7 +19,7 @@ import numpy as np
 from doubletrouble import glossary
 from doubletrouble.activations import Activation, activation
 from doubletrouble.moments import Function
-from doubletrouble.parameters import Numeric, checked, common_shape, declared, parameter
+from doubletrouble.parameters import Declared, Numeric, checked, common_shape, parameter
 
 
 def noise_at(snr: float, signal: float = 1.0) -> float:
@@ -33,33 +33,7 @@ def noise_at(snr: float, signal: float = 1.0) -> float:
     return signal / snr
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Validated:
-    """Check every declared field at construction; compare by value, arrays included."""
-
-    def __post_init__(self) -> None:
-        for f, spec in declared(self):
-            object.__setattr__(self, f.name, checked(f.name, getattr(self, f.name), spec))
-        _ = self.shape  # fields that do not broadcast are refused here
-
-    @cached_property
-    def shape(self) -> tuple[int, ...]:
-        """The shape all numeric fields broadcast to; () when all are scalars."""
-        fields_ = (f.name for f, _ in declared(self) if not f.metadata["vector"])
-        return common_shape({name: getattr(self, name) for name in fields_})
-
-    def _key(self) -> tuple[Any, ...]:
-        values = (getattr(self, f.name) for f in fields(self))
-        return tuple((v.shape, v.tobytes()) if isinstance(v, np.ndarray) else v for v in values)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, type(self)) and self._key() == other._key()
-
-    def __hash__(self) -> int:
-        return hash((type(self), self._key()))
-
-
-class _Activated(_Validated):
+class _Activated(Declared):
     """What has an activation: it is kept by its name, or with its moments."""
 
     activation: str | Activation | Function
@@ -118,13 +92,13 @@ USUAL: dict[str, Any] = {f.name: f.default for f in fields(Problem)}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Learner(_Activated):
+class Member(_Activated):
     """One member of a committee: its own width, share of data, ridge and activation.
 
     The fields mean what they mean in `Problem`; what is to be learned (signal, noise) is said
-    where learners meet: `pair_error`, `committee`.
+    where members are combined: `pair_error`, `committee`.
 
-    >>> Learner(features_per_dim=0.5, samples_per_dim=0.8, ridge=1e-2, activation="tanh").ridge
+    >>> Member(features_per_dim=0.5, samples_per_dim=0.8, ridge=1e-2, activation="tanh").ridge
     0.01
     """
 
@@ -135,7 +109,7 @@ class Learner(_Activated):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class SpectralProblem(_Validated):
+class SpectralProblem(Declared):
     """Random-features ridge regression on data with a known kernel spectrum.
 
     The features' kernel k(x, x') = E_θ σ(θ·x) σ(θ·x') has population eigenvalues `eigenvalues`
@@ -145,7 +119,7 @@ class SpectralProblem(_Validated):
     **Ridge convention.** `ridge` is δ, added to the N × N Gram matrix of the features divided by
     P: the fit solves (Φ Φᵀ / P + δ I) c = y. `doubletrouble.ridge_to("gram", λ, ...)` converts
     from the paper's λ (δ = λ N/D); scikit-learn's alpha is δ P. As with the
-    paper's λ, dividing the data keeps the penalty relative to the mean loss: each of K learners has
+    paper's λ, dividing the data keeps the penalty relative to the mean loss: each of K members has
     δ/K on its own Gram matrix.
 
     >>> import doubletrouble as dt

@@ -1,17 +1,27 @@
-"""What the computations return: named parts that add up to a total.
+"""Results: the parts of an error, with what they share, and estimates with standard errors.
 
-Fields are Python floats, or arrays of the shape the problem broadcasts to.
+A part is a Python float, an array of the shape the problem broadcasts to, or an `Estimate`.
 """
 
+from __future__ import annotations  # help() then shows Value, not what it stands for
+
 import math
+import re
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Generic, Self, TypeVar
+from html import escape
+from typing import Any, ClassVar, Generic, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 
+from doubletrouble.errors import require
+from doubletrouble.palette import CAUSES, EFFECTS, YELLOW
 from doubletrouble.parameters import FloatArray, Value
 
 Term = TypeVar("Term")
+
+_PRECISION = re.compile(r"(?:\.(?P<digits>[1-9]\d?))?g?")
+_ROWS = 12  # of a printed curve: longer ones show their first and last rows
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -19,84 +29,510 @@ class _Result:
     """Compare by value, arrays included."""
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, type(self)):
+        if type(self) is not type(other):
             return False
-        pairs = ((getattr(self, f.name), getattr(other, f.name)) for f in fields(self))
-        return all(a == b if isinstance(a, _Result) else np.array_equal(a, b) for a, b in pairs)
+        names = [f.name for f in fields(self) if f.compare]
+        return all(_same(getattr(self, name), getattr(other, name)) for name in names)
 
     __hash__ = None  # type: ignore[assignment]
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Parts(_Result):
-    """Parts of an error by cause; `total` is their sum, and str() a small table."""
+def _same(a: Any, b: Any) -> bool:
+    return bool(a == b) if isinstance(a, _Result) else np.array_equal(a, b)
+
+
+# --- estimates -----------------------------------------------------------------------------------
+
+
+class ConfidenceInterval(NamedTuple):
+    """The lower and the upper end of a confidence interval."""
+
+    low: Value
+    high: Value
+
+
+class Draws(Protocol):
+    """What an estimate is computed from; estimates of one `key` are of the same draws."""
 
     @property
-    def total(self) -> Value:
-        """The sum of all parts."""
-        first, *others = (getattr(self, f.name) for f in fields(self))
-        with np.errstate(over="ignore"):  # what does not fit a float is inf
-            total: Value = sum(others, first)
-        return total
+    def key(self) -> Hashable:
+        """What tells these draws from others."""
+
+    def summary(self) -> tuple[Value, Value, int]:
+        """The estimate, its standard error, and its degrees of freedom plus one."""
+
+    def combined(self, scale: Value, other: Any, other_scale: Value) -> Self:
+        """A linear combination with other draws of the same key."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MeanOfDraws:
+    """Independent draws along the first axis, whose mean is the estimate."""
+
+    values: FloatArray
+    key: Hashable
+
+    def summary(self) -> tuple[Value, Value, int]:
+        """Mean, standard error of the mean, and number of draws."""
+        count = self.values.shape[0]
+        mean = self.values.mean(axis=0)
+        spread = self.values.std(axis=0, ddof=1) if count > 1 else np.full_like(mean, math.inf)
+        return _plain(mean), _plain(spread / math.sqrt(count)), count
+
+    def combined(self, scale: Value, other: MeanOfDraws, other_scale: Value) -> MeanOfDraws:
+        """A linear combination, draw by draw."""
+        depth = max(np.ndim(self.values), np.ndim(other.values), 1 + np.ndim(scale))
+        mine, theirs = (_deepened(draws.values, depth) for draws in (self, other))
+        return MeanOfDraws(values=scale * mine + other_scale * theirs, key=self.key)
+
+
+def _deepened(draws: FloatArray, depth: int) -> FloatArray:
+    """Draws with further axes of length one after the first, so that points broadcast."""
+    count, *shape = draws.shape
+    return draws.reshape(count, *(1 for _ in range(depth - draws.ndim)), *shape)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Estimate(_Result):
+    """An estimate with its standard error; numbers, or arrays of one shape.
+
+    Estimates add, subtract, multiply and divide, with numbers and with each other. Two estimates
+    from the same draws (of one simulation or decomposition) are combined draw by draw, so that the
+    standard error of their difference is that of the paired differences; others are independent.
+    Products and quotients have standard errors to first order.
+
+    >>> e = Estimate(value=1.2342, standard_error=0.0432, n_draws=10)
+    >>> str(e), f"{e:.3g}", float(e)
+    ('1.234 ± 0.043', '1.23 ± 0.04', 1.2342)
+    """
+
+    value: Value
+    standard_error: Value
+    n_draws: int  # one more than the degrees of freedom of the standard error
+    draws: Draws | None = field(default=None, repr=False, compare=False)
+
+    @classmethod
+    def of(cls, draws: FloatArray, key: Hashable = None) -> Self:
+        """The mean of independent draws along the first axis; equal keys mean the same draws.
+
+        >>> Estimate.of(np.array([1.0, 2.0, 3.0]))
+        Estimate(value=2.0, standard_error=0.5773502691896258, n_draws=3)
+        """
+        return cls.of_draws(MeanOfDraws(values=draws, key=object() if key is None else key))
+
+    @classmethod
+    def of_draws(cls, draws: Draws) -> Self:
+        """The estimate that some draws give."""
+        value, error, count = draws.summary()
+        return cls(value=value, standard_error=error, n_draws=count, draws=draws)
+
+    def confidence_interval(self, level: float = 0.95) -> ConfidenceInterval:
+        """The interval that covers the expected value with probability `level` (Student's t).
+
+        >>> estimate = Estimate(value=1.0, standard_error=0.1, n_draws=10)
+        >>> low, high = estimate.confidence_interval()
+        >>> round(low, 3), round(high, 3), round(estimate.confidence_interval(0.99).low, 3)
+        (0.774, 1.226, 0.675)
+        """
+        check_level("level", level)
+        from scipy.special import stdtrit
+
+        few = self.n_draws < 2  # one draw does not determine its spread: the error is infinite
+        quantile = 1.0 if few else float(stdtrit(self.n_draws - 1, 0.5 + level / 2))
+        reach = quantile * self.standard_error
+        return ConfidenceInterval(self.value - reach, self.value + reach)
+
+    def z_score(self, expected: Value) -> Value:
+        """The distance from an expected value in standard errors; 0 where they are equal.
+
+        >>> Estimate(value=1.0, standard_error=0.25, n_draws=10).z_score(0.5)
+        2.0
+        """
+        off = np.asarray(self.value - expected)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return _plain(np.where(off == 0, 0.0, off / np.asarray(self.standard_error)))
+
+    # --- arithmetic ---
+
+    def _combined(
+        self, other: Any, of: Callable[[Any, Any], Any],
+        slopes: Callable[[Any, Any], tuple[Any, Any]],
+    ) -> Estimate:  # fmt: skip
+        """of(self, other), to first order in the deviations of both."""
+        if not isinstance(other, Estimate):
+            if not isinstance(other, int | float | np.ndarray | np.number):
+                raise TypeError(
+                    f"an Estimate must be combined with a number or an Estimate, got {other!r}"
+                )
+            slope, _ = slopes(self.value, other)
+            value: Any = of(self.value, other)
+            error: Any = abs(slope) * self.standard_error
+            draws = self.draws and self.draws.combined(slope, self.draws, 0.0)
+            return Estimate(value=value, standard_error=error, n_draws=self.n_draws, draws=draws)
+        value, (mine, theirs) = of(self.value, other.value), slopes(self.value, other.value)
+        if self.draws is not None and other.draws is not None and self.draws.key == other.draws.key:
+            draws = self.draws.combined(mine, other.draws, theirs)
+            _, error, count = draws.summary()
+            return Estimate(value=value, standard_error=error, n_draws=count, draws=draws)
+        a, b = (mine * self.standard_error) ** 2, (theirs * other.standard_error) ** 2
+        count = _welch(a, self.n_draws, b, other.n_draws)
+        return Estimate(value=value, standard_error=_plain(np.sqrt(a + b)), n_draws=count)
+
+    def __add__(self, other: Any) -> Estimate:
+        return self._combined(other, lambda a, b: a + b, lambda a, b: (1.0, 1.0))
+
+    def __sub__(self, other: Any) -> Estimate:
+        return self._combined(other, lambda a, b: a - b, lambda a, b: (1.0, -1.0))
+
+    def __rsub__(self, other: Any) -> Estimate:
+        return (-self).__add__(other)
+
+    def __neg__(self) -> Estimate:
+        return self * -1.0
+
+    def __mul__(self, other: Any) -> Estimate:
+        return self._combined(other, lambda a, b: a * b, lambda a, b: (b, a))
+
+    def __truediv__(self, other: Any) -> Estimate:
+        return self._combined(other, lambda a, b: a / b, lambda a, b: (1 / b, -a / b**2))
+
+    __radd__ = __add__
+    __rmul__ = __mul__
+    __array_ufunc__ = None  # array + estimate is left to the estimate
+
+    def __float__(self) -> float:
+        if np.ndim(self.value):
+            raise TypeError(f"estimate must be one number, got shape {np.shape(self.value)}")
+        return float(self.value)
+
+    def __format__(self, spec: str) -> str:
+        if np.ndim(self.value):
+            raise TypeError(f"estimate must be one number, got shape {np.shape(self.value)}")
+        return _with_error(float(self.value), float(self.standard_error), spec)
 
     def __str__(self) -> str:
-        """One line a part, with its share of the total; the plain repr for arrays."""
-        parts = {f.name: getattr(self, f.name) for f in fields(self)}
-        if any(isinstance(part, np.ndarray) for part in parts.values()):
-            return repr(self)
-        total, width = float(self.total), max(map(len, parts))
-        lines = []
-        for name, part in parts.items():
-            share = f"{part / total:7.1%}" if 0 < total < np.inf else ""
-            lines.append(f"{name.replace('_', ' × '):<{width + 4}} {part:12.6g} {share}".rstrip())
-        return "\n".join([*lines, f"{'total':<{width + 4}} {total:12.6g}"])
+        """Value ± standard error, with matching digits."""
+        return repr(self) if np.ndim(self.value) else format(self, "")
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class ErrorTerms(_Parts):
+def _welch(a: Any, n_a: int, b: Any, n_b: int) -> int:
+    """Degrees of freedom plus one of a sum of two independent variances (Welch, Satterthwaite)."""
+    a, b = np.asarray(a), np.asarray(b)
+    with np.errstate(all="ignore"):
+        shares = np.square(a / (a + b)) / max(n_a - 1, 1) + np.square(b / (a + b)) / max(n_b - 1, 1)
+        freedom = np.min(1 / shares)
+    return 1 + max(1, math.floor(freedom + 1e-9)) if np.isfinite(freedom) else min(n_a, n_b)
+
+
+def _with_error(value: float, error: float, spec: str) -> str:
+    """A value and its standard error, rounded to the same decimal place.
+
+    The error has two digits, or one where a precision ".3g" in `spec` leaves fewer to the value.
+
+    >>> _with_error(3453.12, 183.0, ""), _with_error(0.012345, 0.00167, ".2g")
+    ('3450 ± 180', '0.012 ± 0.002')
+    """
+    if not (math.isfinite(value) and math.isfinite(error)) or error == 0:
+        return f"{format(value, spec or '.6g')} ± {format(error, spec or '.2g')}"
+    match = _PRECISION.fullmatch(spec)
+    if match is None:
+        return f"{format(value, spec)} ± {format(error, spec)}"
+    first = math.floor(math.log10(error))  # the place of the first digit of the error
+    place = first - 1
+    if match["digits"] and value:
+        last = math.floor(math.log10(abs(value))) - int(match["digits"]) + 1
+        place = min(max(place, last), first)
+    if 1e-4 <= max(abs(value), error) < 1e7 and place <= 3:
+        decimals = max(0, -place)
+        rounded = (round(number, -place) for number in (value, error))
+        return " ± ".join(f"{number:.{decimals}f}" for number in rounded)
+    power = math.floor(math.log10(max(abs(value), error)))
+    decimals = max(0, power - place)
+    value, error = value / 10.0**power, error / 10.0**power
+    return f"({value:.{decimals}f} ± {error:.{decimals}f})e{power:+03d}"
+
+
+def check_level(name: str, level: float) -> None:
+    """Refuse a confidence level outside (0, 1)."""
+    if not 0 < level < 1:
+        raise ValueError(f"{name} must be in (0, 1), got {level!r}")
+
+
+def _plain(array: Any) -> Value:
+    """A Python float for a scalar."""
+    return array if np.ndim(array) else float(array)
+
+
+# --- errors by cause -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class _Terms(_Result, Generic[Term]):
+    """Parts that add up to a total, as a table, a picture and a pandas frame."""
+
+    coordinates: Mapping[str, Value] = field(default_factory=dict, repr=False, compare=False)
+    includes: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
+
+    _colors: ClassVar[Mapping[str, str]]
+
+    @classmethod
+    def identified(
+        cls, parts: Mapping[str, Term], *, missing: Mapping[str, str],
+        includes: Mapping[str, str] | None = None, total: Term | None = None,
+    ) -> Self:  # fmt: skip
+        """Terms of which a design identifies some; accessing another raises its `missing` reason.
+
+        `includes` are further causes that a part contains because the design does not separate
+        them; `total` is given where it is not the sum of the parts.
+        """
+        terms = object.__new__(cls)
+        known = {"coordinates": {}, "includes": includes or {}, "_missing": dict(missing), **parts}
+        known["_total"] = total
+        for name, value in known.items():
+            object.__setattr__(terms, name, value)
+        return terms
+
+    def __getattr__(self, name: str) -> Any:
+        missing = self.__dict__.get("_missing", {})
+        if name in missing:
+            raise ValueError(missing[name])
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    @classmethod
+    def names(cls) -> tuple[str, ...]:
+        """The names of all parts, in their order."""
+        return tuple(f.name for f in fields(cls) if f.name not in ("coordinates", "includes"))
+
+    @property
+    def parts(self) -> dict[str, Term]:
+        """Every part by its name; `resampling` only where members resample."""
+        found = {name: self.__dict__[name] for name in self.names() if name in self.__dict__}
+        if isinstance(found.get("resampling"), float) and found["resampling"] == 0:
+            del found["resampling"]
+        return found
+
+    @property
+    def total(self) -> Term:
+        """The sum of all parts."""
+        if "total" in self.__dict__.get("_missing", {}):
+            raise ValueError(self.__dict__["_missing"]["total"])
+        if (known := self.__dict__.get("_total")) is not None:
+            given: Term = known
+            return given
+        first, *others = self.parts.values()
+        with np.errstate(over="ignore"):  # what does not fit a float is inf
+            total: Term = sum(others, first)  # type: ignore[call-overload]
+        return total
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the arrays; () for numbers."""
+        return np.broadcast_shapes(*(np.shape(_number(part)) for part in self._columns().values()))
+
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other) or not isinstance(other, _Terms):
+            return False
+        mine, theirs = self.parts, other.parts
+        return mine.keys() == theirs.keys() and all(_same(mine[k], theirs[k]) for k in mine)
+
+    __hash__ = None
+
+    def __repr__(self) -> str:
+        parts = ", ".join(f"{name}={part!r}" for name, part in self.parts.items())
+        return f"{type(self).__name__}({parts})"
+
+    # --- shown ---
+
+    def _columns(self) -> dict[str, Any]:
+        """Parts and total, as far as they are identified."""
+        parts: dict[str, Any] = dict(self.parts)
+        if "total" not in self.__dict__.get("_missing", {}):
+            parts["total"] = self.total
+        return parts
+
+    def _label(self, name: str) -> str:
+        label = name.replace("_", " × ")
+        return f"{label} + {self.includes[name]}" if name in self.includes else label
+
+    def _cells(self) -> tuple[list[str], list[list[str]]]:
+        """The head and the rows of the table that is printed; None marks rows left out."""
+        columns, shape = self._columns(), self.shape
+        if not shape:
+            total = float(_number(columns["total"])) if "total" in columns else math.nan
+            rows = []
+            for name, part in columns.items():
+                share = (
+                    float(_number(part)) / total
+                    if name != "total" and 0 < total < math.inf
+                    else None
+                )
+                shown = str(part) if isinstance(part, Estimate) else f"{part:.6g}"
+                rows.append([self._label(name), shown, "" if share is None else f"{share:.1%}"])
+            return ["part", "value", "share"], rows
+        flat = {
+            name: np.broadcast_to(value, shape).reshape(-1)
+            for name, value in self.coordinates.items()
+        }
+        head = [*(flat or ["point"]), *map(self._label, columns)]
+        count, half = math.prod(shape), _ROWS // 2
+        few = [k for k in range(count) if count <= _ROWS or not half <= k < count - half]
+        rows = []
+        for k in few:
+            own = [f"{values[k]:.6g}" for values in flat.values()] or [str(k)]
+            rows.append([*own, *(_entry(part, shape, k) for part in columns.values())])
+        if count > _ROWS:
+            rows.insert(half, ["…"] * len(head))
+        return head, rows
+
+    def __str__(self) -> str:
+        """A line a part with its share of the total; of arrays, a line a point."""
+        head, rows = self._cells()
+        if not self.shape:
+            wide = max(len(row[0]) for row in rows) + 2
+            most = max(12, *(len(row[1]) for row in rows))
+            return "\n".join(
+                f"{label:<{wide}} {value:>{most}} {share:>7}".rstrip()
+                for label, value, share in rows
+            )
+        widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+        lines = [
+            "  ".join(f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True))
+            for row in (head, *rows)
+        ]
+        count = math.prod(self.shape)
+        return "\n".join(lines if count <= _ROWS else [*lines, f"{count} points"])
+
+    def _repr_html_(self) -> str:
+        head, rows = self._cells()
+        top = "".join(f"<th>{escape(cell)}</th>" for cell in head)
+        body = "".join(
+            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
+        )
+        count = math.prod(self.shape)
+        foot = f"<p>{count} points</p>" if count > _ROWS else ""
+        return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>{foot}"
+
+    def to_frame(self) -> Any:
+        """A pandas frame: a row for each point, a column for each part and the total.
+
+        What varies from point to point comes first; estimates have a second column
+        `<part>_standard_error`.
+        """
+        pandas = require("pandas", "tables")
+        shape = self.shape
+        found: dict[str, Any] = {}
+        for name, value in (*self.coordinates.items(), *self._columns().items()):
+            found[name] = np.broadcast_to(_number(value), shape).reshape(-1)
+            if isinstance(value, Estimate):
+                error = np.broadcast_to(value.standard_error, shape).reshape(-1)
+                found[f"{name}_standard_error"] = error
+        return pandas.DataFrame(found)
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draw the parts, as bars or along the one parameter that varies; return the axes."""
+        if len(self.shape) > 1:
+            raise ValueError(f"plot must be of one varying parameter, got shape {self.shape}")
+        if axes is None:
+            pyplot = require("matplotlib.pyplot", "figures")
+            axes = pyplot.figure(figsize=(6.0, 3.4), layout="constrained").add_subplot()
+        (self._draw_curves if self.shape else self._draw_bars)(axes)
+        axes.spines[["top", "right"]].set_visible(False)
+        return axes
+
+    def _draw_bars(self, axes: Any) -> None:
+        columns = self._columns()
+        for place, (name, part) in enumerate(columns.items()):
+            value, error = float(_number(part)), float(getattr(part, "standard_error", 0.0))
+            axes.barh(
+                place, value, height=0.7, color=self._colors.get(name, "#999999"),
+                xerr=error if 0 < error < math.inf else None, error_kw={"capsize": 3},
+            )  # fmt: skip
+        axes.set_yticks(range(len(columns)), list(map(self._label, columns)))
+        axes.invert_yaxis()
+        axes.set_xlabel("squared error")
+        if any(isinstance(part, Estimate) for part in columns.values()):
+            axes.set_title("whiskers: standard errors", fontsize="small", loc="right")
+
+    def _draw_curves(self, axes: Any) -> None:
+        (count,) = self.shape
+        varying = {k: v for k, v in self.coordinates.items() if np.shape(v) == (count,)}
+        name, x = next(iter(varying.items()), ("point", np.arange(count)))
+        for part, value in self._columns().items():
+            style = {"color": self._colors.get(part, "#999999"), "label": self._label(part)}
+            y = np.broadcast_to(_number(value), (count,))
+            if not np.any(y):
+                continue
+            if isinstance(value, Estimate):
+                error = np.broadcast_to(value.standard_error, (count,))
+                axes.errorbar(x, y, error, fmt="o", markersize=3, capsize=2, **style)
+            else:
+                axes.plot(x, y, **style)
+        positive = np.asarray(x) > 0
+        if positive.all() and np.max(x) > 20 * np.min(x):
+            axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.set_xlabel(name.replace("_", " "))
+        axes.set_ylabel("squared error")
+        axes.legend(frameon=False, fontsize="small")
+
+
+def _number(part: Any) -> Any:
+    return part.value if isinstance(part, Estimate) else part
+
+
+def _entry(part: Any, shape: tuple[int, ...], k: int) -> str:
+    """One point of a part, as it is printed."""
+    value = np.broadcast_to(_number(part), shape).reshape(-1)[k]
+    if not isinstance(part, Estimate):
+        return f"{value:.6g}"
+    error = np.broadcast_to(part.standard_error, shape).reshape(-1)[k]
+    return _with_error(float(value), float(error), "")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class ErrorTerms(_Terms[Term]):
     """The test error by cause, in the paper's sequential order; the parts add up to `total`.
 
+    Parts are floats, arrays or `Estimate`s. `resampling` is what the choice alone adds where
+    members draw samples, or features, from a common set: for samples, the variance, over each
+    member's choice, of its mean over features; for a bank of features, the variance over the choice
+    of features from a given bank. It is 0 for other ensembles.
+
     >>> terms = ErrorTerms(noise=1.0, initialization=0.5, sampling=0.25, bias=0.25, bayes=0.0)
-    >>> terms.total
-    2.0
+    >>> terms.total, terms.parts["noise"]
+    (2.0, 1.0)
     """
 
-    noise: Value  # label noise of the training set
-    initialization: Value  # the draw of the random features
-    sampling: Value  # the draw of the training inputs
-    bias: Value  # what remains when everything is averaged
-    bayes: Value  # label noise of the test set
+    noise: Term  # label noise of the training set
+    initialization: Term  # the draw of the random features
+    sampling: Term  # the draw of the training inputs
+    bias: Term  # what remains when everything is averaged
+    bayes: Term  # label noise of the test set
+    resampling: Term = 0.0  # type: ignore[assignment]  # the members' own choices
+
+    _colors = CAUSES["light"] | {"bayes": YELLOW}
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class ResampledErrorTerms(ErrorTerms):
-    """The test error by cause where members draw samples, or features, from a common set.
-
-    `resampling` is what the choice alone adds: for samples, the variance, over each member's
-    choice, of what is expected of it over its features; for a bank of features, the variance over
-    the choice of features from a given bank. Then `initialization` is what is left of the
-    variance that the features cause: given the choice of samples, or over banks.
-    """
-
-    resampling: Value
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class AnovaTerms(_Parts):
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class AnovaTerms(_Terms[Term]):
     """The test error by cause, main effects and interactions apart [adlam2020].
 
     In the paper's terms: sampling is `sampling`; initialization is `initialization` +
     `initialization_sampling`; noise is `noise_sampling` + `noise_initialization_sampling`.
-    Only the interactions with the initialization diverge at P = N.
+    Only the interactions with the initialization diverge at P = N. `resampling` is that of
+    `ErrorTerms`.
     """
 
-    bias: Value
-    initialization: Value  # V_P: the features alone
-    sampling: Value  # V_X: the inputs alone
-    initialization_sampling: Value  # V_PX: features and inputs together
-    noise_sampling: Value  # V_Xε: label noise seen through the inputs
-    noise_initialization_sampling: Value  # V_PXε: label noise seen through inputs and features
-    bayes: Value
+    bias: Term
+    initialization: Term  # V_P: the features alone
+    sampling: Term  # V_X: the inputs alone
+    initialization_sampling: Term  # V_PX: features and inputs together
+    noise_sampling: Term  # V_Xε: label noise seen through the inputs
+    noise_initialization_sampling: Term  # V_PXε: label noise seen through inputs and features
+    bayes: Term
+    resampling: Term = 0.0  # type: ignore[assignment]  # the members' own choices
+
+    _colors = EFFECTS["light"] | {"bayes": YELLOW}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -117,22 +553,27 @@ class OptimalRidge(_Result):
     """The ridge of least total test error (0 and inf are answers), and the error there."""
 
     ridge: Value
-    error: ErrorTerms
+    error: ErrorTerms[Any]
+
+    def __str__(self) -> str:
+        """The ridge, and the error there by cause; of arrays, a table."""
+        if np.ndim(self.ridge):
+            return str(self.error)  # the ridge is its first column
+        return f"best ridge: {self.ridge:.6g}\n{self.error}"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Committee(_Result):
-    """The exact test error of learners averaged with weights, and what it is made of.
+    """The exact test error of members averaged with weights, and what it is made of.
 
-    `terms` has the error by cause. `pair_errors` are E (f⋆ - f_a)(f⋆ - f_b) of every two members at
-    test points without noise: with weights w the error is wᵀ R w, and the noise of test labels.
-    `shared_features` and `shared_samples` are what every two have in common.
+    `pair_errors` are E (f⋆ - f_a)(f⋆ - f_b) of every two members at test points without noise: with
+    weights w the total error is wᵀ R w, and the noise of test labels. `shared_features` and
+    `shared_samples` are what every two have in common.
     """
 
-    error: float
+    error: ErrorTerms[Any]
     weights: FloatArray  # (K,)
     pair_errors: FloatArray  # (K, K): E (f⋆ - f_a)(f⋆ - f_b)
-    terms: ErrorTerms  # `error` by cause
     shared_features: FloatArray  # (K, K), the members' own sizes on the diagonal
     shared_samples: FloatArray  # (K, K)
 
@@ -143,123 +584,24 @@ class Committee(_Result):
             f"{place:>6} {weight:>10.4g}   " + " ".join(f"{value:>9.4g}" for value in row)
             for place, (weight, row) in enumerate(rows, start=1)
         ]
-        return "\n".join([str(self.terms), "", "member     weight   error with each", *lines])
+        return "\n".join([str(self.error), "", "member     weight   error with each", *lines])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class StoppingTime(_Result):
     """The time of least total test error along gradient flow, and the error there.
 
-    `ridge` is what the best ridge reaches, trained to the end.
+    `optimal_ridge` is what the best ridge reaches instead, trained to the end.
     """
 
     time: Value
-    error: ErrorTerms
-    ridge: OptimalRidge
+    error: ErrorTerms[Any]
+    optimal_ridge: OptimalRidge
 
     def __str__(self) -> str:
-        """The time, the error there by cause, and the best ridge; the plain repr for arrays."""
+        """The time, the error there by cause, and the best ridge; of arrays, a table."""
         if np.ndim(self.time):
-            return repr(self)
-        other = f"{self.ridge.error.total:.6g} at the best ridge, {self.ridge.ridge:.6g}"
+            return str(self.error)  # the time is its first column
+        best = self.optimal_ridge
+        other = f"{best.error.total:.6g} at the best ridge, {best.ridge:.6g}"
         return f"best time to stop: {self.time:.6g}\n{self.error}\ninstead: {other}"
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Estimate(_Result):
-    """A mean over independent draws, with its standard error; numbers, or arrays of one shape.
-
-    >>> Estimate.of(np.array([1.0, 2.0, 3.0]))
-    Estimate(value=2.0, standard_error=0.5773502691896258, n_draws=3)
-    """
-
-    value: Value
-    standard_error: Value
-    n_draws: int
-    confidence: float = field(default=0.95, repr=False)  # of `interval`
-
-    def __post_init__(self) -> None:
-        check_confidence(self.confidence)
-
-    @classmethod
-    def of(cls, draws: FloatArray) -> Self:
-        """The mean of independent draws, along the first axis."""
-        count = draws.shape[0]
-        mean = draws.mean(axis=0)
-        spread = draws.std(axis=0, ddof=1) if count > 1 else np.full_like(mean, math.inf)
-        return cls(
-            value=_plain(mean), standard_error=_plain(spread / math.sqrt(count)), n_draws=count
-        )
-
-    @property
-    def interval(self) -> "Interval":
-        """A confidence interval for the mean, by Student's distribution.
-
-        It is at `confidence`; called with another one, at that.
-
-        >>> estimate = Estimate(value=1.0, standard_error=0.1, n_draws=10)
-        >>> low, high = estimate.interval
-        >>> round(low, 3), round(high, 3), round(estimate.interval(0.99).low, 3)
-        (0.774, 1.226, 0.675)
-        """
-        return Interval.of(self, self.confidence)
-
-    def z_score(self, expected: Value) -> Value:
-        """How many standard errors the mean lies above an expected value; 0 where they agree.
-
-        >>> Estimate(value=1.0, standard_error=0.25, n_draws=10).z_score(0.5)
-        2.0
-        """
-        off = np.asarray(self.value - expected)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return _plain(np.where(off == 0, 0.0, off / np.asarray(self.standard_error)))
-
-
-class Interval(tuple[Value, Value]):
-    """The lower and the upper end of a confidence interval.
-
-    Called with another confidence, it is the interval at that.
-    """
-
-    _estimate: Estimate
-
-    @classmethod
-    def of(cls, estimate: Estimate, confidence: float) -> Self:
-        """The interval of an estimate."""
-        check_confidence(confidence)
-        from scipy.special import stdtrit
-
-        few = estimate.n_draws < 2  # one draw says nothing of its spread
-        quantile = 1.0 if few else float(stdtrit(estimate.n_draws - 1, 0.5 + confidence / 2))
-        reach = quantile * estimate.standard_error
-        found = cls((estimate.value - reach, estimate.value + reach))
-        found._estimate = estimate
-        return found
-
-    @property
-    def low(self) -> Value:
-        """The lower end."""
-        return self[0]
-
-    @property
-    def high(self) -> Value:
-        """The upper end."""
-        return self[1]
-
-    def __call__(self, confidence: float = 0.95) -> "Interval":
-        """The interval of the same estimate at another confidence."""
-        return Interval.of(self._estimate, confidence)
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return Interval.of, (self._estimate, self._estimate.confidence)
-
-
-def check_confidence(confidence: float) -> None:
-    """Refuse what is no confidence."""
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence must be in (0, 1), got {confidence!r}")
-
-
-def _plain(array: FloatArray) -> Value:
-    """A Python float for a scalar."""
-    return array if np.ndim(array) else float(array)

@@ -1,30 +1,26 @@
-"""What the members of an ensemble have in common: features, samples, both, or part of them.
+"""What the members of a committee have in common: features, samples, both, or part of them.
 
-An overlap is counted like the sizes themselves: per dimension for a `Learner`, in features and
+An overlap is counted like the sizes themselves: per dimension for a `Member`, in features and
 samples for a `SpectralProblem`. Overlaps of several members must be sizes of intersections of
 sets: of any three, what the first shares with the others fits into it, and the matrix of overlaps
 has no negative eigenvalue. (For more than three members these are necessary, not sufficient.)
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
 from doubletrouble import glossary
 from doubletrouble.parameters import FloatArray, Numeric, Parameter, Value, checked
 
-SCHEMES = ("ensemble", "divide")
-"""Members on all of the data, or on parts of it that have nothing in common."""
-
-RESAMPLED = ("subbag", "bootstrap", "feature_bank")
-"""Members that draw their samples, or their features, from a set they have in common."""
-
-KINDS = ("samples", "features", "both", "nothing")
+Shared: TypeAlias = Literal["samples", "features", "both", "nothing"]
 """What the members of a committee may share, in words."""
 
-Sharing: TypeAlias = str | Sequence[Numeric] | Mapping[str, Numeric]
-"""One of `KINDS`, or the overlaps (features, samples), each a number or a matrix."""
+Sharing: TypeAlias = Shared | Sequence[Numeric] | Mapping[str, Numeric]
+"""In words, or as the overlaps (features, samples), each a number or a matrix."""
+
+KINDS: tuple[str, ...] = get_args(Shared)
 
 _SLACK = 1e-12  # by which an overlap may exceed a size, by rounding
 _SUM = 1e-9  # by which weights may fail to add up to one
@@ -45,7 +41,7 @@ def overlaps(features: Sequence[float], samples: Sequence[float], sharing: Shari
            [0.8, 0.8]])
     >>> overlaps([2.0, 0.5], [1.0, 0.8], {"features": 0.6})
     Traceback (most recent call last):
-    ValueError: shared features must be at most 0.5, which is all that a learner has, got 0.6
+    ValueError: shared features must be at most 0.5, which is all that a member has, got 0.6
     """
     if isinstance(sharing, str):
         if sharing not in KINDS:
@@ -76,7 +72,7 @@ def overlaps(features: Sequence[float], samples: Sequence[float], sharing: Shari
 
 
 def shared(name: str, value: Numeric, spec: Parameter, first: Value, second: Value) -> Value:
-    """Check an overlap of two learners against the sizes of both."""
+    """Check an overlap of two members against the sizes of both."""
     found = checked(name, value, spec)
     _refuse_more(name, np.asarray(found), np.minimum(first, second))
     return found
@@ -87,7 +83,7 @@ def _refuse_more(name: str, overlap: FloatArray, most: FloatArray) -> None:
     overlap, most = np.broadcast_arrays(overlap, most)
     over = overlap > most * (1 + _SLACK)
     if np.any(over):
-        bound = f"at most {most[over][0]:g}, which is all that a learner has"
+        bound = f"at most {most[over][0]:g}, which is all that a member has"
         raise ValueError(f"{name} must be {bound}, got {overlap[over][0]:g}")
 
 
@@ -134,7 +130,7 @@ def _fit_together(overlap: FloatArray) -> bool:
 
 
 def checked_weights(weights: Numeric, count: int) -> FloatArray:
-    """Weights of `count` members, which add up to one; or a sentence.
+    """Weights of `count` members, which add up to one.
 
     >>> checked_weights([0.25, 0.75], 2)
     array([0.25, 0.75])
@@ -147,17 +143,17 @@ def checked_weights(weights: Numeric, count: int) -> FloatArray:
     return given
 
 
-def checked_members(learners: Any, kinds: tuple[type, ...]) -> tuple[Any, ...]:
-    """One learner or more of some kinds, each a single point; or a sentence."""
-    if isinstance(learners, kinds) or not isinstance(learners, Sequence):
-        raise TypeError(f"learners must be a list of one learner or more, got {learners!r}")
-    if not learners:
-        raise ValueError("learners must be a list of one learner or more, got none")
-    members: tuple[Any, ...] = tuple(learners)
-    for one in members:
+def checked_members(members: Any, kinds: tuple[type, ...]) -> tuple[Any, ...]:
+    """One member or more of some kinds, each a single point; anything else raises."""
+    if isinstance(members, kinds) or not isinstance(members, Sequence):
+        raise TypeError(f"members must be a list of one member or more, got {members!r}")
+    if not members:
+        raise ValueError("members must be a list of one member or more, got none")
+    found: tuple[Any, ...] = tuple(members)
+    for one in found:
         if not isinstance(one, kinds):
             wanted = " or ".join(f"{kind.__name__}s" for kind in kinds)
-            raise TypeError(f"learners must be {wanted}, got {type(one).__name__}")
-    if shapes := [one.shape for one in members if one.shape]:
-        raise ValueError(f"learners must be single points, got fields of shape {shapes[0]}")
-    return members
+            raise TypeError(f"members must be {wanted}, got {type(one).__name__}")
+    if shapes := [one.shape for one in found if one.shape]:
+        raise ValueError(f"members must be single points, got fields of shape {shapes[0]}")
+    return found

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 import doubletrouble as dt
+from doubletrouble.ensembles import named_ensemble
 from doubletrouble.parameters import FloatArray
 
 AnyProblem = dt.Problem | dt.SpectralProblem
@@ -24,7 +25,7 @@ def sizes(problem: AnyProblem) -> tuple[str, float]:
 
 
 def total(problem: AnyProblem, K: Any, scheme: str, **changes: Any) -> FloatArray:
-    return np.asarray(dt.exact_error(replace(problem, **changes), K, scheme).total)
+    return np.asarray(dt.exact_error(replace(problem, **changes), named_ensemble(scheme, K)).total)
 
 
 def cost(P: Any, N: float, K: Any, scheme: str, measure: str) -> Any:

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import doubletrouble as dt
-from doubletrouble.advice.cost import COSTS
-from doubletrouble.theory.slopes import error_slopes
+from doubletrouble.advice.cost import COSTS, Cost
+from doubletrouble.theory._optimum import error_slopes
 
 INF = math.inf
 SPECTRUM = dt.SpectralProblem(
@@ -20,8 +20,8 @@ SPECTRUM = dt.SpectralProblem(
 )  # fmt: skip
 
 
-def total(problem: Any, n_members: float = 1, scheme: str = "ensemble") -> float:
-    return float(np.asarray(dt.exact_error(problem, n_members, scheme).total))
+def total(problem: Any, ensemble: float | dt.Scheme = 1) -> float:
+    return float(np.asarray(dt.exact_error(problem, ensemble).total))
 
 
 def problem(**fields: Any) -> dt.Problem:
@@ -32,12 +32,12 @@ def problem(**fields: Any) -> dt.Problem:
 
 
 def test_every_change_is_what_it_says() -> None:
-    found = dt.advise(problem(), n_members=3)
+    found = dt.advise(problem(), ensemble=3)
     expected = {
         "widen": total(problem(features_per_dim=3.0), 3),
         "widen_a_little": total(problem(features_per_dim=1.5 * 1.1), 3),
         "ensemble": total(problem(), 6),
-        "divide": total(problem(), 6, "divide"),
+        "divide": total(problem(), dt.Divide(6)),
         "collect": total(problem(samples_per_dim=2.0), 3),
         "many": total(problem(), INF),
         "regularize": float(np.asarray(dt.optimal_ridge(problem(), 3).error.total)),
@@ -52,7 +52,7 @@ def test_every_change_is_what_it_says() -> None:
 
 
 def test_changes_of_twice_the_features_cost_the_same() -> None:
-    found = dt.advise(problem(), n_members=3)
+    found = dt.advise(problem(), ensemble=3)
     assert {found[name].features for name in ("widen", "ensemble", "divide")} == {9.0}
     assert found["regularize"].features == found.now.features == 4.5
     assert found["regularize"].training == found.now.training == 3 * 1.5
@@ -63,24 +63,24 @@ def test_changes_of_twice_the_features_cost_the_same() -> None:
 
 
 def test_divided_data_may_be_put_together_again() -> None:
-    found = dt.advise(problem(), n_members=4, scheme="divide")
+    found = dt.advise(problem(), ensemble=dt.Divide(4))
     assert found["ensemble"].total == total(problem(), 8)
-    assert found["divide"].total == total(problem(), 8, "divide")
-    assert found["widen"].total == total(problem(features_per_dim=3.0), 4, "divide")
+    assert found["divide"].total == total(problem(), dt.Divide(8))
+    assert found["widen"].total == total(problem(features_per_dim=3.0), dt.Divide(4))
 
 
 def test_a_measured_spectrum_is_counted() -> None:
-    found = dt.advise(SPECTRUM, 100, n_members=2)
+    found = dt.advise(SPECTRUM, 100, ensemble=2)
     assert found["widen"].width == 100
     assert found.now.features == 100
     assert found.best.width == pytest.approx(100)
     assert "P = 100" in found.reason
-    assert dt.advise(SPECTRUM, n_members=2).budget == 100
+    assert dt.advise(SPECTRUM, ensemble=2).budget == 100
 
 
 def test_without_budget_it_is_the_present_cost() -> None:
-    for cost, scheme in ((c, s) for c in COSTS for s in ("ensemble", "divide")):
-        found = dt.advise(problem(), n_members=2, scheme=scheme, cost=cost)
+    for cost, ensemble in ((c, e) for c in COSTS for e in (dt.Ensemble(2), dt.Divide(2))):
+        found = dt.advise(problem(), ensemble=ensemble, cost=cost)
         assert found.budget == found.now.cost(cost)
         assert found.best.total <= found["regularize"].total
         assert found.best_at_this_ridge.total <= found.now.total
@@ -91,21 +91,21 @@ def test_without_budget_it_is_the_present_cost() -> None:
 LIMITS: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({"features_per_dim": INF, "ridge": 0.0}, {}),
     ({"features_per_dim": 1.0, "ridge": 0.0}, {}),
-    ({"features_per_dim": 1.0, "ridge": 0.0}, {"n_members": INF}),
+    ({"features_per_dim": 1.0, "ridge": 0.0}, {"ensemble": INF}),
     ({"features_per_dim": 1 + 1e-12, "ridge": 1e-300}, {}),
-    ({"features_per_dim": 1 - 1e-12, "ridge": 0.0}, {"n_members": 2}),
-    ({"ridge": INF}, {"scheme": "divide", "n_members": 3}),
-    ({"ridge": INF}, {"scheme": "divide", "n_members": INF, "cost": "training"}),
+    ({"features_per_dim": 1 - 1e-12, "ridge": 0.0}, {"ensemble": 2}),
+    ({"ridge": INF}, {"ensemble": dt.Divide(3)}),
+    ({"ridge": INF}, {"ensemble": dt.Divide(INF), "cost": "training"}),
     ({"signal": 0.0}, {}),
     ({"noise": 0.0}, {"budget": INF}),
-    ({"signal": 0.0, "noise": 0.0}, {"budget": INF, "scheme": "divide"}),
+    ({"signal": 0.0, "noise": 0.0}, {"budget": INF, "ensemble": dt.Divide()}),
     ({"activation": "linear", "ridge": 0.0}, {}),
     ({"activation": "quadratic", "ridge": 0.0}, {}),
     ({"features_per_dim": 1e-50, "samples_per_dim": 1e-50}, {}),
     ({"features_per_dim": 1e50, "samples_per_dim": 1e50}, {}),
     ({"features_per_dim": 1e50, "samples_per_dim": 1e-50}, {"cost": "training"}),
     ({"noise": 1e150, "signal": 1e-100}, {}),
-    ({"samples_per_dim": 1e49, "features_per_dim": INF}, {"budget": INF, "scheme": "divide"}),
+    ({"samples_per_dim": 1e49, "features_per_dim": INF}, {"budget": INF, "ensemble": dt.Divide()}),
     ({"activation": "linear", "ridge": 0.0, "noise": 1e100}, {"budget": INF, "cost": "training"}),
 ]
 
@@ -123,7 +123,7 @@ def test_limits_are_exact_and_never_nan(fields: dict[str, Any], asked: dict[str,
 
 
 def test_doubling_what_is_infinite_changes_nothing() -> None:
-    found = dt.advise(problem(features_per_dim=INF), n_members=INF)
+    found = dt.advise(problem(features_per_dim=INF), ensemble=INF)
     for name in ("widen", "widen_a_little", "ensemble", "many"):
         assert found[name].total == found.now.total
         assert found[name].features == INF
@@ -144,14 +144,14 @@ def test_the_peak_is_said_to_be_one() -> None:
 @given(
     P=st.floats(1e-3, 1e3), N=st.floats(1e-3, 1e3), ridge=st.sampled_from([0.0, 1e-300, 1e-3, 1.0]),
     noise=st.floats(0, 100), members=st.sampled_from([1, 3, 50]), budget=st.floats(1e-3, 1e3),
-    scheme=st.sampled_from(["ensemble", "divide"]), cost=st.sampled_from(COSTS),
+    kind=st.sampled_from([dt.Ensemble, dt.Divide]), cost=st.sampled_from(COSTS),
 )  # fmt: skip
 def test_best_is_best(
-    P: float, N: float, ridge: float, noise: float, members: int, budget: float, scheme: str,
-    cost: str,
+    P: float, N: float, ridge: float, noise: float, members: int, budget: float,
+    kind: type[dt.Scheme], cost: Cost,
 ) -> None:  # fmt: skip
     asked = dt.Problem(features_per_dim=P, samples_per_dim=N, ridge=ridge, noise=noise)
-    found = dt.advise(asked, budget, n_members=members, scheme=scheme, cost=cost)
+    found = dt.advise(asked, budget, ensemble=kind(members), cost=cost)
     for option in (found.best, found.best_at_this_ridge):
         assert option.cost(cost) <= budget * (1 + 1e-12)
     for option in (found.now, *found.changes):
@@ -166,7 +166,7 @@ def test_best_is_best(
 
 
 def test_the_marginal_values_are_derivatives() -> None:
-    found = dt.advise(problem(), n_members=2)
+    found = dt.advise(problem(), ensemble=2)
     slopes = error_slopes(problem(), 2)
     assert found.marginal.sample == -slopes.by_samples
     assert found.marginal.feature == -slopes.by_features
@@ -202,9 +202,12 @@ def test_features_are_worth_nothing_in_the_kernel_limit() -> None:
         ({"budget": math.nan}, ValueError, "budget must be in [1e-40, inf], got nan"),
         ({"budget": [1.0, 2.0]}, TypeError, "budget must be one number, got [1.0, 2.0]"),
         ({"budget": "much"}, TypeError, "budget must be a number"),
-        ({"n_members": 1.5}, ValueError, "n_members must be a whole number"),
-        ({"n_members": [1, 2]}, TypeError, "n_members must be one number, got [1, 2]"),
-        ({"scheme": "both"}, ValueError, "scheme must be one of ensemble, divide, got 'both'"),
+        ({"ensemble": 1.5}, ValueError, "ensemble must be a whole number"),
+        ({"ensemble": [1, 2]}, TypeError, "ensemble must be one number, got array([1., 2.])"),
+        ({"ensemble": dt.Divide([1, 2])}, TypeError, "ensemble must be one number"),
+        ({"ensemble": "both"}, TypeError, "ensemble must be a number of models or one of"),
+        ({"ensemble": dt.Bootstrap(2)}, ValueError,
+         "ensemble must be one of Ensemble, Divide for advise, got Bootstrap(2)"),
         ({"dim": 0}, ValueError, "dim must be in [1e-50, 1e+50], got 0"),
         ({"dim": 3, "problem": SPECTRUM}, ValueError,
          "dim must be left out beside a SpectralProblem, got 3"),

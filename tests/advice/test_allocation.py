@@ -9,7 +9,8 @@ import pytest
 
 import doubletrouble as dt
 from doubletrouble.advice.allocation import Search
-from doubletrouble.advice.cost import COSTS, cost_of, most_members, widest
+from doubletrouble.advice.cost import COSTS, Cost, cost_of, most_members, widest
+from doubletrouble.ensembles import SCHEMES, named_ensemble
 from tests.advice.brute_force import least, least_at_this_ridge, random_problem, sizes, total
 
 WAYS = [(scheme, cost) for scheme in ("ensemble", "divide") for cost in COSTS]
@@ -22,19 +23,18 @@ def compare(seed: int, *, spectral: bool) -> None:
     scheme, cost = WAYS[seed % 4]
     if cost == "training":
         budget *= sizes(problem)[1] ** 2
-    found = dt.advise(problem, budget, scheme=scheme, cost=cost)
+    found = dt.advise(problem, budget, ensemble=named_ensemble(scheme), cost=cost)
     name, N = sizes(problem)
     for free, option in ((True, found.best), (False, found.best_at_this_ridge)):
         assert option.cost(cost) <= budget * (1 + 1e-12)
         totals = {}
         for kind in ("ensemble", "divide"):
-            K, P = Search(problem, kind, budget, cost, free=free).best()
+            K, P = Search(problem, SCHEMES[kind], budget, cost, free=free).best()
             assert cost_of(P, N, K, kind, cost) <= budget * (1 + 1e-12)
             there = replace(problem, **{name: P})  # type: ignore[arg-type]
-            error = dt.optimal_ridge(there, K, kind).error if free else None
-            totals[kind] = float(
-                np.asarray(error.total if error else dt.exact_error(there, K, kind).total)
-            )
+            error = dt.optimal_ridge(there, named_ensemble(kind, K)).error if free else None
+            error = error or dt.exact_error(there, named_ensemble(kind, K))
+            totals[kind] = float(np.asarray(error.total))
         brute = (least if free else least_at_this_ridge)(problem, budget, scheme, cost)
         assert abs(totals[scheme] - brute) < CLOSE * max(1.0, brute)
         assert option.total == pytest.approx(min(totals.values()), rel=1e-9)
@@ -67,7 +67,7 @@ def test_other_allocations_are_worse() -> None:
 
 @pytest.mark.parametrize(("scheme", "cost"), WAYS)
 @pytest.mark.parametrize("budget", [1e-3, 0.7, 30.0, 1e4])
-def test_the_widest_models_cost_the_budget(scheme: str, cost: str, budget: float) -> None:
+def test_the_widest_models_cost_the_budget(scheme: str, cost: Cost, budget: float) -> None:
     members = np.array([1.0, 2.0, 7.0, 1000.0])
     for N in (0.3, 1.0, 5.0):
         for K, P in zip(members, widest(budget, N, members, scheme, cost), strict=True):
@@ -98,7 +98,7 @@ def test_an_infinite_budget_is_the_kernel_limit_or_infinitely_many_models() -> N
 
 
 @pytest.mark.parametrize("cost", COSTS)
-def test_the_more_there_is_to_spend_the_better(cost: str) -> None:
+def test_the_more_there_is_to_spend_the_better(cost: Cost) -> None:
     """Models of the best width may be as many as the budget pays for, however many that is."""
     limit = (math.sqrt(5) - 1) / 2
     budgets = [1.0, 1e3, 1e6, 1e11, 1e12, 1e13, 1e16, 1e40, 1e60, 1e300, math.inf]
@@ -109,23 +109,24 @@ def test_the_more_there_is_to_spend_the_better(cost: str) -> None:
     for less, more in itertools.pairwise(totals):
         assert more <= less * (1 + 1e-9)
     assert totals[3:] == pytest.approx([limit] * 8, rel=1e-9)
-    vast = dt.advise(dt.Problem(), n_members=1e300, cost=cost).best_at_this_ridge
+    vast = dt.advise(dt.Problem(), ensemble=1e300, cost=cost).best_at_this_ridge
     assert vast.total == pytest.approx(limit, rel=1e-9)
 
 
-@pytest.mark.parametrize("scheme", ["ensemble", "divide"])
+@pytest.mark.parametrize(
+    ("ensemble", "other"), [(dt.Ensemble(), dt.Divide()), (dt.Divide(), dt.Ensemble())]
+)
 @pytest.mark.parametrize("cost", COSTS)
-def test_both_schemes_are_considered(scheme: str, cost: str) -> None:
+def test_both_schemes_are_considered(ensemble: dt.Scheme, other: dt.Scheme, cost: Cost) -> None:
     """One problem whose best models see all data, and one whose best see parts of them."""
-    found = dt.advise(dt.Problem(), 2.0, scheme=scheme).best_at_this_ridge
+    found = dt.advise(dt.Problem(), 2.0, ensemble=ensemble).best_at_this_ridge
     assert (found.scheme, found.n_members) == ("ensemble", 8)
     assert found.total == pytest.approx(0.8227, abs=1e-4)
-    divided = dt.advise(dt.Problem(features_per_dim=1.015), scheme=scheme, cost="training")
+    divided = dt.advise(dt.Problem(features_per_dim=1.015), ensemble=ensemble, cost="training")
     for option in (divided.best, divided.best_at_this_ridge):
         assert (option.scheme, option.n_members) == ("divide", 3)
     for asked in (dt.Problem(), dt.Problem(noise=3.0), dt.Problem(features_per_dim=5.0)):
-        other = {"ensemble": "divide", "divide": "ensemble"}[scheme]
-        one, two = (dt.advise(asked, 3.0, scheme=s, cost=cost) for s in (scheme, other))
+        one, two = (dt.advise(asked, 3.0, ensemble=e, cost=cost) for e in (ensemble, other))
         assert one.best.total == pytest.approx(two.best.total, rel=1e-9)
         assert one.best_at_this_ridge.total == pytest.approx(two.best_at_this_ridge.total, rel=1e-9)
 
@@ -138,7 +139,7 @@ def test_a_plateau_is_left_at_its_cheapest_point() -> None:
 
 def test_what_cannot_be_improved_stays() -> None:
     problem = dt.Problem(ridge=math.inf)
-    found = dt.advise(problem, n_members=3)
+    found = dt.advise(problem, ensemble=3)
     assert found.best_at_this_ridge.problem == problem
     assert found.best_at_this_ridge.n_members == 3
 

@@ -8,7 +8,8 @@ import pytest
 
 import doubletrouble as dt
 from doubletrouble.advice.option import changed
-from doubletrouble.theory.slopes import error_slopes
+from doubletrouble.ensembles import named_ensemble
+from doubletrouble.theory._optimum import error_slopes
 from tests.advice.brute_force import random_problem
 
 SEEDS = range(40)
@@ -67,12 +68,13 @@ def test_at_the_best_ridge_one_more_of_anything_helps(scheme: str) -> None:
     for seed in SEEDS:
         problem, _ = random_problem(np.random.default_rng(seed), spectral=seed % 8 == 7)
         K = (1, 2, 5, 30)[seed % 4]
-        ridge = float(np.asarray(dt.optimal_ridge(problem, K, scheme).ridge))
+        ridge = float(np.asarray(dt.optimal_ridge(problem, named_ensemble(scheme, K)).ridge))
         best, kept = (
-            error_slopes(one, K, scheme) for one in (changed(problem, ridge=ridge), problem)
+            error_slopes(one, named_ensemble(scheme, K))
+            for one in (changed(problem, ridge=ridge), problem)
         )
-        assert max(map(float, best)) <= 0
-        harm += max(map(float, kept)) > 1e-3
+        assert max(float(best.by_features), float(best.by_samples)) <= 0
+        harm += max(float(kept.by_features), float(kept.by_samples)) > 1e-3
     assert harm > 5
 
 
@@ -95,7 +97,7 @@ def test_just_beyond_the_threshold_ensembling_is_better(noise: float, N: float) 
 def test_it_is_so_however_close_to_the_threshold(gap: float, members: int, noise: float) -> None:
     """A little more width is less than twice the distance P - N, which twice the models equal."""
     problem = dt.Problem(features_per_dim=1 + gap, ridge=0.0, noise=noise)
-    found = dt.advise(problem, n_members=members)
+    found = dt.advise(problem, ensemble=members)
     assert found["ensemble"].total < found["widen_a_little"].total < found.now.total
     twice = replace(problem, features_per_dim=1 + 2 * gap)
     as_far = float(np.asarray(dt.exact_error(twice, members).total))
@@ -110,7 +112,7 @@ def test_a_little_more_width_is_less_than_the_distance_to_the_peak() -> None:
     for P, scheme, members in ((0.9, "ensemble", 1), (1.0, "ensemble", 1), (1.2, "ensemble", 2),
                                (1.3, "ensemble", 1), (3.0, "ensemble", 1), (0.6, "divide", 2),
                                (math.inf, "ensemble", 1)):  # fmt: skip
-        found = dt.advise(dt.Problem(features_per_dim=P), n_members=members, scheme=scheme)
+        found = dt.advise(dt.Problem(features_per_dim=P), ensemble=named_ensemble(scheme, members))
         little = found["widen_a_little"]
         labels[P] = little.label
         n = 1 / members if scheme == "divide" else 1.0

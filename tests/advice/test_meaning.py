@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import doubletrouble as dt
 from doubletrouble.advice.meaning import _Remedy, meaning
 from doubletrouble.advice.words import MEANINGS, largest
+from doubletrouble.ensembles import named_ensemble
 
 
 @pytest.mark.parametrize(
@@ -49,7 +50,7 @@ from doubletrouble.advice.words import MEANINGS, largest
     ],
 )  # fmt: skip
 def test_what_is_said(fields: dict[str, Any], members: float, scheme: str, said: str) -> None:
-    assert said in meaning(dt.Problem(**fields), members, scheme)
+    assert said in meaning(dt.Problem(**fields), named_ensemble(scheme, members))
 
 
 @settings(max_examples=60, deadline=None)
@@ -62,8 +63,8 @@ def test_it_names_the_largest_part_and_promises_less(
     P: float, N: float, ridge: float, noise: float, members: float, scheme: str
 ) -> None:
     problem = dt.Problem(features_per_dim=P, samples_per_dim=N, ridge=ridge, noise=noise)
-    now = dt.exact_error(problem, members, scheme)
-    said = meaning(problem, members, scheme)
+    now = dt.exact_error(problem, named_ensemble(scheme, members))
+    said = meaning(problem, named_ensemble(scheme, members))
     if math.isfinite(float(np.asarray(now.total))):
         assert MEANINGS[largest(now)] in said
     promise = re.search(r"would take the error to ([\d.e+-]+)\.$", said)
@@ -75,7 +76,7 @@ def test_it_names_the_largest_part_and_promises_less(
         assert "Averaging" not in said
     ridge_said = re.search(r"best ridge, λ = ([\d.e+-]+),", said)
     if ridge_said:
-        best = float(np.asarray(dt.optimal_ridge(problem, members, scheme).ridge))
+        best = float(np.asarray(dt.optimal_ridge(problem, named_ensemble(scheme, members)).ridge))
         assert float(ridge_said[1]) == pytest.approx(best, rel=0.01)
 
 
@@ -86,7 +87,8 @@ def within_reach(problem: dt.Problem, members: float, scheme: str) -> float:
     """The least error after any change that is named: on a grid of its own, and fine."""
 
     def least(K: Any, scheme: str, **changes: Any) -> float:
-        return float(np.min(dt.exact_error(replace(problem, **changes), K, scheme).total))
+        ensemble = named_ensemble(scheme, K)
+        return float(np.min(dt.exact_error(replace(problem, **changes), ensemble).total))
 
     P, N = (np.asarray(v) for v in (problem.features_per_dim, problem.samples_per_dim))
     return min(
@@ -94,7 +96,7 @@ def within_reach(problem: dt.Problem, members: float, scheme: str) -> float:
         least(members, scheme, samples_per_dim=N * FACTORS),
         least(np.rint(members * FACTORS), "ensemble"),
         least(np.rint(members * FACTORS), "divide"),
-        float(np.asarray(dt.optimal_ridge(problem, members, scheme).error.total)),
+        float(np.asarray(dt.optimal_ridge(problem, named_ensemble(scheme, members)).error.total)),
     )
 
 
@@ -109,10 +111,10 @@ def test_nothing_helps_where_that_is_said() -> None:
         problem = dt.Problem(
             features_per_dim=ratio * N, samples_per_dim=N, noise=1 / snr, ridge=ridge
         )
-        if "No change within reach" not in meaning(problem, members, scheme):
+        if "No change within reach" not in meaning(problem, named_ensemble(scheme, members)):
             continue
         told += 1
-        now = float(np.asarray(dt.exact_error(problem, members, scheme).total))
+        now = float(np.asarray(dt.exact_error(problem, named_ensemble(scheme, members)).total))
         assert within_reach(problem, members, scheme) > 0.9 * now, (problem, members, scheme)
     assert 30 < told < 300
 
@@ -132,10 +134,10 @@ def test_what_helps_is_found_between_here_and_the_peak(
     fields: dict[str, Any], members: int, scheme: str, said: str
 ) -> None:
     problem = dt.Problem(**fields)
-    words = meaning(problem, members, scheme)
+    words = meaning(problem, named_ensemble(scheme, members))
     assert said in words
     assert within_reach(problem, members, scheme) < 0.9 * float(
-        np.asarray(dt.exact_error(problem, members, scheme).total)
+        np.asarray(dt.exact_error(problem, named_ensemble(scheme, members)).total)
     )
 
 
@@ -178,10 +180,10 @@ def test_an_infinite_error_has_its_cause(
     problem: dt.Problem | dt.SpectralProblem, members: int, scheme: str, cause: str
 ) -> None:
     told = f"error is infinite: {cause}, and there is no ridge."
-    assert told in meaning(problem, members, scheme)
-    assert told in dt.advise(problem, n_members=members, scheme=scheme).reason
+    assert told in meaning(problem, named_ensemble(scheme, members))
+    assert told in dt.advise(problem, ensemble=named_ensemble(scheme, members)).reason
     finite = replace(problem, ridge=0.1)  # the control
-    assert "infinite:" not in meaning(finite, members, scheme)
+    assert "infinite:" not in meaning(finite, named_ensemble(scheme, members))
 
 
 def test_an_error_too_large_to_hold_is_not_called_a_peak() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 import doubletrouble as dt
 from doubletrouble.advice.words import said
+from doubletrouble.ensembles import as_ensemble, named_ensemble
 
 INF = math.inf
 
@@ -28,7 +29,7 @@ def advice(fields: dict[str, Any], **asked: Any) -> dt.Advice:
 def test_infinitely_many_models_are_not_passed_over(
     fields: dict[str, Any], members: float, *, short: bool
 ) -> None:
-    found = advice(fields, n_members=members)
+    found = advice(fields, ensemble=members)
     assert (found["many"].total < found.choice.total) == short
     assert ("of the single changes short of K → ∞, " in found.reasons[0]) == short
     assert ("of the single changes, " in found.reasons[0]) != short
@@ -89,23 +90,23 @@ def test_dividing_is_for_what_really_falls(fields: dict[str, Any], told: str) ->
     [
         ({"features_per_dim": INF}, {}),
         ({"features_per_dim": INF, "noise": 3.0}, {}),
-        ({}, {"n_members": INF}),
-        ({}, {"n_members": INF, "scheme": "divide"}),
-        ({"features_per_dim": INF}, {"n_members": 3, "scheme": "divide"}),
+        ({}, {"ensemble": INF}),
+        ({}, {"ensemble": dt.Divide(INF)}),
+        ({"features_per_dim": INF}, {"ensemble": dt.Divide(3)}),
     ],
 )
 def test_there_are_no_twice_infinitely_many_features(
     fields: dict[str, Any], asked: dict[str, Any]
 ) -> None:
     assert "wice the features" not in advice(fields, **asked).reason
-    finite = {**asked, "n_members": 1}
+    finite = {"ensemble": type(as_ensemble(asked.get("ensemble", 1)))(1)}
     assert "wice the features" in advice({**fields, "features_per_dim": 1.5}, **finite).reason
 
 
 def test_values_that_are_rounding_are_none() -> None:
     nothing = "At the best λ one more sample helps, and one more feature is worth nothing."
     assert advice({"features_per_dim": 1e8}).reasons[-1] == nothing
-    assert advice({}, n_members=INF).reasons[-1] == nothing
+    assert advice({}, ensemble=INF).reasons[-1] == nothing
     assert "one more sample is worth" in advice({"features_per_dim": 1e3}).reasons[-1]
     few = advice({"features_per_dim": 1e-3, "samples_per_dim": 1e8}).reasons[-1]
     assert few == "At the best λ one more feature helps, and one more sample is worth nothing."
@@ -147,7 +148,7 @@ def test_nothing_is_said_to_be_best_only_where_it_is() -> None:
     """The sentence, and the row that it stands below."""
     told = "than to predict zero, with an error of "
     for scheme in ("ensemble", "divide"):
-        found = advice({}, scheme=scheme)
+        found = advice({}, ensemble=named_ensemble(scheme))
         assert told not in found.reason
         assert found.best_at_this_ridge.total < 0.83
     for noise in (1.0, 10.0, 100.0, 1e3, 1e6):
@@ -163,11 +164,11 @@ def test_nothing_is_said_to_be_best_only_where_it_is() -> None:
 
 
 def test_the_training_is_said_where_it_is_not_the_features() -> None:
-    found = advice({}, n_members=100, scheme="divide")
+    found = advice({}, ensemble=dt.Divide(100))
     assert found.choice.name == "ensemble"
     assert found.reasons[0].endswith("for twice the features and 20000 times the training.")
     assert "K → 2K, all data each gives 0.734 (training ×20000), P → 2P" in found.reason
-    same = advice({"features_per_dim": 5.0, "noise": 0.1, "ridge": 0.0}, n_members=2)
+    same = advice({"features_per_dim": 5.0, "noise": 0.1, "ridge": 0.0}, ensemble=2)
     assert "P → 2P gives" in same.reason
 
 
@@ -211,8 +212,8 @@ def test_what_acts_as_noise_is_named(noise: float, nonlinear: float, told: str) 
 def test_huge_numbers_are_short() -> None:
     for members in (2.0**40, 1e300):
         for scheme in ("ensemble", "divide"):
-            found = advice({"ridge": 0.0}, n_members=members, scheme=scheme)
+            found = advice({"ridge": 0.0}, ensemble=named_ensemble(scheme, members))
             assert not re.search(r"\d{8}", str(found) + found.bars())
             assert "e+" in found.table()
-    assert '"n_members": 1e+300' in advice({}, n_members=1e300).to_json()
-    assert "123456" in advice({}, n_members=61728).table()  # the control
+    assert '"n_members": 1e+300' in advice({}, ensemble=1e300).to_json()
+    assert "123456" in advice({}, ensemble=61728).table()  # the control

@@ -9,6 +9,7 @@ import pytest
 
 import doubletrouble as dt
 from doubletrouble.advice.table import LETTERS, is_cut, lengths, longest
+from doubletrouble.ensembles import named_ensemble
 from doubletrouble.errors import require
 
 INF = math.inf
@@ -79,7 +80,7 @@ def test_the_rule_without_ridge_is_a_reason_there_alone(
 )
 def test_what_widening_is_compared_with(P: float, N: float, members: int, scheme: str) -> None:
     asked = problem(features_per_dim=P, samples_per_dim=N, noise=0.1)
-    found = dt.advise(asked, n_members=members, scheme=scheme)
+    found = dt.advise(asked, ensemble=named_ensemble(scheme, members))
     assert found["widen"].total < min(found["ensemble"].total, found["divide"].total)
     assert "wider models are better than twice as many" in found.reason
 

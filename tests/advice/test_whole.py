@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
-from doubletrouble.advice.cost import COSTS, cost_of
+from doubletrouble.advice.cost import COSTS, Cost, cost_of
+from doubletrouble.ensembles import named_ensemble
 
 LEVELS = np.arange(1.0, 20.0) ** -1.5
 SPECTRUM = dt.SpectralProblem(
@@ -33,8 +34,8 @@ def brute(problem: dt.Problem, D: int, budget: int, cost: str, *, free: bool) ->
                 continue
             there = counted(D, P, N, float(np.asarray(problem.noise)))
             K = np.array(fits, dtype=float)
-            error = dt.optimal_ridge(there, K, scheme).error if free else None
-            found = error.total if error else dt.exact_error(there, K, scheme).total
+            error = dt.optimal_ridge(there, named_ensemble(scheme, K)).error if free else None
+            found = error.total if error else dt.exact_error(there, named_ensemble(scheme, K)).total
             best = min(best, float(np.min(found)))
     return best
 
@@ -66,26 +67,26 @@ def test_it_is_the_best_of_all_whole_ones_in_training() -> None:
 @pytest.mark.parametrize("cost", COSTS)
 @pytest.mark.parametrize("scheme", ["ensemble", "divide"])
 @pytest.mark.parametrize("seed", range(6))
-def test_every_count_is_whole_and_every_error_its_own(cost: str, scheme: str, seed: int) -> None:
+def test_every_count_is_whole_and_every_error_its_own(cost: Cost, scheme: str, seed: int) -> None:
     rng = np.random.default_rng(seed)
     D, P, N = (int(v) for v in rng.integers(3, 300, 3))
     members = int(rng.integers(1, N + 1))
     problem = counted(D, P, N, 10 ** rng.uniform(-1, 1))
     budget = None if seed % 2 else float(rng.uniform(1, 100)) * (N / D) ** 2
-    found = dt.advise(problem, budget, n_members=members, scheme=scheme, cost=cost, dim=D)
+    found = dt.advise(problem, budget, ensemble=named_ensemble(scheme, members), cost=cost, dim=D)
     for option in found.options:
         count = option.width * D
         assert math.isinf(count) or count == pytest.approx(round(count), rel=1e-9), option.name
         assert option.n_members >= 1
         if option.scheme == "divide":
             assert option.n_members <= N
-        own = dt.exact_error(option.problem, option.n_members, option.scheme)
+        own = dt.exact_error(option.problem, option.ensemble)
         assert option.error == own
     for option in (found.best, found.best_at_this_ridge):
         assert option.cost(cost) <= found.budget * (1 + 1e-12)
         ideal = option.ideal or option
         assert ideal.total <= option.total * (1 + 1e-9)
-    ratios = dt.advise(problem, budget, n_members=members, scheme=scheme, cost=cost)
+    ratios = dt.advise(problem, budget, ensemble=named_ensemble(scheme, members), cost=cost)
     assert ratios.best.ideal is None  # the control: of ratios, nothing is rounded
 
 
@@ -102,17 +103,17 @@ def test_the_best_of_ratios_is_kept_for_programs() -> None:
 
 
 def test_a_measured_spectrum_is_counted_where_its_samples_are() -> None:
-    whole = dt.advise(SPECTRUM, n_members=3).best_at_this_ridge
+    whole = dt.advise(SPECTRUM, ensemble=3).best_at_this_ridge
     assert whole.width == round(whole.width)
     assert whole.features <= 51
-    parts = dt.advise(SPECTRUM, n_members=12, scheme="divide")
+    parts = dt.advise(SPECTRUM, ensemble=dt.Divide(12))
     assert parts["divide"].n_members == 12
     assert "divide among 12" not in parts.reason.partition("For twice")[2]
     loose = dt.SpectralProblem(
         eigenvalues=LEVELS, target_powers=LEVELS, tail=0.1, n_features=17, n_samples=12.5,
         ridge=1e-3, noise=1.0,
     )  # fmt: skip
-    assert dt.advise(loose, n_members=3).best_at_this_ridge.ideal is None
+    assert dt.advise(loose, ensemble=3).best_at_this_ridge.ideal is None
 
 
 def test_many_features_are_shown_with_every_digit() -> None:

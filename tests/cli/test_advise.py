@@ -16,7 +16,7 @@ from tests.cli.answers import Capture, answer, refusal
 def test_json_is_the_librarys(capsys: Capture) -> None:
     found = answer("advise --features-per-dim 1.2 --noise 0.5 --budget 3 --n-members 2", capsys)
     problem = dt.Problem(features_per_dim=1.2, noise=0.5)
-    expected = dt.advise(problem, 3, n_members=2).to_dict()
+    expected = dt.advise(problem, 3, 2).to_dict()
     assert found == json.loads(json.dumps(expected))
 
 
@@ -113,7 +113,10 @@ def test_a_chart_is_written(ending: str, tmp_path: Path, capsys: Capture) -> Non
         ("advise --budget 0", "budget must be in [1e-40, inf], got 0.0"),
         ("advise --budget much", "budget must be a number"),
         ("advise --cost money", "cost must be one of features, training, got 'money'"),
-        ("advise --scheme both", "scheme must be one of ensemble, divide, got 'both'"),
+        ("advise --scheme both", "scheme must be one of ensemble, divide"),
+        ("advise --scheme bootstrap", "ensemble must be one of Ensemble, Divide for advise, got"),
+        ("advise --scheme subsample", "fraction must be given for scheme 'subsample', got None"),
+        ("advise --n-members 1,2", "n_members must be one number here, got 2 of them"),
         ("advise --snr 1 --noise 1", "noise must be left out beside snr, got '1'"),
         ("advise --snr -1", "snr must be in [1e-06, 1e+06] or inf, got -1.0"),
         ("advise --chart bars.jpg", "chart must end in .png, .pdf, .svg, got 'bars.jpg'"),

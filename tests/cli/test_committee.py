@@ -13,13 +13,13 @@ from tests.cli.answers import Capture, refusal
 
 FIRST, SECOND = "P/D=2 N/D=1 ridge=1e-3", "P/D=0.5 N/D=0.8 ridge=1e-2 activation=tanh"
 MEMBERS = [
-    dt.Learner(features_per_dim=2.0, samples_per_dim=1.0, ridge=1e-3),
-    dt.Learner(features_per_dim=0.5, samples_per_dim=0.8, ridge=1e-2, activation="tanh"),
+    dt.Member(features_per_dim=2.0, samples_per_dim=1.0, ridge=1e-3),
+    dt.Member(features_per_dim=0.5, samples_per_dim=0.8, ridge=1e-2, activation="tanh"),
 ]
 
 
 def words(*learners: str) -> list[str]:
-    return ["committee", *(word for one in learners for word in ("--learner", one))]
+    return ["committee", *(word for one in learners for word in ("--member", one))]
 
 
 def test_the_error_is_the_librarys(capsys: Capture) -> None:
@@ -37,15 +37,15 @@ def test_the_error_is_the_librarys(capsys: Capture) -> None:
         assert row["activation"] == one.activation
         assert row["weight"] == best.weights[k]
         assert [row["pair_error_1"], row["pair_error_2"]] == best.pair_errors[k].tolist()
-        assert row["error_total"] == best.error
-        assert row["error_sampling"] == best.terms.sampling
+        assert row["error_total"] == best.error.total
+        assert row["error_sampling"] == best.error.sampling
 
 
 @pytest.mark.parametrize("sharing", ["samples", "features", "both", "nothing"])
 def test_members_share_what_is_said(sharing: str, capsys: Capture) -> None:
     assert main([*words(FIRST, SECOND), "--sharing", sharing, "--csv"]) == 0
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
-    assert float(rows[0]["error_total"]) == dt.committee(MEMBERS, sharing=sharing).error
+    assert float(rows[0]["error_total"]) == dt.committee(MEMBERS, sharing=sharing).error.total
 
 
 def test_overlaps_and_weights_may_be_numbers(capsys: Capture) -> None:
@@ -53,7 +53,7 @@ def test_overlaps_and_weights_may_be_numbers(capsys: Capture) -> None:
     assert main([*words(FIRST, SECOND), *given]) == 0
     row = json.loads(capsys.readouterr().out)["rows"][0]
     exact = dt.committee(MEMBERS, sharing=(0.3, 0.8), weights=[1.5, -0.5])
-    assert row["error_total"] == exact.error
+    assert row["error_total"] == exact.error.total
 
 
 @pytest.mark.parametrize(
@@ -67,13 +67,21 @@ def test_overlaps_and_weights_may_be_numbers(capsys: Capture) -> None:
 def test_a_member_may_be_written_in_symbols_or_words(text: str, capsys: Capture) -> None:
     assert main([*words(text), "--json"]) == 0
     row = json.loads(capsys.readouterr().out)["rows"][0]
-    assert row["error_total"] == dt.committee(MEMBERS[1:]).error
+    assert row["error_total"] == dt.committee(MEMBERS[1:]).error.total
 
 
 def test_what_is_left_out_is_the_default(capsys: Capture) -> None:
     assert main([*words("", "σ=relu"), "--json"]) == 0
     row = json.loads(capsys.readouterr().out)["rows"][0]
     assert row["error_total"] == pytest.approx(dt.exact_error(dt.Problem(), 2).total, rel=1e-12)
+
+
+def test_the_signal_to_noise_ratio_may_take_the_place_of_the_noise(capsys: Capture) -> None:
+    assert main([*words(FIRST, SECOND), "--snr", "4", "--signal", "2", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    exact = dt.committee(MEMBERS, noise=0.5, signal=2.0)
+    assert found["rows"][0]["error_total"] == exact.error.total
+    assert (found["parameters"]["snr"], found["parameters"]["noise"]) == (4.0, 0.5)
 
 
 def test_the_table_has_parts_members_and_their_products(capsys: Capture) -> None:
@@ -95,13 +103,13 @@ def test_the_table_has_parts_members_and_their_products(capsys: Capture) -> None
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (["committee"], "Missing option '--learner'"),
-        (words("P=3"), "learner must be NAME=VALUE words, NAME one of λ, σ, P/D, N/D, ridge, "),
-        (words("P/D 3"), "learner must be NAME=VALUE words"),
-        (words("P/D="), "learner must be NAME=VALUE words"),
-        (words("P/D = 3"), "learner must be NAME=VALUE words"),
-        (words("P/D=3 P/D=4"), "learner must have every NAME once, got 'P/D=4' as well"),
-        (words("ridge=1 λ=2"), "learner must have every NAME once, got 'λ=2' as well"),
+        (["committee"], "Missing option '--member'"),
+        (words("P=3"), "member must be NAME=VALUE words, NAME one of λ, σ, P/D, N/D, ridge, "),
+        (words("P/D 3"), "member must be NAME=VALUE words"),
+        (words("P/D="), "member must be NAME=VALUE words"),
+        (words("P/D = 3"), "member must be NAME=VALUE words"),
+        (words("P/D=3 P/D=4"), "member must have every NAME once, got 'P/D=4' as well"),
+        (words("ridge=1 λ=2"), "member must have every NAME once, got 'λ=2' as well"),
         (words("P/D=wide"), "features_per_dim must be a number"),
         (words("P/D=1:2:log:3"), "features_per_dim must be one number here, got '1:2:log:3'"),
         (words("P/D=-1"), "features_per_dim must be in [1e-50, 1e+50] or inf, got -1.0"),
@@ -114,6 +122,9 @@ def test_the_table_has_parts_members_and_their_products(capsys: Capture) -> None
         ([*words("", ""), "--sharing", "widths=1"], "sharing must be NAME=VALUE words, NAME one"),
         ([*words("", ""), "--sharing", "features=3"], "shared features must be at most 2"),
         ([*words(""), "--noise", "0,1"], "noise must be one number here, got '0,1'"),
+        ([*words(""), "--snr", "1", "--noise", "1"], "noise must be left out beside snr, got '1'"),
+        ([*words(""), "--snr", "0"], "snr must be in [1e-06, 1e+06] or inf, got 0.0"),
+        ([*words(""), "--snr", "1,2"], "snr must be one number here, got '1,2'"),
         ([*words(""), "--noise", "-1"], "noise must be in [0, 1e+150], got -1.0"),
     ],
 )

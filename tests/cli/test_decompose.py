@@ -9,6 +9,7 @@ import pytest
 from doubletrouble.cli.main import main
 from doubletrouble.decomposition.predictions import decompose_predictions
 from doubletrouble.parameters import FloatArray
+from tests.cli.answers import refusal
 from tests.decomposition.random_effects import Effects
 
 
@@ -26,13 +27,17 @@ def test_json_has_the_numbers_of_the_library(
     words = [*files, "--label-noise", "0.5", "--confidence", "0.8", "--fresh", "-K", "3,inf"]
     assert main(["decompose", *words, "--json"]) == 0
     rows = {row["part"]: row for row in json.loads(capsys.readouterr().out)["rows"]}
-    expected = decompose_predictions(f, y_test=y, label_noise=0.5, confidence=0.8, crossed=False)
-    parts = {**expected.rows, "K=3": expected.ensemble(3), "K=inf": expected.ensemble(np.inf)}
+    expected = decompose_predictions(f, y_test=y, label_noise=0.5, crossed=False)
+    error = expected.error()
+    parts = {
+        **error.parts, "total": error.total, "K=3": expected.error(3).total,
+        "K=inf": expected.error(np.inf).total,
+    }  # fmt: skip
     assert rows.keys() == parts.keys()
     for name, part in parts.items():
         assert rows[name]["value"] == part.value
         assert rows[name]["standard_error"] == part.standard_error
-        assert (rows[name]["low"], rows[name]["high"]) == tuple(part.interval)
+        assert (rows[name]["low"], rows[name]["high"]) == part.confidence_interval(0.8)
 
 
 def test_without_targets_there_is_no_ensemble(
@@ -74,3 +79,20 @@ def test_an_archive_without_predictions_is_a_sentence(
     words = [str(tmp_path / "f.npy"), "--truth", str(tmp_path / "f.npz")]
     assert main(["decompose", *words]) == 2
     assert "truth must be one array, as .npy, got the archive" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("--scheme divide", "ensemble must be one of Ensemble for Decomposition.error, got Divide"),
+        ("--scheme subsample", "fraction must be given for scheme 'subsample', got None"),
+        ("--scheme both", "scheme must be one of ensemble, divide"),
+        ("--n-members 0", "n_members must be a whole number in [1, inf], got 0"),
+        ("--confidence 2", "confidence must be in (0, 1), got 2.0"),
+    ],
+)
+def test_an_ensemble_that_is_not_supported_is_a_sentence(
+    words: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    np.save(tmp_path / "f.npy", predictions())
+    assert refusal(["decompose", str(tmp_path / "f.npy"), *words.split()], capsys).startswith(said)

@@ -28,7 +28,10 @@ ELSEWHERE = {
     "doubletrouble --install-completion":
         "changes the files of the user; run by test_completion",
 }  # fmt: skip
-REFUSED = {"doubletrouble exact --ridge -1"}
+REFUSED = {
+    "doubletrouble exact --ridge -1",
+    "doubletrouble advise --scheme bootstrap --n-members 10",
+}
 
 
 def page(name: str) -> str:

@@ -23,7 +23,7 @@ def test_times_are_rows_and_parts_are_columns(capsys: Capture) -> None:
             values = [float(row[f"error_{part}"]) for row in rows]
             assert values == pytest.approx(getattr(error, part), rel=1e-12)
     assert found["rows"][4]["error_total"] == "inf"
-    assert "scheme" not in found["parameters"]
+    assert found["parameters"]["scheme"] == "ensemble"
 
 
 def test_without_times_there_are_the_typical_ones(capsys: Capture) -> None:
@@ -66,8 +66,8 @@ def test_stopping_is_compared_with_the_best_ridge(capsys: Capture) -> None:
     best = dt.best_stopping_time(problem)
     assert [row["time"] for row in rows] == pytest.approx(best.time, rel=1e-6)
     assert [row["error_total"] for row in rows] == pytest.approx(best.error.total, rel=1e-12)
-    assert [row["best_ridge"] for row in rows] == pytest.approx(best.ridge.ridge, rel=1e-9)
-    there = best.ridge.error.total
+    assert [row["best_ridge"] for row in rows] == pytest.approx(best.optimal_ridge.ridge, rel=1e-9)
+    there = best.optimal_ridge.error.total
     assert [row["best_ridge_total"] for row in rows] == pytest.approx(there, rel=1e-12)
     assert main(["stopping", "--features-per-dim", "0.5", "--ridge", "0"]) == 0
     said = capsys.readouterr().out
@@ -86,7 +86,7 @@ def test_stopping_is_compared_with_the_best_ridge(capsys: Capture) -> None:
         ("flow --clock wall", "clock must be one of mean, half_mean, sum, half_sum, got 'wall'"),
         ("flow --clock sum", "clock must be mean or half_mean where n_features, n_samples and dim"),
         ("stopping --clock half_sum", "clock must be mean or half_mean where n_features"),
-        ("flow --scheme divide", "No such option: --scheme"),
+        ("flow --scheme bootstrap", "ensemble must be one of Ensemble, Divide, Subsample"),
         ("stopping --times 1", "No such option: --times"),
         ("flow --json --csv", "json must be left out where csv is given, got both"),
     ],

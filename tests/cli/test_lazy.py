@@ -55,7 +55,7 @@ def test_a_table_is_one_curve(capsys: Capture) -> None:
     words = f"lazy {SMALL} --width 2,5 --laziness 1,inf --n-members 3 --seed 4 --depth 3"
     found = answer(words, capsys)
     curve = dt.lazy_curve(
-        DIGITS, widths=[2, 5], laziness=[1, math.inf], n_members=3, seed=4, depth=3, max_steps=30,
+        DIGITS, widths=[2, 5], laziness=[1, math.inf], ensemble=3, seed=4, depth=3, max_steps=30,
         device="cpu",
     )  # fmt: skip
     rows = [{**row, "laziness": float(row["laziness"])} for row in found["rows"]]
@@ -71,10 +71,10 @@ def test_a_table_is_one_curve(capsys: Capture) -> None:
 def test_a_csv_has_every_column(capsys: Capture) -> None:
     assert main(f"lazy {SMALL} --width 3 --n-members 2 --csv".split()) == 0
     (row,) = csv.DictReader(io.StringIO(capsys.readouterr().out))
-    run = dt.train_lazy(DIGITS, width=3, n_members=2, max_steps=30, device="cpu")
-    assert float(row["single_error"]) == run.error()
-    assert float(row["ensemble_error"]) == run.error(2)
-    assert float(row["vote_error"]) == run.error(2, "vote")
+    run = dt.train_lazy(DIGITS, width=3, ensemble=2, max_steps=30, device="cpu")
+    assert float(row["single_error"]) == float(run.error().total)
+    assert float(row["ensemble_error"]) == float(run.error(2).total)
+    assert float(row["vote_error"]) == float(run.error(2, "vote").total)
     assert float(row["mean_distance"]) == run.distance.mean()
 
 
@@ -130,7 +130,7 @@ def test_every_word_is_handed_on(calls: Calls) -> None:
         "lazy --data cifar10 --folder here --pca 7 --labels 3,8 --n-train all --n-test 50 "
         "--scaling whiten --no-download --width 2:8:log:3 --laziness 0.5,inf --depth 4 "
         "--n-members 6 --loss logistic --optimizer sgd --learning-rate 0.2 --max-steps 70 "
-        "--patience 9 --tolerance 0.25 --batch-size 16 --seed 8 --device cuda:1 --precision tf32 "
+        "--patience 9 --tolerance 0.25 --batch-size 16 --seed 8 --device cuda:1 --dtype tf32 "
         "--memory 1e9 --store file.sqlite --quiet"
     )
     with pytest.raises(CalledError):
@@ -141,10 +141,10 @@ def test_every_word_is_handed_on(calls: Calls) -> None:
             "n_test": 50, "scaling": "whiten", "download": False,
         },
         {
-            "widths": (2, 4, 8), "laziness": (0.5, math.inf), "depth": 4, "n_members": 6,
+            "widths": (2, 4, 8), "laziness": (0.5, math.inf), "depth": 4, "ensemble": 6,
             "loss": "logistic", "optimizer": "sgd", "learning_rate": 0.2, "max_steps": 70,
             "patience": 9, "tolerance": 0.25, "batch_size": 16, "seed": 8, "device": "cuda:1",
-            "precision": "tf32", "memory": 1e9, "store": "file.sqlite", "progress": False,
+            "dtype": "tf32", "memory": 1e9, "store": "file.sqlite", "progress": False,
         },
     ]  # fmt: skip
 
@@ -174,13 +174,24 @@ def test_a_split_is_the_librarys(capsys: Capture) -> None:
         DIGITS, width=20, laziness=math.inf, noise=0.5, n_data=3, n_init=3, seed=1, device="cpu"
     )
     for name in ("noise", "initialization", "sampling", "bias", "total"):
-        part = getattr(split.squared, name)
+        part = getattr(split.error(), name)
         assert row[f"error_{name}"] == part.value
         assert float(row[f"error_{name}_standard_error"]) == part.standard_error
     assert row["single_error"] == split.classification_error
     assert row["ensemble_error"] == split.ensemble_error
     assert row["vote_error"] == split.vote_error
     assert row["train_error"] == split.train_error.mean()
+
+
+def test_the_signal_to_noise_ratio_may_take_the_place_of_the_noise(
+    calls: Calls, capsys: Capture
+) -> None:
+    with pytest.raises(CalledError):
+        main(["lazy-split", "--snr", "4"])
+    assert calls[1]["noise"] == 0.25
+    for noise in ("0", "1"):
+        said = refusal(["lazy-split", "--snr", "4", "--noise", noise], capsys)
+        assert said.startswith("noise must be left out beside snr")
 
 
 def test_that_there_is_no_noise_is_said(capsys: Capture) -> None:
@@ -197,7 +208,7 @@ def test_every_word_is_handed_on_to_a_split(calls: Calls) -> None:
     words = (
         "lazy-split --n-train 100 --width 7 --laziness 5 --depth 3 --n-data 4 --n-init 3 "
         "--n-noise 5 --noise 0.1 --flips 0.2 --optimizer gd --learning-rate 2 --max-steps 10 "
-        "--patience 3 --tolerance 0 --seed 2 --device cpu --precision float64 --checkpoint c.npz"
+        "--patience 3 --tolerance 0 --seed 2 --device cpu --dtype float64 --store c.npz"
     )
     with pytest.raises(CalledError):
         main(words.split())
@@ -206,7 +217,7 @@ def test_every_word_is_handed_on_to_a_split(calls: Calls) -> None:
         "width": 7, "laziness": 5.0, "depth": 3, "n_data": 4, "n_init": 3, "n_noise": 5,
         "noise": 0.1, "flips": 0.2, "loss": "squared", "optimizer": "gd", "learning_rate": 2.0,
         "max_steps": 10, "patience": 3, "tolerance": 0.0, "batch_size": None, "seed": 2,
-        "device": "cpu", "precision": "float64", "memory": None, "checkpoint": "c.npz",
+        "device": "cpu", "dtype": "float64", "memory": None, "store": "c.npz",
         "progress": True,
     }  # fmt: skip
 
@@ -287,9 +298,9 @@ def test_a_missing_torch_is_named() -> None:
         ("lazy --data none.npz", "none.npz"),
         ("lazy --depth 1", "depth must be a whole number in [2, 100], got 1"),
         ("lazy --depth x", "Invalid value for '--depth'"),
-        ("lazy --precision half", "precision must be one of float32, tf32, float64, got 'half'"),
+        ("lazy --dtype half", "dtype must be one of float32, tf32, float64, got 'half'"),
         ("lazy --device moon", "device must be 'auto', 'cpu' or a GPU torch has here"),
-        ("lazy --n-members 0", "n_members must be a whole number of at least 1, got 0"),
+        ("lazy --n-members 0", "ensemble must be "),
         ("lazy-split --width 2,3", "Invalid value for '--width'"),
         ("lazy-split --n-data 7", "n_data must be at most 6, since 1297 training samples make"),
         ("lazy-split --noise 1 --loss hinge", "noise must be 0 for loss 'hinge'"),

@@ -9,18 +9,18 @@ import pytest
 
 import doubletrouble as dt
 from doubletrouble.cli.main import main
-from doubletrouble.simulation.result import ErrorEstimates
+from doubletrouble.ensembles import named_ensemble
 from tests.cli.answers import Capture, answer, refusal
 
 SMALL = "simulate --dim 12 --n-data 3 --n-init 2"
 
 
 def test_a_curve_is_one_simulation(capsys: Capture) -> None:
-    words = "--features-per-dim 0.5,2 --ridge 0.1,1 --n-members 2,inf --schemes ensemble,divide"
+    words = "--features-per-dim 0.5,2 --ridge 0.1,1 --n-members 2,inf --scheme ensemble,divide"
     rows = answer(f"{SMALL} {words} --seed 3", capsys)["rows"]
     run = dt.simulate(
-        dt.Problem(), dim=12, n_data=3, n_init=2, seed=3, widths=[0.5, 2.0], ridges=[0.1, 1.0],
-        n_members=(2, math.inf), schemes=("ensemble", "divide"),
+        dt.Problem(), dim=12, n_data=3, n_init=2, seed=3, features_per_dim=[0.5, 2.0],
+        ridge=[0.1, 1.0], ensembles=[dt.Divide(2), dt.Divide(math.inf)],
     )  # fmt: skip
     assert len(rows) == 2 * 2 * 2 * 2 * 6
     keys = ("features_per_dim", "ridge", "n_members", "scheme", "part")
@@ -30,9 +30,9 @@ def test_a_curve_is_one_simulation(capsys: Capture) -> None:
     assert places[-1] == (2.0, 1.0, "inf", "divide", "total")
     for row in rows:
         at = (0.5, 2.0).index(row["features_per_dim"]), (0.1, 1.0).index(row["ridge"])
-        k, scheme, part = float(row["n_members"]), row["scheme"], row["part"]
-        found = getattr(run.error(k, scheme), part)
-        theory = getattr(dt.exact_error(run.problem, k, scheme), part)
+        ensemble, part = named_ensemble(row["scheme"], float(row["n_members"])), row["part"]
+        found = getattr(run.error(ensemble), part)
+        theory = getattr(dt.exact_error(run.problem, ensemble), part)
         expected = (found.value, found.standard_error, theory, found.z_score(theory))
         numbers = [float(row[name]) for name in ("value", "standard_error", "theory", "z")]
         assert numbers == [float(np.broadcast_to(v, (2, 2))[at]) for v in expected]
@@ -56,32 +56,38 @@ def test_every_option_is_handed_on(capsys: Capture) -> None:
 
 
 def test_members_may_draw_samples_or_features(capsys: Capture) -> None:
-    words = "--schemes ensemble,subbag,feature_bank --fraction 0.51 --bank-per-dim 4 --ridge 0.1"
+    words = "--scheme ensemble,subsample,feature_bank --fraction 0.51 --bank-per-dim 4 --ridge 0.1"
     found = answer(f"{SMALL} {words} --n-members 2", capsys)
-    run = dt.simulate(
-        dt.Problem(ridge=0.1), dim=12, n_data=3, n_init=2, fraction=0.51, bank_per_dim=4.0,
-        schemes=("ensemble", "subbag", "feature_bank"), n_members=2,
-    )  # fmt: skip
-    assert found["parameters"]["fraction"] == run.fraction == 0.5  # as it is realized
-    drawn = {
-        "ensemble": {}, "subbag": {"fraction": 0.5}, "feature_bank": {"bank_per_dim": 4.0},
+    given = {
+        "ensemble": dt.Ensemble(2), "subsample": dt.Subsample(2, fraction=0.51),
+        "feature_bank": dt.FeatureBank(2, bank_per_dim=4.0),
     }  # fmt: skip
-    for scheme, given in drawn.items():
+    run = dt.simulate(
+        dt.Problem(ridge=0.1), dim=12, n_data=3, n_init=2, ensembles=list(given.values())[1:]
+    )
+    assert found["parameters"]["fraction"] == 0.5  # as it is realized
+    for scheme, ensemble in given.items():
         rows = {row["part"]: row for row in found["rows"] if row["scheme"] == scheme}
         assert list(rows)[-1] == "total"
-        assert ("resampling" in rows) == bool(given)
-        theory = dt.exact_error(run.problem, 2, scheme, **given)
-        error = run.error(2, scheme)
+        assert ("resampling" in rows) == (scheme != "ensemble")
+        theory, error = dt.exact_error(run.problem, run.realized(ensemble)), run.error(ensemble)
         for part, row in rows.items():
             assert row["value"] == getattr(error, part).value
             assert row["theory"] == pytest.approx(getattr(theory, part), rel=1e-12)
+
+
+def test_the_signal_to_noise_ratio_may_take_the_place_of_the_noise(capsys: Capture) -> None:
+    words = f"{SMALL} --n-members 1 --signal 2"
+    found = answer(f"{words} --snr 4", capsys)
+    assert found["rows"] == answer(f"{words} --noise 0.5", capsys)["rows"]
+    assert (found["parameters"]["snr"], found["parameters"]["noise"]) == (4.0, 0.5)
 
 
 def test_training_may_stop_at_times(capsys: Capture) -> None:
     words = "--features-per-dim 0.5,2 --ridge 0 --n-members 1,inf --times 0,1,inf"
     rows = answer(f"{SMALL} {words}", capsys)["rows"]
     run = dt.simulate(
-        dt.Problem(ridge=0.0), dim=12, n_data=3, n_init=2, widths=[0.5, 2.0],
+        dt.Problem(ridge=0.0), dim=12, n_data=3, n_init=2, features_per_dim=[0.5, 2.0],
         times=[0.0, 1.0, math.inf],
     )  # fmt: skip
     assert len(rows) == 2 * 3 * 2 * 6
@@ -94,14 +100,17 @@ def test_training_may_stop_at_times(capsys: Capture) -> None:
     one = answer(f"{SMALL} --n-members 1 --times 1", capsys)
     assert one["parameters"]["time"] == 1.0
     assert one["parameters"]["ridge"] == dt.Problem().ridge
-    assert main([*SMALL.split(), "--schemes", "divide", "--times", "1", "--no-theory"]) == 0
+    for scheme, theory in (("divide", "--theory"), ("bootstrap", "--no-theory")):
+        assert main([*SMALL.split(), "--scheme", scheme, "--times", "1", theory]) == 0
 
 
 def test_the_theory_may_be_left_out(capsys: Capture) -> None:
     assert main([*SMALL.split(), "--n-members", "1", "--no-theory", "--csv"]) == 0
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     assert list(rows[0]) == ["part", "value", "standard_error"]
-    assert [row["part"] for row in rows] == list(ErrorEstimates.__dataclass_fields__)
+    assert [row["part"] for row in rows] == [
+        "noise", "initialization", "sampling", "bias", "bayes", "total",
+    ]  # fmt: skip
     assert main([*SMALL.split(), "--n-members", "1", "--no-theory"]) == 0
     assert "theory" not in capsys.readouterr().out
 
@@ -128,21 +137,24 @@ def test_a_problem_without_error_has_a_table(capsys: Capture) -> None:
         ("simulate --dim x", "Invalid value for '--dim'"),
         (f"{SMALL} --noise 0,1", "noise must be one number here, got '0,1'; sweeps run any grid"),
         (f"{SMALL} --model deep", "model must be one of features, gaussian, kernel, got 'deep'"),
-        (f"{SMALL} --schemes both", "schemes must be among ensemble, divide, subbag"),
-        (f"{SMALL} --schemes subbag", "fraction must be given for scheme 'subbag', got None"),
-        (f"{SMALL} --fraction 0.5", "fraction must be left out without scheme 'subbag', got 0.5"),
+        (f"{SMALL} --scheme both", "scheme must be among ensemble, divide, subsample"),
+        (f"{SMALL} --scheme divide,divide", "scheme must hold every value once, got 'divide'"),
+        (f"{SMALL} --scheme subsample", "fraction must be given for scheme 'subsample', got None"),
+        (f"{SMALL} --fraction 0.5", "fraction must be left out for scheme 'ensemble', got 0.5"),
         (
-            f"{SMALL} --schemes subbag --fraction 0.5,1",
+            f"{SMALL} --scheme subsample --fraction 0.5,1",
             "fraction must be one number here, got '0.5,1'",
         ),
         (
-            f"{SMALL} --schemes divide --times 1",
-            "schemes must be 'ensemble' to have a theory at times, got 'divide'; --no-theory",
+            f"{SMALL} --scheme bootstrap --times 1",
+            "ensemble must be one of Ensemble, Divide, Subsample, FeatureBank",
         ),
+        (f"{SMALL} --snr 1 --noise 1", "noise must be left out beside snr, got '1'"),
+        (f"{SMALL} --snr 1,2", "snr must be one number here, got '1,2'"),
         (f"{SMALL} --times -1", "times must be in [0, 1e+150] or inf, got -1.0"),
         (f"{SMALL} --ridge inf", "ridge must be finite to be simulated, got inf"),
         (f"{SMALL} --n-data 1", "n_data must be a whole number of at least 2, got 1"),
-        (f"{SMALL} --device moon", "device must be 'cpu', 'torch' or a device torch has"),
+        (f"{SMALL} --device moon", "device must be "),
     ],
 )
 def test_an_error_is_one_sentence_and_code_two(words: str, said: str, capsys: Capture) -> None:

@@ -18,7 +18,7 @@ from tests.networks.literal import small_data
 from tests.sweep.test_runner import AtOnce
 
 OPTIONS: dict[str, Any] = {
-    "widths": [3, 6], "laziness": [2.0, math.inf], "n_members": 3, "depth": 3, "max_steps": 20,
+    "widths": [3, 6], "laziness": [2.0, math.inf], "ensemble": 3, "depth": 3, "max_steps": 20,
     "loss": "squared", "device": "cpu", "progress": False,
 }  # fmt: skip
 SWEEP = dt.Sweep(dim=10, n_data=2, n_init=2)
@@ -35,13 +35,13 @@ def told(n_members: int = 3, widths: tuple[int, ...] = (3, 6)) -> dict[str, Any]
     return {
         "ensembles": 2 * len(widths), "laziness": [2.0, "inf"], "width": list(widths),
         "n_members": n_members, "depth": 3, "data": "small", "loss": "squared", "seed": 0,
-        "precision": "float32",
+        "dtype": "float32",
     }  # fmt: skip
 
 
 def test_a_store_of_networks_is_told(curve: LazyCurve, capsys: Capture) -> None:
     assert answer(f"sweep status {STORE}", capsys) == {"store": STORE, "networks": [told()]}
-    dt.lazy_curve(small_data(10), store=STORE, **{**OPTIONS, "n_members": 2, "widths": 4})
+    dt.lazy_curve(small_data(10), store=STORE, **{**OPTIONS, "ensemble": 2, "widths": 4})
     found = answer(f"sweep status {STORE}", capsys)["networks"]
     assert sorted(found, key=lambda group: group["n_members"]) == [told(2, (4,)), told()]
     assert main(["sweep", "status", STORE]) == 0

@@ -1,8 +1,9 @@
-"""exact, anova, optimum and activation: the library's numbers, in every form."""
+"""exact, anova, optimum, training, psi and activation: the library's numbers, in every form."""
 
 import csv
 import io
 import math
+from dataclasses import fields
 from itertools import product
 from typing import Any
 
@@ -11,9 +12,12 @@ import pytest
 
 import doubletrouble as dt
 from doubletrouble.activations import NAMES
+from doubletrouble.cli.app import load
+from doubletrouble.cli.flags import SCHEME_OPTIONS
 from doubletrouble.cli.main import main
 from doubletrouble.cli.question import axes
-from doubletrouble.parameters import declarations
+from doubletrouble.ensembles import SCHEMES, SUPPORT, named_ensemble
+from doubletrouble.parameters import Parameter, declarations
 from tests.cli.answers import Capture, answer, refusal
 
 
@@ -40,7 +44,7 @@ def test_every_flag_reaches_the_problem(capsys: Capture) -> None:
     words = " ".join(f"--{name.replace('_', '-')} {value}" for name, value in given.items())
     problem = dt.Problem(**given, activation="tanh")
     found = answer(f"exact {words} --activation tanh --n-members 3 --scheme divide", capsys)
-    assert found["rows"][0]["error_total"] == dt.exact_error(problem, 3, "divide").total
+    assert found["rows"][0]["error_total"] == dt.exact_error(problem, dt.Divide(3)).total
     assert found["parameters"] == given | {
         "n_members": 3, "activation": "tanh", "scheme": "divide",
     }  # fmt: skip
@@ -65,17 +69,18 @@ def test_a_table_is_the_product_of_the_ranges(capsys: Capture) -> None:
 @pytest.mark.parametrize(
     ("words", "given"),
     [
-        ("--scheme subbag --fraction 0.5,1", {"fraction": np.array([[0.5, 1.0]])}),
+        ("--scheme subsample --fraction 0.5,1", {"fraction": np.array([[0.5, 1.0]])}),
         ("--scheme bootstrap", {}),
         ("--scheme feature_bank --bank-per-dim 4,inf", {"bank_per_dim": np.array([[4, math.inf]])}),
     ],
 )
+@pytest.mark.parametrize(("command", "function"), [("exact", dt.exact_error), ("anova", dt.anova)])
 def test_members_may_draw_samples_or_features(
-    words: str, given: dict[str, Any], capsys: Capture
+    words: str, given: dict[str, Any], command: str, function: Any, capsys: Capture
 ) -> None:
-    found = answer(f"exact {words} --n-members 1,inf", capsys)
-    error = dt.exact_error(dt.Problem(), [[1.0], [math.inf]], words.split()[1], **given)
-    assert isinstance(error, dt.ResampledErrorTerms)
+    found = answer(f"{command} {words} --n-members 1,inf", capsys)
+    ensemble = named_ensemble(words.split()[1], [[1.0], [math.inf]], **given)
+    error = function(dt.Problem(), ensemble)
     rows = found["rows"]
     assert [row["error_total"] for row in rows] == np.ravel(error.total).tolist()
     assert [row["error_resampling"] for row in rows] == np.ravel(error.resampling).tolist()
@@ -83,8 +88,106 @@ def test_members_may_draw_samples_or_features(
         assert [float(row[name]) for row in rows] == [*values.ravel(), *values.ravel()]
 
 
+def value_of(spec: Parameter) -> float:
+    """A value of an option that every problem of default size allows."""
+    return 0.5 if spec.high == 1.0 else 4.0
+
+
+def words_of(scheme: str) -> str:
+    """The flags that choose a scheme of three members, with all of its options."""
+    own = [name for name in declarations(SCHEMES[scheme]) if name in SCHEME_OPTIONS]
+    options = (f"--{n.replace('_', '-')} {value_of(SCHEME_OPTIONS[n])}" for n in own)
+    return " ".join([f"--scheme {scheme} --n-members 3", *options])
+
+
+COMMANDS = {
+    "exact": "exact_error",
+    "anova": "anova",
+    "optimum": "optimal_ridge",
+    "training": "training_error",
+    "flow": "gradient_flow",
+    "stopping": "best_stopping_time",
+}
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_takes_every_scheme_that_its_function_supports(
+    command: str, scheme: str, capsys: Capture
+) -> None:
+    words = f"{command} {words_of(scheme)}"
+    if SUPPORT[COMMANDS[command]](SCHEMES[scheme]):
+        assert answer(words, capsys)["parameters"]["scheme"] == scheme
+    else:
+        said = refusal(words.split(), capsys)
+        assert said.startswith("ensemble must be one of Ensemble, ")
+        assert f"for {COMMANDS[command]}, got {SCHEMES[scheme].__name__}(3" in said
+
+
+def test_help_has_every_scheme_in_the_words_of_its_class() -> None:
+    texts = {param.name: " ".join(param.help.split()) for param in load("training").params}
+    for name, kind in SCHEMES.items():
+        assert f"'{name}': {kind.__doc__.splitlines()[0].rstrip('.')}" in texts["scheme"]
+    for name, spec in SCHEME_OPTIONS.items():
+        assert texts[name].startswith(f"{spec.symbol}: {spec.meaning}")
+
+
+def test_a_new_scheme_is_a_choice_without_a_change_here(
+    monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    class Halves(dt.Divide):
+        """K models for a test."""
+
+    monkeypatch.setitem(SCHEMES, Halves.name, SCHEMES.pop(Halves.name))  # until the test ends
+    found = answer("exact --scheme halves --n-members 2", capsys)
+    assert found["rows"] == answer("exact --scheme divide --n-members 2", capsys)["rows"]
+
+
+def test_the_training_error_is_the_librarys(capsys: Capture) -> None:
+    words = "training --ridge 0,0.1 --scheme divide --n-members 1,5"
+    found = answer(words, capsys)
+    assert "test_noise" not in found["parameters"]
+    ensemble = dt.Divide(np.array([1.0, 5.0]))
+    expected = dt.training_error(dt.Problem(ridge=np.array([[0.0], [0.1]])), ensemble)
+    assert [row["training_error"] for row in found["rows"]] == np.ravel(expected).tolist()
+    assert main(["training", "--ridge", "1"]) == 0
+    value = dt.training_error(dt.Problem(ridge=1.0))
+    assert capsys.readouterr().out.splitlines()[-1].split()[-1] == f"{value:.6g}"
+
+
+def test_the_terms_of_the_theory_are_the_librarys(capsys: Capture) -> None:
+    found = answer("psi --features-per-dim 0.5,2 --activation tanh", capsys)
+    assert found["parameters"] == {
+        "samples_per_dim": 1.0, "ridge": 1e-5, "activation": "tanh",
+    }  # fmt: skip
+    terms = dt.psi_terms(dt.Problem(features_per_dim=np.array([0.5, 2.0]), activation="tanh"))
+    for f in fields(terms):
+        assert [row[f.name] for row in found["rows"]] == getattr(terms, f.name).tolist()
+    assert main(["psi"]) == 0
+    lines = capsys.readouterr().out.splitlines()[2:]
+    assert [line.split()[0] for line in lines] == ["Ψ₁", "Ψ₂ᵛ", "Ψ₃ᵛ", "Ψ₂ᵉ", "Ψ₃ᵉ", "Ψ₂ᵈ", "Ψ₂ᵖ"]
+    assert main(["psi", "--ridge", "inf,1"]) == 0
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_signal_to_noise_ratio_may_take_the_place_of_the_noise(
+    command: str, capsys: Capture
+) -> None:
+    found = answer(f"{command} --snr 4,inf --signal 2", capsys)
+    by_noise = answer(f"{command} --noise 0.5,0 --signal 2", capsys)
+    pairs = zip(found["rows"], by_noise["rows"], strict=True)
+    assert all(row.items() >= other.items() for row, other in pairs)
+    assert float(found["rows"][0]["snr"]) == 4.0
+    one = answer(f"{command} --snr 4 --signal 2", capsys)["parameters"]
+    assert (one["snr"], one["noise"]) == (4.0, 0.5)
+    said = refusal([command, "--snr", "1", "--noise", "1"], capsys)
+    assert said == "noise must be left out beside snr, got '1'\n"
+    said = refusal([command, "--snr", "0"], capsys)
+    assert said.startswith("snr must be in [1e-06, 1e+06] or inf, got 0.0")
+
+
 def test_the_resampling_row_is_shown(capsys: Capture) -> None:
-    assert main(["exact", "--scheme", "subbag", "--fraction", "0.5"]) == 0
+    assert main(["exact", "--scheme", "subsample", "--fraction", "0.5"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert "η=0.5" in " ".join(lines[:2])
     assert [line.split()[0] for line in lines[3:]] == [
@@ -145,20 +248,23 @@ def test_one_activation_or_all(capsys: Capture) -> None:
         ("exact --n-members 1.5", "n_members must be a whole number in [1, inf], got 1.5"),
         (
             "exact --scheme both",
-            "scheme must be one of ensemble, divide, subbag, bootstrap, feature_bank, got 'both'",
+            f"scheme must be one of {', '.join(SCHEMES)}, got 'both'",
         ),
-        ("exact --scheme subbag", "fraction must be given for scheme 'subbag', got None"),
-        ("exact --scheme subbag --fraction 1.5", "fraction must be in (0, 1], got 1.5"),
+        ("exact --scheme subsample", "fraction must be given for scheme 'subsample', got None"),
+        ("exact --scheme subsample --fraction 1.5", "fraction must be in (0, 1], got 1.5"),
         ("exact --fraction 0.5", "fraction must be left out for scheme 'ensemble'"),
-        ("exact --scheme feature_bank", "bank_per_dim must be given for scheme 'feature_bank'"),
+        ("exact --scheme divide,subsample", "scheme must be one of ensemble, divide"),
+        ("exact --scheme feature_bank", "bank_per_dim must be given, or n_bank"),
         (
             "exact --scheme feature_bank --bank-per-dim 1",
             "bank_per_dim must be at least the features of one member, got 1.0",
         ),
-        ("anova --scheme subbag", "scheme must be one of ensemble, divide, got 'subbag'"),
-        ("anova --fraction 0.5", "No such option: --fraction"),
-        ("optimum --scheme bootstrap", "scheme must be one of ensemble, divide, got 'bootstrap'"),
-        ("advise --scheme subbag", "scheme must be one of ensemble, divide, got 'subbag'"),
+        ("anova --scheme subsample", "fraction must be given for scheme 'subsample', got None"),
+        ("anova --fraction 0.5", "fraction must be left out for scheme 'ensemble', got 0.5"),
+        ("psi --noise 1", "No such option: --noise"),
+        ("psi --snr 1", "No such option: --snr"),
+        ("psi --n-members 2", "No such option: --n-members"),
+        ("training --ridge -1", "ridge must be in [0, inf], got -1.0"),
         ("exact --activation rlu", "activation must be one of leaky_relu, relu"),
         ("exact --dim 3", "n_features, n_samples, dim must be given together, got dim alone"),
         (

@@ -14,6 +14,7 @@ import pytest
 from doubletrouble.data.cifar import PYTHON, python_batch
 from doubletrouble.data.errors import DataError
 from doubletrouble.data.load import load_data
+from doubletrouble.data.projection import StatisticsName
 from doubletrouble.data.sources import SOURCES
 from tests.data.files import SHARED
 
@@ -34,7 +35,7 @@ def stored(name: str) -> dict[str, npt.NDArray[Any]]:
 
 
 @pytest.mark.parametrize(("statistics", "key"), [("own", "X_test_ownstats"), ("train", "X_test")])
-def test_mnist_is_projected_as_the_authors_do(statistics: str, key: str) -> None:
+def test_mnist_is_projected_as_the_authors_do(statistics: StatisticsName, key: str) -> None:
     needed("mnist")
     expected = stored("mnist")
     data = load_data("mnist", folder=SHARED, n_train=None, test_statistics=statistics)

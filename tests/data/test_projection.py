@@ -7,7 +7,14 @@ import numpy.typing as npt
 import pytest
 
 from doubletrouble.data import projection
-from doubletrouble.data.projection import Projection, View, projections
+from doubletrouble.data.projection import (
+    STATISTICS,
+    Projection,
+    ProjectionOptions,
+    ScalingName,
+    StatisticsName,
+    projections,
+)
 from tests.data.files import Bytes
 
 FloatArray = npt.NDArray[np.float64]
@@ -43,20 +50,22 @@ def authors(by: Bytes, k: int) -> tuple[FloatArray, FloatArray]:
 
 @pytest.mark.parametrize(("statistics", "by"), [("own", TEST), ("train", TRAIN)])
 @pytest.mark.parametrize("k", [1, 7, 20])
-def test_the_authors_scaling(k: int, statistics: str, by: Bytes) -> None:
-    maps = projections(TRAIN, TEST, View(pca=k, test_statistics=statistics))
+def test_the_authors_scaling(k: int, statistics: StatisticsName, by: Bytes) -> None:
+    maps = projections(TRAIN, TEST, ProjectionOptions(pca=k, test_statistics=statistics))
     for images, found, expected in zip((TRAIN, TEST), maps, authors(by, k), strict=True):
         np.testing.assert_allclose(everything(images, found), expected, rtol=0, atol=1e-9)
 
 
 def test_train_and_own_statistics_differ() -> None:
-    own, train = (projections(TRAIN, TEST, View(test_statistics=s))[1] for s in ("own", "train"))
+    own, train = (
+        projections(TRAIN, TEST, ProjectionOptions(test_statistics=s))[1] for s in ("own", "train")
+    )
     assert np.max(np.abs(everything(TEST, own) - everything(TEST, train))) > 1e-3
 
 
 @pytest.mark.parametrize("k", [1, 7, 20])
 def test_whitening_makes_the_training_covariance_the_identity(k: int) -> None:
-    ours, theirs = projections(TRAIN, TEST, View(pca=k, scaling="whiten"))
+    ours, theirs = projections(TRAIN, TEST, ProjectionOptions(pca=k, scaling="whiten"))
     x = everything(TRAIN, ours)
     np.testing.assert_allclose(x.mean(axis=0), 0, atol=1e-12)
     np.testing.assert_allclose(x.T @ x / len(x), np.eye(k), atol=1e-10)
@@ -68,21 +77,23 @@ def test_whitening_makes_the_training_covariance_the_identity(k: int) -> None:
 
 
 def test_the_authors_scaling_does_not_whiten() -> None:
-    x = everything(TRAIN, projections(TRAIN, TEST, View(pca=3))[0])
+    x = everything(TRAIN, projections(TRAIN, TEST, ProjectionOptions(pca=3))[0])
     assert np.max(np.abs(x.T @ x / len(x) - np.eye(3))) > 0.5
 
 
 def test_pixels_are_kept_without_directions() -> None:
-    for statistics, by in (("own", TEST), ("train", TRAIN)):
-        ours, theirs = projections(TRAIN, TEST, View(pca=None, test_statistics=statistics))
+    for statistics, by in zip(STATISTICS, (TEST, TRAIN), strict=True):
+        ours, theirs = projections(
+            TRAIN, TEST, ProjectionOptions(pca=None, test_statistics=statistics)
+        )
         np.testing.assert_allclose(everything(TRAIN, ours), normalized(TRAIN, TRAIN), atol=1e-12)
         np.testing.assert_allclose(everything(TEST, theirs), normalized(TEST, by), atol=1e-12)
 
 
 @pytest.mark.parametrize("scaling", ["authors", "whiten"])
-def test_a_factor_of_all_pixels_drops_out(scaling: str) -> None:
+def test_a_factor_of_all_pixels_drops_out(scaling: ScalingName) -> None:
     small_train, small_test = TRAIN // 4, TEST // 4
-    view = View(pca=5, scaling=scaling)
+    view = ProjectionOptions(pca=5, scaling=scaling)
     small = projections(small_train, small_test, view)
     large = projections(4 * small_train, 4 * small_test, view)
     for images, one, other in zip((small_train, small_test), small, large, strict=True):
@@ -93,9 +104,9 @@ def test_a_factor_of_all_pixels_drops_out(scaling: str) -> None:
 
 @pytest.mark.parametrize("scaling", ["authors", "whiten"])
 def test_the_order_of_images_and_the_blocks_do_not_matter(
-    scaling: str, monkeypatch: pytest.MonkeyPatch
+    scaling: ScalingName, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    view = View(pca=5, scaling=scaling)
+    view = ProjectionOptions(pca=5, scaling=scaling)
     whole = projections(TRAIN, TEST, view)
     monkeypatch.setattr(projection, "_BLOCK", 7 * 20)
     shuffled = TRAIN[np.random.default_rng(3).permutation(len(TRAIN))]
@@ -106,46 +117,46 @@ def test_the_order_of_images_and_the_blocks_do_not_matter(
 
 
 @pytest.mark.parametrize("scaling", ["authors", "whiten"])
-def test_the_entry_of_largest_magnitude_is_positive(scaling: str) -> None:
-    directions = projections(TRAIN, TEST, View(pca=20, scaling=scaling))[0].directions
+def test_the_entry_of_largest_magnitude_is_positive(scaling: ScalingName) -> None:
+    directions = projections(TRAIN, TEST, ProjectionOptions(pca=20, scaling=scaling))[0].directions
     assert directions is not None
     assert np.all(directions[np.abs(directions).argmax(axis=0), range(20)] > 0)
 
 
 @pytest.mark.parametrize("scaling", ["authors", "whiten"])
-def test_more_directions_than_the_rank_are_refused(scaling: str) -> None:
+def test_more_directions_than_the_rank_are_refused(scaling: ScalingName) -> None:
     flat = TRAIN.copy()
     flat[:, 5:9] = 0  # as the border of MNIST
     rank = {"authors": 17, "whiten": 16}[scaling]
-    ours, _ = projections(flat, TEST, View(pca=rank, scaling=scaling))
+    ours, _ = projections(flat, TEST, ProjectionOptions(pca=rank, scaling=scaling))
     assert np.all(np.isfinite(everything(flat, ours)))
     sentence = f"pca must be at most {rank}, the rank of the training images, got {rank + 1}"
     with pytest.raises(ValueError, match=sentence):
-        projections(flat, TEST, View(pca=rank + 1, scaling=scaling))
+        projections(flat, TEST, ProjectionOptions(pca=rank + 1, scaling=scaling))
     with pytest.raises(ValueError, match="pca must be at most 20, the pixels of an image, got 21"):
-        projections(flat, TEST, View(pca=21, scaling=scaling))
+        projections(flat, TEST, ProjectionOptions(pca=21, scaling=scaling))
 
 
 def test_whitening_without_a_number_takes_the_whole_rank() -> None:
     flat = TRAIN.copy()
     flat[:, 5:9] = 0
-    x = everything(flat, projections(flat, TEST, View(pca=None, scaling="whiten"))[0])
+    x = everything(flat, projections(flat, TEST, ProjectionOptions(pca=None, scaling="whiten"))[0])
     np.testing.assert_allclose(x.T @ x / len(x), np.eye(16), atol=1e-9)
 
 
 def test_grey_images_are_refused() -> None:
     grey = np.full((5, 4), 7, dtype=np.uint8)
     with pytest.raises(ValueError, match="training images must not all be the same grey"):
-        projections(grey, TEST[:, :4], View(pca=1))
+        projections(grey, TEST[:, :4], ProjectionOptions(pca=1))
     with pytest.raises(ValueError, match="test images must not all be the same grey"):
-        projections(TRAIN[:, :4], grey, View(pca=1))
+        projections(TRAIN[:, :4], grey, ProjectionOptions(pca=1))
 
 
 def test_no_float_copy_of_all_images_is_held() -> None:
     many = np.tile(pictures(500, 64, 5), (400, 1))  # 200,000 x 64: 12.8 MB, 102 MB as float64
     tracemalloc.start()
     try:
-        ours, _ = projections(many, many[:100], View(pca=2))
+        ours, _ = projections(many, many[:100], ProjectionOptions(pca=2))
         ours(many, np.arange(len(many)))
         _, peak = tracemalloc.get_traced_memory()
     finally:

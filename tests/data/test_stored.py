@@ -8,6 +8,7 @@ import pytest
 
 from doubletrouble.data.errors import DataError
 from doubletrouble.data.load import load_data
+from doubletrouble.data.projection import StatisticsName
 from tests.data.files import cifar_python, mnist_files, packed, write
 
 RNG = np.random.default_rng(0)
@@ -30,7 +31,7 @@ def store(path: Path, **changes: Any) -> Path:
 
 
 @pytest.mark.parametrize(("statistics", "key"), [("own", "X_test_ownstats"), ("train", "X_test")])
-def test_the_first_columns_are_taken(tmp_path: Path, statistics: str, key: str) -> None:
+def test_the_first_columns_are_taken(tmp_path: Path, statistics: StatisticsName, key: str) -> None:
     path = store(tmp_path / "mine.npz")
     data = load_data(path, test_statistics=statistics, **SMALL)
     np.testing.assert_array_equal(data.x_train, ARRAYS["X_train"][:20, :3])

@@ -4,7 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from doubletrouble.decomposition.result import Decomposition
 from doubletrouble.parameters import FloatArray
+from doubletrouble.results import Estimate
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,3 +72,15 @@ class Effects:
         own = self.initialization + self.initialization_sampling
         own += self.noise_initialization_sampling
         return self.bias + self.sampling + self.noise_sampling + own / n_members
+
+
+def rows(found: Decomposition) -> dict[str, Estimate]:
+    """Every part, and the total where there is a target."""
+    error = found.error()
+    return {**error.parts, **({"total": error.total} if found.design.targets else {})}
+
+
+def label(found: Decomposition, name: str) -> str:
+    """The name of a part, with what else it contains."""
+    more = found.error().includes.get(name)
+    return f"{name} + {more}" if more else name

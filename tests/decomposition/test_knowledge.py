@@ -9,7 +9,7 @@ import pytest
 from doubletrouble.decomposition.predictions import decompose_predictions
 from doubletrouble.decomposition.result import Decomposition
 from doubletrouble.parameters import FloatArray
-from tests.decomposition.random_effects import Effects
+from tests.decomposition.random_effects import Effects, label, rows
 
 T = 12
 TRUTH = np.linspace(-1, 1, T)
@@ -21,7 +21,7 @@ def drawn(*draws: int, seed: int = 0) -> FloatArray:
 
 
 def added_up(found: Decomposition) -> float:
-    return sum(float(part.value) for part in found.parts.values())
+    return sum(float(part.value) for part in found.error().parts.values())
 
 
 # --- outputs -------------------------------------------------------------------------------------
@@ -33,10 +33,11 @@ def test_outputs_are_added_up(shape: tuple[int, int, int]) -> None:
     targets = [TRUTH, 2 * TRUTH, 0 * TRUTH]
     found = decompose_predictions(np.stack(apart, axis=-1), np.stack(targets, axis=-1))
     each = [decompose_predictions(f, y) for f, y in zip(apart, targets, strict=True)]
-    for name, part in found.rows.items():
-        assert part.value == pytest.approx(sum(float(one.rows[name].value) for one in each))
-    for name, part in found.anova.parts.items():
-        assert part.value == pytest.approx(sum(float(one.anova.parts[name].value) for one in each))
+    for name, part in rows(found).items():
+        assert part.value == pytest.approx(sum(float(rows(one)[name].value) for one in each))
+    for name, part in found.anova().parts.items():
+        expected = sum(float(one.anova().parts[name].value) for one in each)
+        assert part.value == pytest.approx(expected)
     assert found.design.n_test == T
 
 
@@ -46,8 +47,8 @@ def test_one_output_is_none() -> None:
         decompose_predictions(f, TRUTH),
         decompose_predictions(f[..., None], TRUTH[:, None]),
     )
-    assert flat.parts == deep.parts
-    assert flat.ensemble(3) == deep.ensemble(3)
+    assert flat.error().parts == deep.error().parts
+    assert flat.error(3).total == deep.error(3).total
 
 
 def test_an_output_twice_is_twice_as_much() -> None:
@@ -55,9 +56,9 @@ def test_an_output_twice_is_twice_as_much() -> None:
     f = drawn(6, 2, 4)
     once = decompose_predictions(f, TRUTH)
     twice = decompose_predictions(np.stack([f, f], axis=-1), np.stack([TRUTH, TRUTH], axis=-1))
-    for name, part in twice.rows.items():
-        assert part.value == pytest.approx(2 * once.rows[name].value)
-        assert part.standard_error == pytest.approx(2 * once.rows[name].standard_error)
+    for name, part in rows(twice).items():
+        assert part.value == pytest.approx(2 * rows(once)[name].value)
+        assert part.standard_error == pytest.approx(2 * rows(once)[name].standard_error)
 
 
 def test_targets_must_have_the_outputs() -> None:
@@ -79,17 +80,17 @@ def test_known_label_noise_is_taken_off(sigma: Any) -> None:
     without = decompose_predictions(f, y_test=TRUTH, label_noise=sigma)
     floor = float(np.mean(np.broadcast_to(sigma, T) ** 2))
     for name in ("bias", "total"):
-        expected = with_noise.rows[name].value - floor
-        assert without.rows[name].value == pytest.approx(expected)
-    assert without.sampling == with_noise.sampling
-    assert with_noise.label("bias") == "bias + noise floor"
-    assert without.label("bias") == "bias"
+        expected = rows(with_noise)[name].value - floor
+        assert rows(without)[name].value == pytest.approx(expected)
+    assert without.error().sampling == with_noise.error().sampling
+    assert label(with_noise, "bias") == "bias + noise floor"
+    assert label(without, "bias") == "bias"
     assert not any("y_test" in note for note in without.notes)
 
 
 def test_label_noise_of_outputs() -> None:
     f, y = np.stack([drawn(6, 2, 4)] * 2, axis=-1), np.stack([TRUTH, TRUTH], axis=-1)
-    plain = float(decompose_predictions(f, y_test=y).bias.value)
+    plain = float(decompose_predictions(f, y_test=y).error().bias.value)
     sigma = np.linspace(0, 1, T)
     for noise, floor in (
         (0.5, 2 * 0.25),
@@ -97,7 +98,7 @@ def test_label_noise_of_outputs() -> None:
         (np.stack([sigma, 0 * sigma], axis=1), np.mean(sigma**2)),
     ):
         found = decompose_predictions(f, y_test=y, label_noise=noise)
-        assert found.bias.value == pytest.approx(plain - floor)
+        assert found.error().bias.value == pytest.approx(plain - floor)
 
 
 @pytest.mark.statistical
@@ -106,7 +107,8 @@ def test_the_floor_is_gone_on_average() -> None:
     for _ in range(400):
         f = Effects().draw((4, 2, 3, 30), rng)
         y = 0.9 * rng.standard_normal(30)
-        off.append(float(decompose_predictions(f, y_test=y, label_noise=0.9).bias.value) - 0.7)
+        error = decompose_predictions(f, y_test=y, label_noise=0.9).error()
+        off.append(float(error.bias) - 0.7)
     assert abs(np.mean(off)) < 4 * np.std(off) / math.sqrt(400)
 
 
@@ -140,28 +142,29 @@ def test_a_response_has_a_sign() -> None:
 def test_a_learner_without_randomness() -> None:
     f = drawn(6, 2, 1)
     unsaid, said = (decompose_predictions(f, TRUTH, deterministic=is_so) for is_so in (False, True))
-    assert list(said.parts) == ["noise", "initialization", "sampling", "bias"]
-    assert (said.initialization.value, said.initialization.standard_error) == (0, 0)
-    for name, part in unsaid.parts.items():
-        assert said.parts[name] == part
+    assert list(said.error().parts) == ["noise", "initialization", "sampling", "bias"]
+    assert (said.error().initialization.value, said.error().initialization.standard_error) == (0, 0)
+    for name, part in unsaid.error().parts.items():
+        assert said.error().parts[name] == part
     assert not any("initialization" in note for note in said.notes)
-    assert said.ensemble(10) == said.ensemble(math.inf) == said.total
-    assert said.anova.noise_sampling == said.noise
-    assert said.anova.initialization.value == said.anova.initialization_sampling.value == 0
-    every = sum(float(part.value) for part in said.anova.parts.values())
-    assert every == pytest.approx(said.total.value)
+    assert said.error(10).total == said.error(math.inf).total == said.error().total
+    assert said.anova().noise_sampling == said.error().noise
+    assert said.anova().initialization.value == said.anova().initialization_sampling.value == 0
+    every = sum(float(part.value) for part in said.anova().parts.values())
+    assert every == pytest.approx(said.error().total.value)
 
 
 def test_labels_without_noise() -> None:
     f = drawn(6, 1, 4)
     unsaid, said = (decompose_predictions(f, TRUTH, noiseless=is_so) for is_so in (False, True))
-    assert list(said.parts) == ["noise", "initialization", "sampling", "bias"]
-    assert (said.noise.value, said.noise.standard_error) == (0, 0)
-    assert said.initialization == unsaid.initialization
-    assert unsaid.label("sampling") == "sampling + label noise"
-    assert unsaid.label("initialization") == "initialization + label noise"
-    assert said.label("sampling") == "sampling"
-    assert said.anova.noise_sampling.value == said.anova.noise_initialization_sampling.value == 0
+    assert list(said.error().parts) == ["noise", "initialization", "sampling", "bias"]
+    assert (said.error().noise.value, said.error().noise.standard_error) == (0, 0)
+    assert said.error().initialization == unsaid.error().initialization
+    assert label(unsaid, "sampling") == "sampling + label noise"
+    assert label(unsaid, "initialization") == "initialization + label noise"
+    assert label(said, "sampling") == "sampling"
+    anova = said.anova()
+    assert anova.noise_sampling.value == anova.noise_initialization_sampling.value == 0
     assert not any("noise draw" in note for note in said.notes)
 
 
@@ -182,10 +185,10 @@ def test_own_noise_is_known_by_the_response_to_added_noise(ratio: float) -> None
         f = no_noise.draw((4, 3, 3, T), rng) + own  # the first draw is the labels as they are
         f[:, 1:] += added / math.sqrt(ratio)
         split = decompose_predictions(f, np.zeros(T), injected=ratio)
-        assert added_up(split) == pytest.approx(split.total.value)
-        every = sum(float(part.value) for part in split.anova.parts.values())
-        assert every == pytest.approx(split.total.value)
-        answers = split.rows | {"K = 4": split.ensemble(4)}
+        assert added_up(split) == pytest.approx(split.error().total.value)
+        every = sum(float(part.value) for part in split.anova().parts.values())
+        assert every == pytest.approx(split.error().total.value)
+        answers = rows(split) | {"K = 4": split.error(4).total}
         for name, values in found.items():
             values.append(float(answers[name].value))
     for name, values in found.items():
@@ -196,12 +199,12 @@ def test_own_noise_is_known_by_the_response_to_added_noise(ratio: float) -> None
 @pytest.mark.parametrize("shape", [(1, 3, 3), (4, 3, 1), (1, 3, 1)])
 def test_parts_with_own_noise_add_up_where_some_are_absorbed(shape: tuple[int, int, int]) -> None:
     found = decompose_predictions(drawn(*shape), TRUTH, injected=0.5)
-    assert added_up(found) == pytest.approx(found.total.value)
+    assert added_up(found) == pytest.approx(found.error().total.value)
 
 
 def test_hidden_noise_is_named() -> None:
     found = decompose_predictions(drawn(6, 2, 4), y_test=TRUTH, hidden_noise=True)
-    assert found.label("noise") == "noise"
-    assert found.label("initialization") == "initialization + label noise"
-    assert found.label("sampling") == "sampling + label noise"
-    assert found.label("bias") == "bias + noise floor"
+    assert label(found, "noise") == "noise"
+    assert label(found, "initialization") == "initialization + label noise"
+    assert label(found, "sampling") == "sampling + label noise"
+    assert label(found, "bias") == "bias + noise floor"

@@ -30,9 +30,9 @@ def truth(n_test: int = SHAPE[-1]) -> FloatArray:
 def test_three_data_sets_by_hand() -> None:
     f = np.array([1.0, 3.0, 2.0]).reshape(3, 1, 1, 1)
     found = decompose_predictions(f, truth=[1.0])
-    assert found.sampling.value == pytest.approx(1.0)  # the sample variance
-    assert found.bias.value == pytest.approx((3 + 2 + 6) / 3 - 2 * 2 + 1)  # of products
-    assert found.total.value == pytest.approx(5 / 3)
+    assert found.error().sampling.value == pytest.approx(1.0)  # the sample variance
+    assert found.error().bias.value == pytest.approx((3 + 2 + 6) / 3 - 2 * 2 + 1)  # of products
+    assert found.error().total.value == pytest.approx(5 / 3)
 
 
 @pytest.mark.parametrize(
@@ -46,14 +46,14 @@ def test_three_data_sets_by_hand() -> None:
 def test_one_cause_at_a_time(axis: int, expected: dict[str, float]) -> None:
     draws = np.array([-1.0, 0.0, 1.0])  # of sample variance 1
     f = np.zeros((3, 3, 3, 2)) + np.expand_dims(draws, tuple({0, 1, 2, 3} - {axis}))
-    parts = decompose_predictions(f, truth=[0.0, 0.0]).parts
+    parts = decompose_predictions(f, truth=[0.0, 0.0]).error().parts
     values = {name: part.value for name, part in parts.items()}
     assert values == pytest.approx(expected, abs=1e-15)
 
 
 def test_shared_initializations_are_an_effect_of_their_own() -> None:
     f = np.zeros((3, 2, 3, 1)) + np.array([-1.0, 0.0, 1.0])[:, None]
-    anova = decompose_predictions(f, truth=[0.0]).anova
+    anova = decompose_predictions(f, truth=[0.0]).anova()
     assert anova.initialization.value == pytest.approx(1.0)
     assert anova.initialization_sampling.value == pytest.approx(0, abs=1e-15)
 
@@ -63,14 +63,15 @@ def test_parts_add_up(crossed: bool) -> None:
     f = predictions()
     found = decompose_predictions(f, truth(), crossed=crossed)
     mean_square = np.mean((f - truth()) ** 2)
-    assert found.total.value == pytest.approx(mean_square, rel=1e-13)
-    assert sum(part.value for part in found.parts.values()) == pytest.approx(mean_square, rel=1e-13)
-    anova = found.anova
+    assert found.error().total.value == pytest.approx(mean_square, rel=1e-13)
+    every = sum(part.value for part in found.error().parts.values())
+    assert every == pytest.approx(mean_square, rel=1e-13)
+    anova = found.anova()
     both = anova.noise_sampling.value + anova.noise_initialization_sampling.value
-    assert both == pytest.approx(found.noise.value, rel=1e-12)
+    assert both == pytest.approx(found.error().noise.value, rel=1e-12)
     if crossed:
         both = anova.initialization.value + anova.initialization_sampling.value
-        assert both == pytest.approx(found.initialization.value, rel=1e-12)
+        assert both == pytest.approx(found.error().initialization.value, rel=1e-12)
         every = sum(part.value for part in anova.parts.values())
         assert every == pytest.approx(mean_square, rel=1e-13)
 
@@ -79,7 +80,7 @@ def test_parts_add_up(crossed: bool) -> None:
 def test_parts_add_up_where_some_are_absorbed(shape: tuple[int, int, int, int]) -> None:
     f = predictions(shape)
     found = decompose_predictions(f, truth())
-    every = sum(part.value for part in found.parts.values())
+    every = sum(part.value for part in found.error().parts.values())
     assert every == pytest.approx(np.mean((f - truth()) ** 2), rel=1e-13)
 
 
@@ -90,25 +91,26 @@ def test_an_ensemble_is_the_mean_over_groups(crossed: bool) -> None:
     for K in (1, 2, 3, 4):
         groups = [f[:, :, list(g)].mean(axis=2) for g in combinations(range(SHAPE[2]), K)]
         expected = np.mean([(group - truth()) ** 2 for group in groups])
-        assert found.ensemble(K).value == pytest.approx(expected, rel=1e-12)
-    assert found.ensemble(1) == found.total
+        assert found.error(K).total.value == pytest.approx(expected, rel=1e-12)
+    assert found.error(1).total == found.error().total
 
 
-@pytest.mark.parametrize("n_members", [1, 7, math.inf])
-def test_what_an_ensemble_averages_away(n_members: float) -> None:
+@pytest.mark.parametrize("K", [1, 7, math.inf])
+def test_what_an_ensemble_averages_away(K: float) -> None:
     found = decompose_predictions(predictions(), truth(), crossed=False)
-    falls = found.initialization.value + found.anova.noise_initialization_sampling.value
-    stays = found.bias.value + found.sampling.value + found.anova.noise_sampling.value
-    expected = stays + falls / n_members
-    assert found.ensemble(n_members).value == pytest.approx(expected, rel=1e-12)
+    error, anova = found.error(), found.anova()
+    falls = error.initialization.value + anova.noise_initialization_sampling.value
+    stays = error.bias.value + error.sampling.value + anova.noise_sampling.value
+    expected = stays + falls / K
+    assert found.error(K).total.value == pytest.approx(expected, rel=1e-12)
 
 
 def test_without_initializations_in_common_k_has_no_meaning() -> None:
     f = predictions()
     mixed = np.stack([one[:, np.random.default_rng(d).permutation(4)] for d, one in enumerate(f)])
     fresh = [decompose_predictions(g, truth(), crossed=False) for g in (f, mixed)]
-    assert fresh[0].bias.value == pytest.approx(fresh[1].bias.value, rel=1e-12)
-    crossed = [decompose_predictions(g, truth()).bias.value for g in (f, mixed)]
+    assert fresh[0].error().bias.value == pytest.approx(fresh[1].error().bias.value, rel=1e-12)
+    crossed = [decompose_predictions(g, truth()).error().bias.value for g in (f, mixed)]
     assert crossed[0] != pytest.approx(crossed[1], rel=1e-3)
 
 
@@ -117,30 +119,33 @@ def test_labels_beside_the_truth() -> None:
     found = decompose_predictions(f, truth(), y)
     alone = decompose_predictions(f, truth())
     labels = decompose_predictions(f, y_test=y)
-    assert found.bias == alone.bias
-    assert found.total == labels.total
-    assert found.total.value == pytest.approx(np.mean((f - y) ** 2), rel=1e-13)
-    assert found.bayes.value == pytest.approx(found.total.value - alone.total.value, rel=1e-12)
-    assert sum(part.value for part in found.parts.values()) == pytest.approx(found.total.value)
+    error = found.error()
+    assert error.bias == alone.error().bias
+    assert error.total == labels.error().total
+    assert error.total.value == pytest.approx(np.mean((f - y) ** 2), rel=1e-13)
+    difference = float(error.total) - float(alone.error().total)
+    assert error.bayes.value == pytest.approx(difference, rel=1e-12)
+    assert sum(part.value for part in error.parts.values()) == pytest.approx(error.total.value)
 
 
 def test_far_from_zero_nothing_is_lost() -> None:
     f = np.round(predictions() * 2**20) / 2**20  # exact after the shift
     near, far = decompose_predictions(f, truth()), decompose_predictions(f + 2.0**20, truth())
     for name in ("noise", "initialization", "sampling"):
-        assert near.parts[name].value == pytest.approx(far.parts[name].value, rel=1e-9)
-        expected = far.parts[name].standard_error
-        assert near.parts[name].standard_error == pytest.approx(expected, rel=1e-9)
+        one, other = near.error().parts[name], far.error().parts[name]
+        assert one.value == pytest.approx(other.value, rel=1e-9)
+        assert one.standard_error == pytest.approx(other.standard_error, rel=1e-9)
 
 
 def test_scale_and_type() -> None:
     f = predictions().astype(np.float32)
     small = decompose_predictions(f, truth())
     large = decompose_predictions(1e50 * f.astype(np.float64), 1e50 * truth())
-    for name, part in small.parts.items():
-        assert large.parts[name].value == pytest.approx(1e100 * part.value, rel=1e-9)
-        assert large.parts[name].standard_error == pytest.approx(1e100 * part.standard_error)
-        assert large.parts[name].n_draws == part.n_draws
+    for name, part in small.error().parts.items():
+        other = large.error().parts[name]
+        assert other.value == pytest.approx(1e100 * part.value, rel=1e-9)
+        assert other.standard_error == pytest.approx(1e100 * part.standard_error)
+        assert other.n_draws == part.n_draws
 
 
 # --- standard errors -----------------------------------------------------------------------------
@@ -148,9 +153,9 @@ def test_scale_and_type() -> None:
 
 def test_fresh_initializations_leave_one_data_set_out() -> None:
     f = predictions()
-    found = decompose_predictions(f, truth(), crossed=False, include_test=False).bias
+    found = decompose_predictions(f, truth(), crossed=False, include_test=False).error().bias
     without = [
-        decompose_predictions(np.delete(f, d, axis=0), truth(), crossed=False).bias.value
+        decompose_predictions(np.delete(f, d, axis=0), truth(), crossed=False).error().bias.value
         for d in range(6)
     ]
     expected = math.sqrt(5 / 6 * np.sum((np.array(without) - found.value) ** 2))
@@ -160,7 +165,7 @@ def test_fresh_initializations_leave_one_data_set_out() -> None:
 
 def test_the_standard_error_of_a_mean_square_is_the_usual_one() -> None:
     f = predictions((8, 1, 1, 5))
-    found = decompose_predictions(f, truth(), include_test=False).total
+    found = decompose_predictions(f, truth(), include_test=False).error().total
     errors = np.mean((f - truth()) ** 2, axis=(1, 2, 3))
     assert found.standard_error == pytest.approx(np.std(errors, ddof=1) / math.sqrt(8))
 
@@ -168,11 +173,12 @@ def test_the_standard_error_of_a_mean_square_is_the_usual_one() -> None:
 def test_shared_initializations_and_test_points_add_to_it() -> None:
     f = Effects(initialization=5.0).draw((30, 2, 4, 20), np.random.default_rng(0))
     zeros = np.zeros(20)
-    fresh = decompose_predictions(f, zeros, crossed=False, include_test=False).initialization
-    shared = decompose_predictions(f, zeros, include_test=False).initialization
+    apart = decompose_predictions(f, zeros, crossed=False, include_test=False)
+    fresh = apart.error().initialization
+    shared = decompose_predictions(f, zeros, include_test=False).error().initialization
     assert shared.standard_error > 3 * fresh.standard_error
     assert 4 <= shared.n_draws < 10
-    drawn = decompose_predictions(f, zeros).initialization
+    drawn = decompose_predictions(f, zeros).error().initialization
     assert drawn.standard_error > shared.standard_error
     assert drawn.value == shared.value
 
@@ -191,7 +197,7 @@ def test_too_few_draws_have_infinite_errors(
     shape: tuple[int, int, int, int], infinite: set[str]
 ) -> None:
     found = decompose_predictions(predictions(shape), np.zeros(4))
-    errors = {name: part.standard_error for name, part in found.parts.items()}
+    errors = {name: part.standard_error for name, part in found.error().parts.items()}
     assert {name for name, error in errors.items() if math.isinf(error)} == infinite
     assert bool(infinite) == any("infinite" in note for note in found.notes)
     assert not any(math.isnan(error) for error in errors.values())
@@ -199,8 +205,8 @@ def test_too_few_draws_have_infinite_errors(
 
 def test_a_constant_learner_has_no_variance() -> None:
     found = decompose_predictions(np.full((3, 2, 3, 2), 0.25), np.zeros(2))
-    assert found.bias.value == found.total.value == 0.0625
-    assert found.total.standard_error == found.noise.value == 0
+    assert found.error().bias.value == found.error().total.value == 0.0625
+    assert found.error().total.standard_error == found.error().noise.value == 0
 
 
 # --- memory --------------------------------------------------------------------------------------
@@ -222,5 +228,5 @@ def test_memory_is_bounded() -> None:
 def test_a_result_can_be_pickled() -> None:
     found = decompose_predictions(predictions(), truth())
     again: Any = pickle.loads(pickle.dumps(found))
-    assert again.ensemble(3) == found.ensemble(3)
+    assert again.error(3).total == found.error(3).total
     assert str(again) == str(found)

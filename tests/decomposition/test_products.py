@@ -8,7 +8,8 @@ import pytest
 
 from doubletrouble.decomposition import products
 from doubletrouble.decomposition.design import Design
-from doubletrouble.decomposition.products import Target, combine, mean_products
+from doubletrouble.decomposition.jackknife import weighted_sum
+from doubletrouble.decomposition.products import Target, mean_products
 from doubletrouble.parameters import FloatArray
 
 SHAPES = [(3, 2, 3, 2), (4, 3, 3, 1), (3, 1, 4, 2), (4, 2, 1, 3), (3, 1, 1, 2), (1, 2, 3, 2)]
@@ -58,11 +59,11 @@ def test_products_are_means_over_pairs(shape: tuple[int, int, int, int], crossed
     rng = np.random.default_rng(sum(shape))
     f, truth = 3 + rng.normal(size=shape), rng.normal(size=shape[-1])
     design = described(shape, crossed=crossed)
-    statistics = mean_products(f, against(truth), design, by_point=True)
+    statistics = mean_products(f, against(truth), design, by_point=True, key=0)
     shared = crossed and shape[2] > 1
     compared = 0
     for kind in statistics.keys() - {"truth"}:
-        found = combine({kind: 1.0, "truth": 1.0}, statistics)
+        found = weighted_sum({kind: 1.0, "truth": 1.0}, statistics)
         assert found.table.shape == (shape[0] + 1, shape[2] + 1 if shared else 1)
         for place, some in left_out(f - truth, found.table.shape[1]):
             expected = brute(some, (KINDS if crossed else FRESH)[kind])
@@ -79,7 +80,7 @@ def test_products_are_means_over_pairs(shape: tuple[int, int, int, int], crossed
 @pytest.mark.parametrize("shape", SHAPES)
 def test_every_possible_product_is_there(shape: tuple[int, int, int, int], crossed: bool) -> None:
     f = np.random.default_rng(0).normal(size=shape)
-    found = mean_products(f, {}, described(shape, crossed=crossed), by_point=False)
+    found = mean_products(f, {}, described(shape, crossed=crossed), by_point=False, key=0)
     kinds = KINDS if crossed else {n: d for n, d in FRESH.items() if n != "other_data"}
     assert set(found) == {n for n, differ in kinds.items() if not np.isnan(brute(f, differ))}
 
@@ -89,9 +90,9 @@ def test_blocks_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(1)
     f, targets = rng.normal(size=shape), against(rng.normal(size=7))
     design = described(shape, crossed=True)
-    whole = mean_products(f, targets, design, by_point=True)
+    whole = mean_products(f, targets, design, by_point=True, key=0)
     monkeypatch.setattr(products, "BLOCK", 50)  # two test points at a time
-    for name, found in mean_products(f, targets, design, by_point=True).items():
+    for name, found in mean_products(f, targets, design, by_point=True, key=0).items():
         assert found.points.shape == (2, 7)
         np.testing.assert_allclose(found.table, whole[name].table, rtol=1e-12, atol=1e-14)
         np.testing.assert_allclose(found.points, whole[name].points, rtol=1e-12, atol=1e-14)

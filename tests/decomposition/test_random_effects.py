@@ -18,9 +18,9 @@ MEMBERS = (1.0, 4.0, math.inf)
 
 def answers(found: Decomposition) -> dict[str, Estimate]:
     """Everything that was estimated, by name."""
-    anova = {f"anova {name}": part for name, part in found.anova.parts.items()}
-    ensembles = {f"K = {K:g}": found.ensemble(K) for K in MEMBERS}
-    return dict(found.parts) | anova | ensembles
+    anova = {f"anova {name}": part for name, part in found.anova().parts.items()}
+    ensembles = {f"K = {K:g}": found.error(K).total for K in MEMBERS}
+    return dict(found.error().parts) | anova | ensembles
 
 
 def expected(effects: Effects) -> dict[str, float]:
@@ -67,7 +67,7 @@ def plug_in(f: FloatArray) -> dict[str, float]:
 def leaking(f: FloatArray) -> dict[str, float]:
     """Shared initializations taken for fresh ones: their main effect goes into the bias."""
     found = decompose_predictions(f, np.zeros(6), crossed=False)
-    return {name: float(found.parts[name].value) for name in ("sampling", "bias")}
+    return {name: float(found.error().parts[name].value) for name in ("sampling", "bias")}
 
 
 @pytest.mark.statistical
@@ -109,7 +109,7 @@ def test_absorbed_parts_go_where_the_notes_say() -> None:
         draws = []
         for _ in range(1500):
             f = effects.draw(shape, rng, crossed=crossed)
-            parts = decompose_predictions(f, np.zeros(6), crossed=crossed).parts
+            parts = decompose_predictions(f, np.zeros(6), crossed=crossed).error().parts
             draws.append({name: float(part.value) for name, part in parts.items()})
         scores = z_scores(draws, truth)
         assert scores.keys() == truth.keys()
@@ -129,7 +129,7 @@ def coverage(
         f = effects.draw(shape, rng, crossed=crossed)
         found = decompose_predictions(f, np.zeros(shape[-1]), crossed=crossed, include_test=False)
         for name, part in answers(found).items():
-            low, high = part.interval(0.95)
+            low, high = part.confidence_interval(0.95)
             hits.setdefault(name, []).append(bool(low <= truth[name] <= high))
     return {name: float(np.mean(found)) for name, found in hits.items()}
 
@@ -158,7 +158,7 @@ def test_shared_initializations_taken_for_fresh_ones_do_not_cover() -> None:
     for _ in range(200):
         f = effects.draw((20, 2, 4, 30), rng)
         found = decompose_predictions(f, crossed=False, include_test=False)
-        low, high = found.initialization.interval()
+        low, high = found.error().initialization.confidence_interval()
         hits.append(bool(low <= effects.sequential["initialization"] <= high))
     assert np.mean(hits) < 0.7
 
@@ -172,8 +172,8 @@ def test_intervals_cover_the_average_over_all_test_points_if_asked() -> None:
         f = Effects(bias=0.0).draw((20, 2, 4, T), rng) / np.sqrt(np.linspace(0.5, 1.5, T))
         f = rng.normal(size=T) + np.sqrt(rng.exponential(size=T)) * f
         for include_test, found in hits.items():
-            parts = decompose_predictions(f, np.zeros(T), include_test=include_test).parts
-            intervals = {name: part.interval() for name, part in parts.items()}
+            parts = decompose_predictions(f, np.zeros(T), include_test=include_test).error().parts
+            intervals = {name: part.confidence_interval() for name, part in parts.items()}
             found.append([bool(a <= truth[name] <= b) for name, (a, b) in intervals.items()])
     assert np.min(np.mean(hits[True], axis=0)) > 0.91
     assert np.max(np.mean(hits[True], axis=0)) < 0.99

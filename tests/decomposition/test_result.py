@@ -1,4 +1,4 @@
-"""What a result can do: intervals, tables and pictures."""
+"""Intervals, tables and pictures of a decomposition."""
 
 import math
 from typing import Any
@@ -10,7 +10,7 @@ import pytest
 from doubletrouble.decomposition.predictions import decompose_predictions
 from doubletrouble.decomposition.result import Decomposition
 from doubletrouble.errors import require
-from tests.decomposition.random_effects import Effects
+from tests.decomposition.random_effects import Effects, label, rows
 
 T = 20
 NAMES = ["noise", "initialization", "sampling", "bias", "total"]
@@ -25,26 +25,15 @@ def split(*draws: int, **options: Any) -> Decomposition:
 # --- intervals -----------------------------------------------------------------------------------
 
 
-def test_an_interval_is_an_attribute_and_can_be_asked() -> None:
-    part = split().noise
-    low, high = part.interval
-    assert (part.interval.low, part.interval.high) == (low, high)
-    assert low < part.value < high
-    assert tuple(part.interval(0.95)) == (low, high)
-    wide = part.interval(0.99)
-    assert wide.low < low < high < wide.high
-
-
-def test_confidence_is_that_of_all_intervals() -> None:
-    wide, narrow = split(), split(confidence=0.9)
-    assert narrow.confidence == 0.9
-    pairs = [(wide.rows[name], narrow.rows[name]) for name in NAMES]
-    pairs += [(part, narrow.anova.parts[name]) for name, part in wide.anova.parts.items()]
-    pairs.append((wide.ensemble(3), narrow.ensemble(3)))
-    for one, other in pairs:
-        assert one.value == other.value
-        assert tuple(one.interval(0.9)) == tuple(other.interval)
-        assert one.interval.low < other.interval.low < other.interval.high < one.interval.high
+def test_confidence_is_that_of_intervals_in_tables() -> None:
+    found = split(confidence=0.9)
+    assert found.confidence == 0.9
+    frame = found.to_frame().set_index(["view", "part"])
+    for name, part in rows(found).items():
+        low, high = part.confidence_interval(0.9)
+        assert (frame.low["sequential", name], frame.high["sequential", name]) == (low, high)
+        wide = part.confidence_interval()
+        assert wide.low < low < part.value < high < wide.high
 
 
 # --- tables --------------------------------------------------------------------------------------
@@ -56,16 +45,15 @@ def test_a_frame() -> None:
     assert list(frame.columns) == [
         "view", "part", "value", "standard_error", "low", "high", "share", "includes",
     ]  # fmt: skip
-    rows = frame[frame.view == "sequential"].set_index("part")
-    assert list(rows.index) == NAMES
-    assert rows.share["total"] == 1
-    assert rows.share[NAMES[:-1]].sum() == pytest.approx(1)
-    for name in NAMES:
-        part = found.rows[name]
-        assert rows.value[name] == part.value
-        assert (rows.low[name], rows.high[name]) == tuple(part.interval)
+    table = frame[frame.view == "sequential"].set_index("part")
+    assert list(table.index) == NAMES
+    assert table.share["total"] == 1
+    assert table.share[NAMES[:-1]].sum() == pytest.approx(1)
+    for name, part in rows(found).items():
+        assert table.value[name] == part.value
+        assert (table.low[name], table.high[name]) == tuple(part.confidence_interval())
     symmetric = frame[frame.view == "anova"]
-    assert set(symmetric.part) == set(found.anova.parts)
+    assert set(symmetric.part) == set(found.anova().parts)
     assert set(frame.includes) == {""}
 
 
@@ -86,11 +74,10 @@ def test_without_a_target_there_are_no_shares() -> None:
 
 
 def test_labels_in_the_table() -> None:
-    table = split(8, 1, 4, truth=None, y_test=np.zeros(T)).table().splitlines()
-    assert table[1].startswith("initialization + label noise ")
-    assert table[2].startswith("sampling + label noise ")
-    assert table[3].startswith("bias + noise floor ")
-    assert len({line.index("±") for line in table[1:]}) == 1  # still in columns
+    table = str(split(8, 1, 4, truth=None, y_test=np.zeros(T))).splitlines()
+    assert table[0].startswith("initialization + label noise ")
+    assert table[1].startswith("sampling + label noise ")
+    assert table[2].startswith("bias + noise floor ")
 
 
 # --- pictures ------------------------------------------------------------------------------------
@@ -113,13 +100,14 @@ def test_bars_for_parts_and_averages(pyplot: Any) -> None:
     axes = found.plot()
     assert labels(axes) == [*NAMES, "K = 5 averaged", "K = ∞ averaged"]
     widths = [bar.get_width() for bar in axes.patches]
-    expected = [found.rows[name].value for name in NAMES]
+    expected = [rows(found)[name].value for name in NAMES]
     assert widths[:5] == pytest.approx(expected)
-    assert widths[5:] == pytest.approx([found.ensemble(5).value, found.ensemble(math.inf).value])
+    averaged = [float(found.error(K).total) for K in (5, math.inf)]
+    assert widths[5:] == pytest.approx(averaged)
     whiskers = [
         c.lines[2][0].get_segments()[0][:, 0] for c in axes.containers if hasattr(c, "lines")
     ]
-    assert tuple(whiskers[0]) == pytest.approx(tuple(found.noise.interval))
+    assert tuple(whiskers[0]) == pytest.approx(tuple(found.error().noise.confidence_interval()))
     axes.figure.canvas.draw()
 
 
@@ -146,5 +134,5 @@ def test_whatever_can_be_told_is_drawn(
 ) -> None:
     found = split(*draws, **options)
     axes = found.plot()
-    assert labels(axes)[: len(found.rows)] == [found.label(name) for name in found.rows]
+    assert labels(axes)[: len(rows(found))] == [label(found, name) for name in rows(found)]
     axes.figure.canvas.draw()

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import doubletrouble as dt
 from doubletrouble.decomposition.predictions import decompose_predictions
 
 
@@ -25,12 +26,12 @@ def drawn(*shape: int) -> Any:
 
 def test_one_noise_draw() -> None:
     found = decompose_predictions(drawn(4, 1, 3, 5), np.zeros(5))
-    assert list(found.parts) == ["initialization", "sampling", "bias"]
+    assert list(found.error().parts) == ["initialization", "sampling", "bias"]
     with pytest.raises(ValueError, match=r"^noise needs 2 or more draws of label noise .*, got 1$"):
-        _ = found.noise
+        _ = found.error().noise
     with pytest.raises(ValueError, match=r"^noise_sampling needs"):
-        _ = found.anova.noise_sampling
-    assert found.anova.initialization.value < math.inf
+        _ = found.anova().noise_sampling
+    assert found.anova().initialization.value < math.inf
     (note,) = found.notes
     assert note.startswith("One noise draw for each data set")
     assert note.endswith("what label noise adds is in initialization and sampling.")
@@ -39,27 +40,29 @@ def test_one_noise_draw() -> None:
 def test_one_initialization() -> None:
     for crossed, where in ((True, "sampling and bias"), (False, "sampling")):
         found = decompose_predictions(drawn(4, 2, 1, 5), np.zeros(5), crossed=crossed)
-        assert list(found.parts) == ["noise", "sampling", "bias"]
+        assert list(found.error().parts) == ["noise", "sampling", "bias"]
         with pytest.raises(ValueError, match=r"^initialization needs 2 or more initializations"):
-            _ = found.initialization
+            _ = found.error().initialization
         with pytest.raises(ValueError, match=r"^the error of an ensemble needs 2 or more init"):
-            found.ensemble(2)
-        assert found.ensemble(1) == found.total
+            found.error(2)
+        with pytest.raises(ValueError, match=r"^the error of an ensemble needs 2 or more init"):
+            found.anova(math.inf)
+        assert found.error(1).total == found.error().total
         (note,) = found.notes
         assert f"is in {where} (nothing, for a learner without randomness)" in note
 
 
 def test_one_data_set() -> None:
     found = decompose_predictions(drawn(1, 2, 3, 5), np.zeros(5))
-    assert list(found.parts) == ["noise", "initialization", "bias"]
+    assert list(found.error().parts) == ["noise", "initialization", "bias"]
     with pytest.raises(ValueError, match=r"^sampling needs 2 or more data sets, got 1$"):
-        _ = found.sampling
+        _ = found.error().sampling
     assert found.notes[0] == "One data set: what its draw adds is in bias."
-    assert found.bias.interval() == (-math.inf, math.inf)
+    assert found.error().bias.confidence_interval() == (-math.inf, math.inf)
 
 
 def test_fresh_initializations_hide_their_main_effect() -> None:
-    anova = decompose_predictions(drawn(4, 2, 3, 5), np.zeros(5), crossed=False).anova
+    anova = decompose_predictions(drawn(4, 2, 3, 5), np.zeros(5), crossed=False).anova()
     with pytest.raises(ValueError, match=r"needs the same initializations for every data set"):
         _ = anova.initialization
     with pytest.raises(ValueError, match=r"needs the same initializations for every data set"):
@@ -73,13 +76,14 @@ def test_no_target() -> None:
     found = decompose_predictions(drawn(4, 2, 3, 5))
     for name in ("bias", "total"):
         with pytest.raises(ValueError, match=rf"^{name} needs truth or y_test, got neither$"):
-            getattr(found, name)
-    with pytest.raises(ValueError, match=r"^the error of an ensemble needs truth or y_test"):
-        found.ensemble(2)
+            getattr(found.error(), name)
+        with pytest.raises(ValueError, match=rf"^{name} needs truth or y_test, got neither$"):
+            getattr(found.anova(2), name)
+    assert list(found.error(2).parts) == ["noise", "initialization", "sampling"]
     with pytest.raises(ValueError, match=r"^bayes needs both truth and y_test$"):
-        _ = found.bayes
+        _ = found.error().bayes
     assert "neither truth nor y_test" in found.notes[0]
-    assert "%" not in found.table()
+    assert "%" not in str(found.error())
 
 
 def test_labels_alone() -> None:
@@ -93,26 +97,24 @@ def test_labels_alone() -> None:
 def test_nothing_to_note() -> None:
     found = decompose_predictions(drawn(4, 2, 3, 5), np.zeros(5))
     assert found.notes == ()
-    assert str(found) == found.table()
+    assert str(found) == str(found.error())
 
 
 def test_the_table() -> None:
     found = decompose_predictions(drawn(4, 2, 3, 5), np.zeros(5))
-    head, *lines = found.table().splitlines()
-    assert head.split() == ["part", "value", "±", "SE", "share"]
+    lines, error = str(found).splitlines(), found.error()
     names = ["noise", "initialization", "sampling", "bias", "total"]
     assert [line.split()[0] for line in lines] == names
     for line, name in zip(lines, names, strict=True):
-        part = getattr(found, name)
-        share = f"{part.value / found.total.value:.1%}"
-        expected = [name, f"{part.value:.6g}", "±", f"{part.standard_error:.2g}", share]
-        assert line.split() == expected
+        part = getattr(error, name)
+        share = [] if name == "total" else [f"{float(part) / float(error.total):.1%}"]
+        assert line.split() == [name, *str(part).split(), *share]
     assert repr(found).startswith("Decomposition(noise=")
 
 
 def test_what_is_below_zero_is_explained() -> None:
     found = decompose_predictions(np.random.default_rng(1).normal(size=(4, 2, 3, 5)), np.zeros(5))
-    below = [name for name, part in found.parts.items() if part.value < 0]
+    below = [name for name, part in found.error().parts.items() if part.value < 0]
     assert below
     assert found.notes == (
         f"{' and '.join(below)} came out negative: an unbiased estimate of what is nearly 0 may, "
@@ -168,5 +170,15 @@ def test_targets_are_checked(name: str) -> None:
 @pytest.mark.parametrize("bad", [0, 1.5, -1, math.nan])
 def test_numbers_of_members_are_checked(bad: float) -> None:
     found = decompose_predictions(drawn(3, 2, 2, 4), np.zeros(4))
-    with pytest.raises(ValueError, match=r"^n_members must be a whole number in \[1, inf\], got "):
-        found.ensemble(bad)
+    with pytest.raises(ValueError, match=r"^ensemble must be a whole number in \[1, inf\], got "):
+        found.error(bad)
+
+
+def test_ensembles_are_checked() -> None:
+    found = decompose_predictions(drawn(3, 2, 2, 4), np.zeros(4))
+    with pytest.raises(ValueError, match=r"^ensemble must be one of Ensemble for Decomposition"):
+        found.error(dt.Divide(2))
+    with pytest.raises(TypeError, match=r"^ensemble must be one number, got array"):
+        found.anova([1, 2])
+    with pytest.raises(TypeError, match=r"^ensemble must be a number of models or one of Ensemble"):
+        found.error("ensemble")

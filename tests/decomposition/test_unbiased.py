@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from doubletrouble.decomposition.predictions import decompose_predictions
-from tests.decomposition.random_effects import Effects
+from tests.decomposition.random_effects import Effects, rows
 
 REPEATS, T = 200, 150
 FEWEST = [(2, 2, 2), (3, 2, 2), (2, 3, 2), (2, 2, 3), (3, 3, 3)]
@@ -22,8 +22,8 @@ def repeated(draws: tuple[int, int, int]) -> dict[str, tuple[list[float], list[f
     for _ in range(REPEATS):
         f = effects.draw((*draws, T), rng)
         split = decompose_predictions(f, np.zeros(T), include_test=False)
-        parts = split.rows | {f"anova {name}": part for name, part in split.anova.parts.items()}
-        parts["K"] = split.ensemble(4)
+        parts = rows(split) | {f"anova {name}": part for name, part in split.anova().parts.items()}
+        parts["K"] = split.error(4).total
         for name, (off, errors) in found.items():
             off.append(float(parts[name].value) - truth[name])
             errors.append(float(parts[name].standard_error))

@@ -91,7 +91,7 @@ def test_there_are_claims_of_every_verdict() -> None:
     }  # fmt: skip
 
 
-def test_the_table_says_what_the_sections_say() -> None:
+def test_the_table_has_the_verdicts_of_the_sections() -> None:
     rows = [(int(n), title, verdict) for n, title, verdict, _ in ROW.findall(PAGE)]
     assert rows == [(c.number, c.title, c.verdict) for c in CLAIMS.values()]
 

@@ -22,8 +22,8 @@ def test_every_block_runs_and_prints_what_is_shown(
 @pytest.mark.parametrize(
     "estimator", [dt.RandomFeatures, dt.RandomFeaturesRidge, dt.RandomFeaturesClassifier]
 )
-def test_every_parameter_is_told(estimator: type) -> None:
+def test_every_parameter_is_documented(estimator: type) -> None:
     text = text_of(PAGE)
     assert f"`dt.{estimator.__name__}`" in text
-    told = set(inspect.signature(estimator).parameters)
-    assert [name for name in told if name not in text] == []
+    names = set(inspect.signature(estimator).parameters)
+    assert [name for name in names if name not in text] == []

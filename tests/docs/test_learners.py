@@ -24,17 +24,17 @@ def test_every_block_runs_and_prints_what_is_shown(
 
 
 @pytest.mark.parametrize("source", [dt.GeneratorSource, dt.PoolSource])
-def test_every_argument_of_a_source_is_told(source: type) -> None:
+def test_every_argument_of_a_source_is_documented(source: type) -> None:
     text = text_of(PAGE)
-    told = [f.name for f in fields(source) if f.name not in ("X", "y", "classes")]
-    assert [name for name in told if not re.search(rf"\b{name}\b", text)] == []
+    names = [f.name for f in fields(source) if f.name not in ("X", "y", "classes")]
+    assert [name for name in names if not re.search(rf"\b{name}\b", text)] == []
     assert "bootstrap" in RESAMPLING
 
 
-def test_every_argument_of_decompose_is_told() -> None:
-    told = set(inspect.signature(dt.decompose).parameters) - {"model", "seed", "progress"}
+def test_every_argument_of_decompose_is_documented() -> None:
+    names = set(inspect.signature(dt.decompose).parameters) - {"model", "seed", "progress"}
     text = text_of(PAGE)
-    assert [name for name in told if not re.search(rf"\b{name}\b", text)] == []
+    assert [name for name in names if not re.search(rf"\b{name}\b", text)] == []
 
 
 def test_the_bootstrap_is_off_by_what_the_benchmark_found() -> None:

@@ -12,7 +12,8 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 import doubletrouble as dt
-from tests.docs.pages import DOCS, ROOT
+from doubletrouble.ensembles import SCHEMES, SUPPORT
+from tests.docs.pages import DOCS, ROOT, text_of
 
 pytestmark = pytest.mark.xdist_group("site")
 
@@ -120,7 +121,33 @@ def test_every_public_name_is_in_the_reference(pages: dict[str, Page]) -> None:
     names = pages["api.html"].names
     for name in set(dt.__all__) - {"__version__", "replica"}:
         assert f"doubletrouble.{name}" in names, name
-    assert "doubletrouble.theory.replica.psi_terms" in names
+    assert "doubletrouble.replica.psi_terms" in names
+
+
+def test_every_public_name_is_listed_once() -> None:
+    listed = re.findall(r"^::: doubletrouble\.(\w+)$", api := text_of("api.md"), re.MULTILINE)
+    assert sorted([*listed, "__version__", "replica"]) == list(dt.__all__)
+    assert "::: doubletrouble.replica." in api
+
+
+def test_the_table_of_support_is_that_of_the_code(site: Path) -> None:
+    shown = (site / "ensembles.html").read_text(encoding="utf-8")
+    tables = [_cells(table) for table in re.findall(r"<table>.*?</table>", shown, re.DOTALL)]
+    (table,) = (cells for cells in tables if cells[0][0] == "function")
+    head, *rows = table
+    assert head[1:] == [kind.__name__ for kind in SCHEMES.values()]
+    assert [row[0].removeprefix("dt.") for row in rows] == list(SUPPORT)
+    for (function, *marks), supports in zip(rows, SUPPORT.values(), strict=True):
+        known = [{"yes": True, "no": False}[mark] for mark in marks]
+        assert known == [supports(kind) for kind in SCHEMES.values()], function
+
+
+def _cells(table: str) -> list[list[str]]:
+    rows = re.findall(r"<tr>.*?</tr>", table, re.DOTALL)
+    return [
+        [re.sub("<[^>]*>", "", cell) for cell in re.findall(r"<t[hd].*?</t[hd]>", row, re.DOTALL)]
+        for row in rows
+    ]
 
 
 def test_doctests_are_shown_as_code(site: Path) -> None:

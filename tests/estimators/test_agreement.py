@@ -9,8 +9,9 @@ DIM, DRAWS, N_TEST = 120, 100, 1500
 
 
 def estimated(
-    ratio: float, samples: float, ridge: float, members: int, scheme: str, activation: str = "relu"
-) -> dt.Estimate:
+    ratio: float, samples: float, ridge: float, ensemble: int | dt.Scheme = 1,
+    activation: str = "relu",
+) -> dt.Estimate:  # fmt: skip
     """The test error of fits on independent data."""
     errors = []
     for seed in range(DRAWS):
@@ -20,8 +21,8 @@ def estimated(
         beta /= np.linalg.norm(beta)
         y = x @ beta + 0.5 * rng.standard_normal(len(x))
         model = dt.RandomFeaturesRidge(
-            round(ratio * DIM), ridge=ridge, n_members=members, scheme=scheme,
-            activation=activation, random_state=seed,
+            round(ratio * DIM), ridge=ridge, ensemble=ensemble, activation=activation,
+            random_state=seed,
         )  # fmt: skip
         errors.append(np.mean((model.fit(x, y).predict(new) - new @ beta) ** 2))
     return dt.Estimate.of(np.array(errors))
@@ -34,18 +35,21 @@ def off(found: dt.Estimate, expected: float) -> float:
 
 @pytest.mark.statistical
 @pytest.mark.parametrize(
-    ("ratio", "samples", "members", "scheme"),
+    ("ratio", "samples", "ensemble"),
     [
-        (0.5, 1.0, 1, "ensemble"),
-        (2.0, 1.0, 1, "ensemble"),
-        (2.0, 1.0, 4, "ensemble"),
-        (1.5, 2.0, 2, "divide"),
+        (0.5, 1.0, 1),
+        (2.0, 1.0, 1),
+        (2.0, 1.0, 4),
+        (1.5, 2.0, dt.Divide(2)),
+        (1.0, 1.5, dt.Subsample(3, fraction=0.6)),
+        (0.8, 1.0, dt.Bootstrap(3)),
+        (1.0, 1.0, dt.FeatureBank(3, bank_per_dim=1.5)),
     ],
 )
-def test_agrees_with_theory(ratio: float, samples: float, members: int, scheme: str) -> None:
+def test_agrees_with_theory(ratio: float, samples: float, ensemble: int | dt.Scheme) -> None:
     problem = dt.Problem(features_per_dim=ratio, samples_per_dim=samples, ridge=0.01, noise=0.5)
-    found = estimated(ratio, samples, 0.01, members, scheme)
-    assert off(found, float(dt.exact_error(problem, members, scheme).total)) < 4
+    found = estimated(ratio, samples, 0.01, ensemble)
+    assert off(found, float(dt.exact_error(problem, ensemble).total)) < 4
 
 
 @pytest.mark.statistical
@@ -53,6 +57,6 @@ def test_another_convention_of_the_ridge_is_noticed() -> None:
     """Negative controls: ridge without the factor P/D, and another activation."""
     problem = dt.Problem(features_per_dim=2.0, samples_per_dim=1.0, ridge=0.1, noise=0.5)
     expected = float(dt.exact_error(problem).total)
-    assert off(estimated(2.0, 1.0, 0.1, 1, "ensemble"), expected) < 4
-    assert off(estimated(2.0, 1.0, 0.1 / 2, 1, "ensemble"), expected) > 6
-    assert off(estimated(2.0, 1.0, 0.1, 1, "ensemble", "tanh"), expected) > 6
+    assert off(estimated(2.0, 1.0, 0.1), expected) < 4
+    assert off(estimated(2.0, 1.0, 0.1 / 2), expected) > 6
+    assert off(estimated(2.0, 1.0, 0.1, activation="tanh"), expected) > 6

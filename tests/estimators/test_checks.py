@@ -17,14 +17,14 @@ CASES: list[tuple[Any, tuple[str, ...]]] = [
     (dt.RandomFeatures(20), ()),
     (dt.RandomFeatures(20, activation="gelu", center=False), ()),
     (dt.RandomFeaturesRidge(), ()),
-    (dt.RandomFeaturesRidge(30, alpha=0.1, activation="tanh", n_members=2), ()),
+    (dt.RandomFeaturesRidge(30, alpha=0.1, activation="tanh", ensemble=2), ()),
     (dt.RandomFeaturesRidge(8, alpha=0.0, fit_intercept=True), ()),
     # a repeated row is left out once; and one check sets alpha beside ridge
     (dt.RandomFeaturesRidge(10, ridge="loo"), (*REFUSED, WEIGHTS, "check_regressors_train")),
     # which rows a member sees is counted in rows
-    (dt.RandomFeaturesRidge(40, n_members=2, scheme="divide"), (*REFUSED, WEIGHTS)),
+    (dt.RandomFeaturesRidge(40, ensemble=dt.Divide(2)), (*REFUSED, WEIGHTS)),
     (dt.RandomFeaturesClassifier(), ()),
-    (dt.RandomFeaturesClassifier(30, alpha=0.1, fit_intercept=True, n_members=2), ()),
+    (dt.RandomFeaturesClassifier(30, alpha=0.1, fit_intercept=True, ensemble=2), ()),
     (dt.RandomFeaturesClassifier(10, ridge="loo", fit_intercept=True), (*REFUSED, WEIGHTS)),
 ]
 

@@ -24,11 +24,11 @@ def test_two_classes_are_a_regression_of_signs() -> None:
 def test_more_classes_are_one_against_the_rest() -> None:
     x, _ = data(60, 10)
     labels = np.argmax(x[:, :3], axis=1) * 10
-    model = dt.RandomFeaturesClassifier(30, ridge=0.1, n_members=2, random_state=0).fit(x, labels)
+    model = dt.RandomFeaturesClassifier(30, ridge=0.1, ensemble=2, random_state=0).fit(x, labels)
     outputs = model.decision_function(x)
     assert outputs.shape == (60, 3)
     for c in range(3):
-        one = dt.RandomFeaturesClassifier(30, ridge=0.1, n_members=2, random_state=0)
+        one = dt.RandomFeaturesClassifier(30, ridge=0.1, ensemble=2, random_state=0)
         one.fit(x, labels == 10 * c)
         np.testing.assert_allclose(one.decision_function(x), outputs[:, c], atol=1e-10)
     assert np.array_equal(model.predict(x), 10 * np.argmax(outputs, axis=1))
@@ -37,7 +37,7 @@ def test_more_classes_are_one_against_the_rest() -> None:
 def test_handwritten_digits() -> None:
     x, y = load_digits(return_X_y=True)
     parts = train_test_split(x / 16, y, random_state=0)
-    model = dt.RandomFeaturesClassifier(600, ridge="loo", n_members=2, random_state=0)
+    model = dt.RandomFeaturesClassifier(600, ridge="loo", ensemble=2, random_state=0)
     model.fit(parts[0], parts[2])
     assert model.score(parts[1], parts[3]) > 0.97
     assert 0 < model.loo_error_ < 0.1

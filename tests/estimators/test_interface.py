@@ -23,6 +23,8 @@ MODELS = [
     dt.RandomFeaturesRidge(20, activation=np.tanh, random_state=0),
     dt.RandomFeaturesRidge(20, ridge="loo", ridges=np.array([0.1, 1.0]), random_state=0),
     dt.RandomFeaturesClassifier(20, activation=dt.activation("erf"), random_state=0),
+    dt.RandomFeaturesRidge(20, ensemble=dt.Divide(2), random_state=0),
+    dt.RandomFeaturesClassifier(20, ensemble=dt.Bootstrap(2), random_state=0),
 ]
 
 
@@ -34,6 +36,14 @@ def test_clone_and_pickle(model: Any) -> None:
     again = pickle.loads(pickle.dumps(fitted))
     assert np.array_equal(again.predict(x), fitted.predict(x))
     assert np.array_equal(clone(fitted).fit(x, labels).predict(x), fitted.predict(x))
+
+
+def test_the_ensemble_is_stored_as_given() -> None:
+    for given in (3, dt.Ensemble(3), dt.Divide(2)):
+        model = dt.RandomFeaturesRidge(5, ensemble=given)
+        assert model.get_params()["ensemble"] is given
+        assert clone(model).get_params()["ensemble"] == given
+        assert model.set_params(ensemble=dt.Divide(4)).ensemble == dt.Divide(4)
 
 
 def test_pipeline_of_the_transformer_is_the_regressor() -> None:
@@ -50,7 +60,7 @@ def test_grid_search() -> None:
     pipe = make_pipeline(StandardScaler(), dt.RandomFeaturesRidge(40, random_state=0))
     grid = {
         "randomfeaturesridge__ridge": [1e-6, 0.03, 1e3],
-        "randomfeaturesridge__n_members": [1, 2],
+        "randomfeaturesridge__ensemble": [1, dt.Divide(2)],
     }
     search = GridSearchCV(pipe, grid, cv=3).fit(x, y)
     assert search.best_params_["randomfeaturesridge__ridge"] == 0.03
@@ -114,5 +124,6 @@ def test_scikit_learn_is_not_imported_before_it_is_used() -> None:
 )
 def test_without_scikit_learn(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sklearn", None)
+    monkeypatch.delitem(vars(dt), name, raising=False)  # as before its first use
     with pytest.raises(dt.MissingExtraError, match=r"pip install 'doubletrouble\[estimators\]'"):
         getattr(dt, name)(n_features=3)

@@ -17,7 +17,7 @@ PARTS = [slice(0, 7), slice(7, 8), slice(8, 60), slice(60, 100)]
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("weighted", [True, False])
 @pytest.mark.parametrize(
-    "options", [{"ridge": 0.01}, {"alpha": 2.0}, {"ridge": 0.0}, {"n_members": 3}], ids=str
+    "options", [{"ridge": 0.01}, {"alpha": 2.0}, {"ridge": 0.0}, {"ensemble": 3}], ids=str
 )
 @pytest.mark.parametrize("p", [20, 150])
 def test_is_fit(intercept: bool, weighted: bool, options: dict[str, Any], p: int) -> None:

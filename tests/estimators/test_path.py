@@ -7,8 +7,9 @@ import pytest
 from sklearn.model_selection import LeaveOneOut, cross_val_predict
 
 import doubletrouble as dt
+from doubletrouble.estimators.weights import choices, seed_of
 from doubletrouble.parameters import FloatArray
-from tests.estimators.literal import data
+from tests.estimators.literal import data, features
 
 RIDGES = [0.0, 1e-8, 1e-3, 0.1, 10.0]
 SIZES = [(25, 10), (15, 30), (12, 12), (12, 11), (2, 5), (2, 1)]  # N, P
@@ -30,7 +31,7 @@ def literal_error(model: Any, x: FloatArray, y: FloatArray, w: FloatArray | None
 def test_is_exact(n: int, p: int, intercept: bool, members: int) -> None:
     x, y = data(n, 5)
     options: dict[str, Any] = {
-        "n_members": members, "fit_intercept": intercept, "random_state": 0,
+        "ensemble": members, "fit_intercept": intercept, "random_state": 0,
     }  # fmt: skip
     path = dt.RandomFeaturesRidge(p, **options).ridge_path(x, y, RIDGES)
     for ridge, error, predictions in zip(RIDGES, path.loo_error, path.predict(x), strict=True):
@@ -69,7 +70,7 @@ def test_with_weights_and_outputs(p: int, intercept: bool) -> None:
 def test_divided_data(p: int) -> None:
     """The other rows stay with their members."""
     x, y = data(21, 5)
-    model = dt.RandomFeaturesRidge(p, n_members=2, scheme="divide", random_state=0)
+    model = dt.RandomFeaturesRidge(p, ensemble=dt.Divide(2), random_state=0)
     path = model.ridge_path(x, y, RIDGES)
     theta = model.fit(x, y).weights_
     parts = [np.arange(11), np.arange(11, 21)]
@@ -78,7 +79,7 @@ def test_divided_data(p: int) -> None:
         for k, rows in enumerate(parts):
             for i in range(21):
                 seen = rows[rows != i]
-                one = dt.RandomFeaturesRidge(p, ridge=ridge, n_members=2, random_state=0)
+                one = dt.RandomFeaturesRidge(p, ridge=ridge, ensemble=2, random_state=0)
                 one.fit(x[seen], y[seen])
                 assert np.array_equal(one.weights_, theta)
                 z = dt.RandomFeaturesRidge.predict(_only(one, k), x[i : i + 1])
@@ -86,6 +87,34 @@ def test_divided_data(p: int) -> None:
         assert np.mean((y - outside) ** 2) == pytest.approx(error, rel=1e-6)
         model.set_params(ridge=ridge)
         np.testing.assert_allclose(model.fit(x, y).predict(x), predictions, atol=1e-6)
+
+
+@pytest.mark.parametrize("p", [4, 30])
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("ensemble", [dt.Subsample(3, fraction=0.6), dt.Bootstrap(3)], ids=repr)
+def test_rows_left_out_of_drawn_samples(p: int, intercept: bool, ensemble: dt.Scheme) -> None:
+    """A row is left out of every member that has it, with all its copies."""
+    x, y = data(15, 5)
+    w = np.random.default_rng(1).uniform(0.5, 2, 15)
+    how: dict[str, Any] = {"fit_intercept": intercept, "random_state": 0}
+    model = dt.RandomFeaturesRidge(p, ensemble=ensemble, **how)
+    path = model.ridge_path(x, y, RIDGES, sample_weight=w)
+    counts = ensemble.draw_samples(15, 3, choices(seed_of(0)))
+    for ridge, error in zip(RIDGES, path.loo_error, strict=True):
+        outside = np.zeros(15)
+        for k, own in enumerate(counts):
+            for i in range(15):
+                kept = (own * w) * (np.arange(15) != i)
+                one = dt.RandomFeaturesRidge(p, ridge=ridge, ensemble=3, **how).fit(x, y, kept)
+                z = features(x[i : i + 1], one.weights_[k])
+                outside[i] += (z @ one.coef_[k])[0] / 3
+                if intercept:
+                    means = [
+                        np.average(y - features(x, theta) @ coef, weights=kept)
+                        for theta, coef in zip(one.weights_, one.coef_, strict=True)
+                    ]
+                    outside[i] += means[k] / 3
+        assert np.average((y - outside) ** 2, weights=w) == pytest.approx(error, rel=1e-5)
 
 
 def _only(model: Any, k: int) -> Any:
@@ -109,15 +138,15 @@ def test_a_row_that_decides_alone() -> None:
 
 
 @pytest.mark.parametrize("p", [20, 100])
-@pytest.mark.parametrize("scheme", ["ensemble", "divide"])
-def test_the_best_ridge_is_taken(p: int, scheme: str) -> None:
+@pytest.mark.parametrize("ensemble", [2, dt.Divide(2), dt.Bootstrap(2)], ids=repr)
+def test_the_best_ridge_is_taken(p: int, ensemble: int | dt.Scheme) -> None:
     x, y = data(60, 10)
     model = dt.RandomFeaturesRidge(
-        p, ridge="loo", ridges=[1e3, 0.01, 1e2], n_members=2, scheme=scheme, random_state=0
+        p, ridge="loo", ridges=[1e3, 0.01, 1e2], ensemble=ensemble, random_state=0
     ).fit(x, y)
     assert model.ridge_ == 0.01
     assert model.loo_error_ == model.loo_path_.loo_error.min() == model.loo_path_.loo_error[1]
-    same = dt.RandomFeaturesRidge(p, ridge=0.01, n_members=2, scheme=scheme, random_state=0)
+    same = dt.RandomFeaturesRidge(p, ridge=0.01, ensemble=ensemble, random_state=0)
     np.testing.assert_allclose(model.predict(x), same.fit(x, y).predict(x), atol=1e-10)
     np.testing.assert_allclose(model.alpha_, same.alpha_)
     assert not hasattr(model.set_params(ridge=0.1).fit(x, y), "loo_path_")

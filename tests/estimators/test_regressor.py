@@ -1,5 +1,6 @@
 """The regressor against literal formulas."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from doubletrouble.estimators.dual import Dual
 from doubletrouble.estimators.feature_map import feature_map
 from doubletrouble.estimators.primal import Primal
 from doubletrouble.estimators.sample import Sample
+from doubletrouble.estimators.weights import choices, seed_of
 from doubletrouble.parameters import FloatArray
 from tests.estimators.literal import data, features, weights
 
@@ -137,11 +139,11 @@ def _small_blocks(length: int, *_: int) -> list[slice]:
 def test_many_outputs_are_fits_of_one(p: int) -> None:
     x, y = data(50, 5, outputs=3)
     for ridge in (0.0, 0.02):
-        model = dt.RandomFeaturesRidge(p, ridge=ridge, n_members=2, random_state=0).fit(x, y)
+        model = dt.RandomFeaturesRidge(p, ridge=ridge, ensemble=2, random_state=0).fit(x, y)
         assert model.coef_.shape == (2, 3, p)
         assert model.predict(x[:4]).shape == (4, 3)
         for t in range(3):
-            single = dt.RandomFeaturesRidge(p, ridge=ridge, n_members=2, random_state=0)
+            single = dt.RandomFeaturesRidge(p, ridge=ridge, ensemble=2, random_state=0)
             np.testing.assert_allclose(
                 single.fit(x, y[:, t]).predict(x), model.predict(x)[:, t], atol=1e-9
             )
@@ -153,7 +155,7 @@ def test_many_outputs_are_fits_of_one(p: int) -> None:
 @pytest.mark.parametrize("ridge", [0.0, 1e-6, 0.1])
 def test_single_precision(p: int, ridge: float) -> None:
     x, y = data(50, 10)
-    model = dt.RandomFeaturesRidge(p, ridge=ridge, n_members=2, random_state=0)
+    model = dt.RandomFeaturesRidge(p, ridge=ridge, ensemble=2, random_state=0)
     double = model.fit(x, y).predict(x)
     single = model.fit(x.astype(np.float32), y.astype(np.float32))
     assert single.coef_.dtype == np.float32
@@ -161,16 +163,24 @@ def test_single_precision(p: int, ridge: float) -> None:
     np.testing.assert_allclose(single.predict(x.astype(np.float32)), double, atol=2e-4)
 
 
-@pytest.mark.parametrize("scheme", ["ensemble", "divide"])
+@pytest.mark.parametrize(
+    "ensemble", [3, dt.Divide(3), dt.Subsample(3, fraction=0.7), dt.Bootstrap(3)], ids=repr
+)
 @pytest.mark.parametrize("intercept", [True, False])
-def test_members_are_averaged(scheme: str, intercept: bool) -> None:
+def test_members_are_averaged(ensemble: int | dt.Scheme, intercept: bool) -> None:
     x, y = data(50, 10)
     new, _ = data(9, 10, seed=1)
     model = dt.RandomFeaturesRidge(
-        15, ridge=0.1, n_members=3, scheme=scheme, fit_intercept=intercept, random_state=0
+        15, ridge=0.1, ensemble=ensemble, fit_intercept=intercept, random_state=0
     ).fit(x, y)
     found = np.zeros(9)
-    parts = np.array_split(np.arange(50), 3) if scheme == "divide" else [np.arange(50)] * 3
+    parts = [np.arange(50)] * 3
+    if isinstance(ensemble, dt.Divide):
+        parts = np.array_split(np.arange(50), 3)
+    elif isinstance(ensemble, dt.Scheme):
+        counts = ensemble.draw_samples(50, 3, choices(seed_of(0)))
+        parts = [np.repeat(np.arange(50), own) for own in counts]
+        assert any(len(set(rows)) < 50 for rows in parts)
     for theta, rows in zip(model.weights_, parts, strict=True):
         z, label = features(x[rows], theta), y[rows]
         mean, shift = (z.mean(axis=0), label.mean()) if intercept else (np.zeros(15), 0.0)
@@ -180,6 +190,36 @@ def test_members_are_averaged(scheme: str, intercept: bool) -> None:
     alphas = [0.1 * 15 * len(rows) / 10 for rows in parts]
     np.testing.assert_allclose(model.alpha_, alphas)
     assert model.ridge_ == 0.1
+
+
+def test_members_choose_features_of_a_common_bank() -> None:
+    x, y = data(50, 10)
+    new, _ = data(9, 10, seed=1)
+    for bank in (dt.FeatureBank(4, bank_per_dim=2.0), dt.FeatureBank(4, n_bank=20)):
+        model = dt.RandomFeaturesRidge(15, ridge=0.1, ensemble=bank, random_state=0).fit(x, y)
+        rows = model.weights_.reshape(-1, 10)
+        assert len(np.unique(rows, axis=0)) == 20
+        assert len(np.unique(model.weights_[0], axis=0)) == 15
+        found = [
+            features(new, theta) @ weights(features(x, theta), y, 0.1, 10)
+            for theta in model.weights_
+        ]
+        np.testing.assert_allclose(model.predict(new), np.mean(found, axis=0), atol=1e-10)
+        parts = dt.RandomFeaturesRidge(15, ridge=0.1, ensemble=bank, random_state=0)
+        parts.partial_fit(x[:20], y[:20]).partial_fit(x[20:], y[20:])
+        np.testing.assert_allclose(parts.predict(new), model.predict(new), atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    "few", [dt.Ensemble(2), dt.Subsample(2, fraction=0.5), dt.FeatureBank(2, n_bank=30)], ids=repr
+)
+def test_more_members_leave_the_first_as_they_are(few: dt.Scheme) -> None:
+    x, y = data(40, 5)
+    many = replace(few, n_members=4)
+    one, two = (
+        dt.RandomFeaturesRidge(20, ensemble=e, random_state=0).fit(x, y) for e in (few, many)
+    )
+    np.testing.assert_array_equal(one.coef_, two.coef_[:2])
 
 
 def test_large_means_do_not_cancel() -> None:

@@ -12,8 +12,15 @@ X, Y = data(20, 4)
 BAD: list[tuple[dict[str, Any], str]] = [
     ({"n_features": 0}, "n_features must be a whole number of at least 1, got 0"),
     ({"n_features": 2.5}, "n_features must be a whole number of at least 1, got 2.5"),
-    ({"n_members": -1}, "n_members must be a whole number of at least 1, got -1"),
-    ({"scheme": "bag"}, "scheme must be one of ensemble, divide, got 'bag'"),
+    ({"ensemble": -1}, "ensemble must be a whole number in [1, inf], got -1"),
+    ({"ensemble": np.inf}, "ensemble must be a whole number of at least 1, got inf"),
+    ({"ensemble": [1, 2]}, "ensemble must have numbers, not arrays, got Ensemble([1., 2.])"),
+    ({"ensemble": dt.Subsample(2, fraction=0.01)}, "ensemble must leave every member a row"),
+    (
+        {"ensemble": dt.FeatureBank(2, bank_per_dim=1.0)},
+        "bank_per_dim must leave each member",
+    ),
+    ({"ensemble": dt.FeatureBank(2, n_bank=4)}, "n_bank must leave each member its 5 features"),
     ({"center": "yes"}, "center must be True or False, got 'yes'"),
     ({"fit_intercept": 2}, "fit_intercept must be True or False, got 2"),
     ({"ridge": -1.0}, "ridge must be in [0, inf], got -1.0"),
@@ -28,8 +35,8 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"activation": "step"}, "activation must be one of"),
     ({"activation": lambda z: z[:1]}, "activation must return an array of the shape"),
     ({"activation": lambda z: z * np.nan}, "activation must return finite numbers"),
-    ({"n_members": 21, "scheme": "divide"}, "n_members must be at most the number of rows"),
-    ({"n_members": 20, "scheme": "divide", "ridge": "loo"}, "at least 2 rows"),
+    ({"ensemble": dt.Divide(21)}, "ensemble must have no more members than there are rows"),
+    ({"ensemble": dt.Divide(20), "ridge": "loo"}, "at least 2 rows"),
 ]
 
 
@@ -39,6 +46,11 @@ def test_parameters(options: dict[str, Any], sentence: str) -> None:
     with pytest.raises(ValueError) as raised:  # noqa: PT011
         model.fit(X, Y)
     assert sentence in str(raised.value)
+
+
+def test_a_name_is_no_ensemble() -> None:
+    with pytest.raises(TypeError, match="ensemble must be a number of models or one of Ensemble"):
+        dt.RandomFeaturesRidge(5, ensemble="divide").fit(X, Y)
 
 
 def test_a_number_is_no_activation() -> None:
@@ -74,7 +86,9 @@ def test_weights() -> None:
         model.fit(X, Y, -np.ones(20))
 
 
-@pytest.mark.parametrize("options", [{"ridge": "loo"}, {"scheme": "divide"}])
+@pytest.mark.parametrize(
+    "options", [{"ridge": "loo"}, {"ensemble": dt.Divide(2)}, {"ensemble": dt.Bootstrap(2)}]
+)
 def test_what_parts_refuse(options: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="for partial_fit, got"):
         dt.RandomFeaturesRidge(5, **options).partial_fit(X, Y)

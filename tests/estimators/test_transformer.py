@@ -47,7 +47,7 @@ def test_first_member_of_the_regressor() -> None:
     x, y = data(20, 4)
     theta = dt.RandomFeatures(6, random_state=5).fit(x).weights_
     one = dt.RandomFeaturesRidge(9, random_state=5).fit(x, y)
-    three = dt.RandomFeaturesRidge(6, n_members=3, random_state=5).fit(x, y)
+    three = dt.RandomFeaturesRidge(6, ensemble=3, random_state=5).fit(x, y)
     assert np.array_equal(one.weights_[0, :6], theta)
     assert np.array_equal(three.weights_[0], theta)
     assert not np.array_equal(three.weights_[1], theta)

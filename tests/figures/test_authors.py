@@ -1,12 +1,12 @@
-"""Figures against the authors' stored values, where they lie beside the repository."""
+"""Figures against the authors' stored values."""
 
-import math
 from typing import Any
 
 import numpy as np
 import pytest
 
-from doubletrouble.figures import FIGURES, reference
+from doubletrouble.figures import FIGURES
+from doubletrouble.figures._authors import along, column, stored
 from doubletrouble.figures.double_descent import double_descent_data
 from doubletrouble.figures.ensemble_vs_overparametrize import ensemble_vs_overparametrize_data
 from doubletrouble.figures.ensemble_vs_regularize import (
@@ -17,7 +17,6 @@ from doubletrouble.figures.ensemble_vs_regularize import (
 )
 from doubletrouble.figures.multiple_k_decomposition import multiple_k_decomposition_data
 from doubletrouble.figures.term_by_term import term_by_term_data
-from tests.figures.tables import along, stored
 
 TINY: dict[str, Any] = {"simulated_ratios": (1.0, 1.0, 1), "dim": 10, "n_data": 2, "n_init": 2}
 SMALL: dict[str, dict[str, Any]] = {
@@ -39,11 +38,11 @@ def test_terms() -> None:
     ratios, rows = along("fig2_psi_lambda1e-5_psi2_1.csv")
     panel = term_by_term_data(ratios=ratios, **TINY)
     assert len(rows) == 117
-    for term, column in {
+    for term, name in {
         "psi1": "Psi1", "psi2_vanilla": "Psi2v", "psi3_vanilla": "Psi3v",
         "psi2_ensemble": "Psi2e", "psi3_ensemble": "Psi3e", "psi2_divide": "Psi2d",
     }.items():  # fmt: skip
-        theirs = reference.column(rows, column)
+        theirs = column(rows, name)
         np.testing.assert_allclose(panel.line(term).y, theirs, rtol=1e-6, err_msg=term)
 
 
@@ -52,18 +51,18 @@ def test_ensembles() -> None:
     panel = double_descent_data(ratios=ratios, **TINY)
     assert [line.label for line in panel.lines] == [key for key in rows[0] if key[0] == "K"]
     for line in panel.lines:
-        np.testing.assert_allclose(line.y, reference.column(rows, line.label), rtol=1e-6)
+        np.testing.assert_allclose(line.y, column(rows, line.label), rtol=1e-6)
 
 
 def test_causes_of_ten_members() -> None:
     ratios, rows = along("fig6_decomposition_lambda1e-5_SNR1_K10.csv")
     _, ten = multiple_k_decomposition_data(ratios=ratios)
-    total = reference.column(rows, "total")
-    for cause, column in {
+    total = column(rows, "total")
+    for cause, name in {
         "noise": "noise_variance", "initialization": "init_variance",
         "sampling": "sampling_variance", "bias": "bias", "total": "total",
     }.items():  # fmt: skip
-        off = np.abs(ten.line(cause).y - reference.column(rows, column))
+        off = np.abs(ten.line(cause).y - column(rows, name))
         assert np.all(off <= 1e-6 * total), cause  # small parts are differences of their Ψ
 
 
@@ -72,11 +71,11 @@ def test_more_models_or_more_features(width: float) -> None:
     _, rows = along(f"fig_morevsbig_psi1_{width:g}_K2_tau0.1_FStar0.1.csv", "log10_N_over_D")
     for label, curve in CURVES.items():
         chosen = [row for row in rows if row["curve"] == curve]
-        samples = 10.0 ** reference.column(chosen, "log10_N_over_D")
+        samples = 10.0 ** column(chosen, "log10_N_over_D")
         (panel,) = ensemble_vs_overparametrize_data(
             features_per_dim=[width], samples=samples, nonlinear_signal=0.1
         )
-        theirs = reference.column(chosen, "test_error")
+        theirs = column(chosen, "test_error")
         off = np.abs(panel.line(label).y / theirs - 1)
         assert len(chosen) > 90
         # one value of theirs, N/D = 0.13 at P/D = 0.5, is 1.3e-6 off; see the next test
@@ -89,9 +88,7 @@ def test_more_models_or_more_features(width: float) -> None:
 @pytest.mark.parametrize("width", [0.5, 5.0])
 def test_our_values_against_sixty_digits(width: float) -> None:
     rows = stored(f"oracle_mp60_psi1_{width:g}_lambda1e-5_vs_N_over_D.csv")
-    samples, s, out, noise = (
-        reference.column(rows, name) for name in ("psi2", "Psi1", "Psi2v", "Psi3v")
-    )
+    samples, s, out, noise = (column(rows, name) for name in ("psi2", "Psi1", "Psi2v", "Psi3v"))
     (panel,) = ensemble_vs_overparametrize_data(
         features_per_dim=[width], samples=samples, nonlinear_signal=0.1
     )
@@ -103,43 +100,26 @@ def test_along_the_penalty() -> None:
     ridges, rows = along("fig7left_test_error_vs_lambda_psi1_1.5_SNR10.csv", "log10_lambda")
     data = ensemble_vs_regularize_data(features_per_dim=[1.5], ridges=ridges, ratios=[1.0])
     for line in data.along[0].lines:
-        np.testing.assert_allclose(line.y, reference.column(rows, line.label), rtol=1e-10)
+        np.testing.assert_allclose(line.y, column(rows, line.label), rtol=1e-10)
 
 
 @pytest.mark.parametrize("noise", [0.1, 0.0])
 def test_best_penalty(noise: float) -> None:
     rows = stored(f"fig7right_optimal_lambda_tau{noise:g}.csv")
-    data = ensemble_vs_regularize_data(
-        ridges=[1.0], ratios=reference.column(rows, "psi1"), noise=noise
-    )
-    theirs = reference.column(rows, "errV_opt_K1")
+    data = ensemble_vs_regularize_data(ridges=[1.0], ratios=column(rows, "psi1"), noise=noise)
+    theirs = column(rows, "errV_opt_K1")
     chosen = best_of(data.optimal.problem, np.geomspace(1e-5, 1e2, 51))
     np.testing.assert_allclose(chosen, theirs, rtol=1e-6)
     exact = data.optimal.line(BEST).y
     assert np.all(exact <= chosen * (1 + 1e-12))
     assert np.all(exact > 0.99 * theirs)
-    np.testing.assert_allclose(
-        data.optimal.line(MANY).y, reference.column(rows, "err_Kinf"), rtol=1e-6
-    )
+    np.testing.assert_allclose(data.optimal.line(MANY).y, column(rows, "err_Kinf"), rtol=1e-6)
 
 
 @pytest.mark.parametrize("name", SMALL)
 def test_agreement_is_said_for_the_papers_constants_alone(name: str) -> None:
-    if not reference.FOLDER.is_dir():
-        pytest.skip("the tables are not beside the repository")
     spec = FIGURES[name]
     authors = "authors' stored values: at most"
     assert any(authors in text for text in spec.agreement(spec.data(**SMALL[name])))
     other = spec.data(**SMALL[name], activation="tanh")
     assert not any(authors in text for text in spec.agreement(other))
-
-
-def test_without_tables_nothing_is_said_of_the_authors(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Any
-) -> None:
-    monkeypatch.setattr(reference, "FOLDER", tmp_path)
-    for name, small in SMALL.items():
-        spec = FIGURES[name]
-        said = spec.agreement(spec.data(**small))
-        assert not any("authors' stored values: at most" in text for text in said)
-    assert math.isfinite(int(reference.fingerprint(), 16))

@@ -7,10 +7,11 @@ import sys
 import numpy as np
 import pytest
 
+from doubletrouble.ensembles import Divide, EnsembleLike
 from doubletrouble.errors import require
 from doubletrouble.figures.decomposition import (
     CAUSES,
-    Panel,
+    DecompositionPanel,
     decomposition_data,
     draw,
     plot,
@@ -18,20 +19,26 @@ from doubletrouble.figures.decomposition import (
 from doubletrouble.figures.panel import table
 from doubletrouble.parameters import FloatArray
 
+Panels = tuple[DecompositionPanel, ...]
+
 
 @pytest.fixture(scope="module")
-def panels() -> tuple[Panel, ...]:
+def panels() -> Panels:
     return decomposition_data()
 
 
-def values(panel: Panel, label: str, low: float = 0.0, high: float = math.inf) -> FloatArray:
+def values(
+    panel: DecompositionPanel, label: str, low: float = 0.0, high: float = math.inf
+) -> FloatArray:
     """The part of one line with low ≤ P/N ≤ high."""
     line = panel.line(label)
     kept: FloatArray = line.y[(line.x >= low) & (line.x <= high)]
     return kept
 
 
-def test_grid_spans_the_papers_range_and_holds_the_threshold(panels: tuple[Panel, ...]) -> None:
+def test_grid_spans_the_papers_range_and_holds_the_threshold(
+    panels: Panels,
+) -> None:
     assert [panel.ridge for panel in panels] == [1e-5, 1e-1]
     for panel in panels:
         assert panel.ratios[0] == pytest.approx(0.1)
@@ -40,15 +47,15 @@ def test_grid_spans_the_papers_range_and_holds_the_threshold(panels: tuple[Panel
         assert np.all(np.diff(panel.ratios) > 0)
 
 
-@pytest.mark.parametrize("scheme", ["ensemble", "divide"])
-def test_parts_add_up(scheme: str) -> None:
-    for panel in decomposition_data(n_members=3, scheme=scheme):
+@pytest.mark.parametrize("ensemble", [3, Divide(3)])
+def test_parts_add_up(ensemble: EnsembleLike) -> None:
+    for panel in decomposition_data(ensemble=ensemble):
         parts = sum(panel.line(cause).y for cause in CAUSES)
         np.testing.assert_allclose(parts, panel.line("total").y, rtol=1e-14)
 
 
 @pytest.mark.parametrize("label", ["noise", "initialization", "total"])
-def test_noise_and_initialization_make_the_peak(panels: tuple[Panel, ...], label: str) -> None:
+def test_noise_and_initialization_make_the_peak(panels: Panels, label: str) -> None:
     line = panels[0].line(label)
     assert line.x[np.argmax(line.y)] == pytest.approx(1.0, abs=2e-3)
     assert np.all(np.diff(values(panels[0], label, low=1.01)) < 0)
@@ -56,16 +63,16 @@ def test_noise_and_initialization_make_the_peak(panels: tuple[Panel, ...], label
 
 
 @pytest.mark.parametrize("label", ["sampling", "bias"])
-def test_sampling_and_bias_bend_at_the_threshold_then_stay(
-    panels: tuple[Panel, ...], label: str
-) -> None:
+def test_sampling_and_bias_bend_at_the_threshold_then_stay(panels: Panels, label: str) -> None:
     plateau = values(panels[0], label, low=1.1)
     assert np.ptp(plateau) < 1e-3 * plateau.min()
     before, after = values(panels[0], label, 0.8, 0.95), values(panels[0], label, 1.05, 1.2)
     assert np.ptp(before) > 10 * np.ptp(after)  # the kink
 
 
-def test_initialization_dies_out_and_some_noise_stays(panels: tuple[Panel, ...]) -> None:
+def test_initialization_dies_out_and_some_noise_stays(
+    panels: Panels,
+) -> None:
     initialization = panels[0].line("initialization")
     beyond = initialization.x >= 1.5
     scaled = initialization.y[beyond] * (initialization.x[beyond] - 1)
@@ -75,7 +82,7 @@ def test_initialization_dies_out_and_some_noise_stays(panels: tuple[Panel, ...])
     assert far.line("noise").y[0] > 0.4
 
 
-def test_a_real_penalty_smooths_peak_and_kink(panels: tuple[Panel, ...]) -> None:
+def test_a_real_penalty_smooths_peak_and_kink(panels: Panels) -> None:
     weak, strong = panels
     assert values(strong, "total").max() < values(weak, "total").max() / 50
     assert values(strong, "total").max() < 1.3 * strong.line("total").y[0]
@@ -83,14 +90,14 @@ def test_a_real_penalty_smooths_peak_and_kink(panels: tuple[Panel, ...]) -> None
     assert np.ptp(before) < 2 * np.ptp(after)
 
 
-def test_table_holds_every_point_once(panels: tuple[Panel, ...]) -> None:
+def test_table_holds_every_point_once(panels: Panels) -> None:
     columns, rows = table(panels)
     assert columns == ("ridge", "P_over_N", *CAUSES, "total")
     assert len(rows) == len({row[:2] for row in rows}) == sum(len(p.ratios) for p in panels)
     assert rows[0][2:] == tuple(float(line.y[0]) for line in panels[0].lines)
 
 
-def test_figure_says_what_it_shows(panels: tuple[Panel, ...]) -> None:
+def test_figure_says_what_it_shows(panels: Panels) -> None:
     figure = plot(panels)
     left, right = figure.axes
     assert [axes.get_title(loc="right") for axes in figure.axes] == [
@@ -111,7 +118,9 @@ def test_figure_says_what_it_shows(panels: tuple[Panel, ...]) -> None:
     assert {"0.1", "1", "10", "100"} <= set(ticks)
 
 
-def test_nothing_is_clipped_and_the_legend_covers_no_axes(panels: tuple[Panel, ...]) -> None:
+def test_nothing_is_clipped_and_the_legend_covers_no_axes(
+    panels: Panels,
+) -> None:
     figure = plot(panels)
     low, high = figure.axes[0].get_ylim()
     drawn = np.concatenate([line.y for panel in panels for line in panel.lines])
@@ -125,14 +134,14 @@ def test_nothing_is_clipped_and_the_legend_covers_no_axes(panels: tuple[Panel, .
         assert figure.bbox.y0 <= tight.y0 < tight.y1 <= box.y0
 
 
-def test_lines_differ_without_colour(panels: tuple[Panel, ...]) -> None:
+def test_lines_differ_without_colour(panels: Panels) -> None:
     lines = [line for line in plot(panels).axes[0].lines if len(np.asarray(line.get_xdata())) > 2]
     assert len(lines) == 5
     assert len({line.get_marker() for line in lines}) == 5
     assert len({line.get_color() for line in lines}) == 5
 
 
-def test_draws_on_foreign_axes(panels: tuple[Panel, ...]) -> None:
+def test_draws_on_foreign_axes(panels: Panels) -> None:
     figure = require("matplotlib.figure", "figures").Figure()
     mine, other = figure.subplots(2)
     draw(mine, panels[0])
@@ -141,7 +150,7 @@ def test_draws_on_foreign_axes(panels: tuple[Panel, ...]) -> None:
 
 
 def test_infinite_and_absent_causes_draw() -> None:
-    figure = plot(decomposition_data(ridges=[0.0], noise=0.0, n_members=10))
+    figure = plot(decomposition_data(ridges=[0.0], noise=0.0, ensemble=10))
     shown = [text.get_text() for text in figure.legends[0].get_texts()]
     assert shown == ["Total", "Initialization", "Sampling", "Bias"]
     assert np.all(np.isfinite(figure.axes[0].get_ylim()))
@@ -157,7 +166,7 @@ def test_infinite_and_absent_causes_draw() -> None:
         ({"ridges": [-1.0]}, "ridge must be in"),
         ({"ratios": [[1.0]]}, "ratios must be one-dimensional"),
         ({"ratios": [0.0]}, "ratios must be in"),
-        ({"scheme": "stack"}, "scheme must be one of"),
+        ({"ensemble": 0}, "ensemble must be"),
     ],
 )
 def test_bad_arguments_get_a_sentence(arguments: dict[str, object], sentence: str) -> None:

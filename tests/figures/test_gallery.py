@@ -2,6 +2,7 @@
 
 import base64
 import json
+import math
 import os
 import re
 import subprocess
@@ -15,6 +16,7 @@ from typing import Any, NoReturn
 
 import pytest
 
+from doubletrouble.ensembles import Subsample
 from doubletrouble.figures import FIGURES, __main__, make_figure, style, write_gallery
 from doubletrouble.figures.__main__ import main
 from doubletrouble.figures.decomposition import decomposition_data
@@ -230,6 +232,16 @@ def test_a_failure_leaves_no_note(tmp_path: Path) -> None:
             options={"noise": 2.0},
         )
     assert not (tmp_path / "tiny.json").exists()
+
+
+def test_source_of_another_ensemble_runs() -> None:
+    spec = ONE["decomposition"]
+    ensemble = Subsample(math.inf, fraction=0.5)
+    source = spec.source({"ratios": [1.0, 2.0], "ensemble": ensemble})
+    names: dict[str, Any] = {}
+    exec(source.rpartition("save(")[0], names)
+    (weak, _) = names["data"]
+    assert repr(weak.ensemble) == repr(ensemble)
 
 
 @pytest.mark.parametrize(

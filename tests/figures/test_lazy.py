@@ -8,23 +8,23 @@ from typing import Any
 import numpy as np
 import pytest
 
-from doubletrouble.figures import lazy, reference
-from doubletrouble.figures.ensembles import Ensembles
+from doubletrouble.figures import lazy
 from doubletrouble.figures.lazy import agrees, lazy_data, plot, table
+from doubletrouble.figures.network_panel import NetworkPanel
 from doubletrouble.sweep.lazy import WIDTHS
 
-SMALL = {"source": "run", "widths": (2, 4), "n_members": 3, "n_train": 60, "max_steps": 20}
+SMALL = {"source": "run", "widths": (2, 4), "ensemble": 3, "n_train": 60, "max_steps": 20}
 
 
 @pytest.fixture(scope="module")
-def stored() -> dict[float, Ensembles]:
+def stored() -> dict[float, NetworkPanel]:
     panels = lazy_data(laziness=(1.0, 10.0, 100.0, math.inf))
     return {panel.laziness: panel for panel in panels}
 
 
 @pytest.mark.parametrize("alpha", [10.0, 100.0])
 def test_one_network_errs_most_near_interpolation(
-    stored: dict[float, Ensembles], alpha: float
+    stored: dict[float, NetworkPanel], alpha: float
 ) -> None:
     panel = stored[alpha]
     width, error = panel["width"], panel["single_error"]
@@ -36,7 +36,7 @@ def test_one_network_errs_most_near_interpolation(
 
 
 @pytest.mark.parametrize("alpha", [1.0, 10.0, 100.0])
-def test_averaging_removes_the_peak(stored: dict[float, Ensembles], alpha: float) -> None:
+def test_averaging_removes_the_peak(stored: dict[float, NetworkPanel], alpha: float) -> None:
     panel = stored[alpha]
     at = int(np.flatnonzero(panel["width"] == 32)[0])
     assert panel["ensemble_error"][at] < panel["single_error"][at] - 0.05
@@ -45,14 +45,14 @@ def test_averaging_removes_the_peak(stored: dict[float, Ensembles], alpha: float
     assert np.all(panel["ensemble_error"][wide] < panel["single_error"][wide])
 
 
-def test_the_linearized_ensemble_is_flat(stored: dict[float, Ensembles]) -> None:
+def test_the_linearized_ensemble_is_flat(stored: dict[float, NetworkPanel]) -> None:
     panel = stored[math.inf]
     wide = panel["ensemble_error"][panel["width"] >= 64]
     assert len(wide) == 6
     assert np.ptp(wide) < 0.005
 
 
-def test_wide_networks_interpolate(stored: dict[float, Ensembles]) -> None:
+def test_wide_networks_interpolate(stored: dict[float, NetworkPanel]) -> None:
     for panel in stored.values():
         wide = panel["width"] >= 128
         # zero loss in TF32 products is not quite zero error in float32
@@ -72,11 +72,10 @@ def test_no_network_is_missing_or_lost() -> None:
     assert pairs == [(alpha, width) for alpha in (1, 10, 100, math.inf) for width in WIDTHS]
 
 
-@pytest.mark.skipif(not reference.stored(lazy._FILE), reason="../shared/reference is absent")
-def test_published_points_are_near(stored: dict[float, Ensembles]) -> None:
+def test_published_points_are_near(stored: dict[float, NetworkPanel]) -> None:
     for alpha in (10.0, 100.0):
         panel = stored[alpha]
-        widths, places, theirs = lazy._authors(panel, "ensemble_K20_test_error")
+        widths, places, theirs = lazy._published_values(panel, "ensemble_K20_test_error")
         off = np.abs(panel["ensemble_error"][places] - theirs)
         assert [w for w, d in zip(widths, off, strict=True) if d > 0.02 and w > 4] == []
     _, ten, hundred, *_ = agrees(lazy_data())
@@ -86,7 +85,7 @@ def test_published_points_are_near(stored: dict[float, Ensembles]) -> None:
     assert "standard deviations at 8 of 10, not at 512 (2.6), 1024 (2.5)." in hundred
 
 
-def curve_of(error: list[float], *, std: float = 0.01, fitted: int = 0) -> Ensembles:
+def curve_of(error: list[float], *, std: float = 0.01, fitted: int = 0) -> NetworkPanel:
     """A panel of four networks at widths 1, 2, 4, ..."""
     count = len(error)
     columns = {
@@ -95,7 +94,7 @@ def curve_of(error: list[float], *, std: float = 0.01, fitted: int = 0) -> Ensem
         "train_error": np.zeros(count), "n_members": np.full(count, 4.0),
         "interpolating": np.array([0.0] * (count - fitted) + [4.0] * fitted),
     }  # fmt: skip
-    return Ensembles(laziness=1.0, data="own, N = 5", loss="squared", columns=columns)
+    return NetworkPanel(laziness=1.0, data="own, N = 5", loss="squared", columns=columns)
 
 
 @pytest.mark.parametrize(
@@ -138,16 +137,6 @@ def test_the_squared_loss_is_fitted_where_it_is_zero(tmp_path: Path) -> None:
     assert label == "Half of the networks have zero loss"
 
 
-def test_agreement_says_nothing_of_published_points_that_are_absent(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr(reference, "FOLDER", tmp_path)
-    words = agrees(lazy_data())
-    assert len(words) == 3
-    assert "at most 100 000 steps" in words[0]
-    assert not any("published" in word for word in words)
-
-
 def test_a_run_of_ones_own(tmp_path: Path) -> None:
     store = tmp_path / "runs.sqlite"
     panels = lazy_data(**SMALL, store=store)  # type: ignore[arg-type]
@@ -166,7 +155,7 @@ def test_a_run_takes_the_place_of_results_that_are_not_there(
     assert [p.data for p in lazy_data(**small)] == ["digits, N = 60"] * 2  # type: ignore[arg-type]
 
 
-def test_the_table_has_a_row_for_each_ensemble(stored: dict[float, Ensembles]) -> None:
+def test_the_table_has_a_row_for_each_ensemble(stored: dict[float, NetworkPanel]) -> None:
     panels = tuple(stored.values())
     found = table(panels)
     assert len(found.rows) == sum(len(panel["width"]) for panel in panels)
@@ -179,7 +168,7 @@ def drawn(axes: Any) -> dict[str, Any]:
     return {bars.get_label(): bars for bars in axes.containers}
 
 
-def test_it_is_drawn_with_one_panel_or_several(stored: dict[float, Ensembles]) -> None:
+def test_it_is_drawn_with_one_panel_or_several(stored: dict[float, NetworkPanel]) -> None:
     for panels in (tuple(stored.values()), (stored[math.inf],)):
         figure = plot(panels)
         assert len(figure.axes) == 2 * len(panels)
@@ -189,13 +178,12 @@ def test_it_is_drawn_with_one_panel_or_several(stored: dict[float, Ensembles]) -
         assert "Half of the networks fit all samples" in train
 
 
-@pytest.mark.skipif(not reference.stored(lazy._FILE), reason="../shared/reference is absent")
 def test_published_points_stand_beside_ours_with_their_spread(
-    stored: dict[float, Ensembles],
+    stored: dict[float, NetworkPanel],
 ) -> None:
     (test, _) = plot([stored[10.0]]).axes
     one = drawn(test)["Published, $K=1$"]
-    widths, _, values = lazy._authors(stored[10.0], "K1_mean_test_error")
+    widths, _, values = lazy._published_values(stored[10.0], "K1_mean_test_error")
     assert np.allclose(one.lines[0].get_xdata(), lazy._BESIDE * np.array(widths))
     assert np.array_equal(one.lines[0].get_ydata(), values)
     assert one.has_yerr
@@ -211,7 +199,7 @@ def test_the_gallery_names_what_was_drawn_and_nothing_else() -> None:
     ("options", "message"),
     [
         ({"source": "web"}, "source must be one of stored, run, got 'web'"),
-        ({"n_members": 5}, "n_members must be left out unless source is 'run', got 5"),
+        ({"ensemble": 5}, "ensemble must be left out unless source is 'run', got 5"),
         ({"data": "mnist"}, "data must be left out unless source is 'run', got 'mnist'"),
         ({"laziness": [-1.0]}, "laziness must be in"),
         ({"laziness": [3.0]}, "laziness must be among the stored 1, 10, 100, inf, got 3"),

@@ -1,4 +1,4 @@
-"""The decomposition against stored tables, where they lie beside the repository."""
+"""The decomposition against stored tables."""
 
 from collections.abc import Callable
 from decimal import Decimal
@@ -6,8 +6,8 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
+from doubletrouble.figures._authors import FOLDER, along, stored
 from doubletrouble.figures.decomposition import decomposition_data
-from tests.figures.tables import along, stored
 
 COLUMNS = {
     "noise": "noise_variance",
@@ -57,3 +57,10 @@ def test_sixty_digit_values(ridge: str) -> None:
     for label, part in PARTS.items():
         expected = [float(part(row)) for row in rows]
         np.testing.assert_allclose(panel.line(label).y, expected, rtol=1e-13, err_msg=label)
+
+
+def test_every_table_is_described() -> None:
+    text = (FOLDER / "README.md").read_text(encoding="utf-8")
+    names = [path.stem for path in FOLDER.glob("*.csv")]
+    assert len(names) == 23
+    assert [name for name in names if f"`{name}`" not in text] == []

@@ -8,24 +8,25 @@ from typing import Any
 import numpy as np
 import pytest
 
+from doubletrouble.ensembles import Bootstrap
 from doubletrouble.figures.bagging import BEST, PARTS, Bagging, bagging_data, part_of, table
-from doubletrouble.figures.bags import schemes
-from doubletrouble.figures.committee import Weights, committee_data, errors
+from doubletrouble.figures.bags import bag_styles
+from doubletrouble.figures.committee import CommitteeWeights, committee_data, errors
 from doubletrouble.figures.effective_ridge import linear_error, members
 from doubletrouble.figures.equivalences import Equivalences, equivalences_data
 from doubletrouble.parameters import FloatArray
-from doubletrouble.problems import Learner, Problem
+from doubletrouble.problems import Member, Problem
 from doubletrouble.simulation.committee import simulate_committee
-from doubletrouble.theory.error import exact_error
-from doubletrouble.theory.optimum import optimal_ridge
+from doubletrouble.theory._error import exact_error
+from doubletrouble.theory._optimum import optimal_ridge
 
 TINY: dict[str, Any] = {"dim": 40, "n_data": 2, "seed": 3}
 # P = 10 N, F/τ = 1 and 10; all but the bootstrap also by hand, from the formulas without a penalty
 AT_THE_WIDEST = {
     "ensemble": (0.7431, 0.2981),
-    "subbag_0.8": (0.6723, 0.3679),
+    "subsample_0.8": (0.6723, 0.3679),
     "bootstrap": (0.6489, 0.4451),
-    "subbag_0.5": (0.6581, 0.5212),
+    "subsample_0.5": (0.6581, 0.5212),
     "divide": (0.8735, 0.8671),
     BEST: (0.6235, 0.2981),
 }
@@ -45,7 +46,7 @@ def paths() -> Equivalences:
 
 
 @pytest.fixture(scope="module")
-def voters() -> Weights:
+def voters() -> CommitteeWeights:
     return committee_data(snr_range=(0.5, 10.0, 21), dim=20, n_data=2)
 
 
@@ -59,7 +60,7 @@ def test_bags_of_wide_members_help_with_noisy_labels_and_hurt_with_clean_ones(
         found = {line.label: float(line.y[-1]) for line in panel.lines}
         assert found == pytest.approx({k: v[place] for k, v in AT_THE_WIDEST.items()}, abs=6e-5)
     noisy, clean = bags.panels
-    for name in ("subbag_0.8", "bootstrap", "subbag_0.5"):
+    for name in ("subsample_0.8", "bootstrap", "subsample_0.5"):
         assert noisy.line(name).y[-1] < 0.92 * noisy.line("ensemble").y[-1]
         assert clean.line(name).y[-1] > 1.2 * clean.line("ensemble").y[-1]
 
@@ -67,7 +68,7 @@ def test_bags_of_wide_members_help_with_noisy_labels_and_hurt_with_clean_ones(
 def test_each_scheme_peaks_where_its_members_have_as_many_features_as_samples(
     bags: Bagging,
 ) -> None:
-    shares = {"ensemble": 1.0, "subbag_0.8": 0.8, "bootstrap": 1 - math.exp(-1), "divide": 0.1}
+    shares = {"ensemble": 1.0, "subsample_0.8": 0.8, "bootstrap": 1 - math.exp(-1), "divide": 0.1}
     for panel in bags.panels:
         for name, share in shares.items():
             line = panel.line(name)
@@ -85,11 +86,11 @@ def test_not_even_if_the_others_choose_theirs(noise: float) -> None:
     widths = np.geomspace(0.03, 10.0, 13)
     free = Problem(features_per_dim=widths, ridge=np.geomspace(1e-6, 1e2, 41)[:, None], noise=noise)
     whole = np.asarray(optimal_ridge(replace(free, ridge=1.0), 10).error.total)
-    for one in schemes((0.8, 0.5), 10).values():
-        found = exact_error(free, 10, one.scheme, **one.options).total
+    for one in bag_styles((0.8, 0.5), 10).values():
+        found = exact_error(free, one.ensemble).total
         assert np.all(whole <= np.min(found, axis=0) * (1 + 1e-9))
     # the control: it is the penalty, not the samples
-    bag = exact_error(replace(free, ridge=1e-5), 10, "bootstrap").total
+    bag = exact_error(replace(free, ridge=1e-5), Bootstrap(10)).total
     assert np.any(bag < 0.9 * np.asarray(exact_error(replace(free, ridge=1e-5), 10).total))
 
 
@@ -101,7 +102,7 @@ def test_fewer_samples_are_more_bias_and_less_noise_and_the_choice_costs_nothing
         for name, found in parts.items():
             assert sum(found.values()) == pytest.approx(float(split[name].total), rel=1e-12)
             assert found["resampling"] <= 0.013 * sum(found.values())
-        ordered = [parts[k] for k in ("ensemble", "subbag_0.8", "bootstrap", "subbag_0.5")]
+        ordered = [parts[k] for k in ("ensemble", "subsample_0.8", "bootstrap", "subsample_0.5")]
         for more, fewer in pairwise(ordered):
             assert fewer["bias"] > more["bias"]
             assert fewer["noise"] < more["noise"]
@@ -112,7 +113,7 @@ def test_costs_of_training_are_told(bags: Bagging) -> None:
     distinct = 1 - math.exp(-1)
     assert bags.costs == pytest.approx(
         {
-            "ensemble": 1.0, "subbag_0.8": 0.64, "bootstrap": distinct**2, "subbag_0.5": 0.25,
+            "ensemble": 1.0, "subsample_0.8": 0.64, "bootstrap": distinct**2, "subsample_0.5": 0.25,
             "divide": 0.01, BEST: 1.0,
         }
     )  # fmt: skip
@@ -150,7 +151,7 @@ def test_a_nonlinear_part_of_the_teacher_is_noise_to_the_ridge(paths: Equivalenc
 
 def test_a_bootstrap_is_the_same_ridge(paths: Equivalences) -> None:
     at = replace(paths.problem, features_per_dim=np.array([0.5, 2.0, np.inf]), ridge=0.01)
-    found = exact_error(at, math.inf, "bootstrap")
+    found = exact_error(at, Bootstrap(math.inf))
     u = np.sqrt(found.bias)
     assert off_the_curve(at, u / (1 - u) - u, np.asarray(found.total)) < 1e-12
 
@@ -193,7 +194,7 @@ def test_simulations_are_near_the_curve(paths: Equivalences) -> None:
 # --- committee -----------------------------------------------------------------------------------
 
 
-def test_whoever_has_as_many_features_as_samples_gets_no_weight(voters: Weights) -> None:
+def test_whoever_has_as_many_features_as_samples_gets_no_weight(voters: CommitteeWeights) -> None:
     at = int(np.flatnonzero(voters.widths == 1.0)[0])
     for weights in voters.by_snr.values():
         assert weights[at] == 0
@@ -203,7 +204,9 @@ def test_whoever_has_as_many_features_as_samples_gets_no_weight(voters: Weights)
     assert 0.02 < with_penalty[0] < with_penalty[1]
 
 
-def test_narrow_members_are_trusted_by_noise_and_subtracted_without(voters: Weights) -> None:
+def test_narrow_members_are_trusted_by_noise_and_subtracted_without(
+    voters: CommitteeWeights,
+) -> None:
     ends = {snr: (w[0], w[-1]) for snr, w in voters.by_snr.items()}
     assert ends[1.0] == pytest.approx((0.228, 0.283), abs=1e-3)
     assert ends[10.0] == pytest.approx((-0.096, 0.601), abs=1e-3)
@@ -211,22 +214,22 @@ def test_narrow_members_are_trusted_by_noise_and_subtracted_without(voters: Weig
     assert penalized[0] < 0.3 * ends[1.0][0]
 
 
-def test_the_best_weights_gain_and_equal_ones_may_lose(voters: Weights) -> None:
+def test_the_best_weights_gain_and_equal_ones_may_lose(voters: CommitteeWeights) -> None:
     equal, single, best = (voters.gain.line(k).y for k in ("equal", "single", "optimal"))
     assert np.all(best < 0.86 * np.minimum(equal, single))
     assert equal[-1] > 1.2 * single[-1]  # clean labels
     middle = int(np.argmin(np.abs(voters.gain.lines[0].x - 1)))
     assert equal[middle] < 0.9 * single[middle]
-    team = [Learner(features_per_dim=w, samples_per_dim=1.0, ridge=1e-3) for w in voters.widths]
+    team = [Member(features_per_dim=w, samples_per_dim=1.0, ridge=1e-3) for w in voters.widths]
     found = errors(team, np.array([1.0, 10.0]))
     np.testing.assert_allclose(found["optimal"], [0.7332, 0.3460], atol=6e-5)
     np.testing.assert_allclose(found["equal"], [0.8994, 0.4971], atol=6e-5)
 
 
 def test_two_simulations_of_a_committee_serve_every_noise() -> None:
-    team = [Learner(features_per_dim=w, samples_per_dim=1.0, ridge=0.01) for w in (0.5, 2.0)]
+    team = [Member(features_per_dim=w, samples_per_dim=1.0, ridge=0.01) for w in (0.5, 2.0)]
     signal, noise, both = (
-        simulate_committee(team, signal=s, noise=n, dim=20, n_draws=3, progress=False).draws
+        simulate_committee(team, signal=s, noise=n, dim=20, n_data=3, progress=False).draws
         for s, n in ((1.0, 0.0), (0.0, 1.0), (1.0, 0.5))
     )
     np.testing.assert_allclose(signal + noise / 4, both, rtol=1e-12)

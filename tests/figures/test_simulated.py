@@ -18,7 +18,7 @@ from doubletrouble.figures.simulated import simulated, two_sizes
 from doubletrouble.figures.spec import Line
 from doubletrouble.figures.term_by_term import term_by_term_data
 from doubletrouble.sweep.attempt import attempt
-from doubletrouble.theory.error import exact_error
+from doubletrouble.theory._error import exact_error
 
 TINY: dict[str, Any] = {"dim": 10, "n_data": 2, "n_init": 2, "seed": 3}
 CURVE: dict[str, Any] = {"simulated_ratios": (0.5, 2.0, 3), **TINY}
@@ -74,7 +74,7 @@ def test_a_stopped_run_goes_on_with_the_next_curve(tmp_path: Path, counted: Coun
 def test_a_failure_is_a_sentence(tmp_path: Path) -> None:
     for store in (None, tmp_path / "kept.sqlite"):
         with pytest.raises(DoubleTroubleError, match=r"a simulation failed: .*model"):
-            simulated(Problem(), store=store, model="unknown", widths=[1.0], **TINY)
+            simulated(Problem(), store=store, model="unknown", features_per_dim=[1.0], **TINY)
 
 
 def test_widths_are_whole_at_both_sizes() -> None:
@@ -97,7 +97,7 @@ def test_sizes_that_cannot_be_halved_are_refused(dim: int, samples: float) -> No
 def test_an_activation_of_ones_own_is_simulated_without_a_store(tmp_path: Path) -> None:
     store = tmp_path / "kept.sqlite"
     run = simulated(
-        Problem(activation=np.tanh), store=store, model="features", widths=[1.0], **TINY
+        Problem(activation=np.tanh), store=store, model="features", features_per_dim=[1.0], **TINY
     )
     assert run.dim == 10
     assert not store.exists()

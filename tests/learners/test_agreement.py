@@ -8,6 +8,7 @@ import pytest
 
 import doubletrouble as dt
 from doubletrouble.learners.decompose import LearnerDecomposition
+from tests.decomposition.random_effects import rows
 
 DIM, RIDGE = 60, 1e-3
 PARTS = ("noise", "initialization", "sampling", "bias", "total")
@@ -50,7 +51,7 @@ def simulated(ratio: float, **changes: float) -> Any:
 @pytest.mark.parametrize("ratio", [0.5, 1.0, 2.0])
 def test_agrees_with_direct_simulation(ratio: float) -> None:
     expected = simulated(ratio)
-    scores = {name: off(split(ratio).rows[name], getattr(expected, name)) for name in PARTS}
+    scores = {name: off(rows(split(ratio))[name], getattr(expected, name)) for name in PARTS}
     assert max(scores.values()) < 4, scores
 
 
@@ -59,7 +60,7 @@ def test_agrees_with_direct_simulation(ratio: float) -> None:
 def test_agrees_with_theory(ratio: float) -> None:
     expected = dt.exact_error(problem(ratio))
     for name in PARTS:
-        found, value = split(ratio).rows[name], float(getattr(expected, name))
+        found, value = rows(split(ratio))[name], float(getattr(expected, name))
         slack = 4 / DIM * value  # of finite size
         assert abs(float(found.value) - value) < 4 * float(found.standard_error) + slack, name
 
@@ -67,7 +68,7 @@ def test_agrees_with_theory(ratio: float) -> None:
 @pytest.mark.statistical
 @pytest.mark.parametrize("n_members", [3, float("inf")])
 def test_ensembles_agree_with_theory(n_members: float) -> None:
-    found = split(1.0).ensemble(n_members)
+    found = split(1.0).error(n_members).total
     expected = float(dt.exact_error(problem(1.0), n_members).total)
     assert abs(float(found.z_score(expected))) < 4
 
@@ -75,7 +76,7 @@ def test_ensembles_agree_with_theory(n_members: float) -> None:
 @pytest.mark.statistical
 def test_the_symmetric_view_agrees_with_theory() -> None:
     expected = dt.anova(problem(1.0))
-    for name, part in split(1.0).anova.parts.items():
+    for name, part in split(1.0).anova().parts.items():
         value = float(getattr(expected, name))
         slack = 4 / DIM * value
         assert abs(float(part.value) - value) < 4 * float(part.standard_error) + slack, name
@@ -84,5 +85,5 @@ def test_the_symmetric_view_agrees_with_theory() -> None:
 @pytest.mark.statistical
 def test_another_problem_does_not_agree() -> None:
     """Negative controls: less noise, another ridge."""
-    assert off(split(0.5).noise, simulated(0.5, noise=0.7).noise) > 5
-    assert off(split(1.0).total, simulated(1.0, ridge=1e-1).total) > 5
+    assert off(split(0.5).error().noise, simulated(0.5, noise=0.7).noise) > 5
+    assert off(split(1.0).error().total, simulated(1.0, ridge=1e-1).total) > 5

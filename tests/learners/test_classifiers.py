@@ -12,6 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import doubletrouble as dt
 from doubletrouble.parameters import FloatArray
+from tests.decomposition.random_effects import label
 from tests.learners.known import FEW
 
 NAMES = np.array(["ant", "bee", "cow"])
@@ -42,16 +43,16 @@ def test_probabilities_against_one_hot_labels(numbers: bool) -> None:
     y = data.test(0, classification=True).y
     np.testing.assert_array_equal(found.classes[found.y_test.argmax(axis=1)], y)
     brier = np.sum((f - found.y_test) ** 2, axis=-1).mean()
-    assert found.total.value == pytest.approx(brier)
-    assert sum(float(part.value) for part in found.parts.values()) == pytest.approx(brier)
+    assert found.error().total.value == pytest.approx(brier)
+    assert sum(float(part.value) for part in found.error().parts.values()) == pytest.approx(brier)
 
 
 def test_a_learner_that_guesses() -> None:
     """A constant probability has no variance: its error is all bias."""
     found = dt.decompose(DummyClassifier(strategy="uniform"), zoo(), **FEW)
-    assert found.bias.value == pytest.approx(2 / 3)  # (1 - 1/3)² + 2/9
-    assert found.total.value == pytest.approx(2 / 3)
-    assert found.noise.value == pytest.approx(0, abs=1e-12)
+    assert found.error().bias.value == pytest.approx(2 / 3)  # (1 - 1/3)² + 2/9
+    assert found.error().total.value == pytest.approx(2 / 3)
+    assert found.error().noise.value == pytest.approx(0, abs=1e-12)
 
 
 def test_flipped_labels() -> None:
@@ -69,10 +70,10 @@ def test_noise_adds_to_the_error_of_a_tree() -> None:
         dt.decompose(DecisionTreeClassifier(max_features=1), zoo(noise), **FEW)
         for noise in (0.0, 0.4)
     )
-    assert quiet.noise.value == 0
-    assert loud.noise.value > 0.1
-    assert loud.total.value > quiet.total.value
-    assert loud.initialization.value > 0
+    assert quiet.error().noise.value == 0
+    assert loud.error().noise.value > 0.1
+    assert loud.error().total.value > quiet.error().total.value
+    assert loud.error().initialization.value > 0
 
 
 def test_a_class_that_is_missing_from_a_training_set_has_no_probability() -> None:
@@ -98,7 +99,7 @@ def test_without_probabilities_the_predicted_class_is_certain(model: Any) -> Non
     said = f"{type(model).__name__} has no predict_proba: the class it predicts counts as certain."
     assert said in found.notes
     wrong = np.mean(found.predictions.argmax(axis=-1) != found.y_test.argmax(axis=-1))
-    assert found.total.value == pytest.approx(2 * wrong)
+    assert found.error().total.value == pytest.approx(2 * wrong)
 
 
 def test_functions_are_classifiers_if_that_is_said() -> None:
@@ -121,7 +122,7 @@ def test_a_classifier_may_be_judged_by_its_numbers() -> None:
     assert found.predictions.shape == (4, 1, 1, 50)
     assert found.classes is None
     wrong = np.mean(found.predictions != found.y_test)
-    assert found.total.value == pytest.approx(wrong)
+    assert found.error().total.value == pytest.approx(wrong)
 
 
 def test_repeated_class_labels_are_not_averaged() -> None:
@@ -132,8 +133,8 @@ def test_repeated_class_labels_are_not_averaged() -> None:
     found = dt.decompose(LogisticRegression(), data, **FEW)
     np.testing.assert_array_equal(found.y_test.sum(axis=1), 1)
     assert found.predictions.shape[1] == 2
-    assert found.label("bias") == "bias + noise floor"
-    assert found.noise.value > 0
+    assert label(found, "bias") == "bias + noise floor"
+    assert found.error().noise.value > 0
 
 
 def test_classes_that_the_test_set_lacks_can_be_named() -> None:

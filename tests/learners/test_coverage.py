@@ -9,6 +9,7 @@ import pytest
 from doubletrouble.decomposition.predictions import decompose_predictions
 from doubletrouble.decomposition.result import Decomposition
 from doubletrouble.results import Estimate
+from tests.decomposition.random_effects import rows
 from tests.learners.random_features import predictions
 
 DIM, SHAPE, REPEATS = 40, (20, 2, 5, 150), 200
@@ -32,7 +33,7 @@ def repeated(ratio: float) -> list[tuple[Decomposition, Decomposition]]:
 
 
 def answers(found: Decomposition) -> dict[str, Estimate]:
-    return found.rows | {"K = 5": found.ensemble(5), "K = inf": found.ensemble(math.inf)}
+    return rows(found) | {"K = 5": found.error(5).total, "K = inf": found.error(math.inf).total}
 
 
 def coverage(ratio: float, which: int) -> dict[str, float]:
@@ -42,7 +43,7 @@ def coverage(ratio: float, which: int) -> dict[str, float]:
     found = {}
     for name in draws[0]:
         truth = float(np.mean([draw[name].value for draw in right]))
-        intervals = [draw[name].interval for draw in draws]
+        intervals = [draw[name].confidence_interval() for draw in draws]
         found[name] = float(np.mean([bool(low <= truth <= high) for low, high in intervals]))
     return found
 

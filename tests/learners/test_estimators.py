@@ -65,7 +65,7 @@ def test_a_bag_of_trees() -> None:
     found = dt.decompose(bag, source(), **FEW)
     again = dt.decompose(bag, source(), **FEW)
     np.testing.assert_array_equal(found.predictions, again.predictions)
-    assert found.initialization.value > 0
+    assert found.error().initialization.value > 0
     assert found.n_fits == 24
 
 
@@ -83,7 +83,7 @@ def test_a_fitted_estimator_is_fitted_anew() -> None:
     fitted = LinearRegression().fit(X, y)
     coefficients = fitted.coef_.copy()
     found = dt.decompose(fitted, source(), **FEW)
-    assert found.sampling.value > 0
+    assert found.error().sampling.value > 0
     np.testing.assert_array_equal(fitted.coef_, coefficients)
 
 
@@ -95,12 +95,13 @@ def test_what_has_no_seed_is_fitted_once(model: Any) -> None:
     found = dt.decompose(model, source(), **FEW)
     assert found.predictions.shape == (4, 2, 1, 30)
     assert found.n_fits == 8
-    assert (found.initialization.value, found.initialization.standard_error) == (0, 0)
-    assert tuple(found.initialization.interval) == (0, 0)
-    assert found.anova.initialization.value == 0
-    assert found.anova.noise_sampling == found.noise
-    assert found.anova.noise_initialization_sampling.value == 0
-    assert found.ensemble(10) == found.total
+    part = found.error().initialization
+    assert (part.value, part.standard_error) == (0, 0)
+    assert tuple(part.confidence_interval()) == (0, 0)
+    assert found.anova().initialization.value == 0
+    assert found.anova().noise_sampling == found.error().noise
+    assert found.anova().noise_initialization_sampling.value == 0
+    assert found.error(10).total == found.error().total
     assert any(note.startswith("The learner has no random_state") for note in found.notes)
     assert not any("One initialization" in note for note in found.notes)
 
@@ -109,7 +110,7 @@ def test_what_has_no_seed_is_fitted_once(model: Any) -> None:
 def test_a_seed_that_changes_nothing_is_noticed(model: Any) -> None:
     found = dt.decompose(model, source(), **FEW)
     assert found.n_fits == 24
-    assert found.initialization.value == pytest.approx(0, abs=1e-14)
+    assert found.error().initialization.value == pytest.approx(0, abs=1e-14)
     assert any(note.startswith("All initializations predict the same") for note in found.notes)
 
 
@@ -127,7 +128,7 @@ def test_an_estimator_is_what_a_function_says_of_it() -> None:
 def test_a_search_over_parameters() -> None:
     search = GridSearchCV(Ridge(), {"alpha": [0.1, 1.0]}, cv=2)
     found = dt.decompose(search, source(), **FEW)
-    assert found.total.value > 0
+    assert found.error().total.value > 0
 
 
 # --- what goes in and comes out ------------------------------------------------------------------
@@ -139,9 +140,9 @@ def test_several_outputs() -> None:
     one = dt.PoolSource(X, y, n_train=20, noise=0.3, n_test=50, inject=0.3)
     found, half = (dt.decompose(KernelRidge(), data, **FEW) for data in (both, one))
     assert found.predictions.shape == (4, 3, 1, 50, 2)  # as they are, and twice with more noise
-    assert found.bias.value == pytest.approx(2 * half.bias.value, rel=0.5)
-    parts = sum(float(part.value) for part in found.parts.values())
-    assert parts == pytest.approx(found.total.value)
+    assert found.error().bias.value == pytest.approx(2 * half.error().bias.value, rel=0.5)
+    parts = sum(float(part.value) for part in found.error().parts.values())
+    assert parts == pytest.approx(found.error().total.value)
 
 
 def test_a_column_of_labels_is_a_list_of_them() -> None:
@@ -152,7 +153,7 @@ def test_a_column_of_labels_is_a_list_of_them() -> None:
     data = dt.GeneratorSource(column, n_train=20, noise=0.5, n_test=30)
     found = dt.decompose(KernelRidge(), data, **FEW)
     flat = dt.decompose(KernelRidge(), source(), **FEW)
-    assert found.total.value == pytest.approx(flat.total.value)
+    assert found.error().total.value == pytest.approx(flat.error().total.value)
 
 
 def test_tensors() -> None:
@@ -183,7 +184,7 @@ def test_tables() -> None:
     assert list(seen[0].columns) == ["a", "b", "c"]
     np.testing.assert_allclose(found.predictions, expected.predictions)
     model = make_pipeline(StandardScaler(), KernelRidge())
-    assert dt.decompose(model, dt.PoolSource(frame, y, n_train=20), **FEW).total.value > 0
+    assert dt.decompose(model, dt.PoolSource(frame, y, n_train=20), **FEW).error().total.value > 0
 
 
 def test_sparse_inputs_and_lists() -> None:

@@ -22,7 +22,7 @@ def test_threads() -> None:
         there = dt.decompose(random_features, source(), executor=executor, **FEW)
         assert executor.submit(int, "3").result() == 3  # it is not ours to stop
     np.testing.assert_array_equal(here.predictions, there.predictions)
-    assert here.parts == there.parts
+    assert here.error().parts == there.error().parts
 
 
 def test_processes() -> None:
@@ -31,7 +31,7 @@ def test_processes() -> None:
     here = dt.decompose(random_features, data, **FEW)
     there = dt.decompose(random_features, data, workers=2, **FEW)
     np.testing.assert_array_equal(here.predictions, there.predictions)
-    assert here.parts == there.parts
+    assert here.error().parts == there.error().parts
     assert here.notes == there.notes
 
 

@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 
 import doubletrouble as dt
 from doubletrouble.learners import run
-from doubletrouble.learners.fits import Place
+from doubletrouble.learners.fits import FitIndex
 from doubletrouble.learners.seeds import init_seed
 from doubletrouble.parameters import FloatArray
 from tests.learners.known import FEW, pool, random_features, source
@@ -59,7 +59,7 @@ def test_the_others_are_kept(threads: bool) -> None:
         "RuntimeError: out of paper; data set 1, noise draw 1, initialization 2 "
         f"(seed {seed}): RuntimeError: out of paper (the other 22 are kept in its `predictions`)"
     )
-    assert [failure.place for failure in error.failures] == [Place(1, 0, 2), Place(1, 1, 2)]
+    assert [failure.fit for failure in error.failures] == [FitIndex(1, 0, 2), FitIndex(1, 1, 2)]
     assert {failure.seed for failure in error.failures} == {seed}
     f = error.predictions
     assert np.isnan(f[1, :, 2]).all()
@@ -69,7 +69,7 @@ def test_the_others_are_kept(threads: bool) -> None:
     partial = error.partial
     assert partial.n_fits == 18
     sound = dt.decompose_predictions(whole.predictions[[0, 2, 3]], truth=whole.y_test)
-    assert partial.parts == sound.parts
+    assert partial.error().parts == sound.error().parts
     again: Any = pickle.loads(pickle.dumps(error))
     assert str(again) == str(error)
     assert again.failures == error.failures
@@ -81,7 +81,7 @@ def test_predictions_that_are_no_numbers(bad: float) -> None:
         return lambda X: np.where(np.arange(len(X)) < 3, bad, 0.0)
 
     error = raised(failing(0, 0, how))
-    said = f"predict must return finite numbers up to 1e+60, got {bad} at 3 of 30 places"
+    said = f"predict must return finite numbers up to 1e+60, got {bad} at 3 of 30 predictions"
     assert said in str(error)
     assert len(error.failures) == 2
     assert error.partial.design.n_data == 3
@@ -141,7 +141,7 @@ def test_many_failures_are_counted() -> None:
     assert error.partial is None  # none of the data sets is whole
 
 
-def test_places_of_failed_fits_are_no_numbers_in_a_file_either(
+def test_predictions_of_failed_fits_are_no_numbers_in_a_file_either(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(run, "_IN_MEMORY", 0)
@@ -177,7 +177,7 @@ def test_one_class_in_a_training_set(first: bool) -> None:
     assert "a training set must have 2 or more classes, got only False; a larger n_train" in str(
         error
     )
-    assert [failure.place.data for failure in error.failures] == lost
+    assert [failure.fit.data for failure in error.failures] == lost
     assert error.partial.design.n_data == 8 - len(lost)
 
 

@@ -11,6 +11,7 @@ import doubletrouble as dt
 from doubletrouble.learners import run
 from doubletrouble.learners.seeds import init_seed
 from doubletrouble.parameters import FloatArray
+from tests.decomposition.random_effects import label
 from tests.learners.known import (
     DIM,
     FEW,
@@ -40,22 +41,22 @@ def test_a_mean_and_the_luck_of_the_seed() -> None:
     np.testing.assert_allclose(found.predictions, np.repeat(expected[..., None], 30, axis=3))
     assert found.n_fits == 60
 
-    assert found.noise.value == pytest.approx(np.mean(np.var(means, axis=1, ddof=1)))
-    assert found.initialization.value == pytest.approx(np.var(lucks, ddof=1))
+    assert found.error().noise.value == pytest.approx(np.mean(np.var(means, axis=1, ddof=1)))
+    assert found.error().initialization.value == pytest.approx(np.var(lucks, ddof=1))
     within = np.mean([pairs(some) for some in means])
-    assert found.sampling.value == pytest.approx(within - pairs(means.mean(axis=1)))
-    assert found.anova.initialization.value == pytest.approx(found.initialization.value)
-    assert found.anova.noise_sampling.value == pytest.approx(found.noise.value)
+    assert found.error().sampling.value == pytest.approx(within - pairs(means.mean(axis=1)))
+    assert found.anova().initialization.value == pytest.approx(found.error().initialization.value)
+    assert found.anova().noise_sampling.value == pytest.approx(found.error().noise.value)
     for name in ("initialization_sampling", "noise_initialization_sampling"):
-        assert getattr(found.anova, name).value == pytest.approx(0, abs=1e-13)
+        assert getattr(found.anova(), name).value == pytest.approx(0, abs=1e-13)
 
     truth = found.y_test
-    assert found.total.value == pytest.approx(np.mean((found.predictions - truth) ** 2))
-    parts = sum(float(part.value) for part in found.parts.values())
-    assert parts == pytest.approx(found.total.value)
-    stays = found.total.value - np.var(lucks, ddof=1)
-    assert found.ensemble(math.inf).value == pytest.approx(stays)
-    assert found.ensemble(4).value == pytest.approx(
+    assert found.error().total.value == pytest.approx(np.mean((found.predictions - truth) ** 2))
+    parts = sum(float(part.value) for part in found.error().parts.values())
+    assert parts == pytest.approx(found.error().total.value)
+    stays = found.error().total.value - np.var(lucks, ddof=1)
+    assert found.error(math.inf).total.value == pytest.approx(stays)
+    assert found.error(4).total.value == pytest.approx(
         np.mean((found.predictions.mean(axis=2) - truth) ** 2)
     )
     assert found.classes is None
@@ -69,44 +70,43 @@ def test_least_squares_on_what_it_can_learn() -> None:
     found = dt.decompose(least_squares, data, n_data=300, n_init=1, n_noise=3, progress=False)
     expected = {"noise": sigma**2 * DIM / (n - DIM - 1), "sampling": 0.0, "bias": 0.0}
     for name, value in expected.items():
-        assert abs(float(found.parts[name].z_score(value))) < 4, name
-    assert float(found.noise.z_score(0.6 * expected["noise"])) > 5
-    assert found.noise.standard_error < 0.1 * expected["noise"]
+        assert abs(float(found.error().parts[name].z_score(value))) < 4, name
+    assert float(found.error().noise.z_score(0.6 * expected["noise"])) > 5
+    assert found.error().noise.standard_error < 0.1 * expected["noise"]
 
 
 def test_noise_is_proportional_to_its_variance_for_a_linear_learner() -> None:
     small, large = (
         dt.decompose(random_features, source(noise=noise), **FEW) for noise in (0.5, 1.0)
     )
-    assert large.noise.value == pytest.approx(4 * small.noise.value)
-    assert large.noise.standard_error == pytest.approx(4 * small.noise.standard_error)
+    one, four = small.error().noise, large.error().noise
+    assert four.value == pytest.approx(4 * one.value)
+    assert four.standard_error == pytest.approx(4 * one.standard_error)
 
 
 def test_without_noise_its_part_is_nothing() -> None:
     found = dt.decompose(random_features, source(noise=0.0), **FEW)
     assert found.predictions.shape == (4, 1, 3, 30)
-    assert (found.noise.value, found.noise.standard_error) == (0, 0)
-    assert found.label("sampling") == "sampling"
+    assert (found.error().noise.value, found.error().noise.standard_error) == (0, 0)
+    assert label(found, "sampling") == "sampling"
     assert not any("noise" in note for note in found.notes)
 
 
 def test_it_is_what_predictions_alone_give() -> None:
     found = dt.decompose(random_features, source(), confidence=0.8, **FEW)
     alone = dt.decompose_predictions(found.predictions, truth=found.y_test, confidence=0.8)
-    assert found.parts == alone.parts
-    assert found.anova.parts == alone.anova.parts
-    assert found.ensemble(7) == alone.ensemble(7)
-    assert found.table() == alone.table()
+    assert found.error().parts == alone.error().parts
+    assert found.anova().parts == alone.anova().parts
+    assert found.error(7).total == alone.error(7).total
+    assert str(found.error()) == str(alone.error())
 
 
 def test_confidence() -> None:
     wide, narrow = (
         dt.decompose(random_features, source(), confidence=c, **FEW) for c in (0.95, 0.9)
     )
-    for name, part in wide.rows.items():
-        low, high = narrow.rows[name].interval
-        assert part.interval.low < low < part.value < high < part.interval.high
-        assert tuple(part.interval(0.9)) == (low, high)
+    assert (wide.to_frame().low < narrow.to_frame().low).all()
+    assert (narrow.to_frame().high < wide.to_frame().high).all()
 
 
 def test_one_test_point_and_one_of_everything() -> None:
@@ -114,8 +114,8 @@ def test_one_test_point_and_one_of_everything() -> None:
         random_features, source(n_test=1), n_data=1, n_init=1, n_noise=1, progress=False
     )
     assert found.n_fits == 1
-    assert list(found.parts) == ["bias"]
-    assert math.isinf(found.bias.standard_error)
+    assert list(found.error().parts) == ["bias"]
+    assert math.isinf(found.error().bias.standard_error)
 
 
 def test_many_predictions_go_to_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,7 +144,7 @@ def test_several_outputs_are_added_up() -> None:
     found = dt.decompose(random_features, data, **FEW)
     assert found.predictions.shape == (4, 2, 3, 30, 2)
     for name in ("noise", "initialization", "sampling"):
-        apart = [dt.decompose(only(c), data, **FEW).parts[name].value for c in (0, 1)]
-        assert found.parts[name].value == pytest.approx(sum(apart))
+        apart = [dt.decompose(only(c), data, **FEW).error().parts[name].value for c in (0, 1)]
+        assert found.error().parts[name].value == pytest.approx(sum(apart))
     error = np.sum((found.predictions - found.y_test) ** 2, axis=-1)
-    assert found.total.value == pytest.approx(error.mean())
+    assert found.error().total.value == pytest.approx(error.mean())

@@ -55,7 +55,7 @@ def test_what_has_no_way_to_compare_is_always_put_right() -> None:
     assert lent.lend(shared=False).max() == 1
     X, y = pool(150)
     data = dt.PoolSource(sparse.coo_matrix(X), y, n_train=20, n_test=30)
-    assert dt.decompose(Ridge(), data, **FEW).total.value > 0
+    assert dt.decompose(Ridge(), data, **FEW).error().total.value > 0
 
 
 def test_single_precision_is_no_overflow() -> None:

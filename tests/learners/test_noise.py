@@ -9,6 +9,7 @@ from sklearn.tree import ExtraTreeRegressor
 
 import doubletrouble as dt
 from doubletrouble.learners.decompose import LearnerDecomposition
+from tests.decomposition.random_effects import label, rows
 from tests.learners.known import FEW, curved, least_squares, pool, random_features
 
 SIGMA, N_TRAIN, N_DATA, N_TEST, REPEATS = 0.8, 16, 10, 60, 120
@@ -28,7 +29,7 @@ def averaged(split: Any) -> Parts:
     """Every part, over many pools."""
     found: dict[str, list[float]] = {}
     for seed in range(REPEATS):
-        for name, part in split(seed).rows.items():
+        for name, part in rows(split(seed)).items():
             found.setdefault(name, []).append(float(part.value))
     return {name: dt.Estimate.of(np.array(draws)) for name, draws in found.items()}
 
@@ -105,41 +106,42 @@ def split(**options: Any) -> LearnerDecomposition:
 def test_unknown_noise_is_named() -> None:
     found = split()
     assert found.predictions.shape[1] == 1
-    assert found.label("initialization") == "initialization + label noise"
-    assert found.label("sampling") == "sampling + label noise"
-    assert found.label("bias") == "bias + noise floor"
-    assert "sampling + label noise" in found.table()
+    assert label(found, "initialization") == "initialization + label noise"
+    assert label(found, "sampling") == "sampling + label noise"
+    assert label(found, "bias") == "bias + noise floor"
+    assert "sampling + label noise" in str(found.error())
     with pytest.raises(ValueError, match=r"^noise needs 2 or more draws of label noise"):
-        _ = found.noise
+        _ = found.error().noise
     assert any("n_noise = 2 draws of label noise were asked for, and 1" in n for n in found.notes)
     assert any("noise of its labels" in note for note in found.notes)
 
 
 def test_known_noise_is_explained() -> None:
     found = split(noise=SIGMA)
-    assert [found.label(name) for name in PARTS] == list(PARTS)
+    assert [label(found, name) for name in PARTS] == list(PARTS)
     assert found.design.injected == 1
     assert any("Noise is known by the response to noise added" in n for n in found.notes)
 
 
 def test_clean_labels() -> None:
     found = split(noise=0.0)
-    assert (found.noise.value, found.noise.standard_error) == (0, 0)
-    assert [found.label(name) for name in PARTS] == list(PARTS)
+    assert (found.error().noise.value, found.error().noise.standard_error) == (0, 0)
+    assert [label(found, name) for name in PARTS] == list(PARTS)
     assert not found.notes
 
 
 def test_noise_injected_into_clean_labels_is_their_noise() -> None:
     found = split(noise=0.0, inject=SIGMA)
-    assert found.noise.value > 0
+    assert found.error().noise.value > 0
     assert found.design.injected is None
-    assert found.total.value == pytest.approx(np.mean((found.predictions - found.y_test) ** 2))
+    expected = np.mean((found.predictions - found.y_test) ** 2)
+    assert found.error().total.value == pytest.approx(expected)
 
 
 def test_noise_injected_into_labels_of_unknown_noise() -> None:
     found = split(inject=0.5)
-    assert found.noise.value > 0
-    assert found.label("sampling") == "sampling + label noise"
+    assert found.error().noise.value > 0
+    assert label(found, "sampling") == "sampling + label noise"
     assert any(note.startswith("Noise is what the injected noise adds") for note in found.notes)
 
 
@@ -157,15 +159,15 @@ def test_repeated_labels_have_so_many_draws() -> None:
 
 def test_one_draw_of_known_noise_tells_nothing_apart() -> None:
     found = split(noise=SIGMA, n_noise=1)
-    assert found.label("sampling") == "sampling + label noise"
-    assert found.label("bias") == "bias"
+    assert label(found, "sampling") == "sampling + label noise"
+    assert label(found, "bias") == "bias"
 
 
 def test_one_data_set_with_known_noise() -> None:
     found = split(noise=SIGMA, n_data=1)
-    assert list(found.parts) == ["noise", "initialization", "bias"]
-    parts = sum(float(part.value) for part in found.parts.values())
-    assert parts == pytest.approx(found.total.value)
+    assert list(found.error().parts) == ["noise", "initialization", "bias"]
+    parts = sum(float(part.value) for part in found.error().parts.values())
+    assert parts == pytest.approx(found.error().total.value)
 
 
 def test_without_initializations_own_noise_leaves_sampling() -> None:
@@ -175,8 +177,8 @@ def test_without_initializations_own_noise_leaves_sampling() -> None:
         dt.decompose(least_squares, dt.PoolSource(X, y, 20, noise, 50), **counts)
         for noise in (0.8, None)
     )
-    expected = unknown.sampling.value - known.noise.value
-    assert known.sampling.value == pytest.approx(expected, rel=1e-9)
+    expected = unknown.error().sampling.value - known.error().noise.value
+    assert known.error().sampling.value == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.statistical
@@ -201,7 +203,7 @@ def test_known_noise_and_trees() -> None:
         )
         assert any("such as trees" in note for note in pool.notes)
         for name, found in draws.items():
-            found.append(float(pool.rows[name].value - truth.rows[name].value))
+            found.append(float(rows(pool)[name].value - rows(truth)[name].value))
     z = {name: np.mean(d) / (np.std(d) / math.sqrt(20)) for name, d in draws.items()}
     assert abs(z["bias"]) < 4
     assert abs(z["total"]) < 4

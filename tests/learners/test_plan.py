@@ -10,8 +10,8 @@ from sklearn.linear_model import Ridge
 import doubletrouble as dt
 from doubletrouble.decomposition.predictions import decompose_predictions
 from doubletrouble.decomposition.result import Decomposition
-from doubletrouble.learners.plan import Plan
-from tests.decomposition.random_effects import Effects
+from doubletrouble.learners.plan import RepeatPlan
+from tests.decomposition.random_effects import Effects, rows
 from tests.learners.known import FEW, curved, least_squares, pool, random_features, source
 
 N_TEST = 40
@@ -26,9 +26,9 @@ def pilot(
 
 def worst(found: Decomposition) -> float:
     """The largest standard error over what it may be at a relative error of 1."""
-    least = 0.05 * float(found.total.value)
+    least = 0.05 * float(found.error().total.value)
     return max(
-        float(part.standard_error) / max(float(part.value), least) for part in found.rows.values()
+        float(part.standard_error) / max(float(part.value), least) for part in rows(found).values()
     )
 
 
@@ -62,11 +62,11 @@ def test_a_plan_is_kept() -> None:
 def test_what_is_expected_is_what_was_wanted() -> None:
     found = pilot()
     plan = dt.plan_repeats(found, 0.1)
-    assert plan.standard_errors.keys() == found.rows.keys()
-    least = 0.05 * float(found.total.value)
+    assert plan.standard_errors.keys() == rows(found).keys()
+    least = 0.05 * float(found.error().total.value)
     ratios = {
         name: plan.standard_errors[name] / max(float(part.value), least)
-        for name, part in found.rows.items()
+        for name, part in rows(found).items()
     }
     assert max(ratios.values()) == pytest.approx(0.1, rel=0.1)
     assert max(ratios.values()) <= 0.1
@@ -90,8 +90,8 @@ def test_test_points_may_be_too_few() -> None:
     plan = dt.plan_repeats(found, 0.02)
     assert "bias cannot be known that well with 40 test points: take more of them" in plan.notes
     none = dt.plan_repeats(found, 0.001)
-    assert len(none.notes) == len(found.rows)
-    assert none.standard_errors["bias"] < found.bias.standard_error  # as well as they allow
+    assert len(none.notes) == len(rows(found))
+    assert none.standard_errors["bias"] < found.error().bias.standard_error  # as well as they allow
 
 
 def test_a_pool_holds_so_many() -> None:
@@ -137,7 +137,7 @@ def test_relative_errors_are_checked(bad: float) -> None:
 def test_of_a_learner(learner: Any) -> None:
     found = dt.decompose(learner, source(n_test=200), **(FEW | {"n_data": 8}))
     plan = dt.plan_repeats(found, relative_error=0.2)
-    assert isinstance(plan, Plan)
+    assert isinstance(plan, RepeatPlan)
     assert plan.n_data > 8
     assert plan.n_noise == 2
     known = dt.PoolSource(*random_pool(), n_train=20, noise=0.5, n_test=150)

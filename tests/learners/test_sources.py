@@ -133,7 +133,7 @@ def test_bootstrap_moves_parts() -> None:
             for data in (whole, again)
         )
         for name, found in off.items():
-            found.append(float(wrong.parts[name].value - right.parts[name].value))
+            found.append(float(wrong.error().parts[name].value - right.error().parts[name].value))
     for name, found in off.items():
         assert dt.Estimate.of(np.array(found)).z_score(0.0) > 5, name
 

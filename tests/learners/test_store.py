@@ -11,28 +11,28 @@ from sklearn.linear_model import Ridge
 from sklearn.neighbors import KNeighborsClassifier
 
 import doubletrouble as dt
-from doubletrouble.learners.fits import Fits, Place
+from doubletrouble.learners.fits import FitIndex, Fits
 from doubletrouble.parameters import FloatArray
 from tests.learners.known import FEW, least_squares, pool, random_features, source
 
-Count = Callable[[], list[Place]]
+Count = Callable[[], list[FitIndex]]
 
 
 @pytest.fixture
 def fitted(monkeypatch: pytest.MonkeyPatch) -> Count:
-    """The places fitted since it was last asked."""
-    places: list[Place] = []
+    """The indices fitted since it was last asked."""
+    indices: list[FitIndex] = []
     fit = Fits.fit
 
-    def counted(self: Fits, place: Place, *args: Any) -> FloatArray:
-        places.append(place)
-        return fit(self, place, *args)
+    def counted(self: Fits, index: FitIndex, *args: Any) -> FloatArray:
+        indices.append(index)
+        return fit(self, index, *args)
 
     monkeypatch.setattr(Fits, "fit", counted)
 
-    def asked() -> list[Place]:
-        found = places.copy()
-        places.clear()
+    def asked() -> list[FitIndex]:
+        found = indices.copy()
+        indices.clear()
         return found
 
     return asked
@@ -52,7 +52,7 @@ def test_what_is_stored_is_not_fitted_again(fitted: Count, store: Path) -> None:
     assert fitted() == []
     for found in (first, again):
         np.testing.assert_array_equal(found.predictions, plain.predictions)
-        assert found.parts == plain.parts
+        assert found.error().parts == plain.error().parts
 
 
 def test_more_of_everything_goes_on_from_there(fitted: Count, store: Path) -> None:
@@ -86,7 +86,7 @@ def test_what_failed_is_tried_again(fitted: Count, store: Path, tmp_path: Path) 
     assert len(fitted()) == 24
     trouble.unlink()
     found = dt.decompose(fit, source(), store=store, **FEW)
-    assert {place.data for place in fitted()} == {2}
+    assert {index.data for index in fitted()} == {2}
     plain = dt.decompose(random_features, source(), **FEW)
     np.testing.assert_array_equal(found.predictions, plain.predictions)
 

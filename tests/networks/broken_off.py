@@ -16,7 +16,7 @@ from doubletrouble.networks.result import LazyRun
 from doubletrouble.networks.run import Run
 from doubletrouble.networks.settings import Training
 from doubletrouble.networks.train import train_lazy
-from doubletrouble.networks.weights import Architecture, Member
+from doubletrouble.networks.weights import Architecture, NetworkMember
 from tests.networks.literal import DIM, as_samples, small_data
 
 DATA = small_data(10)
@@ -31,8 +31,8 @@ OPTIMIZERS: dict[str, dict[str, Any]] = {
 def train(path: Path | None, optimizer: str = "adam", **options: Any) -> LazyRun:
     """Four small networks, in windows of ten steps, some of which reach zero loss."""
     given: dict[str, Any] = {
-        "width": 5, "depth": 3, "laziness": 3.0, "n_members": 4, "max_steps": 60, "patience": 10,
-        "tolerance": 0.0, "device": "cpu", "precision": "float64", "checkpoint": path,
+        "width": 5, "depth": 3, "laziness": 3.0, "ensemble": 4, "max_steps": 60, "patience": 10,
+        "tolerance": 0.0, "device": "cpu", "dtype": "float64", "store": path,
         "progress": False, **OPTIMIZERS[optimizer], **options,
     }  # fmt: skip
     return train_lazy(DATA, **given)
@@ -69,8 +69,8 @@ def press_ctrl_c() -> None:
     os.kill(os.getpid(), signal.SIGINT)
 
 
-def batch_of(places: tuple[int, ...], width: int) -> Run:
-    members = [Member(width=5, laziness=1.0, number=k) for k in range(6)]
+def batch_of(indices: tuple[int, ...], width: int) -> Run:
+    members = [NetworkMember(width=5, laziness=1.0, number=k) for k in range(6)]
     shape = Architecture(dim=DIM, width=width, depth=3)
-    batch = Batch(places=places, architecture=shape, each=1.0)
-    return Run(members, places, batch, as_samples([DATA]), Training(max_steps=60))
+    batch = Batch(indices=indices, architecture=shape, each=1.0)
+    return Run(members, indices, batch, as_samples([DATA]), Training(max_steps=60))

@@ -16,7 +16,7 @@ from doubletrouble.networks.order import Order
 from doubletrouble.networks.program import Program
 from doubletrouble.networks.samples import Samples
 from doubletrouble.networks.settings import Training
-from doubletrouble.networks.weights import Architecture, Member, Weights, scales
+from doubletrouble.networks.weights import Architecture, NetworkMember, NetworkWeights, scales
 from doubletrouble.parameters import FloatArray
 
 LOSSES: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
@@ -50,7 +50,7 @@ def small_data(n: int = 20, n_test: int = 15, *, pool: int = 1, seed: int = 0) -
 class Network(torch.nn.Module):
     """z = (h W + b)/√n in every layer, ReLU between them; weights N(0, 1), biases 0."""
 
-    def __init__(self, member: Member, depth: int, dim: int = DIM) -> None:
+    def __init__(self, member: NetworkMember, depth: int, dim: int = DIM) -> None:
         super().__init__()
         key = (member.number, member.width, depth, dim)
         rng = np.random.default_rng(np.random.SeedSequence(member.seed, spawn_key=key))
@@ -75,7 +75,7 @@ class Network(torch.nn.Module):
 class Lazy:
     """α (f_θ - f_θ₀), and its loss over α²."""
 
-    member: Member
+    member: NetworkMember
     depth: int
     loss: str
 
@@ -126,7 +126,11 @@ def as_samples(data: Sequence[Data], dtype: torch.dtype = torch.float64) -> Samp
 
 
 def program(
-    members: Sequence[Member], data: Sequence[Data], training: Training, depth: int, **options: Any
+    members: Sequence[NetworkMember],
+    data: Sequence[Data],
+    training: Training,
+    depth: int,
+    **options: Any,
 ) -> Program:
     """All members in one program, padded to the widest."""
     width = max(member.width for member in members)
@@ -141,7 +145,9 @@ def scores_of(trained: Program, data: Data) -> FloatArray:
     return trained.scores(torch.arange(count), x, 1000).numpy()
 
 
-def literal_weights(held: Weights, k: int, member: Member, dim: int = DIM) -> list[FloatArray]:
+def literal_weights(
+    held: NetworkWeights, k: int, member: NetworkMember, dim: int = DIM
+) -> list[FloatArray]:
     """W and b of each layer of the k-th network, as the literal network has them."""
     one = held.take(torch.tensor([k]))
     shape = Architecture(dim=dim, width=member.width, depth=len(held.hidden) + 2)

@@ -8,29 +8,31 @@ import pytest
 import torch
 
 from doubletrouble.networks.batches import Batch, batches, blocks_of, bytes_of
+from doubletrouble.networks.device import TorchDevice
 from doubletrouble.networks.lazy import EVERY
-from doubletrouble.networks.outcome import Outcome
-from doubletrouble.networks.place import Place
+from doubletrouble.networks.outcome import TrainingOutcome
 from doubletrouble.networks.program import Program
 from doubletrouble.networks.settings import Training
 from doubletrouble.networks.train import train_all, train_lazy
-from doubletrouble.networks.weights import Architecture, Member
+from doubletrouble.networks.weights import Architecture, NetworkMember
 from tests.networks.literal import DIM, program, scores_of, small_data
 
 N = 10
 DATA = small_data(N)
-CPU = Place.of("cpu", "float64")
+CPU = TorchDevice.of("cpu", "float64")
 OPTIONS: dict[str, Any] = {
-    "width": 6, "depth": 3, "laziness": 10.0, "n_members": 5, "max_steps": 30, "device": "cpu",
-    "precision": "float64",
+    "width": 6, "depth": 3, "laziness": 10.0, "ensemble": 5, "max_steps": 30, "device": "cpu",
+    "dtype": "float64",
 }  # fmt: skip
 ONE = bytes_of(Architecture(dim=DIM, width=6, depth=3), N, CPU)
 
 
-def trained(members: list[Member], training: Training, **options: Any) -> list[Outcome]:
+def trained(
+    members: list[NetworkMember], training: Training, **options: Any
+) -> list[TrainingOutcome]:
     return train_all(
         members, DATA.x_train[None], DATA.y_train[None], DATA.x_test, depth=3, training=training,
-        place=CPU, progress=False, **options,
+        device=CPU, progress=False, **options,
     )  # fmt: skip
 
 
@@ -66,7 +68,7 @@ def test_other_optimizers_in_blocks_give_the_same(optimizer: str, laziness: floa
 def test_one_at_a_time_gives_the_same() -> None:
     """Batched members, and each trained by itself in a batch of one."""
     members = [
-        Member(width=width, laziness=alpha, number=k)
+        NetworkMember(width=width, laziness=alpha, number=k)
         for width in (2, 5, 6)
         for alpha in (0.5, 40.0, math.inf)
         for k in range(2)
@@ -81,19 +83,21 @@ def test_one_at_a_time_gives_the_same() -> None:
 
 
 def test_a_member_is_the_same_in_every_ensemble() -> None:
-    small, large = (train_lazy(DATA, **{**OPTIONS, "n_members": n}) for n in (2, 6))
+    small, large = (train_lazy(DATA, **{**OPTIONS, "ensemble": n}) for n in (2, 6))
     np.testing.assert_allclose(large.predictions[:2], small.predictions, rtol=1e-9, atol=1e-9)
     assert np.abs(large.predictions[0] - large.predictions[1]).max() > 1e-3
-    other = train_lazy(DATA, **{**OPTIONS, "n_members": 2, "seed": 1})
+    other = train_lazy(DATA, **{**OPTIONS, "ensemble": 2, "seed": 1})
     assert np.abs(other.predictions - small.predictions).max(axis=1).min() > 1e-3
 
 
 def test_padding_changes_nothing() -> None:
     """A narrow network beside a wide one, in a program padded to the wide one."""
     training = Training(max_steps=40)
-    narrow = Member(width=3, laziness=2.0, number=4)
+    narrow = NetworkMember(width=3, laziness=2.0, number=4)
     with torch.no_grad():
-        both = program([Member(width=11, laziness=1.0, number=0), narrow], [DATA], training, 4)
+        both = program(
+            [NetworkMember(width=11, laziness=1.0, number=0), narrow], [DATA], training, 4
+        )
         alone = program([narrow], [DATA], training, 4)
         for made in (both, alone):
             made.advance(40)
@@ -116,7 +120,7 @@ def test_dropping_those_that_stopped_changes_nothing(optimizer: str) -> None:
     how: dict[str, Any] = {
         "optimizer": optimizer, "max_steps": 75, "batch_size": size, "learning_rate": rate
     }  # fmt: skip
-    members = [Member(width=8, laziness=1.0, number=k) for k in range(8)]
+    members = [NetworkMember(width=8, laziness=1.0, number=k) for k in range(8)]
     with torch.no_grad():
         kept, dropped = (program(members, [data], Training(**how), 3) for _ in range(2))
         kept.advance(75)
@@ -134,7 +138,7 @@ def test_dropping_those_that_stopped_changes_nothing(optimizer: str) -> None:
     np.testing.assert_array_equal(dropped.progress.steps, kept.progress.steps[others])
     np.testing.assert_array_equal(dropped.progress.status, kept.progress.status[others])
     run = train_lazy(
-        data, width=8, depth=3, laziness=1.0, n_members=8, device="cpu", precision="float64", **how
+        data, width=8, depth=3, laziness=1.0, ensemble=8, device="cpu", dtype="float64", **how
     )
     np.testing.assert_allclose(run.predictions, scores_of(kept, data), rtol=1e-9, atol=1e-9)
     np.testing.assert_array_equal(run.steps, kept.progress.steps)
@@ -144,24 +148,24 @@ def test_dropping_those_that_stopped_changes_nothing(optimizer: str) -> None:
 # --- batches that fit ----------------------------------------------------------------------------
 
 
-def plan(members: list[Member], **options: Any) -> list[Batch]:
-    return batches(members, dim=DIM, depth=3, n_samples=N, place=CPU, **options)
+def plan(members: list[NetworkMember], **options: Any) -> list[Batch]:
+    return batches(members, dim=DIM, depth=3, n_samples=N, device=CPU, **options)
 
 
 @pytest.mark.parametrize("share", [0.01, 0.5, 1, 2.5, 100])
 def test_batches_fit_and_hold_every_member_once(share: float) -> None:
     members = [
-        Member(width=width, laziness=alpha, number=k)
+        NetworkMember(width=width, laziness=alpha, number=k)
         for width in (6, 3)
         for alpha in (1.0, math.inf)
         for k in range(4)
     ]
     found = plan(members, memory=share * ONE)
-    assert sorted(k for batch in found for k in batch.places) == list(range(len(members)))
+    assert sorted(k for batch in found for k in batch.indices) == list(range(len(members)))
     for batch in found:
-        assert len(batch.places) == 1 or batch.bytes <= share * ONE
-        assert batch.architecture.width == max(members[k].width for k in batch.places)
-        assert len({math.isinf(members[k].laziness) for k in batch.places}) == 1
+        assert len(batch.indices) == 1 or batch.bytes <= share * ONE
+        assert batch.architecture.width == max(members[k].width for k in batch.indices)
+        assert len({math.isinf(members[k].laziness) for k in batch.indices}) == 1
         covered = [k for block in batch.blocks for k in range(N)[block]]
         assert covered == list(range(N))
     if share < 1:
@@ -171,9 +175,9 @@ def test_batches_fit_and_hold_every_member_once(share: float) -> None:
 @pytest.mark.parametrize("n", [1, 2, 5, 9, 20])
 def test_blocks_cover_all_samples_and_get_finer(n: int) -> None:
     shape = Architecture(dim=DIM, width=6, depth=3)
-    batch = Batch(places=(3, 1, 4), architecture=shape, each=1.0)
+    batch = Batch(indices=(3, 1, 4), architecture=shape, each=1.0)
     first, second = batch.halves()
-    assert first.places + second.places == batch.places
+    assert first.indices + second.indices == batch.indices
     assert blocks_of(n, 1) == (EVERY,)
     while len(batch.blocks) < n:
         finer = batch.finer(n)
@@ -259,7 +263,7 @@ def test_a_kernel_that_does_not_fit_is_a_sentence(monkeypatch: pytest.MonkeyPatc
 def test_threads_change_nothing() -> None:
     """Two batches at once, each with a thread of its own."""
     data = small_data(20)
-    how: dict[str, Any] = {"width": 6, "n_members": 5, "max_steps": 30, "precision": "float64"}
+    how: dict[str, Any] = {"width": 6, "ensemble": 5, "max_steps": 30, "dtype": "float64"}
     alone = train_lazy(data, device="cpu", **how)
     torch.set_num_threads(2)  # until the end of this test
     found = train_lazy(data, device="cpu", **how)

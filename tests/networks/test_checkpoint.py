@@ -12,7 +12,7 @@ import torch
 
 from doubletrouble.networks.batches import bytes_of
 from doubletrouble.networks.checkpoint import Checkpoint
-from doubletrouble.networks.place import Place
+from doubletrouble.networks.device import TorchDevice
 from doubletrouble.networks.weights import Architecture
 from tests.networks.broken_off import (
     OPTIMIZERS,
@@ -26,7 +26,7 @@ from tests.networks.broken_off import (
 from tests.networks.literal import DIM
 
 ROOT = Path(__file__).parents[2]
-ONE = bytes_of(Architecture(dim=DIM, width=5, depth=3), 10, Place.of("cpu", "float64"))
+ONE = bytes_of(Architecture(dim=DIM, width=5, depth=3), 10, TorchDevice.of("cpu", "float64"))
 
 
 # --- a run that was stopped goes on --------------------------------------------------------------
@@ -183,7 +183,7 @@ def test_batches_on_their_way_are_kept_until_they_go_on(tmp_path: Path) -> None:
     second, other = batch_of((2, 3, 4), 5), batch_of((3, 5), 5)
     last.resume(second)
     last.resume(other)
-    assert second.places == [4, 2]
+    assert second.indices == [4, 2]
     assert [r.program.time for r in (first, second, other)] == [time, time, 0]
     for a, b in zip(second.program.weights, runs[1].program.weights, strict=True):
         np.testing.assert_array_equal(a, b)

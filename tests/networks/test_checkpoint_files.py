@@ -1,4 +1,4 @@
-"""Files that are no checkpoints are left alone, and places that cannot be written are named."""
+"""Files that are no checkpoints are left alone, and indices that cannot be written are named."""
 
 import errno
 import json
@@ -13,7 +13,7 @@ import torch
 
 from doubletrouble.errors import StoreError
 from doubletrouble.networks.checkpoint import Checkpoint
-from doubletrouble.networks.outcome import Outcome
+from doubletrouble.networks.outcome import TrainingOutcome
 from doubletrouble.networks.train import train_lazy
 from tests.networks.broken_off import Steps, batch_of, identical, train
 from tests.networks.literal import small_data
@@ -60,16 +60,14 @@ def strangers(path: Path) -> dict[str, Any]:
 def test_files_of_others_are_refused_and_left_alone(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "run"
     strangers(path)[kind]()
-    refused(
-        path, r"^checkpoint must be a file that training wrote, got .*; delete it to start anew"
-    )
+    refused(path, r"^store must be a file that training wrote, got .*; delete it to start anew")
 
 
 @pytest.mark.parametrize(
     "changed",
     [
-        {"seed": 1}, {"n_members": 3}, {"laziness": 2.0}, {"width": 6}, {"depth": 4},
-        {"loss": "logistic"}, {"learning_rate": 0.1}, {"max_steps": 61}, {"precision": "float32"},
+        {"seed": 1}, {"ensemble": 3}, {"laziness": 2.0}, {"width": 6}, {"depth": 4},
+        {"loss": "logistic"}, {"learning_rate": 0.1}, {"max_steps": 61}, {"dtype": "float32"},
     ],
     ids=str,
 )  # fmt: skip
@@ -78,16 +76,14 @@ def test_the_checkpoint_of_another_training_is_refused(
 ) -> None:
     path = tmp_path / "run"
     train(path, **changed)
-    refused(
-        path, r"^checkpoint must belong to the same data and settings, got .* name another file"
-    )
+    refused(path, r"^store must belong to the same data and settings, got .* name another file")
 
 
 def test_the_checkpoint_of_other_data_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "run"
-    train_lazy(small_data(10, seed=3), width=5, depth=3, laziness=3.0, n_members=4, max_steps=60,
-               patience=10, tolerance=0.0, device="cpu", precision="float64",
-               checkpoint=path)  # fmt: skip
+    train_lazy(small_data(10, seed=3), width=5, depth=3, laziness=3.0, ensemble=4, max_steps=60,
+               patience=10, tolerance=0.0, device="cpu", dtype="float64",
+               store=path)  # fmt: skip
     refused(path, "another training")
 
 
@@ -96,7 +92,7 @@ def test_a_file_that_is_no_longer_whole_is_refused_or_read_right(tmp_path: Path)
     """Cut anywhere, or with any byte changed: never other numbers."""
     path, run = tmp_path / "run", batch_of((0, 1), 5)
     run.advance()
-    outcome = Outcome(
+    outcome = TrainingOutcome(
         scores=np.arange(3.0), train_error=math.nan, train_loss=0.5, displacement=1.0, steps=7,
         status="diverged",
     )  # fmt: skip
@@ -131,21 +127,19 @@ def test_reading_runs_nobodys_code(tmp_path: Path) -> None:
 
     key = json.dumps({"key": "x", "outcomes": {}})
     with (tmp_path / "run").open("wb") as file:
-        np.savez(file, header=np.array(key), places=np.array([Trap()], dtype=object))
+        np.savez(file, header=np.array(key), indices=np.array([Trap()], dtype=object))
     with pytest.raises(StoreError):
         train(tmp_path / "run")
     assert not (tmp_path / "trapped").exists()
 
 
-# --- places that cannot be written ---------------------------------------------------------------
+# --- indices that cannot be written ---------------------------------------------------------------
 
 
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(
-        StoreError, match=r"^checkpoint must lie in a writable folder, got .*/no/run"
-    ):
+    with pytest.raises(StoreError, match=r"^store must lie in a writable folder, got .*/no/run"):
         train(tmp_path / "no" / "run")
-    with pytest.raises(StoreError, match=r"^checkpoint must be a file, got the folder"):
+    with pytest.raises(StoreError, match=r"^store must be a file, got the folder"):
         train(tmp_path)
     assert not list(tmp_path.iterdir())
 
@@ -153,7 +147,7 @@ def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
 def test_a_folder_that_is_read_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "access", lambda *_: False)  # root may write everywhere
     steps = Steps(monkeypatch)
-    with pytest.raises(StoreError, match=r"^checkpoint must lie in a writable folder"):
+    with pytest.raises(StoreError, match=r"^store must lie in a writable folder"):
         train(tmp_path / "run")
     assert steps.count == 0
 
@@ -171,7 +165,7 @@ def test_a_disk_that_is_full_leaves_the_last_checkpoint(tmp_path: Path) -> None:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "replace", full)
-        with pytest.raises(StoreError, match=r"^checkpoint .* cannot be written: No space left"):
+        with pytest.raises(StoreError, match=r"^store .* cannot be written: No space left"):
             train(path)
     assert list(tmp_path.iterdir()) == [path]
     identical(train(path), expected)

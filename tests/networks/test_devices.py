@@ -13,18 +13,18 @@ import pytest
 import torch
 
 from doubletrouble.networks import kernels
-from doubletrouble.networks.place import Place
+from doubletrouble.networks.device import TorchDevice
 from doubletrouble.networks.program import Program
 from doubletrouble.networks.samples import Samples
-from doubletrouble.networks.settings import Training
+from doubletrouble.networks.settings import LossName, Training
 from doubletrouble.networks.train import train_lazy
-from doubletrouble.networks.weights import Architecture, Member
+from doubletrouble.networks.weights import Architecture, NetworkMember
 from tests.networks.literal import DIM, as_samples, small_data
 
 ROOT = Path(__file__).parents[2]
 DATA = small_data(100, 40)
 MEMBERS = [
-    Member(width=width, laziness=alpha, number=k)
+    NetworkMember(width=width, laziness=alpha, number=k)
     for k, (width, alpha) in enumerate([(30, 100.0), (17, 1.0), (32, 10.0)])
 ]
 gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
@@ -33,11 +33,11 @@ triton = pytest.mark.skipif(not kernels.can_compile(), reason="triton is not ins
 
 @pytest.fixture
 def computing() -> Iterator[None]:
-    with Place.of("cuda", "float32").computing():
+    with TorchDevice.of("cuda", "float32").computing():
         yield
 
 
-def on_gpu(loss: str, steps: int = 100) -> Program:
+def on_gpu(loss: LossName, steps: int = 100) -> Program:
     """Five layers, up to 32 wide: what the kernel is made for."""
     samples = as_samples([DATA], torch.float32)
     there = {name: getattr(samples, name).cuda() for name in ("x", "y", "x_test")}
@@ -55,11 +55,11 @@ import torch
 from doubletrouble.networks.fused import LOSSES, Gradients
 from doubletrouble.networks.lazy import Scaled
 from doubletrouble.networks.losses import LOSSES as PAIRS
-from doubletrouble.networks.weights import Architecture, Member, initial
+from doubletrouble.networks.weights import Architecture, NetworkMember, initial
 
 torch.set_grad_enabled(False)
 g = torch.Generator().manual_seed(0)
-members = [Member(width=w, laziness=a, number=0) for w, a in ((16, 1.0), (5, 100.0))]
+members = [NetworkMember(width=w, laziness=a, number=0) for w, a in ((16, 1.0), (5, 100.0))]
 theta0 = initial(members, Architecture(dim=3, width=16, depth=5), torch.float32, "cpu")
 weights = theta0.copy()
 for tensor, start in zip(weights, theta0):
@@ -108,7 +108,7 @@ def test_the_kernel_interpreted_gives_the_gradient() -> None:
     ids=str,
 )  # fmt: skip
 def test_a_gpu_agrees_with_the_processor(options: dict[str, Any]) -> None:
-    given: dict[str, Any] = {"width": 12, "n_members": 3, "max_steps": 12, "precision": "float64"}
+    given: dict[str, Any] = {"width": 12, "ensemble": 3, "max_steps": 12, "dtype": "float64"}
     here, there = (
         train_lazy(DATA, device=device, **given, **options) for device in ("cpu", "cuda")
     )
@@ -121,7 +121,7 @@ def test_a_gpu_agrees_with_the_processor(options: dict[str, Any]) -> None:
 @triton
 @pytest.mark.usefixtures("computing")
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "squared"])
-def test_the_kernel_gives_the_gradient(loss: str) -> None:
+def test_the_kernel_gives_the_gradient(loss: LossName) -> None:
     program = on_gpu(loss)
     assert program._fused is not None
     program.advance(5)
@@ -137,7 +137,7 @@ def test_the_kernel_gives_the_gradient(loss: str) -> None:
 @triton
 @pytest.mark.usefixtures("computing")
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "squared"])
-def test_the_kernel_lets_no_network_that_diverged_look_well(loss: str) -> None:
+def test_the_kernel_lets_no_network_that_diverged_look_well(loss: LossName) -> None:
     program = on_gpu(loss)
     program.weights.first[1, 0, 0] = math.nan
     program.weights.last[2, 0, 0] = math.inf
@@ -148,7 +148,7 @@ def test_the_kernel_lets_no_network_that_diverged_look_well(loss: str) -> None:
 @gpu
 @pytest.mark.usefixtures("computing")
 @pytest.mark.parametrize("loss", ["hinge", "logistic"])
-def test_a_recorded_step_is_a_step(loss: str) -> None:
+def test_a_recorded_step_is_a_step(loss: LossName) -> None:
     replayed, made = on_gpu(loss), on_gpu(loss)
     replayed.advance(12)
     replayed.advance(8)
@@ -163,7 +163,7 @@ def test_a_recorded_step_is_a_step(loss: str) -> None:
 def test_memory_that_runs_out_means_smaller_batches() -> None:
     """A limit that batches know nothing of: the allocator really refuses."""
     data = small_data(2000, 50)
-    options: dict[str, Any] = {"width": 256, "n_members": 32, "max_steps": 3, "device": "cuda"}
+    options: dict[str, Any] = {"width": 256, "ensemble": 32, "max_steps": 3, "device": "cuda"}
     expected = train_lazy(data, **options)
     torch.cuda.empty_cache()
     total = torch.cuda.get_device_properties(0).total_memory
@@ -181,8 +181,8 @@ def test_a_gpu_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("doubletrouble.networks.checkpoint._EVERY", 0.0)
     monkeypatch.setattr("doubletrouble.networks.checkpoint._SHARE", 1e9)
     options: dict[str, Any] = {
-        "width": 12, "n_members": 3, "max_steps": 60, "patience": 10, "tolerance": 0.0,
-        "precision": "float64", "device": "cuda", "loss": "logistic",
+        "width": 12, "ensemble": 3, "max_steps": 60, "patience": 10, "tolerance": 0.0,
+        "dtype": "float64", "device": "cuda", "loss": "logistic",
     }  # fmt: skip
     expected, advance, calls = train_lazy(DATA, **options), Program.advance, []
 
@@ -195,9 +195,9 @@ def test_a_gpu_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Program, "advance", stopped)
         with pytest.raises(KeyboardInterrupt):
-            train_lazy(DATA, checkpoint=tmp_path / "run", **options)
+            train_lazy(DATA, store=tmp_path / "run", **options)
     for device in ("cuda", "cpu"):  # elsewhere, what was on its way starts again
-        found = train_lazy(DATA, **{**options, "device": device, "checkpoint": tmp_path / "run"})
+        found = train_lazy(DATA, **{**options, "device": device, "store": tmp_path / "run"})
         np.testing.assert_allclose(found.predictions, expected.predictions, rtol=1e-7, atol=1e-7)
 
 
@@ -205,12 +205,14 @@ def test_a_gpu_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_auto_is_a_device_that_is_there() -> None:
-    assert Place.of("auto", "float32").device == ("cuda" if torch.cuda.is_available() else "cpu")
+    assert TorchDevice.of("auto", "float32").name == (
+        "cuda" if torch.cuda.is_available() else "cpu"
+    )
 
 
 def test_computing_leaves_torch_as_it_was() -> None:
     before = torch.backends.cuda.matmul.allow_tf32
-    with Place.of("cpu", "tf32").computing():
+    with TorchDevice.of("cpu", "tf32").computing():
         assert torch.backends.cuda.matmul.allow_tf32
         assert not torch.is_grad_enabled()
         with kernels.full_precision():

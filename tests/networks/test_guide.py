@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from doubletrouble.cli.app import load
-from doubletrouble.figures import lazy, reference
+from doubletrouble.figures import _authors, lazy
 from doubletrouble.networks.progress import STATUS
-from doubletrouble.networks.settings import LOSSES, OPTIMIZERS, PRECISIONS
+from doubletrouble.networks.settings import DTYPES, LOSSES, OPTIMIZERS
 from doubletrouble.networks.tangent import EXACT
 from doubletrouble.sweep.lazy import WIDTHS
 from tests.docs.pages import ROOT, compared, text_of
@@ -22,8 +22,8 @@ Row = dict[str, str]
 
 
 def published() -> list[Row]:
-    """The points read off the paper's figure, where they lie beside the repository."""
-    return reference.stored(lazy._FILE)
+    """The points read off the paper's figure."""
+    return _authors.stored(lazy._FILE)
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +43,7 @@ def test_every_block_runs_and_prints_what_is_shown(
 def test_every_name_is_told() -> None:
     text = text_of(PAGE)
     assert all(f"`{status}`" in text for status in (*STATUS, EXACT))
-    assert all(f'`"{name}"`' in text for name in (*LOSSES, *OPTIMIZERS, *PRECISIONS))
+    assert all(f'`"{name}"`' in text for name in (*LOSSES, *OPTIMIZERS, *DTYPES))
 
 
 def test_every_parameter_is_explained() -> None:
@@ -65,7 +65,7 @@ def test_the_command_of_the_paper_is_one() -> None:
     given = load("lazy").make_context("lazy", words).params
     assert given["data"] == "cifar10"
     assert given["patience"] == given["max_steps"]
-    assert (given["loss"], given["optimizer"], given["precision"]) == ("hinge", "auto", "float32")
+    assert (given["loss"], given["optimizer"], given["dtype"]) == ("hinge", "auto", "float32")
     assert tuple(2**k for k in range(1, 12)) == WIDTHS
     assert given["width"] == f"{WIDTHS[0]}:{WIDTHS[-1]}:log:{len(WIDTHS)}"
 
@@ -109,7 +109,6 @@ def test_what_is_said_of_the_results_is_so(stored: dict[tuple[str, int], Row]) -
         assert f"{float(row['train_error']):.4f}" == "0.0004"
 
 
-@pytest.mark.skipif(not published(), reason="../shared/reference is absent")
 def test_what_is_said_of_the_published_points_is_so(stored: dict[tuple[str, int], Row]) -> None:
     text, apart, beyond = " ".join(text_of(PAGE).split()), [], []
     near: dict[str, list[bool]] = {"10": [], "100": []}

@@ -8,9 +8,9 @@ import pytest
 import torch
 
 from doubletrouble.networks.order import Order
-from doubletrouble.networks.settings import Training
+from doubletrouble.networks.settings import LossName, OptimizerName, Training
 from doubletrouble.networks.train import train_lazy
-from doubletrouble.networks.weights import Member
+from doubletrouble.networks.weights import NetworkMember
 from tests.networks.literal import (
     LOSSES,
     Lazy,
@@ -22,14 +22,14 @@ from tests.networks.literal import (
 
 STEPS = 50
 MEMBERS = [
-    Member(width=7, laziness=1.0, number=0),
-    Member(width=4, laziness=100.0, number=1, data=1),
-    Member(width=2, laziness=0.3, number=5, seed=3),
+    NetworkMember(width=7, laziness=1.0, number=0),
+    NetworkMember(width=4, laziness=100.0, number=1, data=1),
+    NetworkMember(width=2, laziness=0.3, number=5, seed=3),
 ]
 DATA = [small_data(seed=0), small_data(seed=10)]
 
 
-def of(member: Member) -> tuple[torch.Tensor, torch.Tensor]:
+def of(member: NetworkMember) -> tuple[torch.Tensor, torch.Tensor]:
     data = DATA[member.data]
     return torch.tensor(data.x_train), torch.tensor(data.y_train)
 
@@ -37,7 +37,7 @@ def of(member: Member) -> tuple[torch.Tensor, torch.Tensor]:
 @pytest.mark.parametrize("depth", [2, 3, 5])
 @pytest.mark.parametrize("optimizer", ["adam", "gd"])
 @pytest.mark.parametrize("loss", LOSSES)
-def test_one_program_is_many_networks(loss: str, optimizer: str, depth: int) -> None:
+def test_one_program_is_many_networks(loss: LossName, optimizer: OptimizerName, depth: int) -> None:
     """Several widths, α, seeds and data sets at once: scores, weights, biases, loss and steps."""
     rate = None if optimizer == "adam" else 0.1
     training = Training(loss=loss, optimizer=optimizer, learning_rate=rate, max_steps=STEPS)
@@ -88,7 +88,7 @@ def test_stochastic_gradient_descent(size: int, laziness: float) -> None:
     training = Training(
         loss="logistic", optimizer="sgd", learning_rate=0.05, batch_size=size, max_steps=STEPS
     )
-    members = [Member(width=5, laziness=laziness, number=k) for k in range(2)]
+    members = [NetworkMember(width=5, laziness=laziness, number=k) for k in range(2)]
     with torch.no_grad():
         trained = program(members, [data], training, 3)
         trained.advance(STEPS)
@@ -104,7 +104,7 @@ def test_stochastic_gradient_descent(size: int, laziness: float) -> None:
 
 def test_the_order_of_samples() -> None:
     """Every epoch has each sample once, in an order of its own, for each member its own."""
-    members = [Member(width=5, laziness=1.0, number=k) for k in range(2)]
+    members = [NetworkMember(width=5, laziness=1.0, number=k) for k in range(2)]
     order = Order(members, 12, 4, torch.device("cpu"))
     epochs = [torch.cat([order.next() for _ in range(3)], dim=1) for _ in range(2)]
     for epoch in epochs:
@@ -120,12 +120,12 @@ def test_train_lazy_is_the_literal_network() -> None:
     """From the front door, with what it does by default."""
     data = DATA[0]
     run = train_lazy(
-        data, width=6, depth=4, laziness=20, n_members=3, max_steps=STEPS, device="cpu",
-        precision="float64", seed=4,
+        data, width=6, depth=4, laziness=20, ensemble=3, max_steps=STEPS, device="cpu",
+        dtype="float64", seed=4,
     )  # fmt: skip
     x, y = torch.tensor(data.x_train), torch.tensor(data.y_train)
     for k in range(3):
-        literal = Lazy(Member(width=6, laziness=20.0, number=k, seed=4), 4, "hinge")
+        literal = Lazy(NetworkMember(width=6, laziness=20.0, number=k, seed=4), 4, "hinge")
         losses = literal.train(x, y, STEPS, optimizer="adam", rate=0.1)
         np.testing.assert_allclose(
             run.predictions[k], literal.scores(torch.tensor(data.x_test)), rtol=1e-9, atol=1e-9
@@ -139,9 +139,9 @@ def test_train_lazy_is_the_literal_network() -> None:
 
 
 def test_float32_is_close_to_float64() -> None:
-    options = {"width": 8, "depth": 3, "laziness": 10.0, "n_members": 2, "max_steps": 30}
+    options = {"width": 8, "depth": 3, "laziness": 10.0, "ensemble": 2, "max_steps": 30}
     runs = [
-        train_lazy(DATA[0], device="cpu", precision=p, loss="logistic", **options)  # type: ignore[arg-type]
+        train_lazy(DATA[0], device="cpu", dtype=p, loss="logistic", **options)  # type: ignore[arg-type]
         for p in ("float64", "float32", "tf32")
     ]
     for run in runs[1:]:

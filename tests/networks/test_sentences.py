@@ -42,7 +42,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"tolerance": math.nan}, "tolerance must be in .*, got nan"),
     *(({"seed": seed}, "seed must be a whole number of at least 0 .*, got") for seed in (-1, 0.5)),
     ({"seed": 2**32}, "seed must be a whole number of at least 0 and below 4294967296, got"),
-    ({"precision": "float16"}, "precision must be one of float32, tf32, float64, got 'float16'"),
+    ({"dtype": "float16"}, "dtype must be one of float32, tf32, float64, got 'float16'"),
     ({"device": "abacus"}, "device must be 'auto', 'cpu' or a GPU torch has here, got 'abacus'"),
     ({"memory": -1}, "memory must be in .*, got -1"),
 ]  # fmt: skip
@@ -51,7 +51,7 @@ MINE: dict[str, tuple[Callable[..., Any], list[tuple[dict[str, Any], str]]]] = {
         dt.train_lazy,
         [
             *(
-                ({"n_members": n}, "n_members must be a whole number of at least 1")
+                ({"ensemble": n}, r"ensemble must be a whole number in \[1, inf\]")
                 for n in (0, 1.5)
             ),
         ],
@@ -81,7 +81,7 @@ CURVE: list[tuple[dict[str, Any], str]] = [
     ({"laziness": []}, "laziness must not be empty"),
     ({"laziness": [1, -1]}, "laziness must be in .* or inf, got -1"),
     ({"laziness": math.nan}, "laziness must be in .* or inf, got nan"),
-    ({"n_members": 0}, "n_members must be a whole number of at least 1, got 0"),
+    ({"ensemble": 0}, r"ensemble must be a whole number in \[1, inf\], got 0"),
     ({"depth": 1}, r"depth must be a whole number in \[2, 100\], got 1"),
     ({"seed": -1}, "seed must be a whole number of at least 0 .*, got -1"),
     ({"memory": -1}, "memory must be in .*, got -1"),
@@ -90,7 +90,7 @@ CURVE: list[tuple[dict[str, Any], str]] = [
     ({"optimizer": "exact", "loss": "squared"}, "laziness must be inf for .*, got 2.0"),
     ({"optimizer": "sgd"}, "batch_size must be given for optimizer 'sgd'"),
     ({"max_steps": 0}, "max_steps must be a whole number of at least 1, got 0"),
-    ({"precision": "half"}, "precision must be one of float32, tf32, float64, got 'half'"),
+    ({"dtype": "half"}, "dtype must be one of float32, tf32, float64, got 'half'"),
     ({"device": "abacus"}, "device must be .*, got 'abacus'"),
     ({"momentum": 0.9}, "options of training must be among loss, .*, got 'momentum'"),
 ]
@@ -115,7 +115,7 @@ def test_bad_options(
     if call is dt.lazy_split:
         given |= {"n_data": 2, "n_init": 2}
     with pytest.raises((ValueError, TypeError), match=f"^{message}") as caught:
-        call(DATA, checkpoint=tmp_path / "run", **{**given, **options})
+        call(DATA, store=tmp_path / "run", **{**given, **options})
     assert "\n" not in str(caught.value)
     assert not list(tmp_path.iterdir())
 
@@ -160,10 +160,10 @@ def test_numbers_of_numpy_are_numbers(tmp_path: Path) -> None:
     options: dict[str, Any] = {
         "width": np.int64(4), "depth": np.int32(3), "laziness": np.float32(2.0),
         "max_steps": np.int64(5), "learning_rate": np.float32(0.125), "seed": np.uint8(3),
-        "n_members": np.int16(2), "patience": np.int64(4),
+        "ensemble": np.int16(2), "patience": np.int64(4),
     }  # fmt: skip
     plain = {name: value.item() for name, value in options.items()}
-    given: dict[str, Any] = {"device": "cpu", "checkpoint": tmp_path / "run"}
+    given: dict[str, Any] = {"device": "cpu", "store": tmp_path / "run"}
     first = dt.train_lazy(DATA, **given, **options)
     again = dt.train_lazy(DATA, **given, **plain)
     np.testing.assert_array_equal(first.predictions, again.predictions)
@@ -172,10 +172,10 @@ def test_numbers_of_numpy_are_numbers(tmp_path: Path) -> None:
 
 
 def test_settings_say_how_it_was_done() -> None:
-    run = dt.train_lazy(DATA, width=3, n_members=2, max_steps=4, device="cpu", seed=5)
+    run = dt.train_lazy(DATA, width=3, ensemble=2, max_steps=4, device="cpu", seed=5)
     assert (run.width, run.laziness, run.n_members) == (3, 100.0, 2)
     assert run.settings == {
-        "depth": 5, "seed": 5, "precision": "float32", "data": "small", "loss": "hinge",
+        "depth": 5, "seed": 5, "dtype": "float32", "data": "small", "loss": "hinge",
         "optimizer": "adam", "learning_rate": 0.1, "max_steps": 4, "patience": 100,
         "tolerance": 1e-3, "batch_size": None,
     }  # fmt: skip

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import doubletrouble as dt
 from doubletrouble.decomposition.classification import ensemble_error, error_rate, vote_error
 from doubletrouble.errors import SweepInterrupted
 from doubletrouble.networks.split import LazySplit, lazy_split
@@ -15,7 +16,7 @@ from tests.networks.literal import small_data
 
 DATA = small_data(12, 30, pool=4)
 OPTIONS: dict[str, Any] = {
-    "n_data": 4, "n_init": 3, "width": 8, "depth": 3, "device": "cpu", "precision": "float64",
+    "n_data": 4, "n_init": 3, "width": 8, "depth": 3, "device": "cpu", "dtype": "float64",
     "progress": False,
 }  # fmt: skip
 EXACT: dict[str, Any] = {**OPTIONS, "laziness": math.inf}
@@ -28,7 +29,7 @@ def test_without_noise_it_is_train_lazy_on_every_block() -> None:
     assert split.train_error.shape == (4, 1, 3)
     del options["n_data"], options["n_init"]
     for d, block in enumerate(DATA.blocks(4)):
-        run = train_lazy(block, n_members=3, **options)
+        run = train_lazy(block, ensemble=3, **options)
         np.testing.assert_allclose(split.predictions[d, 0], run.predictions, rtol=1e-9, atol=1e-9)
         np.testing.assert_array_equal(split.train_error[d, 0], run.train_error)
 
@@ -36,11 +37,13 @@ def test_without_noise_it_is_train_lazy_on_every_block() -> None:
 def test_parts_add_up_and_errors_of_classification_stand_beside() -> None:
     split = lazy_split(DATA, noise=0.5, n_noise=3, **EXACT)
     assert split.predictions.shape == (4, 3, 3, 30)
-    parts = split.squared
-    total = sum(p.value for p in (parts.noise, parts.initialization, parts.sampling, parts.bias))
-    assert parts.total.value == pytest.approx(total)
     direct = ((split.predictions - DATA.y_test) ** 2).mean()
-    assert parts.total.value == pytest.approx(direct)
+    averaged = ((split.predictions.mean(axis=2) - DATA.y_test) ** 2).mean()
+    for K, expected in ((1, direct), (3, averaged)):
+        error = split.error(K)
+        assert float(error.total) == pytest.approx(expected)
+        assert sum(map(float, error.parts.values())) == pytest.approx(expected)
+        assert error.parts == split.squared.error(dt.Ensemble(K)).parts
     scores = split.predictions
     assert split.classification_error == np.mean(error_rate(scores, DATA.y_test))
     assert split.ensemble_error == np.mean(ensemble_error(scores, DATA.y_test))
@@ -51,7 +54,7 @@ def test_parts_add_up_and_errors_of_classification_stand_beside() -> None:
 def test_the_noise_part_is_there_with_noise_alone() -> None:
     """And it is a quarter at half the noise: predictions are linear in the labels here."""
     found = {sigma: lazy_split(DATA, noise=sigma, n_noise=3, **EXACT) for sigma in (0.5, 1.0)}
-    values = [found[sigma].squared.noise.value for sigma in (0.5, 1.0)]
+    values = [found[sigma].error().noise.value for sigma in (0.5, 1.0)]
     assert min(values) > 0
     assert values[1] == pytest.approx(4 * values[0], rel=1e-6)
     alike = found[0.5].predictions
@@ -66,8 +69,8 @@ def test_the_noise_part_is_there_with_noise_alone() -> None:
     assert "No label noise" not in str(found[1.0])
     one_draw = lazy_split(DATA, noise=0.5, n_noise=1, **EXACT).squared.notes
     assert one_draw[0].startswith("One noise draw for each data set")
-    assert without.squared.noise.value == 0
-    tiny = lazy_split(DATA, noise=1e-6, n_noise=3, **EXACT).squared.noise
+    assert without.error().noise.value == 0
+    tiny = lazy_split(DATA, noise=1e-6, n_noise=3, **EXACT).error().noise
     assert tiny.value == pytest.approx(0, abs=1e-9)
 
 
@@ -92,13 +95,13 @@ def test_flips_are_noise_on_classes() -> None:
     opposite = lazy_split(DATA, flips=1.0, **EXACT)
     plain = lazy_split(DATA, **EXACT)
     np.testing.assert_allclose(opposite.predictions[:, :1], -plain.predictions, rtol=1e-9)
-    assert opposite.squared.noise.value == pytest.approx(0, abs=1e-12)
+    assert opposite.error().noise.value == pytest.approx(0, abs=1e-12)
 
 
 def test_a_split_goes_on_where_it_was(tmp_path: Path) -> None:
     options: dict[str, Any] = {**OPTIONS, "laziness": 5.0, "max_steps": 20, "noise": 0.2}
-    first = lazy_split(DATA, checkpoint=tmp_path / "split", **options)
-    again = lazy_split(DATA, checkpoint=tmp_path / "split", **options)
+    first = lazy_split(DATA, store=tmp_path / "split", **options)
+    again = lazy_split(DATA, store=tmp_path / "split", **options)
     np.testing.assert_array_equal(first.predictions, again.predictions)
     assert [p.name for p in tmp_path.iterdir()] == ["split"]
 
@@ -116,15 +119,15 @@ def test_other_losses_say_why_squared_errors_are_large() -> None:
 def test_a_split_that_was_stopped_says_how_to_go_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def stop(*_: Any, checkpoint: Path | None, **__: Any) -> None:
-        if checkpoint is not None and checkpoint.name == "kept":
-            checkpoint.write_bytes(b"")
+    def stop(*_: Any, store: Path | None, **__: Any) -> None:
+        if store is not None and store.name == "kept":
+            store.write_bytes(b"")
         raise KeyboardInterrupt
 
     monkeypatch.setattr("doubletrouble.networks.split.train_all", stop)
     with pytest.raises(SweepInterrupted, match=r"^stopped; what was trained is in .*kept: run the"):
-        lazy_split(DATA, checkpoint=tmp_path / "kept", **OPTIONS)
+        lazy_split(DATA, store=tmp_path / "kept", **OPTIONS)
     for nothing in (None, tmp_path / "never"):
         with pytest.raises(KeyboardInterrupt) as error:
-            lazy_split(DATA, checkpoint=nothing, **OPTIONS)
+            lazy_split(DATA, store=nothing, **OPTIONS)
         assert not isinstance(error.value, SweepInterrupted)

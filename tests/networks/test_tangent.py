@@ -16,8 +16,8 @@ from doubletrouble.networks.train import train_lazy
 from doubletrouble.networks.weights import (
     OUTPUTS,
     Architecture,
-    Member,
-    Weights,
+    NetworkMember,
+    NetworkWeights,
     activations,
     gradient,
     initial,
@@ -37,13 +37,13 @@ from tests.networks.literal import (
 DATA = small_data()
 
 
-def parts(member: Member, depth: int) -> tuple[Weights, Weights]:
+def parts(member: NetworkMember, depth: int) -> tuple[NetworkWeights, NetworkWeights]:
     shape = Architecture(dim=DIM, width=member.width, depth=depth)
     where = (shape, torch.float64, "cpu")
     return initial([member], *where), scales([member], *where)
 
 
-def jacobian(member: Member, depth: int, x: FloatArray) -> FloatArray:
+def jacobian(member: NetworkMember, depth: int, x: FloatArray) -> FloatArray:
     """∂f/∂θ of the literal network at initialization, (2N, P), outputs foremost."""
     network = Network(member, depth)
     theta = {name: value.detach() for name, value in network.named_parameters()}
@@ -64,10 +64,10 @@ def slope(x: FloatArray, y: FloatArray) -> float:
 @pytest.mark.parametrize("depth", [2, 3, 5])
 @pytest.mark.parametrize("blocks", [(slice(None),), (slice(0, 7), slice(7, 20))])
 def test_outputs_are_a_directional_derivative(depth: int, blocks: tuple[slice, ...]) -> None:
-    member = Member(width=6, laziness=math.inf, number=2)
+    member = NetworkMember(width=6, laziness=math.inf, number=2)
     theta0, _ = parts(member, depth)
     generator = torch.Generator().manual_seed(0)
-    delta = Weights(
+    delta = NetworkWeights(
         *(torch.randn(t.shape, generator=generator, dtype=torch.float64) for t in theta0)
     )
     held = literal_weights(delta, 0, member)
@@ -83,7 +83,7 @@ def test_outputs_are_a_directional_derivative(depth: int, blocks: tuple[slice, .
 @pytest.mark.parametrize("depth", [2, 3, 5])
 @pytest.mark.parametrize("width", [1, 3, 9])
 def test_the_kernel_is_made_of_gradients(width: int, depth: int) -> None:
-    member = Member(width=width, laziness=math.inf, number=1)
+    member = NetworkMember(width=width, laziness=math.inf, number=1)
     theta0, scale = parts(member, depth)
     with torch.no_grad():
         inputs = activations(theta0, torch.tensor(DATA.x_train)[None])[:-1]
@@ -93,7 +93,7 @@ def test_the_kernel_is_made_of_gradients(width: int, depth: int) -> None:
 
 
 def test_a_gradient_may_be_added_to_another() -> None:
-    member = Member(width=4, laziness=math.inf, number=0)
+    member = NetworkMember(width=4, laziness=math.inf, number=0)
     theta0, _ = parts(member, 3)
     with torch.no_grad():
         x = torch.tensor(DATA.x_train)[None]
@@ -114,7 +114,7 @@ def test_a_gradient_may_be_added_to_another() -> None:
 )
 def test_solved_is_least_squares_of_least_norm(width: int, depth: int, n: int) -> None:
     data = small_data(n)
-    member = Member(width=width, laziness=math.inf, number=3)
+    member = NetworkMember(width=width, laziness=math.inf, number=3)
     with torch.no_grad():
         found = solved(member, as_samples([data]), depth=depth)
     J, J_test = (jacobian(member, depth, x) for x in (data.x_train, data.x_test))
@@ -131,8 +131,8 @@ def test_solved_is_least_squares_of_least_norm(width: int, depth: int, n: int) -
 def test_gradient_descent_ends_at_the_exact_solution() -> None:
     data = small_data(5)
     options: dict[str, Any] = {
-        "width": 30, "depth": 3, "laziness": math.inf, "n_members": 2, "loss": "squared",
-        "device": "cpu", "precision": "float64",
+        "width": 30, "depth": 3, "laziness": math.inf, "ensemble": 2, "loss": "squared",
+        "device": "cpu", "dtype": "float64",
     }  # fmt: skip
     exact = train_lazy(data, **options)
     assert exact.status == ("exact", "exact")
@@ -150,8 +150,8 @@ def test_lazier_networks_approach_the_limit(loss: str) -> None:
     alphas = np.array([10.0, 100.0, 1000.0])
     data = small_data(30, 200)  # where a ReLU switches is a matter of chance: many of them
     options: dict[str, Any] = {
-        "width": 20, "depth": 3, "n_members": 60, "loss": loss, "optimizer": "gd",
-        "learning_rate": 0.1, "max_steps": 40, "device": "cpu", "precision": "float64",
+        "width": 20, "depth": 3, "ensemble": 60, "loss": loss, "optimizer": "gd",
+        "learning_rate": 0.1, "max_steps": 40, "device": "cpu", "dtype": "float64",
     }  # fmt: skip
     limit = train_lazy(data, laziness=math.inf, **options)
     runs = [train_lazy(data, laziness=alpha, **options) for alpha in alphas]
@@ -165,8 +165,8 @@ def test_lazier_networks_approach_the_limit(loss: str) -> None:
 def test_alpha_1_10_100_trained_to_the_end_approach_the_exact_solution() -> None:
     data = small_data(6)
     options: dict[str, Any] = {
-        "width": 40, "depth": 3, "n_members": 3, "loss": "squared", "device": "cpu",
-        "precision": "float64",
+        "width": 40, "depth": 3, "ensemble": 3, "loss": "squared", "device": "cpu",
+        "dtype": "float64",
     }  # fmt: skip
     exact = train_lazy(data, laziness=math.inf, **options)
     off = [
@@ -183,7 +183,7 @@ def test_alpha_1_10_100_trained_to_the_end_approach_the_exact_solution() -> None
 
 def test_adam_at_infinity_takes_the_steps_of_alpha_100() -> None:
     """Literally: Adam on δ = α(θ - θ₀) with the rate and ε that α = 100 gives it."""
-    member = Member(width=5, laziness=math.inf, number=0)
+    member = NetworkMember(width=5, laziness=math.inf, number=0)
     training = Training(loss="logistic", max_steps=30)
     with torch.no_grad():
         trained = program([member], [DATA], training, 3)
@@ -205,7 +205,7 @@ def test_adam_at_infinity_takes_the_steps_of_alpha_100() -> None:
 @pytest.mark.parametrize("laziness", [1.0, 50.0, math.inf])
 def test_the_step_of_gradient_descent_follows_the_curvature(laziness: float) -> None:
     """1 / (ℓ'' times the largest eigenvalue of the kernel), a tenth of it per α below 10."""
-    member = Member(width=8, laziness=laziness, number=0)
+    member = NetworkMember(width=8, laziness=laziness, number=0)
     training = Training(loss="squared", optimizer="gd", max_steps=5)
     with torch.no_grad():
         blocks = ((slice(None),), (slice(0, 3), slice(3, 20)))

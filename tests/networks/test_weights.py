@@ -7,8 +7,8 @@ from scipy import stats
 
 from doubletrouble.networks.weights import (
     Architecture,
-    Member,
-    Weights,
+    NetworkMember,
+    NetworkWeights,
     initial,
     scales,
     weighted_norm,
@@ -19,15 +19,15 @@ WIDTH, DIM, DEPTH = 120, 30, 4
 SHAPE = Architecture(dim=DIM, width=WIDTH, depth=DEPTH)
 
 
-def members(count: int, **options: int) -> list[Member]:
-    return [Member(width=WIDTH, laziness=1.0, number=k, **options) for k in range(count)]
+def members(count: int, **options: int) -> list[NetworkMember]:
+    return [NetworkMember(width=WIDTH, laziness=1.0, number=k, **options) for k in range(count)]
 
 
-def drawn(some: list[Member]) -> Weights:
+def drawn(some: list[NetworkMember]) -> NetworkWeights:
     return initial(some, SHAPE, torch.float64, "cpu")
 
 
-def layers(weights: Weights) -> list[FloatArray]:
+def layers(weights: NetworkWeights) -> list[FloatArray]:
     return [matrix.numpy() for matrix, _ in weights.layers]
 
 
@@ -86,22 +86,22 @@ def test_biases_start_at_zero() -> None:
 
 def test_a_member_is_drawn_from_its_numbers_alone() -> None:
     """Not from its batch, its α, or the data set it learns; but from width, seed and number."""
-    one = Member(width=5, laziness=1.0, number=3, seed=2)
+    one = NetworkMember(width=5, laziness=1.0, number=3, seed=2)
     shape = Architecture(dim=4, width=9, depth=3)
 
-    def of(*some: Member) -> Weights:
+    def of(*some: NetworkMember) -> NetworkWeights:
         return initial(some, shape, torch.float64, "cpu")
 
     alone = of(one)
     crowd = of(
-        Member(width=9, laziness=2.0, number=3, seed=2), one,
-        Member(width=5, laziness=7.0, number=3, seed=2, data=6),
+        NetworkMember(width=9, laziness=2.0, number=3, seed=2), one,
+        NetworkMember(width=5, laziness=7.0, number=3, seed=2, data=6),
     )  # fmt: skip
     for place in (1, 2):
         for a, b in zip(alone, crowd.take(torch.tensor([place])), strict=True):
             np.testing.assert_array_equal(a, b)
     for other in ({"number": 4}, {"seed": 3}):
-        changed = of(Member(width=5, laziness=1.0, **{"number": 3, "seed": 2, **other}))
+        changed = of(NetworkMember(width=5, laziness=1.0, **{"number": 3, "seed": 2, **other}))
         assert not torch.equal(changed.first, alone.first)
 
 
@@ -114,11 +114,11 @@ def test_float32_is_the_same_draw_rounded() -> None:
 @pytest.mark.parametrize("depth", [2, 3, 6])
 def test_the_number_of_weights_and_their_norm(depth: int) -> None:
     shape = Architecture(dim=3, width=4, depth=depth)
-    one = Member(width=4, laziness=1.0, number=0)
+    one = NetworkMember(width=4, laziness=1.0, number=0)
     weights = initial([one], shape, torch.float64, "cpu")
     factors = scales([one], shape, torch.float64, "cpu")
     assert sum(t.numel() for t in weights) == shape.n_weights
-    inverse = Weights(*(1 / s for s in factors))
+    inverse = NetworkWeights(*(1 / s for s in factors))
     expected = np.sqrt(
         sum(((m * np.sqrt(m.shape[1])) ** 2).sum() for m in layers(weights))
     )  # of the standard normal numbers

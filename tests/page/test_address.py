@@ -7,22 +7,22 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from doubletrouble.page import address
-from doubletrouble.page.setting import Setting, View
+from doubletrouble.page.setting import PageSetting, PageView
 from tests.page.views import FIELDS, patient, views
 
 
 @patient
 @given(views)
-@example(View(first=Setting(samples=3.0), second=Setting(samples=3.0, per="D")))
-@example(View(first=Setting(per="D", samples=3.0), second=Setting(samples=5.0)))
-@example(View(second=Setting()))
-def test_every_view_has_an_address(view: View) -> None:
+@example(PageView(first=PageSetting(samples=3.0), second=PageSetting(samples=3.0, per="D")))
+@example(PageView(first=PageSetting(per="D", samples=3.0), second=PageSetting(samples=5.0)))
+@example(PageView(second=PageSetting()))
+def test_every_view_has_an_address(view: PageView) -> None:
     assert address.read(address.write(view)) == (view, ())
 
 
 @patient
 @given(views)
-def test_an_address_is_short_and_plain(view: View) -> None:
+def test_an_address_is_short_and_plain(view: PageView) -> None:
     query = address.write(view)
     assert len(query) < 1000
     assert query.isascii()
@@ -30,9 +30,11 @@ def test_an_address_is_short_and_plain(view: View) -> None:
 
 
 def test_only_what_differs_is_written() -> None:
-    assert address.write(View()) == ""
-    assert address.write(View(second=Setting())) == "second.per=N"
-    both = View(first=Setting(ridge=0.1), second=Setting(ridge=0.1, members=2.0), along="ridge")
+    assert address.write(PageView()) == ""
+    assert address.write(PageView(second=PageSetting())) == "second.per=N"
+    both = PageView(
+        first=PageSetting(ridge=0.1), second=PageSetting(ridge=0.1, members=2.0), along="ridge"
+    )
     assert address.write(both) == "ridge=0.1&along=ridge&second.members=2"
 
 
@@ -59,7 +61,7 @@ def test_no_value_is_too_odd(items: list[tuple[str, str]]) -> None:
 
 def test_what_is_unknown_is_told() -> None:
     view, notes = address.read("colour=red&ridge=0.5&__class__=x&first=1&second=2")
-    assert view == View(first=Setting(ridge=0.5))
+    assert view == PageView(first=PageSetting(ridge=0.5))
     assert notes[0] == "There is nothing called 'colour' to set."
     assert len(notes) == 4
 
@@ -73,24 +75,24 @@ def test_many_faults_are_counted() -> None:
 @pytest.mark.parametrize("query", ["ridge=" + "9" * 10_000, "&".join(["a=1"] * 300)])
 def test_what_is_too_long_is_not_read(query: str) -> None:
     view, notes = address.read(query)
-    assert view == View()
+    assert view == PageView()
     assert notes[0].startswith("An address must have at most ")
 
 
 def test_a_width_stays_the_same_number_of_features() -> None:
-    first = Setting(samples=4.0, width=0.5)
+    first = PageSetting(samples=4.0, width=0.5)
     assert first.changed({"per": "D"}) == replace(first, per="D", width=2.0)
     assert first.changed({"per": "D"}).changed({"per": "N"}) == first
     view, _ = address.read("samples=4&width=0.5&second.per=D&second.width=8")
-    assert view.second == Setting(samples=4.0, width=2.0)  # one axis for both
+    assert view.second == PageSetting(samples=4.0, width=2.0)  # one axis for both
     counted, _ = address.changed(view, {"per": "D"})
-    assert counted.second == Setting(samples=4.0, width=8.0, per="D")
+    assert counted.second == PageSetting(samples=4.0, width=8.0, per="D")
 
 
 def test_a_name_with_two_values_is_told() -> None:
     view, notes = address.read("width=2&width=3&second.ridge=1&second.ridge=2&snr=4&snr=4")
-    assert view == View(first=Setting(width=3.0, snr=4.0),
-                        second=Setting(width=3.0, snr=4.0, ridge=2.0))  # fmt: skip
+    assert view == PageView(first=PageSetting(width=3.0, snr=4.0),
+                        second=PageSetting(width=3.0, snr=4.0, ridge=2.0))  # fmt: skip
     assert notes == (
         "'width' must be given once, got 2 values; the last one is read.",
         "'second.ridge' must be given once, got 2 values; the last one is read.",
@@ -100,33 +102,45 @@ def test_a_name_with_two_values_is_told() -> None:
 @pytest.mark.parametrize(
     ("query", "view", "said"),
     [
-        ("scheme=subbag&time=3", View(first=Setting(scheme="subbag")), "t = ∞ is shown"),
-        ("along=time&scheme=divide", View(first=Setting(scheme="divide")), "the width is along"),
         (
-            "along=time&second.scheme=subbag",
-            View(second=Setting(scheme="subbag")),
+            "scheme=bootstrap&time=3",
+            PageView(first=PageSetting(scheme="bootstrap")),
+            "t = ∞ is shown",
+        ),
+        (
+            "along=time&scheme=bootstrap",
+            PageView(first=PageSetting(scheme="bootstrap")),
+            "the width is along",
+        ),
+        (
+            "along=time&second.scheme=bootstrap",
+            PageView(second=PageSetting(scheme="bootstrap")),
             "the width is along",
         ),
         (
             "split=effects&scheme=bootstrap",
-            View(first=Setting(scheme="bootstrap")),
+            PageView(first=PageSetting(scheme="bootstrap")),
             "the split by cause is shown",
         ),
-        ("split=effects&time=3", View(first=Setting(time=3.0)), "the split by cause is shown"),
-        ("split=effects&along=time", View(along="time"), "the split by cause is shown"),
+        (
+            "split=effects&time=3",
+            PageView(first=PageSetting(time=3.0)),
+            "the split by cause is shown",
+        ),
+        ("split=effects&along=time", PageView(along="time"), "the split by cause is shown"),
         (
             "split=effects&second.scheme=feature_bank",
-            View(second=Setting(scheme="feature_bank")),
+            PageView(second=PageSetting(scheme="feature_bank")),
             "the split by cause is shown",
         ),
         (
-            "second.scheme=subbag&second.time=3",
-            View(second=Setting(scheme="subbag")),
+            "second.scheme=bootstrap&second.time=3",
+            PageView(second=PageSetting(scheme="bootstrap")),
             "Second setting: Training in time",
         ),
     ],
 )
-def test_what_does_not_go_together_is_told(query: str, view: View, said: str) -> None:
+def test_what_does_not_go_together_is_told(query: str, view: PageView, said: str) -> None:
     found, notes = address.read(query)
     assert found == view
     assert len(notes) == 1
@@ -134,13 +148,16 @@ def test_what_does_not_go_together_is_told(query: str, view: View, said: str) ->
 
 
 def test_what_else_a_choice_changes_is_told() -> None:
-    timed = View(first=Setting(time=3.0), along="time")
-    view, notes = address.changed(timed, {"scheme": "divide"})
-    assert view == View(first=Setting(scheme="divide"))
+    timed = PageView(first=PageSetting(time=3.0), along="time")
+    view, notes = address.changed(timed, {"scheme": "bootstrap"})
+    assert view == PageView(first=PageSetting(scheme="bootstrap"))
     assert len(notes) == 2
-    view, notes = address.changed(timed, {"scheme": "divide", "along": "ridge", "time": "inf"})
-    assert view == View(first=Setting(scheme="divide"), along="ridge")
+    view, notes = address.changed(timed, {"scheme": "divide"})
+    assert view == PageView(first=PageSetting(scheme="divide", time=3.0), along="time")
     assert notes == []
-    view, notes = address.changed(View(split="effects"), {"scheme": "subbag"})
-    assert view == View(first=Setting(scheme="subbag"))
+    view, notes = address.changed(timed, {"scheme": "bootstrap", "along": "ridge", "time": "inf"})
+    assert view == PageView(first=PageSetting(scheme="bootstrap"), along="ridge")
+    assert notes == []
+    view, notes = address.changed(PageView(split="effects"), {"scheme": "subsample"})
+    assert view == PageView(first=PageSetting(scheme="subsample"))
     assert len(notes) == 1

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from doubletrouble.advice.meaning import meaning
 from doubletrouble.page.app import ANSWER, application
 from doubletrouble.page.jobs import Jobs
-from doubletrouble.page.setting import Setting
+from doubletrouble.page.setting import PageSetting
 from doubletrouble.page.watch import UPDATE
 from tests.page.test_answer import garbage
 from tests.page.views import patient
@@ -69,7 +69,7 @@ def test_an_answer_has_the_plot_and_the_words(client: Any) -> None:
 def test_a_setting_at_rest_is_explained(app: Any, client: Any) -> None:
     found = told(client.post(UPDATE, json=asked(app, WORDS, "ridge=0.3&members=3")))
     said = found["response"]["meaning"]["children"]
-    assert said == meaning(Setting(ridge=0.3, members=3.0).problem, 3.0)
+    assert said == meaning(PageSetting(ridge=0.3, members=3.0).problem, 3.0)
 
 
 @patient

@@ -5,23 +5,28 @@ import re
 from pathlib import Path
 
 from doubletrouble.advice.cost import COSTS
+from doubletrouble.ensembles import SCHEMES, SUPPORT
 from doubletrouble.page import fields, layout
 from doubletrouble.page.address import read, write
 from doubletrouble.page.kinds import NumberField
-from doubletrouble.page.setting import Setting, View
+from doubletrouble.page.setting import PageSetting, PageView
 from doubletrouble.problems import Problem
-from doubletrouble.sharing import RESAMPLED, SCHEMES
 
 GUIDE = Path(__file__).parents[2] / "docs" / "page.md"
 
 
 def test_choices_are_those_of_the_library() -> None:
-    assert tuple(fields.SCHEME.choices) == SCHEMES + RESAMPLED
+    assert tuple(fields.SCHEME.choices) == tuple(SCHEMES)
+    assert fields.TIME.schemes == tuple(
+        name for name, kind in SCHEMES.items() if SUPPORT["gradient_flow"](kind)
+    )
+    assert fields.FRACTION.schemes == ("subsample",)
+    assert fields.BANK.schemes == ("feature_bank",)
     assert tuple(fields.COST.choices) == COSTS
 
 
 def test_a_setting_and_a_view_have_what_is_declared() -> None:
-    for owner, declared in ((Setting, fields.SETTING), (View, fields.LOOK)):
+    for owner, declared in ((PageSetting, fields.SETTING), (PageView, fields.LOOK)):
         plain = owner()
         names = {field.name for field in dataclasses.fields(owner)} - {"first", "second"}
         assert names == {field.name for field in declared}
@@ -44,15 +49,15 @@ def test_the_axes_are_fields_of_a_setting() -> None:
 
 def test_the_defaults_are_those_of_a_problem() -> None:
     plain = Problem()
-    assert Setting().problem == plain
-    assert (Setting().members, Setting().scheme) == (1, "ensemble")
+    assert PageSetting().problem == plain
+    assert (PageSetting().members, PageSetting().scheme) == (1, "ensemble")
 
 
 def test_the_guide_has_every_name_of_an_address() -> None:
     table = GUIDE.read_text(encoding="utf-8")
     rows = re.findall(r"^\| (`.*?) \|", table, flags=re.MULTILINE)
     named = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
-    view = View()
+    view = PageView()
     assert named >= {field.name for field in (*view.first.fields, *view.fields)}
 
 

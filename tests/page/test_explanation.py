@@ -11,7 +11,7 @@ from doubletrouble.advice.words import said
 from doubletrouble.page import address, advisor
 from doubletrouble.page.explanation import UNADVISED, explanation, is_advised
 from doubletrouble.page.readout import cautions, of_scheme, of_split
-from doubletrouble.page.setting import Setting, View
+from doubletrouble.page.setting import PageSetting, PageView
 from doubletrouble.page.stops import Stops
 from tests.page.views import patient, views
 
@@ -23,14 +23,14 @@ def told(query: str) -> str:
 
 
 def test_the_advisor_speaks_of_what_it_knows() -> None:
-    assert told("members=3&ridge=0.1") == meaning(Setting(members=3.0, ridge=0.1).problem, 3)
+    assert told("members=3&ridge=0.1") == meaning(PageSetting(members=3.0, ridge=0.1).problem, 3)
     assert told("split=effects").startswith("By cause: ")
 
 
-@pytest.mark.parametrize("scheme", ["subbag", "bootstrap", "feature_bank"])
+@pytest.mark.parametrize("scheme", ["subsample", "bootstrap", "feature_bank"])
 def test_of_members_that_draw_the_largest_part_is_told_and_the_alternative(scheme: str) -> None:
-    setting = Setting(members=4.0, scheme=scheme)
-    error = dt.exact_error(setting.problem, 4, scheme, **setting.drawing(setting.problem))
+    setting = PageSetting(members=4.0, scheme=scheme)
+    error = dt.exact_error(setting.problem, setting.ensemble(setting.problem))
     whole = dt.exact_error(setting.problem, 4)
     words = told(f"members=4&scheme={scheme}")
     largest = max(("noise", "initialization", "sampling", "bias", "resampling"),
@@ -45,10 +45,10 @@ def test_resampling_can_be_the_largest() -> None:
 
 
 def test_in_time_the_best_stop_is_told_and_the_end() -> None:
-    best = dt.best_stopping_time(Setting(width=1.0).problem)
+    best = dt.best_stopping_time(PageSetting(width=1.0).problem)
     words = told("width=1&time=100")
     assert words.startswith("At t = 100, ")
-    end = float(dt.exact_error(Setting(width=1.0).problem).total)
+    end = float(dt.exact_error(PageSetting(width=1.0).problem).total)
     assert f"Trained to the end, it would be {said(end)}." in words
     stop = f"The best time to stop is t = {said(float(best.time))}, "
     assert f"{stop}with {said(float(best.error.total))}; the best ridge" in words
@@ -59,7 +59,10 @@ def test_in_time_the_best_stop_is_told_and_the_end() -> None:
     ("query", "words"),
     [
         ("width=1&ridge=0&along=time", "At the end of training, the error is infinite. The best"),
-        ("scheme=subbag&fraction=0.5&width=0.5&ridge=0", "The error is infinite. With the model"),
+        (
+            "scheme=subsample&fraction=0.5&width=0.5&ridge=0",
+            "The error is infinite. With the model",
+        ),
         ("along=time&ridge=10", "To train to the end is best"),
         ("along=time&snr=0.000001", "with 1"),
     ],
@@ -70,7 +73,7 @@ def test_of_ends_and_infinities(query: str, words: str) -> None:
 
 @patient
 @given(views)
-def test_every_view_is_explained(view: View) -> None:
+def test_every_view_is_explained(view: PageView) -> None:
     words = explanation(view, Stops())
     assert words.endswith(".")
     assert "nan" not in words
@@ -82,13 +85,13 @@ def test_every_view_is_explained(view: View) -> None:
 
 
 def test_areas_on_a_logarithmic_axis_are_warned_of() -> None:
-    assert "not its share" in cautions(View(form="areas", y="log"))[0]
-    assert cautions(View(form="areas", y="linear")) == cautions(View()) == []
+    assert "not its share" in cautions(PageView(form="areas", y="log"))[0]
+    assert cautions(PageView(form="areas", y="linear")) == cautions(PageView()) == []
 
 
 def test_the_best_times_are_kept_for_some_settings_only(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("doubletrouble.page.stops._KEPT", 2)
-    stops, settings = Stops(), [Setting(ridge=ridge) for ridge in (0.1, 0.2, 0.3)]
+    stops, settings = Stops(), [PageSetting(ridge=ridge) for ridge in (0.1, 0.2, 0.3)]
     for setting in settings:
         stops.best(setting)
     assert stops.known(settings[0]) is None

@@ -25,7 +25,7 @@ def name(field: Field) -> str:
 def test_every_stop_is_valid_and_found_again(field: NumberField) -> None:
     assert list(field.stops) == sorted(set(field.stops))
     for place, stop in enumerate(field.stops):
-        assert stop in field.spec
+        assert stop in field
         assert field.nearest_stop(stop) == place
         assert field.read(field.write(stop)) == (stop, "")
 

@@ -18,7 +18,7 @@ from doubletrouble.page.curves import CAUSES, EFFECTS, RESAMPLED_CAUSES, curves
 from doubletrouble.page.jobs import Jobs
 from doubletrouble.page.marks import marks
 from doubletrouble.page.plot import Measured
-from doubletrouble.page.setting import View
+from doubletrouble.page.setting import PageView
 from doubletrouble.page.simulation import request
 from tests.page.views import patient, views
 
@@ -33,17 +33,19 @@ QUERIES = (
     "form=areas&y=linear&ridge=0.1&second.members=inf",
     "form=areas&split=effects&ridge=0.1&along=samples&per=D&width=3",
     "width=300&samples=0.05&points=10",
-    "scheme=subbag&members=10&second.scheme=ensemble",
+    "scheme=subsample&members=10&second.scheme=ensemble",
     "scheme=bootstrap&along=members&points=40",
     "scheme=feature_bank&bank=3&form=areas&y=linear&per=D&along=samples&width=2",
     "along=time&width=1&ridge=0&second.members=inf",
     "time=10&members=3&along=ridge&second.time=inf",
+    "along=time&scheme=divide&members=2&second.scheme=subsample",
+    "time=3&scheme=feature_bank&members=3&points=20",
 )
 
 
 @patient
 @given(views)
-def test_the_table_holds_the_curves_to_the_last_bit(view: View) -> None:
+def test_the_table_holds_the_curves_to_the_last_bit(view: PageView) -> None:
     drawn = [curves(view, setting) for setting in view.settings]
     rows = list(csv.DictReader(io.StringIO(files.table(view, drawn))))
     assert len(rows) == sum(one.x.size for one in drawn)
@@ -60,7 +62,7 @@ def test_the_table_holds_the_curves_to_the_last_bit(view: View) -> None:
 
 
 def test_simulated_points_are_in_the_table() -> None:
-    view = View()
+    view = PageView()
     points = [Measured(name=name, at=[1.0], x=[1.0], value=[2.0 + k], error=[0.5])
               for k, name in enumerate(("total", *CAUSES))]  # fmt: skip
     text = files.table(view, [curves(view, view.first)], [points])
@@ -105,7 +107,7 @@ SMALL = "dim=10&draws=2&ridge=0.1"
         f"{SMALL}&form=areas&y=linear&along=samples&per=D&width=0.5",
         f"{SMALL}&along=members&scheme=divide&samples=3",
         f"{SMALL}&along=ridge&width=inf&split=effects",
-        f"{SMALL}&scheme=subbag&members=2&second.scheme=bootstrap",
+        f"{SMALL}&scheme=subsample&members=2&second.scheme=bootstrap",
         f"{SMALL}&scheme=feature_bank&along=ridge",
         f"{SMALL}&along=time&width=1&second.members=3",
         f"{SMALL}&time=5&along=samples&per=D&width=0.5",
@@ -181,14 +183,14 @@ def _tops(parts: dict[str, Any]) -> list[list[float]]:
 
 @patient
 @given(views)
-def test_the_lines_hold_nothing_but_numbers_and_names_of_ours(view: View) -> None:
+def test_the_lines_hold_nothing_but_numbers_and_names_of_ours(view: PageView) -> None:
     text = files.script(view)
     compile(text, "remade", "exec")
     words = set(re.findall(r'"([^"]*)"', text))
     ours = {"causes", "effects", "log", "linear", "k", "total", "Test error"}
     ours |= {"grey", ":", "--", "-.", "top"}
     ours |= {" P = N", " P = N/K", " P = ηN", " P = (1 − 1/e) N"}
-    ours |= {s.activation for s in view.settings} | {s.scheme for s in view.settings}
+    ours |= {s.activation for s in view.settings}
     ours |= {*RESAMPLED_CAUSES, *EFFECTS}
     assert {word for word in words if word not in ours and view.axis().label not in word} == set()
     assert "import os" not in text

@@ -12,13 +12,13 @@ import pytest
 from doubletrouble.page import jobs as module
 from doubletrouble.page.answer import answer
 from doubletrouble.page.jobs import Job, Jobs
-from doubletrouble.page.setting import Setting, View
+from doubletrouble.page.setting import PageSetting, PageView
 from doubletrouble.page.simulation import Request, request
 
 pytestmark = pytest.mark.xdist_group("processes")
 
-SMALL = View(dim=10.0, draws=2.0)
-LONG = View(dim=300.0, draws=50.0)
+SMALL = PageView(dim=10.0, draws=2.0)
+LONG = PageView(dim=300.0, draws=50.0)
 
 
 @pytest.fixture
@@ -35,8 +35,8 @@ def until(is_so: Callable[[], object]) -> None:
         time.sleep(0.01)
 
 
-def asked(view: View, ridge: float = 0.1) -> Request:
-    return request(view, Setting(ridge=ridge))
+def asked(view: PageView, ridge: float = 0.1) -> Request:
+    return request(view, PageSetting(ridge=ridge))
 
 
 def test_a_simulation_runs_to_its_end_and_is_kept(jobs: Jobs) -> None:
@@ -52,7 +52,7 @@ def test_a_simulation_runs_to_its_end_and_is_kept(jobs: Jobs) -> None:
     assert jobs.find(wanted) is job
     assert jobs.start([wanted]) == [job]  # not again
 
-    view = replace(SMALL, first=Setting(ridge=0.1, width=7.0))
+    view = replace(SMALL, first=PageSetting(ridge=0.1, width=7.0))
     measured = answer({"query": "ridge=0.1&width=7&dim=10&draws=2"}, jobs).measured
     assert jobs.find(request(view, view.first)) is job  # the slider stands elsewhere
     assert [points.name for points in measured[0]] == [

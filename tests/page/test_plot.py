@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from doubletrouble.page.curves import Curves, curves
 from doubletrouble.page.plot import Measured, figure
 from doubletrouble.page.screen import Screen
-from doubletrouble.page.setting import Setting, View
+from doubletrouble.page.setting import PageSetting, PageView
 from doubletrouble.palette import LABELS
 from doubletrouble.parameters import FloatArray
 from tests.page.views import patient, views
 
 
-def drawn(view: View, **screen: Any) -> tuple[list[Curves], dict[str, Any]]:
+def drawn(view: PageView, **screen: Any) -> tuple[list[Curves], dict[str, Any]]:
     found = [curves(view, setting) for setting in view.settings]
     return found, figure(view, found, Screen(**screen), [()] * len(found))
 
@@ -41,7 +41,7 @@ def lines(made: dict[str, Any], place: int = 0) -> dict[str, dict[str, Any]]:
 
 @patient
 @given(views, st.booleans(), st.booleans())
-def test_a_figure_is_strict_json(view: View, dark: bool, narrow: bool) -> None:
+def test_a_figure_is_strict_json(view: PageView, dark: bool, narrow: bool) -> None:
     _, made = drawn(view, dark=dark, narrow=narrow)
     text = import_module("plotly.io.json").to_json_plotly(made)  # as Dash writes it
     assert json.loads(text, parse_constant=lambda name: pytest.fail(name))
@@ -49,7 +49,7 @@ def test_a_figure_is_strict_json(view: View, dark: bool, narrow: bool) -> None:
 
 @patient
 @given(views)
-def test_the_lines_hold_the_curves_to_the_last_bit(view: View) -> None:
+def test_the_lines_hold_the_curves_to_the_last_bit(view: PageView) -> None:
     found, made = drawn(view)
     for place, one in enumerate(found):
         traces = lines(made, place)
@@ -66,7 +66,7 @@ def test_the_lines_hold_the_curves_to_the_last_bit(view: View) -> None:
 
 @patient
 @given(views)
-def test_the_axes_hold_the_curve(view: View) -> None:
+def test_the_axes_hold_the_curve(view: PageView) -> None:
     found, made = drawn(view)
     x, y = made["layout"]["xaxis"], made["layout"]["yaxis"]
     ends = [10**v if x["type"] == "log" else v for v in x["range"]]
@@ -81,7 +81,7 @@ def test_the_axes_hold_the_curve(view: View) -> None:
 
 
 def test_an_infinite_peak_is_cut_off_and_told() -> None:
-    view = View(first=Setting(ridge=0.0, width=1.0))
+    view = PageView(first=PageSetting(ridge=0.0, width=1.0))
     (found,), made = drawn(view)
     total = lines(made)["Total"]
     assert math.isinf(found.total.max())
@@ -97,15 +97,15 @@ def test_an_infinite_peak_is_cut_off_and_told() -> None:
 @pytest.mark.parametrize(
     ("view", "symbol"),
     [
-        (View(), "circle-open"),
-        (View(along="ridge", first=Setting(ridge=0.0)), "triangle-left"),
-        (View(first=Setting(width=math.inf)), "triangle-right"),
-        (View(along="members", first=Setting(members=math.inf)), "triangle-right"),
-        (View(along="time"), "triangle-right"),
-        (View(along="time", first=Setting(time=0.0)), "triangle-left"),
+        (PageView(), "circle-open"),
+        (PageView(along="ridge", first=PageSetting(ridge=0.0)), "triangle-left"),
+        (PageView(first=PageSetting(width=math.inf)), "triangle-right"),
+        (PageView(along="members", first=PageSetting(members=math.inf)), "triangle-right"),
+        (PageView(along="time"), "triangle-right"),
+        (PageView(along="time", first=PageSetting(time=0.0)), "triangle-left"),
     ],
 )
-def test_beyond_the_axes_an_arrow_says_where_the_sliders_stand(view: View, symbol: str) -> None:
+def test_beyond_the_axes_an_arrow_says_where_the_sliders_stand(view: PageView, symbol: str) -> None:
     ring = drawn(view)[1]["data"][-1]
     assert ring["marker"]["symbol"] == symbol
     assert view.range()[0] <= ring["x"][0] <= view.range()[1]
@@ -113,14 +113,14 @@ def test_beyond_the_axes_an_arrow_says_where_the_sliders_stand(view: View, symbo
 
 def test_what_a_reader_zoomed_into_stays() -> None:
     near = Screen(zoom={"x": (-0.5, 0.5)})
-    view = View(second=Setting(ridge=0.1))
+    view = PageView(second=PageSetting(ridge=0.1))
     layout = figure(view, [curves(view, one) for one in view.settings], near, [(), ()])["layout"]
     assert layout["xaxis"]["range"] == layout["xaxis2"]["range"] == [-0.5, 0.5]
     assert layout["yaxis"]["range"] != [-0.5, 0.5]
 
 
 def test_areas_are_stacked() -> None:
-    (found,), made = drawn(View(form="areas", y="linear", first=Setting(ridge=0.1)))
+    (found,), made = drawn(PageView(form="areas", y="linear", first=PageSetting(ridge=0.1)))
     stacked = np.zeros_like(found.total)
     for name in reversed(found.parts):
         stacked = stacked + found.parts[name]
@@ -131,17 +131,17 @@ def test_areas_are_stacked() -> None:
 
 
 def test_the_threshold_is_marked() -> None:
-    _, made = drawn(View())
+    _, made = drawn(PageView())
     assert [note["text"] for note in made["layout"]["annotations"]] == ["P = N"]
-    _, made = drawn(View(along="ridge"))
+    _, made = drawn(PageView(along="ridge"))
     assert made["layout"]["annotations"] == []
-    _, made = drawn(View(first=Setting(members=2.0, scheme="divide")))
+    _, made = drawn(PageView(first=PageSetting(members=2.0, scheme="divide")))
     assert made["layout"]["annotations"][0]["text"] == "P = N/K"
     assert 10 ** made["layout"]["annotations"][0]["x"] == pytest.approx(0.5)
 
 
 def test_two_settings_are_told_apart_by_what_differs() -> None:
-    _, made = drawn(View(second=Setting(ridge=0.1)))
+    _, made = drawn(PageView(second=PageSetting(ridge=0.1)))
     words = [note["text"] for note in made["layout"]["annotations"]]
     assert "λ = 1e-05" in words
     assert "λ = 0.1" in words
@@ -150,13 +150,13 @@ def test_two_settings_are_told_apart_by_what_differs() -> None:
 
 
 def test_on_a_narrow_screen_they_are_below_each_other() -> None:
-    _, made = drawn(View(second=Setting(ridge=0.1)), narrow=True)
+    _, made = drawn(PageView(second=PageSetting(ridge=0.1)), narrow=True)
     upper, lower = made["layout"]["yaxis"]["domain"], made["layout"]["yaxis2"]["domain"]
     assert lower[1] < upper[0]
 
 
 def test_points_have_error_bars() -> None:
-    view = View()
+    view = PageView()
     found = curves(view, view.first)
     points = Measured(name="noise", at=[1.0, 2.0], x=[1.0, 2.0], value=[3.0, 4.0], error=[0.1, 0.2])
     made = figure(view, [found], Screen(), [[points]])
@@ -168,7 +168,7 @@ def test_points_have_error_bars() -> None:
 
 
 def test_points_of_every_part_look_different() -> None:
-    view = View(split="effects")
+    view = PageView(split="effects")
     found = curves(view, view.first)
     points = [Measured(name=name, at=[1.0], x=[1.0], value=[3.0], error=[0.1])
               for name in ("total", *found.parts)]  # fmt: skip
@@ -180,7 +180,7 @@ def test_points_of_every_part_look_different() -> None:
 @pytest.mark.parametrize("dark", [False, True])
 @pytest.mark.parametrize("split", ["causes", "effects"])
 def test_no_two_lines_look_the_same_without_colour(split: str, dark: bool) -> None:
-    _, made = drawn(View(split=split), dark=dark)
+    _, made = drawn(PageView(split=split), dark=dark)
     looks = [(t["line"].get("dash"), t["line"]["width"]) for t in lines(made).values()]
     assert len(set(looks)) == len(looks)
     colors = [t["line"]["color"] for t in lines(made).values()]

@@ -13,11 +13,11 @@ from doubletrouble.page.frame import limits
 from doubletrouble.page.plot import figure
 from doubletrouble.page.presets import PRESETS
 from doubletrouble.page.screen import Screen
-from doubletrouble.page.setting import Setting, View
+from doubletrouble.page.setting import PageSetting, PageView
 from doubletrouble.palette import LABELS
 
 DRAWINGS = {"rf-single", "rf-multiple", "lazy", "committee"}  # no curves, or none of the page's
-SCHEMES = {"divide-and-conquer": "divide", "bagging": "subbag"}
+SCHEMES = {"divide-and-conquer": "divide", "bagging": "subsample"}
 RIVALS = {1.0, math.inf}  # one model, or very many, stand beside any other number
 
 
@@ -74,7 +74,7 @@ def test_the_decomposition_has_both_ridges_and_the_ensembles_both_sizes() -> Non
     view, _ = address.read(PRESETS["multiple-k-decomposition"].query)
     assert {s.members for s in view.settings} == {1.0, 10.0}
     view, _ = address.read(PRESETS["anova"].query)
-    assert view == View(first=Setting(), split="effects")
+    assert view == PageView(first=PageSetting(), split="effects")
     view, _ = address.read(PRESETS["bagging"].query)
     assert view.first.fraction in FIGURES["bagging"].arguments["fractions"]  # type: ignore[operator]
     view, _ = address.read(PRESETS["training-time"].query)

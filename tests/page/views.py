@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 
 from doubletrouble.page import fields
 from doubletrouble.page.kinds import ChoiceField, Field, NumberField
-from doubletrouble.page.setting import Setting, View
+from doubletrouble.page.setting import PageSetting, PageView
 
 patient = hypothesis.settings(deadline=None, max_examples=60)
 """For a machine that does other things, too."""
 
-SETTING = tuple(Setting().fields)
-LOOK = View().fields
+SETTING = tuple(PageSetting().fields)
+LOOK = PageView().fields
 FIELDS = (fields.WIDTH["D"], *SETTING, *LOOK)
 
 
@@ -33,14 +33,14 @@ def _numbers(field: NumberField) -> st.SearchStrategy[float]:
     return st.one_of(found, st.just(math.inf)) if field.spec.or_inf else found
 
 
-settings = st.builds(Setting, **{field.name: values(field) for field in SETTING})
+settings = st.builds(PageSetting, **{field.name: values(field) for field in SETTING})
 views = st.builds(
-    View, first=settings, second=st.none() | settings,
+    PageView, first=settings, second=st.none() | settings,
     **{field.name: values(field) for field in LOOK if field is not fields.POINTS},
     points=st.integers(2, 60).map(float),
 )  # fmt: skip
 near = st.builds(  # where most readers look
-    Setting, per=values(fields.PER), width=st.sampled_from(fields.WIDTH["N"].stops[:-1]),
+    PageSetting, per=values(fields.PER), width=st.sampled_from(fields.WIDTH["N"].stops[:-1]),
     samples=st.sampled_from(fields.SAMPLES.stops), ridge=st.sampled_from(fields.RIDGE.stops),
     snr=st.sampled_from(fields.SNR.stops), nonlinear=st.sampled_from(fields.NONLINEAR.stops),
     members=st.sampled_from([1.0, 2.0, 10.0]), scheme=values(fields.SCHEME),

@@ -1,9 +1,9 @@
 """Everything drawn, fitted by plain linear algebra, and evaluated: one error of one ensemble."""
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
+
+import doubletrouble as dt
 
 Values = npt.NDArray[np.float64]
 
@@ -27,10 +27,11 @@ def weights(phi: Values, y: Values, alpha: float, time: float, dim: int) -> Valu
 
 
 def error(
-    scheme: str, members: int, rng: np.random.Generator, *, dim: int, psi1: float, psi2: float,
-    ridge: float, noise: float, time: float = np.inf, **options: Any,
+    ensemble: dt.Scheme, rng: np.random.Generator, *, dim: int, psi1: float, psi2: float,
+    ridge: float, noise: float, time: float = np.inf,
 ) -> float:  # fmt: skip
-    """The test error of the mean of `members` learners, once."""
+    """The test error of the mean of an ensemble, once."""
+    members, options = int(np.asarray(ensemble.n_members)), ensemble.options
     p, n = round(psi1 * dim), round(psi2 * dim)
     beta = rng.standard_normal(dim)
     beta /= np.linalg.norm(beta)
@@ -41,13 +42,13 @@ def error(
     mean = np.zeros(N_TEST)
     for k in range(members):
         rows, theta = np.arange(n), rng.standard_normal((p, dim))
-        if scheme == "subbag":
+        if isinstance(ensemble, dt.Subsample):
             rows = rng.choice(n, round(options["fraction"] * n), replace=False)
-        elif scheme == "bootstrap":
+        elif isinstance(ensemble, dt.Bootstrap):
             rows = rng.choice(n, n)  # a sample drawn twice is there twice
-        elif scheme == "divide":
+        elif isinstance(ensemble, dt.Divide):
             rows = np.arange(k * n // members, (k + 1) * n // members)
-        elif scheme == "feature_bank":
+        elif isinstance(ensemble, dt.FeatureBank):
             theta = bank[rng.choice(len(bank), p, replace=False)]
         phi = features(x[rows], theta)
         a = weights(phi, y[rows], rows.size * p * ridge / dim, time, dim)

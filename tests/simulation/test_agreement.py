@@ -70,23 +70,24 @@ def test_intervals_cover(ratio: float) -> None:
     """Nominal 95 % intervals of ten draws hold the mean of all in 92-98 % of 800 repeats."""
     problem = dt.Problem(features_per_dim=ratio, ridge=1e-3)
     run = dt.simulate(
-        problem, dim=20, n_data=10 * REPEATS, n_init=2, n_members=2, schemes="divide", seed=SEED,
+        problem, dim=20, n_data=10 * REPEATS, n_init=2, ensembles=dt.Divide(2), seed=SEED,
         progress=False,
     )  # fmt: skip
-    asked = [(1, "ensemble"), (10, "ensemble"), (math.inf, "ensemble"), (2, "divide")]
-    truth = {(*a, part): getattr(run.error(*a), part).value for a in asked for part in PARTS}
-    del truth[math.inf, "ensemble", "initialization"]  # exactly zero
+    ensembles = [dt.Ensemble(1), dt.Ensemble(10), dt.Ensemble(math.inf), dt.Divide(2)]
+    truth = {(e, part): getattr(run.error(e), part).value for e in ensembles for part in PARTS}
+    del truth[dt.Ensemble(math.inf), "initialization"]  # exactly zero
     hits = dict.fromkeys(truth, 0)
+    (divided,) = run.drawn
     for repeat in range(REPEATS):
         rows = slice(10 * repeat, 10 * (repeat + 1))
-        part = replace(
+        few = replace(
             run,
             draws={name: draws[rows] for name, draws in run.draws.items()},
-            divided={2.0: {name: draws[rows] for name, draws in run.divided[2.0].items()}},
+            drawn=(replace(divided, terms={k: v[rows] for k, v in divided.terms.items()}),),
         )
-        for members, scheme, name in truth:
-            low, high = getattr(part.error(members, scheme), name).interval(0.95)
-            hits[members, scheme, name] += bool(low <= truth[members, scheme, name] <= high)
+        for ensemble, name in truth:
+            found = getattr(few.error(ensemble), name).confidence_interval(0.95)
+            hits[ensemble, name] += bool(found.low <= truth[ensemble, name] <= found.high)
     covered = np.array(list(hits.values())) / REPEATS
     assert np.all(covered > 0.92), hits
     assert np.all(covered < 0.98), hits

@@ -1,6 +1,6 @@
 """Simulations beyond the paper against formulas written down again, in standard errors.
 
-Every scheme of resampling, gradient flow and unequal learners, on the cases of `conformance` at
+Every scheme of resampling, gradient flow and unequal members, on the cases of `conformance` at
 smaller sizes, extrapolated in 1/D. The formulas of `pair_oracle` share nothing with the library's
 theory, and both must agree. The seed comes from DOUBLETROUBLE_SEED, 0 unless set.
 """
@@ -17,7 +17,6 @@ from conformance.beyond import BEYOND, MEMBERS, Case, Flow, Resampled, Unequal
 from conformance.compare import Sizes, extrapolated, noticed
 from conformance.controls import CONTROLS, FEW, NARROW, Control
 from conformance.theory import EVERY, Library, Parts
-from doubletrouble.problems import Learner
 from tests.pair_oracle import Level, Point, level, product, rest
 
 SEED = int(os.environ.get("DOUBLETROUBLE_SEED", "0"))
@@ -40,11 +39,15 @@ def half(one: Any) -> Level:
     return level(one.features_per_dim, one.samples_per_dim, one.ridge, one.activation)
 
 
+def size(ensemble: dt.Scheme) -> float:
+    return float(np.asarray(ensemble.n_members))
+
+
 class Formula:
     """The formulas of `pair_oracle` as a theory to compare with."""
 
-    def error(self, problem: dt.Problem, members: float, scheme: str, options: Parts) -> Parts:
-        found = point(problem).error(scheme, members, **options)
+    def error(self, problem: dt.Problem, ensemble: dt.Scheme) -> Parts:
+        found = point(problem).error(ensemble.name, size(ensemble), **ensemble.options)
         if problem.features_per_dim == math.inf:
             found["initialization"] = 0.0  # what is left by so many
         return found
@@ -52,7 +55,7 @@ class Formula:
     def flow(self, problem: dt.Problem, time: float, members: float) -> Parts:
         return point(problem).flow(time, members)
 
-    def pair(self, a: Learner, b: Learner, shared: tuple[float, float], noise: float) -> float:
+    def pair(self, a: dt.Member, b: dt.Member, shared: tuple[float, float], noise: float) -> float:
         first, second = (half(one) for one in (a, b))
         tails = rest(str(a.activation), str(b.activation))
         found = product(first, second, *first.common(second, *shared), tails)
@@ -93,14 +96,9 @@ def test_two_theories_are_one(case: Any) -> None:
                     for time in case.times
                 ]
             else:
-                asked: dict[str, dict[str, float]] = {
-                    "subbag": {"fraction": case.fraction}, "bootstrap": {},
-                }  # fmt: skip
-                if case.model != "kernel":
-                    asked["feature_bank"] = {"bank_per_dim": case.bank_per_dim}
                 pairs = [
-                    (one.error(problem, members, *scheme) for one in (mine, theirs))
-                    for scheme in asked.items()
+                    (one.error(problem, ensemble) for one in (mine, theirs))
+                    for ensemble in case.ensembles(members)
                 ]
             for ours, exact in pairs:
                 for part, value in exact.items():
@@ -108,9 +106,9 @@ def test_two_theories_are_one(case: Any) -> None:
 
 
 @pytest.mark.parametrize("case", [c for c in BEYOND if isinstance(c, Unequal)])
-def test_two_theories_of_unequal_learners_are_one(case: Unequal) -> None:
+def test_two_theories_of_unequal_members_are_one(case: Unequal) -> None:
     for shared in ((0.0, 0.0), (0.4, 0.0), (0.0, 0.5), (0.4, 0.5)):
-        a, b = case.learners[1:]
+        a, b = case.members[1:]
         ours, theirs = (one.pair(a, b, shared, 0.5) for one in (Formula(), Library()))
         assert ours == pytest.approx(theirs, rel=1e-8)
 
@@ -125,14 +123,15 @@ def test_divided_data_in_time(activation: str) -> None:
     )
     times = (0.5, 3.0, 20.0, 300.0)
     runs = [
-        dt.simulate(problem, dim=dim, n_data=draws, n_init=2, n_members=2, schemes="divide",
+        dt.simulate(problem, dim=dim, n_data=draws, n_init=2, ensembles=dt.Divide(2),
                     times=times, seed=SEED, progress=False)
         for dim, draws in zip(SMALL.dims, SMALL.draws, strict=True)
     ]  # fmt: skip
     for t, time in enumerate(times):
         expected = at.flow(time, 2, "divide")
+        assert expected.pop("resampling", 0.0) == 0
         for part, theory in expected.items():
-            found = [getattr(run.error(2, "divide"), part) for run in runs]
+            found = [getattr(run.error(dt.Divide(2)), part) for run in runs]
             row = extrapolated(
                 1.5, "divide", 2, part, theory=theory, sizes=SMALL,
                 means=np.array([one.value[t] for one in found]),
@@ -142,11 +141,11 @@ def test_divided_data_in_time(activation: str) -> None:
 
 
 class SameAsOther(Formula):
-    """A member meets itself as it meets another: c₂ of two members for one."""
+    """The self term with c₂ of two members."""
 
-    def error(self, problem: dt.Problem, members: float, scheme: str, options: Parts) -> Parts:
-        own = 1 / float(np.asarray(problem.samples_per_dim))
-        return point(problem).error(scheme, members, **{**options, "own": own})
+    def error(self, problem: dt.Problem, ensemble: dt.Scheme) -> Parts:
+        options = ensemble.options | {"own": 1 / float(np.asarray(problem.samples_per_dim))}
+        return point(problem).error(ensemble.name, size(ensemble), **options)
 
 
 @pytest.mark.statistical
@@ -160,11 +159,11 @@ def test_a_wrong_theory_is_noticed(control: Control) -> None:
 @pytest.mark.statistical
 def test_a_wrong_formula_is_noticed() -> None:
     """What the theory of the package cannot be told to do."""
-    rows = [row for row in NARROW.rows(SEED, FEW, SameAsOther()) if row.scheme == "subbag"]
+    rows = [row for row in NARROW.rows(SEED, FEW, SameAsOther()) if row.scheme == "subsample"]
     assert max(abs(row.t) for row in rows) > 10
     assert noticed(rows)
 
 
 def test_the_parts_are_all_there() -> None:
-    found = Formula().error(dt.Problem(ridge=0.1), 2, "bootstrap", {})
+    found = Formula().error(dt.Problem(ridge=0.1), dt.Bootstrap(2))
     assert {*found} == {*EVERY}

@@ -1,4 +1,4 @@
-"""Committees of unequal learners: what they take, return and refuse, and the same step by step."""
+"""Committees of unequal members: arguments, results, bad input, and the same step by step."""
 
 import math
 import os
@@ -9,47 +9,49 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
-from doubletrouble.problems import Learner
-from doubletrouble.simulation.committee import simulate_committee
+from doubletrouble import Member, simulate_committee
 
 SEED = int(os.environ.get("DOUBLETROUBLE_SEED", "0"))
 
-A = Learner(features_per_dim=2.0, samples_per_dim=1.0, ridge=0.05)
-B = Learner(features_per_dim=0.5, samples_per_dim=0.8, ridge=0.1, activation="tanh")
+A = Member(features_per_dim=2.0, samples_per_dim=1.0, ridge=0.05)
+B = Member(features_per_dim=0.5, samples_per_dim=0.8, ridge=0.1, activation="tanh")
 
 
 def test_what_comes_out() -> None:
-    run = simulate_committee([A, B, A], sharing=(0.31, 0.58), dim=20, n_draws=5, noise=0.5)
+    run = simulate_committee([A, B, A], sharing=(0.31, 0.58), dim=20, n_data=5, noise=0.5)
     errors = run.pair_errors
     assert np.shape(errors.value) == np.shape(errors.standard_error) == (3, 3)
     np.testing.assert_array_equal(errors.value, np.transpose(errors.value))
     assert run.shared_features[0, 1] == 0.3
     assert run.shared_samples[0, 1] == 0.6
     np.testing.assert_array_equal(np.diag(run.shared_samples), [1.0, 0.8, 1.0])
-    assert run.learners == (A, B, A)
+    assert run.members == (A, B, A)
     w = np.array([0.5, 0.7, -0.2])
-    total = run.error(w)
+    total = run.error(w).total
     assert total.value == pytest.approx(w @ errors.value @ w)
     assert total.standard_error == pytest.approx(
         np.std(np.einsum("a,dab,b->d", w, run.draws, w), ddof=1) / math.sqrt(5)
     )
-    assert run.error().value == pytest.approx(np.mean(errors.value))
-    assert repr(run).startswith("CommitteeSimulation(learners=[Learner(")
+    assert run.error().total.value == pytest.approx(np.mean(errors.value))
+    with pytest.raises(ValueError, match=r"^bias must be computed by theory"):
+        run.error().bias  # noqa: B018
+    assert "±" in str(run.error())
+    assert repr(run).startswith("CommitteeSimulation(members=[Member(")
 
 
 def test_sizes_are_those_realized() -> None:
-    odd = Learner(features_per_dim=0.333, samples_per_dim=1.26, ridge=0.1)
-    run = simulate_committee([odd, A], sharing="both", dim=10, n_draws=2)
-    assert run.learners[0].features_per_dim == 0.3
-    assert run.learners[0].samples_per_dim == 1.3
+    odd = Member(features_per_dim=0.333, samples_per_dim=1.26, ridge=0.1)
+    run = simulate_committee([odd, A], sharing="both", dim=10, n_data=2)
+    assert run.members[0].features_per_dim == 0.3
+    assert run.members[0].samples_per_dim == 1.3
     assert run.shared_features[0, 1] == 0.3
     assert run.shared_samples[0, 1] == 1.0
 
 
 @pytest.mark.parametrize("model", ["features", "gaussian"])
-def test_the_seed_decides(model: str) -> None:
+def test_the_seed_decides(model: Any) -> None:
     first, again, other = (
-        simulate_committee([A, B], dim=10, n_draws=3, seed=seed, model=model).draws
+        simulate_committee([A, B], dim=10, n_data=3, seed=seed, model=model).draws
         for seed in (2, 2, 3)
     )
     np.testing.assert_array_equal(first, again)
@@ -57,22 +59,22 @@ def test_the_seed_decides(model: str) -> None:
 
 
 @pytest.mark.parametrize("model", ["features", "gaussian"])
-def test_a_learner_shares_everything_with_itself(model: str) -> None:
+def test_a_learner_shares_everything_with_itself(model: Any) -> None:
     """Two of one kind with everything in common are as good as one."""
-    run = simulate_committee([A, A], sharing="both", dim=20, n_draws=40, model=model)
+    run = simulate_committee([A, A], sharing="both", dim=20, n_data=40, model=model)
     difference = dt.Estimate.of(run.draws[:, 0, 1] - run.draws[:, 0, 0])
     assert abs(float(difference.z_score(0.0))) < 5
-    apart = simulate_committee([A, A], sharing="nothing", dim=20, n_draws=40, model=model)
+    apart = simulate_committee([A, A], sharing="nothing", dim=20, n_data=40, model=model)
     gain = dt.Estimate.of(apart.draws[:, 0, 1] - apart.draws[:, 0, 0])
     assert float(gain.z_score(0.0)) < -10
 
 
 @pytest.mark.parametrize("model", ["features", "gaussian"])
-def test_equal_learners_are_an_ensemble(model: str) -> None:
-    run = simulate_committee([A, A], dim=20, n_draws=60, noise=0.5, model=model)
+def test_equal_learners_are_an_ensemble(model: Any) -> None:
+    run = simulate_committee([A, A], dim=20, n_data=60, noise=0.5, model=model)
     problem = dt.Problem(features_per_dim=2.0, samples_per_dim=1.0, ridge=0.05, noise=0.5)
     sim = dt.simulate(problem, dim=20, n_data=60, n_init=2, model=model)
-    ours, expected = run.error(), sim.error(2).total
+    ours, expected = run.error().total, sim.error(2).total
     spread = np.hypot(ours.standard_error, expected.standard_error)
     assert abs(ours.value - expected.value) < 5 * spread
 
@@ -102,12 +104,12 @@ def drawn_once(rng: np.random.Generator, dim: int) -> float:
 def test_products_drawn_one_by_one() -> None:
     rng = np.random.default_rng(0)
     literal = dt.Estimate.of(np.array([drawn_once(rng, 10) for _ in range(2500)]))
-    run = simulate_committee([A, B], sharing=(0.4, 0.6), dim=10, n_draws=800, noise=0.7)
+    run = simulate_committee([A, B], sharing=(0.4, 0.6), dim=10, n_data=800, noise=0.7)
     found = dt.Estimate.of(run.draws[:, 0, 1])
     assert abs(found.value - literal.value) < 5 * np.hypot(
         found.standard_error, literal.standard_error
     )
-    less = simulate_committee([A, B], sharing=(0.0, 0.0), dim=10, n_draws=800, noise=0.7)
+    less = simulate_committee([A, B], sharing=(0.0, 0.0), dim=10, n_data=800, noise=0.7)
     control = dt.Estimate.of(less.draws[:, 0, 1])
     assert abs(control.value - literal.value) > 10 * np.hypot(
         control.standard_error, literal.standard_error
@@ -115,18 +117,18 @@ def test_products_drawn_one_by_one() -> None:
 
 
 UNEQUAL = [
-    Learner(features_per_dim=width, ridge=1e-2, activation=name)
+    Member(features_per_dim=width, ridge=1e-2, activation=name)
     for width, name in ((0.3, "relu"), (1.0, "tanh"), (2.0, "relu"), (4.0, "tanh"))
 ]
 
 
 @pytest.mark.statistical
 @pytest.mark.parametrize(("model", "sharing"), [("features", "both"), ("gaussian", "samples")])
-def test_the_best_weights_gain_what_the_theory_says(model: str, sharing: str) -> None:
+def test_the_best_weights_gain_what_the_theory_says(model: Any, sharing: str) -> None:
     """Equal and best weights on the same draws, at D and 2D, extrapolated in 1/D."""
     runs = [
         simulate_committee(
-            UNEQUAL, sharing=sharing, noise=0.3, dim=dim, n_draws=draws, seed=SEED, model=model,
+            UNEQUAL, sharing=sharing, noise=0.3, dim=dim, n_data=draws, seed=SEED, model=model,
             progress=False,
         )
         for dim, draws in ((40, 60), (80, 30))
@@ -141,62 +143,60 @@ def test_the_best_weights_gain_what_the_theory_says(model: str, sharing: str) ->
         )
         gain = dt.Estimate.of(one - other)
         assert float(gain.z_score(0.0)) > 5
-        assert run.error(best.weights).value == pytest.approx(np.mean(other))
+        assert run.error(best.weights).total.value == pytest.approx(np.mean(other))
     alike = dt.committee(
         [replace(one, activation="relu") for one in UNEQUAL], sharing=sharing, noise=0.3
     )
     for theory in (equal, best):
-        small, large = (run.error(theory.weights) for run in runs)
+        small, large = (run.error(theory.weights).total for run in runs)
         value = 2 * float(large.value) - float(small.value)
         error = math.hypot(2 * float(large.standard_error), float(small.standard_error))
-        assert abs(value - theory.error) < 5 * error
-        assert abs(value - alike.error) > 10 * error  # a control: another theory is noticed
+        assert abs(value - theory.error.total) < 5 * error
+        assert abs(value - alike.error.total) > 10 * error  # a control: another theory is noticed
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
         ({"model": "kernel"}, "model must be one of features, gaussian, got 'kernel'"),
-        ({"n_draws": 1}, "n_draws must be a whole number of at least 2, got 1"),
+        ({"n_data": 1}, "n_data must be a whole number of at least 2, got 1"),
         ({"dim": 0}, "dim must be a whole number in"),
         ({"seed": -1}, "seed must be a whole number of at least 0"),
         ({"noise": -1.0}, "noise must be in"),
         ({"sharing": "all"}, "sharing must be one of samples, features, both, nothing"),
         ({"sharing": (0.6, 0.0)}, "shared features must be at most 0.5, which is all"),
         ({"sharing": {"samples": 0.9}}, "shared samples must be at most 0.8, which is all"),
-        ({"learners": [Learner(ridge=[0.1, 0.2])]}, "learners must be single points, got"),
+        ({"members": [Member(ridge=[0.1, 0.2])]}, "members must be single points, got"),
         (
-            {"learners": [Learner(features_per_dim=math.inf)]},
+            {"members": [Member(features_per_dim=math.inf)]},
             "features_per_dim must be finite to be simulated, got inf",
         ),
-        ({"learners": [Learner(ridge=math.inf)]}, "ridge must be finite to be simulated, got inf"),
+        ({"members": [Member(ridge=math.inf)]}, "ridge must be finite to be simulated, got inf"),
         (
-            {"learners": [Learner(features_per_dim=1.0, ridge=0.0)]},
+            {"members": [Member(features_per_dim=1.0, ridge=0.0)]},
             "ridge must be at least 1e-12 where P = 10 features meet 10 samples",
         ),
-        ({"learners": [Learner(features_per_dim=0.01)]}, "dim must be large enough"),
+        ({"members": [Member(features_per_dim=0.01)]}, "dim must be large enough"),
     ],
 )
 def test_bad_input(changes: dict[str, Any], message: str) -> None:
-    arguments = {"learners": [A, B], "dim": 10, "n_draws": 2, **changes}
+    arguments = {"members": [A, B], "dim": 10, "n_data": 2, **changes}
     with pytest.raises(ValueError, match=f"^{message}"):
-        simulate_committee(arguments.pop("learners"), **arguments)
+        simulate_committee(arguments.pop("members"), **arguments)
 
 
 def test_nobody_is_no_committee() -> None:
-    with pytest.raises(
-        ValueError, match=r"^learners must be a list of one learner or more, got no"
-    ):
+    with pytest.raises(ValueError, match=r"^members must be a list of one member or more, got no"):
         simulate_committee([], dim=10)
 
 
 def test_wrong_types() -> None:
     wrong: Any
     for wrong in (A, 3):
-        with pytest.raises(TypeError, match=r"^learners must be a list of one learner or more, g"):
+        with pytest.raises(TypeError, match=r"^members must be a list of one member or more, g"):
             simulate_committee(wrong, dim=10)
     wrong = [dt.Problem()]
-    with pytest.raises(TypeError, match=r"^learners must be Learners, got Problem"):
+    with pytest.raises(TypeError, match=r"^members must be Members, got Problem"):
         simulate_committee(wrong, dim=10)
 
 
@@ -211,6 +211,6 @@ def test_wrong_types() -> None:
     ],
 )
 def test_weights_add_up(weights: Any, message: str) -> None:
-    run = simulate_committee([A, B], dim=10, n_draws=2)
+    run = simulate_committee([A, B], dim=10, n_data=2)
     with pytest.raises((ValueError, TypeError), match=f"^{message}"):
         run.error(weights)

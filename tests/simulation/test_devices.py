@@ -1,6 +1,8 @@
 """The same draws and results on NumPy and torch, and how far float32 may be trusted."""
 
 import math
+import sys
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -43,8 +45,7 @@ def test_torch_agrees_with_numpy(
         features_per_dim=features, ridge=1e-3, activation=activation, nonlinear_signal=0.5
     )
     options: dict[str, Any] = {"dim": 40, "model": model, "n_data": 2, "n_init": 3,
-                               "n_members": (1, 3), "schemes": ("ensemble", "divide"),
-                               "center": center}  # fmt: skip
+                               "ensembles": dt.Divide(3), "center": center}  # fmt: skip
     a, b = (dt.simulate(problem, device=device, **options) for device in ("cpu", "torch"))
     same(a, b, 1e-9)
 
@@ -53,7 +54,7 @@ def test_torch_agrees_with_numpy(
 def test_torch_agrees_with_numpy_on_exact_averages(activation: str) -> None:
     problem = dt.Problem(features_per_dim=0.8, activation=activation)
     options: dict[str, Any] = {"dim": 30, "n_data": 2, "n_init": 3, "test": "exact",
-                               "ridges": [1e-3, 0.1]}  # fmt: skip
+                               "ridge": [1e-3, 0.1]}  # fmt: skip
     a, b = (dt.simulate(problem, device=device, **options) for device in ("cpu", "torch"))
     same(a, b, 1e-9)
 
@@ -70,8 +71,8 @@ def test_every_activation_is_the_same_on_torch(name: str) -> None:
 @pytest.mark.parametrize("activation", ["relu", "linear", "quadratic"])
 @pytest.mark.parametrize("nonlinear", [0.0, 1.0])
 def test_float32(activation: str, nonlinear: float) -> None:
-    options: dict[str, Any] = {"dim": 60, "n_data": 3, "n_init": 2, "schemes": "divide",
-                               "n_members": (1, 2)}  # fmt: skip
+    options: dict[str, Any] = {"dim": 60, "n_data": 3, "n_init": 2,
+                               "ensembles": [dt.Divide(1), dt.Divide(2)]}  # fmt: skip
     problem = dt.Problem(
         features_per_dim=0.3, ridge=1e-2, activation=activation, nonlinear_signal=nonlinear
     )
@@ -79,7 +80,7 @@ def test_float32(activation: str, nonlinear: float) -> None:
     assert single.dtype == "float32"
     for members in (1, 2):
         for name in PARTS:
-            a, b = (getattr(r.error(members, "divide"), name).value for r in (exact, single))
+            a, b = (getattr(r.error(dt.Divide(members)), name).value for r in (exact, single))
             assert b == pytest.approx(a, rel=1e-3, abs=1e-6), name
 
 
@@ -90,4 +91,15 @@ def test_float32_is_refused_where_it_would_show() -> None:
     ):
         dt.simulate(dt.Problem(ridge=1e-9), dtype="float32", **options)
     with pytest.raises(ValueError, match=r"^dtype must be one of float64, float32, got 'float16'"):
-        dt.simulate(dt.Problem(), dtype="float16", **options)
+        dt.simulate(dt.Problem(), **(options | {"dtype": "float16"}))
+
+
+def test_auto_is_the_gpu_of_a_torch_that_is_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    torch = SimpleNamespace(cuda=SimpleNamespace(is_available=lambda: False))
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    assert place.ArrayDevice.of("auto", "float64").device == "cpu"
+    monkeypatch.setattr(place.ArrayDevice, "__post_init__", lambda self: None)
+    torch.cuda.is_available = lambda: True
+    assert place.ArrayDevice.of("auto", "float64").device == "cuda"
+    monkeypatch.delitem(sys.modules, "torch")
+    assert place.ArrayDevice.of("auto", "float64").device == "cpu"

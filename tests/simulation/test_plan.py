@@ -1,6 +1,7 @@
-"""What cannot be simulated is refused with a sentence, before anything is drawn."""
+"""Bad input is refused with the name of the argument, before anything is drawn."""
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -19,37 +20,32 @@ import doubletrouble as dt
         ({"dim": 0}, "dim must be a whole number in"),
         ({"dim": 0.5}, "dim must be a whole number in"),
         (
-            {"schemes": ("bag",)},
-            "schemes must be among ensemble, divide, subbag, bootstrap, feature_bank, got 'bag'",
-        ),
-        ({"schemes": "subbag"}, "fraction must be given for scheme 'subbag', got None"),
-        ({"fraction": 0.5}, "fraction must be left out without scheme 'subbag', got 0.5"),
-        ({"schemes": "subbag", "fraction": 0.0}, "fraction must be in \\(0, 1\\], got 0.0"),
-        ({"schemes": "subbag", "fraction": 1.5}, "fraction must be in \\(0, 1\\], got 1.5"),
-        (
-            {"schemes": "subbag", "fraction": 0.01},
+            {"ensembles": dt.Subsample(2, fraction=0.01)},
             "fraction must be large enough for one of N = 10 samples, got 0.01",
         ),
-        ({"schemes": "feature_bank"}, "bank_per_dim must be given for scheme 'feature_bank'"),
-        ({"bank_per_dim": 5.0}, "bank_per_dim must be left out without scheme 'feature_bank'"),
         (
-            {"schemes": "feature_bank", "bank_per_dim": 1.5},
-            "bank_per_dim must be at least features_per_dim, which is 2, got 1.5",
+            {"ensembles": dt.FeatureBank(2, bank_per_dim=1.5)},
+            "bank_per_dim must be at least the features of one member, got 1.5",
         ),
         (
-            {"schemes": "feature_bank", "bank_per_dim": 3.0, "widths": [1.0, 4.0]},
-            "bank_per_dim must be at least features_per_dim, which is 4, got 3.0",
+            {"ensembles": dt.FeatureBank(2, bank_per_dim=3.0), "features_per_dim": [1.0, 4.0]},
+            "bank_per_dim must be at least the features of one member, got 3.0",
         ),
-        ({"schemes": "feature_bank", "bank_per_dim": -1.0}, "bank_per_dim must be in"),
+        (
+            {"ensembles": dt.FeatureBank(2, n_bank=30)},
+            "bank_per_dim must be given for a Problem, got FeatureBank",
+        ),
         (
             {
                 "model": "kernel",
                 "problem": dt.Problem(features_per_dim=math.inf),
-                "schemes": "feature_bank",
-                "bank_per_dim": math.inf,
+                "ensembles": [dt.FeatureBank(2, bank_per_dim=math.inf)],
             },
-            "schemes must be without a bank for model 'kernel', got 'feature_bank'",
+            "ensembles must not share features for model 'kernel', got FeatureBank",
         ),
+        ({"ensembles": [dt.Divide([2, 3])]}, "ensembles must be single ones, got Divide"),
+        ({"ensembles": [0]}, "ensemble must be a whole number in"),
+        ({"ensembles": 2.5}, "ensemble must be a whole number in"),
         ({"times": [1.0, -1.0]}, "times must be in \\[0, 1e\\+150\\] or inf, got -1.0 at index 1"),
         ({"times": []}, "times must not be empty"),
         (
@@ -63,16 +59,15 @@ import doubletrouble as dt
         (
             {
                 "problem": dt.Problem(features_per_dim=0.6, ridge=0.0),
-                "schemes": "subbag",
-                "fraction": 0.5,
+                "ensembles": dt.Subsample(2, fraction=0.5),
             },
             "ridge must be at least 1e-12 where P = 6 features meet 5 samples",
         ),
         (
-            {"problem": dt.Problem(features_per_dim=0.6, ridge=0.0), "schemes": "bootstrap"},
+            {"problem": dt.Problem(features_per_dim=0.6, ridge=0.0), "ensembles": dt.Bootstrap()},
             "ridge must be at least 1e-12 where P = 6 features meet the 6 ± 1 different samples",
         ),
-        ({"device": "abacus"}, "device must be 'cpu', 'torch' or a device torch has"),
+        ({"device": "abacus"}, "device must be 'auto', 'cpu', 'torch' or a device torch has"),
         ({"model": "kernel"}, "features_per_dim must be inf for model 'kernel', got 2.0"),
         (
             {
@@ -98,17 +93,20 @@ import doubletrouble as dt
             "nonlinear_signal must be 0 for test 'exact', got 0.5",
         ),
         (
-            {"n_members": (1, 20), "schemes": ("divide",)},
+            {"ensembles": [dt.Divide(2), dt.Divide(20)]},
             "n_members must be at most N = 10 to divide the data, got 20",
         ),
-        ({"n_members": (0,), "schemes": ("divide",)}, "n_members must be"),
-        ({"widths": []}, "widths must not be empty"),
-        ({"widths": [[1.0, 2.0]]}, "widths must be a sequence of numbers, got shape \\(1, 2\\)"),
-        ({"ridges": [-1.0]}, "ridges must be in \\[0, inf\\], got -1.0 at index 0"),
-        ({"n_members": ()}, "n_members must not be empty"),
-        ({"schemes": ()}, "schemes must not be empty"),
+        ({"features_per_dim": []}, "features_per_dim must not be empty"),
+        (
+            {"features_per_dim": [[1.0, 2.0]]},
+            "features_per_dim must be a sequence of numbers, got shape \\(1, 2\\)",
+        ),
+        ({"ridge": [-1.0]}, "ridge must be in \\[0, inf\\], got -1.0 at index 0"),
         ({"seed": 2**32}, "seed must be a whole number of at least 0 and below 4294967296"),
-        ({"device": "meta"}, "device must be 'cpu', 'torch' or a device torch has, got 'meta'"),
+        (
+            {"device": "meta"},
+            "device must be 'auto', 'cpu', 'torch' or a device torch has, got 'meta'",
+        ),
         (
             {"problem": dt.Problem(features_per_dim=1.0, ridge=0.0)},
             "ridge must be at least 1e-12 where P = 10 features meet 10 samples",
@@ -116,12 +114,11 @@ import doubletrouble as dt
         (
             {
                 "problem": dt.Problem(features_per_dim=0.5, ridge=1e-300),
-                "n_members": (2,),
-                "schemes": ("divide",),
+                "ensembles": dt.Divide(2),
             },
             "ridge must be at least 1e-12 where P = 5 features meet 5 samples",
         ),
-        ({"widths": [0.01, 1.0]}, "dim must be large enough"),
+        ({"features_per_dim": [0.01, 1.0]}, "dim must be large enough"),
         ({"problem": dt.Problem(ridge=math.inf)}, "ridge must be finite to be simulated, got inf"),
         ({"problem": dt.Problem(features_per_dim=math.inf)}, "features_per_dim must be finite"),
         ({"problem": dt.Problem(ridge=[0.1, 1.0])}, "problem must be a single point"),
@@ -140,14 +137,14 @@ def test_bad_input(changes: dict[str, Any], message: str) -> None:
     ("changes", "message"),
     [
         ({"dim": [10, 20]}, "dim must be one number, got \\[10, 20\\]"),
-        ({"n_members": None}, "n_members must be a number"),
-        ({"n_members": ([1, 2],)}, "n_members must be one number, got \\[1, 2\\]"),
+        ({"ensembles": None}, "ensemble must be a number"),
+        ({"ensembles": "divide"}, "ensemble must be a number of models or one of Ensemble, "),
+        ({"ensembles": [dt.Divide]}, "ensemble must be a number of models or one of Ensemble, "),
         ({"center": "false"}, "center must be true or false, got 'false'"),
-        ({"widths": "abc"}, "widths must be a sequence of numbers, got 'abc'"),
+        ({"features_per_dim": "abc"}, "features_per_dim must be a sequence of numbers, got 'abc'"),
         ({"times": 3.0}, "times must be a sequence of numbers, got 3.0"),
-        ({"schemes": "subbag", "fraction": [0.5]}, "fraction must be one number, got \\[0.5\\]"),
-        ({"schemes": "subbag", "fraction": "half"}, "fraction must be a number"),
-        ({"widths": iter([1.0])}, "widths must be a sequence of numbers, got"),
+        ({"ridge": iter([1.0])}, "ridge must be a sequence of numbers, got"),
+        ({"ridge": 0.1}, "ridge must be a sequence of numbers, got 0.1"),
     ],
 )
 def test_wrong_types(changes: dict[str, Any], message: str) -> None:
@@ -156,26 +153,21 @@ def test_wrong_types(changes: dict[str, Any], message: str) -> None:
         dt.simulate(dt.Problem(ridge=0.1), **arguments)
 
 
-@pytest.mark.parametrize("members", [0, -3, 2.5])
-def test_members_are_checked_without_division_too(members: float) -> None:
-    with pytest.raises(ValueError, match=r"^n_members must be a whole number in"):
-        dt.simulate(dt.Problem(ridge=0.1), dim=10, n_data=2, n_init=2, n_members=members)
-
-
-def test_one_value_is_as_good_as_a_sequence() -> None:
+def test_one_ensemble_is_as_good_as_a_sequence() -> None:
     problem = dt.Problem(ridge=0.1)
-    one = dt.simulate(problem, dim=10, n_data=2, n_init=2, n_members=2, schemes="divide")
-    many = dt.simulate(problem, dim=10, n_data=2, n_init=2, n_members=iter([2]), schemes=["divide"])
-    assert list(one.divided) == [2.0]
-    assert one.error(2, "divide") == many.error(2, "divide")
+    one = dt.simulate(problem, dim=10, n_data=2, n_init=2, ensembles=dt.Divide(2))
+    both: Iterator[Any] = iter([2, dt.Divide(2)])
+    many = dt.simulate(problem, dim=10, n_data=2, n_init=2, ensembles=both)
+    assert one.ensembles == many.ensembles == (dt.Divide(2),)
+    assert one.error(dt.Divide(2)) == many.error(dt.Divide(2))
 
 
 def test_a_bootstrap_far_from_its_peak_needs_no_ridge() -> None:
     """Of 100 samples 63 ± 3 are different: 20 features, or 200, never meet as many."""
     for width in (0.2, 2.0):
         problem = dt.Problem(features_per_dim=width, ridge=0.0)
-        run = dt.simulate(problem, dim=100, n_data=2, n_init=2, schemes="bootstrap")
-        assert 0 < run.error(2, "bootstrap").total.value < 20
+        run = dt.simulate(problem, dim=100, n_data=2, n_init=2, ensembles=dt.Bootstrap())
+        assert 0 < run.error(dt.Bootstrap(2)).total.value < 20
     near = dt.Problem(features_per_dim=0.8, ridge=0.0)
     with pytest.raises(ValueError, match=r"^ridge must be .* the 63 ± 3 different samples"):
-        dt.simulate(near, dim=100, n_data=2, n_init=2, schemes="bootstrap")
+        dt.simulate(near, dim=100, n_data=2, n_init=2, ensembles=dt.Bootstrap())

@@ -1,27 +1,31 @@
 """Members that draw samples or features: known answers, and the same by plain linear algebra."""
 
 import math
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 import doubletrouble as dt
-from doubletrouble.simulation.place import Place
+from doubletrouble.ensembles import SCHEMES, IntArray, Scheme
+from doubletrouble.simulation.place import ArrayDevice
 from doubletrouble.simulation.resampling import _Bank, _Samples, n_common
-from doubletrouble.simulation.result import RESAMPLED, ErrorEstimates, ResampledErrorEstimates
-from doubletrouble.simulation.setting import Resampling, Setting, drawn_data, drawn_features
+from doubletrouble.simulation.setting import DrawSetting, drawn_data, drawn_features
 from tests.simulation.literal import error
 
 PARTS = ("noise", "initialization", "resampling", "sampling", "bias", "bayes", "total")
-EVERY: dict[str, Any] = {"schemes": RESAMPLED, "fraction": 0.6, "bank_per_dim": 3.0}
+EVERY: tuple[Scheme, ...] = (
+    dt.Subsample(2, fraction=0.6), dt.Bootstrap(2), dt.FeatureBank(2, bank_per_dim=3.0),
+)  # fmt: skip
 
 
-def setting(resampling: Resampling, widths: tuple[float, ...], slope: Any = None) -> Setting:
-    return Setting(
+def setting(scheme: Scheme, widths: tuple[float, ...], slope: Any = None) -> DrawSetting:
+    return DrawSetting(
         activation=dt.activation("relu"), dim=6, n_samples=9, widths=widths, ridges=(0.3,),
-        times=(math.inf, 5.0), divisions=(1,), resampled=(resampling,), n_init=3,
-        n_test=0 if slope is None else 7, curved=False, center=True, place=Place(), slope=slope,
+        times=(math.inf, 5.0), divisions=(1,), schemes=(scheme,), n_init=3,
+        n_test=0 if slope is None else 7, curved=False, center=True, place=ArrayDevice(),
+        slope=slope,
     )  # fmt: skip
 
 
@@ -42,19 +46,19 @@ def products(maps: Any, pairs: Any, x: Any) -> tuple[float, float]:
     return float(np.mean(teacher)), float(np.mean(noise))
 
 
-@pytest.mark.parametrize("scheme", ["subbag", "bootstrap"])
+@pytest.mark.parametrize("scheme", [dt.Subsample(fraction=5 / 9), dt.Bootstrap()], ids=repr)
 @pytest.mark.parametrize("width", [4, 8, 14])
 @pytest.mark.parametrize("model", ["gaussian", "features"])
-def test_samples_by_plain_algebra(scheme: str, width: int, model: str) -> None:
+def test_samples_by_plain_algebra(scheme: Scheme, width: int, model: str) -> None:
     """Rows repeated as often as they were drawn, labels each with a map of its own."""
     from doubletrouble.simulation.features import slope_by_power
 
     slope = slope_by_power(dt.activation("relu"), 6) if model == "features" else None
-    size = 5 if scheme == "subbag" else 9
-    at, rng = setting(Resampling(scheme, size), (float(width),), slope), np.random.default_rng(1)
+    size = 9 if scheme.with_replacement else 5
+    at, rng = setting(scheme, (float(width),), slope), np.random.default_rng(1)
     data, test = drawn_data(at, rng)
     sets = drawn_features(at, data.inputs, test, width, rng)
-    one = _Samples(at, at.resampled[0], data, sets, rng)
+    one = _Samples(at, scheme, data, sets, rng)
     one.add(0, width, [[None, None]] * 3)
     for k, time in enumerate((1e9, 5.0)):
         maps = {}
@@ -96,7 +100,7 @@ def test_samples_by_plain_algebra(scheme: str, width: int, model: str) -> None:
 def test_a_bank_by_plain_algebra(width: int) -> None:
     """Twins share features, and with them what those have at a test point for themselves."""
     size, rng = width + 3, np.random.default_rng(1)
-    at = setting(Resampling("feature_bank", size), (float(width),))
+    at = setting(dt.FeatureBank(bank_per_dim=size / 6), (float(width),))
     data, test = drawn_data(at, rng)
     first, again = (np.random.default_rng(7) for _ in range(2))
     bank = _Bank(at, size, data, test, first)
@@ -131,31 +135,33 @@ def test_a_bank_by_plain_algebra(width: int) -> None:
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("scheme", RESAMPLED)
-def test_ensembles_drawn_one_by_one(scheme: str) -> None:
+@pytest.mark.parametrize(
+    "ensemble",
+    [dt.Subsample(2, fraction=0.6), dt.Bootstrap(2), dt.FeatureBank(2, bank_per_dim=1.6)],
+    ids=repr,
+)
+def test_ensembles_drawn_one_by_one(ensemble: Scheme) -> None:
     """Two members, trained and evaluated as a user would, at a size where theory is far off."""
     powers: dict[str, Any] = {"ridge": 0.05, "noise": 0.7}
-    options: dict[str, Any] = {"subbag": {"fraction": 0.6}, "feature_bank": {"bank_per_dim": 1.6}}
-    own = options.get(scheme, {})
     rng = np.random.default_rng(0)
     sizes: dict[str, Any] = {"dim": 10, "psi1": 1.2, "psi2": 1.5}
-    drawn = np.array([error(scheme, 2, rng, **sizes, **powers, **own) for _ in range(1500)])
-    literal = dt.Estimate.of(drawn)
+    literal = dt.Estimate.of(
+        np.array([error(ensemble, rng, **sizes, **powers) for _ in range(1500)])
+    )
     problem = dt.Problem(features_per_dim=1.2, samples_per_dim=1.5, **powers)
-    run = dt.simulate(problem, dim=10, n_data=600, n_init=2, schemes=scheme, progress=False, **own)
-    ours = run.error(2, scheme).total
-    spread = np.hypot(literal.standard_error, ours.standard_error)
-    assert abs(literal.value - ours.value) < 5 * spread
-    assert abs(literal.value - run.error(1, scheme).total.value) > 10 * spread
+    run = dt.simulate(problem, dim=10, n_data=600, n_init=2, ensembles=ensemble, progress=False)
+    ours, single = run.error(ensemble).total, run.error(replace(ensemble, n_members=1)).total
+    assert abs(float((ours - literal).z_score(0.0))) < 5
+    assert abs(float((single - literal).z_score(0.0))) > 10
 
 
 def test_all_samples_are_an_ensemble() -> None:
     """Then nothing is left to choose; with two sets of features it is so draw by draw."""
     problem = dt.Problem(features_per_dim=1.5, ridge=0.1, nonlinear_signal=0.5)
-    run = dt.simulate(problem, dim=15, n_data=3, n_init=2, schemes="subbag", fraction=1.0)
+    all_data = dt.Subsample(fraction=1.0)
+    run = dt.simulate(problem, dim=15, n_data=3, n_init=2, ensembles=all_data)
     for members in (1, 3, math.inf):
-        whole, bagged = run.error(members), run.error(members, "subbag")
-        assert isinstance(bagged, ResampledErrorEstimates)
+        whole, bagged = run.error(members), run.error(dt.Subsample(members, fraction=1.0))
         assert bagged.resampling.value == pytest.approx(0.0, abs=1e-12)
         for part in ("noise", "initialization", "sampling", "bias", "bayes", "total"):
             expected = getattr(whole, part).value
@@ -163,14 +169,12 @@ def test_all_samples_are_an_ensemble() -> None:
 
 
 @pytest.mark.parametrize("model", ["gaussian", "features"])
-def test_a_bank_of_what_one_member_needs(model: str) -> None:
-    """All members have the same features: their number means nothing."""
+def test_a_bank_of_what_one_member_needs(model: Any) -> None:
+    """All members have the same features: their number has no effect."""
     problem = dt.Problem(features_per_dim=1.5, ridge=0.1)
-    run = dt.simulate(
-        problem, dim=12, model=model, n_data=3, n_init=2, schemes="feature_bank", bank_per_dim=1.5
-    )
-    one, many = run.error(1, "feature_bank"), run.error(math.inf, "feature_bank")
-    assert isinstance(one, ResampledErrorEstimates)
+    bank = dt.FeatureBank(1, bank_per_dim=1.5)
+    run = dt.simulate(problem, dim=12, model=model, n_data=3, n_init=2, ensembles=bank)
+    one, many = run.error(bank), run.error(replace(bank, n_members=math.inf))
     assert one.resampling.value == pytest.approx(0.0, abs=1e-12)
     for part in PARTS:
         assert getattr(many, part).value == pytest.approx(getattr(one, part).value, abs=1e-12)
@@ -182,71 +186,90 @@ def test_a_bank_of_any_size() -> None:
     counts = [np.mean([n_common(40, size, rng) for _ in range(300)]) for size in (60, 400, 1e9)]
     np.testing.assert_allclose(counts, [40**2 / 60, 4.0, 0.0], atol=0.5)
     problem = dt.Problem(features_per_dim=1.5, ridge=0.1)
-    options: dict[str, Any] = {"dim": 30, "n_data": 30, "n_init": 2, "schemes": "feature_bank"}
-    run = dt.simulate(problem, bank_per_dim=math.inf, **options)
-    assert run.bank_per_dim == math.inf
-    bank, ensemble = run.error(5, "feature_bank"), run.error(5)
-    assert isinstance(bank, ResampledErrorEstimates)
-    for ours, part in ((bank.resampling, "initialization"), (bank.total, "total")):
-        expected = getattr(ensemble, part)
-        spread = np.hypot(ours.standard_error, expected.standard_error)
-        assert abs(ours.value - expected.value) < 5 * spread
+    infinite = dt.FeatureBank(5, bank_per_dim=math.inf)
+    run = dt.simulate(problem, dim=30, n_data=30, n_init=2, ensembles=infinite)
+    assert run.realized(infinite) == infinite
+    bank, ensemble = run.error(infinite), run.error(5)
+    for ours, expected in (
+        (bank.resampling, ensemble.initialization), (bank.total, ensemble.total)
+    ):  # fmt: skip
+        assert abs(float((ours - expected).z_score(0.0))) < 5
     # independent by construction: nothing is left to the bank
     assert abs(float(bank.initialization.z_score(0.0))) < 5
 
 
-def test_what_comes_out() -> None:
+def test_parts_and_realized_sizes() -> None:
     problem = dt.Problem(features_per_dim=1.5, samples_per_dim=0.7, ridge=0.1)
-    run = dt.simulate(problem, dim=10, n_data=3, n_init=2, **EVERY)
-    assert run.fraction == 4 / 7
-    assert run.bank_per_dim == 3.0
-    for scheme in RESAMPLED:
-        found = run.error(4, scheme)
-        parts = [getattr(found, part).value for part in PARTS]
-        assert sum(parts[:-1]) == pytest.approx(parts[-1])
+    run = dt.simulate(problem, dim=10, n_data=3, n_init=2, ensembles=EVERY)
+    assert run.ensembles == EVERY
+    assert run.realized(dt.Subsample(4, fraction=0.6)) == dt.Subsample(4, fraction=4 / 7)
+    assert run.realized(EVERY[2]) == EVERY[2]
+    assert run.realized(7) == dt.Ensemble(7)
+    for scheme in EVERY:
+        four, many = (replace(scheme, n_members=k) for k in (4, math.inf))
+        found = run.error(four)
+        assert run.error(run.realized(four)) == found
+        assert found.total.value == pytest.approx(sum(float(part) for part in found.parts.values()))
         lines = str(found).splitlines()
         assert [line.split()[0] for line in lines[-2:]] == ["resampling", "total"]
-    assert type(run.error(4)) is ErrorEstimates
-    assert run.resampled.keys() == {*RESAMPLED}
-    for scheme in ("subbag", "bootstrap"):
-        many = run.error(math.inf, scheme)
-        assert isinstance(many, ResampledErrorEstimates)
-        assert many.resampling.value == many.initialization.value == 0
-    with pytest.raises(ValueError, match=r"one more that was simulated \(subbag, .*got 'bag' with"):
-        run.error(2, "bag")
+        assert run.error(many).resampling.value == 0
+        theory = dt.exact_error(run.problem, run.realized(four))
+        assert list(theory.parts) == list(found.parts)
+    assert "resampling" not in run.error(4).parts
 
 
-def test_a_scheme_draws_the_same_whatever_else_is_asked() -> None:
+def test_several_fractions_and_banks_in_one_simulation() -> None:
+    """Each as if drawn alone; smaller subsamples are worse, by a paired difference."""
     problem = dt.Problem(features_per_dim=1.5, ridge=0.1)
+    options: dict[str, Any] = {"dim": 20, "n_data": 20, "n_init": 2}
+    drawn: list[Scheme] = [dt.Subsample(5, fraction=f) for f in (0.3, 0.6, 0.9)]
+    drawn += [dt.FeatureBank(5, bank_per_dim=b) for b in (1.5, 6.0)]
+    drawn += [dt.Divide(2), dt.Divide(3)]
+    run = dt.simulate(problem, ensembles=[*drawn, dt.Subsample(7, fraction=0.6)], **options)
+    assert run.ensembles == tuple(drawn)
+    for ensemble in drawn:
+        alone = dt.simulate(problem, ensembles=ensemble, **options)
+        assert alone.error(ensemble) == run.error(ensemble)
+    for less, more in ((drawn[0], drawn[1]), (drawn[1], drawn[2])):
+        gain = run.error(less).total - run.error(more).total
+        assert float(gain.z_score(0.0)) > 5
+    for ensemble in drawn:  # roughly the theory: D is small
+        expected = dt.exact_error(run.problem, run.realized(ensemble)).total
+        assert run.error(ensemble).total.value == pytest.approx(expected, rel=0.1)
+
+
+def test_a_scheme_draws_the_same_whatever_else_is_drawn() -> None:
+    problem, bootstrap = dt.Problem(features_per_dim=1.5, ridge=0.1), dt.Bootstrap()
     options: dict[str, Any] = {"dim": 10, "n_data": 2, "n_init": 2, "seed": 3}
-    every = dt.simulate(problem, **options, **EVERY)
+    every = dt.simulate(problem, ensembles=EVERY, **options)
     plain = dt.simulate(problem, **options)
-    single = dt.simulate(problem, schemes="bootstrap", **options)
-    other = dt.simulate(problem, schemes="bootstrap", **{**options, "seed": 4})
+    other = dt.simulate(problem, ensembles=bootstrap, **{**options, "seed": 4})
     for name, values in plain.draws.items():
         np.testing.assert_array_equal(every.draws[name], values)
-    for name, values in single.resampled["bootstrap"].items():
-        np.testing.assert_array_equal(every.resampled["bootstrap"][name], values)
-        assert not np.array_equal(other.resampled["bootstrap"][name], values)
+    single = dt.simulate(problem, ensembles=bootstrap, **options).terms_of(bootstrap)
+    for name, values in single.items():
+        np.testing.assert_array_equal(every.terms_of(bootstrap)[name], values)
+        assert not np.array_equal(other.terms_of(bootstrap)[name], values)
 
 
-@pytest.mark.parametrize("scheme", RESAMPLED)
+@pytest.mark.parametrize("scheme", EVERY, ids=repr)
 @pytest.mark.parametrize("model", ["gaussian", "features"])
-def test_axes(scheme: str, model: str) -> None:
+def test_axes(scheme: Scheme, model: str) -> None:
     """Nested widths, a path of ridges and of times: each point as if simulated by itself."""
-    own = {"subbag": {"fraction": 0.5}, "feature_bank": {"bank_per_dim": 4.0}}.get(scheme, {})
     options: dict[str, Any] = {"dim": 12, "model": model, "n_data": 2, "n_init": 2,
-                               "schemes": scheme, **own}  # fmt: skip
-    problem, widths = dt.Problem(nonlinear_signal=0.5), [2.0, 0.5]
-    run = dt.simulate(problem, widths=widths, ridges=[0.1, 1.0], times=[1.0, math.inf], **options)
-    assert np.shape(run.error(2, scheme).total.value) == (2, 2, 2)
-    ridge = dt.simulate(problem, widths=widths, ridges=[0.1, 1.0], **options)
-    for name, values in ridge.resampled[scheme].items():
-        np.testing.assert_allclose(run.resampled[scheme][name][..., 1], values, rtol=1e-9)
-    wide = dt.simulate(dt.Problem(nonlinear_signal=0.5, ridge=1.0), widths=[2.0, 2.0], **options)
-    if scheme != "feature_bank":  # which draws anew how many are common
-        for name, values in wide.resampled[scheme].items():
-            ours = run.resampled[scheme][name][:, 0, 1, 1]
+                               "ensembles": scheme}  # fmt: skip
+    problem, curve = dt.Problem(nonlinear_signal=0.5), [2.0, 0.5]
+    run = dt.simulate(
+        problem, features_per_dim=curve, ridge=[0.1, 1.0], times=[1.0, math.inf], **options
+    )
+    assert np.shape(run.error(scheme).total.value) == (2, 2, 2)
+    path = dt.simulate(problem, features_per_dim=curve, ridge=[0.1, 1.0], **options)
+    for name, values in path.terms_of(scheme).items():
+        np.testing.assert_allclose(run.terms_of(scheme)[name][..., 1], values, rtol=1e-9)
+    wide = dt.simulate(replace(problem, ridge=1.0), features_per_dim=[2.0, 2.0], **options)
+    if not scheme.shares_features:  # for which the number of common ones is drawn anew
+        for name, values in wide.terms_of(scheme).items():
+            ours = run.terms_of(scheme)[name][:, 0, 1, 1]
             np.testing.assert_allclose(ours, values[:, 0], rtol=1e-9)
 
 
@@ -254,15 +277,14 @@ def test_kernel() -> None:
     """Infinitely many features: nothing to initialize, and all samples are the whole."""
     problem = dt.Problem(features_per_dim=math.inf, ridge=0.1, nonlinear_signal=0.5)
     options: dict[str, Any] = {"dim": 12, "model": "kernel", "n_data": 4, "n_init": 2}
-    run = dt.simulate(problem, schemes=("subbag", "bootstrap"), fraction=1.0, **options)
+    whole, bootstrap = dt.Subsample(3, fraction=1.0), dt.Bootstrap(1)
+    run = dt.simulate(problem, ensembles=[whole, bootstrap], **options)
     for part in ("noise", "initialization", "sampling", "bias", "total"):
         expected = getattr(run.error(3), part).value
-        got = getattr(run.error(3, "subbag"), part).value
+        got = getattr(run.error(whole), part).value
         assert got == pytest.approx(expected, rel=1e-9, abs=1e-12)
-    bootstrap = run.error(1, "bootstrap")
-    assert isinstance(bootstrap, ResampledErrorEstimates)
-    assert bootstrap.initialization.value == 0
-    assert bootstrap.resampling.value > 0
+    assert run.error(bootstrap).initialization.value == 0
+    assert run.error(bootstrap).resampling.value > 0
 
 
 @pytest.mark.parametrize("model", ["gaussian", "features"])
@@ -270,8 +292,70 @@ def test_torch(model: str) -> None:
     pytest.importorskip("torch", reason="torch is not installed")
     problem = dt.Problem(features_per_dim=1.5, ridge=0.1, nonlinear_signal=0.5)
     options: dict[str, Any] = {"dim": 10, "model": model, "n_data": 2, "n_init": 2,
-                               "times": [2.0, math.inf], **EVERY}  # fmt: skip
+                               "times": [2.0, math.inf], "ensembles": EVERY}  # fmt: skip
     a, b = (dt.simulate(problem, device=device, **options) for device in ("cpu", "torch"))
-    for scheme in RESAMPLED:
-        for name, values in a.resampled[scheme].items():
-            np.testing.assert_allclose(b.resampled[scheme][name], values, rtol=1e-9, atol=1e-12)
+    for scheme in EVERY:
+        for name, values in a.terms_of(scheme).items():
+            np.testing.assert_allclose(b.terms_of(scheme)[name], values, rtol=1e-9, atol=1e-12)
+
+
+# --- a scheme of one's own -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LeaveOut(Scheme):
+    """K models, each without one of K parts of the samples."""
+
+    summary = "{K} models, each without one of {K} parts"
+    any_size = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        K = float(np.asarray(self.n_members))
+        self._set(sample_share=(K - 1, K), shared_samples=(K - 2) / (K - 1) if K > 1 else 0.0)
+
+    def draw_samples(self, n_samples: int, count: int, rng: np.random.Generator) -> IntArray:
+        K = int(np.asarray(self.n_members))
+        part = np.arange(n_samples) * K // n_samples
+        left_out = rng.permutation(K)[:count]
+        mixed = rng.permutation(part)
+        return np.asarray(mixed[None, :] != left_out[:, None], dtype=np.int64)
+
+
+del SCHEMES[LeaveOut.name]  # for these tests alone
+
+
+@pytest.mark.parametrize(("model", "width"), [("features", 0.6), ("kernel", math.inf)])
+def test_a_new_scheme_is_simulated_by_its_draws(model: Any, width: float) -> None:
+    """At D and 2D, extrapolated in 1/D, against exact theory; another scheme is noticed."""
+    problem = dt.Problem(features_per_dim=width, samples_per_dim=2.0, ridge=0.05, noise=0.5)
+    ensemble, control = LeaveOut(3), dt.Ensemble(3)
+    small, large = (
+        dt.simulate(problem, dim=dim, n_data=draws, n_init=4, model=model, ensembles=ensemble,
+                    seed=dim, progress=False).error(ensemble)
+        for dim, draws in ((30, 80), (60, 40))
+    )  # fmt: skip
+    theory, wrong = dt.exact_error(problem, ensemble), dt.exact_error(problem, control)
+    assert list(small.parts) == list(theory.parts)
+    off = []
+    for name in ("noise", "initialization", "sampling", "bias", "total"):
+        if model == "kernel" and name == "initialization":
+            assert large.initialization.value == theory.initialization == 0
+            continue
+        limit = 2 * getattr(large, name) - getattr(small, name)
+        assert abs(float(limit.z_score(getattr(theory, name)))) < 5, name
+        off.append(abs(float(limit.z_score(getattr(wrong, name)))))
+    assert max(off) > 10
+
+
+def test_members_of_a_fixed_number_of_parts() -> None:
+    """The K drawn only, and at least two; N need not be a multiple of K."""
+    problem = dt.Problem(features_per_dim=1.5, samples_per_dim=1.1, ridge=0.1)
+    options: dict[str, Any] = {"dim": 10, "n_data": 2, "n_init": 5}
+    run = dt.simulate(problem, ensembles=[LeaveOut(2), LeaveOut(3)], **options)
+    assert run.error(LeaveOut(2)).total.value != run.error(LeaveOut(3)).total.value
+    with pytest.raises(ValueError, match=r"drawn \(LeaveOut\(2\), LeaveOut\(3\)\), got LeaveOut"):
+        run.error(LeaveOut(4))
+    for members in (1, 12, math.inf):
+        with pytest.raises(ValueError, match=r"^n_members must be at least 2 and at most N = 11"):
+            dt.simulate(problem, ensembles=LeaveOut(members), **options)

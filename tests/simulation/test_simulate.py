@@ -1,4 +1,4 @@
-"""What `simulate` takes, returns and refuses."""
+"""Arguments and results of `simulate`."""
 
 import math
 from typing import Any
@@ -14,10 +14,10 @@ PARTS = ("noise", "initialization", "sampling", "bias", "bayes", "total")
 
 def same(a: Simulation, b: Simulation, rtol: float) -> None:
     assert a.draws.keys() == b.draws.keys()
-    assert a.divided.keys() == b.divided.keys()
-    for left, right in ((a.draws, b.draws), *((a.divided[k], b.divided[k]) for k in a.divided)):
-        for name, values in left.items():
-            np.testing.assert_allclose(right[name], values, rtol=rtol, atol=1e-12)
+    assert a.ensembles == b.ensembles
+    for ensemble in (dt.Ensemble(), *a.ensembles):
+        for name, values in a.terms_of(ensemble).items():
+            np.testing.assert_allclose(b.terms_of(ensemble)[name], values, rtol=rtol, atol=1e-12)
 
 
 def test_the_seed_decides() -> None:
@@ -33,16 +33,16 @@ def test_the_seed_decides() -> None:
 def test_a_path_of_ridges_is_its_points() -> None:
     """One eigendecomposition for all, against a solve for each; also a ridge of zero."""
     problem, ridges = dt.Problem(features_per_dim=1.5), [1e-3, 0.1, 0.0, 2.0]
-    options: dict[str, Any] = {"dim": 30, "n_data": 3, "n_init": 2, "n_members": (1, 2),
-                               "schemes": ("ensemble", "divide")}  # fmt: skip
-    path = dt.simulate(problem, ridges=ridges, **options)
+    options: dict[str, Any] = {"dim": 30, "n_data": 3, "n_init": 2, "ensembles": dt.Divide(2)}
+    path = dt.simulate(problem, ridge=ridges, **options)
     assert np.shape(path.psi.psi1.value) == (4,)
     for k, ridge in enumerate(ridges):
         one = dt.simulate(dt.Problem(features_per_dim=1.5, ridge=ridge), **options)
         for name, values in one.draws.items():
             np.testing.assert_allclose(path.draws[name][:, k], values, rtol=1e-8)
-        for name, values in one.divided[2].items():
-            np.testing.assert_allclose(path.divided[2][name][:, k], values, rtol=1e-8)
+        divided = path.terms_of(dt.Divide(2))
+        for name, values in one.terms_of(dt.Divide(2)).items():
+            np.testing.assert_allclose(divided[name][:, k], values, rtol=1e-8)
 
 
 def test_nested_widths_are_the_first_features_of_the_widest() -> None:
@@ -50,25 +50,30 @@ def test_nested_widths_are_the_first_features_of_the_widest() -> None:
     options: dict[str, Any] = {"dim": 20, "n_data": 2, "n_init": 2, "model": "features",
                                "test": "sample"}  # fmt: skip
     problem, widths = dt.Problem(ridge=1e-2), [2.0, 0.5, 3.0, 1.0, 1.5]
-    curve = dt.simulate(problem, widths=widths, **options)
+    curve = dt.simulate(problem, features_per_dim=widths, **options)
     np.testing.assert_array_equal(np.ravel(curve.problem.features_per_dim), widths)
     for k, width in enumerate(widths):
         # the same widest features are drawn; only what lies between differs
-        pair = dt.simulate(problem, widths=[width, 3.0], **options)
+        pair = dt.simulate(problem, features_per_dim=[width, 3.0], **options)
         for name, values in pair.draws.items():
             np.testing.assert_allclose(curve.draws[name][:, k], values[:, 0], rtol=1e-9)
 
 
 def test_axes_match_the_theory() -> None:
     run = dt.simulate(
-        dt.Problem(), dim=20, n_data=2, n_init=2, widths=[0.5, 2.0, 4.0], ridges=[0.1, 1.0]
+        dt.Problem(),
+        dim=20,
+        n_data=2,
+        n_init=2,
+        features_per_dim=[0.5, 2.0, 4.0],
+        ridge=[0.1, 1.0],
     )
     theory = dt.exact_error(run.problem, 10)
     estimates = run.error(10)
     for name in PARTS:
         assert np.shape(getattr(estimates, name).value) == (3, 2)
     assert np.shape(estimates.total.z_score(theory.total)) == (3, 2)
-    low, high = estimates.interval(0.95)
+    low, high = estimates.total.confidence_interval(0.95)
     assert np.all(low < estimates.total.value)
     assert np.all(estimates.total.value < high)
 
@@ -104,12 +109,12 @@ def test_many_test_points_approach_the_exact_average(
 
 def data_first(at: Any, rng: np.random.Generator) -> Any:
     """Draw test points from a generator of their own, so that the features stay the same."""
-    from doubletrouble.simulation.terms import Data
+    from doubletrouble.simulation.terms import DataPair
 
     (aside,) = rng.spawn(1)
     inputs = [rng.standard_normal((at.n_samples, at.dim)) for _ in range(2)]
     test = aside.standard_normal((at.n_test, at.dim)) if at.n_test else None
-    return Data((inputs[0], inputs[1]), None), test
+    return DataPair((inputs[0], inputs[1]), None), test
 
 
 def test_auto_is_exact_where_it_is_cheap() -> None:
@@ -143,18 +148,16 @@ def test_the_outlier_of_uncentred_features() -> None:
 
 
 def test_divided_among_infinitely_many() -> None:
-    problem = dt.Problem(ridge=0.1, nonlinear_signal=0.5)
-    run = dt.simulate(
-        problem, dim=10, n_data=2, n_init=2, n_members=(1, 2, math.inf), schemes=("divide",)
-    )
-    for name, expected in vars(dt.exact_error(problem, math.inf, "divide")).items():
-        assert getattr(run.error(math.inf, "divide"), name).value == expected
+    problem, ensemble = dt.Problem(ridge=0.1, nonlinear_signal=0.5), dt.Divide(math.inf)
+    run = dt.simulate(problem, dim=10, n_data=2, n_init=2, ensembles=[dt.Divide(2), ensemble])
+    for name, expected in dt.exact_error(problem, ensemble).parts.items():
+        assert run.error(ensemble).parts[name].value == expected
 
 
 def test_a_kernel_at_any_number_of_infinite_widths() -> None:
     problem = dt.Problem(features_per_dim=math.inf, ridge=0.1)
     run = dt.simulate(
-        problem, dim=10, n_data=2, n_init=2, model="kernel", widths=[math.inf, math.inf]
+        problem, dim=10, n_data=2, n_init=2, model="kernel", features_per_dim=[math.inf, math.inf]
     )
     first, second = np.asarray(run.psi.psi1.value)
     assert first == second > 0
@@ -164,14 +167,14 @@ def test_unequal_parts_meet_as_parts_of_one_data_set_do() -> None:
     """N = 3 divided by 2: parts of 1 and 2 samples, whose mean students must meet crosswise."""
     problem = dt.Problem(features_per_dim=4.0, samples_per_dim=0.6, ridge=0.05)
     options: dict[str, Any] = {"dim": 5, "n_data": 4000, "n_init": 2, "progress": False}
-    whole = dt.simulate(problem, schemes="divide", n_members=2, **options)
+    whole = dt.simulate(problem, ensembles=dt.Divide(2), **options)
     one, two = (
         dt.simulate(dt.Problem(features_per_dim=4.0, samples_per_dim=n / 5, ridge=0.05), **options)
         for n in (1, 2)
     )
     # isotropy: the mean students are multiples psi1 of the teacher
     alone, together = float(one.psi.psi1.value), float(two.psi.psi1.value)
-    found = dt.Estimate.of(whole.divided[2]["psi2_divide"])
+    found = dt.Estimate.of(whole.terms_of(dt.Divide(2))["psi2_divide"])
     assert abs(float(found.z_score(alone * together))) < 5
     assert abs(float(found.z_score((alone**2 + together**2) / 2))) > 10
 
@@ -214,16 +217,85 @@ def test_progress_is_told_where_it_takes_time(monkeypatch: pytest.MonkeyPatch) -
     assert [(o["total"], o["delay"], o["disable"]) for o in seen] == [(3, 2, None), (3, 2, True)]
 
 
-def test_what_was_not_simulated_is_not_invented() -> None:
-    run = dt.simulate(dt.Problem(ridge=0.1), dim=10, n_data=2, n_init=2)
-    with pytest.raises(ValueError, match=r"^scheme must be 'ensemble', or 'divide' with n_members"):
-        run.error(2, "divide")
+def test_an_ensemble_that_was_not_drawn_is_refused() -> None:
+    options: dict[str, Any] = {"dim": 10, "n_data": 2, "n_init": 2}
+    plain = dt.simulate(dt.Problem(ridge=0.1), **options)
+    with pytest.raises(ValueError, match=r"^ensemble must be .* drawn \(none\), got Divide\(2\)$"):
+        plain.error(dt.Divide(2))
+    drawn = [dt.Divide(2), dt.Subsample(10, fraction=0.6)]
+    run = dt.simulate(dt.Problem(ridge=0.1), ensembles=drawn, **options)
+    known = r"drawn \(Divide\(2\), Subsample\(K, fraction=0.6\)\)"
+    missing = (dt.Divide(5), dt.Subsample(10, fraction=0.5), dt.Bootstrap(10))
+    for ensemble in missing:
+        for method in (run.error, run.realized, run.terms_of):
+            with pytest.raises(ValueError, match=f"^ensemble must be .*{known}"):
+                method(ensemble)
+    with pytest.raises(ValueError, match=r"^ensemble must be a single one, got Ensemble"):
+        run.error([1, 2])
+    with pytest.raises(ValueError, match=r"^ensemble must be one of Ensemble, Divide for Sim"):
+        run.anova(drawn[1])
 
 
 def test_a_simulation_is_shown_without_its_draws() -> None:
     run = dt.simulate(dt.Problem(ridge=0.1), dim=10, n_data=3, n_init=2)
     assert repr(run).startswith("Simulation(problem=Problem(")
     assert repr(run).endswith("dim=10, model='features', seed=0, n_data=3, n_init=2, test='exact')")
+
+
+@pytest.mark.parametrize(("model", "nonlinear"), [("features", 0.0), ("gaussian", 0.5)])
+def test_anova_agrees_with_theory(model: Any, nonlinear: float) -> None:
+    """The symmetric split at D and 2D, extrapolated in 1/D; swapped parts are noticed."""
+    problem = dt.Problem(features_per_dim=0.6, ridge=0.05, noise=0.5, nonlinear_signal=nonlinear)
+    ensembles = (dt.Ensemble(1), dt.Ensemble(3), dt.Divide(2))
+    small, large = (
+        dt.simulate(problem, dim=dim, n_data=draws, n_init=2, model=model, ensembles=ensembles,
+                    seed=dim, progress=False)
+        for dim, draws in ((40, 120), (80, 60))
+    )  # fmt: skip
+    for ensemble in ensembles:
+        theory, parts = dt.anova(problem, ensemble), small.anova(ensemble).parts
+        assert list(parts) == list(theory.parts)
+        assert parts.pop("bayes").value == 0
+        limit = {name: 2 * large.anova(ensemble).parts[name] - part for name, part in parts.items()}
+        for name, estimate in limit.items():
+            assert abs(float(estimate.z_score(theory.parts[name]))) < 5, (ensemble, name)
+        alone, both = theory.initialization, theory.initialization_sampling
+        assert abs(float(limit["initialization"].z_score(both))) > 10
+        assert abs(float(limit["initialization_sampling"].z_score(alone))) > 5
+        for run in (small, large):
+            assert run.anova(ensemble).total.value == pytest.approx(run.error(ensemble).total.value)
+
+
+def test_differences_of_one_simulation_are_paired() -> None:
+    problem = dt.Problem(features_per_dim=1.5, ridge=0.1)
+    options: dict[str, Any] = {"dim": 10, "n_data": 8, "n_init": 2, "ensembles": dt.Divide(2)}
+    run, other = (dt.simulate(problem, seed=seed, **options) for seed in (0, 1))
+    one, ten, divided = (run.error(e).total for e in (1, 10, dt.Divide(2)))
+    by_draw: Any = [estimate.draws for estimate in (one, ten, divided)]
+    for a, b, k in ((one, ten, 1), (one, divided, 2)):
+        expected = dt.Estimate.of(by_draw[0].values - by_draw[k].values)
+        assert (a - b).standard_error == pytest.approx(expected.standard_error, rel=1e-12)
+        assert (a - b).value == pytest.approx(expected.value)
+    apart = one - other.error(1).total
+    independent = np.hypot(one.standard_error, other.error(1).total.standard_error)
+    assert apart.standard_error == pytest.approx(independent)
+    # the same random numbers at another ridge
+    again = dt.simulate(dt.Problem(features_per_dim=1.5, ridge=0.11), **options)
+    close = one - again.error(1).total
+    assert close.standard_error < 0.1 * one.standard_error
+
+
+def test_curves_are_labelled_by_what_varies() -> None:
+    run = dt.simulate(
+        dt.Problem(), dim=10, n_data=3, n_init=2, features_per_dim=[0.5, 2.0], ridge=[0.1, 1.0],
+        times=[1.0, 10.0, math.inf],
+    )  # fmt: skip
+    for found in (run.error(2), run.anova(2)):
+        frame = found.to_frame()
+        assert list(frame.columns[:3]) == ["features_per_dim", "ridge", "time"]
+        assert len(frame) == 12
+        assert frame["time"].tolist() == [1.0, 10.0, math.inf] * 4
+        assert str(found).splitlines()[0].split()[:3] == ["features_per_dim", "ridge", "time"]
 
 
 def test_estimates_read_as_a_table() -> None:

@@ -10,8 +10,13 @@ import doubletrouble as dt
 from doubletrouble.simulation.learner import Fit, gains, learner
 from tests.simulation.literal import error
 
-OPTIONS: dict[str, Any] = {"dim": 20, "n_data": 3, "n_init": 2, "n_members": (1, 2),
-                           "schemes": ("ensemble", "divide")}  # fmt: skip
+OPTIONS: dict[str, Any] = {"dim": 20, "n_data": 3, "n_init": 2,
+                           "ensembles": dt.Divide(2)}  # fmt: skip
+
+
+def of_divided(run: dt.Simulation) -> dict[str, Any]:
+    """Every term of two members on divided data."""
+    return run.terms_of(dt.Divide(2))
 
 
 @pytest.mark.parametrize(("n", "p"), [(6, 4), (4, 7)])
@@ -42,13 +47,13 @@ def test_gains() -> None:
 
 @pytest.mark.parametrize("ridge", [0.0, 1e-2])
 @pytest.mark.parametrize("model", ["features", "gaussian"])
-def test_the_end_of_time_is_ridge_regression(ridge: float, model: str) -> None:
+def test_the_end_of_time_is_ridge_regression(ridge: float, model: Any) -> None:
     problem = dt.Problem(features_per_dim=3.0, ridge=ridge, nonlinear_signal=0.5)
     plain = dt.simulate(problem, model=model, **OPTIONS)
     timed = dt.simulate(problem, model=model, times=[math.inf, 1e9, 1.0], **OPTIONS)
     assert plain.times is None
     np.testing.assert_array_equal(timed.times, [math.inf, 1e9, 1.0])
-    for left, right in ((plain.draws, timed.draws), (plain.divided[2], timed.divided[2])):
+    for left, right in ((plain.draws, timed.draws), (of_divided(plain), of_divided(timed))):
         for name, values in left.items():
             np.testing.assert_allclose(right[name][:, 0], values, rtol=1e-8, err_msg=name)
             np.testing.assert_allclose(right[name][:, 1], values, rtol=1e-5, err_msg=name)
@@ -58,8 +63,8 @@ def test_the_end_of_time_is_ridge_regression(ridge: float, model: str) -> None:
 def test_nothing_is_learned_in_no_time() -> None:
     problem = dt.Problem(features_per_dim=1.5, signal=2.0, noise=0.5, test_noise=0.3)
     run = dt.simulate(problem, times=[0.0], **OPTIONS)
-    for members, scheme in ((1, "ensemble"), (math.inf, "ensemble"), (2, "divide")):
-        found = run.error(members, scheme)
+    for ensemble in (1, math.inf, dt.Divide(2)):
+        found = run.error(ensemble)
         assert found.bias.value == [4.0]
         assert found.bayes.value == pytest.approx([0.09])
         for part in ("noise", "initialization", "sampling"):
@@ -68,16 +73,16 @@ def test_nothing_is_learned_in_no_time() -> None:
 
 def test_axes() -> None:
     """Times last; the problem broadcasts with them, and each point is as if alone."""
-    times, ridges, widths = [0.5, 4.0, 100.0], [1e-3, 0.1], [2.0, 0.5]
-    run = dt.simulate(dt.Problem(), widths=widths, ridges=ridges, times=times, **OPTIONS)
+    times, ridge, widths = [0.5, 4.0, 100.0], [1e-3, 0.1], [2.0, 0.5]
+    run = dt.simulate(dt.Problem(), features_per_dim=widths, ridge=ridge, times=times, **OPTIONS)
     assert run.problem.shape == (2, 2, 1)
-    assert np.shape(run.error(2, "divide").total.value) == (2, 2, 3)
+    assert np.shape(run.error(dt.Divide(2)).total.value) == (2, 2, 3)
     assert np.shape(run.psi.psi1.value) == (2, 2, 3)
     for k, time in enumerate(times):
-        one = dt.simulate(dt.Problem(ridge=0.1), widths=widths, times=[time], **OPTIONS)
+        one = dt.simulate(dt.Problem(ridge=0.1), features_per_dim=widths, times=[time], **OPTIONS)
         for name, values in one.draws.items():
             np.testing.assert_allclose(run.draws[name][:, :, 1, k], values[..., 0], rtol=1e-9)
-    path = dt.simulate(dt.Problem(), ridges=ridges, times=times, **OPTIONS)
+    path = dt.simulate(dt.Problem(), ridge=ridge, times=times, **OPTIONS)
     assert np.shape(path.error().total.value) == (2, 3)
 
 
@@ -91,21 +96,21 @@ def test_a_square_fit_without_ridge_may_be_stopped() -> None:
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("scheme", ["ensemble", "divide", "bootstrap"])
-def test_ensembles_drawn_one_by_one(scheme: str) -> None:
+@pytest.mark.parametrize("ensemble", [dt.Ensemble(2), dt.Divide(2), dt.Bootstrap(2)], ids=str)
+def test_ensembles_drawn_one_by_one(ensemble: dt.Scheme) -> None:
     """Two members stopped at one time, trained and evaluated as a user would."""
     powers: dict[str, Any] = {"ridge": 0.02, "noise": 0.7}
     sizes: dict[str, Any] = {"dim": 10, "psi1": 1.2, "psi2": 1.4, "time": 6.0}
     rng = np.random.default_rng(0)
     literal = dt.Estimate.of(
-        np.array([error(scheme, 2, rng, **sizes, **powers) for _ in range(1500)])
+        np.array([error(ensemble, rng, **sizes, **powers) for _ in range(1500)])
     )
     problem = dt.Problem(features_per_dim=1.2, samples_per_dim=1.4, **powers)
     run = dt.simulate(
-        problem, dim=10, n_data=600, n_init=2, n_members=2, schemes=scheme, progress=False,
+        problem, dim=10, n_data=600, n_init=2, ensembles=ensemble, progress=False,
         times=[6.0, 12.0],
     )  # fmt: skip
-    total = run.error(2, scheme).total
+    total = run.error(ensemble).total
     values, errors = np.asarray(total.value), np.asarray(total.standard_error)
     spread = np.hypot(literal.standard_error, errors)
     assert abs(literal.value - values[0]) < 5 * spread[0]

@@ -15,8 +15,8 @@ from tests.networks.literal import small_data
 
 ROOT = Path(__file__).parents[2]
 OPTIONS: dict[str, Any] = {
-    "widths": [3, 6], "laziness": [2.0, math.inf], "n_members": 3, "depth": 3, "max_steps": 60,
-    "patience": 10, "tolerance": 0.0, "loss": "logistic", "precision": "float64", "device": "cpu",
+    "widths": [3, 6], "laziness": [2.0, math.inf], "ensemble": 3, "depth": 3, "max_steps": 60,
+    "patience": 10, "tolerance": 0.0, "loss": "logistic", "dtype": "float64", "device": "cpu",
     "progress": False,
 }  # fmt: skip
 POINTS = [(2.0, 3), (2.0, 6), (math.inf, 3), (math.inf, 6)]

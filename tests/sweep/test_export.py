@@ -6,6 +6,7 @@ import math
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import doubletrouble as dt
@@ -15,9 +16,12 @@ from tests.sweep.test_runner import AtOnce
 
 pd = require("pandas", "tables")
 
+K = (1, 2, math.inf)
 SWEEP = dt.Sweep(
-    ridge=[0.1, 1.0], dim=[11, 10_000_000], n_data=3, n_init=2, n_members=[1, 2, math.inf],
-    schemes=["ensemble", "divide"],
+    ridge=[0.1, 1.0], dim=[11, 10_000_000], n_data=3, n_init=2, ensembles=[
+        *K, *map(dt.Divide, K), dt.Subsample(4, fraction=0.6), dt.Bootstrap(4),
+        dt.FeatureBank(4, bank_per_dim=5.03),
+    ],
 )  # fmt: skip
 
 
@@ -33,10 +37,11 @@ def frame(store: Path) -> Any:
     return SWEEP.to_frame(store)
 
 
-def test_a_row_for_every_cell_scheme_and_number_of_members(frame: Any) -> None:
+def test_a_row_for_every_cell_and_ensemble(frame: Any) -> None:
     assert list(frame.columns) == list(KINDS)
-    assert len(frame) == 2 * 2 * 2 * 3
-    assert frame.groupby("status").size().to_dict() == {"done": 12, "failed": 12}
+    assert len(frame) == 2 * 2 * 9
+    assert frame.groupby("status").size().to_dict() == {"done": 18, "failed": 18}
+    assert (frame.time == math.inf).all()
     keys = ["ridge", "dim", "scheme", "n_members"]
     assert not frame.duplicated(keys).any()
 
@@ -51,19 +56,41 @@ def test_failed_cells_have_a_message_and_no_numbers(frame: Any) -> None:
 def test_rows_hold_what_the_simulation_says(frame: Any, store: Path) -> None:
     row = SWEEP.results(store).rows[0]
     assert row.simulation is not None
-    for scheme in ("ensemble", "divide"):
-        for members in (1.0, 2.0, math.inf):
-            chosen = (frame.key == row.key) & (frame.scheme == scheme)
-            line = frame[chosen & (frame.n_members == members)].iloc[0]
-            error = row.simulation.error(members, scheme)
-            for part in ("noise", "initialization", "sampling", "bias", "bayes", "total"):
-                estimate = getattr(error, part)
-                assert line[f"error_{part}"] == estimate.value
-                assert line[f"error_{part}_standard_error"] == estimate.standard_error
-            assert (line.n_features, line.n_samples, line.dim) == (22.0, 11.0, 11)
-            assert line.noise == 1.0
+    ensembles: Any = SWEEP.ensembles
+    for ensemble in ensembles:
+        chosen = (frame.key == row.key) & (frame.scheme == ensemble.name)
+        line = frame[chosen & (frame.n_members == ensemble.n_members)].iloc[0]
+        error = row.simulation.error(ensemble)
+        for name, estimate in (*error.parts.items(), ("total", error.total)):
+            assert line[f"error_{name}"] == estimate.value
+            assert line[f"error_{name}_standard_error"] == estimate.standard_error
+        assert ("resampling" in error.parts) == (line.error_resampling > 0)
+        for option in ("fraction", "bank_per_dim"):
+            requested = ensemble.options.get(option, math.nan)
+            assert line[option] == pytest.approx(requested, nan_ok=True)
+            realized = row.simulation.realized(ensemble).options.get(option, math.nan)
+            assert line[f"realized_{option}"] == pytest.approx(realized, nan_ok=True)
+        assert math.isnan(line.psi2_vanilla) == ("resampling" in error.parts)
+        assert (line.n_features, line.n_samples, line.dim) == (22.0, 11.0, 11)
+        assert line.noise == 1.0
     vanilla = frame[(frame.key == row.key) & (frame.scheme == "ensemble")].iloc[0]
     assert vanilla.psi1 == row.simulation.psi.psi1.value
+
+
+def test_a_row_for_every_time(tmp_path: Path) -> None:
+    sweep = dt.Sweep(
+        dim=10, ridge=0.1, n_data=3, n_init=2, times=[1.0, 5.0], ensembles=[2, dt.Bootstrap(2)]
+    )
+    (row,) = sweep.run(tmp_path / "s", executor=AtOnce(), progress=False)
+    assert row.simulation is not None
+    frame = sweep.to_frame(tmp_path / "s")
+    assert frame.scheme.tolist() == ["ensemble"] * 2 + ["bootstrap"] * 2
+    assert frame.time.tolist() == [1.0, 5.0] * 2
+    for name, ensemble in (("ensemble", dt.Ensemble(2)), ("bootstrap", dt.Bootstrap(2))):
+        found = frame[frame.scheme == name]
+        total = row.simulation.error(ensemble).total
+        assert found.error_total.tolist() == np.asarray(total.value).tolist()
+    assert frame.psi1[:2].tolist() == np.asarray(row.simulation.psi.psi1.value).tolist()
 
 
 def test_csv_parquet_json_and_pandas_agree(frame: Any, store: Path, tmp_path: Path) -> None:
@@ -78,7 +105,7 @@ def test_csv_parquet_json_and_pandas_agree(frame: Any, store: Path, tmp_path: Pa
     assert [row["key"] for row in rows] == list(frame.key)
     totals = [math.nan if row["error_total"] is None else row["error_total"] for row in rows]
     assert frame.error_total.equals(pd.Series(totals, name="error_total"))
-    assert {row["n_members"] for row in rows} == {1.0, 2.0, "inf"}
+    assert {row["n_members"] for row in rows} == {1.0, 2.0, 4.0, "inf"}
     assert sorted(p.name for p in tmp_path.iterdir()) == ["t.csv", "t.json", "t.parquet"]
 
 

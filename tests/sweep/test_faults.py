@@ -25,8 +25,7 @@ dim = 30
 seed = [0, 1]
 n_data = 6
 n_init = 3
-n_members = [1, 2]
-schemes = ["ensemble", "divide"]
+ensembles = [1, 2, {scheme = "divide", n_members = 2}]
 """
 # Our workers have one thread each, whatever the machine is told.
 ENVIRONMENT = os.environ | {"OPENBLAS_NUM_THREADS": "2"}

@@ -23,8 +23,11 @@ SMALL: dict[str, Any] = {"dim": 12, "n_data": 3, "n_init": 2}
 OTHER: dict[str, Any] = {  # other values than the defaults
     "features_per_dim": 3.0, "samples_per_dim": 2.0, "ridge": 0.3, "signal": 1.5, "noise": 0.7,
     "nonlinear_signal": 0.4, "test_noise": 0.2, "activation": "tanh", "dim": 10,
-    "model": "features", "seed": 5, "n_data": 4, "n_init": 3, "n_members": (1, 3),
-    "schemes": ("ensemble", "divide"), "test": "sample", "center": False, "dtype": "float32",
+    "model": "features", "seed": 5, "n_data": 4, "n_init": 3, "ensembles": (
+        dt.Ensemble(1), dt.Divide(3), dt.Subsample(4, fraction=0.5), dt.Bootstrap(4),
+        dt.FeatureBank(4, bank_per_dim=5.0),
+    ),
+    "times": (2.0, math.inf), "test": "sample", "center": False, "dtype": "float32",
     "device": "torch",
 }  # fmt: skip
 
@@ -39,10 +42,7 @@ def run(sweep: dt.Sweep, store: Path) -> Any:
 def test_a_sweep_has_every_parameter_of_a_simulation() -> None:
     of_problem = {f.name for f in fields(dt.Problem)}
     of_simulate = set(inspect.signature(dt.simulate).parameters)
-    several = {"widths", "ridges", "times"}  # which a sweep has as axes, or not at all
-    further = {"fraction", "bank_per_dim"}  # of schemes that a sweep does not have
-    asked = of_problem | of_simulate - {"problem", "progress"} - several - further
-    assert {f.name for f in fields(dt.Sweep)} == asked
+    assert {f.name for f in fields(dt.Sweep)} == of_problem | of_simulate - {"problem", "progress"}
 
 
 def test_every_parameter_reaches_the_simulation(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,11 +95,10 @@ def test_equal_values_are_equal_grids_however_written() -> None:
 
 
 def test_ranges_of_whole_numbers_are_rounded() -> None:
-    sweep = dt.Sweep(dim="20:90:log:3", seed="0:5:linear:3", n_members="1:9:log:4,inf")
+    sweep = dt.Sweep(dim="20:90:log:3", seed="0:5:linear:3", ensembles="1:9:log:4,inf")
     assert sweep.dim == (20, 42, 90)
     assert sweep.seed == (0, 2, 5)
-    assert sweep.n_members == (1.0, 2.0, 4.0, 9.0, math.inf)
-    assert all(isinstance(value, float) for value in sweep.n_members)  # as keys have them
+    assert sweep.ensembles == tuple(map(dt.Ensemble, (1, 2, 4, 9, math.inf)))
     assert dt.Sweep(dim="20:25:log:90").dim == (20, 21, 22, 23, 24, 25)  # each of them once
 
 
@@ -130,14 +129,20 @@ def test_ranges_of_whole_numbers_are_rounded() -> None:
         ({"seed": 0.5}, "seed must be a whole number of at least 0 and below 4294967296, got 0.5"),
         ({"n_data": 1}, "n_data must be a whole number of at least 2, got 1"),
         ({"n_init": 2.5}, "n_init must be a whole number of at least 2, got 2.5"),
-        ({"n_members": [0]}, "n_members must be a whole number in [1, inf], got 0"),
-        ({"n_members": 50, "schemes": "divide"}, "n_members must be at most N = 12 to divide"),
-        ({"schemes": ["bag"]}, "schemes must be among ensemble, divide, got 'bag'"),
+        ({"ensembles": [0]}, "ensembles must be a whole number in [1, inf], got 0"),
+        ({"ensembles": []}, "ensembles must not be empty"),
+        ({"ensembles": [2, dt.Ensemble(2)]}, "ensembles must hold every value once, got Ensemble"),
+        ({"ensembles": dt.Divide([2, 3])}, "ensembles must be single ones, got Divide"),
+        ({"ensembles": dt.Divide(50)}, "n_members must be at most N = 12 to divide"),
+        ({"ensembles": dt.FeatureBank(bank_per_dim=1.0)}, "bank_per_dim must be at least the"),
+        ({"ensembles": "bag"}, "ensembles must be a number or START:STOP:log|linear:COUNT"),
+        ({"times": [-1.0]}, "times must be in [0, 1e+150] or inf, got -1"),
+        ({"times": []}, "times must not be empty"),
         ({"test": "some"}, "test must be among auto, exact, sample, got 'some'"),
         ({"dtype": "int"}, "dtype must be among float64, float32, got 'int'"),
         ({"center": 1}, "center must be true or false, got 1"),
-        ({"device": 3}, "device must be 'cpu', 'torch' or of torch, got 3"),
-        ({"device": "abacus"}, "device must be 'cpu', 'torch' or of torch, got 'abacus'"),
+        ({"device": 3}, "device must be 'auto', 'cpu', 'torch' or of torch, got 3"),
+        ({"device": "abacus"}, "device must be 'auto', 'cpu', 'torch' or of torch, got 'abacus'"),
         ({"ridge": b"0.1"}, "ridge must be a number"),
         ({"ridge": [[0.1, 1.0]]}, "ridge must be one number, got [0.1, 1.0]"),
     ],
@@ -160,7 +165,10 @@ def test_a_simulation_comes_back_bit_for_bit() -> None:
     direct = dt.simulate(problem, progress=False, **(others | {"device": "cpu"}))
     assert encode(to_record(back)) == encode(to_record(direct))
     assert back.problem == direct.problem
-    assert back.error(3, "divide") == direct.error(3, "divide")
+    assert back.ensembles == direct.ensembles == OTHER["ensembles"][1:]
+    for ensemble in OTHER["ensembles"]:
+        assert back.error(ensemble) == direct.error(ensemble)
+        assert back.realized(ensemble) == direct.realized(ensemble)
     assert back.psi == direct.psi
 
 
@@ -222,10 +230,29 @@ def test_a_grid_is_found_in_its_store(tmp_path: Path) -> None:
         dt.Sweep.from_store(store, "xyz")
 
 
+def test_every_scheme_and_times_come_back_from_a_store(tmp_path: Path) -> None:
+    sweep = dt.Sweep(**(OTHER | {"device": "cpu", "activation": "relu"}))
+    (row,) = run(sweep, tmp_path / "s")
+    assert row.status == "done"
+    assert dt.Sweep.from_store(tmp_path / "s") == sweep
+    stored: Any
+    (stored,) = dt.Sweep.from_store(tmp_path / "s").results(tmp_path / "s")
+    for ensemble in OTHER["ensembles"]:
+        assert stored.simulation.error(ensemble) == row.simulation.error(ensemble)
+        assert np.shape(stored.simulation.error(ensemble).total.value) == (2,)
+
+
+def test_a_list_of_widths_in_a_cell_is_a_curve() -> None:
+    (cell,) = dt.Sweep(**SMALL).cells()
+    curve = {"features_per_dim": [0.5, 2.0], "ridge": [0.1, 1.0]}
+    found = from_record(simulate_cell({**cell.parameters, **curve}))
+    assert np.shape(found.error().total.value) == (2, 2)
+
+
 def test_numbers_of_another_revision_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run(dt.Sweep(**SMALL), tmp_path / "s")
     monkeypatch.setattr("doubletrouble.sweep.grid.REVISION", 99)
-    with pytest.raises(StoreError, match="sweep must be of revision 99, got 1: its numbers mean"):
+    with pytest.raises(StoreError, match="sweep must be of revision 99, got 2: its numbers mean"):
         dt.Sweep.from_store(tmp_path / "s")

@@ -1,3 +1,4 @@
+import math
 from pathlib import Path
 
 import pytest
@@ -9,8 +10,7 @@ features_per_dim = "0.1:10:log:3"
 ridge = [0.01, "0.1:1:linear:2"]
 dim = 20
 seed = "0:3:linear:4"
-schemes = ["ensemble", "divide"]
-n_members = [1, 2, inf]
+ensembles = [1, "2:3:linear:2,inf", {scheme = "divide", n_members = [2, 5]}]
 center = false
 """
 TABLES = """
@@ -20,8 +20,7 @@ ridge = [1e-2, 0.1, 1]
 [simulation]
 dim = 20
 seed = [0, 1, 2, 3]
-schemes = ["ensemble", "divide"]
-n_members = [1, 2, inf]
+ensembles = [1, 2, 3, inf, {scheme = "divide", n_members = 2}, {n_members = 5, scheme = "divide"}]
 center = false
 """
 
@@ -36,13 +35,28 @@ def write(folder: Path, text: str) -> Path:
 def test_a_file_means_what_python_means(text: str, tmp_path: Path) -> None:
     assert dt.Sweep.from_toml(write(tmp_path, text)) == dt.Sweep(
         features_per_dim=[0.1, 1.0, 10.0], ridge=[0.01, 0.1, 1.0], dim=20, seed=range(4),
-        schemes=["ensemble", "divide"], n_members=[1, 2, float("inf")], center=False,
+        ensembles=[1, 2, 3, math.inf, dt.Divide(2), dt.Divide(5)], center=False,
     )  # fmt: skip
 
 
 def test_a_grid_written_is_read_back(tmp_path: Path) -> None:
     sweep = dt.Sweep.from_toml(write(tmp_path, FLAT))
     assert dt.Sweep.from_toml(write(tmp_path, sweep.to_toml())) == sweep
+
+
+def test_every_scheme_and_times_are_read_back(tmp_path: Path) -> None:
+    sweep = dt.Sweep(
+        dim=20, times=[0.5, math.inf],
+        ensembles=[
+            3, dt.Divide(math.inf), dt.Subsample(10, fraction=0.6), dt.Bootstrap(math.inf),
+            dt.FeatureBank(2, bank_per_dim=math.inf),
+        ],
+    )  # fmt: skip
+    text = sweep.to_toml()
+    assert '{scheme = "subsample", n_members = 10.0, fraction = 0.6}' in text
+    assert "times = [0.5, inf]" in text
+    assert dt.Sweep.from_toml(write(tmp_path, text)) == sweep
+    assert "times" not in dt.Sweep(dim=20).to_toml()
 
 
 @pytest.mark.parametrize(
@@ -57,6 +71,13 @@ def test_a_grid_written_is_read_back(tmp_path: Path) -> None:
         ("dim = 20\n[simulation]\ndim = 30", "dim must be given once in"),
         ("dim = 20\n[other]\nridge = 1", "got 'other'"),
         ("dim = 20\nridge = '1:2'", "ridge must be a number or START:STOP:log|linear:COUNT"),
+        ("dim = 20\nensembles = [{n_members = 2}]", "ensembles must have the name of a scheme"),
+        ("dim = 20\nensembles = {scheme = 'bag'}", "scheme must be one of ensemble, divide, "),
+        ("dim = 20\nensembles = {scheme = 'subsample'}", "fraction must be given for scheme"),
+        (
+            "dim = 20\nensembles = {scheme = 'divide', fraction = 0.5}",
+            "fraction must be left out for scheme 'divide', got 0.5",
+        ),
         ("dim = 20\nridge = 1979-05-27", "ridge must be a number or an array of numbers"),
     ],
 )

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from doubletrouble.errors import StoreError
-from doubletrouble.sweep.store import DONE, FAILED, Outcome, Store
+from doubletrouble.sweep.store import DONE, FAILED, CellOutcome, Store
 from tests.sweep.work import cells, rows
 
-GOOD = Outcome(status=DONE, result=b"\x00\xff numbers", seconds=0.5)
-BAD = Outcome(status=FAILED, message="ValueError: no \x00 😀")
+GOOD = CellOutcome(status=DONE, result=b"\x00\xff numbers", seconds=0.5)
+BAD = CellOutcome(status=FAILED, message="ValueError: no \x00 😀")
 
 
 @pytest.fixture
@@ -86,7 +86,7 @@ def test_what_a_killed_process_wrote_is_there(store: Path) -> None:
         "import os, sys; from doubletrouble.sweep.store import *\n"
         "from tests.sweep.work import cells\n"
         "opened = Store.open(sys.argv[1])\n"
-        "for cell in cells(100): opened.put(cell, Outcome(status=DONE))\n"
+        "for cell in cells(100): opened.put(cell, CellOutcome(status=DONE))\n"
         "os.kill(os.getpid(), 9)"
     )
     killed = subprocess.run([sys.executable, "-c", code, store], check=False, timeout=60)

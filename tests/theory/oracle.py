@@ -125,8 +125,8 @@ def spectral_risk(
 ) -> Any:  # fmt: skip
     """The total error of a measured spectrum, from products of two learners' errors.
 
-    Each is (M + σ² c T)/(1 - c T) as in `doubletrouble.theory.split`, c = 1/n where the two have
-    their samples in common, else 0. The equation is solved by bisection alone.
+    Each is (M + σ² c T)/(1 - c T) as in `theory._cross_terms`, c = 1/n where the two have their
+    samples in common, else 0. The equation is solved by bisection alone.
     """
     with mpmath.workdps(DIGITS):
         P, N, K = mpf(features), mpf(samples), mpf(members)

@@ -1,52 +1,71 @@
-"""The symmetric split of K averaged models, and of divided data."""
+"""The symmetric split: main effects and interactions, for every scheme."""
 
 import math
-from dataclasses import fields, replace
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import doubletrouble as dt
-from doubletrouble.parameters import declared
+from doubletrouble.parameters import declarations
+from tests.theory.schemes import ensemble, supported
 
-problems = st.builds(
-    dt.Problem, **{f.name: st.floats(*spec.typical) for f, spec in declared(dt.Problem)}
-)
-MEMBERS = (1, 2, 7, math.inf)
-SCHEMES = ("ensemble", "divide")
+MEMBERS = np.array([1, 2, 7, math.inf])[:, None]
 
 
-@given(st.sampled_from(SCHEMES), st.sampled_from(MEMBERS), problems)
-def test_effects_add_up_to_the_causes(scheme: str, members: float, problem: dt.Problem) -> None:
-    cause, effect = dt.exact_error(problem, members, scheme), dt.anova(problem, members, scheme)
-    together = {
+def random_problem(count: int = 300) -> dt.Problem:
+    """Points over the typical ranges, and the peak."""
+    rng = np.random.default_rng(5)
+    fields: dict[str, Any] = {
+        name: rng.uniform(*spec.typical, count) for name, spec in declarations(dt.Problem).items()
+    }
+    fields["features_per_dim"][:20] = fields["samples_per_dim"][:20]
+    fields["ridge"][:40:2] = 0.0
+    return dt.Problem(**fields)
+
+
+@pytest.mark.parametrize("name", supported("anova"))
+@pytest.mark.parametrize("measured", [False, True])
+def test_effects_sum_to_the_causes(name: str, *, measured: bool) -> None:
+    problem: Any = random_problem(60 if measured else 300)
+    if measured:
+        problem = dt.SpectralProblem.from_problem(replace(problem, signal=1.3), dim=5)
+    members = ensemble(name, problem, MEMBERS)
+    cause, effect = dt.exact_error(problem, members), dt.anova(problem, members)
+    together: dict[str, Any] = {
         "bias": effect.bias,
         "sampling": effect.sampling,
         "initialization": effect.initialization + effect.initialization_sampling,
         "noise": effect.noise_sampling + effect.noise_initialization_sampling,
+        "resampling": effect.resampling,
+        "bayes": effect.bayes,
         "total": effect.total,
     }
-    for name, value in together.items():
-        assert value == pytest.approx(getattr(cause, name), rel=1e-12, abs=1e-300)
+    for part, value in together.items():
+        np.testing.assert_allclose(
+            value, getattr(cause, part), rtol=1e-12, atol=1e-300, err_msg=part
+        )
+    np.testing.assert_allclose(
+        sum(effect.parts.values()), cause.total, rtol=1e-12, err_msg="all parts"
+    )
 
 
-def test_each_model_brings_its_own_features_and_shares_the_data() -> None:
+def test_members_have_features_of_their_own_and_share_the_data() -> None:
     problem = dt.Problem(features_per_dim=2.0, ridge=1e-3, nonlinear_signal=0.4, test_noise=0.3)
     one, five = dt.anova(problem), dt.anova(problem, 5)
-    for part in fields(one):
-        shared = 1 if "initialization" not in part.name else 5
-        assert getattr(one, part.name) == pytest.approx(shared * getattr(five, part.name))
+    for part, value in one.parts.items():
+        shared = 1 if "initialization" not in part else 5
+        assert value == pytest.approx(shared * five.parts[part])
 
 
 def test_divided_data_are_fewer_and_every_fluctuation_is_averaged() -> None:
     problem = dt.Problem(features_per_dim=2.0, samples_per_dim=3.0, ridge=1e-3)
     alone = dt.anova(replace(problem, samples_per_dim=1.0))
-    divided = dt.anova(problem, 3, "divide")
-    for part in fields(alone):
-        averaged = 1 if part.name in ("bias", "bayes") else 3
-        assert getattr(alone, part.name) == pytest.approx(averaged * getattr(divided, part.name))
+    divided = dt.anova(problem, dt.Divide(3))
+    for part, value in alone.parts.items():
+        averaged = 1 if part in ("bias", "bayes") else 3
+        assert value == pytest.approx(averaged * divided.parts[part])
     assert dt.anova(problem, 3) != divided  # the control: not dividing is something else
 
 
@@ -56,10 +75,3 @@ def test_infinitely_many_models_have_no_peak() -> None:
     many = dt.anova(at_peak, math.inf)
     assert np.isfinite(many.total).all()
     assert many.initialization_sampling == many.noise_initialization_sampling == 0
-
-
-def test_bad_schemes_and_numbers_of_models_are_refused() -> None:
-    with pytest.raises(ValueError, match="scheme must be one of ensemble, divide, got 'bag'"):
-        dt.anova(dt.Problem(), 2, "bag")
-    with pytest.raises(ValueError, match="n_members must be a whole number"):
-        dt.anova(dt.Problem(), 1.5)

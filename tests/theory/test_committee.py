@@ -10,15 +10,15 @@ from scipy.optimize import minimize
 import doubletrouble as dt
 from doubletrouble.parameters import FloatArray
 
-WIDE = dt.Learner(features_per_dim=2.0, samples_per_dim=1.0, ridge=1e-3)
-NARROW = dt.Learner(features_per_dim=0.5, samples_per_dim=0.8, ridge=1e-2, activation="tanh")
-PEAK = dt.Learner(features_per_dim=1.0, samples_per_dim=1.0, ridge=0.0)
+WIDE = dt.Member(features_per_dim=2.0, samples_per_dim=1.0, ridge=1e-3)
+NARROW = dt.Member(features_per_dim=0.5, samples_per_dim=0.8, ridge=1e-2, activation="tanh")
+PEAK = dt.Member(features_per_dim=1.0, samples_per_dim=1.0, ridge=0.0)
 
 
-def random_committee(seed: int) -> tuple[list[dt.Learner], str]:
+def random_committee(seed: int) -> tuple[list[dt.Member], str]:
     rng = np.random.default_rng(seed)
     members = [
-        dt.Learner(
+        dt.Member(
             features_per_dim=rng.uniform(0.1, 5),
             samples_per_dim=rng.uniform(0.3, 3),
             ridge=10 ** rng.uniform(-5, 1),
@@ -37,19 +37,21 @@ def test_equal_members_are_an_ensemble(members: int, weights: str, ridge: float)
     problem = dt.Problem(**sizes, noise=0.5, nonlinear_signal=0.2)
     known = dt.exact_error(problem, members)
     found = dt.committee(
-        [dt.Learner(**sizes)] * members, weights=weights, noise=0.5, nonlinear_signal=0.2
+        [dt.Member(**sizes)] * members, weights=weights, noise=0.5, nonlinear_signal=0.2
     )
-    assert found.error == pytest.approx(known.total, rel=1e-12)
+    assert found.error.total == pytest.approx(known.total, rel=1e-12)
     for name in ("noise", "initialization", "sampling", "bias"):
-        assert getattr(found.terms, name) == pytest.approx(getattr(known, name), rel=1e-12)
+        assert getattr(found.error, name) == pytest.approx(getattr(known, name), rel=1e-12)
     assert found.weights == pytest.approx(np.full(members, 1 / members), rel=1e-9)
 
 
 def test_members_that_share_nothing_divide_the_data() -> None:
     problem = dt.Problem(features_per_dim=2.0, samples_per_dim=3.0, ridge=0.1, noise=0.5)
-    third = dt.Learner(features_per_dim=2.0, samples_per_dim=1.0, ridge=0.1)
+    third = dt.Member(features_per_dim=2.0, samples_per_dim=1.0, ridge=0.1)
     found = dt.committee([third] * 3, sharing="nothing", noise=0.5)
-    assert found.error == pytest.approx(dt.exact_error(problem, 3, "divide").total, rel=1e-12)
+    assert found.error.total == pytest.approx(
+        dt.exact_error(problem, dt.Divide(3)).total, rel=1e-12
+    )
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -65,10 +67,10 @@ def test_no_weights_are_better_than_the_best(seed: int) -> None:
     rng = np.random.default_rng(seed)
     starts = rng.standard_normal((3, len(members) - 1))
     searched = min(minimize(error, s, method="BFGS", options={"gtol": 1e-12}).fun for s in starts)
-    assert best.error <= searched + 1e-10
-    assert best.error == pytest.approx(error(best.weights[:-1]), rel=1e-12)
+    assert best.error.total <= searched + 1e-10
+    assert best.error.total == pytest.approx(error(best.weights[:-1]), rel=1e-12)
     moved = best.weights[:-1] + 0.05 * rng.standard_normal(len(members) - 1)
-    assert error(moved) > best.error + 1e-10  # a search can tell
+    assert error(moved) > best.error.total + 1e-10  # a search can tell
 
 
 def test_a_product_of_errors_is_a_square() -> None:
@@ -82,8 +84,8 @@ def test_a_product_of_errors_is_a_square() -> None:
 def test_the_parts_add_up() -> None:
     found = dt.committee([WIDE, NARROW], weights=[0.7, 0.3], noise=0.5)
     w = np.array([0.7, 0.3])
-    assert found.error == pytest.approx(w @ found.pair_errors @ w, rel=1e-13)
-    assert found.terms.total == pytest.approx(found.error, rel=1e-13)
+    assert found.error.total == pytest.approx(w @ found.pair_errors @ w, rel=1e-13)
+    assert sum(found.error.parts.values()) == pytest.approx(found.error.total, rel=1e-13)
     assert found.pair_errors[0, 1] == pytest.approx(
         dt.pair_error(WIDE, NARROW, shared_samples=0.8, noise=0.5), rel=1e-13
     )
@@ -93,23 +95,23 @@ def test_a_member_of_infinite_error() -> None:
     best = dt.committee([WIDE, PEAK, NARROW], weights="optimal", noise=0.5)
     without = dt.committee([WIDE, NARROW], weights="optimal", noise=0.5)
     assert best.weights[1] == 0
-    assert best.error == pytest.approx(without.error, rel=1e-12)
-    assert dt.committee([WIDE, PEAK], noise=0.5).error == math.inf
-    assert dt.committee([WIDE, PEAK], weights=[1.0, 0.0], noise=0.5).error < 2
-    assert dt.committee([PEAK, PEAK], weights="optimal", noise=0.5).error == math.inf
+    assert best.error.total == pytest.approx(without.error.total, rel=1e-12)
+    assert dt.committee([WIDE, PEAK], noise=0.5).error.total == math.inf
+    assert dt.committee([WIDE, PEAK], weights=[1.0, 0.0], noise=0.5).error.total < 2
+    assert dt.committee([PEAK, PEAK], weights="optimal", noise=0.5).error.total == math.inf
 
 
 def test_members_that_are_the_same_share_their_weight() -> None:
     best = dt.committee([WIDE, WIDE, NARROW], sharing="both", weights="optimal", noise=0.5)
     assert best.weights[0] == pytest.approx(best.weights[1], rel=1e-9)
     pair = dt.committee([WIDE, NARROW], sharing="both", weights="optimal", noise=0.5)
-    assert best.error == pytest.approx(pair.error, rel=1e-10)
+    assert best.error.total == pytest.approx(pair.error.total, rel=1e-10)
 
 
 def test_a_member_without_error_is_enough() -> None:
-    perfect = dt.Learner(features_per_dim=3.0, samples_per_dim=2.0, ridge=0.0, activation="linear")
+    perfect = dt.Member(features_per_dim=3.0, samples_per_dim=2.0, ridge=0.0, activation="linear")
     best = dt.committee([WIDE, perfect], weights="optimal", noise=0.0)
-    assert best.error == 0
+    assert best.error.total == 0
     assert best.weights.tolist() == [0.0, 1.0]
 
 
@@ -125,7 +127,7 @@ def test_ways_to_say_what_is_shared() -> None:
 def test_what_is_printed() -> None:
     found = dt.committee([WIDE, NARROW], noise=0.5)
     text = str(found)
-    assert text.startswith(str(found.terms))
+    assert text.startswith(str(found.error))
     assert f"{found.pair_errors[0, 1]:.4g}" in text
     assert len(text.splitlines()) == 6 + 2 + 2
 
@@ -134,7 +136,7 @@ def test_a_measured_spectrum() -> None:
     problem = dt.Problem(features_per_dim=2.0, samples_per_dim=1.0, ridge=1e-3, noise=0.5)
     spectrum = dt.SpectralProblem.from_problem(problem, dim=5)
     found = dt.committee([spectrum] * 3)
-    assert found.error == pytest.approx(dt.exact_error(problem, 3).total, rel=1e-12)
+    assert found.error.total == pytest.approx(dt.exact_error(problem, 3).total, rel=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -160,12 +162,12 @@ def test_what_cannot_be(arguments: dict[str, Any], kind: type[Exception], senten
 
 
 def test_who_cannot_be_a_member() -> None:
-    with pytest.raises(ValueError, match="learners must be a list of one learner or more, got no"):
+    with pytest.raises(ValueError, match="members must be a list of one member or more, got no"):
         dt.committee([])
-    with pytest.raises(TypeError, match="learners must be a list of one learner or more, got Lea"):
+    with pytest.raises(TypeError, match="members must be a list of one member or more, got Mem"):
         dt.committee(WIDE)  # type: ignore[arg-type]
-    several = dt.Learner(features_per_dim=np.array([1.0, 2.0]))
-    with pytest.raises(ValueError, match=r"learners must be single points, got fields of shape"):
+    several = dt.Member(features_per_dim=np.array([1.0, 2.0]))
+    with pytest.raises(ValueError, match=r"members must be single points, got fields of shape"):
         dt.committee([WIDE, several])
 
 
@@ -180,10 +182,10 @@ def test_noise_of_test_labels() -> None:
     problem = dt.Problem(features_per_dim=2.0, ridge=1e-3, noise=0.5, test_noise=0.7)
     spectrum = dt.SpectralProblem.from_problem(problem, dim=4)
     found = dt.committee([spectrum] * 2)
-    assert found.error == pytest.approx(dt.exact_error(problem, 2).total, rel=1e-12)
-    assert found.terms.bayes == pytest.approx(0.49)
+    assert found.error.total == pytest.approx(dt.exact_error(problem, 2).total, rel=1e-12)
+    assert found.error.bayes == pytest.approx(0.49)
     other = dt.SpectralProblem.from_problem(dt.Problem(ridge=1e-3, noise=0.5), dim=4)
-    with pytest.raises(ValueError, match=r"test_noise must be the same for all learners, got 0\.7"):
+    with pytest.raises(ValueError, match=r"test_noise must be the same for all members, got 0\.7"):
         dt.committee([spectrum, other])
 
 
@@ -192,6 +194,6 @@ def test_a_part_of_the_data_has_a_part_of_the_ridge() -> None:
     whole = dt.SpectralProblem.from_problem(dt.Problem(samples_per_dim=3.0, ridge=0.1), dim=4)
     third = dt.SpectralProblem.from_problem(dt.Problem(samples_per_dim=1.0, ridge=0.1), dim=4)
     assert third.ridge == pytest.approx(float(whole.ridge) / 3)  # type: ignore[arg-type]
-    divided = dt.exact_error(whole, 3, "divide").total
-    found = dt.committee([third] * 3, sharing="nothing").error
+    divided = dt.exact_error(whole, dt.Divide(3)).total
+    found = dt.committee([third] * 3, sharing="nothing").error.total
     assert found == pytest.approx(divided, rel=1e-12)

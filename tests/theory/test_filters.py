@@ -8,8 +8,8 @@ import pytest
 
 import doubletrouble as dt
 from doubletrouble.errors import ConvergenceError
-from doubletrouble.theory.contour import exponential_poles
-from doubletrouble.theory.crossing import crossings
+from doubletrouble.theory._filters import exponential_poles
+from doubletrouble.theory._roots import crossings
 from tests.theory.test_flow import PARTS, TIMES, problem
 
 
@@ -23,16 +23,16 @@ def test_one_pole_is_a_ridge(members: float) -> None:
 
 
 def test_real_poles_are_a_committee() -> None:
-    """Of learners that share features and data, each with its own ridge."""
+    """Of members that share features and data, each with its own ridge."""
     weights, poles = [1.7, -0.4, -0.3], [1.0, 5.0, 0.1]
     at = problem(1.5, 0.8, nonlinear_signal=0.0, test_noise=0.0)
     found = dt.gradient_flow(at, 2.0, filter=dt.Filter(ridges=poles, weights=weights))
     members = [
-        dt.Learner(features_per_dim=1.5, samples_per_dim=0.8, ridge=z / (2.0 * 1.5 * 0.8))
+        dt.Member(features_per_dim=1.5, samples_per_dim=0.8, ridge=z / (2.0 * 1.5 * 0.8))
         for z in poles
     ]
     known = dt.committee(members, sharing="both", weights=weights, signal=1.2, noise=0.5)
-    assert found.total == pytest.approx(known.error, rel=1e-11)
+    assert found.total == pytest.approx(known.error.total, rel=1e-11)
 
 
 def test_a_filter_that_forgets_half() -> None:
@@ -46,7 +46,8 @@ def test_a_filter_that_forgets_half() -> None:
 
 
 def test_the_exponential_as_a_filter() -> None:
-    ridges, weights, _ = exponential_poles(20)
+    poles = exponential_poles(20)
+    ridges, weights = poles.ridges, poles.weights
     given = dt.Filter(
         ridges=np.concatenate([ridges, ridges.conj()]),
         weights=np.concatenate([weights, weights.conj()]),
@@ -137,5 +138,5 @@ def test_an_end_that_is_almost_zero_is_no_root() -> None:
 
 def test_what_has_no_root_is_said() -> None:
     ends = np.array([-1.0]), np.array([2.0])
-    with pytest.raises(ConvergenceError, match="looked for where there is none"):
+    with pytest.raises(ConvergenceError, match="must change sign between the ends"):
         crossings(lambda x, i: x * x + 1, *ends, np.array([2.0]), np.array([5.0]))

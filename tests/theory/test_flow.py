@@ -10,8 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import doubletrouble as dt
-from doubletrouble.theory.contour import exponential_poles
+from doubletrouble.ensembles import named_ensemble
+from doubletrouble.theory._filters import exponential_poles
 from tests import pair_oracle
+from tests.theory.schemes import ensemble, supported
 
 PARTS = ("noise", "initialization", "sampling", "bias", "bayes", "total")
 POWERS: dict[str, Any] = {"signal": 1.2, "noise": 0.5, "nonlinear_signal": 0.3, "test_noise": 0.2}
@@ -27,8 +29,9 @@ def problem(width: Any = 2.0, samples: Any = 1.0, ridge: Any = 0.0, **others: An
 def test_the_exponential() -> None:
     x = np.concatenate([[0.0], np.geomspace(1e-9, 1e9, 1000)])
     for count, bound in ((20, 1e-11), (40, 1e-12)):
-        ridges, weights, _ = exponential_poles(count)
-        learned = 2 * np.sum(weights * (x[:, None] / (x[:, None] + ridges)), axis=1).real
+        poles = exponential_poles(count)
+        shares = poles.weights * (x[:, None] / (x[:, None] + poles.ridges))
+        learned = 2 * np.sum(shares, axis=1).real
         assert np.max(np.abs(learned - (1 - np.exp(-x)))) < bound
     assert np.max(np.abs(np.angle(exponential_poles(20).ridges))) < np.pi
 
@@ -46,7 +49,8 @@ def test_flow_is_that_of_another_contour_and_another_solver(
     )
     at = problem(width, samples, ridge, nonlinear_signal=0.0, test_noise=0.0)
     found, known = dt.gradient_flow(at, time, members), other.flow(time, members)
-    assert found.total == pytest.approx(known["total"], rel=1e-9)
+    for name in ("noise", "initialization", "sampling", "bias", "total"):
+        assert getattr(found, name) == pytest.approx(known[name], rel=1e-9, abs=1e-10), name
 
 
 @pytest.mark.parametrize("members", [1, 3, math.inf])
@@ -153,6 +157,8 @@ def test_endless_features_are_trained_at_once() -> None:
     at = problem(math.inf, ridge=1e-3)
     assert dt.gradient_flow(at, 1e-3).total == dt.exact_error(at).total
     assert dt.gradient_flow(at, 0.0).total == pytest.approx(1.57)
+    rich = dt.Problem(features_per_dim=math.inf, samples_per_dim=1e40, ridge=0.0)
+    assert dt.gradient_flow(rich, 1.0) == dt.exact_error(rich)  # a bias of 1e-80
 
 
 def test_the_peak_in_time_is_that_of_single_models() -> None:
@@ -181,12 +187,94 @@ def test_arrays_broadcast() -> None:
         ({"times": []}, "times must not be empty"),
         ({"times": 1.0, "n_poles": 7}, "n_poles must be even, as poles come in pairs, got 7"),
         ({"times": 1.0, "n_poles": 2}, "n_poles must be a whole number of at least 4"),
-        ({"times": 1.0, "n_members": 0}, "n_members must be .*, got 0"),
+        ({"times": 1.0, "ensemble": 0}, "ensemble must be .*, got 0"),
     ],
 )
 def test_bad_input(arguments: dict[str, Any], sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
         dt.gradient_flow(problem(), **arguments)
+
+
+# --- schemes -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("members", [1, 4, math.inf])
+@pytest.mark.parametrize(
+    ("scheme", "options"),
+    [("divide", {}), ("subsample", {"fraction": 0.6}), ("feature_bank", {"bank_per_dim": 5.0})],
+)
+def test_flow_of_schemes_is_that_of_another_contour(
+    scheme: str, options: dict[str, float], members: float
+) -> None:
+    if scheme == "divide" and members == math.inf:
+        return  # members without samples: `test_both_ends_of_every_scheme`
+    for width, samples, ridge, time in ((2.0, 1.0, 0.0, 30.0), (0.7, 1.5, 0.05, 4.0)):
+        other = pair_oracle.Point(
+            psi1=width, psi2=samples, ridge=ridge, name="relu", signal=1.2, noise=0.5
+        )
+        at = problem(width, samples, ridge, nonlinear_signal=0.0, test_noise=0.0)
+        found = dt.gradient_flow(at, time, named_ensemble(scheme, members, **options))
+        known = other.flow(time, members, scheme, **options)
+        for name in (*PARTS[:4], "resampling", "total"):
+            value = getattr(found, name)
+            assert value == pytest.approx(known[name], rel=1e-8, abs=1e-10), name
+
+
+@pytest.mark.parametrize("name", supported("gradient_flow"))
+@pytest.mark.parametrize("measured", [False, True])
+def test_both_ends_of_every_scheme(name: str, *, measured: bool) -> None:
+    at: Any = problem(np.array([0.5, 0.9, 2.0, 10.0]), 1.0, np.array([0.0, 1e-3, 1.0])[:, None])
+    if measured:
+        at = dt.SpectralProblem.from_problem(at, dim=4)
+    members = ensemble(name, at, np.array([1, 3, math.inf])[:, None, None])
+    start, end = dt.gradient_flow(at, 0.0, members), dt.gradient_flow(at, math.inf, members)
+    fitted = dt.exact_error(at, members)
+    for part, value in fitted.parts.items():
+        np.testing.assert_allclose(getattr(end, part), value, rtol=1e-11, atol=1e-14, err_msg=part)
+        expected = {"bias": 1.44 + 0.09, "bayes": 0.04}.get(part, 0.0)
+        np.testing.assert_allclose(getattr(start, part), expected, rtol=1e-12, err_msg=part)
+    late = dt.gradient_flow(at, 1e9, members)  # no jump at the end, but at the peak
+    at_end, before = np.asarray(end.total), np.asarray(late.total)
+    finite = np.isfinite(at_end)
+    assert finite.sum() >= 0.8 * finite.size
+    np.testing.assert_allclose(before[finite], at_end[finite], rtol=1e-6)
+
+
+def test_divided_members_are_independent() -> None:
+    """Every variance is that of one member with N/K samples, over K; the bias is its own."""
+    times, K = np.geomspace(0.1, 1e5, 9), 4
+    at = problem(np.array([0.5, 1.0, 3.0])[:, None], 2.0, 1e-3)
+    one = dt.gradient_flow(problem(np.array([0.5, 1.0, 3.0])[:, None], 2.0 / K, 1e-3), times)
+    found = dt.gradient_flow(at, times, dt.Divide(K))
+    for name in ("noise", "initialization", "sampling"):
+        np.testing.assert_allclose(getattr(found, name), getattr(one, name) / K, rtol=1e-11)
+    np.testing.assert_allclose(found.bias, one.bias, rtol=1e-12)
+    shared = np.asarray(dt.gradient_flow(at, times, K).total)  # the control
+    assert np.max(np.abs(shared / np.asarray(found.total) - 1)) > 0.1
+
+
+@pytest.mark.parametrize("members", [1, 3, math.inf])
+def test_limits_of_schemes_along_the_flow(members: float) -> None:
+    at = problem(np.array([0.5, 1.0, 3.0])[:, None], 1.0, 1e-3)
+    known, one = dt.gradient_flow(at, TIMES, members), dt.gradient_flow(at, TIMES)
+    whole = dt.gradient_flow(at, TIMES, dt.Subsample(members, fraction=1.0))
+    endless = dt.gradient_flow(at, TIMES, dt.FeatureBank(members, bank_per_dim=math.inf))
+    for found in (whole, endless):
+        np.testing.assert_allclose(found.total, known.total, rtol=1e-11)
+        np.testing.assert_allclose(found.noise, known.noise, rtol=1e-9, atol=1e-13)
+    assert np.all(np.abs(whole.resampling) < 1e-12)
+    np.testing.assert_allclose(endless.resampling, known.initialization, rtol=1e-7, atol=1e-13)
+    bank = np.asarray(at.features_per_dim)
+    same = dt.gradient_flow(at, TIMES, dt.FeatureBank(members, bank_per_dim=bank))
+    for name in PARTS:
+        np.testing.assert_allclose(getattr(same, name), getattr(one, name), rtol=1e-9, atol=1e-13)
+
+
+def test_bootstrap_is_not_supported() -> None:
+    for function in (lambda e: dt.gradient_flow(problem(), 1.0, e),
+                     lambda e: dt.best_stopping_time(problem(), e)):  # fmt: skip
+        with pytest.raises(ValueError, match=r"^ensemble must be one of Ensemble, Divide, .* for"):
+            function(dt.Bootstrap(3))
 
 
 # --- when to stop --------------------------------------------------------------------------------
@@ -200,9 +288,22 @@ def test_no_other_time_is_better(width: float, ridge: float, members: float) -> 
     fine = np.asarray(dt.gradient_flow(at, np.geomspace(1e-4, 1e10, 4000), members).total)
     assert found.error.total <= fine.min() + 1e-12
     assert found.error == dt.gradient_flow(at, found.time, members)
-    assert found.ridge == dt.optimal_ridge(at, members)
+    assert found.optimal_ridge == dt.optimal_ridge(at, members)
     beside = dt.gradient_flow(at, [found.time / 1.5, found.time * 1.5], members).total
     assert np.all(np.asarray(beside) >= found.error.total)
+
+
+@pytest.mark.parametrize("name", supported("best_stopping_time"))
+def test_no_other_time_is_better_for_any_scheme(name: str) -> None:
+    at = problem(np.array([0.6, 2.0]), 1.0, np.array([0.0, 1e-2]))
+    members = ensemble(name, at, 3)
+    found = dt.best_stopping_time(at, members)
+    fine = dt.gradient_flow(at, np.geomspace(1e-4, 1e10, 1000)[:, None], members)
+    assert np.all(found.error.total <= np.asarray(fine.total).min(axis=0) * (1 + 1e-11))
+    assert found.error == dt.gradient_flow(at, found.time, members)
+    np.testing.assert_array_equal(
+        found.optimal_ridge.error.total, dt.optimal_ridge(at, members).error.total
+    )
 
 
 def test_when_not_to_train_and_when_to_go_on() -> None:
@@ -233,7 +334,7 @@ def test_what_is_printed() -> None:
     first, *parts, last = str(found).splitlines()
     assert first == f"best time to stop: {found.time:.6g}"
     assert "\n".join(parts) == str(found.error)
-    assert last.startswith(f"instead: {found.ridge.error.total:.6g} at the best ridge")
+    assert last.startswith(f"instead: {found.optimal_ridge.error.total:.6g} at the best ridge")
 
 
 def test_stopping_times_of_an_array() -> None:

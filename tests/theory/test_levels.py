@@ -1,13 +1,15 @@
-"""The balance of a measured spectrum: Newton's method from a table gives what bracketing gives."""
+"""The fixed point of a measured spectrum: Newton's method from a table agrees with bracketing."""
 
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
 import pytest
 
+import doubletrouble as dt
 from doubletrouble.parameters import FloatArray
-from doubletrouble.theory import levels
-from doubletrouble.theory.balance import Balance
+from doubletrouble.theory import _spectrum
+from doubletrouble.theory._spectrum import FixedPoint, MeasuredSpectrum
 
 GAP = 2  # the kind of spectrum that has one
 
@@ -28,7 +30,7 @@ def spectra(seed: int) -> tuple[FloatArray, float]:
 COUNT = 60
 
 
-def solved(seed: int, *, more_ridge: float = 0.0) -> Balance:
+def solved(seed: int, *, more_ridge: float = 0.0) -> FixedPoint:
     eigenvalues, tail = spectra(seed)
     rng = np.random.default_rng(seed)
     P, N, r = (10 ** rng.uniform(*ends, COUNT) for ends in ((-3, 4), (-3, 4), (-12, 6)))
@@ -36,25 +38,35 @@ def solved(seed: int, *, more_ridge: float = 0.0) -> Balance:
     P[10:14], N[14:20] = np.inf, eigenvalues.size
     P[20:26] = max(eigenvalues.size // 2, 1)  # where the gap is
     r[::7], r[1::9], r[2::6] = 1e-300, 1e-100, 0.0
+    spectrum = MeasuredSpectrum(
+        dt.SpectralProblem(
+            eigenvalues=eigenvalues, target_powers=np.ones_like(eigenvalues), tail=tail,
+            n_features=1, n_samples=1,
+        )
+    )  # fmt: skip
     with np.errstate(all="ignore"):
-        return levels.balance_levels(P, N, P - N, r * (1 + more_ridge), eigenvalues, tail)
+        return spectrum.solve(P, N, P - N, r * (1 + more_ridge))
 
 
-def same(one: Balance, other: Balance) -> bool:
-    return all(np.allclose(a, b, rtol=1e-12, atol=1e-300) for a, b in zip(one, other, strict=True))
+def same(one: FixedPoint, other: FixedPoint) -> bool:
+    names = (f.name for f in fields(FixedPoint))
+    return all(
+        np.allclose(getattr(one, name), getattr(other, name), rtol=1e-12, atol=1e-300)
+        for name in names
+    )
 
 
 @pytest.fixture
 def bracketed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many points are bracketed, call by call."""
     counts: list[int] = []
-    searched = levels._searched
+    bracketed = MeasuredSpectrum._bracketed
 
-    def counted(excess: Any, ends: Any, args: Any) -> FloatArray:
-        counts.append(ends[0].size)
-        return searched(excess, ends, args)
+    def counted(self: Any, excess: Any, bracket: Any, sizes: Any, ridge: Any, active: Any) -> Any:
+        counts.append(active.size)
+        return bracketed(self, excess, bracket, sizes, ridge, active)
 
-    monkeypatch.setattr(levels, "_searched", counted)
+    monkeypatch.setattr(MeasuredSpectrum, "_bracketed", counted)
     return counts
 
 
@@ -65,7 +77,7 @@ def test_both_routes_agree(
     fast = solved(seed)
     assert sum(bracketed) < COUNT / 2  # most points take the fast route
     bracketed.clear()
-    monkeypatch.setattr(levels, "_FAST", 0)
+    monkeypatch.setattr(_spectrum, "_FAST", 0)
     assert same(fast, solved(seed))
     assert bracketed == [COUNT]
     assert not same(fast, solved(seed, more_ridge=1e-9))  # the control

@@ -77,7 +77,7 @@ def test_peak(activation: str) -> None:
     split = dt.anova(problem)
     assert split.initialization_sampling == split.noise_initialization_sampling == math.inf
     assert max(split.initialization, split.sampling, split.noise_sampling) < math.inf
-    assert dt.exact_error(problem, n_members=math.inf).total < math.inf
+    assert dt.exact_error(problem, math.inf).total < math.inf
     assert dt.training_error(problem) == 0.0
 
 
@@ -143,16 +143,16 @@ def test_dividing() -> None:
     problem = dt.Problem(
         features_per_dim=1.0, samples_per_dim=2.0, ridge=1e-3, nonlinear_signal=0.2
     )
-    assert dt.exact_error(problem, 1, "divide") == dt.exact_error(problem, 1, "ensemble")
-    half, split = replace(problem, samples_per_dim=1.0), dt.exact_error(problem, 2, "divide")
+    assert dt.exact_error(problem, dt.Divide(1)) == dt.exact_error(problem, 1)
+    half, split = replace(problem, samples_per_dim=1.0), dt.exact_error(problem, dt.Divide(2))
     single = dt.exact_error(half)
     for cause in ("noise", "initialization", "sampling"):
         assert getattr(split, cause) == pytest.approx(getattr(single, cause) / 2, rel=1e-14)
     assert split.bias == single.bias
-    nothing = dt.exact_error(problem, math.inf, "divide")
+    nothing = dt.exact_error(problem, dt.Divide(math.inf))
     assert nothing.bias == pytest.approx(1.04, rel=1e-15)
     assert nothing.total == nothing.bias
-    many = dt.exact_error(problem, 10**12, "divide")
+    many = dt.exact_error(problem, dt.Divide(10**12))
     assert many.total == pytest.approx(nothing.total, rel=1e-9)
 
 
@@ -162,7 +162,7 @@ def test_training_error_of_one_undivided_model(features: float, ridge: float) ->
     """With one learner the two schemes are the same, down to the smallest training error."""
     problem = dt.Problem(features_per_dim=features, ridge=ridge, nonlinear_signal=0.3)
     one = dt.training_error(problem)
-    assert dt.training_error(problem, 1, "divide") == pytest.approx(one, rel=1e-14)
+    assert dt.training_error(problem, dt.Divide(1)) == pytest.approx(one, rel=1e-14)
 
 
 def test_linear_network() -> None:

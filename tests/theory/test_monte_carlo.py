@@ -141,7 +141,7 @@ def half_the_data_each(t: dict[str, FloatArray]) -> dict[str, FloatArray]:
 
 @pytest.mark.parametrize("case", grouped(CASES))
 def test_decomposition_of_an_ensemble(case: Case) -> None:
-    error = dt.exact_error(problem_of(case, **POWERS), n_members=10)
+    error = dt.exact_error(problem_of(case, **POWERS), 10)
     expected = {
         name: getattr(error, name) for name in ("noise", "initialization", "sampling", "bias")
     }
@@ -152,7 +152,7 @@ def test_decomposition_of_an_ensemble(case: Case) -> None:
 @pytest.mark.parametrize("case", grouped(CASES))
 def test_divide_and_conquer(case: Case) -> None:
     problem = twice_the_data(problem_of(case, **POWERS))
-    expected = {"total": dt.exact_error(problem, n_members=2, scheme="divide").total}
+    expected = {"total": dt.exact_error(problem, dt.Divide(2)).total}
     z = z_scores(case, expected, half_the_data_each)
     assert abs(z["total"]) < LIMIT, z
 
@@ -189,7 +189,7 @@ def test_training_error(case: Case) -> None:
         return {"one": one, "three": one / 3 + 2 * pair / 3, "divided": divided}
 
     expected = {"one": dt.training_error(problem), "three": dt.training_error(problem, 3)}
-    expected["divided"] = dt.training_error(twice_the_data(problem), 2, "divide")
+    expected["divided"] = dt.training_error(twice_the_data(problem), dt.Divide(2))
     z = z_scores(case, expected, combine)
     assert max(map(abs, z.values())) < LIMIT, z
 
@@ -220,7 +220,7 @@ def with_a_curved_teacher() -> dict[str, Measured]:
     return {name: traces.extrapolated(small[name], large[name]) for name in small}
 
 
-def curved_theory(**powers: Any) -> dt.ErrorTerms:
+def curved_theory(**powers: Any) -> dt.ErrorTerms[Any]:
     return dt.exact_error(
         dt.Problem(features_per_dim=1.5, samples_per_dim=1.0, ridge=1e-2, **powers)
     )

@@ -3,11 +3,13 @@
 import itertools
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
 import doubletrouble as dt
+from tests.theory.schemes import ensemble, supported
 
 
 def infinite_ensemble(problem: dt.Problem, features: float, samples: float, noise: float) -> float:
@@ -30,7 +32,7 @@ def test_infinite_ensemble(features: float, samples: float, noise: float, activa
         features_per_dim=features, samples_per_dim=samples, noise=noise, activation=activation
     )
     expected = infinite_ensemble(problem, features, samples, noise)
-    best = dt.optimal_ridge(problem, n_members=math.inf)
+    best = dt.optimal_ridge(problem, math.inf)
     assert best.ridge == pytest.approx(expected, rel=1e-11)
     if expected:  # then it is the best linear predictor
         b = noise**2 + samples - 1
@@ -55,24 +57,85 @@ def test_nothing_to_fear() -> None:
     assert best.error.total == 0.0
 
 
-@pytest.mark.parametrize("scheme", ["ensemble", "divide"])
-def test_against_brute_force(scheme: str) -> None:
+def random_problem(count: int) -> dt.Problem:
     rng = np.random.default_rng(3)
-    n = 150
-    problem = dt.Problem(
-        features_per_dim=10 ** rng.uniform(-2, 2, n), samples_per_dim=10 ** rng.uniform(-2, 2, n),
-        noise=10 ** rng.uniform(-3, 1, n), nonlinear_signal=rng.choice([0.0, 0.3], n),
+    features, samples = 10 ** rng.uniform(-2, 2, (2, count))
+    features[:5] = samples[:5]
+    return dt.Problem(
+        features_per_dim=features, samples_per_dim=samples,
+        noise=10 ** rng.uniform(-3, 1, count), nonlinear_signal=rng.choice([0.0, 0.3], count),
         activation="tanh",
     )  # fmt: skip
-    members = rng.choice([1.0, 2.0, 10.0, 1000.0, math.inf], n)
-    best = dt.optimal_ridge(problem, members, scheme)
-    grid = np.concatenate([[0.0], np.geomspace(1e-12, 1e8, 2001), [math.inf]])[:, None]
-    tried = np.asarray(dt.exact_error(replace(problem, ridge=grid), members, scheme).total)
-    assert np.all(best.error.total <= tried.min(axis=0) * (1 + 1e-14))
-    assert np.all(best.error.total >= tried.min(axis=0) * (1 - 1e-3))
-    assert np.shape(best.ridge) == (n,)
-    again = dt.exact_error(replace(problem, ridge=best.ridge), members, scheme)
-    np.testing.assert_array_equal(best.error.total, again.total)
+
+
+def measured_problem(count: int) -> dt.SpectralProblem:
+    rng, modes = np.random.default_rng(4), np.arange(1.0, 31.0)
+    return dt.SpectralProblem(
+        eigenvalues=modes**-1.5, target_powers=modes**-2.0, tail=0.05,
+        n_features=10 ** rng.uniform(0, 3, count), n_samples=10 ** rng.uniform(0, 3, count),
+        noise=10 ** rng.uniform(-3, 0.5, count), nonlinear_signal=rng.choice([0.0, 0.3], count),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", supported("optimal_ridge"))
+@pytest.mark.parametrize("measured", [False, True])
+def test_against_brute_force(name: str, *, measured: bool) -> None:
+    """No ridge of a dense grid is better, and the derivative changes its sign at the answer."""
+    n = 60 if measured else 150
+    problem: Any = measured_problem(n) if measured else random_problem(n)
+    rng = np.random.default_rng(5)
+    members = ensemble(
+        name, problem, rng.choice([1.0, 2.0, 10.0, 1000.0, math.inf], n), rng.uniform(0.2, 1, n)
+    )
+
+    def total(ridge: Any) -> Any:
+        return np.asarray(dt.exact_error(replace(problem, ridge=ridge), members).total)
+
+    best = dt.optimal_ridge(problem, members)
+    ridge, least = np.asarray(best.ridge), np.asarray(best.error.total)
+    assert np.shape(ridge) == (n,)
+    np.testing.assert_array_equal(least, total(ridge))
+    tried = total(np.concatenate([[0.0], np.geomspace(1e-10, 1e7, 341), [math.inf]])[:, None])
+    assert np.all(least <= tried.min(axis=0) * (1 + 1e-9))
+    assert np.all(least >= tried.min(axis=0) * (1 - 5e-3))  # the grid is dense
+    inside = (ridge > 0) & (ridge < np.inf)
+    assert inside.sum() > n / 4
+    step = 0.01
+
+    def falls(ridge: Any) -> Any:
+        return (total(ridge * math.exp(step)) - total(ridge * math.exp(-step)))[inside]
+
+    ridge = np.where(inside, ridge, 1.0)
+    noise = 1e-12 * least[inside]  # of the difference: at the flattest minima it has no sign
+    assert np.all(falls(ridge * math.exp(-0.1)) < noise)
+    assert np.all(falls(ridge * math.exp(0.1)) > -noise)
+
+
+@pytest.mark.parametrize("members", [1, 3, math.inf])
+@pytest.mark.parametrize("measured", [False, True])
+def test_limits_of_schemes(members: float, *, measured: bool) -> None:
+    problem: Any = measured_problem(25) if measured else random_problem(60)
+    size, width = ("n_bank", "n_features") if measured else ("bank_per_dim", "features_per_dim")
+    known, one = dt.optimal_ridge(problem, members), dt.optimal_ridge(problem)
+    whole: Any = {size: getattr(problem, width)}
+    endless: Any = {size: math.inf}
+    for found, expected in (
+        (dt.optimal_ridge(problem, dt.Subsample(members, fraction=1.0)), known),
+        (dt.optimal_ridge(problem, dt.FeatureBank(members, **endless)), known),
+        (dt.optimal_ridge(problem, dt.FeatureBank(members, **whole)), one),
+    ):
+        np.testing.assert_allclose(found.ridge, expected.ridge, rtol=1e-6, atol=1e-12)
+        np.testing.assert_allclose(found.error.total, expected.error.total, rtol=1e-12)
+
+
+def test_bags_of_all_sizes_are_one_ridge() -> None:
+    """Infinitely many: at the best ridge the fraction does not matter, where it is positive."""
+    problem = dt.Problem(features_per_dim=50.0, samples_per_dim=2.0, noise=2.0)
+    fractions = np.array([0.3, 0.6, 1.0])
+    best = dt.optimal_ridge(problem, dt.Subsample(math.inf, fraction=fractions))
+    assert np.all(np.diff(best.ridge) != 0)
+    assert np.all(np.asarray(best.ridge) > 0)
+    np.testing.assert_allclose(best.error.total, np.asarray(best.error.total)[2], rtol=1e-12)
 
 
 def test_at_the_peak() -> None:
@@ -87,7 +150,7 @@ def test_one_wide_model_beats_many_narrow_ones() -> None:
     """At the best ridge and a fixed number P·K of features, K = 1 is best."""
     features = np.geomspace(0.2, 20, 9)
     one = dt.optimal_ridge(dt.Problem(features_per_dim=4 * features)).error.total
-    four = dt.optimal_ridge(dt.Problem(features_per_dim=features), n_members=4).error.total
+    four = dt.optimal_ridge(dt.Problem(features_per_dim=features), 4).error.total
     assert np.all(one < four)
 
 
@@ -122,7 +185,7 @@ def test_measured_spectrum() -> None:
         eigenvalues=1 / np.arange(1, 120) ** 1.5, target_powers=1 / np.arange(1, 120) ** 2.0,
         tail=0.05, n_features=np.array([20, 50, 500, math.inf]), n_samples=50, noise=0.3,
     )  # fmt: skip
-    best = dt.optimal_ridge(problem, n_members=2)
+    best = dt.optimal_ridge(problem, 2)
     grid = np.geomspace(1e-6, 1e3, 1001)[:, None]
     tried = np.asarray(dt.exact_error(replace(problem, ridge=grid), 2).total).min(axis=0)
     assert np.all(best.error.total <= tried * (1 + 1e-13))

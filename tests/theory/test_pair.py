@@ -21,8 +21,8 @@ LEARNERS: dict[str, dict[str, Any]] = {
 }
 
 
-def learner(name: str, activation: str = "relu", **changes: Any) -> dt.Learner:
-    return dt.Learner(**{**LEARNERS[name], **changes}, activation=activation)
+def learner(name: str, activation: str = "relu", **changes: Any) -> dt.Member:
+    return dt.Member(**{**LEARNERS[name], **changes}, activation=activation)
 
 
 def tails(a: str, b: str) -> Any:
@@ -43,7 +43,7 @@ def tails(a: str, b: str) -> Any:
         return both / (linear[0] * linear[1])
 
 
-def expected(a: dt.Learner, b: dt.Learner, features: float, samples: float, noise: float) -> float:
+def expected(a: dt.Member, b: dt.Member, features: float, samples: float, noise: float) -> float:
     halves = [
         pair_oracle.half(
             one.features_per_dim, one.samples_per_dim, one.ridge,  # type: ignore[arg-type]
@@ -71,7 +71,7 @@ def expected(a: dt.Learner, b: dt.Learner, features: float, samples: float, nois
     ],
 )
 def test_pairs_are_those_of_high_precision(
-    a: dt.Learner, b: dt.Learner, features: float, samples: float
+    a: dt.Member, b: dt.Member, features: float, samples: float
 ) -> None:
     sharing: dict[str, Any] = {"shared_features": features, "shared_samples": samples}
     found = dt.pair_error(a, b, **sharing, signal=1.3, noise=0.5)
@@ -91,7 +91,7 @@ def test_activations_that_differ_are_told_apart() -> None:
 @pytest.mark.parametrize("width", [0.3, 1.0, 1 + 1e-12, 4.0, math.inf])
 def test_the_earlier_schemes_are_special_cases(ridge: float, width: float) -> None:
     sizes: dict[str, Any] = {"features_per_dim": width, "samples_per_dim": 1.0, "ridge": ridge}
-    one = dt.Learner(**sizes)
+    one = dt.Member(**sizes)
     problem = dt.Problem(**sizes, noise=0.5, nonlinear_signal=0.3)
     powers: dict[str, Any] = {"noise": 0.5, "nonlinear_signal": 0.3}
     psi = dt.psi_terms(problem)
@@ -123,7 +123,7 @@ def test_what_is_not_shared_does_not_covary() -> None:
 def test_two_ways_to_write_one_learner() -> None:
     """-2 relu with four times the ridge is relu: its weights are another's, halved."""
     relu = learner("wide")
-    other = dt.Learner(
+    other = dt.Member(
         **{**LEARNERS["wide"], "ridge": 4e-3}, activation=lambda z: -2 * np.maximum(z, 0.0)
     )
     sharing: dict[str, Any] = {"shared_features": 1.5, "shared_samples": 0.7, "noise": 0.4}
@@ -139,7 +139,7 @@ def test_a_measured_spectrum() -> None:
     ]
     spectra = [dt.SpectralProblem.from_problem(problem, dim=7) for problem in problems]
     learners = [
-        dt.Learner(features_per_dim=p.features_per_dim, samples_per_dim=p.samples_per_dim,
+        dt.Member(features_per_dim=p.features_per_dim, samples_per_dim=p.samples_per_dim,
                    ridge=p.ridge)
         for p in problems
     ]  # fmt: skip
@@ -189,7 +189,7 @@ def test_products_are_those_of_errors(
 ) -> None:
     """|E ab| is at most the root of E a² E b², for whatever they share."""
     a, b = (
-        dt.Learner(
+        dt.Member(
             features_per_dim=10 ** sizes[i], samples_per_dim=10 ** sizes[i + 2],
             ridge=10 ** ridges[i], activation=("relu", activation)[i],
         )
@@ -216,11 +216,11 @@ def test_the_peak_is_only_within_what_is_shared() -> None:
 
 
 def test_arrays_broadcast() -> None:
-    a = dt.Learner(features_per_dim=np.array([0.5, 2.0]))
-    found = dt.pair_error(a, dt.Learner(), shared_samples=np.array([[0.0], [1.0]]))
+    a = dt.Member(features_per_dim=np.array([0.5, 2.0]))
+    found = dt.pair_error(a, dt.Member(), shared_samples=np.array([[0.0], [1.0]]))
     assert np.shape(found) == (2, 2)
-    one = dt.Learner(features_per_dim=2.0)
-    assert found[1, 1] == dt.pair_error(one, dt.Learner(), shared_samples=1.0)  # type: ignore[index]
+    one = dt.Member(features_per_dim=2.0)
+    assert found[1, 1] == dt.pair_error(one, dt.Member(), shared_samples=1.0)  # type: ignore[index]
 
 
 @pytest.mark.parametrize(
@@ -237,14 +237,28 @@ def test_what_cannot_be_shared(arguments: dict[str, Any], sentence: str) -> None
         dt.pair_error(learner("wide"), learner("narrow"), **arguments)
 
 
-def test_learners_of_one_kind() -> None:
+def test_a_problem_has_its_target() -> None:
+    """A pair of problems is a pair of members with the target that both have."""
+    sizes: dict[str, Any] = {"features_per_dim": 2.0, "samples_per_dim": 1.0, "ridge": 1e-2}
+    powers: dict[str, Any] = {"signal": 1.3, "noise": 0.4, "nonlinear_signal": 0.2}
+    problem, member = dt.Problem(**sizes, **powers), dt.Member(**sizes)
+    common: dict[str, Any] = {"shared_features": 1.5, "shared_samples": 0.7}
+    found = dt.pair_terms(problem, problem, **common)
+    assert found == dt.pair_terms(member, member, **common, **powers)
+    with pytest.raises(ValueError, match=r"noise must be the same for all members, got 0\.4 "):
+        dt.pair_error(problem, dt.Problem(**sizes, signal=1.3, nonlinear_signal=0.2))
+
+
+def test_members_of_one_kind() -> None:
     spectrum: dict[str, Any] = {"eigenvalues": [1.0], "target_powers": [1.0], "n_features": 3}
     a = dt.SpectralProblem(**spectrum, n_samples=2)
-    with pytest.raises(TypeError, match="learners must be of one kind, got Learner and Spectral"):
+    with pytest.raises(TypeError, match="members must be of one kind, got Member and Spectral"):
         dt.pair_error(learner("wide"), a)
-    with pytest.raises(TypeError, match="learners must be Learners or SpectralProblems, got Pro"):
-        dt.pair_error(dt.Problem(), dt.Problem())  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match=r"tail must be the same for all learners, got 0. and 0.1"):
+    with pytest.raises(
+        TypeError, match=r"members must be Members, Problems or Spectral.*, got str"
+    ):
+        dt.pair_error("wide", "narrow")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"tail must be the same for all members, got 0. and 0.1"):
         dt.pair_error(a, dt.SpectralProblem(**spectrum, n_samples=2, tail=0.1))
     with pytest.raises(ValueError, match="noise must be left out, as a SpectralProblem has it"):
         dt.pair_error(a, a, noise=1.0)
@@ -252,7 +266,7 @@ def test_learners_of_one_kind() -> None:
 
 def test_moments_alone_do_not_tell_how_alike_activations_are() -> None:
     known = dt.Activation(name="mine", mean=0.0, linear=0.5, nonlinear=0.3)
-    a, b = dt.Learner(activation=known), dt.Learner()
+    a, b = dt.Member(activation=known), dt.Member()
     assert math.isfinite(dt.pair_error(a, b, shared_samples=1.0))
     with pytest.raises(ValueError, match="activation must have a function to be compared"):
         dt.pair_error(a, b, shared_features=1.0)

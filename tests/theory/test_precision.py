@@ -88,7 +88,7 @@ def test_divided_data(features: float, members: int) -> None:
     parts = oracle.error(
         psi, signal=1.0, noise=1.0, nonlinear_signal=0.0, members=members, scheme="divide"
     )
-    got = dt.exact_error(problem, n_members=members, scheme="divide")
+    got = dt.exact_error(problem, dt.Divide(members))
     for name in PARTS:
         assert deviation(getattr(got, name), parts[name]) < TOLERANCE, name
 
@@ -107,7 +107,7 @@ def test_divided_data_next_to_the_peak(members: int, offset: float) -> None:
     parts = oracle.error(
         psi, signal=1.0, noise=1.0, nonlinear_signal=0.0, members=members, scheme="divide"
     )
-    got = dt.exact_error(problem, n_members=members, scheme="divide")
+    got = dt.exact_error(problem, dt.Divide(members))
     for name in PARTS:
         assert deviation(getattr(got, name), parts[name]) < TOLERANCE, name
 
@@ -116,7 +116,7 @@ def test_divided_counts_meet_at_the_peak() -> None:
     """P = N/K in counts is P = N/K, whatever the dimension they are divided by."""
     for dim in range(1, 200):
         problem = dt.Problem.from_sizes(n_features=100, n_samples=300, dim=dim, ridge=0.0)
-        assert dt.exact_error(problem, 3, "divide").noise == np.inf, dim
+        assert dt.exact_error(problem, dt.Divide(3)).noise == np.inf, dim
 
 
 @pytest.mark.parametrize("activation", ["relu", "tanh"])
@@ -141,7 +141,7 @@ def test_arrays_equal_scalars() -> None:
     """A block of points gives what each point gives alone, to a few units in the last place."""
     points = np.array(random_points(7, 300)).T
     problem = dt.Problem(features_per_dim=points[0], samples_per_dim=points[1], ridge=points[2])
-    together = dt.exact_error(problem, n_members=2)
+    together = dt.exact_error(problem, 2)
     for i, (features, samples, ridge) in enumerate(points.T):
         alone = dt.exact_error(
             dt.Problem(features_per_dim=features, samples_per_dim=samples, ridge=ridge), 2
@@ -155,7 +155,7 @@ def test_broadcasting() -> None:
     features, ridges = np.geomspace(0.1, 10, 7)[:, None], np.geomspace(1e-5, 1, 5)
     problem = dt.Problem(features_per_dim=features, samples_per_dim=1.0, ridge=ridges)
     members = np.array([1, 2, np.inf]).reshape(3, 1, 1)
-    error = dt.exact_error(problem, n_members=members)
+    error = dt.exact_error(problem, members)
     assert np.shape(error.total) == (3, 7, 5)
     one = dt.exact_error(
         dt.Problem(features_per_dim=float(features[2, 0]), samples_per_dim=1.0, ridge=ridges[4]), 2

@@ -1,4 +1,4 @@
-"""The authors' stored values and 60-digit oracles, where the reference tables are present."""
+"""The authors' stored values and 60-digit oracles, stored with the figures."""
 
 import csv
 from pathlib import Path
@@ -9,10 +9,7 @@ import pytest
 
 import doubletrouble as dt
 
-FOLDER = Path(__file__).parents[3] / "shared" / "reference"
-pytestmark = pytest.mark.skipif(
-    not FOLDER.is_dir(), reason="the reference tables are not beside this checkout"
-)
+FOLDER = Path(dt.__file__).parent / "figures" / "reference"
 
 PSI = {
     "Psi1": "psi1",

@@ -12,11 +12,12 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
+from doubletrouble.replica import ERRATA, SaddlePoint, _appendix_b, _errata, psi_terms, saddle_point
+from doubletrouble.replica._appendix_b import S0, f_v, g_v
+from doubletrouble.replica._hessian import Jet, expand
+from doubletrouble.replica._point import ReplicaPoint, points_of
+from doubletrouble.replica._saddle import _newton
 from doubletrouble.results import PsiTerms
-from doubletrouble.theory.replica import ERRATA, Setting, psi_terms, saddle_point
-from doubletrouble.theory.replica.actions import S0, f_v, g_v
-from doubletrouble.theory.replica.hessian import expand
-from doubletrouble.theory.replica.saddle import _newton
 
 TERMS = [f.name for f in fields(PsiTerms)]
 ERRATA_PAGE = Path(__file__).parents[2] / "docs" / "errata.md"
@@ -35,14 +36,9 @@ def problem_at(point: tuple[float, float, float], activation: str) -> dt.Problem
     )
 
 
-def setting(problem: dt.Problem) -> Setting:
-    return Setting.of(
-        psi1=float(np.asarray(problem.features_per_dim)),
-        psi2=float(np.asarray(problem.samples_per_dim)),
-        lam=float(np.asarray(problem.ridge)),
-        mu1=problem.moments.linear,
-        mustar=problem.moments.nonlinear,
-    )
+def point_of(problem: dt.Problem) -> ReplicaPoint:
+    (at,) = points_of(problem)
+    return at
 
 
 # --- agreement with the closed forms -------------------------------------------------------------
@@ -102,22 +98,28 @@ def test_does_not_depend_on_the_callers_decimal_context() -> None:
 def test_saddle_point_values(
     features: float, ridge: float, kappa: float, q: float, r: float
 ) -> None:
-    at = setting(problem_at((features, 1.0, ridge), "relu"))
-    found_q, found_r = saddle_point(at)
-    assert float(found_q) == pytest.approx(q, rel=1e-6)
-    assert float(found_r) == pytest.approx(r, rel=1e-6)
-    assert float(1 / (at.psi1 * found_q)) == pytest.approx(kappa, rel=1e-4)
+    found = saddle_point(problem_at((features, 1.0, ridge), "relu"))
+    assert isinstance(found, SaddlePoint)
+    assert type(found.q) is type(found.r) is float
+    assert found.q == pytest.approx(q, rel=1e-6)
+    assert found.r == pytest.approx(r, rel=1e-6)
+    assert 1 / (features * found.q) == pytest.approx(kappa, rel=1e-4)
 
 
 @pytest.mark.parametrize("point", POINTS, ids=str)
-def test_overlap_at_the_saddle_point(point: tuple[float, float, float]) -> None:
+def test_overlap_and_effective_ridge_at_the_saddle_point(
+    point: tuple[float, float, float],
+) -> None:
     problem = problem_at(point, "relu")
-    q, r = saddle_point(setting(problem))
-    assert float(1 - r / q) == pytest.approx(dt.psi_terms(problem).psi1, rel=1e-12)
+    found = saddle_point(problem)
+    overlap = 1 - found.r / found.q
+    assert overlap == pytest.approx(dt.psi_terms(problem).psi1, rel=1e-12)
+    effective = 1 / (point[0] * point[1] * found.q)
+    assert effective == pytest.approx(dt.effective_ridge(problem), rel=1e-12)
 
 
 def test_printed_gradient_is_the_gradient_of_the_printed_action() -> None:
-    at, q, r = setting(REFERENCE), Decimal("1.3"), Decimal("0.4")
+    at, q, r = point_of(REFERENCE), Decimal("1.3"), Decimal("0.4")
     gradient = expand(lambda q, r, qt, rt: S0(at, q, r), q, r).gradient
     assert float(gradient[0]) == pytest.approx(float(q * f_v(at, q, r)), rel=1e-20)
     assert float(gradient[1]) == pytest.approx(float(r * g_v(at, q, r)), rel=1e-20)
@@ -126,15 +128,14 @@ def test_printed_gradient_is_the_gradient_of_the_printed_action() -> None:
 def test_a_saddle_point_not_reached_is_an_error_with_the_last_point(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    at = setting(REFERENCE)
-    barrier = at.lam * 5
+    barrier = point_of(REFERENCE).lam * 5
 
-    def stuck(at: Setting, start: Any, tolerance: Decimal) -> Any:
+    def stuck(at: ReplicaPoint, start: Any, tolerance: Decimal) -> Any:
         return None if at.lam < barrier else _newton(at, start, tolerance)
 
-    monkeypatch.setattr("doubletrouble.theory.replica.saddle._newton", stuck)
+    monkeypatch.setattr("doubletrouble.replica._saddle._newton", stuck)
     with pytest.raises(dt.ConvergenceError, match=r"followed down to ridge .* only") as caught:
-        saddle_point(at)
+        saddle_point(REFERENCE)
     last: Any = caught.value.last
     assert 0 < last[1] < last[0]  # r < q
     assert 0 < caught.value.residual < 10
@@ -182,6 +183,44 @@ def test_the_whole_appendix_as_printed() -> None:
     assert line in " ".join(ERRATA_PAGE.read_text("utf-8").split())
 
 
+@pytest.mark.parametrize("number", ERRATA)
+def test_each_misprint_is_put_back_once(number: int) -> None:
+    """Alone, and after all errata before it: the texts of the table do not overlap."""
+    source = _errata._source(frozenset())
+    assert _errata._source(frozenset({number})) != source
+    before = frozenset(range(1, number))
+    assert _errata._source(before | {number}) != _errata._source(before)
+
+
+def test_a_text_that_is_not_in_the_formulas_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    lost = _errata._Erratum("nowhere", {"psi9": "psi8"})
+    monkeypatch.setitem(_errata._TABLE, 8, lost)
+    with pytest.raises(AssertionError, match=r"erratum 8: 'psi9' must be .* 1 times, got 0"):
+        _errata._source(frozenset({8}))
+
+
+def test_errata_do_not_change_the_formulas_themselves() -> None:
+    expected = psi_terms(REFERENCE)
+    psi_terms(REFERENCE, printed=ERRATA)
+    assert psi_terms(REFERENCE) == expected
+
+
+def test_three_forms_of_one_matrix() -> None:
+    """M_W of e in App. B, and its definition and its expansion in App. C, to first order."""
+    at, q, r = point_of(REFERENCE), Decimal("1.3"), Decimal("0.4")
+    forms = (_appendix_b.M_W_e, _appendix_b.M_W_e_multiplied_out, _appendix_b.M_W_e_defined)
+    for row in ((0, 0), (0, 1)):
+
+        def entry(form: Any, row: tuple[int, int] = row) -> Jet:
+            return expand(lambda *overlaps: form(at, *overlaps)[row], q, r)
+
+        first, *others = (entry(form) for form in forms)
+        for other in others:
+            assert float(other.value) == pytest.approx(float(first.value), rel=1e-20)
+            for ours, theirs in zip(first.gradient, other.gradient, strict=True):
+                assert float(theirs) == pytest.approx(float(ours), rel=1e-20, abs=1e-30)
+
+
 def test_the_term_that_the_paper_lacks_has_no_misprint() -> None:
     terms = psi_terms(REFERENCE, printed=ERRATA)
     assert terms.psi2_features == psi_terms(REFERENCE).psi2_features
@@ -206,6 +245,23 @@ def test_limits_are_refused_with_a_sentence(changes: dict[str, Any], name: str, 
     )
     with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
         psi_terms(problem)
+    with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
+        saddle_point(problem)
+
+
+def test_a_saddle_point_is_that_of_one_point() -> None:
+    for problem in (dt.Problem(ridge=[0.1, 0.2]), dt.Problem(features_per_dim=[[1.0]], ridge=0.1)):
+        with pytest.raises(ValueError, match=r"^problem must be a single point, got fields of"):
+            saddle_point(problem)
+    noisy = dt.Problem(ridge=0.1, noise=[0.1, 0.2])  # which does not change the point
+    assert saddle_point(noisy) == saddle_point(dt.Problem(ridge=0.1))
+
+
+@pytest.mark.parametrize("problem", [None, 2.0, "relu", dt.Problem, REFERENCE.moments], ids=str)
+def test_a_saddle_point_is_that_of_a_problem(problem: Any) -> None:
+    name = type(problem).__name__
+    with pytest.raises(TypeError, match=f"^problem must be a Problem, got {name}$"):
+        saddle_point(problem)
 
 
 @pytest.mark.parametrize("printed", [{99}, {0, 8}, {"8"}])

@@ -10,8 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import doubletrouble as dt
+from doubletrouble.ensembles import SCHEMES, Scheme
 from doubletrouble.parameters import FloatArray
 from tests import pair_oracle
+from tests.theory.schemes import ensemble, supported
 
 PARTS = ("noise", "initialization", "sampling", "bias", "resampling")
 POWERS: dict[str, Any] = {"noise": 0.5, "nonlinear_signal": 0.3}
@@ -24,8 +26,8 @@ def problem(width: float = 2.0, samples: float = 1.0, ridge: float = 1e-3) -> dt
     )
 
 
-def learner(at: dt.Problem, share: float = 1.0) -> dt.Learner:
-    return dt.Learner(
+def member(at: dt.Problem, share: float = 1.0) -> dt.Member:
+    return dt.Member(
         features_per_dim=at.features_per_dim,
         samples_per_dim=share * float(at.samples_per_dim),  # type: ignore[arg-type]
         ridge=at.ridge,
@@ -40,8 +42,7 @@ EDGES = [(w, r) for w in (0.3, 1.0, 1 + 1e-12, 4.0, math.inf) for r in (0.0, 1e-
 def test_all_of_the_samples_are_an_ensemble(width: float, ridge: float, members: float) -> None:
     at = problem(width, ridge=ridge)
     known = dt.exact_error(at, members)
-    found = dt.exact_error(at, members, "subbag", fraction=1.0)
-    assert isinstance(found, dt.ResampledErrorTerms)
+    found = dt.exact_error(at, dt.Subsample(members, fraction=1.0))
     assert found.resampling == 0
     for name in PARTS[:4]:
         assert getattr(found, name) == pytest.approx(getattr(known, name), rel=1e-12), name
@@ -51,8 +52,7 @@ def test_all_of_the_samples_are_an_ensemble(width: float, ridge: float, members:
 def test_all_of_the_bank_is_one_model(width: float, ridge: float) -> None:
     at = problem(width, ridge=ridge)
     known = dt.exact_error(at)
-    found = dt.exact_error(at, 7, "feature_bank", bank_per_dim=width)
-    assert isinstance(found, dt.ResampledErrorTerms)
+    found = dt.exact_error(at, dt.FeatureBank(7, bank_per_dim=width))
     assert found.resampling == 0
     for name in PARTS[:4]:
         assert getattr(found, name) == pytest.approx(getattr(known, name), rel=1e-12), name
@@ -61,9 +61,8 @@ def test_all_of_the_bank_is_one_model(width: float, ridge: float) -> None:
 @pytest.mark.parametrize("members", [1, 3, math.inf])
 def test_an_endless_bank_is_an_ensemble(members: float) -> None:
     at = problem()
-    found = dt.exact_error(at, members, "feature_bank", bank_per_dim=math.inf)
+    found = dt.exact_error(at, dt.FeatureBank(members, bank_per_dim=math.inf))
     known = dt.exact_error(at, members)
-    assert isinstance(found, dt.ResampledErrorTerms)
     assert found.total == pytest.approx(known.total, rel=1e-12)
     assert found.initialization == 0  # the bank has no chance in it; the choice has all of it
     assert found.resampling == pytest.approx(known.initialization, rel=1e-12)
@@ -72,7 +71,7 @@ def test_an_endless_bank_is_an_ensemble(members: float) -> None:
 @pytest.mark.parametrize("fraction", [1e-3, 0.4, 0.999])
 @pytest.mark.parametrize(("width", "ridge"), [(0.3, 0.0), (0.4, 1e-3), (2.0, 0.0), (2.0, 0.1)])
 def test_one_member_has_fewer_samples(fraction: float, width: float, ridge: float) -> None:
-    found = dt.exact_error(problem(width, ridge=ridge), 1, "subbag", fraction=fraction)
+    found = dt.exact_error(problem(width, ridge=ridge), dt.Subsample(1, fraction=fraction))
     known = dt.exact_error(problem(width, fraction, ridge))
     assert found.total == pytest.approx(known.total, rel=1e-12)
     assert found.bias == pytest.approx(known.bias, rel=1e-12)
@@ -84,13 +83,13 @@ def test_members_are_a_committee(members: int, width: float, ridge: float) -> No
     """Which shares η² of the samples, or P²/B features, between every two."""
     at, eta, bank = problem(width, ridge=ridge), 0.6, width * 1.7
     powers: dict[str, Any] = {"signal": 1.2, **POWERS}
-    bag = dt.committee([learner(at, eta)] * members, sharing=(0.0, eta**2), **powers)
-    found = dt.exact_error(at, members, "subbag", fraction=eta)
-    assert found.total == pytest.approx(bag.error, rel=1e-12)
+    bag = dt.committee([member(at, eta)] * members, sharing=(0.0, eta**2), **powers)
+    found = dt.exact_error(at, dt.Subsample(members, fraction=eta))
+    assert found.total == pytest.approx(bag.error.total, rel=1e-12)
     sharing = (width**2 / bank, 1.0)
-    banked = dt.committee([learner(at)] * members, sharing=sharing, **powers)
-    found = dt.exact_error(at, members, "feature_bank", bank_per_dim=bank)
-    assert found.total == pytest.approx(banked.error, rel=1e-12)
+    banked = dt.committee([member(at)] * members, sharing=sharing, **powers)
+    found = dt.exact_error(at, dt.FeatureBank(members, bank_per_dim=bank))
+    assert found.total == pytest.approx(banked.error.total, rel=1e-12)
 
 
 def linear_ridge(rho: float, samples: float, sigma2: float) -> float:
@@ -110,7 +109,7 @@ def test_endless_bags_are_a_linear_ridge(width: float, fraction: float, ridge: f
     at, samples = problem(width, 1.5, ridge), 1.5
     s = float(dt.psi_terms(problem(width, samples * fraction, ridge)).psi1)
     rho = samples * (1 - s) / s - (1 - s)
-    found: Any = dt.exact_error(at, math.inf, "subbag", fraction=fraction)
+    found: Any = dt.exact_error(at, dt.Subsample(math.inf, fraction=fraction))
     assert found.total == pytest.approx(linear_ridge(rho, samples, 0.34), rel=1e-11)
     assert found.resampling == found.initialization == 0
 
@@ -134,38 +133,39 @@ def test_bootstrap_is_that_of_high_precision(
             )
         )
         known = between + (within - between) / members
-    found = dt.exact_error(problem(width, samples, ridge), members, "bootstrap")
+    found = dt.exact_error(problem(width, samples, ridge), dt.Bootstrap(members))
     assert found.total == pytest.approx(float(known), rel=1e-12)
 
 
 @pytest.mark.parametrize("members", [1, 3, math.inf])
 def test_without_ridge_copies_of_a_sample_are_one(members: float) -> None:
-    """A wide learner interpolates the distinct samples; a narrow one weighs all."""
+    """A wide model interpolates the distinct samples; a narrow one weighs all."""
     for width, same in ((2.0, True), (0.3, members == math.inf)):
         at = problem(width, ridge=0.0)
-        bootstrap = dt.exact_error(at, members, "bootstrap").total
-        subbag = dt.exact_error(at, members, "subbag", fraction=DISTINCT).total
-        assert (bootstrap == pytest.approx(subbag, rel=1e-11)) is same
+        bootstrap = dt.exact_error(at, dt.Bootstrap(members)).total
+        subsample = dt.exact_error(at, dt.Subsample(members, fraction=DISTINCT)).total
+        assert (bootstrap == pytest.approx(subsample, rel=1e-11)) is same
 
 
 def test_where_the_peaks_are() -> None:
-    without = [
-        ("bootstrap", {}, DISTINCT),
-        ("subbag", {"fraction": 0.25}, 0.25),
-        ("feature_bank", {"bank_per_dim": 3.0}, 1.0),
-    ]
-    for scheme, drawn, width in without:
-        options: dict[str, Any] = drawn
-        at_peak = dt.exact_error(problem(width, ridge=0.0), 2, scheme, **options)
-        assert at_peak.total == math.inf
-        endless = dt.exact_error(problem(width, ridge=0.0), math.inf, scheme, **options)
-        assert math.isfinite(endless.total)
+    def peaks(members: float) -> list[tuple[Scheme, float]]:
+        return [
+            (dt.Bootstrap(members), DISTINCT),
+            (dt.Subsample(members, fraction=0.25), 0.25),
+            (dt.FeatureBank(members, bank_per_dim=3.0), 1.0),
+        ]
+
+    for two, width in peaks(2):
+        assert dt.exact_error(problem(width, ridge=0.0), two).total == math.inf
+    for endless, width in peaks(math.inf):
+        assert math.isfinite(dt.exact_error(problem(width, ridge=0.0), endless).total)
 
 
 @settings(max_examples=60, deadline=None)
 @given(
     st.floats(-2, 2), st.floats(-2, 2), st.one_of(st.just(0.0), st.floats(1e-9, 1e2)),
-    st.sampled_from(["subbag", "bootstrap", "feature_bank"]), st.floats(0.01, 1.0),
+    st.sampled_from([name for name, kind in SCHEMES.items() if kind.any_size]),
+    st.floats(0.01, 1.0),
     st.sampled_from(["relu", "tanh", "linear", "abs"]),
 )  # fmt: skip
 def test_parts_are_positive_and_fall_with_members(
@@ -175,12 +175,8 @@ def test_parts_are_positive_and_fall_with_members(
         features_per_dim=10**width, samples_per_dim=10**samples, ridge=ridge,
         activation=activation, **POWERS,
     )  # fmt: skip
-    drawn = {
-        "subbag": {"fraction": share},
-        "feature_bank": {"bank_per_dim": 10**width / share},
-    }.get(scheme, {})
     members = np.array([1, 2, 10, math.inf])
-    found = dt.exact_error(at, members, scheme, **drawn)
+    found = dt.exact_error(at, ensemble(scheme, at, members, share))
     for name in PARTS:
         part: FloatArray = np.asarray(getattr(found, name))
         assert np.all(part >= 0)
@@ -188,57 +184,27 @@ def test_parts_are_positive_and_fall_with_members(
         assert np.all(np.diff(finite) <= 1e-12 * finite[0] if finite.size else True)
 
 
-def test_a_measured_spectrum() -> None:
+@pytest.mark.parametrize("name", supported())
+def test_a_measured_spectrum(name: str) -> None:
     at = problem()
     spectrum = dt.SpectralProblem.from_problem(at, dim=6)
-    cases: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
-        ("subbag", {"fraction": 0.6}, {"fraction": 0.6}),
-        ("bootstrap", {}, {}),
-        ("feature_bank", {"bank_per_dim": 5.0}, {"n_bank": 30.0}),
-    ]
-    for scheme, drawn, counted in cases:
-        flat = dt.exact_error(at, 3, scheme, **drawn)
-        found = dt.exact_error(spectrum, 3, scheme, **counted)
-        for name in PARTS:
-            assert getattr(found, name) == pytest.approx(getattr(flat, name), rel=1e-11), name
+    flat = dt.exact_error(at, ensemble(name, at, 3))
+    found = dt.exact_error(spectrum, ensemble(name, spectrum, 3))
+    for part in PARTS:
+        assert getattr(found, part) == pytest.approx(getattr(flat, part), rel=1e-11), part
 
 
 def test_arrays_broadcast() -> None:
     at = dt.Problem(features_per_dim=np.array([0.5, 2.0]))
-    found = dt.exact_error(at, 3, "subbag", fraction=np.array([[0.3], [0.6], [1.0]]))
-    assert isinstance(found, dt.ResampledErrorTerms)
+    found = dt.exact_error(at, dt.Subsample(3, fraction=np.array([[0.3], [0.6], [1.0]])))
+    assert {*found.coordinates} == {"features_per_dim", "fraction"}
     assert np.shape(found.total) == np.shape(found.resampling) == (3, 2)
-    one = dt.exact_error(dt.Problem(features_per_dim=2.0), 3, "subbag", fraction=0.6)
+    one = dt.exact_error(dt.Problem(features_per_dim=2.0), dt.Subsample(3, fraction=0.6))
     assert np.asarray(found.total)[1, 1] == one.total
-
-
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        ({"scheme": "subbag"}, "fraction must be given for scheme 'subbag', got None"),
-        ({"scheme": "subbag", "fraction": 0.0}, r"fraction must be in \(0, 1\], got 0.0"),
-        ({"scheme": "subbag", "fraction": 1.1}, r"fraction must be in \(0, 1\], got 1.1"),
-        ({"scheme": "subbag", "fraction": math.nan}, r"fraction must be in \(0, 1\], got nan"),
-        ({"scheme": "ensemble", "fraction": 0.5}, "fraction must be left out for scheme 'ens"),
-        (
-            {"scheme": "bootstrap", "fraction": 0.5},
-            "fraction must be left out for scheme 'bootstrap' .*, which draws N of the N samples",
-        ),
-        ({"scheme": "feature_bank"}, "bank_per_dim must be given for scheme 'feature_bank'"),
-        ({"scheme": "feature_bank", "n_bank": 5}, "n_bank must be left out for .* of a Problem"),
-        (
-            {"scheme": "feature_bank", "bank_per_dim": 1.5},
-            "bank_per_dim must be at least the features of one member, got 1.5",
-        ),
-        ({"scheme": "jackknife"}, "scheme must be one of ensemble, divide, subbag, bootstrap, fea"),
-    ],
-)
-def test_what_cannot_be_drawn(arguments: dict[str, Any], sentence: str) -> None:
-    with pytest.raises(ValueError, match=sentence):
-        dt.exact_error(problem(), 2, **arguments)
-
-
-@pytest.mark.parametrize("function", [dt.anova, dt.training_error, dt.optimal_ridge])
-def test_what_is_not_defined_says_so(function: Any) -> None:
-    with pytest.raises(ValueError, match="scheme must be one of ensemble, divide, got 'subbag'"):
-        function(problem(), 2, "subbag")
+    members = dt.Subsample([1, 2], fraction=np.array([[0.3], [0.6], [1.0]]))
+    assert members.shape == (3, 2)
+    assert np.shape(dt.exact_error(dt.Problem(), members).total) == (3, 2)
+    assert np.shape(dt.anova(at, members).total) == (3, 2)
+    assert np.shape(dt.optimal_ridge(at, members).ridge) == (3, 2)
+    assert np.shape(dt.training_error(at, members)) == (3, 2)
+    assert np.shape(dt.gradient_flow(at, 1.0, members).total) == (3, 2)

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from mpmath import mpf
 
 import doubletrouble as dt
-from doubletrouble.theory.points import AnyProblem
-from doubletrouble.theory.slopes import error_slopes
+from doubletrouble.ensembles import SCHEMES
+from doubletrouble.theory._optimum import Slopes, error_slopes
 from tests.theory import oracle
+from tests.theory.schemes import AnyProblem
 
 RELU = dt.activation("relu")
 POWERS: dict[str, Any] = {"signal": 1.0, "noise": 0.7, "nonlinear_signal": 0.3}
@@ -43,7 +44,7 @@ def test_slopes_are_those_of_high_precision_differences(
     P: float, N: float, ridge: float, members: int, scheme: str
 ) -> None:
     problem = dt.Problem(features_per_dim=P, samples_per_dim=N, ridge=ridge, **POWERS)
-    found = error_slopes(problem, members, scheme)
+    found = error_slopes(problem, SCHEMES[scheme](members))
     with mpmath.workdps(oracle.DIGITS):
         h = mpf(10) ** -200 if ridge < 1e-20 else mpf(10) ** -40
         p, n = mpf(P), mpf(N)
@@ -82,7 +83,7 @@ def test_slopes_of_a_spectrum_are_those_of_high_precision_differences(
         eigenvalues=SPECTRUM["levels"], target_powers=SPECTRUM["powers"], tail=SPECTRUM["tail"],
         n_features=P, n_samples=N, ridge=ridge, noise=0.3,
     )  # fmt: skip
-    found = error_slopes(problem, members, scheme)
+    found = error_slopes(problem, SCHEMES[scheme](members))
 
     def at(p: Any, n: Any) -> Any:
         return oracle.spectral_risk(
@@ -95,7 +96,7 @@ def test_slopes_of_a_spectrum_are_those_of_high_precision_differences(
         by_features = (at(p * (1 + h), n) - at(p * (1 - h), n)) / (2 * h * p)
         by_samples = (at(p, n * (1 + h)) - at(p, n * (1 - h))) / (2 * h * n)
         here = at(p, n)
-    total = float(np.asarray(dt.exact_error(problem, members, scheme).total))
+    total = float(np.asarray(dt.exact_error(problem, SCHEMES[scheme](members)).total))
     assert total == pytest.approx(float(here), rel=1e-13)
     assert found.by_features == pytest.approx(float(by_features), rel=1e-13)
     assert found.by_samples == pytest.approx(float(by_samples), rel=1e-13)
@@ -115,7 +116,7 @@ def test_the_closed_form_without_ridge_beyond_the_threshold(ratio: float, member
 
 def test_at_the_peak_one_more_of_either_takes_the_divergence_away() -> None:
     peak = dt.Problem(features_per_dim=1.0, samples_per_dim=1.0, ridge=0.0)
-    assert error_slopes(peak, 5) == (-math.inf, -math.inf)
+    assert error_slopes(peak, 5) == Slopes(by_features=-math.inf, by_samples=-math.inf)
     many = error_slopes(peak, math.inf)
     assert many.by_features == 0  # the plateau
     step = 1e-7
@@ -123,7 +124,7 @@ def test_at_the_peak_one_more_of_either_takes_the_divergence_away() -> None:
     fall = (dt.exact_error(more, math.inf).total - dt.exact_error(peak, math.inf).total) / step
     assert many.by_samples == pytest.approx(fall, rel=1e-5)
     nothing = dt.Problem(features_per_dim=1.0, ridge=0.0, signal=0.0, noise=0.0)
-    assert error_slopes(nothing) == (0, 0)
+    assert error_slopes(nothing) == Slopes(by_features=0, by_samples=0)
 
 
 # --- linear networks without ridge learn every mode in full: a corner, or a divergence, at D ------
@@ -150,7 +151,9 @@ def test_a_feature_does_not_take_a_divergence_of_the_samples_away(
     wider, richer = linear(2 * P, 1.0, spectral=spectral), linear(P, 2.0, spectral=spectral)
     assert dt.exact_error(wider, members).total == math.inf
     assert math.isfinite(float(np.asarray(dt.exact_error(richer, members).total)))
-    assert error_slopes(linear(P, 1.0, spectral=spectral), members) == (0, -math.inf)
+    assert error_slopes(linear(P, 1.0, spectral=spectral), members) == Slopes(
+        by_features=0, by_samples=-math.inf
+    )
 
 
 @pytest.mark.parametrize("spectral", [False, True])
@@ -171,12 +174,16 @@ def test_beyond_a_corner_features_are_worth_nothing(
 @pytest.mark.parametrize("spectral", [False, True])
 def test_without_noise_the_corner_is_at_the_samples(*, spectral: bool) -> None:
     """Enough samples learn everything; at P = N = D itself one more of either does."""
-    assert error_slopes(linear(3.0, 1.0, 0.0, spectral=spectral)) == (0, 0)
+    assert error_slopes(linear(3.0, 1.0, 0.0, spectral=spectral)) == Slopes(
+        by_features=0, by_samples=0
+    )
     assert error_slopes(linear(3.0, 0.999, 0.0, spectral=spectral)).by_samples < -0.3
     assert float(np.asarray(dt.exact_error(linear(1.0, 1.0, 0.0, spectral=spectral)).total)) > 0.3
     for P, N in ((1.0, 1.001), (1.001, 1.0)):
         assert dt.exact_error(linear(P, N, 0.0, spectral=spectral)).total == 0
-    assert error_slopes(linear(1.0, 1.0, 0.0, spectral=spectral)) == (-math.inf, -math.inf)
+    assert error_slopes(linear(1.0, 1.0, 0.0, spectral=spectral)) == Slopes(
+        by_features=-math.inf, by_samples=-math.inf
+    )
 
 
 def test_a_flat_spectrum_is_the_isotropic_problem() -> None:
@@ -204,7 +211,8 @@ def test_slopes_are_numbers(
     P: float, N: float, ridge: float, members: float, scheme: str, activation: str
 ) -> None:
     problem = dt.Problem(features_per_dim=P, samples_per_dim=N, ridge=ridge, activation=activation)
-    assert not any(map(math.isnan, error_slopes(problem, members, scheme)))
+    found = error_slopes(problem, SCHEMES[scheme](members))
+    assert not any(map(math.isnan, (found.by_features, found.by_samples)))
 
 
 def test_arrays_give_arrays() -> None:

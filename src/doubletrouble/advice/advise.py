@@ -5,24 +5,30 @@ from dataclasses import replace
 
 from doubletrouble.advice.allocation import Allocation, Search, best_of_many
 from doubletrouble.advice.changes import present, single_changes
-from doubletrouble.advice.cost import check_cost, cost_of
+from doubletrouble.advice.cost import Cost, check_cost, cost_of
 from doubletrouble.advice.equality import affordable, less
 from doubletrouble.advice.marginal import Marginal
 from doubletrouble.advice.option import Option, changed, samples, width
 from doubletrouble.advice.result import Advice
 from doubletrouble.advice.whole import most_parts, nearest, nearest_many, one_of
+from doubletrouble.ensembles import (
+    SCHEMES,
+    SUPPORT,
+    Ensemble,
+    EnsembleLike,
+    Scheme,
+    as_ensemble,
+)
 from doubletrouble.glossary import BUDGET, DIM, N_MEMBERS
 from doubletrouble.parameters import number
-from doubletrouble.problems import SpectralProblem
-from doubletrouble.sharing import SCHEMES
-from doubletrouble.theory.optimum import optimal_ridge
-from doubletrouble.theory.points import AnyProblem, prepare
+from doubletrouble.problems import Problem, SpectralProblem
+from doubletrouble.theory._error import AnyProblem
+from doubletrouble.theory._optimum import optimal_ridge
 
 
 def advise(
-    problem: AnyProblem, budget: float | None = None, *,
-    n_members: float = 1, scheme: str = "ensemble", cost: str = "features",
-    dim: float | None = None,
+    problem: AnyProblem, budget: float | None = None, ensemble: EnsembleLike = 1, *,
+    cost: Cost = "features", dim: float | None = None,
 ) -> Advice:  # fmt: skip
     """Say what to change: the exact error now, after every single change, and at its best.
 
@@ -32,12 +38,12 @@ def advise(
     models ("many"). The first three of twice the features cost the same.
 
     The best allocation is that of P, K and λ under `budget`, of models on all data or on parts of
-    it, whatever `scheme` the present ones have. With `cost="features"` it is on the
-    total number of features P K; with `cost="training"` on K n P min(n, P), the operations of K
-    ridge fits on n samples each, up to a constant: the smaller Gram matrix, and a solve. Both are
-    in the problem's units: P and N of a `Problem` are per input dimension, so that training is per
-    D³. Choosing λ is free, since one factorization serves all. Without `budget` it is what the
-    present setting costs; it may be `math.inf`.
+    it, whatever the present `ensemble` is: a number of models, `Ensemble` or `Divide`. With
+    `cost="features"` it is on the total number of features P K; with `cost="training"` on
+    K n P min(n, P), the operations of K ridge fits on n samples each, up to a constant: the smaller
+    Gram matrix, and a solve. Both are in the problem's units: P and N of a `Problem` are per input
+    dimension, so that training is per D³. Choosing λ is free, since one factorization serves all.
+    Without `budget` it is what the present setting costs; it may be `math.inf`.
 
     With the dimension `dim` of a `Problem`, P and N are shown as counts; if N is a whole one, what
     is advised has whole counts, too. A `SpectralProblem` has counts without.
@@ -51,13 +57,17 @@ def advise(
     >>> advice.best.n_members, round(advice.best.ridge, 3)
     (1.0, 0.78)
     """
-    prepare(problem, n_members, scheme)
+    if not isinstance(problem, Problem | SpectralProblem):
+        raise TypeError(
+            f"problem must be a Problem or a SpectralProblem, got {type(problem).__name__}"
+        )
     if problem.shape:
         raise TypeError(f"problem must be a single one, got one of shape {problem.shape}")
-    K = number("n_members", n_members, N_MEMBERS)
+    scheme = as_ensemble(ensemble, "advise")
+    K = number("ensemble", scheme.n_members, N_MEMBERS)
     check_cost(cost)
     P, N = width(problem), samples(problem)
-    spent = cost_of(P, N, K, scheme, cost)
+    spent = cost_of(P, N, K, scheme.name, cost)
     C = spent if budget is None else number("budget", budget, BUDGET)
     if dim is not None:
         dim = number("dim", dim, DIM)
@@ -65,45 +75,47 @@ def advise(
             raise ValueError(f"dim must be left out beside a SpectralProblem, got {dim:g}")
     one = one_of(problem, dim)
 
-    now = present(problem, K, scheme)
-    best_ridge = float(optimal_ridge(problem, K, scheme).ridge)
-    changes = single_changes(problem, K, scheme, best_ridge, one)
+    now = present(problem, scheme)
+    best_ridge = float(optimal_ridge(problem, scheme).ridge)
+    changes = single_changes(problem, scheme, best_ridge, one)
     at_best_width = changed(problem, width=best_of_many(problem))
     many = nearest_many(
-        Option.of("many_at_best_width", "K → ∞ at its best P", at_best_width, math.inf, "ensemble"),
+        Option.of("many_at_best_width", "K → ∞ at its best P", at_best_width, Ensemble(math.inf)),
         one,
     )
     regularized = next(option for option in changes if option.name == "regularize")
-    asked = problem, scheme, C, cost, one
+    asked = problem, type(scheme), C, cost, one
     return Advice(
         now=now, changes=changes,
         best=_best(*asked, regularized, many, free=True),
         best_at_this_ridge=_best(*asked, now, many, free=False),
         many_at_best_width=many,
-        marginal=Marginal.of(problem, K, scheme, best_ridge),
+        marginal=Marginal.of(problem, scheme, best_ridge),
         budget=C, cost=cost, dim=dim,
     )  # fmt: skip
 
 
 def _best(
-    problem: AnyProblem, scheme: str, budget: float, cost: str, one: float | None,
+    problem: AnyProblem, present_kind: type[Scheme], budget: float, cost: Cost, one: float | None,
     known: Option, many: Option, *, free: bool,
 ) -> Option:  # fmt: skip
     """The best allocation of either scheme; `known` is one that is kept where nothing is better."""
     name = "best" if free else "best_at_this_ridge"
     label = "best P, K, λ" if free else "best P, K at this λ"
 
-    def at(allocation: Allocation, scheme: str) -> Option:
-        K, there = allocation.members, changed(problem, width=allocation.width)
+    def at(allocation: Allocation, kind: type[Scheme]) -> Option:
+        ensemble, there = kind(allocation.members), changed(problem, width=allocation.width)
         if free:
-            there = changed(there, ridge=optimal_ridge(there, K, scheme).ridge)
-        return nearest(Option.of(name, label, there, K, scheme), budget, cost, one, free=free)
+            there = changed(there, ridge=optimal_ridge(there, ensemble).ridge)
+        return nearest(Option.of(name, label, there, ensemble), budget, cost, one, free=free)
 
     found = []
-    for kind in sorted(SCHEMES, key=lambda kind: kind != scheme):  # of equal ones, the present
+    kinds = [kind for kind in SCHEMES.values() if SUPPORT["advise"](kind)]
+    # of equal ones, the present
+    for kind in sorted(kinds, key=lambda kind: kind is not present_kind):
         parts = most_parts(problem, one)
         search = Search(problem, kind, budget, cost, free=free, most_parts=parts)
-        if free and kind == scheme:  # a search knows ridges to fewer digits than ties need
+        if free and kind is present_kind:  # a search knows ridges to fewer digits than ties need
             found.append(at(search.one_model(), kind))
         allocation = search.best()
         if allocation.members > 1 or not free:

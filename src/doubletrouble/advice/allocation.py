@@ -20,13 +20,14 @@ import numpy.typing as npt
 
 from doubletrouble.advice.cost import most_members, widest
 from doubletrouble.advice.equality import SAME
-from doubletrouble.advice.option import changed, samples, width
+from doubletrouble.advice.option import changed, samples, scalar, width
 from doubletrouble.advice.zoom import STAGES, zoom
+from doubletrouble.ensembles import Divide, Ensemble, Scheme
 from doubletrouble.glossary import N_FEATURES
 from doubletrouble.parameters import FloatArray
-from doubletrouble.theory.error import exact_error
-from doubletrouble.theory.modes import modes_of
-from doubletrouble.theory.points import AnyProblem, prepare
+from doubletrouble.problems import Problem
+from doubletrouble.theory._error import AnyProblem, exact_error
+from doubletrouble.theory._spectrum import spectrum_of
 
 _FEW = np.array([1, 2, 3, 4, 5, 6, 7, 8, 10, 12], dtype=np.float64)
 _MEMBERS = np.concatenate([_FEW, 2.0 ** np.arange(4, 41)])
@@ -69,14 +70,14 @@ class Search:
     """The allocations of one problem under one budget."""
 
     def __init__(
-        self, problem: AnyProblem, scheme: str, budget: float, cost: str, *, free: bool,
+        self, problem: AnyProblem, kind: type[Scheme], budget: float, cost: str, *, free: bool,
         most_parts: float = np.inf,
     ) -> None:  # fmt: skip
         """Search among models of one scheme; data cannot be divided into more than `most_parts`."""
-        self._problem, self._scheme, self._free = problem, scheme, free
+        self._problem, self._kind, self._free = problem, kind, free
         self._budget, self._cost, self._most_parts = budget, cost, most_parts
         self._samples, self._power = samples(problem), _power(problem)
-        self._modes = modes_of(problem)
+        self._spectrum = spectrum_of(problem)
         self._least = np.inf  # the best error seen so far
 
     def best(self) -> Allocation:
@@ -97,9 +98,9 @@ class Search:
 
     def _members(self) -> FloatArray:
         """Numbers of models to begin with: up to very narrow ones, or very small parts."""
-        if np.isinf(self._budget) and self._scheme == "ensemble":  # one model is as good as any
+        if np.isinf(self._budget) and self._kind is Ensemble:  # one model is as good as any
             return _MEMBERS[:1]
-        if self._scheme == "divide":
+        if self._kind is Divide:
             most = min(self._most_parts, _MOST_PARTS * max(self._samples, 1.0))
             members = _MEMBERS[most >= _MEMBERS]
             if self._most_parts == most:
@@ -123,7 +124,7 @@ class Search:
         return float(min(found[0], most))
 
     def _widest(self, members: FloatArray) -> FloatArray:
-        most = widest(self._budget, self._samples, members, self._scheme, self._cost)
+        most = widest(self._budget, self._samples, members, self._kind.name, self._cost)
         return _possible(most)
 
     def _minima(self, profile: _Profile) -> list[float]:
@@ -184,7 +185,7 @@ class Search:
             problem = changed(self._problem, width=self._widest(K), ridge=at)
         else:
             problem = changed(self._problem, width=_possible(at))
-        return np.asarray(exact_error(problem, K, self._scheme).total)
+        return np.asarray(exact_error(problem, self._kind(K)).total)
 
     def _ridges(self, members: FloatArray) -> FloatArray:
         """No ridge, any, and infinitely much."""
@@ -193,14 +194,14 @@ class Search:
         small = np.minimum(self._widest(members), self._samples)[:, None]
         inside = _RIDGES / np.minimum(small, 1.0)
         ends = np.zeros((members.size, 1)), np.full((members.size, 1), np.inf)
-        return np.hstack([ends[0], self._modes.own_ridge(inside, N), ends[1]])
+        return np.hstack([ends[0], self._spectrum.own_ridge(inside, N), ends[1]])
 
     def _widths(self, members: FloatArray) -> FloatArray:
         """The widths worth trying, for each number of models."""
         most = self._widest(members)[:, None]
-        if self._scheme == "ensemble" and np.isinf(self._budget):
+        if self._kind is Ensemble and np.isinf(self._budget):
             return most
-        if self._scheme == "ensemble":
+        if self._kind is Ensemble:
             least = self._widest(members + 1)[:, None]
             return np.hstack([least * (most / least) ** np.linspace(0, 1, _CELL)[:-1], most])
         some = np.clip(_WIDTHS * self._samples / members[:, None], _NARROWEST, _WIDEST)
@@ -220,9 +221,11 @@ def _first(values: FloatArray, power: float) -> int:
 
 def _power(problem: AnyProblem) -> float:
     """The power of the target, or of what there is in its place."""
-    point = prepare(problem, 1, "ensemble")[1]
-    F, G, tau = point.signal, point.nonlinear_signal, point.noise
-    return float(F**2 + G**2 or tau**2)
+    if isinstance(problem, Problem):
+        linear = scalar(problem.signal) ** 2
+    else:
+        linear = float(np.sum(problem.target_powers))
+    return linear + scalar(problem.nonlinear_signal) ** 2 or scalar(problem.noise) ** 2
 
 
 def _between(ends: FloatArray, grid: FloatArray) -> FloatArray:

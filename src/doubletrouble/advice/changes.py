@@ -13,40 +13,41 @@ that is less.
 import math
 
 from doubletrouble.advice.counts import is_whole, most_parts
-from doubletrouble.advice.option import Option, changed, richer, samples, wider, width
+from doubletrouble.advice.option import Option, changed, richer, samples, scalar, wider, width
 from doubletrouble.advice.words import count
-from doubletrouble.theory.points import AnyProblem
+from doubletrouble.ensembles import Divide, Ensemble, Scheme
+from doubletrouble.theory._error import AnyProblem
 
 A_LITTLE = 1.1
 
 
-def present(problem: AnyProblem, n_members: float, scheme: str) -> Option:
+def present(problem: AnyProblem, ensemble: Scheme) -> Option:
     """The setting as it is."""
-    return Option.of("now", "now", problem, n_members, scheme)
+    return Option.of("now", "now", problem, ensemble)
 
 
 def single_changes(
-    problem: AnyProblem, n_members: float, scheme: str, best_ridge: float, one: float | None
+    problem: AnyProblem, ensemble: Scheme, best_ridge: float, one: float | None
 ) -> tuple[Option, ...]:
     """Every single change; `best_ridge` is λ* of the present setting.
 
     Where features and samples are counted, `one` of them is the least change, and data cannot be
     divided into more parts than there are samples.
     """
-    P, N, K = width(problem), samples(problem), n_members
-    whole = "" if scheme == "ensemble" else ", all data each"
+    P, N, K = width(problem), samples(problem), scalar(ensemble.n_members)
+    whole = "" if isinstance(ensemble, Ensemble) else ", all data each"
     wide, twice = changed(problem, width=wider(P, 2.0)), changed(problem, samples=richer(N, 2.0))
-    each = ("N/K", N / K) if scheme == "divide" and K > 1 else ("N", N)
+    each = ("N/K", N / K) if isinstance(ensemble, Divide) and K > 1 else ("N", N)
     label, little = _a_little(P, *each, one)
     parts = min(2 * K, most_parts(problem, one))
     return (
-        Option.of("widen", "P → 2P", wide, K, scheme),
-        Option.of("widen_a_little", label, changed(problem, width=little), K, scheme),
-        Option.of("ensemble", f"K → 2K{whole}", problem, 2 * K, "ensemble"),
-        Option.of("divide", f"divide among {count(parts)}", problem, parts, "divide"),
-        Option.of("regularize", "λ → λ*", changed(problem, ridge=best_ridge), K, scheme),
-        Option.of("collect", "N → 2N", twice, K, scheme),
-        Option.of("many", f"K → ∞{whole}", problem, math.inf, "ensemble"),
+        Option.of("widen", "P → 2P", wide, ensemble),
+        Option.of("widen_a_little", label, changed(problem, width=little), ensemble),
+        Option.of("ensemble", f"K → 2K{whole}", problem, Ensemble(2 * K)),
+        Option.of("divide", f"divide among {count(parts)}", problem, Divide(parts)),
+        Option.of("regularize", "λ → λ*", changed(problem, ridge=best_ridge), ensemble),
+        Option.of("collect", "N → 2N", twice, ensemble),
+        Option.of("many", f"K → ∞{whole}", problem, Ensemble(math.inf)),
     )
 
 

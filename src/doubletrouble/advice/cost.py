@@ -10,17 +10,24 @@ it: both take n P min(n, P) operations, up to a constant. One factorization serv
 that choosing λ is free.
 """
 
+from typing import Literal, TypeAlias
+
 import numpy as np
 
 from doubletrouble.parameters import FloatArray
 
-COSTS = ("features", "training")
+Cost: TypeAlias = Literal["features", "training"]
+"""The measures of cost."""
+
+COSTS: tuple[Cost, ...] = ("features", "training")
 
 
-def check_cost(cost: object) -> None:
-    """Refuse what is no measure of cost."""
-    if not isinstance(cost, str) or cost not in COSTS:
-        raise ValueError(f"cost must be one of {', '.join(COSTS)}, got {cost!r}")
+def check_cost(cost: object) -> Cost:
+    """Return a measure of cost, or refuse what is none."""
+    for known in COSTS:
+        if isinstance(cost, str) and cost == known:
+            return known
+    raise ValueError(f"cost must be one of {', '.join(COSTS)}, got {cost!r}")
 
 
 def total_features(width: float, members: float) -> float:

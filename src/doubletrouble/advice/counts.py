@@ -3,7 +3,7 @@
 import math
 
 from doubletrouble.advice.option import samples
-from doubletrouble.theory.points import AnyProblem
+from doubletrouble.theory._error import AnyProblem
 
 CLOSE = 1e-9  # a number as close to a whole one is meant to be it
 

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import Self
 
 from doubletrouble.advice.option import changed
-from doubletrouble.theory.points import AnyProblem
-from doubletrouble.theory.slopes import error_slopes
+from doubletrouble.ensembles import Scheme
+from doubletrouble.theory._error import AnyProblem
+from doubletrouble.theory._optimum import error_slopes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,10 +25,10 @@ class Marginal:
     feature_at_best_ridge: float
 
     @classmethod
-    def of(cls, problem: AnyProblem, n_members: float, scheme: str, best_ridge: float) -> Self:
+    def of(cls, problem: AnyProblem, ensemble: Scheme, best_ridge: float) -> Self:
         """Differentiate the error here, and at the best ridge."""
-        here = error_slopes(problem, n_members, scheme)
-        best = error_slopes(changed(problem, ridge=best_ridge), n_members, scheme)
+        here = error_slopes(problem, ensemble)
+        best = error_slopes(changed(problem, ridge=best_ridge), ensemble)
         return cls(
             sample=0.0 - float(here.by_samples),
             feature=0.0 - float(here.by_features),

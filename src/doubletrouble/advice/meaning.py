@@ -1,12 +1,11 @@
 """What the error of one setting means, in a sentence or two."""
 
 import math
-from dataclasses import fields
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from doubletrouble.advice.option import changed, richer, samples, wider, width
+from doubletrouble.advice.option import changed, richer, samples, scalar, wider, width
 from doubletrouble.advice.words import (
     MEANINGS,
     divergence,
@@ -17,10 +16,10 @@ from doubletrouble.advice.words import (
     share,
     times,
 )
+from doubletrouble.ensembles import Divide, Ensemble, EnsembleLike, Scheme, as_ensemble
 from doubletrouble.results import ErrorTerms
-from doubletrouble.theory.error import exact_error
-from doubletrouble.theory.optimum import optimal_ridge
-from doubletrouble.theory.points import AnyProblem
+from doubletrouble.theory._error import AnyProblem, exact_error
+from doubletrouble.theory._optimum import optimal_ridge
 
 MANY = 10  # as many times the models, the features or the data are within reach
 _FACTORS = (1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.8, 2.0, 2.2, 2.5, 2.8, 3.0, 3.5, 4.0, 4.5, 5.0, 5.5,
@@ -35,7 +34,6 @@ _FOR = {
     "bayes": (),
 }
 """What makes each part smaller; "all data" is for models that have a part of them each."""
-_PARTS = tuple(f.name for f in fields(ErrorTerms))
 
 
 class _Remedy(NamedTuple):
@@ -43,7 +41,7 @@ class _Remedy(NamedTuple):
 
     name: str
     words: str
-    error: ErrorTerms
+    error: ErrorTerms[Any]
     last: int = 0  # the more, the less anybody can do it
 
     @property
@@ -54,13 +52,13 @@ class _Remedy(NamedTuple):
         """Whether about a tenth of the error, or more, goes away."""
         return math.isfinite(self.total) and self.total <= _GAIN * now
 
-    def lowers(self, name: str, now: ErrorTerms) -> bool:
+    def lowers(self, name: str, now: ErrorTerms[Any]) -> bool:
         """Whether a part of the error is one that this is for, and falls."""
         before, after = (float(getattr(error, name)) for error in (now, self.error))
         return self.name in _FOR[name] and seen_below(after, before)
 
 
-def meaning(problem: AnyProblem, n_members: float = 1, scheme: str = "ensemble") -> str:
+def meaning(problem: AnyProblem, ensemble: EnsembleLike = 1) -> str:
     """Say which part of the error is the largest, what that is, and what would remove it.
 
     Where nothing that makes this part smaller takes a tenth of the error away, but something else
@@ -71,12 +69,13 @@ def meaning(problem: AnyProblem, n_members: float = 1, scheme: str = "ensemble")
     74 % of the error of 1.21 is initialization: the luck of the random features. 10 times the
     features would take the error to 0.326.
     """
-    now = exact_error(problem, n_members, scheme)
+    scheme = as_ensemble(ensemble, "advise")
+    now = exact_error(problem, scheme)
     total = float(now.total)
     if total == 0:
         return "The error is 0: there is nothing to remove."
-    opening = _opening(problem, n_members, scheme, now)
-    helping = [one for one in _remedies(problem, n_members, scheme, total) if one.helps(total)]
+    opening = _opening(problem, scheme, now)
+    helping = [one for one in _remedies(problem, scheme, total) if one.helps(total)]
     # the one that helps most is first; more data, which nobody has to spare, come last
     helping.sort(key=lambda one: (one.last, one.total))
     part = largest(now)
@@ -87,35 +86,36 @@ def meaning(problem: AnyProblem, n_members: float = 1, scheme: str = "ensemble")
         words = remedy.words[0].lower() + remedy.words[1:]
         beginning = "It is not the part to begin with"
         return f"{opening} {beginning}: {words} would take the error to {said(remedy.total)}."
-    whole = "all data for each model, " if scheme == "divide" else ""
+    whole = "all data for each model, " if isinstance(scheme, Divide) else ""
     return (
         f"{opening} No change within reach ({whole}another ridge, or up to {MANY} times the "
         "features, models or data) takes a tenth of it away."
     )
 
 
-def _opening(problem: AnyProblem, members: float, scheme: str, now: ErrorTerms) -> str:
+def _opening(problem: AnyProblem, ensemble: Scheme, now: ErrorTerms[Any]) -> str:
     total = float(now.total)
     if math.isinf(total):
-        return f"The error is infinite: {divergence(problem, members, scheme)}."
-    if math.isinf(float(problem.ridge)):  # type: ignore[arg-type]
+        return f"The error is infinite: {divergence(problem, ensemble)}."
+    if math.isinf(scalar(problem.ridge)):
         return f"With λ = ∞ the models predict zero, and miss all of the target: {said(total)}."
     name = largest(now)
     part = float(getattr(now, name))
     return f"{share(part, total)} of the error of {said(total)} is {name}: {MEANINGS[name]}."
 
 
-def _remedies(problem: AnyProblem, members: float, scheme: str, now: float) -> list[_Remedy]:
+def _remedies(problem: AnyProblem, ensemble: Scheme, now: float) -> list[_Remedy]:
     """The errors after some large changes, and at the best ridge."""
-    best = optimal_ridge(problem, members, scheme)
-    least, ridge = float(best.ridge), float(problem.ridge)  # type: ignore[arg-type]
+    best = optimal_ridge(problem, ensemble)
+    least, ridge = float(best.ridge), scalar(problem.ridge)
     found = [
         _Remedy("less ridge" if least < ridge else "ridge", _ridge(least), best.error),
-        *_larger(problem, members, scheme, now),
+        *_larger(problem, ensemble, now),
     ]
+    members = scalar(ensemble.n_members)
     more = MANY * members
     averaging = f"Averaging {models(more)}"
-    if scheme == "ensemble":  # the more models, the better
+    if isinstance(ensemble, Ensemble):  # the more models, the better
         return [*found, _Remedy("models", averaging, exact_error(problem, more))]
     whole = exact_error(problem, np.array([members, more]))
     return [
@@ -125,7 +125,7 @@ def _remedies(problem: AnyProblem, members: float, scheme: str, now: float) -> l
     ]
 
 
-def _larger(problem: AnyProblem, members: float, scheme: str, now: float) -> list[_Remedy]:
+def _larger(problem: AnyProblem, ensemble: Scheme, now: float) -> list[_Remedy]:
     """More features, and more data, where they help: all factors at once."""
     P, N, count = width(problem), samples(problem), len(_FACTORS)
     there = changed(
@@ -133,7 +133,7 @@ def _larger(problem: AnyProblem, members: float, scheme: str, now: float) -> lis
         width=np.array([wider(P, factor) for factor in _FACTORS] + [P] * count),
         samples=np.array([N] * count + [richer(N, factor) for factor in _FACTORS]),
     )
-    errors = exact_error(there, members, scheme)
+    errors = exact_error(there, ensemble)
     found = []
     for place in np.flatnonzero(np.asarray(errors.total) <= _GAIN * now).tolist():
         name, what, last = ("width", "features", 0) if place < count else ("data", "data", 2)
@@ -142,9 +142,10 @@ def _larger(problem: AnyProblem, members: float, scheme: str, now: float) -> lis
     return found
 
 
-def _one(errors: ErrorTerms, place: int) -> ErrorTerms:
+def _one(errors: ErrorTerms[Any], place: int) -> ErrorTerms[Any]:
     """The error of one of several settings."""
-    return ErrorTerms(**{name: float(getattr(errors, name)[place]) for name in _PARTS})
+    parts: dict[str, Any] = {name: float(getattr(errors, name)[place]) for name in MEANINGS}
+    return ErrorTerms(**parts)
 
 
 def _ridge(value: float) -> str:

@@ -4,12 +4,15 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from doubletrouble.advice.cost import cost_of
+from doubletrouble.ensembles import Scheme
 from doubletrouble.glossary import N_FEATURES, N_SAMPLES
+from doubletrouble.parameters import Numeric
 from doubletrouble.problems import Problem, SpectralProblem
 from doubletrouble.results import ErrorTerms
-from doubletrouble.theory.error import exact_error
-from doubletrouble.theory.points import AnyProblem
+from doubletrouble.theory._error import AnyProblem, exact_error
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,20 +22,25 @@ class Option:
     name: str  # "widen"
     label: str  # "P → 2P"
     problem: Problem | SpectralProblem
-    n_members: float
-    scheme: str
-    error: ErrorTerms
+    ensemble: Scheme
+    error: ErrorTerms[Any]
     ideal: "Option | None" = None  # the best of ratios, where this is the whole one next to it
 
     @classmethod
-    def of(
-        cls, name: str, label: str, problem: AnyProblem, n_members: float, scheme: str
-    ) -> "Option":
+    def of(cls, name: str, label: str, problem: AnyProblem, ensemble: Scheme) -> "Option":
         """Evaluate a setting."""
-        return cls(
-            name=name, label=label, problem=problem, n_members=n_members, scheme=scheme,
-            error=exact_error(problem, n_members, scheme),
-        )  # fmt: skip
+        error = exact_error(problem, ensemble)
+        return cls(name=name, label=label, problem=problem, ensemble=ensemble, error=error)
+
+    @property
+    def n_members(self) -> float:
+        """K, the number of models."""
+        return scalar(self.ensemble.n_members)
+
+    @property
+    def scheme(self) -> str:
+        """The name of the scheme: "ensemble" or "divide"."""
+        return self.ensemble.name
 
     @property
     def total(self) -> float:
@@ -52,7 +60,7 @@ class Option:
     @property
     def ridge(self) -> float:
         """The ridge, in the problem's convention."""
-        return float(self.problem.ridge)  # type: ignore[arg-type]
+        return scalar(self.problem.ridge)
 
     @property
     def features(self) -> float:
@@ -69,16 +77,19 @@ class Option:
         return cost_of(self.width, self.samples, self.n_members, self.scheme, measure)
 
 
+def scalar(value: Numeric) -> float:
+    """One number of a problem that is a single one."""
+    return float(np.asarray(value))
+
+
 def width(problem: AnyProblem) -> float:
     """P of either kind of problem."""
-    isotropic = isinstance(problem, Problem)
-    return float(problem.features_per_dim if isotropic else problem.n_features)  # type: ignore
+    return scalar(problem.features_per_dim if isinstance(problem, Problem) else problem.n_features)
 
 
 def samples(problem: AnyProblem) -> float:
     """N of either kind of problem."""
-    isotropic = isinstance(problem, Problem)
-    return float(problem.samples_per_dim if isotropic else problem.n_samples)  # type: ignore
+    return scalar(problem.samples_per_dim if isinstance(problem, Problem) else problem.n_samples)
 
 
 def wider(width: float, factor: float) -> float:

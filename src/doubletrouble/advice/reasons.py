@@ -1,7 +1,7 @@
 """Why: the numbers of an advice as sentences."""
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,8 +22,7 @@ from doubletrouble.advice.words import (
     times,
 )
 from doubletrouble.results import ErrorTerms
-from doubletrouble.theory.error import exact_error
-from doubletrouble.theory.points import AnyProblem
+from doubletrouble.theory._error import AnyProblem, exact_error
 
 if TYPE_CHECKING:
     from doubletrouble.advice.result import Advice
@@ -79,7 +78,7 @@ def _price(option: Option, now: Option) -> str:
 
 def _present(now: Option) -> str:
     if math.isinf(now.total):
-        why = divergence(now.problem, now.n_members, now.scheme)
+        why = divergence(now.problem, now.ensemble)
         return f"Now the error is infinite: {why}."
     if now.total == 0:
         return "Now the error is 0."
@@ -110,7 +109,7 @@ def _equal_cost(advice: "Advice") -> str:
     return f"For twice the features, {best}, {rest}: {why}."
 
 
-def _divided(whole: ErrorTerms, parts: ErrorTerms) -> str:
+def _divided(whole: ErrorTerms[Any], parts: ErrorTerms[Any]) -> str:
     """What falls most, and what rises most, when each model sees a part of the data."""
     before, after = (
         {name: float(getattr(error, name)) for name in MEANINGS} for error in (whole, parts)
@@ -217,7 +216,7 @@ def _noisy(problem: AnyProblem, *, narrow: bool) -> str:
 
 def _hardly_penalized(option: Option) -> bool:
     """Whether the error would be about the same without ridge."""
-    bare = exact_error(changed(option.problem, ridge=0.0), option.n_members, option.scheme)
+    bare = exact_error(changed(option.problem, ridge=0.0), option.ensemble)
     return abs(float(bare.total) - option.total) <= _NO_RIDGE * option.total
 
 

@@ -6,17 +6,16 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
+from doubletrouble.advice.cost import Cost
 from doubletrouble.advice.equality import helps, less
 from doubletrouble.advice.marginal import Marginal
 from doubletrouble.advice.option import Option
 from doubletrouble.advice.reasons import reasons
 from doubletrouble.advice.table import bars, ratio, table
 from doubletrouble.advice.units import Units
-from doubletrouble.advice.words import said
-from doubletrouble.results import ErrorTerms
+from doubletrouble.advice.words import MEANINGS, said
 
 _DIGITS = 1e15  # larger numbers of models are not known to every digit
-PARTS = tuple(f.name for f in fields(ErrorTerms))
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -33,7 +32,7 @@ class Advice:
     many_at_best_width: Option  # infinitely many, on all data, λ as it is, at the width they like
     marginal: Marginal  # the value of one more sample, and of one more feature
     budget: float
-    cost: str  # "features" or "training": what the budget is of
+    cost: Cost  # what the budget is of
     dim: float | None = None  # D, where P and N are to be shown as counts
 
     @cached_property
@@ -156,7 +155,7 @@ def _row(option: Option, now: Option, units: Units) -> dict[str, Any]:
         "training_cost": units.shown(option.training, "training"),
         "relative_features": ratio(option.features, now.features),
         "relative_training": ratio(option.training, now.training),
-        **{f"error_{name}": getattr(option.error, name) for name in PARTS},
+        **{f"error_{name}": getattr(option.error, name) for name in MEANINGS},
         "error_total": option.total,
         "ideal_features": ideal.width * units.scale,
         "ideal_n_members": _whole(ideal.n_members),

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from doubletrouble.advice.counts import is_whole
 from doubletrouble.advice.words import count, noun, said
 from doubletrouble.problems import SpectralProblem
-from doubletrouble.theory.points import AnyProblem
+from doubletrouble.theory._error import AnyProblem
 
 
 class Units(NamedTuple):

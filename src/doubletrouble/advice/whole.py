@@ -15,9 +15,8 @@ from doubletrouble.advice.equality import SAME, affordable
 from doubletrouble.advice.option import Option, changed, samples
 from doubletrouble.parameters import FloatArray
 from doubletrouble.problems import SpectralProblem
-from doubletrouble.theory.error import exact_error
-from doubletrouble.theory.optimum import optimal_ridge
-from doubletrouble.theory.points import AnyProblem
+from doubletrouble.theory._error import AnyProblem, exact_error
+from doubletrouble.theory._optimum import optimal_ridge
 
 _BESIDE = np.arange(-3.0, 4.0)
 _AROUND = np.geomspace(0.6, 1.7, 11)
@@ -44,7 +43,7 @@ def nearest_many(option: Option, one: float | None) -> Option:
     widths = np.maximum(np.array([below, below + 1]), 1.0) * one
     totals = np.asarray(exact_error(changed(option.problem, width=widths), np.inf).total)
     there = changed(option.problem, width=float(widths[np.argmin(totals)]))
-    found = Option.of(option.name, option.label, there, option.n_members, option.scheme)
+    found = Option.of(option.name, option.label, there, option.ensemble)
     return replace(found, ideal=option)
 
 
@@ -55,20 +54,20 @@ def nearest(option: Option, budget: float, cost: str, one: float | None, *, free
     pairs = _pairs(option, budget, cost, one)
     if not pairs:
         return option
+    kind = type(option.ensemble)
     members, counts = (np.array(v) for v in zip(*sorted(pairs), strict=True))
     there = changed(option.problem, width=counts * one)
-    total = np.asarray(exact_error(there, members, option.scheme).total)
+    total = np.asarray(exact_error(there, kind(members)).total)
     ridges = np.full_like(total, option.ridge)
     if free:  # best ridges are close, and take long: only of those that are good at this one
         good = np.sort(np.argsort(total, kind="stable")[:_GOOD])
         members, counts = members[good], counts[good]
-        best = optimal_ridge(changed(option.problem, width=counts * one), members, option.scheme)
+        best = optimal_ridge(changed(option.problem, width=counts * one), kind(members))
         total, ridges = np.asarray(best.error.total), np.asarray(best.ridge)
     place = int(np.argmax(total <= total.min() * (1 + SAME)))  # the fewest models of those
     chosen = {"width": float(counts[place] * one), "ridge": float(ridges[place])}
     found = Option.of(
-        option.name, option.label, changed(option.problem, **chosen), float(members[place]),
-        option.scheme,
+        option.name, option.label, changed(option.problem, **chosen), kind(float(members[place])),
     )  # fmt: skip
     return replace(found, ideal=option)
 

@@ -1,11 +1,16 @@
 """Numbers and causes in plain words."""
 
 import math
+from typing import Any
+
+import numpy as np
 
 from doubletrouble.activations import activation
+from doubletrouble.ensembles import Scheme
 from doubletrouble.problems import Problem
 from doubletrouble.results import ErrorTerms
-from doubletrouble.theory.points import AnyProblem, prepare
+from doubletrouble.theory._error import AnyProblem, Inputs, evaluate
+from doubletrouble.theory._spectrum import Spectrum
 
 MEANINGS = {
     "noise": "label noise that is fitted",
@@ -61,7 +66,7 @@ def share(part: float, total: float) -> str:
     return f"{100 * part / total:.0f} %" if total > 0 else "0 %"
 
 
-def largest(error: ErrorTerms) -> str:
+def largest(error: ErrorTerms[Any]) -> str:
     """The name of the part that is most of the error."""
     return max(MEANINGS, key=lambda name: float(getattr(error, name)))
 
@@ -96,28 +101,34 @@ def times(factor: float) -> str:
     return known.get(said(factor), f"{said(factor)} times")
 
 
-def divergence(problem: AnyProblem, members: float, scheme: str) -> str:
+def divergence(problem: AnyProblem, ensemble: Scheme) -> str:
     """Why an error is infinite.
 
-    >>> print(divergence(Problem(features_per_dim=0.5, ridge=0.0), 2, "divide"))
+    >>> from doubletrouble import Divide, Ensemble
+    >>> print(divergence(Problem(features_per_dim=0.5, ridge=0.0), Divide(2)))
     each model has as many features as samples, and there is no ridge
-    >>> print(divergence(Problem(ridge=0.0, activation="linear"), 1, "ensemble"))
+    >>> print(divergence(Problem(ridge=0.0, activation="linear"), Ensemble(1)))
     the model is linear and has as many samples as inputs have dimensions, and there is no ridge
     """
-    modes, point, _ = prepare(problem, members, scheme)
-    _, samples, spare = point.each(scheme)
-    each = "the model" if members == 1 else "each model"
-    if float(point.ridge) > 0:
+    each = "the model" if ensemble.n_members == 1 else "each model"
+    if np.any(np.asarray(problem.ridge) > 0):
         return _TOO_LARGE
-    if float(samples) == modes.rank:  # whatever the features, so that this comes first
+    member = evaluate(problem, ensemble, _member_sizes)
+    if member["samples"] == member["rank"]:  # whatever the features, so that this comes first
         if isinstance(problem, Problem):
             each, what = f"{each} is linear and", "inputs have dimensions"
         else:
             what = "the kernel has eigenvalues above 0"
         return f"{each} has as many samples as {what}, and there is no ridge"
-    if float(spare) == 0:
+    if member["spare"] == 0:
         return f"{each} has as many features as samples, and there is no ridge"
     return _TOO_LARGE
+
+
+def _member_sizes(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> dict[str, Any]:
+    """The samples of one member, P less these, and the samples that learn every mode in full."""
+    samples, spare = at.member_samples()
+    return {"samples": samples, "spare": spare, "rank": spectrum.rank}
 
 
 def noise_ratios(problem: AnyProblem) -> tuple[float, float] | None:
@@ -125,8 +136,9 @@ def noise_ratios(problem: AnyProblem) -> tuple[float, float] | None:
     if not isinstance(problem, Problem):
         return None
     sigma = activation(problem.activation)
-    F, tau, G = (float(v) for v in (  # type: ignore[arg-type]
-        problem.signal, problem.noise, problem.nonlinear_signal))  # fmt: skip
+    F, tau, G = (
+        float(np.asarray(v)) for v in (problem.signal, problem.noise, problem.nonlinear_signal)
+    )
     if F == 0 or sigma.linear == 0:
         return None
     noise, curved = math.hypot(tau / F, G / F), sigma.nonlinear / sigma.linear

@@ -7,7 +7,7 @@ import typer
 from doubletrouble import activations
 from doubletrouble.cli.digits import aligned
 from doubletrouble.cli.report import Report
-from doubletrouble.simulation.overlap import closed_form
+from doubletrouble.kernels import closed_form
 
 
 def _names() -> list[str]:

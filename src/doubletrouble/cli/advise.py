@@ -13,22 +13,29 @@ from doubletrouble.advice.cost import COSTS, check_cost, widest
 from doubletrouble.advice.drawing import SIZE
 from doubletrouble.advice.result import Advice
 from doubletrouble.advice.units import Units
-from doubletrouble.cli.flags import ACTIVATION, FORMS, SCHEME, SIZES, explained, flag, number, takes
+from doubletrouble.cli.flags import (
+    ACTIVATION,
+    FORMS,
+    PROBLEM_FLAGS,
+    SIZES,
+    ensemble_flags,
+    explained,
+    flag,
+    number,
+    takes,
+)
 from doubletrouble.cli.output import note, show, show_json, show_lines
 from doubletrouble.cli.question import Question
 from doubletrouble.cli.report import Report, one_form
 from doubletrouble.errors import require
-from doubletrouble.parameters import declared
-from doubletrouble.problems import Problem, noise_at
 from doubletrouble.sweep.axes import number_axis
 
 _ROUNDING = 1e-12
 _CHARTS = (".png", ".pdf", ".svg")
 _FLAGS = (
-    *(number(f.name, several=False) for f, _ in declared(Problem)),
+    *(number(f.name, several=False) for f in PROBLEM_FLAGS),
     *(number(name, several=False) for name in SIZES),
-    flag("snr", str, f"{explained('snr')}; in the place of --noise", metavar="NUMBER"),
-    ACTIVATION, number("n_members", several=False), SCHEME,
+    ACTIVATION, *ensemble_flags(several=False),
     flag("budget", str, f"{explained('budget')}; per D and D³, or counts where P, N and D are "
          "[default: the present cost]", metavar="NUMBER"),
     flag("cost", str, "'features': P·K; 'training': K·n·P·min(n, P), each on n samples", COSTS[0],
@@ -67,19 +74,17 @@ def advise(**given: Any) -> None:
 
 def _answer(given: Mapping[str, Any]) -> Advice:
     """Ask the library; with counts, the budget is a count, too."""
-    check_cost(given["cost"])
+    cost = check_cost(given["cost"])
     budget = _one("budget", given["budget"], glossary.BUDGET)
-    asked = Question.of(_with_noise(_with_features(given, budget)))
+    words = {name: text for name, text in given.items() if name != "budget"}
+    asked = Question.of(_with_features(words, budget))
     if asked.varying:
         name, values = next(iter(asked.varying.items()))
         raise ValueError(f"{name} must be one number here, got {len(values)} of them")
     (dim,) = asked.axes.get("dim", (None,))
     if budget is not None:
-        budget = Units.of(asked.problem, dim).own(budget, given["cost"])
-    return advised(
-        asked.problem, budget, n_members=float(asked.n_members), scheme=given["scheme"],  # type: ignore[arg-type]
-        cost=given["cost"], dim=dim,
-    )  # fmt: skip
+        budget = Units.of(asked.problem, dim).own(budget, cost)
+    return advised(asked.problem, budget, asked.ensemble, cost=cost, dim=dim)
 
 
 def _with_features(given: Mapping[str, Any], budget: float | None) -> Mapping[str, Any]:
@@ -95,18 +100,6 @@ def _with_features(given: Mapping[str, Any], budget: float | None) -> Mapping[st
     (P,) = widest(budget, N, np.array([K]), given["scheme"], given["cost"]).tolist()
     most = float(math.floor(P * (1 + _ROUNDING))) if 1 <= P < math.inf else P
     return {**given, "n_features": repr(most)}
-
-
-def _with_noise(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Put τ = F/SNR where the signal-to-noise ratio is given."""
-    words = {name: value for name, value in given.items() if name not in ("snr", "budget")}
-    ratio = _one("snr", given["snr"], glossary.SNR)
-    if ratio is None:
-        return words
-    if given["noise"] is not None:
-        raise ValueError(f"noise must be left out beside snr, got {given['noise']!r}")
-    signal = _one("signal", given["signal"], glossary.SIGNAL)
-    return words | {"noise": repr(noise_at(ratio, 1.0 if signal is None else signal))}
 
 
 def _one(name: str, text: str | None, spec: Any) -> float | None:

@@ -19,6 +19,8 @@ COMMANDS = {
     "exact": ("theory:exact", "The exact test error, by cause."),
     "anova": ("theory:anova", "Its symmetric split: main effects and interactions."),
     "optimum": ("theory:optimum", "The best ridge, and the error there."),
+    "training": ("theory:training", "The error on the training labels."),
+    "psi": ("theory:psi", "The terms Ψ of the theory."),
     "flow": ("flow:flow", "The exact test error along training time, by cause."),
     "stopping": ("flow:stopping", "When to stop training, against the best ridge."),
     "committee": ("committee:committee", "Different learners, averaged with weights."),

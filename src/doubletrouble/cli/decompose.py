@@ -1,6 +1,8 @@
 """The parts of the squared error of any learner, from a file with its predictions."""
 
+import inspect
 import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 from zipfile import is_zipfile
@@ -8,76 +10,81 @@ from zipfile import is_zipfile
 import numpy as np
 import typer
 
+from doubletrouble.cli.flags import FORMS, SCHEME_OPTIONS, ensemble_flags, flag, takes
+from doubletrouble.cli.question import axes, ensembles
 from doubletrouble.cli.report import Report, one_form
-from doubletrouble.ranges import numbers
+from doubletrouble.ensembles import Scheme, as_ensemble
+from doubletrouble.results import Estimate, check_level
 
+_MEMBERS = "1,5,inf"
 _KEYS = ("predictions", "truth", "y_test")
+_SIZES = ("n_data", "n_noise", "n_init", "n_test")
+_FILE = typer.Argument(
+    help="Predictions [data, noise, init, test] as .npy, or .npz with the arrays predictions, "
+    "truth and y_test, of which the last two may be absent."
+)
 
 
-def decompose(
-    file: Annotated[
-        Path,
-        typer.Argument(
-            help="Predictions [data, noise, init, test] as .npy, or .npz with the arrays "
-            "predictions, truth and y_test, of which the last two may be absent."
-        ),
-    ],
-    truth: Annotated[
-        Path | None, typer.Option(help="The target at the test points without noise, as .npy.")
-    ] = None,
-    y_test: Annotated[
-        Path | None, typer.Option("--y-test", help="Their labels, which may be noisy, as .npy.")
-    ] = None,
-    label_noise: Annotated[
-        float | None,
-        typer.Option("--label-noise", help="Standard deviation of the noise in --y-test."),
-    ] = None,
-    n_members: Annotated[
-        str, typer.Option("--n-members", "-K", help="Averaged re-initializations, as 1,5,inf.")
-    ] = "1,5,inf",
-    confidence: Annotated[float, typer.Option(help="Of the intervals.")] = 0.95,
-    fresh: Annotated[
-        bool,
-        typer.Option("--fresh", help="Every data set has initializations of its own."),
-    ] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON, at full precision.")] = False,
-    csv: Annotated[bool, typer.Option("--csv", help="Print CSV, at full precision.")] = False,
-) -> None:
+@takes(
+    inspect.Parameter("file", inspect.Parameter.KEYWORD_ONLY, annotation=Annotated[Path, _FILE]),
+    flag("truth", Path, "The target at the test points without noise, as .npy.", metavar="FILE"),
+    flag("y_test", Path, "Their labels, which may be noisy, as .npy.", metavar="FILE"),
+    flag("label_noise", float, "Standard deviation of the noise in --y-test.", metavar="NUMBER"),
+    *ensemble_flags(default=_MEMBERS),
+    flag("confidence", float, "Of the intervals.", 0.95, metavar="NUMBER"),
+    flag("fresh", bool, "Every data set has initializations of its own.", False),
+    *FORMS,
+)  # fmt: skip
+def decompose(**given: Any) -> None:
     """Print where the squared error of a learner comes from, given its predictions.
 
-    The parts are noise (that of the training labels), initialization (the luck of the seed),
-    sampling (the luck of the training inputs) and bias (what is left when everything is averaged),
-    each ± its standard error; and the error of K averaged re-initializations.
+    The parts are noise (that of the training labels), initialization (the variance over seeds),
+    sampling (the variance over training inputs) and bias (what is left when everything is
+    averaged), each ± its standard error; and the error of K averaged re-initializations.
     """
-    one_form(json=json, csv=csv)
+    one_form(json=given["json"], csv=given["csv"])
+    level = given["confidence"]
+    check_level("confidence", level)
+    wanted = _ensembles(given)
     from doubletrouble.decomposition.predictions import decompose_predictions
 
-    given = _arrays(file) | {
-        name: _array(path, name) for name, path in (("truth", truth), ("y_test", y_test)) if path
-    }
+    arrays = _arrays(given["file"])
+    arrays |= {name: _array(given[name], name) for name in ("truth", "y_test") if given[name]}
     found = decompose_predictions(
-        **given, label_noise=label_noise, crossed=not fresh, confidence=confidence
+        **arrays, label_noise=given["label_noise"], crossed=not given["fresh"]
     )
-    asked = numbers("n_members", n_members)
-    members = {K: found.ensemble(K) for K in asked} if found.foretells_ensembles else {}
-    rows = {**found.rows, **{f"K={K:g}": part for K, part in members.items()}}
+    error, sizes = found.error(), {name: getattr(found.design, name) for name in _SIZES}
+    has_target = len(arrays) > 1
+    averaged: dict[float, Estimate] = {}
+    if has_target and sizes["n_init"] > 1:  # or else the design does not identify it
+        averaged = {K: found.error(ensemble).total for K, ensemble in wanted.items()}
+    rows = dict(error.parts)
+    if has_target:
+        rows["total"] = error.total
+    rows |= {f"K={K:g}": part for K, part in averaged.items()}
+    intervals = [part.confidence_interval(level) for part in rows.values()]
     columns: dict[str, list[Any]] = {
         "part": list(rows),
         "value": [part.value for part in rows.values()],
         "standard_error": [part.standard_error for part in rows.values()],
-        "low": [part.interval.low for part in rows.values()],
-        "high": [part.interval.high for part in rows.values()],
+        "low": [interval.low for interval in intervals],
+        "high": [interval.high for interval in intervals],
     }
-    design = found.design
-    sizes = {name: getattr(design, name) for name in ("n_data", "n_noise", "n_init", "n_test")}
-    averaged = [
-        f"K = {'∞' if math.isinf(K) else f'{K:g}'} averaged: {part.value:.6g} ± "
-        f"{part.standard_error:.2g}"
-        for K, part in members.items()
+    lines = [
+        f"K = {'∞' if math.isinf(K) else f'{K:g}'} averaged: {part}" for K, part in averaged.items()
     ]
-    summary = "\n".join([found.table(), "", *averaged, *found.notes]).rstrip()
+    summary = "\n".join([str(error), "", *lines, *found.notes]).rstrip()
     report = Report(title="Squared error", parameters=sizes, columns=columns, summary=summary)
-    report.show(json=json, csv=csv)
+    report.show(json=given["json"], csv=given["csv"])
+
+
+def _ensembles(given: Mapping[str, Any]) -> dict[float, Scheme]:
+    """The ensemble of each K, if a decomposition supports it."""
+    words = {name: given[name] for name in ("n_members", *SCHEME_OPTIONS)}
+    asked = axes(words | {"n_members": words["n_members"] or _MEMBERS})
+    options = {name: asked[name][0] for name in SCHEME_OPTIONS if name in asked}
+    found = {K: ensembles([given["scheme"]], K, options)[0] for K in asked["n_members"]}
+    return {K: as_ensemble(one, "Decomposition.error") for K, one in found.items()}
 
 
 def _arrays(file: Path) -> dict[str, Any]:

@@ -11,19 +11,20 @@ import typer
 
 from doubletrouble import glossary
 from doubletrouble.activations import NAMES
-from doubletrouble.parameters import Parameter, declared
+from doubletrouble.ensembles import SCHEMES, Ensemble, scheme_options
+from doubletrouble.parameters import Parameter, declarations, declared
 from doubletrouble.problems import Problem
-from doubletrouble.sharing import RESAMPLED
-from doubletrouble.simulation.plan import SCHEMES
-from doubletrouble.theory.error import exact_error
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-_ASKED = inspect.signature(exact_error).parameters
-
 DEFAULTS: dict[str, Any] = {
     **{f.name: f.default for f, _ in declared(Problem)},
-    "n_members": _ASKED["n_members"].default,
+    "n_members": Ensemble.n_members,
+}
+SCHEME_OPTIONS = {
+    name: spec
+    for name, spec in scheme_options().items()
+    if name != "n_bank"  # of measured spectra, which are not given on the command line
 }
 SIZES = {
     "n_features": glossary.N_FEATURES,
@@ -31,12 +32,16 @@ SIZES = {
     "dim": glossary.DIM,
 }
 RATIOS = ("features_per_dim", "samples_per_dim")
+_OF_PROBLEM: dict[str, Parameter] = {}
+for _field, _spec in declared(Problem):
+    _OF_PROBLEM[_field.name] = _spec
+    if _field.name == "noise":
+        _OF_PROBLEM["snr"] = glossary.SNR  # F/τ, in place of τ
 SPECS: dict[str, Parameter] = {
     **SIZES,
-    **{f.name: spec for f, spec in declared(Problem)},
+    **_OF_PROBLEM,
     "n_members": glossary.N_MEMBERS,
-    "fraction": glossary.FRACTION,
-    "bank_per_dim": glossary.BANK_PER_DIM,
+    **SCHEME_OPTIONS,
     "times": glossary.TIME,
     "laziness": glossary.LAZINESS,
     "width": glossary.WIDTH,
@@ -44,11 +49,11 @@ SPECS: dict[str, Parameter] = {
     "learning_rate": glossary.LEARNING_RATE,
     "tolerance": glossary.TOLERANCE,
     "flips": glossary.LABEL_FLIPS,
-    "snr": glossary.SNR,
     "budget": glossary.BUDGET,
 }
 """Every number a problem or a network is made of, in the order of the columns of a table."""
 
+_SHORT = {"n_members": ["-K"]}
 _RANGE = "RANGE"
 _RANGES = (
     "A RANGE is a number, a list such as 0,0.1,1, or START:STOP:log:COUNT or "
@@ -63,6 +68,7 @@ def flag(
     """Make a flag `--name`, which completes to one of `choices`."""
     word, metavar = name.replace("_", "-"), "INTEGER" if kind is int else metavar
     written = [f"--{word}/--no-{word}"] if kind is bool and default else [f"--{word}"]
+    written += _SHORT.get(name, [])
     option = typer.Option(
         *written, help=text, metavar=metavar, show_default=default is not None and kind is not bool,
         autocompletion=_completing(tuple(choices)) if choices else None,
@@ -80,6 +86,8 @@ def number(name: str, *, several: bool = True, default: str = "") -> inspect.Par
     if not default and name in DEFAULTS:
         default = f"{DEFAULTS[name]:g}"
     text = explained(name) + (f" [default: {default}]" if default else "")
+    if name == "snr":
+        text += "; in place of --noise"
     return flag(name, str, text, metavar=_RANGE if several else "NUMBER")
 
 
@@ -101,7 +109,7 @@ def takes(*flags: inspect.Parameter) -> Callable[[Command], Command]:
     ranges = f"\n\n{_RANGES}" if any(option.metavar == _RANGE for option in options) else ""
 
     def give(command: Command) -> Command:
-        command.__signature__ = inspect.Signature(flags)  # type: ignore[attr-defined]
+        command.__dict__["__signature__"] = inspect.Signature(flags)
         command.__doc__ = f"{inspect.getdoc(command)}{ranges}"
         return command
 
@@ -118,23 +126,41 @@ def _completing(choices: Sequence[str]) -> Callable[[str], list[str]]:
     return complete
 
 
+def ensemble_flags(
+    *, several: bool = True, default: str = "", schemes: bool = False
+) -> tuple[inspect.Parameter, ...]:
+    """The flags of an ensemble: its size, its scheme, and the options of all schemes.
+
+    `default` is the one of the size; with `schemes`, there may be several schemes, too.
+    """
+    kinds = (f"'{name}': {_first_line(kind)}" for name, kind in SCHEMES.items())
+    text = "; ".join(kinds) + ("; or several, separated by commas" if schemes else "")
+    scheme = flag(
+        "scheme", str, text, Ensemble.name, choices=SCHEMES, metavar="NAMES" if schemes else "NAME"
+    )  # fmt: skip
+    options = (_option(name, several=several and not schemes) for name in SCHEME_OPTIONS)
+    return (number("n_members", several=several, default=default), scheme, *options)
+
+
+def _option(name: str, *, several: bool) -> inspect.Parameter:
+    """The flag of an option that some schemes have."""
+    owners = (scheme for scheme, kind in SCHEMES.items() if name in declarations(kind))
+    text = f"{explained(name)}; for --scheme {' or '.join(owners)}"
+    return flag(name, str, text, metavar=_RANGE if several else "NUMBER")
+
+
+def _first_line(kind: type) -> str:
+    """What a scheme is, in the words of its class."""
+    return (inspect.getdoc(kind) or "").partition("\n")[0].rstrip(".")
+
+
 SIZE_FLAGS = tuple(number(name) for name in SIZES)
-PROBLEM_FLAGS = tuple(number(f.name) for f, _ in declared(Problem))
+PROBLEM_FLAGS = tuple(number(name) for name in _OF_PROBLEM)
 ACTIVATION = flag(
     "activation", str, f"σ: {', '.join(NAMES)}", Problem.activation, choices=NAMES, metavar="NAME"
 )
 PROBLEM = (*PROBLEM_FLAGS, *SIZE_FLAGS, ACTIVATION)
-MEMBERS = number("n_members")
-SCHEME = flag(
-    "scheme", str, "'ensemble': every model sees all samples; 'divide': each its own N/K of them",
-    _ASKED["scheme"].default, choices=SCHEMES, metavar="NAME",
-)  # fmt: skip
-DRAWN_SCHEME = flag(
-    "scheme", str, f"{SCHEME.annotation.__metadata__[0].help}; 'subbag': each draws η of the N; "
-    "'bootstrap': each draws N of them, with replacement; 'feature_bank': each draws its features "
-    "from a bank of B", _ASKED["scheme"].default, choices=(*SCHEMES, *RESAMPLED), metavar="NAME",
-)  # fmt: skip
-DRAWN = (number("fraction"), number("bank_per_dim"))
+ENSEMBLE = ensemble_flags()
 FORMS = (
     flag("json", bool, "Print JSON, at full precision.", False),
     flag("csv", bool, "Print CSV, at full precision.", False),

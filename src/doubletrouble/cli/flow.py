@@ -3,12 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from doubletrouble.cli.flags import FORMS, MEMBERS, PROBLEM, SPECS, flag, number, takes
+from doubletrouble.cli.flags import ENSEMBLE, FORMS, PROBLEM, SPECS, flag, number, takes
 from doubletrouble.cli.question import Question
 from doubletrouble.cli.report import parts
 from doubletrouble.clock import CLOCKS, time_from, time_to
-from doubletrouble.theory.flow import gradient_flow
-from doubletrouble.theory.stopping import best_stopping_time
+from doubletrouble.theory._gradient_flow import best_stopping_time, gradient_flow
 
 _TIMES = "{:g}:{:g}:log:9".format(*SPECS["times"].typical)
 _CLOCKS = tuple(clock for clock in CLOCKS if clock != "gram")  # that of a measured spectrum
@@ -19,7 +18,7 @@ _CLOCK = flag(
 )  # fmt: skip
 
 
-@takes(*PROBLEM, MEMBERS, number("times", default=_TIMES), _CLOCK, *FORMS)
+@takes(*PROBLEM, *ENSEMBLE, number("times", default=_TIMES), _CLOCK, *FORMS)
 def flow(**given: Any) -> None:
     """Print the exact test error at each time of training, split by cause.
 
@@ -34,12 +33,13 @@ def flow(**given: Any) -> None:
     times: Any = asked.given("times")
     if given["clock"]:
         times = time_from(given["clock"], times, **_sizes(asked, given["clock"]))
-    found = gradient_flow(asked.problem, times, asked.n_members)
-    report = asked.report("Test error along gradient flow", parts(found), str(found))
+    ensemble = asked.ensemble
+    found = gradient_flow(asked.problem, times, ensemble)
+    report = asked.report("Test error along gradient flow", parts(found, ensemble), str(found))
     report.show(json=given["json"], csv=given["csv"])
 
 
-@takes(*PROBLEM, MEMBERS, _CLOCK, *FORMS)
+@takes(*PROBLEM, *ENSEMBLE, _CLOCK, *FORMS)
 def stopping(**given: Any) -> None:
     """Print the time t at which to stop training, the error there, and that of the best ridge.
 
@@ -47,17 +47,19 @@ def stopping(**given: Any) -> None:
     0 (do not train) and inf (train to the end) are answers. The best ridge is trained to the end.
     """
     asked = Question.of(given)
-    found = best_stopping_time(asked.problem, asked.n_members)
+    ensemble = asked.ensemble
+    found = best_stopping_time(asked.problem, ensemble)
     time = found.time
     if given["clock"]:
         time = time_to(given["clock"], time, **_sizes(asked, given["clock"]))
-    best = {"best_ridge": found.ridge.ridge, "best_ridge_total": found.ridge.error.total}
+    other = found.optimal_ridge
+    best = {"best_ridge": other.ridge, "best_ridge_total": other.error.total}
     summary = "" if asked.varying else (
-        f"{'best time t':<18} {time:12.6g}\n{found.error}\n\n"
-        f"{'best λ instead':<18} {best['best_ridge']:12.6g}\n"
-        f"{'total there':<18} {best['best_ridge_total']:12.6g}"
+        f"{'best time t':<16} {time:12.6g}\n{found.error}\n\n"
+        f"{'best λ instead':<16} {best['best_ridge']:12.6g}\n"
+        f"{'total there':<16} {best['best_ridge_total']:12.6g}"
     )  # fmt: skip
-    results = {"time": time} | parts(found.error) | best
+    results = {"time": time} | parts(found.error, ensemble) | best
     report = asked.report("Test error at the best time to stop", results, summary)
     report.show(json=given["json"], csv=given["csv"])
 

@@ -15,6 +15,7 @@ from doubletrouble import glossary
 from doubletrouble.cli.digits import aligned, measured
 from doubletrouble.cli.flags import FORMS, explained, flag, takes
 from doubletrouble.cli.output import note
+from doubletrouble.cli.question import has_snr
 from doubletrouble.cli.report import ERROR, Report, one_form
 from doubletrouble.data.dataset import Data
 from doubletrouble.data.labels import PARITY
@@ -22,7 +23,9 @@ from doubletrouble.data.load import NAMES, load_data
 from doubletrouble.data.projection import SCALINGS
 from doubletrouble.errors import require
 from doubletrouble.networks.outcome import STATUSES
-from doubletrouble.networks.settings import LAPTOP, LOSSES, OPTIMIZERS, PRECISIONS, Training
+from doubletrouble.networks.settings import DTYPES, LAPTOP, LOSSES, OPTIMIZERS, Training
+from doubletrouble.parameters import number
+from doubletrouble.problems import noise_at
 from doubletrouble.sweep.axes import number_axis, whole_axis
 
 if TYPE_CHECKING:
@@ -32,7 +35,8 @@ _SMALL_RUN = {
     "n_train": f"{LAPTOP['n_train']}",
     "width": ",".join(f"{width}" for width in LAPTOP["widths"]),
     "laziness": ",".join(f"{alpha:g}" for alpha in LAPTOP["laziness"]),
-    **{name: LAPTOP[name] for name in ("n_members", "loss", "learning_rate", "max_steps")},
+    "n_members": LAPTOP["ensemble"],
+    **{name: LAPTOP[name] for name in ("loss", "learning_rate", "max_steps")},
 }
 
 
@@ -42,8 +46,8 @@ def _words(given: Mapping[str, Any]) -> str:
 
 
 DEFAULTS: dict[str, Any] = {
-    "width": 30, "depth": 5, "laziness": 100.0, "n_members": 20, "seed": 0, "device": "auto",
-    "precision": "float32", "n_data": 5, "n_init": 5, "n_noise": 2, "noise": 0.0, "flips": 0.0,
+    "width": 30, "depth": 5, "laziness": 100.0, "ensemble": 20, "seed": 0, "device": "auto",
+    "dtype": "float32", "n_data": 5, "n_init": 5, "n_noise": 2, "noise": 0.0, "flips": 0.0,
 }  # fmt: skip
 """Those of `train_lazy` and `lazy_split`; a test compares them."""
 
@@ -54,7 +58,7 @@ _TRAINED: dict[str, Any] = {f.name: f.default for f in fields(Training)}
 _ALL = "all"
 _SMALL = 200  # samples of each of the data sets that the digits are cut into
 _SPLIT_LOSS = "squared"
-_COMMON = ("depth", "seed", "device", "precision", "memory")
+_COMMON = ("depth", "seed", "device", "dtype", "memory")
 _SPLIT = ("width", "laziness", "n_data", "n_init", "n_noise", "noise", "flips")
 
 
@@ -104,11 +108,12 @@ _PLACE = (
     flag("seed", int, "seed of everything random", DEFAULTS["seed"]),
     flag("device", str, "'auto': a GPU where there is one; 'cpu', 'cuda', or a device of torch",
          DEFAULTS["device"], choices=("auto", "cpu", "cuda"), metavar="NAME"),
-    flag("precision", str, "'tf32': coarser matrix products on a GPU, and faster ones",
-         DEFAULTS["precision"], choices=PRECISIONS, metavar="NAME"),
+    flag("dtype", str, "'tf32': coarser matrix products on a GPU, and faster ones",
+         DEFAULTS["dtype"], choices=DTYPES, metavar="NAME"),
     flag("memory", float, f"{glossary.MEMORY.symbol}: {glossary.MEMORY.meaning} [default: all that "
          "is free]", metavar="NUMBER"),
 )  # fmt: skip
+_CONTEXT = inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
 _QUIET = flag("quiet", bool, "No progress bar.", False)
 
 
@@ -118,12 +123,11 @@ _QUIET = flag("quiet", bool, "No progress bar.", False)
          f"{_words(_SMALL_RUN)}]", metavar="RANGE"),
     _number("depth", int),
     flag("laziness", str, explained("laziness"), f"{DEFAULTS['laziness']:g}", metavar="RANGE"),
-    flag("n_members", int, "K: networks of an ensemble", DEFAULTS["n_members"]),
+    flag("n_members", int, "K: networks of an ensemble", DEFAULTS["ensemble"]),
     *_training_flags(_TRAINED["loss"]), *_PLACE,
     flag("store", str, "an SQLite file for what is finished; the same command goes on from there",
          metavar="FILE"),
-    _QUIET, *FORMS, inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY,
-                                      annotation=typer.Context),
+    _QUIET, *FORMS, _CONTEXT,
 )  # fmt: skip
 def lazy(**given: Any) -> int:
     """Train ensembles of lazy networks on images of two classes, and print their test errors.
@@ -144,16 +148,16 @@ def lazy(**given: Any) -> int:
     require("torch", "networks")
     from doubletrouble import lazy_curve
 
-    data, options = _data(given), _some(given, "n_members", *_COMMON)
+    data, options = _data(given), _some(given, *_COMMON)
     curve = lazy_curve(
-        data, widths=widths, laziness=alphas, store=given["store"], progress=not given["quiet"],
-        **options, **asdict(training),
+        data, widths=widths, laziness=alphas, ensemble=given["n_members"], store=given["store"],
+        progress=not given["quiet"], **options, **asdict(training),
     )  # fmt: skip
     rows = curve.table()
     columns = {name: [row[name] for row in rows] for name in rows[0]}
     report = Report(
         title="Test error of lazy networks", columns=columns, cells=_cells(columns),
-        parameters=_of_data(given, data) | options | asdict(training)
+        parameters=_of_data(given, data) | _some(given, "n_members") | options | asdict(training)
         | {"patience": training.window},
     )  # fmt: skip
     report.show(json=given["json"], csv=given["csv"])
@@ -169,25 +173,29 @@ def lazy(**given: Any) -> int:
     flag("n_init", int, "initializations, the same for every data set", DEFAULTS["n_init"]),
     flag("n_noise", int, "draws of the label noise of each data set, where there is any",
          DEFAULTS["n_noise"]),
-    _number("noise", float), _number("flips", float), *_training_flags(_SPLIT_LOSS), *_PLACE,
-    flag("checkpoint", str, "a file from which the same command goes on when it was stopped",
+    _number("noise", float),
+    flag("snr", float, f"{explained('snr')}; in place of --noise, F being 1 for labels ±1",
+         metavar="NUMBER"),
+    _number("flips", float), *_training_flags(_SPLIT_LOSS), *_PLACE,
+    flag("store", str, "a file from which the same command goes on when it was stopped",
          metavar="FILE"),
-    _QUIET, *FORMS,
+    _QUIET, *FORMS, _CONTEXT,
 )  # fmt: skip
 def lazy_split(**given: Any) -> None:
     """Train lazy networks on several data sets, and print their squared test error by cause.
 
-    The parts are noise (that of the training labels), initialization (the luck of the initial
-    weights), sampling (the luck of the training images) and bias (what is left when everything is
-    averaged), each ± its standard error.
+    The parts are noise (that of the training labels), initialization (the variance over initial
+    weights), sampling (the variance over training images) and bias (what is left when everything
+    is averaged), each ± its standard error.
     """
+    given = _with_noise(given)
     training = _training(given)
     require("torch", "networks")
     from doubletrouble import lazy_split as split
 
     data, options = _data(given), _some(given, *_SPLIT, *_COMMON)
     found = split(
-        data, checkpoint=given["checkpoint"], progress=not given["quiet"], **options,
+        data, store=given["store"], progress=not given["quiet"], **options,
         **asdict(training),
     )  # fmt: skip
     report = Report(
@@ -206,6 +214,14 @@ def _laptop(given: Mapping[str, Any]) -> dict[str, Any]:
     source = given["context"].get_parameter_source
     absent = {name: value for name, value in _SMALL_RUN.items() if source(name).name == "DEFAULT"}
     return {**given, **absent}
+
+
+def _with_noise(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Put τ = 1/SNR where the signal-to-noise ratio is given."""
+    source = given["context"].get_parameter_source("noise").name
+    if not has_snr({"snr": given["snr"], "noise": None if source == "DEFAULT" else given["noise"]}):
+        return dict(given)
+    return {**given, "noise": noise_at(number("snr", given["snr"], glossary.SNR))}
 
 
 def _some(given: Mapping[str, Any], *names: str) -> dict[str, Any]:
@@ -289,7 +305,8 @@ def _counted(counts: tuple[int, ...]) -> str:
 def _parts(found: "LazySplit") -> dict[str, list[float]]:
     """One row: the parts of the squared error as in the tables of sweeps, then the shares."""
     row: dict[str, float] = {}
-    for name, part in {**found.squared.parts, "total": found.squared.total}.items():
+    error = found.error()
+    for name, part in {**error.parts, "total": error.total}.items():
         row[f"{ERROR}{name}"] = float(part.value)
         row[f"{ERROR}{name}_standard_error"] = float(part.standard_error)
     row |= {

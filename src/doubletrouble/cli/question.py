@@ -9,14 +9,16 @@ from typing import Any
 import numpy as np
 
 from doubletrouble.activations import activation
-from doubletrouble.cli.flags import DEFAULTS, RATIOS, SIZES, SPECS
+from doubletrouble.cli.flags import DEFAULTS, RATIOS, SCHEME_OPTIONS, SIZES, SPECS
 from doubletrouble.cli.report import Report
+from doubletrouble.ensembles import SCHEMES, Scheme, named_ensemble
 from doubletrouble.parameters import Numeric, Value, declarations
-from doubletrouble.problems import Problem
+from doubletrouble.problems import Problem, noise_at
 from doubletrouble.sweep.axes import number_axis
 
 _MOST = 1_000_000  # rows of a table
 _OF_PROBLEM = {*SIZES, *declarations(Problem)}
+_NOISE_AT = np.vectorize(noise_at, otypes=[np.float64])
 
 Axes = dict[str, tuple[float, ...]]
 
@@ -27,11 +29,42 @@ def axes(given: Mapping[str, Any]) -> Axes:
     >>> axes({"ridge": "0,0.1", "noise": None})
     {'ridge': (0.0, 0.1), 'noise': (1.0,)}
     """
-    texts = {name: given[name] for name in SPECS if name in given}
+    dropped = "noise" if has_snr(given) else "snr"
+    texts = {name: given[name] for name in SPECS if name in given and name != dropped}
     texts = {name: DEFAULTS.get(name) if text is None else text for name, text in texts.items()}
     found = {n: number_axis(n, text, SPECS[n]) for n, text in texts.items() if text is not None}
     if (rows := math.prod(map(len, found.values()))) > _MOST:
         raise ValueError(f"ranges must have at most {_MOST} combinations, got {rows}")
+    return found
+
+
+def has_snr(given: Mapping[str, Any]) -> bool:
+    """Whether the signal-to-noise ratio is given, in place of the noise."""
+    if given.get("snr") is None:
+        return False
+    if given["noise"] is not None:
+        raise ValueError(f"noise must be left out beside snr, got {given['noise']!r}")
+    return True
+
+
+def ensembles(
+    names: Sequence[str], n_members: Numeric, options: Mapping[str, Numeric | None]
+) -> list[Scheme]:
+    """The ensembles of some schemes, each with the options that it has.
+
+    >>> ensembles(["divide", "subsample"], 4, {"fraction": 0.6})
+    [Divide(4), Subsample(4, fraction=0.6)]
+    >>> ensembles(["divide"], 4, {"fraction": 0.6})
+    Traceback (most recent call last):
+    ValueError: fraction must be left out for scheme 'divide', got 0.6
+    """
+    owned = {name: declarations(SCHEMES[name]) for name in names if name in SCHEMES}
+    orphans = {name for name in options if not any(name in own for own in owned.values())}
+    found = []
+    for name in names:
+        own = {*owned.get(name, ()), *orphans}  # an option of none is refused by the first
+        given = {option: value for option, value in options.items() if option in own}
+        found.append(named_ensemble(name, n_members, **given))
     return found
 
 
@@ -71,13 +104,23 @@ class Question:
     def problem(self) -> Problem:
         """The problem at all combinations at once."""
         values: dict[str, Any] = {n: self._spread(n) for n in self.axes if n in _OF_PROBLEM}
+        if "snr" in self.axes:
+            values["noise"] = self.noise
         make = Problem.from_sizes if "dim" in values else Problem
         return make(**values, activation=self.names["activation"])
 
     @property
-    def n_members(self) -> Numeric:
-        """K, on an axis of its own."""
-        return self._spread("n_members")
+    def ensemble(self) -> Scheme:
+        """The ensemble, each of its numbers on an axis of its own."""
+        options = {name: self.given(name) for name in SCHEME_OPTIONS}
+        (found,) = ensembles([self.names["scheme"]], self._spread("n_members"), options)
+        return found
+
+    @property
+    def noise(self) -> Value:
+        """τ = F/SNR, where the signal-to-noise ratio is given."""
+        found = _NOISE_AT(self._spread("snr"), self._spread("signal"))
+        return found if np.ndim(found) else float(found)
 
     def given(self, name: str) -> Numeric | None:
         """Another number on an axis of its own; None where it was not asked for."""
@@ -96,9 +139,15 @@ class Question:
         exact = {name: written(name, values) for name, values in self.axes.items()}
         combinations = list(product(*(exact[name] for name in varying)))
         columns = {column(n): [row[k] for row in combinations] for k, n in enumerate(varying)}
+        fixed = {name: values[0] for name, values in exact.items() if name not in varying}
+        noise = self.noise if "snr" in self.axes else None
+        if isinstance(noise, float):
+            fixed["noise"] = noise
+        elif noise is not None:
+            columns["noise"] = np.broadcast_to(noise, shape).ravel().tolist()
         for name, values in results.items():
             columns[name] = np.broadcast_to(values, shape).ravel().tolist()
-        fixed = {column(n): values[0] for n, values in exact.items() if n not in varying}
+        fixed = {column(name): fixed[name] for name in SPECS if name in fixed}
         return Report(
             title=title, parameters={**fixed, **self.names}, columns=columns,
             summary="" if varying else summary,

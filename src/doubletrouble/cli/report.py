@@ -3,18 +3,25 @@
 import csv
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
 from doubletrouble.cli.digits import aligned, brief
 from doubletrouble.cli.flags import SPECS
 from doubletrouble.cli.output import show, show_json, show_lines, show_table
+from doubletrouble.ensembles import Scheme
 from doubletrouble.parameters import Value
 from doubletrouble.results import AnovaTerms, ErrorTerms
 
+PSI = {
+    "psi1": "Ψ₁", "psi2_vanilla": "Ψ₂ᵛ", "psi3_vanilla": "Ψ₃ᵛ", "psi2_ensemble": "Ψ₂ᵉ",
+    "psi3_ensemble": "Ψ₃ᵉ", "psi2_divide": "Ψ₂ᵈ", "psi2_features": "Ψ₂ᵖ",
+}  # fmt: skip
+"""The symbols of the terms of the theory, as in the paper."""
+
 _SYMBOLS = {name: spec.symbol for name, spec in SPECS.items()} | {
     "activation": "σ", "n_train": "N", "time": "t", "best_ridge": "best λ",
-    "best_ridge_total": "total\nthere",
+    "best_ridge_total": "total\nthere", "training_error": "training\nerror", **PSI,
 }  # fmt: skip
 
 ERROR = "error_"  # as in the tables of sweeps: `noise` is a parameter, `error_noise` a result
@@ -65,10 +72,15 @@ class Report:
             show_lines(f"{', '.join(map(_plain, zero))}: 0 everywhere")
 
 
-def parts(found: ErrorTerms | AnovaTerms) -> dict[str, Value]:
-    """The columns of an error by cause."""
-    names = (*(f.name for f in fields(found)), "total")
-    return {f"{ERROR}{name}": getattr(found, name) for name in names}
+def parts(
+    found: ErrorTerms[Any] | AnovaTerms[Any], ensemble: Scheme | None = None
+) -> dict[str, Value]:
+    """The columns of an error by cause; of members that resample, that part even where it is 0."""
+    columns = dict(found.parts)
+    if ensemble is not None and ensemble.resamples is not None:
+        columns["resampling"] = found.resampling
+    columns["total"] = found.total
+    return {f"{ERROR}{name}": value for name, value in columns.items()}
 
 
 def one_form(*, json: bool, csv: bool) -> None:
@@ -84,11 +96,13 @@ def heading(name: str) -> str:
 
 
 def _plain(name: str) -> str:
-    """The name of a column in words.
+    """The name of a column in words, or its symbol.
 
-    >>> _plain("error_noise_sampling")
-    'noise × sampling'
+    >>> _plain("error_noise_sampling"), _plain("psi1")
+    ('noise × sampling', 'Ψ₁')
     """
+    if name in PSI:
+        return PSI[name]
     return name.removeprefix(ERROR).replace("_", " × ")
 
 

@@ -14,7 +14,7 @@ from doubletrouble.cli.output import note, show, show_json, show_table
 if TYPE_CHECKING:
     from doubletrouble.networks.result import LazyRun
     from doubletrouble.sweep.grid import Sweep
-    from doubletrouble.sweep.outcome import Status, SweepResult
+    from doubletrouble.sweep.outcome import SweepResult, SweepStatus
 
 INCOMPLETE = 1  # exit code when cells have failed
 
@@ -158,7 +158,7 @@ def _groups(runs: "Sequence[LazyRun]") -> list[dict[str, object]]:
     ]
 
 
-_ALIKE = ("depth", "data", "loss", "seed", "precision")
+_ALIKE = ("depth", "data", "loss", "seed", "dtype")
 
 
 def _listed(value: object) -> str:
@@ -209,11 +209,11 @@ def _report(
 _COLUMNS = ("sweep", "cells", "done", "failed", "missing")
 
 
-def _numbers(name: str, count: "Status") -> tuple[object, ...]:
+def _numbers(name: str, count: "SweepStatus") -> tuple[object, ...]:
     return (name[:SHOWN], count.total, count.done, count.failed, count.missing)
 
 
-def _counts(store: Path, name: str, count: "Status") -> dict[str, object]:
+def _counts(store: Path, name: str, count: "SweepStatus") -> dict[str, object]:
     return {
         "store": str(store),
         "sweep": name,

@@ -25,13 +25,13 @@ _MOST = 2**28  # bytes in a batch, eight times the known ones
 _PIECE = 2**22
 
 Bytes: TypeAlias = npt.NDArray[np.uint8]
-Batch: TypeAlias = tuple[Bytes, Bytes]
+ImageBatch: TypeAlias = tuple[Bytes, Bytes]
 """Images, one a row, and their classes."""
 Look: TypeAlias = Callable[[str, bytes, str], None]
 """Is shown the name of a batch, what the file holds, and where it is."""
 
 
-def binary_batch(content: bytes, where: str) -> Batch:
+def binary_batch(content: bytes, where: str) -> ImageBatch:
     """Decode a batch of the binary version.
 
     >>> images, classes = binary_batch(bytes([3]) + bytes(PIXELS), "a file")
@@ -47,7 +47,7 @@ def binary_batch(content: bytes, where: str) -> Batch:
     return rows[:, 1:], rows[:, 0]
 
 
-def python_batch(content: bytes, where: str) -> Batch:
+def python_batch(content: bytes, where: str) -> ImageBatch:
     """Decode a batch of the Python version, without running what it may contain."""
     found = read_pickle(content, where)
     images, classes = found.get("data"), found.get("labels")
@@ -70,7 +70,7 @@ class Version:
     archive: str
     train: tuple[str, ...]
     test: str
-    decode: Callable[[bytes, str], Batch]
+    decode: Callable[[bytes, str], ImageBatch]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -91,7 +91,7 @@ PYTHON = Version(
 
 def read_cifar(
     version: Version, path: Path, look: Look = lambda name, content, where: None
-) -> tuple[Batch, Batch]:
+) -> tuple[ImageBatch, ImageBatch]:
     """Read the batches in a folder or in an archive: those to train on as one, and the test's.
 
     `look` sees every batch before it is decoded.

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from doubletrouble.data.errors import DataError
 from doubletrouble.data.labels import Classes, Rows
-from doubletrouble.data.projection import View, projections
+from doubletrouble.data.projection import ProjectionOptions, projections
 from doubletrouble.parameters import FloatArray
 
 _MOST = 9  # the largest class
@@ -44,12 +44,14 @@ class Images:
                 f"{self.train.shape[1]} pixels, got {self.test.shape[1]}"
             )
 
-    def inputs(self, train: Rows, test: Rows, view: View) -> tuple[FloatArray, FloatArray]:
+    def inputs(
+        self, train: Rows, test: Rows, view: ProjectionOptions
+    ) -> tuple[FloatArray, FloatArray]:
         """The inputs of these samples, with directions from all training images."""
         for_train, for_test = projections(self.train, self.test, view)
         return for_train(self.train, train), for_test(self.test, test)
 
-    def settings(self, view: View) -> Mapping[str, Any]:
+    def settings(self, view: ProjectionOptions) -> Mapping[str, Any]:
         """How the inputs are made."""
         statistics = "train" if view.scaling == "whiten" else view.test_statistics
         return {"source": self.source, "test_statistics": statistics}

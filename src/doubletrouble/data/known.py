@@ -13,11 +13,11 @@ from doubletrouble.data.stored import Stored, find_stored, read_stored
 
 if TYPE_CHECKING:
     from doubletrouble.data.images import Images
-    from doubletrouble.data.projection import View
+    from doubletrouble.data.projection import ProjectionOptions
 
 
 def known_set(
-    name: str, view: View, folder: str | os.PathLike[str] | None, download: bool
+    name: str, view: ProjectionOptions, folder: str | os.PathLike[str] | None, download: bool
 ) -> Images | Stored:
     """The images of a set, or a stored projection; a sentence where there is neither."""
     source, roots = SOURCES[name], places.roots(folder)

@@ -4,11 +4,11 @@ from __future__ import annotations  # help() then shows the types as written
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from doubletrouble.data.dataset import Data
 from doubletrouble.data.labels import check_classes, label_rule, signs
-from doubletrouble.data.projection import View
+from doubletrouble.data.projection import ProjectionOptions, ScalingName, StatisticsName
 from doubletrouble.parameters import whole_number
 
 if TYPE_CHECKING:
@@ -25,12 +25,12 @@ def load_data(
     name: str | os.PathLike[str] = "digits",
     *,
     pca: int | None = 10,
-    labels: str | tuple[int, int] = "parity",
+    labels: Literal["parity"] | tuple[int, int] = "parity",
     n_train: int | None = 1000,
     n_test: int | None = None,
     folder: str | os.PathLike[str] | None = None,
-    scaling: str = "authors",
-    test_statistics: str = "own",
+    scaling: ScalingName = "authors",
+    test_statistics: StatisticsName = "own",
     download: bool = True,
 ) -> Data:
     """Load images as two classes of `pca` coordinates each.
@@ -53,7 +53,7 @@ def load_data(
     """
     rule = label_rule(labels)
     k = None if pca is None else whole_number("pca", pca, 1)
-    view = View(pca=k, scaling=scaling, test_statistics=test_statistics)
+    view = ProjectionOptions(pca=k, scaling=scaling, test_statistics=test_statistics)
     for argument, value in (("n_train", n_train), ("n_test", n_test)):
         if value is not None:
             whole_number(argument, value, 1)
@@ -76,7 +76,7 @@ def load_data(
     )  # fmt: skip
 
 
-def _found(name: Any, view: View, folder: Any, download: bool) -> Images | Stored:
+def _found(name: Any, view: ProjectionOptions, folder: Any, download: bool) -> Images | Stored:
     """The images of a set, or a stored projection."""
     if not isinstance(name, str | os.PathLike):
         raise TypeError(f"name must be a string or a path, got {name!r}")

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from doubletrouble.data.cifar import BINARY, PYTHON, Version, read_cifar
 from doubletrouble.data.idx import read_idx, unpacked
 from doubletrouble.data.images import Images
-from doubletrouble.data.sources import CIFAR10, Original, Source
+from doubletrouble.data.sources import CIFAR10, Origin, Original
 from doubletrouble.data.verification import as_it_lies, is_known, is_of_another, is_published
 
 ORIGINAL, AS_FOUND = "original files", "files as found, not verified"
@@ -26,7 +26,7 @@ Bytes: TypeAlias = npt.NDArray[np.uint8]
 class Originals:
     """Where the files of a set are, and which of them are missing."""
 
-    source: Source
+    source: Origin
     paths: tuple[Path, ...] = ()  # the files in their order, or where CIFAR-10's batches are
     version: Version | None = None  # of CIFAR-10
     missing: tuple[str, ...] = ()
@@ -51,12 +51,12 @@ class Originals:
         )  # fmt: skip
 
 
-def folders_of(source: Source, roots: Iterable[Path]) -> list[Path]:
+def folders_of(source: Origin, roots: Iterable[Path]) -> list[Path]:
     """Every folder that may hold files of a set."""
     return [root / folder for root in roots for folder in source.folders]
 
 
-def find_originals(source: Source, roots: Iterable[Path]) -> Originals:
+def find_originals(source: Origin, roots: Iterable[Path]) -> Originals:
     """Look for every file of a set."""
     folders = folders_of(source, roots)
     if source.name == CIFAR10.name:
@@ -69,7 +69,7 @@ def find_originals(source: Source, roots: Iterable[Path]) -> Originals:
     )
 
 
-def _first(name: str, source: Source, folders: list[Path]) -> Path | None:
+def _first(name: str, source: Origin, folders: list[Path]) -> Path | None:
     """The first of a file's forms: compressed, or unpacked under either name in use."""
     plain = name.removesuffix(".gz")
     for folder in folders:
@@ -80,7 +80,7 @@ def _first(name: str, source: Source, folders: list[Path]) -> Path | None:
     return None
 
 
-def _numbers(path: Path, axes: int, source: Source) -> tuple[Bytes, bool]:
+def _numbers(path: Path, axes: int, source: Origin) -> tuple[Bytes, bool]:
     """What an idx file holds, and whether it was published."""
     name = path.name.replace(".idx", "-idx").removesuffix(".gz")
     # packed anew it is the same still: what it packs decides, if only that has a checksum
@@ -89,7 +89,7 @@ def _numbers(path: Path, axes: int, source: Source) -> tuple[Bytes, bool]:
     return numbers, is_published(unpacked(name, numbers), str(path), source) or as_a_whole
 
 
-def _find_cifar(source: Source, folders: list[Path]) -> Originals:
+def _find_cifar(source: Origin, folders: list[Path]) -> Originals:
     """A version that is complete, in a folder or an archive, or what the fullest folder lacks."""
     fewest: list[str] = [BINARY.archive, *BINARY.names]
     for base in folders:
@@ -106,7 +106,7 @@ def _find_cifar(source: Source, folders: list[Path]) -> Originals:
     return Originals(source=source, missing=(BINARY.archive,) if none_at_all else tuple(fewest))
 
 
-def _read_cifar(source: Source, version: Version, path: Path) -> Images:
+def _read_cifar(source: Origin, version: Version, path: Path) -> Images:
     batches_known = all(is_known(name, source) for name in version.names)
     published = []
 

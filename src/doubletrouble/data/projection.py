@@ -17,6 +17,7 @@ of largest magnitude is positive.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -24,19 +25,21 @@ import numpy.typing as npt
 from doubletrouble.data.labels import Rows
 from doubletrouble.parameters import FloatArray
 
-SCALINGS = ("authors", "whiten")
-STATISTICS = ("own", "train")
+ScalingName: TypeAlias = Literal["authors", "whiten"]
+SCALINGS: tuple[ScalingName, ...] = get_args(ScalingName)
+StatisticsName: TypeAlias = Literal["own", "train"]
+STATISTICS: tuple[StatisticsName, ...] = get_args(StatisticsName)
 
 _BLOCK = 2**22  # numbers of a block of rows in float64
 
 
 @dataclass(frozen=True, kw_only=True)
-class View:
-    """What is asked for: how many directions, scaled how; None keeps all there is."""
+class ProjectionOptions:
+    """How images become inputs: how many directions, and their scale; None keeps all pixels."""
 
     pca: int | None = 10
-    scaling: str = "authors"
-    test_statistics: str = "own"
+    scaling: ScalingName = "authors"
+    test_statistics: StatisticsName = "own"
 
     def __post_init__(self) -> None:
         for name, known in (("scaling", SCALINGS), ("test_statistics", STATISTICS)):
@@ -71,12 +74,12 @@ class Projection:
 
 
 def projections(
-    train: npt.NDArray[np.uint8], test: npt.NDArray[np.uint8], view: View
+    train: npt.NDArray[np.uint8], test: npt.NDArray[np.uint8], view: ProjectionOptions
 ) -> tuple[Projection, Projection]:
     """The maps for the training and for the test images.
 
     >>> train = np.array([[0, 2], [2, 0], [2, 2], [0, 0]], dtype=np.uint8)
-    >>> ours, _ = projections(train, train, View(pca=2, scaling="whiten"))
+    >>> ours, _ = projections(train, train, ProjectionOptions(pca=2, scaling="whiten"))
     >>> x = ours(train, np.arange(4))
     >>> np.round(x.T @ x / 4, 12)
     array([[1., 0.],

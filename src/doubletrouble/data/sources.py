@@ -18,7 +18,7 @@ class Original:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Source:
+class Origin:
     """A data set: where its files are served, and the folders people keep them in."""
 
     name: str
@@ -43,7 +43,7 @@ def _files(*rows: tuple[str, int, str]) -> tuple[Original, ...]:
 
 
 # fmt: off
-MNIST = Source(
+MNIST = Origin(
     name="mnist",
     url="https://ossci-datasets.s3.amazonaws.com/mnist/",
     folders=("mnist", "MNIST/raw", ""),
@@ -68,7 +68,7 @@ MNIST = Source(
          "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2"),
     ),
 )
-FASHION_MNIST = Source(
+FASHION_MNIST = Origin(
     name="fashion-mnist",
     url="http://fashion-mnist.s3-website.eu-central-1.amazonaws.com/",
     folders=("fashion-mnist", "fashion_mnist", "FashionMNIST/raw", ""),
@@ -83,7 +83,7 @@ FASHION_MNIST = Source(
          "67da17c76eaffca5446c3361aaab5c3cd6d1c2608764d35dfb1850b086bf8dd5"),
     ),
 )
-CIFAR10 = Source(
+CIFAR10 = Origin(
     name="cifar10",
     url="https://www.cs.toronto.edu/~kriz/",
     folders=("cifar10", "cifar-10", ""),

@@ -19,8 +19,8 @@ from numpy.lib.npyio import NpzFile
 
 from doubletrouble.data.errors import DataError
 from doubletrouble.data.labels import Classes, Rows
-from doubletrouble.data.projection import View
-from doubletrouble.data.sources import Source
+from doubletrouble.data.projection import ProjectionOptions
+from doubletrouble.data.sources import Origin
 from doubletrouble.parameters import FloatArray
 
 OWN, TRAIN = "X_test_ownstats", "X_test"
@@ -39,17 +39,19 @@ class Stored:
     file: str
     test_statistics: str
 
-    def inputs(self, train: Rows, test: Rows, view: View) -> tuple[FloatArray, FloatArray]:
+    def inputs(
+        self, train: Rows, test: Rows, view: ProjectionOptions
+    ) -> tuple[FloatArray, FloatArray]:
         """The inputs of these samples: the first columns."""
         x = self.train[train, : view.pca], self.test[test, : view.pca]
         return x[0].astype(np.float64), x[1].astype(np.float64)
 
-    def settings(self, view: View) -> Mapping[str, Any]:
+    def settings(self, view: ProjectionOptions) -> Mapping[str, Any]:
         """How the inputs were made."""
         return {"source": self.file, "test_statistics": self.test_statistics}
 
 
-def find_stored(source: Source, view: View, folders: Iterable[Path]) -> Path | None:
+def find_stored(source: Origin, view: ProjectionOptions, folders: Iterable[Path]) -> Path | None:
     """The smallest stored projection of a set that has the directions asked for."""
     if view.pca is None or view.scaling != "authors":
         return None
@@ -64,7 +66,7 @@ def find_stored(source: Source, view: View, folders: Iterable[Path]) -> Path | N
     return None
 
 
-def read_stored(path: Path, view: View, name: str | None = None) -> Stored:
+def read_stored(path: Path, view: ProjectionOptions, name: str | None = None) -> Stored:
     """Read a stored projection, or say what is wrong with it."""
     if view.scaling != "authors":
         raise ValueError(
@@ -100,7 +102,7 @@ def _arrays(path: Path) -> dict[str, npt.NDArray[Any]]:
         raise DataError(f"{path} is damaged, or no .npz file of numbers: {error}") from error
 
 
-def _test(path: Path, names: set[str], view: View) -> tuple[str, str]:
+def _test(path: Path, names: set[str], view: ProjectionOptions) -> tuple[str, str]:
     """Which test inputs to take, and by whose statistics they are normalized."""
     if view.test_statistics == "own":
         return (OWN, "own") if OWN in names else (TRAIN, "as stored")

@@ -9,15 +9,15 @@ from hashlib import file_digest
 from pathlib import Path
 
 from doubletrouble.data.errors import REPLACE, DataError
-from doubletrouble.data.sources import SOURCES, Original, Source
+from doubletrouble.data.sources import SOURCES, Origin, Original
 
 
-def is_known(name: str, source: Source) -> bool:
+def is_known(name: str, source: Origin) -> bool:
     """Whether there is a checksum for a name."""
     return any(original.name == name for original in source.known)
 
 
-def is_published(found: Original, where: str, source: Source) -> bool:
+def is_published(found: Original, where: str, source: Origin) -> bool:
     """Compare what was found with what was published; refuse what is damaged or another file."""
     if found in source.known:
         return True
@@ -48,7 +48,7 @@ def as_it_lies(path: Path) -> Original:
         raise DataError(f"{path} cannot be read: {error.strerror or error}") from error
 
 
-def is_of_another(path: Path, source: Source) -> bool:
+def is_of_another(path: Path, source: Origin) -> bool:
     """Whether a file is another set's: MNIST and Fashion-MNIST use the same names."""
     size = path.stat().st_size
     return any(

@@ -40,23 +40,19 @@ def vote_error(scores: npt.ArrayLike, labels: npt.ArrayLike) -> Value:
     return _wrong(np.sign(members).sum(axis=-2), _as_labels(labels, members.shape[-1]))
 
 
-def grouped(scores: npt.ArrayLike, n_members: int) -> FloatArray:
+def grouped(scores: npt.ArrayLike, size: int) -> FloatArray:
     """Disjoint groups of K members, [..., group, K, test]; members left over are dropped.
 
-    >>> grouped(np.zeros((7, 100)), n_members=3).shape
+    >>> grouped(np.zeros((7, 100)), size=3).shape
     (2, 3, 100)
     """
     members = _as_scores(scores)
     *before, count, n_test = members.shape
-    if isinstance(n_members, bool) or not isinstance(n_members, int | np.integer):
-        raise TypeError(f"n_members must be a whole number, got {n_members!r}")
-    if not 1 <= n_members <= count:
-        raise ValueError(
-            f"n_members must be a whole number from 1 to the {count} members given, got {n_members}"
-        )
-    n_groups = count // n_members
-    kept = members[..., : n_groups * n_members, :]
-    return kept.reshape(*before, n_groups, n_members, n_test)
+    if not 1 <= size <= count:
+        raise ValueError(f"ensemble must be at most the {count} members there are, got {size}")
+    n_groups = count // size
+    kept = members[..., : n_groups * size, :]
+    return kept.reshape(*before, n_groups, size, n_test)
 
 
 def _wrong(scores: FloatArray, labels: FloatArray) -> Value:

@@ -1,4 +1,4 @@
-"""How predictions were drawn, and what can be told apart for it."""
+"""The experimental design of predictions, and which parts of the error it identifies."""
 
 from dataclasses import dataclass, replace
 
@@ -34,7 +34,7 @@ class Design:
         return self.targets[-1]
 
     def lacks(self, name: str, needs: tuple[str, ...]) -> str | None:
-        """Why `name` cannot be told, as a sentence; None where it can."""
+        """The reason why `name` is not identified; None where it is."""
         for need in needs:
             met, wanted = self._need(need)
             if not met:
@@ -42,7 +42,7 @@ class Design:
         return None
 
     def _need(self, need: str) -> tuple[bool, str]:
-        """Whether something is given, and how to ask for it."""
+        """Whether a requirement is met, and its description."""
         drawn = {
             "noise": (self.n_noise, self.noiseless, "draws of label noise on each data set"),
             "init": (self.n_init, self.deterministic, "initializations"),
@@ -62,10 +62,10 @@ class Design:
 
     @property
     def absorbed(self) -> dict[str, str]:
-        """What else is in a part: the words a reader must not miss."""
+        """Further causes that a part contains, as they are not identified, by its name."""
         found = {}
         unknown = self.hidden_noise or (self.n_noise == 1 and not self.noiseless)
-        if unknown and self.n_init > 1:  # by the luck of the initialization with these labels
+        if unknown and self.n_init > 1:  # by interaction of the initialization with these labels
             found["initialization"] = found["initialization_sampling"] = "label noise"
         if unknown and self.n_data > 1:
             found["sampling"] = "label noise"
@@ -84,7 +84,7 @@ class Design:
         return tuple(found)
 
     def _absorptions(self) -> list[str]:
-        """Where the parts went that could not be told."""
+        """Which parts contain those that are not identified."""
         found = []
         last = "sampling" if self.n_data > 1 else "bias"
         if self.n_noise == 1 and not self.noiseless:

@@ -1,6 +1,7 @@
 """A decomposition as a picture: a bar for each part, and what averaging K members would give."""
 
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from doubletrouble.errors import require
@@ -24,14 +25,19 @@ def draw(split: "Decomposition", axes: Any = None) -> Any:
     if axes is None:
         pyplot = require("matplotlib.pyplot", "figures")
         axes = pyplot.figure(figsize=(6.0, 3.2), layout="constrained").add_subplot()
-    rows = [(split.label(name), part, *COLORS[name]) for name, part in split.rows.items()]
-    if split.foretells_ensembles:
+    error = split.error()
+    parts = dict(error.parts)
+    if split.design.targets:
+        parts["total"] = error.total
+    rows = [(_label(name, error.includes), part, *COLORS[name]) for name, part in parts.items()]
+    if split.design.lacks("total", ("target", "init")) is None:
         for K in _MEMBERS:
             label = f"K = {'∞' if math.isinf(K) else K} averaged"
-            rows.append((label, split.ensemble(K), "#BBBBBB", ""))
+            rows.append((label, split.error(K).total, "#BBBBBB", ""))
     for place, (_, part, color, hatch) in enumerate(rows):
         known = math.isfinite(part.standard_error)
-        reach = (part.interval.high - part.value) if known else 0.0
+        high = part.confidence_interval(split.confidence).high
+        reach = (high - part.value) if known else 0.0
         axes.barh(
             place, part.value, height=0.7, color=color, hatch=hatch, edgecolor="white",
             linewidth=0.0, xerr=reach, error_kw=_WHISKER,
@@ -45,3 +51,8 @@ def draw(split: "Decomposition", axes: Any = None) -> Any:
     axes.set_title(f"whiskers: {split.confidence:.0%} intervals", fontsize="small", loc="right")
     axes.spines[["top", "right"]].set_visible(False)
     return axes
+
+
+def _label(name: str, includes: Mapping[str, str]) -> str:
+    """The name of a part, with what else it contains."""
+    return f"{name} + {includes[name]}" if name in includes else name

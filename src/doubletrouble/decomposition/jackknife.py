@@ -28,48 +28,92 @@ less.
 """
 
 import math
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from doubletrouble.decomposition.products import Statistic
-from doubletrouble.parameters import FloatArray
-from doubletrouble.results import Estimate
+from doubletrouble.parameters import FloatArray, Value
 
 
-def variances(statistic: Statistic) -> tuple[float, float, float]:
-    """What the draw of data sets, of initializations and of test points adds to the variance.
+class Variances(NamedTuple):
+    """Contributions to the variance of a statistic; NaN stands for too few draws, or points."""
 
-    The last is 0 where test points are not to be counted; NaN stands for too few draws, or points.
+    data: float  # the draw of data sets
+    init: float  # the draw of initializations that data sets share
+    test: float  # the draw of test points; 0 where these are fixed
+
+    @property
+    def total(self) -> float:
+        """Their sum."""
+        return sum(self)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Statistic:
+    """A mean over test points, and its values with a data set or an initialization left out.
+
+    Entry [0, 0] of `table` is the statistic itself; row d leaves out the d-th data set, column k
+    the k-th initialization. Where initializations are not shared by data sets there is no column
+    but the first. NaN is what too few draws do not determine. Statistics of an equal `key` are of
+    the same draws: `Estimate` combines them entry by entry.
     """
-    z = statistic.table
-    D, K = z.shape[0] - 1, z.shape[1] - 1
-    data, init = z[1:, :1] - z[0, 0], z[:1, 1:] - z[0, 0]
-    V_d, extra = _scaled(data, D) if D > 1 else math.nan, 0.0
-    if K:
-        V_dk = _scaled(z[1:, 1:] - z[0, 0] - data - init, D, K)
-        extra = float(np.maximum(_scaled(init, K) - V_dk, 0.0))  # keeps NaN
-    return V_d, extra, _of_points(statistic.points)
+
+    table: FloatArray  # (1 + D, 1 + K), or (1 + D, 1)
+    points: (
+        FloatArray  # (H, T): at each test point, for H = 2 halves of the data sets, or all; or 0
+    )
+    key: Hashable
+
+    def variances(self) -> Variances:
+        """The contributions of data sets, initializations and test points to its variance."""
+        z = self.table
+        D, K = z.shape[0] - 1, z.shape[1] - 1
+        data, init = z[1:, :1] - z[0, 0], z[:1, 1:] - z[0, 0]
+        V_d, extra = _scaled(data, D) if D > 1 else math.nan, 0.0
+        if K:
+            V_dk = _scaled(z[1:, 1:] - z[0, 0] - data - init, D, K)
+            extra = float(np.maximum(_scaled(init, K) - V_dk, 0.0))  # keeps NaN
+        return Variances(data=V_d, init=extra, test=_of_points(self.points))
+
+    def summary(self) -> tuple[float, float, int]:
+        """The statistic, its standard error (inf for too few draws), and a number of draws.
+
+        The number makes intervals as wide as the shares of the variance ask: it is that of data
+        sets where these are all that varies, and tends to that of the initializations, or of test
+        points, where those vary most (Satterthwaite).
+        """
+        value, (D, K) = float(self.table[0, 0]), (n - 1 for n in self.table.shape)
+        parts = self.variances()
+        variance = parts.total
+        if math.isnan(variance):
+            return value, math.inf, D
+        sources = zip(parts, (D - 1, K - 1, self.points.shape[-1] - 1), strict=True)
+        blur = sum((V / variance) ** 2 / freedom for V, freedom in sources if V)
+        freedom = 1 / blur if blur else D - 1
+        return value, math.sqrt(variance), 1 + max(1, math.floor(freedom + 1e-9))
+
+    def combined(self, scale: Value, other: "Statistic", other_scale: Value) -> "Statistic":
+        """A linear combination with another statistic of the same draws.
+
+        A table of one column, of a learner without randomness, goes with each initialization of
+        the other.
+        """
+        table = scale * self.table + other_scale * other.table
+        points = scale * self.points + other_scale * other.points
+        return Statistic(table=table, points=points, key=self.key)
 
 
-def estimate(statistic: Statistic, *, confidence: float) -> Estimate:
-    """The statistic with its standard error, inf where the draws are too few to tell.
-
-    `n_draws` makes intervals as wide as the shares of the variance ask: it is the number of data
-    sets where these are all that varies, and tends to that of the initializations, or of test
-    points, where those vary most (Satterthwaite).
-    """
-    value, (D, K) = float(statistic.table[0, 0]), (n - 1 for n in statistic.table.shape)
-    parts = variances(statistic)
-    variance = sum(parts)
-    if math.isnan(variance):
-        return Estimate(value=value, standard_error=math.inf, n_draws=D, confidence=confidence)
-    sources = zip(parts, (D - 1, K - 1, statistic.points.shape[-1] - 1), strict=True)
-    blur = sum((V / variance) ** 2 / freedom for V, freedom in sources if V)
-    freedom = 1 / blur if blur else D - 1
-    return Estimate(
-        value=value, standard_error=math.sqrt(variance),
-        n_draws=1 + max(1, math.floor(freedom + 1e-9)), confidence=confidence,
-    )  # fmt: skip
+def weighted_sum(weights: Mapping[str, float], statistics: Mapping[str, Statistic]) -> Statistic:
+    """A weighted sum of statistics; that of none is 0."""
+    same = statistics["same"]
+    table, points = np.zeros_like(same.table), np.zeros_like(same.points)
+    for name, weight in weights.items():
+        if weight:
+            table = table + weight * statistics[name].table
+            points = points + weight * statistics[name].points
+    return Statistic(table=table, points=points, key=same.key)
 
 
 def _of_points(points: FloatArray) -> float:

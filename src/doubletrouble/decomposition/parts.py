@@ -30,6 +30,11 @@ can be taken off. With "added" for fits to labels with noise added to them:
     noise_sampling                   c (added_other_init - added_other_noise_init)
     initialization                   same - other_init, less noise - noise_sampling
     sampling                         other_init - other_data_init, less noise_sampling
+
+The mean of K members, trained on the same labels from initializations of their own, has products of
+members with themselves and with each other (`averaged`): of its square, 1/K is `same` and the rest
+`other_init`, and likewise for every product with the same initialization. Its parts are the
+differences above of these products.
 """
 
 from collections.abc import Mapping
@@ -37,8 +42,8 @@ from typing import TypeAlias
 
 from doubletrouble.decomposition.design import Design
 
-Weights: TypeAlias = dict[str, float]
-"""Of mean products, in a sum."""
+ProductWeights: TypeAlias = dict[str, float]
+"""The weight of each mean product in a sum, by its name."""
 
 ADDED = "added_"
 """Before the name of a product: of fits to labels with noise added to them."""
@@ -49,6 +54,7 @@ SEQUENTIAL = {  # and what the draws must have for it
     "sampling": ("data",),
     "bias": ("target",),
     "bayes": ("both",),
+    "total": ("target",),
 }
 ANOVA = {
     "bias": ("target",),
@@ -58,18 +64,33 @@ ANOVA = {
     "noise_sampling": ("noise", "init"),
     "noise_initialization_sampling": ("noise", "init"),
     "bayes": ("both",),
+    "total": ("target",),
 }
+_SAME_INIT = {
+    "same": "other_init",
+    "other_noise": "other_noise_init",
+    "other_data": "other_data_init",
+}
+"""Products with the same initialization, and those with another."""
 
 
-def sequential(design: Design) -> dict[str, Weights]:
-    """The paper's parts, as far as they can be told."""
+def sequential(design: Design, n_members: float = 1.0) -> dict[str, ProductWeights]:
+    """The paper's parts and their total for K averaged members, as far as they are identified."""
+    parts = _of_one(design)
+    if design.targets:
+        parts["total"] = {"same": 1.0, design.target: 1.0}
+    return {name: averaged(part, design, n_members) for name, part in parts.items()}
+
+
+def _of_one(design: Design) -> dict[str, ProductWeights]:
+    """The paper's parts for one member."""
     if design.injected is not None:
-        return _with_own_noise(sequential(design.as_they_are), design)
+        return _with_own_noise(_of_one(design.as_they_are), design)
     steps = {"noise": "other_noise"}
     steps["initialization"] = "other_noise_init" if design.n_noise > 1 else "other_init"
     shared = design.crossed and design.n_init == 1
     steps["sampling"] = "other_data" if shared else "other_data_init"
-    parts: dict[str, Weights] = {}
+    parts: dict[str, ProductWeights] = {}
     last = "same"
     for name, product in steps.items():
         if (name, True) in (("noise", design.noiseless), ("initialization", design.deterministic)):
@@ -84,7 +105,7 @@ def sequential(design: Design) -> dict[str, Weights]:
     return parts
 
 
-def _with_own_noise(parts: dict[str, Weights], design: Design) -> dict[str, Weights]:
+def _with_own_noise(parts: dict[str, ProductWeights], design: Design) -> dict[str, ProductWeights]:
     """The labels' own noise, taken off the parts that contain it."""
     c = design.injected or 0.0
     noise = {f"{ADDED}same": c, f"{ADDED}other_noise": -c}
@@ -97,7 +118,7 @@ def _with_own_noise(parts: dict[str, Weights], design: Design) -> dict[str, Weig
     return {"noise": noise, **parts}
 
 
-def noise_sampling(design: Design, noise: Weights) -> Weights:
+def noise_sampling(design: Design, noise: ProductWeights) -> ProductWeights:
     """That part of noise which initializations do not change."""
     if design.n_init == 1:
         return noise
@@ -107,8 +128,8 @@ def noise_sampling(design: Design, noise: Weights) -> Weights:
     return {f"{name}other_init": c, f"{name}other_noise_init": -c}
 
 
-def anova(design: Design) -> dict[str, Weights]:
-    """Main effects and interactions apart, as far as they can be told."""
+def anova(design: Design, n_members: float = 1.0) -> dict[str, ProductWeights]:
+    """Main effects, interactions and their total, as far as they are identified."""
     parts = sequential(design)
     noise, initialization = parts.get("noise", {}), parts.get("initialization", {})
     own = noise_sampling(design, noise)
@@ -119,20 +140,34 @@ def anova(design: Design) -> dict[str, Weights]:
         "initialization": alone,
         "initialization_sampling": less(initialization, alone),
     }
-    return {n: parts[n] for n, needs in ANOVA.items() if design.lacks(n, needs) is None}
+    return {
+        name: averaged(parts[name], design, n_members)
+        for name, needs in ANOVA.items() if design.lacks(name, needs) is None
+    }  # fmt: skip
 
 
-def ensemble(design: Design, n_members: float) -> Weights:
-    """The squared error of K averaged members, against the target.
+def averaged(weights: ProductWeights, design: Design, n_members: float) -> ProductWeights:
+    """A sum of products of one member with another, for the means of K members in place of each.
 
-    Two members trained on the same labels share all but the initialization, so the mean of K
-    has 1/K of the square of one, and otherwise products of two.
+    >>> from doubletrouble.decomposition.design import Design
+    >>> design = Design(n_data=3, n_noise=1, n_init=2, n_test=9, crossed=True, targets=("truth",))
+    >>> averaged({"same": 1.0, "truth": 1.0}, design, 4)
+    {'same': 0.25, 'other_init': 0.75, 'truth': 1.0}
     """
     if n_members == 1 or design.deterministic:
-        return {"same": 1.0, design.target: 1.0}
-    return {"same": 1 / n_members, "other_init": 1 - 1 / n_members, design.target: 1.0}
+        return weights
+    found: ProductWeights = {}
+    for name, weight in weights.items():
+        prefix = ADDED if name.startswith(ADDED) else ""
+        other = _SAME_INIT.get(name.removeprefix(prefix))
+        shares = {name: 1.0}
+        if other is not None:
+            shares = {name: 1 / n_members, prefix + other: 1 - 1 / n_members}
+        for product, share in shares.items():
+            found[product] = found.get(product, 0.0) + weight * share
+    return found
 
 
-def less(left: Mapping[str, float], right: Mapping[str, float]) -> Weights:
+def less(left: Mapping[str, float], right: Mapping[str, float]) -> ProductWeights:
     """A difference of two sums."""
     return {name: left.get(name, 0.0) - right.get(name, 0.0) for name in {**left, **right}}

@@ -1,24 +1,19 @@
 """The squared error of a learner by cause, from its predictions."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
 from doubletrouble.decomposition import parts
 from doubletrouble.decomposition.design import Design
-from doubletrouble.decomposition.jackknife import estimate
-from doubletrouble.decomposition.products import (
-    LARGEST,
-    Statistic,
-    Target,
-    combine,
-    mean_products,
-)
-from doubletrouble.decomposition.result import AnovaEstimates, Decomposition
+from doubletrouble.decomposition.jackknife import Statistic
+from doubletrouble.decomposition.products import LARGEST, Target, mean_products
+from doubletrouble.decomposition.result import Decomposition
 from doubletrouble.glossary import NOISE
 from doubletrouble.parameters import FloatArray, Parameter, checked, number
-from doubletrouble.results import Estimate
+from doubletrouble.results import Estimate, check_level
 
 _TARGET = Parameter(
     symbol="y", meaning="target at a test point", typical=(-1.0, 1.0), low=-LARGEST, high=LARGEST
@@ -56,30 +51,30 @@ def decompose_predictions(
     no total.
 
     Estimates come from products of distinct draws: they are unbiased however few the draws, and
-    may be negative. An axis of length one leaves a part that cannot be told; `notes` says where it
-    went. Who knows that it is nothing says so: `deterministic`, a learner without randomness;
-    `noiseless`, labels without noise. Labels may have noise of their own, to which noise draws were
-    added: `hidden_noise` says so. Where its size is known, `injected` is the variance of their own
-    over that of the added noise, and the first of the noise draws is the labels as they are.
+    may be negative. With an axis of length one a part is not identified; `notes` name the part that
+    contains it. Set `deterministic=True` for a learner without randomness, `noiseless=True` for
+    labels without noise, and `hidden_noise=True` where noise draws were added to labels that have
+    noise of their own. Where its size is known, `injected` is the variance of their own over that
+    of the added noise, and the first of the noise draws is the labels as they are.
 
-    Standard errors say how the estimates would vary with other data sets, noise, initializations
-    and test points; with `include_test=False`, for these test points. `confidence` is that of
-    every `interval`.
+    Standard errors are those over other data sets, noise, initializations and test points; with
+    `include_test=False`, for these test points. `confidence` is that of intervals in tables and
+    plots.
 
     >>> rng = np.random.default_rng(0)
     >>> data, init = rng.normal(size=(30, 1, 1, 200)), rng.normal(size=(30, 1, 5, 200))
     >>> noise = rng.normal(size=(30, 2, 5, 200))
     >>> result = decompose_predictions(1 + data + 0.7 * init + 0.5 * noise, truth=np.zeros(200))
-    >>> print(result.table())
-    part                  value   ± SE       share
-    noise              0.250047 ± 0.0032      9.2%
-    initialization     0.490413 ± 0.0043     18.0%
-    sampling           0.991718 ± 0.026      36.3%
-    bias               0.998563 ± 0.029      36.6%
-    total               2.73074 ± 0.041     100.0%
-    >>> round(result.ensemble(n_members=10).value, 2)
+    >>> print(result.error())
+    noise            0.2500 ± 0.0032    9.2%
+    initialization   0.4904 ± 0.0043   18.0%
+    sampling           0.992 ± 0.026   36.3%
+    bias               0.999 ± 0.029   36.6%
+    total              2.731 ± 0.041
+    >>> round(result.error(10).total.value, 2)
     2.06
     """
+    check_level("confidence", confidence)
     array = _as_predictions(predictions)
     *draws, n_test = array.shape[:4]
     n_data, n_noise, n_init = draws
@@ -103,21 +98,9 @@ def decompose_predictions(
     )  # fmt: skip
     statistics = _statistics(array.reshape(*draws, -1), targets, design, by_point=include_test)
 
-    def estimates(weights: dict[str, parts.Weights]) -> dict[str, Estimate]:
-        return {
-            name: estimate(combine(sums, statistics), confidence=confidence)
-            for name, sums in weights.items()
-        }
-
-    found = estimates(parts.sequential(design))
-    return Decomposition(
-        design=design,
-        parts=found,
-        anova=AnovaEstimates(design=design, parts=estimates(parts.anova(design))),
-        notes=(*design.notes, *_of_test(design, include_test), *_below_zero(found, design)),
-        confidence=confidence,
-        statistics=statistics,
-    )
+    found = Decomposition(design=design, notes=(), confidence=confidence, statistics=statistics)
+    negative = _below_zero(found.error().parts, design)
+    return replace(found, notes=(*design.notes, *_of_test(design, include_test), *negative))
 
 
 def _statistics(
@@ -125,10 +108,12 @@ def _statistics(
     *, by_point: bool,
 ) -> dict[str, Statistic]:  # fmt: skip
     """All mean products; those of labels with added noise by names of their own."""
+    key = object()  # of these draws alone
     if design.injected is None:
-        return mean_products(array, targets, design, by_point=by_point)
-    found = mean_products(array[:, :1], targets, design.as_they_are, by_point=by_point)
-    added = mean_products(array[:, 1:], {}, design, by_point=by_point)
+        return mean_products(array, targets, design, by_point=by_point, key=key)
+    labels = design.as_they_are
+    found = mean_products(array[:, :1], targets, labels, by_point=by_point, key=key)
+    added = mean_products(array[:, 1:], {}, design, by_point=by_point, key=key)
     return found | {f"{parts.ADDED}{name}": statistic for name, statistic in added.items()}
 
 

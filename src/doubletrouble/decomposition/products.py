@@ -17,33 +17,19 @@ subtracted. A level gives back what that takes from a square: (f - y)² = h² + 
 h = f - m and b = m - y; every kind of product against the target y is corrected by the same amount.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import replace
 from typing import NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from doubletrouble.decomposition.design import Design
+from doubletrouble.decomposition.jackknife import Statistic
 from doubletrouble.parameters import FloatArray
 
 BLOCK = 2**16  # predictions taken in at a time: they stay in the processor's cache
 LARGEST = 1e60  # fourth powers, of which variances are made, must stay representable
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Statistic:
-    """A mean over test points, and what it is with a data set or an initialization left out.
-
-    Entry [0, 0] of `table` is the statistic itself; row d leaves out the d-th data set, column k
-    the k-th initialization. Where initializations are not shared by data sets there is no column
-    but the first. NaN is what too few draws cannot tell.
-    """
-
-    table: FloatArray  # (1 + D, 1 + K), or (1 + D, 1)
-    points: (
-        FloatArray  # (H, T): at each test point, for H = 2 halves of the data sets, or all; or 0
-    )
 
 
 class Target(NamedTuple):
@@ -53,31 +39,20 @@ class Target(NamedTuple):
     floor: FloatArray  # (T,)
 
 
-def combine(weights: Mapping[str, float], statistics: Mapping[str, Statistic]) -> Statistic:
-    """A weighted sum of statistics; that of none is 0."""
-    same = statistics["same"]
-    table, points = np.zeros_like(same.table), np.zeros_like(same.points)
-    for name, weight in weights.items():
-        if weight:
-            table = table + weight * statistics[name].table
-            points = points + weight * statistics[name].points
-    return Statistic(table=table, points=points)
-
-
 def mean_products(
     predictions: npt.NDArray[np.generic], targets: Mapping[str, Target], design: Design,
-    *, by_point: bool,
+    *, by_point: bool, key: Hashable,
 ) -> dict[str, Statistic]:  # fmt: skip
     """Every mean product that the design allows, and the level of each target, by name.
 
     `predictions` are (D, N, K, T C), the C outputs at a test point together; their products are
-    added up. `by_point` says that the statistics at each test point are wanted, too.
+    added up. `by_point`: whether the statistics at each test point are kept, too; `key` is theirs.
     """
     tables: dict[str, FloatArray] = {}
     points: dict[str, list[list[FloatArray]]] = {}
     for part, f in _blocks(predictions):
         here = {k: Target(t.value[part], t.floor[part]) for k, t in targets.items()}
-        moments = _Moments.of(f)
+        moments = _PredictionSums.of(f)
         alone = list(_alone(moments, here, design))
         for name, sums, data, init in (*alone, *_paired(moments, design)):
             table = _left_out(_left_out(sums.sum(axis=-1), data).T, init).T / design.n_test
@@ -90,7 +65,7 @@ def mean_products(
                 at_points = sums.sum(axis=(0, 1)) / (data.all * init.all)
                 points.setdefault(name, [[], []])[k].append(at_points)
     return {
-        name: Statistic(table=table, points=_by_point(points.get(name, []), design))
+        name: Statistic(table=table, points=_by_point(points.get(name, []), design), key=key)
         for name, table in tables.items()
     }
 
@@ -124,7 +99,7 @@ def _left_out(sums: FloatArray, count: _Count) -> FloatArray:
     return np.concatenate([whole / count.all, without])
 
 
-class _Moments(NamedTuple):
+class _PredictionSums(NamedTuple):
     """Sums over noise draws and initializations of predictions h, measured from their mean."""
 
     mean: FloatArray  # (T,)
@@ -150,7 +125,7 @@ class _Moments(NamedTuple):
         )
 
 
-class _Sums(NamedTuple):
+class _PairSums(NamedTuple):
     """Sums (D, K, T) over pairs of a kind, and how many there are along D and K."""
 
     name: str
@@ -159,26 +134,28 @@ class _Sums(NamedTuple):
     init: _Count
 
 
-def _alone(moments: _Moments, targets: Mapping[str, Target], design: Design) -> Iterator[_Sums]:
+def _alone(
+    moments: _PredictionSums, targets: Mapping[str, Target], design: Design
+) -> Iterator[_PairSums]:
     """Levels, and products within a data set."""
     N, K, one_data = design.n_noise, design.n_init, _Count(design.n_data, design.n_data - 1, 1)
     one_init, two_init = _inits(design)
     mean, u, v, diagonal, row = moments
     for name, target in targets.items():
         b = mean - target.value
-        yield _Sums(name, (2 / N * b) * u + (b**2 - target.floor), one_data, one_init)
-    yield _Sums("same", diagonal / N, one_data, one_init)
+        yield _PairSums(name, (2 / N * b) * u + (b**2 - target.floor), one_data, one_init)
+    yield _PairSums("same", diagonal / N, one_data, one_init)
     if K > 1:
-        yield _Sums("other_init", (row - diagonal) / N, one_data, two_init)
+        yield _PairSums("other_init", (row - diagonal) / N, one_data, two_init)
     if N > 1:
         again, any_again = u**2 - diagonal, u * v - row
-        yield _Sums("other_noise", again / (N * (N - 1)), one_data, one_init)
+        yield _PairSums("other_noise", again / (N * (N - 1)), one_data, one_init)
         if K > 1:
             others = (any_again - again) / (N * (N - 1))
-            yield _Sums("other_noise_init", others, one_data, two_init)
+            yield _PairSums("other_noise_init", others, one_data, two_init)
 
 
-def _paired(moments: _Moments, design: Design) -> Iterator[_Sums]:
+def _paired(moments: _PredictionSums, design: Design) -> Iterator[_PairSums]:
     """Products of two data sets."""
     D, N, K = design.n_data, design.n_noise, design.n_init
     if D == 1:
@@ -189,11 +166,11 @@ def _paired(moments: _Moments, design: Design) -> Iterator[_Sums]:
     same_init = u * others / N**2
     any_init = (u * others.sum(axis=1, keepdims=True) + v * others) / (2 * N**2)
     if not design.crossed:  # the k-th ones of two data sets are different initializations
-        yield _Sums("other_data_init", any_init, two_data, _Count(K * K, 0, None))
+        yield _PairSums("other_data_init", any_init, two_data, _Count(K * K, 0, None))
         return
-    yield _Sums("other_data", same_init, two_data, one_init)
+    yield _PairSums("other_data", same_init, two_data, one_init)
     if K > 1:
-        yield _Sums("other_data_init", any_init - same_init, two_data, two_init)
+        yield _PairSums("other_data_init", any_init - same_init, two_data, two_init)
 
 
 def _inits(design: Design) -> tuple[_Count, _Count]:

@@ -3,165 +3,97 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, NoReturn
+from typing import Any
 
 from doubletrouble.decomposition import parts
 from doubletrouble.decomposition.design import Design
-from doubletrouble.decomposition.jackknife import estimate
-from doubletrouble.decomposition.products import Statistic, combine
+from doubletrouble.decomposition.jackknife import Statistic, weighted_sum
+from doubletrouble.ensembles import EnsembleLike, as_ensemble
 from doubletrouble.errors import require
 from doubletrouble.glossary import N_MEMBERS
 from doubletrouble.parameters import number
-from doubletrouble.results import Estimate
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Estimates:
-    """Parts by name; asking for one that cannot be told raises a sentence."""
-
-    design: Design
-    parts: Mapping[str, Estimate]  # those that can be told; they add up to the total
-
-    _needs: ClassVar[Mapping[str, tuple[str, ...]]]
-
-    def _part(self, name: str) -> Estimate:
-        if name not in self.parts:
-            self._refuse(name, self._needs[name])
-        return self.parts[name]
-
-    def _refuse(self, name: str, needs: tuple[str, ...]) -> NoReturn:
-        raise ValueError(self.design.lacks(name, needs))
-
-    @property
-    def sampling(self) -> Estimate:
-        """What the draw of the training inputs adds."""
-        return self._part("sampling")
-
-    @property
-    def bias(self) -> Estimate:
-        """What remains when everything is averaged."""
-        return self._part("bias")
-
-    @property
-    def bayes(self) -> Estimate:
-        """What the noise of the test labels adds; needs truth and y_test both."""
-        return self._part("bayes")
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class AnovaEstimates(_Estimates):
-    """The squared error by cause, main effects and interactions apart, as in `AnovaTerms`."""
-
-    _needs = parts.ANOVA
-
-    @property
-    def initialization(self) -> Estimate:
-        """V_P: the initialization alone."""
-        return self._part("initialization")
-
-    @property
-    def initialization_sampling(self) -> Estimate:
-        """V_PX: initialization and inputs together."""
-        return self._part("initialization_sampling")
-
-    @property
-    def noise_sampling(self) -> Estimate:
-        """V_Xε: label noise seen through the inputs."""
-        return self._part("noise_sampling")
-
-    @property
-    def noise_initialization_sampling(self) -> Estimate:
-        """V_PXε: label noise seen through inputs and initialization."""
-        return self._part("noise_initialization_sampling")
+from doubletrouble.results import AnovaTerms, ErrorTerms, Estimate
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Decomposition(_Estimates):
-    """The squared error by cause, in the paper's sequential order, from predictions.
+class Decomposition:
+    """The squared error of a learner by cause, from predictions: `error()`, `anova()`.
 
-    Parts that cannot be told from the draws raise a sentence; `notes` says where they went.
+    All estimates of one decomposition are of the same draws: their sums and differences have the
+    standard errors of paired draws.
     """
 
-    anova: AnovaEstimates
+    design: Design
     notes: tuple[str, ...]  # what a reader of the parts must know, a sentence each
-    confidence: float  # of the intervals
+    confidence: float  # of the intervals in tables and plots
     statistics: Mapping[str, Statistic]  # the mean products behind all parts
 
-    _needs = parts.SEQUENTIAL
+    def error(self, ensemble: EnsembleLike = 1) -> ErrorTerms[Estimate]:
+        """The error of K averaged re-initializations on the same data, in the sequential order.
 
-    @property
-    def noise(self) -> Estimate:
-        """What label noise of the training set adds."""
-        return self._part("noise")
-
-    @property
-    def initialization(self) -> Estimate:
-        """What the draw of the initialization adds."""
-        return self._part("initialization")
-
-    @property
-    def total(self) -> Estimate:
-        """The squared error of one learner: the sum of all parts."""
-        if not self.design.targets:
-            self._refuse("total", ("target",))
-        return self.ensemble(1)
-
-    @property
-    def foretells_ensembles(self) -> bool:
-        """Whether the error of K > 1 averaged members can be told."""
-        return self.design.lacks("ensemble", ("target", "init")) is None
-
-    def ensemble(self, n_members: float) -> Estimate:
-        """The squared error of K averaged re-initializations on the same data; K may be inf.
-
-        Initialization falls as 1/K, and so does that part of noise which depends on it.
+        `ensemble` is K, which may be inf, or `Ensemble(K)`. Initialization falls as 1/K, and so
+        does the part of noise that depends on it. Accessing a part that the design does not
+        identify raises ValueError; `notes` say which other part contains it.
         """
-        K = number("n_members", n_members, N_MEMBERS)
-        needs = ("target",) if K == 1 else ("target", "init")
-        if self.design.lacks("ensemble", needs):
-            self._refuse("the error of an ensemble", needs)
-        weights = parts.ensemble(self.design, K)
-        return estimate(combine(weights, self.statistics), confidence=self.confidence)
+        K = self._size(ensemble)
+        found = self._estimates(parts.sequential(self.design, K))
+        total = found.pop("total", None)
+        return ErrorTerms.identified(
+            found, missing=self._missing(parts.SEQUENTIAL), includes=self.design.absorbed,
+            total=total,
+        )  # fmt: skip
 
-    @property
-    def rows(self) -> dict[str, Estimate]:
-        """Every part, and the total where it is known."""
-        return {**self.parts, **({"total": self.total} if self.design.targets else {})}
+    def anova(self, ensemble: EnsembleLike = 1) -> AnovaTerms[Estimate]:
+        """The same, main effects and interactions apart."""
+        K = self._size(ensemble)
+        found = self._estimates(parts.anova(self.design, K))
+        total = found.pop("total", None)
+        absorbed = dict(self.design.absorbed)
+        absorbed.pop("initialization", None)  # the main effect does not depend on the labels
+        return AnovaTerms.identified(
+            found, missing=self._missing(parts.ANOVA), includes=absorbed, total=total
+        )
 
-    def label(self, name: str) -> str:
-        """The name of a part, with what else it contains."""
-        more = self.design.absorbed.get(name)
-        return f"{name} + {more}" if more else name
+    def _size(self, ensemble: EnsembleLike) -> float:
+        """K; more than one member needs a second initialization."""
+        K = number("ensemble", as_ensemble(ensemble, "Decomposition.error").n_members, N_MEMBERS)
+        if K > 1 and (lack := self.design.lacks("the error of an ensemble", ("init",))):
+            raise ValueError(lack)
+        return K
 
-    def table(self) -> str:
-        """One line a part: the value, its standard error and its share of the total."""
-        rows, total = self.rows, self.rows.get("total")
-        wide = max(14, *(len(self.label(name)) for name in rows))
-        lines = [f"{'part':<{wide}} {'value':>12}   {'± SE':<8} {'share':>7}".rstrip()]
-        for name, part in rows.items():
-            share = f"{part.value / total.value:7.1%}" if total and total.value > 0 else ""
-            shown = f"{part.value:12.6g} ± {part.standard_error:<8.2g} {share}"
-            lines.append(f"{self.label(name):<{wide}} {shown}".rstrip())
-        return "\n".join(lines)
+    def _estimates(self, weights: Mapping[str, parts.ProductWeights]) -> dict[str, Estimate]:
+        return {
+            name: Estimate.of_draws(weighted_sum(of_products, self.statistics))
+            for name, of_products in weights.items()
+        }
+
+    def _missing(self, needs: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
+        """Why parts are not identified, by their names."""
+        reasons = {name: self.design.lacks(name, needed) for name, needed in needs.items()}
+        return {name: reason for name, reason in reasons.items() if reason is not None}
 
     def to_frame(self) -> Any:
-        """A pandas table: a row for each part, the total and the parts of `anova`."""
+        """A pandas table: a row for each part and the total, then for each part of `anova`."""
         pandas = require("pandas", "tables")
-        views = {"sequential": self.rows, "anova": self.anova.parts}
-        total, absorbed = self.rows.get("total"), self.design.absorbed
-        alone = ("anova", "initialization")  # without what depends on the labels
-        return pandas.DataFrame(
-            [
-                {
-                    "view": view, "part": name, "value": part.value,
-                    "standard_error": part.standard_error,
-                    "low": part.interval.low, "high": part.interval.high,
-                    "share": part.value / total.value if total and total.value > 0 else math.nan,
-                    "includes": "" if (view, name) == alone else absorbed.get(name, ""),
-                }
-                for view, parts_ in views.items() for name, part in parts_.items()
-            ]
-        )  # fmt: skip
+        error, anova = self.error(), self.anova()
+        rows = [("sequential", name, part) for name, part in error.parts.items()]
+        total = math.nan
+        if self.design.targets:
+            rows.append(("sequential", "total", error.total))
+            total = float(error.total)
+        rows += [("anova", name, part) for name, part in anova.parts.items()]
+        includes = {"sequential": error.includes, "anova": anova.includes}
+        found = []
+        for view, name, part in rows:
+            interval = part.confidence_interval(self.confidence)
+            found.append({
+                "view": view, "part": name, "value": part.value,
+                "standard_error": part.standard_error,
+                "low": interval.low, "high": interval.high,
+                "share": part.value / total if total > 0 else math.nan,
+                "includes": includes[view].get(name, ""),
+            })  # fmt: skip
+        return pandas.DataFrame(found)
 
     def plot(self, axes: Any = None) -> Any:
         """Draw every part with its interval, and K averaged members; return the axes.
@@ -179,13 +111,13 @@ class Decomposition(_Estimates):
         return draw(self, axes)
 
     def __str__(self) -> str:
-        """The table, and the notes."""
-        return "\n".join([self.table(), *self.notes])
+        """The parts with their shares of the total, and the notes."""
+        return "\n".join([str(self.error()), *self.notes])
 
     def __repr__(self) -> str:
         """The parts, without what they come from."""
         shown = (
             f"{name}={part.value:.4g}±{part.standard_error:.1g}"
-            for name, part in self.parts.items()
+            for name, part in self.error().parts.items()
         )
-        return f"Decomposition({', '.join(shown)})"
+        return f"{type(self).__name__}({', '.join(shown)})"

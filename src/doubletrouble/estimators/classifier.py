@@ -1,6 +1,6 @@
 """Least-squares classification on random features, as a scikit-learn classifier."""
 
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -10,8 +10,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from doubletrouble.activations import Activation
+from doubletrouble.ensembles import EnsembleLike
 from doubletrouble.estimators.feature_map import Array
-from doubletrouble.estimators.model import PRECISIONS, RandomFeaturesModel
+from doubletrouble.estimators.model import INPUT_DTYPES, RandomFeaturesModel
 from doubletrouble.moments import Function
 from doubletrouble.parameters import FloatArray
 
@@ -42,8 +43,8 @@ class RandomFeaturesClassifier(ClassifierMixin, RandomFeaturesModel):
 
     def __init__(
         self, n_features: int = 100, *, activation: str | Activation | Function = "relu",
-        center: bool = True, ridge: float | str | None = None, alpha: float | None = None,
-        ridges: npt.ArrayLike | None = None, n_members: int = 1, scheme: str = "ensemble",
+        center: bool = True, ridge: float | Literal["loo"] | None = None,
+        alpha: float | None = None, ridges: npt.ArrayLike | None = None, ensemble: EnsembleLike = 1,
         fit_intercept: bool = False, class_weight: Any = None, random_state: Any = None,
     ) -> None:  # fmt: skip
         self.n_features = n_features
@@ -52,15 +53,14 @@ class RandomFeaturesClassifier(ClassifierMixin, RandomFeaturesModel):
         self.ridge = ridge
         self.alpha = alpha
         self.ridges = ridges
-        self.n_members = n_members
-        self.scheme = scheme
+        self.ensemble = ensemble
         self.fit_intercept = fit_intercept
         self.class_weight = class_weight
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to inputs (N, D) and their classes (N,)."""
-        X, y = validate_data(self, X, y, dtype=PRECISIONS)
+        X, y = validate_data(self, X, y, dtype=INPUT_DTYPES)
         check_classification_targets(y)
         self.classes_ = np.unique(y)
         return self._fit(X, self._signs(y), self._weighted(X, y, sample_weight))
@@ -68,7 +68,7 @@ class RandomFeaturesClassifier(ClassifierMixin, RandomFeaturesModel):
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Add rows to those of earlier calls; the first call names all `classes`."""
         first = self._first()
-        X, y = validate_data(self, X, y, reset=first, dtype=PRECISIONS)
+        X, y = validate_data(self, X, y, reset=first, dtype=INPUT_DTYPES)
         check_classification_targets(y)
         if self.class_weight == "balanced":
             raise ValueError(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from doubletrouble.estimators.feature_map import FeatureMap, blocks
-from doubletrouble.estimators.modes import WHOLE, Modes, eigenmodes, solve, whole_modes
+from doubletrouble.estimators.modes import WHOLE, EigenModes, eigenmodes, solve, whole_modes
 from doubletrouble.estimators.sample import Sample
 from doubletrouble.parameters import FloatArray
 
@@ -36,13 +36,13 @@ class Dual:
         )
         return None if found is None else self._lifted(found)
 
-    def modes(self) -> Modes:
+    def modes(self) -> EigenModes:
         """The modes, by an eigendecomposition."""
         return eigenmodes(
             self._gram, self._sample.targets, primal=False, drop=int(self._sample.intercept)
         )
 
-    def precise_modes(self) -> Modes:
+    def precise_modes(self) -> EigenModes:
         """The modes of Z where it may be stored; else there is nothing better than `modes`."""
         n, p = self._sample.size, self._phi.n_features
         if n * p > WHOLE:
@@ -52,7 +52,7 @@ class Dual:
             whole[:, columns] = z
         return whole_modes(whole, self._sample.targets)
 
-    def weights(self, modes: Modes, alphas: FloatArray) -> FloatArray:
+    def weights(self, modes: EigenModes, alphas: FloatArray) -> FloatArray:
         """The weights for every penalty, (P, T, R)."""
         if modes.right is not None:
             found = modes.right @ modes.gains(alphas, 1)
@@ -61,7 +61,7 @@ class Dual:
             found = self._lifted(modes.left @ modes.gains(alphas, 0))
         return found.reshape(len(found), -1, alphas.size)
 
-    def left_vectors(self, modes: Modes) -> Iterator[tuple[slice, FloatArray]]:
+    def left_vectors(self, modes: EigenModes) -> Iterator[tuple[slice, FloatArray]]:
         """U, in one block."""
         assert modes.left is not None
         yield slice(0, self._sample.size), modes.left

@@ -15,7 +15,7 @@ The paper's λ stays when a row is left out. alpha = λ P W / D does not: W lose
 import numpy as np
 
 from doubletrouble.estimators.dual import Dual
-from doubletrouble.estimators.modes import Modes
+from doubletrouble.estimators.modes import EigenModes
 from doubletrouble.estimators.primal import Primal
 from doubletrouble.estimators.sample import Sample
 from doubletrouble.parameters import FloatArray
@@ -23,7 +23,9 @@ from doubletrouble.parameters import FloatArray
 _NOTHING = float(np.sqrt(np.finfo(np.float64).eps))  # of a row in Q
 
 
-def left_out(side: Primal | Dual, modes: Modes, sample: Sample, alphas: FloatArray) -> FloatArray:
+def left_out(
+    side: Primal | Dual, modes: EigenModes, sample: Sample, alphas: FloatArray
+) -> FloatArray:
     """What the fit to all other rows predicts for each row, (N, T, R), for alphas of all rows."""
     found = np.empty((*sample.labels.shape, alphas.size))
     for rows, vectors in side.left_vectors(modes):
@@ -32,7 +34,7 @@ def left_out(side: Primal | Dual, modes: Modes, sample: Sample, alphas: FloatArr
 
 
 def _left_out(
-    u: FloatArray, modes: Modes, sample: Sample, rows: slice, alphas: FloatArray
+    u: FloatArray, modes: EigenModes, sample: Sample, rows: slice, alphas: FloatArray
 ) -> FloatArray:
     part, targets, constant = sample.rows(rows), sample.targets[rows], sample.constant
     remaining = sample.weight - (np.ones(1) if part.weights is None else part.weights)
@@ -55,7 +57,7 @@ def _left_out(
     return part.labels[..., None] - residual
 
 
-def _reached(u: FloatArray, modes: Modes, alphas: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _reached(u: FloatArray, modes: EigenModes, alphas: FloatArray) -> tuple[FloatArray, FloatArray]:
     """U (S² + alpha)⁻¹ Uᵀ y, (n, T, R), and the diagonal of U (S² + alpha)⁻¹ Uᵀ, (n, R).
 
     `alphas` has one row for all, or one for each.

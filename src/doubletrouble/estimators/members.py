@@ -1,4 +1,4 @@
-"""Fits of all members of an ensemble: the same rows for each, or a block of rows for each."""
+"""Fits of all members of an ensemble, each to the rows that its scheme draws for it."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -7,19 +7,18 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from doubletrouble.ensembles import Divide, Scheme
 from doubletrouble.estimators.dual import Dual
 from doubletrouble.estimators.feature_map import Array, FeatureMap, blocks
-from doubletrouble.estimators.modes import Modes, eigenmodes, resolved, solve
+from doubletrouble.estimators.modes import EigenModes, eigenmodes, resolved, solve
+from doubletrouble.estimators.normal_equations import NormalEquations
 from doubletrouble.estimators.penalty import Penalty
 from doubletrouble.estimators.primal import Primal
 from doubletrouble.estimators.refinement import refined
-from doubletrouble.estimators.sample import Sample
-from doubletrouble.estimators.sums import Sums
+from doubletrouble.estimators.sample import MemberSample, Sample
 from doubletrouble.parameters import FloatArray
 
 Side: TypeAlias = Primal | Dual
-
-SCHEMES = ("ensemble", "divide")
 
 
 class Solution(NamedTuple):
@@ -31,38 +30,56 @@ class Solution(NamedTuple):
     ridge: float  # the paper's; with alpha given, for the mean weight of the members' samples
 
 
-def shares(sample: Sample, n_members: int, scheme: str) -> list[slice]:
-    """The rows of each member.
+def member_samples(
+    sample: Sample, ensemble: Scheme, n_members: int, rng: np.random.Generator
+) -> list[MemberSample]:
+    """The rows of each member: blocks of consecutive rows for `Divide`, else drawn.
 
     >>> rows = Sample(inputs=np.ones((5, 1)), labels=np.ones((5, 1)), weights=None, intercept=False)
-    >>> shares(rows, 2, "divide")
+    >>> parts = member_samples(rows, Divide(2), 2, np.random.default_rng(0))
+    >>> [part.rows for part in parts]
     [slice(0, 3, None), slice(3, 5, None)]
     """
     n = sample.size
-    if scheme == "ensemble":
-        return [slice(0, n)] * n_members
-    if n_members > n:
+    if has_all_rows(ensemble):
+        return [MemberSample(rows=slice(0, n), sample=sample)] * n_members
+    if isinstance(ensemble, Divide):
+        if n_members > n:
+            raise ValueError(
+                "ensemble must have no more members than there are rows, got "
+                f"{ensemble!r} for n_samples = {n}"
+            )
+        short, longer = divmod(n, n_members)  # the first blocks have a row more
+        ends = [k * short + min(k, longer) for k in range(n_members + 1)]
+        cuts = [slice(a, b) for a, b in pairwise(ends)]
+        return [MemberSample(rows=rows, sample=sample.rows(rows)) for rows in cuts]
+    counts = ensemble.draw_samples(n, n_members, rng)
+    if not counts.any(axis=1).all():
         raise ValueError(
-            f"n_members must be at most the number of rows where scheme is 'divide', got "
-            f"{n_members} for n_samples = {n}"
+            f"ensemble must leave every member a row, got {ensemble!r} for n_samples = {n}"
         )
-    short, longer = divmod(n, n_members)  # the first blocks have a row more
-    ends = [k * short + min(k, longer) for k in range(n_members + 1)]
-    return [slice(a, b) for a, b in pairwise(ends)]
+    return [sample.counted(own) for own in counts]
 
 
-def fitted(maps: Sequence[FeatureMap], sample: Sample, scheme: str, penalty: Penalty) -> Solution:
+def has_all_rows(ensemble: Scheme) -> bool:
+    """Whether every member is fitted to all rows."""
+    numerator, denominator = ensemble.sample_share
+    return not ensemble.with_replacement and numerator == denominator
+
+
+def fitted(maps: Sequence[FeatureMap], parts: Sequence[MemberSample], penalty: Penalty) -> Solution:
     """Fit every member with one penalty."""
     found = []
-    for phi, rows in zip(maps, shares(sample, len(maps), scheme), strict=True):
-        part = sample.rows(rows)
-        dim = part.inputs.shape[1]
-        alpha = penalty.alpha_for(n_features=phi.n_features, weight=part.weight, dim=dim)
-        found.append((*_fit(phi, part, alpha), alpha, part.weight))
+    for phi, part in zip(maps, parts, strict=True):
+        own = part.sample
+        dim = own.inputs.shape[1]
+        alpha = penalty.alpha_for(n_features=phi.n_features, weight=own.weight, dim=dim)
+        coef, intercept = _fit(phi, own, alpha)
+        found.append(_Fit(coef, intercept, alpha, own.weight))
     return _gathered(found, penalty, dim)
 
 
-def fitted_to_sums(sums: Sequence[Sums], penalty: Penalty, dim: int) -> Solution:
+def fitted_to_sums(sums: Sequence[NormalEquations], penalty: Penalty, dim: int) -> Solution:
     """Fit every member to what was accumulated."""
     found = []
     for total in sums:
@@ -73,11 +90,12 @@ def fitted_to_sums(sums: Sequence[Sums], penalty: Penalty, dim: int) -> Solution
             modes = eigenmodes(total.gram, total.right, primal=True)
             assert modes.right is not None
             coef = modes.right @ modes.gains(np.array([alpha]), 1)
-        found.append((coef, total.label_mean - total.mean @ coef, alpha, total.weight))
+        intercept = total.label_mean - total.mean @ coef
+        found.append(_Fit(coef, intercept, alpha, total.weight))
     return _gathered(found, penalty, dim)
 
 
-def factorized(phi: FeatureMap, sample: Sample, smallest: float) -> tuple[Side, Modes]:
+def factorized(phi: FeatureMap, sample: Sample, smallest: float) -> tuple[Side, EigenModes]:
     """The modes of one member, right down to the smallest of some alphas."""
     side = _side(phi, sample, np.float64)
     modes = side.modes()
@@ -120,15 +138,21 @@ def _fit(phi: FeatureMap, sample: Sample, alpha: float) -> tuple[FloatArray, Flo
     return coef, sample.label_mean - side.mean @ coef
 
 
-def _gathered(
-    found: list[tuple[FloatArray, FloatArray, float, float]], penalty: Penalty, dim: int
-) -> Solution:
-    coefs, intercepts, alphas, weights = zip(*found, strict=True)
-    coef = np.stack([c.T for c in coefs])
-    weight = float(np.mean(weights))
+class _Fit(NamedTuple):
+    """The fit of one member."""
+
+    coef: FloatArray  # (P, T)
+    intercept: FloatArray  # (T,)
+    alpha: float
+    weight: float  # of its rows, which counts for N
+
+
+def _gathered(found: Sequence[_Fit], penalty: Penalty, dim: int) -> Solution:
+    coef = np.stack([fit.coef.T for fit in found])
+    weight = float(np.mean([fit.weight for fit in found]))
     return Solution(
         coef=coef,
-        intercept=np.mean(intercepts, axis=0),
-        alphas=np.array(alphas),
+        intercept=np.mean([fit.intercept for fit in found], axis=0),
+        alphas=np.array([fit.alpha for fit in found]),
         ridge=penalty.ridge_for(n_features=coef.shape[2], weight=weight, dim=dim),
     )

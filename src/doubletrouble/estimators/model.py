@@ -9,6 +9,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from doubletrouble.activations import Activation
+from doubletrouble.ensembles import EnsembleLike, FeatureBank, Scheme, as_ensemble
 from doubletrouble.estimators.feature_map import (
     Array,
     FeatureMap,
@@ -16,30 +17,37 @@ from doubletrouble.estimators.feature_map import (
     known_activation,
 )
 from doubletrouble.estimators.members import (
-    SCHEMES,
     Solution,
     fitted,
     fitted_to_sums,
+    has_all_rows,
+    member_samples,
     predicted,
 )
+from doubletrouble.estimators.normal_equations import NormalEquations
 from doubletrouble.estimators.path import RidgePath, best_of, ridge_path
 from doubletrouble.estimators.penalty import Penalty, penalty, ridge_grid
 from doubletrouble.estimators.primal import add_rows
-from doubletrouble.estimators.sample import Sample
-from doubletrouble.estimators.sums import Sums
-from doubletrouble.estimators.weights import random_weights
+from doubletrouble.estimators.sample import MemberSample, Sample
+from doubletrouble.estimators.weights import (
+    Seed,
+    bank_weights,
+    choices,
+    random_weights,
+    seed_of,
+)
 from doubletrouble.parameters import FloatArray, whole_number
 
-PRECISIONS = (np.float64, np.float32)
+INPUT_DTYPES = (np.float64, np.float32)
 """What inputs are taken as: float32 stays, all else becomes float64."""
 
 
-class Asked(NamedTuple):
+class ModelParameters(NamedTuple):
     """The parameters of an estimator, checked."""
 
     n_features: int
+    ensemble: Scheme
     n_members: int
-    scheme: str
     penalty: Penalty
     ridges: FloatArray
     activation: Activation
@@ -55,13 +63,12 @@ class RandomFeaturesModel(BaseEstimator):
     ridge: Any
     alpha: Any
     ridges: npt.ArrayLike | None
-    n_members: int
-    scheme: str
+    ensemble: EnsembleLike
     fit_intercept: bool
     random_state: Any
     weights_: FloatArray
     activation_: Activation
-    _sums: list[Sums] | None
+    _sums: list[NormalEquations] | None
     _solution: Solution | None
     _penalty: Penalty
     _center: bool
@@ -106,15 +113,16 @@ class RandomFeaturesModel(BaseEstimator):
     def _fit(self, X: Array, labels: Array, weights: FloatArray | None) -> Self:
         asked = self._asked()
         sample = self._sample(X, labels, weights)
-        theta = self._drawn(asked, X.shape[1])
+        seed = seed_of(self.random_state)
+        theta, parts = _theta(asked, X.shape[1], seed), _parts(asked, sample, seed)
         maps = _maps(theta, asked.activation, asked.center, X.dtype)
         if asked.penalty.by_loo:
-            path = ridge_path(maps, sample, asked.scheme, asked.ridges, labels.ndim == 1)
-            solution = best_of(path, sample, asked.scheme)
+            path = ridge_path(maps, sample, parts, asked.ridges, single=labels.ndim == 1)
+            solution = best_of(path, parts)
             self._begin(asked, theta, X, labels)
             self.loo_path_, self.loo_error_ = path, float(path.loo_error.min())
         else:
-            solution = fitted(maps, sample, asked.scheme, asked.penalty)
+            solution = fitted(maps, parts, asked.penalty)
             self._begin(asked, theta, X, labels)
         self._sums, self._solution = None, solution
         return self
@@ -125,15 +133,21 @@ class RandomFeaturesModel(BaseEstimator):
 
     def _partial_fit(self, X: Array, labels: Array, weights: FloatArray | None) -> Self:
         asked = self._asked()
-        if asked.scheme == "divide":
-            raise ValueError("scheme must be 'ensemble' for partial_fit, got 'divide'")
+        if not has_all_rows(asked.ensemble):
+            raise ValueError(
+                "ensemble must have every row in each member for partial_fit, got "
+                f"{asked.ensemble!r}"
+            )
         if asked.penalty.by_loo:
             raise ValueError("ridge must be a number for partial_fit, got 'loo'")
         sample = self._sample(X, labels, weights)
         outputs = sample.labels.shape[1]
         if self._first():
-            self._begin(asked, self._drawn(asked, X.shape[1]), X, labels)
-            self._sums = [Sums(asked.n_features, outputs) for _ in range(asked.n_members)]
+            theta = _theta(asked, X.shape[1], seed_of(self.random_state))
+            self._begin(asked, theta, X, labels)
+            self._sums = [
+                NormalEquations(asked.n_features, outputs) for _ in range(asked.n_members)
+            ]
         assert self._sums is not None
         if self._sums[0].right.shape[1] != outputs:
             raise ValueError(
@@ -147,16 +161,18 @@ class RandomFeaturesModel(BaseEstimator):
 
     def _path(self, X: Array, labels: Array, weights: FloatArray | None, ridges: Any) -> RidgePath:
         asked = self._asked()
-        theta = self._drawn(asked, X.shape[1])
+        seed = seed_of(self.random_state)
+        theta = _theta(asked, X.shape[1], seed)
         maps = _maps(theta, asked.activation, asked.center, X.dtype)
         grid = asked.ridges if ridges is None else ridge_grid(ridges)
         sample = self._sample(X, labels, weights)
-        return ridge_path(maps, sample, asked.scheme, grid, labels.ndim == 1)
+        parts = _parts(asked, sample, seed)
+        return ridge_path(maps, sample, parts, grid, single=labels.ndim == 1)
 
     def _decide(self, X: Any) -> Array:
         """The mean prediction, (n,) or (n, T)."""
         check_is_fitted(self, "weights_")
-        X = validate_data(self, X, reset=False, dtype=PRECISIONS)
+        X = validate_data(self, X, reset=False, dtype=INPUT_DTYPES)
         solution = self._solved()
         maps = _maps(self.weights_, self.activation_, self._center, X.dtype)
         found = predicted(maps, solution.coef, solution.intercept, X)
@@ -164,16 +180,17 @@ class RandomFeaturesModel(BaseEstimator):
 
     # --- parts ---
 
-    def _asked(self) -> Asked:
+    def _asked(self) -> ModelParameters:
         for name in ("center", "fit_intercept"):
             if not isinstance(value := getattr(self, name), bool | np.bool_):
                 raise ValueError(f"{name} must be True or False, got {value!r}")
-        if self.scheme not in SCHEMES:
-            raise ValueError(f"scheme must be one of {', '.join(SCHEMES)}, got {self.scheme!r}")
-        return Asked(
+        scheme = as_ensemble(self.ensemble, "RandomFeaturesRidge")
+        if scheme.shape:
+            raise ValueError(f"ensemble must have numbers, not arrays, got {scheme!r}")
+        return ModelParameters(
             n_features=whole_number("n_features", self.n_features, 1),
-            n_members=whole_number("n_members", self.n_members, 1),
-            scheme=self.scheme,
+            ensemble=scheme,
+            n_members=whole_number("ensemble", scheme.n_members, 1, floats=True),
             penalty=penalty(self.ridge, self.alpha),
             ridges=ridge_grid(self.ridges),
             activation=known_activation(self.activation),
@@ -192,17 +209,25 @@ class RandomFeaturesModel(BaseEstimator):
                 X, Y, weights = X[keep], Y[keep], weights[keep]
         return Sample(inputs=X, labels=Y, weights=weights, intercept=bool(self.fit_intercept))
 
-    def _drawn(self, asked: Asked, dim: int) -> FloatArray:
-        return random_weights(
-            self.random_state, n_members=asked.n_members, n_features=asked.n_features, dim=dim
-        )
-
-    def _begin(self, asked: Asked, theta: FloatArray, X: Array, labels: Array) -> None:
+    def _begin(self, asked: ModelParameters, theta: FloatArray, X: Array, labels: Array) -> None:
         """Keep what every fit keeps, and nothing of an earlier one."""
         for name in {"loo_path_", "loo_error_"} & set(vars(self)):
             delattr(self, name)
         self.weights_, self.activation_, self._center = theta, asked.activation, asked.center
         self._single, self._precision = labels.ndim == 1, X.dtype
+
+
+def _theta(asked: ModelParameters, dim: int, seed: Seed) -> FloatArray:
+    """The weights of all members, (K, P, D)."""
+    members, features = asked.n_members, asked.n_features
+    if isinstance(asked.ensemble, FeatureBank):
+        return bank_weights(seed, asked.ensemble, n_members=members, n_features=features, dim=dim)
+    return random_weights(seed, n_members=members, n_features=features, dim=dim)
+
+
+def _parts(asked: ModelParameters, sample: Sample, seed: Seed) -> list[MemberSample]:
+    """What each member is fitted to."""
+    return member_samples(sample, asked.ensemble, asked.n_members, choices(seed))
 
 
 def _maps(theta: FloatArray, activation: Activation, center: bool, dtype: Any) -> list[FeatureMap]:

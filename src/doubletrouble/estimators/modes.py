@@ -23,7 +23,7 @@ WHOLE = 2**27
 _EPS = float(np.finfo(np.float64).eps)
 
 
-class Modes(NamedTuple):
+class EigenModes(NamedTuple):
     """The modes that are not empty: S², the labels they see, and their vectors on some side."""
 
     values: FloatArray  # (r,): S²
@@ -68,8 +68,8 @@ def solve(
     return inverse @ right if resolved(1.0, large * (size + alpha), precision) else None
 
 
-def eigenmodes(matrix: FloatArray, right: FloatArray, *, primal: bool, drop: int = 0) -> Modes:
-    """Modes of Zᵀ Z with right = Zᵀ y (primal), or of Z Zᵀ with right = y.
+def eigenmodes(matrix: FloatArray, right: FloatArray, *, primal: bool, drop: int = 0) -> EigenModes:
+    """EigenModes of Zᵀ Z with right = Zᵀ y (primal), or of Z Zᵀ with right = y.
 
     `drop` is how many are known to be empty; others are where rounding is all they have.
     """
@@ -79,16 +79,16 @@ def eigenmodes(matrix: FloatArray, right: FloatArray, *, primal: bool, drop: int
     values, vectors = values[keep], vectors[:, keep]
     seen = vectors.T @ right
     if primal:
-        return Modes(values, seen / np.sqrt(values)[:, None], right=vectors)
-    return Modes(values, seen, left=vectors)
+        return EigenModes(values, seen / np.sqrt(values)[:, None], right=vectors)
+    return EigenModes(values, seen, left=vectors)
 
 
-def whole_modes(z: FloatArray, targets: FloatArray) -> Modes:
-    """Modes of Z itself, with all digits."""
+def whole_modes(z: FloatArray, targets: FloatArray) -> EigenModes:
+    """EigenModes of Z itself, with all digits."""
     left, s, right = np.linalg.svd(z, full_matrices=False)
     keep = kept(s, max(z.shape))
     left = left[:, keep]
-    return Modes(s[keep] ** 2, left.T @ targets, left=left, right=right[keep].T)
+    return EigenModes(s[keep] ** 2, left.T @ targets, left=left, right=right[keep].T)
 
 
 def kept(singular: FloatArray, longest: int) -> FloatArray:

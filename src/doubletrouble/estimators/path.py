@@ -8,9 +8,9 @@ import numpy as np
 
 from doubletrouble.estimators.feature_map import Array, FeatureMap, blocks
 from doubletrouble.estimators.leave_one_out import left_out
-from doubletrouble.estimators.members import Solution, factorized, predicted, shares
+from doubletrouble.estimators.members import Solution, factorized, predicted
 from doubletrouble.estimators.penalty import Penalty
-from doubletrouble.estimators.sample import Sample
+from doubletrouble.estimators.sample import MemberSample, Sample
 from doubletrouble.parameters import FloatArray
 from doubletrouble.ridge import ridge_to
 
@@ -59,11 +59,14 @@ class RidgePath:
 
 
 def ridge_path(
-    maps: Sequence[FeatureMap], sample: Sample, scheme: str, ridges: FloatArray, single: bool
-) -> RidgePath:
-    """Fit every member for every ridge; `single` says that labels were one-dimensional."""
-    cuts = shares(sample, len(maps), scheme)
-    shortest = min(rows.stop - rows.start for rows in cuts)
+    maps: Sequence[FeatureMap], sample: Sample, parts: Sequence[MemberSample], ridges: FloatArray,
+    *, single: bool,
+) -> RidgePath:  # fmt: skip
+    """Fit every member, to its part of the sample, for every ridge.
+
+    `single`: whether labels were one-dimensional.
+    """
+    shortest = min(part.sample.size for part in parts)
     if shortest < 2:
         raise ValueError(
             "every member must have at least 2 rows for a leave-one-out error, got "
@@ -71,17 +74,18 @@ def ridge_path(
         )
     outside = np.zeros((*sample.labels.shape, ridges.size))  # sum over members
     coefs, intercepts = [], []
-    for phi, rows in zip(maps, cuts, strict=True):
-        part = sample.rows(rows)
+    for phi, part in zip(maps, parts, strict=True):
+        own = part.sample
         alphas = np.asarray(ridge_to(
-            "sklearn", ridges, n_features=phi.n_features, n_samples=part.weight,
-            dim=part.inputs.shape[1],
+            "sklearn", ridges, n_features=phi.n_features, n_samples=own.weight,
+            dim=own.inputs.shape[1],
         ))  # fmt: skip
-        side, modes = factorized(phi, part, float(alphas.min()))
+        side, modes = factorized(phi, own, float(alphas.min()))
         coef = side.weights(modes, alphas)  # (P, T, R)
-        shift = part.label_mean[:, None] - np.tensordot(side.mean, coef, 1)  # (T, R)
-        outside[rows] += left_out(side, modes, part, alphas)
-        for others in (slice(0, rows.start), slice(rows.stop, sample.size)):
+        shift = own.label_mean[:, None] - np.tensordot(side.mean, coef, 1)  # (T, R)
+        outside[part.rows] += left_out(side, modes, own, alphas)
+        if own.size < sample.size:
+            others = np.delete(np.arange(sample.size), part.rows)
             outside[others] += _outputs(phi, coef, shift, sample.inputs[others])
         coefs.append(coef)
         intercepts.append(shift)
@@ -98,14 +102,14 @@ def ridge_path(
     )
 
 
-def best_of(path: RidgePath, sample: Sample, scheme: str) -> Solution:
+def best_of(path: RidgePath, parts: Sequence[MemberSample]) -> Solution:
     """The fit of least leave-one-out error."""
     at, chosen = int(np.argmin(path.loo_error)), Penalty(path.best, None)
     n_members, n_features = path.coef.shape[1], path.coef.shape[-1]
-    dim = sample.inputs.shape[1]
+    dim = parts[0].sample.inputs.shape[1]
     alphas = [
-        chosen.alpha_for(n_features=n_features, weight=sample.rows(rows).weight, dim=dim)
-        for rows in shares(sample, n_members, scheme)
+        chosen.alpha_for(n_features=n_features, weight=part.sample.weight, dim=dim)
+        for part in parts
     ]
     return Solution(
         coef=path.coef[at].reshape(n_members, -1, n_features),

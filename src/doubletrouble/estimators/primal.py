@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from doubletrouble.estimators.feature_map import Array, FeatureMap, blocks
-from doubletrouble.estimators.modes import WHOLE, Modes, eigenmodes, kept, solve, whole_modes
+from doubletrouble.estimators.modes import WHOLE, EigenModes, eigenmodes, kept, solve, whole_modes
+from doubletrouble.estimators.normal_equations import NormalEquations
 from doubletrouble.estimators.sample import Sample
-from doubletrouble.estimators.sums import Sums
 from doubletrouble.parameters import FloatArray
 
 
@@ -25,7 +25,7 @@ class Primal:
         kind = phi.weights.dtype if kind is None else kind
         self._phi, self._sample = phi, sample
         self._precision = float(np.finfo(kind).eps)
-        self._sums = Sums(phi.n_features, sample.labels.shape[1])
+        self._sums = NormalEquations(phi.n_features, sample.labels.shape[1])
         add_rows(self._sums, phi, sample, kind)
 
     @property
@@ -58,11 +58,11 @@ class Primal:
         self._sums.mean += drift / np.sqrt(self._sample.weight)
         return found
 
-    def modes(self) -> Modes:
+    def modes(self) -> EigenModes:
         """The modes, by an eigendecomposition."""
         return eigenmodes(self._sums.gram, self._sums.right, primal=True)
 
-    def precise_modes(self) -> Modes:
+    def precise_modes(self) -> EigenModes:
         """The modes, of Z or of the triangle R of Z = Q R, beside which grows Qᵀ y."""
         p, n = self._phi.n_features, self._sample.size
         if n * p <= WHOLE:
@@ -76,15 +76,15 @@ class Primal:
             triangle = np.linalg.qr(np.vstack([triangle, block]), mode="r")
         left, s, right = np.linalg.svd(triangle[:p, :p])
         keep = kept(s, max(n, p))
-        return Modes(s[keep] ** 2, left[:, keep].T @ triangle[:p, p:], right=right[keep].T)
+        return EigenModes(s[keep] ** 2, left[:, keep].T @ triangle[:p, p:], right=right[keep].T)
 
-    def weights(self, modes: Modes, alphas: FloatArray) -> FloatArray:
+    def weights(self, modes: EigenModes, alphas: FloatArray) -> FloatArray:
         """The weights for every penalty, (P, T, R)."""
         assert modes.right is not None
         found = modes.right @ modes.gains(alphas, 1)
         return found.reshape(len(found), -1, alphas.size)
 
-    def left_vectors(self, modes: Modes) -> Iterator[tuple[slice, FloatArray]]:
+    def left_vectors(self, modes: EigenModes) -> Iterator[tuple[slice, FloatArray]]:
         """U, in blocks of rows."""
         if modes.left is not None:
             yield slice(0, self._sample.size), modes.left
@@ -100,8 +100,10 @@ class Primal:
             yield rows, part.prepared(z, self.mean)
 
 
-def add_rows(sums: Sums, phi: FeatureMap, sample: Sample, kind: Any = np.float64) -> None:
-    """Add all rows of a sample to sums, with products in precision `kind`."""
+def add_rows(
+    sums: NormalEquations, phi: FeatureMap, sample: Sample, kind: Any = np.float64
+) -> None:
+    """Add all rows of a sample to normal equations, with products in precision `kind`."""
     for _, part, z in _blocks_of(phi, sample):
         sums.add(z.astype(kind, copy=False), part)
 

@@ -1,14 +1,15 @@
 """Ridge regression on random features, as a scikit-learn regressor."""
 
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy.typing as npt
 from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import validate_data
 
 from doubletrouble.activations import Activation
+from doubletrouble.ensembles import EnsembleLike
 from doubletrouble.estimators.feature_map import Array
-from doubletrouble.estimators.model import PRECISIONS, RandomFeaturesModel
+from doubletrouble.estimators.model import INPUT_DTYPES, RandomFeaturesModel
 from doubletrouble.estimators.path import RidgePath
 from doubletrouble.moments import Function
 
@@ -30,8 +31,9 @@ class RandomFeaturesRidge(MultiOutputMixin, RegressorMixin, RandomFeaturesModel)
         alpha: the penalty in scikit-learn's convention, |y - Φ a|² + alpha |a|², in place of
             `ridge`: alpha = λ P N / D.
         ridges: λ to choose from; 33 from 1e-6 to 100 unless given.
-        n_members: K, independent draws of the features, averaged.
-        scheme: "ensemble": all members see all rows; "divide": each sees its own block of N/K.
+        ensemble: K, models averaged, with features of their own and all rows; or an ensemble such
+            as `Divide(K)` (each model has its own block of N/K rows), `Subsample`, `Bootstrap` or
+            `FeatureBank`. N is the number of rows of a model, repeated ones included.
         fit_intercept: whether a constant, not penalized, is fitted beside the features.
         random_state: as everywhere in scikit-learn. Member k is the same for every K.
 
@@ -54,8 +56,8 @@ class RandomFeaturesRidge(MultiOutputMixin, RegressorMixin, RandomFeaturesModel)
 
     def __init__(
         self, n_features: int = 100, *, activation: str | Activation | Function = "relu",
-        center: bool = True, ridge: float | str | None = None, alpha: float | None = None,
-        ridges: npt.ArrayLike | None = None, n_members: int = 1, scheme: str = "ensemble",
+        center: bool = True, ridge: float | Literal["loo"] | None = None,
+        alpha: float | None = None, ridges: npt.ArrayLike | None = None, ensemble: EnsembleLike = 1,
         fit_intercept: bool = False, random_state: Any = None,
     ) -> None:  # fmt: skip
         self.n_features = n_features
@@ -64,8 +66,7 @@ class RandomFeaturesRidge(MultiOutputMixin, RegressorMixin, RandomFeaturesModel)
         self.ridge = ridge
         self.alpha = alpha
         self.ridges = ridges
-        self.n_members = n_members
-        self.scheme = scheme
+        self.ensemble = ensemble
         self.fit_intercept = fit_intercept
         self.random_state = random_state
 
@@ -110,7 +111,7 @@ class RandomFeaturesRidge(MultiOutputMixin, RegressorMixin, RandomFeaturesModel)
         estimator itself stays as it is.
 
         Leaving a row out leaves it out with all its weight; λ stays, so that alpha goes with the
-        rows that remain. With `scheme="divide"` the other rows stay with their members.
+        rows that remain. In an ensemble the other rows stay with their members.
         """
         X, y = self._checked(X, y, reset=None)
         return self._path(X, y, sample_weight, ridges)
@@ -119,7 +120,7 @@ class RandomFeaturesRidge(MultiOutputMixin, RegressorMixin, RandomFeaturesModel)
         """Inputs and labels as arrays; `reset` None leaves the estimator as it is."""
         estimator = type(self)() if reset is None else self
         X, y = validate_data(
-            estimator, X, y, reset=reset is not False, dtype=PRECISIONS, y_numeric=True,
+            estimator, X, y, reset=reset is not False, dtype=INPUT_DTYPES, y_numeric=True,
             multi_output=True,
         )  # fmt: skip
         return X, y

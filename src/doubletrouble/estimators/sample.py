@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from doubletrouble.estimators.feature_map import Array
 from doubletrouble.parameters import FloatArray
+
+IndexArray: TypeAlias = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +76,7 @@ class Sample:
             z *= self.roots[:, None]
         return z
 
-    def rows(self, part: slice) -> Sample:
+    def rows(self, part: slice | IndexArray) -> Sample:
         """Some of the rows."""
         return Sample(
             inputs=self.inputs[part],
@@ -80,3 +84,21 @@ class Sample:
             weights=None if self.weights is None else self.weights[part],
             intercept=self.intercept,
         )
+
+    def counted(self, counts: npt.NDArray[np.int64]) -> MemberSample:
+        """The rows that a member draws, each as often as `counts` has it."""
+        drawn = np.flatnonzero(counts)
+        part = self.rows(drawn)
+        if np.all(counts[drawn] == 1):
+            return MemberSample(rows=drawn, sample=part)
+        weights = counts[drawn].astype(np.float64)
+        weights = weights if part.weights is None else weights * part.weights
+        return MemberSample(rows=drawn, sample=replace(part, weights=weights))
+
+
+@dataclass(frozen=True, kw_only=True)
+class MemberSample:
+    """What one member of an ensemble is fitted to, and which rows of all these are."""
+
+    rows: slice | IndexArray
+    sample: Sample

@@ -8,8 +8,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from doubletrouble.activations import Activation
 from doubletrouble.estimators.feature_map import Array, blocks, feature_map, known_activation
-from doubletrouble.estimators.model import PRECISIONS
-from doubletrouble.estimators.weights import random_weights
+from doubletrouble.estimators.model import INPUT_DTYPES
+from doubletrouble.estimators.weights import random_weights, seed_of
 from doubletrouble.moments import Function
 from doubletrouble.parameters import FloatArray, whole_number
 
@@ -49,19 +49,19 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Draw the weights; of the inputs only their dimension counts."""
-        X = validate_data(self, X, dtype=PRECISIONS)
+        X = validate_data(self, X, dtype=INPUT_DTYPES)
         if not isinstance(self.center, bool | np.bool_):
             raise ValueError(f"center must be True or False, got {self.center!r}")
         count = whole_number("n_features", self.n_features, 1)
         self.activation_, self._center = known_activation(self.activation), bool(self.center)
-        drawn = random_weights(self.random_state, n_members=1, n_features=count, dim=X.shape[1])
-        self.weights_ = drawn[0]
+        seed = seed_of(self.random_state)
+        (self.weights_,) = random_weights(seed, n_members=1, n_features=count, dim=X.shape[1])
         return self
 
     def transform(self, X: Any) -> Array:
         """Features of the inputs, (n, P), in their precision."""
         check_is_fitted(self, "weights_")
-        X = validate_data(self, X, reset=False, dtype=PRECISIONS)
+        X = validate_data(self, X, reset=False, dtype=INPUT_DTYPES)
         phi = feature_map(self.weights_, self.activation_, center=self._center, dtype=X.dtype)
         out: Array = np.empty((len(X), phi.n_features), X.dtype)
         for rows in blocks(len(X), phi.n_features):

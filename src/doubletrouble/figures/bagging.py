@@ -2,7 +2,7 @@ r"""K models that draw their samples: bags, sub-bags, all of the data, or a shar
 
 All have the same number of features in all, P K, which is what is stored and evaluated at every
 prediction (`advice.cost`); what their training costs is told beside. A bag sees 1 - 1/e of the
-samples (`theory.bootstrap`), some of them several times.
+samples (`theory._bagging`), some of them several times.
 """
 
 import math
@@ -15,18 +15,19 @@ import numpy as np
 
 from doubletrouble.advice.cost import training_cost
 from doubletrouble.figures import agreement, drawing, style
-from doubletrouble.figures.bags import schemes, simulated_points, simulations, total_error
+from doubletrouble.figures.bags import bag_styles, simulated_points, total_error
 from doubletrouble.figures.panel import Panel
 from doubletrouble.figures.panel import table as panel_table
 from doubletrouble.figures.ratios import along_ratios, noise_at, numbers, spaced
+from doubletrouble.figures.simulated import two_sizes
 from doubletrouble.figures.spec import FigureSpec, Line, Table
 from doubletrouble.figures.style import Stroke
 from doubletrouble.palette import CAUSES, GREY, LABELS
 from doubletrouble.parameters import FloatArray, Numeric
 from doubletrouble.problems import Problem
 from doubletrouble.results import ErrorTerms
-from doubletrouble.theory.error import exact_error
-from doubletrouble.theory.optimum import optimal_ridge
+from doubletrouble.theory._error import exact_error
+from doubletrouble.theory._optimum import optimal_ridge
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,7 +44,7 @@ class Bagging:
     """A panel along P K/N for each F/τ, and the split of every scheme at one width."""
 
     panels: tuple[Panel, ...]
-    splits: tuple[Mapping[str, ErrorTerms], ...]  # by scheme
+    splits: tuple[Mapping[str, ErrorTerms[Any]], ...]  # by scheme
     costs: Mapping[str, float]  # of training at that width, relative to the ensemble
     split_ratio: float
     words: Mapping[str, str]
@@ -77,33 +78,34 @@ def bagging_data(
     >>> [round(float(line.y[0]), 3) for line in clean.lines[:3:2]]
     [0.298, 0.445]
     """
-    known = schemes(fractions, n_members)
+    known = bag_styles(fractions, n_members)
     constants: dict[str, Any] = {
         "ridge": ridge, "samples_per_dim": samples_per_dim, "signal": signal,
         "activation": activation,
     }  # fmt: skip
     grid = _close_to([one.share for one in known.values()]) if ratios is None else ratios
-    runs = simulations(
-        Problem(noise=1.0, **constants), known, n_members, ratios=spaced(simulated_ratios),
-        dim=dim, n_data=n_data, n_init=n_init, seed=seed, store=store,
+    runs = two_sizes(
+        Problem(noise=1.0, **constants), ensembles=[one.ensemble for one in known.values()],
+        ratios=spaced(simulated_ratios), dim=dim, n_data=n_data, store=store, model="features",
+        n_init=n_init, seed=seed,
     )  # fmt: skip
     panels, splits = [], []
     for snr in numbers("snrs", snrs):
         noise = noise_at(snr, signal)
         ratio, problem = along_ratios(grid, noise=noise, **constants)
-        lines = {k: total_error(problem, n_members, one) for k, one in known.items()}
+        lines = {k: total_error(problem, one.ensemble) for k, one in known.items()}
         lines[BEST] = np.asarray(optimal_ridge(problem, n_members).error.total)
         panels.append(
             Panel(
                 axis="PK_over_N", keys={"SNR": snr}, problem=problem,
                 lines=tuple(Line(k, ratio * n_members, y) for k, y in lines.items()),
                 points=tuple(
-                    simulated_points(runs[k], k, one, n_members, noise) for k, one in known.items()
+                    simulated_points(runs, k, one.ensemble, noise) for k, one in known.items()
                 ),
             )
         )  # fmt: skip
         at = replace(problem, features_per_dim=split_ratio * samples_per_dim)
-        parts = {k: exact_error(at, n_members, s.scheme, **s.options) for k, s in known.items()}
+        parts = {k: exact_error(at, s.ensemble) for k, s in known.items()}
         splits.append({**parts, BEST: optimal_ridge(at, n_members).error})
     width = split_ratio * samples_per_dim
     whole = training_cost(width, samples_per_dim, n_members, "ensemble")
@@ -146,9 +148,9 @@ def table(data: Bagging) -> Table:
     return Table((*columns, *wide), filled)
 
 
-def part_of(terms: ErrorTerms, part: str) -> float:
-    """One part of a split; what there is none of is zero."""
-    return float(np.asarray(getattr(terms, part, 0.0)))
+def part_of(terms: ErrorTerms[Any], part: str) -> float:
+    """One part of a split."""
+    return float(np.asarray(getattr(terms, part)))
 
 
 def _ratio(panel: Panel) -> float:
@@ -169,7 +171,7 @@ def draw(axes: "Axes", panel: Panel, data: Bagging) -> None:
     drawing.corner(axes, rf"$F/\tau={style.scientific(panel.keys['SNR'])}$")
 
 
-def draw_split(axes: "Axes", split: Mapping[str, ErrorTerms], data: Bagging) -> None:
+def draw_split(axes: "Axes", split: Mapping[str, ErrorTerms[Any]], data: Bagging) -> None:
     """Draw the parts of each scheme, one after the other, on axes that the caller owns."""
     names = list(split)
     left = np.zeros(len(names))

@@ -1,7 +1,7 @@
 r"""A committee of models of different width: whom to trust, and what it brings.
 
 All members see the same samples, with features of their own; the best weights come from the
-products of errors of every two members (`theory.committee`). Every product is a part of the signal
+products of errors of every two members (`theory._committee`). Every product is a part of the signal
 plus a part of the label noise, so that one simulation without noise and one of noise alone serve
 every signal-to-noise ratio.
 """
@@ -19,9 +19,9 @@ from doubletrouble.figures.ratios import noise_at, numbers, spaced
 from doubletrouble.figures.simulated import MORE_DRAWS, Points
 from doubletrouble.figures.spec import FigureSpec, Line, Table
 from doubletrouble.parameters import FloatArray
-from doubletrouble.problems import Learner, Problem
+from doubletrouble.problems import Member, Problem
 from doubletrouble.simulation.committee import CommitteeSimulation, simulate_committee
-from doubletrouble.theory.committee import committee
+from doubletrouble.theory._committee import committee
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,7 +35,7 @@ GAINS = {
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Weights:
+class CommitteeWeights:
     """The best weights against P/N, a line for each F/τ or each penalty."""
 
     widths: FloatArray
@@ -56,7 +56,7 @@ def committee_data(
     dim: int = 60,
     n_data: int = 6,
     seed: int = 0,
-) -> Weights:
+) -> CommitteeWeights:
     """Return the best weights of members at every P/N, and what they bring along F/τ.
 
     >>> found = committee_data(
@@ -69,15 +69,15 @@ def committee_data(
     ratios, penalties = numbers("snrs", snrs), numbers("ridges", ridges)
     shared: dict[str, Any] = {"samples_per_dim": samples_per_dim, "activation": activation}
 
-    def team(ridge: float) -> list[Learner]:
-        return [Learner(features_per_dim=w * samples_per_dim, ridge=ridge, **shared) for w in sizes]
+    def team(ridge: float) -> list[Member]:
+        return [Member(features_per_dim=w * samples_per_dim, ridge=ridge, **shared) for w in sizes]
 
     def weights(ridge: float, snr: float) -> FloatArray:
         return committee(team(ridge), weights="optimal", noise=noise_at(snr, 1.0)).weights
 
     along = spaced(snr_range, "snr_range")
     voters = team(gain_ridge)
-    return Weights(
+    return CommitteeWeights(
         widths=sizes,
         by_snr={snr: weights(penalties[0], snr) for snr in ratios},
         by_ridge={ridge: weights(ridge, ratios[0]) for ridge in penalties},
@@ -96,7 +96,7 @@ class Vote(NamedTuple):
     error: float
 
 
-def votes(team: Sequence[Learner], snr: float) -> dict[str, Vote]:
+def votes(team: Sequence[Member], snr: float) -> dict[str, Vote]:
     """Equal weights, the best member alone and the best weights, at one F/τ."""
     best = committee(team, weights="optimal", noise=noise_at(snr, 1.0))
     count, alone = len(team), int(np.argmin(np.diag(best.pair_errors)))
@@ -106,26 +106,26 @@ def votes(team: Sequence[Learner], snr: float) -> dict[str, Vote]:
             (
                 Vote(np.full(count, 1 / count), float(np.mean(best.pair_errors))),
                 Vote(np.eye(count)[alone], float(best.pair_errors[alone, alone])),
-                Vote(best.weights, best.error),
+                Vote(best.weights, float(best.error.total)),
             ),
             strict=True,
         )
     )
 
 
-def errors(team: Sequence[Learner], snrs: FloatArray) -> dict[str, FloatArray]:
+def errors(team: Sequence[Member], snrs: FloatArray) -> dict[str, FloatArray]:
     """The test error of equal weights, of the best member and of the best weights, along F/τ."""
     found = [votes(team, snr) for snr in snrs]
     return {label: np.array([one[label].error for one in found]) for label in GAINS}
 
 
 def _simulated(
-    team: Sequence[Learner], snrs: FloatArray, *, dim: int, n_data: int, seed: int
+    team: Sequence[Member], snrs: FloatArray, *, dim: int, n_data: int, seed: int
 ) -> tuple[Points, ...]:
     """Every error as simulated at D and at D/2, with the weights of the theory."""
     chosen = [votes(team, snr) for snr in snrs]
     whole, half = (
-        _along(team, snrs, dim=size, n_draws=draws, seed=seed)
+        _along(team, snrs, dim=size, n_data=draws, seed=seed)
         for size, draws in ((dim, n_data), (dim // 2, MORE_DRAWS * n_data))
     )
     points = []
@@ -144,12 +144,12 @@ def _simulated(
 
 
 def _along(
-    team: Sequence[Learner], snrs: FloatArray, *, dim: int, n_draws: int, seed: int
+    team: Sequence[Member], snrs: FloatArray, *, dim: int, n_data: int, seed: int
 ) -> list[CommitteeSimulation]:
     """The team at every F/τ, of one simulation without noise and one of noise alone."""
     signal, noise = (
         simulate_committee(
-            team, signal=F, noise=tau, dim=dim, n_draws=n_draws, seed=seed, progress=False
+            team, signal=F, noise=tau, dim=dim, n_data=n_data, seed=seed, progress=False
         )
         for F, tau in ((1.0, 0.0), (0.0, 1.0))
     )  # fmt: skip
@@ -163,11 +163,11 @@ def _measured(
     runs: Sequence[CommitteeSimulation], chosen: Sequence[Mapping[str, Vote]], label: str
 ) -> tuple[FloatArray, FloatArray]:
     """The error of one way to vote at every F/τ, and its standard error."""
-    found = [run.error(by[label].weights) for run, by in zip(runs, chosen, strict=True)]
+    found = [run.error(by[label].weights).total for run, by in zip(runs, chosen, strict=True)]
     return np.array([one.value for one in found]), np.array([one.standard_error for one in found])
 
 
-def table(data: Weights) -> Table:
+def table(data: CommitteeWeights) -> Table:
     """Return the numbers drawn: weights of every member, then errors along F/τ."""
     columns, rows = panel_table(data.gain)
     names = (
@@ -207,7 +207,7 @@ def draw_gain(axes: "Axes", panel: Panel) -> None:
         drawing.points(axes, found, strokes[found.label])
 
 
-def plot(data: Weights) -> "Figure":
+def plot(data: CommitteeWeights) -> "Figure":
     """Make the whole figure."""
     with drawing.page(height=3.9) as figure:
         row = figure.subplots(1, 3, width_ratios=(1, 1, 1.03))
@@ -227,7 +227,7 @@ def plot(data: Weights) -> "Figure":
     return figure
 
 
-def agrees(data: Weights) -> tuple[str, ...]:
+def agrees(data: CommitteeWeights) -> tuple[str, ...]:
     """Theory and simulation, and the gain in numbers."""
     said = [agreement.with_simulation(data.gain.points)]
     for place, snr in enumerate(data.gain.points[0].x):

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from doubletrouble.activations import Activation
-from doubletrouble.figures import agreement, drawing, reference, style
-from doubletrouble.figures.panel import Panel as AnyPanel
-from doubletrouble.figures.panel import table
+from doubletrouble.ensembles import Divide, Ensemble, EnsembleLike, Scheme, as_ensemble
+from doubletrouble.figures import _authors, agreement, drawing, style
+from doubletrouble.figures.panel import Panel, table
 from doubletrouble.figures.ratios import along_ratios, numbers
 from doubletrouble.figures.spec import FigureSpec, Line
 from doubletrouble.parameters import FloatArray, Numeric
-from doubletrouble.theory.error import exact_error
+from doubletrouble.theory._error import exact_error
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,11 +39,10 @@ _FILES = {
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Panel(AnyPanel):
+class DecompositionPanel(Panel):
     """One panel along P/N: a line for each cause and the `total`, and how models are averaged."""
 
-    n_members: Numeric
-    scheme: str
+    ensemble: Scheme
 
     @property
     def ratios(self) -> FloatArray:
@@ -55,6 +54,11 @@ class Panel(AnyPanel):
         """The penalty λ of this panel."""
         return self.constant("ridge")
 
+    @property
+    def n_members(self) -> float:
+        """The number of models K."""
+        return float(np.asarray(self.ensemble.n_members))
+
 
 def decomposition_data(
     *,
@@ -62,36 +66,36 @@ def decomposition_data(
     samples_per_dim: float = 1.0,
     signal: float = 1.0,
     noise: float = 1.0,
-    n_members: float = 1,
-    scheme: str = "ensemble",
+    ensemble: EnsembleLike = 1,
     activation: str | Activation = "relu",
     ratios: Numeric | None = None,
-) -> tuple[Panel, ...]:
+) -> tuple[DecompositionPanel, ...]:
     """Return one panel for each ridge: the exact test error by cause, along `ratios` = P/N.
 
     >>> (panel,) = decomposition_data(ridges=[0.1], ratios=[1.0])
     >>> [(line.label, round(float(line.y[0]), 3)) for line in panel.lines[:2]]
     [('noise', 0.47), ('initialization', 0.301)]
     """
+    averaged = as_ensemble(ensemble)
     panels = []
     for ridge in numbers("ridges", ridges):
         ratio, problem = along_ratios(
             ratios, samples_per_dim=samples_per_dim, ridge=ridge, signal=signal, noise=noise,
             activation=activation,
         )  # fmt: skip
-        error = exact_error(problem, n_members=n_members, scheme=scheme)
+        error = exact_error(problem, averaged)
         labels = (*CAUSES, "total")
         lines = tuple(Line(label, ratio, np.asarray(getattr(error, label))) for label in labels)
         panels.append(
-            Panel(
+            DecompositionPanel(
                 axis="P_over_N", keys={"ridge": ridge}, problem=problem, lines=lines,
-                n_members=n_members, scheme=scheme,
+                ensemble=averaged,
             )
         )  # fmt: skip
     return tuple(panels)
 
 
-def draw(axes: "Axes", panel: Panel) -> None:
+def draw(axes: "Axes", panel: DecompositionPanel) -> None:
     """Draw one panel on axes that the caller owns."""
     drawing.log_axes(axes, [panel.ratios])
     drawing.threshold(axes)
@@ -100,7 +104,7 @@ def draw(axes: "Axes", panel: Panel) -> None:
     axes.set_title(rf"$\lambda={style.scientific(panel.ridge)}$", loc="right")
 
 
-def plot(panels: Sequence[Panel]) -> "Figure":
+def plot(panels: Sequence[DecompositionPanel]) -> "Figure":
     """Make the whole figure: the panels side by side, one legend above, one range of errors."""
     with drawing.page(height=3.1) as figure:
         row = drawing.side_by_side(figure, panels, draw)
@@ -109,42 +113,48 @@ def plot(panels: Sequence[Panel]) -> "Figure":
     return figure
 
 
-def agrees(panels: Sequence[Panel]) -> tuple[str, ...]:
+def agrees(panels: Sequence[DecompositionPanel]) -> tuple[str, ...]:
     """The authors' values, for the panels they have."""
     return tuple(f"λ = {p.ridge:g}: {said}" for p in panels for said in with_stored(p, _FILES))
 
 
-def with_stored(panel: Panel, files: Mapping[tuple[float, float], str]) -> tuple[str, ...]:
+def with_stored(
+    panel: DecompositionPanel, files: Mapping[tuple[float, float], str]
+) -> tuple[str, ...]:
     """One panel against the authors' table of its ridge and number of members, if it has one."""
-    at = (panel.ridge, float(np.asarray(panel.n_members)))
-    ratios, rows = reference.along(files.get(at, ""))
+    ratios, rows = _authors.along(files.get((panel.ridge, panel.n_members), ""))
     same: dict[str, float | str] = {
         "samples_per_dim": 1.0,
         "signal": 1.0,
         "noise": 1.0,
         "activation": "relu",
     }
-    if not rows or panel.scheme != "ensemble" or not reference.constants(panel.problem, **same):
+    plain = type(panel.ensemble) is Ensemble
+    if not rows or not plain or not _authors.constants(panel.problem, **same):
         return ()
     problem = replace(panel.problem, features_per_dim=ratios)
-    error = exact_error(problem, n_members=panel.n_members)
+    error = exact_error(problem, panel.ensemble)
     # at 1e-5 their Ψ are good to 1e-7; a small part is a difference of two of them
     return agreement.with_authors(
         (
-            (np.asarray(getattr(error, cause)), reference.column(rows, name))
+            (np.asarray(getattr(error, cause)), _authors.column(rows, name))
             for cause, name in COLUMNS.items()
         ),
-        scale=reference.column(rows, "total"),
+        scale=_authors.column(rows, "total"),
     )
 
 
-def setting(panel: Panel, *, ridge: bool = False) -> str:
+def setting(panel: DecompositionPanel, *, ridge: bool = False) -> str:
     """What the panels share, as the figure prints it."""
-    words, members = drawing.setting(panel, ridge=ridge), float(np.asarray(panel.n_members))
-    if members == 1:
+    words = drawing.setting(panel, ridge=ridge)
+    kind = "" if type(panel.ensemble) is Ensemble else f" ({_named(panel.ensemble)})"
+    if panel.n_members == 1 and not kind:
         return words
-    divided = " (divided data)" if panel.scheme == "divide" else ""
-    return rf"{words},$\quad$$K={style.scientific(members)}${divided}"
+    return rf"{words},$\quad$$K={style.scientific(panel.n_members)}${kind}"
+
+
+def _named(ensemble: Scheme) -> str:
+    return "divided data" if isinstance(ensemble, Divide) else ensemble.name.replace("_", " ")
 
 
 FIGURE = FigureSpec(

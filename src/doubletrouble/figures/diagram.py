@@ -6,7 +6,7 @@ fixed (thin, grey, dashed), the second trained (thick, coloured): told apart wit
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from doubletrouble.errors import require
 from doubletrouble.figures import drawing
@@ -78,14 +78,14 @@ def draw(axes: "Axes", diagram: Diagram) -> None:
     circle = require("matplotlib.patches", "figures").Circle
     axes.set_aspect("equal")
     axes.axis("off")
-    looks = {
+    looks: dict[int, dict[str, Any]] = {
         FIXED: {"color": "#8a8a8a", "linewidth": 0.7, "linestyle": (0, (4, 2))},
         TRAINED: {"color": VERMILION, "linewidth": 1.8},
         SHARED: {"color": BLACK, "linewidth": 1.1},
     }
     for edge in diagram.edges:
         a, b = diagram.nodes[edge.start], diagram.nodes[edge.end]
-        axes.plot([a.x, b.x], [a.y, b.y], zorder=1, **looks[edge.weight])  # type: ignore[arg-type]
+        axes.plot([a.x, b.x], [a.y, b.y], zorder=1, **looks[edge.weight])
     for node in diagram.nodes:
         axes.add_patch(
             circle(

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from doubletrouble.ensembles import Divide
 from doubletrouble.figures import drawing, style
 from doubletrouble.figures.panel import Panel, table
 from doubletrouble.figures.ratios import along_ratios, noise_at, numbers
 from doubletrouble.figures.spec import FigureSpec, Line
 from doubletrouble.parameters import FloatArray, Numeric
 from doubletrouble.problems import Problem
-from doubletrouble.theory.error import exact_error
+from doubletrouble.theory._error import exact_error
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -68,7 +69,7 @@ def errors(problem: Problem, n_members: float) -> dict[str, FloatArray]:
     found = (
         exact_error(problem),
         exact_error(problem, n_members),
-        exact_error(problem, n_members, "divide"),
+        exact_error(problem, Divide(n_members)),
     )
     return {label: np.asarray(e.total) for label, e in zip(_LABELS, found, strict=True)}
 

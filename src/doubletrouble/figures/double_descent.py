@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from doubletrouble.figures import agreement, drawing, reference, style
+from doubletrouble.figures import _authors, agreement, drawing, style
 from doubletrouble.figures.panel import Panel, beside_simulation, table
 from doubletrouble.figures.ratios import along_ratios, numbers, spaced
 from doubletrouble.figures.simulated import two_sizes
@@ -21,7 +21,7 @@ from doubletrouble.parameters import FloatArray, Numeric
 from doubletrouble.problems import Problem
 from doubletrouble.results import Estimate
 from doubletrouble.simulation.result import Simulation
-from doubletrouble.theory.error import exact_error
+from doubletrouble.theory._error import exact_error
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -116,11 +116,11 @@ def plot(panel: Panel) -> "Figure":
 def agrees(panel: Panel) -> tuple[str, ...]:
     """Theory, simulation and the authors' values."""
     said: tuple[str, ...] = (agreement.with_simulation(panel.points),)
-    ratio, rows = reference.along(_FILE)
-    if rows and reference.constants(panel.problem, **_SAME):
+    if _authors.constants(panel.problem, **_SAME):
+        ratio, rows = _authors.along(_FILE)
         known = [float(line.label[1:]) for line in panel.lines if line.label in rows[0]]
         ours = errors(replace(panel.problem, features_per_dim=ratio), known)
-        said += agreement.with_authors((y, reference.column(rows, k)) for k, y in ours.items())
+        said += agreement.with_authors((y, _authors.column(rows, k)) for k, y in ours.items())
     return (
         *said,
         "The paper's caption names the limit N → ∞; the curve is that of K → ∞. Its bars are "

@@ -17,12 +17,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from doubletrouble.ensembles import Ensemble, Scheme, Subsample
 from doubletrouble.figures.simulated import MORE_DRAWS, Points, TwoSizes, simulated, two_sizes
 from doubletrouble.figures.spec import Line
 from doubletrouble.parameters import FloatArray, Numeric
 from doubletrouble.problems import Problem
-from doubletrouble.theory.error import exact_error
-from doubletrouble.theory.psi import psi_terms
+from doubletrouble.theory._error import exact_error, psi_terms
 
 
 class Members(NamedTuple):
@@ -47,7 +47,7 @@ def members(
     at = replace(problem, features_per_dim=ratio * N, ridge=ridge)
     s = np.asarray(psi_terms(replace(at, samples_per_dim=fraction * N)).psi1)
     rho = np.asarray(N * (1 - s) / s - (1 - s))
-    found = exact_error(at, math.inf, "subbag", fraction=fraction)
+    found = exact_error(at, Subsample(math.inf, fraction=fraction))
     return Members(label, ratio, fraction, ridge, rho, np.asarray(found.total))
 
 
@@ -62,33 +62,35 @@ def simulated_paths(
     problem: Problem, *, dim: int, n_data: int, seed: int, store: str | Path | None
 ) -> tuple[Points, ...]:
     """Points on every path of one setting; the kernel of the activation has infinite width."""
-    shared: dict[str, Any] = {"seed": seed, "n_members": [math.inf], "store": store}
+    shared: dict[str, Any] = {"seed": seed, "store": store}
     narrow = two_sizes(
         problem, dim=dim, n_data=n_data, ratios=[0.25, 0.5, 0.75], model="features", n_init=2,
         **shared,
     )  # fmt: skip
-    kernel = {"model": "kernel", "widths": [math.inf], **shared}
+    kernel = {"model": "kernel", "features_per_dim": [math.inf], **shared}
 
     def at_infinity(**settings: Any) -> TwoSizes:
         half = simulated(problem, dim=dim // 2, n_data=MORE_DRAWS * n_data, **kernel, **settings)
         whole = simulated(problem, dim=dim, n_data=n_data, **kernel, **settings)
         return TwoSizes(whole=whole, half=half, n_data=n_data)
 
-    found = [at_infinity(schemes=["subbag"], fraction=fraction) for fraction in (0.24, 0.5, 0.8)]
-    penalized = at_infinity(ridges=[0.16, 0.5, 2.0])
+    bags = [Subsample(math.inf, fraction=fraction) for fraction in (0.24, 0.5, 0.8)]
+    sampled = at_infinity(ensembles=bags)
+    penalized = at_infinity(ridge=[0.16, 0.5, 2.0])
     return (
-        _points(problem, "width", narrow, "ensemble"),
-        _joined([_points(problem, "subbag", run, "subbag") for run in found]),
-        _points(problem, "ridge", penalized, "ensemble"),
+        _points(problem, "width", narrow, Ensemble(math.inf)),
+        _joined([_points(problem, "subsample", sampled, one) for one in bags]),
+        _points(problem, "ridge", penalized, Ensemble(math.inf)),
     )
 
 
-def _points(problem: Problem, label: str, runs: TwoSizes, scheme: str) -> Points:
+def _points(problem: Problem, label: str, runs: TwoSizes, ensemble: Scheme) -> Points:
     at = runs.problem
     ratio = np.asarray(at.features_per_dim) / np.asarray(at.samples_per_dim)
-    theory = members(problem, label, ratio, runs.whole.fraction or 1.0, at.ridge)
+    numerator, denominator = runs.whole.realized(ensemble).sample_share
+    theory = members(problem, label, ratio, np.divide(numerator, denominator), at.ridge)
     line = Line(label, theory.effective.ravel(), theory.error.ravel())
-    found = runs.points(line, lambda simulation: simulation.error(math.inf, scheme).total)
+    found = runs.points(line, lambda simulation: simulation.error(ensemble).total)
     flat = ("value", "error", "limit", "limit_error")
     shaped: dict[str, Any] = {name: np.ravel(getattr(found, name)) for name in flat}
     return replace(found, **shaped)

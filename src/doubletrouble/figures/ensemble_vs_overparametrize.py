@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from doubletrouble.figures import agreement, drawing, reference, style
+from doubletrouble.figures import _authors, agreement, drawing, style
 from doubletrouble.figures.panel import Panel, table
 from doubletrouble.figures.ratios import axis, numbers
 from doubletrouble.figures.spec import FigureSpec, Line
 from doubletrouble.parameters import FloatArray, Numeric
 from doubletrouble.problems import Problem
-from doubletrouble.theory.error import exact_error
+from doubletrouble.theory._error import exact_error
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -109,13 +109,13 @@ def agrees(panels: Sequence[Panel]) -> tuple[str, ...]:
     """The authors' values, with their nonlinear teacher, and how much it matters."""
     pairs, off = [], [0.0]
     for panel in panels:
-        rows = reference.stored(_FILES.get(panel.keys["P_over_D"], ""))
-        if not rows or panel.keys["K"] != 2 or not reference.constants(panel.problem, **_SAME):
+        rows = _authors.stored(_FILES.get(panel.keys["P_over_D"], ""))
+        if not rows or panel.keys["K"] != 2 or not _authors.constants(panel.problem, **_SAME):
             continue
         for label, curve in _CURVES.items():
             chosen = [row for row in rows if row["curve"] == curve]
-            samples = 10.0 ** reference.column(chosen, "log10_N_over_D")
-            theirs = reference.column(chosen, "test_error")
+            samples = 10.0 ** _authors.column(chosen, "log10_N_over_D")
+            theirs = _authors.column(chosen, "test_error")
             problem = replace(panel.problem, samples_per_dim=samples, nonlinear_signal=_NONLINEAR)
             pairs.append((errors(problem, 2)[label], theirs))
             plain = errors(replace(problem, nonlinear_signal=0.0), 2)[label]

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from doubletrouble.figures import agreement, drawing, reference, style
+from doubletrouble.figures import _authors, agreement, drawing, style
 from doubletrouble.figures.double_descent import errors, symbol
 from doubletrouble.figures.panel import Panel
 from doubletrouble.figures.ratios import along_ratios, axis, numbers
 from doubletrouble.figures.spec import FigureSpec, Line, Table
 from doubletrouble.parameters import FloatArray, Numeric
 from doubletrouble.problems import Problem
-from doubletrouble.theory.error import exact_error
-from doubletrouble.theory.optimum import optimal_ridge
+from doubletrouble.theory._error import exact_error
+from doubletrouble.theory._optimum import optimal_ridge
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -146,25 +146,23 @@ def agrees(data: Comparison) -> tuple[str, ...]:
     """The authors' values, along λ at P/D = 1.5 and at the best of 51 values of λ."""
     said: list[str] = []
     same: dict[str, float | str] = {"samples_per_dim": 1.0, "signal": 1.0, "activation": "relu"}
-    ridges, rows = reference.along(_ALONG, "log10_lambda")
     base = data.optimal.problem
-    if not rows or not reference.constants(base, noise=0.1, ridge=1e-5, **same):
+    if not _authors.constants(base, noise=0.1, ridge=1e-5, **same):
         return (_CONSTANTS,)
+    ridges, rows = _authors.along(_ALONG, "log10_lambda")
     problem = replace(base, features_per_dim=1.5, ridge=ridges)
     ours = errors(problem, [float(key[1:]) for key in rows[0] if key.startswith("K")])
-    pairs = [(y, reference.column(rows, k)) for k, y in ours.items()]
+    pairs = [(y, _authors.column(rows, k)) for k, y in ours.items()]
     said += [f"Along λ at P/D = 1.5: {text}" for text in agreement.with_authors(pairs)]
     pairs, loss = [], [0.0]
     for noise, file in _OPTIMAL.items():
-        rows = reference.stored(file)
-        if not rows:
-            continue
-        problem = replace(base, features_per_dim=reference.column(rows, "psi1"), noise=noise)
+        rows = _authors.stored(file)
+        problem = replace(base, features_per_dim=_authors.column(rows, "psi1"), noise=noise)
         chosen = best_of(problem, _CHOICE)
-        many = np.asarray(exact_error(problem, reference.column(rows, "K_ens")).total)
+        many = np.asarray(exact_error(problem, _authors.column(rows, "K_ens")).total)
         pairs += [
-            (chosen, reference.column(rows, "errV_opt_K1")),
-            (many, reference.column(rows, "err_Kinf")),
+            (chosen, _authors.column(rows, "errV_opt_K1")),
+            (many, _authors.column(rows, "err_Kinf")),
         ]
         exact = np.asarray(optimal_ridge(problem).error.total)
         loss.append(float(np.max(chosen / exact - 1)))

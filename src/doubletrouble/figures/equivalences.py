@@ -34,7 +34,7 @@ _NAMED_AT = 4.5  # the P/N where they are named
 _SHADES = ("#fbf8ee", "#f1ead5", "#e6dcbd", "#dacda4", "#cdbd8b", "#bfac73", "#b09a5c")
 _STROKES = {
     "width": Stroke("Fewer features", VERMILION, (0, (6, 2)), "s", 1.7, "white"),
-    "subbag": Stroke("Fewer samples", BLUE, (0, (5, 1.5, 1, 1.5)), "^", 1.7, BLUE),
+    "subsample": Stroke("Fewer samples", BLUE, (0, (5, 1.5, 1, 1.5)), "^", 1.7, BLUE),
     "ridge": Stroke(r"More penalty $\lambda$", GREEN, (0, (1.2, 1.0)), "D", 2.0, "white"),
     "mixed": Stroke("All three, tanh", PURPLE, "-", "v", 1.7, PURPLE),
 }
@@ -94,7 +94,7 @@ def equivalences_data(
     sizes, shares, penalties = np.meshgrid([0.6, 1.5, 8.0], [0.4, 0.9], [1e-2, 1.0])
     paths = (
         members(problem, "width", ratios, 1.0, ridge),
-        members(problem, "subbag", math.inf, fractions, ridge),
+        members(problem, "subsample", math.inf, fractions, ridge),
         members(problem, "ridge", math.inf, 1.0, ridges),
         members(bent, "mixed", sizes.ravel(), shares.ravel(), penalties.ravel()),
     )

@@ -16,6 +16,7 @@ from doubletrouble.problems import Problem
 # Arguments of data functions that are no fields of a problem: their symbol and meaning.
 _OTHERS = {
     "n_members": (glossary.N_MEMBERS.symbol, glossary.N_MEMBERS.meaning),
+    "ensemble": (glossary.N_MEMBERS.symbol, "models averaged, or an ensemble"),
     "dim": (glossary.WHOLE_DIM.symbol, "input dimensions of the simulation"),
     "n_data": ("draws", "independent draws of data and features; four times as many at D/2"),
     "n_init": ("feature sets", "sets of random features in each draw"),
@@ -35,7 +36,6 @@ _OTHERS = {
     "simulated_times": ("t", "where to simulate: from, to, number of values"),
     "third_snr": ("F/τ", "signal-to-noise ratio of the third panel"),
     "middle": ("K, F/τ, N/D", "where they are not varied"),
-    "scheme": ("scheme", "whether all members see the same data"),
     "activation": ("σ", "activation function"),
     "source": ("source", "results stored with the package, or a run"),
     "laziness": (glossary.LAZINESS.symbol, glossary.LAZINESS.meaning),

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from doubletrouble import glossary
-from doubletrouble.figures import drawing, reference, style
-from doubletrouble.figures.ensembles import Ensembles
+from doubletrouble.figures import _authors, drawing, style
+from doubletrouble.figures.network_panel import NetworkPanel
 from doubletrouble.figures.spec import FigureSpec, Table
 from doubletrouble.networks.settings import LAPTOP
 from doubletrouble.parameters import FloatArray
@@ -46,14 +46,14 @@ def lazy_data(
     laziness: Sequence[float] | None = None,
     data: str | None = None,
     widths: Sequence[int] | None = None,
-    n_members: int | None = None,
+    ensemble: int | None = None,
     n_train: int | None = None,
     loss: str | None = None,
     learning_rate: float | None = None,
     max_steps: int | None = None,
     seed: int | None = None,
     store: str | Path | None = None,
-) -> tuple[Ensembles, ...]:
+) -> tuple[NetworkPanel, ...]:
     """Return a panel for each α: from the results that are `stored`, or from a `run`.
 
     Where none are stored, a run takes their place; the figure names its data. `source` is
@@ -67,7 +67,7 @@ def lazy_data(
     (100.0, True)
     """
     asked = {
-        "widths": widths, "n_members": n_members, "loss": loss, "learning_rate": learning_rate,
+        "widths": widths, "ensemble": ensemble, "loss": loss, "learning_rate": learning_rate,
         "max_steps": max_steps, "seed": seed,
     }  # fmt: skip
     given = {name: value for name, value in asked.items() if value is not None}
@@ -85,7 +85,7 @@ def lazy_data(
     return _stored(laziness)
 
 
-def _stored(laziness: Sequence[float] | None) -> tuple[Ensembles, ...]:
+def _stored(laziness: Sequence[float] | None) -> tuple[NetworkPanel, ...]:
     with STORED.open(encoding="utf-8", newline="") as file:
         words = list(csv.DictReader(file))
     rows = [{k: float(text) for k, text in row.items() if k != "precision"} for row in words]
@@ -100,7 +100,7 @@ def _stored(laziness: Sequence[float] | None) -> tuple[Ensembles, ...]:
 
 def _run(
     name: str, n_train: int, options: Mapping[str, Any], store: str | Path | None
-) -> tuple[Ensembles, ...]:
+) -> tuple[NetworkPanel, ...]:
     from doubletrouble.data.load import load_data
     from doubletrouble.sweep.lazy import lazy_curve  # needs torch
 
@@ -109,7 +109,9 @@ def _run(
     return tuple(_panel(a, data, loss, rows) for a in options["laziness"])
 
 
-def _panel(laziness: float, data: str, loss: str, rows: Sequence[Mapping[str, float]]) -> Ensembles:
+def _panel(
+    laziness: float, data: str, loss: str, rows: Sequence[Mapping[str, float]]
+) -> NetworkPanel:
     mine = [row for row in rows if row["laziness"] == laziness]
     ordered = sorted(mine, key=lambda row: row["width"])
     columns = {
@@ -117,10 +119,10 @@ def _panel(laziness: float, data: str, loss: str, rows: Sequence[Mapping[str, fl
         for name in _COLUMNS
         if all(name in row for row in ordered)
     }
-    return Ensembles(laziness=laziness, data=data, loss=loss, columns=columns)
+    return NetworkPanel(laziness=laziness, data=data, loss=loss, columns=columns)
 
 
-def table(panels: Sequence[Ensembles]) -> Table:
+def table(panels: Sequence[NetworkPanel]) -> Table:
     """Return the numbers drawn."""
     columns = tuple(name for name in _COLUMNS if all(name in panel.columns for panel in panels))
     rows = [
@@ -131,7 +133,7 @@ def table(panels: Sequence[Ensembles]) -> Table:
     return Table(columns, rows)
 
 
-def draw(test: "Axes", train: "Axes", panel: Ensembles) -> None:
+def draw(test: "Axes", train: "Axes", panel: NetworkPanel) -> None:
     """Draw one α on axes that the caller owns: the test error, and the training error below."""
     width, K = panel["width"], int(panel["n_members"].max())
     one, many, fitted = style.SERIES[0], style.SERIES[1], style.SERIES[2]
@@ -154,7 +156,7 @@ def draw(test: "Axes", train: "Axes", panel: Ensembles) -> None:
     drawing.corner(test, rf"$\alpha={style.scientific(panel.laziness)}$")
 
 
-def plot(panels: Sequence[Ensembles]) -> "Figure":
+def plot(panels: Sequence[NetworkPanel]) -> "Figure":
     """Make the whole figure."""
     with drawing.page(height=4.5) as figure:
         grid = figure.subplots(
@@ -179,7 +181,7 @@ def plot(panels: Sequence[Ensembles]) -> "Figure":
     return figure
 
 
-def _title(panel: Ensembles) -> str:
+def _title(panel: NetworkPanel) -> str:
     return panel.data.replace("N", "$N$")
 
 
@@ -189,14 +191,14 @@ def _round(widths: FloatArray) -> list[float]:
     return [2.0**k for k in range(low, high + 1, 2 if high - low > 5 else 1)]
 
 
-def _published(test: "Axes", panel: Ensembles) -> None:
-    """The authors' points beside ours, where their table lies beside the repository."""
+def _published(test: "Axes", panel: NetworkPanel) -> None:
+    """The authors' points beside ours, of CIFAR-10."""
     for name, kind, marker in (
         ("K1_mean_test_error", "K=1", "D"),
         ("ensemble_K20_test_error", "K=20", "x"),
     ):
-        width, _, value = _authors(panel, name)
-        _, _, spread = _authors(panel, "K1_std")
+        width, _, value = _published_values(panel, name)
+        _, _, spread = _published_values(panel, "K1_std")
         if width:
             test.errorbar(
                 _BESIDE * np.array(width), value, yerr=spread if kind == "K=1" else None,
@@ -206,17 +208,17 @@ def _published(test: "Axes", panel: Ensembles) -> None:
             )  # fmt: skip
 
 
-def _authors(panel: Ensembles, name: str) -> tuple[list[int], list[int], FloatArray]:
+def _published_values(panel: NetworkPanel, name: str) -> tuple[list[int], list[int], FloatArray]:
     """Widths of the published figure that are among ours, their places there, and the values."""
-    rows = reference.stored(_FILE) if panel.data.startswith(_CIFAR) else []
+    rows = _authors.stored(_FILE) if panel.data.startswith(_CIFAR) else []
     mine = [row for row in rows if float(row["alpha"]) == panel.laziness and row[name]]
     where = {int(w): k for k, w in enumerate(panel["width"])}
     mine = [row for row in mine if int(row["width"]) in where]
     widths = [int(row["width"]) for row in mine]
-    return widths, [where[w] for w in widths], reference.column(mine, name)
+    return widths, [where[w] for w in widths], _authors.column(mine, name)
 
 
-def agrees(panels: Sequence[Ensembles]) -> tuple[str, ...]:
+def agrees(panels: Sequence[NetworkPanel]) -> tuple[str, ...]:
     """What was trained, ours against the published points, and what happens at the peak."""
     said = [_PROTOCOL] if panels[0].data.startswith(_CIFAR) else []
     said += [_against_authors(panel) for panel in panels]
@@ -230,7 +232,7 @@ _PROTOCOL = (
 )
 
 
-def _of_peak(panel: Ensembles) -> str:
+def _of_peak(panel: NetworkPanel) -> str:
     """Where one network errs most, if that is more than at some smaller width."""
     alpha, width, error, at = panel.laziness, panel["width"], panel["single_error"], panel.peak
     if width.size < 3 or not np.isfinite(error).all():
@@ -248,14 +250,14 @@ def _of_peak(panel: Ensembles) -> str:
     )
 
 
-def _against_authors(panel: Ensembles) -> str:
-    width, place, theirs = _authors(panel, "ensemble_K20_test_error")
+def _against_authors(panel: NetworkPanel) -> str:
+    width, place, theirs = _published_values(panel, "ensemble_K20_test_error")
     if not width:
         return ""
     off = np.abs(panel["ensemble_error"][place] - theirs)
     good = off <= 0.02
-    others, at, mean = _authors(panel, "K1_mean_test_error")
-    _, _, spread = _authors(panel, "K1_std")
+    others, at, mean = _published_values(panel, "K1_mean_test_error")
+    _, _, spread = _published_values(panel, "K1_std")
     score = np.abs(panel["single_error"][at] - mean) / spread
     beyond = ", ".join(f"{w} ({s:.1f})" for w, s in zip(others, score, strict=True) if s > 2)
     apart = ", ".join(f"{w} ({d:.3f})" for w, d in zip(width, off, strict=True) if d > 0.02)
@@ -280,8 +282,8 @@ FIGURE = FigureSpec(
         "features. Yet at α = 100 part of the peak is the optimizer's: after 100,000 steps of Adam "
         "with the paper's step size most of the networks of width 32 no longer fit their data.\n"
         "Dashed: from there on at least half of the networks fit all samples. Diamonds and "
-        "crosses, where the authors' table is at hand: the published points, a little to the right "
-        "of their width, one network with its standard deviation."
+        "crosses: the published points, a little to the right of their width, one network with its "
+        "standard deviation."
     ),
     alt=(
         "Two columns of panels, α = 10 and α = 100, against nodes per layer from 2 to 2048. Test "

@@ -8,10 +8,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from doubletrouble.figures import decomposition, drawing, style
-from doubletrouble.figures.decomposition import Panel, decomposition_data, with_stored
+from doubletrouble.figures.decomposition import (
+    DecompositionPanel,
+    decomposition_data,
+    with_stored,
+)
 from doubletrouble.figures.panel import table as table_of
 from doubletrouble.figures.ratios import numbers
 from doubletrouble.figures.spec import FigureSpec, Table
@@ -36,7 +38,7 @@ def multiple_k_decomposition_data(
     noise: float = 1.0,
     activation: str = "relu",
     ratios: Numeric | None = None,
-) -> tuple[Panel, ...]:
+) -> tuple[DecompositionPanel, ...]:
     """Return the decomposition for each number of members, along `ratios` = P/N.
 
     >>> one, ten = multiple_k_decomposition_data(ratios=[1.0])
@@ -48,17 +50,17 @@ def multiple_k_decomposition_data(
         for k in numbers("n_members", n_members)
         for panel in decomposition_data(
             ridges=[ridge], samples_per_dim=samples_per_dim, signal=signal, noise=noise,
-            n_members=k, activation=activation, ratios=ratios,
+            ensemble=k, activation=activation, ratios=ratios,
         )
     )  # fmt: skip
 
 
-def table(panels: Sequence[Panel]) -> Table:
+def table(panels: Sequence[DecompositionPanel]) -> Table:
     """Return the numbers drawn: one row for each number of members and P/N."""
-    return table_of([replace(p, keys={"K": _members(p)}) for p in panels])
+    return table_of([replace(p, keys={"K": p.n_members}) for p in panels])
 
 
-def draw(axes: "Axes", panels: Sequence[Panel]) -> None:
+def draw(axes: "Axes", panels: Sequence[DecompositionPanel]) -> None:
     """Draw on axes that the caller owns: the last panel strong, the others thin beneath it."""
     *others, main = panels
     drawing.log_axes(axes, [main.ratios])
@@ -72,13 +74,13 @@ def draw(axes: "Axes", panels: Sequence[Panel]) -> None:
         drawing.curve(axes, main.line(label), strong, label=stroke.label, place=place)
 
 
-def plot(panels: Sequence[Panel]) -> "Figure":
+def plot(panels: Sequence[DecompositionPanel]) -> "Figure":
     """Make the whole figure."""
     with drawing.page(height=3.9) as figure:
         axes = figure.subplots()
         draw(axes, panels)
         axes.set_ylim(style.log_range(line.y for panel in panels for line in panel.lines))
-        shown = [style.scientific(_members(panel)) for panel in panels]
+        shown = [style.scientific(panel.n_members) for panel in panels]
         thin = "".join(rf",$\quad$thin: $K={k}$" for k in shown[:-1])
         constants = decomposition.setting(panels[0], ridge=True)
         drawing.legend_above(
@@ -87,14 +89,10 @@ def plot(panels: Sequence[Panel]) -> "Figure":
     return figure
 
 
-def _members(panel: Panel) -> float:
-    return float(np.asarray(panel.n_members))
-
-
-def agrees(panels: Sequence[Panel]) -> tuple[str, ...]:
+def agrees(panels: Sequence[DecompositionPanel]) -> tuple[str, ...]:
     """The authors' values."""
     return tuple(
-        f"K = {_members(panel):g}: {said}"
+        f"K = {panel.n_members:g}: {said}"
         for panel in panels
         for said in with_stored(panel, _FILES)
     )

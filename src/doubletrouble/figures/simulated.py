@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from doubletrouble.ensembles import Scheme
 from doubletrouble.errors import DoubleTroubleError
 from doubletrouble.figures.spec import Line
 from doubletrouble.parameters import FloatArray
@@ -20,10 +21,10 @@ from doubletrouble.results import Estimate
 from doubletrouble.simulation.result import Simulation
 from doubletrouble.simulation.simulate import simulate
 from doubletrouble.sweep.attempt import attempt
+from doubletrouble.sweep.axes import stored_ensemble
 from doubletrouble.sweep.cell import Cell
 from doubletrouble.sweep.record import decode
-from doubletrouble.sweep.simulated import KIND, PROBLEM, REVISION, simulate_cell
-from doubletrouble.sweep.simulated import from_record as simulation
+from doubletrouble.sweep.simulated import KIND, PROBLEM, REVISION, from_record, simulate_cell
 from doubletrouble.sweep.store import DONE, Store
 
 MORE_DRAWS = 4  # times as many at D/2, where draws are cheaper and scatter more
@@ -102,29 +103,34 @@ def two_sizes(
             f"got {dim!r}"
         )
     counts = np.unique(np.maximum(1, np.round(np.asarray(ratios) * samples * half)))
-    shared = {"widths": [float(count / half) for count in counts], **settings}
+    shared = {"features_per_dim": [float(count / half) for count in counts], **settings}
     at_half = simulated(problem, dim=half, n_data=MORE_DRAWS * n_data, store=store, **shared)
     whole = simulated(problem, dim=dim, n_data=n_data, store=store, **shared)
     return TwoSizes(whole=whole, half=at_half, n_data=n_data)
 
 
-def simulated(problem: Problem, *, store: str | Path | None = None, **settings: Any) -> Simulation:
+def simulated(
+    problem: Problem, *, ensembles: Sequence[Scheme] = (), store: str | Path | None = None,
+    **settings: Any,
+) -> Simulation:  # fmt: skip
     """Simulate, or take from `store` what was simulated with the same settings before."""
     problem = replace(problem, features_per_dim=1.0)  # the widths are among the settings
     fields = {name: getattr(problem, name) for name in PROBLEM}
     if not all(isinstance(value, str | float) for value in fields.values()):
-        return simulate(problem, progress=False, **settings)  # an activation of one's own
+        # an activation of one's own
+        return simulate(problem, ensembles=ensembles, progress=False, **settings)
+    drawn = [stored_ensemble(one) for one in ensembles]
+    cell = Cell.of(KIND, REVISION, {**fields, "ensembles": drawn, **settings})
     if store is None:
-        found = attempt(simulate_cell, fields | settings)
+        found = attempt(simulate_cell, cell.parameters)
     else:
-        cell = Cell.of(KIND, REVISION, fields | settings)
         with Store.open(store) as opened:
             stored = opened.outcome(cell.key)
             if stored is not None and stored.status == DONE:
                 found = stored
             else:
-                found = attempt(simulate_cell, fields | settings)
+                found = attempt(simulate_cell, cell.parameters)
                 opened.put(cell, found)
     if found.status != DONE:
         raise DoubleTroubleError(f"a simulation failed: {found.message}")
-    return simulation(decode(found.result))
+    return from_record(decode(found.result))

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
+from doubletrouble.ensembles import Scheme
 from doubletrouble.parameters import FloatArray
 
 if TYPE_CHECKING:
@@ -84,11 +85,13 @@ class FigureSpec(Generic[Data]):
     def source(self, arguments: Mapping[str, object] | None = None) -> str:
         """The Python lines that write this figure's files into the folder `out`."""
         functions = (self.data, self.plot, self.table)
-        data, plot, table = (function.__name__ for function in functions)
+        data, plot, table = names = [function.__name__ for function in functions]
         chosen = self.arguments if arguments is None else arguments
         lines = "".join(f"    {name}={_literal(value)},\n" for name, value in chosen.items())
+        schemes = {type(value).__name__ for value in chosen.values() if isinstance(value, Scheme)}
+        imports = "".join(f"from doubletrouble import {name}\n" for name in schemes)
         return (
-            f"from {self.data.__module__} import {', '.join(sorted((data, plot, table)))}\n"
+            f"{imports}from {self.data.__module__} import {', '.join(sorted(names))}\n"
             "from doubletrouble.figures.save import save\n\n"
             f"data = {data}(\n{lines})\n"
             f'save("out/{self.name}", {plot}(data), {table}(data))\n'
@@ -104,4 +107,8 @@ def _literal(value: object) -> str:
     if isinstance(value, tuple | list):
         inside = ", ".join(map(_literal, value))
         return f"({inside},)" if len(value) == 1 else f"({inside})"
+    if isinstance(value, Scheme):
+        fields = {"n_members": value.n_members, **value.options}
+        inside = ", ".join(f"{name}={_literal(field)}" for name, field in fields.items())
+        return f"{type(value).__name__}({inside})"
     return 'float("inf")' if value == float("inf") else repr(value)

@@ -1,8 +1,8 @@
 """A note beside a figure's files that says what they were made from.
 
 A figure is remade only when something it was made from has changed: its arguments, the package's
-code, the versions of the packages that compute and draw, or the authors' tables; or when a file
-is missing or was altered. The note is written last: files without one are unfinished.
+code and tables, or the versions of the packages that compute and draw; or when a file is missing or
+was altered. The note is written last: files without one are unfinished.
 """
 
 import json
@@ -14,7 +14,6 @@ from importlib.metadata import version
 from pathlib import Path
 
 from doubletrouble._version import __version__
-from doubletrouble.figures import reference
 
 _ROOT = Path(__file__).resolve().parents[1]
 _ASIDE = {"cli", "page"}  # rooms that no figure depends on
@@ -23,7 +22,7 @@ _ASIDE = {"cli", "page"}  # rooms that no figure depends on
 def inputs(name: str, arguments: Mapping[str, object]) -> str:
     """A hash of everything the files of a figure are made from."""
     packages = [version(package) for package in ("numpy", "scipy", "matplotlib")]
-    content = [name, _shown(arguments), __version__, _code(), packages, reference.fingerprint()]
+    content = [name, _shown(arguments), __version__, _code(), packages]
     return sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
@@ -72,7 +71,7 @@ def _hash(path: Path) -> str:
 
 @cache
 def _code() -> str:
-    """A hash of the package's own code, and of the results it keeps."""
+    """A hash of the package's own code and tables."""
     found = sha256()
     for path in sorted(p for kind in ("*.py", "*.csv") for p in _ROOT.rglob(kind)):
         if path.relative_to(_ROOT).parts[0] not in _ASIDE:

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from doubletrouble.figures import agreement, drawing, reference, style
+from doubletrouble.figures import _authors, agreement, drawing, style
 from doubletrouble.figures.panel import Panel, beside_simulation, table
 from doubletrouble.figures.ratios import along_ratios, spaced
 from doubletrouble.figures.simulated import two_sizes
 from doubletrouble.figures.spec import FigureSpec
 from doubletrouble.parameters import FloatArray, Numeric
 from doubletrouble.problems import Problem
-from doubletrouble.theory.psi import psi_terms
+from doubletrouble.theory._error import psi_terms
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -108,12 +108,12 @@ def plot(panel: Panel) -> "Figure":
 
 def agrees(panel: Panel) -> tuple[str, ...]:
     """Theory, simulation and the authors' values."""
-    ratio, rows = reference.along(_FILE)
     statements: tuple[str, ...] = (agreement.with_simulation(panel.points),)
-    if rows and reference.constants(panel.problem, ridge=1e-5, samples_per_dim=1, **_RELU):
+    if _authors.constants(panel.problem, ridge=1e-5, samples_per_dim=1, **_RELU):
+        ratio, rows = _authors.along(_FILE)
         ours = every_term(replace(panel.problem, features_per_dim=ratio))
         statements += agreement.with_authors(
-            (ours[term], reference.column(rows, name)) for term, name in _COLUMNS.items()
+            (ours[term], _authors.column(rows, name)) for term, name in _COLUMNS.items()
         )
     return statements
 

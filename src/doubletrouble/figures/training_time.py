@@ -1,8 +1,8 @@
 r"""The test error along training, over time and P/N: a peak that is built by waiting.
 
-Gradient flow from zero weights (`theory.flow`); time is that of `clock`, 2 (D/N) × steps × learning
-rate of gradient descent on the mean loss. Without a penalty, what grows in time at P = N is what
-diverges at the end ([dascoli2020] Sec. 4): label noise and initialization, in the ratio
+Gradient flow from zero weights (`theory._gradient_flow`); time is that of `clock`, 2 (D/N) × steps
+× learning rate of gradient descent on the mean loss. Without a penalty, what grows in time at P = N
+is what diverges at the end ([dascoli2020] Sec. 4): label noise and initialization, in the ratio
 τ² : F² (1 - Ψ₁) of the ridgeless fit.
 """
 
@@ -27,8 +27,8 @@ from doubletrouble.parameters import FloatArray
 from doubletrouble.problems import Problem
 from doubletrouble.results import Estimate
 from doubletrouble.simulation.result import Simulation
-from doubletrouble.theory.flow import gradient_flow
-from doubletrouble.theory.psi import psi_terms
+from doubletrouble.theory._error import psi_terms
+from doubletrouble.theory._gradient_flow import gradient_flow
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -82,7 +82,7 @@ def training_time_data(
     moments = spaced(simulated_times, "simulated_times")
     runs = two_sizes(
         problem, dim=dim, n_data=n_data, ratios=widths, store=store, model="features",
-        n_init=n_init, seed=seed, n_members=[1], times=moments.tolist(),
+        n_init=n_init, seed=seed, times=moments.tolist(),
     )  # fmt: skip
     found = np.ravel(np.asarray(runs.problem.features_per_dim)) / samples_per_dim
     panels = []
@@ -115,7 +115,7 @@ def _points(runs: TwoSizes, theory: Line, row: int) -> Points:
     def measured(simulation: Simulation) -> Estimate:
         part: Estimate = getattr(simulation.error(1), theory.label)
         value, error = (np.asarray(v)[row] for v in (part.value, part.standard_error))
-        return replace(part, value=value, standard_error=error)
+        return replace(part, value=value, standard_error=error, draws=None)
 
     return runs.points(theory, measured)
 

@@ -2,11 +2,11 @@
 
 import math
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self, TypeAlias, get_args
 
 import numpy as np
 
@@ -19,12 +19,13 @@ from doubletrouble.learners.lending import Lent
 from doubletrouble.learners.model import Model, as_model
 from doubletrouble.learners.run import Where, run_fits
 from doubletrouble.learners.samples import Labels, TestSet, one_hot
-from doubletrouble.learners.source import Source
+from doubletrouble.learners.source import DataSource
 from doubletrouble.parameters import MOST_SEEDS, FloatArray, whole_number
-from doubletrouble.results import check_confidence
+from doubletrouble.results import check_level
 from doubletrouble.sweep.executors import check_place
 
-TASKS = ("auto", "regression", "classification")
+TaskName: TypeAlias = Literal["auto", "regression", "classification"]
+TASKS: tuple[TaskName, ...] = get_args(TaskName)
 _DRAWS = 2  # of label noise, unless told
 _SHOWN = 3  # failures named in a message
 
@@ -42,10 +43,11 @@ class LearnerDecomposition(Decomposition):
 
 
 def decompose(
-    model: Any, source: Source, *, n_data: int = 20, n_init: int = 5, n_noise: int | None = None,
-    seed: int = 0, executor: Any = None, workers: int | None = None, scheduler: str | None = None,
-    store: str | Path | None = None, name: str | None = None, confidence: float = 0.95,
-    task: str = "auto", include_test: bool = True, progress: bool = True,
+    model: Any, source: DataSource, *, n_data: int = 20, n_init: int = 5,
+    n_noise: int | None = None, seed: int = 0, executor: Any = None, workers: int | None = None,
+    scheduler: str | None = None, store: str | Path | None = None, name: str | None = None,
+    confidence: float = 0.95, task: TaskName = "auto", include_test: bool = True,
+    progress: bool = True,
 ) -> LearnerDecomposition:  # fmt: skip
     """Split the squared error of a learner into noise, initialization, sampling and bias.
 
@@ -58,6 +60,9 @@ def decompose(
     `source` gives `n_data` training sets, `n_noise` draws of label noise on each (2, where it has
     noise to draw) and one test set (`GeneratorSource`, `PoolSource`); on each of these the learner
     is fitted from the same `n_init` initializations. A learner without a seed is fitted once.
+
+    Estimates of two learners with the same source, `seed` and numbers of draws are paired: the
+    standard error of `a.error().total - b.error().total` is that of differences on the same data.
 
     Fits run one after the other, or in parallel: `workers` processes, the address of a Dask
     `scheduler`, or any `executor` with a method `submit`. With a `store`, a file, every fit is kept
@@ -74,13 +79,16 @@ def decompose(
     >>> from doubletrouble.learners.generator import GeneratorSource
     >>> source = GeneratorSource(sample, n_train=30, noise=0.5, n_test=100)
     >>> result = decompose(fit, source, n_data=8, n_init=4)
-    >>> bool(result.noise.value > 0.05 > result.bias.value)
+    >>> error = result.error()
+    >>> bool(error.noise.value > 0.05 > error.bias.value)
     True
     """
     started = time.perf_counter()
     check_place(executor, workers, scheduler)
-    check_confidence(confidence)
-    asked = _Task.of(model, source, task, seed=seed, n_data=n_data, n_init=n_init, n_noise=n_noise)
+    check_level("confidence", confidence)
+    asked = _DecompositionTask.of(
+        model, source, task, seed=seed, n_data=n_data, n_init=n_init, n_noise=n_noise
+    )
     where = Where(
         executor=executor, workers=workers, scheduler=scheduler,
         store=None if store is None else Path(store), progress=progress,
@@ -91,24 +99,25 @@ def decompose(
     split = partial(asked.split, confidence=confidence, include_test=include_test, started=started)
     if failures:
         kept = f"in {store}: run the same again to try them" if store else "in its `predictions`"
-        lost = {failure.place.data for failure in failures}
-        sound = predictions[[d for d in range(asked.n_data) if d not in lost]]
+        lost = {failure.fit.data for failure in failures}
+        sound = [d for d in range(asked.n_data) if d not in lost]
         raise FitError(
             _told(failures, predictions, kept), failures=failures, predictions=predictions,
-            partial=split(sound) if len(sound) > 1 else None,
+            partial=split(predictions[sound], sets=sound) if len(sound) > 1 else None,
         )  # fmt: skip
-    return split(predictions)
+    return split(predictions, sets=range(asked.n_data))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class _Task:
+class _DecompositionTask:
     """What is asked, checked: a learner, its data, and how many fits."""
 
     learner: Model
-    source: Source
+    source: DataSource
     seed: int
     n_data: int
-    n_init: int
+    n_init: int  # 1 for a deterministic learner
+    n_seeds: int  # initializations that were requested
     n_noise: int  # versions of the labels of a training set
     wanted: int  # draws of noise that were asked for in so many words, or 1
     test: TestSet
@@ -117,13 +126,13 @@ class _Task:
 
     @classmethod
     def of(
-        cls, model: Any, source: Source, task: str, *, seed: int, n_data: int, n_init: int,
+        cls, model: Any, source: DataSource, task: TaskName, *, seed: int, n_data: int, n_init: int,
         n_noise: int | None,
     ) -> Self:  # fmt: skip
         """Refuse what cannot be done, before anything is fitted."""
         if task not in TASKS:
             raise ValueError(f"task must be one of {', '.join(map(repr, TASKS))}, got {task!r}")
-        if isinstance(source, type) or not isinstance(source, Source):
+        if isinstance(source, type) or not isinstance(source, DataSource):
             raise TypeError(
                 f"source must be a GeneratorSource or a PoolSource, got {type(source).__name__}"
             )
@@ -138,7 +147,8 @@ class _Task:
         classes = source.class_labels(root) if classification else None
         return cls(
             learner=learner, source=source, seed=root, n_data=sets,
-            n_init=1 if learner.is_deterministic else inits, n_noise=source.draws_of_noise(draws),
+            n_init=1 if learner.is_deterministic else inits, n_seeds=inits,
+            n_noise=source.draws_of_noise(draws),
             wanted=n_noise or 1, test=test, classes=classes, target=_target(test, classes),
         )  # fmt: skip
 
@@ -150,9 +160,10 @@ class _Task:
         )  # fmt: skip
 
     def split(
-        self, predictions: FloatArray, *, confidence: float, include_test: bool, started: float
-    ) -> LearnerDecomposition:
-        """The error by cause, from the predictions of all fits."""
+        self, predictions: FloatArray, *, sets: Sequence[int], confidence: float,
+        include_test: bool, started: float,
+    ) -> LearnerDecomposition:  # fmt: skip
+        """The error by cause, from the predictions of all fits on some data sets."""
         learner, source = self.learner, self.source
         found = decompose_predictions(
             predictions, confidence=confidence, include_test=include_test,
@@ -161,16 +172,31 @@ class _Task:
             injected=source.injected if self.n_noise > 1 else None,
             **_against(self.test, self.target, self.classes),
         )  # fmt: skip
-        parts = {f.name: getattr(found, f.name) for f in fields(found)}
-        extra = _notes(learner, source, predictions, self.wanted, self.classes)
+        key = (*self._draws(), tuple(sets), include_test)
+        changed = {
+            "notes": (
+                *found.notes,
+                *_notes(learner, source, predictions, self.wanted, self.classes),
+            ),
+            "statistics": {name: replace(s, key=key) for name, s in found.statistics.items()},
+        }
         return LearnerDecomposition(
-            **parts | {"notes": (*found.notes, *extra)}, predictions=predictions,
-            y_test=self.target, classes=self.classes, n_fits=math.prod(predictions.shape[:3]),
-            most_data=source.most_data, seconds=time.perf_counter() - started,
+            **{f.name: getattr(found, f.name) for f in fields(found)} | changed,
+            predictions=predictions, y_test=self.target, classes=self.classes,
+            n_fits=math.prod(predictions.shape[:3]), most_data=source.most_data,
+            seconds=time.perf_counter() - started,
         )  # fmt: skip
 
+    def _draws(self) -> tuple[Hashable, ...]:
+        """What two learners have in common where they are fitted to the same draws."""
+        try:
+            source: Hashable = identity(self.source)
+        except Exception:  # noqa: BLE001 (sources are of any class, and the fits are done)
+            source = object()
+        return source, self.seed, self.n_seeds, self.n_noise, self.classes is not None
 
-def _identity(model: Any, source: Source, name: str | None) -> str:
+
+def _identity(model: Any, source: DataSource, name: str | None) -> str:
     """By content; what cannot be told so goes by the name that was given for it."""
     if name is None:
         return identity([model, source])
@@ -206,7 +232,7 @@ def _against(test: TestSet, target: FloatArray, classes: Labels | None) -> dict[
 
 
 def _notes(
-    learner: Model, source: Source, predictions: FloatArray, wanted: int, classes: Labels | None
+    learner: Model, source: DataSource, predictions: FloatArray, wanted: int, classes: Labels | None
 ) -> list[str]:
     """What a reader must know of this learner and these labels."""
     found = source.notes(predictions.shape[1], classification=classes is not None)

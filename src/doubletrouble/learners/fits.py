@@ -18,7 +18,7 @@ from doubletrouble.learners.lending import Lent
 from doubletrouble.learners.model import Model
 from doubletrouble.learners.samples import Labels
 from doubletrouble.learners.seeds import init_seed
-from doubletrouble.learners.source import Source
+from doubletrouble.learners.source import DataSource
 from doubletrouble.parameters import FloatArray
 
 REVISION = 1  # of what the numbers mean; count up when draws or definitions change
@@ -28,7 +28,7 @@ _silent = 0  # fits that run without warnings
 _restore: Callable[..., object] | None = None
 
 
-class Place(NamedTuple):
+class FitIndex(NamedTuple):
     """Which fit: of which data set, with which draw of noise, from which initialization."""
 
     data: int
@@ -39,13 +39,13 @@ class Place(NamedTuple):
 class Failure(NamedTuple):
     """A fit that came to nothing."""
 
-    place: Place
+    fit: FitIndex
     seed: int
     message: str
 
     def __str__(self) -> str:
         """As it is told."""
-        d, n, k = self.place
+        d, n, k = self.fit
         where = f"data set {d}, noise draw {n}, initialization {k} (seed {self.seed})"
         return f"{where}: {self.message}"
 
@@ -62,7 +62,7 @@ class Fits:
     """All that fits have in common; called with a data set, it fits some of them."""
 
     model: Model
-    source: Source
+    source: DataSource
     lent: Lent  # the test inputs
     shared: bool  # whether fits run in this process at the same time
     shape: tuple[int, ...]  # of the predictions: (T,) or (T, outputs)
@@ -75,16 +75,16 @@ class Fits:
 
         A single fit that fails raises: the cell has failed, and may be tried again.
         """
-        places = [Place(parameters["data"], n, k) for n, k in parameters["places"]]
-        if len(places) == 1:
-            return {"predictions": [self.fit(places[0])], "failed": []}
+        indices = [FitIndex(parameters["data"], n, k) for n, k in parameters["places"]]
+        if len(indices) == 1:
+            return {"predictions": [self.fit(indices[0])], "failed": []}
         found: list[FloatArray] = []
-        failures = self.fit_all(places, lambda _, predictions: found.append(predictions))
-        return {"predictions": found, "failed": [[list(f.place), f.message] for f in failures]}
+        failures = self.fit_all(indices, lambda _, predictions: found.append(predictions))
+        return {"predictions": found, "failed": [[list(f.fit), f.message] for f in failures]}
 
-    def failure(self, place: Place, message: str) -> Failure:
+    def failure(self, index: FitIndex, message: str) -> Failure:
         """A fit that came to nothing, with its seed."""
-        return Failure(place, init_seed(self.seed, place.init), message)
+        return Failure(index, init_seed(self.seed, index.init), message)
 
     def drawn(self, number: int) -> "Drawn":
         """One of the training sets."""
@@ -94,31 +94,31 @@ class Fits:
         return Drawn(Lent(found.X), found.y)
 
     def fit_all(
-        self, places: Sequence[Place], keep: Callable[[Place, FloatArray], None],
+        self, indices: Sequence[FitIndex], keep: Callable[[FitIndex, FloatArray], None],
         step: Callable[[], object] = lambda: None,
     ) -> list[Failure]:  # fmt: skip
         """Fits on one data set; predictions go to `keep`, NaN where a fit failed."""
         failures = []
         training: Drawn | None = None
-        with _warnings_of(places[0]):  # the filters are set once for all
-            for place in places:
+        with _warnings_of(indices[0]):  # the filters are set once for all
+            for index in indices:
                 try:
-                    training = training or self.drawn(place.data)
-                    predictions = self.fit(place, training)
+                    training = training or self.drawn(index.data)
+                    predictions = self.fit(index, training)
                 except Exception as error:  # noqa: BLE001 (the next fit must run)
-                    failures.append(self.failure(place, f"{type(error).__name__}: {error}"))
+                    failures.append(self.failure(index, f"{type(error).__name__}: {error}"))
                     predictions = np.full(self.shape, np.nan)
-                keep(place, predictions)
+                keep(index, predictions)
                 step()
         return failures
 
-    def fit(self, place: Place, training: "Drawn | None" = None) -> FloatArray:
+    def fit(self, index: FitIndex, training: "Drawn | None" = None) -> FloatArray:
         """One fit, and what it predicts."""
-        training = training or self.drawn(place.data)
-        y, seed = training.y[place.noise], init_seed(self.seed, place.init)
+        training = training or self.drawn(index.data)
+        y, seed = training.y[index.noise], init_seed(self.seed, index.init)
         if self.classes is not None:
             _check_classes(y, self.classes)
-        with _warnings_of(place):
+        with _warnings_of(index):
             X, X_test = training.lent.lend(shared=False), self.lent.lend(shared=self.shared)
             try:
                 found = self.model.predictions(X, y.copy(), seed, X_test, self.classes)
@@ -136,20 +136,20 @@ class Fits:
         if bad.any():
             raise ValueError(
                 f"predict must return finite numbers up to {LARGEST:g}, got {found[bad][0]} at "
-                f"{int(bad.sum())} of {found.size} places"
+                f"{int(bad.sum())} of {found.size} predictions"
             )
         return found
 
 
 @contextmanager
-def _warnings_of(place: Place) -> Iterator[None]:
+def _warnings_of(index: FitIndex) -> Iterator[None]:
     """What a learner warns of, it warns of once: in the first fit of all.
 
     Filters belong to the whole process, and fits may share it with others: the first to enter
     silences them, the last to leave brings them back.
     """
     global _silent, _restore
-    if place == (0, 0, 0):
+    if index == (0, 0, 0):
         yield
         return
     with _lock:
@@ -169,7 +169,7 @@ def _warnings_of(place: Place) -> Iterator[None]:
 
 
 def _long(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """The axes of more than one place."""
+    """The axes longer than one."""
     return tuple(length for length in shape if length != 1)
 
 

@@ -13,7 +13,7 @@ from doubletrouble.learners.noise import Noise, as_noise, noisy
 from doubletrouble.learners.samples import Labels, TestSet, TrainingSet, as_inputs, as_labels
 from doubletrouble.parameters import number, whole_number
 
-Sample = Callable[[np.random.Generator, int], tuple[Any, Any]]
+SampleFunction = Callable[[np.random.Generator, int], tuple[Any, Any]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +32,7 @@ class GeneratorSource:
     (50, 3)
     """
 
-    sample: Sample
+    sample: SampleFunction
     n_train: int
     noise: Noise = 0.0
     n_test: int = 1000

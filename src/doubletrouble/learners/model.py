@@ -50,7 +50,7 @@ def as_model(model: Any) -> Model:
     if hasattr(model, "fit") and hasattr(model, "get_params"):
         return Estimator(model)
     if callable(model):
-        return Function(model)
+        return FitFunction(model)
     raise TypeError(
         "model must be a scikit-learn estimator or a function fit(X, y, seed) -> predict, "
         f"got {type(model).__name__}"
@@ -113,7 +113,7 @@ def _draws_splits(value: Any) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class Function:
+class FitFunction:
     """A function fit(X, y, seed) that returns a function predict(X)."""
 
     fit: Fit

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from doubletrouble.decomposition import parts
-from doubletrouble.decomposition.jackknife import variances
-from doubletrouble.decomposition.products import combine
+from doubletrouble.decomposition.jackknife import Variances, weighted_sum
 from doubletrouble.decomposition.result import Decomposition
 from doubletrouble.parameters import Parameter, number
 
@@ -27,7 +26,7 @@ _FEW = 10  # with fewer data sets, errors grow faster than 1/n_data says
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
+class RepeatPlan:
     """Repeats that make every part as precise as wanted, with as few fits as possible."""
 
     n_data: int
@@ -38,7 +37,7 @@ class Plan:
     notes: tuple[str, ...] = ()
 
 
-def plan_repeats(result: Decomposition, relative_error: float = 0.1) -> Plan:
+def plan_repeats(result: Decomposition, relative_error: float = 0.1) -> RepeatPlan:
     """Repeats for which the standard error of every part is `relative_error` times the part.
 
     A part below 5 % of the total need only be known as well as one of 5 %. `result` is a
@@ -54,24 +53,27 @@ def plan_repeats(result: Decomposition, relative_error: float = 0.1) -> Plan:
     True
     """
     wanted, design = number("relative_error", relative_error, _RELATIVE), result.design
-    rows = result.rows
-    if "total" not in rows:
+    if not design.targets:
         raise ValueError("result must have a total, against truth or y_test, got none")
+    error = result.error()
+    rows = {**error.parts, "total": error.total}
     unknown = [name for name, part in rows.items() if math.isinf(part.standard_error)]
     if unknown:
         raise ValueError(
             f"result must have standard errors, got none of {', '.join(unknown)}: it needs 3 or "
             "more data sets, and 3 or more initializations"
         )
-    least = _SMALL * abs(float(rows["total"].value))
-    weights = parts.sequential(design) | {"total": parts.ensemble(design, 1)}
+    least = _SMALL * abs(float(error.total))
+    weights = parts.sequential(design)
     needs = []
     for name, part in rows.items():
-        V_d, V_k, V_t = variances(combine(weights[name], result.statistics))
-        clear = _clear(V_d, V_k, design.n_init)
-        of_data, of_init = (V_d + V_k - clear) * design.n_data, clear * design.n_init
-        allowed = (wanted * max(abs(float(part.value)), least)) ** 2
-        needs.append(_Need(name, of_data, of_init, V_t, allowed))
+        spread = weighted_sum(weights[name], result.statistics).variances()
+        clear = _clear(spread, design.n_init)
+        needs.append(_Need(
+            name=name, of_data=(spread.data + spread.init - clear) * design.n_data,
+            of_init=clear * design.n_init, of_test=spread.test,
+            allowed=(wanted * max(abs(float(part)), least)) ** 2,
+        ))  # fmt: skip
     return _cheapest(needs, result)
 
 
@@ -95,14 +97,15 @@ class _Need(NamedTuple):
         return self.of_test if self.is_stuck else self.allowed - self.of_test
 
 
-def _clear(V_d: float, V_k: float, n_init: int) -> float:
+def _clear(spread: Variances, n_init: int) -> float:
     """That of V_k which stands out of its own error: few initializations tell little of it."""
     if n_init < 2:
         return 0.0
+    V_d, V_k = spread.data, spread.init
     return max(0.0, V_k - math.sqrt(2 / (n_init - 1)) * (V_k + V_d))
 
 
-def _cheapest(needs: list[_Need], result: Decomposition) -> Plan:
+def _cheapest(needs: list[_Need], result: Decomposition) -> RepeatPlan:
     design = result.design
     least = 1 if _is_deterministic(result) else design.n_init
     best: tuple[int, int, int] | None = None
@@ -119,7 +122,7 @@ def _cheapest(needs: list[_Need], result: Decomposition) -> Plan:
         need.name: math.sqrt(need.of_data / D + need.of_init / K + need.of_test) for need in needs
     }
     draws = design.n_noise + (design.injected is not None)  # and the labels as they are
-    return Plan(
+    return RepeatPlan(
         n_data=D, n_init=K, n_noise=design.n_noise, n_fits=D * K * draws,
         standard_errors=expected, notes=tuple(_notes(needs, D, result)),
     )  # fmt: skip
@@ -138,11 +141,12 @@ def _notes(needs: list[_Need], n_data: int, result: Decomposition) -> Iterator[s
 
 def _is_deterministic(result: Decomposition) -> bool:
     """Whether all initializations predicted the same, to rounding."""
-    part = result.parts.get("initialization")
-    if part is None or result.design.n_init == 1:
-        return result.design.n_init == 1
-    rounding = _ROUNDING * abs(float(result.rows["total"].value))
-    return max(abs(float(part.value)), float(part.standard_error)) <= rounding
+    if result.design.n_init == 1:
+        return True
+    error = result.error()
+    rounding = _ROUNDING * abs(float(error.total))
+    part = error.initialization
+    return max(abs(float(part)), float(part.standard_error)) <= rounding
 
 
 def _grid(least: int, needs: list[_Need]) -> list[int]:

@@ -10,7 +10,7 @@ import math
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +28,8 @@ from doubletrouble.learners.samples import (
 )
 from doubletrouble.parameters import number, whole_number
 
-RESAMPLING = {
+Resampling: TypeAlias = Literal["disjoint", "subsample", "bootstrap"]
+RESAMPLING: dict[Resampling, str] = {
     "disjoint": "",
     "subsample": (
         "resampling='subsample' draws training sets that share samples: they are not independent, "
@@ -69,7 +70,7 @@ class PoolSource:
     n_test: int | None = None  # by default a quarter of the pool, at most 1000
     inject: Noise | None = field(default=None, kw_only=True)
     repeated: Sequence[Any] = field(default=(), kw_only=True)
-    resampling: str = field(default="disjoint", kw_only=True)
+    resampling: Resampling = field(default="disjoint", kw_only=True)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "X", as_inputs("X", self.X))

@@ -16,7 +16,7 @@ import numpy as np
 from tqdm import tqdm
 
 from doubletrouble.errors import ExecutorError, SweepInterrupted
-from doubletrouble.learners.fits import REVISION, Failure, Fits, Place
+from doubletrouble.learners.fits import REVISION, Failure, FitIndex, Fits
 from doubletrouble.parameters import FloatArray
 from doubletrouble.sweep.cell import Cell
 from doubletrouble.sweep.record import decode
@@ -54,13 +54,14 @@ def run_fits(
 ) -> tuple[FloatArray, list[Failure]]:
     """Predictions [data, noise, init, test(, output)] of all fits, and those that failed."""
     out = _room((n_data, fits.n_noise, n_init, *fits.shape))
-    places = [Place(*index) for index in product(range(n_data), range(fits.n_noise), range(n_init))]
-    groups = [[place for place in places if place.data == d] for d in range(n_data)]
+    ranges = range(n_data), range(fits.n_noise), range(n_init)
+    indices = [FitIndex(*index) for index in product(*ranges)]
+    groups = [[index for index in indices if index.data == d] for d in range(n_data)]
     if where.is_here:
         return out, _run_here(fits, groups, out, progress=where.progress)
     if where.store is not None:
         try:
-            return out, _run_cells(fits, [[place] for place in places], out, where, where.store)
+            return out, _run_cells(fits, [[index] for index in indices], out, where, where.store)
         except SweepInterrupted:
             raise SweepInterrupted(
                 f"stopped; the fits that were done are in {where.store}: run the same to go on"
@@ -83,7 +84,7 @@ def _room(shape: tuple[int, ...]) -> FloatArray:
 
 
 def _run_here(
-    fits: Fits, groups: Sequence[Sequence[Place]], out: FloatArray, *, progress: bool
+    fits: Fits, groups: Sequence[Sequence[FitIndex]], out: FloatArray, *, progress: bool
 ) -> list[Failure]:
     failures: list[Failure] = []
     with tqdm(
@@ -96,7 +97,7 @@ def _run_here(
 
 
 def _run_cells(
-    fits: Fits, groups: Sequence[Sequence[Place]], out: FloatArray, where: Where, path: Path
+    fits: Fits, groups: Sequence[Sequence[FitIndex]], out: FloatArray, where: Where, path: Path
 ) -> list[Failure]:
     """By the runner of sweeps, which keeps every group that is done."""
     cells = [_cell(group, fits, where.identity) for group in groups]
@@ -111,22 +112,22 @@ def _run_cells(
             outcome = store.outcome(cell.key)
             if outcome is None or outcome.status != DONE:
                 message = outcome.message if outcome else "it was not done"
-                failures += [fits.failure(place, message) for place in group]
-                for place in group:
-                    out[place] = np.nan
+                failures += [fits.failure(index, message) for index in group]
+                for index in group:
+                    out[index] = np.nan
                 continue
             record = decode(outcome.result)
-            for place, predictions in zip(group, record["predictions"], strict=True):
-                out[place] = predictions
-            failures += [fits.failure(Place(*place), said) for place, said in record["failed"]]
+            for index, predictions in zip(group, record["predictions"], strict=True):
+                out[index] = predictions
+            failures += [fits.failure(FitIndex(*index), said) for index, said in record["failed"]]
     return failures
 
 
-def _cell(group: Sequence[Place], fits: Fits, identity: str) -> Cell:
+def _cell(group: Sequence[FitIndex], fits: Fits, identity: str) -> Cell:
     """The cell of fits on one data set; what more fits there are does not change its key."""
     parameters = {
         "identity": identity, "seed": fits.seed, "noisy": fits.n_noise > 1,
         "shape": list(fits.shape), "classification": fits.classes is not None,
-        "data": group[0].data, "places": [[place.noise, place.init] for place in group],
+        "data": group[0].data, "places": [[index.noise, index.init] for index in group],
     }  # fmt: skip
     return Cell.of(KIND, REVISION, parameters)

@@ -6,7 +6,7 @@ from doubletrouble.learners.samples import Labels, TestSet, TrainingSet
 
 
 @runtime_checkable
-class Source(Protocol):
+class DataSource(Protocol):
     """Where training sets come from, and one test set for all of them."""
 
     @property

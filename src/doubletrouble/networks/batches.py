@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
+from doubletrouble.networks.device import TorchDevice
 from doubletrouble.networks.lazy import EVERY
-from doubletrouble.networks.place import Place
-from doubletrouble.networks.weights import NARROW, Architecture, Member
+from doubletrouble.networks.weights import NARROW, Architecture, NetworkMember
 
 _ALIGNED = 8  # widths a GPU multiplies fastest
 _HELD = 6  # copies of the weights: initial, trained, gradient, two moments, one on the way
@@ -20,9 +20,9 @@ _PASSING = 6  # and on a processor, between the passes of an optimizer's step
 
 @dataclass(frozen=True, kw_only=True)
 class Batch:
-    """Members by their place in the list, the shape they are padded to, and blocks of samples."""
+    """Members by their index in the list, the shape they are padded to, and blocks of samples."""
 
-    places: tuple[int, ...]
+    indices: tuple[int, ...]
     architecture: Architecture
     blocks: tuple[slice, ...] = (EVERY,)
     each: float  # bytes of one member in training
@@ -30,12 +30,13 @@ class Batch:
     @property
     def bytes(self) -> float:
         """Memory of all."""
-        return self.each * len(self.places)
+        return self.each * len(self.indices)
 
     def halves(self) -> tuple["Batch", "Batch"]:
         """The same in two batches."""
-        half = len(self.places) // 2
-        return replace(self, places=self.places[:half]), replace(self, places=self.places[half:])
+        half = len(self.indices) // 2
+        first, second = self.indices[:half], self.indices[half:]
+        return replace(self, indices=first), replace(self, indices=second)
 
     def finer(self, n_samples: int) -> "Batch":
         """The same with twice as many blocks of samples."""
@@ -43,40 +44,40 @@ class Batch:
 
 
 def batches(
-    members: Sequence[Member], *, dim: int, depth: int, n_samples: int, place: Place,
+    members: Sequence[NetworkMember], *, dim: int, depth: int, n_samples: int, device: TorchDevice,
     memory: float | None = None,
 ) -> list[Batch]:  # fmt: skip
     """All members in batches that fit into `memory` bytes."""
-    most = place.free_memory if memory is None else memory
+    most = device.free_memory if memory is None else memory
     found = []
-    for width, places in _alike(members, place):
+    for width, indices in _alike(members, device):
         shape = Architecture(dim=dim, width=width, depth=depth)
-        each = bytes_of(shape, n_samples, place)
-        limit = place.batch_memory(each) if memory is None else memory
-        share = -(-len(places) // (1 if place.is_gpu else place.threads))  # one for each thread
+        each = bytes_of(shape, n_samples, device)
+        limit = device.batch_memory(each) if memory is None else memory
+        share = -(-len(indices) // (1 if device.is_gpu else device.threads))  # one for each thread
         count = max(1, int(min(share, limit // each)))
-        weights = _held(place) * shape.n_weights * place.dtype.itemsize
+        weights = _held(device) * shape.n_weights * device.torch_dtype.itemsize
         parts = 1
         while parts < n_samples and weights + (each - weights) / parts > most:
             parts *= 2
-        for start in range(0, len(places), count):
-            some = tuple(places[start : start + count])
+        for start in range(0, len(indices), count):
+            some = tuple(indices[start : start + count])
             blocks = blocks_of(n_samples, parts)
             one = weights + (each - weights) / parts
-            found.append(Batch(places=some, architecture=shape, blocks=blocks, each=one))
+            found.append(Batch(indices=some, architecture=shape, blocks=blocks, each=one))
     return found
 
 
-def bytes_of(shape: Architecture, n_samples: int, place: Place) -> int:
+def bytes_of(shape: Architecture, n_samples: int, device: TorchDevice) -> int:
     """Memory of one network in training."""
     per_sample = (shape.depth + 2) * shape.width + 2 * shape.dim + 16
-    numbers = _held(place) * shape.n_weights + n_samples * per_sample
-    return numbers * place.dtype.itemsize
+    numbers = _held(device) * shape.n_weights + n_samples * per_sample
+    return numbers * device.torch_dtype.itemsize
 
 
-def _held(place: Place) -> int:
+def _held(device: TorchDevice) -> int:
     """Copies of the weights in memory at the same time."""
-    return _HELD if place.is_gpu else _HELD + _PASSING
+    return _HELD if device.is_gpu else _HELD + _PASSING
 
 
 def blocks_of(n_samples: int, count: int) -> tuple[slice, ...]:
@@ -91,17 +92,19 @@ def blocks_of(n_samples: int, count: int) -> tuple[slice, ...]:
     return tuple(slice(a, min(a + size, n_samples)) for a in range(0, n_samples, size))
 
 
-def _alike(members: Sequence[Member], place: Place) -> Iterator[tuple[int, list[int]]]:
-    """Places of members that are trained together, and the width they are padded to."""
+def _alike(
+    members: Sequence[NetworkMember], device: TorchDevice
+) -> Iterator[tuple[int, list[int]]]:
+    """Indices of members that are trained together, and the width they are padded to."""
 
     def kind(k: int) -> tuple[bool, int]:
         member = members[k]
         width = member.width
-        if place.is_gpu:
+        if device.is_gpu:
             narrow = [limit for limit in NARROW if width <= limit]
             width = narrow[0] if narrow else -(-width // _ALIGNED) * _ALIGNED
         return member.laziness == float("inf"), width
 
     order = sorted(range(len(members)), key=kind)
-    for (_, width), places in groupby(order, key=kind):
-        yield width, list(places)
+    for (_, width), indices in groupby(order, key=kind):
+        yield width, list(indices)

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from doubletrouble.errors import StoreError
-from doubletrouble.networks.outcome import Outcome
+from doubletrouble.networks.outcome import TrainingOutcome
 from doubletrouble.networks.run import Run
 
 _EVERY = 60.0  # seconds between two writes, at least
@@ -37,7 +37,7 @@ class Checkpoint:
 
     def __init__(self, path: str | Path, key: str) -> None:
         self.path, self._key = Path(path), key
-        self._outcomes: dict[int, Outcome] = {}
+        self._outcomes: dict[int, TrainingOutcome] = {}
         self._states: list[dict[str, Any]] = []
         self._last, self._cost = time.monotonic(), 0.0
         self._refuse_unwritable()
@@ -48,9 +48,9 @@ class Checkpoint:
     def _refuse_unwritable(self) -> None:
         folder = self.path.parent
         if not folder.is_dir() or not os.access(folder, os.W_OK):
-            raise StoreError(f"checkpoint must lie in a writable folder, got {self.path}")
+            raise StoreError(f"store must lie in a writable folder, got {self.path}")
         if self.path.is_dir():
-            raise StoreError(f"checkpoint must be a file, got the folder {self.path}")
+            raise StoreError(f"store must be a file, got the folder {self.path}")
 
     def _clear_away(self) -> None:
         """Remove what a process that was killed in the middle of a write left behind."""
@@ -59,34 +59,38 @@ class Checkpoint:
             if process.isdigit() and not _is_alive(int(process)):
                 part.unlink(missing_ok=True)
 
-    def outcomes(self) -> dict[int, Outcome]:
-        """What was done before, by place."""
+    def outcomes(self) -> dict[int, TrainingOutcome]:
+        """What was done before, by the index of the member."""
         return dict(self._outcomes)
 
     def resume(self, run: Run) -> None:
         """Bring a batch to where it was; members that were in another are dropped from it."""
         for k, state in enumerate(self._states):
             was, width = state["places"].tolist(), int(state["width"])
-            if set(was) <= set(run.places) and width == run.batch.architecture.width:
-                if was != run.places:
+            if set(was) <= set(run.indices) and width == run.batch.architecture.width:
+                if was != run.indices:
                     run.keep(was)
                 run.program.restore(state)
                 del self._states[k]
                 return
 
-    def keep(self, runs: Sequence[Run], found: Mapping[int, Outcome], *, now: bool = False) -> None:
+    def keep(
+        self, runs: Sequence[Run], found: Mapping[int, TrainingOutcome], *, now: bool = False
+    ) -> None:
         """Write everything, if it is time."""
         start = time.monotonic()
         cost = max(self._cost, sum(run.program.size for run in runs) / _SPEED)
         if not now and start - self._last < max(_EVERY, cost / _SHARE):
             return
-        taken = set(found).union(*(run.places for run in runs))
+        taken = set(found).union(*(run.indices for run in runs))
         waiting = [s for s in self._states if taken.isdisjoint(s["places"].tolist())]
         self._write(found, [*map(_state, runs), *waiting])
         self._last = time.monotonic()
         self._cost = self._last - start
 
-    def _write(self, found: Mapping[int, Outcome], states: Sequence[Mapping[str, Any]]) -> None:
+    def _write(
+        self, found: Mapping[int, TrainingOutcome], states: Sequence[Mapping[str, Any]]
+    ) -> None:
         outcomes = {k: asdict(found[k]) for k in sorted(found)}
         arrays = {f"scores.{k}": o.pop("scores") for k, o in outcomes.items()}
         for k, state in enumerate(states):
@@ -101,7 +105,7 @@ class Checkpoint:
             os.replace(temporary, self.path)
         except OSError as error:
             reason = error.strerror or error
-            raise StoreError(f"checkpoint {self.path} cannot be written: {reason}") from error
+            raise StoreError(f"store {self.path} cannot be written: {reason}") from error
         finally:
             temporary.unlink(missing_ok=True)
 
@@ -115,12 +119,12 @@ class Checkpoint:
                     self._outcomes, self._states = _parts(header["outcomes"], arrays)
         except _BROKEN as error:
             raise StoreError(
-                f"checkpoint must be a file that training wrote, got {self.path}; delete it to "
+                f"store must be a file that training wrote, got {self.path}; delete it to "
                 "start anew"
             ) from error
         if key != self._key:
             raise StoreError(
-                f"checkpoint must belong to the same data and settings, got {self.path} of another "
+                f"store must belong to the same data and settings, got {self.path} of another "
                 "training; name another file"
             )
 
@@ -137,15 +141,17 @@ def _is_alive(process: int) -> bool:
 
 def _state(run: Run) -> dict[str, Any]:
     """A batch on its way: its members, the width they are padded to, and all that changes."""
-    places, width = np.array(run.places), np.array(run.batch.architecture.width)
-    return {**run.program.state(), "places": places, "width": width}
+    indices, width = np.array(run.indices), np.array(run.batch.architecture.width)
+    return {**run.program.state(), "places": indices, "width": width}
 
 
 def _parts(
     outcomes: Mapping[str, Any], arrays: Mapping[str, Any]
-) -> tuple[dict[int, Outcome], list[dict[str, Any]]]:
-    """Results by place, and batches on their way."""
-    found = {int(k): Outcome(scores=arrays[f"scores.{k}"], **o) for k, o in outcomes.items()}
+) -> tuple[dict[int, TrainingOutcome], list[dict[str, Any]]]:
+    """Results by index, and batches on their way."""
+    found = {
+        int(k): TrainingOutcome(scores=arrays[f"scores.{k}"], **o) for k, o in outcomes.items()
+    }
     states: dict[str, dict[str, Any]] = {}
     for name in arrays:
         kind, _, rest = name.partition(".")

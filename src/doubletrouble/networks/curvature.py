@@ -6,14 +6,18 @@ import torch
 from torch import Tensor
 
 from doubletrouble.networks.lazy import Linearized, rows_of
-from doubletrouble.networks.weights import OUTPUTS, Weights, weighted_norm
+from doubletrouble.networks.weights import OUTPUTS, NetworkWeights, weighted_norm
 
 _STEPS = 30  # of the power method, whose result need not be precise
 _TINY = 1e-30
 
 
 def largest_curvature(
-    theta0: Weights, scale: Weights, x: Tensor, targets: Tensor, blocks: Sequence[slice]
+    theta0: NetworkWeights,
+    scale: NetworkWeights,
+    x: Tensor,
+    targets: Tensor,
+    blocks: Sequence[slice],
 ) -> Tensor:
     """The largest eigenvalue of the tangent kernel over all samples and outputs, per sample: (M,).
 

@@ -16,7 +16,7 @@ import triton.language as tl
 from torch import Tensor
 
 from doubletrouble.networks import kernels
-from doubletrouble.networks.weights import NARROW, OUTPUTS, Weights, activations
+from doubletrouble.networks.weights import NARROW, OUTPUTS, NetworkWeights, activations
 
 DEPTH = 5
 LOSSES = ("hinge", "squared_hinge", "squared")
@@ -26,7 +26,7 @@ _BLOCK = 32  # samples at a time
 _PROGRAMS = 528  # at least: four for each processor of a large GPU
 
 
-def suits(weights: Weights, x: Tensor, loss: str) -> bool:
+def suits(weights: NetworkWeights, x: Tensor, loss: str) -> bool:
     """Whether the kernel is made for these networks."""
     first, hidden = weights.first, weights.hidden
     known = first.shape[2] in NARROW and hidden.shape[0] == DEPTH - 2 and loss in LOSSES
@@ -37,8 +37,8 @@ class Gradients:
     """Buffers for the partial sums of M networks, and the launch that fills them."""
 
     def __init__(
-        self, weights: Weights, theta0: Weights, x: Tensor, targets: Tensor, laziness: Tensor,
-        loss: str,
+        self, weights: NetworkWeights, theta0: NetworkWeights, x: Tensor, targets: Tensor,
+        laziness: Tensor, loss: str,
     ) -> None:  # fmt: skip
         count, self._n, dim = x.shape
         width = weights.first.shape[2]
@@ -49,14 +49,14 @@ class Gradients:
             start = activations(theta0, x)[-1]
         self._given = (x, targets, start, laziness)
         self._weights = weights
-        self._parts = Weights(*(t.new_empty((self._splits, *t.shape)) for t in weights))
+        self._parts = NetworkWeights(*(t.new_empty((self._splits, *t.shape)) for t in weights))
         self._losses = x.new_empty((self._splits, count))
         self._constants: dict[str, Any] = {
             "D": dim, "W": width, "BLOCK": _BLOCK, "LOSS": LOSSES.index(loss),
             "PRECISION": "tf32x3", "num_warps": 4,
         }  # fmt: skip
 
-    def into(self, out: Weights) -> Tensor:
+    def into(self, out: NetworkWeights) -> Tensor:
         """Put the gradients into `out`; return the loss of each network."""
         _gradients[self._grid](
             *self._given, *self._weights, *self._parts, self._losses, self._n, **self._constants

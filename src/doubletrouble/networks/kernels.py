@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-Function = Callable[..., Any]
+TensorFunction = Callable[..., Any]
 
 _SHAPES = 64  # an axis of length one makes a kernel of its own
 _TILE = 64  # rows and columns of a product that one processor of a GPU computes
@@ -34,7 +34,7 @@ def can_compile() -> bool:
 
 
 @cache
-def compiled(function: Function) -> Function:
+def compiled(function: TensorFunction) -> TensorFunction:
     """A function of tensors on a GPU, compiled where that is possible."""
     if not can_compile():
         return function
@@ -42,9 +42,17 @@ def compiled(function: Function) -> Function:
     return torch.compile(function, dynamic=True)
 
 
-def on(device: torch.device | str, function: Function) -> Function:
+def on(device: torch.device | str, function: TensorFunction) -> TensorFunction:
     """A function as it runs best on a device."""
     return compiled(function) if torch.device(device).type == "cuda" else function
+
+
+def new_stream() -> Any:
+    """A stream of the current GPU, which waits for what is under way."""
+    make: Any = torch.cuda.Stream  # without types in torch
+    stream = make()
+    stream.wait_stream(torch.cuda.current_stream())
+    return stream
 
 
 @contextmanager

@@ -15,9 +15,9 @@ import torch
 from torch import Tensor
 
 from doubletrouble.networks import kernels
-from doubletrouble.networks.weights import Weights, activations, gradient
+from doubletrouble.networks.weights import NetworkWeights, activations, gradient
 
-Rows = Tensor | slice
+RowSelection = Tensor | slice
 """Which samples: an index (M, n) for each network, or the same block for all."""
 
 EVERY = slice(None)
@@ -26,13 +26,13 @@ EVERY = slice(None)
 class Lazy(Protocol):
     """What the training needs to know of M functions on the samples given to each."""
 
-    trained: Weights
+    trained: NetworkWeights
 
-    def outputs(self, rows: Rows = EVERY) -> Tensor:
+    def outputs(self, rows: RowSelection = EVERY) -> Tensor:
         """F at the samples, (M, n, outputs); keeps what `descend` needs."""
         ...
 
-    def descend(self, slope: Tensor, out: Weights, *, more: bool = False) -> None:
+    def descend(self, slope: Tensor, out: NetworkWeights, *, more: bool = False) -> None:
         """Put (or add) the gradient of a loss with dℓ/dF = `slope` at the last `outputs`."""
         ...
 
@@ -41,7 +41,7 @@ class Scaled:
     """α (f_θ - f_θ₀) with α < ∞; θ is trained."""
 
     def __init__(
-        self, theta: Weights, theta0: Weights, laziness: Tensor, x: Tensor,
+        self, theta: NetworkWeights, theta0: NetworkWeights, laziness: Tensor, x: Tensor,
         blocks: Sequence[slice] = (EVERY,),
     ) -> None:  # fmt: skip
         self.trained, self._x = theta, x
@@ -49,13 +49,13 @@ class Scaled:
         self.start = torch.cat(starts, dim=1)  # f_θ₀
         self._alpha = laziness[:, None, None]  # (M, 1, 1)
 
-    def outputs(self, rows: Rows = EVERY) -> Tensor:
+    def outputs(self, rows: RowSelection = EVERY) -> Tensor:
         """F at the samples."""
         x, start = rows_of(self._x, rows), rows_of(self.start, rows)
         *self._inputs, f = activations(self.trained, x)
         return f.sub_(start).mul_(self._alpha)
 
-    def descend(self, slope: Tensor, out: Weights, *, more: bool = False) -> None:
+    def descend(self, slope: Tensor, out: NetworkWeights, *, more: bool = False) -> None:
         """The gradient with respect to θ."""
         gradient(self.trained, self._inputs, slope.div_(self._alpha), out, more=more)
         self._inputs = []
@@ -69,12 +69,16 @@ class Linearized:
     """
 
     def __init__(
-        self, delta: Weights, theta: Weights, x: Tensor, blocks: Sequence[slice] = (EVERY,)
+        self,
+        delta: NetworkWeights,
+        theta: NetworkWeights,
+        x: Tensor,
+        blocks: Sequence[slice] = (EVERY,),
     ) -> None:
         self.trained, self._theta, self._x = delta, theta, x
         self._fixed = activations(theta, x)[:-1] if len(blocks) == 1 else None
 
-    def outputs(self, rows: Rows = EVERY) -> Tensor:
+    def outputs(self, rows: RowSelection = EVERY) -> Tensor:
         """F at the samples."""
         if self._fixed is None:
             self._inputs = activations(self._theta, rows_of(self._x, rows))[:-1]
@@ -90,19 +94,19 @@ class Linearized:
         assert moved is not None
         return moved
 
-    def descend(self, slope: Tensor, out: Weights, *, more: bool = False) -> None:
+    def descend(self, slope: Tensor, out: NetworkWeights, *, more: bool = False) -> None:
         """The gradient with respect to δ."""
         gradient(self._theta, self._inputs, slope, out, more=more)
 
 
-def count_of(x: Tensor, rows: Rows) -> int:
+def count_of(x: Tensor, rows: RowSelection) -> int:
     """How many samples of each network."""
     if isinstance(rows, Tensor):
         return rows.shape[1]
     return len(range(*rows.indices(x.shape[1])))
 
 
-def rows_of(tensor: Tensor, rows: Rows) -> Tensor:
+def rows_of(tensor: Tensor, rows: RowSelection) -> Tensor:
     """Some samples of each network."""
     if isinstance(rows, slice):
         return tensor[:, rows]

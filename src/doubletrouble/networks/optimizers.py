@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from doubletrouble.networks.weights import Weights
+from doubletrouble.networks.weights import NetworkWeights
 
 BETAS = (0.9, 0.999)
 EPSILON = 1e-8
@@ -37,16 +37,16 @@ def descend_(theta: Tensor, slope: Tensor, scale: Tensor, rate: Tensor, alive: T
 
 
 @dataclass(frozen=True, kw_only=True)
-class Moments:
+class AdamMoments:
     """What Adam remembers: means of the gradient and of its square, and the steps taken."""
 
-    first: Weights
-    second: Weights
+    first: NetworkWeights
+    second: NetworkWeights
     steps: Tensor  # ()
     betas: Tensor  # (2,)
 
     @classmethod
-    def of(cls, weights: Weights) -> "Moments":
+    def of(cls, weights: NetworkWeights) -> "AdamMoments":
         """Nothing yet."""
         options: dict[str, Any] = {"dtype": torch.float64, "device": weights.first.device}
         return cls(
@@ -61,7 +61,7 @@ class Moments:
         self.steps.add_(1)
         return 1 - self.betas**self.steps
 
-    def take(self, members: Tensor) -> "Moments":
+    def take(self, members: Tensor) -> "AdamMoments":
         """Those of some of the networks."""
         first, second = self.first.take(members), self.second.take(members)
-        return Moments(first=first, second=second, steps=self.steps, betas=self.betas)
+        return AdamMoments(first=first, second=second, steps=self.steps, betas=self.betas)

@@ -7,7 +7,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from doubletrouble.networks.weights import Member
+from doubletrouble.networks.weights import NetworkMember
 
 _SHUFFLES = 1  # apart from the weights of the same member
 
@@ -16,7 +16,7 @@ class Order:
     """Batches of samples for each network; they depend on its member and the step alone."""
 
     def __init__(
-        self, members: Sequence[Member], n_samples: int, size: int, device: torch.device
+        self, members: Sequence[NetworkMember], n_samples: int, size: int, device: torch.device
     ) -> None:
         self._members, self._n, self._device = members, n_samples, device
         self._size = min(size, n_samples)
@@ -46,7 +46,7 @@ class Order:
         """Go on at some step."""
         self.time = time
 
-    def _permutation(self, member: Member, epoch: int) -> npt.NDArray[np.int64]:
+    def _permutation(self, member: NetworkMember, epoch: int) -> npt.NDArray[np.int64]:
         key = (member.number, member.width, _SHUFFLES, epoch)
         rng = np.random.default_rng(np.random.SeedSequence(member.seed, spawn_key=key))
         return rng.permutation(self._n)

@@ -12,7 +12,7 @@ FITTED = STATUSES[:3]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Outcome:
+class TrainingOutcome:
     """One trained network."""
 
     scores: FloatArray  # (T,): half the difference of the outputs at the test inputs

@@ -14,9 +14,17 @@ from torch import Tensor
 
 from doubletrouble.networks import kernels
 from doubletrouble.networks.curvature import largest_curvature
-from doubletrouble.networks.lazy import EVERY, Lazy, Linearized, Rows, Scaled, count_of, rows_of
+from doubletrouble.networks.lazy import (
+    EVERY,
+    Lazy,
+    Linearized,
+    RowSelection,
+    Scaled,
+    count_of,
+    rows_of,
+)
 from doubletrouble.networks.losses import LOSSES
-from doubletrouble.networks.optimizers import EPSILON, Moments, adam_, descend_
+from doubletrouble.networks.optimizers import EPSILON, AdamMoments, adam_, descend_
 from doubletrouble.networks.order import Order
 from doubletrouble.networks.progress import Progress
 from doubletrouble.networks.samples import Samples
@@ -24,8 +32,8 @@ from doubletrouble.networks.settings import LINEAR_AS, Training
 from doubletrouble.networks.weights import (
     OUTPUTS,
     Architecture,
-    Member,
-    Weights,
+    NetworkMember,
+    NetworkWeights,
     initial,
     scales,
     weighted_norm,
@@ -42,7 +50,7 @@ class Program:
     """Networks that are finite all, or linearized all, in training."""
 
     def __init__(
-        self, members: Sequence[Member], architecture: Architecture, samples: Samples,
+        self, members: Sequence[NetworkMember], architecture: Architecture, samples: Samples,
         training: Training, *, blocks: Sequence[slice] = (EVERY,),
     ) -> None:  # fmt: skip
         self.members, self._samples, self._blocks = list(members), samples, tuple(blocks)
@@ -54,7 +62,7 @@ class Program:
         self.weights = self._theta0.zeros_like() if self._linear else self._theta0.copy()
         alpha = [1.0 if self._linear else m.laziness for m in members]
         self._alpha = torch.tensor(alpha, dtype=dtype, device=device)
-        self.moments = Moments.of(self.weights) if training.by_adam else None
+        self.moments = AdamMoments.of(self.weights) if training.by_adam else None
         self._epsilon = EPSILON * (LINEAR_AS if self._linear else 1.0)
         self.progress = Progress.start(len(members), device)
         self.time = 0
@@ -152,7 +160,7 @@ class Program:
         self._descend((order.next(),))
         self._update(running)
 
-    def _descend(self, blocks: Sequence[Rows]) -> Tensor:
+    def _descend(self, blocks: Sequence[RowSelection]) -> Tensor:
         """The gradient of the loss on some samples; return the loss of each network."""
         total: Tensor | float = 0.0
         count = OUTPUTS * sum(count_of(self._x, block) for block in blocks)
@@ -190,8 +198,7 @@ class Program:
         """Steps on a GPU: the first are made one by one, then one is recorded and replayed."""
         if self._graph is None:
             first = min(steps, _WARM_UP)
-            side = torch.cuda.Stream()  # type: ignore[no-untyped-call]
-            side.wait_stream(torch.cuda.current_stream())
+            side = kernels.new_stream()
             with torch.cuda.stream(side):
                 for _ in range(first):
                     self._step()
@@ -269,11 +276,11 @@ class Program:
         moved = self.weights.take(which)
         if not self._linear:
             theta0 = self._theta0.take(which)
-            moved = Weights(*(a - b for a, b in zip(moved, theta0, strict=True)))
+            moved = NetworkWeights(*(a - b for a, b in zip(moved, theta0, strict=True)))
         scale = self._scale.take(which)
-        inverse = Weights(*(1 / s for s in scale))
+        inverse = NetworkWeights(*(1 / s for s in scale))
         return self._alpha[which] * weighted_norm(moved, inverse)
 
 
-def _named(prefix: str, weights: Weights) -> dict[str, Tensor]:
+def _named(prefix: str, weights: NetworkWeights) -> dict[str, Tensor]:
     return {f"{prefix}.{name}": tensor for name, tensor in weights._asdict().items()}

@@ -2,18 +2,22 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from doubletrouble.decomposition.classification import ensemble_error, grouped, vote_error
+from doubletrouble.decomposition.jackknife import Statistic
+from doubletrouble.ensembles import EnsembleLike, as_ensemble
 from doubletrouble.errors import DivergenceError
-from doubletrouble.networks.outcome import FITTED, Outcome
+from doubletrouble.networks.outcome import FITTED, TrainingOutcome
 from doubletrouble.networks.settings import Training
-from doubletrouble.parameters import FloatArray
+from doubletrouble.parameters import FloatArray, whole_number
+from doubletrouble.results import ErrorTerms, Estimate
 
-MEASURES = ("classification", "vote", "squared")
+Measure: TypeAlias = Literal["classification", "vote", "squared"]
+MEASURES: tuple[Measure, ...] = get_args(Measure)
 
 _ROUNDING = 1e-9  # squared loss of labels ±1 that the exact solution may leave
 
@@ -38,8 +42,8 @@ class LazyRun:
 
     @classmethod
     def of(
-        cls, outcomes: Sequence[Outcome], y_test: FloatArray, *, width: int, laziness: float,
-        settings: Mapping[str, Any],
+        cls, outcomes: Sequence[TrainingOutcome], y_test: FloatArray, *, width: int,
+        laziness: float, settings: Mapping[str, Any],
     ) -> "LazyRun":  # fmt: skip
         """Put the members together."""
         return cls(
@@ -54,12 +58,12 @@ class LazyRun:
         )  # fmt: skip
 
     @property
-    def members(self) -> list[Outcome]:
+    def members(self) -> list[TrainingOutcome]:
         """The members one by one."""
         arrays = (self.predictions, self.train_error, self.train_loss, self.displacement)
         rows = zip(*arrays, self.steps, self.status, strict=True)
         return [
-            Outcome(
+            TrainingOutcome(
                 scores=scores, train_error=float(error), train_loss=float(loss),
                 displacement=float(moved), steps=int(steps), status=status,
             )
@@ -106,11 +110,11 @@ class LazyRun:
         arrays: dict[str, Any] = {name: getattr(self, name)[kept] for name in names}
         return replace(self, **arrays, status=tuple(self.status[k] for k in kept))
 
-    def errors(self, n_members: int = 1, measure: str = "classification") -> FloatArray:
-        """The test error of every disjoint group of `n_members` averaged members.
+    def errors(self, ensemble: EnsembleLike = 1, measure: Measure = "classification") -> FloatArray:
+        """The test error of every disjoint group of K averaged members.
 
-        `measure` is "classification" (the sign of the mean score), "vote" (the majority) or
-        "squared" (of the mean score, against ±1).
+        `ensemble` is K, or `Ensemble(K)`; `measure` is "classification" (the sign of the mean
+        score), "vote" (the majority) or "squared" (of the mean score, against ±1).
         """
         if measure not in MEASURES:
             raise ValueError(f"measure must be one of {', '.join(MEASURES)}, got {measure!r}")
@@ -120,20 +124,89 @@ class LazyRun:
                 f"{lost.size} of {self.n_members} members diverged "
                 f"({', '.join(map(str, lost))}); run.without_diverged() leaves them out"
             )
-        groups = grouped(self.predictions, n_members)
+        groups = grouped(self.predictions, ensemble_size(ensemble))
         if measure == "squared":
             return np.asarray(((groups.mean(axis=1) - self.y_test) ** 2).mean(axis=-1))
         rate = vote_error if measure == "vote" else ensemble_error
         return np.atleast_1d(rate(groups, self.y_test))
 
-    def error(self, n_members: int = 1, measure: str = "classification") -> float:
-        """The test error of `n_members` averaged members: the mean over disjoint groups."""
-        return float(self.errors(n_members, measure).mean())
+    def error(
+        self, ensemble: EnsembleLike = 1, measure: Measure = "classification"
+    ) -> ErrorTerms[Estimate]:
+        """The test error of K averaged members: the mean over disjoint groups of K.
+
+        Of the squared error the variance over initializations is a part of its own, and all else
+        is in bias. Standard errors are over groups of members, for this data set and these test
+        points; those of a single group are infinite.
+        """
+        errors = self.errors(ensemble, measure)
+        if measure != "squared":
+            missing = dict.fromkeys(
+                ("noise", "initialization", "sampling", "bias", "bayes"),
+                f"parts need the squared error, got measure {measure!r}",
+            )
+            return ErrorTerms.identified({}, missing=missing, total=Estimate.of(errors))
+        missing = {
+            "noise": "noise needs 2 or more draws of label noise, got 1: see lazy_split",
+            "sampling": "sampling needs 2 or more data sets, got 1: see lazy_split",
+            "bayes": "bayes needs both truth and y_test",
+        }
+        groups = grouped(self.predictions, ensemble_size(ensemble))
+        n_groups, K, n_test = groups.shape
+        key = object()
+
+        def estimate(table: FloatArray) -> Estimate:
+            points = np.zeros((0, n_test))
+            return Estimate.of_draws(Statistic(table=table[:, None], points=points, key=key))
+
+        total = _means_left_out(errors)
+        if n_groups * K == 1:
+            missing["initialization"] = "initialization needs 2 or more members, got 1"
+            parts, more = {"bias": estimate(total)}, "initialization, "
+        else:
+            variance = _variances_left_out(groups) / K
+            parts, more = (
+                {"initialization": estimate(variance), "bias": estimate(total - variance)},
+                "",
+            )
+        return ErrorTerms.identified(
+            parts, missing=missing, total=estimate(total),
+            includes={"bias": f"{more}sampling, label noise and noise floor"},
+        )  # fmt: skip
 
     def __repr__(self) -> str:
         """Sizes, and how it went."""
         how = ", ".join(f"{self.status.count(s)} {s}" for s in dict.fromkeys(self.status))
         return f"LazyRun({self.n_members} x width {self.width}, α = {self.laziness:g}: {how})"
+
+
+def ensemble_size(ensemble: EnsembleLike) -> int:
+    """K of an ensemble of networks, each trained on all samples."""
+    scheme = as_ensemble(ensemble, "LazyRun.error")
+    return whole_number("ensemble", scheme.n_members, 1, floats=True)
+
+
+def _means_left_out(values: FloatArray) -> FloatArray:
+    """The mean, then those with one value left out: (1 + G,); NaN for the mean of none."""
+    total, count = values.sum(), len(values)
+    return np.array([total / count, *((total - values) / ((count - 1) or np.nan))])
+
+
+def _variances_left_out(groups: FloatArray) -> FloatArray:
+    """The variance over members (G, K, T), mean over test points, then with a group left out."""
+    n_groups, K, _ = groups.shape
+    h = groups - groups.mean(axis=(0, 1))
+    sums, squares = h.sum(axis=1), np.square(h).sum(axis=1)  # (G, T)
+
+    def variance(total: FloatArray, square: FloatArray, count: int) -> float:
+        return float(np.mean(square - total**2 / count) / (count - 1)) if count > 1 else np.nan
+
+    whole, all_squares = sums.sum(axis=0), squares.sum(axis=0)
+    left = [
+        variance(whole - total, all_squares - square, (n_groups - 1) * K)
+        for total, square in zip(sums, squares, strict=True)
+    ]
+    return np.array([variance(whole, all_squares, n_groups * K), *left])
 
 
 def as_used(settings: Mapping[str, Any], laziness: float) -> dict[str, Any]:

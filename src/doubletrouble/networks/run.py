@@ -3,19 +3,19 @@
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from doubletrouble.networks import kernels
 from doubletrouble.networks.batches import Batch
-from doubletrouble.networks.outcome import Outcome
+from doubletrouble.networks.outcome import TrainingOutcome
 from doubletrouble.networks.program import Program
 from doubletrouble.networks.progress import DIVERGED, RUNNING, STATUS
 from doubletrouble.networks.samples import Samples
 from doubletrouble.networks.settings import Training
-from doubletrouble.networks.weights import Member
+from doubletrouble.networks.weights import NetworkMember
 
 _LOOK = 0.4  # seconds between looks at who has stopped
 _DROP = {"cpu": 0.0, "cuda": 0.2}  # a larger share of a batch must have stopped to be dropped
@@ -24,22 +24,19 @@ _MOST_STEPS = 2000  # between looks
 
 
 class Run:
-    """A batch of members that are trained together; `places` are theirs in the list of all."""
+    """A batch of members that are trained together; `indices` are theirs in the list of all."""
 
     def __init__(
-        self, members: Sequence[Member], places: Sequence[int], batch: Batch, samples: Samples,
-        training: Training,
+        self, members: Sequence[NetworkMember], indices: Sequence[int], batch: Batch,
+        samples: Samples, training: Training,
     ) -> None:  # fmt: skip
-        self.batch, self.places, self._all = batch, list(places), len(places)
+        self.batch, self.indices, self._all = batch, list(indices), len(indices)
         self._samples, self._training = samples, training
         self._device = samples.x.device
-        self._stream: Any = None
-        if samples.x.is_cuda:
-            self._stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
-            self._stream.wait_stream(torch.cuda.current_stream())
+        self._stream = kernels.new_stream() if samples.x.is_cuda else None
         with self._streaming():
             self.program = Program(
-                [members[k] for k in places], batch.architecture, samples, training,
+                [members[k] for k in indices], batch.architecture, samples, training,
                 blocks=batch.blocks,
             )  # fmt: skip
         self._steps, self._started = 10, 0.0
@@ -52,13 +49,13 @@ class Run:
     @property
     def is_over(self) -> bool:
         """Whether all have stopped."""
-        return not self.places
+        return not self.indices
 
     @property
     def work(self) -> int:
         """Steps of all networks that are done or saved."""
         limit = self._training.max_steps
-        return limit * (self._all - len(self.places)) + self.program.time * len(self.places)
+        return limit * (self._all - len(self.indices)) + self.program.time * len(self.indices)
 
     def advance(self) -> None:
         """Make some steps, at most to the end of a window."""
@@ -70,7 +67,7 @@ class Run:
         with self._streaming():
             self.program.advance(self._steps)
 
-    def settle(self) -> list[tuple[int, Outcome]]:
+    def settle(self) -> list[tuple[int, TrainingOutcome]]:
         """What became of those that have stopped since; they are dropped."""
         with self._streaming():
             at_end = self.program.time >= self._training.max_steps
@@ -79,12 +76,12 @@ class Run:
             status = self.program.progress.status.cpu()
             self._pace()
             stopped = torch.nonzero((status != RUNNING) | at_end).ravel()
-            if len(stopped) <= _DROP.get(self._device.type, 0.0) * len(self.places):
+            if len(stopped) <= _DROP.get(self._device.type, 0.0) * len(self.indices):
                 return []
             found = list(self._outcomes(stopped.to(self._device)))
             left = torch.nonzero((status == RUNNING) & (not at_end)).ravel()
-            self.places = [self.places[k] for k in left.tolist()]
-            if self.places:
+            self.indices = [self.indices[k] for k in left.tolist()]
+            if self.indices:
                 self.program.keep(left.to(self._device))
             return found
 
@@ -93,14 +90,14 @@ class Run:
         each = max(1e-7, (time.perf_counter() - self._started) / self._steps)
         self._steps = int(min(_MOST_STEPS, max(1, _LOOK / each)))
 
-    def keep(self, places: Sequence[int]) -> None:
+    def keep(self, indices: Sequence[int]) -> None:
         """Drop all members but some."""
-        which = torch.tensor([self.places.index(k) for k in places], device=self._device)
+        which = torch.tensor([self.indices.index(k) for k in indices], device=self._device)
         with self._streaming():
             self.program.keep(which)
-        self.places = list(places)
+        self.indices = list(indices)
 
-    def _outcomes(self, which: Tensor) -> Iterator[tuple[int, Outcome]]:
+    def _outcomes(self, which: Tensor) -> Iterator[tuple[int, TrainingOutcome]]:
         program, chosen = self.program, which.tolist()
         data = torch.tensor([program.members[k].data for k in chosen], device=which.device)
         x, y = self._samples.x[data], self._samples.y[data]
@@ -110,10 +107,10 @@ class Run:
         moved = program.displacement(which).tolist()
         rows = program.progress.take(which)
         lists = (rows.loss.tolist(), rows.steps.tolist(), rows.status.tolist())
-        for k, place in enumerate(chosen):
+        for k, index in enumerate(chosen):
             loss, steps, status = (column[k] for column in lists)
             lost = status == DIVERGED or not np.isfinite(scores[k]).all()
-            yield self.places[place], Outcome(
+            yield self.indices[index], TrainingOutcome(
                 scores=np.full_like(scores[k], np.nan) if lost else scores[k],
                 train_error=float("nan") if lost else missed[k],
                 train_loss=loss, displacement=moved[k], steps=steps,

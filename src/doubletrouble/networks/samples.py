@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from doubletrouble.networks.weights import Member
+from doubletrouble.networks.weights import NetworkMember
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -17,7 +17,7 @@ class Samples:
     y: Tensor  # (S, N)
     x_test: Tensor  # (T, D)
 
-    def of(self, members: Sequence[Member]) -> tuple[Tensor, Tensor]:
+    def of(self, members: Sequence[NetworkMember]) -> tuple[Tensor, Tensor]:
         """Inputs (M, N, D) of each member, and targets (M, N, outputs)."""
         which = torch.tensor([m.data for m in members], device=self.x.device)
         y = self.y[which][:, :, None]

@@ -6,18 +6,21 @@ Nothing here needs torch.
 import math
 from dataclasses import dataclass, fields
 from functools import partial
-from typing import Any, Self
+from typing import Any, Literal, Self, TypeAlias, get_args
 
 from doubletrouble import glossary
 from doubletrouble.parameters import number, whole_number
 
-LOSSES = ("hinge", "squared_hinge", "squared", "logistic")
+LossName: TypeAlias = Literal["hinge", "squared_hinge", "squared", "logistic"]
+LOSSES: tuple[LossName, ...] = get_args(LossName)
 """By name; `losses` has the functions."""
 
-OPTIMIZERS = ("auto", "adam", "gd", "sgd", "exact")
+OptimizerName: TypeAlias = Literal["auto", "adam", "gd", "sgd", "exact"]
+OPTIMIZERS: tuple[OptimizerName, ...] = get_args(OptimizerName)
 """"auto" solves the linearized network with squared loss exactly, and trains others by Adam."""
 
-PRECISIONS = ("float32", "tf32", "float64")
+DTypeName: TypeAlias = Literal["float32", "tf32", "float64"]
+DTYPES: tuple[DTypeName, ...] = get_args(DTypeName)
 """Of the arithmetic; "tf32" is float32 with matrix products on a GPU's tensor cores."""
 
 LINEAR_AS = 100.0
@@ -26,7 +29,7 @@ LINEAR_AS = 100.0
 
 LAPTOP: dict[str, Any] = {
     "n_train": 700, "widths": (2, 3, 4, 6, 8, 11, 16, 23, 32, 64), "laziness": (100.0, math.inf),
-    "n_members": 10, "loss": "squared", "learning_rate": 0.01, "max_steps": 2000,
+    "ensemble": 10, "loss": "squared", "learning_rate": 0.01, "max_steps": 2000,
 }  # fmt: skip
 """A small experiment on the digits that shows the peak and its suppression within minutes."""
 
@@ -39,8 +42,8 @@ class Training:
     0.05
     """
 
-    loss: str = "hinge"
-    optimizer: str = "auto"
+    loss: LossName = "hinge"
+    optimizer: OptimizerName = "auto"
     learning_rate: float | None = None
     max_steps: int = 100_000
     patience: int | None = None

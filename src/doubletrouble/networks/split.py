@@ -17,12 +17,14 @@ from doubletrouble.data.dataset import Data, as_data
 from doubletrouble.decomposition.classification import ensemble_error, error_rate, vote_error
 from doubletrouble.decomposition.predictions import decompose_predictions
 from doubletrouble.decomposition.result import Decomposition
+from doubletrouble.ensembles import EnsembleLike
 from doubletrouble.errors import DivergenceError, SweepInterrupted
-from doubletrouble.networks.place import Place
+from doubletrouble.networks.device import TorchDevice
 from doubletrouble.networks.result import as_used
-from doubletrouble.networks.settings import Training
-from doubletrouble.networks.train import ensemble, train_all
+from doubletrouble.networks.settings import DTypeName, LossName, Training
+from doubletrouble.networks.train import network_members, train_all
 from doubletrouble.parameters import MOST_SEEDS, FloatArray, number, whole_number
+from doubletrouble.results import ErrorTerms, Estimate
 
 _NOISE = 2  # apart from the weights of members, whose keys are longer
 _SHOWN = 5  # networks named in a message
@@ -40,6 +42,10 @@ class LazySplit:
     squared: Decomposition
     train_error: FloatArray  # [data, noise, init]
     settings: dict[str, Any] = field(default_factory=dict)
+
+    def error(self, ensemble: EnsembleLike = 1) -> ErrorTerms[Estimate]:
+        """The squared error of K averaged initializations by cause, as `Decomposition.error`."""
+        return self.squared.error(ensemble)
 
     @property
     def classification_error(self) -> float:
@@ -74,16 +80,16 @@ class LazySplit:
 def lazy_split(
     data: Data, *, n_data: int = 5, n_init: int = 5, n_noise: int = 2, noise: float = 0.0,
     flips: float = 0.0, width: int = 30, depth: int = 5, laziness: float = 100.0,
-    seed: int = 0, device: str = "auto", precision: str = "float32",
-    memory: float | None = None, checkpoint: str | Path | None = None, progress: bool = True,
-    loss: str = "squared", **training: Any,
+    seed: int = 0, device: str = "auto", dtype: DTypeName = "float32",
+    memory: float | None = None, store: str | Path | None = None, progress: bool = True,
+    loss: LossName = "squared", **training: Any,
 ) -> LazySplit:  # fmt: skip
     """Train on `n_data` disjoint data sets from `n_init` initializations, and split the error.
 
     `noise` is the standard deviation of Gaussian noise added to the training labels ±1 (for the
     squared loss), `flips` the probability that a label is flipped; each data set has `n_noise`
-    draws of it, or one where there is none. `training` are options of `train_lazy`. A run that was
-    stopped goes on from its `checkpoint`, a file, when it is called again.
+    draws of it, or one where there is none. `training` are options of `train_lazy`. An interrupted
+    run continues from its `store`, a file, when it is called again.
 
     >>> from doubletrouble.data.load import load_data
     >>> digits = load_data("digits", n_train=100)
@@ -92,7 +98,7 @@ def lazy_split(
     ... )
     >>> split.predictions.shape
     (3, 2, 3, 500)
-    >>> split.squared.noise.value > 0
+    >>> split.error().noise.value > 0
     True
     """
     as_data(data)
@@ -116,20 +122,22 @@ def lazy_split(
     rng = np.random.default_rng(np.random.SeedSequence(root, spawn_key=(_NOISE,)))
     y = np.where(rng.random(y.shape) < share, -y, y) + sigma * rng.standard_normal(y.shape)
     members = [
-        member for d in range(len(x)) for member in ensemble(width, laziness, inits, root, data=d)
+        member
+        for d in range(len(x))
+        for member in network_members(width, laziness, inits, root, data=d)
     ]
     layers = int(number("depth", depth, glossary.DEPTH))
-    place = Place.of(device, precision)
+    torch_device = TorchDevice.of(device, dtype)
     try:
         outcomes = train_all(
-            members, x, y, data.x_test, depth=layers, training=how, place=place, memory=memory,
-            checkpoint=checkpoint, progress=progress,
+            members, x, y, data.x_test, depth=layers, training=how, device=torch_device,
+            memory=memory, store=store, progress=progress,
         )  # fmt: skip
     except KeyboardInterrupt:
-        if checkpoint is None or not Path(checkpoint).exists():
+        if store is None or not Path(store).exists():
             raise
         raise SweepInterrupted(
-            f"stopped; what was trained is in {checkpoint}: run the same again to go on"
+            f"stopped; what was trained is in {store}: run the same again to go on"
         ) from None
     shape = (n_data, draws, inits)
     lost = [k for k, outcome in enumerate(outcomes) if outcome.status == "diverged"]
@@ -142,7 +150,7 @@ def lazy_split(
     predictions = np.stack([outcome.scores for outcome in outcomes]).reshape(*shape, -1)
     settings = {
         "width": members[0].width, "depth": layers, "laziness": members[0].laziness,
-        "noise": sigma, "flips": share, "seed": root, "precision": precision, "data": data.name,
+        "noise": sigma, "flips": share, "seed": root, "dtype": dtype, "data": data.name,
         **as_used(asdict(how), members[0].laziness),
     }  # fmt: skip
     squared = decompose_predictions(predictions, y_test=data.y_test, noiseless=not noisy)

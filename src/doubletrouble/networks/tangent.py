@@ -15,14 +15,14 @@ import torch
 from torch import Tensor
 
 from doubletrouble.networks.lazy import Linearized
-from doubletrouble.networks.outcome import Outcome
+from doubletrouble.networks.outcome import TrainingOutcome
 from doubletrouble.networks.run import BLOCK, wrong
 from doubletrouble.networks.samples import Samples
 from doubletrouble.networks.weights import (
     OUTPUTS,
     Architecture,
-    Member,
-    Weights,
+    NetworkMember,
+    NetworkWeights,
     activations,
     gradient,
     initial,
@@ -36,7 +36,7 @@ EXACT = "exact"
 _SAFE = 1e-10  # of the smallest against the largest pivot, for Cholesky's method
 
 
-def solved(member: Member, samples: Samples, *, depth: int) -> Outcome:
+def solved(member: NetworkMember, samples: Samples, *, depth: int) -> TrainingOutcome:
     """A linearized network with its squared loss at its minimum, in double precision."""
     shape = Architecture(dim=samples.x.shape[2], width=member.width, depth=depth)
     where = (shape, torch.float64, str(samples.x.device))
@@ -49,17 +49,19 @@ def solved(member: Member, samples: Samples, *, depth: int) -> Outcome:
     F = Linearized(delta, theta0, x).outputs()
     parts = torch.split(samples.x_test.double()[None], BLOCK, dim=1)
     test = torch.cat([Linearized(delta, theta0, part).outputs() for part in parts], dim=1)
-    return Outcome(
+    return TrainingOutcome(
         scores=((test[0, :, 1] - test[0, :, 0]) / 2).cpu().numpy(),
         train_error=wrong((F[:, :, 1] - F[:, :, 0]) / 2, targets[:, :, 1]).mean().item(),
         train_loss=(F - targets).square().mean().item(),
-        displacement=weighted_norm(delta, Weights(*(1 / s for s in scale))).item(),
+        displacement=weighted_norm(delta, NetworkWeights(*(1 / s for s in scale))).item(),
         steps=0,
         status=EXACT,
     )
 
 
-def _by_kernel(theta0: Weights, scale: Weights, inputs: Sequence[Tensor], y: Tensor) -> Weights:
+def _by_kernel(
+    theta0: NetworkWeights, scale: NetworkWeights, inputs: Sequence[Tensor], y: Tensor
+) -> NetworkWeights:
     """δ = Σ c ∇f with Θ c = y."""
     c = _solution(tangent_kernel(theta0, scale, inputs), y).reshape(OUTPUTS, -1).T[None]
     delta = theta0.zeros_like()
@@ -69,7 +71,9 @@ def _by_kernel(theta0: Weights, scale: Weights, inputs: Sequence[Tensor], y: Ten
     return delta
 
 
-def _by_features(theta0: Weights, scale: Weights, inputs: Sequence[Tensor], y: Tensor) -> Weights:
+def _by_features(
+    theta0: NetworkWeights, scale: NetworkWeights, inputs: Sequence[Tensor], y: Tensor
+) -> NetworkWeights:
     """The same δ by its normal equations, which are fewer than samples."""
     J = tangent_features(theta0, scale, inputs)
     found, delta, start = _solution(J.T @ J, J.T @ y), theta0.zeros_like(), 0
@@ -81,7 +85,9 @@ def _by_features(theta0: Weights, scale: Weights, inputs: Sequence[Tensor], y: T
     return delta
 
 
-def tangent_features(theta0: Weights, scale: Weights, inputs: Sequence[Tensor]) -> Tensor:
+def tangent_features(
+    theta0: NetworkWeights, scale: NetworkWeights, inputs: Sequence[Tensor]
+) -> Tensor:
     """∇f of one network at all samples, (2N, P), outputs foremost: a factor of Θ."""
     found = []
     slopes = reversed(list(_slopes(theta0, inputs)))
@@ -92,7 +98,9 @@ def tangent_features(theta0: Weights, scale: Weights, inputs: Sequence[Tensor]) 
     return torch.cat(found, dim=1)
 
 
-def tangent_kernel(theta0: Weights, scale: Weights, inputs: Sequence[Tensor]) -> Tensor:
+def tangent_kernel(
+    theta0: NetworkWeights, scale: NetworkWeights, inputs: Sequence[Tensor]
+) -> Tensor:
     """Θ of one network between all samples, (2N, 2N), outputs foremost."""
     n = inputs[0].shape[1]
     found = inputs[0].new_zeros(OUTPUTS * n, OUTPUTS * n)
@@ -106,7 +114,7 @@ def tangent_kernel(theta0: Weights, scale: Weights, inputs: Sequence[Tensor]) ->
     return found
 
 
-def _slopes(theta0: Weights, inputs: Sequence[Tensor]) -> Iterator[Tensor]:
+def _slopes(theta0: NetworkWeights, inputs: Sequence[Tensor]) -> Iterator[Tensor]:
     """∂f/∂z of each layer, the last first, (2N, ·), outputs foremost."""
     matrices = [matrix[0] for matrix, _ in theta0.layers]
     eye = torch.eye(OUTPUTS, dtype=inputs[0].dtype, device=inputs[0].device)

@@ -13,13 +13,14 @@ import numpy as np
 
 from doubletrouble import glossary
 from doubletrouble.data.dataset import Data, as_data
+from doubletrouble.ensembles import EnsembleLike
 from doubletrouble.networks.checkpoint import Checkpoint
-from doubletrouble.networks.outcome import Outcome
-from doubletrouble.networks.place import Place
-from doubletrouble.networks.result import LazyRun
-from doubletrouble.networks.settings import Training
+from doubletrouble.networks.device import TorchDevice
+from doubletrouble.networks.outcome import TrainingOutcome
+from doubletrouble.networks.result import LazyRun, ensemble_size
+from doubletrouble.networks.settings import DTypeName, LossName, OptimizerName, Training
 from doubletrouble.networks.training import Done, train_members
-from doubletrouble.networks.weights import Member
+from doubletrouble.networks.weights import NetworkMember
 from doubletrouble.parameters import MOST_SEEDS, FloatArray, number, whole_number
 
 REVISION = 1
@@ -27,15 +28,16 @@ REVISION = 1
 
 
 def train_lazy(
-    data: Data, *, width: int = 30, depth: int = 5, laziness: float = 100.0, n_members: int = 20,
-    loss: str = "hinge", optimizer: str = "auto", learning_rate: float | None = None,
-    max_steps: int = 100_000, patience: int | None = None, tolerance: float = 1e-3,
-    batch_size: int | None = None, seed: int = 0, device: str = "auto",
-    precision: str = "float32", memory: float | None = None,
-    checkpoint: str | Path | None = None, progress: bool = True,
+    data: Data, *, width: int = 30, depth: int = 5, laziness: float = 100.0,
+    ensemble: EnsembleLike = 20, loss: LossName = "hinge", optimizer: OptimizerName = "auto",
+    learning_rate: float | None = None, max_steps: int = 100_000, patience: int | None = None,
+    tolerance: float = 1e-3, batch_size: int | None = None, seed: int = 0, device: str = "auto",
+    dtype: DTypeName = "float32", memory: float | None = None, store: str | Path | None = None,
+    progress: bool = True,
 ) -> LazyRun:  # fmt: skip
-    """Train `n_members` networks, from independent initializations, on the same data.
+    """Train the networks of an ensemble, from independent initializations, on the same data.
 
+    - `ensemble` is their number, or `Ensemble(K)`.
     - A network has `depth` linear layers, `width` nodes wide, in the parametrization of the neural
       tangent kernel. F = α (f_θ - f_θ₀) is trained, α being `laziness`; `math.inf` trains the
       network linearized at initialization.
@@ -50,76 +52,80 @@ def train_lazy(
       or when its loss has converged: its mean over the last `patience` steps (a tenth of
       `max_steps`, at least 100) is less than `tolerance`, a share, below its mean over the
       `patience` before, and no more than twice that.
-    - `device` is "auto" (a GPU where there is one), "cpu", "cuda" ...; `precision` is "float32",
+    - `device` is "auto" (a GPU where there is one), "cpu", "cuda" ...; `dtype` is "float32",
       "tf32" (faster and coarser matrix products on a GPU) or "float64"; `memory` limits the bytes
       that a batch may take, all that is free unless given.
-    - `checkpoint` names a file; a killed run goes on from there when it is called again.
+    - `store` names a file; an interrupted run continues from it when it is called again.
 
     Member k starts from the same weights whatever else is trained with it.
 
     >>> from doubletrouble.data.load import load_data
     >>> digits = load_data("digits", n_train=100)
-    >>> run = train_lazy(digits, width=8, n_members=3, max_steps=50, device="cpu")
+    >>> run = train_lazy(digits, width=8, ensemble=3, max_steps=50, device="cpu")
     >>> run.predictions.shape
     (3, 500)
-    >>> run.error(n_members=3) <= run.error(n_members=1)
+    >>> float(run.error(ensemble=3).total) <= float(run.error(ensemble=1).total)
     True
     """
     as_data(data)
-    members = ensemble(width, laziness, n_members, seed)
+    members = network_members(width, laziness, ensemble, seed)
     training = Training(
         loss=loss, optimizer=optimizer, learning_rate=learning_rate, max_steps=max_steps,
         patience=patience, tolerance=tolerance, batch_size=batch_size,
     )  # fmt: skip
-    place = Place.of(device, precision)
+    torch_device = TorchDevice.of(device, dtype)
     layers = int(number("depth", depth, glossary.DEPTH))
     outcomes = train_all(
         members, data.x_train[None], data.y_train[None], data.x_test, depth=layers,
-        training=training, place=place, memory=memory, checkpoint=checkpoint, progress=progress,
+        training=training, device=torch_device, memory=memory, store=store, progress=progress,
     )  # fmt: skip
     one = members[0]
-    settings = {"depth": layers, "seed": one.seed, "precision": precision, "data": data.name}
+    settings = {"depth": layers, "seed": one.seed, "dtype": dtype, "data": data.name}
     return LazyRun.of(
         outcomes, data.y_test, width=one.width, laziness=one.laziness,
         settings=settings | asdict(training),
     )  # fmt: skip
 
 
-def ensemble(width: Any, laziness: Any, n_members: Any, seed: Any, data: int = 0) -> list[Member]:
+def network_members(
+    width: Any, laziness: Any, ensemble: EnsembleLike, seed: Any, data: int = 0
+) -> list[NetworkMember]:
     """The members of one ensemble, checked."""
     w = int(number("width", width, glossary.WIDTH))
     alpha = number("laziness", laziness, glossary.LAZINESS)
-    count = whole_number("n_members", n_members, 1)
+    count = ensemble_size(ensemble)
     root = whole_number("seed", seed, 0, MOST_SEEDS)
-    return [Member(width=w, laziness=alpha, number=k, seed=root, data=data) for k in range(count)]
+    return [
+        NetworkMember(width=w, laziness=alpha, number=k, seed=root, data=data) for k in range(count)
+    ]
 
 
 def train_all(
-    members: Sequence[Member], x: FloatArray, y: FloatArray, x_test: FloatArray, *, depth: int,
-    training: Training, place: Place, memory: float | None = None,
-    checkpoint: str | Path | None = None, known: Mapping[int, Outcome] | None = None,
+    members: Sequence[NetworkMember], x: FloatArray, y: FloatArray, x_test: FloatArray, *,
+    depth: int, training: Training, device: TorchDevice, memory: float | None = None,
+    store: str | Path | None = None, known: Mapping[int, TrainingOutcome] | None = None,
     progress: bool = True, done: Done | None = None,
-) -> list[Outcome]:  # fmt: skip
+) -> list[TrainingOutcome]:  # fmt: skip
     """Train or solve members on training sets x (S, N, D), y (S, N); `known` are done already."""
     if memory is not None:
         number("memory", memory, glossary.MEMORY)
     for laziness in {member.laziness for member in members}:
-        place.refuse_too_lazy(laziness)
+        device.refuse_too_lazy(laziness)
     file = None
-    if checkpoint is not None:
-        file = Checkpoint(checkpoint, _key(members, x, y, x_test, depth, training, place))
+    if store is not None:
+        file = Checkpoint(store, _key(members, x, y, x_test, depth, training, device))
     return train_members(
-        members, x, y, x_test, depth=depth, training=training, place=place, memory=memory,
+        members, x, y, x_test, depth=depth, training=training, device=device, memory=memory,
         checkpoint=file, known=known, progress=progress, done=done,
     )  # fmt: skip
 
 
 def _key(
-    members: Sequence[Member], x: FloatArray, y: FloatArray, x_test: FloatArray, depth: int,
-    training: Training, place: Place,
+    members: Sequence[NetworkMember], x: FloatArray, y: FloatArray, x_test: FloatArray, depth: int,
+    training: Training, device: TorchDevice,
 ) -> str:  # fmt: skip
     """What results depend on; nothing of how they are batched."""
-    settings = [REVISION, depth, asdict(training), place.precision, list(map(asdict, members))]
+    settings = [REVISION, depth, asdict(training), device.dtype, list(map(asdict, members))]
     found = sha256(json.dumps(settings).encode())
     for array in (x, y, x_test):
         found.update(str(array.shape).encode())

@@ -18,43 +18,43 @@ from torch import Tensor
 
 from doubletrouble.networks.batches import Batch, batches
 from doubletrouble.networks.checkpoint import Checkpoint
+from doubletrouble.networks.device import TorchDevice, one_thread
 from doubletrouble.networks.interrupts import held_back
-from doubletrouble.networks.outcome import Outcome
-from doubletrouble.networks.place import Place, one_thread
+from doubletrouble.networks.outcome import TrainingOutcome
 from doubletrouble.networks.run import Run
 from doubletrouble.networks.samples import Samples
 from doubletrouble.networks.settings import Training
 from doubletrouble.networks.tangent import solved
-from doubletrouble.networks.weights import Member
+from doubletrouble.networks.weights import NetworkMember
 from doubletrouble.parameters import FloatArray
 
-Done = Callable[[int, Outcome], None]
+Done = Callable[[int, TrainingOutcome], None]
 
 
 def train_members(
-    members: Sequence[Member], x: FloatArray, y: FloatArray, x_test: FloatArray, *, depth: int,
-    training: Training, place: Place, memory: float | None = None,
-    checkpoint: Checkpoint | None = None, known: Mapping[int, Outcome] | None = None,
+    members: Sequence[NetworkMember], x: FloatArray, y: FloatArray, x_test: FloatArray, *,
+    depth: int, training: Training, device: TorchDevice, memory: float | None = None,
+    checkpoint: Checkpoint | None = None, known: Mapping[int, TrainingOutcome] | None = None,
     progress: bool = True, done: Done | None = None,
-) -> list[Outcome]:  # fmt: skip
+) -> list[TrainingOutcome]:  # fmt: skip
     """Train every member; x (S, N, D) and y (S, N) are the training sets that members name.
 
     `done` is told of each member as soon as it has stopped. What is `known`, or in a checkpoint, is
     not done again.
     """
     before = {**(checkpoint.outcomes() if checkpoint else {}), **(known or {})}
-    with place.computing(), _bar(members, before, training, progress) as bar:
-        samples = Samples(x=_put(x, place), y=_put(y, place), x_test=_put(x_test, place))
-        team = _Team(members, samples, training, place, checkpoint, bar, done)
+    with device.computing(), _bar(members, before, training, progress) as bar:
+        samples = Samples(x=_put(x, device), y=_put(y, device), x_test=_put(x_test, device))
+        team = _Team(members, samples, training, device, checkpoint, bar, done)
         for k, outcome in before.items():
             team.take(k, outcome)
         easy = [k for k, member in enumerate(members) if training.solves(member.laziness)]
         team.solve([k for k in easy if k not in before], depth)
         _, n_samples, dim = x.shape
         plan = batches(
-            members, dim=dim, depth=depth, n_samples=n_samples, place=place, memory=memory
+            members, dim=dim, depth=depth, n_samples=n_samples, device=device, memory=memory
         )
-        team.train(plan, place.free_memory if memory is None else memory)
+        team.train(plan, device.free_memory if memory is None else memory)
         found = team.found
     return [found[k] for k in range(len(members))]
 
@@ -63,24 +63,24 @@ class _Team:
     """Batches on their way, and what has come of them."""
 
     def __init__(
-        self, members: Sequence[Member], samples: Samples, training: Training, place: Place,
-        checkpoint: Checkpoint | None, bar: Any, done: Done | None,
+        self, members: Sequence[NetworkMember], samples: Samples, training: Training,
+        device: TorchDevice, checkpoint: Checkpoint | None, bar: Any, done: Done | None,
     ) -> None:  # fmt: skip
         self._members, self._samples, self._training = members, samples, training
-        self._place, self._checkpoint, self._bar, self._done = place, checkpoint, bar, done
+        self._device, self._checkpoint, self._bar, self._done = device, checkpoint, bar, done
         self._runs: list[Run] = []
         self._tight = False  # a batch did not fit, and may have left something behind
-        self.found: dict[int, Outcome] = {}
+        self.found: dict[int, TrainingOutcome] = {}
 
-    def take(self, place: int, outcome: Outcome) -> None:
+    def take(self, index: int, outcome: TrainingOutcome) -> None:
         """Note what became of a member."""
-        self.found[place] = outcome
+        self.found[index] = outcome
         if self._done is not None:
-            self._done(place, outcome)
+            self._done(index, outcome)
 
-    def solve(self, places: Sequence[int], depth: int) -> None:
+    def solve(self, indices: Sequence[int], depth: int) -> None:
         """Networks that need no training."""
-        for k in places:
+        for k in indices:
             try:
                 outcome = solved(self._members[k], self._samples, depth=depth)
             except (RuntimeError, MemoryError) as error:
@@ -99,7 +99,7 @@ class _Team:
         """All batches, to the end."""
         with (
             held_back() if self._checkpoint else nullcontext(lambda: False) as interrupted,
-            ThreadPoolExecutor(self._place.at_once, initializer=one_thread) as self._pool,
+            ThreadPoolExecutor(self._device.at_once, initializer=one_thread) as self._pool,
         ):
             while plan or self._runs:
                 self._fill(plan, memory)
@@ -120,10 +120,10 @@ class _Team:
         """Start batches while there is room."""
         while plan and (not self._runs or self._room(plan[0], memory)):
             if self._tight:
-                self._place.release()
+                self._device.release()
                 self._tight = False
             batch = plan.pop(0)
-            left = tuple(k for k in batch.places if k not in self.found)
+            left = tuple(k for k in batch.indices if k not in self.found)
             if not left:
                 continue
             try:
@@ -136,21 +136,21 @@ class _Team:
                 self._split(batch, plan)
                 continue
             self._runs.append(run)
-            if others := tuple(k for k in left if k not in run.places):
-                plan.insert(0, replace(batch, places=others))
+            if others := tuple(k for k in left if k not in run.indices):
+                plan.insert(0, replace(batch, indices=others))
 
     def _started(self, act: Callable[[Run], None]) -> Callable[[Run], None]:
         """Begin with every batch at once; the function that waits for one of them."""
-        if self._place.is_gpu:
+        if self._device.is_gpu:
             return act
         if len(self._runs) == 1:
-            self._place.share_threads(self._runs[0].batch.each)
+            self._device.share_threads(self._runs[0].batch.each)
             return act
         begun = {run: self._pool.submit(act, run) for run in self._runs}
         return lambda run: begun[run].result()
 
     def _room(self, batch: Batch, memory: float) -> bool:
-        if len(self._runs) >= self._place.at_once:
+        if len(self._runs) >= self._device.at_once:
             return False
         return batch.bytes + sum(run.batch.bytes for run in self._runs) <= memory
 
@@ -171,8 +171,8 @@ class _Team:
     def _settle(self, run: Run) -> None:
         """Take what a batch has done."""
         before = run.work
-        for place, outcome in run.settle():
-            self.take(place, outcome)
+        for index, outcome in run.settle():
+            self.take(index, outcome)
         self._bar.update(run.work - before)
         if run.is_over:
             self._runs.remove(run)
@@ -181,7 +181,7 @@ class _Team:
         """Plan the same networks in smaller batches."""
         self._tight = True
         n_samples = self._samples.x.shape[1]
-        if len(batch.places) > 1:
+        if len(batch.indices) > 1:
             plan[:0] = batch.halves()
         elif len(batch.blocks) < n_samples:
             plan[:0] = [batch.finer(n_samples)]
@@ -200,13 +200,16 @@ def _lacks_memory(error: BaseException) -> bool:
     return error.__context__ is not None and _lacks_memory(error.__context__)
 
 
-def _put(array: FloatArray, place: Place) -> Tensor:
-    return torch.from_numpy(np.array(array)).to(device=place.device, dtype=place.dtype)
+def _put(array: FloatArray, device: TorchDevice) -> Tensor:
+    return torch.from_numpy(np.array(array)).to(device=device.name, dtype=device.torch_dtype)
 
 
 @contextmanager
 def _bar(
-    members: Sequence[Member], found: dict[int, Outcome], training: Training, progress: bool
+    members: Sequence[NetworkMember],
+    found: dict[int, TrainingOutcome],
+    training: Training,
+    progress: bool,
 ) -> Iterator[Any]:
     """Progress in steps of networks; those that stop early count as done."""
     from tqdm import tqdm

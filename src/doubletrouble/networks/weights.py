@@ -27,7 +27,7 @@ NARROW = (16, 32)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Member:
+class NetworkMember:
     """One network of an ensemble: its initialization depends on these numbers and nothing else."""
 
     width: int
@@ -56,7 +56,7 @@ class Architecture:
         return (D + 1) * w + (self.depth - 2) * (w + 1) * w + (w + 1) * OUTPUTS
 
 
-class Weights(NamedTuple):
+class NetworkWeights(NamedTuple):
     """Tensors with an entry for each of M networks; layers of one shape are stacked.
 
     Also what belongs to each weight: gradients, moments, steps.
@@ -93,25 +93,27 @@ def _axis(tensor: Tensor) -> int:
     return tensor.ndim - 3
 
 
-def zeros(architecture: Architecture, count: int, dtype: torch.dtype, device: str) -> Weights:
+def zeros(
+    architecture: Architecture, count: int, dtype: torch.dtype, device: str
+) -> NetworkWeights:
     """Weights of `count` networks, all 0."""
     D, w, H = architecture.dim, architecture.width, architecture.depth - 2
     shapes = (
         (count, D, w), (H, count, w, w), (count, w, OUTPUTS), (H + 1, count, 1, w),
         (count, 1, OUTPUTS),
     )  # fmt: skip
-    return Weights(*(torch.zeros(shape, dtype=dtype, device=device) for shape in shapes))
+    return NetworkWeights(*(torch.zeros(shape, dtype=dtype, device=device) for shape in shapes))
 
 
 def initial(
-    members: Sequence[Member], architecture: Architecture, dtype: torch.dtype, device: str
-) -> Weights:
+    members: Sequence[NetworkMember], architecture: Architecture, dtype: torch.dtype, device: str
+) -> NetworkWeights:
     """The weights at initialization: drawn by NumPy in double precision, scaled and padded.
 
-    >>> member = Member(width=3, laziness=1.0, number=7)
+    >>> member = NetworkMember(width=3, laziness=1.0, number=7)
     >>> shape = Architecture(dim=2, width=3, depth=4)
     >>> alone = initial([member], shape, torch.float64, "cpu")
-    >>> other = Member(width=5, laziness=2.0, number=0)
+    >>> other = NetworkMember(width=5, laziness=2.0, number=0)
     >>> both = initial([other, member], Architecture(dim=2, width=5, depth=4), torch.float64, "cpu")
     >>> bool((both.hidden[1, 1, :3, :3] == alone.hidden[1, 0]).all())
     True
@@ -120,8 +122,8 @@ def initial(
     D, depth = architecture.dim, architecture.depth
     stream = torch.cuda.current_stream(device) if found.first.is_cuda else None
 
-    def fill(place: int) -> None:
-        member = members[place]
+    def fill(index: int) -> None:
+        member = members[index]
         key = (member.number, member.width, depth, D)
         rng = np.random.default_rng(np.random.SeedSequence(member.seed, spawn_key=key))
         n = D
@@ -129,7 +131,7 @@ def initial(
             drawn = torch.from_numpy(rng.standard_normal((n, n_out))) / n**0.5
             matrix = (found.first, *found.hidden, found.last)[layer]
             with torch.cuda.stream(stream):  # ours: a thread has another, which would not wait
-                matrix[place, :n, :n_out] = drawn.to(device=device, dtype=dtype)
+                matrix[index, :n, :n_out] = drawn.to(device=device, dtype=dtype)
             n = n_out
 
     with ThreadPoolExecutor(4) as pool:
@@ -138,9 +140,9 @@ def initial(
 
 
 def scales(
-    members: Sequence[Member], architecture: Architecture, dtype: torch.dtype, device: str
-) -> Weights:
-    """1/√n for every weight, of shapes that broadcast with `Weights`."""
+    members: Sequence[NetworkMember], architecture: Architecture, dtype: torch.dtype, device: str
+) -> NetworkWeights:
+    """1/√n for every weight, of shapes that broadcast with `NetworkWeights`."""
     D, H = architecture.dim, architecture.depth - 2
     narrow = torch.tensor([m.width**-0.5 for m in members], dtype=torch.float64)
     of_width = narrow[:, None, None]  # (M, 1, 1)
@@ -152,10 +154,10 @@ def scales(
         torch.stack([of_dim] + [of_width] * H),
         of_width,
     )
-    return Weights(*(s.to(device=device, dtype=dtype).contiguous() for s in found))
+    return NetworkWeights(*(s.to(device=device, dtype=dtype).contiguous() for s in found))
 
 
-def weighted_norm(weights: Weights, factors: Weights) -> Tensor:
+def weighted_norm(weights: NetworkWeights, factors: NetworkWeights) -> Tensor:
     """The norm of all weights of each network, each times its factor: (M,)."""
     squares = [
         (w * f).double().square().sum((-1, -2)).reshape(-1, len(weights.first)).sum(0)
@@ -164,7 +166,7 @@ def weighted_norm(weights: Weights, factors: Weights) -> Tensor:
     return torch.stack(squares).sum(0).sqrt().to(weights.first.dtype)
 
 
-def activations(weights: Weights, x: Tensor) -> list[Tensor]:
+def activations(weights: NetworkWeights, x: Tensor) -> list[Tensor]:
     """The inputs of every layer (M, n, ·), the network's output last."""
     found = [x]
     layers = list(weights.layers)
@@ -175,7 +177,12 @@ def activations(weights: Weights, x: Tensor) -> list[Tensor]:
 
 
 def gradient(
-    weights: Weights, inputs: Sequence[Tensor], slope: Tensor, out: Weights, *, more: bool = False
+    weights: NetworkWeights,
+    inputs: Sequence[Tensor],
+    slope: Tensor,
+    out: NetworkWeights,
+    *,
+    more: bool = False,
 ) -> None:
     """Put the gradient of Σ slope·output into `out`, or add it to what is there (`more`).
 

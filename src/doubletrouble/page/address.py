@@ -11,14 +11,15 @@ from urllib.parse import parse_qsl, urlencode
 
 from doubletrouble.page.fields import PER, WIDTH
 from doubletrouble.page.kinds import Field
-from doubletrouble.page.setting import Setting, View
+from doubletrouble.page.setting import PageSetting, PageView
 
 SECOND = "second."
 _LONGEST = 4000  # characters of a query
 _MOST_NOTES = 6
 _OVERRULED = {
-    "time": "Training in time is known for ensembles on all samples alone; t = ∞ is shown.",
-    "along": "Training in time is known for ensembles on all samples alone; the width is along.",
+    "members": "This scheme does not have as many models; the nearest number is shown.",
+    "time": "Training in time is not known for this scheme; t = ∞ is shown.",
+    "along": "Training in time is not known for this scheme; the width is along.",
     "split": (
         "The symmetric split is known for ensembles and divided data, trained to the end; "
         "the split by cause is shown."
@@ -27,21 +28,21 @@ _OVERRULED = {
 """What is said where something does not go with the rest."""
 
 
-def write(view: View) -> str:
+def write(view: PageView) -> str:
     """The query that stands for a view, without the question mark.
 
-    >>> write(View(first=Setting(ridge=0.1, members=10.0)))
+    >>> write(PageView(first=PageSetting(ridge=0.1, members=10.0)))
     'ridge=0.1&members=10'
     """
-    plain = View(first=Setting(per=view.first.per))
-    items = _differing(view.first, Setting()) + _differing(view, plain)
+    plain = PageView(first=PageSetting(per=view.first.per))
+    items = _differing(view.first, PageSetting()) + _differing(view, plain)
     if view.second is not None:
         others = [(f"{SECOND}{name}", text) for name, text in _differing(view.second, view.first)]
         items += others or [(f"{SECOND}per", view.second.per)]
     return urlencode(items)
 
 
-def read(query: str) -> tuple[View, tuple[str, ...]]:
+def read(query: str) -> tuple[PageView, tuple[str, ...]]:
     """The view a query asks for, or the nearest there is, and what had to be changed.
 
     >>> view, notes = read("ridge=-1&members=10")
@@ -54,14 +55,14 @@ def read(query: str) -> tuple[View, tuple[str, ...]]:
         said = (
             f"An address must have at most {_LONGEST} characters, got {len(query)}; it is not read."
         )
-        return View(), (said,)
+        return PageView(), (said,)
     try:
         pairs = parse_qsl(query.removeprefix("?"), keep_blank_values=True, max_num_fields=100)
     except ValueError:
-        return View(), ("An address must have at most 100 fields; it is not read.",)
+        return PageView(), ("An address must have at most 100 fields; it is not read.",)
     given = dict(pairs)
     notes = _doubled(pairs)
-    view, more = changed(View(), {k: v for k, v in given.items() if not k.startswith(SECOND)})
+    view, more = changed(PageView(), {k: v for k, v in given.items() if not k.startswith(SECOND)})
     notes += more
     beside = {k.removeprefix(SECOND): v for k, v in given.items() if k.startswith(SECOND)}
     if beside:
@@ -75,7 +76,7 @@ def read(query: str) -> tuple[View, tuple[str, ...]]:
     return view, tuple(notes)
 
 
-def changed(view: View, texts: Mapping[str, str]) -> tuple[View, list[str]]:
+def changed(view: PageView, texts: Mapping[str, str]) -> tuple[PageView, list[str]]:
     """A view with other values, given as text by name."""
     of_look = {name: text for name, text in texts.items() if name in _look(view)}
     of_curve = {name: text for name, text in texts.items() if name not in of_look}
@@ -85,7 +86,7 @@ def changed(view: View, texts: Mapping[str, str]) -> tuple[View, list[str]]:
     return found, notes + more + _overruled(_look(view) | values, found)
 
 
-def _setting(owner: Setting, texts: Mapping[str, str]) -> tuple[Setting, list[str]]:
+def _setting(owner: PageSetting, texts: Mapping[str, str]) -> tuple[PageSetting, list[str]]:
     """A setting with other values."""
     # what a width is counted per tells what it is
     per = str(PER.read(texts[PER.name], owner.per)[0]) if PER.name in texts else owner.per
@@ -96,7 +97,7 @@ def _setting(owner: Setting, texts: Mapping[str, str]) -> tuple[Setting, list[st
         values[width.name], note = width.read(width.write(owner.recounted(per)))
         notes += [note] * bool(note)
     found = owner.changed(values)
-    return found, notes + _overruled({"time": owner.time} | values, found)
+    return found, notes + _overruled({"time": owner.time, "members": owner.members} | values, found)
 
 
 def _values(
@@ -115,7 +116,7 @@ def _values(
     return values, notes
 
 
-def _look(view: View) -> dict[str, Any]:
+def _look(view: PageView) -> dict[str, Any]:
     """The values of everything that is of no setting."""
     return {field.name: getattr(view, field.name) for field in view.fields}
 

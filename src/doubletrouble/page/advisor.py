@@ -5,6 +5,7 @@ from typing import Any
 from dash import html
 
 from doubletrouble.advice.advise import advise
+from doubletrouble.advice.cost import check_cost
 from doubletrouble.advice.option import Option
 from doubletrouble.advice.result import Advice
 from doubletrouble.advice.table import is_cut, lengths, longest, ratio
@@ -13,19 +14,19 @@ from doubletrouble.page.curves import CAUSES
 from doubletrouble.page.explanation import UNADVISED, is_advised
 from doubletrouble.page.readout import sentence
 from doubletrouble.page.screen import PART
-from doubletrouble.page.setting import View
+from doubletrouble.page.setting import PageView
 
 
-def panel(view: View) -> Any:
+def panel(view: PageView) -> Any:
     """What helps most, why, and the error after each change."""
     setting = view.first
     if not is_advised(setting):
         return html.P(UNADVISED)
     try:
+        problem = setting.problem
         advice = advise(
-            setting.problem, view.budget or None, n_members=setting.members,
-            scheme=setting.scheme, cost=view.cost,
-        )  # fmt: skip
+            problem, view.budget or None, setting.ensemble(problem), cost=check_cost(view.cost)
+        )
     except ValueError as error:
         return html.P(sentence(error))
     first, *others = advice.reasons

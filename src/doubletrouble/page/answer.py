@@ -17,20 +17,20 @@ from doubletrouble.page.kinds import BOX, CHOICE, SLIDER, NumberField
 from doubletrouble.page.plot import Measured, figure
 from doubletrouble.page.presets import PRESETS
 from doubletrouble.page.screen import Screen
-from doubletrouble.page.setting import Setting, View
+from doubletrouble.page.setting import PageSetting, PageView
 from doubletrouble.page.simulation import request
 from doubletrouble.page.stops import Stops
 
 BUTTONS = ("compare", "swap", "single")
 _MOST_MOVES = 100  # in one question
-_TIMED = "Training in time is known for ensembles on all samples alone: these are shown."
+_TIMED = "Training in time is not known for this scheme: ensembles on all samples are shown."
 
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
     """A view, what had to be changed to get it, and everything drawn of it."""
 
-    view: View
+    view: PageView
     notes: tuple[str, ...]
     drawn: tuple[Curves, ...]
     measured: tuple[tuple[Measured, ...], ...]
@@ -95,7 +95,7 @@ def answer(asked: Any, jobs: Jobs, stops: Stops | None = None) -> Answer:
     )
 
 
-def _shown(given: Mapping[Any, Any]) -> tuple[View, tuple[str, ...]]:
+def _shown(given: Mapping[Any, Any]) -> tuple[PageView, tuple[str, ...]]:
     """The view a browser was last told, and every move since, one after the other."""
     query = given.get("query")
     view, notes = address.read(query if isinstance(query, str) else "")
@@ -125,7 +125,7 @@ def _moves(changes: Any) -> list[tuple[str, Any]]:
     return [(str(control), value) for control, value in found[:_MOST_MOVES]]
 
 
-def _moved(view: View, control: str, value: Any) -> tuple[View, list[str]]:
+def _moved(view: PageView, control: str, value: Any) -> tuple[PageView, list[str]]:
     """A view after one control was moved."""
     if control == "preset":
         return _preset(view, str(value)), []
@@ -144,13 +144,15 @@ def _moved(view: View, control: str, value: Any) -> tuple[View, list[str]]:
     return address.changed(view, texts)
 
 
-def _timed(view: View) -> View:
+def _timed(view: PageView) -> PageView:
     """A view of settings that are known in time."""
-    first, *others = (s.changed({"scheme": TIME.schemes[0]}) for s in view.settings)
+    first, *others = (
+        s if s.uses(TIME) else s.changed({"scheme": TIME.schemes[0]}) for s in view.settings
+    )
     return replace(view, first=first, second=others[0] if others else None)
 
 
-def _preset(view: View, name: str) -> View:
+def _preset(view: PageView, name: str) -> PageView:
     """The view of a figure; the sizes of simulations stay as they are."""
     if name not in PRESETS:
         return view
@@ -159,7 +161,7 @@ def _preset(view: View, name: str) -> View:
                    cost=view.cost)  # fmt: skip
 
 
-def _compared(view: View, control: str) -> View:
+def _compared(view: PageView, control: str) -> PageView:
     if control == "compare":
         return replace(view, second=view.first)
     if control == "single":
@@ -167,7 +169,7 @@ def _compared(view: View, control: str) -> View:
     return replace(view, first=view.second or view.first, second=view.second and view.first)
 
 
-def _text(view: View, control: str, value: Any) -> tuple[str, str] | None:
+def _text(view: PageView, control: str, value: Any) -> tuple[str, str] | None:
     """The field that a control sets, and the text it sets it to."""
     kind, dash, name = control.partition("-")
     known = {f.name: f for f in (*view.first.fields, *view.fields)}
@@ -192,7 +194,7 @@ def _position(value: float | str, count: int) -> int:
     return min(max(place, 0), count - 1)
 
 
-def _simulated(view: View, setting: Setting, jobs: Jobs) -> list[dict[str, Any]]:
+def _simulated(view: PageView, setting: PageSetting, jobs: Jobs) -> list[dict[str, Any]]:
     """The points simulated so far for a setting."""
     try:
         job = jobs.find(request(view, setting))
@@ -201,7 +203,9 @@ def _simulated(view: View, setting: Setting, jobs: Jobs) -> list[dict[str, Any]]
     return list(job.points) if job else []
 
 
-def _measured(view: View, setting: Setting, points: list[dict[str, Any]]) -> tuple[Measured, ...]:
+def _measured(
+    view: PageView, setting: PageSetting, points: list[dict[str, Any]]
+) -> tuple[Measured, ...]:
     """The parts of simulated points: of a stack, its top; those that can be told."""
     if not points:
         return ()

@@ -16,7 +16,7 @@ from doubletrouble.page.jobs import Job, Jobs
 from doubletrouble.page.kinds import NumberField
 from doubletrouble.page.preview import preview
 from doubletrouble.page.screen import style
-from doubletrouble.page.setting import View
+from doubletrouble.page.setting import PageView
 from doubletrouble.page.simulation import request
 from doubletrouble.page.stops import Stops
 from doubletrouble.page.watch import guarded
@@ -260,6 +260,6 @@ def _query(told: Any) -> str:
     return query if isinstance(query, str) else ""
 
 
-def _view(told: Any) -> View:
+def _view(told: Any) -> PageView:
     """The view of a browser, as it was last told."""
     return address.read(_query(told))[0]

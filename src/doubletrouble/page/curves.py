@@ -3,14 +3,15 @@
 import math
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
-from doubletrouble.page.setting import Setting, View
+from doubletrouble.page.setting import PageSetting, PageView
 from doubletrouble.parameters import FloatArray
 from doubletrouble.results import AnovaTerms, ErrorTerms, StoppingTime
-from doubletrouble.theory.error import anova, exact_error
-from doubletrouble.theory.flow import gradient_flow
+from doubletrouble.theory._error import anova, exact_error
+from doubletrouble.theory._gradient_flow import gradient_flow
 
 CAUSES = ("noise", "initialization", "sampling", "bias")
 RESAMPLED_CAUSES = ("noise", "initialization", "resampling", "sampling", "bias")
@@ -22,7 +23,14 @@ ENDLESS = {"members": "K → ∞", "time": "t → ∞"}
 """Axes that have a level at their end, and what that is called."""
 
 
-def parts_of(view: View, setting: Setting) -> tuple[str, ...]:
+def has_end(view: PageView, setting: PageSetting) -> bool:
+    """Whether the axis has a level at its end; not every scheme has infinitely many models."""
+    if view.along == "members":
+        return math.isinf(setting.members_range[1])
+    return view.along in ENDLESS
+
+
+def parts_of(view: PageView, setting: PageSetting) -> tuple[str, ...]:
     """The parts of the error of one setting, from the top of a stack down."""
     if view.split == "effects":
         return EFFECTS
@@ -33,7 +41,7 @@ def parts_of(view: View, setting: Setting) -> tuple[str, ...]:
 class Curves:
     """The error of one setting along the axis."""
 
-    setting: Setting
+    setting: PageSetting
     x: FloatArray
     total: FloatArray
     parts: dict[str, FloatArray]
@@ -43,11 +51,11 @@ class Curves:
     stop: StoppingTime | None = None  # the best, where time is on the axis and it is known
 
 
-def curves(view: View, setting: Setting) -> Curves:
+def curves(view: PageView, setting: PageSetting) -> Curves:
     """The total error and its parts along the axis of a view."""
     x = view.grid(setting)
     mark = float(getattr(setting, view.along))
-    ends = [math.inf] * (view.along in ENDLESS)
+    ends = [math.inf] * has_end(view, setting)
     if _is_slow(view, setting):  # one point costs as much as a hundred: all at once
         at = _kept(view.along, setting, np.array([*x, mark, *ends]).tobytes())
         found, here, end = (
@@ -68,29 +76,31 @@ def curves(view: View, setting: Setting) -> Curves:
     )
 
 
-def _named(view: View, setting: Setting, at: FloatArray | float) -> dict[str, FloatArray]:
+def _named(view: PageView, setting: PageSetting, at: FloatArray | float) -> dict[str, FloatArray]:
     """The total and the parts at some places of the axis."""
     error, names = _error(view, setting, at), ("total", *parts_of(view, setting))
     return {name: np.broadcast_to(getattr(error, name), np.shape(at)) for name in names}
 
 
 @lru_cache(maxsize=64)
-def _kept(along: str, setting: Setting, at: bytes) -> dict[str, FloatArray]:
+def _kept(along: str, setting: PageSetting, at: bytes) -> dict[str, FloatArray]:
     """What is slow, once: of two settings only one is moved, and words are made of the same."""
-    return _named(View(first=setting, along=along), setting, np.frombuffer(at))
+    return _named(PageView(first=setting, along=along), setting, np.frombuffer(at))
 
 
-def _is_slow(view: View, setting: Setting) -> bool:
-    return view.along == "time" or not setting.is_trained or setting.scheme == "bootstrap"
+def _is_slow(view: PageView, setting: PageSetting) -> bool:
+    return view.along == "time" or not setting.is_trained or setting.kind.with_replacement
 
 
-def _error(view: View, setting: Setting, at: FloatArray | float) -> ErrorTerms | AnovaTerms:
+def _error(
+    view: PageView, setting: PageSetting, at: FloatArray | float
+) -> ErrorTerms[Any] | AnovaTerms[Any]:
     problem = setting.problem_along(view.along, at)
-    members = setting.members_along(view.along, at)
+    ensemble = setting.ensemble(problem, setting.members_along(view.along, at))
     if view.along == "time":
-        return gradient_flow(problem, at, members)
+        return gradient_flow(problem, at, ensemble)
     if not setting.is_trained:
-        return gradient_flow(problem, setting.time, members)
+        return gradient_flow(problem, setting.time, ensemble)
     if view.split == "effects":
-        return anova(problem, members, setting.scheme)
-    return exact_error(problem, members, setting.scheme, **setting.drawing(problem))
+        return anova(problem, ensemble)
+    return exact_error(problem, ensemble)

@@ -1,60 +1,59 @@
 """What a setting means, in words: by the advisor's rules, or by our own where it has none.
 
-The advisor knows ensembles and divided data, trained to the end. Of members that draw from a common
-set, and of models that stop early, less is said: what dominates, and what the alternative has.
+The advisor knows ensembles and divided data, trained to the end. Of other schemes, and of models
+that stop early, less is said: what dominates, and what the alternative has.
 """
 
 import math
+from typing import Any
 
 from doubletrouble.advice.meaning import meaning
 from doubletrouble.advice.words import MEANINGS, said, share
+from doubletrouble.ensembles import SUPPORT
 from doubletrouble.page.curves import CAUSES, RESAMPLED_CAUSES
-from doubletrouble.page.setting import Setting, View
+from doubletrouble.page.setting import PageSetting, PageView
 from doubletrouble.page.stops import Stops
 from doubletrouble.results import ErrorTerms, StoppingTime
-from doubletrouble.theory.error import exact_error
-from doubletrouble.theory.flow import gradient_flow
+from doubletrouble.theory._error import exact_error
+from doubletrouble.theory._gradient_flow import gradient_flow
 
 UNADVISED = (
     "The advisor answers for ensembles and divided data, trained to the end: choose one of these "
     "schemes, and t = ∞."
 )
-_CHOICE = {
-    "subbag": "the luck of which samples each model draws",
-    "bootstrap": "the luck of which samples each model draws, and how often",
-    "feature_bank": "the luck of which features of the bank each model draws",
-}
 
 
-def is_advised(setting: Setting) -> bool:
+def is_advised(setting: PageSetting) -> bool:
     """Whether the advisor knows a setting."""
-    return setting.is_trained and not setting.is_resampled
+    return setting.is_trained and SUPPORT["advise"](setting.kind)
 
 
-def explanation(view: View, stops: Stops) -> str:
+def explanation(view: PageView, stops: Stops) -> str:
     """What dominates, and what would make it less; always by cause."""
     setting = view.first
-    if setting.is_resampled:
-        return _resampled(setting)
     if view.along == "time" or not setting.is_trained:
         return _in_time(setting, stops.best(setting))
-    words = meaning(setting.problem, setting.members, setting.scheme)
+    if not is_advised(setting):
+        return _unadvised(setting)
+    words = meaning(setting.problem, setting.ensemble(setting.problem))
     return f"By cause: {words}" if view.split == "effects" else words
 
 
-def _resampled(setting: Setting) -> str:
+def _unadvised(setting: PageSetting) -> str:
     problem, members = setting.problem, setting.members
-    now = exact_error(problem, members, setting.scheme, **setting.drawing(problem))
-    own = "with features of its own" if setting.scheme == "feature_bank" else "on all samples"
+    now = exact_error(problem, setting.ensemble(problem))
+    own = "with features of its own" if setting.kind.shares_features else "on all samples"
     other = float(exact_error(problem, members).total)
     models = "the model" if members == 1 else "each model"
     return f"{_opening(setting, now)} With {models} {own}, it would be {said(other)}."
 
 
-def _in_time(setting: Setting, best: StoppingTime | None) -> str:
-    now = gradient_flow(setting.problem, setting.time, setting.members)
+def _in_time(setting: PageSetting, best: StoppingTime | None) -> str:
+    problem = setting.problem
+    ensemble = setting.ensemble(problem)
+    now = gradient_flow(problem, setting.time, ensemble)
     when = "At the end of training" if setting.is_trained else f"At t = {said(setting.time)}"
-    end = float(exact_error(setting.problem, setting.members).total)
+    end = float(exact_error(problem, ensemble).total)
     later = "" if setting.is_trained else f" Trained to the end, it would be {said(end)}."
     opening = _opening(setting, now)
     so_far = f"{when}, {opening[0].lower()}{opening[1:]}{later}"
@@ -67,11 +66,11 @@ def _in_time(setting: Setting, best: StoppingTime | None) -> str:
         stop = f"Not to train at all is best, with {said(least)}"
     else:
         stop = f"The best time to stop is t = {said(time)}, with {said(least)}"
-    ridge = f"the best ridge, trained to the end, has {said(float(best.ridge.error.total))}"
+    ridge = f"the best ridge, trained to the end, has {said(float(best.optimal_ridge.error.total))}"
     return f"{so_far} {stop}; {ridge}."
 
 
-def _opening(setting: Setting, now: ErrorTerms) -> str:
+def _opening(setting: PageSetting, now: ErrorTerms[Any]) -> str:
     total = float(now.total)
     if math.isinf(total):
         return "The error is infinite."
@@ -80,5 +79,13 @@ def _opening(setting: Setting, now: ErrorTerms) -> str:
     names = RESAMPLED_CAUSES if setting.is_resampled else CAUSES
     parts = {name: float(getattr(now, name)) for name in names}
     name = max(parts, key=lambda one: parts[one])
-    means = (MEANINGS | {"resampling": _CHOICE.get(setting.scheme, "")})[name]
+    means = _choice(setting) if name == "resampling" else MEANINGS[name]
     return f"{share(parts[name], total)} of the error of {said(total)} is {name}: {means}."
+
+
+def _choice(setting: PageSetting) -> str:
+    """What it is that each model draws."""
+    if setting.kind.resamples == "features":
+        return "the luck of which features of the bank each model draws"
+    often = ", and how often" if setting.kind.with_replacement else ""
+    return f"the luck of which samples each model draws{often}"

@@ -7,13 +7,15 @@ they are declared. What else is needed of a new one is its line in `setting`, wi
 """
 
 import math
+import re
 from dataclasses import replace
 from typing import TypeVar
 
 from doubletrouble import glossary
 from doubletrouble.activations import NAMES
+from doubletrouble.ensembles import SCHEMES, SUPPORT
 from doubletrouble.page.kinds import ChoiceField, Field, Group, NumberField
-from doubletrouble.parameters import Parameter
+from doubletrouble.parameters import Parameter, declarations
 
 MODEL = Group(title="The model", of_setting=True)
 DATA = Group(title="The data", of_setting=True)
@@ -37,6 +39,26 @@ def _limited(spec: Parameter, low: float, high: float) -> Parameter:
     return replace(spec, low=low, high=high)
 
 
+def _schemes_with(option: str) -> tuple[str, ...]:
+    """The schemes that have an option."""
+    return tuple(name for name, kind in SCHEMES.items() if option in declarations(kind))
+
+
+_SCHEMES = {
+    "ensemble": "ensemble: all see all samples",
+    "divide": "divide: each has N/K samples",
+    "subsample": "subsample: each draws ηN samples",
+    "bootstrap": "bootstrap: N draws with replacement",
+    "feature_bank": "feature bank: P of B features each",
+}
+"""Schemes in a few words; another is described by its summary."""
+
+
+def _described(name: str) -> str:
+    summary = re.sub(r"[{}]", "", SCHEMES[name].summary)
+    return _SCHEMES.get(name, f"{name.replace('_', ' ')}: {summary}")
+
+
 # --- the setting of one curve --------------------------------------------------------------------
 
 WIDTH = {
@@ -58,7 +80,7 @@ RIDGE = _declare(NumberField(
 ))  # fmt: skip
 TIME = _declare(NumberField(
     name="time", group=MODEL, axis="time t", default=math.inf, infinity=True,
-    schemes=("ensemble",),
+    schemes=tuple(name for name, kind in SCHEMES.items() if SUPPORT["gradient_flow"](kind)),
     spec=replace(
         glossary.TIME, high=1e12, or_inf=True,
         meaning="training time, 2 (D/N) × steps × learning rate; ∞ is the end",
@@ -86,21 +108,15 @@ MEMBERS = _declare(NumberField(
 ))  # fmt: skip
 SCHEME = _declare(ChoiceField(
     name="scheme", group=ENSEMBLE, label="Scheme", meaning="what the K models have in common",
-    choices={
-        "ensemble": "ensemble: all see all samples",
-        "divide": "divide: each has N/K samples",
-        "subbag": "sub-bag: each draws ηN samples",
-        "bootstrap": "bootstrap: N draws with replacement",
-        "feature_bank": "feature bank: P of B features each",
-    },
-    default="ensemble", opens=True,
+    choices={name: _described(name) for name in SCHEMES}, default="ensemble", opens=True,
 ))  # fmt: skip
 FRACTION = _declare(NumberField(
-    name="fraction", group=ENSEMBLE, default=0.5, linear=True, schemes=("subbag",),
+    name="fraction", group=ENSEMBLE, default=0.5, linear=True, schemes=_schemes_with("fraction"),
     spec=replace(glossary.FRACTION, low=1e-3, open_low=False),
 ))  # fmt: skip
 BANK = _declare(NumberField(
-    name="bank", group=ENSEMBLE, default=2.0, infinity=True, schemes=("feature_bank",),
+    name="bank", group=ENSEMBLE, default=2.0, infinity=True,
+    schemes=_schemes_with("bank_per_dim"),
     spec=Parameter(
         symbol="B/P", meaning="features in the bank for each that a model draws", low=1.0,
         high=1e5, typical=(1.0, 100.0), or_inf=True,

@@ -5,16 +5,18 @@ import io
 import math
 from collections.abc import Sequence
 
-from doubletrouble.page.curves import ENDLESS, Curves, curves, parts_of
+from doubletrouble.page.curves import Curves, curves, has_end, parts_of
 from doubletrouble.page.frame import limits
 from doubletrouble.page.marks import marks
 from doubletrouble.page.plot import Measured
-from doubletrouble.page.setting import NEAR, Setting, View
+from doubletrouble.page.setting import BANK, NEAR, PageSetting, PageView
 from doubletrouble.page.simulation import N_INIT
 from doubletrouble.problems import noise_at
 
 
-def table(view: View, drawn: Sequence[Curves], measured: Sequence[Sequence[Measured]] = ()) -> str:
+def table(
+    view: PageView, drawn: Sequence[Curves], measured: Sequence[Sequence[Measured]] = ()
+) -> str:
     """The curves as CSV, then the simulated points: one row for each setting and place."""
     names = ("total", *max((list(one.parts) for one in drawn), key=len))
     constants = [f.name for f in view.first.fields]
@@ -38,7 +40,7 @@ def table(view: View, drawn: Sequence[Curves], measured: Sequence[Sequence[Measu
     return out.getvalue()
 
 
-def _constants(setting: Setting, along: str, x: float) -> list[str]:
+def _constants(setting: PageSetting, along: str, x: float) -> list[str]:
     """Every field of a setting, with the place on the axis for what varies."""
     return [
         _number(x) if field.name == along else field.write(getattr(setting, field.name))
@@ -50,17 +52,15 @@ def _number(value: float) -> str:
     return repr(float(value))
 
 
-def script(view: View, measured: Sequence[Sequence[Measured]] = ()) -> str:
+def script(view: PageView, measured: Sequence[Sequence[Measured]] = ()) -> str:
     """Python lines that compute and draw what is seen, with points where they were simulated.
 
-    >>> script(View()).splitlines()[3]
+    >>> script(PageView()).splitlines()[3]
     'import doubletrouble as dt'
     """
     both = view.second is not None
     head = ["import matplotlib.pyplot as plt", "import numpy as np", "",
             "import doubletrouble as dt"]  # fmt: skip
-    if view.split == "effects" and any(measured):
-        head.append("from doubletrouble.page.effects import effects")
     figure = "row = plt.subplots(1, 2, sharey=True)" if both else "axes = plt.subplots()"
     drawn = [curves(view, setting) for setting in view.settings]
     low, high = limits(view, drawn)  # which cut a peak off
@@ -75,13 +75,13 @@ def script(view: View, measured: Sequence[Sequence[Measured]] = ()) -> str:
     return "\n".join([*lines, "", legend, "plt.show()", ""])
 
 
-def _drawn(view: View, setting: Setting, axes: str, ends: str) -> list[str]:
+def _drawn(view: PageView, setting: PageSetting, axes: str, ends: str) -> list[str]:
     """The lines for one setting; `ends` are those of the vertical axis."""
     names = [f'"{name}"' for name in parts_of(view, setting)]
     lines = [
         *_grid(view, setting),
         *_problem(view, setting),
-        f"error = {_error(view, setting, _members(view, setting), 'x')}",
+        f"error = {_error(view, setting, _ensemble(view, setting), 'x')}",
     ]
     if view.form == "areas":
         stack = ", ".join(reversed(names))
@@ -97,13 +97,12 @@ def _drawn(view: View, setting: Setting, axes: str, ends: str) -> list[str]:
             f"    {axes}.plot(x, getattr(error, part), label=part)",
         ]
     low, high = view.range()
-    if view.along in ENDLESS:
-        members = "np.inf" if view.along == "members" else _members(view, setting)
-        level = _error(view, setting, members, "np.inf")
+    if has_end(view, setting):
+        level = _error(view, setting, _ensemble(view, setting, x="np.inf"), "np.inf")
         lines.append(f'{axes}.axhline({level}.total, color="grey", linestyle="--")')
     if view.along == "time":
         lines += [
-            f"best = dt.best_stopping_time(problem(x), n_members={_members(view, setting)}).time",
+            f"best = dt.best_stopping_time(problem(x), {_ensemble(view, setting)}).time",
             "if np.isfinite(best):",
             f'    {axes}.axvline(best, color="grey", linestyle="-.")',
         ]
@@ -119,37 +118,39 @@ def _drawn(view: View, setting: Setting, axes: str, ends: str) -> list[str]:
     ]
 
 
-def _error(view: View, setting: Setting, members: str, time: str) -> str:
+def _error(view: PageView, setting: PageSetting, ensemble: str, time: str) -> str:
     """The call of the library that has the error along the axis."""
     if view.along == "time":
-        return f"dt.gradient_flow(problem(x), {time}, n_members={members})"
+        return f"dt.gradient_flow(problem(x), {time}, {ensemble})"
     if not setting.is_trained:
-        return f"dt.gradient_flow(problem(x), {_code(setting.time)}, n_members={members})"
+        return f"dt.gradient_flow(problem(x), {_code(setting.time)}, {ensemble})"
     split = "anova" if view.split == "effects" else "exact_error"
-    scheme = f'scheme="{setting.scheme}"{_drawing(setting)}'
-    return f"dt.{split}(problem(x), n_members={members}, {scheme})"
+    return f"dt.{split}(problem(x), {ensemble})"
 
 
-def _drawing(setting: Setting) -> str:
-    """How much members draw."""
-    if setting.scheme == "subbag":
-        return f", fraction={_code(setting.fraction)}"
-    if setting.scheme == "feature_bank":
-        return f", bank_per_dim={_code(setting.bank)} * problem(x).features_per_dim"
-    return ""
+def _ensemble(view: PageView, setting: PageSetting, x: str = "x") -> str:
+    """The ensemble; `x` is the number of models where that is on the axis."""
+    K = setting.members
+    members = x if view.along == "members" else _code(K) if math.isinf(K) else f"{K:.0f}"
+    given = "".join(
+        f", {name}={_code(value)}{' * problem(x).features_per_dim' * (name == BANK)}"
+        for name, value in setting.options.items()
+    )
+    return f"dt.{setting.kind.__name__}({members}{given})"
 
 
-def _simulated(view: View, setting: Setting, axes: str, measured: Sequence[Measured]) -> list[str]:
+def _simulated(
+    view: PageView, setting: PageSetting, axes: str, measured: Sequence[Measured]
+) -> list[str]:
     """The lines that simulate what was simulated, and draw it with two standard errors."""
     if not measured:
         return []
-    learners = f'{_members(view, setting)}, "{setting.scheme}"'
     kernel = ', model="kernel"' if math.isinf(setting.width) and view.along != "width" else ""
     if view.along == "time":
         times = ", times=[x]"
     else:
         times = "" if setting.is_trained else f", times=[{_code(setting.time)}]"
-    effects = view.split == "effects"
+    split = "anova" if view.split == "effects" else "error"
     ratio = "run.problem.features_per_dim" + " / run.problem.samples_per_dim" * (setting.per == "N")
     where = {"width": ratio, "samples": "run.problem.samples_per_dim"}.get(view.along, "x")
     names = ", ".join(f'"{points.name}"' for points in measured)
@@ -157,32 +158,30 @@ def _simulated(view: View, setting: Setting, axes: str, measured: Sequence[Measu
     return [
         "",
         f"for x in {[float(x) for x in measured[0].at]}:",
+        f"    ensemble = {_ensemble(view, setting)}",
         "    run = dt.simulate(",
         f"        problem(x), dim={int(view.dim)}, n_data={int(view.draws)}, n_init={N_INIT},",
-        f'        n_members={_members(view, setting)}, schemes="{setting.scheme}"{kernel},',
-        f"        progress=False{times}{_drawing(setting)},",
+        f"        ensembles=[ensemble], progress=False{kernel}{times},",
         "    )",
-        f"    found = effects(run, {learners})"
-        if effects
-        else f"    found = run.error({learners})",
+        f"    found = run.{split}(ensemble)",
         f"    at = {where}  # P and N are whole numbers",
         f"    for part in ({names},):",
-        f"        point = {'found[part]' if effects else 'getattr(found, part)'}",
+        "        point = getattr(found, part)",
         "        bar = 2 * point.standard_error",
         f'        {axes}.errorbar(at, point.value, bar, fmt="o", capsize=3, color={color})',
     ]
 
 
-def _members(view: View, setting: Setting) -> str:
-    return "x" if view.along == "members" else _code(setting.members)
-
-
-def _grid(view: View, setting: Setting) -> list[str]:
+def _grid(view: PageView, setting: PageSetting) -> list[str]:
     low, high = (_code(end) for end in view.range())
     spaced = "geomspace" if view.x == "log" else "linspace"
     even = f"np.{spaced}({low}, {high}, {int(view.points)})"
     if view.along == "members":
-        return [f"x = np.unique(np.round({even}))  # {view.axis().label}"]
+        rounded = f"np.round({even})"
+        if setting.members_range != (1.0, math.inf):
+            fewest, most = (_code(end) for end in setting.members_range)
+            rounded = f"np.clip({rounded}, {fewest}, {most})"
+        return [f"x = np.unique({rounded})  # {view.axis().label}"]
     lines = [f"x = {even}  # {view.axis().label}"]
     for place in setting.thresholds(view.along):
         close = f"{_code(place)} * np.exp(np.linspace(-{NEAR}, {NEAR}, {view.close}))"
@@ -191,7 +190,7 @@ def _grid(view: View, setting: Setting) -> list[str]:
     return lines
 
 
-def _problem(view: View, setting: Setting) -> list[str]:
+def _problem(view: PageView, setting: PageSetting) -> list[str]:
     at = {name: _code(getattr(setting, name)) for name in ("width", "samples", "ridge")}
     at |= {view.along: "x"}
     features = f"{at['width']} * {at['samples']}" if setting.per == "N" else at["width"]

@@ -9,7 +9,7 @@ from doubletrouble.page.curves import Curves
 from doubletrouble.page.kinds import NumberField
 from doubletrouble.page.marks import height
 from doubletrouble.page.screen import Screen
-from doubletrouble.page.setting import View
+from doubletrouble.page.setting import PageView
 
 _QUANTITY = "Test error"
 _DECADES = 5  # of a logarithmic axis below the total
@@ -17,7 +17,7 @@ _PEAK = 1e3  # how far above the middle of the total an axis goes to show a peak
 _LINEAR_PEAK = 6.0  # the same on a linear axis, which a peak would flatten
 
 
-def limits(view: View, drawn: Sequence[Curves]) -> tuple[float, float]:
+def limits(view: PageView, drawn: Sequence[Curves]) -> tuple[float, float]:
     """The ends of the vertical axis: the total and its parts, but not all of a peak."""
     totals = np.concatenate([curves.total for curves in drawn])
     parts = np.concatenate([part for curves in drawn for part in curves.parts.values()])
@@ -36,7 +36,7 @@ def limits(view: View, drawn: Sequence[Curves]) -> tuple[float, float]:
 
 
 def layout(
-    view: View, drawn: Sequence[Curves], screen: Screen, reach: tuple[float, float],
+    view: PageView, drawn: Sequence[Curves], screen: Screen, reach: tuple[float, float],
     shapes: list[dict[str, Any]], notes: list[dict[str, Any]], entries: int,
 ) -> dict[str, Any]:  # fmt: skip
     """The layout of a figure, for one setting or for two beside (or below) each other.
@@ -93,12 +93,14 @@ def layout(
     return layout
 
 
-def frame(view: View) -> str:
+def frame(view: PageView) -> str:
     """What a range of the axes is a range of: with another, nothing stays zoomed."""
     return f"{view.along} {view.first.per} {view.x} {view.y} {len(view.settings)}"
 
 
-def _margin(view: View, drawn: Sequence[Curves], screen: Screen, entries: int) -> dict[str, int]:
+def _margin(
+    view: PageView, drawn: Sequence[Curves], screen: Screen, entries: int
+) -> dict[str, int]:
     """Room for the numbers of the axes, for a legend of some lines, and for words below it."""
     rows = entries if view.split == "effects" else (entries + 1) // 2  # names are long
     titles = 18 * (len(drawn) > 1 or screen.narrow) + height(view, drawn)

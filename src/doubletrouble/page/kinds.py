@@ -71,7 +71,7 @@ class NumberField:
         return tuple(sorted({*ends[0], *found, *ends[1]}))
 
     def __contains__(self, value: float) -> bool:
-        return value in self.spec or (self.blank and value == 0)
+        return not self.spec.outside(np.asarray(value)) or (self.blank and value == 0)
 
     def nearest_stop(self, value: float) -> int:
         """The position of the slider that shows a value best."""

@@ -10,7 +10,7 @@ from doubletrouble.page import fields
 from doubletrouble.page.curves import CAUSES
 from doubletrouble.page.kinds import BOX, CHOICE, SLIDER, ChoiceField, Field, Group, NumberField
 from doubletrouble.page.presets import PRESETS
-from doubletrouble.page.setting import Setting, View
+from doubletrouble.page.setting import PageSetting, PageView
 
 CONTROL = "control-"
 """How the identifiers of what holds a control begin."""
@@ -158,7 +158,7 @@ def _control(field: Field) -> Any:
 
 
 def _number(field: NumberField) -> Any:
-    value = getattr(Setting(), field.name, getattr(View(), field.name, field.default))
+    value = getattr(PageSetting(), field.name, getattr(PageView(), field.name, field.default))
     box = dcc.Input(
         id=BOX + field.name, type="text", value=field.write(value), debounce=True,
         className="box", inputMode="decimal", autoComplete="off", spellCheck=False,
@@ -176,7 +176,7 @@ def _number(field: NumberField) -> Any:
     means = html.Span(field.meaning, id=f"meaning-{field.name}", className="meaning-of")
     return html.Div(
         [html.Label([name, means], htmlFor=slider.id), slider, exact, box], className="control",
-        id=CONTROL + field.name, hidden=not Setting().uses(field),
+        id=CONTROL + field.name, hidden=not PageSetting().uses(field),
     )  # fmt: skip
 
 

@@ -7,30 +7,32 @@ import numpy as np
 
 from doubletrouble.page.curves import Curves
 from doubletrouble.page.screen import Screen
-from doubletrouble.page.setting import Setting, View
+from doubletrouble.page.setting import PageSetting, PageView
 
 ROW = 24
 """The height of the words above a plot, in pixels: a mark at its edge reaches a little over it."""
 
-_WORDS = {"divide": "P = N/K", "subbag": "P = ηN", "bootstrap": "P = (1 − 1/e) N"}
+_WORDS = {"divide": "P = N/K", "subsample": "P = ηN", "bootstrap": "P = (1 − 1/e) N"}
 _EDGE = 0.12  # of the axis: closer to its ends, words go inwards
 
 
-def marks(view: View, setting: Setting) -> list[tuple[float, str]]:
+def marks(view: PageView, setting: PageSetting) -> list[tuple[float, str]]:
     """Where on the axis a model has as many features as samples, and how that is said."""
     low, high = view.range()
-    words = _WORDS.get(setting.scheme, "P = N")
+    above, below = setting.sample_share
+    other = "P = N" if above == below else f"P = {above / below:.3g} N"
+    words = _WORDS.get(setting.scheme, other)
     return [(place, words) for place in setting.thresholds(view.along) if low <= place <= high]
 
 
-def height(view: View, drawn: Sequence[Curves]) -> int:
+def height(view: PageView, drawn: Sequence[Curves]) -> int:
     """The room that the words need above each plot; for the best time, before it is known."""
     needed = view.along == "time" or any(marks(view, curves.setting) for curves in drawn)
     return ROW if needed else 0
 
 
 def verticals(
-    view: View, curves: Curves, screen: Screen, axes: Mapping[str, str]
+    view: PageView, curves: Curves, screen: Screen, axes: Mapping[str, str]
 ) -> Iterator[tuple[dict[str, Any], list[dict[str, Any]]]]:
     """A line for every mark, and its words, if it has some."""
     low, high = view.range()
@@ -51,7 +53,7 @@ def words(text: str, color: str, **place: Any) -> dict[str, Any]:
 
 
 def _above(
-    view: View, place: float, text: str, screen: Screen, axes: Mapping[str, str]
+    view: PageView, place: float, text: str, screen: Screen, axes: Mapping[str, str]
 ) -> dict[str, Any]:
     """Words above the plot: within it, curves would run through them."""
     of = np.log10 if view.x == "log" else np.asarray

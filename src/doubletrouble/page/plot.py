@@ -13,7 +13,7 @@ from doubletrouble.page.frame import layout, limits
 from doubletrouble.page.kinds import Field, NumberField
 from doubletrouble.page.marks import height, verticals, words
 from doubletrouble.page.screen import Screen
-from doubletrouble.page.setting import Setting, View
+from doubletrouble.page.setting import PageSetting, PageView
 from doubletrouble.palette import LABELS
 from doubletrouble.parameters import FloatArray
 
@@ -51,7 +51,7 @@ class Measured:
 
 
 def figure(
-    view: View, drawn: Sequence[Curves], screen: Screen, measured: Sequence[Sequence[Measured]]
+    view: PageView, drawn: Sequence[Curves], screen: Screen, measured: Sequence[Sequence[Measured]]
 ) -> dict[str, Any]:
     """The figure of one or two settings, with points where they were simulated."""
     low, high = limits(view, drawn)
@@ -88,7 +88,7 @@ def figure(
 
 
 def _lines(
-    view: View, curves: Curves, screen: Screen, reach: tuple[float, float]
+    view: PageView, curves: Curves, screen: Screen, reach: tuple[float, float]
 ) -> list[dict[str, Any]]:
     """The parts, as lines or stacked, and the total above them."""
     cap = 10 * reach[1]
@@ -127,14 +127,14 @@ def _lines(
     return [*found, total]
 
 
-def _is_seen(view: View, values: FloatArray, low: float) -> bool:
+def _is_seen(view: PageView, values: FloatArray, low: float) -> bool:
     """Whether anything is drawn of a part: what is 0 has no logarithm, and no area."""
     if view.form == "areas":
         return bool(np.any(values > 0))
     return view.y == "linear" or bool(np.any(values >= low))
 
 
-def _mode(view: View) -> str:
+def _mode(view: PageView) -> str:
     """Whole numbers of models are points; the lines between them only guide the eye."""
     return "lines+markers" if view.along == "members" else "lines"
 
@@ -176,7 +176,9 @@ def _points(points: Measured, colors: Mapping[str, str]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _here(view: View, curves: Curves, screen: Screen, reach: tuple[float, float]) -> dict[str, Any]:
+def _here(
+    view: PageView, curves: Curves, screen: Screen, reach: tuple[float, float]
+) -> dict[str, Any]:
     """A ring where the slider stands; beyond the axes, an arrow at their edge."""
     (left, right), (low, high) = view.range(), reach
     x, y = curves.mark, curves.here["total"]
@@ -206,7 +208,7 @@ def _differences(drawn: Sequence[Curves], place: int) -> str:
     return ", ".join(said[:3]) + ("…" if len(said) > 3 else "") or f"{which} setting"
 
 
-def _tells(field: Field, own: Setting, other: Setting) -> bool:
+def _tells(field: Field, own: PageSetting, other: PageSetting) -> bool:
     """Whether a field tells one setting from another; ∞ where it means nothing is as good as no."""
     value = getattr(own, field.name)
     if not own.uses(field):

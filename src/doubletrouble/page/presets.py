@@ -41,7 +41,7 @@ PRESETS = {
     ),
     "bagging": Preset(
         "Noisy data: each model draws half of them, or sees all",
-        "members=10&scheme=subbag&second.scheme=ensemble",
+        "members=10&scheme=subsample&second.scheme=ensemble",
     ),
     "equivalences": Preset(
         "Infinitely many models: fewer features act as more ridge",

@@ -8,13 +8,13 @@ import numpy as np
 
 from doubletrouble.page.curves import Curves, curves
 from doubletrouble.page.frame import limits
-from doubletrouble.page.setting import View
+from doubletrouble.page.setting import PageView
 from doubletrouble.parameters import FloatArray
 
 _GAP = 0.04  # between two plots
 
 
-def preview(view: View) -> str:
+def preview(view: PageView) -> str:
     """HTML that covers the page until it is ready."""
     drawn = [curves(view, setting) for setting in view.settings]
     width = (1 - _GAP * (len(drawn) - 1)) / len(drawn)
@@ -30,7 +30,9 @@ def preview(view: View) -> str:
     )
 
 
-def _panel(view: View, drawn: Curves, reach: tuple[float, float], left: float, width: float) -> str:
+def _panel(
+    view: PageView, drawn: Curves, reach: tuple[float, float], left: float, width: float
+) -> str:
     """The lines of one setting, within a unit square."""
     across = left + width * _unit(drawn.x, view.range(), view.x)
     lines = {**drawn.parts, "total": drawn.total}

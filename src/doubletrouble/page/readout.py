@@ -6,11 +6,12 @@ from dash import html
 
 from doubletrouble.advice.words import said
 from doubletrouble.page.answer import Answer
-from doubletrouble.page.setting import Setting, View
+from doubletrouble.page.fields import SCHEME, TIME
+from doubletrouble.page.setting import PageSetting, PageView
 from doubletrouble.palette import LABELS
 
 
-def moments(setting: Setting) -> str:
+def moments(setting: PageSetting) -> str:
     """The moments of the activation."""
     sigma = setting.problem.moments
     return f"μ₁ = {sigma.linear:.4g}, μ⋆ = {sigma.nonlinear:.4g}, μ₀ = {sigma.mean:.4g} (centred)"
@@ -53,7 +54,7 @@ def _cells(here: dict[str, float], name: str, digits: int) -> tuple[Any, Any]:
     return html.Td(said(value, digits)), html.Td(share)
 
 
-def cautions(view: View) -> list[str]:
+def cautions(view: PageView) -> list[str]:
     """What could be taken for something else."""
     if view.form == "areas" and view.y == "log":
         return [
@@ -63,18 +64,21 @@ def cautions(view: View) -> list[str]:
     return []
 
 
-def of_split(view: View) -> str:
+def of_split(view: PageView) -> str:
     """Why there is one split only, if there is."""
     if view.has_effects:
         return ""
     return "The symmetric split is known for ensembles and divided data, trained to the end."
 
 
-def of_scheme(view: View) -> str:
+def of_scheme(view: PageView) -> str:
     """What else the scheme decides."""
     if view.along != "time" and view.first.is_trained:
         return ""
-    return "Training in time is known for this scheme alone; with another, it goes to its end."
+    others = [name.replace("_", " ") for name in SCHEME.choices if name not in TIME.schemes]
+    if not others:
+        return ""
+    return f"Training in time is not known for {', '.join(others)}: there it goes to its end."
 
 
 def sentence(error: Exception) -> str:

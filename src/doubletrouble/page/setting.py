@@ -3,25 +3,48 @@
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cache, cached_property
 from typing import Any, Self
 
 import numpy as np
 
+from doubletrouble.ensembles import SCHEMES, Divide, Scheme
 from doubletrouble.page import fields
 from doubletrouble.page.kinds import Field, NumberField
 from doubletrouble.parameters import FloatArray, Numeric
 from doubletrouble.problems import Problem, noise_at
-from doubletrouble.sharing import RESAMPLED
-from doubletrouble.theory.bootstrap import DISTINCT
+from doubletrouble.theory._bagging import DISTINCT
 
 NEAR = 0.25  # how far from P = N curves are denser, in log P
 _PEAKS = 5.0  # how far a linear axis goes beyond P = N
 _LINEAR_TIMES = 100.0  # how far a linear axis goes, of time
 _BEYOND = 100  # how far an axis goes out of its way to show where a slider stands
 
+BANK = "bank_per_dim"
+_OPTIONS = {"fraction": fields.FRACTION, BANK: fields.BANK}
+"""The fields that set an option of a scheme."""
+
+
+@cache
+def _members_range(scheme: str) -> tuple[float, float]:
+    """The fewest models of a scheme, and the most that can be set here."""
+    kind = SCHEMES[scheme]
+    least = next((K for K in range(1, 100) if _exists(kind, K)), 1)
+    return float(least), math.inf if _exists(kind, math.inf) else fields.MEMBERS.spec.high
+
+
+def _exists(kind: type[Scheme], members: float) -> bool:
+    known = _OPTIONS.items()
+    given = {name: field.default for name, field in known if kind.name in field.schemes}
+    try:
+        kind(members, **given)
+    except ValueError:
+        return False
+    return True
+
 
 @dataclass(frozen=True, kw_only=True)
-class Setting:
+class PageSetting:
     """One learning problem and its ensemble, in the page's terms; F is 1."""
 
     per: str = fields.PER.default
@@ -38,8 +61,10 @@ class Setting:
     activation: str = fields.ACTIVATION.default
 
     def __post_init__(self) -> None:
-        if self.scheme not in fields.TIME.schemes:  # what is known in time
+        if not self.uses(fields.TIME):
             object.__setattr__(self, "time", math.inf)
+        low, high = self.members_range
+        object.__setattr__(self, "members", min(max(self.members, low), high))
 
     @property
     def fields(self) -> Iterator[Field]:
@@ -75,18 +100,40 @@ class Setting:
         """The number of models, with other values of what is varied."""
         return values if along == "members" else self.members
 
-    def drawing(self, problem: Problem) -> dict[str, Any]:
-        """How much members draw, as the library is told it."""
-        if self.scheme == "subbag":
-            return {"fraction": self.fraction}
-        if self.scheme == "feature_bank":
-            return {"bank_per_dim": self.bank * problem.features_per_dim}  # type: ignore[operator]
-        return {}
+    @property
+    def kind(self) -> type[Scheme]:
+        """The class of the ensemble."""
+        kind: type[Scheme] = SCHEMES[self.scheme]
+        return kind
+
+    @property
+    def options(self) -> dict[str, float]:
+        """The options of the scheme; the bank is counted in features of one model."""
+        known = _OPTIONS.items()
+        return {name: getattr(self, field.name) for name, field in known if self.uses(field)}
+
+    def ensemble(self, problem: Problem, members: Numeric | None = None) -> Scheme:
+        """The ensemble for a problem; of other numbers of models, if they are given."""
+        given: dict[str, Any] = self.options
+        if BANK in given:
+            given[BANK] = given[BANK] * np.asarray(problem.features_per_dim)
+        return self.kind(self.members if members is None else members, **given)
+
+    @property
+    def members_range(self) -> tuple[float, float]:
+        """The fewest and the most models that the scheme has."""
+        return _members_range(self.scheme)
+
+    @cached_property
+    def sample_share(self) -> tuple[float, float]:
+        """The share of the (different) samples that each model has: numerator and denominator."""
+        above, below = (float(v) for v in self.ensemble(self.problem).sample_share)
+        return above * DISTINCT if self.kind.with_replacement else above, below
 
     @property
     def is_resampled(self) -> bool:
         """Whether members draw from a common set, which is a cause of its own."""
-        return self.scheme in RESAMPLED
+        return self.kind.resamples is not None
 
     @property
     def is_trained(self) -> bool:
@@ -95,24 +142,23 @@ class Setting:
 
     def thresholds(self, along: str) -> list[float]:
         """Where, along an axis, a model has as many features as (different) samples."""
-        share = {"subbag": self.fraction, "bootstrap": DISTINCT}.get(self.scheme, 1.0)
-        parts = self.members if self.scheme == "divide" else 1.0
+        above, below = self.sample_share
         if along == "width":
-            found = (1.0 if self.per == "N" else self.samples) * share / parts
+            found = (1.0 if self.per == "N" else self.samples) * above / below
         elif along == "samples" and self.per == "D":
-            found = self.width / share * parts
-        elif along == "members" and self.scheme == "divide":
+            found = self.width / above * below
+        elif along == "members" and self.kind is Divide:
             found = 1 / self.width if self.per == "N" else self.samples / self.width
         else:
             return []
         return [found] if 0 < found < math.inf else []
 
-    def changed(self, values: Mapping[str, float | str]) -> Self:
+    def changed(self, values: Mapping[str, Any]) -> Self:
         """With other values; a width counted anew stays the same number of features."""
         per = str(values.get("per", self.per))
         if per != self.per and "width" not in values:
             values = {**values, "width": fields.WIDTH[per].nearest(self.recounted(per))}
-        return replace(self, **values)  # type: ignore[arg-type]
+        return replace(self, **values)
 
     def recounted(self, per: str) -> float:
         """The width, counted per N or per D."""
@@ -122,11 +168,11 @@ class Setting:
 
 
 @dataclass(frozen=True, kw_only=True)
-class View:
+class PageView:
     """One setting, or two beside each other, and how they are looked at."""
 
-    first: Setting = Setting()
-    second: Setting | None = None
+    first: PageSetting = PageSetting()
+    second: PageSetting | None = None
     along: str = fields.ALONG.default
     split: str = fields.SPLIT.default
     form: str = fields.FORM.default
@@ -142,7 +188,7 @@ class View:
         if self.second is not None and self.second.per != self.first.per:  # they share an axis
             same = self.second.changed({"per": self.first.per})
             object.__setattr__(self, "second", same)
-        if self.along == "time" and any(s.scheme not in fields.TIME.schemes for s in self.settings):
+        if self.along == "time" and not all(s.uses(fields.TIME) for s in self.settings):
             object.__setattr__(self, "along", fields.ALONG.default)
         if not self.has_effects:
             object.__setattr__(self, "split", fields.SPLIT.default)
@@ -154,7 +200,7 @@ class View:
         return known and self.along != "time"
 
     @property
-    def settings(self) -> tuple[Setting, ...]:
+    def settings(self) -> tuple[PageSetting, ...]:
         """The one or two settings."""
         return (self.first,) if self.second is None else (self.first, self.second)
 
@@ -187,13 +233,13 @@ class View:
         """How many values there are near P = N, which is the middle one of them."""
         return max(int(self.points) // 3, 1) * 2 + 1
 
-    def grid(self, setting: Setting) -> FloatArray:
+    def grid(self, setting: PageSetting) -> FloatArray:
         """The values along the axis: denser where P = N, which is among them."""
         low, high = self.range()
         count = int(self.points)
         even = np.geomspace(low, high, count) if self.x == "log" else np.linspace(low, high, count)
         if self.along == "members":
-            return np.unique(np.round(even))
+            return np.unique(np.clip(np.round(even), *setting.members_range))
         found = [even]
         for place in setting.thresholds(self.along):
             close = place * np.exp(np.linspace(-NEAR, NEAR, self.close))

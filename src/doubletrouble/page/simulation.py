@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from doubletrouble.page import fields
-from doubletrouble.page.setting import Setting, View
-from doubletrouble.sharing import SCHEMES
+from doubletrouble.page.setting import PageSetting, PageView
 
 N_POINTS = 11
 N_INIT = 4
@@ -22,7 +21,7 @@ _MOST_WORK = 1e12  # multiplications: a minute or two on one core
 class Request:
     """A simulation of one setting at points along an axis; plain enough for JSON."""
 
-    setting: Setting
+    setting: PageSetting
     along: str
     dim: int
     draws: int
@@ -35,7 +34,7 @@ class Request:
                 self.places)  # fmt: skip
 
 
-def request(view: View, setting: Setting) -> Request:
+def request(view: PageView, setting: PageSetting) -> Request:
     """The simulation that belongs to one setting of a view; `ValueError` says what is too much."""
     dim, draws = int(view.dim), int(view.draws)
     low, high = view.range()
@@ -67,7 +66,7 @@ def _beyond(value: float, limit: float) -> str:
     return next((text for text in texts if float(text) > limit), repr(value))
 
 
-def _too_few_or_many(setting: Setting, along: str, dim: int, low: float, high: float) -> str:
+def _too_few_or_many(setting: PageSetting, along: str, dim: int, low: float, high: float) -> str:
     """Why nothing on an axis can be simulated at a dimension, and at which it can."""
     others = sorted(_DIMS, key=lambda other: abs(math.log(other / dim)))
     good = next((D for D in others if _places(setting, along, D, low, high)), None)
@@ -87,35 +86,37 @@ def _too_few_or_many(setting: Setting, along: str, dim: int, low: float, high: f
     )
 
 
-def _places(setting: Setting, along: str, dim: int, low: float, high: float) -> tuple[float, ...]:
+def _places(
+    setting: PageSetting, along: str, dim: int, low: float, high: float
+) -> tuple[float, ...]:
     """Points along the axis that can be simulated: evenly spaced in its logarithm, and the peak."""
     grid = np.geomspace(low, high, N_POINTS)
     if setting.ridge >= _TAMED or not setting.is_trained:
         peaks = [place for place in setting.thresholds(along) if low <= place <= high]
         grid = np.unique([*grid, *peaks])
     if along == "members":
-        grid = np.unique(np.round(grid))
+        grid = np.unique(np.clip(np.round(grid), *setting.members_range))
     return tuple(float(x) for x in grid if _is_affordable(setting, along, float(x), dim))
 
 
-def _is_affordable(setting: Setting, along: str, x: float, dim: int) -> bool:
+def _is_affordable(setting: PageSetting, along: str, x: float, dim: int) -> bool:
     P, N = sizes(setting, along, x, dim)
     members = x if along == "members" else setting.members
-    enough = setting.scheme != "divide" or math.isinf(members) or members <= N
+    enough = setting.kind.any_size or math.isinf(members) or members <= N
     width = 1 <= P <= _MOST_UNITS or math.isinf(P)  # the kernel has no features to draw
     return width and 1 <= N <= _MOST_UNITS and enough
 
 
-def _work(setting: Setting, along: str, x: float, dim: int) -> float:
+def _work(setting: PageSetting, along: str, x: float, dim: int) -> float:
     """Multiplications of one draw: two data sets, and a fit for each set of features."""
     P, N = sizes(setting, along, x, dim)
     if math.isinf(P):
         return 2.0 * N * N * (N + dim)
-    each = 1.0 if setting.scheme in SCHEMES else 3.0  # members that draw, and their twins
+    each = 3.0 if setting.is_resampled else 1.0  # members that draw, and their twins
     return each * 2.0 * N_INIT * (P * N * min(P, N) + P * N * dim)
 
 
-def sizes(setting: Setting, along: str, x: float, dim: int) -> tuple[float, float]:
+def sizes(setting: PageSetting, along: str, x: float, dim: int) -> tuple[float, float]:
     """P and N at a point of the axis."""
     problem = setting.problem_along(along, x)
     P, N = (np.asarray(v) * dim for v in (problem.features_per_dim, problem.samples_per_dim))

@@ -4,9 +4,9 @@ import math
 from collections import OrderedDict
 from threading import Lock
 
-from doubletrouble.page.setting import Setting
+from doubletrouble.page.setting import PageSetting
 from doubletrouble.results import StoppingTime
-from doubletrouble.theory.stopping import best_stopping_time
+from doubletrouble.theory._gradient_flow import best_stopping_time
 
 _KEPT = 256
 
@@ -16,18 +16,19 @@ class Stops:
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._found: OrderedDict[Setting, StoppingTime] = OrderedDict()
+        self._found: OrderedDict[PageSetting, StoppingTime] = OrderedDict()
 
-    def known(self, setting: Setting) -> StoppingTime | None:
+    def known(self, setting: PageSetting) -> StoppingTime | None:
         """The best time for a setting, if it was found before."""
         with self._lock:
             return self._found.get(_trained(setting))
 
-    def best(self, setting: Setting) -> StoppingTime | None:
+    def best(self, setting: PageSetting) -> StoppingTime | None:
         """The best time for a setting; None where infinitely many features are trained at once."""
-        if math.isinf(float(setting.problem.features_per_dim)):  # type: ignore[arg-type]
+        if math.isinf(setting.width):
             return None
-        found = self.known(setting) or best_stopping_time(setting.problem, setting.members)
+        problem = setting.problem
+        found = self.known(setting) or best_stopping_time(problem, setting.ensemble(problem))
         with self._lock:
             self._found[_trained(setting)] = found
             self._found.move_to_end(_trained(setting))
@@ -36,6 +37,6 @@ class Stops:
         return found
 
 
-def _trained(setting: Setting) -> Setting:
+def _trained(setting: PageSetting) -> PageSetting:
     """Wherever the slider of time stands, the best time is the same."""
     return setting.changed({"time": math.inf})

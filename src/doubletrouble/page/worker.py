@@ -6,16 +6,15 @@ executed or read as a path: it is numbers and names, checked where they are used
 
 import json
 import sys
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from typing import IO, Any
 
 import numpy as np
 
-from doubletrouble.page.effects import effects
-from doubletrouble.page.setting import Setting
+from doubletrouble.ensembles import SUPPORT
+from doubletrouble.page.setting import PageSetting
 from doubletrouble.page.simulation import N_INIT, Request
-from doubletrouble.results import Estimate
-from doubletrouble.simulation.result import Simulation
+from doubletrouble.results import AnovaTerms, ErrorTerms
 from doubletrouble.simulation.simulate import simulate
 
 
@@ -23,7 +22,7 @@ def main(source: IO[str], sink: IO[str]) -> None:
     """Answer one request."""
     given = json.loads(source.read())
     request = Request(
-        setting=Setting(**given["setting"]), along=given["along"], dim=given["dim"],
+        setting=PageSetting(**given["setting"]), along=given["along"], dim=given["dim"],
         draws=given["draws"], places=tuple(given["places"]),
     )  # fmt: skip
     for x in request.places:
@@ -39,27 +38,26 @@ def text(request: Request) -> str:
 def _point(request: Request, x: float) -> dict[str, Any]:
     """One point of the axis: where it is at whole P and N, and each part with its error."""
     setting, along = request.setting, request.along
-    members = float(x if along == "members" else setting.members)
+    times = _times(request, x)
     try:
         problem = setting.problem_along(along, x)
+        ensemble = setting.ensemble(problem, setting.members_along(along, x))
         run = simulate(
             problem, model="kernel" if np.isinf(problem.features_per_dim) else "features",
-            dim=request.dim, n_data=request.draws, n_init=N_INIT, n_members=members,
-            schemes=setting.scheme, times=_times(request, x), progress=False,
-            **setting.drawing(problem),
+            dim=request.dim, n_data=request.draws, n_init=N_INIT, ensembles=[ensemble],
+            times=times, progress=False,
         )  # fmt: skip
     except ValueError as error:
         return {"at": x, "refused": str(error)}
     at = run.problem
     P, N = (float(np.ravel(v)[0]) for v in (at.features_per_dim, at.samples_per_dim))
     realized = {"width": P / N if setting.per == "N" else P, "samples": N}.get(along, x)
-    found = run.error(members, setting.scheme)
-    causes = {f.name: getattr(found, f.name) for f in fields(found)}
+    has_effects = times is None and SUPPORT["Simulation.anova"](type(ensemble))
     return {
         "at": x,
         "x": realized,
-        "causes": _numbers(causes),
-        "effects": _numbers(effects(run, members, setting.scheme)) if _has_effects(run) else {},
+        "causes": _numbers(run.error(ensemble)),
+        "effects": _numbers(run.anova(ensemble)) if has_effects else {},
     }
 
 
@@ -70,12 +68,9 @@ def _times(request: Request, x: float) -> list[float] | None:
     return None if request.setting.is_trained else [request.setting.time]
 
 
-def _has_effects(run: Simulation) -> bool:
-    return run.times is None and not run.resampled
-
-
-def _numbers(parts: dict[str, Estimate]) -> dict[str, list[float]]:
+def _numbers(terms: ErrorTerms[Any] | AnovaTerms[Any]) -> dict[str, list[float]]:
     """Values and standard errors; in time, those of the one time that was asked for."""
+    parts = {"total": terms.total, **terms.parts}
     return {
         name: [float(np.asarray(v).reshape(())) for v in (part.value, part.standard_error)]
         for name, part in parts.items()

@@ -1,21 +1,21 @@
-"""Committees of unequal learners at finite size, with standard errors."""
+"""Committees of unequal members at finite size, with standard errors."""
 
 from __future__ import annotations  # help() then shows Numeric, not what it stands for
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations_with_replacement
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
 from doubletrouble import glossary
 from doubletrouble.activations import correlation
 from doubletrouble.parameters import MOST_SEEDS, FloatArray, Numeric, number, whole_number
-from doubletrouble.problems import USUAL, Learner
-from doubletrouble.results import Estimate
+from doubletrouble.problems import USUAL, Member
+from doubletrouble.results import ErrorTerms, Estimate
 from doubletrouble.sharing import (
     Overlaps,
     Sharing,
@@ -29,15 +29,19 @@ from doubletrouble.simulation.plan import n_test_points
 from doubletrouble.simulation.progress import shown
 from doubletrouble.simulation.square import refuse_square
 
-MODELS = ("features", "gaussian")
+CommitteeModel: TypeAlias = Literal["features", "gaussian"]
+MODELS: tuple[str, ...] = get_args(CommitteeModel)
+
+
+_TOTAL_ONLY = "{} must be computed by theory: simulate_committee estimates the total alone"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class CommitteeSimulation:
-    """What was simulated, at the sizes realized, and every mean product of every draw."""
+    """A simulated committee at the sizes realized, with every mean product of every draw."""
 
-    learners: tuple[Learner, ...]
-    shared_features: FloatArray  # (K, K) per dimension; the diagonal holds the learners' own
+    members: tuple[Member, ...]
+    shared_features: FloatArray  # (K, K) per dimension; the diagonal holds the members' own
     shared_samples: FloatArray  # (K, K)
     signal: float
     noise: float
@@ -46,74 +50,94 @@ class CommitteeSimulation:
     seed: int
     draws: FloatArray  # (draws, K, K)
 
+    @property
+    def n_data(self) -> int:
+        """The number of independent draws."""
+        return int(self.draws.shape[0])
+
     def __repr__(self) -> str:
-        """What was simulated, without the draws."""
+        """The settings, without the draws."""
         return (
-            f"CommitteeSimulation(learners={list(self.learners)!r}, dim={self.dim}, "
-            f"model={self.model!r}, seed={self.seed}, n_draws={self.draws.shape[0]})"
+            f"CommitteeSimulation(members={list(self.members)!r}, dim={self.dim}, "
+            f"model={self.model!r}, seed={self.seed}, n_data={self.n_data})"
         )
 
     @property
     def pair_errors(self) -> Estimate:
-        """E (f* - f_a)(f* - f_b) for every two learners, at test points without noise."""
-        return Estimate.of(self.draws)
+        """E (f* - f_a)(f* - f_b) for every two members, at test points without noise."""
+        return Estimate.of(self.draws, key=self._key("pairs"))
 
-    def error(self, weights: Numeric | None = None) -> Estimate:
-        """The test error of the weighted mean of all learners; of the plain mean unless given."""
-        count = len(self.learners)
-        plain = weights is None or (isinstance(weights, str) and weights == "equal")
-        given = np.full(count, 1 / count) if plain else checked_weights(weights, count)  # type: ignore[arg-type]
-        return Estimate.of(np.einsum("a,dab,b->d", given, self.draws, given))
+    def error(self, weights: Numeric | None = None) -> ErrorTerms[Estimate]:
+        """The test error of the weighted mean of all members; of the plain mean unless given.
+
+        The total is estimated, its parts are not.
+        """
+        count = len(self.members)
+        if weights is None or (isinstance(weights, str) and weights == "equal"):
+            given = np.full(count, 1 / count)
+        else:
+            given = checked_weights(weights, count)
+        draws = np.einsum("a,dab,b->d", given, self.draws, given)
+        return ErrorTerms.identified(
+            parts={},
+            total=Estimate.of(draws, key=self._key("total")),
+            missing={name: _TOTAL_ONLY.format(name) for name in ErrorTerms.names()},
+        )
+
+    def _key(self, shape: str) -> Hashable:
+        """Equal for simulations of the same random numbers, of results of one shape."""
+        size = self.draws.shape if shape == "pairs" else self.n_data
+        return ("simulate_committee", self.model, self.seed, size)
 
 
 def simulate_committee(
-    learners: Sequence[Learner], *, sharing: Sharing = "samples",
-    signal: float = USUAL["signal"], noise: float = USUAL["noise"], dim: int, n_draws: int = 40,
-    seed: int = 0, model: str = "features", progress: bool = True,
+    members: Sequence[Member], *, sharing: Sharing = "samples",
+    signal: float = USUAL["signal"], noise: float = USUAL["noise"], dim: int, n_data: int = 40,
+    seed: int = 0, model: CommitteeModel = "features", progress: bool = True,
 ) -> CommitteeSimulation:  # fmt: skip
-    """Simulate learners of unequal width, data, ridge and activation at dimension `dim`.
+    """Simulate members of unequal width, data, ridge and activation at dimension `dim`.
 
-    - `sharing` says what they have in common: "samples", "features", "both" (the smaller of two is
+    - `sharing` is what they have in common: "samples", "features", "both" (the smaller of two is
       part of the larger), "nothing", or the overlaps (features, samples) per dimension, numbers or
       matrices.
     - `model="features"` uses the true activations, `"gaussian"` the equivalent Gaussian covariates.
 
-    The teacher is linear, of norm `signal`; `noise` is that of the labels. Every two learners have
-    draws of their own, of which all that can be is averaged exactly (`pairs`). P, N and overlaps
-    are rounded to whole numbers; the result has those realized.
+    The teacher is linear, of norm `signal`; `noise` is that of the labels. Every two members have
+    draws of their own, `n_data` of them, of which all that can be is averaged exactly (`pairs`). P,
+    N and overlaps are rounded to whole numbers; the result has those realized.
 
-    >>> a = Learner(features_per_dim=2.0, ridge=0.1)
-    >>> b = Learner(features_per_dim=0.5, samples_per_dim=0.8, ridge=0.1, activation="tanh")
-    >>> run = simulate_committee([a, b], dim=20, n_draws=4)
+    >>> a = Member(features_per_dim=2.0, ridge=0.1)
+    >>> b = Member(features_per_dim=0.5, samples_per_dim=0.8, ridge=0.1, activation="tanh")
+    >>> run = simulate_committee([a, b], dim=20, n_data=4)
     >>> run.pair_errors.value.shape, float(run.shared_samples[0, 1])
     ((2, 2), 0.8)
     """
-    members = _checked(learners)
+    checked = _checked(members)
     strength = number("signal", signal, glossary.SIGNAL)
     noisiness = number("noise", noise, glossary.NOISE)
     if model not in MODELS:
         raise ValueError(f"model must be one of {', '.join(MODELS)}, got {model!r}")
-    whole_number("n_draws", n_draws, 2)
+    whole_number("n_data", n_data, 2)
     whole_number("seed", seed, 0, MOST_SEEDS)
     D = int(number("dim", dim, glossary.WHOLE_DIM))
     wanted = overlaps(
-        [_plain(one.features_per_dim) for one in members],
-        [_plain(one.samples_per_dim) for one in members],
+        [_plain(one.features_per_dim) for one in checked],
+        [_plain(one.samples_per_dim) for one in checked],
         sharing,
     )
-    sizes = [_sized(one, D, model) for one in members]
+    sizes = [_sized(one, D, model) for one in checked]
     counts = _counted(wanted, sizes, D)
     tasks = [
         _task(sizes, counts, a, b, model)
         for a, b in combinations_with_replacement(range(len(sizes)), 2)
     ]
     work = partial(_draw, tasks, dim=D, signal=strength, noise=noisiness, exact=model != "features")
-    rngs = np.random.default_rng([seed, 10 + MODELS.index(model)]).spawn(n_draws)
-    table = list(shown(map(work, rngs), n_draws, progress, unit="draw"))
+    rngs = np.random.default_rng([seed, 10 + MODELS.index(model)]).spawn(n_data)
+    table = list(shown(map(work, rngs), n_data, progress, unit="draw"))
     return CommitteeSimulation(
-        learners=tuple(
+        members=tuple(
             replace(one, features_per_dim=at.n_features / D, samples_per_dim=at.n_samples / D)
-            for one, at in zip(members, sizes, strict=True)
+            for one, at in zip(checked, sizes, strict=True)
         ),
         shared_features=counts.features / D,
         shared_samples=counts.samples / D,
@@ -126,8 +150,8 @@ def simulate_committee(
     )
 
 
-class _Task(NamedTuple):
-    """Two learners to be drawn together."""
+class _PairTask(NamedTuple):
+    """Two members to be drawn together."""
 
     a: int
     b: int
@@ -136,20 +160,20 @@ class _Task(NamedTuple):
     common: Common
 
 
-def _task(sizes: Sequence[Sized], counts: Overlaps, a: int, b: int, model: str) -> _Task:
+def _task(sizes: Sequence[Sized], counts: Overlaps, a: int, b: int, model: str) -> _PairTask:
     features, samples = int(counts.features[a, b]), int(counts.samples[a, b])
     if a == b:
-        return _Task(a, b, sizes[a], None, Common(features, samples, 1.0))
+        return _PairTask(a, b, sizes[a], None, Common(features, samples, 1.0))
     first, second = sizes[a], sizes[b]
     r = 0.0
-    if model == "gaussian" and features:  # the true features need not be told
+    if model == "gaussian" and features:  # the true features have it by themselves
         alike = first.activation == second.activation
         r = 1.0 if alike else correlation(first.activation, second.activation)
-    return _Task(a, b, first, second, Common(features, samples, r))
+    return _PairTask(a, b, first, second, Common(features, samples, r))
 
 
 def _draw(
-    tasks: Sequence[_Task], rng: np.random.Generator, *, dim: int, signal: float, noise: float,
+    tasks: Sequence[_PairTask], rng: np.random.Generator, *, dim: int, signal: float, noise: float,
     exact: bool,
 ) -> FloatArray:  # fmt: skip
     """Every mean product once; what one pair draws does not depend on the others."""
@@ -165,17 +189,17 @@ def _draw(
     return found
 
 
-def _checked(learners: Any) -> tuple[Learner, ...]:
-    members: tuple[Learner, ...] = checked_members(learners, (Learner,))
-    for one in members:
+def _checked(members: Any) -> tuple[Member, ...]:
+    checked: tuple[Member, ...] = checked_members(members, (Member,))
+    for one in checked:
         for name in ("features_per_dim", "ridge"):
             value = _plain(getattr(one, name))
             if math.isinf(value):
                 raise ValueError(f"{name} must be finite to be simulated, got {value!r}")
-    return members
+    return checked
 
 
-def _sized(one: Learner, dim: int, model: str) -> Sized:
+def _sized(one: Member, dim: int, model: str) -> Sized:
     P, N = (round(_plain(r) * dim) for r in (one.features_per_dim, one.samples_per_dim))
     ridge = _plain(one.ridge)
     if min(P, N) < 1:
@@ -191,11 +215,11 @@ def _sized(one: Learner, dim: int, model: str) -> Sized:
 def _counted(wanted: Overlaps, sizes: Sequence[Sized], dim: int) -> Overlaps:
     """Overlaps in whole numbers, at most all that both have."""
     found = []
-    for asked, own in (
+    for requested, own in (
         (wanted.features, [one.n_features for one in sizes]),
         (wanted.samples, [one.n_samples for one in sizes]),
     ):
-        rounded = np.minimum(np.rint(asked * dim), np.minimum.outer(own, own))
+        rounded = np.minimum(np.rint(requested * dim), np.minimum.outer(own, own))
         found.append(np.where(np.eye(len(own)) > 0, np.asarray(own, dtype=float), rounded))
     return Overlaps(*found)
 

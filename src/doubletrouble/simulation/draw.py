@@ -7,30 +7,32 @@ data sets; what was summed for the whole serves its blocks.
 """
 
 from collections.abc import Sequence
+from copy import deepcopy
 
 import numpy as np
 
 from doubletrouble.simulation.features import Features
-from doubletrouble.simulation.learner import Fit, Learner, Sums, accumulated, learner
-from doubletrouble.simulation.resampling import members
+from doubletrouble.simulation.learner import FeatureSums, Fit, RidgeMap, accumulated, learner
+from doubletrouble.simulation.resampling import member_draws
 from doubletrouble.simulation.result import CURVED
-from doubletrouble.simulation.setting import Draw, Setting, Table, drawn_data, drawn_features
+from doubletrouble.simulation.setting import Draw, DrawSetting, Table, drawn_data, drawn_features
 from doubletrouble.simulation.terms import TERMS, draw_terms
 
 
-def feature_draw(at: Setting, rng: np.random.Generator) -> Draw:
+def feature_draw(at: DrawSetting, rng: np.random.Generator) -> Draw:
     """Draw data and features, and return every term."""
     data, test = drawn_data(at, rng)
     sets = drawn_features(at, data.inputs, test, int(at.widths[-1]), rng)
     n_shared = sets[0].outputs.shape[1]
     found, sums = empty_draw(at), _Growing(at.n_samples, sets)
-    resampled = members(at, data, test, sets, rng)
+    paired = member_draws(at, data, test, sets, rng)
+    own = {parts: deepcopy(rng) for parts in found}  # no division depends on the others
     for w, width in enumerate(map(int, at.widths)):
         whole = sums.up_to(width)
-        for scheme in resampled.values():
-            scheme.add(w, width, whole)
+        for members in paired.values():
+            members.add(w, width, whole)
         for parts, terms in found.items():
-            for rows in at.blocks(parts, rng):
+            for rows in at.blocks(parts, own[parts]):
                 fits = [at.fits(_size(part), width) for part in rows]
                 learners = [
                     (
@@ -43,14 +45,14 @@ def feature_draw(at: Setting, rng: np.random.Generator) -> Draw:
                 for k, both in enumerate(zip(*fits, strict=True)):
                     for name, value in draw_terms(learners, seen, both, n_shared).items():
                         terms[name][w, k] += value / parts
-    return Draw(found, {name: scheme.terms for name, scheme in resampled.items()})
+    return Draw(found, {scheme: members.terms for scheme, members in paired.items()})
 
 
 def _size(part: slice) -> int:
     return int(part.stop - part.start)
 
 
-def empty_draw(at: Setting) -> dict[int, Table]:
+def empty_draw(at: DrawSetting) -> dict[int, Table]:
     """Zeros to add to, for every division of the data."""
     return {k: at.zeros(TERMS + CURVED if at.curved else TERMS) for k in at.divisions}
 
@@ -60,9 +62,9 @@ class _Growing:
 
     def __init__(self, n_samples: int, sets: Sequence[Features]) -> None:
         self.n_samples, self.sets, self.reached = n_samples, sets, 0
-        self.sums: list[list[Sums | None]] = [[None, None] for _ in sets]
+        self.sums: list[list[FeatureSums | None]] = [[None, None] for _ in sets]
 
-    def up_to(self, width: int) -> list[list[Sums | None]]:
+    def up_to(self, width: int) -> list[list[FeatureSums | None]]:
         if width > self.n_samples:
             new = slice(self.reached, width)
             self.sums = [
@@ -77,9 +79,9 @@ class _Growing:
 
 
 def _part(
-    one: Features, i: int, width: int, rows: slice, fits: Sequence[Fit], sums: Sums | None
-) -> Learner:
+    one: Features, i: int, width: int, rows: slice, fits: Sequence[Fit], sums: FeatureSums | None
+) -> RidgeMap:
     """The learner of one feature set on some rows of data set i."""
     if sums is not None:
-        sums = Sums(sums.gram[rows, rows], sums.reached[rows, :])
+        sums = FeatureSums(sums.gram[rows, rows], sums.reached[rows, :])
     return learner(one.train[i][rows, :width], one.outputs[:width, :], one.own, fits, sums)

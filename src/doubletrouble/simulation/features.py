@@ -5,7 +5,7 @@ r"""Random features drawn for one draw: on two training sets, and what they are 
 
 At a Gaussian test point the features have a linear part V x, V = E_x φ(x) xᵀ, and a remainder ρ.
 The test average of a product is V V'ᵀ + E_x ρ ρ'ᵀ. The first is exact. The second is known in the
-Gaussian model, sampled at test points, or factorized where `overlap` has it in closed form.
+Gaussian model, sampled at test points, or factorized where `kernels` has it in closed form.
 
 **Without centring** (`center=False`) μ₀ is left in: every feature has the mean μ₀, so that Φ is a
 random matrix plus μ₀ times the matrix of ones. The Gram matrix Φ Φᵀ then has one eigenvalue near
@@ -23,10 +23,10 @@ import numpy as np
 from array_api_compat import array_namespace
 
 from doubletrouble.activations import Activation, is_named, is_smooth
+from doubletrouble.kernels import GaussianAverages, closed_form
 from doubletrouble.moments import Function, any_moments, smooth_moments
 from doubletrouble.parameters import FloatArray
-from doubletrouble.simulation.overlap import Overlap, closed_form
-from doubletrouble.simulation.place import Array, Place
+from doubletrouble.simulation.place import Array, ArrayDevice
 
 if TYPE_CHECKING:
     from numpy.polynomial import Chebyshev
@@ -44,7 +44,7 @@ class Features(NamedTuple):
 
 def gaussian_features(
     activation: Activation, data: Sequence[Array], n_features: int, center: bool,
-    rng: np.random.Generator, place: Place,
+    rng: np.random.Generator, place: ArrayDevice,
 ) -> Features:  # fmt: skip
     """One set of features of the Gaussian model."""
     n, dim = data[0].shape
@@ -62,7 +62,7 @@ def gaussian_features(
 
 def true_features(
     activation: Activation, data: Sequence[Array], test: Array | None, n_features: int,
-    n_init: int, slope: Slope, center: bool, rng: np.random.Generator, place: Place,
+    n_init: int, slope: Slope, center: bool, rng: np.random.Generator, place: ArrayDevice,
 ) -> list[Features]:  # fmt: skip
     """All sets of true random features; their remainder at `test` points, or exact if None."""
     dim = data[0].shape[1]
@@ -89,18 +89,18 @@ def true_features(
     return found
 
 
-def drawn_weights(rng: np.random.Generator, n_features: int, dim: int, place: Place) -> Array:
+def drawn_weights(rng: np.random.Generator, n_features: int, dim: int, place: ArrayDevice) -> Array:
     """θ/√D of every feature."""
     return place.normals(rng, (n_features, dim)) / math.sqrt(dim)
 
 
-def linear_part(theta: Array, slope: Slope, place: Place) -> Array:
+def linear_part(theta: Array, slope: Slope, place: ArrayDevice) -> Array:
     """V = E_x φ(x) xᵀ."""
     xp = array_namespace(theta)
     return place.put(slope(place.take(xp.sum(theta * theta, axis=1))))[:, None] * theta
 
 
-def evaluated(activation: Activation, values: Array, place: Place) -> Array:
+def evaluated(activation: Activation, values: Array, place: ArrayDevice) -> Array:
     """σ of an array; a user's own function is evaluated by NumPy."""
     sigma = activation.function
     assert sigma is not None  # slope_by_power has asked
@@ -127,7 +127,7 @@ def _exact_rests(
     return [factor[size * j : size * (j + 1), :] for j in range(len(thetas))]
 
 
-def centred_overlap(known: Overlap, x: Array, z: Array, mean: float) -> Array:
+def centred_overlap(known: GaussianAverages, x: Array, z: Array, mean: float) -> Array:
     """E (σ(u) - mean)(σ(v) - mean) for u, v with the scalar products of the rows of x and z."""
     xp = array_namespace(x, z)
     a, b, c = xp.sum(x * x, axis=1)[:, None], xp.sum(z * z, axis=1)[None, :], x @ z.T

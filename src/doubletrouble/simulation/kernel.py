@@ -1,7 +1,7 @@
 r"""The limit P → ∞ at finite size: ridge regression with the exact kernel of the features.
 
 With infinitely many features f(x) = k(x)ᵀ (K + δ)⁻¹ y, where K = E_θ φ(x_μ) φ(x_ν) is the overlap
-of `overlap` with the roles of inputs and features exchanged, and δ = λ N/D. There is nothing left
+of `kernels` with the roles of inputs and features exchanged, and δ = λ N/D. There is nothing left
 to initialize: one fit for each data set gives all terms.
 
 Test points are sampled. The kernel is nearly linear, k(x, x') ≈ μ₁² x·x'/D + …; the linear
@@ -11,40 +11,42 @@ only the difference from the sampled ones is sampled.
 
 import math
 from collections.abc import Sequence
+from copy import deepcopy
 from typing import NamedTuple
 
 import numpy as np
 from array_api_compat import array_namespace
 
+from doubletrouble.ensembles import Scheme
+from doubletrouble.kernels import closed_form
 from doubletrouble.simulation.draw import empty_draw
 from doubletrouble.simulation.features import centred_overlap
 from doubletrouble.simulation.learner import Fit, fitted
-from doubletrouble.simulation.overlap import closed_form
 from doubletrouble.simulation.place import Array
-from doubletrouble.simulation.resampling import Choice, chosen, generators, paired_zeros
+from doubletrouble.simulation.resampling import Choice, choices, generators, paired_zeros
 from doubletrouble.simulation.result import CURVED, PAIRED, PAIRED_CURVED
-from doubletrouble.simulation.setting import Draw, Resampling, Setting, Table, drawn_data
+from doubletrouble.simulation.setting import Draw, DrawSetting, Table, drawn_data
 from doubletrouble.simulation.teacher import PAIRS, Curvature
-from doubletrouble.simulation.terms import Data, Terms, dot
+from doubletrouble.simulation.terms import DataPair, Terms, dot
 
 
-def kernel_draw(at: Setting, rng: np.random.Generator) -> Draw:
+def kernel_draw(at: DrawSetting, rng: np.random.Generator) -> Draw:
     """Draw data, and return every term."""
     whole, test = drawn_data(at, rng)
     assert test is not None  # the kernel has no other way
     found = empty_draw(at)
     for parts, terms in found.items():
-        for rows in at.blocks(parts, rng):
+        for rows in at.blocks(parts, deepcopy(rng)):  # no division depends on the others
             data = whole.rows(rows)
-            fits = [_students(at, x, test, x.shape[0]) for x in data.inputs]
+            fits = [_students(at, x, test) for x in data.inputs]
             for r, students in enumerate(zip(*fits, strict=True)):
                 for name, value in _terms(students, data, test).items():
                     terms[name][:, r] += value / parts  # whatever the number of infinite widths
-    apart = generators(rng)
-    resampled = {
-        one.scheme: _resampled(at, one, whole, test, apart[one.scheme]) for one in at.resampled
+    paired = {
+        scheme: _drawn_members(at, scheme, whole, test, own)
+        for scheme, own in generators(at.schemes, rng).items()
     }
-    return Draw(found, resampled)
+    return Draw(found, paired)
 
 
 class _Maps(NamedTuple):
@@ -56,9 +58,9 @@ class _Maps(NamedTuple):
 
 
 def _students(
-    at: Setting, inputs: Array, test: Array, size: int, choice: Choice | None = None
+    at: DrawSetting, inputs: Array, test: Array, choice: Choice | None = None
 ) -> list[_Maps]:
-    """What each ridge makes of the labels of one data set, or of `size` samples chosen from it."""
+    """What each ridge makes of the labels of one data set, or of samples chosen from it."""
     known = closed_form(at.activation)
     assert known is not None  # asked at the door
     x = inputs if choice is None else inputs[choice.rows]
@@ -69,6 +71,7 @@ def _students(
     right = xp.concat([to_test, x], axis=1)
     if choice is not None:
         gram, right = gram * (choice.roots * choice.roots.T), choice.roots * right
+    size = x.shape[0] if choice is None else choice.n_drawn
     fits = [Fit(size * ridge / at.dim) for ridge in at.ridges]
     one = fitted(gram, right, fits)
     students = []
@@ -89,7 +92,7 @@ def _product(a: _Maps, b: _Maps, metric: Array | None = None) -> float:
     return difference / n_test + dot(left.linear, b.linear)
 
 
-def _taught(noise: Sequence[_Maps], data: Data) -> list[_Maps]:
+def _taught(noise: Sequence[_Maps], data: DataPair) -> list[_Maps]:
     """What is made of teachers, on each data set."""
     return [
         _Maps(*(x.T @ part for part in maps)) for x, maps in zip(data.inputs, noise, strict=True)
@@ -106,7 +109,7 @@ def _overlap(teachers: Sequence[_Maps], test: Array) -> float:
     return float(sum(overlaps) / len(overlaps) / dim)
 
 
-def _terms(noise: Sequence[_Maps], data: Data, test: Array) -> Terms:
+def _terms(noise: Sequence[_Maps], data: DataPair, test: Array) -> Terms:
     dim, teachers = test.shape[1], _taught(noise, data)
     power = sum(_product(t, t) for t in teachers) / 2 / dim
     response = sum(_product(n, n) for n in noise) / 2
@@ -130,7 +133,8 @@ def _curved_terms(noise: Sequence[_Maps], bent: Curvature) -> Terms:
         for (i, k), block in zip(PAIRS, bent.blocks, strict=True)
     )
     power = (first + second) / 2
-    return dict(zip(CURVED, (_curved_overlap(noise, bent), power, power, between), strict=True))
+    values = (_curved_overlap(noise, bent), power, power, between, between)
+    return dict(zip(CURVED, values, strict=True))
 
 
 def _curved_overlap(noise: Sequence[_Maps], bent: Curvature) -> float:
@@ -145,21 +149,21 @@ def _curved_overlap(noise: Sequence[_Maps], bent: Curvature) -> float:
 # --- members with samples of their own -----------------------------------------------------------
 
 
-def _resampled(
-    at: Setting, one: Resampling, data: Data, test: Array, rng: np.random.Generator
+def _drawn_members(
+    at: DrawSetting, scheme: Scheme, data: DataPair, test: Array, rng: np.random.Generator
 ) -> Table:
     """Two members on each data set; a twin, with other features, is the same learner."""
-    size, terms = int(one.size), paired_zeros(at)
-    fits = []
-    for x in (*data.inputs, *data.inputs):
-        fits.append(_students(at, x, test, size, chosen(one, at, rng, x)))
-    for r, (first, second, third, fourth) in enumerate(zip(*fits, strict=True)):
-        for name, value in _paired(((first, second), (third, fourth)), data, test).items():
+    terms, fits = paired_zeros(at), []
+    for x in data.inputs:
+        fits.append([_students(at, x, test, own) for own in choices(scheme, 2, at, rng, x)])
+    for r in range(len(at.ridges)):
+        members = [[on_data[member][r] for on_data in fits] for member in range(2)]
+        for name, value in _paired(members, data, test).items():
             terms[name][:, r] = value
     return terms
 
 
-def _paired(members: Sequence[Sequence[_Maps]], data: Data, test: Array) -> Terms:
+def _paired(members: Sequence[Sequence[_Maps]], data: DataPair, test: Array) -> Terms:
     """Every term; `members` are two, each on both data sets."""
     dim, bent = test.shape[1], data.curvature
     teachers = [_taught(maps, data) for maps in members]

@@ -32,7 +32,7 @@ class Fit(NamedTuple):
     time: float = math.inf
 
 
-class Modes(NamedTuple):
+class GramModes(NamedTuple):
     """An eigendecomposition of the Gram matrix, and the right-hand side seen by its modes."""
 
     values: Array  # (m,)
@@ -40,13 +40,13 @@ class Modes(NamedTuple):
     seen: Array  # (m, R)
 
 
-class Learner(NamedTuple):
+class RidgeMap(NamedTuple):
     """Fits to the same features: `respond` gives the W of one."""
 
     gram: Array  # (m, m) of the smaller side
     right: Array  # (m, R), what the inverse is applied to
     lift: Array | None  # Φ where the smaller side is that of the features
-    modes: Modes | None  # where several fits share a factorization
+    modes: GramModes | None  # where several fits share a factorization
 
     def respond(self, fit: Fit) -> Array:
         """Return W, (N, R): what each output makes of each label."""
@@ -60,7 +60,7 @@ class Learner(NamedTuple):
         return inner if self.lift is None else self.lift @ inner
 
 
-class Sums(NamedTuple):
+class FeatureSums(NamedTuple):
     """What grows feature by feature: Φ Φᵀ and Φ O."""
 
     gram: Array  # (N, N)
@@ -68,8 +68,12 @@ class Sums(NamedTuple):
 
 
 def learner(
-    features: Array, outputs: Array, own: float, fits: Sequence[Fit], sums: Sums | None = None
-) -> Learner:
+    features: Array,
+    outputs: Array,
+    own: float,
+    fits: Sequence[Fit],
+    sums: FeatureSums | None = None,
+) -> RidgeMap:
     """Prepare all fits of features (N, P).
 
     `own` adds an output of that size for each feature, in columns after those of `outputs`.
@@ -87,21 +91,23 @@ def learner(
     return fitted(gram, right, fits, lift)
 
 
-def fitted(gram: Array, right: Array, fits: Sequence[Fit], lift: Array | None = None) -> Learner:
+def fitted(gram: Array, right: Array, fits: Sequence[Fit], lift: Array | None = None) -> RidgeMap:
     """Prepare (gram + alpha)⁻¹ right for every fit."""
     xp = array_namespace(gram)
     floor = _NEGLIGIBLE * float(xp.linalg.trace(gram)) / gram.shape[0]
     modes = None
     if len(fits) > 1 or fits[0].alpha < floor or math.isfinite(fits[0].time):
         values, vectors = xp.linalg.eigh(gram)
-        modes = Modes(xp.clip(values, 0.0, None), vectors, vectors.T @ right)
-    return Learner(gram, right, lift, modes)
+        modes = GramModes(xp.clip(values, 0.0, None), vectors, vectors.T @ right)
+    return RidgeMap(gram, right, lift, modes)
 
 
-def accumulated(features: Array, outputs: Array, before: Sums | None = None) -> Sums:
+def accumulated(features: Array, outputs: Array, before: FeatureSums | None = None) -> FeatureSums:
     """Φ Φᵀ and Φ O of some features, added to those of the features before them."""
     gram, reached = features @ features.T, features @ outputs
-    return Sums(gram, reached) if before is None else Sums(before[0] + gram, before[1] + reached)
+    if before is None:
+        return FeatureSums(gram, reached)
+    return FeatureSums(before.gram + gram, before.reached + reached)
 
 
 def gains(values: Array, fit: Fit) -> Array:

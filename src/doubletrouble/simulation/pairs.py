@@ -22,10 +22,10 @@ from doubletrouble.activations import Activation
 from doubletrouble.parameters import FloatArray
 from doubletrouble.simulation.features import Slope, drawn_weights, evaluated, linear_part
 from doubletrouble.simulation.learner import Fit, learner
-from doubletrouble.simulation.place import Array, Place
+from doubletrouble.simulation.place import Array, ArrayDevice
 from doubletrouble.simulation.terms import dot
 
-_PLACE = Place()
+_PLACE = ArrayDevice()
 
 
 class Sized(NamedTuple):

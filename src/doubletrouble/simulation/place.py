@@ -1,4 +1,4 @@
-"""Where the arithmetic is done: NumPy or torch, on a processor or a GPU, in float64 or float32.
+"""Devices for array arithmetic: NumPy or torch, on a processor or a GPU, float64 or float32.
 
 Everything random is drawn by NumPy, in an order that depends on nothing but the seed; `put` then
 hands the arrays over, so that every place sees the same draws.
@@ -6,10 +6,11 @@ hands the arrays over, so that every place sees the same draws.
 
 import os
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Literal, Self, TypeAlias, TypeVar, get_args
 
 import numpy as np
 from array_api_compat import is_torch_array
@@ -22,7 +23,8 @@ Array = Any  # a NumPy array or a torch tensor
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-DTYPES = ("float64", "float32")
+Dtype: TypeAlias = Literal["float64", "float32"]
+DTYPES: tuple[str, ...] = get_args(Dtype)
 
 _BLOCK = 2**20  # numbers drawn from one generator
 
@@ -33,24 +35,37 @@ def is_device(name: object) -> bool:
     >>> is_device("cuda:1"), is_device("abacus")
     (True, False)
     """
-    return isinstance(name, str) and bool(re.fullmatch(r"(cpu|torch|cuda|mps|xpu)(:\d+)?", name))
+    known = r"auto|(cpu|torch|cuda|mps|xpu)(:\d+)?"
+    return isinstance(name, str) and bool(re.fullmatch(known, name))
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
+class ArrayDevice:
     """A device and a precision.
 
-    >>> Place().put(np.ones(2))
+    >>> ArrayDevice().put(np.ones(2))
     array([1., 1.])
     """
 
     device: str = "cpu"
     dtype: str = "float64"
 
+    @classmethod
+    def of(cls, device: str, dtype: str) -> Self:
+        """The device of a name; "auto" is torch's GPU where torch is imported already and has one.
+
+        >>> ArrayDevice.of("cpu", "float64").is_gpu
+        False
+        """
+        if device == "auto":
+            torch = sys.modules.get("torch")
+            device = "cuda" if torch is not None and torch.cuda.is_available() else "cpu"
+        return cls(device=device, dtype=dtype)
+
     def __post_init__(self) -> None:
         if self.device == "cpu":
             return
-        wanted = f"device must be 'cpu', 'torch' or a device torch has, got {self.device!r}"
+        wanted = f"device must be 'auto', 'cpu', 'torch' or a device torch has, got {self.device!r}"
         if not is_device(self.device):
             raise ValueError(wanted)
         torch = require("torch", "torch")
@@ -108,11 +123,11 @@ def positive_solve(matrix: Array, right: Array) -> Array:
 
 
 def in_order(
-    work: Callable[[Item], Result], items: Iterable[Item], place: Place
+    work: Callable[[Item], Result], items: Iterable[Item], place: ArrayDevice
 ) -> Iterator[Result]:
     """Results of independent pieces of work; a GPU has the next one drawn while it computes.
 
-    >>> list(in_order(abs, [-1, 2], Place()))
+    >>> list(in_order(abs, [-1, 2], ArrayDevice()))
     [1, 2]
     """
     if not place.is_gpu:

@@ -1,15 +1,17 @@
-"""What is asked of a simulation, checked and in whole numbers, before anything is drawn."""
+"""The settings of a simulation, checked and in whole numbers, before anything is drawn."""
 
 from __future__ import annotations  # help() then shows Numeric, not what it stands for
 
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
 from doubletrouble import glossary
+from doubletrouble.ensembles import Divide, Ensemble, Scheme, as_ensemble
+from doubletrouble.kernels import CLOSED, closed_form
 from doubletrouble.parameters import (
     MOST_SEEDS,
     FloatArray,
@@ -20,38 +22,43 @@ from doubletrouble.parameters import (
     whole_number,
 )
 from doubletrouble.problems import Problem
-from doubletrouble.sharing import RESAMPLED
-from doubletrouble.sharing import SCHEMES as SCHEMES  # of the paper; `RESAMPLED` are further ones
-from doubletrouble.simulation.overlap import CLOSED, closed_form
-from doubletrouble.simulation.place import DTYPES
+from doubletrouble.simulation.place import DTYPES, Dtype
 from doubletrouble.simulation.precision import refuse_too_small
-from doubletrouble.simulation.schemes import resamplings
-from doubletrouble.simulation.setting import Resampling
 from doubletrouble.simulation.square import refuse_square
 
-MODELS = ("features", "gaussian", "kernel")
-TESTS = ("auto", "exact", "sample")
+Model: TypeAlias = Literal["features", "gaussian", "kernel"]
+MODELS: tuple[str, ...] = get_args(Model)
+TestAverage: TypeAlias = Literal["auto", "exact", "sample"]
+TESTS: tuple[str, ...] = get_args(TestAverage)
 
 Axis: TypeAlias = Sequence[float] | FloatArray
+Ensembles: TypeAlias = float | Scheme | Iterable[float | Scheme]
+"""One ensemble or several; a number of models stands for `Ensemble`."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
+class SimulationPlan:
     """The problem at the sizes realized, and everything else in whole numbers."""
 
     problem: Problem
     dim: int
     n_samples: int
-    widths: tuple[float, ...]  # P, in the order asked for; (inf,) for the kernel
-    divided: tuple[float, ...]  # K, wherever data are divided among K learners
-    resampled: tuple[Resampling, ...]
+    widths: tuple[float, ...]  # P, in the order requested; (inf,) for the kernel
+    ensembles: dict[Scheme, Scheme]  # each as requested, and at the sizes realized
     times: FloatArray | None  # of gradient flow; None: ridge regression
     n_test: int  # test points to sample; 0: the average over them is exact
 
     @property
     def divisions(self) -> tuple[int, ...]:
         """The whole, and every number of parts the data are divided in."""
-        return tuple(sorted({1, *(int(k) for k in self.divided if math.isfinite(k))}))
+        divided = (_size(one) for one in self.ensembles if isinstance(one, Divide))
+        return tuple(sorted({1, *(int(k) for k in divided if math.isfinite(k))}))
+
+    @property
+    def schemes(self) -> tuple[Scheme, ...]:
+        """Every scheme of members that draw from a common set, at the sizes realized."""
+        drawn = (one for one in self.ensembles.values() if not isinstance(one, Divide))
+        return tuple(dict.fromkeys(drawn))
 
     @property
     def ridges(self) -> tuple[float, ...]:
@@ -64,50 +71,103 @@ class Plan:
         times = () if self.times is None else self.times.shape
         return np.broadcast_shapes(self.problem.shape, times)
 
-    def size_of(self, scheme: str) -> float | None:
-        """How much members draw by a scheme; None if it is not asked for."""
-        return next((one.size for one in self.resampled if one.scheme == scheme), None)
-
 
 def plan(
-    problem: Problem, *, dim: int, model: str, n_data: int, n_init: int,
-    n_members: float | Iterable[float], schemes: str | Iterable[str], seed: int, test: str,
-    center: bool, dtype: str, widths: Axis | None = None, ridges: Axis | None = None,
-    times: Axis | None = None, fraction: float | None = None, bank_per_dim: float | None = None,
-) -> Plan:  # fmt: skip
-    """Check everything that is asked, together; a `ValueError` says what cannot be simulated."""
-    chosen = _listed("schemes", schemes)
-    _check_options(model, n_data, n_init, chosen, test, seed, dtype, center)
-    members = _members(n_members)
+    problem: Problem, *, dim: int, model: Model, n_data: int, n_init: int, ensembles: Ensembles,
+    seed: int, test: TestAverage, center: bool, dtype: Dtype, features_per_dim: Axis | None = None,
+    ridge: Axis | None = None, times: Axis | None = None,
+) -> SimulationPlan:  # fmt: skip
+    """Check all settings together; a `ValueError` names the one that cannot be simulated."""
+    _check_options(model, n_data, n_init, test, seed, dtype, center)
     moments = _times(times, model)
-    at, (D, N, P) = _realized(problem, dim, model, widths, ridges, timed=moments is not None)
-    resampled = resamplings(
-        chosen, fraction, bank_per_dim, dim=D, n_samples=N, widths=P
-    )  # fmt: skip
-    if model == "kernel" and "feature_bank" in chosen:
-        raise ValueError("schemes must be without a bank for model 'kernel', got 'feature_bank'")
+    at, (D, N, P) = _realized(
+        problem, dim, model, features_per_dim, ridge, timed=moments is not None
+    )
+    drawn = {
+        one: _realized_ensemble(one, at, D, N, model) for one in requested_ensembles(ensembles)
+    }
     n_test = 0 if _is_exact(test, at, model, n_init * max(P), N) else n_test_points(N)
-    found = Plan(
-        problem=at, dim=D, n_samples=N, widths=tuple(P),
-        divided=members if "divide" in chosen else (), resampled=resampled, times=moments,
+    found = SimulationPlan(
+        problem=at, dim=D, n_samples=N, widths=tuple(P), ensembles=drawn, times=moments,
         n_test=n_test,
     )  # fmt: skip
-    if found.divisions[-1] > N:
-        raise ValueError(
-            f"n_members must be at most N = {N} to divide the data, got {found.divisions[-1]}"
-        )
+    sizes = sorted({N, *(size for one in drawn.values() for size in _member_sizes(one, N))})
     if moments is None or np.isinf(moments).any():
-        bags = [one.size for one in resampled if one.scheme == "subbag"]
+        bootstrap = N if any(one.with_replacement for one in drawn) else 0
         for width in P:
-            refuse_square(
-                width, min(found.ridges), [*(N // parts for parts in found.divisions), *bags],
-                bootstrap=N if "bootstrap" in chosen else 0,
-            )  # fmt: skip
+            refuse_square(width, min(found.ridges), sizes, bootstrap=bootstrap)
     if dtype == "float32":
-        sizes = [(N // parts, width) for parts in found.divisions for width in P]
-        sizes += [(int(one.size), width) for one in resampled if one.size <= N for width in P]
-        refuse_too_small(min(found.ridges), at.moments, D, sizes, center)
+        every = [(size, width) for size in sizes for width in P]
+        refuse_too_small(min(found.ridges), at.moments, D, every, center)
     return found
+
+
+def requested_ensembles(ensembles: Any) -> tuple[Scheme, ...]:
+    """Every ensemble to draw, once; those with all of the data need not be drawn.
+
+    Where the terms of a scheme serve any number of members, one of them is enough.
+    """
+    several = isinstance(ensembles, Iterable) and not isinstance(ensembles, str | bytes)
+    found: list[Scheme] = []
+    for given in ensembles if several else (ensembles,):
+        scheme = as_ensemble(given, "simulate")
+        if scheme.shape:
+            raise ValueError(f"ensembles must be single ones, got {scheme!r}")
+        same = (one for one in found if type(one) is type(scheme) and one.options == scheme.options)
+        known = any(scheme.any_size or one.n_members == scheme.n_members for one in same)
+        if not isinstance(scheme, Ensemble) and not known:
+            found.append(scheme)
+    return tuple(found)
+
+
+def _realized_ensemble(scheme: Scheme, at: Problem, dim: int, n_samples: int, model: str) -> Scheme:
+    """The ensemble with whole numbers of samples and features."""
+    K = _size(scheme)
+    if isinstance(scheme, Divide):
+        if math.isfinite(K) and n_samples < K:
+            raise ValueError(
+                f"n_members must be at most N = {n_samples} to divide the data, got {K:g}"
+            )
+        return scheme
+    if not scheme.any_size and not 2 <= K <= n_samples:
+        raise ValueError(
+            f"n_members must be at least 2 and at most N = {n_samples} to simulate "
+            f"{type(scheme).__name__}, got {K:g}"
+        )
+    if scheme.shares_features and model == "kernel":
+        raise ValueError(f"ensembles must not share features for model 'kernel', got {scheme!r}")
+    found, options = {}, scheme.options
+    for name, unit in (("fraction", n_samples), ("bank_per_dim", dim)):
+        if name in options and math.isfinite(options[name]):
+            found[name] = round(options[name] * unit) / unit
+    if found.get("fraction") == 0:
+        raise ValueError(
+            f"fraction must be large enough for one of N = {n_samples} samples, "
+            f"got {options['fraction']!r}"
+        )
+    realized = replace(scheme, **found)
+    if scheme.shares_features:
+        realized.shared_features(at)  # refuses a bank that is too small
+    return realized
+
+
+def _member_sizes(scheme: Scheme, n_samples: int) -> tuple[int, ...]:
+    """The samples that members have; where they cannot all have as many, the least and the most."""
+    if is_untaught(scheme):
+        return ()
+    numerator, denominator = (float(np.asarray(part)) for part in scheme.sample_share)
+    size = n_samples * numerator / denominator
+    rounding = 1e-9 * size
+    return math.floor(size + rounding), math.ceil(size - rounding)
+
+
+def is_untaught(scheme: Scheme) -> bool:
+    """Whether the data are divided among infinitely many members."""
+    return isinstance(scheme, Divide) and math.isinf(_size(scheme))
+
+
+def _size(scheme: Scheme) -> float:
+    return float(np.asarray(scheme.n_members))
 
 
 def _times(times: Axis | None, model: str) -> FloatArray | None:
@@ -121,17 +181,12 @@ def _times(times: Axis | None, model: str) -> FloatArray | None:
 
 
 def _check_options(
-    model: str, n_data: int, n_init: int, schemes: Sequence[str], test: str, seed: int, dtype: str,
-    center: bool,
-) -> None:  # fmt: skip
+    model: str, n_data: int, n_init: int, test: str, seed: int, dtype: str, center: bool
+) -> None:
     options = (("model", model, MODELS), ("test", test, TESTS), ("dtype", dtype, DTYPES))
     for name, value, known in options:
         if value not in known:
             raise ValueError(f"{name} must be one of {', '.join(known)}, got {value!r}")
-    every = (*SCHEMES, *RESAMPLED)
-    for scheme in schemes:
-        if scheme not in every:
-            raise ValueError(f"schemes must be among {', '.join(every)}, got {scheme!r}")
     whole_number("n_data", n_data, 2)
     whole_number("n_init", n_init, 2)
     whole_number("seed", seed, 0, MOST_SEEDS)
@@ -139,24 +194,9 @@ def _check_options(
         raise TypeError(f"center must be true or false, got {center!r}")
 
 
-def _listed(name: str, value: Any) -> tuple[Any, ...]:
-    """One value or several, but not none."""
-    several = isinstance(value, Iterable) and not isinstance(value, str | bytes)
-    found = tuple(value) if several else (value,)
-    if not found:
-        raise ValueError(f"{name} must not be empty")
-    return found
-
-
-def _members(n_members: Any) -> tuple[float, ...]:
-    """Every K once, in order."""
-    found = {number("n_members", k, glossary.N_MEMBERS) for k in _listed("n_members", n_members)}
-    return tuple(sorted(found))
-
-
 def _realized(
-    problem: Problem, dim: int, model: str, widths: Axis | None, ridges: Axis | None, *,
-    timed: bool,
+    problem: Problem, dim: int, model: str, features_per_dim: Axis | None, ridges: Axis | None,
+    *, timed: bool,
 ) -> tuple[Problem, tuple[int, int, list[float]]]:  # fmt: skip
     """The problem at whole P and N, and D, N and every P."""
     if not isinstance(problem, Problem):
@@ -165,18 +205,18 @@ def _realized(
         raise ValueError(f"problem must be a single point, got fields of shape {problem.shape}")
     D = int(number("dim", dim, glossary.WHOLE_DIM))
     kernel = model == "kernel"
-    ratios = _axis("widths", widths, glossary.FEATURES_PER_DIM)
-    ridge = _axis("ridges", ridges, glossary.RIDGE)
+    ratios = _axis("features_per_dim", features_per_dim, glossary.FEATURES_PER_DIM)
+    ridge = _axis("ridge", ridges, glossary.RIDGE)
     if ratios is not None and ridge is not None:
         ratios = ratios[:, None]  # an axis beside that of the ridges
     if timed:  # another one, for the times
         ratios, ridge = (axis if axis is None else axis[..., None] for axis in (ratios, ridge))
-    asked = replace(
+    requested = replace(
         problem,
         features_per_dim=problem.features_per_dim if ratios is None else ratios,
         ridge=problem.ridge if ridge is None else ridge,
     )
-    width, lam = np.asarray(asked.features_per_dim), np.asarray(asked.ridge)
+    width, lam = np.asarray(requested.features_per_dim), np.asarray(requested.ridge)
     refuse("ridge", lam, np.isinf(lam), "finite to be simulated")
     wanted = "inf for model 'kernel'" if kernel else f"finite for model {model!r}"
     refuse("features_per_dim", width, np.isinf(width) != kernel, wanted)
@@ -188,7 +228,8 @@ def _realized(
             f"P = {min(P):g} and N = {N}"
         )
     realized = np.reshape(P, width.shape) / D
-    return replace(asked, features_per_dim=realized, samples_per_dim=N / D), (D, N, P)
+    at = replace(requested, features_per_dim=realized, samples_per_dim=N / D)
+    return at, (D, N, P)
 
 
 def _axis(name: str, values: Axis | None, spec: Parameter) -> FloatArray | None:

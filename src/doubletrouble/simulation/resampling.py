@@ -1,65 +1,85 @@
 r"""Members that draw from a common set: samples of the data set, or features of a bank.
 
-- *subbag*: each member has n of the N samples, without replacement, and alpha = n P λ/D.
-- *bootstrap*: N of the N with replacement. A sample drawn w times is one of weight w, whose row of
-  features and label are multiplied by √w; alpha = N P λ/D.
-- *feature_bank*: P of the B features of a bank, without replacement.
+- *Samples*: `Scheme.draw_samples` returns how often each of the N samples is in each member. A
+  sample drawn w times is one of weight w, whose row of features and label are multiplied by √w; a
+  member of n samples in all has alpha = n P λ/D.
+- *Features*: P of the B features of a bank, without replacement.
 
 Maps are of all N labels, with zeros for those a member does not have, so that maps of members with
 different samples can be multiplied.
 
-**Which learners.** For samples, choice j is given to the features j and j - 1: twins. Of all first
+**Which members.** For samples, choice j is given to the features j and j - 1: twins. Of all first
 twins, no two share a choice or features, nor do any two second ones, also where J = 2. A bank need
 not be drawn as a whole: features are alike, so two choices from it are P features each of which
 m are common, with m of the hypergeometric distribution.
+
+**Random numbers.** All schemes of a draw start from copies of one generator. What a scheme draws
+does not depend on the others, and schemes that are alike draw alike: smaller subsamples are parts
+of larger ones, which makes the differences between schemes more precise.
 """
 
+import math
 from collections.abc import Sequence
+from copy import deepcopy
 from typing import NamedTuple, Protocol
 
 import numpy as np
 from array_api_compat import array_namespace
 
-from doubletrouble.sharing import RESAMPLED
+from doubletrouble.ensembles import IntArray, Scheme
 from doubletrouble.simulation.features import Features
-from doubletrouble.simulation.learner import Fit, Learner, Sums, learner
+from doubletrouble.simulation.learner import FeatureSums, Fit, RidgeMap, learner
 from doubletrouble.simulation.place import Array
 from doubletrouble.simulation.result import PAIRED, PAIRED_CURVED
-from doubletrouble.simulation.setting import Resampling, Setting, Table, drawn_features
-from doubletrouble.simulation.terms import Data
+from doubletrouble.simulation.setting import DrawSetting, Table, drawn_features
+from doubletrouble.simulation.terms import DataPair
 from doubletrouble.simulation.twins import Twins, twin_terms
 
 _LARGEST_DRAW = 10**9  # beyond, NumPy has no hypergeometric numbers
 
 
-class Scheme(Protocol):
-    """One scheme of one draw, taken in width by width."""
+class MemberDraws(Protocol):
+    """The members of one scheme in one draw, fitted width by width."""
 
     terms: Table
 
-    def add(self, w: int, width: int, sums: Sequence[Sequence[Sums | None]]) -> None:
-        """Fit and multiply all learners of the w-th width."""
+    def add(self, w: int, width: int, sums: Sequence[Sequence[FeatureSums | None]]) -> None:
+        """Fit and multiply all members of the w-th width."""
 
 
-def members(
-    at: Setting, data: Data, test: Array | None, sets: Sequence[Features], rng: np.random.Generator
-) -> dict[str, Scheme]:
-    """Every scheme that is asked for; what one draws does not depend on the others."""
-    apart = generators(rng)
+def member_draws(
+    at: DrawSetting, data: DataPair, test: Array | None, sets: Sequence[Features],
+    rng: np.random.Generator,
+) -> dict[Scheme, MemberDraws]:  # fmt: skip
+    """The members of every scheme."""
     return {
-        one.scheme: _Bank(at, one.size, data, test, apart[one.scheme])
-        if one.scheme == "feature_bank"
-        else _Samples(at, one, data, sets, apart[one.scheme])
-        for one in at.resampled
+        scheme: _Bank(at, bank_size(scheme, at.dim), data, test, own)
+        if scheme.shares_features
+        else _Samples(at, scheme, data, sets, own)
+        for scheme, own in generators(at.schemes, rng).items()
     }
 
 
-def generators(rng: np.random.Generator) -> dict[str, np.random.Generator]:
-    """One for each scheme."""
-    return dict(zip(RESAMPLED, rng.spawn(len(RESAMPLED)), strict=True))
+def generators(
+    schemes: Sequence[Scheme], rng: np.random.Generator
+) -> dict[Scheme, np.random.Generator]:
+    """A copy of one generator for each scheme."""
+    (common,) = rng.spawn(1)
+    return {scheme: deepcopy(common) for scheme in schemes}
 
 
-def paired_zeros(at: Setting) -> Table:
+def bank_size(scheme: Scheme, dim: int) -> float:
+    """The features of a bank, which may be infinite."""
+    size = float(scheme.options["bank_per_dim"]) * dim
+    return size if math.isinf(size) else round(size)
+
+
+def n_choices(scheme: Scheme, n_init: int) -> int:
+    """How many members draw samples: of a scheme that fixes their number, at most all of them."""
+    return n_init if scheme.any_size else min(n_init, int(np.asarray(scheme.n_members)))
+
+
+def paired_zeros(at: DrawSetting) -> Table:
     """Terms to add to."""
     return at.zeros(PAIRED + PAIRED_CURVED if at.curved else PAIRED)
 
@@ -70,7 +90,8 @@ def paired_zeros(at: Setting) -> Table:
 class Choice(NamedTuple):
     """Some samples, and the roots of their weights."""
 
-    rows: Array  # (n,) whole numbers
+    n_drawn: int  # as often as each was drawn
+    rows: Array  # (n,) whole numbers: the different ones
     roots: Array  # (n, 1)
     back: Array  # (N,): where each of the N samples is in `rows`; n: nowhere
 
@@ -85,71 +106,70 @@ class Choice(NamedTuple):
         return rows[self.back]
 
 
-def chosen(one: Resampling, at: Setting, rng: np.random.Generator, like: Array) -> Choice:
-    """The samples of one member."""
-    total, size = at.n_samples, int(one.size)
-    if one.scheme == "bootstrap":
-        counts = rng.multinomial(size, np.full(total, 1 / total))
-    else:
-        counts = np.zeros(total, dtype=np.int64)
-        counts[rng.permutation(total)[:size]] = 1
+def choices(
+    scheme: Scheme, count: int, at: DrawSetting, rng: np.random.Generator, like: Array
+) -> list[Choice]:
+    """The samples of `count` members."""
+    return [_choice(row, at, like) for row in scheme.draw_samples(at.n_samples, count, rng)]
+
+
+def _choice(counts: IntArray, at: DrawSetting, like: Array) -> Choice:
     rows = np.flatnonzero(counts)
-    back = np.full(total, rows.size)
+    back = np.full(counts.size, rows.size)
     back[rows] = np.arange(rows.size)
     xp = array_namespace(like)
     rows_there, back_there = (xp.asarray(v, device=like.device) for v in (rows, back))
-    return Choice(rows_there, at.place.put(np.sqrt(counts[rows]))[:, None], back_there)
+    roots = at.place.put(np.sqrt(counts[rows]))[:, None]
+    return Choice(int(counts.sum()), rows_there, roots, back_there)
 
 
-class _Chosen(NamedTuple):
-    """A learner on some samples."""
+class _Fits(NamedTuple):
+    """All fits of one member, to samples it has chosen or to all of them."""
 
-    inner: Learner
-    choice: Choice
+    inner: RidgeMap
+    fits: list[Fit]
+    choice: Choice | None = None
 
-    def respond(self, fit: Fit) -> Array:
-        return self.choice.embedded(self.inner.respond(fit))
+    def response(self, k: int) -> Array:
+        found = self.inner.respond(self.fits[k])
+        return found if self.choice is None else self.choice.embedded(found)
 
 
 class _Samples:
     """Members with samples of their own."""
 
     def __init__(
-        self, at: Setting, one: Resampling, data: Data, sets: Sequence[Features],
+        self, at: DrawSetting, scheme: Scheme, data: DataPair, sets: Sequence[Features],
         rng: np.random.Generator,
     ) -> None:  # fmt: skip
-        self.at, self.size, self.data, self.sets = at, int(one.size), data, sets
-        self.choices = [[chosen(one, at, rng, data.inputs[i]) for i in range(2)] for _ in sets]
+        self.at, self.data, self.sets = at, data, sets
+        count = n_choices(scheme, len(sets))
+        first, second = (choices(scheme, count, at, rng, x) for x in data.inputs)
+        self.choices = list(zip(first, second, strict=True))
         self.terms = paired_zeros(at)
 
-    def add(self, w: int, width: int, sums: Sequence[Sequence[Sums | None]]) -> None:
-        fits = self.at.fits(self.size, width)
-
-        def both(features: int, choices: Sequence[Choice]) -> tuple[_Chosen, _Chosen]:
+    def add(self, w: int, width: int, sums: Sequence[Sequence[FeatureSums | None]]) -> None:
+        def both(features: int, own: Sequence[Choice]) -> tuple[_Fits, _Fits]:
             one, grown = self.sets[features], sums[features]
-            first, second = (
-                _Chosen(_fitted(one, i, width, choices[i], fits, grown[i]), choices[i])
-                for i in range(2)
-            )
+            first, second = (self._fits(one, i, width, own[i], grown[i]) for i in range(2))
             return first, second
 
         pairs = [Twins(both(j, own), both(j - 1, own)) for j, own in enumerate(self.choices)]
         n_shared = self.sets[0].outputs.shape[1]
-        for k, fit in enumerate(fits):
-            for name, value in twin_terms(pairs, self.data, fit, n_shared).items():
+        for k in range(self.at.n_fits):
+            for name, value in twin_terms(pairs, self.data, k, n_shared).items():
                 self.terms[name][w, k] = value
 
-
-def _fitted(
-    one: Features, i: int, width: int, choice: Choice, fits: Sequence[Fit], sums: Sums | None
-) -> Learner:
-    """The learner of one feature set on the samples chosen from data set i."""
-    rows, roots = choice.rows, choice.roots
-    if sums is not None:
-        gram = sums.gram[rows][:, rows] * (roots * roots.T)
-        sums = Sums(gram, choice.weighted(sums.reached))
-    phi = choice.weighted(one.train[i][:, :width])
-    return learner(phi, one.outputs[:width, :], one.own, fits, sums)
+    def _fits(
+        self, one: Features, i: int, width: int, choice: Choice, sums: FeatureSums | None
+    ) -> _Fits:
+        """The member of one feature set on the samples chosen from data set i."""
+        fits, rows, roots = self.at.fits(choice.n_drawn, width), choice.rows, choice.roots
+        if sums is not None:
+            gram = sums.gram[rows][:, rows] * (roots * roots.T)
+            sums = FeatureSums(gram, choice.weighted(sums.reached))
+        phi = choice.weighted(one.train[i][:, :width])
+        return _Fits(learner(phi, one.outputs[:width, :], one.own, fits, sums), fits, choice)
 
 
 # --- features ------------------------------------------------------------------------------------
@@ -159,13 +179,18 @@ class _Bank:
     """Members with features of their own from a bank."""
 
     def __init__(
-        self, at: Setting, size: float, data: Data, test: Array | None, rng: np.random.Generator
+        self,
+        at: DrawSetting,
+        size: float,
+        data: DataPair,
+        test: Array | None,
+        rng: np.random.Generator,
     ) -> None:
         self.at, self.size, self.data, self.rng = at, size, data, rng
         self.pools = drawn_features(at, data.inputs, test, 2 * int(at.widths[-1]), rng)
         self.terms = paired_zeros(at)
 
-    def add(self, w: int, width: int, sums: Sequence[Sequence[Sums | None]]) -> None:
+    def add(self, w: int, width: int, sums: Sequence[Sequence[FeatureSums | None]]) -> None:
         fits = self.at.fits(self.at.n_samples, width)
         pairs = []
         for pool in self.pools:
@@ -176,8 +201,8 @@ class _Bank:
             )
             pairs.append(Twins(first, second, common))
         n_shared = self.pools[0].outputs.shape[1]
-        for k, fit in enumerate(fits):
-            for name, value in twin_terms(pairs, self.data, fit, n_shared).items():
+        for k in range(self.at.n_fits):
+            for name, value in twin_terms(pairs, self.data, k, n_shared).items():
                 self.terms[name][w, k] = value
 
 
@@ -192,7 +217,8 @@ def n_common(width: int, size: float, rng: np.random.Generator) -> int:
     return int(rng.binomial(width, width / size))
 
 
-def _of_bank(pool: Features, i: int, start: int, width: int, fits: Sequence[Fit]) -> Learner:
-    """The learner of some features of a bank on data set i."""
+def _of_bank(pool: Features, i: int, start: int, width: int, fits: list[Fit]) -> _Fits:
+    """The member of some features of a bank on data set i."""
     part = slice(start, start + width)
-    return learner(pool.train[i][:, part], pool.outputs[part, :], pool.own, fits)
+    inner = learner(pool.train[i][:, part], pool.outputs[part, :], pool.own, fits)
+    return _Fits(inner, fits)

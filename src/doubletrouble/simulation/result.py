@@ -1,76 +1,74 @@
-"""What a simulation returns: every Ψ term of every draw, and what follows from them."""
+"""The results of a simulation: every Ψ term of every draw, and the errors they give."""
 
 from __future__ import annotations  # help() then shows Numeric, not what it stands for
 
-from dataclasses import dataclass, field, fields
-from typing import TypeAlias
+from collections.abc import Hashable
+from dataclasses import dataclass, fields, replace
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from doubletrouble import glossary
-from doubletrouble.parameters import FloatArray, Value, number
+from doubletrouble.ensembles import (
+    Amplitudes,
+    CrossTerms,
+    Divide,
+    Ensemble,
+    EnsembleLike,
+    MemberTerms,
+    Scheme,
+    as_ensemble,
+    combine,
+)
+from doubletrouble.parameters import FloatArray
 from doubletrouble.problems import Problem
-from doubletrouble.results import Estimate, PsiTerms
-from doubletrouble.sharing import RESAMPLED as RESAMPLED
+from doubletrouble.results import AnovaTerms, ErrorTerms, Estimate, PsiTerms
 
-Draws: TypeAlias = dict[str, FloatArray]
+TermDraws: TypeAlias = dict[str, FloatArray]
 """Every Ψ term, one entry for each draw along the first axis."""
 
-# For a teacher of each kind: its overlap with one student, and those of two students that share
-# features and data, data, or nothing.
-LINEAR = ("psi1", "psi2_vanilla", "psi2_ensemble", "psi2_divide")
-CURVED = ("curved_overlap", "curved_vanilla", "curved_ensemble", "curved_divide")
+# Of the quadratic teacher: its overlap with one student, and those of two students that share
+# features and data, data, nothing, or features; as `PsiTerms` of the linear one.
+CURVED = (
+    "curved_overlap", "curved_vanilla", "curved_ensemble", "curved_divide", "curved_features",
+)  # fmt: skip
 
-# Where members draw from a common set (`twins`): the overlaps of two that are farther and farther
-# apart.
+# Where members draw from a common set (`twins`): the overlaps of two that share less and less.
 _APART = ("same", "twin", "other", "apart")
 PAIRED = ("psi1", *(f"psi2_{how}" for how in _APART), "psi3_same", "psi3_twin", "psi3_other")
 PAIRED_CURVED = ("curved_overlap", *(f"curved_{how}" for how in _APART))
 
 
-@dataclass(frozen=True, kw_only=True)
-class ErrorEstimates:
-    """The test error by cause, each part with its standard error."""
+@dataclass(frozen=True, kw_only=True, eq=False)
+class DrawnEnsemble:
+    """An ensemble as it was requested, as it was realized, and every term of every draw."""
 
-    noise: Estimate
-    initialization: Estimate
-    sampling: Estimate
-    bias: Estimate
-    bayes: Estimate
-    total: Estimate
+    requested: Scheme
+    realized: Scheme  # with fraction or bank in whole numbers of samples or features
+    terms: TermDraws
 
-    def interval(self, confidence: float = 0.95) -> tuple[Value, Value]:
-        """A confidence interval for the total."""
-        return self.total.interval(confidence)
+    def covers(self, scheme: Scheme) -> bool:
+        """Whether the terms are those of an ensemble; most schemes have them for any size."""
+        same = type(scheme) is type(self.requested)
+        same &= scheme.any_size or scheme.n_members == self.requested.n_members
+        return same and scheme.options in (self.requested.options, self.realized.options)
 
     def __str__(self) -> str:
-        """One line a part, and the total last."""
-        if np.ndim(self.total.value):
-            return repr(self)
-        names = [f.name for f in fields(self) if f.name != "total"]
-        parts = ((name, getattr(self, name)) for name in (*names, "total"))
-        return "\n".join(
-            f"{name:<16} {part.value:12.6g} ± {part.standard_error:.2g}" for name, part in parts
-        )
-
-
-@dataclass(frozen=True, kw_only=True)
-class ResampledErrorEstimates(ErrorEstimates):
-    """The test error by cause where members draw samples, or features, from a common set.
-
-    `resampling` is the variance by the choice alone, as in `ResampledErrorTerms`.
-    """
-
-    resampling: Estimate
+        if not self.requested.any_size:
+            return repr(self.requested)
+        options = "".join(f", {name}={value:g}" for name, value in self.requested.options.items())
+        return f"{type(self.requested).__name__}(K{options})"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Simulation:
-    """What was simulated, at the sizes realized, and every term of every draw.
+    """A simulation at the sizes realized, with every term of every draw.
 
-    Where several widths or ridges were asked for, arrays have axes for them after that of the
-    draws, and `problem` broadcasts to the same shape: `exact_error(sim.problem)` is the theory
-    for every value here. `times` are the last axis: `gradient_flow(sim.problem, sim.times)`.
+    For curves along `features_per_dim` or `ridge`, arrays have axes for them after that of the
+    draws, and `problem` broadcasts to the same shape: `exact_error(sim.problem, ensemble)` is the
+    theory for every value. `times` are the last axis: `gradient_flow(sim.problem, sim.times)`.
+
+    All estimates of a simulation, and of others with the same model, seed and number of draws, are
+    of the same random numbers: arithmetic between them is paired, draw by draw.
     """
 
     problem: Problem
@@ -82,100 +80,158 @@ class Simulation:
     n_test: int  # test points sampled in each draw
     center: bool
     dtype: str
-    draws: Draws
-    divided: dict[float, Draws]  # by the number of learners the data are divided among
-    resampled: dict[str, Draws] = field(default_factory=dict)  # by the scheme
-    fraction: float | None = None  # of the samples, that each member of a subbag has
-    bank_per_dim: float | None = None  # features to choose from
+    draws: TermDraws  # of members with all of the data
+    drawn: tuple[DrawnEnsemble, ...] = ()  # further ensembles
     times: FloatArray | None = None  # of gradient flow; None: ridge regression
 
+    @property
+    def n_data(self) -> int:
+        """The number of independent draws."""
+        return int(self.draws["psi1"].shape[0])
+
+    @property
+    def ensembles(self) -> tuple[Scheme, ...]:
+        """The ensembles drawn beside those with all of the data, as they were requested."""
+        return tuple(one.requested for one in self.drawn)
+
     def __repr__(self) -> str:
-        """What was simulated, without the draws."""
-        n_draws = next(iter(self.draws.values())).shape[0]
+        """The settings, without the draws."""
+        ensembles = f", ensembles={list(self.ensembles)!r}" if self.drawn else ""
         return (
             f"Simulation(problem={self.problem!r}, dim={self.dim}, model={self.model!r}, "
-            f"seed={self.seed}, n_data={n_draws}, n_init={self.n_init}, test={self.test!r})"
+            f"seed={self.seed}, n_data={self.n_data}, n_init={self.n_init}, test={self.test!r}"
+            f"{ensembles})"
         )
 
     @property
     def psi(self) -> PsiTerms[Estimate]:
         """Every Ψ term as an `Estimate`."""
-        return PsiTerms(**{f.name: Estimate.of(self.draws[f.name]) for f in fields(PsiTerms)})
+        return PsiTerms(**{f.name: self.estimate(self.draws[f.name]) for f in fields(PsiTerms)})
 
-    def error(self, n_members: float = 1, scheme: str = "ensemble") -> ErrorEstimates:
-        """The test error of K models averaged, by cause.
+    def error(self, ensemble: EnsembleLike = 1) -> ErrorTerms[Estimate]:
+        """The test error of an ensemble, by cause.
 
-        An ensemble may have any number of members, and so may one that draws samples or features,
-        by a scheme that was simulated; then there is a further part, `resampling`. Divided data
-        are simulated for the numbers `simulate` was given; divided among infinitely many, they
-        teach nothing.
+        A number of models K, or `Ensemble(K)`, is always available. Other ensembles are those that
+        `simulate` was given: `Subsample`, `Bootstrap` and `FeatureBank` then for any K, schemes
+        whose members depend on K for the K drawn.
         """
-        K = number("n_members", n_members, glossary.N_MEMBERS)
-        if scheme == "ensemble":
-            return self._parts(self.draws, data=1.0, member=1 / K)
-        if scheme == "divide" and K in self.divided:
-            return self._parts(self.divided[K], data=1 / K, member=1 / K)
-        if scheme in self.resampled:
-            return self._resampled_parts(self.resampled[scheme], scheme, member=1 / K)
-        known = ", ".join(f"{k:g}" for k in self.divided) or "none"
-        others = ", ".join(self.resampled) or "none"
-        raise ValueError(
-            f"scheme must be 'ensemble', or 'divide' with n_members simulated ({known}), or one "
-            f"more that was simulated ({others}), got {scheme!r} with {K:g}"
-        )
+        parts = self._parts(as_ensemble(ensemble, "Simulation.error"))
+        return ErrorTerms(**parts, coordinates=self._coordinates)
+
+    def anova(self, ensemble: EnsembleLike = 1) -> AnovaTerms[Estimate]:
+        """The symmetric split of the test error: main effects and interactions.
+
+        With the overlap of two students that share their features alone, Ψ₂(features), the parts
+        of `doubletrouble.anova` are differences of mean products, and as unbiased:
+
+            V_P = F² (Ψ₂ᶠ - Ψ₂ᵈ)        V_PX = F² (Ψ₂ᵛ - Ψ₂ᵉ - Ψ₂ᶠ + Ψ₂ᵈ)
+            V_Xε = τ² Ψ₃ᵉ               V_PXε = τ² (Ψ₃ᵛ - Ψ₃ᵉ)
+
+        where v, e, f and d are one student, and two that share data, features, or nothing.
+        """
+        parts = self._parts(as_ensemble(ensemble, "Simulation.anova"), interactions=True)
+        return AnovaTerms(**parts, coordinates=self._coordinates)
+
+    def realized(self, ensemble: EnsembleLike = 1) -> Scheme:
+        """The ensemble at the sizes realized, to compare with theory.
+
+        A fraction of the samples, or the size of a bank, is rounded to whole numbers:
+        `exact_error(sim.problem, sim.realized(ensemble))` is the theory for `sim.error(ensemble)`.
+        """
+        scheme = as_ensemble(ensemble, "Simulation.error")
+        if isinstance(scheme, Ensemble):
+            return scheme
+        return replace(self._drawn(scheme).realized, n_members=scheme.n_members)
+
+    def terms_of(self, ensemble: EnsembleLike = 1) -> TermDraws:
+        """Every term of every draw of the members of an ensemble."""
+        scheme = as_ensemble(ensemble, "Simulation.error")
+        return self.draws if isinstance(scheme, Ensemble) else self._drawn(scheme).terms
+
+    def estimate(self, draws: FloatArray) -> Estimate:
+        """The mean of a quantity over draws, the first axis, with its standard error."""
+        return Estimate.of(draws, key=self._key)
+
+    # --- from draws to parts ---
 
     @property
-    def _powers(self) -> tuple[float, ...]:
-        """F², F⋆², τ² and τ̃²."""
-        p = self.problem
-        amplitudes = (p.signal, p.nonlinear_signal, p.noise, p.test_noise)
-        return tuple(float(np.square(v)) for v in amplitudes)
+    def _key(self) -> Hashable:
+        """Equal for simulations of the same random numbers, of results of one shape."""
+        return ("simulate", self.model, self.seed, self.draws["psi1"].shape)
 
-    def _parts(self, t: Draws, *, data: float, member: float) -> ErrorEstimates:
-        """[dascoli2020] Sec. 5, as in `theory.error`, draw by draw."""
-        F2, G2, T2, bayes = self._powers
-        shared, own = t["psi3_ensemble"], t["psi3_vanilla"] - t["psi3_ensemble"]
-        parts = {"noise": T2 * (data * shared + member * own)}
-        parts |= {name: np.zeros_like(shared) for name in ("initialization", "sampling", "bias")}
-        parts["bayes"] = bayes + np.zeros_like(shared)
-        for power, names in ((F2, LINEAR), (G2, CURVED)):
-            if power:
-                overlap, vanilla, ensemble, divide = (t[name] for name in names)
-                parts["initialization"] += member * power * (vanilla - ensemble)
-                parts["sampling"] += data * power * (ensemble - divide)
-                parts["bias"] += power * (1 - 2 * overlap + divide)
-        return ErrorEstimates(**_estimates(parts))
+    @property
+    def _coordinates(self) -> dict[str, Any]:
+        """What varies along the axes of the results."""
+        values = {f.name: getattr(self.problem, f.name) for f in fields(self.problem)}
+        values["time"] = self.times
+        return {name: value for name, value in values.items() if np.ndim(value)}
 
-    def _resampled_parts(self, t: Draws, scheme: str, *, member: float) -> ResampledErrorEstimates:
-        """Each step from one kind of pair to the next is a cause.
+    def _drawn(self, scheme: Scheme) -> DrawnEnsemble:
+        for one in self.drawn:
+            if one.covers(scheme):
+                return one
+        known = ", ".join(map(str, self.drawn))
+        raise ValueError(
+            f"ensemble must be a number, or one of those drawn ({known or 'none'}), got {scheme!r}"
+        )
 
-        Two members of a bank are twins, so that only what is between a member and its twin falls
-        with their number; two members with samples of their own are not.
-        """
-        F2, G2, T2, bayes = self._powers
-        bank = scheme == "feature_bank"
-        met = t["psi3_twin"] if bank else t["psi3_other"]  # two members
-        parts = {"noise": T2 * (met + member * (t["psi3_same"] - met))}
-        names = ("initialization", "sampling", "bias", "resampling")
-        parts |= {name: np.zeros_like(met) for name in names}
-        parts["bayes"] = bayes + np.zeros_like(met)
-        for power, kinds in ((F2, PAIRED[:5]), (G2, PAIRED_CURVED)):
-            if power:
-                overlap, same, twin, other, apart = (t[name] for name in kinds)
-                alone, beyond = power * member * (same - twin), power * (twin - other)
-                parts["initialization"] += beyond if bank else alone
-                parts["resampling"] += alone if bank else member * beyond
-                parts["sampling"] += power * (other - apart)
-                parts["bias"] += power * (1 - 2 * overlap + apart)
-        return ResampledErrorEstimates(**_estimates(parts))
+    def _parts(self, scheme: Scheme, *, interactions: bool = False) -> dict[str, Any]:
+        if scheme.shape:
+            raise ValueError(f"ensemble must be a single one, got {scheme!r}")
+        draws, p = self.terms_of(scheme), self.problem
+        F, G, tau, test = (
+            float(np.asarray(v)) for v in (p.signal, p.nonlinear_signal, p.noise, p.test_noise)
+        )
+        at = Amplitudes(signal=F, nonlinear_signal=G, noise=tau, test_noise=test)
+        parts = combine(
+            _member_terms(scheme, draws, curved=False),
+            _member_terms(scheme, draws, curved=True) if G else None,
+            at, 1 / float(np.asarray(scheme.n_members)), scheme.resamples,
+            interactions=interactions,
+        )  # fmt: skip
+        shape = draws["psi1"].shape
+        return {
+            name: self.estimate(np.array(np.broadcast_to(value, shape)))
+            for name, value in parts.items()
+        }
 
 
-def _estimates(parts: Draws) -> dict[str, Estimate]:
-    """Every part, and their total."""
-    total = np.sum(list(parts.values()), axis=0)
-    return {name: Estimate.of(v) for name, v in {**parts, "total": total}.items()}
+def _member_terms(scheme: Scheme, t: TermDraws, *, curved: bool) -> MemberTerms:
+    """The terms of two members, and of one beyond them, draw by draw.
+
+    Each step from one kind of pair to the next, which shares less, is one more cause
+    ([dascoli2020] Sec. 5). The noise is the same for both teachers.
+    """
+    power = "curved" if curved else "psi2"
+    overlap = t["curved_overlap" if curved else "psi1"]
+    if isinstance(scheme, Ensemble | Divide):
+        vanilla, ensemble = t[f"{power}_vanilla"], t[f"{power}_ensemble"]
+        divide, features = t[f"{power}_divide"], t[f"{power}_features"]
+        shared = CrossTerms(bias=1 - 2 * overlap + divide)
+        own = CrossTerms(
+            initialization=features - divide,
+            interaction=vanilla - ensemble - features + divide,
+            noise_interaction=t["psi3_vanilla"] - t["psi3_ensemble"],
+        )
+        of_data = own if isinstance(scheme, Divide) else shared
+        of_data.sampling, of_data.noise_sampling = ensemble - divide, t["psi3_ensemble"]
+        return MemberTerms(shared=shared, own=own)
+    same, twin = t[f"{power}_same"], t[f"{power}_twin"]
+    other, apart = t[f"{power}_other"], t[f"{power}_apart"]
+    shared = CrossTerms(
+        bias=1 - 2 * overlap + apart, sampling=other - apart, noise_sampling=t["psi3_other"]
+    )
+    own = CrossTerms(
+        interaction=same - twin, noise_interaction=t["psi3_same"] - t["psi3_twin"]
+    )  # fmt: skip
+    if scheme.shares_features:  # twins are two members: they have the bank in common
+        shared.interaction = twin - other
+        shared.noise_interaction = t["psi3_twin"] - t["psi3_other"]
+    else:  # twins share the choice of samples, two members do not
+        own.sampling, own.noise_sampling = twin - other, t["psi3_twin"] - t["psi3_other"]
+    return MemberTerms(shared=shared, own=own)
 
 
-def untaught(draws: Draws) -> Draws:
-    """Every term of a learner that has seen nothing."""
+def untaught(draws: TermDraws) -> TermDraws:
+    """Every term of a learner without data."""
     return {name: np.zeros_like(values) for name, values in draws.items()}

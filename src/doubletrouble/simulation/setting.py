@@ -8,12 +8,13 @@ from typing import NamedTuple
 import numpy as np
 
 from doubletrouble.activations import Activation
+from doubletrouble.ensembles import Scheme
 from doubletrouble.parameters import FloatArray
 from doubletrouble.simulation.features import Features, Slope, gaussian_features, true_features
 from doubletrouble.simulation.learner import Fit
-from doubletrouble.simulation.place import Array, Place
+from doubletrouble.simulation.place import Array, ArrayDevice
 from doubletrouble.simulation.teacher import curvature
-from doubletrouble.simulation.terms import Data
+from doubletrouble.simulation.terms import DataPair
 
 Table = dict[str, FloatArray]
 """Every term, (widths, fits)."""
@@ -23,18 +24,11 @@ class Draw(NamedTuple):
     """Every term of one draw."""
 
     divided: dict[int, Table]  # by the number of parts the data are divided in
-    resampled: dict[str, Table]  # by the scheme
-
-
-class Resampling(NamedTuple):
-    """A scheme of members that draw from a common set."""
-
-    scheme: str
-    size: float  # samples that each member draws; of a bank, its features, which may be infinite
+    paired: dict[Scheme, Table]  # by the scheme, for members that draw from a common set
 
 
 @dataclass(frozen=True, kw_only=True)
-class Setting:
+class DrawSetting:
     """What is simulated, in whole numbers."""
 
     activation: Activation
@@ -44,12 +38,12 @@ class Setting:
     ridges: tuple[float, ...]  # the paper's λ
     times: tuple[float, ...]  # of gradient flow; (inf,) for ridge regression
     divisions: tuple[int, ...]
-    resampled: tuple[Resampling, ...]
+    schemes: tuple[Scheme, ...]  # of members that draw from a common set, at the sizes realized
     n_init: int
     n_test: int  # sampled test points; 0: the average over test points is exact
     curved: bool  # with a quadratic teacher
     center: bool
-    place: Place
+    place: ArrayDevice
     slope: Slope | None  # of the true features; None: Gaussian covariates
 
     def blocks(self, parts: int, rng: np.random.Generator) -> Iterator[tuple[slice, slice]]:
@@ -68,22 +62,30 @@ class Setting:
         alphas = [n_samples * n_features * ridge / self.dim for ridge in self.ridges]
         return [Fit(alpha, time / self.dim) for alpha in alphas for time in self.times]
 
+    @property
+    def n_fits(self) -> int:
+        """How many fits one learner has."""
+        return len(self.ridges) * len(self.times)
+
     def zeros(self, names: Sequence[str]) -> Table:
         """Terms to add to, one for each width and fit."""
-        shape = (len(self.widths), len(self.ridges) * len(self.times))
-        return {name: np.zeros(shape) for name in names}
+        return {name: np.zeros((len(self.widths), self.n_fits)) for name in names}
 
 
-def drawn_data(at: Setting, rng: np.random.Generator) -> tuple[Data, Array | None]:
+def drawn_data(at: DrawSetting, rng: np.random.Generator) -> tuple[DataPair, Array | None]:
     """Two data sets, and test points where they are sampled."""
     first, second = (at.place.normals(rng, (at.n_samples, at.dim)) for _ in range(2))
     test = at.place.normals(rng, (at.n_test, at.dim)) if at.n_test else None
     bent = curvature((first, second), test) if at.curved else None
-    return Data((first, second), bent), test
+    return DataPair((first, second), bent), test
 
 
 def drawn_features(
-    at: Setting, inputs: Sequence[Array], test: Array | None, width: int, rng: np.random.Generator
+    at: DrawSetting,
+    inputs: Sequence[Array],
+    test: Array | None,
+    width: int,
+    rng: np.random.Generator,
 ) -> list[Features]:
     """All sets of features, of a width."""
     if at.slope is None:

@@ -8,55 +8,65 @@ errors. Means deviate from the theory by O(1/D).
 from __future__ import annotations  # help() then shows Numeric, not what it stands for
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from doubletrouble.ensembles import Divide, Scheme
 from doubletrouble.problems import Problem
 from doubletrouble.simulation.draw import feature_draw
 from doubletrouble.simulation.features import slope_by_power
 from doubletrouble.simulation.kernel import kernel_draw
-from doubletrouble.simulation.place import Place, in_order
-from doubletrouble.simulation.plan import MODELS, Axis, plan
+from doubletrouble.simulation.place import ArrayDevice, Dtype, in_order
+from doubletrouble.simulation.plan import (
+    MODELS,
+    Axis,
+    Ensembles,
+    Model,
+    SimulationPlan,
+    TestAverage,
+    is_untaught,
+    plan,
+)
 from doubletrouble.simulation.progress import shown
-from doubletrouble.simulation.result import Draws, Simulation, untaught
-from doubletrouble.simulation.setting import Setting, Table
+from doubletrouble.simulation.result import DrawnEnsemble, Simulation, TermDraws, untaught
+from doubletrouble.simulation.setting import Draw, DrawSetting, Table
 
 
 def simulate(
-    problem: Problem, *, dim: int, model: str = "features", n_data: int = 10, n_init: int = 10,
-    n_members: float | Iterable[float] = (1, 2, 10, math.inf),
-    schemes: str | Iterable[str] = ("ensemble",),
-    seed: int = 0, device: str = "cpu", widths: Axis | None = None, ridges: Axis | None = None,
-    times: Axis | None = None, fraction: float | None = None, bank_per_dim: float | None = None,
-    test: str = "auto", center: bool = True, dtype: str = "float64", progress: bool = True,
+    problem: Problem, *, dim: int, model: Model = "features", n_data: int = 10, n_init: int = 10,
+    ensembles: Ensembles = (), seed: int = 0, device: str = "auto",
+    features_per_dim: Axis | None = None, ridge: Axis | None = None, times: Axis | None = None,
+    test: TestAverage = "auto", center: bool = True, dtype: Dtype = "float64",
+    progress: bool = True,
 ) -> Simulation:  # fmt: skip
     """Simulate a problem at dimension `dim`, with P and N rounded to whole numbers.
 
     - `model="features"` uses the true activation, `"gaussian"` the equivalent Gaussian covariates,
       `"kernel"` (with `features_per_dim=math.inf`) the exact kernel of infinitely many features.
-    - An ensemble of any size follows from the same draws. With "divide" among `schemes`, each of
-      `n_members` is simulated on disjoint splits of the data.
-    - `widths` (values of P/D) and `ridges` (values of λ) replace those of the problem by a whole
-      curve each: all values come from the same draws, the results gain an axis for each, and
+    - `ensembles` are those to draw, one or several: `Divide(2)`, `Subsample(10, fraction=0.6)`,
+      `Bootstrap(10)`, `FeatureBank(10, bank_per_dim=5.0)`. Numbers of models with all of the data
+      need not be drawn: `sim.error(K)` has them for any K. Where each member draws for itself, as
+      in all of these but `Divide`, `sim.error` has any K, too. What one draws does not depend on
+      the others. A fraction, or a bank, is rounded to whole numbers: see `Simulation.realized`.
+    - `features_per_dim` (values of P/D) and `ridge` (values of λ) replace those of the problem by a
+      whole curve each: all values come from the same draws, the results gain an axis for each, and
       `exact_error(sim.problem)` has the same shape. Neighbouring points are correlated.
-    - "subbag" and "bootstrap" among `schemes`: each member draws its own `fraction` of the samples,
-      or as many as there are, with replacement. "feature_bank": each member draws its features
-      from `bank_per_dim`·D common ones. Ensembles of any size follow, with a part `resampling`.
     - `times` (in the unit of `clock`) stop gradient flow from zero at each time, in the place of
       ridge regression; they are the last axis of the results, and share one eigendecomposition.
-    - `test` says how the average over test points is taken: "exact" by closed forms (relu,
+    - `test` is how the average over test points is taken: "exact" by closed forms (relu,
       leaky_relu, abs, erf, sign, sin, cos, linear, quadratic, and the Gaussian model), "sample" at
       sampled points beyond the linear part, which is always exact; "auto" is exact where that is
-      cheaper. `sim.test` tells which it was.
+      cheaper. `sim.test` is the one that was used.
     - `center=False` leaves the mean of the activation in the features (see `features`).
     - `device` is "cpu" (NumPy), "torch", or a device of torch such as "cuda": the draws are the
-      same. `dtype="float32"` is refused where the ridge is too small for it.
+      same. "auto" is torch's GPU where torch is imported already and has one, else NumPy.
+      `dtype="float32"` is refused where the ridge is too small for it.
 
     A nonlinear teacher is a random quadratic form of the inputs (`teacher`). The kernel has nothing
-    to initialize: `n_init` means nothing to it.
+    to initialize: `n_init` has no effect on it.
 
     >>> from doubletrouble import Problem
     >>> run = simulate(Problem(features_per_dim=2.0, ridge=0.1), dim=50, n_data=20, n_init=2)
@@ -64,13 +74,13 @@ def simulate(
     True
     """
     planned = plan(
-        problem, dim=dim, model=model, n_data=n_data, n_init=n_init, n_members=n_members,
-        schemes=schemes, seed=seed, test=test, center=center, dtype=dtype, widths=widths,
-        ridges=ridges, times=times, fraction=fraction, bank_per_dim=bank_per_dim,
+        problem, dim=dim, model=model, n_data=n_data, n_init=n_init, ensembles=ensembles,
+        seed=seed, test=test, center=center, dtype=dtype, features_per_dim=features_per_dim,
+        ridge=ridge, times=times,
     )  # fmt: skip
-    at, place = planned.problem, Place(device=device, dtype=dtype)
+    at, place = planned.problem, ArrayDevice.of(device, dtype)
     order = np.argsort(planned.widths, kind="stable")
-    setting = Setting(
+    setting = DrawSetting(
         activation=at.moments,
         dim=planned.dim,
         n_samples=planned.n_samples,
@@ -78,7 +88,7 @@ def simulate(
         ridges=planned.ridges,
         times=(math.inf,) if planned.times is None else tuple(planned.times.tolist()),
         divisions=planned.divisions,
-        resampled=planned.resampled,
+        schemes=planned.schemes,
         n_init=n_init,
         n_test=planned.n_test,
         curved=bool(at.nonlinear_signal),
@@ -88,14 +98,9 @@ def simulate(
     )
     draw = kernel_draw if model == "kernel" else feature_draw
     rngs = np.random.default_rng([seed, MODELS.index(model)]).spawn(n_data)
-    drawn = in_order(partial(draw, setting), rngs, place)
-    table = list(shown(drawn, n_data, progress, unit="draw"))
-    shape = (n_data, *planned.shape)
+    rows = list(shown(in_order(partial(draw, setting), rngs, place), n_data, progress, unit="draw"))
     back = np.argsort(order)
-    found = {
-        k: _collected([row.divided[k] for row in table], back, shape) for k in table[0].divided
-    }
-    subset, bank = planned.size_of("subbag"), planned.size_of("feature_bank")
+    whole = _collected([row.divided[1] for row in rows], back, planned)
     return Simulation(
         problem=at,
         dim=planned.dim,
@@ -106,24 +111,33 @@ def simulate(
         n_test=planned.n_test,
         center=bool(center),
         dtype=dtype,
-        draws=found[1],
-        divided={
-            k: untaught(found[1]) if math.isinf(k) else found[int(k)] for k in planned.divided
-        },
-        resampled={
-            name: _collected([row.resampled[name] for row in table], back, shape)
-            for name in table[0].resampled
-        },
-        fraction=subset and subset / planned.n_samples,
-        bank_per_dim=bank and bank / planned.dim,
+        draws=whole,
+        drawn=tuple(
+            DrawnEnsemble(
+                requested=one,
+                realized=realized,
+                terms=untaught(whole)
+                if is_untaught(one)
+                else _collected([_table(row, realized) for row in rows], back, planned),
+            )
+            for one, realized in planned.ensembles.items()
+        ),
         times=planned.times,
     )
 
 
+def _table(row: Draw, scheme: Scheme) -> Table:
+    """The terms of one scheme in one draw."""
+    if isinstance(scheme, Divide):
+        return row.divided[int(np.asarray(scheme.n_members))]
+    return row.paired[scheme]
+
+
 def _collected(
-    tables: Sequence[Table], order: np.ndarray[Any, Any], shape: tuple[int, ...]
-) -> Draws:
-    """Every term of one scheme, draws foremost, widths in the order asked for."""
+    tables: Sequence[Table], order: np.ndarray[Any, Any], planned: SimulationPlan
+) -> TermDraws:
+    """Every term of one scheme, draws foremost, widths in the order requested."""
+    shape = (len(tables), *planned.shape)
     return {
         name: np.array([table[name][order] for table in tables]).reshape(shape)
         for name in tables[0]

@@ -21,27 +21,27 @@ from typing import NamedTuple
 from array_api_compat import array_namespace
 
 from doubletrouble.results import PsiTerms
-from doubletrouble.simulation.learner import Fit, Learner
+from doubletrouble.simulation.learner import Fit, RidgeMap
 from doubletrouble.simulation.place import Array
 from doubletrouble.simulation.result import CURVED
 from doubletrouble.simulation.teacher import PAIRS, Curvature
 
 Terms = dict[str, float]
-Pair = tuple[Learner, Learner]
+Pair = tuple[RidgeMap, RidgeMap]
 
 TERMS = tuple(f.name for f in fields(PsiTerms))
 
 
-class Data(NamedTuple):
+class DataPair(NamedTuple):
     """Two data sets: inputs, and the quadratic teacher's labels where there are any."""
 
     inputs: tuple[Array, Array]  # (N, D) each
     curvature: Curvature | None
 
-    def rows(self, parts: Sequence[slice]) -> "Data":
+    def rows(self, parts: Sequence[slice]) -> "DataPair":
         """Some of each data set."""
         first, second = (x[part, :] for x, part in zip(self.inputs, parts, strict=True))
-        return Data((first, second), self.curvature and self.curvature.rows(parts))
+        return DataPair((first, second), self.curvature and self.curvature.rows(parts))
 
 
 class Products:
@@ -84,7 +84,9 @@ class Products:
         return (self.product(i, k, self.sums[i], self.sums[k]) - self.same[i, k]) / pairs
 
 
-def draw_terms(learners: Iterable[Pair], data: Data, fits: tuple[Fit, Fit], n_shared: int) -> Terms:
+def draw_terms(
+    learners: Iterable[Pair], data: DataPair, fits: tuple[Fit, Fit], n_shared: int
+) -> Terms:
     """Every Ψ term of one draw; the j-th learners are trained with features j on each data set.
 
     `fits` are those of the two data sets. The first `n_shared` outputs, the linear ones foremost,
@@ -118,6 +120,7 @@ def draw_terms(learners: Iterable[Pair], data: Data, fits: tuple[Fit, Fit], n_sh
             over_data(curved.together),
             over_data(curved.apart),
             curved.apart(0, 1),
+            curved.together(0, 1),
         )
         terms |= dict(zip(CURVED, values, strict=True))
     return terms

@@ -17,24 +17,23 @@ from typing import NamedTuple, Protocol
 
 from array_api_compat import array_namespace
 
-from doubletrouble.simulation.learner import Fit
 from doubletrouble.simulation.place import Array
 from doubletrouble.simulation.result import PAIRED, PAIRED_CURVED
-from doubletrouble.simulation.terms import Data, Products, Terms, bent_overlap, over_data
+from doubletrouble.simulation.terms import DataPair, Products, Terms, bent_overlap, over_data
 
 
-class Member(Protocol):
-    """What makes a map of all N labels, (N, R), by a fit."""
+class LabelMap(Protocol):
+    """The maps of all N labels, (N, R), that a member has for each fit."""
 
-    def respond(self, fit: Fit) -> Array:
-        """Return W."""
+    def response(self, k: int) -> Array:
+        """Return W of the k-th fit."""
 
 
 class Twins(NamedTuple):
     """Two members on each data set."""
 
-    first: tuple[Member, Member]
-    second: tuple[Member, Member]
+    first: tuple[LabelMap, LabelMap]
+    second: tuple[LabelMap, LabelMap]
     n_common: int = 0  # features both have: the last of the first, the first of the second
 
 
@@ -69,14 +68,14 @@ class _Kinds:
         )
 
 
-def twin_terms(pairs: Iterable[Twins], data: Data, fit: Fit, n_shared: int) -> Terms:
-    """Every term of one draw; the first `n_shared` outputs mean the same for all learners."""
+def twin_terms(pairs: Iterable[Twins], data: DataPair, k: int, n_shared: int) -> Terms:
+    """Every term of the k-th fit; the first `n_shared` outputs mean the same for all learners."""
     xp, dim, bent = array_namespace(data.inputs[0]), data.inputs[0].shape[1], data.curvature
     teachers, noises = _Kinds(n_shared), _Kinds(n_shared)
     curved = _Kinds(n_shared, bent.blocks) if bent else None
     overlap, curved_overlap, count = 0.0, 0.0, 0
     for twins in pairs:
-        noise = [[one.respond(fit) for one in both] for both in twins[:2]]  # (N, R)
+        noise = [[one.response(k) for one in both] for both in twins[:2]]  # (N, R)
         teacher = [[x.T @ w for x, w in zip(data.inputs, maps, strict=True)] for maps in noise]
         overlap += sum(float(xp.linalg.trace(m[:, :dim])) for maps in teacher for m in maps) / 4
         teachers.add(teacher, twins.n_common)

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import Any, TypeAlias
 
 from doubletrouble.sweep.record import Record, encode
-from doubletrouble.sweep.store import DONE, FAILED, Outcome
+from doubletrouble.sweep.store import DONE, FAILED, CellOutcome
 
 Work: TypeAlias = Callable[[Mapping[str, Any]], Record]
 """What is done in a cell: a function of its parameters that workers can import."""
@@ -25,7 +25,7 @@ _cells_running = 0
 _restore: Callable[[], object] | None = None
 
 
-def attempt(work: Work, parameters: Mapping[str, Any]) -> Outcome:
+def attempt(work: Work, parameters: Mapping[str, Any]) -> CellOutcome:
     """Compute a cell; whatever it raises becomes its message.
 
     >>> attempt(lambda p: {"half": 1 / p["x"]}, {"x": 0}).message
@@ -37,8 +37,8 @@ def attempt(work: Work, parameters: Mapping[str, Any]) -> Outcome:
             result = encode(work(parameters))
     except (Exception, SystemExit) as error:  # noqa: BLE001 (the next cell must run)
         message = f"{type(error).__name__}: {error}".encode(errors="replace").decode()
-        return Outcome(status=FAILED, message=message, seconds=time.perf_counter() - start)
-    return Outcome(status=DONE, result=result, seconds=time.perf_counter() - start)
+        return CellOutcome(status=FAILED, message=message, seconds=time.perf_counter() - start)
+    return CellOutcome(status=DONE, result=result, seconds=time.perf_counter() - start)
 
 
 @contextmanager

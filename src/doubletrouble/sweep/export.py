@@ -1,7 +1,9 @@
-"""Finished cells as a table: a row for every cell, scheme and number of members.
+"""Finished cells as a table: a row for every cell, ensemble and time of training.
 
-First what was asked for, then the sizes that were realized, then every part of the error and
-every Ψ term with its standard error. Failed cells are rows, too, with their message and no numbers.
+First what was requested, then the sizes that were realized, then every part of the error and
+every Ψ term with its standard error. Options that a scheme does not have are NaN, and so are Ψ
+terms that are not defined for it. Without times of training, the time is inf: ridge regression is
+the end of training. Failed cells are rows, too, with their message and no numbers.
 """
 
 import csv
@@ -14,9 +16,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from doubletrouble.ensembles import Scheme, scheme_options
 from doubletrouble.errors import require
-from doubletrouble.results import Estimate, PsiTerms
-from doubletrouble.simulation.result import ErrorEstimates, Simulation
+from doubletrouble.results import ErrorTerms, Estimate, PsiTerms
+from doubletrouble.simulation.result import Simulation
+from doubletrouble.sweep.axes import ensemble_axis
 from doubletrouble.sweep.simulated import PROBLEM
 
 if TYPE_CHECKING:
@@ -29,7 +35,8 @@ Columns = Mapping[str, list[Any]]
 _FLOATS = tuple(name for name in PROBLEM if name != "activation")
 _SETTINGS = ("dim", "model", "seed", "n_data", "n_init", "test", "center", "dtype", "device")
 _REALIZED = ("n_features", "n_samples", "realized_features_per_dim", "realized_samples_per_dim")
-_PARTS = tuple(f.name for f in fields(ErrorEstimates))
+_OPTIONS = tuple(name for name in scheme_options() if name != "n_bank")  # that of a spectrum
+_PARTS = (*ErrorTerms.names(), "total")
 _PSI = tuple(f.name for f in fields(PsiTerms))
 
 KINDS: dict[str, type] = {
@@ -38,6 +45,8 @@ KINDS: dict[str, type] = {
     "message": str,
     "scheme": str,
     "n_members": float,
+    **dict.fromkeys(_OPTIONS, float),
+    "time": float,
     **dict.fromkeys(_FLOATS, float),
     "activation": str,
     **dict.fromkeys(_SETTINGS, str),
@@ -45,6 +54,7 @@ KINDS: dict[str, type] = {
     "center": bool,
     "test_used": str,
     **dict.fromkeys(_REALIZED, float),
+    **{f"realized_{name}": float for name in _OPTIONS},
     **{
         name: float
         for part in (*(f"error_{part}" for part in _PARTS), *_PSI)
@@ -58,35 +68,44 @@ def table(rows: Iterable["SweepRow"]) -> dict[str, list[Any]]:
     """The columns of the table; numbers of failed cells are NaN."""
     columns: dict[str, list[Any]] = {name: [] for name in KINDS}
     for row in rows:
-        for scheme in row.parameters["schemes"]:
-            for members in row.parameters["n_members"]:
-                asked = {name: row.parameters[name] for name in (*PROBLEM, *_SETTINGS)}
-                line: dict[str, Any] = {
-                    **{"key": row.key, "status": row.status, "message": row.message},
-                    **asked,
-                    **{"scheme": scheme, "n_members": members},
-                }
-                if row.simulation is not None:
-                    line |= _numbers(row.simulation, scheme, members)
+        requested = {name: row.parameters[name] for name in (*PROBLEM, *_SETTINGS)}
+        requested |= {"key": row.key, "status": row.status, "message": row.message}
+        for ensemble in ensemble_axis("ensembles", row.parameters["ensembles"]):
+            of_scheme = {"scheme": ensemble.name, "n_members": ensemble.n_members}
+            of_scheme |= ensemble.options
+            times = row.parameters["times"]
+            found = {} if row.simulation is None else _numbers(row.simulation, ensemble)
+            for k, time in enumerate([math.inf] if times is None else times):
+                line = requested | of_scheme | {"time": time}
+                line |= {name: _at(value, k) for name, value in found.items()}
                 for name, kind in KINDS.items():
                     columns[name].append(line.get(name, math.nan if kind is float else ""))
     return columns
 
 
-def _numbers(simulation: Simulation, scheme: str, members: float) -> dict[str, Any]:
-    """What was simulated, at which sizes; Ψ terms are of the data each learner has."""
+def _numbers(simulation: Simulation, ensemble: Scheme) -> dict[str, Any]:
+    """The sizes realized and the results; Ψ terms are of the data that each member has."""
     problem, dim = simulation.problem, simulation.dim
-    ratios = [float(r) for r in (problem.features_per_dim, problem.samples_per_dim)]  # type: ignore[arg-type]
-    draws = simulation.divided[members] if scheme == "divide" else simulation.draws
-    error = simulation.error(members, scheme)
+    ratios = [float(np.asarray(r)) for r in (problem.features_per_dim, problem.samples_per_dim)]
+    error, draws = simulation.error(ensemble), simulation.terms_of(ensemble)
     estimates = {f"error_{part}": getattr(error, part) for part in _PARTS}
-    estimates |= {name: Estimate.of(draws[name]) for name in _PSI}
+    estimates |= {name: simulation.estimate(draws[name]) for name in _PSI if name in draws}
     line: dict[str, Any] = {"test_used": simulation.test}
     line |= dict(zip(_REALIZED, (*(_whole(r * dim) for r in ratios), *ratios), strict=True))
+    for name, value in simulation.realized(ensemble).options.items():
+        line[f"realized_{name}"] = value
     for name, estimate in estimates.items():
-        line[name] = float(estimate.value)
-        line[f"{name}_standard_error"] = float(estimate.standard_error)
+        known = isinstance(estimate, Estimate)  # a part that the scheme does not have is 0.0
+        line[name] = estimate.value if known else estimate
+        line[f"{name}_standard_error"] = estimate.standard_error if known else 0.0
     return line
+
+
+def _at(value: Any, k: int) -> Any:
+    """The value at the k-th time, where it depends on time."""
+    if np.ndim(value):
+        return float(value[k])
+    return value if isinstance(value, str) else float(value)
 
 
 def _whole(size: float) -> float:

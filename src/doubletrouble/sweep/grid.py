@@ -7,6 +7,7 @@ value is checked when the grid is made, and every parameter reaches `simulate`.
 from __future__ import annotations  # help() then shows Axis, not what it stands for
 
 import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
@@ -14,21 +15,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from doubletrouble import glossary
+from doubletrouble.ensembles import Ensemble
 from doubletrouble.parameters import declarations, whole_number
 from doubletrouble.problems import Problem
-from doubletrouble.simulation.place import DTYPES, is_device
-from doubletrouble.simulation.plan import MODELS, SCHEMES, TESTS
+from doubletrouble.simulation.place import DTYPES, Dtype, is_device
+from doubletrouble.simulation.plan import MODELS, TESTS, Model, TestAverage
 from doubletrouble.simulation.simulate import simulate
 from doubletrouble.sweep import axes
-from doubletrouble.sweep.axes import Axis
+from doubletrouble.sweep.axes import Axis, EnsembleAxis
 from doubletrouble.sweep.cell import Cell, canonical, digest
 from doubletrouble.sweep.simulated import KIND, PROBLEM, REVISION, check_cell, simulate_cell
 
 if TYPE_CHECKING:
-    from doubletrouble.sweep.outcome import Status, SweepResult
+    from doubletrouble.sweep.outcome import SweepResult, SweepStatus
 
 AXES = (*PROBLEM, "dim", "model", "seed")
 """The fields that may have several values."""
+
+ENSEMBLES = tuple(map(Ensemble, (1, 2, 10, math.inf)))
+"""Unless others are given."""
 
 _DEFAULTS: dict[str, Any] = simulate.__kwdefaults__ or {}
 
@@ -43,7 +48,9 @@ class Sweep:
     """A grid of simulations; fields of `Problem`, `dim`, `model` and `seed` are its axes.
 
     An axis is one value, a sequence, or a range such as "0.1:10:log:50" or "0:1:linear:11". The
-    other fields hold for every cell, and mean what they mean to `simulate`.
+    other fields hold for every cell, and mean what they mean to `simulate`: every cell has all
+    `ensembles`, and all `times` where they are given. With `device="cpu"` cells have the same bits
+    wherever they are computed.
 
     >>> sweep = Sweep(features_per_dim="0.1:10:log:3", ridge=[0.01, 1.0], dim=40, seed=range(5))
     >>> len(sweep.cells())
@@ -61,16 +68,16 @@ class Sweep:
     test_noise: Axis = _of_problem("test_noise")
     activation: str | Sequence[str] = _of_problem("activation")
     dim: Axis
-    model: str | Sequence[str] = _DEFAULTS["model"]
+    model: Model | Sequence[Model] = _DEFAULTS["model"]
     seed: Axis = _DEFAULTS["seed"]
 
     n_data: int = _DEFAULTS["n_data"]
     n_init: int = _DEFAULTS["n_init"]
-    n_members: Axis = _DEFAULTS["n_members"]
-    schemes: str | Sequence[str] = _DEFAULTS["schemes"]
-    test: str = _DEFAULTS["test"]
+    ensembles: EnsembleAxis = ENSEMBLES
+    times: Axis | None = _DEFAULTS["times"]
+    test: TestAverage = _DEFAULTS["test"]
     center: bool = _DEFAULTS["center"]
-    dtype: str = _DEFAULTS["dtype"]
+    dtype: Dtype = _DEFAULTS["dtype"]
     device: str = _DEFAULTS["device"]
 
     def __post_init__(self) -> None:
@@ -80,9 +87,9 @@ class Sweep:
         self._set("dim", axes.whole_axis("dim", self.dim, glossary.WHOLE_DIM))
         self._set("model", axes.choice_axis("model", self.model, MODELS))
         self._set("seed", axes.seed_axis("seed", self.seed))
-        members = axes.number_axis("n_members", self.n_members, glossary.N_MEMBERS)
-        self._set("n_members", members)
-        self._set("schemes", axes.choice_axis("schemes", self.schemes, SCHEMES))
+        self._set("ensembles", axes.ensemble_axis("ensembles", self.ensembles))
+        if self.times is not None:
+            self._set("times", axes.number_axis("times", self.times, glossary.TIME))
         for name, known in (("test", TESTS), ("dtype", DTYPES)):
             (value,) = axes.choice_axis(name, [getattr(self, name)], known)
             self._set(name, value)
@@ -91,7 +98,9 @@ class Sweep:
         if not isinstance(self.center, bool):
             raise TypeError(f"center must be true or false, got {self.center!r}")
         if not is_device(self.device):
-            raise ValueError(f"device must be 'cpu', 'torch' or of torch, got {self.device!r}")
+            raise ValueError(
+                f"device must be 'auto', 'cpu', 'torch' or of torch, got {self.device!r}"
+            )
         for combination in self._combinations("noise", "signal", "test_noise", "seed"):
             check_cell(combination)
 
@@ -136,10 +145,11 @@ class Sweep:
         words = []
         for f in fields(self):
             value, default = getattr(self, f.name), f.default
-            several = isinstance(value, tuple) and len(value) > 1
-            if several and f.name in AXES:
+            if value in (default, (default,)):
+                continue
+            if isinstance(value, tuple) and len(value) > 1:
                 words.append(f"{len(value)} x {f.name}")
-            elif value != default and value != (default,) and not several:
+            else:
                 words.append(f"{f.name} {value[0] if isinstance(value, tuple) else value}")
         return ", ".join(words)
 
@@ -182,7 +192,7 @@ class Sweep:
         where = {"executor": executor, "workers": workers, "scheduler": scheduler}
         return run_grid(self, store, simulate_cell, again=True, progress=progress, **where)
 
-    def status(self, store: str | Path) -> Status:
+    def status(self, store: str | Path) -> SweepStatus:
         """How many cells are done, failed and missing."""
         from doubletrouble.sweep.outcome import status
 
@@ -199,11 +209,13 @@ class Sweep:
         return self.results(store).to_frame()
 
     def export(self, store: str | Path, path: str | Path) -> Path:
-        """Write a .csv or .parquet file: a row for every cell, scheme and number of members."""
+        """Write a .csv, .parquet or .json file: a row for every cell, ensemble and time."""
         return self.results(store).export(path)
 
     def _values(self) -> dict[str, Any]:
+        """Every field as TOML files and stores have it."""
         values = {f.name: getattr(self, f.name) for f in fields(self)}
+        values["ensembles"] = [axes.stored_ensemble(one) for one in values["ensembles"]]
         return {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
 
     def _combinations(self, *fixed: str) -> list[dict[str, Any]]:

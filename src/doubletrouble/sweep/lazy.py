@@ -18,19 +18,20 @@ from typing import Any
 
 from doubletrouble import glossary
 from doubletrouble.data.dataset import Data, as_data
+from doubletrouble.ensembles import EnsembleLike
 from doubletrouble.errors import SweepInterrupted
-from doubletrouble.networks.outcome import Outcome as Trained
-from doubletrouble.networks.place import Place
-from doubletrouble.networks.result import LazyRun
-from doubletrouble.networks.settings import Training
-from doubletrouble.networks.train import REVISION, ensemble, train_all
+from doubletrouble.networks.device import TorchDevice
+from doubletrouble.networks.outcome import TrainingOutcome
+from doubletrouble.networks.result import LazyRun, ensemble_size
+from doubletrouble.networks.settings import DTypeName, Training
+from doubletrouble.networks.train import REVISION, network_members, train_all
 from doubletrouble.networks.training import Done
 from doubletrouble.parameters import MOST_SEEDS, number, whole_number
 from doubletrouble.sweep import axes
 from doubletrouble.sweep.axes import Axis
 from doubletrouble.sweep.cell import Cell, digest
 from doubletrouble.sweep.record import decode, encode
-from doubletrouble.sweep.store import DONE, Outcome, Store
+from doubletrouble.sweep.store import DONE, CellOutcome, Store
 from doubletrouble.sweep.trained import KIND, from_record, row_of, to_record
 
 WIDTHS = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048)
@@ -59,35 +60,36 @@ class LazyCurve:
 
 
 def lazy_curve(
-    data: Data, *, widths: Axis = WIDTHS, laziness: Axis = (100.0,), n_members: int = 20,
-    depth: int = 5, seed: int = 0, device: str = "auto", precision: str = "float32",
+    data: Data, *, widths: Axis = WIDTHS, laziness: Axis = (100.0,),
+    ensemble: EnsembleLike = 20, depth: int = 5, seed: int = 0, device: str = "auto",
+    dtype: DTypeName = "float32",
     memory: float | None = None, store: str | Path | None = None, progress: bool = True,
     **training: Any,
 ) -> LazyCurve:  # fmt: skip
     """Train an ensemble for every α in `laziness` and width in `widths`, all as one program.
 
-    `training` are the options of `train_lazy`: loss, optimizer, learning_rate, max_steps, patience,
-    tolerance, batch_size. With a `store`, finished ensembles are kept there and never trained
-    again, and a killed run goes on where it was.
+    `ensemble` is the number of networks of each, or `Ensemble(K)`; `training` are the options of
+    `train_lazy`: loss, optimizer, learning_rate, max_steps, patience, tolerance, batch_size. With a
+    `store`, finished ensembles are kept there and never trained again, and an interrupted run
+    continues where it was.
 
     >>> from doubletrouble.data.load import load_data
     >>> digits = load_data("digits", n_train=100)
-    >>> curve = lazy_curve(digits, widths=[2, 4], n_members=3, max_steps=20, device="cpu")
+    >>> curve = lazy_curve(digits, widths=[2, 4], ensemble=3, max_steps=20, device="cpu")
     >>> [(row["width"], row["max_steps"]) for row in curve.table()]
     [(2, 3), (4, 3)]
     """
     as_data(data)
     alphas = axes.number_axis("laziness", laziness, glossary.LAZINESS)
     sizes = axes.whole_axis("widths", widths, glossary.WIDTH)
-    how, place = Training.of(**training), Place.of(device, precision)
+    how, torch_device = Training.of(**training), TorchDevice.of(device, dtype)
     for alpha in alphas:  # what cannot be is said before there is a store
         how.solves(alpha)
-        place.refuse_too_lazy(alpha)
+        torch_device.refuse_too_lazy(alpha)
     work = _Work(
         data=data, depth=int(number("depth", depth, glossary.DEPTH)),
         seed=whole_number("seed", seed, 0, MOST_SEEDS),
-        n_members=whole_number("n_members", n_members, 1), training=how,
-        place=place, progress=progress,
+        n_members=ensemble_size(ensemble), training=how, device=torch_device, progress=progress,
         memory=None if memory is None else number("memory", memory, glossary.MEMORY),
     )  # fmt: skip
     points = [(alpha, width) for alpha in alphas for width in sizes]
@@ -106,16 +108,16 @@ class _Work:
     seed: int
     n_members: int
     training: Training
-    place: Place
+    device: TorchDevice
     memory: float | None
     progress: bool
 
     def cell(self, laziness: float, width: int) -> Cell:
-        """Everything that the numbers of one ensemble depend on."""
+        """Everything that the numbers of one ensemble depend on, by the names of all stores."""
         options = {"depth": self.depth, "seed": self.seed, "n_members": self.n_members}
         parameters = {
             "data": self.data.fingerprint, "width": width, "laziness": laziness,
-            "precision": self.place.precision, **options, **asdict(self.training),
+            "precision": self.device.dtype, **options, **asdict(self.training),
             "patience": self.training.window,
         }  # fmt: skip
         return Cell.of(KIND, REVISION, parameters)
@@ -142,14 +144,14 @@ class _Work:
         known = {k * count + i: o for k, run in found.items() for i, o in enumerate(run.members)}
         outcomes = dict(known)
 
-        def done(place: int, outcome: Trained) -> None:
-            outcomes[place], k = outcome, place // count
+        def done(index: int, outcome: TrainingOutcome) -> None:
+            outcomes[index], k = outcome, index // count
             mine = range(k * count, (k + 1) * count)
             if k not in found and all(i in outcomes for i in mine):
                 alpha, width = points[k]
                 found[k] = self._put_together([outcomes[i] for i in mine], width, alpha)
                 result, seconds = encode(to_record(found[k])), time.perf_counter() - start
-                store.put(cells[k], Outcome(status=DONE, result=result, seconds=seconds))
+                store.put(cells[k], CellOutcome(status=DONE, result=result, seconds=seconds))
 
         try:
             self._train(points, known, file, done)
@@ -160,20 +162,22 @@ class _Work:
             ) from None
 
     def _train(
-        self, points: Sequence[tuple[float, int]], known: Mapping[int, Trained], file: Path,
+        self, points: Sequence[tuple[float, int]], known: Mapping[int, TrainingOutcome], file: Path,
         done: Done,
     ) -> None:  # fmt: skip
         """Train all members of all ensembles but those that are known."""
-        members = [m for a, w in points for m in ensemble(w, a, self.n_members, self.seed)]
+        members = [m for a, w in points for m in network_members(w, a, self.n_members, self.seed)]
         train_all(
             members, self.data.x_train[None], self.data.y_train[None], self.data.x_test,
-            depth=self.depth, training=self.training, place=self.place, memory=self.memory,
-            checkpoint=file, known=known, progress=self.progress, done=done,
+            depth=self.depth, training=self.training, device=self.device, memory=self.memory,
+            store=file, known=known, progress=self.progress, done=done,
         )  # fmt: skip
 
-    def _put_together(self, outcomes: Sequence[Trained], width: int, laziness: float) -> LazyRun:
+    def _put_together(
+        self, outcomes: Sequence[TrainingOutcome], width: int, laziness: float
+    ) -> LazyRun:
         settings = {
-            "depth": self.depth, "seed": self.seed, "precision": self.place.precision,
+            "depth": self.depth, "seed": self.seed, "dtype": self.device.dtype,
             "data": self.data.name, **asdict(self.training),
         }  # fmt: skip
         make = partial(LazyRun.of, outcomes, self.data.y_test, settings=settings)
@@ -181,7 +185,7 @@ class _Work:
 
 
 def _stored(path: Path, cells: Sequence[Cell]) -> dict[int, LazyRun]:
-    """What a store holds of some cells, by their place."""
+    """What a store holds of some cells, by their index."""
     with Store.read(path) as store:
         stored = [store.outcome(cell.key) for cell in cells]
     return {k: from_record(decode(o.result)) for k, o in enumerate(stored) if o}

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Status:
+class SweepStatus:
     """How many cells of a grid are done, failed and missing."""
 
     done: int
@@ -56,7 +56,7 @@ class SweepResult:
 
     sweep: Sweep
     store: Path
-    status: Status
+    status: SweepStatus
 
     @cached_property
     def rows(self) -> tuple[SweepRow, ...]:
@@ -103,10 +103,10 @@ def run_grid(
     return SweepResult(sweep=sweep, store=Path(store), status=counts)
 
 
-def status(sweep: Sweep, store: str | Path) -> Status:
+def status(sweep: Sweep, store: str | Path) -> SweepStatus:
     """Count; before the first run, everything is missing."""
     if not Path(store).exists():
-        return Status(done=0, failed=0, missing=len(sweep.cells()))
+        return SweepStatus(done=0, failed=0, missing=len(sweep.cells()))
     with Store.read(store) as opened:
         return _counts(sweep, opened)
 
@@ -118,11 +118,11 @@ def results(sweep: Sweep, store: str | Path) -> SweepResult:
     return SweepResult(sweep=sweep, store=Path(store), status=counts)
 
 
-def _counts(sweep: Sweep, store: Store) -> Status:
+def _counts(sweep: Sweep, store: Store) -> SweepStatus:
     stored, cells = store.statuses(), sweep.cells()
     found = [stored.get(cell.key) for cell in cells]
     done, failed = found.count(DONE), found.count(FAILED)
-    return Status(done=done, failed=failed, missing=len(cells) - done - failed)
+    return SweepStatus(done=done, failed=failed, missing=len(cells) - done - failed)
 
 
 def _rows(sweep: Sweep, store: Path) -> Iterator[SweepRow]:

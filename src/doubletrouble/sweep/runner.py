@@ -17,7 +17,7 @@ from doubletrouble.errors import ExecutorError, SweepInterrupted
 from doubletrouble.sweep.attempt import Work, attempt
 from doubletrouble.sweep.cell import Cell
 from doubletrouble.sweep.executors import Backend, backend
-from doubletrouble.sweep.store import DONE, FAILED, Outcome, Store
+from doubletrouble.sweep.store import DONE, FAILED, CellOutcome, Store
 
 MOST_DEATHS = 3
 
@@ -172,7 +172,7 @@ class Runner:
             self._alone = None
         del self._flying[future]
 
-    def _put(self, cell: Cell, outcome: Outcome) -> None:
+    def _put(self, cell: Cell, outcome: CellOutcome) -> None:
         self._store.put(cell, outcome)
         if outcome.status == FAILED:
             self._failed += 1
@@ -186,6 +186,6 @@ class Runner:
                 del self._flying[future]
 
 
-def _fatal(what: str) -> Outcome:
+def _fatal(what: str) -> CellOutcome:
     message = f"{what} while computing this cell, killed or out of memory"
-    return Outcome(status=FAILED, message=message)
+    return CellOutcome(status=FAILED, message=message)

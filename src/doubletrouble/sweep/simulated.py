@@ -6,39 +6,70 @@ from typing import Any
 
 from doubletrouble.problems import Problem
 from doubletrouble.simulation.plan import plan
-from doubletrouble.simulation.result import Simulation
+from doubletrouble.simulation.result import DrawnEnsemble, Simulation
 from doubletrouble.simulation.simulate import simulate
+from doubletrouble.sweep.axes import ensemble_axis, stored_ensemble
 from doubletrouble.sweep.record import Record
 
 KIND = "simulation"
-REVISION = 1  # of what the numbers mean; count up when `simulate` draws or defines otherwise
+REVISION = 2  # of what the numbers mean; count up when `simulate` draws or defines otherwise
 
 PROBLEM = tuple(f.name for f in fields(Problem))
 
 
 def simulate_cell(parameters: Mapping[str, Any]) -> Record:
     """Simulate one cell; every parameter goes to `Problem` or to `simulate`."""
-    problem = Problem(**{name: parameters[name] for name in PROBLEM})
-    others = {name: value for name, value in parameters.items() if name not in PROBLEM}
+    problem, others = _arguments(parameters)
     return to_record(simulate(problem, progress=False, **others))
 
 
+def _arguments(parameters: Mapping[str, Any]) -> tuple[Problem, dict[str, Any]]:
+    """The problem of a cell, and the arguments of `simulate`.
+
+    Ensembles are as stored. A list of values of P/D or λ is a curve, for `simulate`.
+    """
+    of_problem = {name: parameters[name] for name in PROBLEM}
+    others = {name: value for name, value in parameters.items() if name not in PROBLEM}
+    for name in ("features_per_dim", "ridge"):
+        if isinstance(of_problem[name], list | tuple):
+            others[name] = of_problem[name]
+            of_problem[name] = of_problem[name][0]
+    if others.get("ensembles"):
+        others["ensembles"] = ensemble_axis("ensembles", others["ensembles"])
+    return Problem(**of_problem), others
+
+
 def to_record(simulation: Simulation) -> Record:
-    """Every field of a simulation; the problem by its own fields."""
+    """Every field of a simulation; the problem and the ensembles by their own fields."""
     record = {f.name: getattr(simulation, f.name) for f in fields(simulation)}
-    return record | {"problem": {name: getattr(simulation.problem, name) for name in PROBLEM}}
+    record["problem"] = {name: getattr(simulation.problem, name) for name in PROBLEM}
+    record["drawn"] = [
+        {
+            "requested": stored_ensemble(one.requested),
+            "realized": stored_ensemble(one.realized),
+            "terms": one.terms,
+        }
+        for one in simulation.drawn
+    ]
+    return record
 
 
 def from_record(record: Record) -> Simulation:
     """Make a simulation from its fields again."""
-    return Simulation(**{**record, "problem": Problem(**record["problem"])})
+    drawn = []
+    for one in record["drawn"]:
+        (requested,) = ensemble_axis("ensembles", one["requested"])
+        (realized,) = ensemble_axis("ensembles", one["realized"])
+        drawn.append(DrawnEnsemble(requested=requested, realized=realized, terms=one["terms"]))
+    problem = Problem(**record["problem"])
+    return Simulation(**{**record, "problem": problem, "drawn": tuple(drawn)})
 
 
 def check_cell(parameters: Mapping[str, Any]) -> None:
     """Refuse what is allowed field by field, but cannot be simulated together.
 
-    Only the device is left to the machine that computes the cell.
+    The device is checked by the machine that computes the cell.
     """
-    problem = Problem(**{name: parameters[name] for name in PROBLEM})
-    others = {k: v for k, v in parameters.items() if k not in (*PROBLEM, "device")}
+    problem, others = _arguments(parameters)
+    del others["device"]
     plan(problem, **others)

@@ -37,14 +37,15 @@ def read_toml(path: str | Path, known: Sequence[str]) -> dict[str, Any]:
 
 
 def toml_text(values: Mapping[str, Any]) -> str:
-    """Fields as lines of TOML.
+    """Fields as lines of TOML; those that are None are left out.
 
-    >>> print(toml_text({"ridge": [0.1, float("inf")], "center": True, "model": "features"}))
+    >>> print(toml_text({"ridge": [0.1, float("inf")], "center": True, "ensembles": [{"K": 2.0}]}))
     ridge = [0.1, inf]
     center = true
-    model = "features"
+    ensembles = [{K = 2.0}]
     """
-    return "\n".join(f"{name} = {_literal(value)}" for name, value in values.items())
+    given = {name: value for name, value in values.items() if value is not None}
+    return "\n".join(f"{name} = {_literal(value)}" for name, value in given.items())
 
 
 def read_specification(text: str, kind: str, revision: int) -> dict[str, Any]:
@@ -102,4 +103,6 @@ def _literal(value: object) -> str:
         return str(value).lower()
     if isinstance(value, list):
         return f"[{', '.join(map(_literal, value))}]"
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{name} = {_literal(item)}' for name, item in value.items())}}}"
     return json.dumps(value) if isinstance(value, str) else repr(value)

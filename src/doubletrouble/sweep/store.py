@@ -25,7 +25,7 @@ DONE, FAILED = "done", "failed"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Outcome:
+class CellOutcome:
     """What came of a cell: a result as bytes (see `record`), or a message."""
 
     status: str
@@ -98,7 +98,7 @@ class Store:
             query = "SELECT hash, specification FROM sweeps ORDER BY created, hash"
             return dict(self._database.execute(query))
 
-    def put(self, cell: Cell, outcome: Outcome) -> None:
+    def put(self, cell: Cell, outcome: CellOutcome) -> None:
         """Store what came of a cell, unless it is done already."""
         row = (
             cell.key, canonical(cell.parameters), outcome.status, outcome.message, outcome.result,
@@ -128,7 +128,7 @@ class Store:
         with _sentences(self.path):
             return dict(self._database.execute("SELECT key, status FROM cells"))
 
-    def outcome(self, key: str) -> Outcome | None:
+    def outcome(self, key: str) -> CellOutcome | None:
         """What came of one cell, or None."""
         with _sentences(self.path):
             query = "SELECT status, message, result, seconds FROM cells WHERE key = ?"
@@ -136,7 +136,7 @@ class Store:
         if row is None:
             return None
         names: tuple[Any, ...] = ("status", "message", "result", "seconds")
-        return Outcome(**dict(zip(names, row, strict=True)))
+        return CellOutcome(**dict(zip(names, row, strict=True)))
 
     def _check_place(self) -> None:
         """A store deleted under our feet would swallow every row that follows."""

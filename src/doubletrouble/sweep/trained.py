@@ -18,6 +18,7 @@ from doubletrouble.sweep.store import Store
 
 KIND = "lazy"
 
+_SETTINGS = {"precision": "dtype"}  # names in older stores
 _RENAMED = {"max_steps": "most_steps"}  # a column counts the networks that reached it
 
 
@@ -28,8 +29,9 @@ def to_record(run: LazyRun) -> Record:
 
 def from_record(record: Record) -> LazyRun:
     """Make a run from its fields again."""
-    settings = as_used(record["settings"], record["laziness"])  # older stores have what was asked
-    return LazyRun(**{**record, "settings": settings})
+    settings = {_SETTINGS.get(name, name): value for name, value in record["settings"].items()}
+    used = as_used(settings, record["laziness"])  # older stores have what was asked
+    return LazyRun(**{**record, "settings": used})
 
 
 def row_of(run: LazyRun) -> dict[str, Any]:
@@ -49,8 +51,8 @@ def row_of(run: LazyRun) -> dict[str, Any]:
     return row | {
         "single_error": float(single.mean()),
         "single_std": float(single.std(ddof=1)) if left > 1 else float("nan"),
-        "ensemble_error": sound.error(left),
-        "vote_error": sound.error(left, "vote"),
+        "ensemble_error": float(sound.error(left).total),
+        "vote_error": float(sound.error(left, "vote").total),
         "train_error": float(sound.train_error.mean()),
         "train_loss": float(sound.train_loss.mean()),
         "median_steps": float(np.median(sound.steps)),

@@ -11,7 +11,7 @@ from doubletrouble.page import address
 from doubletrouble.page.curves import curves
 from doubletrouble.page.kinds import ChoiceField
 from doubletrouble.page.plot import encoded
-from doubletrouble.page.setting import View
+from doubletrouble.page.setting import PageView
 from doubletrouble.palette import LABELS
 from doubletrouble.parameters import FloatArray
 
@@ -118,7 +118,7 @@ class Shown:
 
     # --- what is seen ----------------------------------------------------------------------------
 
-    def shows(self, view: View, *, settled: bool = False) -> None:
+    def shows(self, view: PageView, *, settled: bool = False) -> None:
         """Wait until the curves are those of a view, to the last bit; and its address, if asked."""
         expected = _expected(view)
         try:
@@ -178,7 +178,7 @@ class Shown:
         return [trace for trace in self.figure("data") if trace.get("hoverinfo") == "skip"]
 
 
-def _expected(view: View) -> Drawn:
+def _expected(view: PageView) -> Drawn:
     """The lines of a plot, in the order in which they are drawn."""
     lines, marks = [], []
     for setting in view.settings:

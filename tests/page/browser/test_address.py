@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from doubletrouble.page import address, fields
 from doubletrouble.page.kinds import NumberField
-from doubletrouble.page.setting import Setting, View
+from doubletrouble.page.setting import PageSetting, PageView
 from tests.page.browser.conftest import Opener
 from tests.page.browser.shown import PATIENCE, Shown
 
@@ -44,7 +44,11 @@ def test_a_link_shows_the_same_to_another_reader(opened: Opener) -> None:
 
 
 def test_the_back_button_goes_back(shown: Shown) -> None:
-    seen = [View(), View(first=Setting(ridge=0.5)), View(first=Setting(ridge=0.5, members=4.0))]
+    seen = [
+        PageView(),
+        PageView(first=PageSetting(ridge=0.5)),
+        PageView(first=PageSetting(ridge=0.5, members=4.0)),
+    ]
     shown.shows(seen[0], settled=True)
     for name, text, view in (("ridge", "0.5", seen[1]), ("members", "4", seen[2])):
         shown.type(name, text)
@@ -65,7 +69,7 @@ def test_the_back_button_goes_back(shown: Shown) -> None:
 def test_a_drag_is_one_step_of_the_history(shown: Shown) -> None:
     before = shown.page.evaluate("history.length")
     shown.slide("snr", [*range(10, 40)])
-    shown.shows(View(first=Setting(snr=fields.SNR.stops[39])), settled=True)
+    shown.shows(PageView(first=PageSetting(snr=fields.SNR.stops[39])), settled=True)
     assert shown.page.evaluate("history.length") - before in (0, 1)  # it holds fifty
 
 
@@ -74,31 +78,59 @@ def test_a_drag_is_one_step_of_the_history(shown: Shown) -> None:
     [
         (
             "ridge=-1",
-            View(first=Setting(ridge=0.0)),
+            PageView(first=PageSetting(ridge=0.0)),
             "λ must be a number in [0, 1e+06] or inf, got '-1'",
         ),
-        ("members=2.4", View(first=Setting(members=2.0)), "K must be a whole number in [1, "),
-        ("snr=nan", View(), "F/τ must be a number in "),
-        ("activation=rleu", View(), "Activation σ must be one of "),
-        ("along=sample", View(along="samples"), "Plot against must be one of width, ridge, "),
-        ("points=1e9", View(points=2000.0), "points must be a whole number in [2, 2000]"),
-        ("dim=100000", View(dim=400.0), "D must be a whole number in [10, 400], got '100000'"),
-        ("draws=1e6", View(draws=200.0), "draws must be a whole number in [2, 200], got '1e6'"),
-        ("width=1e400", View(first=Setting(width=1e5)), "got '1e400'; 100000 is shown."),
-        ("width=2&width=3", View(first=Setting(width=3.0)), "'width' must be given once, got 2"),
-        ("time=-3", View(first=Setting(time=0.0)), "t must be a number in [0, 1e+12] or inf"),
-        ("fraction=2&scheme=subag", View(first=Setting(scheme="subbag", fraction=1.0)), "η must"),
-        ("bank=0", View(first=Setting(bank=1.0)), "B/P must be a number in [1, 100000] or inf"),
-        ("scheme=subbag&time=5", View(first=Setting(scheme="subbag")), "t = ∞ is shown."),
-        ("along=time&scheme=divide", View(first=Setting(scheme="divide")), "the width is along."),
-        ("split=effects&along=time", View(along="time"), "the split by cause is shown."),
-        ("colour=red", View(), "There is nothing called 'colour' to set."),
-        ("second.ridge=x", View(second=Setting()), "Second setting: λ must be a number"),
-        ("%FF%00&&=&a=%", View(), "There is nothing called "),
+        (
+            "members=2.4",
+            PageView(first=PageSetting(members=2.0)),
+            "K must be a whole number in [1, ",
+        ),
+        ("snr=nan", PageView(), "F/τ must be a number in "),
+        ("activation=rleu", PageView(), "Activation σ must be one of "),
+        ("along=sample", PageView(along="samples"), "Plot against must be one of width, ridge, "),
+        ("points=1e9", PageView(points=2000.0), "points must be a whole number in [2, 2000]"),
+        ("dim=100000", PageView(dim=400.0), "D must be a whole number in [10, 400], got '100000'"),
+        ("draws=1e6", PageView(draws=200.0), "draws must be a whole number in [2, 200], got '1e6'"),
+        ("width=1e400", PageView(first=PageSetting(width=1e5)), "got '1e400'; 100000 is shown."),
+        (
+            "width=2&width=3",
+            PageView(first=PageSetting(width=3.0)),
+            "'width' must be given once, got 2",
+        ),
+        (
+            "time=-3",
+            PageView(first=PageSetting(time=0.0)),
+            "t must be a number in [0, 1e+12] or inf",
+        ),
+        (
+            "fraction=2&scheme=subsampl",
+            PageView(first=PageSetting(scheme="subsample", fraction=1.0)),
+            "η must",
+        ),
+        (
+            "bank=0",
+            PageView(first=PageSetting(bank=1.0)),
+            "B/P must be a number in [1, 100000] or inf",
+        ),
+        (
+            "scheme=bootstrap&time=5",
+            PageView(first=PageSetting(scheme="bootstrap")),
+            "t = ∞ is shown.",
+        ),
+        (
+            "along=time&scheme=bootstrap",
+            PageView(first=PageSetting(scheme="bootstrap")),
+            "the width is along.",
+        ),
+        ("split=effects&along=time", PageView(along="time"), "the split by cause is shown."),
+        ("colour=red", PageView(), "There is nothing called 'colour' to set."),
+        ("second.ridge=x", PageView(second=PageSetting()), "Second setting: λ must be a number"),
+        ("%FF%00&&=&a=%", PageView(), "There is nothing called "),
     ],
 )
 def test_nonsense_is_told_and_the_nearest_shown(
-    query: str, view: View, said: str, shown: Shown
+    query: str, view: PageView, said: str, shown: Shown
 ) -> None:
     shown.go(query)
     shown.shows(view, settled=True)
@@ -110,7 +142,7 @@ def test_an_emptied_box_is_told_and_shows_what_was_there(shown: Shown) -> None:
     shown.type("width", "")
     shown.says("notes", "P/N must be a number in [0.001, 100000] or inf, got ''; 5 is shown.")
     expect(shown.by_id("box-width")).to_have_value("5")
-    shown.shows(View(first=Setting(width=5.0)), settled=True)
+    shown.shows(PageView(first=PageSetting(width=5.0)), settled=True)
 
 
 def test_the_address_is_there_before_the_page_is_at_rest(shown: Shown) -> None:
@@ -126,7 +158,7 @@ def test_the_address_is_there_before_the_page_is_at_rest(shown: Shown) -> None:
 
 def test_a_very_long_address_is_not_read(shown: Shown) -> None:
     shown.go("ridge=" + "1" * 5000)
-    shown.shows(View(), settled=True)
+    shown.shows(PageView(), settled=True)
     shown.says("notes", "An address must have at most ")
 
 
@@ -146,7 +178,7 @@ def test_what_is_typed_is_only_text(shown: Shown) -> None:
         shown.type("ridge", text)
         shown.says("notes", text[:30])
         shown.says("notes", "λ must be a number")
-        shown.shows(View())
+        shown.shows(PageView())
         assert shown.page.evaluate("window.owned") is None
         assert shown.page.locator("#notes *:not(p)").count() == 0
         expect(shown.by_id("box-ridge")).to_have_value("1e-05")
@@ -156,7 +188,7 @@ def test_what_is_typed_is_only_text(shown: Shown) -> None:
 def test_what_an_address_holds_is_only_text(shown: Shown) -> None:
     given = dict(zip(("ridge", "activation", "<b>name</b>", "second.snr"), EVIL, strict=False))
     shown.go(urlencode(given))
-    shown.shows(View(second=Setting()), settled=True)
+    shown.shows(PageView(second=PageSetting()), settled=True)
     shown.says("notes", "There is nothing called '<b>name</b>' to set.")
     shown.says("notes", "__import__")
     assert shown.page.evaluate("window.owned") is None

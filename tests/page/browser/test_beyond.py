@@ -11,7 +11,7 @@ import doubletrouble as dt
 from doubletrouble.page import address, fields
 from doubletrouble.page.curves import curves
 from doubletrouble.page.explanation import UNADVISED, explanation
-from doubletrouble.page.setting import Setting, View
+from doubletrouble.page.setting import PageSetting, PageView
 from doubletrouble.page.simulation import request
 from doubletrouble.page.stops import Stops
 from tests.page.browser.shown import PATIENCE, PLOT, Shown
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.xdist_group("browser")
 def test_the_axis_of_time_has_the_end_and_the_best_stop(shown: Shown) -> None:
     shown.type("width", "1")
     shown.choose(fields.ALONG, "time")
-    view = View(first=Setting(width=1.0), along="time")
+    view = PageView(first=PageSetting(width=1.0), along="time")
     shown.shows(view, settled=True)
     best = dt.best_stopping_time(view.first.problem)
     label = shown.page.locator("#plot .annotation", has_text=f"best t = {best.time:.3g}")
@@ -35,7 +35,7 @@ def test_the_axis_of_time_has_the_end_and_the_best_stop(shown: Shown) -> None:
     shown.says("advice", "Change")  # it is trained to the end
 
     shown.type("time", "10")
-    timed = View(first=Setting(width=1.0, time=10.0), along="time")
+    timed = PageView(first=PageSetting(width=1.0, time=10.0), along="time")
     shown.shows(timed, settled=True)
     shown.says("meaning", "At t = 10, ")
     shown.says("advice", UNADVISED)
@@ -48,51 +48,51 @@ def test_the_axis_of_time_has_the_end_and_the_best_stop(shown: Shown) -> None:
 
 def test_curves_are_seen_at_a_finite_time(shown: Shown) -> None:
     shown.type("time", "3")
-    view = View(first=Setting(time=3.0))
+    view = PageView(first=PageSetting(time=3.0))
     shown.shows(view, settled=True)
     exact = dt.gradient_flow(view.first.problem_along("width", shown.curve("total", "x")), 3.0)
     assert shown.curve("noise") == pytest.approx(exact.noise, rel=1e-12)
-    shown.says("said-scheme", "Training in time is known for this scheme alone")
+    shown.says("said-scheme", "Training in time is not known for bootstrap")
 
 
 def test_the_symmetric_split_cannot_be_chosen_where_there_is_none(shown: Shown) -> None:
     symmetric = shown.by_id("choice-split").locator("input[value=effects]")
     expect(symmetric).to_be_enabled()
     assert shown.text("said-split") == ""
-    for query in ("scheme=subbag", "time=3", "along=time", "second.scheme=bootstrap"):
+    for query in ("scheme=subsample", "time=3", "along=time", "second.scheme=bootstrap"):
         shown.go(query)
         expect(symmetric).to_be_disabled()
         shown.says("said-split", "The symmetric split is known for ensembles and divided data")
     shown.go("split=effects")
     shown.choose(fields.SCHEME, "bootstrap")
     shown.says("notes", "the split by cause is shown.")
-    shown.shows(View(first=Setting(scheme="bootstrap")), settled=True)
+    shown.shows(PageView(first=PageSetting(scheme="bootstrap")), settled=True)
     shown.choose(fields.SCHEME, "divide")
-    shown.shows(View(first=Setting(scheme="divide")))
+    shown.shows(PageView(first=PageSetting(scheme="divide")))
     expect(symmetric).to_be_enabled()
     expect(shown.by_id("said-split")).to_have_text("")
 
 
 def test_what_is_chosen_last_is_shown_and_what_it_changes_is_told(shown: Shown) -> None:
     shown.go("along=time&time=5")
-    shown.choose(fields.SCHEME, "subbag")
-    shown.shows(View(first=Setting(scheme="subbag")), settled=True)
+    shown.choose(fields.SCHEME, "bootstrap")
+    shown.shows(PageView(first=PageSetting(scheme="bootstrap")), settled=True)
     shown.says("notes", "t = ∞ is shown.")
     shown.says("notes", "the width is along.")
     shown.choose(fields.ALONG, "time")
-    shown.shows(View(along="time"), settled=True)
-    shown.says("notes", "ensembles on all samples alone: these are shown.")
+    shown.shows(PageView(along="time"), settled=True)
+    shown.says("notes", "ensembles on all samples are shown.")
     expect(shown.by_id("choice-scheme")).to_have_value("ensemble")
     label = shown.page.locator("#plot .annotation", has_text="best t = ")
     expect(label).to_be_visible(timeout=PATIENCE)
     shown.rests()
-    shown.says("notes", "ensembles on all samples alone: these are shown.")  # still
+    shown.says("notes", "ensembles on all samples are shown.")  # still
 
 
 @pytest.mark.parametrize(
     ("query", "mark"),
     [
-        ("scheme=subbag&fraction=0.3&members=5", "P = ηN"),
+        ("scheme=subsample&fraction=0.3&members=5", "P = ηN"),
         ("scheme=bootstrap&members=5", "P = (1 − 1/e) N"),
         ("scheme=feature_bank&members=5", "P = N"),
     ],
@@ -103,13 +103,12 @@ def test_what_drawing_adds_is_a_part_of_its_own(query: str, mark: str, shown: Sh
     expect(shown.page.locator("#plot .annotation")).to_have_text(mark)
     names = [trace["name"] for trace in shown.lines()]
     assert names == ["Noise", "Initialization", "Resampling", "Sampling", "Bias", "Total"]
-    error = dt.exact_error(setting.problem, 5, setting.scheme, **setting.drawing(setting.problem))
-    assert isinstance(error, dt.ResampledErrorTerms)
+    error = dt.exact_error(setting.problem, setting.ensemble(setting.problem))
     shown.says("readout", f"Resampling{float(error.resampling):.6g}")
-    shown.says("meaning", explanation(View(first=setting), Stops()))
+    shown.says("meaning", explanation(PageView(first=setting), Stops()))
     shown.says("advice", UNADVISED)
     shown.choose(fields.FORM, "areas")
-    shown.shows(View(first=setting, form="areas", y="linear"))
+    shown.shows(PageView(first=setting, form="areas", y="linear"))
     looks = [(t["fillpattern"]["shape"], t["fillcolor"]) for t in shown.lines() if "fill" in t]
     assert len({shape for shape, _ in looks}) == len({color for _, color in looks}) == 5
     legend = shown.page.locator("#plot .legend .legendtext").all_text_contents()
@@ -117,14 +116,14 @@ def test_what_drawing_adds_is_a_part_of_its_own(query: str, mark: str, shown: Sh
 
 
 def test_beside_an_ensemble_the_part_has_a_name_and_a_row(shown: Shown) -> None:
-    shown.go("members=5&second.scheme=subbag")
+    shown.go("members=5&second.scheme=subsample")
     legend = shown.page.locator("#plot .legend .legendtext").all_text_contents()
     assert sorted(legend) == sorted(
         ["Noise", "Initialization", "Resampling", "Sampling", "Bias", "Total"]
     )
     shown.says("readout", "Resampling–")
     titles = [note["text"] for note in shown.figure("layout.annotations")]
-    assert "scheme = sub-bag, η = 0.5" in titles
+    assert "scheme = subsample, η = 0.5" in titles
 
 
 def test_what_is_nothing_has_no_name_in_the_legend(shown: Shown) -> None:
@@ -150,7 +149,7 @@ def test_the_numbers_in_time_are_downloaded(shown: Shown) -> None:
 @pytest.mark.parametrize(
     ("query", "names"),
     [
-        ("scheme=subbag&members=3&ridge=0.1", "Resampling, simulated"),
+        ("scheme=subsample&members=3&ridge=0.1", "Resampling, simulated"),
         ("scheme=bootstrap&members=3&ridge=0.1", "Resampling, simulated"),
         ("scheme=feature_bank&members=3&ridge=0.1", "Resampling, simulated"),
         ("along=time&width=1", "Bias, simulated"),
@@ -172,7 +171,7 @@ def test_what_is_new_is_simulated(query: str, names: str, shown: Shown) -> None:
         arg=names, timeout=PATIENCE,
     )  # fmt: skip
     assert len(shown.points()) == (6 if "Resampling" in names else 5)
-    shown.says("script", "times=[" if view.along == "time" or "time" in query else "schemes=")
+    shown.says("script", "times=[" if view.along == "time" or "time" in query else "ensembles=[")
 
 
 def test_infinitely_many_features_are_not_simulated_in_time(shown: Shown) -> None:

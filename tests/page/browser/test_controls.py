@@ -10,7 +10,7 @@ from doubletrouble.page import address, fields
 from doubletrouble.page.kinds import ChoiceField, NumberField
 from doubletrouble.page.layout import controls
 from doubletrouble.page.presets import PRESETS
-from doubletrouble.page.setting import Setting, View
+from doubletrouble.page.setting import PageSetting, PageView
 from tests.page.browser.shown import Shown
 
 pytestmark = pytest.mark.xdist_group("browser")
@@ -24,12 +24,12 @@ TYPED = {
     "members": "7", "dim": "33", "draws": "5", "budget": "3", "points": "111", "time": "12.5",
     "fraction": "0.3", "bank": "3.5",
 }  # fmt: skip
-NEEDED = {"fraction": "scheme=subbag", "bank": "scheme=feature_bank"}
+NEEDED = {"fraction": "scheme=subsample", "bank": "scheme=feature_bank"}
 """Where a control is seen that is not always."""
 
 
-def with_(name: str, value: float | str, view: View | None = None) -> View:
-    view = view or View()
+def with_(name: str, value: float | str, view: PageView | None = None) -> PageView:
+    view = view or PageView()
     if name in {field.name for field in view.fields}:
         return replace(view, **{name: value})  # type: ignore[arg-type]
     return replace(view, first=view.first.changed({name: value}))
@@ -42,7 +42,7 @@ def test_these_are_all_the_controls() -> None:
     assert set(TYPED) == {f.name for f in BOXES}
 
 
-def needed(field: NumberField, shown: Shown) -> View:
+def needed(field: NumberField, shown: Shown) -> PageView:
     """Go where a control is seen."""
     query = NEEDED.get(field.name, "")
     if query:
@@ -141,17 +141,17 @@ def test_the_plot_is_that_of_the_library(shown: Shown) -> None:
     for name in ("width", "samples", "ridge", "snr", "nonlinear", "members"):
         shown.type(name, TYPED[name])
     shown.choose(fields.SCHEME, "divide")
-    setting = Setting(
+    setting = PageSetting(
         **{name: float(TYPED[name]) for name in ("width", "samples", "ridge", "snr", "nonlinear",
                                                  "members")}, scheme="divide"  # type: ignore[arg-type]
     )  # fmt: skip
-    shown.shows(View(first=setting), settled=True)
+    shown.shows(PageView(first=setting), settled=True)
     x = shown.curve("total", "x")
     problem = dt.Problem(
         features_per_dim=x * 2.5, samples_per_dim=2.5, ridge=0.0123, noise=1 / 3.3,
         nonlinear_signal=0.7,
     )  # fmt: skip
-    exact = dt.exact_error(problem, 7, "divide")
+    exact = dt.exact_error(problem, dt.Divide(7))
     for part in ("total", "noise", "initialization", "sampling", "bias"):
         assert shown.curve(part).tolist() == getattr(exact, part).tolist()
 
@@ -169,7 +169,7 @@ def test_a_fast_drag_ends_where_it_ends(shown: Shown) -> None:
 def test_the_label_of_the_width_follows_what_it_is_counted_as(shown: Shown) -> None:
     shown.type("samples", "4")
     shown.choose(fields.PER, "D")
-    setting = Setting(samples=4.0, per="D", width=8.0)  # as many features as before
-    shown.shows(View(first=setting), settled=True)
+    setting = PageSetting(samples=4.0, per="D", width=8.0)  # as many features as before
+    shown.shows(PageView(first=setting), settled=True)
     shown.says("label-width", "P/D")
     assert shown.by_id("box-width").input_value() == "8"

@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Route, expect
 
 from doubletrouble.page import fields
-from doubletrouble.page.setting import Setting, View
+from doubletrouble.page.setting import PageSetting, PageView
 from doubletrouble.page.simulation import request
 from tests.page.browser.shown import PATIENCE, Shown
 
@@ -19,7 +19,7 @@ def test_a_button_does_what_was_typed_before_it(shown: Shown) -> None:
     shown.by_id("box-dim").fill("11")
     shown.by_id("box-draws").fill("2")
     shown.by_id("simulate").click()
-    view = View(first=Setting(members=4.0), dim=11.0, draws=2.0)
+    view = PageView(first=PageSetting(members=4.0), dim=11.0, draws=2.0)
     count = len(request(view, view.first).places)
     shown.says("status", f"Simulated {count} points at D = 11.")
     shown.addressed("members=4&dim=11&draws=2")
@@ -38,7 +38,7 @@ def test_what_was_moved_while_the_server_was_away_is_sent_later(shown: Shown) ->
     shown.says("notes", "The server does not answer.")
     shown.page.unroute(ASKED)
     shown.type("members", "3")
-    shown.shows(View(first=Setting(ridge=0.5, members=3.0)), settled=True)
+    shown.shows(PageView(first=PageSetting(ridge=0.5, members=3.0)), settled=True)
     shown.complaints.clear()  # the browser's own, of what was not answered
 
 
@@ -60,7 +60,7 @@ def test_the_scheme_may_change_while_an_answer_is_on_its_way(shown: Shown) -> No
     held = False
     for route in late:
         route.continue_()
-    shown.shows(View(first=Setting(ridge=0.5)))
+    shown.shows(PageView(first=PageSetting(ridge=0.5)))
     shown.page.wait_for_function(
         "document.querySelector('#plot .js-plotly-plot').layout.paper_bgcolor === '#16181c'",
         timeout=PATIENCE,
@@ -73,17 +73,17 @@ def test_buttons_are_pressed_in_the_order_they_were(shown: Shown) -> None:
     shown.go("ridge=0.5&second.ridge=0.1")
     for name in ("swap", "swap", "swap"):
         shown.by_id(name).evaluate("button => button.click()")
-    shown.shows(View(first=Setting(ridge=0.1), second=Setting(ridge=0.5)), settled=True)
+    shown.shows(PageView(first=PageSetting(ridge=0.1), second=PageSetting(ridge=0.5)), settled=True)
     expect(shown.by_id("box-ridge")).to_have_value("0.1")
 
 
 def test_both_settings_share_an_axis(shown: Shown) -> None:
     shown.go("samples=3")
     shown.by_id("compare").click()
-    shown.shows(View(first=Setting(samples=3.0), second=Setting(samples=3.0)))
+    shown.shows(PageView(first=PageSetting(samples=3.0), second=PageSetting(samples=3.0)))
     shown.choose(fields.PER, "D")
-    counted = Setting(samples=3.0, per="D", width=6.0)
-    shown.shows(View(first=counted, second=counted), settled=True)
+    counted = PageSetting(samples=3.0, per="D", width=6.0)
+    shown.shows(PageView(first=counted, second=counted), settled=True)
     assert shown.figure("_fullLayout.xaxis2.title.text") == "P/D"
 
 
@@ -102,8 +102,8 @@ def test_a_zoom_stays_until_the_plot_is_another(shown: Shown) -> None:
     )
     zoomed = shown.figure("_fullLayout.xaxis.range")
     shown.type("ridge", "0.5")
-    shown.shows(View(first=Setting(ridge=0.5)))
+    shown.shows(PageView(first=PageSetting(ridge=0.5)))
     assert shown.figure("_fullLayout.xaxis.range") == pytest.approx(zoomed)
     shown.choose(fields.ALONG, "ridge")
-    shown.shows(View(first=Setting(ridge=0.5), along="ridge"), settled=True)
+    shown.shows(PageView(first=PageSetting(ridge=0.5), along="ridge"), settled=True)
     assert shown.figure("_fullLayout.xaxis.range") == pytest.approx([-5, 1])

@@ -8,7 +8,7 @@ from tests.page.browser.shown import PLOT, Shown
 pytestmark = pytest.mark.xdist_group("browser")
 
 Box = tuple[float, float, float, float]
-BOTH = "members=3&second.ridge=0.1&second.scheme=subbag"
+BOTH = "members=3&second.ridge=0.1&second.scheme=subsample"
 
 
 def boxes(found: Locator) -> list[Box]:

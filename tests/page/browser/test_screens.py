@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from doubletrouble.page import fields
 from doubletrouble.page.layout import controls
-from doubletrouble.page.setting import Setting, View
+from doubletrouble.page.setting import PageSetting, PageView
 from tests.page.browser.shown import PLOT, Shown
 
 pytestmark = pytest.mark.xdist_group("browser")
@@ -34,7 +34,7 @@ def test_it_works_on_a_telephone(telephone: Shown) -> None:
 def test_on_a_telephone_nothing_covers_the_curves(telephone: Shown) -> None:
     _check_uncovered(telephone, 120)
     telephone.by_id("compare").click()
-    telephone.shows(View(second=Setting()))
+    telephone.shows(PageView(second=PageSetting()))
     _check_uncovered(telephone, 75)
 
 
@@ -66,7 +66,7 @@ def test_nothing_overflows_in_between(shown: Shown) -> None:
 
 
 def _check_size(shown: Shown, width: int) -> None:
-    shown.shows(View(), settled=True)
+    shown.shows(PageView(), settled=True)
     assert not _overflows(shown)
     shown.page.evaluate("window.scrollTo(0, 0)")
     box = shown.page.locator(PLOT).bounding_box()
@@ -77,10 +77,10 @@ def _check_size(shown: Shown, width: int) -> None:
     assert 0 <= box["y"] < 400  # seen without scrolling
     assert box["height"] >= 240
     shown.by_id("compare").click()
-    shown.shows(View(second=Setting()))
+    shown.shows(PageView(second=PageSetting()))
     assert not _overflows(shown)
     for query in ("split=effects&form=areas&y=linear", "nonsense=" + "x" * 300, "along=time",
-                  "scheme=bootstrap&second.scheme=subbag", "along=members"):  # fmt: skip
+                  "scheme=bootstrap&second.scheme=subsample", "along=members"):  # fmt: skip
         shown.go(query)
         assert not _overflows(shown)
     slider = shown.by_id("slider-ridge")
@@ -91,7 +91,7 @@ def _check_size(shown: Shown, width: int) -> None:
     slider.click(position={"x": place["width"] / 2, "y": place["height"] / 2})
     expect(slider).not_to_have_value("1")
     stop = fields.RIDGE.stops[int(slider.input_value())]
-    shown.shows(View(first=Setting(ridge=stop), along="members"))
+    shown.shows(PageView(first=PageSetting(ridge=stop), along="members"))
 
 
 def _overflows(shown: Shown) -> bool:
@@ -188,14 +188,14 @@ def test_choices_are_named_for_what_they_set(shown: Shown) -> None:
 
 def test_sliders_say_their_value(shown: Shown) -> None:
     shown.type("members", "inf")
-    shown.shows(View(first=Setting(members=float("inf"))))
+    shown.shows(PageView(first=PageSetting(members=float("inf"))))
     expect(shown.by_id("slider-members")).to_have_attribute("aria-valuetext", "K = ∞")
     expect(shown.by_id("slider-ridge")).to_have_attribute("aria-valuetext", "λ = 1e-05")
     expect(shown.by_id("slider-ridge")).to_have_accessible_name(re.compile("^λ.*ridge penalty"))
     expect(shown.by_id("box-ridge")).to_have_accessible_name("λ, exact value")
     expect(shown.by_id("slider-time")).to_have_attribute("aria-valuetext", "t = ∞")
     expect(shown.by_id("slider-time")).to_have_accessible_name(re.compile("^t.*training time"))
-    shown.go("scheme=subbag&fraction=0.3")
+    shown.go("scheme=subsample&fraction=0.3")
     expect(shown.by_id("slider-fraction")).to_have_attribute("aria-valuetext", "η = 0.3")
     expect(shown.by_id("slider-fraction")).to_have_accessible_name(re.compile("^η.*share of"))
     shown.go("scheme=feature_bank&bank=3")

@@ -6,7 +6,7 @@ from playwright.sync_api import expect
 import doubletrouble as dt
 from doubletrouble.page import fields
 from doubletrouble.page.curves import EFFECTS
-from doubletrouble.page.setting import Setting, View
+from doubletrouble.page.setting import PageSetting, PageView
 from doubletrouble.page.simulation import N_INIT, request
 from doubletrouble.palette import LABELS
 from tests.page.browser.shown import PATIENCE, PLOT, Shown
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.xdist_group("browser")
 
 def test_points_with_error_bars_are_laid_over_the_curves(shown: Shown) -> None:
     shown.go("dim=10&draws=2")
-    wanted = request(View(dim=10.0, draws=2.0), Setting())
+    wanted = request(PageView(dim=10.0, draws=2.0), PageSetting())
     count = len(wanted.places)
     expect(shown.by_id("cancel")).to_be_hidden()
     expect(shown.by_id("progress")).to_be_hidden()
@@ -34,7 +34,7 @@ def test_points_with_error_bars_are_laid_over_the_curves(shown: Shown) -> None:
     measured = shown.points()
     assert [t["name"] for t in measured] == [f"{n.capitalize()}, simulated" for n in names]
     run = dt.simulate(
-        Setting().problem_along("width", wanted.places[3]), dim=10, n_data=2, n_init=N_INIT,
+        PageSetting().problem_along("width", wanted.places[3]), dim=10, n_data=2, n_init=N_INIT,
         progress=False,
     )  # fmt: skip
     for name, trace in zip(names, measured, strict=True):
@@ -46,20 +46,20 @@ def test_points_with_error_bars_are_laid_over_the_curves(shown: Shown) -> None:
 
     # of the same draws, the symmetric split
     shown.choose(fields.SPLIT, "effects")
-    shown.shows(View(dim=10.0, draws=2.0, split="effects"), settled=True)
+    shown.shows(PageView(dim=10.0, draws=2.0, split="effects"), settled=True)
     assert {t["name"] for t in shown.points()} == {
         f"{LABELS[name]}, simulated" for name in ("total", *EFFECTS)
     }
     shown.page.go_back()
-    shown.shows(View(dim=10.0, draws=2.0), settled=True)
+    shown.shows(PageView(dim=10.0, draws=2.0), settled=True)
 
     # they go with the setting, and come back with it
     shown.type("ridge", "0.5")
-    shown.shows(View(first=Setting(ridge=0.5), dim=10.0, draws=2.0), settled=True)
+    shown.shows(PageView(first=PageSetting(ridge=0.5), dim=10.0, draws=2.0), settled=True)
     assert not shown.points()
     expect(shown.by_id("status")).to_have_text("")
     shown.page.go_back()
-    shown.shows(View(dim=10.0, draws=2.0), settled=True)
+    shown.shows(PageView(dim=10.0, draws=2.0), settled=True)
     assert len(shown.points()) == 5
     expect(shown.by_id("status")).to_contain_text(f"Simulated {count} points")
 
@@ -86,9 +86,11 @@ def test_curves_move_while_a_simulation_runs(shown: Shown) -> None:
     shown.by_id("simulate").click()
     expect(shown.by_id("cancel")).to_be_visible()
     shown.type("snr", "5")
-    shown.shows(View(first=Setting(members=2.0, snr=5.0), dim=60.0, draws=100.0), settled=True)
+    shown.shows(
+        PageView(first=PageSetting(members=2.0, snr=5.0), dim=60.0, draws=100.0), settled=True
+    )
     shown.page.go_back()
-    shown.shows(View(first=Setting(members=2.0), dim=60.0, draws=100.0), settled=True)
+    shown.shows(PageView(first=PageSetting(members=2.0), dim=60.0, draws=100.0), settled=True)
     expect(shown.by_id("cancel")).to_be_visible()
     shown.by_id("cancel").click()
     expect(shown.by_id("status")).to_contain_text("Cancelled after ")

@@ -12,7 +12,7 @@ import doubletrouble as dt
 from doubletrouble.advice.meaning import meaning
 from doubletrouble.page import fields, files
 from doubletrouble.page.curves import curves
-from doubletrouble.page.setting import Setting, View
+from doubletrouble.page.setting import PageSetting, PageView
 from tests.page.browser.shown import PLOT, Shown
 
 pytestmark = pytest.mark.xdist_group("browser")
@@ -24,21 +24,21 @@ def test_two_settings_beside_each_other(shown: Shown) -> None:
     expect(single).to_be_hidden()
     shown.type("ridge", "0.1")
     shown.by_id("compare").click()
-    first = Setting(ridge=0.1)
-    shown.shows(View(first=first, second=first))
+    first = PageSetting(ridge=0.1)
+    shown.shows(PageView(first=first, second=first))
     shown.type("members", "5")  # the sliders are those of the first
-    other = Setting(ridge=0.1, members=5.0)
-    shown.shows(View(first=other, second=first), settled=True)
+    other = PageSetting(ridge=0.1, members=5.0)
+    shown.shows(PageView(first=other, second=first), settled=True)
     assert shown.query == "ridge=0.1&members=5&second.members=1"
     titles = [note["text"] for note in shown.figure("layout.annotations")]
     assert "K = 5" in titles
     assert "K = 1" in titles
     shown.says("readout", "Second setting")
     swap.click()
-    shown.shows(View(first=first, second=other))
+    shown.shows(PageView(first=first, second=other))
     expect(shown.by_id("box-members")).to_have_value("1")
     single.click()
-    shown.shows(View(first=first), settled=True)
+    shown.shows(PageView(first=first), settled=True)
     expect(swap).to_be_hidden()
     expect(single).to_be_hidden()
 
@@ -46,16 +46,18 @@ def test_two_settings_beside_each_other(shown: Shown) -> None:
 def test_the_scales_of_the_axes(shown: Shown) -> None:
     for field in (fields.X_SCALE, fields.Y_SCALE):
         shown.choose(field, "linear")
-    shown.shows(View(x="linear", y="linear"), settled=True)
+    shown.shows(PageView(x="linear", y="linear"), settled=True)
     assert shown.figure("_fullLayout.xaxis.type") == "linear"
     assert shown.figure("_fullLayout.yaxis.type") == "linear"
-    assert shown.figure("_fullLayout.xaxis.range") == list(View(x="linear").range())
-    assert View(x="linear").range()[1] < View().range()[1]  # or the peak would be at the edge
+    assert shown.figure("_fullLayout.xaxis.range") == list(PageView(x="linear").range())
+    assert (
+        PageView(x="linear").range()[1] < PageView().range()[1]
+    )  # or the peak would be at the edge
 
 
 def test_areas_are_stacked_to_the_total(shown: Shown) -> None:
     shown.choose(fields.FORM, "areas")
-    shown.shows(View(form="areas", y="linear"))
+    shown.shows(PageView(form="areas", y="linear"))
     top = shown.figure("calcdata.map(c => c.map(p => p.y))")
     names = [trace["name"] for trace in shown.lines()]
     assert names == ["Bias", "Sampling", "Initialization", "Noise", "Total"]
@@ -78,16 +80,16 @@ def test_where_p_is_n_is_marked(shown: Shown) -> None:
 
 def test_the_mark_stands_where_the_slider_does(shown: Shown) -> None:
     shown.type("width", "5")
-    shown.shows(View(first=Setting(width=5.0)))
+    shown.shows(PageView(first=PageSetting(width=5.0)))
     ring = shown.rings()[0]
-    total = dt.exact_error(Setting(width=5.0).problem).total
+    total = dt.exact_error(PageSetting(width=5.0).problem).total
     assert ring["x"] == [5.0]
     assert ring["y"] == [total]
     shown.says("readout", f"{total:.6g}")
 
 
 def test_hovering_tells_exact_values(shown: Shown) -> None:
-    x = float(View().grid(Setting())[300])
+    x = float(PageView().grid(PageSetting())[300])
     shown.page.evaluate("window.scrollTo(0, 0)")
     place = shown.page.evaluate(
         f"""x => {{ const plot = document.querySelector("{PLOT}"), axis = plot._fullLayout.xaxis;
@@ -101,7 +103,7 @@ def test_hovering_tells_exact_values(shown: Shown) -> None:
         shown.page.mouse.move(place - near, box["y"] + box["height"] / 2)
         if near == 0 and "Total" in (layer.text_content() or ""):
             break
-    exact = dt.exact_error(Setting(width=x).problem)
+    exact = dt.exact_error(PageSetting(width=x).problem)
     for part in ("total", "noise", "initialization", "sampling", "bias"):
         expect(layer).to_contain_text(_shown(getattr(exact, part)))
     shown.page.mouse.move(5, 5)
@@ -122,7 +124,7 @@ def test_no_button_of_the_plot_sends_it_away(shown: Shown) -> None:
 def test_an_infinite_peak_is_drawn(shown: Shown) -> None:
     shown.type("width", "1")
     shown.type("ridge", "0")
-    view = View(first=Setting(width=1.0, ridge=0.0))
+    view = PageView(first=PageSetting(width=1.0, ridge=0.0))
     shown.shows(view, settled=True)
     assert shown.curve("total").max() == float("inf")
     low, high = shown.figure("_fullLayout.yaxis.range")
@@ -136,8 +138,8 @@ def test_the_sentence_changes_with_the_setting(shown: Shown) -> None:
     for width, ridge in (("0.3", "1e-5"), ("1", "1e-5"), ("30", "1e-5"), ("30", "10")):
         shown.type("width", width)
         shown.type("ridge", ridge)
-        setting = Setting(width=float(width), ridge=float(ridge))
-        shown.shows(View(first=setting))
+        setting = PageSetting(width=float(width), ridge=float(ridge))
+        shown.shows(PageView(first=setting))
         shown.says("meaning", meaning(setting.problem)[:40])
         said.add(shown.text("meaning"))
     assert len(said) == 4
@@ -147,15 +149,15 @@ def test_the_sentence_changes_with_the_setting(shown: Shown) -> None:
 def test_the_advisor_answers_to_the_budget(shown: Shown) -> None:
     shown.says("advice", "Change")
     rows = shown.page.locator("#advice tbody tr")
-    advice = dt.advise(Setting().problem)
+    advice = dt.advise(PageSetting().problem)
     assert rows.count() == len(advice.options)
     expect(shown.page.locator("#advice .chosen")).to_contain_text(advice.choice.label)
     before = shown.text("advice")
     shown.type("budget", "40")
-    shown.shows(View(budget=40.0), settled=True)
+    shown.shows(PageView(budget=40.0), settled=True)
     expect(shown.by_id("advice")).not_to_have_text(before)
     shown.choose(fields.COST, "training")
-    shown.shows(View(budget=40.0, cost="training"), settled=True)
+    shown.shows(PageView(budget=40.0, cost="training"), settled=True)
 
 
 def test_the_bars_of_the_advisor_are_told_apart_without_colour(shown: Shown) -> None:
@@ -199,7 +201,7 @@ def test_the_numbers_are_downloaded(query: str, shown: Shown) -> None:
 
 def test_the_lines_are_downloaded_and_shown(shown: Shown) -> None:
     shown.type("ridge", "0.25")
-    view = View(first=Setting(ridge=0.25))
+    view = PageView(first=PageSetting(ridge=0.25))
     shown.shows(view, settled=True)
     name, data = downloaded(shown, "python")
     assert name == "doubletrouble.py"

@@ -1,0 +1,418 @@
+r"""Ensembles: how their members draw samples and features, and what their average leaves.
+
+K equal members are averaged. Each has P features and m of the N samples; any two share k of the
+features and n of the samples. A scheme is the four numbers
+
+    K              `n_members`
+    m/N            `sample_share`, as numerator and denominator
+    n/m            `shared_samples`
+    k/P            `shared_features`
+
+and whether a choice from a common set is a cause of its own (`resamples`). Simulations draw what
+`draw_samples` returns. Everything else (theory, command line, page, documentation, property tests)
+reads these: a new scheme is one subclass of `Scheme` (docs/extending.md).
+
+**Combination.** For a target of unit power and label noise of unit variance, the mean product of
+the errors of two members has the parts of `CrossTerms`. With `shared` those of two different
+members and `own` what the square of one has beyond it, the average of K members leaves, part by
+part, shared + own/K; with the target's power F², the power F⋆² of its nonlinear part and the noise
+variance τ² that is the error by cause ([dascoli2020] Sec. 5).
+"""
+
+from __future__ import annotations  # help() then shows Numeric, not what it stands for
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import MISSING, dataclass, fields
+from typing import Any, ClassVar, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from doubletrouble import glossary
+from doubletrouble.parameters import (
+    Declared,
+    FloatArray,
+    Numeric,
+    Parameter,
+    Value,
+    common_shape,
+    declarations,
+    parameter,
+    refuse,
+)
+from doubletrouble.problems import Problem, SpectralProblem
+
+Resampled: TypeAlias = Literal["samples", "features"]
+"""The common set that members choose from, where their choice is a cause of its own."""
+
+SCHEMES: dict[str, Any] = {}
+"""Every scheme by its name on the command line; a subclass of `Scheme` is entered here."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Scheme(Declared):
+    """Base of all ensembles: K members, and what any two of them share."""
+
+    n_members: Numeric = parameter(glossary.N_MEMBERS, 1)
+
+    name: ClassVar[str]
+    summary: ClassVar[str] = (
+        "{K} models"  # "{K}" is the number of members, the other fields by their names
+    )
+    resamples: ClassVar[Resampled | None] = None
+    with_replacement: ClassVar[bool] = False  # samples are drawn N of N, with replacement
+    any_size: ClassVar[bool] = True  # m/N and n/m do not depend on K: a simulation has every K
+    shares_features: ClassVar[bool] = False  # members have features in common
+    # of each instance, where `__post_init__` sets another:
+    sample_share: ClassVar[tuple[Value, Value]] = (1.0, 1.0)  # m/N: numerator and denominator
+    shared_samples: ClassVar[Value] = 1.0  # n/m: share of a member's samples that another has
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls.name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", cls.__name__).lower()
+        SCHEMES[cls.name] = cls
+
+    def _set(self, **shares: Any) -> None:
+        for name, value in shares.items():
+            object.__setattr__(self, name, value)
+
+    def shared_features(self, problem: Problem | SpectralProblem) -> Value:
+        """k/P, the share of a member's features that another has; where `shares_features`."""
+        return 0.0
+
+    def draw_samples(self, n_samples: int, count: int, rng: np.random.Generator) -> IntArray:
+        """How often each of the samples is in each of `count` members, (count, N)."""
+        return np.ones((count, n_samples), dtype=np.int64)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The fields beside the number of members, as far as they are given."""
+        names = [f.name for f in fields(self) if f.name != "n_members"]
+        return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+
+    def __str__(self) -> str:
+        shown = {name: _shown(value) for name, value in self.options.items()}
+        return self.summary.format(K=_shown(self.n_members, "∞"), **shown)
+
+    def __repr__(self) -> str:
+        options = "".join(f", {name}={_shown(value)}" for name, value in self.options.items())
+        return f"{type(self).__name__}({_shown(self.n_members)}{options})"
+
+
+IntArray: TypeAlias = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Ensemble(Scheme):
+    """K models with features of their own, each trained on all of the samples.
+
+    A bare number stands for it: `exact_error(problem, 10)` is `exact_error(problem, Ensemble(10))`.
+
+    >>> print(Ensemble(10))
+    10 models, own features, all data
+    """
+
+    summary = "{K} models, own features, all data"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Divide(Scheme):
+    """K models with features of their own, each trained on its own N/K of the samples.
+
+    >>> print(Divide(10))
+    10 models, own features, the data in 10 disjoint parts
+    """
+
+    summary = "{K} models, own features, the data in {K} disjoint parts"
+    any_size = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._set(sample_share=(1.0, self.n_members), shared_samples=0.0)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Subsample(Scheme):
+    """K models with features of their own, each on a share of the samples (sub-bagging).
+
+    Every member draws `fraction` of the samples without replacement, independently of the others.
+
+    >>> print(Subsample(10, fraction=0.6))
+    10 models, own features, a fraction 0.6 of the data each, without replacement
+    """
+
+    fraction: Numeric = parameter(glossary.FRACTION, kw_only=True)
+
+    summary = (
+        "{K} models, own features, a fraction {fraction} of the data each, without replacement"
+    )
+    resamples = "samples"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._set(sample_share=(self.fraction, 1.0), shared_samples=self.fraction)
+
+    def draw_samples(self, n_samples: int, count: int, rng: np.random.Generator) -> IntArray:
+        """Choices without replacement, one for each member."""
+        size = round(float(np.multiply(self.fraction, n_samples)))
+        found = np.zeros((count, n_samples), dtype=np.int64)
+        for row in found:
+            row[rng.permutation(n_samples)[:size]] = 1
+        return found
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Bootstrap(Scheme):
+    """K models with features of their own, each on N of the N samples drawn with replacement.
+
+    >>> print(Bootstrap(10))
+    10 models, own features, a bootstrap sample of the data each
+    """
+
+    summary = "{K} models, own features, a bootstrap sample of the data each"
+    resamples = "samples"
+    with_replacement = True
+
+    def draw_samples(self, n_samples: int, count: int, rng: np.random.Generator) -> IntArray:
+        """Draws with replacement, one for each member."""
+        chances = np.full(n_samples, 1 / n_samples)
+        return np.stack([rng.multinomial(n_samples, chances) for _ in range(count)])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FeatureBank(Scheme):
+    """K models on all of the samples, each with P features chosen from a common bank.
+
+    The bank has `bank_per_dim` features per dimension, or `n_bank` features for a
+    `SpectralProblem`; every member chooses without replacement, independently of the others.
+
+    >>> print(FeatureBank(10, bank_per_dim=5.0))
+    10 models, features chosen from a common bank of 5 per dimension, all data
+    """
+
+    bank_per_dim: Numeric | None = parameter(glossary.BANK_PER_DIM, None, kw_only=True)
+    n_bank: Numeric | None = parameter(glossary.N_BANK, None, kw_only=True)
+
+    resamples = "features"
+    shares_features = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if (self.bank_per_dim is None) == (self.n_bank is None):
+            raise ValueError(
+                "bank_per_dim must be given, or n_bank for a SpectralProblem, and not both, got "
+                f"bank_per_dim={self.bank_per_dim!r} and n_bank={self.n_bank!r}"
+            )
+        size = "{bank_per_dim} per dimension" if self.n_bank is None else "{n_bank}"
+        self._set(summary=f"{{K}} models, features chosen from a common bank of {size}, all data")
+
+    def shared_features(self, problem: Problem | SpectralProblem) -> Value:
+        """k/P = P/B, the bank being checked against the problem."""
+        isotropic = isinstance(problem, Problem)
+        name = "bank_per_dim" if isotropic else "n_bank"
+        bank: Any = getattr(self, name)
+        width: Any = getattr(problem, "features_per_dim" if isotropic else "n_features")
+        if bank is None:
+            raise ValueError(f"{name} must be given for a {type(problem).__name__}, got {self!r}")
+        common_shape({"the problem's fields": problem.shape, name: np.shape(bank)})
+        few = np.asarray(bank) < np.asarray(width)
+        shown = np.broadcast_to(bank, few.shape) if few.ndim else bank
+        refuse(name, shown, few, "at least the features of one member")
+        with np.errstate(invalid="ignore"):
+            share = np.fmin(np.divide(width, bank), 1.0)  # inf/inf: nothing is shared anyway
+        return share if np.ndim(share) else float(share)
+
+
+EnsembleLike: TypeAlias = Numeric | Scheme
+"""What the argument `ensemble` may be: a number of members K, an array of them, or a scheme."""
+
+SUPPORT: dict[str, Callable[[type[Scheme]], bool]] = {
+    "exact_error": lambda kind: True,
+    "anova": lambda kind: True,
+    "training_error": lambda kind: True,
+    "optimal_ridge": lambda kind: True,
+    "gradient_flow": lambda kind: not kind.with_replacement,
+    "best_stopping_time": lambda kind: not kind.with_replacement,
+    "advise": lambda kind: kind in (Ensemble, Divide),
+    "simulate": lambda kind: True,
+    "Simulation.error": lambda kind: True,
+    "Simulation.anova": lambda kind: kind in (Ensemble, Divide),
+    "Sweep": lambda kind: True,
+    "Decomposition.error": lambda kind: kind is Ensemble,
+    "LazyRun.error": lambda kind: kind is Ensemble,
+    "RandomFeaturesRidge": lambda kind: kind is FeatureBank or not kind.shares_features,
+}
+"""Which schemes each function supports, by the function's name; documented from here."""
+
+
+def as_ensemble(ensemble: EnsembleLike, function: str = "exact_error") -> Scheme:
+    """Return the ensemble that an argument stands for, if `function` supports it.
+
+    >>> as_ensemble(10)
+    Ensemble(10)
+    """
+    if not isinstance(ensemble, Scheme):
+        if isinstance(ensemble, str | type):
+            raise TypeError(
+                f"ensemble must be a number of models or one of {_named(SCHEMES.values())}, "
+                f"got {ensemble!r}"
+            )
+        try:
+            return Ensemble(ensemble)
+        except (TypeError, ValueError) as error:
+            raise type(error)(str(error).replace("n_members", "ensemble", 1)) from None
+    if function != "exact_error" and not SUPPORT[function](type(ensemble)):
+        known = _named(kind for kind in SCHEMES.values() if SUPPORT[function](kind))
+        raise ValueError(f"ensemble must be one of {known} for {function}, got {ensemble!r}")
+    return ensemble
+
+
+def named_ensemble(scheme: str, n_members: Numeric = 1, **options: Numeric | None) -> Scheme:
+    """Return the ensemble of a scheme's name, as the command line and stored grids write it.
+
+    Options that are None are not given; one that the scheme does not have is refused.
+
+    >>> named_ensemble("subsample", 10, fraction=0.6, bank_per_dim=None)
+    Subsample(10, fraction=0.6)
+    """
+    if scheme not in SCHEMES:
+        raise ValueError(f"scheme must be one of {', '.join(SCHEMES)}, got {scheme!r}")
+    kind = SCHEMES[scheme]
+    known = {f.name: f for f in fields(kind) if f.name != "n_members"}
+    given = {name: value for name, value in options.items() if value is not None}
+    for name, value in given.items():
+        if name not in known:
+            raise ValueError(f"{name} must be left out for scheme {scheme!r}, got {value!r}")
+    for name, declared in known.items():
+        if declared.default is MISSING and name not in given:
+            raise ValueError(f"{name} must be given for scheme {scheme!r}, got None")
+    found: Scheme = kind(n_members, **given)
+    return found
+
+
+def scheme_options() -> dict[str, Parameter]:
+    """The declarations of all options of all schemes, by name."""
+    found: dict[str, Parameter] = {}
+    for kind in SCHEMES.values():
+        found |= {name: spec for name, spec in declarations(kind).items() if name != "n_members"}
+    return found
+
+
+def _named(kinds: Iterable[type[Scheme]]) -> str:
+    return ", ".join(kind.__name__ for kind in kinds)
+
+
+def _shown(value: Any, infinity: str = "inf") -> str:
+    if np.ndim(value):
+        return np.array2string(np.asarray(value), threshold=4, edgeitems=1, separator=", ")
+    return infinity if value == np.inf else f"{value:g}"
+
+
+# --- what the average of the members leaves ------------------------------------------------------
+
+
+@dataclass(slots=True, kw_only=True)
+class CrossTerms:
+    """Parts of the mean product of two members' errors, for unit powers of target and noise."""
+
+    bias: FloatArray | float = 0.0  # of the mean predictor
+    initialization: FloatArray | float = 0.0  # V_P: the features alone
+    sampling: FloatArray | float = 0.0  # V_X: the inputs alone
+    interaction: FloatArray | float = 0.0  # V_PX: features and inputs together
+    noise_sampling: FloatArray | float = 0.0  # label noise through the inputs
+    noise_interaction: FloatArray | float = 0.0  # label noise through inputs and features
+
+
+@dataclass(slots=True, kw_only=True)
+class MemberTerms:
+    """What any two members share, and what the square of one has beyond it."""
+
+    shared: CrossTerms
+    own: CrossTerms
+
+    def unlearned(self) -> MemberTerms:
+        """The terms of a target that no feature expresses: all bias, responded to as noise."""
+        shared, own = self.shared, self.own
+        return MemberTerms(
+            shared=CrossTerms(
+                bias=1.0, sampling=shared.noise_sampling, interaction=shared.noise_interaction
+            ),
+            own=CrossTerms(sampling=own.noise_sampling, interaction=own.noise_interaction),
+        )
+
+
+@dataclass(slots=True, kw_only=True)
+class Amplitudes:
+    """Root powers of the target and of the noise, by which terms of unit power are scaled."""
+
+    signal: FloatArray | float  # F
+    nonlinear_signal: FloatArray | float  # F⋆
+    noise: FloatArray | float  # τ
+    test_noise: FloatArray | float  # τ̃
+
+
+def zero_wins(factor: Any, value: Any) -> Any:
+    """Factor · value, with 0 · inf = 0: a cause that is absent contributes nothing."""
+    return np.where((factor == 0) | (value == 0), 0.0, factor * value)
+
+
+def combine(
+    linear: MemberTerms, nonlinear: MemberTerms | None, at: Amplitudes, per_member: Any,
+    resamples: Resampled | None, *, interactions: bool = False, times: Any = np.multiply,
+) -> dict[str, Any]:  # fmt: skip
+    """The error of the average of K = 1/`per_member` members, by cause.
+
+    `linear` are the terms of the linear target, `nonlinear` those of the nonlinear one. With
+    `interactions` the parts are those of `AnovaTerms`, else those of `ErrorTerms`, in which
+    [dascoli2020] Sec. 5 counts interactions to noise and initialization. What each member adds by
+    its own choice of samples, or of features, is `resampling`.
+    """
+    bias: Any = 0.0
+    initialization = sampling = interaction = resampling = bias
+    for amplitude, terms in ((at.signal, linear), (at.nonlinear_signal, nonlinear)):
+        if terms is None:
+            continue
+        power, shared, own = amplitude**2, terms.shared, terms.own
+        features, both = times(per_member, own.initialization), times(per_member, own.interaction)
+        choice = times(per_member, own.sampling)
+        if resamples == "features":
+            resampling = resampling + times(power, features + both)
+            features = both = 0.0
+        elif resamples == "samples":
+            resampling = resampling + times(power, choice)
+            choice = 0.0
+        bias = bias + power * shared.bias
+        initialization = initialization + times(power, shared.initialization + features)
+        sampling = sampling + times(power, shared.sampling + choice)
+        interaction = interaction + times(power, shared.interaction + both)
+    shared, own = linear.shared, linear.own
+    power = at.noise**2
+    noise_sampling = times(power, shared.noise_sampling + times(per_member, own.noise_sampling))
+    joint = shared.noise_interaction + times(per_member, own.noise_interaction)
+    noise_interaction = times(power, joint)
+    if interactions:
+        parts = {
+            "bias": bias,
+            "initialization": initialization,
+            "sampling": sampling,
+            "initialization_sampling": interaction,
+            "noise_sampling": noise_sampling,
+            "noise_initialization_sampling": noise_interaction,
+        }
+    else:
+        parts = {
+            "noise": noise_sampling + noise_interaction,
+            "initialization": initialization + interaction,
+            "sampling": sampling,
+            "bias": bias,
+        }
+    if times is np.multiply and np.isnan(sum(parts.values()) + resampling).any():
+        # 0 · inf, of which the factor 0 is exact
+        return combine(
+            linear, nonlinear, at, per_member, resamples, interactions=interactions, times=zero_wins
+        )
+    parts["bayes"] = at.test_noise**2
+    if resamples is not None:
+        parts["resampling"] = resampling
+    return parts

@@ -1,0 +1,243 @@
+r"""The kernel of infinitely many random features, and averages of features over Gaussian inputs.
+
+In the limit P → ∞ ridge regression on random features is kernel ridge regression with
+
+    K(x, x') = E_θ σ(θ·x/√D) σ(θ·x'/√D),        θ ~ N(0, 1_D)          [dascoli2020] Sec. 2.2
+
+(in the paper θ is uniform on the sphere of radius √D, which is the same for D → ∞). It depends on
+a = |x|²/D, b = |x'|²/D and c = x·x'/D alone: θ·x/√D and θ·x'/√D are Gaussian with these variances
+and this covariance. By symmetry the same functions are the averages over a Gaussian test point x of
+two features with weights θ, θ':
+
+    mean(a) = E σ(u),    slope(a) = E σ'(u),    overlap(a, b, c) = E σ(u) σ(v).
+
+For many activations they are known: the overlap of ReLU features is the arc-cosine kernel
+[cho2009], that of erf features [williams1998].
+
+**Other activations.** With normalized Hermite polynomials h_k and the correlation ρ = c/√(ab),
+
+    K = Σ_k c_k(a) c_k(b) ρᵏ,        c_k(a) = E σ(√a z) h_k(z)          (Mehler)
+
+The series is cut where the sums at ρ = ±1, which are known directly, are reached to 1e-14, or after
+a thousand terms; what is then left of the even and the odd terms is put on the next two powers, so
+that the kernel is exact at ρ = ±1 however slowly the coefficients of a kink fall.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from array_api_compat import array_namespace
+
+from doubletrouble.activations import Activation, is_named
+from doubletrouble.activations import activation as known_activation
+from doubletrouble.moments import Function
+from doubletrouble.parameters import FloatArray
+
+Array = Any
+"""An array of NumPy or torch."""
+
+_REACH, _SPACING = 12.0, 0.005  # of the nodes in z: the density beyond is below rounding
+_ORDERS, _CHUNK = 1024, 64  # Hermite polynomials, at most and at a time
+_CONVERGED = 1e-14
+
+
+def kernel(
+    activation: str | Activation | Function, X: npt.ArrayLike, X2: npt.ArrayLike | None = None, *,
+    center: bool = False,
+) -> FloatArray:  # fmt: skip
+    """Return the kernel K(x, x') of infinitely many random features with an activation.
+
+    Parameters
+    ----------
+    activation
+        A name, an `Activation` or a function of an array.
+    X, X2
+        Inputs, (n, D) and (m, D); `X2` is `X` unless given.
+    center
+        Subtract the mean μ₀ of the activation first, as the theory does.
+
+    Returns
+    -------
+    numpy.ndarray
+        The matrix (n, m): E σ(θ·x/√D) σ(θ·x'/√D) over Gaussian θ. It is exact where a closed form
+        is known (relu, leaky_relu, abs, linear, sign, erf, sin, cos, quadratic), 1e-12 for other
+        smooth activations, and about 1e-6 for functions with kinks.
+
+    Examples
+    --------
+    >>> import doubletrouble as dt
+    >>> X = [[1.0, 1.0], [1.0, -1.0]]
+    >>> dt.kernel("relu", X).round(4)
+    array([[0.5   , 0.1592],
+           [0.1592, 0.5   ]])
+    """
+    sigma = known_activation(activation)
+    x = _inputs("X", X)
+    other = x if X2 is None else _inputs("X2", X2)
+    if x.shape[1] != other.shape[1]:
+        raise ValueError(f"X2 must have {x.shape[1]} columns like X, got shape {other.shape}")
+    dim = x.shape[1]
+    a, b = (np.einsum("nd,nd->n", v, v) / dim for v in (x, other))
+    c = x @ other.T / dim
+    known = closed_form(sigma)
+    mean = sigma.mean if center else 0.0
+    if known is None:
+        return _series(sigma, mean, a, b, c)
+    found = np.asarray(known.overlap(a[:, None], b[None, :], c))
+    if not mean:
+        return found
+    means = known.mean(a)[:, None] + known.mean(b)[None, :]
+    return np.asarray(found - mean * means + mean**2)
+
+
+def _inputs(name: str, values: npt.ArrayLike) -> FloatArray:
+    try:
+        found = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be an array of numbers, got {values!r}") from None
+    if found.ndim != 2 or not found.size:
+        raise ValueError(f"{name} must have a row for each input, got shape {found.shape}")
+    if not np.isfinite(found).all():
+        raise ValueError(f"{name} must be finite, got {found[~np.isfinite(found)][0]!r}")
+    return found
+
+
+def _series(
+    sigma: Activation, mean: float, a: FloatArray, b: FloatArray, c: FloatArray
+) -> FloatArray:
+    """The kernel of any activation by its Hermite coefficients."""
+    if sigma.function is None:
+        raise ValueError(f"activation must have a function to have a kernel, got {sigma!r}")
+    z = np.arange(-_REACH, _REACH + _SPACING / 2, _SPACING)  # (Q,)
+    density = np.exp(-0.5 * z * z) * (_SPACING / math.sqrt(2 * math.pi))
+    left, right = (np.asarray(sigma.function(np.sqrt(v)[:, None] * z)) - mean for v in (a, b))
+    sums = np.stack([(left * density) @ right.T, (left * density) @ right[:, ::-1].T])  # ρ = ±1
+    size = float(np.abs(sums[0]).max()) or 1.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rho = np.nan_to_num(c / np.sqrt(np.outer(a, b)))
+    rho = np.clip(rho, -1.0, 1.0)
+    found, power = np.zeros_like(c), np.ones_like(c)
+    before, now = np.zeros_like(z), np.ones_like(z)  # h_{k-1} and h_k
+    for k in range(_ORDERS):
+        weights = density * now
+        product = np.outer(left @ weights, right @ weights)
+        found += product * power
+        sums -= np.stack([product, product * (-1) ** k])
+        power *= rho
+        before, now = now, (z * now - math.sqrt(k) * before) / math.sqrt(k + 1)
+        if k % _CHUNK == _CHUNK - 1 and np.abs(sums).max() < _CONVERGED * size:
+            return found
+    even, odd = (sums[0] + sums[1]) / 2, (sums[0] - sums[1]) / 2
+    return np.asarray(found + even * power + odd * power * rho)  # _ORDERS is even
+
+
+@dataclass(frozen=True, kw_only=True)
+class GaussianAverages:
+    """Test averages of one activation; arguments broadcast, and are arrays of one library."""
+
+    mean: Callable[[Array], Array]
+    slope: Callable[[Array], Array]
+    overlap: Callable[[Array, Array, Array], Array]
+
+
+def closed_form(activation: Activation) -> GaussianAverages | None:
+    """Return the closed forms for an activation, or None where there are none.
+
+    >>> import numpy as np
+    >>> import doubletrouble as dt
+    >>> one = np.asarray(1.0)
+    >>> float(closed_form(dt.activation("relu")).overlap(one, one, one))  # E max(z, 0)²
+    0.5
+    >>> closed_form(dt.activation("tanh")) is None
+    True
+    """
+    return _FORMS.get(activation.name) if is_named(activation) else None
+
+
+def _cosine(a: Array, b: Array, c: Array) -> Array:
+    """The correlation of u and v, kept within [-1, 1]."""
+    xp = array_namespace(a, b, c)
+    return xp.clip(c / xp.sqrt(a * b), -1.0, 1.0)
+
+
+def _relu(a: Array, b: Array, c: Array) -> Array:
+    xp = array_namespace(a, b, c)
+    cosine = _cosine(a, b, c)
+    sine = xp.sqrt(1.0 - cosine * cosine)
+    return (xp.sqrt(a * b) * sine + c * (math.pi - xp.acos(cosine))) / (2 * math.pi)
+
+
+def _sign(a: Array, b: Array, c: Array) -> Array:
+    return array_namespace(a, b, c).asin(_cosine(a, b, c)) * (2 / math.pi)
+
+
+def _erf(a: Array, b: Array, c: Array) -> Array:
+    xp = array_namespace(a, b, c)
+    return xp.asin(2 * c / xp.sqrt((1 + 2 * a) * (1 + 2 * b))) * (2 / math.pi)
+
+
+def _root_mean(a: Array) -> Array:
+    """E max(u, 0) = √(a/2π)."""
+    return array_namespace(a).sqrt(a / (2 * math.pi))
+
+
+def _exp(a: Array) -> Array:
+    return array_namespace(a).exp(-0.5 * a)
+
+
+def _leaky(slope: float) -> GaussianAverages:
+    """σ(z) = s z + (1-s) max(z, 0)."""
+    rest = 1 - slope
+    return GaussianAverages(
+        mean=lambda a: rest * _root_mean(a),
+        slope=lambda a: 0 * a + (1 + slope) / 2,
+        overlap=lambda a, b, c: slope * c + rest**2 * _relu(a, b, c),
+    )
+
+
+_FORMS: dict[str, GaussianAverages] = {
+    "relu": _leaky(0.0),
+    "leaky_relu": _leaky(0.01),
+    "abs": GaussianAverages(
+        mean=lambda a: 2 * _root_mean(a),
+        slope=lambda a: 0 * a,
+        overlap=lambda a, b, c: 4 * _relu(a, b, c) - c,
+    ),
+    "linear": GaussianAverages(
+        mean=lambda a: 0 * a, slope=lambda a: 0 * a + 1, overlap=lambda a, b, c: c + 0 * a + 0 * b
+    ),
+    "sign": GaussianAverages(
+        mean=lambda a: 0 * a,
+        slope=lambda a: 1 / array_namespace(a).sqrt(a * (math.pi / 2)),
+        overlap=_sign,
+    ),
+    "erf": GaussianAverages(
+        mean=lambda a: 0 * a,
+        slope=lambda a: 2 / array_namespace(a).sqrt(math.pi * (1 + 2 * a)),
+        overlap=_erf,
+    ),
+    "sin": GaussianAverages(
+        mean=lambda a: 0 * a,
+        slope=_exp,
+        overlap=lambda a, b, c: _exp(a + b) * array_namespace(c).sinh(c),
+    ),
+    "cos": GaussianAverages(
+        mean=_exp,
+        slope=lambda a: 0 * a,
+        overlap=lambda a, b, c: _exp(a + b) * array_namespace(c).cosh(c),
+    ),
+    "quadratic": GaussianAverages(  # z² - 1
+        mean=lambda a: a - 1,
+        slope=lambda a: 0 * a,
+        overlap=lambda a, b, c: (a - 1) * (b - 1) + 2 * c * c,
+    ),
+}
+
+CLOSED = tuple(_FORMS)
+"""The activations whose test averages are known."""

@@ -1,0 +1,399 @@
+r"""Members of different width, ridge, activation or data: products of two, and weighted averages.
+
+The mean product of two members' errors E (f⋆ - f_a)(f⋆ - f_b) is the formula of `_cross_terms` at
+the fixed point of each. The parts mean for a product what they mean for a square: bias is what is
+left when each member is averaged over features, data and noise; sampling is the covariance that the
+samples in common cause; initialization that of the features in common; noise that of the label
+noise on the samples in common.
+
+With R the matrix of these products, the weights w, which add up to one, leave the error wᵀ R w. It
+is least at
+
+    w = R⁻¹ 1/(1ᵀ R⁻¹ 1),        where it is 1/(1ᵀ R⁻¹ 1).
+
+Weights may be negative: a member that errs like another, only more so, is subtracted. A member of
+infinite error (P = N without ridge) gets no weight; members that are the same share theirs.
+"""
+
+from __future__ import annotations  # help() then shows Numeric, not what it stands for
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from doubletrouble import glossary
+from doubletrouble.activations import correlation
+from doubletrouble.ensembles import (
+    Amplitudes,
+    CrossTerms,
+    MemberTerms,
+    combine,
+    zero_wins,
+)
+from doubletrouble.parameters import FloatArray, Numeric, Value, checked, common_shape
+from doubletrouble.problems import USUAL, Member, Problem, SpectralProblem
+from doubletrouble.results import Committee, ErrorTerms
+from doubletrouble.sharing import (
+    Sharing,
+    checked_members,
+    checked_weights,
+    overlaps,
+    shared,
+)
+from doubletrouble.theory._cross_terms import at_limits, cross_terms
+from doubletrouble.theory._error import BLOCK
+from doubletrouble.theory._spectrum import FixedPoint, Spectrum, spectrum_of
+
+AnyMember: TypeAlias = Member | Problem | SpectralProblem
+
+_TARGET = ("signal", "noise", "nonlinear_signal", "test_noise")
+_SPECTRUM = ("eigenvalues", "target_powers", "tail")
+_RANK = 1e-13  # of the largest: a smaller eigenvalue of scaled errors is zero but for rounding
+_TERMS = tuple(f.name for f in fields(CrossTerms))
+
+
+def pair_error(
+    a: AnyMember, b: AnyMember, *, shared_features: Numeric = 0.0, shared_samples: Numeric = 0.0,
+    signal: Numeric | None = None, noise: Numeric | None = None,
+    nonlinear_signal: Numeric | None = None,
+) -> Value:  # fmt: skip
+    """Return E (f⋆ - f_a)(f⋆ - f_b), the mean product of two members' errors at test points.
+
+    `shared_features` and `shared_samples` are what they have in common, counted like the sizes of
+    the members themselves: per dimension for a `Member` or a `Problem`, in features and samples for
+    two `SpectralProblem`s with the same spectrum. For `Member`s, `signal` F is 1, `noise` τ is 1
+    and `nonlinear_signal` F⋆ is 0 unless given; a `Problem` or a `SpectralProblem` has its own.
+    Everything but the activation may be an array. Test points are without noise. The ridge of a
+    `SpectralProblem` is δ on its own Gram matrix: a member of divided data, or of a bag, has it in
+    proportion to its samples.
+
+    Examples
+    --------
+    >>> import doubletrouble as dt
+    >>> a = dt.Member(features_per_dim=2.0, samples_per_dim=1.0, ridge=1e-3)
+    >>> b = dt.Member(features_per_dim=0.5, samples_per_dim=0.8, ridge=1e-2, activation="tanh")
+    >>> round(dt.pair_error(a, b, shared_features=0.3, shared_samples=0.8, noise=0.5), 6)
+    0.458124
+    """
+    terms = pair_terms(
+        a, b, shared_features=shared_features, shared_samples=shared_samples, signal=signal,
+        noise=noise, nonlinear_signal=nonlinear_signal,
+    )  # fmt: skip
+    total: Value = terms.total
+    return total
+
+
+def pair_terms(
+    a: AnyMember, b: AnyMember, *, shared_features: Numeric = 0.0, shared_samples: Numeric = 0.0,
+    signal: Numeric | None = None, noise: Numeric | None = None,
+    nonlinear_signal: Numeric | None = None,
+) -> ErrorTerms[Any]:  # fmt: skip
+    """Return the mean product of two members' errors by cause; arguments as for `pair_error`.
+
+    What two members do not share cannot covary: without features in common there is no
+    `initialization`, without samples no `sampling` and no `noise`.
+
+    Examples
+    --------
+    >>> import doubletrouble as dt
+    >>> a = dt.Member(features_per_dim=2.0, samples_per_dim=1.0, ridge=1e-3)
+    >>> dt.pair_terms(a, a, shared_samples=1.0).initialization
+    0.0
+    """
+    both = _of_one_kind((a, b))
+    target = _target(both, signal, noise, nonlinear_signal)
+    sizes_a, sizes_b = sizes(a), sizes(b)
+    k = shared("shared_features", shared_features, glossary.SHARED_FEATURES,
+               sizes_a.features, sizes_b.features)  # fmt: skip
+    n = shared("shared_samples", shared_samples, glossary.SHARED_SAMPLES,
+               sizes_a.samples, sizes_b.samples)  # fmt: skip
+    names: Any = {"the fields of a": a.shape, "the fields of b": b.shape}
+    names |= {"shared_features": k, "shared_samples": n}
+    names |= {name: value for name, value in target.items() if isinstance(value, np.ndarray)}
+    shape = common_shape(names)
+    inputs = {
+        "features_a": sizes_a.features, "samples_a": sizes_a.samples, "ridge_a": a.ridge,
+        "features_b": sizes_b.features, "samples_b": sizes_b.samples, "ridge_b": b.ridge,
+        "shared_features": k, "shared_samples": n, **target,
+    }  # fmt: skip
+    flat = {name: np.broadcast_to(v, shape).reshape(-1) for name, v in inputs.items()}
+    count, step = math.prod(shape), max(1, BLOCK // spectrum_of(a).cost)
+    blocks = []
+    for start in range(0, count, step):
+        blocks.append(_pair_block(a, b, {k: v[start : start + step] for k, v in flat.items()}))
+    parts: dict[str, Any] = {}
+    for name in blocks[0]:
+        values = np.concatenate([found[name] for found in blocks])
+        parts[name] = values.reshape(shape) if shape else float(values[0])
+    return ErrorTerms(**parts)
+
+
+def _pair_block(a: AnyMember, b: AnyMember, at: dict[str, FloatArray]) -> dict[str, Any]:
+    """The parts of the product at a flat block of points."""
+    spectrum_a, spectrum_b = spectrum_of(a), spectrum_of(b)
+    kappa = None
+    if activations_differ(a, b):
+        kappa = activation_correlation(a, b) if np.any(at["shared_features"]) else 0.0
+    with np.errstate(all="ignore"):
+        one = solved(spectrum_a, at["features_a"], at["samples_a"], at["ridge_a"])
+        other = solved(spectrum_b, at["features_b"], at["samples_b"], at["ridge_b"])
+        terms = _overlapping(
+            one, other, spectrum_a, at["shared_features"], at["shared_samples"], kappa
+        )
+        return _parts(terms, at)
+
+
+def _overlapping(
+    a: FixedPoint, b: FixedPoint, spectrum: Spectrum, features: Any, samples: Any, kappa: Any
+) -> CrossTerms:
+    """The terms of two members that have this many features and samples in common."""
+    f = np.nan_to_num(features / b.features)  # inf/inf: infinitely many share nothing
+    # a number of samples in place of 0 is shared in the same proportion
+    g = np.fmin(samples / a.samples, 1.0)
+    return at_limits(cross_terms(a, b, spectrum, f, g, kappa), a.limit | b.limit)
+
+
+def solved(spectrum: Spectrum, features: Any, samples: Any, ridge: Any) -> FixedPoint:
+    """The fixed point of a member, limits included; `samples` are its own."""
+    r = spectrum.scaled_ridge(ridge, samples)
+    point = spectrum.fixed_point(features, samples, features - samples, r)
+    point.limit = np.broadcast_to(point.limit, np.shape(features))
+    return point
+
+
+def _parts(terms: CrossTerms, target: Mapping[str, Any]) -> dict[str, Any]:
+    """The causes of a product, all of it shared."""
+    amplitudes = Amplitudes(
+        signal=target["signal"],
+        nonlinear_signal=target["nonlinear_signal"],
+        noise=target["noise"],
+        test_noise=0.0,
+    )
+    one = MemberTerms(shared=terms, own=CrossTerms())
+    with np.errstate(all="ignore"):  # members of infinite error
+        parts = combine(one, one.unlearned(), amplitudes, 1.0, None, times=zero_wins)
+    return {name: np.broadcast_to(value, np.shape(terms.bias)) for name, value in parts.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class MemberSizes:
+    """P and N of a member, in its units."""
+
+    features: Any
+    samples: Any
+
+
+def sizes(member: AnyMember) -> MemberSizes:
+    """P and N in the member's units."""
+    if isinstance(member, SpectralProblem):
+        return MemberSizes(member.n_features, member.n_samples)
+    return MemberSizes(member.features_per_dim, member.samples_per_dim)
+
+
+def _of_one_kind(members: Sequence[Any]) -> Sequence[AnyMember]:
+    """Members of one kind, with one target; anything else raises."""
+    first = members[0]
+    for one in members:
+        if not isinstance(one, Member | Problem | SpectralProblem):
+            raise TypeError(
+                f"members must be Members, Problems or SpectralProblems, got {type(one).__name__}"
+            )
+        if type(one) is not type(first):
+            kinds = f"{type(first).__name__} and {type(one).__name__}"
+            raise TypeError(f"members must be of one kind, got {kinds}")
+        for name in (*_SPECTRUM, *_TARGET):
+            mine: Any = getattr(first, name, None)
+            other: Any = getattr(one, name, None)
+            if not np.array_equal(mine, other):
+                both = (np.array2string(np.asarray(v), threshold=4) for v in (mine, other))
+                shown = " and ".join(both)
+                raise ValueError(f"{name} must be the same for all members, got {shown}")
+    return members
+
+
+def _target(
+    members: Sequence[AnyMember], signal: Numeric | None, noise: Numeric | None,
+    nonlinear_signal: Numeric | None,
+) -> dict[str, Value]:  # fmt: skip
+    """The amplitudes F, τ and F⋆: those given, or the problem's own."""
+    given = {"signal": signal, "noise": noise, "nonlinear_signal": nonlinear_signal}
+    first = members[0]
+    if isinstance(first, Member):
+        specs = (glossary.SIGNAL, glossary.NOISE, glossary.NONLINEAR_SIGNAL)
+        return {
+            name: checked(name, USUAL[name] if value is None else value, spec)
+            for (name, value), spec in zip(given.items(), specs, strict=True)
+        }
+    for name, value in given.items():
+        if value is not None:
+            kind = type(first).__name__
+            raise ValueError(f"{name} must be left out, as a {kind} has it, got {value!r}")
+    if isinstance(first, SpectralProblem):
+        power: Any = float(np.sqrt(np.sum(first.target_powers)))
+    else:
+        power = first.signal
+    noise_, rest = first.noise, first.nonlinear_signal
+    return {"signal": power, "noise": noise_, "nonlinear_signal": rest}
+
+
+def activations_differ(a: AnyMember, b: AnyMember) -> bool:
+    """Whether two members apply different activations to the same weights."""
+    if isinstance(a, SpectralProblem) or isinstance(b, SpectralProblem):
+        return False
+    return a.moments != b.moments
+
+
+def activation_correlation(a: Any, b: Any) -> float:
+    """κ of two activations, with the sign of μ₁a μ₁b."""
+    sign = -1.0 if a.moments.linear * b.moments.linear < 0 else 1.0
+    return sign * correlation(a.moments, b.moments)
+
+
+# --- committees ----------------------------------------------------------------------------------
+
+
+def committee(
+    members: Sequence[AnyMember], *, sharing: Sharing = "samples",
+    weights: Literal["equal", "optimal"] | npt.ArrayLike = "equal",
+    signal: Numeric | None = None, noise: Numeric | None = None,
+    nonlinear_signal: Numeric | None = None,
+) -> Committee:  # fmt: skip
+    """Return the exact test error of members averaged with weights.
+
+    Parameters
+    ----------
+    members
+        `Member`s, `Problem`s or `SpectralProblem`s with the same target, each a single point.
+    sharing
+        What members have in common: "samples" (all train on one data set, of which those with
+        fewer samples see a part; features are their own), "features" (of one set, wider members
+        see those of narrower ones and more), "both" or "nothing"; or how much every two have in
+        common, as (features, samples) or {"features": …, "samples": …}, each a number or a matrix,
+        counted as in `pair_error`.
+    weights
+        "equal", "optimal", or numbers that add up to one.
+    signal, noise, nonlinear_signal
+        The target of `Member`s, as in `pair_error`.
+
+    Notes
+    -----
+    The noise of test labels, where a problem has it, is in the error, not in `pair_errors`.
+
+    Examples
+    --------
+    >>> import doubletrouble as dt
+    >>> narrow, wide = dt.Member(features_per_dim=0.5), dt.Member(features_per_dim=4.0)
+    >>> best = dt.committee([narrow, wide], weights="optimal", noise=0.5)
+    >>> best.weights.round(3), round(best.error.total, 4)
+    (array([0.15, 0.85]), 0.5996)
+    """
+    found = _of_one_kind(checked_members(members, (Member, Problem, SpectralProblem)))
+    target = _target(found, signal, noise, nonlinear_signal)
+    for name, value in target.items():
+        if np.ndim(value):
+            raise ValueError(f"{name} must be one number here, got shape {np.shape(value)}")
+    features, samples = (
+        [float(getattr(sizes(one), name)) for one in found] for name in ("features", "samples")
+    )
+    common = overlaps(features, samples, sharing)
+    test_noise: Any = getattr(found[0], "test_noise", 0.0)
+    products = _products(found, features, samples, common.features, common.samples)
+    parts = _parts(products, target)
+    errors = np.asarray(sum(parts.values()))
+    chosen = _weights(weights, errors)
+    by_cause: dict[str, Any] = {name: _quadratic(chosen, part) for name, part in parts.items()}
+    by_cause["bayes"] = float(np.square(test_noise))
+    return Committee(
+        error=ErrorTerms(**by_cause),
+        weights=chosen,
+        pair_errors=errors,
+        shared_features=common.features,
+        shared_samples=common.samples,
+    )
+
+
+def _products(
+    members: Sequence[AnyMember], features: Sequence[float], samples: Sequence[float],
+    shared_features: FloatArray, shared_samples: FloatArray,
+) -> CrossTerms:  # fmt: skip
+    """The terms of every product, (K, K)."""
+    spectra = [spectrum_of(one) for one in members]
+    first, second = np.triu_indices(len(members))
+    with np.errstate(all="ignore"):
+        points = [
+            solved(spectrum, np.array([p]), np.array([n]), np.array([float(np.asarray(one.ridge))]))
+            for spectrum, one, p, n in zip(spectra, members, features, samples, strict=True)
+        ]
+        together = FixedPoint(
+            **{
+                f.name: np.concatenate([getattr(point, f.name) for point in points], axis=-1)
+                for f in fields(FixedPoint)
+            }
+        )
+        kappa = _correlations(members, first, second, shared_features)
+        terms = _overlapping(
+            together.take(first), together.take(second), spectra[0],
+            shared_features[first, second], shared_samples[first, second], kappa,
+        )  # fmt: skip
+    matrices = {name: np.empty((len(members), len(members))) for name in _TERMS}
+    for name, matrix in matrices.items():
+        matrix[first, second] = matrix[second, first] = getattr(terms, name)
+    return CrossTerms(**matrices)
+
+
+def _correlations(
+    members: Sequence[AnyMember], first: npt.NDArray[np.int_], second: npt.NDArray[np.int_],
+    shared_features: FloatArray,
+) -> FloatArray | None:  # fmt: skip
+    """κ of every two members; None where all have one activation."""
+    if not any(activations_differ(members[0], one) for one in members):
+        return None
+    found = []
+    for i, j in zip(first, second, strict=True):
+        a, b = members[i], members[j]
+        if not activations_differ(a, b):
+            found.append(1.0)
+        else:
+            found.append(activation_correlation(a, b) if shared_features[i, j] else 0.0)
+    return np.array(found)
+
+
+def _quadratic(weights: FloatArray, part: FloatArray) -> float:
+    """wᵀ V w; the part is infinite where that of a member with a weight is."""
+    used = weights != 0
+    if np.any(np.isinf(np.diag(part)) & used):
+        return math.inf
+    return float(weights[used] @ part[np.ix_(used, used)] @ weights[used])
+
+
+def _weights(wanted: str | npt.ArrayLike, errors: FloatArray) -> FloatArray:
+    """The weights given, or the best."""
+    count = errors.shape[0]
+    if isinstance(wanted, str):
+        if wanted not in ("equal", "optimal"):
+            raise ValueError(f"weights must be equal, optimal or an array, got {wanted!r}")
+        return np.full(count, 1 / count) if wanted == "equal" else _best(errors)
+    return checked_weights(wanted, count)
+
+
+def _best(errors: FloatArray) -> FloatArray:
+    """The weights of least error, the smallest of them where several have it."""
+    own = np.diag(errors)
+    sound = np.isfinite(own)
+    if not sound.any():  # all errors are infinite
+        return np.full(own.size, 1 / own.size)
+    if np.any(own == 0):  # some members make no error
+        return np.where(own == 0, 1.0, 0.0) / np.count_nonzero(own == 0)
+    scale = 1 / np.sqrt(own[sound])
+    # members' errors may differ by many decades: of unit size, their products are well conditioned
+    values, vectors = np.linalg.eigh(errors[np.ix_(sound, sound)] * np.outer(scale, scale))
+    kept = values > _RANK * values[-1]  # the others are zero but for rounding
+    seen = (vectors.T @ scale)[kept]
+    found = scale * (vectors[:, kept] @ (seen / values[kept]))
+    best = np.zeros(own.size)
+    best[sound] = found / found.sum()
+    return best

@@ -1,0 +1,140 @@
+r"""The fixed point at complex ridges, by continuation.
+
+At a ridge off the negative real axis (*) of `_spectrum` still has the one solution that a resolvent
+has, reached from the one at a real ridge without leaving the path: from pole to pole of a contour a
+tangent predicts log y, and Newton's method corrects it. With s = gap + 2 h small/big,
+
+    F = z + small·h - small = 0,    dF/dlog y = (z - Q) + small r y/s,    dF/dlog r = small r y/s,
+
+and h = 2 r y/(gap + s), where s = ±√(gap² + 4 (small/big) r y) has the sign that is nearer to the
+value that z implies (along a contour both occur). A step that turns the solution too far is cut in
+pieces.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from doubletrouble.errors import ConvergenceError
+from doubletrouble.parameters import FloatArray
+from doubletrouble.theory._spectrum import FixedPoint, Sizes, Spectrum
+
+Complex: TypeAlias = Any
+"""Complex arrays, in formulas that are typed for real ones."""
+
+_LAST_STEP = 1e-9
+_MOST_STEPS = 12
+_DECIDED = 1e-8
+_STRIDE = 0.4  # along log r, at most, in one piece of the way to the next pole
+_MOST_PIECES = 1000
+
+
+@dataclass(slots=True, kw_only=True)
+class _State:
+    """The terms of (*) at some y and r."""
+
+    y: Complex
+    learnability: Complex
+    unlearned: Complex
+    gap: Complex  # z - Q
+    unused: tuple[Complex, Complex]  # of the smaller and the bigger resource
+    excess: Complex  # F
+    pull: Complex  # small r y/s
+
+
+def along(
+    spectrum: Spectrum, features: FloatArray, samples: FloatArray, ridges: Any
+) -> Iterator[FixedPoint]:
+    """Yield the fixed point at each of `ridges` (an array of points each), in their order.
+
+    They are followed from the real ridge of the first one's size: best if they turn away from it
+    step by step.
+    """
+    spare = features - samples
+    sizes = Sizes.of(features, samples, spare)
+    here: Complex = np.abs(ridges[0])
+    y: Complex = spectrum.inverse_ridge(spectrum.solve(features, samples, spare, here)) + 0j
+    for ridge in ridges:
+        y = _continued(spectrum, sizes, y, here, ridge, _pieces(here, ridge))
+        here = ridge
+        at = _state(spectrum, sizes, y, here)
+        smaller, bigger = at.unused
+        narrow = features <= samples
+        yield FixedPoint(
+            features=features,
+            samples=samples,
+            learnability=at.learnability,
+            unlearned=at.unlearned,
+            unused_features=np.where(narrow, smaller, bigger),
+            unused_samples=np.where(narrow, bigger, smaller),
+            gap_per_feature=at.gap / features,
+            gap_per_sample=at.gap / samples,
+            second_per_sample=spectrum.count(at.learnability**2) / samples,
+            tail=spectrum.tail * at.y,
+        )
+
+
+def _pieces(start: Complex, end: Complex) -> int:
+    """In how many pieces to go from one ridge to another."""
+    return max(1, math.ceil(float(np.max(np.abs(np.log(end / start)))) / _STRIDE))
+
+
+def _continued(
+    spectrum: Spectrum, sizes: Sizes, y: Complex, start: Complex, end: Complex, pieces: int
+) -> Complex:
+    """Follow y from one ridge to another; where Newton's method strays, in smaller steps."""
+    turn = np.log(end / start) / pieces
+    found, good = y, np.ones(np.shape(y), dtype=bool)
+    for piece in range(pieces):
+        at = _state(spectrum, sizes, found, start * np.exp(turn * piece))
+        found = found * np.exp(-turn * at.pull / (at.gap + at.pull))
+        found, converged = _corrected(spectrum, sizes, found, start * np.exp(turn * (piece + 1)))
+        good &= converged
+    if good.all():
+        return found
+    if pieces > _MOST_PIECES:
+        raise ConvergenceError(
+            f"the fixed point was not found at a complex ridge in {pieces} pieces",
+            last=found, residual=float(np.max(np.abs(_state(spectrum, sizes, found, end).excess))),
+        )  # fmt: skip
+    lost = np.flatnonzero(~good)
+    few = sizes.take(lost)
+    found[lost] = _continued(spectrum, few, y[lost], start[lost], end[lost], 4 * pieces)
+    return found
+
+
+def _corrected(spectrum: Spectrum, sizes: Sizes, y: Complex, ridge: Complex) -> tuple[Complex, Any]:
+    """Newton's method on log y, and where it stayed near its start and converged."""
+    moved = np.zeros(np.shape(y), dtype=np.complex128)
+    for _ in range(_MOST_STEPS):
+        at = _state(spectrum, sizes, y, ridge)
+        step = at.excess / (at.gap + at.pull)
+        step = step / np.maximum(1.0, 2 * np.abs(step))
+        y, moved = y * np.exp(-step), moved - step
+        if np.all(np.abs(step) < _LAST_STEP):
+            break
+    return y, (np.abs(step) < _LAST_STEP) & (np.abs(moved) < 0.3)
+
+
+def _state(spectrum: Spectrum, sizes: Sizes, y: Complex, ridge: Complex) -> _State:
+    learnability, unlearned = spectrum.fractions(y)
+    excess = spectrum.excess(y, learnability, unlearned, sizes.small)  # z - small
+    ry = ridge * y
+    root = np.sqrt(sizes.square + 2 * sizes.twice_ratio * ry)
+    likely = sizes.gap - sizes.twice_ratio * (excess / sizes.small)
+    # next to P = N at the smallest ridges z does not decide: there it is the principal root
+    turned = ((root * np.conj(likely)).real < 0) & (np.abs(root) > _DECIDED)
+    root = np.where(turned, -root, root)
+    smaller = 2 * ry / (sizes.gap + root)
+    return _State(
+        y=y,
+        learnability=learnability,
+        unlearned=unlearned,
+        gap=spectrum.count(learnability * unlearned) + spectrum.tail * y,
+        unused=(smaller, 0.5 * (sizes.gap + root)),
+        excess=excess + sizes.small * smaller,
+        pull=sizes.small * ry / root,
+    )

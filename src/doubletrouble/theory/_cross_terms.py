@@ -1,0 +1,208 @@
+r"""The mean product of two members' errors: one formula for every kind of ensemble.
+
+Member a has P_a features, N_a samples and its own ridge, so its own fixed point; b likewise; k of
+the features and n of the samples are the same. With c_P = k/(P_a P_b), c_N = n/(N_a N_b), and sums
+over modes of the learnability L and of M = 1 - L,
+
+    Q = Σ L_a L_b,    E² = (z_a - Q)(z_b - Q),    ρ = Σ v² M_a M_b,    χ = Σ v² √(L_a M_a L_b M_b),
+
+the mean product of their errors, for label noise σ², is
+
+    (S + σ² c_N T)/(1 - c_N T),    T = Q + c_P E²/(1 - c_P Q),    S = ρ + χ c_P E/(1 - c_P Q)
+
+(two deterministic equivalents in turn, over samples, then over features; for a = b it is the risk
+of [defilippis2024] and [simon2023]). The self term is the case a = b, k = P, n = N; members of an
+ensemble on one data set have k = 0, those on divided data k = n = 0, and the same features on fresh
+data n = 0. Bags, banks of features and members of unequal size are in between.
+
+**Numerical form.** z_a = Q + y_a W and z_b = Q + y_b W for one W, so that nothing needs to be
+subtracted: with A, B the unused fractions of features and samples,
+
+    1 - c_P Q = α + p,    α = (1 - f) + f A_a,    p = f (z_a - Q)/P_a,    f = k/P_b
+    1 - c_N Q = β + q,    β = (1 - g) + g B_b,    q = g (z_b - Q)/N_b,    g = n/N_a
+    (1 - c_P Q)(1 - c_N T) = J = α β + α q + β p
+
+and the parts are the differences of its four cases, features and samples shared or not:
+
+    V_P = χ c_P E/(α + p)        R_s = c_N Q/(β + q)        R_o = c_P c_N E²/(J (β + q))
+    V_X = ρ R_s                  V_PX = (ρ + V_P) R_o + V_P R_s
+
+**Two activations** σ_a, σ_b (isotropic data) that see the same weights have tails that are not the
+same function. With τ = t y and κ = ± E σ_a⊥ σ_b⊥/(μ⋆a μ⋆b), the sign that of μ₁a μ₁b,
+
+    E = √(u v) + κ √(τ_a τ_b),        u = L_a M_b,  v = L_b M_a
+
+and J grows by c_P c_N times (z_a - Q)(z_b - Q) - E², again a sum of positive terms:
+
+    (√(u τ_b) - √(v τ_a))² + 2 (1 - κ) √(u v τ_a τ_b) + (1 - κ²) τ_a τ_b.
+
+**Equal members.** For two members of the same size and ridge, with U = A + e/P, W = B + e/N,
+e = z - Q, U_f = (1-f) + f U, W_g = (1-g) + g W and J_fg = U_f W_g - f g (e/P)(e/N), what the square
+of one member has beyond the product of two is, again without a subtraction,
+
+    ΔV_P = (1-f) χ (e/P)/(U U_f)        ΔR_s = (1-g) (Q/N)/(W W_g)
+    ΔR_o = (e/P)(e/N) [(1-f) W_g² + f (1-g) (U W_g + g (Q/N) J)]/(J W J_fg W_g).
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from doubletrouble.ensembles import CrossTerms, MemberTerms, zero_wins
+from doubletrouble.theory._spectrum import FixedPoint, Spectrum, settled
+
+
+def at_limits(terms: CrossTerms, limit: Any) -> CrossTerms:
+    """The terms, with those at a surrogate ridge replaced by their limits."""
+    if not np.any(limit):
+        return terms
+    values = {f.name: getattr(terms, f.name) for f in fields(terms)}
+    return CrossTerms(**{k: np.where(limit, settled(v), v) for k, v in values.items()})
+
+
+def product_terms(
+    *, bias: Any, crossed: Any, unused_features: Any, unused_samples: Any, gap_per_feature: Any,
+    gap_per_sample: Any, second_per_sample: Any, joint: Any, coupled_feature: Any = None,
+    coupled_sample: Any = None,
+) -> CrossTerms:  # fmt: skip
+    """Evaluate the formula by parts, given ρ, χ, α, β, p, q, c_N Q, J (also on complex numbers).
+
+    `coupled_feature` and `coupled_sample` are c_P E and c_N E: p and q for one kernel.
+    """
+    coupled_feature = gap_per_feature if coupled_feature is None else coupled_feature
+    coupled_sample = gap_per_sample if coupled_sample is None else coupled_sample
+    rest = unused_samples + gap_per_sample
+    features = crossed * (coupled_feature / (unused_features + gap_per_feature))
+    shared = second_per_sample / rest
+    own = coupled_feature / joint * (coupled_sample / rest)  # in this order: no underflow
+    return CrossTerms(
+        bias=bias,
+        initialization=features,
+        sampling=bias * shared,
+        interaction=(bias + features) * own + features * shared,
+        noise_sampling=shared,
+        noise_interaction=own,
+    )
+
+
+def cross_terms(
+    a: FixedPoint, b: FixedPoint, spectrum: Spectrum, shared_features: Any, shared_samples: Any,
+    correlation: Any = None,
+) -> CrossTerms:  # fmt: skip
+    """The product of two members that share k = f P_b features and n = g N_a samples.
+
+    `correlation` is κ where their activations differ.
+    """
+    f, g = shared_features, shared_samples
+    P, N = a.features, b.samples
+    u, v = a.learnability * b.unlearned, b.learnability * a.unlearned
+    rest_a, rest_b = spectrum.count(u) + a.tail, spectrum.count(v) + b.tail
+    alpha, beta = (1 - f) + f * a.unused_features, (1 - g) + g * b.unused_samples
+    p, q = f * (rest_a / P), g * (rest_b / N)
+    joint = alpha * beta + alpha * q + beta * p
+    crossed, coupled_feature, coupled_sample = spectrum.weigh(v), p, q
+    if correlation is not None:
+        crossed, both = np.sqrt(u * v), np.sqrt(a.tail * b.tail)
+        coupled = crossed + correlation * both
+        coupled_feature, coupled_sample = f * (coupled / P), g * (coupled / N)
+        unlike = (
+            (np.sqrt(u * b.tail) - np.sqrt(v * a.tail)) ** 2
+            + 2 * (1 - correlation) * crossed * both
+            + (1 - correlation**2) * both**2
+        )
+        joint = joint + (f / P) * (g / N) * unlike
+    return product_terms(
+        bias=spectrum.weigh(a.unlearned * b.unlearned),
+        crossed=crossed,
+        unused_features=alpha,
+        unused_samples=beta,
+        gap_per_feature=p,
+        gap_per_sample=q,
+        second_per_sample=g * (spectrum.count(a.learnability * b.learnability) / N),
+        joint=joint,
+        coupled_feature=coupled_feature,
+        coupled_sample=coupled_sample,
+    )
+
+
+def member_terms(
+    point: FixedPoint, spectrum: Spectrum, shared_features: Any, shared_samples: Any,
+    joint: Any = None,
+) -> MemberTerms:  # fmt: skip
+    """The terms of equal members that share f P features and g N samples, limits included.
+
+    `joint` is J of the self term where it is known better than by adding up.
+    """
+    f, g = shared_features, shared_samples
+    A, B = point.unused_features, point.unused_samples
+    p, q = point.gap_per_feature, point.gap_per_sample
+    one = product_terms(  # the self term, a = b
+        bias=spectrum.weigh(point.unlearned * point.unlearned),
+        crossed=spectrum.weigh(point.learnability * point.unlearned),
+        unused_features=A,
+        unused_samples=B,
+        gap_per_feature=p,
+        gap_per_sample=q,
+        second_per_sample=point.second_per_sample,
+        joint=A * B + B * p + A * q if joint is None else joint,
+    )
+    if isinstance(f, float) and isinstance(g, float) and f == 0 and g in (0, 1):
+        if point.limit is not False:
+            one = at_limits(one, point.limit)
+        features = {
+            "initialization": one.initialization,
+            "interaction": one.interaction,
+            "noise_interaction": one.noise_interaction,
+        }
+        data = {"sampling": one.sampling, "noise_sampling": one.noise_sampling}
+        if g == 1:  # all members on the same data
+            return MemberTerms(shared=CrossTerms(bias=one.bias, **data), own=CrossTerms(**features))
+        return MemberTerms(shared=CrossTerms(bias=one.bias), own=CrossTerms(**data, **features))
+    shared, own = _partly_shared(point, spectrum, one, f, g, joint)
+    return MemberTerms(shared=at_limits(shared, point.limit), own=at_limits(own, point.limit))
+
+
+def _partly_shared(
+    point: FixedPoint, spectrum: Spectrum, one: CrossTerms, f: Any, g: Any, joint: Any
+) -> tuple[CrossTerms, CrossTerms]:
+    """The product of two equal members, and what the square of one has beyond it."""
+    A, B, Q = point.unused_features, point.unused_samples, point.second_per_sample
+    p, q = point.gap_per_feature, point.gap_per_sample
+    J = A * B + B * p + A * q if joint is None else joint
+    U, W = A + p, B + q
+    U_f, W_g = (1 - f) + f * U, (1 - g) + g * W
+    # U_f W_g - f g p q, without the subtraction
+    J_fg = (1 - f) * W_g + f * ((1 - g) * U + g * J)
+    rho, chi = (
+        spectrum.weigh(point.unlearned**2),
+        spectrum.weigh(point.learnability * point.unlearned),
+    )
+    features, own_features = chi * (f * p / U_f), zero_wins(1 - f, chi * (p / U) / U_f)
+    shared, own_shared = g * Q / W_g, zero_wins(1 - g, Q / W_g / W)
+    joint_noise = f * g * p / J_fg * (q / W_g)
+    # where f = g = 1 there is no choice: 0, not 0/0
+    own_noise = zero_wins(1 - f, (p / J) * (q / J_fg) * (W_g / W)) + zero_wins(
+        f * (1 - g), (p / J) * (q / J_fg) * (U / W + g * Q / W * (J / W_g))
+    )
+    return (
+        CrossTerms(
+            bias=rho,
+            initialization=features,
+            sampling=rho * shared,
+            interaction=zero_wins(rho + features, joint_noise) + zero_wins(features, shared),
+            noise_sampling=shared,
+            noise_interaction=joint_noise,
+        ),
+        CrossTerms(
+            initialization=own_features,
+            sampling=rho * own_shared,
+            interaction=zero_wins(rho + features, own_noise)
+            + zero_wins(own_features, one.noise_interaction + one.noise_sampling)
+            + zero_wins(features, own_shared),
+            noise_sampling=own_shared,
+            noise_interaction=own_noise,
+        ),
+    )

@@ -1,0 +1,416 @@
+r"""The error of an ensemble by cause, at every point of a problem.
+
+The fixed point of one member (`_spectrum`) gives the terms of unit power that members share and
+have of their own (`_cross_terms`); `ensembles.combine` combines them with the powers of the target
+and of the noise. Problems that are arrays are evaluated a cache-sized block at a time.
+
+**Differs from the paper.** The paper has a linear teacher only. A nonlinear part of power F⋆² is
+responded to as noise, but it is a function of the inputs: by the paper's definitions of the four
+parts its fluctuation is sampling and initialization variance, and its power bias.
+
+**Training error.** On a sample it was trained on, a ridge learner's residual is B times what it
+would have been without that sample, B = 1 - z/N being the unused fraction of the samples
+(generalized cross-validation, exact in the limit, and for products of two members as well). With π
+the share of the samples that a member has, and π₂ that which two members share,
+
+    [π B² + 1 - π] (R + σ²)/K + (1 - 1/K) [π₂ B² + 2 (π - π₂) B + 1 - 2π + π₂] (R_× + σ²)
+
+is what K averaged models leave on a training sample, R being the test error of one model and R_×
+the mean product of the errors of two.
+"""
+
+from __future__ import annotations  # help() then shows Numeric, not what it stands for
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from functools import partial
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from doubletrouble.ensembles import (
+    Amplitudes,
+    CrossTerms,
+    EnsembleLike,
+    Scheme,
+    as_ensemble,
+    combine,
+    zero_wins,
+)
+from doubletrouble.errors import ConvergenceError
+from doubletrouble.parameters import Numeric, Value, common_shape
+from doubletrouble.problems import Problem, SpectralProblem
+from doubletrouble.results import AnovaTerms, ErrorTerms, PsiTerms
+from doubletrouble.theory._bagging import bootstrap
+from doubletrouble.theory._cross_terms import member_terms
+from doubletrouble.theory._spectrum import (
+    FixedPoint,
+    IsotropicSpectrum,
+    MeasuredSpectrum,
+    Spectrum,
+    settled,
+)
+
+AnyProblem: TypeAlias = Problem | SpectralProblem
+
+BLOCK = 16384  # points: some twenty temporaries of this length stay in the second-level cache
+
+
+def exact_error(problem: AnyProblem, ensemble: EnsembleLike = 1) -> ErrorTerms[Any]:
+    """Return the exact test error of an ensemble, split by cause.
+
+    Parameters
+    ----------
+    problem
+        An isotropic `Problem` or a `SpectralProblem`; its fields may be arrays.
+    ensemble
+        A number of models K (`math.inf` and arrays included), which have features of their own and
+        all of the data; or `Ensemble`, `Divide`, `Subsample`, `Bootstrap`, `FeatureBank`, `Folds`.
+
+    Returns
+    -------
+    ErrorTerms
+        Floats, or arrays of the shape that the problem and the ensemble broadcast to.
+
+    Notes
+    -----
+    λ is relative to the mean loss of the samples a member has (and δ of a `SpectralProblem` to all
+    samples: a member with fewer has δ in proportion).
+
+    Examples
+    --------
+    >>> import doubletrouble as dt
+    >>> problem = dt.Problem(features_per_dim=2.0, samples_per_dim=1.0, ridge=1e-5)
+    >>> print(dt.exact_error(problem, 10))
+    noise                0.538322   61.8%
+    initialization      0.0447761    5.1%
+    sampling            0.0879596   10.1%
+    bias                 0.200651   23.0%
+    bayes                       0    0.0%
+    total                 0.87171
+    >>> round(dt.exact_error(problem, dt.Divide(10)).total, 6)
+    0.881721
+    """
+    scheme = as_ensemble(ensemble)
+    parts = evaluate(problem, scheme, ensemble_parts)
+    varying = problem.shape or scheme.shape
+    return ErrorTerms(**parts, coordinates=coordinates(problem, scheme) if varying else {})
+
+
+def anova(problem: AnyProblem, ensemble: EnsembleLike = 1) -> AnovaTerms[Any]:
+    """Return the symmetric split of an ensemble's test error: main effects and interactions.
+
+    Examples
+    --------
+    >>> import doubletrouble as dt
+    >>> at_peak = dt.anova(dt.Problem(features_per_dim=1.0, samples_per_dim=1.0, ridge=0.0))
+    >>> round(at_peak.initialization, 4), at_peak.initialization_sampling
+    (0.2473, inf)
+    """
+    scheme = as_ensemble(ensemble, "anova")
+    parts = evaluate(problem, scheme, partial(ensemble_parts, interactions=True))
+    return AnovaTerms(**parts, coordinates=coordinates(problem, scheme))
+
+
+def training_error(problem: AnyProblem, ensemble: EnsembleLike = 1) -> Value:
+    """Return the mean squared error on the (noisy) training labels of an ensemble.
+
+    The average is evaluated on the whole data set: where members have parts of it, some have
+    trained on a sample and the others have not.
+
+    Examples
+    --------
+    >>> import doubletrouble as dt
+    >>> dt.training_error(dt.Problem(features_per_dim=2.0, samples_per_dim=1.0, ridge=0.0))
+    0.0
+    """
+    scheme = as_ensemble(ensemble, "training_error")
+    error: Value = evaluate(problem, scheme, _training_parts)["error"]
+    return error
+
+
+def psi_terms(problem: Problem) -> PsiTerms[Value]:
+    """Return the paper's dimensionless terms Ψ (and Ψ₂ᵖ, for shared features and fresh data).
+
+    They depend on P/D, N/D, λ and the activation only, and have the shape these broadcast to.
+
+    Examples
+    --------
+    >>> import doubletrouble as dt
+    >>> terms = dt.psi_terms(dt.Problem(features_per_dim=2.0, samples_per_dim=1.0, ridge=0.1))
+    >>> round(terms.psi1, 5), round(terms.psi2_vanilla, 5), round(terms.psi3_ensemble, 5)
+    (0.39157, 0.37695, 0.1811)
+    """
+    return PsiTerms(**evaluate(_unit_problem(problem), as_ensemble(1), _psi_parts))
+
+
+def effective_ridge(problem: Problem) -> Value:
+    """Return the paper's λ̃: infinitely many averaged models are kernel regression with this ridge.
+
+    The mean over the features of a model with ridge λ is the predictor of infinitely many features
+    with ridge λ̃ ≥ λ [jacot2020]; λ̃ = λ where P = ∞, and diverges as P/N → 0.
+
+    Examples
+    --------
+    >>> import doubletrouble as dt
+    >>> narrow = dt.Problem(features_per_dim=0.5, samples_per_dim=1.0, ridge=1e-5)
+    >>> round(dt.effective_ridge(narrow), 6)
+    0.259612
+    """
+    ridge: Value = evaluate(_unit_problem(problem), as_ensemble(1), _effective_ridge)["ridge"]
+    return ridge
+
+
+def _unit_problem(problem: Problem) -> Problem:
+    """The same sizes, ridge and activation, the powers left out."""
+    if not isinstance(problem, Problem):
+        raise TypeError(f"problem must be a Problem, got {type(problem).__name__}")
+    return Problem(
+        features_per_dim=problem.features_per_dim,
+        samples_per_dim=problem.samples_per_dim,
+        ridge=problem.ridge,
+        activation=problem.activation,
+    )
+
+
+# --- evaluation over arrays ----------------------------------------------------------------------
+
+
+@dataclass(slots=True, kw_only=True)
+class Inputs(Amplitudes):
+    """A problem and an ensemble as numbers, or as a block of points."""
+
+    features: Any  # P/D, or P for a measured spectrum
+    samples: Any  # N/D, or N
+    ridge: Any
+    n_members: Any
+    share_numerator: Any  # of m/N
+    share_denominator: Any
+    shared_samples: Any  # n/m
+    shared_features: Any  # k/P
+    times: Any = 0.0  # of training, where it is limited
+
+    def member_samples(self) -> tuple[Any, Any]:
+        """The samples m of each member, and P - m to full precision where they are close."""
+        numerator, denominator = self.share_numerator, self.share_denominator
+        part = self.samples * numerator / denominator
+        whole, error = _exact_product(self.samples, numerator)
+        again, rest = _exact_product(part, denominator)
+        left = np.where(denominator < 1e15, (whole - again) + (error - rest), 0.0)
+        spare = (self.features - part) - left / denominator
+        # P = m is meant when the floats given for P, N and K cannot tell
+        return part, np.where(np.abs(spare) <= 2.5e-16 * part, 0.0, spare)
+
+
+def _exact_product(a: Any, b: Any) -> tuple[Any, Any]:
+    """The product of two numbers and its rounding error (Dekker)."""
+    product = a * b
+    high_a, high_b = a * 134217729.0, b * 134217729.0  # 2²⁷ + 1
+    high_a, high_b = high_a - (high_a - a), high_b - (high_b - b)
+    low_a, low_b = a - high_a, b - high_b
+    return product, ((high_a * high_b - product) + high_a * low_b + low_a * high_b) + low_a * low_b
+
+
+Kernel: TypeAlias = Callable[[Spectrum, Scheme, Inputs], Mapping[str, Any]]
+"""Evaluates a block of points: named arrays, or numbers for all of them."""
+
+
+def evaluate(
+    problem: AnyProblem, scheme: Scheme, kernel: Kernel, *, block: int = BLOCK, **others: Value
+) -> dict[str, Any]:
+    """Evaluate `kernel` at every point; scalars in give Python floats out.
+
+    The kernel gets NumPy scalars for scalar inputs, and blocks of equal length for arrays, so that
+    memory beyond the results is that of one block. `others` are further fields of `Inputs`.
+    """
+    if isinstance(problem, Problem):
+        spectrum: Spectrum = IsotropicSpectrum(problem)
+        features, samples = problem.features_per_dim, problem.samples_per_dim
+        signal: Any = problem.signal
+    elif isinstance(problem, SpectralProblem):
+        spectrum = MeasuredSpectrum(problem)
+        features, samples = problem.n_features, problem.n_samples
+        signal = float(np.sqrt(np.sum(problem.target_powers)))
+    else:
+        raise TypeError(
+            f"problem must be a Problem or a SpectralProblem, got {type(problem).__name__}"
+        )
+    numerator, denominator = scheme.sample_share
+    inputs = {
+        "features": features,
+        "samples": samples,
+        "ridge": problem.ridge,
+        "signal": signal,
+        "nonlinear_signal": problem.nonlinear_signal,
+        "noise": problem.noise,
+        "test_noise": problem.test_noise,
+        "n_members": scheme.n_members,
+        "share_numerator": numerator,
+        "share_denominator": denominator,
+        "shared_samples": scheme.shared_samples,
+        "shared_features": scheme.shared_features(problem) if scheme.shares_features else 0.0,
+        **others,
+    }
+    shape = problem.shape
+    if scheme.shape or others:
+        shapes = {"the problem's fields": problem.shape, "ensemble": scheme.shape, **others}
+        shape = common_shape(shapes)
+    with np.errstate(all="ignore"):
+        if shape:
+            size = max(1, block // spectrum.cost)
+            return _blockwise(kernel, spectrum, scheme, inputs, shape, size)
+        at = Inputs(**dict(zip(inputs, map(np.float64, inputs.values()), strict=True)))
+        found = kernel(spectrum, scheme, at)
+        numbers = dict(zip(found, map(float, found.values()), strict=True))
+    if any(map(math.isnan, numbers.values())):
+        _not_a_number(numbers)
+    return numbers
+
+
+def _blockwise(
+    kernel: Kernel, spectrum: Spectrum, scheme: Scheme, inputs: Mapping[str, Any],
+    shape: tuple[int, ...], block: int,
+) -> dict[str, Value]:  # fmt: skip
+    size = int(np.prod(shape))
+    sources = {name: _source(value, shape) for name, value in inputs.items()}
+    results: dict[str, Any] = {}
+    for start in range(0, size, block):
+        part = slice(start, min(start + block, size))
+        values = {k: v[part] if isinstance(v, _Flat) else v for k, v in sources.items()}
+        for name, value in kernel(spectrum, scheme, Inputs(**values)).items():
+            if name not in results:
+                results[name] = np.empty(size)
+            results[name][part] = value
+            if np.isnan(value).any():
+                _not_a_number({name: value})
+    return {name: result.reshape(shape) for name, result in results.items()}
+
+
+class _Flat:
+    """Slices of a broadcast array in C order, each copied when it is needed."""
+
+    def __init__(self, array: Any) -> None:
+        self._flat = array.reshape(-1) if array.flags.c_contiguous else array.flat
+
+    def __getitem__(self, part: slice) -> Any:
+        return self._flat[part]
+
+
+def _source(value: Any, shape: tuple[int, ...]) -> Any:
+    return np.float64(value) if np.ndim(value) == 0 else _Flat(np.broadcast_to(value, shape))
+
+
+def _not_a_number(values: Mapping[str, Any]) -> None:
+    raise ConvergenceError(
+        f"{', '.join(values)} must be numbers, got NaN from the theory; please report the problem",
+        last=values,
+        residual=math.nan,
+    )
+
+
+def coordinates(problem: AnyProblem, scheme: Scheme, **others: Numeric) -> dict[str, Any]:
+    """What varies from point to point, by name."""
+    values: dict[str, Any] = {
+        f.name: getattr(problem, f.name)
+        for f in fields(problem)
+        if not f.metadata.get("vector", False)
+    }
+    values |= {"n_members": scheme.n_members, **scheme.options, **others}
+    return {name: value for name, value in values.items() if np.ndim(value)}
+
+
+# --- kernels -------------------------------------------------------------------------------------
+
+
+def member_fixed_point(
+    spectrum: Spectrum, scheme: Scheme, at: Inputs, ridge: Any = None
+) -> tuple[FixedPoint, Any]:
+    """The fixed point of one member, and the share g of its samples that another member has.
+
+    `ridge` is r where it is not that of the problem.
+    """
+    r = spectrum.scaled_ridge(at.ridge, at.samples) if ridge is None else ridge
+    if scheme.with_replacement:
+        bag = bootstrap(spectrum, at.features, at.samples, r)
+        return bag.point, bag.shared_samples
+    if scheme.sample_share is Scheme.sample_share:  # all of the data
+        samples, spare = at.samples, at.features - at.samples
+    else:
+        samples, spare = at.member_samples()
+    return spectrum.fixed_point(at.features, samples, spare, r), at.shared_samples
+
+
+def ensemble_parts(
+    spectrum: Spectrum, scheme: Scheme, at: Inputs, *, interactions: bool = False
+) -> dict[str, Any]:
+    """The error of an ensemble by cause at a block of points."""
+    point, g = member_fixed_point(spectrum, scheme, at)
+    terms = member_terms(point, spectrum, at.shared_features, g)
+    # a nonlinear target is missed in full and responded to as noise that comes with the inputs
+    nonlinear = terms.unlearned() if np.any(at.nonlinear_signal) else None
+    per_member = 1 / at.n_members
+    return combine(terms, nonlinear, at, per_member, scheme.resamples, interactions=interactions)
+
+
+def _psi_parts(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> dict[str, Any]:
+    point, _ = member_fixed_point(spectrum, scheme, at)
+    terms = member_terms(point, spectrum, 0.0, 1.0)
+    data, features = terms.shared, terms.own
+    overlap, square = point.learnability, point.learnability**2
+    if np.any(point.limit):
+        overlap, square = (np.where(point.limit, settled(v), v) for v in (overlap, square))
+    ensemble = square + data.sampling
+    return {
+        "psi1": overlap,
+        "psi2_vanilla": ensemble + features.initialization + features.interaction,
+        "psi3_vanilla": data.noise_sampling + features.noise_interaction,
+        "psi2_ensemble": ensemble,
+        "psi3_ensemble": data.noise_sampling,
+        "psi2_divide": square,
+        "psi2_features": square + features.initialization,
+    }
+
+
+def _effective_ridge(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> dict[str, Any]:
+    """λ̃ = λ/A = B/y, since 1 - z/N = r̃ y is (*) for infinitely many features."""
+    point, _ = member_fixed_point(spectrum, scheme, at)
+    by_features = at.ridge / point.unused_features  # A is 0 for P <= N without ridge
+    y = spectrum.inverse_ridge(point)
+    by_samples = settled(spectrum.own_ridge(point.unused_samples / y, at.samples))
+    wide = (at.features > at.samples) | np.isinf(at.ridge) | (spectrum.rank == 0)
+    return {"ridge": np.where(wide, by_features, by_samples)}
+
+
+def _training_parts(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> dict[str, Any]:
+    """Weights of B², B and 1 in the residuals of one member, and of two, on a training sample."""
+    has = at.share_numerator / at.share_denominator
+    both = has * at.shared_samples
+    if scheme.with_replacement:
+        bag = bootstrap(
+            spectrum, at.features, at.samples, spectrum.scaled_ridge(at.ridge, at.samples)
+        )
+        point, g = bag.point, bag.shared_samples
+        once, pair = (0.0, 0.0, bag.residual_square), (0.0, 0.0, bag.residual**2)
+    else:
+        point, g = member_fixed_point(spectrum, scheme, at)
+        once = (has, 0.0, 1 - has)
+        pair = (both, 2 * (has - both), (1 - has) - (has - both))
+    terms = member_terms(point, spectrum, at.shared_features, g)
+    B = np.where(point.limit, settled(point.unused_samples), point.unused_samples)
+    member, signal, noise = 1 / at.n_members, at.signal**2, at.noise**2 + at.nonlinear_signal**2
+    product = _mean_product(terms.shared, signal, noise) + noise
+    beyond = _mean_product(terms.own, signal, noise)
+    error: Any = 0.0
+    for one, two in zip(once, pair, strict=True):  # (w₂ B + w₁) B + w₀: B² alone could underflow
+        weight = member * one
+        value = zero_wins(weight + (1 - member) * two, product) + zero_wins(weight, beyond)
+        error = zero_wins(B, error) + value
+    return {"error": error}
+
+
+def _mean_product(terms: CrossTerms, signal: Any, noise: Any) -> Any:
+    """The mean product of errors, all causes together."""
+    target = terms.initialization + terms.sampling + terms.interaction
+    response = terms.noise_sampling + terms.noise_interaction
+    return signal * terms.bias + zero_wins(signal, target) + zero_wins(noise, response)

@@ -1,0 +1,274 @@
+r"""The test error along gradient flow: descent epoch by epoch, split by cause; and when to stop.
+
+What gradient flow has learned at time t is a combination of ridge fits with complex ridges, with
+the same weights for all times (`_filters`). The variance parts of the error are bilinear in the
+predictor, so each is a double sum of the parts of two members that share features and data but not
+the ridge (`_cross_terms`), and the bias is that of the combined mean predictor:
+
+    V(t) = Σ_jk w_j w_k V(a_j, a_k),        ρ(t) = Σ_i v_i² (Σ_j w_j M_ij)².
+
+With a ridge λ > 0, flow descends the penalized loss and ends at the ridge fit: λ is added to every
+complex ridge. [bodin2021] has the same dynamics by linear pencils and double contour integrals.
+
+**Time** is that of `clock`: da/dt = (Φᵀ (y - Φ a) - alpha a)/D, from a = 0. A member with m of the
+samples has its own Φ and alpha, so that its unit of time is the same. The features of a
+`SpectralProblem` are divided by √P, and its time is da/dt = Φᵀ (y - Φ a/√P)/√P - δ a.
+
+**When to stop.** The error is smooth in log t between the two ends, the zero predictor and the fit
+itself, either of which may be best; it may have several minima (a dip, the epoch-wise peak, and a
+second descent). Ten times a decade are evaluated, from 10⁻⁶ to 10¹⁸ of the fastest mode's time, and
+the best is refined, ten times as close in each round. Of times that are equal but for rounding it
+is the last.
+"""
+
+from __future__ import annotations  # help() then shows Numeric, not what it stands for
+
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from typing import Any
+
+import numpy as np
+
+from doubletrouble.ensembles import (
+    CrossTerms,
+    EnsembleLike,
+    MemberTerms,
+    Scheme,
+    as_ensemble,
+    combine,
+)
+from doubletrouble.glossary import TIME
+from doubletrouble.parameters import Numeric, Value, checked, refuse, whole_number
+from doubletrouble.problems import Problem
+from doubletrouble.results import ErrorTerms, StoppingTime
+from doubletrouble.theory._complex_ridge import along
+from doubletrouble.theory._cross_terms import cross_terms, member_terms
+from doubletrouble.theory._error import (
+    AnyProblem,
+    Inputs,
+    coordinates,
+    evaluate,
+    member_fixed_point,
+)
+from doubletrouble.theory._filters import Filter, Poles, exponential_poles
+from doubletrouble.theory._optimum import SHARES, flattened, optimal_ridge
+from doubletrouble.theory._spectrum import FixedPoint, Spectrum
+
+_POINTS = 4096  # in a block: some hundred complex arrays of this length are alive
+_NO_TIME = 1e-150  # in units of the fastest mode: nothing is learned, to the last digit
+_SLOWEST = 1e-290  # the smallest complex ridge that can be handled
+_TERMS = tuple(f.name for f in fields(CrossTerms))
+
+
+def gradient_flow(
+    problem: AnyProblem, times: Numeric, ensemble: EnsembleLike = 1, *, n_poles: int = 20,
+    filter: Filter | None = None,
+) -> ErrorTerms[Any]:  # fmt: skip
+    """Return the exact test error of an ensemble at each time of its training, by cause.
+
+    Training is gradient flow from zero weights, da/dt = (Φᵀ (y - Φ a) - alpha a)/D with
+    alpha = N P λ/D (`time_from` converts steps × learning rate to this time; a `SpectralProblem`
+    has its own unit, "gram").
+
+    Parameters
+    ----------
+    problem
+        A `Problem` or a `SpectralProblem`.
+    times
+        They broadcast with the problem and the ensemble; 0 is the zero predictor and `math.inf` the
+        ridge fit. With infinitely many features every time after 0 is the end.
+    ensemble
+        A number of models, or a scheme other than `Bootstrap`.
+    n_poles
+        The number of complex ridges: the error of the sum falls by a factor of 3.9 with each.
+    filter
+        A filter in place of 1 - e⁻ᵗˣ (`n_poles` is then its own).
+
+    Examples
+    --------
+    >>> import doubletrouble as dt
+    >>> problem = dt.Problem(features_per_dim=1.0, samples_per_dim=1.0, ridge=0.0, noise=0.5)
+    >>> dt.gradient_flow(problem, [0.0, 10.0, 1000.0]).total.round(4)
+    array([1.    , 1.0279, 6.833 ])
+    """
+    scheme = as_ensemble(ensemble, "gradient_flow")
+    time = checked("times", times, TIME)
+    count = whole_number("n_poles", n_poles, 4, 65)
+    if count % 2:
+        raise ValueError(f"n_poles must be even, as poles come in pairs, got {n_poles}")
+    if not (filter is None or isinstance(filter, Filter)):
+        raise TypeError(f"filter must be a Filter, got {type(filter).__name__}")
+    poles = exponential_poles(count) if filter is None else filter.poles
+
+    def kernel(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> dict[str, Any]:
+        flat, shape = flattened(at)
+        terms = _terms_at_time(spectrum, scheme, flat, poles)
+        found = combine(terms, terms.unlearned(), flat, 1 / flat.n_members, scheme.resamples)
+        return {k: np.broadcast_to(v, flat.times.shape).reshape(shape) for k, v in found.items()}
+
+    parts = evaluate(problem, scheme, kernel, block=_POINTS, times=time)
+    return ErrorTerms(**parts, coordinates=coordinates(problem, scheme, time=time))
+
+
+def _terms_at_time(spectrum: Spectrum, scheme: Scheme, at: Inputs, poles: Poles) -> MemberTerms:
+    """Terms of unit power at every point of a flat block."""
+    ridge = spectrum.scaled_ridge(at.ridge, at.samples)
+    samples, _ = at.member_samples()
+    pace = spectrum.at_ridge_of_time(
+        at.times, at.features, samples
+    )  # what a pole of 1 is as a ridge
+    begun = (pace < 1 / _NO_TIME) & (ridge < 1 / _NO_TIME) & (spectrum.rank > 0)
+    done = np.isinf(at.times) | (pace == 0) | (ridge > poles.ending * pace)
+    pace = np.maximum(pace, _SLOWEST)
+    found = {
+        kind: {name: np.zeros(at.times.shape) for name in _TERMS} for kind in ("shared", "own")
+    }
+    found["shared"]["bias"][:] = 1.0  # the zero predictor
+    for which, trained in ((begun & done, True), (begun & ~done, False)):
+        index = np.flatnonzero(which)
+        if not index.size:
+            continue
+        some = _taken(at, index)
+        if trained:
+            terms = _at_end(spectrum, scheme, some, ridge[index], poles)
+        else:
+            terms = _on_the_way(spectrum, some, ridge[index], pace[index], poles)
+        for kind, values in (("shared", terms.shared), ("own", terms.own)):
+            for name in _TERMS:
+                found[kind][name][index] = getattr(values, name)
+    return MemberTerms(shared=CrossTerms(**found["shared"]), own=CrossTerms(**found["own"]))
+
+
+def _at_end(
+    spectrum: Spectrum, scheme: Scheme, at: Inputs, ridge: Any, poles: Poles
+) -> MemberTerms:
+    """The terms of the fit itself, of which a filter reaches a share in the end."""
+    point, g = member_fixed_point(spectrum, scheme, at, ridge)
+    terms = member_terms(point, spectrum, at.shared_features, g)
+    share = 2 * float(np.sum(poles.weights).real)
+    if abs(share - 1) < _ROUNDING:
+        return terms
+    # the bias of a share s of the mean predictor: Σ v² (1 - s L)²
+    bias = spectrum.weigh((point.unlearned + (1 - share) * point.learnability) ** 2)
+    shared, own = (
+        CrossTerms(**{name: share**2 * getattr(part, name) for name in _TERMS})
+        for part in (terms.shared, terms.own)
+    )
+    return MemberTerms(shared=replace(shared, bias=bias), own=own)
+
+
+def _on_the_way(spectrum: Spectrum, at: Inputs, ridge: Any, pace: Any, poles: Poles) -> MemberTerms:
+    """The terms of what is learned with these poles."""
+    samples, _ = at.member_samples()
+    points = list(along(spectrum, at.features, samples, [ridge + z * pace for z in poles.ridges]))
+    share = 1 - 2 * np.sum(poles.weights).real  # where the filter does not end at one
+    unlearned = share + 2 * sum(
+        (w * point.unlearned).real for w, point in zip(poles.weights, points, strict=True)
+    )
+    bias = spectrum.weigh(np.asarray(unlearned) ** 2)
+    one = _double_sum(spectrum, points, poles, 1.0, 1.0)
+    f, g = at.shared_features, at.shared_samples
+    if np.ndim(f) == 0 and np.ndim(g) == 0 and f == 0 and g in (0, 1):
+        two = CrossTerms(sampling=g * one.sampling, noise_sampling=g * one.noise_sampling)
+    else:
+        two = _double_sum(spectrum, points, poles, f, g)
+    own = {
+        name: np.maximum(getattr(one, name) - getattr(two, name), 0.0)
+        for name in _TERMS
+        if name != "bias"
+    }
+    return MemberTerms(shared=replace(two, bias=bias), own=CrossTerms(**own))
+
+
+def _double_sum(
+    spectrum: Spectrum, points: Sequence[FixedPoint], poles: Poles, f: Any, g: Any
+) -> CrossTerms:
+    """Σ_jk w_j w_k V(a_j, a_k) for members that share f P features and g N samples."""
+    sums = {name: np.zeros(points[0].tail.shape) for name in _TERMS if name != "bias"}
+    for j, (a, v) in enumerate(zip(points, poles.weights, strict=True)):
+        for b, w in zip(points[j:], poles.weights[j:], strict=True):
+            times = 2.0 if b is a else 4.0  # and the conjugates, and the order of the two
+            for other, weight in ((b, w), (_conjugate(b), np.conj(w))):
+                terms = cross_terms(a, other, spectrum, f, g)
+                for name, total in sums.items():
+                    total += times * (v * weight * getattr(terms, name)).real
+    return CrossTerms(**{name: np.maximum(v, 0.0) for name, v in sums.items()})  # rounded zeros
+
+
+def _conjugate(point: FixedPoint) -> FixedPoint:
+    return FixedPoint(**{f.name: np.conj(getattr(point, f.name)) for f in fields(point)})
+
+
+def _taken(at: Inputs, index: Any) -> Inputs:
+    values = {f.name: getattr(at, f.name) for f in fields(at)}
+    return Inputs(
+        **{k: v if k in SHARES and not np.ndim(v) else v[index] for k, v in values.items()}
+    )
+
+
+# --- when to stop --------------------------------------------------------------------------------
+
+_FIRST, _LAST, _PER_DECADE = -6, 18, 10
+_ROUNDS = 7  # after which the error has all its digits
+_CLOSER = np.linspace(-1.0, 1.0, 21)
+_ROUNDING = 1e-13
+
+
+def best_stopping_time(problem: AnyProblem, ensemble: EnsembleLike = 1) -> StoppingTime:
+    """Return the time at which an ensemble, trained together, has the least test error.
+
+    Time is that of `gradient_flow`, at the problem's own ridge; 0 (do not train) and inf (train to
+    the end) are answers. `optimal_ridge` is what the best ridge reaches instead, trained to the
+    end. Infinitely many features are trained at once in this time; `SpectralProblem.from_problem`
+    has them in one that lasts.
+
+    Examples
+    --------
+    >>> import doubletrouble as dt
+    >>> best = dt.best_stopping_time(dt.Problem(features_per_dim=1.0, ridge=0.0, noise=0.5))
+    >>> round(best.time, 2), round(best.error.total, 4), round(best.optimal_ridge.error.total, 4)
+    (1.55, 0.7994, 0.7903)
+    """
+    scheme = as_ensemble(ensemble, "best_stopping_time")
+    if isinstance(problem, Problem):
+        width: Any = problem.features_per_dim
+        refuse(
+            "features_per_dim", width, np.isinf(width),
+            "finite for a time to stop, as infinitely many features are trained at once "
+            "(a SpectralProblem has a time of its own, in which they are not)",
+        )  # fmt: skip
+    unit = evaluate(problem, scheme, _unit_of_time)["unit"]
+    shape = np.shape(unit)
+    grid = np.arange(_FIRST * _PER_DECADE, _LAST * _PER_DECADE + 1) / _PER_DECADE
+    nodes = np.concatenate([[-np.inf], grid, [np.inf]])
+    best, spacing = _least(problem, scheme, _column(nodes, shape), unit), 1 / _PER_DECADE
+    for _ in range(_ROUNDS):
+        close = best + _column(_CLOSER * spacing, shape)
+        best, spacing = _least(problem, scheme, close, unit), spacing / 10
+    time = unit * 10.0**best
+    found: Value = time if shape else float(time)
+    error = gradient_flow(problem, found, scheme)
+    return StoppingTime(time=found, error=error, optimal_ridge=optimal_ridge(problem, scheme))
+
+
+def _unit_of_time(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> dict[str, Any]:
+    """The time after which a mode of weight one has been learned, up to a factor."""
+    samples, _ = at.member_samples()
+    unit = spectrum.at_ridge_of_time(1.0, at.features, samples)
+    return {"unit": np.where(np.isfinite(unit) & (unit > 0), unit, 1.0)}
+
+
+def _column(values: Any, shape: tuple[int, ...]) -> Any:
+    """Values along an axis before those of the problem."""
+    return values.reshape(-1, *(1 for _ in shape))
+
+
+def _least(problem: AnyProblem, scheme: Scheme, logs: Any, unit: Any) -> Any:
+    """The best of some times at each point, by their logarithms."""
+    with np.errstate(over="ignore"):
+        total = np.asarray(gradient_flow(problem, unit * 10.0**logs, scheme).total)
+    logs = np.broadcast_to(logs, total.shape)
+    # of times that are as good as the best but for rounding, the last: to train on does no harm
+    least = np.min(total, axis=0)
+    index = total.shape[0] - 1 - np.argmax((total <= least * (1 + _ROUNDING))[::-1], axis=0)[None]
+    return np.asarray(np.take_along_axis(logs, index, axis=0)[0])

@@ -1,0 +1,362 @@
+r"""The ridge of least test error, and derivatives of the error by the sizes P and N.
+
+**Optimal ridge.** As a function of the ridge the error R is smooth, with its minima at 0, at inf or
+where the derivative changes sign from minus to plus (a measured spectrum may have several; all
+between nodes half a decade apart are compared). The derivative comes from the error formulas
+themselves, evaluated a complex step away along log y (`stepped`): it has no truncation error, stays
+finite at ridge 0, and its sign there decides whether any ridge helps at all.
+
+Known answers: infinitely many members, with σ² = τ² + F⋆², are best at
+
+    λ = (μ₁² σ²/F² - μ⋆²) (1 - ψ₁*/ψ₁)/ψ₂ when both brackets are positive, else 0,
+
+ψ₁* being the width at which they need no ridge, and are then the best linear predictor; with
+nothing to learn (F = 0 or μ₁ = 0) the best ridge is inf.
+
+**Derivatives by size.** Move log P by dx and log N by dw in (1 - z/P)(1 - z/N) = r y, with
+d log r = -κ dw: the ridge of an isotropic problem stays as it is (κ = 0), and δ/N of a measured
+spectrum falls (κ = 1). With A, B the unused fractions, e = z - Q and J = AB + B e/P + A e/N,
+
+    J d log y = B (z/P) dx + A (z/N + κ B) dw
+    J dA = A (B + e/N) (z/P) dx - (e/P) A (z/N + κ B) dw
+    J dB = B ((e/P + A (1-κ)) (z/N) + κ A Q/N) dw - (e/N) B (z/P) dx
+
+and J itself, the determinant that vanishes at P = N without ridge, moves by
+
+    J dJ = (z/P) (AB (B + e/N) + g e/N) dx
+         + ((z/N) (AB (A + e/P) - g e/P) - κ AB (B e/P + A e/N + 2 (e/P)(e/N))) dw
+         + J (A d(e/N) + B d(e/P)),       g = A e/N - B e/P = (e/N)(1 - N/P).
+
+Written like this nothing cancels next to P = N, where g is as exact as P - N is.
+
+Without ridge and tail, P and N that reach the number of modes d learn all of them in full. The
+error is then that of linear regression, (σ² + ρ) d/(N - d) + ρ with ρ the power that no feature
+sees: it depends on P no more, and diverges at N = d, or (σ² + ρ = 0) has a corner there.
+
+**Limits of accuracy.** At a ridge, what is left to rounding is the motion of 1 - Q/N of a saturated
+learner: a linear network at N = D exactly has 6 digits at λ = 1e-20, and none at 1e-300.
+"""
+
+from __future__ import annotations  # help() then shows Numeric, not what it stands for
+
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from doubletrouble.ensembles import (
+    EnsembleLike,
+    MemberTerms,
+    Scheme,
+    as_ensemble,
+    combine,
+    zero_wins,
+)
+from doubletrouble.errors import ConvergenceError
+from doubletrouble.parameters import Value
+from doubletrouble.results import OptimalRidge
+from doubletrouble.theory._bagging import DISTINCT, bootstrap
+from doubletrouble.theory._cross_terms import member_terms
+from doubletrouble.theory._error import (
+    AnyProblem,
+    Inputs,
+    evaluate,
+    exact_error,
+    member_fixed_point,
+)
+from doubletrouble.theory._roots import crossings
+from doubletrouble.theory._spectrum import NO_SAMPLES, FixedPoint, Spectrum, settled
+
+_STEP = 1e-20  # the imaginary step along -log y, which rises with log r: its square is nothing
+# Where the derivative is evaluated first, in units of the kernel's total weight: both ends are
+# equal to 0 and inf for all purposes.
+_SMALLEST = 1e-250
+_NODES = np.concatenate([[0.0, 1e-200], np.geomspace(1e-24, 1e24, 97), [1e240]])
+
+
+def optimal_ridge(problem: AnyProblem, ensemble: EnsembleLike = 1) -> OptimalRidge:
+    """Return the ridge that minimizes the total test error of an ensemble, and the error there.
+
+    The problem's own ridge is ignored. Both 0 (no ridge helps) and inf (predict zero) are
+    answers; the ridge is in the problem's own convention.
+
+    Examples
+    --------
+    >>> import doubletrouble as dt
+    >>> best = dt.optimal_ridge(dt.Problem(features_per_dim=10.0, samples_per_dim=1.0))
+    >>> round(best.ridge, 4), round(best.error.total, 4)
+    (0.2222, 0.6661)
+    >>> dt.optimal_ridge(dt.Problem(noise=0.1), float("inf")).ridge
+    0.0
+    """
+    scheme = as_ensemble(ensemble, "optimal_ridge")
+    ridge = evaluate(problem, scheme, _best_ridges, block=4096)["ridge"]
+    return OptimalRidge(ridge=ridge, error=exact_error(replace(problem, ridge=ridge), scheme))
+
+
+def _best_ridges(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> dict[str, Any]:
+    flat, shape = flattened(at)
+    return {"ridge": _best(spectrum, scheme, flat).reshape(shape)}
+
+
+def flattened(at: Inputs) -> tuple[Inputs, tuple[int, ...]]:
+    """Every number of a block as an array of its length, and the shape of the block.
+
+    What an ensemble shares stays one number where it is one.
+    """
+    values = {f.name: getattr(at, f.name) for f in fields(at)}
+    shape = np.broadcast_shapes(*(np.shape(v) for v in values.values()))
+    for name, value in values.items():
+        if np.ndim(value) or name not in SHARES:
+            values[name] = np.broadcast_to(value, shape).reshape(-1)
+    return Inputs(**values), shape
+
+
+SHARES = ("share_numerator", "share_denominator", "shared_samples", "shared_features")
+
+
+def _taken(at: Inputs, index: npt.NDArray[np.int_]) -> Inputs:
+    values = {f.name: getattr(at, f.name) for f in fields(at)}
+    return Inputs(**{k: v[index] if np.ndim(v) else v for k, v in values.items()})
+
+
+def _best(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> Any:
+    """The best ridge of each point of a flat block."""
+    index = np.arange(at.features.size)
+    nodes = np.repeat(_NODES, index.size)
+    risk, slope = (
+        v.reshape(_NODES.size, -1)
+        for v in _risk(spectrum, scheme, at, nodes, np.tile(index, _NODES.size))
+    )
+    # a minimum lies at 0 if the slope is positive there, and wherever it turns positive
+    at_zero = slope[0] >= 0
+    cells, inside = np.nonzero((slope[:-1] < 0) & (slope[1:] >= 0))
+    best, least = np.where(at_zero, 0.0, np.inf), np.where(at_zero, risk[0], np.inf)
+    if inside.size:
+        low, high = np.log(np.maximum(_NODES[cells], _SMALLEST)), np.log(_NODES[cells + 1])
+        minima = np.exp(
+            crossings(
+                lambda x, i: _risk(spectrum, scheme, at, np.exp(x), inside[i])[1],
+                low, high, slope[cells, inside], slope[cells + 1, inside],
+            )
+        )  # fmt: skip
+        risks, slopes = _risk(spectrum, scheme, at, minima, inside)
+        if not np.isfinite(risks).all():
+            raise ConvergenceError(
+                "the best ridge was not found", last=minima, residual=float(np.max(np.abs(slopes)))
+            )
+        for i, ridge, value in zip(inside, minima, risks, strict=True):
+            if value < least[i]:
+                best[i], least[i] = ridge, value
+    # where powers differ by more than 150 decades derivatives underflow: a node may then be better
+    node = np.argmin(risk, axis=0)
+    better = risk[node, index] < (1 - 1e-6) * least
+    best = np.where(better & (np.isfinite(least) | (node < _NODES.size - 1)), _NODES[node], best)
+    # a saturated learner's ridge 0 stands for the limit; where that diverges, stop short of it
+    samples, _ = at.member_samples()
+    if np.any(spectrum.saturated(at.features, samples)):
+        point, g = member_fixed_point(spectrum, scheme, at, np.zeros_like(best))
+        terms = member_terms(point, spectrum, at.shared_features, g)
+        best = np.where((best == 0) & np.isinf(_total(scheme, at, terms)), _SMALLEST, best)
+    best[samples < NO_SAMPLES] = 0.0  # without data every ridge is as good
+    best[at.signal * spectrum.learnable == 0] = np.inf
+    return spectrum.own_ridge(best, at.samples)
+
+
+def _total(scheme: Scheme, at: Inputs, terms: MemberTerms) -> Any:
+    """The sum of all parts but the Bayes error, also on complex numbers."""
+    parts = combine(
+        terms, terms.unlearned(), at, 1 / at.n_members, scheme.resamples, times=zero_wins
+    )
+    return sum(value for name, value in parts.items() if name != "bayes")
+
+
+def _risk(
+    spectrum: Spectrum, scheme: Scheme, at: Inputs, ridge: Any, index: npt.NDArray[np.int_]
+) -> tuple[Any, Any]:
+    """The test error at ridge r, and the sign (and some size) of its derivative by the ridge."""
+    at = _taken(at, index)
+    samples, spare = at.member_samples()
+    samples = np.where(samples < NO_SAMPLES, 1.0, samples)
+    distinct = samples * (DISTINCT if scheme.with_replacement else 1.0)
+    saturated = spectrum.saturated(at.features, distinct)
+    ridge = np.where(saturated, np.maximum(ridge, _SMALLEST), ridge)
+    if scheme.with_replacement:
+        point, g = _stepped_bootstrap(spectrum, at.features, samples, ridge)
+    else:
+        point, g = spectrum.solve(at.features, samples, spare, ridge), at.shared_samples
+        point = stepped(spectrum, point, _step(point, at))
+    risk = _total(scheme, at, member_terms(point, spectrum, at.shared_features, g))
+    slope = -risk.imag / _STEP
+    # at P = N the ridgeless error of finitely many members is infinite
+    peak = ~np.isfinite(slope) | ~np.isfinite(risk.real)
+    return np.where(peak, np.inf, risk.real), np.where(peak, -np.inf, slope)
+
+
+def _step(point: FixedPoint, at: Inputs) -> Any:
+    """The step, smaller next to P = N at a small ridge, where all varies with unused fractions."""
+    unused = (
+        point.unused_features / point.gap_per_feature + point.unused_samples / point.gap_per_sample
+    )
+    # infinitely many members have no peak but that of what they share
+    apart = (1 - at.shared_features) + (1 - at.shared_samples)
+    return _STEP * np.fmin(np.where(np.isinf(at.n_members), unused + apart, unused), 1.0)
+
+
+def _stepped_bootstrap(
+    spectrum: Spectrum, features: Any, samples: Any, ridge: Any
+) -> tuple[FixedPoint, Any]:
+    """A complex step of log y for a bootstrap member, and the ratio of its c_N."""
+    bag = bootstrap(spectrum, features, samples, ridge, log_step=np.full_like(features, _STEP))
+    return replace(bag.point, limit=np.zeros(features.shape, dtype=bool)), bag.shared_samples
+
+
+def stepped(spectrum: Spectrum, point: FixedPoint, step: Any) -> FixedPoint:
+    """The fixed point a complex step i·`step` of log y away: imaginary parts are derivatives.
+
+    d L = L (1-L), d z = z - Q, d Q = 2 Σ L² (1-L).
+    """
+    L, M = point.learnability, point.unlearned
+    turned = 2 * spectrum.count(L * L * M)
+    i = 1j * step
+    by_feature, by_sample = turned / point.features, turned / point.samples
+    return replace(
+        point,
+        learnability=L + i * (L * M),
+        unlearned=M - i * (L * M),
+        unused_features=point.unused_features - i * point.gap_per_feature,
+        unused_samples=point.unused_samples - i * point.gap_per_sample,
+        gap_per_feature=point.gap_per_feature + i * (point.gap_per_feature - by_feature),
+        gap_per_sample=point.gap_per_sample + i * (point.gap_per_sample - by_sample),
+        second_per_sample=point.second_per_sample + i * by_sample,
+        tail=point.tail + i * point.tail,
+    )
+
+
+# --- derivatives by size -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class Slopes:
+    """The derivatives of the total test error, in the problem's units of P and N."""
+
+    by_features: Value  # ∂R/∂P, every model getting the feature
+    by_samples: Value  # ∂R/∂N
+
+
+@dataclass(slots=True, kw_only=True)
+class _Moves:
+    """What a step along log P or log N moves."""
+
+    y: Any  # its logarithm
+    unused_features: Any
+    unused_samples: Any
+    joint: Any  # J, by the unused fractions alone
+    features: float  # d log P
+    samples: float  # d log N
+
+
+def error_slopes(problem: AnyProblem, ensemble: EnsembleLike = 1) -> Slopes:
+    """Return the derivatives of the total test error by P and by N, at fixed ridge.
+
+    Where the error is infinite (P = N without ridge) one more of either takes it away: -inf. A
+    linear network at N = D without ridge only needs a sample: another feature changes nothing, 0.
+    At a kink (infinitely many models at P = N, linear networks at P = D and N = D) the derivative
+    is that of one more, not of one less.
+
+    >>> from doubletrouble import Problem
+    >>> slopes = error_slopes(Problem(features_per_dim=2.0, samples_per_dim=1.0, ridge=0.1))
+    >>> round(slopes.by_features, 6), round(slopes.by_samples, 6)
+    (-0.169236, -0.350184)
+    """
+    found = evaluate(problem, as_ensemble(ensemble, "advise"), _slope_parts)
+    return Slopes(**found)
+
+
+def _slope_parts(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> dict[str, Any]:
+    at, shape = flattened(at)
+    samples, spare = at.member_samples()
+    ridge = spectrum.scaled_ridge(at.ridge, at.samples)
+    full = spectrum.complete(at.features, samples, ridge)
+    corner = full & (samples == spectrum.rank)
+    point = spectrum.fixed_point(at.features, samples, spare, ridge)
+
+    def slope(moves: _Moves, size: Any) -> tuple[Any, Any]:
+        there, joint, step = _moved(spectrum, point, moves)
+        # limits are taken of the sums, whose terms may be complex
+        terms = member_terms(there, spectrum, 0.0, at.shared_samples, joint)
+        risk = _total(scheme, at, terms)
+        value, total = risk.imag / step, risk.real
+        value, total = (np.where(point.limit, settled(v), v) for v in (value, total))
+        diverges = ~np.isfinite(total) | ~np.isfinite(value)
+        return np.where(np.isinf(size), 0.0, np.where(diverges, -np.inf, value / size)), total
+
+    wide, rich = _moves(point, spare, float(spectrum.ridge_falls_with_samples))
+    (by_features, total), (by_samples, _) = slope(wide, at.features), slope(rich, at.samples)
+    # where all is learned, another feature does nothing, and a sample takes a divergence away
+    useless = full & (np.isinf(total) | np.isfinite(by_features))
+    by_features = np.where(useless, 0.0, by_features)
+    by_samples = np.where(corner & np.isfinite(by_samples), 0.0, by_samples)
+    return {"by_features": by_features.reshape(shape), "by_samples": by_samples.reshape(shape)}
+
+
+def _moves(point: FixedPoint, spare: Any, falls: float) -> tuple[_Moves, _Moves]:
+    """The derivatives above, by log P and by log N; `falls` is κ."""
+    A, B = point.unused_features, point.unused_samples
+    e_P, e_N, Q_N = point.gap_per_feature, point.gap_per_sample, point.second_per_sample
+    z_N = e_N + Q_N
+    z_P = np.where(e_N > 0, e_P / e_N, 0.0) * z_N
+    g = e_N * np.where(np.isinf(point.features), 1.0, spare / point.features)
+    J = A * B + B * e_P + A * e_N
+    peak = J == 0  # P = N, no ridge: with one more of either, the other one is what binds
+    J = np.where(peak, 1.0, J)
+    x, w = z_P / J, (z_N + falls * B) / J
+    wide = _Moves(
+        y=B * x,
+        unused_features=np.where(peak, z_P, A * (B + e_N) * x),
+        unused_samples=-e_N * B * x,
+        joint=(A * B * (B + e_N) + e_N * g) * x,
+        features=1.0,
+        samples=0.0,
+    )
+    rich = _Moves(
+        y=A * w,
+        unused_features=-e_P * A * w,
+        unused_samples=np.where(
+            peak, z_N, B * (((e_P + A * (1 - falls)) * z_N + falls * A * Q_N) / J)
+        ),
+        joint=z_N * ((A * B * (A + e_P) - e_P * g) / J)
+        - falls * A * B * ((B * e_P + A * e_N + 2 * e_P * e_N) / J),
+        features=0.0,
+        samples=1.0,
+    )
+    return wide, rich
+
+
+def _moved(spectrum: Spectrum, point: FixedPoint, moves: _Moves) -> tuple[FixedPoint, Any, Any]:
+    """The fixed point and J a complex step away, and the step."""
+    L, M = point.learnability, point.unlearned
+    A, B = point.unused_features, point.unused_samples
+    e_P, e_N, Q_N = point.gap_per_feature, point.gap_per_sample, point.second_per_sample
+    turned = spectrum.count(L**2 * M)
+    dy, t_P, t_N = moves.y, 2 * (turned / point.features), 2 * (turned / point.samples)
+    de_P = (e_P - t_P) * dy - e_P * moves.features
+    de_N = (e_N - t_N) * dy - e_N * moves.samples
+    J = A * B + B * e_P + A * e_N
+    # next to P = N at a small ridge J moves fastest: the step is small against that
+    step = _STEP / np.fmax(np.abs(moves.joint) / J, 1.0)
+    i = 1j * step
+    there = replace(
+        point,
+        learnability=L + i * dy * (L * M),
+        unlearned=M - i * dy * (L * M),
+        unused_features=A + i * moves.unused_features,
+        unused_samples=B + i * moves.unused_samples,
+        gap_per_feature=e_P + i * de_P,
+        gap_per_sample=e_N + i * de_N,
+        second_per_sample=Q_N + i * (t_N * dy - Q_N * moves.samples),
+        tail=point.tail + i * (point.tail * dy),
+        limit=np.zeros(np.shape(point.limit), dtype=bool),
+    )
+    return there, J + i * (moves.joint + A * de_N + B * de_P), step

@@ -1,0 +1,500 @@
+r"""The spectrum of a problem, and the fixed point that every term follows from.
+
+A ridge learner with P features and N samples uses up some of both. If the kernel has eigenvalues
+l_i and a tail of total weight t, and y is the inverse of the effective ridge, then the learnability
+of mode i is L_i = l_i y/(1 + l_i y), and the degrees of freedom of first and second order are
+
+    z(y) = Σ_i L_i + t y,        Q(y) = Σ_i L_i²,        z - Q = Σ_i L_i (1 - L_i) + t y.
+
+The unused fractions of features and samples balance the ridge ([simon2023], [defilippis2024]):
+
+    (1 - z/P) (1 - z/N) = r y.                                                              (*)
+
+The isotropic problem is the case of one level, counted per dimension: l = μ₁², t = μ⋆², r = λ,
+P → ψ₁ = P/D, N → ψ₂ = N/D; then L = Ψ₁ = 1 - r/q with (q, r) of [dascoli2020] App. B.
+For a measured spectrum with ridge δ on the Gram matrix, r = δ/N.
+
+**Numerical form.** With small = min(P, N), big = max(P, N) and gap = 1 - small/big, the smaller
+unused fraction h solves h (gap + h small/big) = r y, so h(y) is known without subtraction, and
+(*) reads z(y) + small·h(y) = small: a sum of increasing positive terms. Every quantity is then
+accurate to a few units in the last place, also at P = N and for r down to 1e-300.
+
+**Limits.** At ridge 0 some terms are 0/0 (a linear network at P = N = D, say). There (*) is solved
+at a surrogate ridge of 1e±250, where a finite limit is exact to rounding and everything else is far
+enough out to be 0 or inf (`settled`).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from doubletrouble.errors import ConvergenceError
+from doubletrouble.parameters import FloatArray
+from doubletrouble.problems import Member, Problem, SpectralProblem
+
+BoolArray: TypeAlias = npt.NDArray[np.bool_]
+
+TINIEST = 5e-324
+NO_SAMPLES = 1e-150  # only data divided among very many members are so few
+
+_NEGLIGIBLE_WEIGHT = 1e-250  # of the largest: equal to zero
+_VANISHING = 1e-250  # the surrogate ridge, or number of samples, for 0
+_TINY_RIDGE = 1e-305  # below this y of a saturated learner overflows
+_NEGLIGIBLE = 1e-70  # sizes reach 1e±50, and limits approached are beyond 1e±83
+
+
+@dataclass(slots=True, kw_only=True)
+class FixedPoint:
+    """The solution of (*) for a learner; also for complex ridges."""
+
+    features: Any  # P
+    samples: Any  # N, or what it was solved with in its place
+    learnability: Any  # L, modes along the first axis of a measured spectrum
+    unlearned: Any  # 1 - L, without subtraction
+    unused_features: Any  # A = 1 - z/P
+    unused_samples: Any  # B = 1 - z/N
+    gap_per_feature: Any  # (z - Q)/P
+    gap_per_sample: Any  # (z - Q)/N
+    second_per_sample: Any  # Q/N
+    tail: Any  # t y: degrees of freedom that go into the tail
+    limit: Any = False  # where it stands for a limit: see `settled`
+
+    def take(self, index: Any) -> FixedPoint:
+        """The fixed points of some of several learners."""
+        return FixedPoint(**{f.name: getattr(self, f.name)[..., index] for f in fields(self)})
+
+    def reshape(self, shape: tuple[int, ...]) -> FixedPoint:
+        """The same with another shape of the points."""
+        values = {f.name: np.asarray(getattr(self, f.name)) for f in fields(self)}
+        return FixedPoint(**{k: v.reshape((*v.shape[:-1], *shape)) for k, v in values.items()})
+
+
+@dataclass(slots=True)
+class Sizes:
+    """P and N, sorted: what the smaller unused fraction depends on."""
+
+    small: Any
+    twice_ratio: Any  # 2 small/big, 0 in the kernel limit
+    gap: Any  # 1 - small/big, exact near P = N
+    square: Any  # gap²
+
+    @classmethod
+    def of(cls, features: Any, samples: Any, spare: Any) -> Sizes:
+        """Sort the two sizes; `spare` is P - N, to full precision where they are close."""
+        small, big = np.minimum(features, samples), np.maximum(features, samples)
+        gap = np.fmin(np.abs(spare) / big, 1.0)  # fmin turns inf/inf, the kernel limit, into 1
+        return cls(small, 2 * small / big, gap, gap * gap)
+
+    def unused(self, twice_ry: Any) -> tuple[Any, Any]:
+        """The unused fractions of the smaller and of the bigger size, given 2 r y."""
+        twice = self.gap + np.sqrt(self.square + self.twice_ratio * twice_ry)
+        return twice_ry / (twice + TINIEST), 0.5 * twice  # TINIEST: 0/0 at P = N, r = 0 is 0
+
+    def take(self, index: Any) -> Sizes:
+        """Some of several points."""
+        return Sizes(*(np.asarray(getattr(self, f.name))[index] for f in fields(self)))
+
+
+def settled(value: Any) -> Any:
+    """The limit that a value at the surrogate ridge stands for: 0, inf or itself."""
+    near = np.where(np.abs(value) < _NEGLIGIBLE, 0.0, value)
+    return np.where(np.abs(near) > 1 / _NEGLIGIBLE, np.copysign(np.inf, near), near)
+
+
+class Spectrum:
+    """The levels of a problem, scaled to a total weight of one."""
+
+    cost: int  # numbers stored per point
+    tail: float  # t
+    learnable: bool  # whether any of the target's power is on a mode the features see
+    rank: float  # features and samples that learn every mode in full; inf where there is a tail
+    scale: float  # of the levels: the root of their total weight per dimension, or the weight
+    ridge_falls_with_samples: ClassVar[bool]  # whether r is the problem's own ridge over N
+
+    def scaled_ridge(self, ridge: Any, samples: Any) -> Any:
+        """The problem's own ridge as r of (*); `samples` is the whole data set."""
+        return ridge / self.scale / (samples if self.ridge_falls_with_samples else self.scale)
+
+    def own_ridge(self, ridge: Any, samples: Any) -> Any:
+        """The inverse of `scaled_ridge`."""
+        return ridge * self.scale * (samples if self.ridge_falls_with_samples else self.scale)
+
+    def solve(self, features: Any, samples: Any, spare: Any, ridge: Any) -> FixedPoint:
+        """Solve (*) at ridge r; `spare` is P - N."""
+        raise NotImplementedError
+
+    def at_ridge_of_time(self, time: Any, features: Any, samples: Any) -> Any:
+        """The ridge r that, as a penalty, pulls at the rate 1/time."""
+        raise NotImplementedError
+
+    def fractions(self, y: Any) -> tuple[Any, Any]:
+        """L and 1 - L of each mode at y, real or complex."""
+        raise NotImplementedError
+
+    def inverse_ridge(self, point: FixedPoint) -> Any:
+        """The y of a fixed point."""
+        raise NotImplementedError
+
+    def weigh(self, values: Any) -> Any:
+        """Sum over modes, weighted by the target's normalized powers."""
+        raise NotImplementedError
+
+    def count(self, values: Any) -> Any:
+        """Sum over modes, in the units of features and samples."""
+        raise NotImplementedError
+
+    def excess(self, y: Any, learnability: Any, unlearned: Any, size: Any) -> Any:
+        """Return z - size by exact counting: of a mode nearly learned, 1 is taken off."""
+        known = np.abs(unlearned) < 0.5
+        loose = self.count(np.where(known, -unlearned, learnability))
+        return (loose + self.tail * y) + (self.count(known * 1.0) - size)
+
+    def saturated(self, features: Any, samples: Any) -> BoolArray:
+        """Where features and samples suffice to learn every mode in full."""
+        return np.asarray(np.minimum(features, samples) >= self.rank)
+
+    def complete(self, features: Any, samples: Any, ridge: Any) -> BoolArray:
+        """Where every mode is learned in full: there is enough of everything, and no ridge."""
+        return np.asarray(self.saturated(features, samples) & (ridge < _TINY_RIDGE))
+
+    def fixed_point(self, features: Any, samples: Any, spare: Any, ridge: Any) -> FixedPoint:
+        """Solve (*) at ridge r, limits included; `spare` is P - N."""
+        high, empty = ridge > 1 / _VANISHING, samples < NO_SAMPLES
+        limit = high | empty
+        if self.rank < math.inf:
+            low = self.complete(features, samples, ridge)
+            ridge, limit = np.where(low, _VANISHING, ridge), limit | low
+        if not limit.any():
+            return self.solve(features, samples, spare, ridge)
+        ridge = np.where(high, 1 / _VANISHING, ridge)
+        point = self.solve(features, np.where(empty, _VANISHING, samples), spare, ridge)
+        return replace(point, limit=limit)
+
+
+class IsotropicSpectrum(Spectrum):
+    """One level l = μ₁² and the tail t = μ⋆²; P, N are P/D, N/D, and the ridge is λ."""
+
+    cost = 1
+    ridge_falls_with_samples = False
+
+    def __init__(self, problem: Problem | Member) -> None:
+        moments = problem.moments
+        self.scale = math.hypot(moments.linear, moments.nonlinear) or 1.0
+        self._level = (moments.linear / self.scale) ** 2
+        self.tail = (moments.nonlinear / self.scale) ** 2
+        self.learnable = self._level > 0
+        self.rank = float(self.learnable) if self.tail < _NEGLIGIBLE_WEIGHT else math.inf
+
+    def fractions(self, y: Any) -> tuple[Any, Any]:
+        ly = self._level * y
+        unlearned = 1 / (1 + ly)
+        return ly * unlearned, unlearned
+
+    def inverse_ridge(self, point: FixedPoint) -> Any:
+        if self._level > 0:
+            return np.asarray(point.learnability / point.unlearned / self._level)
+        return np.asarray(point.tail / self.tail)
+
+    def at_ridge_of_time(self, time: Any, features: Any, samples: Any) -> Any:
+        return self.scaled_ridge(1 / time / features / samples, samples)
+
+    weigh: Any = staticmethod(np.asarray)  # of one level, a sum is the value itself
+    count: Any = staticmethod(np.asarray)
+
+    def solve(self, features: Any, samples: Any, spare: Any, ridge: Any) -> FixedPoint:
+        """Solve (*) for one level of multiplicity one, vectorized and branch-free.
+
+        Multiplying (*) by 1 + l y gives, divided by `small`,
+
+            (1 + l y) (t y/small + h(y)) + (1/small - 1)⁺ l y = 1 + (1 - 1/small)⁺ l y.
+
+        Both sides are close to power laws of y, so Newton's method on their logarithms converges
+        from anywhere, in three or four steps from the start below.
+        """
+        level, tail = self._level, self.tail
+        # as in `Sizes`, in place for speed
+        small, big = np.minimum(features, samples), np.maximum(features, samples)
+        gap = np.fmin(np.abs(spare) / big, 1.0)  # fmin turns inf/inf, the kernel limit, into 1
+        twice_ratio, square = 2 * small / big, gap * gap
+        twice_ridge, inverse_small = 2 * ridge, 1 / small
+        excess = (1 - small) * inverse_small * level
+        less = np.maximum(excess, 0.0)
+        equation = _OneLevel(
+            level=level,
+            flat=tail * inverse_small,
+            less=less,
+            more=less - excess,
+            gap=gap,
+            square=square + 1e-320,  # which only matters at P = N, r = 0, where h = 0
+            twice_ratio=twice_ratio,
+            twice_ridge=twice_ridge,
+        )
+        # start: the ridgeless root (a quadratic, in two forms of which one subtracts: that one is
+        # then the smaller) and the root when the ridge dominates, combined, then scaled down by the
+        # share of `small` that the two terms would use there
+        linear = (level + tail) - small * level
+        root = np.sqrt(linear * linear + (4 * level * tail) * small)
+        width = np.abs(linear) + root + TINIEST  # TINIEST: a linear network at min(P, N) = D
+        inverse = np.maximum((linear + root) * (0.5 * inverse_small), (2 * level * tail) / width)
+        y = 1 / (inverse + ridge)
+        ry = twice_ridge * y
+        y = y / (y * inverse + ry / (gap + np.sqrt(square + twice_ratio * ry) + TINIEST))
+        y = equation.newton(y)
+
+        ly = level * y
+        unlearned = 1 / (1 + ly)
+        learnability = ly * unlearned
+        rest = tail * y
+        ry = twice_ridge * y
+        twice = gap + np.sqrt(square + twice_ratio * ry)
+        smaller, bigger = ry / (twice + TINIEST), 0.5 * twice
+        degrees, narrow = learnability * unlearned + rest, features <= samples  # z - Q
+        return FixedPoint(
+            features=features,
+            samples=samples,
+            learnability=learnability,
+            unlearned=unlearned,
+            unused_features=np.where(narrow, smaller, bigger),
+            unused_samples=np.where(narrow, bigger, smaller),
+            gap_per_feature=degrees / features,
+            gap_per_sample=degrees / samples,
+            second_per_sample=learnability * learnability / samples,
+            tail=rest,
+        )
+
+
+_LAST_STEP = 1e-8  # the Newton step at which the next one is below rounding
+_DAMPED_AFTER = 8
+_MAX_STEPS = 200
+
+
+@dataclass(slots=True, kw_only=True)
+class _OneLevel:
+    """Coefficients of the one-level equation, per point."""
+
+    level: float
+    flat: Any
+    less: Any
+    more: Any
+    gap: Any
+    square: Any
+    twice_ratio: Any
+    twice_ridge: Any
+
+    def newton(self, y: Any, steps: int = 0) -> Any:
+        """Newton's method on the logarithms; once most points are done, only the rest goes on.
+
+        The logarithmic slope lies in [1/2, 2] everywhere. A point that wanders between regimes (a
+        nearly linear network just above P = N = D can) is soon stepped with the slope 2 until it is
+        near, which always contracts.
+        """
+        for taken in range(steps, _MAX_STEPS):
+            ly, ty, below, above = self.level * y, self.flat * y, self.less * y, self.more * y
+            ry = self.twice_ridge * y  # 2 r y
+            root = np.sqrt(self.square + self.twice_ratio * ry)
+            inner, one = ty + ry / (self.gap + root), 1 + ly
+            left, right = one * inner + below, 1 + above
+            slope = (ly * inner + one * (ty + 0.5 * (ry / root)) + below) / left - above / right
+            excess = np.log(left / right)
+            if taken >= _DAMPED_AFTER:
+                slope = np.where(np.abs(excess) > 0.5, 2.0, slope)
+            step = excess / slope
+            y = y * np.exp(-step)
+            if np.ndim(y) == 0:
+                if abs(step) < _LAST_STEP:
+                    return y
+            elif taken >= 1:  # hardly any block is done after its first step
+                active = np.flatnonzero(~(np.abs(step) < _LAST_STEP))
+                if active.size == 0:
+                    return y
+                if active.size < 0.2 * step.size:
+                    values = {f.name: getattr(self, f.name) for f in fields(self)}
+                    few = {k: v if np.ndim(v) == 0 else v[active] for k, v in values.items()}
+                    y[active] = _OneLevel(**few).newton(y[active], taken + 1)
+                    return y
+        residual = float(np.max(np.abs(step)))
+        raise ConvergenceError(
+            f"the fixed point was not found in {_MAX_STEPS} steps (last step {residual:.1e})",
+            last=y,
+            residual=residual,
+        )
+
+
+class MeasuredSpectrum(Spectrum):
+    """The measured levels and their tail, with the ridge δ on the Gram matrix."""
+
+    ridge_falls_with_samples = True
+
+    def __init__(self, problem: SpectralProblem) -> None:
+        levels, powers = np.asarray(problem.eigenvalues), np.asarray(problem.target_powers)
+        tail = float(np.asarray(problem.tail))
+        self.scale = float(levels.sum()) + tail or 1.0
+        levels = levels / self.scale
+        self._levels = np.where(levels < _NEGLIGIBLE_WEIGHT, 0.0, levels)
+        self.tail = tail / self.scale
+        # divided by the largest first: the sum of large powers could overflow
+        weights = powers / powers.max() if powers.any() else np.ones_like(powers)
+        self._weights = weights / weights.sum()
+        self.cost = levels.size
+        self.learnable = bool(np.any(self._levels * self._weights > 0))
+        count = float(np.count_nonzero(self._levels))
+        self.rank = count if self.tail < _NEGLIGIBLE_WEIGHT else math.inf
+
+    def fractions(self, y: Any) -> tuple[Any, Any]:
+        ly = self._levels[:, None] * y
+        unlearned = 1 / (1 + ly)
+        return ly * unlearned, unlearned
+
+    def inverse_ridge(self, point: FixedPoint) -> Any:
+        top = int(np.argmax(self._levels))
+        if self._levels[top] > 0:
+            return np.asarray(point.learnability[top] / point.unlearned[top] / self._levels[top])
+        return np.asarray(point.tail / self.tail)
+
+    def at_ridge_of_time(self, time: Any, features: Any, samples: Any) -> Any:
+        # infinitely many features are as fast as any: they are divided by √P
+        return self.scaled_ridge(1 / time, samples)
+
+    def weigh(self, values: Any) -> Any:
+        return np.asarray(np.tensordot(self._weights, values, axes=1))
+
+    def count(self, values: Any) -> Any:
+        return np.asarray(values.sum(axis=0))
+
+    def solve(self, features: Any, samples: Any, spare: Any, ridge: Any) -> FixedPoint:
+        """Solve (*) for a list of levels, each of multiplicity one; modes are the first axis.
+
+        For a mode with l y > 1, L is written 1 - (1 - L) and the one is moved to the right-hand
+        side, where counting is exact: no digits are lost however saturated the spectrum is.
+        """
+        shape = np.broadcast_shapes(*map(np.shape, (features, samples, spare, ridge)))
+        features, samples = (np.broadcast_to(v, shape).reshape(-1) for v in (features, samples))
+        spare, ridge = (np.broadcast_to(v, shape).reshape(-1) for v in (spare, ridge))
+        sizes = Sizes.of(features, samples, spare)
+
+        def excess(log_y: Any, points: Sizes, ridge: Any) -> Any:
+            y = np.exp(log_y)
+            used = points.small * points.unused(2 * ridge * y)[0]
+            return self.excess(y, *self.fractions(y), points.small) + used
+
+        def newton(log_y: Any, points: Sizes, ridge: Any) -> Any:
+            """The step: d(z + small·h)/dlog y = z - Q + small·dh/dlog y."""
+            y = np.exp(log_y)
+            learnability, unlearned = self.fractions(y)
+            h, bigger = points.unused(2 * ridge * y)
+            slope = h * bigger / np.maximum(2 * bigger - points.gap, TINIEST)
+            gap = np.sum(learnability * unlearned, axis=0) + self.tail * y
+            off = self.excess(y, learnability, unlearned, points.small) + points.small * h
+            return off / (gap + points.small * slope)
+
+        bracket = self._bracket(sizes, ridge)
+        log_y, reach = self._start(sizes, ridge, bracket)
+        active = np.arange(log_y.size)
+        for _ in range(_FAST):
+            step = newton(log_y[active], sizes.take(active), ridge[active])
+            log_y[active] -= np.clip(step, -reach, reach)
+            active = active[~(np.abs(step) < _LAST_LOG_STEP)]
+            if active.size == 0:
+                break
+        else:  # a spectrum with gaps, saturated up to one of them
+            log_y[active] = self._bracketed(excess, bracket, sizes, ridge, active)
+        for _ in range(2):
+            step = newton(log_y, sizes, ridge)
+            log_y = log_y - step
+        if not (change := float(np.max(np.abs(step)))) < _LAST_LOG_STEP:
+            raise ConvergenceError(
+                f"the fixed point was not found (last step {change:.1e})",
+                last=np.exp(log_y),
+                residual=change,
+            )
+        y = np.exp(log_y)
+        learnability, unlearned = self.fractions(y)
+        rest = self.tail * y
+        gap = np.sum(learnability * unlearned, axis=0) + rest
+        smaller, bigger = sizes.unused(2 * ridge * y)
+        narrow = features <= samples
+        return FixedPoint(
+            features=features,
+            samples=samples,
+            learnability=learnability,
+            unlearned=unlearned,
+            unused_features=np.where(narrow, smaller, bigger),
+            unused_samples=np.where(narrow, bigger, smaller),
+            gap_per_feature=gap / features,
+            gap_per_sample=gap / samples,
+            second_per_sample=np.sum(learnability * learnability, axis=0) / samples,
+            tail=rest,
+            limit=np.zeros(features.shape, dtype=bool),
+        ).reshape(shape)
+
+    def _bracket(self, sizes: Sizes, ridge: Any) -> tuple[FloatArray, FloatArray]:
+        """Bounds on log y: below, z and h each use at most half; above, one term suffices."""
+        positive = self._levels[self._levels > 0]
+        count = positive.size
+        half = 0.125 * sizes.twice_ratio + 0.5 * sizes.gap  # r y at which h = 1/2
+        total = np.float64(self._levels.sum() + self.tail)
+        smallest = positive.min() if count else 1.0
+        low = np.minimum(0.5 * sizes.small / total, half / ridge)
+        few = sizes.small < count
+        by_modes = np.where(few, sizes.small / ((count - sizes.small) * smallest), np.inf)
+        high = np.minimum(np.minimum(1 / ridge, sizes.small / np.float64(self.tail)), by_modes)
+        return np.log(low) - 0.1, np.log(high) + 0.1
+
+    def _start(
+        self, sizes: Sizes, ridge: Any, bracket: tuple[FloatArray, FloatArray]
+    ) -> tuple[FloatArray, float]:
+        """Log y from a table of z, looked up without the modes, and how far off it may be."""
+        low, high = float(bracket[0].min()), float(bracket[1].max())
+        nodes = np.linspace(low, high, min(_NODES, 32 + sizes.small.size))
+        y = np.exp(nodes)
+        z = np.sum(self.fractions(y)[0], axis=0) + self.tail * y
+
+        def share(index: npt.NDArray[np.int_]) -> FloatArray:
+            used = z[index] / sizes.small + sizes.unused(2 * ridge * y[index])[0]
+            return np.asarray(np.log(used))
+
+        below = np.zeros(sizes.small.shape, dtype=int)
+        above = np.full_like(below, nodes.size - 1)
+        while np.any(above - below > 1):
+            middle = (below + above) // 2
+            over = share(middle) > 0
+            below, above = np.where(over, below, middle), np.where(over, middle, above)
+        first, last = share(below), share(above)
+        part = np.clip(-first / np.maximum(last - first, TINIEST), 0.0, 1.0)
+        spacing = float(nodes[1] - nodes[0])
+        return nodes[below] + part * spacing, spacing
+
+    def _bracketed(
+        self, excess: Any, bracket: tuple[FloatArray, FloatArray], sizes: Sizes, ridge: Any,
+        active: npt.NDArray[np.int_],
+    ) -> FloatArray:  # fmt: skip
+        """Log y of some points by bracketing, which takes longer and never fails."""
+        from scipy.optimize import elementwise
+
+        few, own = sizes.take(active), ridge[active]
+
+        def function(log_y: Any, index: Any) -> Any:
+            return excess(log_y, few.take(index), own[index])
+
+        find_root: Any = elementwise.find_root
+        tolerances = {"xatol": 1e-10, "xrtol": 0.0, "fatol": 0.0, "frtol": 0.0}
+        ends = (bracket[0][active], bracket[1][active])
+        found = find_root(function, ends, args=(np.arange(active.size),), tolerances=tolerances)
+        return np.asarray(found.x)
+
+
+_NODES = 512  # of the table of z, at most
+_FAST = 10  # steps of Newton's method, from the table; points left then are bracketed
+_LAST_LOG_STEP = 1e-9
+
+
+def spectrum_of(problem: Problem | Member | SpectralProblem) -> Spectrum:
+    """Return the spectrum of a problem, or of a member of a committee."""
+    if isinstance(problem, SpectralProblem):
+        return MeasuredSpectrum(problem)
+    return IsotropicSpectrum(problem)

@@ -1,0 +1,103 @@
+"""The error of K averaged members by cause."""
+
+import math
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+
+import doubletrouble as dt
+from doubletrouble.decomposition.jackknife import weighted_sum
+from doubletrouble.decomposition.predictions import decompose_predictions
+from tests.decomposition.random_effects import Effects, rows
+
+T = 6
+DESIGNS: list[tuple[tuple[int, int, int], dict[str, Any]]] = [
+    ((5, 2, 4), {}),
+    ((5, 2, 4), {"crossed": False}),
+    ((5, 1, 4), {}),
+    ((5, 1, 4), {"noiseless": True}),
+    ((1, 2, 4), {}),
+    ((5, 3, 4), {"injected": 0.5}),
+    ((5, 2, 1), {"deterministic": True}),
+    ((5, 3, 1), {"deterministic": True, "injected": 2.0}),
+]
+
+
+def split(draws: tuple[int, int, int], **options: Any) -> dt.Decomposition:
+    f = Effects().draw((*draws, T), np.random.default_rng(0))
+    return decompose_predictions(f, np.linspace(-1, 1, T), np.linspace(-1, 2, T), **options)
+
+
+@pytest.mark.parametrize(("draws", "options"), DESIGNS, ids=str)
+@pytest.mark.parametrize("K", [1, 3, 10, math.inf])
+def test_parts_sum_to_the_total(
+    draws: tuple[int, int, int], options: dict[str, Any], K: float
+) -> None:
+    found = split(draws, **options)
+    error = found.error(K)
+    first, *others = error.parts.values()
+    together = sum(others, first)
+    assert float(together) == pytest.approx(float(error.total), rel=1e-12)
+    assert together.standard_error == pytest.approx(error.total.standard_error, rel=1e-9)
+    weights = {"same": 1 / K, "other_init": 1 - 1 / K, "y_test": 1.0}
+    if options.get("deterministic"):
+        weights = {"same": 1.0, "y_test": 1.0}
+    expected = dt.Estimate.of_draws(weighted_sum(weights, found.statistics))
+    assert error.total == expected
+    anova = found.anova(K)
+    assert anova.total == error.total
+    if set(anova.names()) <= {*anova.parts, "resampling"}:
+        every = sum(float(part) for part in anova.parts.values())
+        assert every == pytest.approx(float(error.total), rel=1e-12)
+
+
+@pytest.mark.parametrize("crossed", [True, False])
+def test_parts_are_those_of_averaged_predictions(crossed: bool) -> None:
+    """All groups of two of four initializations, as a learner of their own."""
+    f, truth = Effects().draw((5, 2, 4, T), np.random.default_rng(1)), np.linspace(-1, 1, T)
+    found = decompose_predictions(f, truth, crossed=crossed).error(2)
+    groups = [f[:, :, list(pair)].mean(axis=2, keepdims=True) for pair in combinations(range(4), 2)]
+    each = [rows(decompose_predictions(g, truth, crossed=crossed)) for g in groups]
+    for name in ("noise", "total"):
+        expected = np.mean([float(parts[name]) for parts in each])
+        assert float(getattr(found, name)) == pytest.approx(expected, rel=1e-12)
+
+
+def test_what_does_not_depend_on_the_initialization_stays() -> None:
+    found = split((5, 2, 4))
+    one, many, all_ = found.error(), found.error(4), found.error(math.inf)
+    assert float(many.initialization) == pytest.approx(float(one.initialization) / 4)
+    assert float(all_.initialization) == 0
+    assert (many.sampling, many.bias, many.bayes) == (one.sampling, one.bias, one.bayes)
+    effects = found.anova()
+    assert all_.noise.value == pytest.approx(effects.noise_sampling.value)
+    for name in ("initialization", "initialization_sampling", "noise_initialization_sampling"):
+        part = getattr(found.anova(4), name)
+        assert float(part) == pytest.approx(float(getattr(effects, name)) / 4)
+
+
+def test_a_number_stands_for_an_ensemble() -> None:
+    found = split((5, 2, 4))
+    assert found.error(7).parts == found.error(dt.Ensemble(7)).parts
+    assert found.anova(7).parts == found.anova(dt.Ensemble(7)).parts
+
+
+def test_a_learner_without_randomness_gains_nothing() -> None:
+    found = split((5, 2, 1), deterministic=True)
+    assert found.error(10).parts == found.error().parts
+    assert found.error(math.inf).total == found.error().total
+
+
+def test_estimates_of_one_decomposition_are_paired() -> None:
+    found = split((8, 2, 4))
+    gain = found.error().total - found.error(5).total
+    products = {"same": 0.8, "other_init": -0.8}
+    expected = dt.Estimate.of_draws(weighted_sum(products, found.statistics))
+    assert gain.value == pytest.approx(expected.value)
+    assert gain.standard_error == pytest.approx(expected.standard_error, rel=1e-9)
+    assert gain.n_draws == expected.n_draws
+    apart = split((8, 2, 4)).error(5).total  # the same numbers, not known to be of the same draws
+    alone = found.error().total - apart
+    assert gain.standard_error < alone.standard_error

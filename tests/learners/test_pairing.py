@@ -1,0 +1,116 @@
+"""Two learners on the same data sets: their estimates are paired."""
+
+import math
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.linear_model import Ridge
+
+import doubletrouble as dt
+from doubletrouble.parameters import FloatArray
+from tests.learners.known import FEW, Predict, curved, pool, random_features, source
+
+
+def compared(one: Any, other: Any, **options: Any) -> tuple[dt.Estimate, float]:
+    """The difference of two totals, and its standard error if they were independent."""
+    data = options.pop("data", None) or (source(), source())
+    given: dict[str, Any] = {"n_data": 10, "n_init": 3, "n_noise": 2, "progress": False} | options
+    a, b = (
+        dt.decompose(model, where, **given).error().total
+        for model, where in zip((one, other), data, strict=True)
+    )
+    return a - b, math.hypot(float(a.standard_error), float(b.standard_error))
+
+
+def squares(model: Any, **options: Any) -> FloatArray:
+    """The squared errors [data, noise, init, test] of all fits."""
+    given: dict[str, Any] = {"n_data": 10, "n_init": 3, "n_noise": 2, "progress": False} | options
+    found = dt.decompose(model, source(), **given)
+    return np.asarray((found.predictions - found.y_test) ** 2)
+
+
+def test_learners_without_randomness() -> None:
+    models = Ridge(alpha=1.0), Ridge(alpha=3.0)
+    found, independent = compared(*models, include_test=False)
+    losses = [squares(model).mean(axis=(1, 2, 3)) for model in models]
+    differences = losses[0] - losses[1]
+    assert float(found) == pytest.approx(differences.mean())
+    expected = differences.std(ddof=1) / math.sqrt(10)
+    assert found.standard_error == pytest.approx(expected, rel=1e-9)
+    assert found.standard_error < 0.8 * independent
+
+
+def other_features(X: FloatArray, y: FloatArray, seed: int) -> Predict:
+    return random_features(X, np.tanh(y), seed)
+
+
+@pytest.mark.parametrize("other", [Ridge(alpha=3.0), other_features])
+def test_learners_with_shared_initializations(other: Any) -> None:
+    """The jackknife over data sets and initializations, of the differences."""
+    found, independent = compared(random_features, other, include_test=False)
+    losses = [squares(model).mean(axis=(1, 3)) for model in (random_features, other)]
+    differences = losses[0] - losses[1]  # [data, init]; one initialization goes with all
+    D, K = differences.shape
+    assert float(found) == pytest.approx(differences.mean())
+    whole = differences.mean()
+    no_data = np.array([np.delete(differences, d, axis=0).mean() for d in range(D)])
+    no_init = np.array([np.delete(differences, k, axis=1).mean() for k in range(K)])
+    neither = np.array([
+        [np.delete(np.delete(differences, d, axis=0), k, axis=1).mean() for k in range(K)]
+        for d in range(D)
+    ])  # fmt: skip
+    V_d = (D - 1) / D * np.sum((no_data - whole) ** 2)
+    V_k = (K - 1) / K * np.sum((no_init - whole) ** 2)
+    both = neither - no_data[:, None] - no_init + whole
+    V_dk = (D - 1) * (K - 1) / (D * K) * np.sum(both**2)
+    expected = math.sqrt(V_d + max(V_k - V_dk, 0.0))
+    assert found.standard_error == pytest.approx(expected, rel=1e-9)
+    assert found.standard_error != pytest.approx(independent, rel=1e-3)
+
+
+def test_learners_that_hardly_differ() -> None:
+    found, independent = compared(Ridge(alpha=1.0), Ridge(alpha=1.001))
+    assert found.standard_error < 0.01 * independent
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"data": (source(), source(n_test=31))},
+        {"data": (source(), source(noise=0.7))},
+        {"data": (dt.PoolSource(*pool(300), n_train=20, n_test=30),) * 2},
+    ],
+    ids=["test points", "noise", "pool"],
+)
+def test_keys_are_those_of_the_data(options: dict[str, Any]) -> None:
+    found, independent = compared(Ridge(alpha=1.0), Ridge(alpha=3.0), **options)
+    same = options["data"][0] is options["data"][1]
+    assert (found.standard_error == pytest.approx(independent)) is not same
+
+
+@pytest.mark.parametrize("change", [{"seed": 1}, {"n_data": 9}, {"n_noise": 3}, {"n_init": 4}])
+def test_other_draws_are_independent(change: dict[str, int]) -> None:
+    given: dict[str, Any] = {"n_data": 10, "n_init": 3, "n_noise": 2, "progress": False}
+    a = dt.decompose(random_features, source(), **given).error().total
+    b = dt.decompose(random_features, source(), **given | change).error().total
+    expected = math.hypot(float(a.standard_error), float(b.standard_error))
+    assert (a - b).standard_error == pytest.approx(expected)
+
+
+def test_a_source_without_identity_is_not_paired() -> None:
+    lock = threading.Lock()  # has no content
+
+    def sample(rng: np.random.Generator, n: int) -> Any:
+        assert lock.locked()
+        return curved(rng, n)
+
+    with lock:
+        data = dt.GeneratorSource(sample, n_train=20, noise=0.5, n_test=30)
+        a, b = (dt.decompose(Ridge(), data, **FEW).error().total for _ in range(2))
+        assert float(a) == float(b)
+        assert (a - b).standard_error > 0
+    found = dt.decompose(Ridge(), source(), **FEW)
+    again = dt.decompose(Ridge(), source(), **FEW)
+    assert (found.error().total - again.error().total).standard_error == 0

@@ -1,0 +1,46 @@
+"""One ensemble of every registered scheme, made from the declarations of its class."""
+
+import math
+from dataclasses import MISSING, fields
+from typing import Any
+
+import numpy as np
+
+import doubletrouble as dt
+from doubletrouble.ensembles import SCHEMES, Scheme
+from doubletrouble.parameters import declarations
+
+KINDS = [kind for kind in SCHEMES.values() if kind.__module__.startswith("doubletrouble")]
+NAMES = [kind.name for kind in KINDS]
+
+
+def example(kind: type[Scheme], n_members: Any = 4, problem: Any = None) -> Scheme:
+    """An ensemble of a scheme: options in the middle of their typical ranges, banks wide enough."""
+    width = problem or dt.Problem()
+    options: dict[str, Any] = {}
+    for f in fields(kind):
+        if f.name == "n_members":
+            continue
+        low, high = declarations(kind)[f.name].typical
+        middle = low + 0.5 * (high - low)
+        if f.default is MISSING:
+            options[f.name] = middle
+        elif f.name == "bank_per_dim" and isinstance(width, dt.Problem):
+            options[f.name] = 2.5 * np.asarray(width.features_per_dim)
+        elif f.name == "n_bank" and not isinstance(width, dt.Problem):
+            options[f.name] = 2.5 * np.asarray(width.n_features)
+    return kind(n_members, **options)
+
+
+def sharing(ensemble: Scheme, problem: dt.Problem) -> tuple[float, float, float]:
+    """M per dimension, and what two members share, (k, n) per dimension."""
+    numerator, denominator = ensemble.sample_share
+    samples = float(np.asarray(problem.samples_per_dim)) * float(numerator) / float(denominator)
+    features = float(np.asarray(problem.features_per_dim))
+    common = ensemble.shared_features(problem) if ensemble.shares_features else 0.0
+    return samples, float(common) * features, float(ensemble.shared_samples) * samples
+
+
+def infinite(kind: type[Scheme]) -> Scheme:
+    """Infinitely many members."""
+    return example(kind, math.inf)

@@ -1,0 +1,209 @@
+"""Ensembles are objects: how they are written, and what holds for every scheme there is."""
+
+import math
+import pickle
+from dataclasses import FrozenInstanceError, replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import doubletrouble as dt
+from doubletrouble.ensembles import SCHEMES, SUPPORT, as_ensemble, named_ensemble
+from tests.schemes import KINDS, NAMES, example, sharing
+
+PROBLEM = dt.Problem(features_per_dim=1.7, samples_per_dim=1.2, ridge=1e-2, noise=0.6)
+EVERY = pytest.mark.parametrize("kind", KINDS, ids=NAMES)
+
+
+# --- how they are written ------------------------------------------------------------------------
+
+
+def test_a_bare_number_stands_for_an_ensemble() -> None:
+    assert as_ensemble(10) == dt.Ensemble(10)
+    assert as_ensemble(math.inf) == dt.Ensemble(math.inf)
+    assert dt.exact_error(PROBLEM, 10) == dt.exact_error(PROBLEM, dt.Ensemble(10))
+    several = dt.exact_error(PROBLEM, [1, 10, math.inf]).total
+    assert np.array_equal(several, [dt.exact_error(PROBLEM, k).total for k in (1, 10, math.inf)])
+
+
+@EVERY
+def test_the_repr_is_the_code_that_makes_it(kind: Any) -> None:
+    ensemble = example(kind, 7)
+    assert eval(repr(ensemble), vars(dt) | {kind.__name__: kind}) == ensemble
+    assert str(ensemble).startswith("7 models")
+    assert "∞" in str(example(kind, math.inf))
+
+
+@EVERY
+def test_ensembles_are_frozen_values(kind: Any) -> None:
+    ensemble: Any = example(kind, 3)
+    with pytest.raises(FrozenInstanceError):
+        ensemble.n_members = 4
+    assert pickle.loads(pickle.dumps(ensemble)) == ensemble
+    assert hash(ensemble) == hash(example(kind, 3))
+    assert ensemble != example(kind, 5)
+    assert replace(ensemble, n_members=5) == example(kind, 5)
+
+
+def test_schemes_are_told_apart() -> None:
+    assert dt.Ensemble(2) != dt.Divide(2)
+    assert len({kind.name for kind in KINDS}) == len(KINDS)
+
+
+@EVERY
+def test_a_scheme_is_built_from_its_name(kind: Any) -> None:
+    ensemble = example(kind, 6)
+    assert named_ensemble(kind.name, 6, **ensemble.options) == ensemble
+
+
+@EVERY
+def test_arrays_broadcast_with_the_problem(kind: Any) -> None:
+    problem = replace(PROBLEM, ridge=np.array([0.0, 1e-3, 1.0]))
+    members = np.array([[2], [5]])
+    terms = dt.exact_error(problem, example(kind, members))
+    assert terms.total.shape == (2, 3)
+    for i, K in enumerate((2, 5)):
+        for j, ridge in enumerate((0.0, 1e-3, 1.0)):
+            one = dt.exact_error(replace(PROBLEM, ridge=ridge), example(kind, K))
+            assert terms.total[i, j] == pytest.approx(one.total, rel=1e-13)
+
+
+# --- what holds for every scheme -----------------------------------------------------------------
+
+
+@EVERY
+@pytest.mark.parametrize("problem", [
+    PROBLEM,
+    replace(PROBLEM, ridge=0.0),
+    replace(PROBLEM, features_per_dim=0.3, nonlinear_signal=0.5),
+    replace(PROBLEM, activation="tanh", test_noise=0.4),
+], ids=["ridge", "ridgeless", "nonlinear", "test noise"])  # fmt: skip
+def test_an_ensemble_is_a_committee_of_equal_members(kind: Any, problem: dt.Problem) -> None:
+    ensemble = example(kind, 4, problem)
+    if kind.with_replacement:
+        pytest.skip("members of a committee have no samples of several weights")
+    samples, common_features, common_samples = sharing(ensemble, problem)
+    member = replace(problem, samples_per_dim=samples)
+    whole = dt.committee([member] * 4, sharing=(common_features, common_samples)).error
+    error = dt.exact_error(problem, ensemble)
+    assert error.total == pytest.approx(whole.total, rel=1e-12)
+    assert error.noise == pytest.approx(whole.noise, rel=1e-12)
+    assert error.bias == pytest.approx(whole.bias, rel=1e-12)
+    variances = error.initialization + error.sampling + error.resampling
+    assert variances == pytest.approx(whole.initialization + whole.sampling, rel=1e-12)
+    if kind.resamples is None:
+        assert error.initialization == pytest.approx(whole.initialization, rel=1e-12)
+        assert error.sampling == pytest.approx(whole.sampling, rel=1e-12)
+
+
+@EVERY
+def test_both_splits_have_the_same_total(kind: Any) -> None:
+    problem = replace(PROBLEM, nonlinear_signal=0.3, test_noise=0.2)
+    error, effects = (f(problem, example(kind, 5)) for f in (dt.exact_error, dt.anova))
+    assert effects.total == pytest.approx(error.total, rel=1e-13)
+    assert effects.sampling == pytest.approx(error.sampling, rel=1e-13)
+    both = effects.initialization + effects.initialization_sampling
+    assert both == pytest.approx(error.initialization, rel=1e-13)
+    noise = effects.noise_sampling + effects.noise_initialization_sampling
+    assert noise == pytest.approx(error.noise, rel=1e-13)
+
+
+@EVERY
+def test_variances_fall_as_one_over_the_number_of_members(kind: Any) -> None:
+    if not kind.any_size:
+        pytest.skip("members of another number have other data")
+    few, many, endless = (dt.exact_error(PROBLEM, example(kind, k)) for k in (2, 20, math.inf))
+    for name, part in endless.parts.items():
+        gap = many.parts[name] - part
+        assert few.parts[name] - part == pytest.approx(10 * gap, rel=1e-9, abs=1e-13)
+
+
+@EVERY
+def test_the_best_ridge_is_best_for_every_scheme(kind: Any) -> None:
+    ensemble = example(kind, 5)
+    best = dt.optimal_ridge(PROBLEM, ensemble)
+    ridges = np.geomspace(1e-6, 1e3, 400)
+    others = dt.exact_error(replace(PROBLEM, ridge=ridges), ensemble).total
+    assert best.error.total <= others.min() * (1 + 1e-12)
+    assert best.error.total >= others.min() * (1 - 1e-3)
+
+
+@pytest.mark.statistical
+@EVERY
+def test_a_simulation_agrees_with_the_theory(kind: Any) -> None:
+    problem = dt.Problem(features_per_dim=1.5, samples_per_dim=1.0, ridge=0.1, noise=0.7)
+    dim, ensemble = 48, example(kind, 4, problem)
+    run = dt.simulate(problem, dim=dim, n_data=24, n_init=4, ensembles=[ensemble], progress=False)
+    theory = dt.exact_error(run.problem, run.realized(ensemble)).parts
+    parts: dict[str, Any] = run.error(ensemble).parts
+    for name, part in parts.items():
+        allowed = 5 * part.standard_error + 3 / dim * abs(theory[name])  # finite size: O(1/D)
+        assert abs(part.value - theory[name]) <= allowed, name
+    total: Any = run.error(ensemble).total
+    assert abs(total.z_score(dt.exact_error(run.problem, 1).total)) > 10  # negative control
+
+
+# --- what each function supports -----------------------------------------------------------------
+
+CALLS: dict[str, Any] = {
+    "exact_error": dt.exact_error,
+    "anova": dt.anova,
+    "training_error": dt.training_error,
+    "optimal_ridge": dt.optimal_ridge,
+    "gradient_flow": lambda problem, ensemble: dt.gradient_flow(problem, 10.0, ensemble),
+    "best_stopping_time": dt.best_stopping_time,
+    "advise": lambda problem, ensemble: dt.advise(problem, ensemble=ensemble),
+}
+
+
+def test_everything_is_in_the_table_of_support() -> None:
+    assert set(CALLS) <= set(SUPPORT)
+    for name in set(SUPPORT) - set(CALLS):
+        assert hasattr(dt, name.split(".")[0]), name
+
+
+@EVERY
+@pytest.mark.parametrize("name", CALLS)
+def test_the_table_of_support_is_true(name: str, kind: Any) -> None:
+    ensemble = example(kind, 3)
+    if SUPPORT[name](kind):
+        assert CALLS[name](PROBLEM, ensemble) is not None
+        return
+    with pytest.raises(ValueError, match=f"ensemble must be one of .* for {name}, got") as caught:
+        CALLS[name](PROBLEM, ensemble)
+    known = [other.__name__ for other in SCHEMES.values() if SUPPORT[name](other)]
+    assert all(scheme in str(caught.value) for scheme in known)
+    assert repr(ensemble) in str(caught.value)
+
+
+# --- bad input -----------------------------------------------------------------------------------
+
+
+CLASS: Any = dt.Divide
+NOTHING: Any = None
+
+
+@pytest.mark.parametrize(("make", "message"), [
+    (lambda: dt.Divide(0), "n_members must be a whole number in [1, inf], got 0"),
+    (lambda: dt.Ensemble(2.5), "n_members must be a whole number in [1, inf], got 2.5"),
+    (lambda: dt.Subsample(3, fraction=0), "fraction must be in (0, 1], got 0"),
+    (lambda: dt.Subsample(3, fraction=1.5), "fraction must be in (0, 1], got 1.5"),
+    (lambda: dt.FeatureBank(3), "bank_per_dim must be given"),
+    (lambda: dt.FeatureBank(3, bank_per_dim=2, n_bank=5), "and not both"),
+    (lambda: dt.Subsample([1, 2, 3], fraction=[0.1, 0.2]), "fraction must broadcast"),
+    (lambda: dt.exact_error(PROBLEM, 0), "ensemble must be a whole number in [1, inf], got 0"),
+    (lambda: dt.exact_error(PROBLEM, "divide"), "ensemble must be a number of models or one of"),
+    (lambda: dt.exact_error(PROBLEM, CLASS), "ensemble must be a number of models or one of"),
+    (lambda: dt.exact_error(PROBLEM, NOTHING), "ensemble must be a number"),
+    (lambda: dt.exact_error(PROBLEM, dt.FeatureBank(3, n_bank=9)), "bank_per_dim must be given"),
+    (lambda: dt.exact_error(PROBLEM, dt.FeatureBank(3, bank_per_dim=1.0)), "at least the features"),
+    (lambda: dt.exact_error(dt.Problem(ridge=[0.1, 0.2]), [1, 2, 3]), "ensemble must broadcast"),
+    (lambda: named_ensemble("subbag", 3), "scheme must be one of ensemble, divide"),
+    (lambda: named_ensemble("divide", 3, fraction=0.5), "fraction must be left out for scheme"),
+    (lambda: named_ensemble("subsample", 3), "fraction must be given for scheme 'subsample'"),
+])  # fmt: skip
+def test_bad_ensembles_are_refused_at_the_door(make: Any, message: str) -> None:
+    with pytest.raises((ValueError, TypeError)) as caught:
+        make()
+    assert message in str(caught.value)

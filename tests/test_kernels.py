@@ -1,0 +1,80 @@
+"""The kernel of infinitely many random features."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.special import erf
+
+import doubletrouble as dt
+from doubletrouble.kernels import CLOSED, closed_form
+
+RNG = np.random.default_rng(0)
+X, OTHER = RNG.standard_normal((5, 12)), RNG.standard_normal((4, 12))
+
+
+@pytest.mark.parametrize("name", ["erf", "sin", "cos", "quadratic", "linear"])
+def test_the_series_equals_the_closed_form_of_smooth_activations(name: str) -> None:
+    function = dt.activation(name).function
+    own = dt.Activation(name="own", mean=0.0, linear=1.0, nonlinear=1.0, function=function)
+    assert closed_form(own) is None
+    assert dt.kernel(own, X, OTHER) == pytest.approx(dt.kernel(name, X, OTHER), abs=1e-11)
+
+
+@pytest.mark.parametrize("name", ["relu", "abs", "leaky_relu"])
+def test_the_series_of_a_kink_is_close_to_the_closed_form(name: str) -> None:
+    function = dt.activation(name).function
+    own = dt.Activation(name="own", mean=0.0, linear=1.0, nonlinear=1.0, function=function)
+    near = np.vstack([X, 1.001 * X[:1], -X[:1]])  # where the series converges slowest
+    assert dt.kernel(own, near) == pytest.approx(dt.kernel(name, near), abs=5e-6)
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("name", [*CLOSED, "tanh", "gelu"])
+@pytest.mark.parametrize("center", [False, True])
+def test_features_have_the_kernel_as_their_mean_product(name: str, center: bool) -> None:
+    sigma = dt.activation(name)
+    theta = np.random.default_rng(1).standard_normal((20_000, 12))
+    assert sigma.function is not None
+    mean = sigma.mean if center else 0.0
+    phi, other = (
+        np.asarray(sigma.function(x @ theta.T / math.sqrt(12))) - mean for x in (X, OTHER)
+    )
+    products = phi[:, None, :] * other[None, :, :]
+    error = products.std(axis=-1) / math.sqrt(theta.shape[0])
+    z = (products.mean(axis=-1) - dt.kernel(name, X, OTHER, center=center)) / error
+    assert np.abs(z).max() < 5
+    wrong = (products.mean(axis=-1) - dt.kernel(name, X[::-1], OTHER, center=center)) / error
+    assert np.abs(wrong).max() > 10  # negative control
+
+
+def test_known_values() -> None:
+    eye = np.eye(3) * math.sqrt(3)  # |x|² = D, orthogonal
+    assert dt.kernel("relu", eye) == pytest.approx(np.where(np.eye(3), 0.5, 0.5 / math.pi))
+    assert dt.kernel("linear", X, OTHER) == pytest.approx(X @ OTHER.T / 12)
+    diagonal = np.diag(dt.kernel(lambda z: erf(z), eye))
+    assert diagonal == pytest.approx(np.full(3, 2 / math.pi * math.asin(2 / 3)))
+    assert dt.kernel("tanh", np.zeros((1, 2))) == pytest.approx(np.zeros((1, 1)))
+
+
+@pytest.mark.parametrize("name", ["relu", "tanh"])
+def test_the_kernel_is_symmetric_and_positive(name: str) -> None:
+    gram = dt.kernel(name, X)
+    assert gram == pytest.approx(gram.T)
+    assert np.linalg.eigvalsh(gram).min() > -1e-12
+
+
+@pytest.mark.parametrize(("inputs", "message"), [
+    ([1.0, 2.0], r"X must have a row for each input, got shape \(2,\)"),
+    ([["a"]], "X must be an array of numbers"),
+    ([[math.nan]], "X must be finite, got"),
+])  # fmt: skip
+def test_bad_inputs_are_refused(inputs: Any, message: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=message):
+        dt.kernel("relu", inputs)
+    with pytest.raises(ValueError, match=r"X2 must have 12 columns like X, got shape \(2, 3\)"):
+        dt.kernel("relu", X, np.ones((2, 3)))
+    silent = dt.Activation(name="own", mean=0.0, linear=1.0, nonlinear=0.0)
+    with pytest.raises(ValueError, match="activation must have a function"):
+        dt.kernel(silent, X)
