@@ -4,6 +4,7 @@ import sys
 
 from benchmarks import (
     advice_speed,
+    call_path,
     decomposition_accuracy,
     flow_speed,
     import_time,
@@ -18,6 +19,7 @@ from benchmarks import (
 
 BENCHMARKS = {
     "theory_speed": theory_speed.main,
+    "call_path": call_path.main,
     "theory_precision": theory_precision.main,
     "import_time": import_time.main,
     "advice_speed": advice_speed.main,

@@ -6,9 +6,9 @@ import re
 import subprocess
 import sys
 import tracemalloc
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import numpy as np
 import pytest
@@ -38,12 +38,14 @@ PUBLIC = {
     "RandomFeaturesRidge", "Sweep", "decompose", "decompose_predictions", "lazy_curve",
     "lazy_split", "load_data", "plan_repeats", "simulate", "simulate_committee", "train_lazy",
     # results
-    "Advice", "AnovaTerms", "Committee", "CommitteeSimulation", "ConfidenceInterval",
-    "Decomposition", "ErrorTerms", "Estimate", "LazyCurve", "LazyRun", "LazySplit",
-    "LearnerDecomposition", "OptimalRidge", "PsiTerms", "RepeatPlan", "RidgePath", "SaddlePoint",
-    "Simulation", "StoppingTime", "SweepResult", "SweepRow", "SweepStatus",
+    "Advice", "AdviceOption", "AnovaTerms", "Cell", "Committee", "CommitteeSimulation",
+    "ConfidenceInterval", "Decomposition", "Design", "DrawnEnsemble", "ErrorTerms", "Estimate",
+    "LazyCurve", "LazyRun", "LazySplit", "LearnerDecomposition", "MarginalValue", "OptimalRidge",
+    "PsiTerms", "RepeatPlan", "RidgePath", "SaddlePoint", "Simulation", "StoppingTime",
+    "SweepResult", "SweepRow", "SweepStatus", "TestSet", "TrainingOutcome", "TrainingSet",
     # errors
     "ConvergenceError", "DivergenceError", "DoubleTroubleError", "FitError", "MissingExtraError",
+    "StoreError",
     "__version__",
 }  # fmt: skip
 HEAVY = (
@@ -102,20 +104,69 @@ def test_type_checkers_see_every_public_name() -> None:
     ("package", "name"),
     [("sklearn", "RandomFeaturesRidge"), ("torch", "train_lazy"), ("torch", "LazyRun")],
 )
-def test_a_missing_extra_is_told_when_a_name_is_used(package: str, name: str) -> None:
+def test_use_of_a_name_without_its_extra_raises(package: str, name: str) -> None:
+    is_class = name[0].isupper()
+    uses = ["found()"]
+    if is_class:
+        uses += ["found.of", "found.fit", "type('Own', (found,), {})"]
     code = (
         f"import sys; sys.modules[{package!r}] = None\n"
-        f"import inspect, doubletrouble as dt\nfound = dt.{name}\n"
-        "print(inspect.isclass(found))\n"
-        "try: found()\n"
-        "except dt.MissingExtraError as error: print(error)\n"
+        f"import copy, inspect, pydoc, doubletrouble as dt\nfound = dt.{name}\n"
+        f"assert found is dt.{name}\n"
+        f"assert inspect.isclass(found) == {is_class}\n"
+        "assert copy.deepcopy(found) is found\n"
+        "inspect.getmembers(found), inspect.unwrap(found)\n"
+        f"assert 'pip install' in pydoc.render_doc(found), {name!r}\n"
+        f"for use in {uses!r}:\n"
+        "    try: eval(use)\n"
+        "    except dt.MissingExtraError as error: print(error)\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=60
     )
-    is_class, message = done.stdout.splitlines()
-    assert is_class == str(name[0].isupper())
-    assert message.startswith(f"{package} is needed: pip install 'doubletrouble[")
+    messages = done.stdout.splitlines()
+    assert len(messages) == len(uses)
+    start = f"{package} is needed: pip install 'doubletrouble["
+    assert all(message.startswith(start) for message in messages)
+
+
+# The bookkeeping behind results, in attributes that users do not read.
+INTERNAL = {"Draws", "FeatureMap", "Poles", "Statistic"}
+
+
+def classes_in(hint: Any) -> Iterator[str]:
+    """Names of the classes of this package in a type hint."""
+    if inspect.isclass(hint) and hint.__module__.startswith("doubletrouble"):
+        yield hint.__name__
+    for argument in get_args(hint):
+        yield from classes_in(argument)
+
+
+def test_types_that_public_names_return_are_public() -> None:
+    known = {name: getattr(dt, name) for name in PUBLIC}
+
+    def hints(owner: Any) -> dict[str, Any]:
+        return get_type_hints(owner, localns=known)
+
+    returned: dict[str, Any] = {}
+    for name, found in known.items():
+        if inspect.isfunction(found):
+            returned[name] = hints(found)["return"]
+        elif inspect.isclass(found):
+            attributes = hints(found).items()
+            returned |= {f"{name}.{key}": hint for key, hint in attributes if key[0] != "_"}
+            for key, member in inspect.getmembers_static(found):
+                function = getattr(member, "fget", getattr(member, "func", member))
+                function = getattr(function, "__func__", function)
+                if key[0] != "_" and inspect.isfunction(function):
+                    returned[f"{name}.{key}"] = hints(function).get("return")
+    hidden = {
+        place: kind
+        for place, hint in returned.items()
+        for kind in classes_in(hint)
+        if kind not in PUBLIC | INTERNAL
+    }
+    assert hidden == {}
 
 
 @pytest.mark.parametrize("name", sorted(PUBLIC - {"__version__"}))

@@ -55,7 +55,41 @@ def test_known_values() -> None:
     assert dt.kernel("linear", X, OTHER) == pytest.approx(X @ OTHER.T / 12)
     diagonal = np.diag(dt.kernel(lambda z: erf(z), eye))
     assert diagonal == pytest.approx(np.full(3, 2 / math.pi * math.asin(2 / 3)))
+    assert np.array_equal(np.diag(dt.kernel("sign", X)), np.ones(5))
     assert dt.kernel("tanh", np.zeros((1, 2))) == pytest.approx(np.zeros((1, 1)))
+
+
+@pytest.mark.parametrize("name", [*CLOSED, "tanh"])
+def test_a_zero_row_has_the_limit_of_small_ones(name: str) -> None:
+    rows = np.array([[0.0, 0.0], [3.0, 4.0]])
+    found, near = dt.kernel(name, rows), dt.kernel(name, [[1e-12, 0.0], [3.0, 4.0]])
+    if name == "sign":  # which jumps at zero, where it is zero
+        near[0] = near[:, 0] = 0.0
+    assert found == pytest.approx(near, abs=1e-10)
+
+
+def test_large_rows_do_not_overflow() -> None:
+    rows = np.array([[100.0, 1.0], [-100.0, 1.0], [100.0, 1.5]])
+    a, c = np.square(rows).mean(axis=1), rows @ rows.T / 2
+    half = 0.5 * (a[:, None] + a)
+    plus, minus = np.exp(c - half), np.exp(-c - half)
+    assert dt.kernel("cos", rows) == pytest.approx(0.5 * (plus + minus), rel=1e-12)
+    assert dt.kernel("sin", rows) == pytest.approx(0.5 * (plus - minus), rel=1e-12)
+    assert dt.kernel("cos", [[100.0, 1.0]]) == pytest.approx(np.array([[0.5]]))
+    small = np.array([[1e-9, 0.0]])  # all digits of a small product
+    assert dt.kernel("sin", small, [[1.0, 0.0]]) == pytest.approx(
+        np.array([[0.5e-9 * math.exp(-0.25)]]), rel=1e-14, abs=0
+    )
+
+
+def test_torch_tensors_have_the_same_averages() -> None:
+    torch = pytest.importorskip("torch")
+    a, b, c = (np.array(v) for v in ([0.0, 1.0, 5000.0], [1.0, 0.5, 5000.0], [0.0, -0.3, 4999.0]))
+    for name in CLOSED:
+        known = closed_form(dt.activation(name))
+        assert known is not None
+        found = known.overlap(*map(torch.asarray, (a, b, c)))
+        assert np.asarray(found) == pytest.approx(known.overlap(a, b, c), rel=1e-13)
 
 
 @pytest.mark.parametrize("name", ["relu", "tanh"])

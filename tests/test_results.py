@@ -180,9 +180,16 @@ def test_every_result_can_be_drawn(terms: Any) -> None:
     assert terms.plot(axes) is axes
 
 
-def test_a_surface_is_not_plotted() -> None:
-    with pytest.raises(ValueError, match=r"one varying parameter, got shape \(2, 2\)"):
-        dt.exact_error(dt.Problem(ridge=[0.1, 0.2]), [[1], [5]]).plot()
+def test_a_family_of_curves_is_drawn_by_its_totals() -> None:
+    widths = dt.Problem(features_per_dim=np.geomspace(0.1, 10, 9))
+    axes = dt.exact_error(widths, [[1], [5]]).plot()
+    labels = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert labels == ["n members = 1", "n members = 5"]
+    assert axes.get_xlabel() == "features per dim"
+    endless = dt.exact_error(dt.Problem(), [1, 2, math.inf]).plot()
+    assert endless.get_xlabel() == "n members (inf not shown)"
+    with pytest.raises(ValueError, match=r"at most two axes, got shape \(2, 2, 1\)"):
+        dt.exact_error(dt.Problem(ridge=[[[0.1]], [[0.2]]]), [[1], [5]]).plot()
 
 
 def test_optimal_ridge_and_stopping_time_print_well() -> None:
@@ -191,9 +198,9 @@ def test_optimal_ridge_and_stopping_time_print_well() -> None:
     assert str(best).splitlines()[0] == f"best ridge: {best.ridge:.6g}"
     found = str(dt.best_stopping_time(problem)).splitlines()
     assert found[0].startswith("best time to stop: 1.5")
-    assert found[-1].startswith("instead: 0.790")
+    assert found[-1].startswith("trained to the end: total 0.790")
     curve = str(dt.optimal_ridge(dt.Problem(noise=[0.5, 1.0])))
-    assert curve.splitlines()[0].split()[:2] == ["ridge", "noise"]
+    assert curve.splitlines()[0].split()[:2] == ["ridge", "problem_noise"]
 
 
 def test_what_a_design_does_not_identify_raises_its_reason() -> None:
@@ -223,7 +230,7 @@ def test_an_estimate_is_a_number_with_an_error() -> None:
     low, high = e.confidence_interval(0.95)
     assert (low, high) == (e.confidence_interval().low, e.confidence_interval().high)
     assert high - 2 == pytest.approx(4.302652729911275 * e.standard_error)
-    with pytest.raises(ValueError, match=r"level must be in \(0, 1\), got 1"):
+    with pytest.raises(ValueError, match=r"level must be a number in \(0, 1\), got 1"):
         e.confidence_interval(1)
     with pytest.raises(TypeError, match=r"must be one number, got shape \(2,\)"):
         float(dt.Estimate.of(DRAWS))
@@ -243,6 +250,13 @@ def test_an_estimate_is_a_number_with_an_error() -> None:
     (1.0, math.inf, "", "1 ± inf"),
     (1.5, 0.0, "", "1.5 ± 0"),
     (1.25, 0.5, ".1f", "1.2 ± 0.5"),
+    (9.996, 0.0999, "", "10.00 ± 0.10"),
+    (0.00009999, 0.0000009, "", "(9.999 ± 0.090)e-05"),
+    (1.0, 3.5e-17, "", "1 ± 3.5e-17"),
+    (0.0, 0.0, "", "0 ± 0"),
+    (5e-324, 5e-324, "", "4.94066e-324 ± 4.9e-324"),
+    (1.2342, 0.0432, ">15.3g", "    1.23 ± 0.04"),
+    (1.2342, 0.0432, "+.3g", "+1.23 ± 0.04"),
 ])  # fmt: skip
 def test_value_and_error_have_matching_digits(
     value: float, error: float, spec: str, text: str
@@ -273,13 +287,63 @@ def test_estimates_from_different_draws_are_independent() -> None:
     assert apart.standard_error > 3 * paired.standard_error  # the control
 
 
+def test_draws_are_remembered_through_sums_of_several_sources() -> None:
+    a, b = (dt.Estimate.of(column, key=key) for column, key in zip(DRAWS.T, "ab", strict=True))
+    assert ((a - b) + b).standard_error == pytest.approx(a.standard_error)
+    assert ((a + b) - (a - b)).standard_error == pytest.approx(2 * b.standard_error)
+    known = dt.Estimate(value=1.0, standard_error=0.5, n_draws=9)
+    assert (known - known).standard_error == 0.0
+    assert (1 / known).standard_error == pytest.approx(0.5)
+    assert (0 * dt.Estimate.of([1.0])).value == 0.0
+
+
+def test_a_curve_is_paired_with_one_of_its_points() -> None:
+    curve, point = dt.Estimate.of(DRAWS, key=0), dt.Estimate.of(DRAWS[:, 0], key=0)
+    assert (curve - point).standard_error[0] == 0.0  # type: ignore[index]
+    assert (point - curve).standard_error[1] > 0.0  # type: ignore[index]
+
+
+@pytest.mark.parametrize("name", ["noise", "ridge", "signal", "test_noise", "features_per_dim"])
+def test_no_column_is_lost_whatever_varies(name: str) -> None:
+    fields_: dict[str, Any] = {name: np.array([0.1, 1.0])}
+    terms = dt.exact_error(dt.Problem(**fields_))
+    frame = terms.to_frame()
+    assert len(frame.columns) == 1 + len(terms.parts) + 1
+    assert frame.iloc[:, 0].tolist() == [0.1, 1.0]
+    assert len(set(str(terms).splitlines()[0].split())) == len(frame.columns)
+
+
+def test_arrays_of_estimates_have_items() -> None:
+    curve = dt.Estimate.of(DRAWS, key=0)
+    point = dt.Estimate.of(DRAWS[:, 1], key=0)
+    assert len(curve) == 2
+    assert (curve[1] - point).standard_error == 0.0
+    assert str(curve) == f"[{curve[0]}, {curve[1]}]"
+    with pytest.raises(TypeError, match="must be an array"):
+        _ = point[0]
+
+
+@pytest.mark.parametrize(("fields_", "message"), [
+    ({"standard_error": -0.1}, "standard_error must be in"),
+    ({"n_draws": 0}, "n_draws must be a whole number"),
+])  # fmt: skip
+def test_bad_estimates_are_refused(fields_: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        dt.Estimate(**{"value": 1.0, "standard_error": 0.1, "n_draws": 5, **fields_})
+
+
+def test_results_with_an_error_are_tables_in_notebooks() -> None:
+    for found in (dt.optimal_ridge(dt.Problem()), dt.committee([dt.Problem()] * 2)):
+        assert "<table>" in found._repr_html_()
+
+
 def test_arithmetic_with_numbers_and_arrays() -> None:
     e = dt.Estimate.of(DRAWS)
     assert (1 - e).value == pytest.approx(1 - e.value)
     factors = np.array([2.0, 3.0])
     assert (factors * e).standard_error == pytest.approx(factors * e.standard_error)
     assert (-e).value == pytest.approx(-e.value)
-    with pytest.raises(TypeError, match="number or an Estimate"):
+    with pytest.raises(TypeError, match="unsupported operand"):
         _ = e + "one"
 
 

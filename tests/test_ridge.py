@@ -8,7 +8,7 @@ import pytest
 
 import doubletrouble as dt
 from doubletrouble.parameters import FloatArray
-from doubletrouble.ridge import CONVENTIONS
+from doubletrouble.ridge import CONVENTIONS, ConventionName
 
 SIZES = [(40, 25, 10), (25, 40, 10), (30, 30, 30), (7, 50, 20)]  # P, N, D
 
@@ -25,13 +25,13 @@ class Draw:
         self.test = np.maximum(x_test @ theta / math.sqrt(self.D), 0.0)  # (11, P)
         self.y = x @ rng.standard_normal(self.D) / math.sqrt(self.D) + rng.standard_normal(self.N)
 
-    def converted(self, convention: str, ridge: float) -> float:
+    def converted(self, convention: ConventionName, ridge: float) -> float:
         value = dt.ridge_to(convention, ridge, n_features=self.P, n_samples=self.N, dim=self.D)
         assert isinstance(value, float)
         return value
 
 
-def fitted(draw: Draw, convention: str, ridge: float) -> FloatArray:
+def fitted(draw: Draw, convention: ConventionName, ridge: float) -> FloatArray:
     """Test predictions of the fit written in `convention`, each by a different route."""
     Phi, y, P, N, D = draw.train, draw.y, draw.P, draw.N, draw.D
     if convention == "paper":  # the gradient of (1/N)|y - Φa|² + (Pλ/D)|a|² vanishes
@@ -52,7 +52,7 @@ def fitted(draw: Draw, convention: str, ridge: float) -> FloatArray:
 @pytest.mark.parametrize("ridge", [1e-2, 1.0, 30.0])
 @pytest.mark.parametrize("convention", CONVENTIONS)
 def test_every_convention_makes_the_same_fit(
-    convention: str, ridge: float, sizes: tuple[int, int, int]
+    convention: ConventionName, ridge: float, sizes: tuple[int, int, int]
 ) -> None:
     draw = Draw(sizes, seed=0)
     expected = fitted(draw, "paper", ridge)
@@ -75,7 +75,7 @@ def test_the_papers_fit_minimizes_the_papers_loss() -> None:
 
 
 @pytest.mark.parametrize("convention", ["sklearn", "gram", "per_dim"])
-def test_the_unconverted_ridge_makes_another_fit(convention: str) -> None:
+def test_the_unconverted_ridge_makes_another_fit(convention: ConventionName) -> None:
     draw = Draw((40, 25, 10), seed=0)
     wrong = fitted(draw, convention, 1.0) - fitted(draw, "paper", 1.0)
     assert np.abs(wrong).max() > 1e-2
@@ -91,7 +91,7 @@ def test_gram_is_the_ridge_of_a_spectral_problem() -> None:
 
 @pytest.mark.parametrize("convention", CONVENTIONS)
 @pytest.mark.parametrize("sizes", SIZES, ids=str)
-def test_round_trip(convention: str, sizes: tuple[int, int, int]) -> None:
+def test_round_trip(convention: ConventionName, sizes: tuple[int, int, int]) -> None:
     counts = dict(zip(("n_features", "n_samples", "dim"), sizes, strict=True))
     for ridge in (0.0, 1e-300, 1e-5, 0.7, 1e9, math.inf):
         there = dt.ridge_to(convention, ridge, **counts)
@@ -101,7 +101,7 @@ def test_round_trip(convention: str, sizes: tuple[int, int, int]) -> None:
 
 
 @pytest.mark.parametrize("convention", CONVENTIONS)
-def test_arrays_broadcast(convention: str) -> None:
+def test_arrays_broadcast(convention: ConventionName) -> None:
     ridge, features = np.array([0.0, 0.1, 1.0]), np.array([[10.0], [20.0]])
     there = dt.ridge_to(convention, ridge, n_features=features, n_samples=5, dim=4)
     assert np.shape(there) == (2, 3)
@@ -112,7 +112,7 @@ def test_arrays_broadcast(convention: str) -> None:
 
 
 @pytest.mark.parametrize("convention", CONVENTIONS)
-def test_zero_and_infinity_stay_what_they_are(convention: str) -> None:
+def test_zero_and_infinity_stay_what_they_are(convention: ConventionName) -> None:
     sizes: dict[str, Any] = {"n_features": 1e50, "n_samples": 1e50, "dim": 1.0}
     assert dt.ridge_to(convention, 0.0, **sizes) == 0.0
     assert dt.ridge_from(convention, math.inf, **sizes) == math.inf

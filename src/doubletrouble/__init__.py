@@ -8,6 +8,7 @@
 Names are imported when they are first used, so that `import doubletrouble` takes milliseconds.
 """
 
+from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -19,11 +20,14 @@ if TYPE_CHECKING:
     from doubletrouble.activations import Activation as Activation
     from doubletrouble.activations import activation as activation
     from doubletrouble.advice.advise import advise as advise
+    from doubletrouble.advice.marginal import MarginalValue as MarginalValue
+    from doubletrouble.advice.option import AdviceOption as AdviceOption
     from doubletrouble.advice.result import Advice as Advice
     from doubletrouble.clock import time_from as time_from
     from doubletrouble.clock import time_to as time_to
     from doubletrouble.data.dataset import Data as Data
     from doubletrouble.data.load import load_data as load_data
+    from doubletrouble.decomposition.design import Design as Design
     from doubletrouble.decomposition.predictions import (
         decompose_predictions as decompose_predictions,
     )
@@ -39,6 +43,7 @@ if TYPE_CHECKING:
     from doubletrouble.errors import DoubleTroubleError as DoubleTroubleError
     from doubletrouble.errors import FitError as FitError
     from doubletrouble.errors import MissingExtraError as MissingExtraError
+    from doubletrouble.errors import StoreError as StoreError
     from doubletrouble.estimators.classifier import (
         RandomFeaturesClassifier as RandomFeaturesClassifier,
     )
@@ -52,6 +57,9 @@ if TYPE_CHECKING:
     from doubletrouble.learners.plan import RepeatPlan as RepeatPlan
     from doubletrouble.learners.plan import plan_repeats as plan_repeats
     from doubletrouble.learners.pool import PoolSource as PoolSource
+    from doubletrouble.learners.samples import TestSet as TestSet
+    from doubletrouble.learners.samples import TrainingSet as TrainingSet
+    from doubletrouble.networks.outcome import TrainingOutcome as TrainingOutcome
     from doubletrouble.networks.result import LazyRun as LazyRun
     from doubletrouble.networks.split import LazySplit as LazySplit
     from doubletrouble.networks.split import lazy_split as lazy_split
@@ -72,8 +80,10 @@ if TYPE_CHECKING:
     from doubletrouble.ridge import ridge_to as ridge_to
     from doubletrouble.simulation.committee import CommitteeSimulation as CommitteeSimulation
     from doubletrouble.simulation.committee import simulate_committee as simulate_committee
+    from doubletrouble.simulation.result import DrawnEnsemble as DrawnEnsemble
     from doubletrouble.simulation.result import Simulation as Simulation
     from doubletrouble.simulation.simulate import simulate as simulate
+    from doubletrouble.sweep.cell import Cell as Cell
     from doubletrouble.sweep.grid import Sweep as Sweep
     from doubletrouble.sweep.lazy import LazyCurve as LazyCurve
     from doubletrouble.sweep.lazy import lazy_curve as lazy_curve
@@ -96,14 +106,18 @@ if TYPE_CHECKING:
 _HOMES = {
     "activations": "Activation activation",
     "advice.advise": "advise",
+    "advice.marginal": "MarginalValue",
+    "advice.option": "AdviceOption",
     "advice.result": "Advice",
     "clock": "time_from time_to",
     "data.dataset": "Data",
     "data.load": "load_data",
+    "decomposition.design": "Design",
     "decomposition.predictions": "decompose_predictions",
     "decomposition.result": "Decomposition",
     "ensembles": "Bootstrap Divide Ensemble FeatureBank Scheme Subsample",
-    "errors": "ConvergenceError DivergenceError DoubleTroubleError FitError MissingExtraError",
+    "errors": "ConvergenceError DivergenceError DoubleTroubleError FitError MissingExtraError "
+    "StoreError",
     "estimators.classifier": "RandomFeaturesClassifier",
     "estimators.path": "RidgePath",
     "estimators.regressor": "RandomFeaturesRidge",
@@ -113,6 +127,8 @@ _HOMES = {
     "learners.generator": "GeneratorSource",
     "learners.plan": "RepeatPlan plan_repeats",
     "learners.pool": "PoolSource",
+    "learners.samples": "TestSet TrainingSet",
+    "networks.outcome": "TrainingOutcome",
     "networks.result": "LazyRun",
     "networks.split": "LazySplit lazy_split",
     "networks.train": "train_lazy",
@@ -122,8 +138,9 @@ _HOMES = {
     "StoppingTime",
     "ridge": "ridge_from ridge_to",
     "simulation.committee": "CommitteeSimulation simulate_committee",
-    "simulation.result": "Simulation",
+    "simulation.result": "DrawnEnsemble Simulation",
     "simulation.simulate": "simulate",
+    "sweep.cell": "Cell",
     "sweep.grid": "Sweep",
     "sweep.lazy": "LazyCurve lazy_curve",
     "sweep.outcome": "SweepResult SweepRow SweepStatus",
@@ -151,8 +168,9 @@ def __getattr__(name: str) -> Any:
     folder = "networks" if name.startswith(("Lazy", "lazy")) else _MODULE[name].split(".")[0]
     needed, extra = _EXTRAS.get(folder, ("", ""))
     if needed and not _is_installed(needed):
-        return _missing(name, needed, extra)
-    value = getattr(import_module(f"doubletrouble.{_MODULE[name]}"), name)
+        value = _placeholder(name, needed, extra)
+    else:
+        value = getattr(import_module(f"doubletrouble.{_MODULE[name]}"), name)
     globals()[name] = value
     return value
 
@@ -168,8 +186,27 @@ def _is_installed(module: str) -> bool:
         return False
 
 
-def _missing(name: str, module: str, extra: str) -> Any:
-    """A class, or a function, whose use raises MissingExtraError."""
+class _Placeholder(type):
+    """Metaclass of a class whose optional package is not installed: its use calls `_refuse`."""
+
+    _refuse: Callable[[], Any]
+
+    def __init__(cls, name: str, bases: tuple[type, ...], own: dict[str, Any]) -> None:
+        super().__init__(name, bases, own)
+        if bases:
+            cls._refuse()
+
+    def __call__(cls, *_: object, **__: object) -> Any:
+        return cls._refuse()
+
+    def __getattr__(cls, name: str) -> Any:
+        if name.startswith("_"):  # queries of inspect, pydoc, copy and IPython
+            raise AttributeError(f"type object {cls.__name__!r} has no attribute {name!r}")
+        return cls._refuse()
+
+
+def _placeholder(name: str, module: str, extra: str) -> Any:
+    """Return a class or a function of this name; every use of it raises MissingExtraError."""
     from doubletrouble.errors import require
 
     def refuse(*_: object, **__: object) -> Any:
@@ -177,6 +214,8 @@ def _missing(name: str, module: str, extra: str) -> Any:
 
     text = f"Needs {module}: pip install 'doubletrouble[{extra}]'."
     if name[0].isupper():
-        return type(name, (), {"__new__": refuse, "__doc__": text, "__module__": __name__})
-    refuse.__name__, refuse.__doc__ = name, text
+        own = {"_refuse": staticmethod(refuse), "__doc__": text, "__module__": __name__}
+        return _Placeholder(name, (), own)
+    refuse.__name__ = refuse.__qualname__ = name
+    refuse.__doc__, refuse.__module__ = text, __name__
     return refuse

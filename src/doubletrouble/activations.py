@@ -1,11 +1,11 @@
-r"""Activation functions and the three numbers the theory needs of them.
+r"""Activation functions and their Gaussian moments.
 
 For z ~ N(0, 1), an activation σ enters the high-dimensional limit only through
 
     μ₀ = E σ(z),    μ₁ = E z σ(z),    μ⋆² = E (σ(z) - μ₀ - μ₁ z)²
 
-[dascoli2020] App. B, Assumption 1. μ₁ is what the features see of the linear teacher, μ⋆ the
-part that acts as noise. The theory centres the activation (μ₀ is subtracted), as the paper does.
+[dascoli2020] App. B, Assumption 1. μ₁ weights the linear part of the features, μ⋆ the nonlinear
+part, which acts as noise. The theory centres the activation (μ₀ is subtracted), as the paper does.
 
 Named activations use closed forms where they exist; any callable is integrated (`moments`).
 """
@@ -78,18 +78,18 @@ def activation(spec: str | Activation | Function, *, slope: float | None = None)
 
 
 def is_named(spec: Activation) -> bool:
-    """Whether an activation is the one known by its name, not a user's function of that name."""
+    """Whether an activation is the built-in one of its name, not a user's function of that name."""
     return spec.name in NAMES and spec == activation(spec.name)
 
 
 def is_smooth(spec: Activation) -> bool:
-    """Whether it is known to be analytic near the real line, so that quadrature needs no care."""
+    """Whether a named activation is analytic near the real line (trapezoidal rule)."""
     return spec.name in _SMOOTH and is_named(spec)
 
 
 @lru_cache(maxsize=256)
 def correlation(a: Activation, b: Activation) -> float:
-    """How alike the nonlinear parts of two activations are: E σ_a⊥ σ_b⊥/(μ⋆a μ⋆b), from -1 to 1.
+    """Correlation of the nonlinear parts of two activations: E σ_a⊥ σ_b⊥/(μ⋆a μ⋆b).
 
     >>> round(correlation(activation("relu"), activation("abs")), 12)
     1.0
@@ -118,7 +118,7 @@ def correlation(a: Activation, b: Activation) -> float:
 
 
 def _finite(name: str, value: Any) -> float:
-    """A finite number as a float, or a sentence."""
+    """Return a finite number as a float, or raise."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{name} must be a number, got {value!r}")
     try:
@@ -206,7 +206,7 @@ _CLOSED: dict[str, tuple[Function, float, float, float]] = {
 }  # fmt: skip
 
 NAMES = ("leaky_relu", *_CLOSED, *_SMOOTH)
-"""The activations known by name."""
+"""Names of the built-in activations."""
 
 
 @cache

@@ -19,23 +19,28 @@ da/dt = Φᵀ (y - Φ a/√P)/√P - δ a, in which the same moment is at t P/D.
 
 from __future__ import annotations  # help() then shows Numeric, not what it stands for
 
+from collections.abc import Callable
+from typing import Literal, TypeAlias, get_args
+
 import numpy as np
 
 from doubletrouble import glossary
 from doubletrouble.parameters import Numeric, Value, checked, common_shape, refuse
 
-_TIME = {
+ClockName: TypeAlias = Literal["mean", "half_mean", "sum", "half_sum", "gram"]
+CLOCKS: tuple[ClockName, ...] = get_args(ClockName)
+
+_UNITS: dict[ClockName, Callable[[Value, Value, Value], Value]] = {
     "mean": lambda P, N, D: N / (2 * D),
     "half_mean": lambda P, N, D: N / D,
     "sum": lambda P, N, D: 1 / (2 * D),
     "half_sum": lambda P, N, D: 1 / D,
     "gram": lambda P, N, D: P / D,
 }
-CLOCKS = tuple(_TIME)
 
 
 def time_to(
-    clock: str, time: Numeric, *, n_samples: Numeric, dim: Numeric,
+    clock: ClockName, time: Numeric, *, n_samples: Numeric, dim: Numeric,
     n_features: Numeric | None = None,
 ) -> Value:  # fmt: skip
     """Convert a time of `gradient_flow` to steps × learning rate on a loss ("mean", "sum", …).
@@ -50,7 +55,7 @@ def time_to(
 
 
 def time_from(
-    clock: str, progress: Numeric, *, n_samples: Numeric, dim: Numeric,
+    clock: ClockName, progress: Numeric, *, n_samples: Numeric, dim: Numeric,
     n_features: Numeric | None = None,
 ) -> Value:  # fmt: skip
     """Convert steps × learning rate on a loss to a time of `gradient_flow`.
@@ -63,10 +68,10 @@ def time_from(
 
 
 def _checked(
-    clock: str, name: str, time: Numeric, n_features: Numeric | None, n_samples: Numeric,
+    clock: ClockName, name: str, time: Numeric, n_features: Numeric | None, n_samples: Numeric,
     dim: Numeric,
 ) -> tuple[Value, Value]:  # fmt: skip
-    """The time, and how much of `clock` a unit of the theory's time is worth."""
+    """The time, and the factor from the theory's time to `clock`."""
     if clock not in CLOCKS:
         raise ValueError(f"clock must be one of {', '.join(CLOCKS)}, got {clock!r}")
     value = checked(name, time, glossary.TIME)
@@ -80,4 +85,4 @@ def _checked(
             raise ValueError("n_features must be given for clock 'gram', got None")
         refuse("n_features", P, np.isinf(P), "finite to be converted to or from 'gram'")
     common_shape({name: value, "n_features": P, "n_samples": N, "dim": D})
-    return value, _TIME[clock](P, N, D)
+    return value, _UNITS[clock](P, N, D)

@@ -22,7 +22,7 @@ variance τ² that is the error by cause ([dascoli2020] Sec. 5).
 from __future__ import annotations  # help() then shows Numeric, not what it stands for
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields
 from typing import Any, ClassVar, Literal, TypeAlias
 
@@ -36,6 +36,7 @@ from doubletrouble.parameters import (
     Numeric,
     Parameter,
     Value,
+    checked,
     common_shape,
     declarations,
     parameter,
@@ -60,6 +61,7 @@ class Scheme(Declared):
     summary: ClassVar[str] = (
         "{K} models"  # "{K}" is the number of members, the other fields by their names
     )
+    shares: ClassVar[tuple[str, str, str]] = ("…", "…", "…")  # m/N, n/m and k/P as formulas
     resamples: ClassVar[Resampled | None] = None
     with_replacement: ClassVar[bool] = False  # samples are drawn N of N, with replacement
     any_size: ClassVar[bool] = True  # m/N and n/m do not depend on K: a simulation has every K
@@ -71,6 +73,9 @@ class Scheme(Declared):
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         cls.name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", cls.__name__).lower()
+        known = SCHEMES.get(cls.name, cls)
+        if (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
+            raise ValueError(f"a scheme must have a name of its own, got {cls.name!r} again")
         SCHEMES[cls.name] = cls
 
     def _set(self, **shares: Any) -> None:
@@ -83,6 +88,8 @@ class Scheme(Declared):
 
     def draw_samples(self, n_samples: int, count: int, rng: np.random.Generator) -> IntArray:
         """How often each of the samples is in each of `count` members, (count, N)."""
+        if self.sample_share is not Scheme.sample_share:
+            raise NotImplementedError(f"{type(self).__name__} must define draw_samples")
         return np.ones((count, n_samples), dtype=np.int64)
 
     @property
@@ -92,15 +99,22 @@ class Scheme(Declared):
         return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
 
     def __str__(self) -> str:
-        shown = {name: _shown(value) for name, value in self.options.items()}
-        return self.summary.format(K=_shown(self.n_members, "∞"), **shown)
+        shown = {name: _words(value) for name, value in self.options.items()}
+        text = self.summary.format(K=_words(self.n_members).replace("inf", "∞"), **shown)
+        return re.sub(r"^1 models", "1 model", text)
 
     def __repr__(self) -> str:
-        options = "".join(f", {name}={_shown(value)}" for name, value in self.options.items())
-        return f"{type(self).__name__}({_shown(self.n_members)}{options})"
+        options = "".join(f", {name}={_code(value)}" for name, value in self.options.items())
+        return f"{type(self).__name__}({_code(self.n_members)}{options})"
 
 
 IntArray: TypeAlias = npt.NDArray[np.int64]
+
+
+def _parts(n_samples: int, n_parts: Any) -> IntArray:
+    """The part that each of the samples belongs to, (N,); sizes differ by one at most."""
+    ends = np.rint(np.arange(1, int(n_parts)) * n_samples / n_parts)
+    return np.searchsorted(ends, np.arange(n_samples), side="right")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -114,6 +128,7 @@ class Ensemble(Scheme):
     """
 
     summary = "{K} models, own features, all data"
+    shares = ("1", "1", "0")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -125,11 +140,17 @@ class Divide(Scheme):
     """
 
     summary = "{K} models, own features, the data in {K} disjoint parts"
+    shares = ("1/K", "0", "0")
     any_size = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self._set(sample_share=(1.0, self.n_members), shared_samples=0.0)
+
+    def draw_samples(self, n_samples: int, count: int, rng: np.random.Generator) -> IntArray:
+        """Consecutive parts of the samples, one for each member."""
+        own = _parts(n_samples, self.n_members) == np.arange(count)[:, None]
+        return np.asarray(own, dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -147,6 +168,7 @@ class Subsample(Scheme):
     summary = (
         "{K} models, own features, a fraction {fraction} of the data each, without replacement"
     )
+    shares = ("η", "η", "0")
     resamples = "samples"
 
     def __post_init__(self) -> None:
@@ -171,6 +193,7 @@ class Bootstrap(Scheme):
     """
 
     summary = "{K} models, own features, a bootstrap sample of the data each"
+    shares = ("1", "1 - 1/e of the distinct samples", "0")
     resamples = "samples"
     with_replacement = True
 
@@ -194,6 +217,7 @@ class FeatureBank(Scheme):
     bank_per_dim: Numeric | None = parameter(glossary.BANK_PER_DIM, None, kw_only=True)
     n_bank: Numeric | None = parameter(glossary.N_BANK, None, kw_only=True)
 
+    shares = ("1", "1", "P/B")
     resamples = "features"
     shares_features = True
 
@@ -240,7 +264,11 @@ SUPPORT: dict[str, Callable[[type[Scheme]], bool]] = {
     "Simulation.anova": lambda kind: kind in (Ensemble, Divide),
     "Sweep": lambda kind: True,
     "Decomposition.error": lambda kind: kind is Ensemble,
+    "Decomposition.anova": lambda kind: kind is Ensemble,
+    "train_lazy": lambda kind: kind is Ensemble,
+    "lazy_curve": lambda kind: kind is Ensemble,
     "LazyRun.error": lambda kind: kind is Ensemble,
+    "LazySplit.error": lambda kind: kind is Ensemble,
     "RandomFeaturesRidge": lambda kind: kind is FeatureBank or not kind.shares_features,
 }
 """Which schemes each function supports, by the function's name; documented from here."""
@@ -253,18 +281,17 @@ def as_ensemble(ensemble: EnsembleLike, function: str = "exact_error") -> Scheme
     Ensemble(10)
     """
     if not isinstance(ensemble, Scheme):
-        if isinstance(ensemble, str | type):
-            raise TypeError(
-                f"ensemble must be a number of models or one of {_named(SCHEMES.values())}, "
-                f"got {ensemble!r}"
-            )
         try:
-            return Ensemble(ensemble)
-        except (TypeError, ValueError) as error:
-            raise type(error)(str(error).replace("n_members", "ensemble", 1)) from None
-    if function != "exact_error" and not SUPPORT[function](type(ensemble)):
-        known = _named(kind for kind in SCHEMES.values() if SUPPORT[function](kind))
-        raise ValueError(f"ensemble must be one of {known} for {function}, got {ensemble!r}")
+            return Ensemble(checked("ensemble", ensemble, glossary.N_MEMBERS))
+        except TypeError:
+            names = ", ".join(kind.__name__ for kind in SCHEMES.values())
+            raise TypeError(
+                f"ensemble must be a number of models or one of {names}, got {ensemble!r}"
+            ) from None
+    if not SUPPORT[function](type(ensemble)) or type(ensemble) is Scheme:
+        kinds = [kind for kind in SCHEMES.values() if SUPPORT[function](kind)]
+        names = ", ".join(kind.__name__ for kind in kinds)
+        raise ValueError(f"ensemble must be one of {names} for {function}, got {ensemble!r}")
     return ensemble
 
 
@@ -299,14 +326,22 @@ def scheme_options() -> dict[str, Parameter]:
     return found
 
 
-def _named(kinds: Iterable[type[Scheme]]) -> str:
-    return ", ".join(kind.__name__ for kind in kinds)
-
-
-def _shown(value: Any, infinity: str = "inf") -> str:
+def _code(value: Any) -> str:
+    """A number, or a list of numbers, as Python reads it back."""
     if np.ndim(value):
-        return np.array2string(np.asarray(value), threshold=4, edgeitems=1, separator=", ")
-    return infinity if value == np.inf else f"{value:g}"
+        return np.array2string(np.asarray(value), threshold=8, separator=", ").replace("\n", "")
+    return f"{value:.0f}" if value == _whole(value) else repr(float(value))
+
+
+def _whole(value: float) -> float:
+    """The value itself where it is a whole number below 10¹⁵."""
+    return float(round(value)) if abs(value) < 1e15 else np.nan
+
+
+def _words(value: Any) -> str:
+    """A number, or the range of an array, to six digits."""
+    low, high = float(np.min(value)), float(np.max(value))
+    return f"{low:g}" if low == high else f"{low:g} to {high:g}"
 
 
 # --- what the average of the members leaves ------------------------------------------------------
@@ -352,7 +387,7 @@ class Amplitudes:
     test_noise: FloatArray | float  # τ̃
 
 
-def zero_wins(factor: Any, value: Any) -> Any:
+def product_or_zero(factor: Any, value: Any) -> Any:
     """Factor · value, with 0 · inf = 0: a cause that is absent contributes nothing."""
     return np.where((factor == 0) | (value == 0), 0.0, factor * value)
 
@@ -410,7 +445,13 @@ def combine(
     if times is np.multiply and np.isnan(sum(parts.values()) + resampling).any():
         # 0 · inf, of which the factor 0 is exact
         return combine(
-            linear, nonlinear, at, per_member, resamples, interactions=interactions, times=zero_wins
+            linear,
+            nonlinear,
+            at,
+            per_member,
+            resamples,
+            interactions=interactions,
+            times=product_or_zero,
         )
     parts["bayes"] = at.test_noise**2
     if resamples is not None:

@@ -1,6 +1,6 @@
-"""Our errors, and the sentence for a missing optional package.
+"""Exceptions of the package, and the import of optional packages.
 
-Bad input raises ``ValueError`` (or ``TypeError``) with a sentence; these are for the rest.
+Bad input raises ``ValueError`` or ``TypeError``; these are for everything else.
 """
 
 import importlib
@@ -10,30 +10,30 @@ from typing import Any
 
 
 class DoubleTroubleError(Exception):
-    """Base of our own errors."""
+    """Base of the exceptions of this package."""
 
 
 class ConvergenceError(DoubleTroubleError, RuntimeError):
-    """A solver stopped before its tolerance; `last` and `residual` say where."""
+    """A solver stopped before its tolerance, at the iterate `last` with the `residual`."""
 
     def __init__(self, message: str, *, last: object, residual: float) -> None:
         super().__init__(message)
         self.last, self.residual = last, residual
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the keyword arguments, too: a worker's failure must arrive whole."""
+        """Pickle the keyword arguments as well, for errors raised in worker processes."""
         return partial(type(self), last=self.last, residual=self.residual), self.args
 
 
 class DivergenceError(DoubleTroubleError, RuntimeError):
-    """Members of an ensemble diverged in training; the message says which."""
+    """Members of an ensemble diverged in training; the message lists them."""
 
 
 class FitError(DoubleTroubleError, RuntimeError):
-    """Fits of a learner failed; the message says which, and what is kept of the others.
+    """Fits of a learner failed; the message lists them.
 
-    `failures` are those that failed, `predictions` all others (NaN in their places), and `partial`
-    is the decomposition of the data sets on which none failed, if there are two or more.
+    `failures` are the failed fits, `predictions` those of all other fits (NaN for the failed ones),
+    and `partial` is the decomposition of the data sets without a failure, if there are two or more.
     """
 
     def __init__(
@@ -48,22 +48,22 @@ class MissingExtraError(DoubleTroubleError, ImportError):
 
 
 class StoreError(DoubleTroubleError, ValueError):
-    """A file cannot serve as the store of a sweep, or as a checkpoint."""
+    """A file is not a valid store of a sweep, or not a valid checkpoint."""
 
 
 class ExecutorError(DoubleTroubleError, RuntimeError):
-    """What should run the cells of a sweep does not; the message says how to go on."""
+    """The executor of a sweep failed; the message has the command to continue."""
 
 
 class SweepInterrupted(KeyboardInterrupt):
-    """A sweep was stopped by hand; the message says what is stored and how to go on.
+    """A sweep was interrupted; the message has the stored cells and the command to continue.
 
-    No `Exception`: code that goes on after errors does not go on after Ctrl-C.
+    Not a subclass of `Exception`, as for `KeyboardInterrupt`: `except Exception` does not catch it.
     """
 
 
 def require(module: str, extra: str) -> ModuleType:
-    """Import an optional module, or say which extra brings it."""
+    """Import an optional module, or raise MissingExtraError with the name of its extra."""
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:

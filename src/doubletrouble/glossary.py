@@ -1,4 +1,4 @@
-"""Every parameter of the project, declared once."""
+"""Declarations of all parameters."""
 
 from typing import Any
 
@@ -69,7 +69,7 @@ WHOLE_DIM = Parameter(
 )
 BUDGET = Parameter(
     symbol="C",
-    meaning="what models may cost in all: features P·K, or operations of training",
+    meaning="total cost of the models: features P·K, or operations of training",
     typical=(0.1, 100.0),
     low=1e-40,
 )

@@ -83,29 +83,32 @@ def kernel(
     if x.shape[1] != other.shape[1]:
         raise ValueError(f"X2 must have {x.shape[1]} columns like X, got shape {other.shape}")
     dim = x.shape[1]
-    a, b = (np.einsum("nd,nd->n", v, v) / dim for v in (x, other))
     c = x @ other.T / dim
+    if X2 is None:  # rounded alike, so that the correlation of a row with itself is 1
+        a = b = np.diagonal(c)
+    else:
+        a, b = (np.einsum("nd,nd->n", v, v) / dim for v in (x, other))
     known = closed_form(sigma)
     mean = sigma.mean if center else 0.0
     if known is None:
         return _series(sigma, mean, a, b, c)
-    found = np.asarray(known.overlap(a[:, None], b[None, :], c))
+    products = np.asarray(known.overlap(a[:, None], b[None, :], c))
     if not mean:
-        return found
+        return products
     means = known.mean(a)[:, None] + known.mean(b)[None, :]
-    return np.asarray(found - mean * means + mean**2)
+    return np.asarray(products - mean * means + mean**2)
 
 
 def _inputs(name: str, values: npt.ArrayLike) -> FloatArray:
     try:
-        found = np.asarray(values, dtype=np.float64)
+        inputs = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
         raise TypeError(f"{name} must be an array of numbers, got {values!r}") from None
-    if found.ndim != 2 or not found.size:
-        raise ValueError(f"{name} must have a row for each input, got shape {found.shape}")
-    if not np.isfinite(found).all():
-        raise ValueError(f"{name} must be finite, got {found[~np.isfinite(found)][0]!r}")
-    return found
+    if inputs.ndim != 2 or not inputs.size:
+        raise ValueError(f"{name} must have a row for each input, got shape {inputs.shape}")
+    if not np.isfinite(inputs).all():
+        raise ValueError(f"{name} must be finite, got {inputs[~np.isfinite(inputs)][0]!r}")
+    return inputs
 
 
 def _series(
@@ -122,19 +125,19 @@ def _series(
     with np.errstate(divide="ignore", invalid="ignore"):
         rho = np.nan_to_num(c / np.sqrt(np.outer(a, b)))
     rho = np.clip(rho, -1.0, 1.0)
-    found, power = np.zeros_like(c), np.ones_like(c)
+    total, power = np.zeros_like(c), np.ones_like(c)
     before, now = np.zeros_like(z), np.ones_like(z)  # h_{k-1} and h_k
     for k in range(_ORDERS):
         weights = density * now
         product = np.outer(left @ weights, right @ weights)
-        found += product * power
+        total += product * power
         sums -= np.stack([product, product * (-1) ** k])
         power *= rho
         before, now = now, (z * now - math.sqrt(k) * before) / math.sqrt(k + 1)
         if k % _CHUNK == _CHUNK - 1 and np.abs(sums).max() < _CONVERGED * size:
-            return found
+            return total
     even, odd = (sums[0] + sums[1]) / 2, (sums[0] - sums[1]) / 2
-    return np.asarray(found + even * power + odd * power * rho)  # _ORDERS is even
+    return np.asarray(total + even * power + odd * power * rho)  # _ORDERS is even
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,9 +164,10 @@ def closed_form(activation: Activation) -> GaussianAverages | None:
 
 
 def _cosine(a: Array, b: Array, c: Array) -> Array:
-    """The correlation of u and v, kept within [-1, 1]."""
+    """The correlation of u and v, clipped to [-1, 1]; 0 where one of them is zero."""
     xp = array_namespace(a, b, c)
-    return xp.clip(c / xp.sqrt(a * b), -1.0, 1.0)
+    size = xp.sqrt(a * b)
+    return xp.clip(c / xp.where(size > 0, size, xp.ones_like(size)), -1.0, 1.0)
 
 
 def _relu(a: Array, b: Array, c: Array) -> Array:
@@ -189,6 +193,19 @@ def _root_mean(a: Array) -> Array:
 
 def _exp(a: Array) -> Array:
     return array_namespace(a).exp(-0.5 * a)
+
+
+def _cos(a: Array, b: Array, c: Array) -> Array:
+    """e^{-(a+b)/2} cosh c, in exponentials that do not overflow, as |c| ≤ (a+b)/2."""
+    xp, half = array_namespace(a, b, c), 0.5 * (a + b)
+    return 0.5 * (xp.exp(c - half) + xp.exp(-c - half))
+
+
+def _sin(a: Array, b: Array, c: Array) -> Array:
+    """e^{-(a+b)/2} sinh c, likewise, and with all digits where c is small."""
+    xp = array_namespace(a, b, c)
+    size = xp.abs(c)
+    return -0.5 * xp.sign(c) * xp.exp(size - 0.5 * (a + b)) * xp.expm1(-2 * size)
 
 
 def _leaky(slope: float) -> GaussianAverages:
@@ -225,12 +242,12 @@ _FORMS: dict[str, GaussianAverages] = {
     "sin": GaussianAverages(
         mean=lambda a: 0 * a,
         slope=_exp,
-        overlap=lambda a, b, c: _exp(a + b) * array_namespace(c).sinh(c),
+        overlap=_sin,
     ),
     "cos": GaussianAverages(
         mean=_exp,
         slope=lambda a: 0 * a,
-        overlap=lambda a, b, c: _exp(a + b) * array_namespace(c).cosh(c),
+        overlap=_cos,
     ),
     "quadratic": GaussianAverages(  # z² - 1
         mean=lambda a: a - 1,

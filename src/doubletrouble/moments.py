@@ -20,7 +20,7 @@ ROOT_2PI = math.sqrt(2 * math.pi)
 _EDGE = 38.5
 # With this step the error of the trapezoidal rule for tanh (poles at ±iπ/2) is below 1e-130.
 _STEP = 1 / 32
-# The grid on which jumps and kinks are looked for, and what counts as one (of the function's size).
+# Spacing of the grid for jumps and kinks, and their threshold relative to the function's size.
 _FINE = 1 / 1024
 _BEND = 1e-5
 _MOST_BENDS = 5000
@@ -88,7 +88,7 @@ def any_moments(function: Function, name: str) -> Moments:
 
 
 def values(function: Function, z: FloatArray, name: str) -> FloatArray:
-    """Evaluate a user's function, on a copy of z, and check what comes back."""
+    """Evaluate a user's function on a copy of z, and validate the result."""
     with np.errstate(all="ignore"):
         try:
             returned = function(z.copy())
@@ -116,10 +116,10 @@ def values(function: Function, z: FloatArray, name: str) -> FloatArray:
 
 
 def _survey(function: Function, name: str) -> tuple[float, float, list[float]]:
-    """Look at the function on a fine grid: its size, precision, and where to cut the integral.
+    """Evaluate the function on a fine grid: size, precision, and break points of the integral.
 
     The size is that of σ(z) under the root of the Gaussian; the cuts of z > 0 are coarse, and close
-    around every bend. Functions without a second moment are refused.
+    around every bend. Functions without a second moment raise ValueError.
     """
     far = np.linspace(16.0, _EDGE, 1000)
     near = np.arange(-16.0, 16.0, _FINE)
@@ -145,7 +145,7 @@ def _survey(function: Function, name: str) -> tuple[float, float, list[float]]:
 
 
 def _located(function: Function, left: float, right: float, name: str) -> list[float]:
-    """Where to cut around a bend: at a jump between its two floats, at a kink where it bends."""
+    """Break points around a bend: the two floats at a jump, the position of a kink."""
     cuts = [left, right]
     low, high = values(function, np.array(cuts), name)
     while (middle := 0.5 * (left + right)) not in (left, right):
@@ -157,7 +157,7 @@ def _located(function: Function, left: float, right: float, name: str) -> list[f
     if abs(high - low) > 1e-9 * (abs(high) + abs(low)):
         return [*cuts, left, right]
     kink, half = 0.5 * sum(cuts), _FINE
-    for _ in range(3):  # where the straight lines from both sides meet, closer and closer
+    for _ in range(3):  # intersection of the lines from both sides, iterated
         z = kink + half * np.array([-2.0, -1.0, 1.0, 2.0])
         f0, f1, f2, f3 = values(function, z, name)
         if f1 - f0 == f3 - f2:

@@ -1,7 +1,7 @@
 """The names and colours of everything drawn.
 
-The colours are those of Okabe and Ito, told apart by colour-blind readers. On dark paper the blue
-is the lighter of their two, and the others are a little lighter, too.
+The colours are those of Okabe and Ito, distinguishable by colour-blind readers. On dark
+paper the blue is the lighter of their two, and the others are a little lighter, too.
 """
 
 BLACK, GREY = "#000000", "#7F7F7F"

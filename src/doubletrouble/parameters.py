@@ -17,12 +17,13 @@ import numpy.typing as npt
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 Value: TypeAlias = float | FloatArray
-"""What a numeric field holds after validation: a Python float, or a read-only float64 array."""
+"""A numeric field after validation: a Python float, or a read-only float64 array."""
 Numeric: TypeAlias = float | npt.ArrayLike
-"""What a user may pass for a numeric field."""
+"""An argument for a numeric field."""
 
 MOST_SEEDS = 2**32
-"""Larger seeds would take more words, and meet those of other draws."""
+"""Seeds are below it: a larger one takes more than one 32-bit word of a seed sequence, and could
+coincide with the sequence of another draw."""
 
 _LONGEST = 80  # characters of a bad value shown in a message
 
@@ -42,7 +43,7 @@ class Parameter:
 
     @property
     def domain(self) -> str:
-        """The allowed values in words, as error messages and help texts print them."""
+        """The allowed values as text, for error messages and help texts."""
         low = "(0" if self.open_low else f"[{self.low:g}"
         interval = f"in {low}, {self.high:g}]" + (" or inf" if self.or_inf else "")
         return f"a whole number {interval}" if self.whole else interval
@@ -84,7 +85,7 @@ def declarations(owner: Any) -> dict[str, Parameter]:
 
 
 def checked(name: str, value: Numeric, spec: Parameter) -> Value:
-    """Return `value` as a float or a read-only float64 array, or raise a sentence.
+    """Return `value` as a float or a read-only float64 array, or raise ValueError.
 
     >>> checked("ridge", [0, 0.5], Parameter(symbol="λ", meaning="penalty", typical=(0, 1)))
     array([0. , 0.5])
@@ -114,7 +115,7 @@ def checked(name: str, value: Numeric, spec: Parameter) -> Value:
 
 
 def number(name: str, value: Any, spec: Parameter) -> float:
-    """Return one number of the domain; an array is refused.
+    """Return one number of the domain; an array raises TypeError.
 
     >>> number("ridge", 1, Parameter(symbol="λ", meaning="penalty", typical=(0.0, 1.0)))
     1.0
@@ -142,7 +143,7 @@ def whole_number(
 
 
 def refuse(name: str, value: Value, bad: npt.ArrayLike, domain: str) -> None:
-    """Raise a sentence about the first bad element, with its index, if there is one."""
+    """Raise ValueError with the first bad element and its index, if there is one."""
     if not np.any(bad):
         return
     position = int(np.flatnonzero(bad)[0])
@@ -167,7 +168,7 @@ def _shown(value: object) -> str:
 
 
 def _as_array(name: str, value: Numeric) -> FloatArray:
-    """Copy numbers into a float64 array; refuse everything that is not a number."""
+    """Copy numbers into a float64 array; raise TypeError for anything that is not a number."""
     wanted = f"{name} must be a number or an array of numbers"
     try:
         # as objects: NumPy would turn [True, 1.0] into floats and ["a", 1.0] into strings
@@ -188,13 +189,16 @@ def _as_array(name: str, value: Numeric) -> FloatArray:
 
 
 def _place(shape: tuple[int, ...], position: int) -> str:
-    """Where in an array: " at index 3", " at index (1, 0)", or nothing for a scalar."""
+    """The index as text: " at index 3", " at index (1, 0)", or "" for a scalar."""
     index = tuple(int(i) for i in np.unravel_index(position, shape)) if shape else ()
     return f" at index {index[0] if len(index) == 1 else index}" if index else ""
 
 
 def common_shape(values: Mapping[str, Value | tuple[int, ...]]) -> tuple[int, ...]:
-    """Return the broadcast shape of named values (or shapes), or say which two do not fit."""
+    """Return the broadcast shape of named values, or of shapes.
+
+    Raise ValueError naming the first that does not broadcast with those before it.
+    """
     shape: tuple[int, ...] = ()
     seen: list[str] = []
     for name, value in values.items():

@@ -34,7 +34,7 @@ def noise_at(snr: float, signal: float = 1.0) -> float:
 
 
 class _Activated(Declared):
-    """What has an activation: it is kept by its name, or with its moments."""
+    """Base of classes with an activation, stored by name, or as an `Activation` if it has none."""
 
     activation: str | Activation | Function
 
@@ -88,15 +88,15 @@ class Problem(_Activated):
 
 
 USUAL: dict[str, Any] = {f.name: f.default for f in fields(Problem)}
-"""What a problem is unless something else is said."""
+"""Default value of each field of `Problem`."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Member(_Activated):
     """One member of a committee: its own width, share of data, ridge and activation.
 
-    The fields mean what they mean in `Problem`; what is to be learned (signal, noise) is said
-    where members are combined: `pair_error`, `committee`.
+    The fields are those of `Problem`; the target (signal, noise) is an argument of `pair_error` and
+    `committee`.
 
     >>> Member(features_per_dim=0.5, samples_per_dim=0.8, ridge=1e-2, activation="tanh").ridge
     0.01

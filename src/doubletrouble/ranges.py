@@ -6,8 +6,10 @@ same floats, however its mathematical library rounds.
 """
 
 import math
+from typing import Literal, TypeAlias, get_args
 
-SPACINGS = ("log", "linear")
+SpacingName: TypeAlias = Literal["log", "linear"]
+SPACINGS: tuple[SpacingName, ...] = get_args(SpacingName)
 
 _FORM = "a number or START:STOP:log|linear:COUNT"
 _MOST = 1_000_000

@@ -7,20 +7,20 @@ from __future__ import annotations  # help() then shows Value, not what it stand
 
 import math
 import re
-from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from html import escape
 from typing import Any, ClassVar, Generic, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from doubletrouble.errors import require
 from doubletrouble.palette import CAUSES, EFFECTS, YELLOW
-from doubletrouble.parameters import FloatArray, Value
+from doubletrouble.parameters import FloatArray, Value, whole_number
 
 Term = TypeVar("Term")
 
-_PRECISION = re.compile(r"(?:\.(?P<digits>[1-9]\d?))?g?")
 _ROWS = 12  # of a printed curve: longer ones show their first and last rows
 
 
@@ -52,14 +52,14 @@ class ConfidenceInterval(NamedTuple):
 
 
 class Draws(Protocol):
-    """What an estimate is computed from; estimates of one `key` are of the same draws."""
+    """The random numbers behind an estimate: its deviations from its mean are linear in them."""
 
     @property
     def key(self) -> Hashable:
-        """What tells these draws from others."""
+        """Identifier of the draws: those of equal keys are combined draw by draw."""
 
     def summary(self) -> tuple[Value, Value, int]:
-        """The estimate, its standard error, and its degrees of freedom plus one."""
+        """The mean, its standard error, and its degrees of freedom plus one."""
 
     def combined(self, scale: Value, other: Any, other_scale: Value) -> Self:
         """A linear combination with other draws of the same key."""
@@ -79,6 +79,12 @@ class MeanOfDraws:
         spread = self.values.std(axis=0, ddof=1) if count > 1 else np.full_like(mean, math.inf)
         return _plain(mean), _plain(spread / math.sqrt(count)), count
 
+    def item(self, index: Any) -> MeanOfDraws:
+        """The draws of some points."""
+        return MeanOfDraws(
+            values=np.moveaxis(np.moveaxis(self.values, 0, -1)[index], -1, 0), key=self.key
+        )
+
     def combined(self, scale: Value, other: MeanOfDraws, other_scale: Value) -> MeanOfDraws:
         """A linear combination, draw by draw."""
         depth = max(np.ndim(self.values), np.ndim(other.values), 1 + np.ndim(scale))
@@ -90,6 +96,28 @@ def _deepened(draws: FloatArray, depth: int) -> FloatArray:
     """Draws with further axes of length one after the first, so that points broadcast."""
     count, *shape = draws.shape
     return draws.reshape(count, *(1 for _ in range(depth - draws.ndim)), *shape)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _KnownError:
+    """A standard error without its draws."""
+
+    standard_error: Value
+    n_draws: int
+    key: Hashable = field(default_factory=object)
+
+    def summary(self) -> tuple[Value, Value, int]:
+        return 0.0, self.standard_error, self.n_draws
+
+    def item(self, index: Any) -> _KnownError:
+        error = _plain(np.asarray(self.standard_error)[index])
+        return _KnownError(standard_error=error, n_draws=self.n_draws)
+
+    def combined(self, scale: Value, other: _KnownError, other_scale: Value) -> _KnownError:
+        with np.errstate(invalid="ignore"):
+            parts = (scale * self.standard_error, other_scale * other.standard_error)
+        error = _plain(np.abs(sum(np.where(np.isnan(part), 0.0, part) for part in parts)))
+        return _KnownError(standard_error=error, n_draws=self.n_draws, key=self.key)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -109,22 +137,31 @@ class Estimate(_Result):
     value: Value
     standard_error: Value
     n_draws: int  # one more than the degrees of freedom of the standard error
-    draws: Draws | None = field(default=None, repr=False, compare=False)
+    sources: tuple[Draws, ...] = field(default=(), repr=False, compare=False)  # independent draws
+
+    def __post_init__(self) -> None:
+        if not np.all(np.asarray(self.standard_error) >= 0):
+            raise ValueError(f"standard_error must be in [0, inf], got {self.standard_error!r}")
+        whole_number("n_draws", self.n_draws, 1)
+        if not self.sources:
+            known = _KnownError(standard_error=self.standard_error, n_draws=self.n_draws)
+            object.__setattr__(self, "sources", (known,))
 
     @classmethod
-    def of(cls, draws: FloatArray, key: Hashable = None) -> Self:
+    def of(cls, draws: npt.ArrayLike, key: Hashable = None) -> Self:
         """The mean of independent draws along the first axis; equal keys mean the same draws.
 
-        >>> Estimate.of(np.array([1.0, 2.0, 3.0]))
+        >>> Estimate.of([1.0, 2.0, 3.0])
         Estimate(value=2.0, standard_error=0.5773502691896258, n_draws=3)
         """
-        return cls.of_draws(MeanOfDraws(values=draws, key=object() if key is None else key))
+        values = np.asarray(draws, dtype=np.float64)
+        return cls.of_draws(MeanOfDraws(values=values, key=object() if key is None else key))
 
     @classmethod
     def of_draws(cls, draws: Draws) -> Self:
         """The estimate that some draws give."""
         value, error, count = draws.summary()
-        return cls(value=value, standard_error=error, n_draws=count, draws=draws)
+        return cls(value=value, standard_error=error, n_draws=count, sources=(draws,))
 
     def confidence_interval(self, level: float = 0.95) -> ConfidenceInterval:
         """The interval that covers the expected value with probability `level` (Student's t).
@@ -154,47 +191,54 @@ class Estimate(_Result):
 
     # --- arithmetic ---
 
-    def _combined(
-        self, other: Any, of: Callable[[Any, Any], Any],
-        slopes: Callable[[Any, Any], tuple[Any, Any]],
-    ) -> Estimate:  # fmt: skip
-        """of(self, other), to first order in the deviations of both."""
-        if not isinstance(other, Estimate):
-            if not isinstance(other, int | float | np.ndarray | np.number):
-                raise TypeError(
-                    f"an Estimate must be combined with a number or an Estimate, got {other!r}"
-                )
-            slope, _ = slopes(self.value, other)
-            value: Any = of(self.value, other)
-            error: Any = abs(slope) * self.standard_error
-            draws = self.draws and self.draws.combined(slope, self.draws, 0.0)
-            return Estimate(value=value, standard_error=error, n_draws=self.n_draws, draws=draws)
-        value, (mine, theirs) = of(self.value, other.value), slopes(self.value, other.value)
-        if self.draws is not None and other.draws is not None and self.draws.key == other.draws.key:
-            draws = self.draws.combined(mine, other.draws, theirs)
+    def _combined(self, other: Any, value: Any, slope: Any, other_slope: Any) -> Estimate:
+        """A function of two estimates, or of one and a number, to first order in deviations."""
+        found = {draws.key: draws.combined(slope, draws, 0.0) for draws in self.sources}
+        for draws in other.sources if isinstance(other, Estimate) else ():
+            if draws.key in found:
+                found[draws.key] = found[draws.key].combined(1.0, draws, other_slope)
+            else:
+                found[draws.key] = draws.combined(other_slope, draws, 0.0)
+        errors, counts = [], []
+        for draws in found.values():
             _, error, count = draws.summary()
-            return Estimate(value=value, standard_error=error, n_draws=count, draws=draws)
-        a, b = (mine * self.standard_error) ** 2, (theirs * other.standard_error) ** 2
-        count = _welch(a, self.n_draws, b, other.n_draws)
-        return Estimate(value=value, standard_error=_plain(np.sqrt(a + b)), n_draws=count)
+            errors.append(np.asarray(error))
+            counts.append(count)
+        variance = sum(error**2 for error in errors)
+        shape = np.broadcast_shapes(np.shape(value), np.shape(variance))
+        return Estimate(
+            value=_plain(np.broadcast_to(value, shape)),
+            standard_error=_plain(np.broadcast_to(np.sqrt(variance), shape)),
+            n_draws=_welch(errors, counts),
+            sources=tuple(found.values()),
+        )
 
     def __add__(self, other: Any) -> Estimate:
-        return self._combined(other, lambda a, b: a + b, lambda a, b: (1.0, 1.0))
+        b = _operand(other)
+        return NotImplemented if b is None else self._combined(other, self.value + b, 1.0, 1.0)
 
     def __sub__(self, other: Any) -> Estimate:
-        return self._combined(other, lambda a, b: a - b, lambda a, b: (1.0, -1.0))
+        b = _operand(other)
+        return NotImplemented if b is None else self._combined(other, self.value - b, 1.0, -1.0)
 
     def __rsub__(self, other: Any) -> Estimate:
-        return (-self).__add__(other)
-
-    def __neg__(self) -> Estimate:
-        return self * -1.0
+        b = _operand(other)
+        return NotImplemented if b is None else self._combined(other, b - self.value, -1.0, 1.0)
 
     def __mul__(self, other: Any) -> Estimate:
-        return self._combined(other, lambda a, b: a * b, lambda a, b: (b, a))
+        a, b = self.value, _operand(other)
+        return NotImplemented if b is None else self._combined(other, a * b, b, a)
 
     def __truediv__(self, other: Any) -> Estimate:
-        return self._combined(other, lambda a, b: a / b, lambda a, b: (1 / b, -a / b**2))
+        a, b = self.value, _operand(other)
+        return NotImplemented if b is None else self._combined(other, a / b, 1 / b, -a / b**2)
+
+    def __rtruediv__(self, other: Any) -> Estimate:
+        a, b = self.value, _operand(other)
+        return NotImplemented if b is None else self._combined(other, b / a, -b / a**2, 1 / a)
+
+    def __neg__(self) -> Estimate:
+        return self._combined(0.0, -self.value, -1.0, 0.0)
 
     __radd__ = __add__
     __rmul__ = __mul__
@@ -211,17 +255,56 @@ class Estimate(_Result):
         return _with_error(float(self.value), float(self.standard_error), spec)
 
     def __str__(self) -> str:
-        """Value ± standard error, with matching digits."""
-        return repr(self) if np.ndim(self.value) else format(self, "")
+        """Value ± standard error, with matching digits; of arrays, the first and last ones."""
+        if not np.ndim(self.value):
+            return format(self, "")
+        values, errors = np.ravel(self.value), np.ravel(self.standard_error)
+        shown = [_with_error(float(v), float(e), "") for v, e in zip(values, errors, strict=True)]
+        half = _ROWS // 2
+        few = shown if len(shown) <= _ROWS else [*shown[:half], "…", *shown[-half:]]
+        return "[" + ", ".join(few) + "]"
+
+    def __getitem__(self, index: Any) -> Estimate:
+        """Some of the points of an array of estimates."""
+        if not np.ndim(self.value):
+            raise TypeError("an Estimate must be an array to have items, got one number")
+        sources: list[Any] = list(self.sources)
+        return Estimate(
+            value=_plain(np.asarray(self.value)[index]),
+            standard_error=_plain(np.asarray(self.standard_error)[index]),
+            n_draws=self.n_draws,
+            sources=tuple(source.item(index) for source in sources),
+        )
+
+    def __len__(self) -> int:
+        return len(np.asarray(self.value))
 
 
-def _welch(a: Any, n_a: int, b: Any, n_b: int) -> int:
-    """Degrees of freedom plus one of a sum of two independent variances (Welch, Satterthwaite)."""
-    a, b = np.asarray(a), np.asarray(b)
+def _operand(other: Any) -> Any:
+    """The value of an estimate or a number; None for anything else."""
+    if isinstance(other, Estimate):
+        return other.value
+    return other if isinstance(other, int | float | np.ndarray | np.number) else None
+
+
+def _welch(errors: Sequence[FloatArray], counts: Sequence[int]) -> int:
+    """Degrees of freedom plus one of a sum of independent estimates (Welch, Satterthwaite)."""
+    if len(errors) == 1:
+        return counts[0]
     with np.errstate(all="ignore"):
-        shares = np.square(a / (a + b)) / max(n_a - 1, 1) + np.square(b / (a + b)) / max(n_b - 1, 1)
-        freedom = np.min(1 / shares)
-    return 1 + max(1, math.floor(freedom + 1e-9)) if np.isfinite(freedom) else min(n_a, n_b)
+        variance = sum(error**2 for error in errors)
+        shares = sum(
+            np.square(error**2 / variance) / max(count - 1, 1)
+            for error, count in zip(errors, counts, strict=True)
+        )
+        freedom = float(np.min(1 / np.asarray(shares)))
+    return 1 + max(1, math.floor(freedom + 1e-9)) if math.isfinite(freedom) else min(counts)
+
+
+_FORMAT = re.compile(
+    r"(?P<pad>(?:.?[<>^])?)(?P<sign>[+ ]?)(?P<width>\d*)(?:\.(?P<digits>[1-9]\d?))?g?"
+)
+_DIGITS = 15  # that a float holds
 
 
 def _with_error(value: float, error: float, spec: str) -> str:
@@ -232,30 +315,40 @@ def _with_error(value: float, error: float, spec: str) -> str:
     >>> _with_error(3453.12, 183.0, ""), _with_error(0.012345, 0.00167, ".2g")
     ('3450 ± 180', '0.012 ± 0.002')
     """
-    if not (math.isfinite(value) and math.isfinite(error)) or error == 0:
-        return f"{format(value, spec or '.6g')} ± {format(error, spec or '.2g')}"
-    match = _PRECISION.fullmatch(spec)
-    if match is None:
+    match = _FORMAT.fullmatch(spec)
+    if match is None:  # fixed or scientific, for both alike
         return f"{format(value, spec)} ± {format(error, spec)}"
-    first = math.floor(math.log10(error))  # the place of the first digit of the error
-    place = first - 1
-    if match["digits"] and value:
-        last = math.floor(math.log10(abs(value))) - int(match["digits"]) + 1
-        place = min(max(place, last), first)
-    if 1e-4 <= max(abs(value), error) < 1e7 and place <= 3:
+    sign = "" if value < 0 or math.isnan(value) else match["sign"]
+    text = sign + _matched(value, error, int(match["digits"] or 0))
+    return format(text, match["pad"] + match["width"])
+
+
+def _matched(value: float, error: float, digits: int) -> str:
+    largest = max(abs(value), error)
+    certain = error <= largest * 10.0**-_DIGITS  # no digit of the value is in doubt
+    if certain or not 1e-300 < largest < math.inf:
+        return f"{value:.{digits or 6}g} ± {error:.2g}"
+    first = _first_digit(float(f"{error:.1e}"))
+    place = first - 1  # of the last digit shown
+    if digits and value:
+        place = min(max(place, _first_digit(value) - digits + 1), first)
+    if 1e-4 <= largest < 1e7 and place <= 3:
         decimals = max(0, -place)
-        rounded = (round(number, -place) for number in (value, error))
-        return " ± ".join(f"{number:.{decimals}f}" for number in rounded)
-    power = math.floor(math.log10(max(abs(value), error)))
-    decimals = max(0, power - place)
-    value, error = value / 10.0**power, error / 10.0**power
-    return f"({value:.{decimals}f} ± {error:.{decimals}f})e{power:+03d}"
+        return f"{round(value, -place):.{decimals}f} ± {round(error, -place):.{decimals}f}"
+    power = _first_digit(round(largest, -place))
+    scale, decimals = 10.0**-power, max(0, power - place)
+    return f"({value * scale:.{decimals}f} ± {error * scale:.{decimals}f})e{power:+03d}"
+
+
+def _first_digit(number: float) -> int:
+    """The decimal place of the first digit."""
+    return math.floor(math.log10(abs(number)))
 
 
 def check_level(name: str, level: float) -> None:
     """Refuse a confidence level outside (0, 1)."""
-    if not 0 < level < 1:
-        raise ValueError(f"{name} must be in (0, 1), got {level!r}")
+    if isinstance(level, bool) or not isinstance(level, float | int) or not 0 < level < 1:
+        raise ValueError(f"{name} must be a number in (0, 1), got {level!r}")
 
 
 def _plain(array: Any) -> Value:
@@ -307,9 +400,7 @@ class _Terms(_Result, Generic[Term]):
     def parts(self) -> dict[str, Term]:
         """Every part by its name; `resampling` only where members resample."""
         found = {name: self.__dict__[name] for name in self.names() if name in self.__dict__}
-        if isinstance(found.get("resampling"), float) and found["resampling"] == 0:
-            del found["resampling"]
-        return found
+        return {name: part for name, part in found.items() if not isinstance(part, _NoPart)}
 
     @property
     def total(self) -> Term:
@@ -332,13 +423,16 @@ class _Terms(_Result, Generic[Term]):
     def __eq__(self, other: object) -> bool:
         if type(self) is not type(other) or not isinstance(other, _Terms):
             return False
-        mine, theirs = self.parts, other.parts
+        if self.includes != other.includes:
+            return False
+        mine, theirs = self._columns(), other._columns()
         return mine.keys() == theirs.keys() and all(_same(mine[k], theirs[k]) for k in mine)
 
     __hash__ = None
 
     def __repr__(self) -> str:
-        parts = ", ".join(f"{name}={part!r}" for name, part in self.parts.items())
+        shown = self.parts or self._columns()  # the total, where it is all that is identified
+        parts = ", ".join(f"{name}={part!r}" for name, part in shown.items())
         return f"{type(self).__name__}({parts})"
 
     # --- shown ---
@@ -350,9 +444,17 @@ class _Terms(_Result, Generic[Term]):
             parts["total"] = self.total
         return parts
 
+    def _coordinates(self) -> dict[str, Any]:
+        """What varies, under names that are not those of parts: `noise` is `problem_noise`."""
+        taken = {*self.names(), "total"}
+        return {f"problem_{k}" if k in taken else k: v for k, v in self.coordinates.items()}
+
+    def _column(self, name: str) -> str:
+        """The name of a part, with what else it contains."""
+        return f"{name} + {self.includes[name]}" if name in self.includes else name
+
     def _label(self, name: str) -> str:
-        label = name.replace("_", " × ")
-        return f"{label} + {self.includes[name]}" if name in self.includes else label
+        return self._column(name).replace("_", " × ", name.count("_"))
 
     def _cells(self) -> tuple[list[str], list[list[str]]]:
         """The head and the rows of the table that is printed; None marks rows left out."""
@@ -371,7 +473,7 @@ class _Terms(_Result, Generic[Term]):
             return ["part", "value", "share"], rows
         flat = {
             name: np.broadcast_to(value, shape).reshape(-1)
-            for name, value in self.coordinates.items()
+            for name, value in self._coordinates().items()
         }
         head = [*(flat or ["point"]), *map(self._label, columns)]
         count, half = math.prod(shape), _ROWS // 2
@@ -388,8 +490,8 @@ class _Terms(_Result, Generic[Term]):
         """A line a part with its share of the total; of arrays, a line a point."""
         head, rows = self._cells()
         if not self.shape:
-            wide = max(len(row[0]) for row in rows) + 2
-            most = max(12, *(len(row[1]) for row in rows))
+            wide = max((len(row[0]) for row in rows), default=0) + 2
+            most = max([12, *(len(row[1]) for row in rows)])
             return "\n".join(
                 f"{label:<{wide}} {value:>{most}} {share:>7}".rstrip()
                 for label, value, share in rows
@@ -421,7 +523,8 @@ class _Terms(_Result, Generic[Term]):
         pandas = require("pandas", "tables")
         shape = self.shape
         found: dict[str, Any] = {}
-        for name, value in (*self.coordinates.items(), *self._columns().items()):
+        columns = {self._column(name): value for name, value in self._columns().items()}
+        for name, value in (*self._coordinates().items(), *columns.items()):
             found[name] = np.broadcast_to(_number(value), shape).reshape(-1)
             if isinstance(value, Estimate):
                 error = np.broadcast_to(value.standard_error, shape).reshape(-1)
@@ -429,51 +532,82 @@ class _Terms(_Result, Generic[Term]):
         return pandas.DataFrame(found)
 
     def plot(self, axes: Any = None) -> Any:
-        """Draw the parts, as bars or along the one parameter that varies; return the axes."""
-        if len(self.shape) > 1:
-            raise ValueError(f"plot must be of one varying parameter, got shape {self.shape}")
+        """Draw the parts, and return the axes.
+
+        A single point is drawn as bars, a curve along the parameter that varies. Of a
+        two-dimensional result the totals are drawn, a curve for each row.
+        """
+        if len(self.shape) > 2:
+            raise ValueError(f"plot must be of at most two axes, got shape {self.shape}")
         if axes is None:
             pyplot = require("matplotlib.pyplot", "figures")
             axes = pyplot.figure(figsize=(6.0, 3.4), layout="constrained").add_subplot()
-        (self._draw_curves if self.shape else self._draw_bars)(axes)
+        draw = (self._draw_bars, self._draw_curves, self._draw_family)[len(self.shape)]
+        draw(axes)
         axes.spines[["top", "right"]].set_visible(False)
         return axes
 
     def _draw_bars(self, axes: Any) -> None:
         columns = self._columns()
-        for place, (name, part) in enumerate(columns.items()):
+        for index, (name, part) in enumerate(columns.items()):
             value, error = float(_number(part)), float(getattr(part, "standard_error", 0.0))
-            axes.barh(
-                place, value, height=0.7, color=self._colors.get(name, "#999999"),
-                xerr=error if 0 < error < math.inf else None, error_kw={"capsize": 3},
-            )  # fmt: skip
+            if not math.isfinite(value):
+                axes.text(0.0, index, f" {value}", va="center", fontsize="small")
+                continue
+            whisker = {"xerr": error, "error_kw": {"capsize": 3}} if 0 < error < math.inf else {}
+            axes.barh(index, value, height=0.7, color=self._colors.get(name, "#999999"), **whisker)
         axes.set_yticks(range(len(columns)), list(map(self._label, columns)))
         axes.invert_yaxis()
         axes.set_xlabel("squared error")
         if any(isinstance(part, Estimate) for part in columns.values()):
             axes.set_title("whiskers: standard errors", fontsize="small", loc="right")
 
+    def _draw_family(self, axes: Any) -> None:
+        rows, columns = self.shape
+        found = {k: np.broadcast_to(v, self.shape) for k, v in self._coordinates().items()}
+        along = {k: v[0] for k, v in found.items() if np.ptp(v[0]) > 0 or columns == 1}
+        across = {k: v[:, 0] for k, v in found.items() if k not in along}
+        name, x = next(iter(along.items()), ("point", np.arange(columns)))
+        total: Any = self.total
+        for row in range(rows):
+            labels = (f"{k.replace('_', ' ')} = {v[row]:.4g}" for k, v in across.items())
+            values, label = np.broadcast_to(_number(total), self.shape)[row], ", ".join(labels)
+            if isinstance(total, Estimate):
+                error = np.broadcast_to(total.standard_error, self.shape)[row]
+                axes.errorbar(x, values, error, fmt="o", markersize=3, capsize=2, label=label)
+            else:
+                axes.plot(x, values, label=label or str(row))
+        _scaled_axes(axes, name, x, "total squared error")
+
     def _draw_curves(self, axes: Any) -> None:
         (count,) = self.shape
-        varying = {k: v for k, v in self.coordinates.items() if np.shape(v) == (count,)}
+        varying = {k: v for k, v in self._coordinates().items() if np.shape(v) == (count,)}
         name, x = next(iter(varying.items()), ("point", np.arange(count)))
         for part, value in self._columns().items():
             style = {"color": self._colors.get(part, "#999999"), "label": self._label(part)}
             y = np.broadcast_to(_number(value), (count,))
-            if not np.any(y):
+            if not np.any(y):  # nothing to see on a logarithmic axis
                 continue
             if isinstance(value, Estimate):
                 error = np.broadcast_to(value.standard_error, (count,))
                 axes.errorbar(x, y, error, fmt="o", markersize=3, capsize=2, **style)
             else:
                 axes.plot(x, y, **style)
-        positive = np.asarray(x) > 0
-        if positive.all() and np.max(x) > 20 * np.min(x):
-            axes.set_xscale("log")
+        _scaled_axes(axes, " and ".join(varying or [name]), x, "squared error")
+
+
+def _scaled_axes(axes: Any, name: str, x: Any, ylabel: str) -> None:
+    """Logarithmic axes where numbers are positive and span more than a factor of 20; labels."""
+    finite = np.asarray(x)[np.isfinite(x)]
+    if finite.size and finite.min() > 0 and finite.max() > 20 * finite.min():
+        axes.set_xscale("log")
+    missing = "" if finite.size == np.size(x) else " (inf not shown)"
+    axes.set_xlabel(name.replace("_", " ") + missing)
+    axes.set_ylabel(ylabel)
+    if axes.get_legend_handles_labels()[1]:
         axes.set_yscale("log")
-        axes.set_xlabel(name.replace("_", " "))
-        axes.set_ylabel("squared error")
-        axes.legend(frameon=False, fontsize="small")
+        beside = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}
+        axes.legend(frameon=False, fontsize="small", **beside)
 
 
 def _number(part: Any) -> Any:
@@ -487,6 +621,13 @@ def _entry(part: Any, shape: tuple[int, ...], k: int) -> str:
         return f"{value:.6g}"
     error = np.broadcast_to(part.standard_error, shape).reshape(-1)[k]
     return _with_error(float(value), float(error), "")
+
+
+class _NoPart(float):
+    """Zero, in place of a part that an ensemble does not have."""
+
+
+_NONE: Any = _NoPart(0.0)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -508,7 +649,7 @@ class ErrorTerms(_Terms[Term]):
     sampling: Term  # the draw of the training inputs
     bias: Term  # what remains when everything is averaged
     bayes: Term  # label noise of the test set
-    resampling: Term = 0.0  # type: ignore[assignment]  # the members' own choices
+    resampling: Term = _NONE  # the members' own choices
 
     _colors = CAUSES["light"] | {"bayes": YELLOW}
 
@@ -530,7 +671,7 @@ class AnovaTerms(_Terms[Term]):
     noise_sampling: Term  # V_Xε: label noise seen through the inputs
     noise_initialization_sampling: Term  # V_PXε: label noise seen through inputs and features
     bayes: Term
-    resampling: Term = 0.0  # type: ignore[assignment]  # the members' own choices
+    resampling: Term = _NONE  # the members' own choices
 
     _colors = EFFECTS["light"] | {"bayes": YELLOW}
 
@@ -549,7 +690,28 @@ class PsiTerms(_Result, Generic[Term]):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class OptimalRidge(_Result):
+class _ErrorTable(_Result):
+    """A result with an error by cause: in notebooks, its text around the error's table."""
+
+    def _repr_html_(self) -> str:
+        error: ErrorTerms[Any] = self.__dict__["error"]
+        before, found, after = str(self).partition(str(error))
+        if not found:  # a table of its own
+            return f"<pre>{escape(str(self))}</pre>"
+        lines = [
+            f"<pre>{escape(text.strip())}</pre>" if text.strip() else "" for text in (before, after)
+        ]
+        return f"{lines[0]}{error._repr_html_()}{lines[1]}"
+
+
+def _first(error: ErrorTerms[Any], name: str) -> ErrorTerms[Any]:
+    """The same terms with one coordinate in the first column."""
+    varying = {name: error.coordinates[name], **error.coordinates}
+    return replace(error, coordinates=varying)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class OptimalRidge(_ErrorTable):
     """The ridge of least total test error (0 and inf are answers), and the error there."""
 
     ridge: Value
@@ -558,12 +720,12 @@ class OptimalRidge(_Result):
     def __str__(self) -> str:
         """The ridge, and the error there by cause; of arrays, a table."""
         if np.ndim(self.ridge):
-            return str(self.error)  # the ridge is its first column
+            return str(_first(self.error, "ridge"))
         return f"best ridge: {self.ridge:.6g}\n{self.error}"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Committee(_Result):
+class Committee(_ErrorTable):
     """The exact test error of members averaged with weights, and what it is made of.
 
     `pair_errors` are E (f⋆ - f_a)(f⋆ - f_b) of every two members at test points without noise: with
@@ -581,14 +743,14 @@ class Committee(_Result):
         """The error by cause, and a line a member: its weight, and its products with the others."""
         rows = zip(self.weights, self.pair_errors, strict=True)
         lines = [
-            f"{place:>6} {weight:>10.4g}   " + " ".join(f"{value:>9.4g}" for value in row)
-            for place, (weight, row) in enumerate(rows, start=1)
+            f"{member:>6} {weight:>10.4g}   " + " ".join(f"{value:>9.4g}" for value in row)
+            for member, (weight, row) in enumerate(rows, start=1)
         ]
         return "\n".join([str(self.error), "", "member     weight   error with each", *lines])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class StoppingTime(_Result):
+class StoppingTime(_ErrorTable):
     """The time of least total test error along gradient flow, and the error there.
 
     `optimal_ridge` is what the best ridge reaches instead, trained to the end.
@@ -601,7 +763,7 @@ class StoppingTime(_Result):
     def __str__(self) -> str:
         """The time, the error there by cause, and the best ridge; of arrays, a table."""
         if np.ndim(self.time):
-            return str(self.error)  # the time is its first column
+            return str(_first(self.error, "time"))
         best = self.optimal_ridge
-        other = f"{best.error.total:.6g} at the best ridge, {best.ridge:.6g}"
-        return f"best time to stop: {self.time:.6g}\n{self.error}\ninstead: {other}"
+        other = f"total {best.error.total:.6g} at the best ridge {best.ridge:.6g}"
+        return f"best time to stop: {self.time:.6g}\n{self.error}\ntrained to the end: {other}"

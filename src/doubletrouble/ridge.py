@@ -12,17 +12,21 @@ With features Φ (N × P, entries σ(θ·x/√D)) the same predictor is written
 
 from __future__ import annotations  # help() then shows Numeric, not what it stands for
 
+from typing import Literal, TypeAlias, get_args
+
 import numpy as np
 
 from doubletrouble import glossary
 from doubletrouble.parameters import Numeric, Value, checked, common_shape, refuse
 
-CONVENTIONS = ("paper", "sklearn", "gram", "per_dim")
+ConventionName: TypeAlias = Literal["paper", "sklearn", "gram", "per_dim"]
+CONVENTIONS: tuple[ConventionName, ...] = get_args(ConventionName)
 
 
 def ridge_to(
-    convention: str, ridge: Numeric, *, n_features: Numeric, n_samples: Numeric, dim: Numeric
-) -> Value:
+    convention: ConventionName, ridge: Numeric, *, n_features: Numeric, n_samples: Numeric,
+    dim: Numeric,
+) -> Value:  # fmt: skip
     """Convert the paper's λ to another convention.
 
     >>> ridge_to("sklearn", 1e-5, n_features=400, n_samples=200, dim=200)
@@ -35,8 +39,9 @@ def ridge_to(
 
 
 def ridge_from(
-    convention: str, ridge: Numeric, *, n_features: Numeric, n_samples: Numeric, dim: Numeric
-) -> Value:
+    convention: ConventionName, ridge: Numeric, *, n_features: Numeric, n_samples: Numeric,
+    dim: Numeric,
+) -> Value:  # fmt: skip
     """Convert another convention's ridge to the paper's λ.
 
     >>> ridge_from("sklearn", 1.0, n_features=400, n_samples=200, dim=200)
@@ -47,9 +52,10 @@ def ridge_from(
 
 
 def _checked(
-    convention: str, ridge: Numeric, n_features: Numeric, n_samples: Numeric, dim: Numeric
-) -> tuple[Value, Value]:
-    """The ridge, and how many units of `convention` the paper's λ = 1 is worth."""
+    convention: ConventionName, ridge: Numeric, n_features: Numeric, n_samples: Numeric,
+    dim: Numeric,
+) -> tuple[Value, Value]:  # fmt: skip
+    """The ridge, and the factor from the paper's λ to `convention`."""
     if convention not in CONVENTIONS:
         raise ValueError(f"convention must be one of {', '.join(CONVENTIONS)}, got {convention!r}")
     value = checked("ridge", ridge, glossary.RIDGE)

@@ -1,4 +1,4 @@
-"""What the members of a committee have in common: features, samples, both, or part of them.
+"""Overlaps of the members of a committee: common features, samples, both, or part of them.
 
 An overlap is counted like the sizes themselves: per dimension for a `Member`, in features and
 samples for a `SpectralProblem`. Overlaps of several members must be sizes of intersections of
@@ -15,10 +15,10 @@ from doubletrouble import glossary
 from doubletrouble.parameters import FloatArray, Numeric, Parameter, Value, checked
 
 Shared: TypeAlias = Literal["samples", "features", "both", "nothing"]
-"""What the members of a committee may share, in words."""
+"""Names of what the members of a committee share."""
 
 Sharing: TypeAlias = Shared | Sequence[Numeric] | Mapping[str, Numeric]
-"""In words, or as the overlaps (features, samples), each a number or a matrix."""
+"""A name, or the overlaps (features, samples), each a number or a matrix."""
 
 KINDS: tuple[str, ...] = get_args(Shared)
 
@@ -34,7 +34,7 @@ class Overlaps(NamedTuple):
 
 
 def overlaps(features: Sequence[float], samples: Sequence[float], sharing: Sharing) -> Overlaps:
-    """Work out what members of these sizes have in common, or say why they cannot.
+    """Return the overlaps of members of these sizes, or raise ValueError if they are impossible.
 
     >>> overlaps([2.0, 0.5], [1.0, 0.8], "samples").samples
     array([[1. , 0.8],
@@ -79,7 +79,7 @@ def shared(name: str, value: Numeric, spec: Parameter, first: Value, second: Val
 
 
 def _refuse_more(name: str, overlap: FloatArray, most: FloatArray) -> None:
-    """Refuse an overlap that is more than what one of the two has."""
+    """Raise ValueError for an overlap larger than the smaller of the two members."""
     overlap, most = np.broadcast_arrays(overlap, most)
     over = overlap > most * (1 + _SLACK)
     if np.any(over):
@@ -88,7 +88,7 @@ def _refuse_more(name: str, overlap: FloatArray, most: FloatArray) -> None:
 
 
 def _most(sizes: Sequence[float], wanted: float) -> FloatArray:
-    """Everything that two members can share, or nothing."""
+    """The largest possible overlaps, or none."""
     own = np.asarray(sizes, dtype=np.float64)
     found = np.where(np.eye(own.size) > 0, np.inf, wanted)
     return np.minimum(found, np.minimum.outer(own, own))
@@ -117,10 +117,10 @@ def _matrix(name: str, value: Any, sizes: Sequence[float], spec: Parameter) -> F
 
 
 def _fit_together(overlap: FloatArray) -> bool:
-    """Whether sets may have these intersections, as far as three at a time, or all, can tell."""
+    """Check the necessary conditions for intersections of sets: triples, and eigenvalues."""
     own = np.diag(overlap)
     for i, row in enumerate(overlap):
-        inside = row[:, None] + row[None, :] - overlap  # of i: what it shares with j, or with k
+        inside = row[:, None] + row[None, :] - overlap  # of member i: shared with j or with k
         np.fill_diagonal(inside, 0.0)
         if np.any(inside > own[i] * (1 + 1e-9)):
             return False

@@ -20,7 +20,7 @@ def counted(D: int, P: int, N: int, noise: float, ridge: float = 1e-5) -> dt.Pro
     return dt.Problem.from_sizes(n_features=P, n_samples=N, dim=D, noise=noise, ridge=ridge)
 
 
-def brute(problem: dt.Problem, D: int, budget: int, cost: str, *, free: bool) -> float:
+def brute(problem: dt.Problem, D: int, budget: int, cost: Cost, *, free: bool) -> float:
     """The least error of all whole allocations."""
     N = round(float(np.asarray(problem.samples_per_dim)) * D)
     best = math.inf

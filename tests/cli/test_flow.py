@@ -7,6 +7,7 @@ import pytest
 
 import doubletrouble as dt
 from doubletrouble.cli.main import main
+from doubletrouble.clock import ClockName
 from tests.cli.answers import Capture, answer, refusal
 
 
@@ -39,7 +40,7 @@ def test_one_time_is_a_small_table(capsys: Capture) -> None:
 
 
 @pytest.mark.parametrize("clock", ["mean", "half_mean", "sum", "half_sum"])
-def test_time_may_be_steps_times_learning_rate(clock: str, capsys: Capture) -> None:
+def test_time_may_be_steps_times_learning_rate(clock: ClockName, capsys: Capture) -> None:
     sizes = {"n_features": 80, "n_samples": 120, "dim": 40}
     counts = " ".join(f"--{name.replace('_', '-')} {value}" for name, value in sizes.items())
     found = answer(f"flow {counts} --times 0.3,3 --clock {clock}", capsys)

@@ -141,10 +141,11 @@ def test_every_word_is_handed_on(calls: Calls) -> None:
             "n_test": 50, "scaling": "whiten", "download": False,
         },
         {
-            "widths": (2, 4, 8), "laziness": (0.5, math.inf), "depth": 4, "ensemble": 6,
-            "loss": "logistic", "optimizer": "sgd", "learning_rate": 0.2, "max_steps": 70,
-            "patience": 9, "tolerance": 0.25, "batch_size": 16, "seed": 8, "device": "cuda:1",
-            "dtype": "tf32", "memory": 1e9, "store": "file.sqlite", "progress": False,
+            "widths": (2, 4, 8), "laziness": (0.5, math.inf), "depth": 4,
+            "ensemble": dt.Ensemble(6), "loss": "logistic", "optimizer": "sgd",
+            "learning_rate": 0.2, "max_steps": 70, "patience": 9, "tolerance": 0.25,
+            "batch_size": 16, "seed": 8, "device": "cuda:1", "dtype": "tf32",
+            "memory": 1e9, "store": "file.sqlite", "progress": False,
         },
     ]  # fmt: skip
 
@@ -300,7 +301,11 @@ def test_a_missing_torch_is_named() -> None:
         ("lazy --depth x", "Invalid value for '--depth'"),
         ("lazy --dtype half", "dtype must be one of float32, tf32, float64, got 'half'"),
         ("lazy --device moon", "device must be 'auto', 'cpu' or a GPU torch has here"),
-        ("lazy --n-members 0", "ensemble must be "),
+        ("lazy --n-members 0", "n_members must be a whole number in [1, inf], got 0"),
+        ("lazy --n-members 2,3", "n_members must be one number here, got 2 of them"),
+        ("lazy --n-members inf --n-train 60", "ensemble must be a whole number"),
+        ("lazy --scheme divide", "ensemble must be one of Ensemble for train_lazy, got Divide(10)"),
+        ("lazy --fraction 0.5", "fraction must be left out for scheme 'ensemble', got 0.5"),
         ("lazy-split --width 2,3", "Invalid value for '--width'"),
         ("lazy-split --n-data 7", "n_data must be at most 6, since 1297 training samples make"),
         ("lazy-split --noise 1 --loss hinge", "noise must be 0 for loss 'hinge'"),

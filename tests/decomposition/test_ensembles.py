@@ -1,6 +1,7 @@
 """The error of K averaged members by cause."""
 
 import math
+import pickle
 from itertools import combinations
 from typing import Any
 
@@ -25,8 +26,8 @@ DESIGNS: list[tuple[tuple[int, int, int], dict[str, Any]]] = [
 ]
 
 
-def split(draws: tuple[int, int, int], **options: Any) -> dt.Decomposition:
-    f = Effects().draw((*draws, T), np.random.default_rng(0))
+def split(draws: tuple[int, int, int], seed: int = 0, **options: Any) -> dt.Decomposition:
+    f = Effects().draw((*draws, T), np.random.default_rng(seed))
     return decompose_predictions(f, np.linspace(-1, 1, T), np.linspace(-1, 2, T), **options)
 
 
@@ -98,6 +99,17 @@ def test_estimates_of_one_decomposition_are_paired() -> None:
     assert gain.value == pytest.approx(expected.value)
     assert gain.standard_error == pytest.approx(expected.standard_error, rel=1e-9)
     assert gain.n_draws == expected.n_draws
-    apart = split((8, 2, 4)).error(5).total  # the same numbers, not known to be of the same draws
+    again = pickle.loads(pickle.dumps(found)).error(5).total
+    assert found.error().total - again == gain
+    apart = split((8, 2, 4), seed=1).error(5).total
     alone = found.error().total - apart
-    assert gain.standard_error < alone.standard_error
+    independent = math.hypot(*(float(e.standard_error) for e in (found.error().total, apart)))
+    assert alone.standard_error == pytest.approx(independent)
+
+
+def test_statistics_of_other_designs_are_not_paired() -> None:
+    """Their entries are those of other draws left out."""
+    found = split((8, 2, 4)).error().total
+    for options in ({"include_test": False}, {"crossed": False}):
+        other = split((8, 2, 4), **options).error().total
+        assert (found - other).standard_error > 0

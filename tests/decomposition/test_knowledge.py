@@ -122,7 +122,7 @@ def test_the_floor_is_gone_on_average() -> None:
         ({"truth": TRUTH, "deterministic": True}, "deterministic must be False for 4 init"),
         ({"truth": TRUTH, "noiseless": True}, "noiseless must be False for 2 noise draws, got"),
         ({"truth": TRUTH, "injected": 1.0}, "fewer than 2 draws of added noise beside the labels"),
-        ({"truth": TRUTH, "confidence": 1.0}, "confidence must be in (0, 1), got 1.0"),
+        ({"truth": TRUTH, "confidence": 1.0}, "confidence must be a number in (0, 1), got 1.0"),
     ],
 )
 def test_bad_knowledge(options: dict[str, Any], sentence: str) -> None:

@@ -176,8 +176,10 @@ def test_numbers_of_members_are_checked(bad: float) -> None:
 
 def test_ensembles_are_checked() -> None:
     found = decompose_predictions(drawn(3, 2, 2, 4), np.zeros(4))
-    with pytest.raises(ValueError, match=r"^ensemble must be one of Ensemble for Decomposition"):
-        found.error(dt.Divide(2))
+    for name in ("error", "anova"):
+        message = f"^ensemble must be one of Ensemble for Decomposition.{name}, got Divide"
+        with pytest.raises(ValueError, match=message):
+            getattr(found, name)(dt.Divide(2))
     with pytest.raises(TypeError, match=r"^ensemble must be one number, got array"):
         found.anova([1, 2])
     with pytest.raises(TypeError, match=r"^ensemble must be a number of models or one of Ensemble"):

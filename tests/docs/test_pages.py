@@ -40,11 +40,6 @@ def test_every_block_runs_and_prints_what_is_shown(
     run_page(name, tmp_path, monkeypatch)
 
 
-def test_every_scheme_is_described() -> None:
-    page = text_of("ensembles.md")
-    assert [kind for kind in SCHEMES.values() if f"| `dt.{kind.__name__}(K" not in page] == []
-
-
 def test_the_tutorial_runs_a_sweep_a_table_and_a_figure() -> None:
     found = blocks(text_of("tutorial.md"))
     assert [block.title for block in found if block.language == "toml"] == ["grid.toml"]

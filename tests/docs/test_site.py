@@ -3,6 +3,7 @@
 import importlib.util
 import os
 import re
+import runpy
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -14,6 +15,7 @@ import pytest
 import doubletrouble as dt
 from doubletrouble.ensembles import SCHEMES, SUPPORT
 from tests.docs.pages import DOCS, ROOT, text_of
+from tests.schemes import KINDS, example, sharing
 
 pytestmark = pytest.mark.xdist_group("site")
 
@@ -130,6 +132,11 @@ def test_every_public_name_is_listed_once() -> None:
     assert "::: doubletrouble.replica." in api
 
 
+def test_the_committed_tables_are_current() -> None:
+    hook = runpy.run_path(str(DOCS / "support_table.py"))
+    assert hook["on_page_markdown"](text_of("ensembles.md")) == text_of("ensembles.md")
+
+
 def test_the_table_of_support_is_that_of_the_code(site: Path) -> None:
     shown = (site / "ensembles.html").read_text(encoding="utf-8")
     tables = [_cells(table) for table in re.findall(r"<table>.*?</table>", shown, re.DOTALL)]
@@ -140,6 +147,24 @@ def test_the_table_of_support_is_that_of_the_code(site: Path) -> None:
     for (function, *marks), supports in zip(rows, SUPPORT.values(), strict=True):
         known = [{"yes": True, "no": False}[mark] for mark in marks]
         assert known == [supports(kind) for kind in SCHEMES.values()], function
+
+
+def test_the_table_of_shares_has_every_scheme(site: Path) -> None:
+    shown = (site / "ensembles.html").read_text(encoding="utf-8")
+    tables = [_cells(table) for table in re.findall(r"<table>.*?</table>", shown, re.DOTALL)]
+    (table,) = (cells for cells in tables if cells[0][0] == "scheme")
+    names = [re.split(r"[.(]", row[0])[1] for row in table[1:]]
+    assert names == [kind.__name__ for kind in SCHEMES.values()]
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if not kind.with_replacement])
+def test_shares_as_formulas_have_the_value_of_the_shares(kind: type[dt.Scheme]) -> None:
+    problem = dt.Problem(features_per_dim=3.0, samples_per_dim=1.5)
+    ensemble = example(kind, 4, problem)
+    numbers = {"K": 4, "P": 3.0, "B": 7.5, "η": ensemble.options.get("fraction")}
+    written = [float(eval(text, {}, numbers)) for text in kind.shares]
+    samples, features, common = sharing(ensemble, problem)
+    assert written == pytest.approx([samples / 1.5, common / samples, features / 3.0])
 
 
 def _cells(table: str) -> list[list[str]]:

@@ -73,7 +73,7 @@ def test_divided_data(p: int) -> None:
     model = dt.RandomFeaturesRidge(p, ensemble=dt.Divide(2), random_state=0)
     path = model.ridge_path(x, y, RIDGES)
     theta = model.fit(x, y).weights_
-    parts = [np.arange(11), np.arange(11, 21)]
+    parts = [np.arange(10), np.arange(10, 21)]
     for ridge, error, predictions in zip(RIDGES, path.loo_error, path.predict(x), strict=True):
         outside = np.zeros(21)
         for k, rows in enumerate(parts):

@@ -35,7 +35,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"activation": "step"}, "activation must be one of"),
     ({"activation": lambda z: z[:1]}, "activation must return an array of the shape"),
     ({"activation": lambda z: z * np.nan}, "activation must return finite numbers"),
-    ({"ensemble": dt.Divide(21)}, "ensemble must have no more members than there are rows"),
+    ({"ensemble": dt.Divide(21)}, "ensemble must leave every member a row"),
     ({"ensemble": dt.Divide(20), "ridge": "loo"}, "at least 2 rows"),
 ]
 

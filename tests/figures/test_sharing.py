@@ -138,15 +138,15 @@ def off_the_curve(problem: Problem, rho: FloatArray, error: FloatArray) -> float
 
 def test_width_samples_and_penalty_are_one_ridge(paths: Equivalences) -> None:
     for found in (*paths.planes, *paths.paths):
-        assert off_the_curve(paths.problem, found.effective, found.error) < 1e-12
+        assert off_the_curve(paths.problem, found.effective, found.total) < 1e-12
 
 
 def test_a_nonlinear_part_of_the_teacher_is_noise_to_the_ridge(paths: Equivalences) -> None:
     at = replace(paths.problem, nonlinear_signal=0.7)
     linear, bent = (members(one, "any", 2.0, [0.4, 0.9], 0.1) for one in (paths.problem, at))
     np.testing.assert_array_equal(linear.effective, bent.effective)
-    assert off_the_curve(at, bent.effective, bent.error) < 1e-12
-    assert np.all(bent.error > linear.error + 0.4)
+    assert off_the_curve(at, bent.effective, bent.total) < 1e-12
+    assert np.all(bent.total > linear.total + 0.4)
 
 
 def test_a_bootstrap_is_the_same_ridge(paths: Equivalences) -> None:
@@ -174,7 +174,7 @@ def test_each_alone_reaches_the_best_linear_predictor(
 ) -> None:
     found = members(Problem(), "any", ratio, fraction, ridge)
     assert float(found.effective) == pytest.approx(1.0, abs=2e-6)
-    assert float(found.error) == pytest.approx(0.618034, abs=1e-6)
+    assert float(found.total) == pytest.approx(0.618034, abs=1e-6)
 
 
 def test_without_a_penalty_the_smaller_of_features_and_samples_counts() -> None:

@@ -1,6 +1,7 @@
 """Two learners on the same data sets: their estimates are paired."""
 
 import math
+import pickle
 import threading
 from typing import Any
 
@@ -108,9 +109,14 @@ def test_a_source_without_identity_is_not_paired() -> None:
 
     with lock:
         data = dt.GeneratorSource(sample, n_train=20, noise=0.5, n_test=30)
-        a, b = (dt.decompose(Ridge(), data, **FEW).error().total for _ in range(2))
-        assert float(a) == float(b)
-        assert (a - b).standard_error > 0
+        first, same, other = (
+            dt.decompose(Ridge(alpha=alpha), data, **FEW) for alpha in (1.0, 1.0, 1.001)
+        )
+        a, b = first.error().total, other.error().total
+        independent = math.hypot(float(a.standard_error), float(b.standard_error))
+        assert (a - b).standard_error == pytest.approx(independent)
+        for again in (same, pickle.loads(pickle.dumps(first))):  # the same predictions
+            assert (a - again.error().total).standard_error == 0
     found = dt.decompose(Ridge(), source(), **FEW)
     again = dt.decompose(Ridge(), source(), **FEW)
     assert (found.error().total - again.error().total).standard_error == 0

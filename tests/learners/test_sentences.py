@@ -32,7 +32,7 @@ OPTIONS: list[tuple[dict[str, Any], str]] = [
     ({"n_init": 2.5}, "n_init must be a whole number of at least 1, got 2.5"),
     ({"n_noise": True}, "n_noise must be a whole number of at least 1, got True"),
     ({"seed": -1}, "seed must be a whole number of at least 0 and below 4294967296, got -1"),
-    ({"confidence": 95}, "confidence must be in (0, 1), got 95"),
+    ({"confidence": 95}, "confidence must be a number in (0, 1), got 95"),
     ({"task": "ranking"}, "task must be one of 'auto', 'regression', 'classification', got 'rank"),
     ({"workers": 0}, "workers must be a whole number of at least 1, got 0"),
     ({"executor": 3}, "executor must have a method submit, got int"),

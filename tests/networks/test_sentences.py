@@ -54,6 +54,7 @@ MINE: dict[str, tuple[Callable[..., Any], list[tuple[dict[str, Any], str]]]] = {
                 ({"ensemble": n}, r"ensemble must be a whole number in \[1, inf\]")
                 for n in (0, 1.5)
             ),
+            ({"ensemble": dt.Divide(2)}, "ensemble must be one of Ensemble for train_lazy, got"),
         ],
     ),
     "lazy_split": (
@@ -82,6 +83,7 @@ CURVE: list[tuple[dict[str, Any], str]] = [
     ({"laziness": [1, -1]}, "laziness must be in .* or inf, got -1"),
     ({"laziness": math.nan}, "laziness must be in .* or inf, got nan"),
     ({"ensemble": 0}, r"ensemble must be a whole number in \[1, inf\], got 0"),
+    ({"ensemble": dt.Divide(2)}, "ensemble must be one of Ensemble for lazy_curve, got Divide"),
     ({"depth": 1}, r"depth must be a whole number in \[2, 100\], got 1"),
     ({"seed": -1}, "seed must be a whole number of at least 0 .*, got -1"),
     ({"memory": -1}, "memory must be in .*, got -1"),

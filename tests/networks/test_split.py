@@ -98,6 +98,11 @@ def test_flips_are_noise_on_classes() -> None:
     assert opposite.error().noise.value == pytest.approx(0, abs=1e-12)
 
 
+def test_other_schemes_are_refused_by_name() -> None:
+    with pytest.raises(ValueError, match=r"^ensemble must be one of Ensemble for LazySplit.error"):
+        lazy_split(DATA, **EXACT).error(dt.Divide(2))
+
+
 def test_a_split_goes_on_where_it_was(tmp_path: Path) -> None:
     options: dict[str, Any] = {**OPTIONS, "laziness": 5.0, "max_steps": 20, "noise": 0.2}
     first = lazy_split(DATA, store=tmp_path / "split", **options)

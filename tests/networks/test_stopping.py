@@ -1,6 +1,7 @@
 """When a member stops, what is then true of it, and members that diverge."""
 
 import math
+import pickle
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import torch
 import doubletrouble as dt
 from doubletrouble.errors import DivergenceError
 from doubletrouble.networks.progress import CONVERGED, DIVERGED, RUNNING, ZERO, Progress
-from doubletrouble.networks.result import LazyRun, Measure
+from doubletrouble.networks.result import MEASURES, LazyRun, Measure
 from doubletrouble.networks.settings import LossName, Training
 from doubletrouble.networks.split import lazy_split
 from doubletrouble.networks.train import train_lazy
@@ -317,6 +318,23 @@ def test_a_share_of_errors_has_no_parts(measure: Measure) -> None:
     with pytest.raises(ValueError, match="parts need the squared error, got measure"):
         _ = error.bias
     assert str(error).split()[0] == "total"
+
+
+def test_errors_of_the_same_groups_are_paired() -> None:
+    rng = np.random.default_rng(0)
+    run, other = (ensemble_of(rng.normal(size=(12, 40)) + 1, np.ones(40)) for _ in range(2))
+    same = pickle.loads(pickle.dumps(run))
+    for measure in MEASURES:
+        total = run.error(2, measure).total
+        for again in (run, same):
+            gap = total - again.error(2, measure).total
+            assert (gap.value, gap.standard_error) == (0, 0)
+        for apart in (run.error(3, measure).total, other.error(2, measure).total):
+            independent = math.hypot(float(total.standard_error), float(apart.standard_error))
+            assert (total - apart).standard_error == pytest.approx(independent)
+    by_group = dt.Estimate.of(run.errors(2, "classification") - run.errors(2, "vote"))
+    gap = run.error(2).total - run.error(2, "vote").total
+    assert gap.standard_error == pytest.approx(by_group.standard_error)
 
 
 def test_ensembles_of_networks_are_checked() -> None:

@@ -63,7 +63,7 @@ def test_the_table_holds_the_curves_to_the_last_bit(view: PageView) -> None:
 
 def test_simulated_points_are_in_the_table() -> None:
     view = PageView()
-    points = [Measured(name=name, at=[1.0], x=[1.0], value=[2.0 + k], error=[0.5])
+    points = [Measured(name=name, at=[1.0], x=[1.0], value=[2.0 + k], standard_error=[0.5])
               for k, name in enumerate(("total", *CAUSES))]  # fmt: skip
     text = files.table(view, [curves(view, view.first)], [points])
     last = list(csv.DictReader(io.StringIO(text)))[-1]
@@ -135,7 +135,7 @@ def test_the_lines_simulate_the_points_again(query: str, plt: Any) -> None:
         expected = sorted(
             (x, value, error)
             for points in measured
-            for x, value, error in zip(points.x, points.value, points.error, strict=True)
+            for x, value, error in zip(points.x, points.value, points.standard_error, strict=True)
         )
         assert len(expected) >= 2 * len(measured)
         assert np.allclose(remade, expected, rtol=1e-9, atol=1e-12)

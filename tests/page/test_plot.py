@@ -158,7 +158,9 @@ def test_on_a_narrow_screen_they_are_below_each_other() -> None:
 def test_points_have_error_bars() -> None:
     view = PageView()
     found = curves(view, view.first)
-    points = Measured(name="noise", at=[1.0, 2.0], x=[1.0, 2.0], value=[3.0, 4.0], error=[0.1, 0.2])
+    points = Measured(
+        name="noise", at=[1.0, 2.0], x=[1.0, 2.0], value=[3.0, 4.0], standard_error=[0.1, 0.2]
+    )
     made = figure(view, [found], Screen(), [[points]])
     (trace,) = [trace for trace in made["data"] if "error_y" in trace]
     assert trace["y"] == [3.0, 4.0]
@@ -170,7 +172,7 @@ def test_points_have_error_bars() -> None:
 def test_points_of_every_part_look_different() -> None:
     view = PageView(split="effects")
     found = curves(view, view.first)
-    points = [Measured(name=name, at=[1.0], x=[1.0], value=[3.0], error=[0.1])
+    points = [Measured(name=name, at=[1.0], x=[1.0], value=[3.0], standard_error=[0.1])
               for name in ("total", *found.parts)]  # fmt: skip
     made = figure(view, [found], Screen(), [points])
     symbols = [trace["marker"]["symbol"] for trace in made["data"] if "error_y" in trace]

@@ -23,7 +23,7 @@ EVERY: tuple[Scheme, ...] = (
 def setting(scheme: Scheme, widths: tuple[float, ...], slope: Any = None) -> DrawSetting:
     return DrawSetting(
         activation=dt.activation("relu"), dim=6, n_samples=9, widths=widths, ridges=(0.3,),
-        times=(math.inf, 5.0), divisions=(1,), schemes=(scheme,), n_init=3,
+        times=(math.inf, 5.0), divisions=(1,), schemes=(scheme,), banks={}, n_init=3,
         n_test=0 if slope is None else 7, curved=False, center=True, place=ArrayDevice(),
         slope=slope,
     )  # fmt: skip
@@ -103,7 +103,7 @@ def test_a_bank_by_plain_algebra(width: int) -> None:
     at = setting(dt.FeatureBank(bank_per_dim=size / 6), (float(width),))
     data, test = drawn_data(at, rng)
     first, again = (np.random.default_rng(7) for _ in range(2))
-    bank = _Bank(at, size, data, test, first)
+    bank = _Bank(at, [size], data, test, first)
     pools = drawn_features(at, data.inputs, test, 2 * width, again)
     bank.add(0, width, [])
     common = [n_common(width, size, again) for _ in pools]
@@ -359,3 +359,118 @@ def test_members_of_a_fixed_number_of_parts() -> None:
     for members in (1, 12, math.inf):
         with pytest.raises(ValueError, match=r"^n_members must be at least 2 and at most N = 11"):
             dt.simulate(problem, ensembles=LeaveOut(members), **options)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Overlapping(Scheme):
+    """K models, any two of which have 0.4 of their features in common."""
+
+    summary = "{K} models, 0.4 of the features in common"
+    shares_features = True
+
+    def shared_features(self, problem: Any) -> float:
+        return 0.4
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Halves(Scheme):
+    """K disjoint parts of half of the samples."""
+
+    summary = "{K} disjoint parts of half of the samples"
+    any_size = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._set(sample_share=(0.5, self.n_members), shared_samples=0.0)
+
+    def draw_samples(self, n_samples: int, count: int, rng: np.random.Generator) -> IntArray:
+        size = n_samples // 2 // int(np.asarray(self.n_members))
+        rows = rng.permutation(n_samples)[: count * size].reshape(count, size)
+        counts = np.zeros((count, n_samples), dtype=np.int64)
+        np.put_along_axis(counts, rows, 1, axis=1)
+        return counts
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Parts(dt.Divide):
+    """K disjoint parts, in other words."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Every(Scheme):
+    """K models on all of the samples."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Wrong(dt.Subsample):
+    """A fraction of the samples, and what `draw_samples` returns is none of it."""
+
+    def draw_samples(self, n_samples: int, count: int, rng: np.random.Generator) -> IntArray:
+        return np.ones((count, n_samples), dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Undrawn(dt.Subsample):
+    """Drawn for one member only."""
+
+    def draw_samples(self, n_samples: int, count: int, rng: np.random.Generator) -> IntArray:
+        return np.ones(n_samples, dtype=np.int64)
+
+
+for kind in (Overlapping, Halves, Parts, Every, Wrong, Undrawn):
+    del SCHEMES[kind.name]
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("ensemble", [Overlapping(3), Halves(3)], ids=repr)
+def test_a_new_scheme_is_simulated_by_its_shares(ensemble: Scheme) -> None:
+    """At D and 2D, extrapolated in 1/D, against exact theory; P/k is no whole number."""
+    problem = dt.Problem(features_per_dim=0.5, samples_per_dim=2.0, ridge=0.05, noise=0.5)
+    small, large = (
+        dt.simulate(problem, dim=dim, n_data=draws, n_init=4, ensembles=ensemble, seed=dim,
+                    progress=False).error(ensemble)
+        for dim, draws in ((30, 80), (60, 40))
+    )  # fmt: skip
+    theory, wrong = dt.exact_error(problem, ensemble), dt.exact_error(problem, 3)
+    assert list(small.parts) == list(theory.parts)
+    off = []
+    for name in ("noise", "initialization", "sampling", "bias", "total"):
+        limit = 2 * getattr(large, name) - getattr(small, name)
+        assert abs(float(limit.z_score(getattr(theory, name)))) < 5, name
+        off.append(abs(float(limit.z_score(getattr(wrong, name)))))
+    assert max(off) > 8
+
+
+def test_common_features_of_a_bank_that_is_no_whole_number() -> None:
+    rng = np.random.default_rng(0)
+    for size in (12.5, 10.1):
+        drawn = dt.Estimate.of([n_common(10, size, rng) for _ in range(4000)])
+        assert abs(float(drawn.z_score(100 / size))) < 5
+
+
+def test_equal_shares_are_simulated_alike() -> None:
+    """By what members share, not by the class."""
+    problem = dt.Problem(features_per_dim=1.5, ridge=0.1)
+    options: dict[str, Any] = {"dim": 11, "n_data": 3, "n_init": 2}
+    run = dt.simulate(problem, ensembles=[dt.Divide(3), Parts(3), Every(2)], **options)
+    assert run.ensembles == (dt.Divide(3), Parts(3))
+    assert run.error(Parts(3)).parts == run.error(dt.Divide(3)).parts
+    assert run.error(Every(2)).parts == run.error(2).parts
+    assert run.realized(Every(5)) == Every(5)
+    none = dt.simulate(problem, ensembles=Parts(math.inf), **options).error(Parts(math.inf))
+    assert float(none.bias) == 1
+
+
+@pytest.mark.parametrize("model", ["gaussian", "kernel"])
+def test_draws_are_compared_with_the_shares(model: Any) -> None:
+    width = math.inf if model == "kernel" else 1.5
+    problem = dt.Problem(features_per_dim=width, ridge=0.1)
+    options: dict[str, Any] = {"dim": 10, "n_data": 2, "n_init": 2, "model": model}
+    with pytest.raises(
+        ValueError, match=r"^draw_samples must return rows that sum to 5, .* got 10"
+    ):
+        dt.simulate(problem, ensembles=Wrong(2, fraction=0.5), **options)
+    with pytest.raises(ValueError, match=r"^draw_samples must return whole numbers of shape \(2, "):
+        dt.simulate(problem, ensembles=Undrawn(2, fraction=0.5), **options)
+    with pytest.raises(ValueError, match=r"^ensembles must have members of one of N = 10 samples"):
+        dt.simulate(problem, ensembles=Halves(8), **options)

@@ -230,7 +230,11 @@ def test_an_ensemble_that_was_not_drawn_is_refused() -> None:
         for method in (run.error, run.realized, run.terms_of):
             with pytest.raises(ValueError, match=f"^ensemble must be .*{known}"):
                 method(ensemble)
-    with pytest.raises(ValueError, match=r"^ensemble must be a single one, got Ensemble"):
+    arrays = dt.Subsample([1, 2], fraction=[0.1, 0.2])
+    for method in (run.error, run.realized, run.terms_of):
+        with pytest.raises(ValueError, match=r"^ensemble must have numbers, not arrays, got Sub"):
+            method(arrays)
+    with pytest.raises(ValueError, match=r"^ensemble must have numbers, not arrays, got Ensemble"):
         run.error([1, 2])
     with pytest.raises(ValueError, match=r"^ensemble must be one of Ensemble, Divide for Sim"):
         run.anova(drawn[1])
@@ -271,7 +275,7 @@ def test_differences_of_one_simulation_are_paired() -> None:
     options: dict[str, Any] = {"dim": 10, "n_data": 8, "n_init": 2, "ensembles": dt.Divide(2)}
     run, other = (dt.simulate(problem, seed=seed, **options) for seed in (0, 1))
     one, ten, divided = (run.error(e).total for e in (1, 10, dt.Divide(2)))
-    by_draw: Any = [estimate.draws for estimate in (one, ten, divided)]
+    by_draw: Any = [estimate.sources[0] for estimate in (one, ten, divided)]
     for a, b, k in ((one, ten, 1), (one, divided, 2)):
         expected = dt.Estimate.of(by_draw[0].values - by_draw[k].values)
         assert (a - b).standard_error == pytest.approx(expected.standard_error, rel=1e-12)
@@ -283,6 +287,19 @@ def test_differences_of_one_simulation_are_paired() -> None:
     again = dt.simulate(dt.Problem(features_per_dim=1.5, ridge=0.11), **options)
     close = one - again.error(1).total
     assert close.standard_error < 0.1 * one.standard_error
+
+
+def test_a_curve_is_paired_with_each_of_its_points() -> None:
+    options: dict[str, Any] = {"dim": 10, "n_data": 6, "n_init": 2}
+    curve = dt.simulate(dt.Problem(), ridge=[0.1, 0.3, 1.0], **options).error(2).total
+    first = dt.simulate(dt.Problem(ridge=0.1), **options).error(2).total
+    by_draw: Any = [estimate.sources[0] for estimate in (curve, first)]
+    expected = dt.Estimate.of(by_draw[0].values - by_draw[1].values[:, None])
+    for difference in (curve - first, first - curve):
+        np.testing.assert_allclose(difference.standard_error, expected.standard_error, atol=1e-12)
+        assert np.asarray(difference.value)[0] == pytest.approx(0.0, abs=1e-12)
+        assert np.asarray(difference.standard_error)[0] == pytest.approx(0.0, abs=1e-12)
+        assert (np.asarray(difference.standard_error)[1:] > 1e-3).all()
 
 
 def test_curves_are_labelled_by_what_varies() -> None:

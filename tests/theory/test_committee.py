@@ -70,7 +70,7 @@ def test_no_weights_are_better_than_the_best(seed: int) -> None:
     assert best.error.total <= searched + 1e-10
     assert best.error.total == pytest.approx(error(best.weights[:-1]), rel=1e-12)
     moved = best.weights[:-1] + 0.05 * rng.standard_normal(len(members) - 1)
-    assert error(moved) > best.error.total + 1e-10  # a search can tell
+    assert error(moved) > best.error.total + 1e-10  # above rounding
 
 
 def test_a_product_of_errors_is_a_square() -> None:
@@ -140,7 +140,7 @@ def test_a_measured_spectrum() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "kind", "sentence"),
+    ("arguments", "kind", "message"),
     [
         ({"weights": [0.5, 0.6]}, ValueError, "weights must add up to 1, got 1.1"),
         ({"weights": "best"}, ValueError, "weights must be equal, optimal or an array, got 'best'"),
@@ -156,8 +156,8 @@ def test_a_measured_spectrum() -> None:
         ({"noise": [0.1, 0.2]}, ValueError, r"noise must be one number here, got shape \(2,\)"),
     ],
 )
-def test_what_cannot_be(arguments: dict[str, Any], kind: type[Exception], sentence: str) -> None:
-    with pytest.raises(kind, match=sentence):
+def test_what_cannot_be(arguments: dict[str, Any], kind: type[Exception], message: str) -> None:
+    with pytest.raises(kind, match=message):
         dt.committee([WIDE, NARROW], **arguments)
 
 

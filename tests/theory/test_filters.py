@@ -59,7 +59,7 @@ def test_the_exponential_as_a_filter() -> None:
 
 
 @pytest.mark.parametrize(
-    ("poles", "kind", "sentence"),
+    ("poles", "kind", "message"),
     [
         (([1.0], [1.0, 2.0]), ValueError, "weights must be one for each of 1 ridges, got 2"),
         (([-1.0], [1.0]), ValueError, "ridges must not be zero or negative"),
@@ -70,8 +70,8 @@ def test_the_exponential_as_a_filter() -> None:
         (("abc", [1.0]), TypeError, "ridges must be a list of numbers, got 'abc'"),
     ],
 )
-def test_what_is_no_filter(poles: Any, kind: type[Exception], sentence: str) -> None:
-    with pytest.raises(kind, match=sentence):
+def test_what_is_no_filter(poles: Any, kind: type[Exception], message: str) -> None:
+    with pytest.raises(kind, match=message):
         dt.Filter(ridges=poles[0], weights=poles[1])
     with pytest.raises(TypeError, match="filter must be a Filter, got str"):
         dt.gradient_flow(problem(), 1.0, filter="momentum")  # type: ignore[arg-type]

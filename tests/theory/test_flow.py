@@ -180,7 +180,7 @@ def test_arrays_broadcast() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "sentence"),
+    ("arguments", "message"),
     [
         ({"times": -1.0}, r"times must be in \[0, 1e\+150\] or inf, got -1.0"),
         ({"times": [1.0, math.nan]}, r"times must be in \[0, 1e\+150\] or inf, got nan at index 1"),
@@ -190,8 +190,8 @@ def test_arrays_broadcast() -> None:
         ({"times": 1.0, "ensemble": 0}, "ensemble must be .*, got 0"),
     ],
 )
-def test_bad_input(arguments: dict[str, Any], sentence: str) -> None:
-    with pytest.raises(ValueError, match=sentence):
+def test_bad_input(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         dt.gradient_flow(problem(), **arguments)
 
 
@@ -334,7 +334,7 @@ def test_what_is_printed() -> None:
     first, *parts, last = str(found).splitlines()
     assert first == f"best time to stop: {found.time:.6g}"
     assert "\n".join(parts) == str(found.error)
-    assert last.startswith(f"instead: {found.optimal_ridge.error.total:.6g} at the best ridge")
+    assert last.startswith(f"trained to the end: total {found.optimal_ridge.error.total:.6g} at")
 
 
 def test_stopping_times_of_an_array() -> None:
@@ -343,3 +343,14 @@ def test_stopping_times_of_an_array() -> None:
     assert np.shape(found.time) == np.shape(found.error.total) == (3, 2)
     one = dt.best_stopping_time(problem(1.0), 2)
     assert np.asarray(found.time)[1, 1] == pytest.approx(one.time, rel=1e-5)
+
+
+@pytest.mark.parametrize("ensemble", [
+    dt.Subsample(2, fraction=1e-140), dt.Divide(1e60), dt.Divide(1e140), dt.Divide(math.inf),
+])  # fmt: skip
+def test_times_of_very_few_samples_stay_in_their_domain(ensemble: dt.Scheme) -> None:
+    found = dt.best_stopping_time(problem(2.0), ensemble)
+    assert found.time in (0.0, math.inf)  # nothing can be learned
+    assert found.error.total == pytest.approx(
+        dt.gradient_flow(problem(2.0), 0.0, ensemble).total, rel=1e-12
+    )

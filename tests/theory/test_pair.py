@@ -224,7 +224,7 @@ def test_arrays_broadcast() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "sentence"),
+    ("arguments", "message"),
     [
         ({"shared_features": 0.6}, "shared_features must be at most 0.5.*, got 0.6"),
         ({"shared_samples": 1.1}, "shared_samples must be at most 0.8.*, got 1.1"),
@@ -232,8 +232,8 @@ def test_arrays_broadcast() -> None:
         ({"noise": -1.0}, r"noise must be in \[0, 1e\+150\], got -1.0"),
     ],
 )
-def test_what_cannot_be_shared(arguments: dict[str, Any], sentence: str) -> None:
-    with pytest.raises(ValueError, match=sentence):
+def test_what_cannot_be_shared(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         dt.pair_error(learner("wide"), learner("narrow"), **arguments)
 
 

@@ -7,8 +7,8 @@ from doubletrouble.advice.allocation import Allocation, Search, best_of_many
 from doubletrouble.advice.changes import present, single_changes
 from doubletrouble.advice.cost import Cost, check_cost, cost_of
 from doubletrouble.advice.equality import affordable, less
-from doubletrouble.advice.marginal import Marginal
-from doubletrouble.advice.option import Option, changed, samples, width
+from doubletrouble.advice.marginal import MarginalValue
+from doubletrouble.advice.option import AdviceOption, changed, samples, width
 from doubletrouble.advice.result import Advice
 from doubletrouble.advice.whole import most_parts, nearest, nearest_many, one_of
 from doubletrouble.ensembles import (
@@ -30,7 +30,7 @@ def advise(
     problem: AnyProblem, budget: float | None = None, ensemble: EnsembleLike = 1, *,
     cost: Cost = "features", dim: float | None = None,
 ) -> Advice:  # fmt: skip
-    """Say what to change: the exact error now, after every single change, and at its best.
+    """Compute the exact error now, after every single change, and at its best under a budget.
 
     The single changes are twice the width ("widen"; "widen_a_little" is a tenth more, or half of
     P - N where that is less), twice the models ("ensemble"), the data divided among twice the
@@ -80,7 +80,9 @@ def advise(
     changes = single_changes(problem, scheme, best_ridge, one)
     at_best_width = changed(problem, width=best_of_many(problem))
     many = nearest_many(
-        Option.of("many_at_best_width", "K → ∞ at its best P", at_best_width, Ensemble(math.inf)),
+        AdviceOption.of(
+            "many_at_best_width", "K → ∞ at its best P", at_best_width, Ensemble(math.inf)
+        ),
         one,
     )
     regularized = next(option for option in changes if option.name == "regularize")
@@ -90,24 +92,24 @@ def advise(
         best=_best(*asked, regularized, many, free=True),
         best_at_this_ridge=_best(*asked, now, many, free=False),
         many_at_best_width=many,
-        marginal=Marginal.of(problem, scheme, best_ridge),
+        marginal=MarginalValue.of(problem, scheme, best_ridge),
         budget=C, cost=cost, dim=dim,
     )  # fmt: skip
 
 
 def _best(
     problem: AnyProblem, present_kind: type[Scheme], budget: float, cost: Cost, one: float | None,
-    known: Option, many: Option, *, free: bool,
-) -> Option:  # fmt: skip
-    """The best allocation of either scheme; `known` is one that is kept where nothing is better."""
+    known: AdviceOption, many: AdviceOption, *, free: bool,
+) -> AdviceOption:  # fmt: skip
+    """The best allocation of either scheme; `known` is returned where nothing is better."""
     name = "best" if free else "best_at_this_ridge"
     label = "best P, K, λ" if free else "best P, K at this λ"
 
-    def at(allocation: Allocation, kind: type[Scheme]) -> Option:
+    def at(allocation: Allocation, kind: type[Scheme]) -> AdviceOption:
         ensemble, there = kind(allocation.members), changed(problem, width=allocation.width)
         if free:
             there = changed(there, ridge=optimal_ridge(there, ensemble).ridge)
-        return nearest(Option.of(name, label, there, ensemble), budget, cost, one, free=free)
+        return nearest(AdviceOption.of(name, label, there, ensemble), budget, cost, one, free=free)
 
     found = []
     kinds = [kind for kind in SCHEMES.values() if SUPPORT["advise"](kind)]
@@ -115,7 +117,7 @@ def _best(
     for kind in sorted(kinds, key=lambda kind: kind is not present_kind):
         parts = most_parts(problem, one)
         search = Search(problem, kind, budget, cost, free=free, most_parts=parts)
-        if free and kind is present_kind:  # a search knows ridges to fewer digits than ties need
+        if free and kind is present_kind:  # ties need more digits of the ridge than the search has
             found.append(at(search.one_model(), kind))
         allocation = search.best()
         if allocation.members > 1 or not free:

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from doubletrouble.advice.cost import most_members, widest
+from doubletrouble.advice.cost import Cost, most_members, widest
 from doubletrouble.advice.equality import SAME
 from doubletrouble.advice.option import changed, samples, scalar, width
 from doubletrouble.advice.zoom import STAGES, zoom
@@ -70,7 +70,7 @@ class Search:
     """The allocations of one problem under one budget."""
 
     def __init__(
-        self, problem: AnyProblem, kind: type[Scheme], budget: float, cost: str, *, free: bool,
+        self, problem: AnyProblem, kind: type[Scheme], budget: float, cost: Cost, *, free: bool,
         most_parts: float = np.inf,
     ) -> None:  # fmt: skip
         """Search among models of one scheme; data cannot be divided into more than `most_parts`."""

@@ -13,7 +13,7 @@ that is less.
 import math
 
 from doubletrouble.advice.counts import is_whole, most_parts
-from doubletrouble.advice.option import Option, changed, richer, samples, scalar, wider, width
+from doubletrouble.advice.option import AdviceOption, changed, richer, samples, scalar, wider, width
 from doubletrouble.advice.words import count
 from doubletrouble.ensembles import Divide, Ensemble, Scheme
 from doubletrouble.theory._error import AnyProblem
@@ -21,14 +21,14 @@ from doubletrouble.theory._error import AnyProblem
 A_LITTLE = 1.1
 
 
-def present(problem: AnyProblem, ensemble: Scheme) -> Option:
+def present(problem: AnyProblem, ensemble: Scheme) -> AdviceOption:
     """The setting as it is."""
-    return Option.of("now", "now", problem, ensemble)
+    return AdviceOption.of("now", "now", problem, ensemble)
 
 
 def single_changes(
     problem: AnyProblem, ensemble: Scheme, best_ridge: float, one: float | None
-) -> tuple[Option, ...]:
+) -> tuple[AdviceOption, ...]:
     """Every single change; `best_ridge` is λ* of the present setting.
 
     Where features and samples are counted, `one` of them is the least change, and data cannot be
@@ -41,18 +41,18 @@ def single_changes(
     label, little = _a_little(P, *each, one)
     parts = min(2 * K, most_parts(problem, one))
     return (
-        Option.of("widen", "P → 2P", wide, ensemble),
-        Option.of("widen_a_little", label, changed(problem, width=little), ensemble),
-        Option.of("ensemble", f"K → 2K{whole}", problem, Ensemble(2 * K)),
-        Option.of("divide", f"divide among {count(parts)}", problem, Divide(parts)),
-        Option.of("regularize", "λ → λ*", changed(problem, ridge=best_ridge), ensemble),
-        Option.of("collect", "N → 2N", twice, ensemble),
-        Option.of("many", f"K → ∞{whole}", problem, Ensemble(math.inf)),
+        AdviceOption.of("widen", "P → 2P", wide, ensemble),
+        AdviceOption.of("widen_a_little", label, changed(problem, width=little), ensemble),
+        AdviceOption.of("ensemble", f"K → 2K{whole}", problem, Ensemble(2 * K)),
+        AdviceOption.of("divide", f"divide among {count(parts)}", problem, Divide(parts)),
+        AdviceOption.of("regularize", "λ → λ*", changed(problem, ridge=best_ridge), ensemble),
+        AdviceOption.of("collect", "N → 2N", twice, ensemble),
+        AdviceOption.of("many", f"K → ∞{whole}", problem, Ensemble(math.inf)),
     )
 
 
 def _a_little(P: float, symbol: str, n: float, one: float | None) -> tuple[str, float]:
-    """A little more width in words, and the width; each model has `n` samples, `symbol` of them."""
+    """The label of a little more width, and the width; a model has `n` samples, named `symbol`."""
     near = math.isfinite(P) and 0 < (P - n) / 2 < (A_LITTLE - 1) * P
     more = P + (P - n) / 2 if near else wider(P, A_LITTLE)
     if one is not None and math.isfinite(more):

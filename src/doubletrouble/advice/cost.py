@@ -10,7 +10,7 @@ it: both take n P min(n, P) operations, up to a constant. One factorization serv
 that choosing λ is free.
 """
 
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from doubletrouble.parameters import FloatArray
 Cost: TypeAlias = Literal["features", "training"]
 """The measures of cost."""
 
-COSTS: tuple[Cost, ...] = ("features", "training")
+COSTS: tuple[Cost, ...] = get_args(Cost)
 
 
 def check_cost(cost: object) -> Cost:
@@ -45,7 +45,7 @@ def training_cost(width: float, samples: float, members: float, scheme: str) -> 
     return (N if scheme == "divide" else K * N) * P * smaller
 
 
-def cost_of(width: float, samples: float, members: float, scheme: str, cost: str) -> float:
+def cost_of(width: float, samples: float, members: float, scheme: str, cost: Cost) -> float:
     """What models cost in one of the measures."""
     if cost == "features":
         return total_features(width, members)
@@ -53,7 +53,7 @@ def cost_of(width: float, samples: float, members: float, scheme: str, cost: str
 
 
 def widest(
-    budget: float, samples: float, members: FloatArray, scheme: str, cost: str
+    budget: float, samples: float, members: FloatArray, scheme: str, cost: Cost
 ) -> FloatArray:
     """The most features each of K models can have: the inverse of the cost, in P."""
     C, N, K = budget, samples, members
@@ -64,7 +64,7 @@ def widest(
     return np.where(each >= n * n, each / n, np.sqrt(each))
 
 
-def most_members(budget: float, samples: float, width: FloatArray, cost: str) -> FloatArray:
+def most_members(budget: float, samples: float, width: FloatArray, cost: Cost) -> FloatArray:
     """How many models of P features, each on all data, can be paid for: the inverse, in K."""
     C, N, P = budget, samples, width
     with np.errstate(over="ignore", under="ignore"):

@@ -14,7 +14,7 @@ SIZE = (7.5, 4.4)  # of a figure with nothing else, in inches
 
 
 def draw(advice: "Advice", axes: Any = None) -> Any:
-    """Horizontal bars, now on top; those much longer than the others are cut off, and say so."""
+    """Horizontal bars, now on top; those much longer than the others are cut off and marked."""
     options = advice.options
     if axes is None:
         pyplot = require("matplotlib.pyplot", "figures")

@@ -1,4 +1,4 @@
-"""Which errors are equal: those that differ by less than a search can tell; and which costs."""
+"""Equality of errors, up to the tolerance of a search, and of costs."""
 
 SAME = 1e-10  # relative
 WORTH = 0.01  # of an error

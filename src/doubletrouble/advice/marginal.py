@@ -11,12 +11,12 @@ from doubletrouble.theory._optimum import error_slopes
 
 
 @dataclass(frozen=True, kw_only=True)
-class Marginal:
+class MarginalValue:
     """How much the error falls per unit of N and of P, of every model; negative where it rises.
 
     The unit is that of the problem: D samples, or D features, of a `Problem`; one of a
     `SpectralProblem`. The derivatives are exact, and inf where one more takes a divergence away. At
-    the best ridge they say what one more is worth when the ridge follows.
+    the best ridge they are also the derivatives of the least error over all ridges.
     """
 
     sample: float
@@ -43,7 +43,7 @@ class Marginal:
         inf where features are worth nothing and samples are; 0 where samples are worth nothing; 1
         where both take a divergence away.
 
-        >>> Marginal(sample=2.0, feature=1.0, sample_at_best_ridge=0.6,
+        >>> MarginalValue(sample=2.0, feature=1.0, sample_at_best_ridge=0.6,
         ...          feature_at_best_ridge=0.2).features_per_sample
         2.9999999999999996
         """

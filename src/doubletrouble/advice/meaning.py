@@ -1,4 +1,4 @@
-"""What the error of one setting means, in a sentence or two."""
+"""The largest part of the error of one setting, and what reduces it, as text."""
 
 import math
 from typing import Any, NamedTuple
@@ -37,7 +37,7 @@ _FOR = {
 
 
 class _Remedy(NamedTuple):
-    """A change, in words, and the error after it."""
+    """A change, as text, and the error after it."""
 
     name: str
     words: str
@@ -59,10 +59,10 @@ class _Remedy(NamedTuple):
 
 
 def meaning(problem: AnyProblem, ensemble: EnsembleLike = 1) -> str:
-    """Say which part of the error is the largest, what that is, and what would remove it.
+    """Name the largest part of the error, its meaning, and the changes that reduce it.
 
     Where nothing that makes this part smaller takes a tenth of the error away, but something else
-    does, it says so.
+    does, the text states it.
 
     >>> from doubletrouble import Problem
     >>> print(meaning(Problem(features_per_dim=1.5, ridge=1e-5, noise=0.1)))
@@ -76,7 +76,7 @@ def meaning(problem: AnyProblem, ensemble: EnsembleLike = 1) -> str:
         return "The error is 0: there is nothing to remove."
     opening = _opening(problem, scheme, now)
     helping = [one for one in _remedies(problem, scheme, total) if one.helps(total)]
-    # the one that helps most is first; more data, which nobody has to spare, come last
+    # the one that helps most is first; more data, which are rarely available, come last
     helping.sort(key=lambda one: (one.last, one.total))
     part = largest(now)
     if remedy := next((one for one in helping if one.lowers(part, now)), None):

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from doubletrouble.advice.cost import cost_of
+from doubletrouble.advice.cost import Cost, cost_of
 from doubletrouble.ensembles import Scheme
 from doubletrouble.glossary import N_FEATURES, N_SAMPLES
 from doubletrouble.parameters import Numeric
@@ -16,7 +16,7 @@ from doubletrouble.theory._error import AnyProblem, exact_error
 
 
 @dataclass(frozen=True, kw_only=True)
-class Option:
+class AdviceOption:
     """A setting by name, with its exact error and what it costs."""
 
     name: str  # "widen"
@@ -24,10 +24,10 @@ class Option:
     problem: Problem | SpectralProblem
     ensemble: Scheme
     error: ErrorTerms[Any]
-    ideal: "Option | None" = None  # the best of ratios, where this is the whole one next to it
+    ideal: "AdviceOption | None" = None  # the optimum over ratios, where this one is of counts
 
     @classmethod
-    def of(cls, name: str, label: str, problem: AnyProblem, ensemble: Scheme) -> "Option":
+    def of(cls, name: str, label: str, problem: AnyProblem, ensemble: Scheme) -> "AdviceOption":
         """Evaluate a setting."""
         error = exact_error(problem, ensemble)
         return cls(name=name, label=label, problem=problem, ensemble=ensemble, error=error)
@@ -72,7 +72,7 @@ class Option:
         """K n P min(n, P): the cost of fitting them, n being the samples each one sees."""
         return self.cost("training")
 
-    def cost(self, measure: str) -> float:
+    def cost(self, measure: Cost) -> float:
         """What it costs, "features" or "training"."""
         return cost_of(self.width, self.samples, self.n_members, self.scheme, measure)
 

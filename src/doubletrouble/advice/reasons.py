@@ -1,4 +1,4 @@
-"""Why: the numbers of an advice as sentences."""
+"""The reasons of an advice as text."""
 
 import math
 from typing import TYPE_CHECKING, Any
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from doubletrouble.advice.equality import WORTH, helps, less
-from doubletrouble.advice.option import Option, changed
+from doubletrouble.advice.option import AdviceOption, changed
 from doubletrouble.advice.table import ratio
 from doubletrouble.advice.units import Units
 from doubletrouble.advice.words import (
@@ -44,7 +44,7 @@ def reasons(advice: "Advice") -> tuple[str, ...]:
         _best(advice, units), _at_this_ridge(advice, units), _many(advice, units),
         _marginal(advice, units),
     )  # fmt: skip
-    return tuple(sentence for sentence in found if sentence)
+    return tuple(text for text in found if text)
 
 
 def _choice(advice: "Advice") -> str:
@@ -65,7 +65,7 @@ def _choice(advice: "Advice") -> str:
     )
 
 
-def _price(option: Option, now: Option) -> str:
+def _price(option: AdviceOption, now: AdviceOption) -> str:
     """What a change costs: features, data and training, as far as they change."""
     costs = {
         "features": ratio(option.features, now.features),
@@ -76,7 +76,7 @@ def _price(option: Option, now: Option) -> str:
     return f", for {' and '.join(paid)}" if paid else ", which costs nothing"
 
 
-def _present(now: Option) -> str:
+def _present(now: AdviceOption) -> str:
     if math.isinf(now.total):
         why = divergence(now.problem, now.ensemble)
         return f"Now the error is infinite: {why}."
@@ -126,7 +126,7 @@ def _divided(whole: ErrorTerms[Any], parts: ErrorTerms[Any]) -> str:
 
 
 def _a_little(advice: "Advice") -> str:
-    """Said where it matters: next to the peak."""
+    """Only next to the peak."""
     now, little, more = advice.now, advice["widen_a_little"], advice["ensemble"]
     shared = now.scheme == "ensemble" or now.n_members == 1
     if not (shared and 1 < now.width / now.samples < 2 and seen_below(more.total, little.total)):
@@ -214,7 +214,7 @@ def _noisy(problem: AnyProblem, *, narrow: bool) -> str:
     return f"{what}, {symbol} = {said(ratios[0])} {'>' if narrow else '≤'}"
 
 
-def _hardly_penalized(option: Option) -> bool:
+def _hardly_penalized(option: AdviceOption) -> bool:
     """Whether the error would be about the same without ridge."""
     bare = exact_error(changed(option.problem, ridge=0.0), option.ensemble)
     return abs(float(bare.total) - option.total) <= _NO_RIDGE * option.total
@@ -247,7 +247,7 @@ def _marginal(advice: "Advice", units: Units) -> str:
     return f"{found}."
 
 
-def _what(option: Option, units: Units) -> str:
+def _what(option: AdviceOption, units: Units) -> str:
     """Models of some width, and which data each one has."""
     found = f"{models(option.n_members)} of {units.width(option.width)}"
     if option.n_members == 1:

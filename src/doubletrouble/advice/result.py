@@ -1,4 +1,4 @@
-"""What `advise` returns: the options, and what they say together."""
+"""The result of `advise`: the options, and the reasons for the choice."""
 
 import json
 import math
@@ -8,14 +8,14 @@ from typing import Any
 
 from doubletrouble.advice.cost import Cost
 from doubletrouble.advice.equality import helps, less
-from doubletrouble.advice.marginal import Marginal
-from doubletrouble.advice.option import Option
+from doubletrouble.advice.marginal import MarginalValue
+from doubletrouble.advice.option import AdviceOption
 from doubletrouble.advice.reasons import reasons
 from doubletrouble.advice.table import bars, ratio, table
 from doubletrouble.advice.units import Units
 from doubletrouble.advice.words import MEANINGS, said
 
-_DIGITS = 1e15  # larger numbers of models are not known to every digit
+_DIGITS = 1e15  # larger numbers of models are not exact to the last digit
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -25,22 +25,22 @@ class Advice:
     `advice["widen"]` is one of the changes by name; `print(advice)` shows everything.
     """
 
-    now: Option
-    changes: tuple[Option, ...]
-    best: Option  # P, K and λ under the budget
-    best_at_this_ridge: Option  # P and K under it, λ as it is
-    many_at_best_width: Option  # infinitely many, on all data, λ as it is, at the width they like
-    marginal: Marginal  # the value of one more sample, and of one more feature
+    now: AdviceOption
+    changes: tuple[AdviceOption, ...]
+    best: AdviceOption  # P, K and λ under the budget
+    best_at_this_ridge: AdviceOption  # P and K under it, λ as it is
+    many_at_best_width: AdviceOption  # K → ∞ on all data, λ as it is
+    marginal: MarginalValue  # the value of one more sample, and of one more feature
     budget: float
     cost: Cost  # what the budget is of
     dim: float | None = None  # D, where P and N are to be shown as counts
 
     @cached_property
     def reasons(self) -> tuple[str, ...]:
-        """Why, a sentence or two each; the first one is the advice."""
+        """The reasons as text; the first one is the advice."""
         return reasons(self)
 
-    def __getitem__(self, name: str) -> Option:
+    def __getitem__(self, name: str) -> AdviceOption:
         """An option by its name."""
         options = {option.name: option for option in self.options}
         if name not in options:
@@ -48,7 +48,7 @@ class Advice:
         return options[name]
 
     @property
-    def options(self) -> tuple[Option, ...]:
+    def options(self) -> tuple[AdviceOption, ...]:
         """Now, every change, and the best allocations, in the order of the table."""
         return (
             self.now,
@@ -59,11 +59,11 @@ class Advice:
         )
 
     @property
-    def choice(self) -> Option:
+    def choice(self) -> AdviceOption:
         """The single change after which the error is least; `now` where none takes 1 % of it away.
 
-        Of equal ones the cheaper: the ridge, then the features, then the samples. What infinitely
-        many models would give is no choice.
+        Of equal ones the cheaper: the ridge, then the features, then the samples. Infinitely
+        many models are not among the choices.
         """
         names = ("regularize", "widen", "ensemble", "divide", "collect")
         least = self.now
@@ -74,7 +74,7 @@ class Advice:
 
     @property
     def prefers_narrow(self) -> bool:
-        """Whether infinitely many models like fewer features than there are samples, P < N.
+        """Whether the best width of infinitely many models is below the threshold, P < N.
 
         Without ridge they do if and only if (τ² + F⋆²)/F² > μ⋆²/μ₁²: the nonlinear part of the
         teacher acts as noise.
@@ -84,7 +84,7 @@ class Advice:
 
     @property
     def reason(self) -> str:
-        """Why, as a paragraph."""
+        """The reasons as one paragraph."""
         return " ".join(self.reasons)
 
     def table(self) -> str:
@@ -106,7 +106,10 @@ class Advice:
             "prefers_narrow": self.prefers_narrow,
             "options": [_row(option, self.now, units) for option in self.options],
             "marginal": {
-                **{f.name: getattr(self.marginal, f.name) / units.scale for f in fields(Marginal)},
+                **{
+                    f.name: getattr(self.marginal, f.name) / units.scale
+                    for f in fields(MarginalValue)
+                },
                 "features_per_sample": self.marginal.features_per_sample,
             },
             "reasons": list(self.reasons),
@@ -140,7 +143,7 @@ class Advice:
         return f"Advice({shown})"
 
 
-def _row(option: Option, now: Option, units: Units) -> dict[str, Any]:
+def _row(option: AdviceOption, now: AdviceOption, units: Units) -> dict[str, Any]:
     """One option in plain numbers; ideal ones are the best of ratios, before rounding to counts."""
     ideal = option.ideal or option
     return {

@@ -4,7 +4,7 @@ import math
 from typing import TYPE_CHECKING
 
 from doubletrouble.advice.equality import less
-from doubletrouble.advice.option import Option
+from doubletrouble.advice.option import AdviceOption
 from doubletrouble.advice.units import Units
 from doubletrouble.advice.words import count, said
 
@@ -30,7 +30,7 @@ def table(advice: "Advice") -> str:
     return "\n".join(line.rstrip() for line in lines)
 
 
-def _cells(option: Option, now: Option, units: Units) -> tuple[str, ...]:
+def _cells(option: AdviceOption, now: AdviceOption, units: Units) -> tuple[str, ...]:
     parts = "/K" if option.scheme == "divide" and option.n_members > 1 else ""
     return (
         option.label,
@@ -58,7 +58,7 @@ def ratio(value: float, now: float) -> float:
 def longest(advice: "Advice") -> float:
     """The error at which bars end: longer ones are cut off, or the others would not be seen.
 
-    Bars of letters, of a chart and of the page all ask `lengths` and `is_cut` with it.
+    Bars of letters, of a chart and of the page all call `lengths` and `is_cut` with it.
     """
     totals = sorted(option.total for option in advice.options if math.isfinite(option.total))
     if not totals or totals[-1] == 0:
@@ -66,7 +66,7 @@ def longest(advice: "Advice") -> float:
     return min(totals[-1], _CUT * totals[len(totals) // 2] or totals[-1])
 
 
-def lengths(option: Option, most: float) -> dict[str, float]:
+def lengths(option: AdviceOption, most: float) -> dict[str, float]:
     """How long each part of an option's bar is, in units of error; together `most` at the most.
 
     A bar that is cut off keeps the proportions of its parts. One of an infinite error is full, in
@@ -81,7 +81,7 @@ def lengths(option: Option, most: float) -> dict[str, float]:
     return {name: part * scale for name, part in parts.items()}
 
 
-def is_cut(option: Option, most: float) -> bool:
+def is_cut(option: AdviceOption, most: float) -> bool:
     """Whether an option's bar is cut off, its error being greater than `most`."""
     return less(most, option.total)
 

@@ -3,6 +3,7 @@
 import math
 from typing import NamedTuple
 
+from doubletrouble.advice.cost import Cost
 from doubletrouble.advice.counts import is_whole
 from doubletrouble.advice.words import count, noun, said
 from doubletrouble.problems import SpectralProblem
@@ -34,16 +35,16 @@ class Units(NamedTuple):
             return count(float(round(shown)))
         return said(shown)
 
-    def shown(self, value: float, cost: str) -> float:
+    def shown(self, value: float, cost: Cost) -> float:
         """A cost as it is shown, from the problem's own units."""
         return value * self._unit(cost)
 
-    def own(self, value: float, cost: str) -> float:
+    def own(self, value: float, cost: Cost) -> float:
         """A cost in the problem's own units, from what is shown: the inverse of `shown`."""
         return value / self._unit(cost)
 
-    def under(self, budget: float, cost: str) -> str:
-        """Under which budget, to begin a sentence with."""
+    def under(self, budget: float, cost: Cost) -> str:
+        """The budget as the beginning of a sentence."""
         if math.isinf(budget):
             return "Whatever it costs"
         amount = self.shown(budget, cost)
@@ -54,6 +55,6 @@ class Units(NamedTuple):
         per = " (per D³)" if self.features == "P/D" else ""
         return f"Under a training cost of {said(amount)}{per} at most"
 
-    def _unit(self, cost: str) -> float:
+    def _unit(self, cost: Cost) -> float:
         """D of features, D³ of operations of training."""
         return self.scale if cost == "features" else self.scale**3

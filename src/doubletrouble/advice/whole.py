@@ -8,11 +8,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from doubletrouble.advice.cost import cost_of, most_members, widest
+from doubletrouble.advice.cost import Cost, cost_of, most_members, widest
 from doubletrouble.advice.counts import CLOSE, is_whole
 from doubletrouble.advice.counts import most_parts as most_parts  # found here as well
 from doubletrouble.advice.equality import SAME, affordable
-from doubletrouble.advice.option import Option, changed, samples
+from doubletrouble.advice.option import AdviceOption, changed, samples
 from doubletrouble.parameters import FloatArray
 from doubletrouble.problems import SpectralProblem
 from doubletrouble.theory._error import AnyProblem, exact_error
@@ -35,7 +35,7 @@ def one_of(problem: AnyProblem, dim: float | None) -> float | None:
     return one if is_whole(samples(problem) / one) else None
 
 
-def nearest_many(option: Option, one: float | None) -> Option:
+def nearest_many(option: AdviceOption, one: float | None) -> AdviceOption:
     """Infinitely many models of a whole number of features each."""
     if one is None or np.isinf(option.width) or is_whole(option.width / one):
         return option
@@ -43,11 +43,13 @@ def nearest_many(option: Option, one: float | None) -> Option:
     widths = np.maximum(np.array([below, below + 1]), 1.0) * one
     totals = np.asarray(exact_error(changed(option.problem, width=widths), np.inf).total)
     there = changed(option.problem, width=float(widths[np.argmin(totals)]))
-    found = Option.of(option.name, option.label, there, option.ensemble)
+    found = AdviceOption.of(option.name, option.label, there, option.ensemble)
     return replace(found, ideal=option)
 
 
-def nearest(option: Option, budget: float, cost: str, one: float | None, *, free: bool) -> Option:
+def nearest(
+    option: AdviceOption, budget: float, cost: Cost, one: float | None, *, free: bool
+) -> AdviceOption:
     """The best whole allocation next to the best one; that itself where none can be paid for."""
     if one is None or np.isinf(option.width) or is_whole(option.width / one):
         return option
@@ -66,13 +68,13 @@ def nearest(option: Option, budget: float, cost: str, one: float | None, *, free
         total, ridges = np.asarray(best.error.total), np.asarray(best.ridge)
     place = int(np.argmax(total <= total.min() * (1 + SAME)))  # the fewest models of those
     chosen = {"width": float(counts[place] * one), "ridge": float(ridges[place])}
-    found = Option.of(
+    found = AdviceOption.of(
         option.name, option.label, changed(option.problem, **chosen), kind(float(members[place])),
     )  # fmt: skip
     return replace(found, ideal=option)
 
 
-def _pairs(option: Option, budget: float, cost: str, one: float) -> set[tuple[float, float]]:
+def _pairs(option: AdviceOption, budget: float, cost: Cost, one: float) -> set[tuple[float, float]]:
     """Numbers of models and of features that can be paid for: fewer and more than the best."""
     K, P, N = option.n_members, option.width / one, option.samples
     divided = option.scheme == "divide"

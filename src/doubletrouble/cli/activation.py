@@ -1,4 +1,4 @@
-"""What the theory knows of an activation."""
+"""The moments of an activation."""
 
 from typing import Annotated, Any
 

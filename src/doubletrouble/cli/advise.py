@@ -1,4 +1,4 @@
-"""What to change: the error after every single change, and the best allocation of a budget."""
+"""Advice: the error after every single change, and the best allocation of a budget."""
 
 import math
 from collections.abc import Mapping
@@ -25,10 +25,9 @@ from doubletrouble.cli.flags import (
     takes,
 )
 from doubletrouble.cli.output import note, show, show_json, show_lines
-from doubletrouble.cli.question import Question
+from doubletrouble.cli.question import Question, one_number
 from doubletrouble.cli.report import Report, one_form
 from doubletrouble.errors import require
-from doubletrouble.sweep.axes import number_axis
 
 _ROUNDING = 1e-12
 _CHARTS = (".png", ".pdf", ".svg")
@@ -47,7 +46,7 @@ _FLAGS = (
 
 @takes(*_FLAGS)
 def advise(**given: Any) -> None:
-    """Say what to change: widen, ensemble, regularize, divide, or collect.
+    """Print the error after each change: widen, ensemble, regularize, divide, or collect.
 
     Prints the exact error now and after every single change, what it costs, the best P, K and λ
     under a budget, the error as bars (a letter for each cause), and the reasons.
@@ -66,16 +65,16 @@ def advise(**given: Any) -> None:
         _report(found).show(json=False, csv=True)
     else:
         show(f"{found.table()}\n\n{found.bars()}\n")
-        for sentence in found.reasons:
-            show_lines(sentence)
+        for reason in found.reasons:
+            show_lines(reason)
     if chart is not None:
         _write(found, chart)
 
 
 def _answer(given: Mapping[str, Any]) -> Advice:
-    """Ask the library; with counts, the budget is a count, too."""
+    """Call `advise`; with counts P, N and D, the budget is a count as well."""
     cost = check_cost(given["cost"])
-    budget = _one("budget", given["budget"], glossary.BUDGET)
+    budget = one_number("budget", given["budget"], glossary.BUDGET)
     words = {name: text for name, text in given.items() if name != "budget"}
     asked = Question.of(_with_features(words, budget))
     if asked.varying:
@@ -88,13 +87,13 @@ def _answer(given: Mapping[str, Any]) -> Advice:
 
 
 def _with_features(given: Mapping[str, Any], budget: float | None) -> Mapping[str, Any]:
-    """Put P where N, D and a budget are given without it: the most features that it pays for."""
+    """Add P where N, D and a budget are given without it: the most features within the budget."""
     if budget is None or given["n_features"] is not None:
         return given
-    N, D = (_one(name, given[name], SIZES[name]) for name in ("n_samples", "dim"))
+    N, D = (one_number(name, given[name], SIZES[name]) for name in ("n_samples", "dim"))
     if N is None or D is None:
         return given
-    K = _one("n_members", given["n_members"], glossary.N_MEMBERS) or 1.0
+    K = one_number("n_members", given["n_members"], glossary.N_MEMBERS) or 1.0
     if math.isinf(K):
         raise ValueError("n_features must be given beside n_members inf, got a budget alone")
     (P,) = widest(budget, N, np.array([K]), given["scheme"], given["cost"]).tolist()
@@ -102,18 +101,8 @@ def _with_features(given: Mapping[str, Any], budget: float | None) -> Mapping[st
     return {**given, "n_features": repr(most)}
 
 
-def _one(name: str, text: str | None, spec: Any) -> float | None:
-    """One number of a flag, if it is given."""
-    if text is None:
-        return None
-    values = number_axis(name, text, spec)
-    if len(values) > 1:
-        raise ValueError(f"{name} must be one number here, got {len(values)} of them")
-    return values[0]
-
-
 def _report(found: Advice) -> Report:
-    """A row for every option."""
+    """One row per option."""
     rows = found.to_dict()["options"]
     return Report(
         title="", parameters={}, columns={name: [row[name] for row in rows] for name in rows[0]}

@@ -52,7 +52,7 @@ class _OnDemand(TyperGroup):
     """Commands that are imported when they are called."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Put the command itself in the place of its name and sentence."""
+        """Replace the name and help line of a command by the command itself."""
         name, found, others = super().resolve_command(ctx, args)
         return name, found if name is None else load(name), others
 
@@ -85,7 +85,7 @@ def run(words: Sequence[str]) -> int:
     """Run one command; return its exit code."""
     command = typer.main.get_command(app)
     try:  # not `app(...)`, which has its own way with Ctrl-C
-        if f"_{PROGRAM.upper()}_COMPLETE" in os.environ:  # a shell asks how words may go on
+        if f"_{PROGRAM.upper()}_COMPLETE" in os.environ:  # a shell requests completions
             command.main(list(words), prog_name=PROGRAM)
         with command.make_context(PROGRAM, list(words)) as context:
             code = command.invoke(context)

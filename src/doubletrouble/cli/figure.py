@@ -3,7 +3,7 @@
 import json as notation
 import re
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 
@@ -11,10 +11,10 @@ from doubletrouble.cli.output import note, show, show_json
 from doubletrouble.figures.gallery import write_gallery
 from doubletrouble.figures.make import make_figure
 from doubletrouble.figures.registry import FIGURES
-from doubletrouble.figures.spec import PRESETS
+from doubletrouble.figures.spec import PRESETS, PresetName
 from doubletrouble.ranges import numbers
 
-Preset = Annotated[
+PresetFlag = Annotated[
     str,
     typer.Option(
         help="How large: laptop (a minute in all), or paper (more simulated points and draws).",
@@ -32,7 +32,7 @@ def figure(
             autocompletion=lambda: list(FIGURES),
         ),
     ] = None,
-    preset: Preset = PRESETS[0],
+    preset: PresetFlag = PRESETS[0],
     out: Out = Path("out"),
     set_: Annotated[
         list[str] | None,
@@ -50,7 +50,7 @@ def figure(
         for spec in FIGURES.values():
             show(f"{spec.name:<28} {spec.title}")
         return
-    made = make_figure(name, out, preset=preset, options=_options(set_ or []))
+    made = make_figure(name, out, preset=cast(PresetName, preset), options=_options(set_ or []))
     if json:
         show_json({"files": [str(file) for file in made.files], "agreement": list(made.agreement)})
         return
@@ -63,12 +63,12 @@ def figure(
              "makes both agree again")  # fmt: skip
 
 
-def reproduce(preset: Preset = PRESETS[0], out: Out = Path("out")) -> None:
+def reproduce(preset: PresetFlag = PRESETS[0], out: Out = Path("out")) -> None:
     """Make every figure of the paper, those beyond it, and a page to open, `index.html`.
 
     What is up to date stays as it is: a run that was stopped goes on where it was.
     """
-    show(str(write_gallery(out, preset=preset, progress=True)))
+    show(str(write_gallery(out, preset=cast(PresetName, preset), progress=True)))
 
 
 def _options(words: list[str]) -> dict[str, Any]:

@@ -92,7 +92,7 @@ def number(name: str, *, several: bool = True, default: str = "") -> inspect.Par
 
 
 def explained(name: str) -> str:
-    """What the declaration of a parameter says."""
+    """Symbol, meaning and domain of a parameter."""
     spec = SPECS[name]
     meaning = spec.meaning.replace("`math.inf`", "inf").replace("`", "")
     return f"{spec.symbol}: {meaning}; {spec.domain}"
@@ -104,7 +104,7 @@ def without(flags: Iterable[inspect.Parameter], *names: str) -> tuple[inspect.Pa
 
 
 def takes(*flags: inspect.Parameter) -> Callable[[Command], Command]:
-    """Give a command these flags, in the place of its `**given`, and say what a RANGE is."""
+    """Replace the `**given` of a command by these flags; document RANGE where one takes it."""
     options = (option for one in flags for option in getattr(one.annotation, "__metadata__", ()))
     ranges = f"\n\n{_RANGES}" if any(option.metavar == _RANGE for option in options) else ""
 
@@ -117,7 +117,7 @@ def takes(*flags: inspect.Parameter) -> Callable[[Command], Command]:
 
 
 def _completing(choices: Sequence[str]) -> Callable[[str], list[str]]:
-    """What a shell offers: the choices, after each comma again."""
+    """Completion for a shell: the choices, after each comma again."""
 
     def complete(incomplete: str) -> list[str]:
         before, comma, _ = incomplete.rpartition(",")
@@ -150,7 +150,7 @@ def _option(name: str, *, several: bool) -> inspect.Parameter:
 
 
 def _first_line(kind: type) -> str:
-    """What a scheme is, in the words of its class."""
+    """The first line of the docstring of a scheme."""
     return (inspect.getdoc(kind) or "").partition("\n")[0].rstrip(".")
 
 

@@ -1,6 +1,6 @@
-"""Ensembles of lazy networks: their test errors, and where these come from.
+"""Ensembles of lazy networks: their test errors, and the parts of these.
 
-The names and defaults of the flags are known without torch, which is imported when work begins.
+Names and defaults of the flags do not need torch, which is imported when training starts.
 """
 
 import inspect
@@ -13,14 +13,15 @@ import typer
 
 from doubletrouble import glossary
 from doubletrouble.cli.digits import aligned, measured
-from doubletrouble.cli.flags import FORMS, explained, flag, takes
+from doubletrouble.cli.flags import FORMS, ensemble_flags, explained, flag, takes
 from doubletrouble.cli.output import note
-from doubletrouble.cli.question import has_snr
+from doubletrouble.cli.question import has_snr, one_ensemble
 from doubletrouble.cli.report import ERROR, Report, one_form
 from doubletrouble.data.dataset import Data
 from doubletrouble.data.labels import PARITY
 from doubletrouble.data.load import NAMES, load_data
 from doubletrouble.data.projection import SCALINGS
+from doubletrouble.ensembles import as_ensemble
 from doubletrouble.errors import require
 from doubletrouble.networks.outcome import STATUSES
 from doubletrouble.networks.settings import DTYPES, LAPTOP, LOSSES, OPTIMIZERS, Training
@@ -41,7 +42,7 @@ _SMALL_RUN = {
 
 
 def _words(given: Mapping[str, Any]) -> str:
-    """Flags as one types them."""
+    """Options as command-line flags."""
     return " ".join(f"--{name.replace('_', '-')} {value}" for name, value in given.items())
 
 
@@ -123,7 +124,7 @@ _QUIET = flag("quiet", bool, "No progress bar.", False)
          f"{_words(_SMALL_RUN)}]", metavar="RANGE"),
     _number("depth", int),
     flag("laziness", str, explained("laziness"), f"{DEFAULTS['laziness']:g}", metavar="RANGE"),
-    flag("n_members", int, "K: networks of an ensemble", DEFAULTS["ensemble"]),
+    *ensemble_flags(several=False, default=f"{DEFAULTS['ensemble']}"),
     *_training_flags(_TRAINED["loss"]), *_PLACE,
     flag("store", str, "an SQLite file for what is finished; the same command goes on from there",
          metavar="FILE"),
@@ -145,20 +146,21 @@ def lazy(**given: Any) -> int:
     widths = whole_axis("width", given["width"], glossary.WIDTH)
     alphas = number_axis("laziness", given["laziness"], glossary.LAZINESS)
     training = _training(given)
+    ensemble = as_ensemble(one_ensemble(given, DEFAULTS["ensemble"]), "train_lazy")
     require("torch", "networks")
     from doubletrouble import lazy_curve
 
     data, options = _data(given), _some(given, *_COMMON)
     curve = lazy_curve(
-        data, widths=widths, laziness=alphas, ensemble=given["n_members"], store=given["store"],
+        data, widths=widths, laziness=alphas, ensemble=ensemble, store=given["store"],
         progress=not given["quiet"], **options, **asdict(training),
     )  # fmt: skip
     rows = curve.table()
     columns = {name: [row[name] for row in rows] for name in rows[0]}
     report = Report(
         title="Test error of lazy networks", columns=columns, cells=_cells(columns),
-        parameters=_of_data(given, data) | _some(given, "n_members") | options | asdict(training)
-        | {"patience": training.window},
+        parameters=_of_data(given, data) | {"n_members": curve.runs[0].n_members} | options
+        | asdict(training) | {"patience": training.window},
     )  # fmt: skip
     report.show(json=given["json"], csv=given["csv"])
     if lost := sum(columns["diverged"]):
@@ -208,7 +210,7 @@ def lazy_split(**given: Any) -> None:
 
 
 def _laptop(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Without a width, the small experiment takes the place of every word that was not given."""
+    """Without a width, replace the default of every flag by that of the small experiment."""
     if given["width"] is not None:
         return dict(given)
     source = given["context"].get_parameter_source
@@ -229,7 +231,7 @@ def _some(given: Mapping[str, Any], *names: str) -> dict[str, Any]:
 
 
 def _training(given: Mapping[str, Any]) -> Training:
-    """Check the words before anything is loaded or trained."""
+    """Validate the options of training before data are loaded."""
     one_form(json=given["json"], csv=given["csv"])
     return Training(**_some(given, *_TRAINED))
 
@@ -256,7 +258,7 @@ def _count(name: str, text: str) -> int | None:
 
 
 def _labels(text: str) -> Any:
-    """Two classes, or a name; the library knows which of them are good."""
+    """Two classes, or a name; validated by the library."""
     try:
         return tuple(int(word) for word in text.split(","))
     except ValueError:
@@ -264,14 +266,14 @@ def _labels(text: str) -> Any:
 
 
 def _of_data(given: Mapping[str, Any], data: Data) -> dict[str, Any]:
-    """What a result says of its data: the sizes that were found."""
+    """The data of a result: name, sizes, labels and scaling."""
     n, dim = data.x_train.shape
     sizes = {"n_train": n, "n_test": len(data.y_test), "dim": dim}
     return {"data": data.name, **sizes, **_some(given, "labels", "scaling")}
 
 
 def _cells(columns: Mapping[str, list[Any]]) -> dict[str, list[str]]:
-    """For people: the spread beside the error, and why members stopped in one column."""
+    """As text: error ± standard deviation, and the statuses of the members in one column."""
     single = zip(columns["single_error"], columns["single_std"], strict=True)
     reasons = zip(*(columns[name] for name in STATUSES), strict=True)
     return {
@@ -297,7 +299,7 @@ def _spread(error: float, std: float) -> str:
 
 
 def _counted(counts: tuple[int, ...]) -> str:
-    """How many members stopped why."""
+    """The number of members by status."""
     reasons = zip(counts, STATUSES, strict=True)
     return ", ".join(f"{count} {reason}" for count, reason in reasons if count)
 

@@ -1,4 +1,4 @@
-"""The entry point: run a command, and turn errors into one sentence and an exit code.
+"""The entry point: run a command, and turn errors into one line and an exit code.
 
 0 is success, 1 that something asked for did not succeed, 2 bad input or a file that cannot be
 used; 130 and 143 follow Ctrl-C and SIGTERM, 141 that the reader of a pipe has left.

@@ -1,4 +1,4 @@
-"""What commands print: results on stdout as a table or as JSON, sentences on stderr."""
+"""What commands print: results on stdout as a table or as JSON, messages on stderr."""
 
 import json
 import math
@@ -17,9 +17,9 @@ def show(text: str) -> None:
     sys.stdout.write(f"{text}\n")
 
 
-def note(sentence: str) -> None:
-    """Say something that is not a result."""
-    sys.stderr.write(f"{sentence}\n")
+def note(message: str) -> None:
+    """Print a message that is not a result."""
+    sys.stderr.write(f"{message}\n")
 
 
 def show_json(value: Mapping[str, Any] | Sequence[Any]) -> None:

@@ -22,7 +22,7 @@ def page(
 ) -> None:
     """Open a page with sliders: exact curves, simulations and advice, live.
 
-    It runs on this machine until Ctrl-C, and asks nothing of any other. What is set on the page is
-    in its address, so that a view can be kept, shared and gone back to.
+    It runs on this machine until Ctrl-C, and contacts no other. All settings of the page are in its
+    address, so that a view can be bookmarked and shared.
     """
     serve(host=host, port=port, browser=not no_browser, tell=note)

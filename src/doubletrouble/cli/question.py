@@ -1,4 +1,4 @@
-"""From words to a problem: the values given for each parameter, and all their combinations."""
+"""From flags to a problem: the values of each parameter, and all their combinations."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from doubletrouble.activations import activation
 from doubletrouble.cli.flags import DEFAULTS, RATIOS, SCHEME_OPTIONS, SIZES, SPECS
 from doubletrouble.cli.report import Report
 from doubletrouble.ensembles import SCHEMES, Scheme, named_ensemble
-from doubletrouble.parameters import Numeric, Value, declarations
+from doubletrouble.parameters import Numeric, Parameter, Value, declarations
 from doubletrouble.problems import Problem, noise_at
 from doubletrouble.sweep.axes import number_axis
 
@@ -65,6 +65,24 @@ def ensembles(
         own = {*owned.get(name, ()), *orphans}  # an option of none is refused by the first
         given = {option: value for option, value in options.items() if option in own}
         found.append(named_ensemble(name, n_members, **given))
+    return found
+
+
+def one_number(name: str, value: Any, spec: Parameter) -> float | None:
+    """Read a flag that takes a single number; None where it is not given."""
+    if value is None:
+        return None
+    values = number_axis(name, value, spec)
+    if len(values) > 1:
+        raise ValueError(f"{name} must be one number here, got {len(values)} of them")
+    return values[0]
+
+
+def one_ensemble(given: Mapping[str, Any], n_members: int) -> Scheme:
+    """The ensemble of a command that takes a single one; `n_members` is the default size."""
+    size = one_number("n_members", given["n_members"], SPECS["n_members"]) or n_members
+    options = {name: one_number(name, given[name], SPECS[name]) for name in SCHEME_OPTIONS}
+    (found,) = ensembles([given["scheme"]], size, options)
     return found
 
 
@@ -123,7 +141,7 @@ class Question:
         return found if np.ndim(found) else float(found)
 
     def given(self, name: str) -> Numeric | None:
-        """Another number on an axis of its own; None where it was not asked for."""
+        """Another number on an axis of its own; None where it is not given."""
         return self._spread(name) if name in self.axes else None
 
     def _spread(self, name: str) -> Numeric:

@@ -84,19 +84,19 @@ def parts(
 
 
 def one_form(*, json: bool, csv: bool) -> None:
-    """Refuse two forms at once; commands that take long ask before they begin."""
+    """Raise ValueError for two forms at once; long commands call it before they start."""
     if json and csv:
         raise ValueError("json must be left out where csv is given, got both")
 
 
 def heading(name: str) -> str:
-    """A symbol, or words one below the other."""
+    """A symbol, or a name broken into lines."""
     short = _plain(name).replace("initialization", "init.")
     return _SYMBOLS.get(name) or short.replace(" × ", "\n× ")
 
 
 def _plain(name: str) -> str:
-    """The name of a column in words, or its symbol.
+    """The heading of a column: its name, or its symbol.
 
     >>> _plain("error_noise_sampling"), _plain("psi1")
     ('noise × sampling', 'Ψ₁')

@@ -113,7 +113,7 @@ def _words(text: str) -> list[str]:
 
 
 def _check_theory_at_times(every: Sequence[Scheme]) -> None:
-    """Refuse schemes without a theory of training before anything is drawn."""
+    """Raise ValueError for schemes without a theory of training, before the simulation."""
     for one in every:
         try:
             as_ensemble(one, "gradient_flow")
@@ -169,7 +169,7 @@ def _at(values: Any, shape: tuple[int, ...], at: tuple[int, ...]) -> float | Non
 
 
 def _cells(columns: Mapping[str, list[Any]]) -> dict[str, list[str]]:
-    """For people: the value with its standard error in one column; without parts that are 0."""
+    """As text: value ± standard error in one column; without parts that are 0."""
     parts = columns["part"]
     some = {part for part, value in zip(parts, columns["value"], strict=True) if value}
     shown = {

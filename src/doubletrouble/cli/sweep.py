@@ -1,4 +1,4 @@
-"""Run grids of simulations, look at them, and take their numbers out."""
+"""Run grids of simulations, print their status, and export their results."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -75,7 +75,7 @@ def retry(
 
 @group.command()
 def status(store: StorePath, sweep: Hash = None, json: Json = False) -> None:
-    """Tell what a store holds: of every sweep, how many cells are done, failed and missing.
+    """Print the contents of a store: of every sweep, how many cells are done, failed and missing.
 
     Of ensembles of networks, which `lazy` keeps there: how many, of which α and width.
     """

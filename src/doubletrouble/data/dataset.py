@@ -148,7 +148,7 @@ class Data:
 
 
 def as_data(value: Any) -> Data:
-    """A data set, or a sentence."""
+    """Return a data set, or raise TypeError."""
     if not isinstance(value, Data):
         raise TypeError(f"data must be a Data, as from load_data, got {type(value).__name__}")
     return value
@@ -161,7 +161,7 @@ def _inputs(name: str, value: Any, *, copy: bool = True) -> FloatArray:
             f"{name} must have a row for each sample and a column for each dimension, "
             f"got shape {array.shape}"
         )
-    # two numbers tell whether all are good (NaN is not); a mask would take memory
+    # two numbers suffice (NaN propagates); a mask would take memory
     if not max(array.max(), -array.min()) <= _LARGEST:
         refuse(name, array, _FINITE.outside(array), _FINITE.domain)
         refuse(name, array, np.abs(array) > _LARGEST, f"at most {_LARGEST:g} in magnitude")
@@ -192,7 +192,7 @@ def _numbers(name: str, value: Any, *, copy: bool = True) -> FloatArray:
 
 
 def _is_settled(value: Any) -> bool:
-    """Whether nobody can change an array: neither it nor what it is a view of is writable."""
+    """Whether an array is immutable: neither it nor its base is writable."""
     if type(value) is not np.ndarray or value.dtype != np.float64 or value.flags.writeable:
         return False
     return value.flags.c_contiguous and (value.base is None or _is_settled(value.base))

@@ -34,7 +34,7 @@ _TEMPORARY = ".{}-{}.part"
 
 
 def download(url: str, original: Original, folder: Path) -> Path:
-    """Fetch a file into a folder, with a progress bar; a `DataError` says why it cannot be had."""
+    """Fetch a file into a folder, with a progress bar; raise `DataError` if it is not available."""
     path = folder / original.name
     with _answer(url) as answer, _arriving(path) as new, new.open("wb") as file:
         size, digest = 0, sha256()
@@ -117,7 +117,7 @@ def _arriving(path: Path) -> Iterator[Path]:
                 folder.rmdir()
         if isinstance(error, KeyboardInterrupt):
             raise KeyboardInterrupt(f"stopped; nothing is left of {path.name}") from None
-        if isinstance(error, OSError):  # the network's have become sentences already
+        if isinstance(error, OSError):  # those of the network are DataErrors already
             raise DataError(f"cannot write {path}: {error.strerror or error}") from error
         raise
 
@@ -125,14 +125,14 @@ def _arriving(path: Path) -> Iterator[Path]:
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
     """Make a file that other processes leave alone for as long as this one lives."""
-    if sys.platform == "win32":  # where nobody can remove what is being written
+    if sys.platform == "win32":  # files that are open cannot be removed there
         yield
         return
     while True:
         with path.open("xb") as file:
-            with suppress(OSError):  # a file system without locks: nobody can take one, either
+            with suppress(OSError):  # a file system without locks
                 fcntl.flock(file, fcntl.LOCK_EX)
-            if path.exists():  # nobody has removed it in between
+            if path.exists():  # not removed in between
                 yield
                 return
 

@@ -6,4 +6,4 @@ REPLACE = "replace it, or delete it to have it downloaded"
 
 
 class DataError(DoubleTroubleError, ValueError):
-    """A data set cannot be read or downloaded; the message says why and how to go on."""
+    """A data set cannot be read or downloaded; the message has the reason and a remedy."""

@@ -24,7 +24,7 @@ _PIECE = 2**22
 
 
 def read_idx(path: Path, axes: int) -> npt.NDArray[np.uint8]:
-    """Read the bytes of a file with this number of axes, or say what is wrong with it."""
+    """Read the bytes of a file with this number of axes, or raise DataError."""
     try:
         if path.suffix == ".gz":
             check_packed(path)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def known_set(
     name: str, view: ProjectionOptions, folder: str | os.PathLike[str] | None, download: bool
 ) -> Images | Stored:
-    """The images of a set, or a stored projection; a sentence where there is neither."""
+    """The images of a set, or a stored projection; DataError where there is neither."""
     source, roots = SOURCES[name], places.roots(folder)
     originals = find_originals(source, roots)
     if originals.missing:

@@ -16,7 +16,7 @@ PARITY = "parity"
 
 
 def label_rule(labels: Any) -> Rule:
-    """Check what is asked for: "parity", or two classes.
+    """Validate the labels: "parity", or two classes.
 
     >>> label_rule([3, 8])
     (3, 8)
@@ -32,7 +32,7 @@ def label_rule(labels: Any) -> Rule:
 
 
 def check_classes(rule: Rule, classes: Classes, name: str) -> None:
-    """Raise a sentence where a class that is asked for does not occur."""
+    """Raise ValueError for a class that does not occur."""
     present = np.unique(classes).tolist()
     if not isinstance(rule, str) and not set(rule) <= set(present):
         listed = ", ".join(map(str, present))

@@ -38,7 +38,7 @@ class Originals:
         return [file for file in files if file.name in self.missing] or list(files)
 
     def read(self) -> Images:
-        """Read the images; `DataError` says what is wrong with a file."""
+        """Read the images; raise `DataError` for a file that is not valid."""
         if self.version is not None:
             return _read_cifar(self.source, self.version, *self.paths)
         pairs = zip(self.paths, (3, 1, 3, 1), strict=True)

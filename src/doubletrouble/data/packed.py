@@ -5,11 +5,11 @@ from pathlib import Path
 from doubletrouble.data.errors import REPLACE, DataError
 
 _MAGIC = b"\x1f\x8b"
-ENOUGH = 64  # bytes to tell
+ENOUGH = 64  # bytes
 
 
 def instead_of_gzip(start: bytes) -> str | None:
-    """A sentence's end about the first bytes of a file; None for gzip's, or where there are none.
+    """The end of a message about the first bytes of a file; None for gzip, or an empty file.
 
     >>> instead_of_gzip(b"<!DOCTYPE html>")
     'is not the expected file: it must be packed by gzip, got a web page'

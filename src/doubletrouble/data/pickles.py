@@ -2,7 +2,7 @@
 
 A pickle is a program that may call whatever it names. These files name three things, and those
 written by a newer Python a fourth; each is answered by a stand-in below that only takes notes, and
-every other name is refused. Not even NumPy is called with what a file says.
+every other name is refused. Not even NumPy is called with the contents of a file.
 """
 
 import io
@@ -59,7 +59,7 @@ _ADMITTED = {
 
 
 class _Reader(pickle.Unpickler):
-    """Knows the admitted names and no others."""
+    """Resolves the admitted names and no others."""
 
     def find_class(self, module: str, name: str) -> Any:
         """Answer with a stand-in."""

@@ -64,7 +64,7 @@ class Projection:
                 out[part] = (images[rows[part]] - self.centre) / self.spread
         else:
             # all of them: the last digits of a product depend on the rows beside, and an image is
-            # to have the same inputs whichever others are asked for
+            # to have the same inputs whichever others are requested
             whole = np.empty((len(images), self.directions.shape[1]))
             for part in _parts(*images.shape):
                 whole[part] = ((images[part] - self.centre) / self.spread) @ self.directions

@@ -52,7 +52,7 @@ class Stored:
 
 
 def find_stored(source: Origin, view: ProjectionOptions, folders: Iterable[Path]) -> Path | None:
-    """The smallest stored projection of a set that has the directions asked for."""
+    """The smallest stored projection of a set that has the requested directions."""
     if view.pca is None or view.scaling != "authors":
         return None
     for folder in folders:
@@ -67,7 +67,7 @@ def find_stored(source: Origin, view: ProjectionOptions, folders: Iterable[Path]
 
 
 def read_stored(path: Path, view: ProjectionOptions, name: str | None = None) -> Stored:
-    """Read a stored projection, or say what is wrong with it."""
+    """Read a stored projection, or raise DataError."""
     if view.scaling != "authors":
         raise ValueError(
             f"scaling must be 'authors' for the stored projection {path.name}, got {view.scaling!r}"

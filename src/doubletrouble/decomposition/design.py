@@ -12,15 +12,15 @@ class Design:
     n_init: int  # K: initializations
     n_test: int  # T: test points
     crossed: bool  # the same K initializations for every data set, or fresh ones
-    targets: tuple[str, ...]  # what predictions are held against: truth, y_test, both or neither
-    deterministic: bool = False  # a learner without randomness: one initialization is all
-    noiseless: bool = False  # labels without noise: one draw of them is all
+    targets: tuple[str, ...]  # targets of the predictions: truth, y_test, both or neither
+    deterministic: bool = False  # a learner without randomness: one initialization suffices
+    noiseless: bool = False  # labels without noise: one draw suffices
     hidden_noise: bool = False  # labels with noise of their own that no draw changes
-    injected: float | None = None  # see `parts`: own noise of the labels over that added to it
+    injected: float | None = None  # ratio c of variances, see `parts`
 
     @property
     def as_they_are(self) -> "Design":
-        """That of fits to the labels without added noise."""
+        """The design of the fits to labels without added noise."""
         return replace(self, n_noise=1, injected=None)
 
     @property
@@ -30,7 +30,7 @@ class Design:
 
     @property
     def target(self) -> str:
-        """What the error is measured against: y_test where there are labels, else the truth."""
+        """The target of the total error: y_test if it is given, else the truth."""
         return self.targets[-1]
 
     def lacks(self, name: str, needs: tuple[str, ...]) -> str | None:
@@ -75,10 +75,10 @@ class Design:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader of the parts must know, a sentence each."""
+        """Notes on what each part contains, and on standard errors."""
         found = [*self._absorptions(), *self._unknown_errors()]
         if not self.targets:
-            found.append("Bias and total are not known: neither truth nor y_test was given.")
+            found.append("Bias and total are not identified: neither truth nor y_test was given.")
         elif self.targets == ("y_test",):
             found.append("Bias and total are against y_test and contain the noise of its labels.")
         return tuple(found)

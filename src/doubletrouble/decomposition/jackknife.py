@@ -27,12 +27,14 @@ initializations, and test points that move together) has a skewed estimate, and 
 less.
 """
 
+import hashlib
 import math
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from doubletrouble.parameters import FloatArray, Value
 
@@ -103,6 +105,18 @@ class Statistic:
         table = scale * self.table + other_scale * other.table
         points = scale * self.points + other_scale * other.points
         return Statistic(table=table, points=points, key=self.key)
+
+
+def digest(predictions: npt.NDArray[np.generic]) -> str:
+    """A digest of predictions, which identifies the draws they are from.
+
+    >>> digest(np.zeros((2, 3))) == digest(np.zeros((2, 3))) != digest(np.zeros((3, 2)))
+    True
+    """
+    found = hashlib.blake2b(repr((predictions.shape, predictions.dtype.str)).encode())
+    for block in predictions:
+        found.update(np.ascontiguousarray(block).reshape(-1).data)
+    return found.hexdigest()
 
 
 def weighted_sum(weights: Mapping[str, float], statistics: Mapping[str, Statistic]) -> Statistic:

@@ -1,6 +1,6 @@
 """Which products of predictions make up which part of the error.
 
-With E over everything not said to be shared, a part is a difference of mean products (`products`).
+With E over everything that is not shared, a part is a difference of mean products (`products`).
 The paper averages over noise, then initializations, then data sets [dascoli2020]; every average
 leaves a product with one factor more that differs, and the differences add up:
 
@@ -19,12 +19,12 @@ differ, and of initialization when data sets differ:
     initialization                   other_data - other_data_init
     initialization_sampling          the paper's initialization - this one
 
-Labels of a finite pool come with one draw of noise, of known variance σ² say, which all training on
-them shares. Further draws, with noise of variance s² added to the same labels, show how the learner
-responds: one that is linear in its labels turns their own noise into c = σ²/s² times what the added
-noise does (`injected`; for others noise comes out too large, initialization too small). What the
-paper calls noise is then known, and what of it is in the products of fits to the labels as they are
-can be taken off. With "added" for fits to labels with noise added to them:
+Labels of a finite pool have one draw of noise, of known variance σ², which all training on them
+shares. Further draws, with noise of variance s² added to the same labels, measure the response of
+the learner: one that is linear in its labels turns their own noise into c = σ²/s² times what the
+added noise does (`injected`; for others noise is overestimated, initialization underestimated). The
+paper's noise is then identified, and its share in the products of fits to the labels as they are is
+subtracted. With "added" for fits to labels with noise added to them:
 
     noise                            c (added_same - added_other_noise)
     noise_sampling                   c (added_other_init - added_other_noise_init)
@@ -48,7 +48,7 @@ ProductWeights: TypeAlias = dict[str, float]
 ADDED = "added_"
 """Before the name of a product: of fits to labels with noise added to them."""
 
-SEQUENTIAL = {  # and what the draws must have for it
+SEQUENTIAL = {  # with what the design needs to identify each part
     "noise": ("noise",),
     "initialization": ("init",),
     "sampling": ("data",),
@@ -106,7 +106,7 @@ def _of_one(design: Design) -> dict[str, ProductWeights]:
 
 
 def _with_own_noise(parts: dict[str, ProductWeights], design: Design) -> dict[str, ProductWeights]:
-    """The labels' own noise, taken off the parts that contain it."""
+    """The parts with the labels' own noise subtracted from those that contain it."""
     c = design.injected or 0.0
     noise = {f"{ADDED}same": c, f"{ADDED}other_noise": -c}
     own = noise_sampling(design, noise)
@@ -119,7 +119,7 @@ def _with_own_noise(parts: dict[str, ProductWeights], design: Design) -> dict[st
 
 
 def noise_sampling(design: Design, noise: ProductWeights) -> ProductWeights:
-    """That part of noise which initializations do not change."""
+    """The part of noise that does not depend on the initialization."""
     if design.n_init == 1:
         return noise
     if design.n_noise == 1:

@@ -1,6 +1,6 @@
 """The squared error of a learner by cause, from its predictions."""
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from doubletrouble.decomposition import parts
 from doubletrouble.decomposition.design import Design
-from doubletrouble.decomposition.jackknife import Statistic
+from doubletrouble.decomposition.jackknife import Statistic, digest
 from doubletrouble.decomposition.products import LARGEST, Target, mean_products
 from doubletrouble.decomposition.result import Decomposition
 from doubletrouble.glossary import NOISE
@@ -108,7 +108,7 @@ def _statistics(
     *, by_point: bool,
 ) -> dict[str, Statistic]:  # fmt: skip
     """All mean products; those of labels with added noise by names of their own."""
-    key = object()  # of these draws alone
+    key = _key(array, design, by_point)
     if design.injected is None:
         return mean_products(array, targets, design, by_point=by_point, key=key)
     labels = design.as_they_are
@@ -117,12 +117,17 @@ def _statistics(
     return found | {f"{parts.ADDED}{name}": statistic for name, statistic in added.items()}
 
 
+def _key(array: npt.NDArray[np.generic], design: Design, by_point: bool) -> Hashable:
+    """Equal for statistics of the same predictions that have entries for the same draws."""
+    return ("decompose_predictions", digest(array), replace(design, targets=()), by_point)
+
+
 def _of_test(design: Design, include_test: bool) -> list[str]:
     if design.n_test > 1 or not include_test:
         return []
     return [
-        "Standard errors are infinite: one test point says nothing of others (include_test=False "
-        "is for that one)."
+        "Standard errors are infinite: they need 2 or more test points (include_test=False is for "
+        "one fixed test point)."
     ]
 
 
@@ -131,18 +136,18 @@ def _below_zero(found: Mapping[str, Estimate], design: Design) -> list[str]:
     below = {name: part for name, part in found.items() if part.value < 0}
     far = [name for name, part in below.items() if part.value < -_FAR * part.standard_error]
     near = [name for name in below if name not in far]
-    said = []
+    notes = []
     if near:
-        said.append(
+        notes.append(
             f"{' and '.join(near)} came out negative: an unbiased estimate of what is nearly 0 "
             "may, and is not cut off."
         )
     if far:
-        why = "the noise of the labels is not what it was said to be"
+        why = "the noise of the labels differs from the one given"
         if design.injected is not None:
             why += ", or the learner is not linear in them"
-        said.append(f"{' and '.join(far)} came out far below 0: {why}.")
-    return said
+        notes.append(f"{' and '.join(far)} came out far below 0: {why}.")
+    return notes
 
 
 def _as_predictions(value: npt.ArrayLike) -> npt.NDArray[np.generic]:

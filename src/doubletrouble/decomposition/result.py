@@ -1,4 +1,4 @@
-"""What a decomposition of predictions returns: every part with its standard error."""
+"""The decomposition of predictions: every part of the error with its standard error."""
 
 import math
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ class Decomposition:
     """
 
     design: Design
-    notes: tuple[str, ...]  # what a reader of the parts must know, a sentence each
+    notes: tuple[str, ...]  # on what each part contains, and on standard errors
     confidence: float  # of the intervals in tables and plots
     statistics: Mapping[str, Statistic]  # the mean products behind all parts
 
@@ -33,9 +33,9 @@ class Decomposition:
 
         `ensemble` is K, which may be inf, or `Ensemble(K)`. Initialization falls as 1/K, and so
         does the part of noise that depends on it. Accessing a part that the design does not
-        identify raises ValueError; `notes` say which other part contains it.
+        identify raises ValueError; `notes` name the part that contains it.
         """
-        K = self._size(ensemble)
+        K = self._size(ensemble, "Decomposition.error")
         found = self._estimates(parts.sequential(self.design, K))
         total = found.pop("total", None)
         return ErrorTerms.identified(
@@ -44,8 +44,8 @@ class Decomposition:
         )  # fmt: skip
 
     def anova(self, ensemble: EnsembleLike = 1) -> AnovaTerms[Estimate]:
-        """The same, main effects and interactions apart."""
-        K = self._size(ensemble)
+        """The same error as main effects and interactions."""
+        K = self._size(ensemble, "Decomposition.anova")
         found = self._estimates(parts.anova(self.design, K))
         total = found.pop("total", None)
         absorbed = dict(self.design.absorbed)
@@ -54,9 +54,9 @@ class Decomposition:
             found, missing=self._missing(parts.ANOVA), includes=absorbed, total=total
         )
 
-    def _size(self, ensemble: EnsembleLike) -> float:
+    def _size(self, ensemble: EnsembleLike, function: str) -> float:
         """K; more than one member needs a second initialization."""
-        K = number("ensemble", as_ensemble(ensemble, "Decomposition.error").n_members, N_MEMBERS)
+        K = number("ensemble", as_ensemble(ensemble, function).n_members, N_MEMBERS)
         if K > 1 and (lack := self.design.lacks("the error of an ensemble", ("init",))):
             raise ValueError(lack)
         return K
@@ -115,7 +115,7 @@ class Decomposition:
         return "\n".join([str(self.error()), *self.notes])
 
     def __repr__(self) -> str:
-        """The parts, without what they come from."""
+        """The parts, without the mean products behind them."""
         shown = (
             f"{name}={part.value:.4g}±{part.standard_error:.1g}"
             for name, part in self.error().parts.items()

@@ -11,7 +11,7 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from doubletrouble.activations import Activation
 from doubletrouble.ensembles import EnsembleLike
-from doubletrouble.estimators.feature_map import Array
+from doubletrouble.estimators.feature_map import RealArray
 from doubletrouble.estimators.model import INPUT_DTYPES, RandomFeaturesModel
 from doubletrouble.moments import Function
 from doubletrouble.parameters import FloatArray
@@ -85,7 +85,7 @@ class RandomFeaturesClassifier(ClassifierMixin, RandomFeaturesModel):
             raise ValueError(f"y must hold only the classes named at first, got {unknown[0]!r}")
         return self._partial_fit(X, self._signs(y), self._weighted(X, y, sample_weight))
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: Any) -> RealArray:
         """The mean prediction of all members: (n,) for two classes, else (n, classes)."""
         return self._decide(X)
 
@@ -104,7 +104,7 @@ class RandomFeaturesClassifier(ClassifierMixin, RandomFeaturesModel):
         table = np.where(y[:, None] == self.classes_, 1.0, -1.0)
         return table[:, 1] if self.classes_.size == 2 else table
 
-    def _weighted(self, X: Array, y: npt.NDArray[Any], sample_weight: Any) -> FloatArray | None:
+    def _weighted(self, X: RealArray, y: npt.NDArray[Any], sample_weight: Any) -> FloatArray | None:
         if self.class_weight is None:
             return None if sample_weight is None else np.asarray(sample_weight)
         weights = _check_sample_weight(sample_weight, X, dtype=np.float64)

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from doubletrouble.activations import Activation, activation, is_named
 from doubletrouble.moments import Function, values
 
-Array: TypeAlias = npt.NDArray[Any]
+RealArray: TypeAlias = npt.NDArray[Any]
 """An array of float32 or float64."""
 
 _IN_PLACE: dict[str, Callable[..., Any]] = {
@@ -29,7 +29,7 @@ _IN_PLACE: dict[str, Callable[..., Any]] = {
 class FeatureMap:
     """φ for one draw of the weights, in the precision of `weights`."""
 
-    weights: Array  # (D, P): Θᵀ/√D
+    weights: RealArray  # (D, P): Θᵀ/√D
     activation: Activation
     mean: float  # subtracted from every feature
 
@@ -38,18 +38,18 @@ class FeatureMap:
         """P."""
         return int(self.weights.shape[1])
 
-    def __call__(self, x: Array) -> Array:
+    def __call__(self, x: RealArray) -> RealArray:
         """Features of x (n, D), (n, P)."""
         out = np.empty((len(x), self.n_features), self.weights.dtype)
         self.fill(x, out)
         return out
 
-    def fill(self, x: Array, out: Array, columns: slice = slice(None)) -> None:
+    def fill(self, x: RealArray, out: RealArray, columns: slice = slice(None)) -> None:
         """Write features of x into `out`: all P, or some columns."""
         np.matmul(x, self.weights[:, columns], out=out)
         self._bend(out)
 
-    def _bend(self, z: Array) -> None:
+    def _bend(self, z: RealArray) -> None:
         sigma, name = self.activation.function, self.activation.name
         assert sigma is not None  # asked by known_activation
         if not is_named(self.activation):
@@ -62,7 +62,7 @@ class FeatureMap:
             z -= self.mean
 
 
-def feature_map(theta: Array, sigma: Activation, *, center: bool, dtype: Any) -> FeatureMap:
+def feature_map(theta: RealArray, sigma: Activation, *, center: bool, dtype: Any) -> FeatureMap:
     """φ for weights Θ (P, D) as they were drawn."""
     scaled = (theta / np.sqrt(theta.shape[1])).astype(dtype)
     return FeatureMap(weights=scaled.T, activation=sigma, mean=sigma.mean if center else 0.0)

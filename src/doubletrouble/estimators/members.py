@@ -1,15 +1,14 @@
 """Fits of all members of an ensemble, each to the rows that its scheme draws for it."""
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from doubletrouble.ensembles import Divide, Scheme
+from doubletrouble.ensembles import Scheme
 from doubletrouble.estimators.dual import Dual
-from doubletrouble.estimators.feature_map import Array, FeatureMap, blocks
+from doubletrouble.estimators.feature_map import FeatureMap, RealArray, blocks
 from doubletrouble.estimators.modes import EigenModes, eigenmodes, resolved, solve
 from doubletrouble.estimators.normal_equations import NormalEquations
 from doubletrouble.estimators.penalty import Penalty
@@ -33,27 +32,23 @@ class Solution(NamedTuple):
 def member_samples(
     sample: Sample, ensemble: Scheme, n_members: int, rng: np.random.Generator
 ) -> list[MemberSample]:
-    """The rows of each member: blocks of consecutive rows for `Divide`, else drawn.
+    """The rows of each member, as its scheme draws them.
 
+    >>> from doubletrouble.ensembles import Divide
     >>> rows = Sample(inputs=np.ones((5, 1)), labels=np.ones((5, 1)), weights=None, intercept=False)
     >>> parts = member_samples(rows, Divide(2), 2, np.random.default_rng(0))
     >>> [part.rows for part in parts]
-    [slice(0, 3, None), slice(3, 5, None)]
+    [slice(0, 2, None), slice(2, 5, None)]
     """
     n = sample.size
     if has_all_rows(ensemble):
         return [MemberSample(rows=slice(0, n), sample=sample)] * n_members
-    if isinstance(ensemble, Divide):
-        if n_members > n:
-            raise ValueError(
-                "ensemble must have no more members than there are rows, got "
-                f"{ensemble!r} for n_samples = {n}"
-            )
-        short, longer = divmod(n, n_members)  # the first blocks have a row more
-        ends = [k * short + min(k, longer) for k in range(n_members + 1)]
-        cuts = [slice(a, b) for a, b in pairwise(ends)]
-        return [MemberSample(rows=rows, sample=sample.rows(rows)) for rows in cuts]
-    counts = ensemble.draw_samples(n, n_members, rng)
+    counts = np.asarray(ensemble.draw_samples(n, n_members, rng))
+    if counts.shape != (n_members, n):
+        raise ValueError(
+            f"draw_samples must return an array of shape {(n_members, n)}, got {counts.shape} "
+            f"for {ensemble!r}"
+        )
     if not counts.any(axis=1).all():
         raise ValueError(
             f"ensemble must leave every member a row, got {ensemble!r} for n_samples = {n}"
@@ -107,8 +102,8 @@ def factorized(phi: FeatureMap, sample: Sample, smallest: float) -> tuple[Side, 
 
 
 def predicted(
-    maps: Sequence[FeatureMap], coef: FloatArray, intercept: FloatArray, inputs: Array
-) -> Array:
+    maps: Sequence[FeatureMap], coef: FloatArray, intercept: FloatArray, inputs: RealArray
+) -> RealArray:
     """The mean prediction of all members, (n, T), in the precision of the inputs."""
     found = np.zeros((len(inputs), coef.shape[1]), inputs.dtype)
     share = coef.astype(inputs.dtype) / len(maps)

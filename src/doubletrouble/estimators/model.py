@@ -11,8 +11,8 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from doubletrouble.activations import Activation
 from doubletrouble.ensembles import EnsembleLike, FeatureBank, Scheme, as_ensemble
 from doubletrouble.estimators.feature_map import (
-    Array,
     FeatureMap,
+    RealArray,
     feature_map,
     known_activation,
 )
@@ -78,7 +78,7 @@ class RandomFeaturesModel(BaseEstimator):
     # --- what a fit found ---
 
     @property
-    def coef_(self) -> Array:
+    def coef_(self) -> RealArray:
         """Weights of the features: (K, P), or (K, T, P) for labels of T columns."""
         coef = self._solved().coef.astype(self._precision, copy=False)
         return coef[:, 0] if self._single else coef
@@ -110,7 +110,7 @@ class RandomFeaturesModel(BaseEstimator):
 
     # --- fitting ---
 
-    def _fit(self, X: Array, labels: Array, weights: FloatArray | None) -> Self:
+    def _fit(self, X: RealArray, labels: RealArray, weights: FloatArray | None) -> Self:
         asked = self._asked()
         sample = self._sample(X, labels, weights)
         seed = seed_of(self.random_state)
@@ -131,7 +131,7 @@ class RandomFeaturesModel(BaseEstimator):
         """Whether `partial_fit` begins; it does not go on from `fit`, which keeps no sums."""
         return getattr(self, "_sums", None) is None
 
-    def _partial_fit(self, X: Array, labels: Array, weights: FloatArray | None) -> Self:
+    def _partial_fit(self, X: RealArray, labels: RealArray, weights: FloatArray | None) -> Self:
         asked = self._asked()
         if not has_all_rows(asked.ensemble):
             raise ValueError(
@@ -159,7 +159,9 @@ class RandomFeaturesModel(BaseEstimator):
         self._penalty, self._solution = asked.penalty, None
         return self
 
-    def _path(self, X: Array, labels: Array, weights: FloatArray | None, ridges: Any) -> RidgePath:
+    def _path(
+        self, X: RealArray, labels: RealArray, weights: FloatArray | None, ridges: Any
+    ) -> RidgePath:
         asked = self._asked()
         seed = seed_of(self.random_state)
         theta = _theta(asked, X.shape[1], seed)
@@ -169,7 +171,7 @@ class RandomFeaturesModel(BaseEstimator):
         parts = _parts(asked, sample, seed)
         return ridge_path(maps, sample, parts, grid, single=labels.ndim == 1)
 
-    def _decide(self, X: Any) -> Array:
+    def _decide(self, X: Any) -> RealArray:
         """The mean prediction, (n,) or (n, T)."""
         check_is_fitted(self, "weights_")
         X = validate_data(self, X, reset=False, dtype=INPUT_DTYPES)
@@ -197,7 +199,7 @@ class RandomFeaturesModel(BaseEstimator):
             center=bool(self.center),
         )
 
-    def _sample(self, X: Array, labels: Array, weights: Any) -> Sample:
+    def _sample(self, X: RealArray, labels: RealArray, weights: Any) -> Sample:
         """Rows of positive weight, labels as a matrix."""
         Y = np.asarray(labels, dtype=np.float64).reshape(len(X), -1)
         if weights is not None:
@@ -209,7 +211,9 @@ class RandomFeaturesModel(BaseEstimator):
                 X, Y, weights = X[keep], Y[keep], weights[keep]
         return Sample(inputs=X, labels=Y, weights=weights, intercept=bool(self.fit_intercept))
 
-    def _begin(self, asked: ModelParameters, theta: FloatArray, X: Array, labels: Array) -> None:
+    def _begin(
+        self, asked: ModelParameters, theta: FloatArray, X: RealArray, labels: RealArray
+    ) -> None:
         """Keep what every fit keeps, and nothing of an earlier one."""
         for name in {"loo_path_", "loo_error_"} & set(vars(self)):
             delattr(self, name)

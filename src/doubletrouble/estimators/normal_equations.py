@@ -7,7 +7,7 @@ not cancel, as they would in Zᵀ Z - W z̄ z̄ᵀ.
 
 import numpy as np
 
-from doubletrouble.estimators.feature_map import Array
+from doubletrouble.estimators.feature_map import RealArray
 from doubletrouble.estimators.sample import Sample
 from doubletrouble.parameters import FloatArray
 
@@ -22,7 +22,7 @@ class NormalEquations:
         self.mean: FloatArray = np.zeros(n_features)
         self.label_mean: FloatArray = np.zeros(n_outputs)
 
-    def add(self, z: Array, sample: Sample) -> None:
+    def add(self, z: RealArray, sample: Sample) -> None:
         """Add the rows of a sample, whose features z (n, P) are overwritten.
 
         The product is taken in the precision of z.

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from doubletrouble.estimators.feature_map import Array, FeatureMap, blocks
+from doubletrouble.estimators.feature_map import FeatureMap, RealArray, blocks
 from doubletrouble.estimators.leave_one_out import left_out
 from doubletrouble.estimators.members import Solution, factorized, predicted
 from doubletrouble.estimators.penalty import Penalty
@@ -43,7 +43,7 @@ class RidgePath:
         """The ridge of least leave-one-out error."""
         return float(self.ridges[np.argmin(self.loo_error)])
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: Any) -> RealArray:
         """What every fit predicts: (R, n), or (R, n, T)."""
         inputs = np.asarray(X, dtype=self.maps[0].weights.dtype)
         dim = len(self.maps[0].weights)
@@ -119,7 +119,7 @@ def best_of(path: RidgePath, parts: Sequence[MemberSample]) -> Solution:
     )
 
 
-def _outputs(phi: FeatureMap, coef: FloatArray, shift: FloatArray, inputs: Array) -> FloatArray:
+def _outputs(phi: FeatureMap, coef: FloatArray, shift: FloatArray, inputs: RealArray) -> FloatArray:
     """What one member predicts for rows it has not seen, (n, T, R)."""
     found = np.empty((len(inputs), *shift.shape))
     for rows in blocks(len(inputs), phi.n_features):

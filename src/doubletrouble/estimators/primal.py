@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from doubletrouble.estimators.feature_map import Array, FeatureMap, blocks
+from doubletrouble.estimators.feature_map import FeatureMap, RealArray, blocks
 from doubletrouble.estimators.modes import WHOLE, EigenModes, eigenmodes, kept, solve, whole_modes
 from doubletrouble.estimators.normal_equations import NormalEquations
 from doubletrouble.estimators.sample import Sample
@@ -108,7 +108,7 @@ def add_rows(
         sums.add(z.astype(kind, copy=False), part)
 
 
-def _blocks_of(phi: FeatureMap, sample: Sample) -> Iterator[tuple[slice, Sample, Array]]:
+def _blocks_of(phi: FeatureMap, sample: Sample) -> Iterator[tuple[slice, Sample, RealArray]]:
     """Blocks of rows and their features, which share one buffer in the precision of `phi`."""
     precision = phi.weights.dtype
     cuts = blocks(sample.size, phi.n_features, precision.itemsize)

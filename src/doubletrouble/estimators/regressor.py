@@ -8,7 +8,7 @@ from sklearn.utils.validation import validate_data
 
 from doubletrouble.activations import Activation
 from doubletrouble.ensembles import EnsembleLike
-from doubletrouble.estimators.feature_map import Array
+from doubletrouble.estimators.feature_map import RealArray
 from doubletrouble.estimators.model import INPUT_DTYPES, RandomFeaturesModel
 from doubletrouble.estimators.path import RidgePath
 from doubletrouble.moments import Function
@@ -98,7 +98,7 @@ class RandomFeaturesRidge(MultiOutputMixin, RegressorMixin, RandomFeaturesModel)
         X, y = self._checked(X, y, reset=self._first())
         return self._partial_fit(X, y, sample_weight)
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: Any) -> RealArray:
         """The mean prediction of all members, (n,) or (n, T)."""
         return self._decide(X)
 
@@ -116,7 +116,7 @@ class RandomFeaturesRidge(MultiOutputMixin, RegressorMixin, RandomFeaturesModel)
         X, y = self._checked(X, y, reset=None)
         return self._path(X, y, sample_weight, ridges)
 
-    def _checked(self, X: Any, y: Any, *, reset: bool | None) -> tuple[Array, Array]:
+    def _checked(self, X: Any, y: Any, *, reset: bool | None) -> tuple[RealArray, RealArray]:
         """Inputs and labels as arrays; `reset` None leaves the estimator as it is."""
         estimator = type(self)() if reset is None else self
         X, y = validate_data(

@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from doubletrouble.estimators.feature_map import Array
+from doubletrouble.estimators.feature_map import RealArray
 from doubletrouble.parameters import FloatArray
 
 IndexArray: TypeAlias = npt.NDArray[np.intp]
@@ -19,7 +19,7 @@ IndexArray: TypeAlias = npt.NDArray[np.intp]
 class Sample:
     """Rows of positive weight; `intercept`: whether a constant is fitted beside the features."""
 
-    inputs: Array  # (N, D)
+    inputs: RealArray  # (N, D)
     labels: FloatArray  # (N, T)
     weights: FloatArray | None  # (N,); None: all one
     intercept: bool
@@ -60,14 +60,14 @@ class Sample:
         roots = np.ones(self.size) if self.roots is None else self.roots
         return np.asarray(roots / np.sqrt(self.weight))
 
-    def mean_of(self, z: Array) -> FloatArray:
+    def mean_of(self, z: RealArray) -> FloatArray:
         """The weighted mean of the features of these rows, (P,)."""
         if self.weights is None:
             # in float64 whatever z is: NumPy would add up float32 in float32
             return np.asarray(z.mean(axis=0, dtype=np.float64))
         return np.asarray(np.average(z, axis=0, weights=self.weights))
 
-    def prepared(self, z: Array, mean: Array) -> FloatArray:
+    def prepared(self, z: RealArray, mean: RealArray) -> FloatArray:
         """Features of these rows in float64, less their mean, weighted; z may be overwritten."""
         z = np.asarray(z, dtype=np.float64)
         if self.intercept:
@@ -86,14 +86,19 @@ class Sample:
         )
 
     def counted(self, counts: npt.NDArray[np.int64]) -> MemberSample:
-        """The rows that a member draws, each as often as `counts` has it."""
+        """The rows that a member draws, each as often as `counts` has it.
+
+        Consecutive rows are a slice, which is not copied.
+        """
         drawn = np.flatnonzero(counts)
-        part = self.rows(drawn)
+        first, last = int(drawn[0]), int(drawn[-1])
+        rows = slice(first, last + 1) if last - first + 1 == drawn.size else drawn
+        part = self.rows(rows)
         if np.all(counts[drawn] == 1):
-            return MemberSample(rows=drawn, sample=part)
+            return MemberSample(rows=rows, sample=part)
         weights = counts[drawn].astype(np.float64)
         weights = weights if part.weights is None else weights * part.weights
-        return MemberSample(rows=drawn, sample=replace(part, weights=weights))
+        return MemberSample(rows=rows, sample=replace(part, weights=weights))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from doubletrouble.activations import Activation
-from doubletrouble.estimators.feature_map import Array, blocks, feature_map, known_activation
+from doubletrouble.estimators.feature_map import RealArray, blocks, feature_map, known_activation
 from doubletrouble.estimators.model import INPUT_DTYPES
 from doubletrouble.estimators.weights import random_weights, seed_of
 from doubletrouble.moments import Function
@@ -58,12 +58,12 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         (self.weights_,) = random_weights(seed, n_members=1, n_features=count, dim=X.shape[1])
         return self
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: Any) -> RealArray:
         """Features of the inputs, (n, P), in their precision."""
         check_is_fitted(self, "weights_")
         X = validate_data(self, X, reset=False, dtype=INPUT_DTYPES)
         phi = feature_map(self.weights_, self.activation_, center=self._center, dtype=X.dtype)
-        out: Array = np.empty((len(X), phi.n_features), X.dtype)
+        out: RealArray = np.empty((len(X), phi.n_features), X.dtype)
         for rows in blocks(len(X), phi.n_features):
             phi.fill(X[rows], out[rows])
         return out

@@ -10,7 +10,7 @@ from doubletrouble.figures.spec import PRESETS
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write the gallery and name its page; return 0, or 2 after one sentence on stderr.
+    """Write the gallery and name its page; return 0, or 2 after one message on stderr.
 
     After Ctrl-C it is 130.
     """

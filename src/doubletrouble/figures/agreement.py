@@ -1,4 +1,4 @@
-"""How well numbers agree, in one sentence each."""
+"""Statements of the agreement of numbers with references."""
 
 from collections.abc import Iterable, Sequence
 
@@ -28,7 +28,7 @@ def with_authors(
 ) -> tuple[str, ...]:
     """Ours against the authors' stored values; nothing where there are none.
 
-    Deviations are relative to each value, or to `scale`, say the total error.
+    Deviations are relative to each value, or to `scale`, such as the total error.
 
     >>> with_authors([(np.array([1.0, 2.0]), np.array([1.0, 2.002]))])
     ("Theory and the authors' stored values: at most 1.0e-03 apart (relative), 2 values.",)

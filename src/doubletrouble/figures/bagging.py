@@ -1,7 +1,7 @@
 r"""K models that draw their samples: bags, sub-bags, all of the data, or a share for each.
 
 All have the same number of features in all, P K, which is what is stored and evaluated at every
-prediction (`advice.cost`); what their training costs is told beside. A bag sees 1 - 1/e of the
+prediction (`advice.cost`); the cost of their training is given beside. A bag sees 1 - 1/e of the
 samples (`theory._bagging`), some of them several times.
 """
 
@@ -219,7 +219,7 @@ def plot(data: Bagging) -> "Figure":
 
 
 def agrees(data: Bagging) -> tuple[str, ...]:
-    """Theory and simulation, and what the picture says, in numbers."""
+    """Agreement of theory and simulation, and the numbers of the caption."""
     said = [agreement.with_simulation([p for panel in data.panels for p in panel.points])]
     for panel in data.panels:
         lines = {line.label: line.y for line in panel.lines}

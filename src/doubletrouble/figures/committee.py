@@ -90,10 +90,10 @@ def committee_data(
 
 
 class Vote(NamedTuple):
-    """Weights, and the error they leave."""
+    """Weights of the members, and the test error of the committee."""
 
     weights: FloatArray
-    error: float
+    total: float  # test error
 
 
 def votes(team: Sequence[Member], snr: float) -> dict[str, Vote]:
@@ -116,7 +116,7 @@ def votes(team: Sequence[Member], snr: float) -> dict[str, Vote]:
 def errors(team: Sequence[Member], snrs: FloatArray) -> dict[str, FloatArray]:
     """The test error of equal weights, of the best member and of the best weights, along F/τ."""
     found = [votes(team, snr) for snr in snrs]
-    return {label: np.array([one[label].error for one in found]) for label in GAINS}
+    return {label: np.array([one[label].total for one in found]) for label in GAINS}
 
 
 def _simulated(
@@ -134,8 +134,8 @@ def _simulated(
         other, other_error = _measured(half, chosen, label)
         points.append(
             Points(
-                label=label, x=snrs, value=value, error=error,
-                theory=np.array([one[label].error for one in chosen]),
+                label=label, x=snrs, value=value, standard_error=error,
+                theory=np.array([one[label].total for one in chosen]),
                 limit=2 * value - other, limit_error=np.hypot(2 * error, other_error),
                 dim=dim, n_data=n_data,
             )

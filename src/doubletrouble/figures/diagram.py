@@ -1,7 +1,7 @@
 """Networks as circles and lines: where they are, and how they are drawn.
 
 A learner is a column of inputs, a column of random features and one output. The first weights are
-fixed (thin, grey, dashed), the second trained (thick, coloured): told apart without colour, too.
+fixed (thin, grey, dashed), the second trained (thick, coloured): distinguishable without colour.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

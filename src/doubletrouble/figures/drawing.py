@@ -9,7 +9,7 @@ import numpy as np
 from doubletrouble.figures import style
 from doubletrouble.figures.panel import Panel
 from doubletrouble.figures.simulated import Points
-from doubletrouble.figures.spec import Data, Line
+from doubletrouble.figures.spec import FigureData, Line
 from doubletrouble.figures.style import Stroke
 
 if TYPE_CHECKING:
@@ -32,7 +32,9 @@ def page(*, height: float) -> "Iterator[Figure]":
 
 
 def side_by_side(
-    figure: "Figure", panels: Sequence[Data], draw: "Callable[[Axes, Data], None]"
+    figure: "Figure",
+    panels: Sequence[FigureData],
+    draw: "Callable[[Axes, FigureData], None]",
 ) -> "Sequence[Axes]":
     """Draw panels with common axes in one row, named by letters; return the axes."""
     grid = figure.subplots(1, len(panels), sharex=True, sharey=True, squeeze=False)
@@ -47,7 +49,7 @@ def side_by_side(
 def curve(
     axes: "Axes", line: Line, stroke: Stroke, *, label: str, place: float = 0, markers: int = 6
 ) -> None:
-    """Draw one curve, with a few markers that tell it from the others in grey.
+    """Draw one curve, with a few markers that distinguish it in grey.
 
     With `markers=0` they stand in the legend only, for curves with simulated points.
     """
@@ -70,9 +72,9 @@ def series(axes: "Axes", lines: Iterable[Line], words: Mapping[str, str]) -> Non
 def points(axes: "Axes", found: Points, stroke: Stroke) -> None:
     """Draw simulated values with bars of two standard errors."""
     axes.errorbar(
-        found.x, found.value, yerr=_REACH * found.error, linestyle="none", color=stroke.color,
-        marker=stroke.marker, markerfacecolor=stroke.face, markeredgewidth=1.0, markersize=4.8,
-        elinewidth=1.0, capsize=2.0, zorder=3,
+        found.x, found.value, yerr=_REACH * found.standard_error, linestyle="none",
+        color=stroke.color, marker=stroke.marker, markerfacecolor=stroke.face,
+        markeredgewidth=1.0, markersize=4.8, elinewidth=1.0, capsize=2.0, zorder=3,
     )  # fmt: skip
 
 

@@ -33,7 +33,7 @@ class Members(NamedTuple):
     fraction: FloatArray  # of the samples, that a member has
     ridge: FloatArray  # λ
     effective: FloatArray  # ρ
-    error: FloatArray
+    total: FloatArray  # test error
 
 
 def members(
@@ -89,15 +89,15 @@ def _points(problem: Problem, label: str, runs: TwoSizes, ensemble: Scheme) -> P
     ratio = np.asarray(at.features_per_dim) / np.asarray(at.samples_per_dim)
     numerator, denominator = runs.whole.realized(ensemble).sample_share
     theory = members(problem, label, ratio, np.divide(numerator, denominator), at.ridge)
-    line = Line(label, theory.effective.ravel(), theory.error.ravel())
+    line = Line(label, theory.effective.ravel(), theory.total.ravel())
     found = runs.points(line, lambda simulation: simulation.error(ensemble).total)
-    flat = ("value", "error", "limit", "limit_error")
+    flat = ("value", "standard_error", "limit", "limit_error")
     shaped: dict[str, Any] = {name: np.ravel(getattr(found, name)) for name in flat}
     return replace(found, **shaped)
 
 
 def _joined(parts: Sequence[Points]) -> Points:
-    names = ("x", "value", "error", "theory", "limit", "limit_error")
+    names = ("x", "value", "standard_error", "theory", "limit", "limit_error")
     together: dict[str, Any] = {
         name: np.concatenate([getattr(p, name) for p in parts]) for name in names
     }

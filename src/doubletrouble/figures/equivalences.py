@@ -114,10 +114,10 @@ def table(data: Equivalences) -> Table:
     blank = (math.nan,) * 4
     rows: list[tuple[float, ...]] = []
     for found in (*data.planes, *data.paths):
-        columns = (found.ratio, found.fraction, found.ridge, found.effective, found.error)
+        columns = (found.ratio, found.fraction, found.ridge, found.effective, found.total)
         rows += [(*map(float, row), *blank) for row in zip(*map(np.ravel, columns), strict=True)]
     for points in data.points:
-        values = (points.x, points.theory, points.value, points.error, points.limit)
+        values = (points.x, points.theory, points.value, points.standard_error, points.limit)
         for row in zip(*values, points.limit_error, strict=True):
             rows.append((math.nan, math.nan, math.nan, *map(float, row)))
     for x, y in zip(data.linear.x, data.linear.y, strict=True):
@@ -165,7 +165,7 @@ def draw_curve(axes: "Axes", data: Equivalences) -> None:
     )  # fmt: skip
     for place, path in enumerate(data.paths):
         stroke = _STROKES[path.label]
-        line = Line(path.label, path.effective, path.error)
+        line = Line(path.label, path.effective, path.total)
         if path.label == "mixed":
             axes.plot(
                 line.x, line.y, color=stroke.color, marker=stroke.marker, linestyle="none",
@@ -208,7 +208,7 @@ def agrees(data: Equivalences) -> tuple[str, ...]:
     """How far members lie from the curve, and simulation from theory."""
     found = [m for m in (*data.planes, *data.paths) if np.all(m.effective > 0)]
     rho = np.concatenate([np.ravel(m.effective) for m in found])
-    error = np.concatenate([np.ravel(m.error) for m in found])
+    error = np.concatenate([np.ravel(m.total) for m in found])
     off = float(np.max(np.abs(error / linear_error(data.problem, rho) - 1)))
     return (
         agreement.with_simulation(data.points),

@@ -1,4 +1,4 @@
-"""Make every figure and one page, `index.html`, that shows them and says how to remake them.
+"""Make every figure and one page, `index.html`, with the figures and the code that remakes them.
 
 The page refers only to files beside it: it can be opened from disk, mailed or put on a server.
 """
@@ -13,14 +13,14 @@ from tqdm import tqdm
 from doubletrouble.figures.html import page
 from doubletrouble.figures.make import make_figure, usable
 from doubletrouble.figures.registry import FIGURES
-from doubletrouble.figures.spec import PRESETS, FigureSpec
+from doubletrouble.figures.spec import PRESETS, FigureSpec, PresetName
 
 
 def write_gallery(
     folder: str | Path,
     figures: Mapping[str, FigureSpec[Any]] = FIGURES,
     *,
-    preset: str = PRESETS[0],
+    preset: PresetName = PRESETS[0],
     progress: bool = False,
 ) -> str:
     """Write all figures, their numbers and the page into `folder`; return the page's path.

@@ -10,6 +10,7 @@ from string import Template
 from doubletrouble import glossary
 from doubletrouble.figures.make import Made
 from doubletrouble.figures.save import FORMATS
+from doubletrouble.figures.spec import PresetName
 from doubletrouble.parameters import declarations
 from doubletrouble.problems import Problem
 
@@ -52,7 +53,7 @@ _OTHERS = {
 }
 
 
-def page(figures: Sequence[Made], preset: str) -> str:
+def page(figures: Sequence[Made], preset: PresetName) -> str:
     """Return the page as HTML."""
     links = (f'<a href="#{f.spec.name}">{escape(f.spec.title)}</a>' for f in figures)
     return _PAGE.substitute(

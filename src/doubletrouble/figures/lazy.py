@@ -9,7 +9,7 @@ import csv
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -29,7 +29,8 @@ STORED = Path(__file__).parent / "stored" / "lazy_cifar10.csv"
 """20 networks for each width and α: N = 5000, at most 100,000 steps of Adam."""
 
 _FILE = "fig_lazy_digitised_from_plot_ipynb_png.csv"
-_SOURCES = ("stored", "run")
+SourceName: TypeAlias = Literal["stored", "run"]
+_SOURCES: tuple[SourceName, ...] = get_args(SourceName)
 _PAPER = (10.0, 100.0)
 _CIFAR = "CIFAR-10"
 _COLUMNS = (
@@ -42,7 +43,7 @@ _BESIDE = 1.16  # published points stand beside ours, this factor to the right
 
 def lazy_data(
     *,
-    source: str = "stored",
+    source: SourceName = "stored",
     laziness: Sequence[float] | None = None,
     data: str | None = None,
     widths: Sequence[int] | None = None,

@@ -9,7 +9,7 @@ from typing import Any
 from doubletrouble.figures import stamp
 from doubletrouble.figures.registry import FIGURES
 from doubletrouble.figures.save import FORMATS, save
-from doubletrouble.figures.spec import PRESETS, STORE, FigureSpec
+from doubletrouble.figures.spec import PRESETS, STORE, FigureSpec, PresetName
 
 SIMULATIONS = "simulations.sqlite"
 """The store beside the figures that keeps every finished simulation."""
@@ -20,7 +20,7 @@ class Made:
     """A figure that was made, or found up to date."""
 
     spec: FigureSpec[Any]
-    preset: str
+    preset: PresetName
     arguments: Mapping[str, object]
     agreement: tuple[str, ...]  # one statement a line
     files: tuple[Path, ...]
@@ -31,7 +31,7 @@ def make_figure(
     name: str,
     folder: str | Path,
     *,
-    preset: str = PRESETS[0],
+    preset: PresetName = PRESETS[0],
     options: Mapping[str, object] | None = None,
     figures: Mapping[str, FigureSpec[Any]] = FIGURES,
 ) -> Made:
@@ -61,7 +61,7 @@ def make_figure(
 
 
 def usable(folder: str | Path) -> Path:
-    """Make the folder if need be, or say why it cannot hold figures."""
+    """Create the folder if necessary, or raise ValueError."""
     shown, place = os.fspath(folder), Path(folder)
     if not shown:
         raise ValueError("the output folder must have a name, got ''")

@@ -1,4 +1,4 @@
-"""Networks of several widths, with what their errors say: a threshold, and perhaps a peak."""
+"""Networks of several widths, with the threshold and the peak of their errors."""
 
 import math
 from dataclasses import dataclass

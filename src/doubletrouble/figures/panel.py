@@ -18,7 +18,7 @@ class Panel:
     """One panel; all its lines have the same x."""
 
     axis: str  # the table's name for x
-    keys: Mapping[str, float]  # what tells this panel from the others
+    keys: Mapping[str, float]  # parameters that differ from panel to panel
     problem: Problem  # along x, as far as the curves share it
     lines: tuple[Line, ...]
     points: tuple[Points, ...] = ()
@@ -90,7 +90,7 @@ def table(drawn: Panel | Sequence[Panel]) -> Table:
             found = [
                 float(v[i])
                 for p in panel.points
-                for v in (p.value, p.error, p.limit, p.limit_error)
+                for v in (p.value, p.standard_error, p.limit, p.limit_error)
             ]
             rows.append((*keys, float(x), *lines, *found))
     return Table(columns, rows)

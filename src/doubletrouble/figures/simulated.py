@@ -37,7 +37,7 @@ class Points:
     label: str
     x: FloatArray
     value: FloatArray
-    error: FloatArray  # standard error of `value`
+    standard_error: FloatArray  # of `value`
     theory: FloatArray
     limit: FloatArray  # 2 × (at D) - (at D/2)
     limit_error: FloatArray
@@ -47,7 +47,7 @@ class Points:
     @property
     def z(self) -> FloatArray:
         """Standard errors between simulation and theory, finite size included."""
-        return np.abs(self.value - self.theory) / self.error
+        return np.abs(self.value - self.theory) / self.standard_error
 
     @property
     def limit_z(self) -> FloatArray:
@@ -76,7 +76,7 @@ class TwoSizes:
             label=theory.label,
             x=theory.x,
             value=np.asarray(at.value),
-            error=errors[0],
+            standard_error=errors[0],
             theory=theory.y,
             limit=2 * np.asarray(at.value) - np.asarray(half.value),
             limit_error=np.hypot(2 * errors[0], errors[1]),

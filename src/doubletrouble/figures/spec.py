@@ -1,4 +1,4 @@
-"""What a figure consists of: a data function, a drawing, a table, a check, and words about it.
+"""What a figure consists of: a data function, a drawing, a table, a check, and texts.
 
 The defaults of the data function are the paper's constants. They are written there once; presets
 and a reader's options replace some of them, and the gallery's parameter list and the lines that
@@ -8,7 +8,16 @@ remake the figure are read from what results.
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Generic,
+    Literal,
+    NamedTuple,
+    TypeAlias,
+    TypeVar,
+    get_args,
+)
 
 from doubletrouble.ensembles import Scheme
 from doubletrouble.parameters import FloatArray
@@ -16,16 +25,17 @@ from doubletrouble.parameters import FloatArray
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Data = TypeVar("Data")
+FigureData = TypeVar("FigureData")
 
-PRESETS = ("laptop", "paper")
+PresetName: TypeAlias = Literal["laptop", "paper"]
+PRESETS: tuple[PresetName, ...] = get_args(PresetName)
 """All figures in a few minutes, or with simulations as large as the paper's and denser grids."""
 
 STORE = "store"  # the argument of a data function that simulates: where finished curves are kept
 
 
 class Line(NamedTuple):
-    """One curve: `label` says what it is, `y` belongs to `x` point by point."""
+    """One curve: its label, and y at every x."""
 
     label: str
     x: FloatArray
@@ -45,17 +55,17 @@ def nothing_to_check(_: Any) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FigureSpec(Generic[Data]):
+class FigureSpec(Generic[FigureData]):
     """A figure of the gallery; `name` is also the stem of its files."""
 
     name: str
     title: str
     caption: str  # plain text, one paragraph a line
-    alt: str  # the picture in words, for those who cannot see it
-    data: Callable[..., Data]
-    plot: Callable[[Data], "Figure"]
-    table: Callable[[Data], Table]
-    agreement: Callable[[Data], Sequence[str]] = nothing_to_check  # one statement a line
+    alt: str  # alternative text for screen readers
+    data: Callable[..., FigureData]
+    plot: Callable[[FigureData], "Figure"]
+    table: Callable[[FigureData], Table]
+    agreement: Callable[[FigureData], Sequence[str]] = nothing_to_check  # one statement a line
     presets: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
 
     @property
@@ -70,7 +80,7 @@ class FigureSpec(Generic[Data]):
         return STORE in inspect.signature(self.data).parameters
 
     def with_preset(
-        self, preset: str, options: Mapping[str, object] | None = None
+        self, preset: PresetName, options: Mapping[str, object] | None = None
     ) -> dict[str, object]:
         """The arguments under a preset, with `options` on top."""
         if preset not in PRESETS:

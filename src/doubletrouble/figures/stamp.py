@@ -1,4 +1,4 @@
-"""A note beside a figure's files that says what they were made from.
+"""A record beside a figure's files of what they were made from.
 
 A figure is remade only when something it was made from has changed: its arguments, the package's
 code and tables, or the versions of the packages that compute and draw; or when a file is missing or

@@ -1,6 +1,6 @@
 """How every figure looks: fonts, colours, line styles and number formats, in one place.
 
-The colours are those of Okabe and Ito, told apart by colour-blind readers; each cause also has
+The colours are those of Okabe and Ito, distinguishable by colour-blind readers; each cause also has
 its own dashes and marker, so that a grey print loses nothing. Fonts come with matplotlib, and the
 reader's own matplotlibrc is set aside, so that a figure looks the same everywhere.
 """
@@ -90,7 +90,7 @@ STROKES: dict[str, Stroke] = {
     "bias": Stroke(LABELS["bias"], _INK["bias"], (0, (1.2, 1.0)), "D", 1.9, "white"),
 }
 
-# For curves that differ in a number, K say: in the order of the curves.
+# For curves that differ in a number, such as K: in the order of the curves.
 SERIES: tuple[Stroke, ...] = (
     Stroke("", BLACK, "-", "o", 1.7, BLACK),
     Stroke("", VERMILION, (0, (6, 2)), "s", 1.7, "white"),
@@ -153,7 +153,7 @@ def log_range(curves: Iterable[FloatArray]) -> tuple[float, float]:
 
 
 def plain_number(value: float, _: object = None) -> str:
-    """Write a tick as a number a reader can say, and only extreme ones as powers of ten.
+    """Write a tick as a plain number, and only extreme ones as powers of ten.
 
     >>> plain_number(0.01), plain_number(100.0), plain_number(1e-5)
     ('0.01', '100', '$10^{-5}$')
@@ -170,7 +170,7 @@ def _power(value: float, _: object = None) -> str:
 
 
 def scientific(value: float) -> str:
-    r"""Write a number in mathtext, with a power of ten where that is how one says it.
+    r"""Write a number in mathtext, with a power of ten where that is customary.
 
     >>> scientific(1e-5), scientific(3e-4), scientific(2.5), scientific(0.0), scientific(math.inf)
     ('10^{-5}', '3\\times 10^{-4}', '2.5', '0', '\\infty')
@@ -178,7 +178,7 @@ def scientific(value: float) -> str:
     if math.isinf(value):
         return r"\infty"
     factor, _, exponent = f"{value:.6e}".partition("e")
-    whole_power = float(factor) == 1 and value < 1  # 0.1 is said 10⁻¹ next to 10⁻⁵
+    whole_power = float(factor) == 1 and value < 1  # 0.1 is written 10⁻¹ next to 10⁻⁵
     if value == 0 or (1e-2 <= value <= 1e3 and not whole_power):
         return f"{value:g}"
     power = f"10^{{{int(exponent)}}}"

@@ -115,7 +115,7 @@ def _points(runs: TwoSizes, theory: Line, row: int) -> Points:
     def measured(simulation: Simulation) -> Estimate:
         part: Estimate = getattr(simulation.error(1), theory.label)
         value, error = (np.asarray(v)[row] for v in (part.value, part.standard_error))
-        return replace(part, value=value, standard_error=error, draws=None)
+        return Estimate(value=value, standard_error=error, n_draws=part.n_draws)
 
     return runs.points(theory, measured)
 

@@ -10,13 +10,14 @@ from typing import Any, Literal, Self, TypeAlias, get_args
 
 import numpy as np
 
+from doubletrouble.decomposition.jackknife import digest
 from doubletrouble.decomposition.predictions import decompose_predictions
 from doubletrouble.decomposition.result import Decomposition
 from doubletrouble.errors import FitError
 from doubletrouble.learners.fits import Failure, Fits
 from doubletrouble.learners.identity import identity
 from doubletrouble.learners.lending import Lent
-from doubletrouble.learners.model import Model, as_model
+from doubletrouble.learners.model import LearnerModel, as_model
 from doubletrouble.learners.run import Where, run_fits
 from doubletrouble.learners.samples import Labels, TestSet, one_hot
 from doubletrouble.learners.source import DataSource
@@ -112,7 +113,7 @@ def decompose(
 class _DecompositionTask:
     """What is asked, checked: a learner, its data, and how many fits."""
 
-    learner: Model
+    learner: LearnerModel
     source: DataSource
     seed: int
     n_data: int
@@ -172,7 +173,7 @@ class _DecompositionTask:
             injected=source.injected if self.n_noise > 1 else None,
             **_against(self.test, self.target, self.classes),
         )  # fmt: skip
-        key = (*self._draws(), tuple(sets), include_test)
+        key = (*self._draws(predictions), tuple(sets), include_test)
         changed = {
             "notes": (
                 *found.notes,
@@ -187,12 +188,15 @@ class _DecompositionTask:
             seconds=time.perf_counter() - started,
         )  # fmt: skip
 
-    def _draws(self) -> tuple[Hashable, ...]:
-        """What two learners have in common where they are fitted to the same draws."""
+    def _draws(self, predictions: FloatArray) -> tuple[Hashable, ...]:
+        """Equal for two learners that are fitted to the same draws.
+
+        A source whose content is not identified is replaced by the predictions themselves.
+        """
         try:
             source: Hashable = identity(self.source)
         except Exception:  # noqa: BLE001 (sources are of any class, and the fits are done)
-            source = object()
+            source = digest(predictions)
         return source, self.seed, self.n_seeds, self.n_noise, self.classes is not None
 
 
@@ -232,7 +236,11 @@ def _against(test: TestSet, target: FloatArray, classes: Labels | None) -> dict[
 
 
 def _notes(
-    learner: Model, source: DataSource, predictions: FloatArray, wanted: int, classes: Labels | None
+    learner: LearnerModel,
+    source: DataSource,
+    predictions: FloatArray,
+    wanted: int,
+    classes: Labels | None,
 ) -> list[str]:
     """What a reader must know of this learner and these labels."""
     found = source.notes(predictions.shape[1], classification=classes is not None)

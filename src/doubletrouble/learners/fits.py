@@ -15,7 +15,7 @@ import numpy as np
 
 from doubletrouble.decomposition.products import LARGEST
 from doubletrouble.learners.lending import Lent
-from doubletrouble.learners.model import Model
+from doubletrouble.learners.model import LearnerModel
 from doubletrouble.learners.samples import Labels
 from doubletrouble.learners.seeds import init_seed
 from doubletrouble.learners.source import DataSource
@@ -61,7 +61,7 @@ class Drawn(NamedTuple):
 class Fits:
     """All that fits have in common; called with a data set, it fits some of them."""
 
-    model: Model
+    model: LearnerModel
     source: DataSource
     lent: Lent  # the test inputs
     shared: bool  # whether fits run in this process at the same time

@@ -15,10 +15,10 @@ from doubletrouble.parameters import FloatArray
 _SEEDS = ("random_state", "random_seed", "seed")
 
 Predict = Callable[[Any], Any]
-Fit = Callable[[Any, Any, int], Predict]
+SeededFit = Callable[[Any, Any, int], Predict]
 
 
-class Model(Protocol):
+class LearnerModel(Protocol):
     """A learner: fits data from a seed, and predicts."""
 
     @property
@@ -43,7 +43,7 @@ class Model(Protocol):
         ...
 
 
-def as_model(model: Any) -> Model:
+def as_model(model: Any) -> LearnerModel:
     """An estimator with fit and predict, or a function fit(X, y, seed) -> predict."""
     if isinstance(model, type):
         raise TypeError(f"model must be an estimator, not a class; got {model.__name__}")
@@ -116,7 +116,7 @@ def _draws_splits(value: Any) -> bool:
 class FitFunction:
     """A function fit(X, y, seed) that returns a function predict(X)."""
 
-    fit: Fit
+    fit: SeededFit
     is_deterministic: bool = False
     is_classifier: bool | None = None
     note: str = ""

@@ -1,6 +1,6 @@
 """What an ensemble of lazy networks has learned."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from doubletrouble.decomposition.classification import ensemble_error, grouped, vote_error
-from doubletrouble.decomposition.jackknife import Statistic
+from doubletrouble.decomposition.jackknife import Statistic, digest
 from doubletrouble.ensembles import EnsembleLike, as_ensemble
 from doubletrouble.errors import DivergenceError
 from doubletrouble.networks.outcome import FITTED, TrainingOutcome
@@ -124,7 +124,7 @@ class LazyRun:
                 f"{lost.size} of {self.n_members} members diverged "
                 f"({', '.join(map(str, lost))}); run.without_diverged() leaves them out"
             )
-        groups = grouped(self.predictions, ensemble_size(ensemble))
+        groups = grouped(self.predictions, ensemble_size(ensemble, "LazyRun.error"))
         if measure == "squared":
             return np.asarray(((groups.mean(axis=1) - self.y_test) ** 2).mean(axis=-1))
         rate = vote_error if measure == "vote" else ensemble_error
@@ -145,15 +145,16 @@ class LazyRun:
                 ("noise", "initialization", "sampling", "bias", "bayes"),
                 f"parts need the squared error, got measure {measure!r}",
             )
-            return ErrorTerms.identified({}, missing=missing, total=Estimate.of(errors))
+            total_error = Estimate.of(errors, key=self._key(ensemble, "rate"))
+            return ErrorTerms.identified({}, missing=missing, total=total_error)
         missing = {
             "noise": "noise needs 2 or more draws of label noise, got 1: see lazy_split",
             "sampling": "sampling needs 2 or more data sets, got 1: see lazy_split",
             "bayes": "bayes needs both truth and y_test",
         }
-        groups = grouped(self.predictions, ensemble_size(ensemble))
+        groups = grouped(self.predictions, ensemble_size(ensemble, "LazyRun.error"))
         n_groups, K, n_test = groups.shape
-        key = object()
+        key = self._key(ensemble, "squared")
 
         def estimate(table: FloatArray) -> Estimate:
             points = np.zeros((0, n_test))
@@ -174,15 +175,20 @@ class LazyRun:
             includes={"bias": f"{more}sampling, label noise and noise floor"},
         )  # fmt: skip
 
+    def _key(self, ensemble: EnsembleLike, statistic: str) -> Hashable:
+        """Equal for statistics of the same groups of members."""
+        K = ensemble_size(ensemble, "LazyRun.error")
+        return ("LazyRun.error", digest(self.predictions), K, statistic)
+
     def __repr__(self) -> str:
         """Sizes, and how it went."""
         how = ", ".join(f"{self.status.count(s)} {s}" for s in dict.fromkeys(self.status))
         return f"LazyRun({self.n_members} x width {self.width}, α = {self.laziness:g}: {how})"
 
 
-def ensemble_size(ensemble: EnsembleLike) -> int:
-    """K of an ensemble of networks, each trained on all samples."""
-    scheme = as_ensemble(ensemble, "LazyRun.error")
+def ensemble_size(ensemble: EnsembleLike, function: str) -> int:
+    """K of an ensemble of networks, each trained on all samples, for `function`."""
+    scheme = as_ensemble(ensemble, function)
     return whole_number("ensemble", scheme.n_members, 1, floats=True)
 
 

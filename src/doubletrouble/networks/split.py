@@ -17,7 +17,7 @@ from doubletrouble.data.dataset import Data, as_data
 from doubletrouble.decomposition.classification import ensemble_error, error_rate, vote_error
 from doubletrouble.decomposition.predictions import decompose_predictions
 from doubletrouble.decomposition.result import Decomposition
-from doubletrouble.ensembles import EnsembleLike
+from doubletrouble.ensembles import EnsembleLike, as_ensemble
 from doubletrouble.errors import DivergenceError, SweepInterrupted
 from doubletrouble.networks.device import TorchDevice
 from doubletrouble.networks.result import as_used
@@ -45,7 +45,7 @@ class LazySplit:
 
     def error(self, ensemble: EnsembleLike = 1) -> ErrorTerms[Estimate]:
         """The squared error of K averaged initializations by cause, as `Decomposition.error`."""
-        return self.squared.error(ensemble)
+        return self.squared.error(as_ensemble(ensemble, "LazySplit.error"))
 
     @property
     def classification_error(self) -> float:

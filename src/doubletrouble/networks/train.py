@@ -93,7 +93,7 @@ def network_members(
     """The members of one ensemble, checked."""
     w = int(number("width", width, glossary.WIDTH))
     alpha = number("laziness", laziness, glossary.LAZINESS)
-    count = ensemble_size(ensemble)
+    count = ensemble_size(ensemble, "train_lazy")
     root = whole_number("seed", seed, 0, MOST_SEEDS)
     return [
         NetworkMember(width=w, laziness=alpha, number=k, seed=root, data=data) for k in range(count)

@@ -6,7 +6,7 @@ from dash import html
 
 from doubletrouble.advice.advise import advise
 from doubletrouble.advice.cost import check_cost
-from doubletrouble.advice.option import Option
+from doubletrouble.advice.option import AdviceOption
 from doubletrouble.advice.result import Advice
 from doubletrouble.advice.table import is_cut, lengths, longest, ratio
 from doubletrouble.advice.words import said
@@ -64,7 +64,7 @@ def _legend() -> list[Any]:
     return [html.Span([html.Span(className=f"key {PART}{name}"), name]) for name in CAUSES]
 
 
-def _bar(option: Option, most: float) -> Any:
+def _bar(option: AdviceOption, most: float) -> Any:
     """The parts of an error end to end; read aloud as shares."""
     parts = lengths(option, most)
     whole = sum(parts.values())

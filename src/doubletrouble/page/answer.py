@@ -217,7 +217,7 @@ def _measured(
             at=[point["at"] for point in points],
             x=[point["x"] for point in points],
             value=[point[view.split][name][0] for point in points],
-            error=[point[view.split][name][1] for point in points],
+            standard_error=[point[view.split][name][1] for point in points],
         )
         for name in wanted
         if name in known

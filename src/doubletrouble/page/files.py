@@ -35,7 +35,7 @@ def table(
         for k, x in enumerate(by_name["total"].x if by_name else ()):
             fixed = _constants(drawn[place].setting, view.along, float(x))
             found = [_number(by_name[n].value[k]) if n in by_name else "" for n in names]
-            spread = [_number(by_name[n].error[k]) if n in by_name else "" for n in names]
+            spread = [_number(by_name[n].standard_error[k]) if n in by_name else "" for n in names]
             rows.writerow(["simulation", place + 1, *fixed, *found, *spread])
     return out.getvalue()
 

@@ -47,7 +47,7 @@ class Measured:
     at: Sequence[float]  # where they were asked for
     x: Sequence[float]  # where they are, at whole P and N
     value: Sequence[float]
-    error: Sequence[float]
+    standard_error: Sequence[float]
 
 
 def figure(
@@ -164,14 +164,14 @@ def encoded(values: FloatArray) -> dict[str, str]:
 
 def _points(points: Measured, colors: Mapping[str, str]) -> dict[str, Any]:
     color = colors[points.name]
-    bars = {"type": "data", "array": [2 * e for e in points.error], "color": color,
+    bars = {"type": "data", "array": [2 * e for e in points.standard_error], "color": color,
             "thickness": 1.5, "width": 4}  # fmt: skip
     return {
         "type": "scatter", "mode": "markers", "name": f"{LABELS[points.name]}, simulated",
         "x": list(points.x), "y": list(points.value), "error_y": bars, "showlegend": False,
         "marker": {"color": color, "size": 8, "symbol": _SYMBOLS[points.name],
                    "line": {"width": 2 if points.name != "total" else 1, "color": color}},
-        "customdata": list(points.error),
+        "customdata": list(points.standard_error),
         "hovertemplate": "%{y:.4g} ± %{customdata:.2g}",
     }  # fmt: skip
 

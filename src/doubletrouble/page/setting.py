@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from doubletrouble.ensembles import SCHEMES, Divide, Scheme
+from doubletrouble.ensembles import SCHEMES, Scheme
 from doubletrouble.page import fields
 from doubletrouble.page.kinds import Field, NumberField
 from doubletrouble.parameters import FloatArray, Numeric
@@ -147,11 +147,28 @@ class PageSetting:
             found = (1.0 if self.per == "N" else self.samples) * above / below
         elif along == "samples" and self.per == "D":
             found = self.width / above * below
-        elif along == "members" and self.kind is Divide:
-            found = 1 / self.width if self.per == "N" else self.samples / self.width
+        elif along == "members":
+            found = self._threshold_members()
         else:
             return []
         return [found] if 0 < found < math.inf else []
+
+    def _threshold_members(self) -> float:
+        """K at which P = m; NaN for none.
+
+        Numerator and denominator of m/N are taken to be linear in K.
+        """
+        if self.kind.any_size:
+            return math.nan
+        first = self.members_range[0]
+        shares = [self.ensemble(self.problem, K).sample_share for K in (first, first + 1)]
+        (a, c), (b, d) = (tuple(float(np.asarray(v)) for v in share) for share in shares)
+        slope, below_slope = b - a, d - c
+        features, samples = self.width, 1.0 if self.per == "N" else self.samples
+        change = samples * slope - features * below_slope
+        if not change or not math.isfinite(change):
+            return math.nan
+        return first + (features * c - samples * a) / change
 
     def changed(self, values: Mapping[str, Any]) -> Self:
         """With other values; a width counted anew stays the same number of features."""

@@ -7,7 +7,8 @@ not in the paper. The route shares no formula with the closed forms behind
 `doubletrouble.psi_terms`, and serves to check them.
 
 **Differs from the paper.** The formulas are corrected. `psi_terms(problem, printed={n})` evaluates
-them with erratum n of docs/errata.md as printed; the table of these is in `_errata`.
+them with erratum n of docs/errata.md as printed; `_errata` has the functions as printed, and the
+table that replaces the correct ones.
 """
 
 from doubletrouble.replica._errata import ERRATA

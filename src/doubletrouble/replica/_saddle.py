@@ -15,15 +15,15 @@ import numpy as np
 
 from doubletrouble.errors import ConvergenceError
 from doubletrouble.problems import Problem
-from doubletrouble.replica._appendix_b import S0, f_v, g_v
+from doubletrouble.replica._appendix_b import Formulas
 from doubletrouble.replica._hessian import DecimalArray, expand, solve
 from doubletrouble.replica._point import ReplicaPoint, points_of, shape_of
 
 _STEP = Decimal(2)  # in log λ; halved when Newton's method fails
 _SMALLEST_STEP = Decimal("1e-3")
 _NEWTON_STEPS = 20
-_ROUGH = Decimal("1e-3")  # tolerance on the way
-_FAR = Decimal(5)  # a Newton step in log q or log r that leads nowhere
+_ROUGH = Decimal("1e-3")  # tolerance at the ridges before the last
+_FAR = Decimal(5)  # a Newton step in log q or log r beyond this diverges
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,8 +44,8 @@ def saddle_point(problem: Problem) -> SaddlePoint:
     The ridge has to be positive and finite, and the number of features finite.
 
     >>> from doubletrouble import Problem
-    >>> found = saddle_point(Problem(features_per_dim=1.0, samples_per_dim=1.0, ridge=0.1))
-    >>> round(found.q, 6), round(found.r, 6)
+    >>> point = saddle_point(Problem(features_per_dim=1.0, samples_per_dim=1.0, ridge=0.1))
+    >>> round(point.q, 6), round(point.r, 6)
     (4.606362, 3.009781)
     """
     if shape := shape_of(problem):
@@ -72,12 +72,12 @@ def _follow(at: ReplicaPoint, log_lam: Decimal) -> DecimalArray:
     while log_lam > target and step > _SMALLEST_STEP:
         following = max(log_lam - step, target)
         start = point + slope * (following - log_lam)
-        found = _newton(replace(at, lam=following.exp()), start, _ROUGH)
-        if found is None:
+        solved = _newton(replace(at, lam=following.exp()), start, _ROUGH)
+        if solved is None:
             step = step / 2
             continue
-        slope = (found - point) / (following - log_lam)
-        point, log_lam = found, following
+        slope = (solved - point) / (following - log_lam)
+        point, log_lam = solved, following
     tolerance = Decimal(10) ** -(at.digits // 2)
     solution = _newton(at, point, tolerance) if log_lam <= target else None
     if solution is None:
@@ -92,7 +92,8 @@ def _follow(at: ReplicaPoint, log_lam: Decimal) -> DecimalArray:
 
 
 def _gradient(at: ReplicaPoint, q: Decimal, r: Decimal) -> DecimalArray:
-    return np.array([q * f_v(at, q, r), r * g_v(at, q, r)])
+    formulas = Formulas(at)
+    return np.array([q * formulas.f_v(q, r), r * formulas.g_v(q, r)])
 
 
 def _newton(at: ReplicaPoint, start: DecimalArray, tolerance: Decimal) -> DecimalArray | None:
@@ -101,7 +102,7 @@ def _newton(at: ReplicaPoint, start: DecimalArray, tolerance: Decimal) -> Decima
     for _ in range(_NEWTON_STEPS):
         q, r = np.exp(point)
         gradient = _gradient(at, q, r)
-        curvature = expand(lambda q, r, qt, rt: S0(at, q, r), q, r).hessian[:2, :2]
+        curvature = expand(lambda q, r, qt, rt: Formulas(at).S0(q, r), q, r).hessian[:2, :2]
         step: DecimalArray = solve(curvature + np.diag(gradient), gradient[:, None])[:, 0]
         if max(abs(step)) > _FAR:
             return None

@@ -13,7 +13,7 @@ in P_Ψ₂ᵈ; the overlap of their weights is that of shared features, as in P_
 
 from decimal import Decimal
 
-from doubletrouble.replica._appendix_b import matrices_d, signal_11
+from doubletrouble.replica._appendix_b import Formulas
 from doubletrouble.replica._hessian import Jet, expand, log, trace
 from doubletrouble.replica._point import ReplicaPoint
 
@@ -35,5 +35,6 @@ def S_p(at: ReplicaPoint, q: Jet, r: Jet, qt: Jet, rt: Jet) -> Jet:  # noqa: N80
 
 def P_psi2_p(at: ReplicaPoint, q: Jet, r: Jet, qt: Jet, rt: Jet) -> Jet:  # noqa: N802
     """The prefactor: overlap of two noise-free students."""
-    signal = signal_11(at, matrices_d(at, q, r, rt))
-    return at.psi1 * at.psi2**2 * (at.mu1**2 * rt + at.mustar**2 * qt) * signal
+    formulas = Formulas(at)
+    signal = formulas.signal_11(formulas.matrices_d(q, r, rt))
+    return at.psi1 * at.psi2**2 * formulas.weights_v(qt, rt) * signal

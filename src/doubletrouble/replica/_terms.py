@@ -7,7 +7,7 @@ import numpy as np
 
 from doubletrouble.parameters import Value
 from doubletrouble.problems import Problem
-from doubletrouble.replica._errata import ERRATA, formulas
+from doubletrouble.replica._errata import checked_errata, formulas
 from doubletrouble.replica._point import ReplicaPoint, points_of, shape_of
 from doubletrouble.replica._saddle import stationary_point
 from doubletrouble.replica._shared_features import psi2_features
@@ -18,8 +18,9 @@ def psi_terms(problem: Problem, printed: Iterable[int] = frozenset()) -> PsiTerm
     """Return the Ψ terms by the paper's own route: saddle point, Hessians, prefactors.
 
     It agrees with `doubletrouble.psi_terms`, slowly (20 ms a point), and shares nothing with it.
-    `printed` lists errata (numbers in docs/errata.md) to leave as the paper prints them. The
-    route needs a positive, finite ridge and finitely many features.
+    `printed` lists errata (numbers in docs/errata.md) to leave as the paper prints them; 12 and 13,
+    two forms of one matrix, exclude each other. The route needs a positive, finite ridge and
+    finitely many features.
 
     >>> from doubletrouble import Problem
     >>> problem = Problem(features_per_dim=2.0, samples_per_dim=1.0, ridge=0.1)
@@ -28,27 +29,16 @@ def psi_terms(problem: Problem, printed: Iterable[int] = frozenset()) -> PsiTerm
     >>> round(psi_terms(problem, printed={8}).psi2_divide, 5)
     0.77534
     """
-    shape, kept = shape_of(problem), _checked_errata(printed)
+    shape, kept = shape_of(problem), checked_errata(printed)
     rows = [_at_point(at, kept) for at in points_of(problem)]
     if not shape:
         return PsiTerms(**rows[0])
     return PsiTerms(**{name: np.reshape([row[name] for row in rows], shape) for name in rows[0]})
 
 
-def _checked_errata(printed: Iterable[int]) -> frozenset[int]:
-    known = f"errata from {min(ERRATA)} to {max(ERRATA)}, as numbered in docs/errata.md"
-    try:
-        kept = frozenset(printed)
-    except TypeError:
-        raise TypeError(f"printed must be a set of {known}, got {printed!r}") from None
-    if not kept <= ERRATA.keys():
-        raise ValueError(f"printed must be a set of {known}, got {printed!r}")
-    return kept
-
-
 def _at_point(at: ReplicaPoint, printed: frozenset[int]) -> dict[str, float]:
     with localcontext(Context(prec=at.digits)):
         q, r = stationary_point(at)
-        terms = formulas(printed).psi(at, q, r)
+        terms = formulas(printed)(at).psi(q, r)
         terms["psi2_features"] = psi2_features(at, q, r)
         return {name: float(value) for name, value in terms.items()}

@@ -65,7 +65,7 @@ class CommitteeSimulation:
     @property
     def pair_errors(self) -> Estimate:
         """E (f* - f_a)(f* - f_b) for every two members, at test points without noise."""
-        return Estimate.of(self.draws, key=self._key("pairs"))
+        return Estimate.of(self.draws, key=self._key)
 
     def error(self, weights: Numeric | None = None) -> ErrorTerms[Estimate]:
         """The test error of the weighted mean of all members; of the plain mean unless given.
@@ -80,14 +80,14 @@ class CommitteeSimulation:
         draws = np.einsum("a,dab,b->d", given, self.draws, given)
         return ErrorTerms.identified(
             parts={},
-            total=Estimate.of(draws, key=self._key("total")),
+            total=Estimate.of(draws, key=self._key),
             missing={name: _TOTAL_ONLY.format(name) for name in ErrorTerms.names()},
         )
 
-    def _key(self, shape: str) -> Hashable:
-        """Equal for simulations of the same random numbers, of results of one shape."""
-        size = self.draws.shape if shape == "pairs" else self.n_data
-        return ("simulate_committee", self.model, self.seed, size)
+    @property
+    def _key(self) -> Hashable:
+        """Equal for simulations of the same random numbers."""
+        return ("simulate_committee", self.model, self.seed, self.n_data)
 
 
 def simulate_committee(

@@ -15,7 +15,13 @@ from doubletrouble.simulation.features import Features
 from doubletrouble.simulation.learner import FeatureSums, Fit, RidgeMap, accumulated, learner
 from doubletrouble.simulation.resampling import member_draws
 from doubletrouble.simulation.result import CURVED
-from doubletrouble.simulation.setting import Draw, DrawSetting, Table, drawn_data, drawn_features
+from doubletrouble.simulation.setting import (
+    Draw,
+    DrawSetting,
+    TermTable,
+    drawn_data,
+    drawn_features,
+)
 from doubletrouble.simulation.terms import TERMS, draw_terms
 
 
@@ -52,7 +58,7 @@ def _size(part: slice) -> int:
     return int(part.stop - part.start)
 
 
-def empty_draw(at: DrawSetting) -> dict[int, Table]:
+def empty_draw(at: DrawSetting) -> dict[int, TermTable]:
     """Zeros to add to, for every division of the data."""
     return {k: at.zeros(TERMS + CURVED if at.curved else TERMS) for k in at.divisions}
 

@@ -23,10 +23,10 @@ import numpy as np
 from array_api_compat import array_namespace
 
 from doubletrouble.activations import Activation, is_named, is_smooth
-from doubletrouble.kernels import GaussianAverages, closed_form
+from doubletrouble.kernels import Array, GaussianAverages, closed_form
 from doubletrouble.moments import Function, any_moments, smooth_moments
 from doubletrouble.parameters import FloatArray
-from doubletrouble.simulation.place import Array, ArrayDevice
+from doubletrouble.simulation.place import ArrayDevice
 
 if TYPE_CHECKING:
     from numpy.polynomial import Chebyshev

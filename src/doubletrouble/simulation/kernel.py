@@ -18,14 +18,13 @@ import numpy as np
 from array_api_compat import array_namespace
 
 from doubletrouble.ensembles import Scheme
-from doubletrouble.kernels import closed_form
+from doubletrouble.kernels import Array, closed_form
 from doubletrouble.simulation.draw import empty_draw
 from doubletrouble.simulation.features import centred_overlap
 from doubletrouble.simulation.learner import Fit, fitted
-from doubletrouble.simulation.place import Array
 from doubletrouble.simulation.resampling import Choice, choices, generators, paired_zeros
 from doubletrouble.simulation.result import CURVED, PAIRED, PAIRED_CURVED
-from doubletrouble.simulation.setting import Draw, DrawSetting, Table, drawn_data
+from doubletrouble.simulation.setting import Draw, DrawSetting, TermTable, drawn_data
 from doubletrouble.simulation.teacher import PAIRS, Curvature
 from doubletrouble.simulation.terms import DataPair, Terms, dot
 
@@ -151,7 +150,7 @@ def _curved_overlap(noise: Sequence[_Maps], bent: Curvature) -> float:
 
 def _drawn_members(
     at: DrawSetting, scheme: Scheme, data: DataPair, test: Array, rng: np.random.Generator
-) -> Table:
+) -> TermTable:
     """Two members on each data set; a twin, with other features, is the same learner."""
     terms, fits = paired_zeros(at), []
     for x in data.inputs:

@@ -20,7 +20,8 @@ from typing import NamedTuple
 
 from array_api_compat import array_namespace
 
-from doubletrouble.simulation.place import Array, positive_solve
+from doubletrouble.kernels import Array
+from doubletrouble.simulation.place import positive_solve
 
 _NEGLIGIBLE = 1e-10  # of the mean eigenvalue: a smaller alpha is left to the eigendecomposition
 

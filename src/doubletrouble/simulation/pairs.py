@@ -19,10 +19,11 @@ from typing import NamedTuple
 import numpy as np
 
 from doubletrouble.activations import Activation
+from doubletrouble.kernels import Array
 from doubletrouble.parameters import FloatArray
 from doubletrouble.simulation.features import Slope, drawn_weights, evaluated, linear_part
 from doubletrouble.simulation.learner import Fit, learner
-from doubletrouble.simulation.place import Array, ArrayDevice
+from doubletrouble.simulation.place import ArrayDevice
 from doubletrouble.simulation.terms import dot
 
 _PLACE = ArrayDevice()

@@ -10,15 +10,14 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Literal, Self, TypeAlias, TypeVar, get_args
+from typing import Literal, Self, TypeAlias, TypeVar, get_args
 
 import numpy as np
 from array_api_compat import is_torch_array
 
 from doubletrouble.errors import require
+from doubletrouble.kernels import Array
 from doubletrouble.parameters import FloatArray
-
-Array = Any  # a NumPy array or a torch tensor
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from doubletrouble import glossary
-from doubletrouble.ensembles import Divide, Ensemble, Scheme, as_ensemble
+from doubletrouble.ensembles import Scheme
 from doubletrouble.kernels import CLOSED, closed_form
 from doubletrouble.parameters import (
     MOST_SEEDS,
@@ -24,6 +24,16 @@ from doubletrouble.parameters import (
 from doubletrouble.problems import Problem
 from doubletrouble.simulation.place import DTYPES, Dtype
 from doubletrouble.simulation.precision import refuse_too_small
+from doubletrouble.simulation.shares import (
+    bank_sizes,
+    has_all_samples,
+    is_division,
+    is_untaught,
+    member_sizes,
+    n_members,
+    realized_ensemble,
+    single_ensemble,
+)
 from doubletrouble.simulation.square import refuse_square
 
 Model: TypeAlias = Literal["features", "gaussian", "kernel"]
@@ -31,7 +41,7 @@ MODELS: tuple[str, ...] = get_args(Model)
 TestAverage: TypeAlias = Literal["auto", "exact", "sample"]
 TESTS: tuple[str, ...] = get_args(TestAverage)
 
-Axis: TypeAlias = Sequence[float] | FloatArray
+Numbers: TypeAlias = Sequence[float] | FloatArray
 Ensembles: TypeAlias = float | Scheme | Iterable[float | Scheme]
 """One ensemble or several; a number of models stands for `Ensemble`."""
 
@@ -45,19 +55,20 @@ class SimulationPlan:
     n_samples: int
     widths: tuple[float, ...]  # P, in the order requested; (inf,) for the kernel
     ensembles: dict[Scheme, Scheme]  # each as requested, and at the sizes realized
+    banks: dict[Scheme, tuple[float, ...]]  # B for every width, where members share features
     times: FloatArray | None  # of gradient flow; None: ridge regression
     n_test: int  # test points to sample; 0: the average over them is exact
 
     @property
     def divisions(self) -> tuple[int, ...]:
         """The whole, and every number of parts the data are divided in."""
-        divided = (_size(one) for one in self.ensembles if isinstance(one, Divide))
-        return tuple(sorted({1, *(int(k) for k in divided if math.isfinite(k))}))
+        parts = (n_members(one) for one in self.ensembles.values() if is_division(one))
+        return tuple(sorted({1, *(int(K) for K in parts if math.isfinite(K))}))
 
     @property
     def schemes(self) -> tuple[Scheme, ...]:
-        """Every scheme of members that draw from a common set, at the sizes realized."""
-        drawn = (one for one in self.ensembles.values() if not isinstance(one, Divide))
+        """Every scheme whose members draw samples or share features, at the sizes realized."""
+        drawn = (one for one in self.ensembles.values() if not is_division(one))
         return tuple(dict.fromkeys(drawn))
 
     @property
@@ -74,8 +85,9 @@ class SimulationPlan:
 
 def plan(
     problem: Problem, *, dim: int, model: Model, n_data: int, n_init: int, ensembles: Ensembles,
-    seed: int, test: TestAverage, center: bool, dtype: Dtype, features_per_dim: Axis | None = None,
-    ridge: Axis | None = None, times: Axis | None = None,
+    seed: int, test: TestAverage, center: bool, dtype: Dtype,
+    features_per_dim: Numbers | None = None, ridge: Numbers | None = None,
+    times: Numbers | None = None,
 ) -> SimulationPlan:  # fmt: skip
     """Check all settings together; a `ValueError` names the one that cannot be simulated."""
     _check_options(model, n_data, n_init, test, seed, dtype, center)
@@ -83,15 +95,19 @@ def plan(
     at, (D, N, P) = _realized(
         problem, dim, model, features_per_dim, ridge, timed=moments is not None
     )
-    drawn = {
-        one: _realized_ensemble(one, at, D, N, model) for one in requested_ensembles(ensembles)
-    }
+    drawn = {one: realized_ensemble(one, D, N) for one in requested_ensembles(ensembles)}
+    shared = [one for one in drawn.values() if one.shares_features]
+    if shared and model == "kernel":
+        raise ValueError(f"ensembles must not share features for model 'kernel', got {shared[0]!r}")
+    point = replace(at, ridge=float(np.min(at.ridge)))
+    banks = {one: bank_sizes(one, point, D, P) for one in shared}
     n_test = 0 if _is_exact(test, at, model, n_init * max(P), N) else n_test_points(N)
     found = SimulationPlan(
-        problem=at, dim=D, n_samples=N, widths=tuple(P), ensembles=drawn, times=moments,
-        n_test=n_test,
+        problem=at, dim=D, n_samples=N, widths=tuple(P), ensembles=drawn, banks=banks,
+        times=moments, n_test=n_test,
     )  # fmt: skip
-    sizes = sorted({N, *(size for one in drawn.values() for size in _member_sizes(one, N))})
+    trained = (one for one in drawn.values() if not is_untaught(one))
+    sizes = sorted({N, *(size for one in trained for size in member_sizes(one, N))})
     if moments is None or np.isinf(moments).any():
         bootstrap = N if any(one.with_replacement for one in drawn) else 0
         for width in P:
@@ -108,69 +124,18 @@ def requested_ensembles(ensembles: Any) -> tuple[Scheme, ...]:
     Where the terms of a scheme serve any number of members, one of them is enough.
     """
     several = isinstance(ensembles, Iterable) and not isinstance(ensembles, str | bytes)
+    several &= not isinstance(ensembles, np.ndarray) or ensembles.ndim > 0
     found: list[Scheme] = []
     for given in ensembles if several else (ensembles,):
-        scheme = as_ensemble(given, "simulate")
-        if scheme.shape:
-            raise ValueError(f"ensembles must be single ones, got {scheme!r}")
+        scheme = single_ensemble("ensembles", given, "simulate")
         same = (one for one in found if type(one) is type(scheme) and one.options == scheme.options)
         known = any(scheme.any_size or one.n_members == scheme.n_members for one in same)
-        if not isinstance(scheme, Ensemble) and not known:
+        if not has_all_samples(scheme) and not known:
             found.append(scheme)
     return tuple(found)
 
 
-def _realized_ensemble(scheme: Scheme, at: Problem, dim: int, n_samples: int, model: str) -> Scheme:
-    """The ensemble with whole numbers of samples and features."""
-    K = _size(scheme)
-    if isinstance(scheme, Divide):
-        if math.isfinite(K) and n_samples < K:
-            raise ValueError(
-                f"n_members must be at most N = {n_samples} to divide the data, got {K:g}"
-            )
-        return scheme
-    if not scheme.any_size and not 2 <= K <= n_samples:
-        raise ValueError(
-            f"n_members must be at least 2 and at most N = {n_samples} to simulate "
-            f"{type(scheme).__name__}, got {K:g}"
-        )
-    if scheme.shares_features and model == "kernel":
-        raise ValueError(f"ensembles must not share features for model 'kernel', got {scheme!r}")
-    found, options = {}, scheme.options
-    for name, unit in (("fraction", n_samples), ("bank_per_dim", dim)):
-        if name in options and math.isfinite(options[name]):
-            found[name] = round(options[name] * unit) / unit
-    if found.get("fraction") == 0:
-        raise ValueError(
-            f"fraction must be large enough for one of N = {n_samples} samples, "
-            f"got {options['fraction']!r}"
-        )
-    realized = replace(scheme, **found)
-    if scheme.shares_features:
-        realized.shared_features(at)  # refuses a bank that is too small
-    return realized
-
-
-def _member_sizes(scheme: Scheme, n_samples: int) -> tuple[int, ...]:
-    """The samples that members have; where they cannot all have as many, the least and the most."""
-    if is_untaught(scheme):
-        return ()
-    numerator, denominator = (float(np.asarray(part)) for part in scheme.sample_share)
-    size = n_samples * numerator / denominator
-    rounding = 1e-9 * size
-    return math.floor(size + rounding), math.ceil(size - rounding)
-
-
-def is_untaught(scheme: Scheme) -> bool:
-    """Whether the data are divided among infinitely many members."""
-    return isinstance(scheme, Divide) and math.isinf(_size(scheme))
-
-
-def _size(scheme: Scheme) -> float:
-    return float(np.asarray(scheme.n_members))
-
-
-def _times(times: Axis | None, model: str) -> FloatArray | None:
+def _times(times: Numbers | None, model: str) -> FloatArray | None:
     found = _axis("times", times, glossary.TIME)
     if found is not None and model == "kernel":
         raise ValueError(
@@ -195,8 +160,8 @@ def _check_options(
 
 
 def _realized(
-    problem: Problem, dim: int, model: str, features_per_dim: Axis | None, ridges: Axis | None,
-    *, timed: bool,
+    problem: Problem, dim: int, model: str, features_per_dim: Numbers | None,
+    ridges: Numbers | None, *, timed: bool,
 ) -> tuple[Problem, tuple[int, int, list[float]]]:  # fmt: skip
     """The problem at whole P and N, and D, N and every P."""
     if not isinstance(problem, Problem):
@@ -232,7 +197,7 @@ def _realized(
     return at, (D, N, P)
 
 
-def _axis(name: str, values: Axis | None, spec: Parameter) -> FloatArray | None:
+def _axis(name: str, values: Numbers | None, spec: Parameter) -> FloatArray | None:
     if values is None:
         return None
     given: Any = values

@@ -1,9 +1,8 @@
 """How far a simulation is."""
 
 from collections.abc import Iterable, Iterator
-from typing import TypeVar
 
-Item = TypeVar("Item")
+from doubletrouble.simulation.place import Item
 
 
 def shown(items: Iterator[Item], count: int, progress: bool, *, unit: str) -> Iterable[Item]:

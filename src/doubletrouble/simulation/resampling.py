@@ -3,19 +3,20 @@ r"""Members that draw from a common set: samples of the data set, or features of
 - *Samples*: `Scheme.draw_samples` returns how often each of the N samples is in each member. A
   sample drawn w times is one of weight w, whose row of features and label are multiplied by √w; a
   member of n samples in all has alpha = n P λ/D.
-- *Features*: P of the B features of a bank, without replacement.
+- *Features*: P of the B features of a bank, without replacement. For any scheme whose members
+  share features, B = P²/k, where k is the number of features that two of them have in common.
 
-Maps are of all N labels, with zeros for those a member does not have, so that maps of members with
-different samples can be multiplied.
+Maps act on all N labels, with zeros for the samples that a member does not have, so that maps of
+members with different samples can be multiplied.
 
 **Which members.** For samples, choice j is given to the features j and j - 1: twins. Of all first
-twins, no two share a choice or features, nor do any two second ones, also where J = 2. A bank need
-not be drawn as a whole: features are alike, so two choices from it are P features each of which
-m are common, with m of the hypergeometric distribution.
+twins, no two share a choice or features, nor do any two second ones, also where J = 2. A bank is
+not drawn as a whole: its features are exchangeable, so that two choices from it are P features
+each, m of them in common, with m from the hypergeometric distribution.
 
-**Random numbers.** All schemes of a draw start from copies of one generator. What a scheme draws
-does not depend on the others, and schemes that are alike draw alike: smaller subsamples are parts
-of larger ones, which makes the differences between schemes more precise.
+**Random numbers.** All schemes of a draw start from copies of one generator. The draws of a scheme
+do not depend on the others, and those of one class are correlated: smaller subsamples are parts of
+larger ones, which reduces the standard errors of differences between schemes.
 """
 
 import math
@@ -27,11 +28,12 @@ import numpy as np
 from array_api_compat import array_namespace
 
 from doubletrouble.ensembles import IntArray, Scheme
+from doubletrouble.kernels import Array
 from doubletrouble.simulation.features import Features
 from doubletrouble.simulation.learner import FeatureSums, Fit, RidgeMap, learner
-from doubletrouble.simulation.place import Array
 from doubletrouble.simulation.result import PAIRED, PAIRED_CURVED
-from doubletrouble.simulation.setting import DrawSetting, Table, drawn_features
+from doubletrouble.simulation.setting import DrawSetting, TermTable, drawn_features
+from doubletrouble.simulation.shares import drawn_counts, n_members
 from doubletrouble.simulation.terms import DataPair
 from doubletrouble.simulation.twins import Twins, twin_terms
 
@@ -41,7 +43,7 @@ _LARGEST_DRAW = 10**9  # beyond, NumPy has no hypergeometric numbers
 class MemberDraws(Protocol):
     """The members of one scheme in one draw, fitted width by width."""
 
-    terms: Table
+    terms: TermTable
 
     def add(self, w: int, width: int, sums: Sequence[Sequence[FeatureSums | None]]) -> None:
         """Fit and multiply all members of the w-th width."""
@@ -53,7 +55,7 @@ def member_draws(
 ) -> dict[Scheme, MemberDraws]:  # fmt: skip
     """The members of every scheme."""
     return {
-        scheme: _Bank(at, bank_size(scheme, at.dim), data, test, own)
+        scheme: _Bank(at, at.banks[scheme], data, test, own)
         if scheme.shares_features
         else _Samples(at, scheme, data, sets, own)
         for scheme, own in generators(at.schemes, rng).items()
@@ -68,19 +70,13 @@ def generators(
     return {scheme: deepcopy(common) for scheme in schemes}
 
 
-def bank_size(scheme: Scheme, dim: int) -> float:
-    """The features of a bank, which may be infinite."""
-    size = float(scheme.options["bank_per_dim"]) * dim
-    return size if math.isinf(size) else round(size)
-
-
 def n_choices(scheme: Scheme, n_init: int) -> int:
-    """How many members draw samples: of a scheme that fixes their number, at most all of them."""
-    return n_init if scheme.any_size else min(n_init, int(np.asarray(scheme.n_members)))
+    """The number of members that are drawn: at most K where the shares depend on K."""
+    return n_init if scheme.any_size else min(n_init, int(n_members(scheme)))
 
 
-def paired_zeros(at: DrawSetting) -> Table:
-    """Terms to add to."""
+def paired_zeros(at: DrawSetting) -> TermTable:
+    """Zeros of every term."""
     return at.zeros(PAIRED + PAIRED_CURVED if at.curved else PAIRED)
 
 
@@ -88,19 +84,19 @@ def paired_zeros(at: DrawSetting) -> Table:
 
 
 class Choice(NamedTuple):
-    """Some samples, and the roots of their weights."""
+    """The samples of a member, and the roots of their weights."""
 
-    n_drawn: int  # as often as each was drawn
-    rows: Array  # (n,) whole numbers: the different ones
+    n_drawn: int  # sum of the weights
+    rows: Array  # (n,) indices of the distinct samples
     roots: Array  # (n, 1)
-    back: Array  # (N,): where each of the N samples is in `rows`; n: nowhere
+    back: Array  # (N,): index of each of the N samples in `rows`; n for those not drawn
 
     def weighted(self, values: Array) -> Array:
-        """What a member makes of one number, or several, a sample."""
+        """Rows of the samples drawn, multiplied by the roots of their weights."""
         return self.roots * values[self.rows]
 
     def embedded(self, response: Array) -> Array:
-        """A map of the labels chosen as one of all labels."""
+        """The map of the labels drawn, extended to all N labels by zeros."""
         xp = array_namespace(response)
         rows = xp.concat([self.roots * response, 0 * response[:1]], axis=0)
         return rows[self.back]
@@ -110,7 +106,7 @@ def choices(
     scheme: Scheme, count: int, at: DrawSetting, rng: np.random.Generator, like: Array
 ) -> list[Choice]:
     """The samples of `count` members."""
-    return [_choice(row, at, like) for row in scheme.draw_samples(at.n_samples, count, rng)]
+    return [_choice(row, at, like) for row in drawn_counts(scheme, at.n_samples, count, rng)]
 
 
 def _choice(counts: IntArray, at: DrawSetting, like: Array) -> Choice:
@@ -124,7 +120,7 @@ def _choice(counts: IntArray, at: DrawSetting, like: Array) -> Choice:
 
 
 class _Fits(NamedTuple):
-    """All fits of one member, to samples it has chosen or to all of them."""
+    """All fits of one member, to the samples drawn or to all of them."""
 
     inner: RidgeMap
     fits: list[Fit]
@@ -163,7 +159,7 @@ class _Samples:
     def _fits(
         self, one: Features, i: int, width: int, choice: Choice, sums: FeatureSums | None
     ) -> _Fits:
-        """The member of one feature set on the samples chosen from data set i."""
+        """The member of one feature set on samples drawn from data set i."""
         fits, rows, roots = self.at.fits(choice.n_drawn, width), choice.rows, choice.roots
         if sums is not None:
             gram = sums.gram[rows][:, rows] * (roots * roots.T)
@@ -181,12 +177,12 @@ class _Bank:
     def __init__(
         self,
         at: DrawSetting,
-        size: float,
+        sizes: Sequence[float],
         data: DataPair,
         test: Array | None,
         rng: np.random.Generator,
     ) -> None:
-        self.at, self.size, self.data, self.rng = at, size, data, rng
+        self.at, self.sizes, self.data, self.rng = at, sizes, data, rng
         self.pools = drawn_features(at, data.inputs, test, 2 * int(at.widths[-1]), rng)
         self.terms = paired_zeros(at)
 
@@ -194,7 +190,7 @@ class _Bank:
         fits = self.at.fits(self.at.n_samples, width)
         pairs = []
         for pool in self.pools:
-            common = n_common(width, self.size, self.rng)
+            common = n_common(width, self.sizes[w], self.rng)
             first, second = (
                 (_of_bank(pool, 0, start, width, fits), _of_bank(pool, 1, start, width, fits))
                 for start in (0, width - common)
@@ -207,13 +203,19 @@ class _Bank:
 
 
 def n_common(width: int, size: float, rng: np.random.Generator) -> int:
-    """How many features two choices of `width` from a bank have in common.
+    """The number of features that two choices of `width` from a bank of B have in common.
+
+    Its mean is P²/B. Where B is no whole number, the bank is one of the next smaller and larger
+    sizes at random, so that the mean is the same.
 
     >>> n_common(5, 5, np.random.default_rng(0)), n_common(5, np.inf, np.random.default_rng(0))
     (5, 0)
     """
     if size < _LARGEST_DRAW:
-        return int(rng.hypergeometric(width, int(size) - width, width))
+        whole = math.floor(size)
+        if whole < size:  # mean of 1/B: whole with probability whole (whole + 1 - B)/B
+            whole += int(rng.random() >= whole * (whole + 1 - size) / size)
+        return int(rng.hypergeometric(width, whole - width, width))
     return int(rng.binomial(width, width / size))
 
 

@@ -11,17 +11,20 @@ import numpy as np
 from doubletrouble.ensembles import (
     Amplitudes,
     CrossTerms,
-    Divide,
-    Ensemble,
     EnsembleLike,
     MemberTerms,
     Scheme,
-    as_ensemble,
     combine,
 )
 from doubletrouble.parameters import FloatArray
 from doubletrouble.problems import Problem
 from doubletrouble.results import AnovaTerms, ErrorTerms, Estimate, PsiTerms
+from doubletrouble.simulation.shares import (
+    has_all_samples,
+    has_disjoint_samples,
+    n_members,
+    single_ensemble,
+)
 
 TermDraws: TypeAlias = dict[str, FloatArray]
 """Every Ψ term, one entry for each draw along the first axis."""
@@ -40,14 +43,14 @@ PAIRED_CURVED = ("curved_overlap", *(f"curved_{how}" for how in _APART))
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class DrawnEnsemble:
-    """An ensemble as it was requested, as it was realized, and every term of every draw."""
+    """An ensemble as requested and as realized, and every term of every draw."""
 
     requested: Scheme
     realized: Scheme  # with fraction or bank in whole numbers of samples or features
     terms: TermDraws
 
     def covers(self, scheme: Scheme) -> bool:
-        """Whether the terms are those of an ensemble; most schemes have them for any size."""
+        """Whether the terms are those of an ensemble; for `any_size`, of any number of members."""
         same = type(scheme) is type(self.requested)
         same &= scheme.any_size or scheme.n_members == self.requested.n_members
         return same and scheme.options in (self.requested.options, self.realized.options)
@@ -111,11 +114,11 @@ class Simulation:
     def error(self, ensemble: EnsembleLike = 1) -> ErrorTerms[Estimate]:
         """The test error of an ensemble, by cause.
 
-        A number of models K, or `Ensemble(K)`, is always available. Other ensembles are those that
-        `simulate` was given: `Subsample`, `Bootstrap` and `FeatureBank` then for any K, schemes
-        whose members depend on K for the K drawn.
+        A number of models K, or `Ensemble(K)`, is always available. Other ensembles must be among
+        those drawn, the `ensembles` of `simulate`: `Subsample`, `Bootstrap` and `FeatureBank` are
+        then available for any K, schemes whose shares depend on K for the K drawn.
         """
-        parts = self._parts(as_ensemble(ensemble, "Simulation.error"))
+        parts = self._parts(single_ensemble("ensemble", ensemble, "Simulation.error"))
         return ErrorTerms(**parts, coordinates=self._coordinates)
 
     def anova(self, ensemble: EnsembleLike = 1) -> AnovaTerms[Estimate]:
@@ -129,7 +132,8 @@ class Simulation:
 
         where v, e, f and d are one student, and two that share data, features, or nothing.
         """
-        parts = self._parts(as_ensemble(ensemble, "Simulation.anova"), interactions=True)
+        scheme = single_ensemble("ensemble", ensemble, "Simulation.anova")
+        parts = self._parts(scheme, interactions=True)
         return AnovaTerms(**parts, coordinates=self._coordinates)
 
     def realized(self, ensemble: EnsembleLike = 1) -> Scheme:
@@ -138,15 +142,15 @@ class Simulation:
         A fraction of the samples, or the size of a bank, is rounded to whole numbers:
         `exact_error(sim.problem, sim.realized(ensemble))` is the theory for `sim.error(ensemble)`.
         """
-        scheme = as_ensemble(ensemble, "Simulation.error")
-        if isinstance(scheme, Ensemble):
+        scheme = single_ensemble("ensemble", ensemble, "Simulation.error")
+        if has_all_samples(scheme):
             return scheme
         return replace(self._drawn(scheme).realized, n_members=scheme.n_members)
 
     def terms_of(self, ensemble: EnsembleLike = 1) -> TermDraws:
         """Every term of every draw of the members of an ensemble."""
-        scheme = as_ensemble(ensemble, "Simulation.error")
-        return self.draws if isinstance(scheme, Ensemble) else self._drawn(scheme).terms
+        scheme = single_ensemble("ensemble", ensemble, "Simulation.error")
+        return self.draws if has_all_samples(scheme) else self._drawn(scheme).terms
 
     def estimate(self, draws: FloatArray) -> Estimate:
         """The mean of a quantity over draws, the first axis, with its standard error."""
@@ -156,12 +160,12 @@ class Simulation:
 
     @property
     def _key(self) -> Hashable:
-        """Equal for simulations of the same random numbers, of results of one shape."""
-        return ("simulate", self.model, self.seed, self.draws["psi1"].shape)
+        """Equal for simulations of the same random numbers."""
+        return ("simulate", self.model, self.seed, self.n_data)
 
     @property
     def _coordinates(self) -> dict[str, Any]:
-        """What varies along the axes of the results."""
+        """The parameters that vary along the axes of the results."""
         values = {f.name: getattr(self.problem, f.name) for f in fields(self.problem)}
         values["time"] = self.times
         return {name: value for name, value in values.items() if np.ndim(value)}
@@ -176,8 +180,6 @@ class Simulation:
         )
 
     def _parts(self, scheme: Scheme, *, interactions: bool = False) -> dict[str, Any]:
-        if scheme.shape:
-            raise ValueError(f"ensemble must be a single one, got {scheme!r}")
         draws, p = self.terms_of(scheme), self.problem
         F, G, tau, test = (
             float(np.asarray(v)) for v in (p.signal, p.nonlinear_signal, p.noise, p.test_noise)
@@ -186,7 +188,7 @@ class Simulation:
         parts = combine(
             _member_terms(scheme, draws, curved=False),
             _member_terms(scheme, draws, curved=True) if G else None,
-            at, 1 / float(np.asarray(scheme.n_members)), scheme.resamples,
+            at, 1 / n_members(scheme), scheme.resamples,
             interactions=interactions,
         )  # fmt: skip
         shape = draws["psi1"].shape
@@ -204,7 +206,7 @@ def _member_terms(scheme: Scheme, t: TermDraws, *, curved: bool) -> MemberTerms:
     """
     power = "curved" if curved else "psi2"
     overlap = t["curved_overlap" if curved else "psi1"]
-    if isinstance(scheme, Ensemble | Divide):
+    if f"{power}_vanilla" in t:
         vanilla, ensemble = t[f"{power}_vanilla"], t[f"{power}_ensemble"]
         divide, features = t[f"{power}_divide"], t[f"{power}_features"]
         shared = CrossTerms(bias=1 - 2 * overlap + divide)
@@ -213,7 +215,7 @@ def _member_terms(scheme: Scheme, t: TermDraws, *, curved: bool) -> MemberTerms:
             interaction=vanilla - ensemble - features + divide,
             noise_interaction=t["psi3_vanilla"] - t["psi3_ensemble"],
         )
-        of_data = own if isinstance(scheme, Divide) else shared
+        of_data = own if has_disjoint_samples(scheme) else shared
         of_data.sampling, of_data.noise_sampling = ensemble - divide, t["psi3_ensemble"]
         return MemberTerms(shared=shared, own=own)
     same, twin = t[f"{power}_same"], t[f"{power}_twin"]

@@ -1,6 +1,6 @@
 """What is simulated, in whole numbers, and what is drawn for it: data and features."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
@@ -9,22 +9,23 @@ import numpy as np
 
 from doubletrouble.activations import Activation
 from doubletrouble.ensembles import Scheme
+from doubletrouble.kernels import Array
 from doubletrouble.parameters import FloatArray
 from doubletrouble.simulation.features import Features, Slope, gaussian_features, true_features
 from doubletrouble.simulation.learner import Fit
-from doubletrouble.simulation.place import Array, ArrayDevice
+from doubletrouble.simulation.place import ArrayDevice
 from doubletrouble.simulation.teacher import curvature
 from doubletrouble.simulation.terms import DataPair
 
-Table = dict[str, FloatArray]
+TermTable = dict[str, FloatArray]
 """Every term, (widths, fits)."""
 
 
 class Draw(NamedTuple):
     """Every term of one draw."""
 
-    divided: dict[int, Table]  # by the number of parts the data are divided in
-    paired: dict[Scheme, Table]  # by the scheme, for members that draw from a common set
+    divided: dict[int, TermTable]  # by the number of parts the data are divided in
+    paired: dict[Scheme, TermTable]  # by the scheme, for members that draw from a common set
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +40,7 @@ class DrawSetting:
     times: tuple[float, ...]  # of gradient flow; (inf,) for ridge regression
     divisions: tuple[int, ...]
     schemes: tuple[Scheme, ...]  # of members that draw from a common set, at the sizes realized
+    banks: Mapping[Scheme, Sequence[float]]  # B for every width, where members share features
     n_init: int
     n_test: int  # sampled test points; 0: the average over test points is exact
     curved: bool  # with a quadratic teacher
@@ -67,7 +69,7 @@ class DrawSetting:
         """How many fits one learner has."""
         return len(self.ridges) * len(self.times)
 
-    def zeros(self, names: Sequence[str]) -> Table:
+    def zeros(self, names: Sequence[str]) -> TermTable:
         """Terms to add to, one for each width and fit."""
         return {name: np.zeros((len(self.widths), self.n_fits)) for name in names}
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from doubletrouble.ensembles import Divide, Scheme
+from doubletrouble.ensembles import Scheme
 from doubletrouble.problems import Problem
 from doubletrouble.simulation.draw import feature_draw
 from doubletrouble.simulation.features import slope_by_power
@@ -22,25 +22,25 @@ from doubletrouble.simulation.kernel import kernel_draw
 from doubletrouble.simulation.place import ArrayDevice, Dtype, in_order
 from doubletrouble.simulation.plan import (
     MODELS,
-    Axis,
     Ensembles,
     Model,
+    Numbers,
     SimulationPlan,
     TestAverage,
-    is_untaught,
     plan,
 )
 from doubletrouble.simulation.progress import shown
 from doubletrouble.simulation.result import DrawnEnsemble, Simulation, TermDraws, untaught
-from doubletrouble.simulation.setting import Draw, DrawSetting, Table
+from doubletrouble.simulation.setting import Draw, DrawSetting, TermTable
+from doubletrouble.simulation.shares import is_untaught, n_members
 
 
 def simulate(
-    problem: Problem, *, dim: int, model: Model = "features", n_data: int = 10, n_init: int = 10,
-    ensembles: Ensembles = (), seed: int = 0, device: str = "auto",
-    features_per_dim: Axis | None = None, ridge: Axis | None = None, times: Axis | None = None,
-    test: TestAverage = "auto", center: bool = True, dtype: Dtype = "float64",
-    progress: bool = True,
+    problem: Problem, *, dim: int, model: Model = "features", n_data: int = 10,
+    n_init: int = 10, ensembles: Ensembles = (), seed: int = 0, device: str = "auto",
+    features_per_dim: Numbers | None = None, ridge: Numbers | None = None,
+    times: Numbers | None = None, test: TestAverage = "auto", center: bool = True,
+    dtype: Dtype = "float64", progress: bool = True,
 ) -> Simulation:  # fmt: skip
     """Simulate a problem at dimension `dim`, with P and N rounded to whole numbers.
 
@@ -48,9 +48,10 @@ def simulate(
       `"kernel"` (with `features_per_dim=math.inf`) the exact kernel of infinitely many features.
     - `ensembles` are those to draw, one or several: `Divide(2)`, `Subsample(10, fraction=0.6)`,
       `Bootstrap(10)`, `FeatureBank(10, bank_per_dim=5.0)`. Numbers of models with all of the data
-      need not be drawn: `sim.error(K)` has them for any K. Where each member draws for itself, as
-      in all of these but `Divide`, `sim.error` has any K, too. What one draws does not depend on
-      the others. A fraction, or a bank, is rounded to whole numbers: see `Simulation.realized`.
+      need not be drawn: `sim.error(K)` has them for any K. Where the shares of a scheme do not
+      depend on K, as in all of these but `Divide`, `sim.error` has any K, too. What one draws does
+      not depend on the others. A fraction, or a bank, is rounded to whole numbers: see
+      `Simulation.realized`.
     - `features_per_dim` (values of P/D) and `ridge` (values of λ) replace those of the problem by a
       whole curve each: all values come from the same draws, the results gain an axis for each, and
       `exact_error(sim.problem)` has the same shape. Neighbouring points are correlated.
@@ -89,6 +90,7 @@ def simulate(
         times=(math.inf,) if planned.times is None else tuple(planned.times.tolist()),
         divisions=planned.divisions,
         schemes=planned.schemes,
+        banks={one: tuple(sizes[k] for k in order) for one, sizes in planned.banks.items()},
         n_init=n_init,
         n_test=planned.n_test,
         curved=bool(at.nonlinear_signal),
@@ -126,15 +128,13 @@ def simulate(
     )
 
 
-def _table(row: Draw, scheme: Scheme) -> Table:
+def _table(row: Draw, scheme: Scheme) -> TermTable:
     """The terms of one scheme in one draw."""
-    if isinstance(scheme, Divide):
-        return row.divided[int(np.asarray(scheme.n_members))]
-    return row.paired[scheme]
+    return row.paired[scheme] if scheme in row.paired else row.divided[int(n_members(scheme))]
 
 
 def _collected(
-    tables: Sequence[Table], order: np.ndarray[Any, Any], planned: SimulationPlan
+    tables: Sequence[TermTable], order: np.ndarray[Any, Any], planned: SimulationPlan
 ) -> TermDraws:
     """Every term of one scheme, draws foremost, widths in the order requested."""
     shape = (len(tables), *planned.shape)

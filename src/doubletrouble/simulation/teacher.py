@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from array_api_compat import array_namespace
 
-from doubletrouble.simulation.place import Array
+from doubletrouble.kernels import Array
 
 PAIRS = ((0, 0), (1, 1), (0, 1))
 """Of the two data sets of a draw."""

@@ -20,9 +20,9 @@ from typing import NamedTuple
 
 from array_api_compat import array_namespace
 
+from doubletrouble.kernels import Array
 from doubletrouble.results import PsiTerms
 from doubletrouble.simulation.learner import Fit, RidgeMap
-from doubletrouble.simulation.place import Array
 from doubletrouble.simulation.result import CURVED
 from doubletrouble.simulation.teacher import PAIRS, Curvature
 

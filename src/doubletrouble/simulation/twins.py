@@ -17,7 +17,7 @@ from typing import NamedTuple, Protocol
 
 from array_api_compat import array_namespace
 
-from doubletrouble.simulation.place import Array
+from doubletrouble.kernels import Array
 from doubletrouble.simulation.result import PAIRED, PAIRED_CURVED
 from doubletrouble.simulation.terms import DataPair, Products, Terms, bent_overlap, over_data
 

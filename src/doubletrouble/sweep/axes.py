@@ -17,6 +17,7 @@ from doubletrouble.ensembles import (
 )
 from doubletrouble.parameters import MOST_SEEDS, Numeric, Parameter, number, whole_number
 from doubletrouble.ranges import numbers
+from doubletrouble.simulation.shares import single_ensemble
 
 Axis: TypeAlias = Numeric | str | Sequence[float | str]
 """What a user may give for an axis of numbers; "0.1:10:log:50" is a range."""
@@ -82,12 +83,10 @@ def ensemble_axis(name: str, value: EnsembleAxis) -> tuple[Scheme, ...]:
     for item in _listed(name, value):
         if isinstance(item, Mapping):
             found += _tabled(name, item)
-        elif isinstance(item, Scheme):
-            if item.shape:
-                raise ValueError(f"{name} must be single ones, got {item!r}")
-            found.append(as_ensemble(item, "Sweep"))
-        else:
+        elif isinstance(item, str):
             found += map(Ensemble, number_axis(name, item, glossary.N_MEMBERS))
+        else:
+            found.append(single_ensemble(name, item, "Sweep"))
     return _distinct(name, tuple(found))
 
 

@@ -109,7 +109,7 @@ class Sweep:
 
     @classmethod
     def from_toml(cls, path: str | Path) -> Self:
-        """Read a grid from a TOML file: `field = value`, `[...]` or a range, as in Python."""
+        """Read a grid from a TOML file, or its text: `field = value`, `[...]` or a range."""
         from doubletrouble.sweep.specification import read_toml
 
         return cls(**read_toml(path, [f.name for f in fields(cls)]))

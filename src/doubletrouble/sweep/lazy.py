@@ -89,7 +89,8 @@ def lazy_curve(
     work = _Work(
         data=data, depth=int(number("depth", depth, glossary.DEPTH)),
         seed=whole_number("seed", seed, 0, MOST_SEEDS),
-        n_members=ensemble_size(ensemble), training=how, device=torch_device, progress=progress,
+        n_members=ensemble_size(ensemble, "lazy_curve"), training=how, device=torch_device,
+        progress=progress,
         memory=None if memory is None else number("memory", memory, glossary.MEMORY),
     )  # fmt: skip
     points = [(alpha, width) for alpha in alphas for width in sizes]

@@ -16,9 +16,11 @@ _REQUIRED = "dim"
 
 
 def read_toml(path: str | Path, known: Sequence[str]) -> dict[str, Any]:
-    """The fields in a TOML file, flat or in the tables [problem] and [simulation]."""
+    """The fields in a TOML file or text, flat or in the tables [problem] and [simulation]."""
+    text = path if isinstance(path, str) and "\n" in path else ""
+    path = "the text" if text else path
     try:
-        content = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        content = tomllib.loads(text or Path(path).read_text(encoding="utf-8"))
     except ValueError as error:  # TOML or UTF-8
         raise ValueError(f"{path} must be a TOML file: {error}") from error
     found: dict[str, Any] = {}

@@ -90,7 +90,7 @@ def bootstrap(
     With `log_step` everything is evaluated that complex step of log y away from the solution, so
     that imaginary parts are derivatives along it.
     """
-    if spectrum.rank == 0:  # features that see nothing learn nothing
+    if spectrum.rank == 0:  # the features do not depend on the inputs
         spare = features - samples
         point = spectrum.fixed_point(features, samples, spare, ridge)
         one = np.ones_like(point.tail)
@@ -112,13 +112,13 @@ def bootstrap(
     P, N, r = (np.asarray(v, dtype=np.float64).reshape(-1) for v in arrays[:3])
     endless = np.full_like(P, np.inf)
 
-    def at(log_v: Any, i: Any) -> tuple[FixedPoint, Averages]:
+    def solved_at(log_v: Any, i: Any) -> tuple[FixedPoint, Averages]:
         averages = Averages.at(log_v)
         reduced = np.exp(np.log(r[i]) + log_v - np.log(averages.used))  # r/a₁
         return spectrum.solve(P[i], endless[i], -endless[i], reduced), averages
 
     def excess(log_v: Any, i: Any) -> Any:
-        point, averages = at(log_v, i)
+        point, averages = solved_at(log_v, i)
         used = spectrum.count(point.learnability) + point.tail
         distinct, A = N[i] * DISTINCT, point.unused_features
         # next to the peak both sides are a size less a little: log z/P = log(1 - A)
@@ -131,7 +131,7 @@ def bootstrap(
     log_v = crossings(
         excess, low_end, high_end, excess(low_end, everywhere), excess(high_end, everywhere)
     )
-    point, averages = at(log_v, everywhere)
+    point, averages = solved_at(log_v, everywhere)
     if log_step is not None:
         point, averages = _stepped(spectrum, point, averages, N, log_v, log_step.reshape(-1))
     within = 1 / (N * averages.ratio)  # c_N
@@ -160,18 +160,7 @@ def _stepped(
     spectrum: Spectrum, point: FixedPoint, averages: Averages, N: Any, log_v: Any, step: Any
 ) -> tuple[FixedPoint, Averages]:
     """The solution an imaginary step of log y away: dz = (z - Q) dlog y = N V a₃ dlog V."""
-    L, M = point.learnability, point.unlearned
-    gap = spectrum.count(L * M) + point.tail
+    gap = spectrum.count(point.learnability * point.unlearned) + point.tail
     # V a₃ = d·a₃/a₁, as d = V a₁
     turned = step * gap / (N * averages.used * averages.unused)
-    i = 1j * step
-    point = replace(
-        point,
-        learnability=L + i * (L * M),
-        unlearned=M - i * (L * M),
-        unused_features=point.unused_features - i * point.gap_per_feature,
-        gap_per_feature=point.gap_per_feature
-        + i * (point.gap_per_feature - 2 * spectrum.count(L * L * M) / point.features),
-        tail=point.tail + i * point.tail,
-    )
-    return point, Averages.at(log_v + 1j * turned)
+    return point.stepped(spectrum, step), Averages.at(log_v + 1j * turned)

@@ -19,7 +19,8 @@ from __future__ import annotations  # help() then shows Numeric, not what it sta
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
+from functools import partial
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -32,7 +33,7 @@ from doubletrouble.ensembles import (
     CrossTerms,
     MemberTerms,
     combine,
-    zero_wins,
+    product_or_zero,
 )
 from doubletrouble.parameters import FloatArray, Numeric, Value, checked, common_shape
 from doubletrouble.problems import USUAL, Member, Problem, SpectralProblem
@@ -44,16 +45,15 @@ from doubletrouble.sharing import (
     overlaps,
     shared,
 )
-from doubletrouble.theory._cross_terms import at_limits, cross_terms
-from doubletrouble.theory._error import BLOCK
-from doubletrouble.theory._spectrum import FixedPoint, Spectrum, spectrum_of
+from doubletrouble.theory._cross_terms import TERM_NAMES, at_limits, cross_terms
+from doubletrouble.theory._error import BLOCK, blockwise
+from doubletrouble.theory._spectrum import FixedPoint, Spectrum, root_power, spectrum_of
 
 AnyMember: TypeAlias = Member | Problem | SpectralProblem
 
 _TARGET = ("signal", "noise", "nonlinear_signal", "test_noise")
 _SPECTRUM = ("eigenvalues", "target_powers", "tail")
 _RANK = 1e-13  # of the largest: a smaller eigenvalue of scaled errors is zero but for rounding
-_TERMS = tuple(f.name for f in fields(CrossTerms))
 
 
 def pair_error(
@@ -106,34 +106,25 @@ def pair_terms(
     """
     both = _of_one_kind((a, b))
     target = _target(both, signal, noise, nonlinear_signal)
-    sizes_a, sizes_b = sizes(a), sizes(b)
-    k = shared("shared_features", shared_features, glossary.SHARED_FEATURES,
-               sizes_a.features, sizes_b.features)  # fmt: skip
-    n = shared("shared_samples", shared_samples, glossary.SHARED_SAMPLES,
-               sizes_a.samples, sizes_b.samples)  # fmt: skip
+    (P_a, N_a), (P_b, N_b) = sizes(a), sizes(b)
+    k = shared("shared_features", shared_features, glossary.SHARED_FEATURES, P_a, P_b)
+    n = shared("shared_samples", shared_samples, glossary.SHARED_SAMPLES, N_a, N_b)
     names: Any = {"the fields of a": a.shape, "the fields of b": b.shape}
     names |= {"shared_features": k, "shared_samples": n}
     names |= {name: value for name, value in target.items() if isinstance(value, np.ndarray)}
     shape = common_shape(names)
     inputs = {
-        "features_a": sizes_a.features, "samples_a": sizes_a.samples, "ridge_a": a.ridge,
-        "features_b": sizes_b.features, "samples_b": sizes_b.samples, "ridge_b": b.ridge,
+        "features_a": P_a, "samples_a": N_a, "ridge_a": a.ridge,
+        "features_b": P_b, "samples_b": N_b, "ridge_b": b.ridge,
         "shared_features": k, "shared_samples": n, **target,
     }  # fmt: skip
-    flat = {name: np.broadcast_to(v, shape).reshape(-1) for name, v in inputs.items()}
-    count, step = math.prod(shape), max(1, BLOCK // spectrum_of(a).cost)
-    blocks = []
-    for start in range(0, count, step):
-        blocks.append(_pair_block(a, b, {k: v[start : start + step] for k, v in flat.items()}))
-    parts: dict[str, Any] = {}
-    for name in blocks[0]:
-        values = np.concatenate([found[name] for found in blocks])
-        parts[name] = values.reshape(shape) if shape else float(values[0])
+    parts = blockwise(partial(_pair_block, a, b), inputs, shape, BLOCK // spectrum_of(a).cost)
     return ErrorTerms(**parts)
 
 
-def _pair_block(a: AnyMember, b: AnyMember, at: dict[str, FloatArray]) -> dict[str, Any]:
-    """The parts of the product at a flat block of points."""
+def _pair_block(a: AnyMember, b: AnyMember, values: dict[str, Any]) -> dict[str, Any]:
+    """The parts of the product at a block of points."""
+    at = dict(zip(values, np.broadcast_arrays(*values.values()), strict=True))
     spectrum_a, spectrum_b = spectrum_of(a), spectrum_of(b)
     kappa = None
     if activations_differ(a, b):
@@ -152,7 +143,7 @@ def _overlapping(
 ) -> CrossTerms:
     """The terms of two members that have this many features and samples in common."""
     f = np.nan_to_num(features / b.features)  # inf/inf: infinitely many share nothing
-    # a number of samples in place of 0 is shared in the same proportion
+    # of a surrogate for 0 samples the same proportion is shared
     g = np.fmin(samples / a.samples, 1.0)
     return at_limits(cross_terms(a, b, spectrum, f, g, kappa), a.limit | b.limit)
 
@@ -175,23 +166,15 @@ def _parts(terms: CrossTerms, target: Mapping[str, Any]) -> dict[str, Any]:
     )
     one = MemberTerms(shared=terms, own=CrossTerms())
     with np.errstate(all="ignore"):  # members of infinite error
-        parts = combine(one, one.unlearned(), amplitudes, 1.0, None, times=zero_wins)
+        parts = combine(one, one.unlearned(), amplitudes, 1.0, None, times=product_or_zero)
     return {name: np.broadcast_to(value, np.shape(terms.bias)) for name, value in parts.items()}
 
 
-@dataclass(frozen=True, slots=True)
-class MemberSizes:
-    """P and N of a member, in its units."""
-
-    features: Any
-    samples: Any
-
-
-def sizes(member: AnyMember) -> MemberSizes:
+def sizes(member: AnyMember) -> tuple[Any, Any]:
     """P and N in the member's units."""
     if isinstance(member, SpectralProblem):
-        return MemberSizes(member.n_features, member.n_samples)
-    return MemberSizes(member.features_per_dim, member.samples_per_dim)
+        return member.n_features, member.n_samples
+    return member.features_per_dim, member.samples_per_dim
 
 
 def _of_one_kind(members: Sequence[Any]) -> Sequence[AnyMember]:
@@ -233,7 +216,7 @@ def _target(
             kind = type(first).__name__
             raise ValueError(f"{name} must be left out, as a {kind} has it, got {value!r}")
     if isinstance(first, SpectralProblem):
-        power: Any = float(np.sqrt(np.sum(first.target_powers)))
+        power: Any = root_power(first)
     else:
         power = first.signal
     noise_, rest = first.noise, first.nonlinear_signal
@@ -291,17 +274,15 @@ def committee(
     >>> best.weights.round(3), round(best.error.total, 4)
     (array([0.15, 0.85]), 0.5996)
     """
-    found = _of_one_kind(checked_members(members, (Member, Problem, SpectralProblem)))
-    target = _target(found, signal, noise, nonlinear_signal)
+    all_members = _of_one_kind(checked_members(members, (Member, Problem, SpectralProblem)))
+    target = _target(all_members, signal, noise, nonlinear_signal)
     for name, value in target.items():
         if np.ndim(value):
             raise ValueError(f"{name} must be one number here, got shape {np.shape(value)}")
-    features, samples = (
-        [float(getattr(sizes(one), name)) for one in found] for name in ("features", "samples")
-    )
+    features, samples = np.array([sizes(one) for one in all_members], dtype=np.float64).T.tolist()
     common = overlaps(features, samples, sharing)
-    test_noise: Any = getattr(found[0], "test_noise", 0.0)
-    products = _products(found, features, samples, common.features, common.samples)
+    test_noise: Any = getattr(all_members[0], "test_noise", 0.0)
+    products = _products(all_members, features, samples, common.features, common.samples)
     parts = _parts(products, target)
     errors = np.asarray(sum(parts.values()))
     chosen = _weights(weights, errors)
@@ -339,7 +320,7 @@ def _products(
             together.take(first), together.take(second), spectra[0],
             shared_features[first, second], shared_samples[first, second], kappa,
         )  # fmt: skip
-    matrices = {name: np.empty((len(members), len(members))) for name in _TERMS}
+    matrices = {name: np.empty((len(members), len(members))) for name in TERM_NAMES}
     for name, matrix in matrices.items():
         matrix[first, second] = matrix[second, first] = getattr(terms, name)
     return CrossTerms(**matrices)
@@ -352,14 +333,14 @@ def _correlations(
     """κ of every two members; None where all have one activation."""
     if not any(activations_differ(members[0], one) for one in members):
         return None
-    found = []
+    kappa = []
     for i, j in zip(first, second, strict=True):
         a, b = members[i], members[j]
         if not activations_differ(a, b):
-            found.append(1.0)
+            kappa.append(1.0)
         else:
-            found.append(activation_correlation(a, b) if shared_features[i, j] else 0.0)
-    return np.array(found)
+            kappa.append(activation_correlation(a, b) if shared_features[i, j] else 0.0)
+    return np.array(kappa)
 
 
 def _quadratic(weights: FloatArray, part: FloatArray) -> float:
@@ -391,9 +372,9 @@ def _best(errors: FloatArray) -> FloatArray:
     scale = 1 / np.sqrt(own[sound])
     # members' errors may differ by many decades: of unit size, their products are well conditioned
     values, vectors = np.linalg.eigh(errors[np.ix_(sound, sound)] * np.outer(scale, scale))
-    kept = values > _RANK * values[-1]  # the others are zero but for rounding
-    seen = (vectors.T @ scale)[kept]
-    found = scale * (vectors[:, kept] @ (seen / values[kept]))
+    used = values > _RANK * values[-1]  # the others are zero but for rounding
+    projected = (vectors.T @ scale)[used]
+    weights = scale * (vectors[:, used] @ (projected / values[used]))
     best = np.zeros(own.size)
-    best[sound] = found / found.sum()
+    best[sound] = weights / weights.sum()
     return best

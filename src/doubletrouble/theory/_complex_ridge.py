@@ -36,16 +36,13 @@ _MOST_PIECES = 1000
 class _State:
     """The terms of (*) at some y and r."""
 
-    y: Complex
-    learnability: Complex
-    unlearned: Complex
     gap: Complex  # z - Q
     unused: tuple[Complex, Complex]  # of the smaller and the bigger resource
     excess: Complex  # F
     pull: Complex  # small r y/s
 
 
-def along(
+def fixed_points_along(
     spectrum: Spectrum, features: FloatArray, samples: FloatArray, ridges: Any
 ) -> Iterator[FixedPoint]:
     """Yield the fixed point at each of `ridges` (an array of points each), in their order.
@@ -60,21 +57,8 @@ def along(
     for ridge in ridges:
         y = _continued(spectrum, sizes, y, here, ridge, _pieces(here, ridge))
         here = ridge
-        at = _state(spectrum, sizes, y, here)
-        smaller, bigger = at.unused
-        narrow = features <= samples
-        yield FixedPoint(
-            features=features,
-            samples=samples,
-            learnability=at.learnability,
-            unlearned=at.unlearned,
-            unused_features=np.where(narrow, smaller, bigger),
-            unused_samples=np.where(narrow, bigger, smaller),
-            gap_per_feature=at.gap / features,
-            gap_per_sample=at.gap / samples,
-            second_per_sample=spectrum.count(at.learnability**2) / samples,
-            tail=spectrum.tail * at.y,
-        )
+        unused = _state(spectrum, sizes, y, here).unused
+        yield FixedPoint.at(spectrum, features, samples, y, unused)
 
 
 def _pieces(start: Complex, end: Complex) -> int:
@@ -85,25 +69,25 @@ def _pieces(start: Complex, end: Complex) -> int:
 def _continued(
     spectrum: Spectrum, sizes: Sizes, y: Complex, start: Complex, end: Complex, pieces: int
 ) -> Complex:
-    """Follow y from one ridge to another; where Newton's method strays, in smaller steps."""
+    """Follow y from one ridge to another; without convergence, in smaller steps."""
     turn = np.log(end / start) / pieces
-    found, good = y, np.ones(np.shape(y), dtype=bool)
+    start_y, converged = y, np.ones(np.shape(y), dtype=bool)
     for piece in range(pieces):
-        at = _state(spectrum, sizes, found, start * np.exp(turn * piece))
-        found = found * np.exp(-turn * at.pull / (at.gap + at.pull))
-        found, converged = _corrected(spectrum, sizes, found, start * np.exp(turn * (piece + 1)))
-        good &= converged
-    if good.all():
-        return found
+        at = _state(spectrum, sizes, y, start * np.exp(turn * piece))
+        y = y * np.exp(-turn * at.pull / (at.gap + at.pull))
+        y, near = _corrected(spectrum, sizes, y, start * np.exp(turn * (piece + 1)))
+        converged &= near
+    if converged.all():
+        return y
     if pieces > _MOST_PIECES:
         raise ConvergenceError(
-            f"the fixed point was not found at a complex ridge in {pieces} pieces",
-            last=found, residual=float(np.max(np.abs(_state(spectrum, sizes, found, end).excess))),
+            f"the fixed point at a complex ridge did not converge in {pieces} pieces",
+            last=y, residual=float(np.max(np.abs(_state(spectrum, sizes, y, end).excess))),
         )  # fmt: skip
-    lost = np.flatnonzero(~good)
-    few = sizes.take(lost)
-    found[lost] = _continued(spectrum, few, y[lost], start[lost], end[lost], 4 * pieces)
-    return found
+    failed = np.flatnonzero(~converged)
+    few = sizes.take(failed)
+    y[failed] = _continued(spectrum, few, start_y[failed], start[failed], end[failed], 4 * pieces)
+    return y
 
 
 def _corrected(spectrum: Spectrum, sizes: Sizes, y: Complex, ridge: Complex) -> tuple[Complex, Any]:
@@ -130,9 +114,6 @@ def _state(spectrum: Spectrum, sizes: Sizes, y: Complex, ridge: Complex) -> _Sta
     root = np.where(turned, -root, root)
     smaller = 2 * ry / (sizes.gap + root)
     return _State(
-        y=y,
-        learnability=learnability,
-        unlearned=unlearned,
         gap=spectrum.count(learnability * unlearned) + spectrum.tail * y,
         unused=(smaller, 0.5 * (sizes.gap + root)),
         excess=excess + sizes.small * smaller,

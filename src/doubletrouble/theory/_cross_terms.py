@@ -51,16 +51,18 @@ from typing import Any
 
 import numpy as np
 
-from doubletrouble.ensembles import CrossTerms, MemberTerms, zero_wins
-from doubletrouble.theory._spectrum import FixedPoint, Spectrum, settled
+from doubletrouble.ensembles import CrossTerms, MemberTerms, product_or_zero
+from doubletrouble.theory._spectrum import FixedPoint, Spectrum, limit_value
+
+TERM_NAMES = tuple(f.name for f in fields(CrossTerms))
 
 
 def at_limits(terms: CrossTerms, limit: Any) -> CrossTerms:
     """The terms, with those at a surrogate ridge replaced by their limits."""
     if not np.any(limit):
         return terms
-    values = {f.name: getattr(terms, f.name) for f in fields(terms)}
-    return CrossTerms(**{k: np.where(limit, settled(v), v) for k, v in values.items()})
+    values = {name: getattr(terms, name) for name in TERM_NAMES}
+    return CrossTerms(**{k: np.where(limit, limit_value(v), v) for k, v in values.items()})
 
 
 def product_terms(
@@ -139,15 +141,18 @@ def member_terms(
     f, g = shared_features, shared_samples
     A, B = point.unused_features, point.unused_samples
     p, q = point.gap_per_feature, point.gap_per_sample
+    chi = spectrum.weigh(point.learnability * point.unlearned)
+    if joint is None:
+        joint = A * B + B * p + A * q  # `point.joint`, inline for speed
     one = product_terms(  # the self term, a = b
         bias=spectrum.weigh(point.unlearned * point.unlearned),
-        crossed=spectrum.weigh(point.learnability * point.unlearned),
+        crossed=chi,
         unused_features=A,
         unused_samples=B,
         gap_per_feature=p,
         gap_per_sample=q,
         second_per_sample=point.second_per_sample,
-        joint=A * B + B * p + A * q if joint is None else joint,
+        joint=joint,
     )
     if isinstance(f, float) and isinstance(g, float) and f == 0 and g in (0, 1):
         if point.limit is not False:
@@ -161,30 +166,27 @@ def member_terms(
         if g == 1:  # all members on the same data
             return MemberTerms(shared=CrossTerms(bias=one.bias, **data), own=CrossTerms(**features))
         return MemberTerms(shared=CrossTerms(bias=one.bias), own=CrossTerms(**data, **features))
-    shared, own = _partly_shared(point, spectrum, one, f, g, joint)
+    shared, own = _partly_shared(point, one, chi, joint, f, g)
     return MemberTerms(shared=at_limits(shared, point.limit), own=at_limits(own, point.limit))
 
 
 def _partly_shared(
-    point: FixedPoint, spectrum: Spectrum, one: CrossTerms, f: Any, g: Any, joint: Any
+    point: FixedPoint, one: CrossTerms, chi: Any, joint: Any, f: Any, g: Any
 ) -> tuple[CrossTerms, CrossTerms]:
-    """The product of two equal members, and what the square of one has beyond it."""
+    """The product of two equal members, and what the square of one (`one`) has beyond it."""
     A, B, Q = point.unused_features, point.unused_samples, point.second_per_sample
     p, q = point.gap_per_feature, point.gap_per_sample
-    J = A * B + B * p + A * q if joint is None else joint
+    rho: Any = one.bias
+    J = joint
     U, W = A + p, B + q
     U_f, W_g = (1 - f) + f * U, (1 - g) + g * W
     # U_f W_g - f g p q, without the subtraction
     J_fg = (1 - f) * W_g + f * ((1 - g) * U + g * J)
-    rho, chi = (
-        spectrum.weigh(point.unlearned**2),
-        spectrum.weigh(point.learnability * point.unlearned),
-    )
-    features, own_features = chi * (f * p / U_f), zero_wins(1 - f, chi * (p / U) / U_f)
-    shared, own_shared = g * Q / W_g, zero_wins(1 - g, Q / W_g / W)
+    features, own_features = chi * (f * p / U_f), product_or_zero(1 - f, chi * (p / U) / U_f)
+    shared, own_shared = g * Q / W_g, product_or_zero(1 - g, Q / W_g / W)
     joint_noise = f * g * p / J_fg * (q / W_g)
     # where f = g = 1 there is no choice: 0, not 0/0
-    own_noise = zero_wins(1 - f, (p / J) * (q / J_fg) * (W_g / W)) + zero_wins(
+    own_noise = product_or_zero(1 - f, (p / J) * (q / J_fg) * (W_g / W)) + product_or_zero(
         f * (1 - g), (p / J) * (q / J_fg) * (U / W + g * Q / W * (J / W_g))
     )
     return (
@@ -192,16 +194,17 @@ def _partly_shared(
             bias=rho,
             initialization=features,
             sampling=rho * shared,
-            interaction=zero_wins(rho + features, joint_noise) + zero_wins(features, shared),
+            interaction=product_or_zero(rho + features, joint_noise)
+            + product_or_zero(features, shared),
             noise_sampling=shared,
             noise_interaction=joint_noise,
         ),
         CrossTerms(
             initialization=own_features,
             sampling=rho * own_shared,
-            interaction=zero_wins(rho + features, own_noise)
-            + zero_wins(own_features, one.noise_interaction + one.noise_sampling)
-            + zero_wins(features, own_shared),
+            interaction=product_or_zero(rho + features, own_noise)
+            + product_or_zero(own_features, one.noise_interaction + one.noise_sampling)
+            + product_or_zero(features, own_shared),
             noise_sampling=own_shared,
             noise_interaction=own_noise,
         ),

@@ -33,10 +33,11 @@ from doubletrouble.ensembles import (
     Amplitudes,
     CrossTerms,
     EnsembleLike,
+    MemberTerms,
     Scheme,
     as_ensemble,
     combine,
-    zero_wins,
+    product_or_zero,
 )
 from doubletrouble.errors import ConvergenceError
 from doubletrouble.parameters import Numeric, Value, common_shape
@@ -49,7 +50,8 @@ from doubletrouble.theory._spectrum import (
     IsotropicSpectrum,
     MeasuredSpectrum,
     Spectrum,
-    settled,
+    limit_value,
+    root_power,
 )
 
 AnyProblem: TypeAlias = Problem | SpectralProblem
@@ -199,8 +201,28 @@ class Inputs(Amplitudes):
         again, rest = _exact_product(part, denominator)
         left = np.where(denominator < 1e15, (whole - again) + (error - rest), 0.0)
         spare = (self.features - part) - left / denominator
-        # P = m is meant when the floats given for P, N and K cannot tell
+        # a difference below the rounding of P, N and K counts as P = m
         return part, np.where(np.abs(spare) <= 2.5e-16 * part, 0.0, spare)
+
+    def flattened(self) -> tuple[Inputs, tuple[int, ...]]:
+        """The inputs as arrays of one length, and the shape of the points.
+
+        What an ensemble shares stays one number where it is one.
+        """
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        shape = np.broadcast_shapes(*(np.shape(v) for v in values.values()))
+        for name, value in values.items():
+            if np.ndim(value) or name not in _SHARES:
+                values[name] = np.broadcast_to(value, shape).reshape(-1)
+        return Inputs(**values), shape
+
+    def take(self, index: Any) -> Inputs:
+        """Some of the points of flattened inputs."""
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        return Inputs(**{k: v[index] if np.ndim(v) else v for k, v in values.items()})
+
+
+_SHARES = ("share_numerator", "share_denominator", "shared_samples", "shared_features")
 
 
 def _exact_product(a: Any, b: Any) -> tuple[Any, Any]:
@@ -212,17 +234,18 @@ def _exact_product(a: Any, b: Any) -> tuple[Any, Any]:
     return product, ((high_a * high_b - product) + high_a * low_b + low_a * high_b) + low_a * low_b
 
 
-Kernel: TypeAlias = Callable[[Spectrum, Scheme, Inputs], Mapping[str, Any]]
+PointFunction: TypeAlias = Callable[[Spectrum, Scheme, Inputs], Mapping[str, Any]]
 """Evaluates a block of points: named arrays, or numbers for all of them."""
 
 
 def evaluate(
-    problem: AnyProblem, scheme: Scheme, kernel: Kernel, *, block: int = BLOCK, **others: Value
-) -> dict[str, Any]:
-    """Evaluate `kernel` at every point; scalars in give Python floats out.
+    problem: AnyProblem, scheme: Scheme, function: PointFunction, *, block: int = BLOCK,
+    **others: Value,
+) -> dict[str, Any]:  # fmt: skip
+    """Evaluate `function` at every point; scalars in give Python floats out.
 
-    The kernel gets NumPy scalars for scalar inputs, and blocks of equal length for arrays, so that
-    memory beyond the results is that of one block. `others` are further fields of `Inputs`.
+    It gets NumPy scalars for scalar inputs, and blocks of equal length for arrays, so that memory
+    beyond the results is that of one block. `others` are further fields of `Inputs`.
     """
     if isinstance(problem, Problem):
         spectrum: Spectrum = IsotropicSpectrum(problem)
@@ -231,7 +254,7 @@ def evaluate(
     elif isinstance(problem, SpectralProblem):
         spectrum = MeasuredSpectrum(problem)
         features, samples = problem.n_features, problem.n_samples
-        signal = float(np.sqrt(np.sum(problem.target_powers)))
+        signal = root_power(problem)
     else:
         raise TypeError(
             f"problem must be a Problem or a SpectralProblem, got {type(problem).__name__}"
@@ -258,33 +281,39 @@ def evaluate(
         shape = common_shape(shapes)
     with np.errstate(all="ignore"):
         if shape:
-            size = max(1, block // spectrum.cost)
-            return _blockwise(kernel, spectrum, scheme, inputs, shape, size)
+            return blockwise(
+                lambda values: function(spectrum, scheme, Inputs(**values)),
+                inputs, shape, block // spectrum.cost,
+            )  # fmt: skip
         at = Inputs(**dict(zip(inputs, map(np.float64, inputs.values()), strict=True)))
-        found = kernel(spectrum, scheme, at)
-        numbers = dict(zip(found, map(float, found.values()), strict=True))
+        parts = function(spectrum, scheme, at)
+        numbers = dict(zip(parts, map(float, parts.values()), strict=True))
     if any(map(math.isnan, numbers.values())):
         _not_a_number(numbers)
     return numbers
 
 
-def _blockwise(
-    kernel: Kernel, spectrum: Spectrum, scheme: Scheme, inputs: Mapping[str, Any],
+def blockwise(
+    function: Callable[[dict[str, Any]], Mapping[str, Any]], inputs: Mapping[str, Any],
     shape: tuple[int, ...], block: int,
-) -> dict[str, Value]:  # fmt: skip
-    size = int(np.prod(shape))
+) -> dict[str, Any]:  # fmt: skip
+    """Evaluate `function` on `inputs` broadcast to `shape`, some `block` points at a time.
+
+    Scalar inputs stay NumPy scalars; the results have the shape, or are floats where it is ().
+    """
+    size, block = math.prod(shape), max(1, block)
     sources = {name: _source(value, shape) for name, value in inputs.items()}
     results: dict[str, Any] = {}
     for start in range(0, size, block):
         part = slice(start, min(start + block, size))
         values = {k: v[part] if isinstance(v, _Flat) else v for k, v in sources.items()}
-        for name, value in kernel(spectrum, scheme, Inputs(**values)).items():
+        for name, value in function(values).items():
             if name not in results:
                 results[name] = np.empty(size)
             results[name][part] = value
             if np.isnan(value).any():
                 _not_a_number({name: value})
-    return {name: result.reshape(shape) for name, result in results.items()}
+    return {k: v.reshape(shape) if shape else float(v[0]) for k, v in results.items()}
 
 
 class _Flat:
@@ -320,7 +349,7 @@ def coordinates(problem: AnyProblem, scheme: Scheme, **others: Numeric) -> dict[
     return {name: value for name, value in values.items() if np.ndim(value)}
 
 
-# --- kernels -------------------------------------------------------------------------------------
+# --- functions of a block of points --------------------------------------------------------------
 
 
 def member_fixed_point(
@@ -359,7 +388,7 @@ def _psi_parts(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> dict[str, Any]
     data, features = terms.shared, terms.own
     overlap, square = point.learnability, point.learnability**2
     if np.any(point.limit):
-        overlap, square = (np.where(point.limit, settled(v), v) for v in (overlap, square))
+        overlap, square = (np.where(point.limit, limit_value(v), v) for v in (overlap, square))
     ensemble = square + data.sampling
     return {
         "psi1": overlap,
@@ -377,9 +406,15 @@ def _effective_ridge(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> dict[str
     point, _ = member_fixed_point(spectrum, scheme, at)
     by_features = at.ridge / point.unused_features  # A is 0 for P <= N without ridge
     y = spectrum.inverse_ridge(point)
-    by_samples = settled(spectrum.own_ridge(point.unused_samples / y, at.samples))
+    by_samples = limit_value(spectrum.own_ridge(point.unused_samples / y, at.samples))
     wide = (at.features > at.samples) | np.isinf(at.ridge) | (spectrum.rank == 0)
     return {"ridge": np.where(wide, by_features, by_samples)}
+
+
+def total_error(terms: MemberTerms, nonlinear: MemberTerms, at: Amplitudes, per_member: Any) -> Any:
+    """The sum of all parts but the Bayes error, also on complex numbers."""
+    parts = combine(terms, nonlinear, at, per_member, None, times=product_or_zero)
+    return sum(value for name, value in parts.items() if name != "bayes")
 
 
 def _training_parts(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> dict[str, Any]:
@@ -397,20 +432,19 @@ def _training_parts(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> dict[str,
         once = (has, 0.0, 1 - has)
         pair = (both, 2 * (has - both), (1 - has) - (has - both))
     terms = member_terms(point, spectrum, at.shared_features, g)
-    B = np.where(point.limit, settled(point.unused_samples), point.unused_samples)
-    member, signal, noise = 1 / at.n_members, at.signal**2, at.noise**2 + at.nonlinear_signal**2
-    product = _mean_product(terms.shared, signal, noise) + noise
-    beyond = _mean_product(terms.own, signal, noise)
-    error: Any = 0.0
+    B = np.where(point.limit, limit_value(point.unused_samples), point.unused_samples)
+    # the mean product of two members' errors, with the noise, and what the square of one has beyond
+    nonlinear = terms.unlearned()
+    product = total_error(terms, nonlinear, at, 0.0) + at.noise**2
+    linear, nonlinear = (
+        MemberTerms(shared=some.own, own=CrossTerms()) for some in (terms, nonlinear)
+    )
+    beyond = total_error(linear, nonlinear, at, 0.0)
+    member, error = 1 / at.n_members, np.float64(0.0)
     for one, two in zip(once, pair, strict=True):  # (w₂ B + w₁) B + w₀: B² alone could underflow
         weight = member * one
-        value = zero_wins(weight + (1 - member) * two, product) + zero_wins(weight, beyond)
-        error = zero_wins(B, error) + value
+        value = product_or_zero(weight + (1 - member) * two, product) + product_or_zero(
+            weight, beyond
+        )
+        error = product_or_zero(B, error) + value
     return {"error": error}
-
-
-def _mean_product(terms: CrossTerms, signal: Any, noise: Any) -> Any:
-    """The mean product of errors, all causes together."""
-    target = terms.initialization + terms.sampling + terms.interaction
-    response = terms.noise_sampling + terms.noise_interaction
-    return signal * terms.bias + zero_wins(signal, target) + zero_wins(noise, response)

@@ -41,8 +41,8 @@ from doubletrouble.glossary import TIME
 from doubletrouble.parameters import Numeric, Value, checked, refuse, whole_number
 from doubletrouble.problems import Problem
 from doubletrouble.results import ErrorTerms, StoppingTime
-from doubletrouble.theory._complex_ridge import along
-from doubletrouble.theory._cross_terms import cross_terms, member_terms
+from doubletrouble.theory._complex_ridge import fixed_points_along
+from doubletrouble.theory._cross_terms import TERM_NAMES, cross_terms, member_terms
 from doubletrouble.theory._error import (
     AnyProblem,
     Inputs,
@@ -51,13 +51,12 @@ from doubletrouble.theory._error import (
     member_fixed_point,
 )
 from doubletrouble.theory._filters import Filter, Poles, exponential_poles
-from doubletrouble.theory._optimum import SHARES, flattened, optimal_ridge
+from doubletrouble.theory._optimum import optimal_ridge
 from doubletrouble.theory._spectrum import FixedPoint, Spectrum
 
 _POINTS = 4096  # in a block: some hundred complex arrays of this length are alive
 _NO_TIME = 1e-150  # in units of the fastest mode: nothing is learned, to the last digit
 _SLOWEST = 1e-290  # the smallest complex ridge that can be handled
-_TERMS = tuple(f.name for f in fields(CrossTerms))
 
 
 def gradient_flow(
@@ -100,46 +99,45 @@ def gradient_flow(
         raise TypeError(f"filter must be a Filter, got {type(filter).__name__}")
     poles = exponential_poles(count) if filter is None else filter.poles
 
-    def kernel(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> dict[str, Any]:
-        flat, shape = flattened(at)
+    def parts_at(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> dict[str, Any]:
+        flat, shape = at.flattened()
         terms = _terms_at_time(spectrum, scheme, flat, poles)
-        found = combine(terms, terms.unlearned(), flat, 1 / flat.n_members, scheme.resamples)
-        return {k: np.broadcast_to(v, flat.times.shape).reshape(shape) for k, v in found.items()}
+        parts = combine(terms, terms.unlearned(), flat, 1 / flat.n_members, scheme.resamples)
+        return {k: np.broadcast_to(v, flat.times.shape).reshape(shape) for k, v in parts.items()}
 
-    parts = evaluate(problem, scheme, kernel, block=_POINTS, times=time)
-    return ErrorTerms(**parts, coordinates=coordinates(problem, scheme, time=time))
+    error = evaluate(problem, scheme, parts_at, block=_POINTS, times=time)
+    return ErrorTerms(**error, coordinates=coordinates(problem, scheme, time=time))
 
 
 def _terms_at_time(spectrum: Spectrum, scheme: Scheme, at: Inputs, poles: Poles) -> MemberTerms:
     """Terms of unit power at every point of a flat block."""
     ridge = spectrum.scaled_ridge(at.ridge, at.samples)
     samples, _ = at.member_samples()
-    pace = spectrum.at_ridge_of_time(
-        at.times, at.features, samples
-    )  # what a pole of 1 is as a ridge
+    # what a pole of 1 is as a ridge
+    pace = spectrum.at_ridge_of_time(at.times, at.features, samples)
     begun = (pace < 1 / _NO_TIME) & (ridge < 1 / _NO_TIME) & (spectrum.rank > 0)
     done = np.isinf(at.times) | (pace == 0) | (ridge > poles.ending * pace)
     pace = np.maximum(pace, _SLOWEST)
-    found = {
-        kind: {name: np.zeros(at.times.shape) for name in _TERMS} for kind in ("shared", "own")
+    values = {
+        kind: {name: np.zeros(at.times.shape) for name in TERM_NAMES} for kind in ("shared", "own")
     }
-    found["shared"]["bias"][:] = 1.0  # the zero predictor
+    values["shared"]["bias"][:] = 1.0  # the zero predictor
     for which, trained in ((begun & done, True), (begun & ~done, False)):
         index = np.flatnonzero(which)
         if not index.size:
             continue
-        some = _taken(at, index)
+        some = at.take(index)
         if trained:
-            terms = _at_end(spectrum, scheme, some, ridge[index], poles)
+            terms = _terms_at_convergence(spectrum, scheme, some, ridge[index], poles)
         else:
-            terms = _on_the_way(spectrum, some, ridge[index], pace[index], poles)
-        for kind, values in (("shared", terms.shared), ("own", terms.own)):
-            for name in _TERMS:
-                found[kind][name][index] = getattr(values, name)
-    return MemberTerms(shared=CrossTerms(**found["shared"]), own=CrossTerms(**found["own"]))
+            terms = _terms_during_flow(spectrum, some, ridge[index], pace[index], poles)
+        for kind, new in (("shared", terms.shared), ("own", terms.own)):
+            for name in TERM_NAMES:
+                values[kind][name][index] = getattr(new, name)
+    return MemberTerms(shared=CrossTerms(**values["shared"]), own=CrossTerms(**values["own"]))
 
 
-def _at_end(
+def _terms_at_convergence(
     spectrum: Spectrum, scheme: Scheme, at: Inputs, ridge: Any, poles: Poles
 ) -> MemberTerms:
     """The terms of the fit itself, of which a filter reaches a share in the end."""
@@ -151,16 +149,19 @@ def _at_end(
     # the bias of a share s of the mean predictor: Σ v² (1 - s L)²
     bias = spectrum.weigh((point.unlearned + (1 - share) * point.learnability) ** 2)
     shared, own = (
-        CrossTerms(**{name: share**2 * getattr(part, name) for name in _TERMS})
+        CrossTerms(**{name: share**2 * getattr(part, name) for name in TERM_NAMES})
         for part in (terms.shared, terms.own)
     )
     return MemberTerms(shared=replace(shared, bias=bias), own=own)
 
 
-def _on_the_way(spectrum: Spectrum, at: Inputs, ridge: Any, pace: Any, poles: Poles) -> MemberTerms:
+def _terms_during_flow(
+    spectrum: Spectrum, at: Inputs, ridge: Any, pace: Any, poles: Poles
+) -> MemberTerms:
     """The terms of what is learned with these poles."""
     samples, _ = at.member_samples()
-    points = list(along(spectrum, at.features, samples, [ridge + z * pace for z in poles.ridges]))
+    ridges = [ridge + z * pace for z in poles.ridges]
+    points = list(fixed_points_along(spectrum, at.features, samples, ridges))
     share = 1 - 2 * np.sum(poles.weights).real  # where the filter does not end at one
     unlearned = share + 2 * sum(
         (w * point.unlearned).real for w, point in zip(poles.weights, points, strict=True)
@@ -174,7 +175,7 @@ def _on_the_way(spectrum: Spectrum, at: Inputs, ridge: Any, pace: Any, poles: Po
         two = _double_sum(spectrum, points, poles, f, g)
     own = {
         name: np.maximum(getattr(one, name) - getattr(two, name), 0.0)
-        for name in _TERMS
+        for name in TERM_NAMES
         if name != "bias"
     }
     return MemberTerms(shared=replace(two, bias=bias), own=CrossTerms(**own))
@@ -184,7 +185,7 @@ def _double_sum(
     spectrum: Spectrum, points: Sequence[FixedPoint], poles: Poles, f: Any, g: Any
 ) -> CrossTerms:
     """Σ_jk w_j w_k V(a_j, a_k) for members that share f P features and g N samples."""
-    sums = {name: np.zeros(points[0].tail.shape) for name in _TERMS if name != "bias"}
+    sums = {name: np.zeros(points[0].tail.shape) for name in TERM_NAMES if name != "bias"}
     for j, (a, v) in enumerate(zip(points, poles.weights, strict=True)):
         for b, w in zip(points[j:], poles.weights[j:], strict=True):
             times = 2.0 if b is a else 4.0  # and the conjugates, and the order of the two
@@ -197,13 +198,6 @@ def _double_sum(
 
 def _conjugate(point: FixedPoint) -> FixedPoint:
     return FixedPoint(**{f.name: np.conj(getattr(point, f.name)) for f in fields(point)})
-
-
-def _taken(at: Inputs, index: Any) -> Inputs:
-    values = {f.name: getattr(at, f.name) for f in fields(at)}
-    return Inputs(
-        **{k: v if k in SHARES and not np.ndim(v) else v[index] for k, v in values.items()}
-    )
 
 
 # --- when to stop --------------------------------------------------------------------------------
@@ -245,10 +239,10 @@ def best_stopping_time(problem: AnyProblem, ensemble: EnsembleLike = 1) -> Stopp
     for _ in range(_ROUNDS):
         close = best + _column(_CLOSER * spacing, shape)
         best, spacing = _least(problem, scheme, close, unit), spacing / 10
-    time = unit * 10.0**best
-    found: Value = time if shape else float(time)
-    error = gradient_flow(problem, found, scheme)
-    return StoppingTime(time=found, error=error, optimal_ridge=optimal_ridge(problem, scheme))
+    times = _times(unit, best)
+    time: Value = times if shape else float(times)
+    error = gradient_flow(problem, time, scheme)
+    return StoppingTime(time=time, error=error, optimal_ridge=optimal_ridge(problem, scheme))
 
 
 def _unit_of_time(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> dict[str, Any]:
@@ -258,6 +252,13 @@ def _unit_of_time(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> dict[str, A
     return {"unit": np.where(np.isfinite(unit) & (unit > 0), unit, 1.0)}
 
 
+def _times(unit: Any, logs: Any) -> Any:
+    """Times by their logarithms: 0, inf, and between them none that `gradient_flow` refuses."""
+    with np.errstate(over="ignore"):
+        times = unit * 10.0**logs
+    return np.where(np.isinf(logs), times, np.minimum(times, TIME.high))
+
+
 def _column(values: Any, shape: tuple[int, ...]) -> Any:
     """Values along an axis before those of the problem."""
     return values.reshape(-1, *(1 for _ in shape))
@@ -265,10 +266,9 @@ def _column(values: Any, shape: tuple[int, ...]) -> Any:
 
 def _least(problem: AnyProblem, scheme: Scheme, logs: Any, unit: Any) -> Any:
     """The best of some times at each point, by their logarithms."""
-    with np.errstate(over="ignore"):
-        total = np.asarray(gradient_flow(problem, unit * 10.0**logs, scheme).total)
+    total = np.asarray(gradient_flow(problem, _times(unit, logs), scheme).total)
     logs = np.broadcast_to(logs, total.shape)
-    # of times that are as good as the best but for rounding, the last: to train on does no harm
+    # of times that are equal to the best but for rounding, the last
     least = np.min(total, axis=0)
     index = total.shape[0] - 1 - np.argmax((total <= least * (1 + _ROUNDING))[::-1], axis=0)[None]
     return np.asarray(np.take_along_axis(logs, index, axis=0)[0])

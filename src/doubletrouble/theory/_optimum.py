@@ -3,15 +3,15 @@ r"""The ridge of least test error, and derivatives of the error by the sizes P a
 **Optimal ridge.** As a function of the ridge the error R is smooth, with its minima at 0, at inf or
 where the derivative changes sign from minus to plus (a measured spectrum may have several; all
 between nodes half a decade apart are compared). The derivative comes from the error formulas
-themselves, evaluated a complex step away along log y (`stepped`): it has no truncation error, stays
-finite at ridge 0, and its sign there decides whether any ridge helps at all.
+themselves, evaluated a complex step away along log y (`FixedPoint.stepped`): it has no truncation
+error, stays finite at ridge 0, and its sign there decides whether any ridge helps at all.
 
 Known answers: infinitely many members, with σ² = τ² + F⋆², are best at
 
     λ = (μ₁² σ²/F² - μ⋆²) (1 - ψ₁*/ψ₁)/ψ₂ when both brackets are positive, else 0,
 
 ψ₁* being the width at which they need no ridge, and are then the best linear predictor; with
-nothing to learn (F = 0 or μ₁ = 0) the best ridge is inf.
+no signal to learn (F = 0 or μ₁ = 0) the best ridge is inf.
 
 **Derivatives by size.** Move log P by dx and log N by dw in (1 - z/P)(1 - z/N) = r y, with
 d log r = -κ dw: the ridge of an isotropic problem stays as it is (κ = 0), and δ/N of a measured
@@ -39,7 +39,7 @@ learner: a linear network at N = D exactly has 6 digits at λ = 1e-20, and none 
 
 from __future__ import annotations  # help() then shows Numeric, not what it stands for
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -50,8 +50,6 @@ from doubletrouble.ensembles import (
     MemberTerms,
     Scheme,
     as_ensemble,
-    combine,
-    zero_wins,
 )
 from doubletrouble.errors import ConvergenceError
 from doubletrouble.parameters import Value
@@ -64,11 +62,12 @@ from doubletrouble.theory._error import (
     evaluate,
     exact_error,
     member_fixed_point,
+    total_error,
 )
 from doubletrouble.theory._roots import crossings
-from doubletrouble.theory._spectrum import NO_SAMPLES, FixedPoint, Spectrum, settled
+from doubletrouble.theory._spectrum import NO_SAMPLES, FixedPoint, Spectrum, limit_value
 
-_STEP = 1e-20  # the imaginary step along -log y, which rises with log r: its square is nothing
+_STEP = 1e-20  # the imaginary step along -log y, which rises with log r: its square is negligible
 # Where the derivative is evaluated first, in units of the kernel's total weight: both ends are
 # equal to 0 and inf for all purposes.
 _SMALLEST = 1e-250
@@ -96,29 +95,8 @@ def optimal_ridge(problem: AnyProblem, ensemble: EnsembleLike = 1) -> OptimalRid
 
 
 def _best_ridges(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> dict[str, Any]:
-    flat, shape = flattened(at)
+    flat, shape = at.flattened()
     return {"ridge": _best(spectrum, scheme, flat).reshape(shape)}
-
-
-def flattened(at: Inputs) -> tuple[Inputs, tuple[int, ...]]:
-    """Every number of a block as an array of its length, and the shape of the block.
-
-    What an ensemble shares stays one number where it is one.
-    """
-    values = {f.name: getattr(at, f.name) for f in fields(at)}
-    shape = np.broadcast_shapes(*(np.shape(v) for v in values.values()))
-    for name, value in values.items():
-        if np.ndim(value) or name not in SHARES:
-            values[name] = np.broadcast_to(value, shape).reshape(-1)
-    return Inputs(**values), shape
-
-
-SHARES = ("share_numerator", "share_denominator", "shared_samples", "shared_features")
-
-
-def _taken(at: Inputs, index: npt.NDArray[np.int_]) -> Inputs:
-    values = {f.name: getattr(at, f.name) for f in fields(at)}
-    return Inputs(**{k: v[index] if np.ndim(v) else v for k, v in values.items()})
 
 
 def _best(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> Any:
@@ -144,7 +122,9 @@ def _best(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> Any:
         risks, slopes = _risk(spectrum, scheme, at, minima, inside)
         if not np.isfinite(risks).all():
             raise ConvergenceError(
-                "the best ridge was not found", last=minima, residual=float(np.max(np.abs(slopes)))
+                "the error at the best ridge must be finite",
+                last=minima,
+                residual=float(np.max(np.abs(slopes))),
             )
         for i, ridge, value in zip(inside, minima, risks, strict=True):
             if value < least[i]:
@@ -158,25 +138,22 @@ def _best(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> Any:
     if np.any(spectrum.saturated(at.features, samples)):
         point, g = member_fixed_point(spectrum, scheme, at, np.zeros_like(best))
         terms = member_terms(point, spectrum, at.shared_features, g)
-        best = np.where((best == 0) & np.isinf(_total(scheme, at, terms)), _SMALLEST, best)
+        best = np.where((best == 0) & np.isinf(_total(at, terms)), _SMALLEST, best)
     best[samples < NO_SAMPLES] = 0.0  # without data every ridge is as good
     best[at.signal * spectrum.learnable == 0] = np.inf
     return spectrum.own_ridge(best, at.samples)
 
 
-def _total(scheme: Scheme, at: Inputs, terms: MemberTerms) -> Any:
-    """The sum of all parts but the Bayes error, also on complex numbers."""
-    parts = combine(
-        terms, terms.unlearned(), at, 1 / at.n_members, scheme.resamples, times=zero_wins
-    )
-    return sum(value for name, value in parts.items() if name != "bayes")
+def _total(at: Inputs, terms: MemberTerms) -> Any:
+    """The error of the ensemble but for the Bayes error."""
+    return total_error(terms, terms.unlearned(), at, 1 / at.n_members)
 
 
 def _risk(
     spectrum: Spectrum, scheme: Scheme, at: Inputs, ridge: Any, index: npt.NDArray[np.int_]
 ) -> tuple[Any, Any]:
     """The test error at ridge r, and the sign (and some size) of its derivative by the ridge."""
-    at = _taken(at, index)
+    at = at.take(index)
     samples, spare = at.member_samples()
     samples = np.where(samples < NO_SAMPLES, 1.0, samples)
     distinct = samples * (DISTINCT if scheme.with_replacement else 1.0)
@@ -186,8 +163,8 @@ def _risk(
         point, g = _stepped_bootstrap(spectrum, at.features, samples, ridge)
     else:
         point, g = spectrum.solve(at.features, samples, spare, ridge), at.shared_samples
-        point = stepped(spectrum, point, _step(point, at))
-    risk = _total(scheme, at, member_terms(point, spectrum, at.shared_features, g))
+        point = point.stepped(spectrum, _step(point, at))
+    risk = _total(at, member_terms(point, spectrum, at.shared_features, g))
     slope = -risk.imag / _STEP
     # at P = N the ridgeless error of finitely many members is infinite
     peak = ~np.isfinite(slope) | ~np.isfinite(risk.real)
@@ -210,28 +187,6 @@ def _stepped_bootstrap(
     """A complex step of log y for a bootstrap member, and the ratio of its c_N."""
     bag = bootstrap(spectrum, features, samples, ridge, log_step=np.full_like(features, _STEP))
     return replace(bag.point, limit=np.zeros(features.shape, dtype=bool)), bag.shared_samples
-
-
-def stepped(spectrum: Spectrum, point: FixedPoint, step: Any) -> FixedPoint:
-    """The fixed point a complex step i·`step` of log y away: imaginary parts are derivatives.
-
-    d L = L (1-L), d z = z - Q, d Q = 2 Σ L² (1-L).
-    """
-    L, M = point.learnability, point.unlearned
-    turned = 2 * spectrum.count(L * L * M)
-    i = 1j * step
-    by_feature, by_sample = turned / point.features, turned / point.samples
-    return replace(
-        point,
-        learnability=L + i * (L * M),
-        unlearned=M - i * (L * M),
-        unused_features=point.unused_features - i * point.gap_per_feature,
-        unused_samples=point.unused_samples - i * point.gap_per_sample,
-        gap_per_feature=point.gap_per_feature + i * (point.gap_per_feature - by_feature),
-        gap_per_sample=point.gap_per_sample + i * (point.gap_per_sample - by_sample),
-        second_per_sample=point.second_per_sample + i * by_sample,
-        tail=point.tail + i * point.tail,
-    )
 
 
 # --- derivatives by size -------------------------------------------------------------------------
@@ -270,12 +225,11 @@ def error_slopes(problem: AnyProblem, ensemble: EnsembleLike = 1) -> Slopes:
     >>> round(slopes.by_features, 6), round(slopes.by_samples, 6)
     (-0.169236, -0.350184)
     """
-    found = evaluate(problem, as_ensemble(ensemble, "advise"), _slope_parts)
-    return Slopes(**found)
+    return Slopes(**evaluate(problem, as_ensemble(ensemble, "advise"), _slope_parts))
 
 
 def _slope_parts(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> dict[str, Any]:
-    at, shape = flattened(at)
+    at, shape = at.flattened()
     samples, spare = at.member_samples()
     ridge = spectrum.scaled_ridge(at.ridge, at.samples)
     full = spectrum.complete(at.features, samples, ridge)
@@ -286,9 +240,9 @@ def _slope_parts(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> dict[str, An
         there, joint, step = _moved(spectrum, point, moves)
         # limits are taken of the sums, whose terms may be complex
         terms = member_terms(there, spectrum, 0.0, at.shared_samples, joint)
-        risk = _total(scheme, at, terms)
+        risk = _total(at, terms)
         value, total = risk.imag / step, risk.real
-        value, total = (np.where(point.limit, settled(v), v) for v in (value, total))
+        value, total = (np.where(point.limit, limit_value(v), v) for v in (value, total))
         diverges = ~np.isfinite(total) | ~np.isfinite(value)
         return np.where(np.isinf(size), 0.0, np.where(diverges, -np.inf, value / size)), total
 
@@ -308,7 +262,7 @@ def _moves(point: FixedPoint, spare: Any, falls: float) -> tuple[_Moves, _Moves]
     z_N = e_N + Q_N
     z_P = np.where(e_N > 0, e_P / e_N, 0.0) * z_N
     g = e_N * np.where(np.isinf(point.features), 1.0, spare / point.features)
-    J = A * B + B * e_P + A * e_N
+    J = point.joint
     peak = J == 0  # P = N, no ridge: with one more of either, the other one is what binds
     J = np.where(peak, 1.0, J)
     x, w = z_P / J, (z_N + falls * B) / J
@@ -336,27 +290,18 @@ def _moves(point: FixedPoint, spare: Any, falls: float) -> tuple[_Moves, _Moves]
 
 def _moved(spectrum: Spectrum, point: FixedPoint, moves: _Moves) -> tuple[FixedPoint, Any, Any]:
     """The fixed point and J a complex step away, and the step."""
-    L, M = point.learnability, point.unlearned
-    A, B = point.unused_features, point.unused_samples
-    e_P, e_N, Q_N = point.gap_per_feature, point.gap_per_sample, point.second_per_sample
-    turned = spectrum.count(L**2 * M)
-    dy, t_P, t_N = moves.y, 2 * (turned / point.features), 2 * (turned / point.samples)
-    de_P = (e_P - t_P) * dy - e_P * moves.features
-    de_N = (e_N - t_N) * dy - e_N * moves.samples
-    J = A * B + B * e_P + A * e_N
+    J = point.joint
     # next to P = N at a small ridge J moves fastest: the step is small against that
     step = _STEP / np.fmax(np.abs(moves.joint) / J, 1.0)
-    i = 1j * step
-    there = replace(
-        point,
-        learnability=L + i * dy * (L * M),
-        unlearned=M - i * dy * (L * M),
-        unused_features=A + i * moves.unused_features,
-        unused_samples=B + i * moves.unused_samples,
-        gap_per_feature=e_P + i * de_P,
-        gap_per_sample=e_N + i * de_N,
-        second_per_sample=Q_N + i * (t_N * dy - Q_N * moves.samples),
-        tail=point.tail + i * (point.tail * dy),
-        limit=np.zeros(np.shape(point.limit), dtype=bool),
-    )
-    return there, J + i * (moves.joint + A * de_N + B * de_P), step
+    there = point.moved(
+        spectrum, step,
+        y=moves.y,
+        unused_features=moves.unused_features,
+        unused_samples=moves.unused_samples,
+        features=moves.features,
+        samples=moves.samples,
+    )  # fmt: skip
+    by_sample = point.unused_features * there.gap_per_sample.imag
+    by_feature = point.unused_samples * there.gap_per_feature.imag
+    joint = J + 1j * (step * moves.joint + by_sample + by_feature)
+    return replace(there, limit=np.zeros(np.shape(point.limit), dtype=bool)), joint, step

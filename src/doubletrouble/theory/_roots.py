@@ -67,6 +67,6 @@ def crossings(
         if active.size == 0:
             return root
     raise ConvergenceError(
-        f"a root was not found in {_MOST_STEPS} steps",
+        f"a root did not converge in {_MOST_STEPS} steps",
         last=root[active], residual=float(np.max(b[active] - a[active])),
     )  # fmt: skip

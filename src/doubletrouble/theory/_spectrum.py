@@ -21,7 +21,7 @@ accurate to a few units in the last place, also at P = N and for r down to 1e-30
 
 **Limits.** At ridge 0 some terms are 0/0 (a linear network at P = N = D, say). There (*) is solved
 at a surrogate ridge of 1e±250, where a finite limit is exact to rounding and everything else is far
-enough out to be 0 or inf (`settled`).
+enough out to be 0 or inf (`limit_value`).
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class FixedPoint:
     """The solution of (*) for a learner; also for complex ridges."""
 
     features: Any  # P
-    samples: Any  # N, or what it was solved with in its place
+    samples: Any  # N, or its surrogate in a limit
     learnability: Any  # L, modes along the first axis of a measured spectrum
     unlearned: Any  # 1 - L, without subtraction
     unused_features: Any  # A = 1 - z/P
@@ -62,7 +62,67 @@ class FixedPoint:
     gap_per_sample: Any  # (z - Q)/N
     second_per_sample: Any  # Q/N
     tail: Any  # t y: degrees of freedom that go into the tail
-    limit: Any = False  # where it stands for a limit: see `settled`
+    limit: Any = False  # where it stands for a limit: see `limit_value`
+
+    @classmethod
+    def at(
+        cls, spectrum: Spectrum, features: Any, samples: Any, y: Any, unused: tuple[Any, Any]
+    ) -> FixedPoint:
+        """The fixed point at y, given the unused fractions of the smaller and the bigger size."""
+        learnability, unlearned = spectrum.fractions(y)
+        rest = spectrum.tail * y
+        gap = spectrum.count(learnability * unlearned) + rest
+        smaller, bigger = unused
+        narrow = features <= samples
+        return cls(
+            features=features,
+            samples=samples,
+            learnability=learnability,
+            unlearned=unlearned,
+            unused_features=np.where(narrow, smaller, bigger),
+            unused_samples=np.where(narrow, bigger, smaller),
+            gap_per_feature=gap / features,
+            gap_per_sample=gap / samples,
+            second_per_sample=spectrum.count(learnability * learnability) / samples,
+            tail=rest,
+        )
+
+    @property
+    def joint(self) -> Any:
+        """J = A B + B (z - Q)/P + A (z - Q)/N, the determinant that vanishes at P = N, r = 0."""
+        A, B = self.unused_features, self.unused_samples
+        return A * B + B * self.gap_per_feature + A * self.gap_per_sample
+
+    def moved(
+        self, spectrum: Spectrum, step: Any, *, y: Any, unused_features: Any, unused_samples: Any,
+        features: float = 0.0, samples: float = 0.0,
+    ) -> FixedPoint:  # fmt: skip
+        """The fixed point a step i·`step` away: imaginary parts are derivatives times the step.
+
+        Given are the derivatives of log y, A, B, log P and log N along the step; those of the rest
+        follow by d L = L (1-L) dlog y, d z = (z - Q) dlog y, d Q = 2 Σ L² (1-L) dlog y.
+        """
+        L, M = self.learnability, self.unlearned
+        e_P, e_N, Q_N = self.gap_per_feature, self.gap_per_sample, self.second_per_sample
+        turned = 2 * spectrum.count(L * L * M)
+        t_P, t_N = turned / self.features, turned / self.samples
+        i = 1j * step
+        return replace(
+            self,
+            learnability=L + i * y * (L * M),
+            unlearned=M - i * y * (L * M),
+            unused_features=self.unused_features + i * unused_features,
+            unused_samples=self.unused_samples + i * unused_samples,
+            gap_per_feature=e_P + i * ((e_P - t_P) * y - e_P * features),
+            gap_per_sample=e_N + i * ((e_N - t_N) * y - e_N * samples),
+            second_per_sample=Q_N + i * (t_N * y - Q_N * samples),
+            tail=self.tail + i * (self.tail * y),
+        )
+
+    def stepped(self, spectrum: Spectrum, step: Any) -> FixedPoint:
+        """The fixed point a complex step i·`step` of log y away, P and N staying as they are."""
+        e_P, e_N = self.gap_per_feature, self.gap_per_sample
+        return self.moved(spectrum, step, y=1.0, unused_features=-e_P, unused_samples=-e_N)
 
     def take(self, index: Any) -> FixedPoint:
         """The fixed points of some of several learners."""
@@ -100,7 +160,7 @@ class Sizes:
         return Sizes(*(np.asarray(getattr(self, f.name))[index] for f in fields(self)))
 
 
-def settled(value: Any) -> Any:
+def limit_value(value: Any) -> Any:
     """The limit that a value at the surrogate ridge stands for: 0, inf or itself."""
     near = np.where(np.abs(value) < _NEGLIGIBLE, 0.0, value)
     return np.where(np.abs(near) > 1 / _NEGLIGIBLE, np.copysign(np.inf, near), near)
@@ -150,9 +210,9 @@ class Spectrum:
 
     def excess(self, y: Any, learnability: Any, unlearned: Any, size: Any) -> Any:
         """Return z - size by exact counting: of a mode nearly learned, 1 is taken off."""
-        known = np.abs(unlearned) < 0.5
-        loose = self.count(np.where(known, -unlearned, learnability))
-        return (loose + self.tail * y) + (self.count(known * 1.0) - size)
+        learned = np.abs(unlearned) < 0.5
+        rest = self.count(np.where(learned, -unlearned, learnability))
+        return (rest + self.tail * y) + (self.count(learned * 1.0) - size)
 
     def saturated(self, features: Any, samples: Any) -> BoolArray:
         """Where features and samples suffice to learn every mode in full."""
@@ -217,7 +277,7 @@ class IsotropicSpectrum(Spectrum):
         from anywhere, in three or four steps from the start below.
         """
         level, tail = self._level, self.tail
-        # as in `Sizes`, in place for speed
+        # as in `Sizes`, inline for speed
         small, big = np.minimum(features, samples), np.maximum(features, samples)
         gap = np.fmin(np.abs(spare) / big, 1.0)  # fmin turns inf/inf, the kernel limit, into 1
         twice_ratio, square = 2 * small / big, gap * gap
@@ -289,9 +349,9 @@ class _OneLevel:
     def newton(self, y: Any, steps: int = 0) -> Any:
         """Newton's method on the logarithms; once most points are done, only the rest goes on.
 
-        The logarithmic slope lies in [1/2, 2] everywhere. A point that wanders between regimes (a
-        nearly linear network just above P = N = D can) is soon stepped with the slope 2 until it is
-        near, which always contracts.
+        The logarithmic slope lies in [1/2, 2] everywhere. A point that alternates between regimes
+        (a nearly linear network just above P = N = D can) is stepped with the slope 2 after a few
+        steps, until it is near, which always contracts.
         """
         for taken in range(steps, _MAX_STEPS):
             ly, ty, below, above = self.level * y, self.flat * y, self.less * y, self.more * y
@@ -319,7 +379,7 @@ class _OneLevel:
                     return y
         residual = float(np.max(np.abs(step)))
         raise ConvergenceError(
-            f"the fixed point was not found in {_MAX_STEPS} steps (last step {residual:.1e})",
+            f"the fixed point did not converge in {_MAX_STEPS} steps (last step {residual:.1e})",
             last=y,
             residual=residual,
         )
@@ -408,29 +468,13 @@ class MeasuredSpectrum(Spectrum):
             log_y = log_y - step
         if not (change := float(np.max(np.abs(step)))) < _LAST_LOG_STEP:
             raise ConvergenceError(
-                f"the fixed point was not found (last step {change:.1e})",
+                f"the fixed point did not converge (last step {change:.1e})",
                 last=np.exp(log_y),
                 residual=change,
             )
         y = np.exp(log_y)
-        learnability, unlearned = self.fractions(y)
-        rest = self.tail * y
-        gap = np.sum(learnability * unlearned, axis=0) + rest
-        smaller, bigger = sizes.unused(2 * ridge * y)
-        narrow = features <= samples
-        return FixedPoint(
-            features=features,
-            samples=samples,
-            learnability=learnability,
-            unlearned=unlearned,
-            unused_features=np.where(narrow, smaller, bigger),
-            unused_samples=np.where(narrow, bigger, smaller),
-            gap_per_feature=gap / features,
-            gap_per_sample=gap / samples,
-            second_per_sample=np.sum(learnability * learnability, axis=0) / samples,
-            tail=rest,
-            limit=np.zeros(features.shape, dtype=bool),
-        ).reshape(shape)
+        point = FixedPoint.at(self, features, samples, y, sizes.unused(2 * ridge * y))
+        return replace(point, limit=np.zeros(features.shape, dtype=bool)).reshape(shape)
 
     def _bracket(self, sizes: Sizes, ridge: Any) -> tuple[FloatArray, FloatArray]:
         """Bounds on log y: below, z and h each use at most half; above, one term suffices."""
@@ -448,7 +492,7 @@ class MeasuredSpectrum(Spectrum):
     def _start(
         self, sizes: Sizes, ridge: Any, bracket: tuple[FloatArray, FloatArray]
     ) -> tuple[FloatArray, float]:
-        """Log y from a table of z, looked up without the modes, and how far off it may be."""
+        """Log y from a table of z, without evaluating the modes, and a bound on its error."""
         low, high = float(bracket[0].min()), float(bracket[1].max())
         nodes = np.linspace(low, high, min(_NODES, 32 + sizes.small.size))
         y = np.exp(nodes)
@@ -484,13 +528,18 @@ class MeasuredSpectrum(Spectrum):
         find_root: Any = elementwise.find_root
         tolerances = {"xatol": 1e-10, "xrtol": 0.0, "fatol": 0.0, "frtol": 0.0}
         ends = (bracket[0][active], bracket[1][active])
-        found = find_root(function, ends, args=(np.arange(active.size),), tolerances=tolerances)
-        return np.asarray(found.x)
+        root = find_root(function, ends, args=(np.arange(active.size),), tolerances=tolerances)
+        return np.asarray(root.x)
 
 
 _NODES = 512  # of the table of z, at most
 _FAST = 10  # steps of Newton's method, from the table; points left then are bracketed
 _LAST_LOG_STEP = 1e-9
+
+
+def root_power(problem: SpectralProblem) -> float:
+    """F of a measured spectrum: the root of the target's total power on the modes."""
+    return float(np.sqrt(np.sum(problem.target_powers)))
 
 
 def spectrum_of(problem: Problem | Member | SpectralProblem) -> Spectrum:
