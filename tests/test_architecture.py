@@ -26,9 +26,9 @@ PYTHON = [
 ]
 PUBLIC = {
     # problems and ensembles
-    "Activation", "Bootstrap", "Divide", "Ensemble", "FeatureBank", "Member", "Problem", "Scheme",
-    "SpectralProblem", "Subsample", "activation", "kernel", "ridge_from", "ridge_to", "time_from",
-    "time_to",
+    "Activation", "Bootstrap", "Divide", "Ensemble", "FeatureBank", "Folds", "Member", "Problem",
+    "Scheme", "SpectralProblem", "Subsample", "activation", "kernel", "ridge_from", "ridge_to",
+    "time_from", "time_to",
     # theory
     "Filter", "advise", "anova", "best_stopping_time", "committee", "effective_ridge",
     "exact_error", "gradient_flow", "optimal_ridge", "pair_error", "pair_terms", "psi_terms",

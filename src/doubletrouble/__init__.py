@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from doubletrouble.ensembles import Divide as Divide
     from doubletrouble.ensembles import Ensemble as Ensemble
     from doubletrouble.ensembles import FeatureBank as FeatureBank
+    from doubletrouble.ensembles import Folds as Folds
     from doubletrouble.ensembles import Scheme as Scheme
     from doubletrouble.ensembles import Subsample as Subsample
     from doubletrouble.errors import ConvergenceError as ConvergenceError
@@ -115,7 +116,7 @@ _HOMES = {
     "decomposition.design": "Design",
     "decomposition.predictions": "decompose_predictions",
     "decomposition.result": "Decomposition",
-    "ensembles": "Bootstrap Divide Ensemble FeatureBank Scheme Subsample",
+    "ensembles": "Bootstrap Divide Ensemble FeatureBank Folds Scheme Subsample",
     "errors": "ConvergenceError DivergenceError DoubleTroubleError FitError MissingExtraError "
     "StoreError",
     "estimators.classifier": "RandomFeaturesClassifier",

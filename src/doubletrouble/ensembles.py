@@ -23,7 +23,7 @@ from __future__ import annotations  # help() then shows Numeric, not what it sta
 
 import re
 from collections.abc import Callable
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, fields, replace
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
@@ -246,6 +246,38 @@ class FeatureBank(Scheme):
         with np.errstate(invalid="ignore"):
             share = np.fmin(np.divide(width, bank), 1.0)  # inf/inf: nothing is shared anyway
         return share if np.ndim(share) else float(share)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Folds(Scheme):
+    """K models with features of their own, each trained without one of K disjoint parts.
+
+    >>> print(Folds(5))
+    5 models, own features, each without one of 5 disjoint parts of the data
+    """
+
+    n_members: Numeric = parameter(replace(glossary.N_MEMBERS, low=2.0), 2)
+
+    summary = "{K} models, own features, each without one of {K} disjoint parts of the data"
+    shares = ("(K - 1)/K", "(K - 2)/(K - 1)", "0")
+    any_size = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        K: Any = self.n_members
+        # of infinitely many parts, one is nothing
+        others = np.where(np.isinf(K), 1.0, np.subtract(K, 1))
+        parts = np.where(np.isinf(K), 1.0, K)
+        shared = np.divide(np.where(np.isinf(K), 1.0, np.subtract(K, 2)), others)
+        if not np.ndim(K):
+            self._set(sample_share=(float(others), float(parts)), shared_samples=float(shared))
+        else:
+            self._set(sample_share=(others, parts), shared_samples=shared)
+
+    def draw_samples(self, n_samples: int, count: int, rng: np.random.Generator) -> IntArray:
+        """All samples but those of one part, another one for each member."""
+        own = rng.permutation(int(np.asarray(self.n_members)))[:count, None]
+        return np.asarray(_parts(n_samples, self.n_members) != own, dtype=np.int64)
 
 
 EnsembleLike: TypeAlias = Numeric | Scheme
