@@ -256,7 +256,7 @@ class Folds(Scheme):
     5 models, own features, each without one of 5 disjoint parts of the data
     """
 
-    n_members: Numeric = parameter(replace(glossary.N_MEMBERS, low=2.0), 2)
+    n_members: Numeric = parameter(replace(glossary.N_MEMBERS, low=2.0, typical=(2, 100)), 2)
 
     summary = "{K} models, own features, each without one of {K} disjoint parts of the data"
     shares = ("(K - 1)/K", "(K - 2)/(K - 1)", "0")

@@ -88,7 +88,7 @@ def test_an_archive_without_predictions_is_a_sentence(
         ("--scheme subsample", "fraction must be given for scheme 'subsample', got None"),
         ("--scheme both", "scheme must be one of ensemble, divide"),
         ("--n-members 0", "n_members must be a whole number in [1, inf], got 0"),
-        ("--confidence 2", "confidence must be in (0, 1), got 2.0"),
+        ("--confidence 2", "confidence must be a number in (0, 1), got 2.0"),
     ],
 )
 def test_an_ensemble_that_is_not_supported_is_a_sentence(

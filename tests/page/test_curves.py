@@ -99,9 +99,10 @@ def test_at_the_threshold_a_model_has_as_many_features_as_samples(
 ) -> None:
     for place in setting.thresholds(along):
         problem = setting.problem_along(along, place)
-        members = place if along == "members" else setting.members
+        K = place if along == "members" else max(setting.members, setting.members_range[0])
         share = {
-            "divide": 1 / members,
+            "divide": 1 / K,
+            "folds": (K - 1) / K,
             "subsample": setting.fraction,
             "bootstrap": 1 - math.exp(-1),
         }

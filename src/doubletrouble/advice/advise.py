@@ -1,5 +1,7 @@
 """`advise`: widen, ensemble, regularize, divide, or collect?"""
 
+from __future__ import annotations  # help() then shows names, not what they stand for
+
 import math
 from dataclasses import replace
 

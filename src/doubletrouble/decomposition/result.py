@@ -1,5 +1,7 @@
 """The decomposition of predictions: every part of the error with its standard error."""
 
+from __future__ import annotations  # help() then shows names, not what they stand for
+
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

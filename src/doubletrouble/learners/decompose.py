@@ -1,5 +1,7 @@
 """The squared error of any learner by cause, from fits of it."""
 
+from __future__ import annotations  # help() then shows names, not what they stand for
+
 import math
 import time
 from collections.abc import Hashable, Sequence

@@ -1,5 +1,7 @@
 """What an ensemble of lazy networks has learned."""
 
+from __future__ import annotations  # help() then shows names, not what they stand for
+
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, TypeAlias, get_args
@@ -44,7 +46,7 @@ class LazyRun:
     def of(
         cls, outcomes: Sequence[TrainingOutcome], y_test: FloatArray, *, width: int,
         laziness: float, settings: Mapping[str, Any],
-    ) -> "LazyRun":  # fmt: skip
+    ) -> LazyRun:  # fmt: skip
         """Put the members together."""
         return cls(
             predictions=np.stack([o.scores for o in outcomes]),
@@ -101,7 +103,7 @@ class LazyRun:
         """How far the weights of each member moved, |θ - θ₀|; 0 for α = ∞."""
         return self.displacement / self.laziness
 
-    def without_diverged(self) -> "LazyRun":
+    def without_diverged(self) -> LazyRun:
         """The same ensemble without the members that diverged."""
         kept = np.flatnonzero(~self.diverged)
         if not kept.size:

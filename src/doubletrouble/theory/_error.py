@@ -165,9 +165,12 @@ def effective_ridge(problem: Problem) -> Value:
 
 
 def _unit_problem(problem: Problem) -> Problem:
-    """The same sizes, ridge and activation, the powers left out."""
+    """The same sizes, ridge and activation, without powers that have a shape of their own."""
     if not isinstance(problem, Problem):
         raise TypeError(f"problem must be a Problem, got {type(problem).__name__}")
+    powers = (problem.signal, problem.noise, problem.nonlinear_signal, problem.test_noise)
+    if not any(map(np.ndim, powers)):  # they do not change the shape
+        return problem
     return Problem(
         features_per_dim=problem.features_per_dim,
         samples_per_dim=problem.samples_per_dim,
@@ -430,7 +433,9 @@ def _training_parts(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> dict[str,
     else:
         point, g = member_fixed_point(spectrum, scheme, at)
         once = (has, 0.0, 1 - has)
-        pair = (both, 2 * (has - both), (1 - has) - (has - both))
+        apart = (1 - has) ** 2  # neither has the sample, were the choices independent
+        neither = apart + has * (g - has)
+        pair = (both, 2 * has * (1 - g), np.where(neither > 1e-14 * apart, neither, 0.0))
     terms = member_terms(point, spectrum, at.shared_features, g)
     B = np.where(point.limit, limit_value(point.unused_samples), point.unused_samples)
     # the mean product of two members' errors, with the noise, and what the square of one has beyond

@@ -109,9 +109,11 @@ def test_each_activation_is_taken(shown: Shown) -> None:
 
 
 def test_each_scheme_is_taken_and_has_its_controls(shown: Shown) -> None:
+    two = with_("members", 2.0)  # which every scheme has
+    shown.type("members", "2")
     for value in [*fields.SCHEME.choices][::-1]:
         shown.choose(fields.SCHEME, value)
-        shown.shows(with_("scheme", value))
+        shown.shows(with_("scheme", value, two))
         expect(shown.by_id("choice-scheme")).to_have_value(value)
         for field in (fields.TIME, fields.FRACTION, fields.BANK):
             for kind in ("slider", "box"):
