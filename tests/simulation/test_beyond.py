@@ -167,3 +167,21 @@ def test_a_wrong_formula_is_noticed() -> None:
 def test_the_parts_are_all_there() -> None:
     found = Formula().error(dt.Problem(ridge=0.1), dt.Bootstrap(2))
     assert {*found} == {*EVERY}
+
+
+def test_arrays_of_members_broadcast_with_the_curve() -> None:
+    run = dt.simulate(
+        dt.Problem(ridge=0.1), dim=20, n_data=4, n_init=2, features_per_dim=[0.5, 2.0, 4.0],
+        ensembles=[dt.Bootstrap(2)], progress=False,
+    )  # fmt: skip
+    for kind in (dt.Ensemble, dt.Bootstrap):
+        several = run.error(kind([[1], [10]]))
+        assert several.shape == (2, 3)
+        for row, members in enumerate((1, 10)):
+            one = run.error(kind(members))
+            for name, part in several.parts.items():
+                np.testing.assert_array_equal(part[row].value, one.parts[name].value)
+    with pytest.raises(ValueError, match="ensemble must broadcast with the simulation"):
+        run.error([1, 10])
+    with pytest.raises(ValueError, match="ensemble must have numbers, not arrays"):
+        run.error(dt.Divide([2, 3]))

@@ -16,13 +16,12 @@ from doubletrouble.ensembles import (
     Scheme,
     combine,
 )
-from doubletrouble.parameters import FloatArray
+from doubletrouble.parameters import FloatArray, common_shape
 from doubletrouble.problems import Problem
 from doubletrouble.results import AnovaTerms, ErrorTerms, Estimate, PsiTerms
 from doubletrouble.simulation.shares import (
     has_all_samples,
     has_disjoint_samples,
-    n_members,
     single_ensemble,
 )
 
@@ -116,10 +115,11 @@ class Simulation:
 
         A number of models K, or `Ensemble(K)`, is always available. Other ensembles must be among
         those drawn, the `ensembles` of `simulate`: `Subsample`, `Bootstrap` and `FeatureBank` are
-        then available for any K, schemes whose shares depend on K for the K drawn.
+        then available for any K, or an array of them, which broadcasts with the curves of the
+        simulation; schemes whose shares depend on K are available for the K drawn.
         """
-        parts = self._parts(single_ensemble("ensemble", ensemble, "Simulation.error"))
-        return ErrorTerms(**parts, coordinates=self._coordinates)
+        scheme = single_ensemble("ensemble", ensemble, "Simulation.error", any_members=True)
+        return ErrorTerms(**self._parts(scheme), coordinates=self._coordinates(scheme))
 
     def anova(self, ensemble: EnsembleLike = 1) -> AnovaTerms[Estimate]:
         """The symmetric split of the test error: main effects and interactions.
@@ -132,9 +132,9 @@ class Simulation:
 
         where v, e, f and d are one student, and two that share data, features, or nothing.
         """
-        scheme = single_ensemble("ensemble", ensemble, "Simulation.anova")
+        scheme = single_ensemble("ensemble", ensemble, "Simulation.anova", any_members=True)
         parts = self._parts(scheme, interactions=True)
-        return AnovaTerms(**parts, coordinates=self._coordinates)
+        return AnovaTerms(**parts, coordinates=self._coordinates(scheme))
 
     def realized(self, ensemble: EnsembleLike = 1) -> Scheme:
         """The ensemble at the sizes realized, to compare with theory.
@@ -142,14 +142,14 @@ class Simulation:
         A fraction of the samples, or the size of a bank, is rounded to whole numbers:
         `exact_error(sim.problem, sim.realized(ensemble))` is the theory for `sim.error(ensemble)`.
         """
-        scheme = single_ensemble("ensemble", ensemble, "Simulation.error")
+        scheme = single_ensemble("ensemble", ensemble, "Simulation.error", any_members=True)
         if has_all_samples(scheme):
             return scheme
         return replace(self._drawn(scheme).realized, n_members=scheme.n_members)
 
     def terms_of(self, ensemble: EnsembleLike = 1) -> TermDraws:
         """Every term of every draw of the members of an ensemble."""
-        scheme = single_ensemble("ensemble", ensemble, "Simulation.error")
+        scheme = single_ensemble("ensemble", ensemble, "Simulation.error", any_members=True)
         return self.draws if has_all_samples(scheme) else self._drawn(scheme).terms
 
     def estimate(self, draws: FloatArray) -> Estimate:
@@ -163,11 +163,10 @@ class Simulation:
         """Equal for simulations of the same random numbers."""
         return ("simulate", self.model, self.seed, self.n_data)
 
-    @property
-    def _coordinates(self) -> dict[str, Any]:
+    def _coordinates(self, scheme: Scheme) -> dict[str, Any]:
         """The parameters that vary along the axes of the results."""
         values = {f.name: getattr(self.problem, f.name) for f in fields(self.problem)}
-        values["time"] = self.times
+        values |= {"time": self.times, "n_members": scheme.n_members}
         return {name: value for name, value in values.items() if np.ndim(value)}
 
     def _drawn(self, scheme: Scheme) -> DrawnEnsemble:
@@ -180,7 +179,12 @@ class Simulation:
         )
 
     def _parts(self, scheme: Scheme, *, interactions: bool = False) -> dict[str, Any]:
-        draws, p = self.terms_of(scheme), self.problem
+        members, p = np.asarray(scheme.n_members), self.problem
+        count, *shape = self.draws["psi1"].shape
+        points = common_shape({"the simulation": tuple(shape), "ensemble": members.shape})
+        deep = (1 for _ in range(members.ndim - len(shape)))  # axes for the numbers of members
+        wide = (count, *deep, *shape)
+        draws = {name: term.reshape(wide) for name, term in self.terms_of(scheme).items()}
         F, G, tau, test = (
             float(np.asarray(v)) for v in (p.signal, p.nonlinear_signal, p.noise, p.test_noise)
         )
@@ -188,12 +192,10 @@ class Simulation:
         parts = combine(
             _member_terms(scheme, draws, curved=False),
             _member_terms(scheme, draws, curved=True) if G else None,
-            at, 1 / n_members(scheme), scheme.resamples,
-            interactions=interactions,
+            at, 1 / members, scheme.resamples, interactions=interactions,
         )  # fmt: skip
-        shape = draws["psi1"].shape
         return {
-            name: self.estimate(np.array(np.broadcast_to(value, shape)))
+            name: self.estimate(np.array(np.broadcast_to(value, (count, *points))))
             for name, value in parts.items()
         }
 

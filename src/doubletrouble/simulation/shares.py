@@ -24,13 +24,17 @@ from doubletrouble.problems import Problem
 _ROUNDING = 1e-9  # relative, of shares
 
 
-def single_ensemble(name: str, value: Any, function: str) -> Scheme:
-    """One ensemble, all of whose parameters are numbers; `name` is the argument in messages."""
+def single_ensemble(name: str, value: Any, function: str, *, any_members: bool = False) -> Scheme:
+    """One ensemble, all of whose parameters are numbers; `name` is the argument in messages.
+
+    With `any_members` the number of members may be an array, where draws serve every number.
+    """
     try:
         scheme = as_ensemble(value, function)
     except (TypeError, ValueError) as error:
         raise type(error)(name + str(error).removeprefix("ensemble")) from None
-    if scheme.shape:
+    options = any(map(np.ndim, scheme.options.values()))
+    if scheme.shape and (options or not (any_members and scheme.any_size)):
         raise ValueError(f"{name} must have numbers, not arrays, got {scheme!r}")
     return scheme
 
