@@ -362,12 +362,8 @@ def _code(value: Any) -> str:
     """A number, or a list of numbers, as Python reads it back."""
     if np.ndim(value):
         return np.array2string(np.asarray(value), threshold=8, separator=", ").replace("\n", "")
-    return f"{value:.0f}" if value == _whole(value) else repr(float(value))
-
-
-def _whole(value: float) -> float:
-    """The value itself where it is a whole number below 10¹⁵."""
-    return float(round(value)) if abs(value) < 1e15 else np.nan
+    number = float(value)
+    return f"{number:.0f}" if number.is_integer() and abs(number) < 1e15 else repr(number)
 
 
 def _words(value: Any) -> str:
