@@ -8,8 +8,8 @@ from unittest.mock import patch
 
 import numpy as np
 
-from doubletrouble.simulation import learner
-from doubletrouble.simulation.place import ArrayDevice, positive_solve
+from doubletrouble.simulation import _learner as learner
+from doubletrouble.simulation._place import ArrayDevice, positive_solve
 
 
 class Tally:

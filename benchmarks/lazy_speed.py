@@ -11,10 +11,10 @@ from collections.abc import Callable
 import numpy as np
 import torch
 
-from doubletrouble.networks.device import TorchDevice
-from doubletrouble.networks.settings import Training
-from doubletrouble.networks.training import train_members
-from doubletrouble.networks.weights import NetworkMember
+from doubletrouble.networks import Training
+from doubletrouble.networks._device import TorchDevice
+from doubletrouble.networks._training import train_members
+from doubletrouble.networks._weights import NetworkMember
 
 MEMBERS, DIM, DEPTH, LAZINESS = 20, 10, 5, 100.0
 

@@ -16,8 +16,8 @@ import doubletrouble as dt
 from conformance.compare import Row, Sizes, extrapolated
 from conformance.theory import EVERY, Parts, Theory
 from doubletrouble.sharing import overlaps
-from doubletrouble.simulation.committee import CommitteeModel
-from doubletrouble.simulation.plan import Model
+from doubletrouble.simulation import Model
+from doubletrouble.simulation._committee import CommitteeModel
 
 MEMBERS = (1.0, 2.0, math.inf)
 CHANGING = ("noise", "initialization", "resampling", "total")  # with K

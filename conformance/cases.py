@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 
 import doubletrouble as dt
-from doubletrouble.simulation.plan import Model
+from doubletrouble.simulation import Model
 
 MEMBERS = (1.0, 2.0, 10.0, math.inf)
 DIVIDED = (2.0, 10.0)

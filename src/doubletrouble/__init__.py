@@ -19,19 +19,19 @@ if TYPE_CHECKING:
     from doubletrouble import replica as replica
     from doubletrouble.activations import Activation as Activation
     from doubletrouble.activations import activation as activation
-    from doubletrouble.advice.advise import advise as advise
-    from doubletrouble.advice.marginal import MarginalValue as MarginalValue
-    from doubletrouble.advice.option import AdviceOption as AdviceOption
-    from doubletrouble.advice.result import Advice as Advice
+    from doubletrouble.advice import Advice as Advice
+    from doubletrouble.advice import AdviceOption as AdviceOption
+    from doubletrouble.advice import MarginalValue as MarginalValue
+    from doubletrouble.advice import advise as advise
     from doubletrouble.clock import time_from as time_from
     from doubletrouble.clock import time_to as time_to
-    from doubletrouble.data.dataset import Data as Data
-    from doubletrouble.data.load import load_data as load_data
-    from doubletrouble.decomposition.design import Design as Design
-    from doubletrouble.decomposition.predictions import (
+    from doubletrouble.data import Data as Data
+    from doubletrouble.data import load_data as load_data
+    from doubletrouble.decomposition import Decomposition as Decomposition
+    from doubletrouble.decomposition import Design as Design
+    from doubletrouble.decomposition import (
         decompose_predictions as decompose_predictions,
     )
-    from doubletrouble.decomposition.result import Decomposition as Decomposition
     from doubletrouble.ensembles import Bootstrap as Bootstrap
     from doubletrouble.ensembles import Divide as Divide
     from doubletrouble.ensembles import Ensemble as Ensemble
@@ -45,26 +45,28 @@ if TYPE_CHECKING:
     from doubletrouble.errors import FitError as FitError
     from doubletrouble.errors import MissingExtraError as MissingExtraError
     from doubletrouble.errors import StoreError as StoreError
-    from doubletrouble.estimators.classifier import (
+    from doubletrouble.estimators import RandomFeatures as RandomFeatures
+    from doubletrouble.estimators import (
         RandomFeaturesClassifier as RandomFeaturesClassifier,
     )
-    from doubletrouble.estimators.path import RidgePath as RidgePath
-    from doubletrouble.estimators.regressor import RandomFeaturesRidge as RandomFeaturesRidge
-    from doubletrouble.estimators.transformer import RandomFeatures as RandomFeatures
+    from doubletrouble.estimators import RandomFeaturesRidge as RandomFeaturesRidge
+    from doubletrouble.estimators import RidgePath as RidgePath
     from doubletrouble.kernels import kernel as kernel
-    from doubletrouble.learners.decompose import LearnerDecomposition as LearnerDecomposition
-    from doubletrouble.learners.decompose import decompose as decompose
-    from doubletrouble.learners.generator import GeneratorSource as GeneratorSource
-    from doubletrouble.learners.plan import RepeatPlan as RepeatPlan
-    from doubletrouble.learners.plan import plan_repeats as plan_repeats
-    from doubletrouble.learners.pool import PoolSource as PoolSource
-    from doubletrouble.learners.samples import TestSet as TestSet
-    from doubletrouble.learners.samples import TrainingSet as TrainingSet
-    from doubletrouble.networks.outcome import TrainingOutcome as TrainingOutcome
-    from doubletrouble.networks.result import LazyRun as LazyRun
-    from doubletrouble.networks.split import LazySplit as LazySplit
-    from doubletrouble.networks.split import lazy_split as lazy_split
-    from doubletrouble.networks.train import train_lazy as train_lazy
+    from doubletrouble.learners import GeneratorSource as GeneratorSource
+    from doubletrouble.learners import LearnerDecomposition as LearnerDecomposition
+    from doubletrouble.learners import PoolSource as PoolSource
+    from doubletrouble.learners import RepeatPlan as RepeatPlan
+    from doubletrouble.learners import TestSet as TestSet
+    from doubletrouble.learners import TrainingSet as TrainingSet
+    from doubletrouble.learners import decompose as decompose
+    from doubletrouble.learners import plan_repeats as plan_repeats
+    from doubletrouble.networks import LazyCurve as LazyCurve
+    from doubletrouble.networks import LazyRun as LazyRun
+    from doubletrouble.networks import LazySplit as LazySplit
+    from doubletrouble.networks import TrainingOutcome as TrainingOutcome
+    from doubletrouble.networks import lazy_curve as lazy_curve
+    from doubletrouble.networks import lazy_split as lazy_split
+    from doubletrouble.networks import train_lazy as train_lazy
     from doubletrouble.problems import Member as Member
     from doubletrouble.problems import Problem as Problem
     from doubletrouble.problems import SpectralProblem as SpectralProblem
@@ -79,77 +81,53 @@ if TYPE_CHECKING:
     from doubletrouble.results import StoppingTime as StoppingTime
     from doubletrouble.ridge import ridge_from as ridge_from
     from doubletrouble.ridge import ridge_to as ridge_to
-    from doubletrouble.simulation.committee import CommitteeSimulation as CommitteeSimulation
-    from doubletrouble.simulation.committee import simulate_committee as simulate_committee
-    from doubletrouble.simulation.result import DrawnEnsemble as DrawnEnsemble
-    from doubletrouble.simulation.result import Simulation as Simulation
-    from doubletrouble.simulation.simulate import simulate as simulate
-    from doubletrouble.sweep.cell import Cell as Cell
-    from doubletrouble.sweep.grid import Sweep as Sweep
-    from doubletrouble.sweep.lazy import LazyCurve as LazyCurve
-    from doubletrouble.sweep.lazy import lazy_curve as lazy_curve
-    from doubletrouble.sweep.outcome import SweepResult as SweepResult
-    from doubletrouble.sweep.outcome import SweepRow as SweepRow
-    from doubletrouble.sweep.outcome import SweepStatus as SweepStatus
-    from doubletrouble.theory._committee import committee as committee
-    from doubletrouble.theory._committee import pair_error as pair_error
-    from doubletrouble.theory._committee import pair_terms as pair_terms
-    from doubletrouble.theory._error import anova as anova
-    from doubletrouble.theory._error import effective_ridge as effective_ridge
-    from doubletrouble.theory._error import exact_error as exact_error
-    from doubletrouble.theory._error import psi_terms as psi_terms
-    from doubletrouble.theory._error import training_error as training_error
-    from doubletrouble.theory._filters import Filter as Filter
-    from doubletrouble.theory._gradient_flow import best_stopping_time as best_stopping_time
-    from doubletrouble.theory._gradient_flow import gradient_flow as gradient_flow
-    from doubletrouble.theory._optimum import optimal_ridge as optimal_ridge
+    from doubletrouble.runs import Cell as Cell
+    from doubletrouble.simulation import CommitteeSimulation as CommitteeSimulation
+    from doubletrouble.simulation import DrawnEnsemble as DrawnEnsemble
+    from doubletrouble.simulation import Simulation as Simulation
+    from doubletrouble.simulation import simulate as simulate
+    from doubletrouble.simulation import simulate_committee as simulate_committee
+    from doubletrouble.sweep import Sweep as Sweep
+    from doubletrouble.sweep import SweepResult as SweepResult
+    from doubletrouble.sweep import SweepRow as SweepRow
+    from doubletrouble.sweep import SweepStatus as SweepStatus
+    from doubletrouble.theory import Filter as Filter
+    from doubletrouble.theory import anova as anova
+    from doubletrouble.theory import best_stopping_time as best_stopping_time
+    from doubletrouble.theory import committee as committee
+    from doubletrouble.theory import effective_ridge as effective_ridge
+    from doubletrouble.theory import exact_error as exact_error
+    from doubletrouble.theory import gradient_flow as gradient_flow
+    from doubletrouble.theory import optimal_ridge as optimal_ridge
+    from doubletrouble.theory import pair_error as pair_error
+    from doubletrouble.theory import pair_terms as pair_terms
+    from doubletrouble.theory import psi_terms as psi_terms
+    from doubletrouble.theory import training_error as training_error
 
 _HOMES = {
     "activations": "Activation activation",
-    "advice.advise": "advise",
-    "advice.marginal": "MarginalValue",
-    "advice.option": "AdviceOption",
-    "advice.result": "Advice",
+    "advice": "Advice AdviceOption MarginalValue advise",
     "clock": "time_from time_to",
-    "data.dataset": "Data",
-    "data.load": "load_data",
-    "decomposition.design": "Design",
-    "decomposition.predictions": "decompose_predictions",
-    "decomposition.result": "Decomposition",
+    "data": "Data load_data",
+    "decomposition": "Decomposition Design decompose_predictions",
     "ensembles": "Bootstrap Divide Ensemble FeatureBank Folds Scheme Subsample",
     "errors": "ConvergenceError DivergenceError DoubleTroubleError FitError MissingExtraError "
     "StoreError",
-    "estimators.classifier": "RandomFeaturesClassifier",
-    "estimators.path": "RidgePath",
-    "estimators.regressor": "RandomFeaturesRidge",
-    "estimators.transformer": "RandomFeatures",
+    "estimators": "RandomFeatures RandomFeaturesClassifier RandomFeaturesRidge RidgePath",
     "kernels": "kernel",
-    "learners.decompose": "LearnerDecomposition decompose",
-    "learners.generator": "GeneratorSource",
-    "learners.plan": "RepeatPlan plan_repeats",
-    "learners.pool": "PoolSource",
-    "learners.samples": "TestSet TrainingSet",
-    "networks.outcome": "TrainingOutcome",
-    "networks.result": "LazyRun",
-    "networks.split": "LazySplit lazy_split",
-    "networks.train": "train_lazy",
+    "learners": "GeneratorSource LearnerDecomposition PoolSource RepeatPlan TestSet TrainingSet "
+    "decompose plan_repeats",
+    "networks": "LazyCurve LazyRun LazySplit TrainingOutcome lazy_curve lazy_split train_lazy",
     "problems": "Member Problem SpectralProblem",
     "replica": "SaddlePoint",
-    "results": "AnovaTerms Committee ConfidenceInterval ErrorTerms Estimate OptimalRidge PsiTerms "
-    "StoppingTime",
+    "results": "AnovaTerms Committee ConfidenceInterval ErrorTerms Estimate OptimalRidge "
+    "PsiTerms StoppingTime",
     "ridge": "ridge_from ridge_to",
-    "simulation.committee": "CommitteeSimulation simulate_committee",
-    "simulation.result": "DrawnEnsemble Simulation",
-    "simulation.simulate": "simulate",
-    "sweep.cell": "Cell",
-    "sweep.grid": "Sweep",
-    "sweep.lazy": "LazyCurve lazy_curve",
-    "sweep.outcome": "SweepResult SweepRow SweepStatus",
-    "theory._committee": "committee pair_error pair_terms",
-    "theory._error": "anova effective_ridge exact_error psi_terms training_error",
-    "theory._filters": "Filter",
-    "theory._gradient_flow": "best_stopping_time gradient_flow",
-    "theory._optimum": "optimal_ridge",
+    "runs": "Cell",
+    "simulation": "CommitteeSimulation DrawnEnsemble Simulation simulate simulate_committee",
+    "sweep": "Sweep SweepResult SweepRow SweepStatus",
+    "theory": "Filter anova best_stopping_time committee effective_ridge exact_error "
+    "gradient_flow optimal_ridge pair_error pair_terms psi_terms training_error",
 }
 """The module of every public name."""
 
@@ -166,8 +144,7 @@ def __getattr__(name: str) -> Any:
         return import_module("doubletrouble.replica")
     if name not in _MODULE:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    folder = "networks" if name.startswith(("Lazy", "lazy")) else _MODULE[name].split(".")[0]
-    needed, extra = _EXTRAS.get(folder, ("", ""))
+    needed, extra = _EXTRAS.get(_MODULE[name], ("", ""))
     if needed and not _is_installed(needed):
         value = _placeholder(name, needed, extra)
     else:

@@ -6,10 +6,18 @@ same floats, however its mathematical library rounds.
 """
 
 import math
-from typing import Literal, TypeAlias, get_args
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+
+from doubletrouble.parameters import MOST_SEEDS, Numeric, Parameter, number, whole_number
 
 SpacingName: TypeAlias = Literal["log", "linear"]
 SPACINGS: tuple[SpacingName, ...] = get_args(SpacingName)
+
+Axis: TypeAlias = Numeric | str | Sequence[float | str]
+"""What a user may give for an axis of numbers; "0.1:10:log:50" is a range."""
 
 _FORM = "a number or START:STOP:log|linear:COUNT"
 _MOST = 1_000_000
@@ -68,3 +76,83 @@ def _number(name: str, piece: str, text: str) -> float:
         return float(piece)
     except ValueError:
         raise ValueError(f"{name} must be {_FORM}, got {text!r}") from None
+
+
+def number_axis(name: str, value: Axis, spec: Parameter) -> tuple[float, ...]:
+    """Numbers in the domain of a parameter; a range of whole ones is rounded to them.
+
+    >>> from doubletrouble.glossary import RIDGE, WIDTH
+    >>> number_axis("ridge", [0, "0.1:10:log:3"], RIDGE)
+    (0.0, 0.1, 1.0, 10.0)
+    >>> number_axis("width", "2:9:log:3", WIDTH)
+    (2.0, 4.0, 9.0)
+    """
+    if not spec.whole:
+        return distinct(name, tuple(number(name, item, spec) for item in _numbers(name, value)))
+    given = _whole_numbers(name, value)
+    found = distinct(name, tuple(_plain(number(name, item, spec)) for item in given))
+    return tuple(map(float, found))
+
+
+def whole_axis(name: str, value: Axis, spec: Parameter) -> tuple[int, ...]:
+    """Whole numbers in the domain of a parameter."""
+    return tuple(int(number) for number in number_axis(name, value, spec))
+
+
+def seed_axis(name: str, value: Axis) -> tuple[int, ...]:
+    """Seeds, as `simulate` takes them."""
+    seeds = _whole_numbers(name, value)
+    return distinct(name, tuple(whole_number(name, seed, 0, MOST_SEEDS) for seed in seeds))
+
+
+def choice_axis(name: str, value: Any, known: Sequence[str]) -> tuple[str, ...]:
+    """Names out of a list."""
+    for choice in (chosen := tuple(listed(name, value))):
+        if choice not in known:
+            raise ValueError(f"{name} must be among {', '.join(known)}, got {choice!r}")
+    return distinct(name, chosen)
+
+
+def _numbers(name: str, value: Any) -> list[Any]:
+    found: list[Any] = []
+    for item in listed(name, value):
+        found += numbers(name, item) if isinstance(item, str) else [item]
+    return found
+
+
+def _whole_numbers(name: str, value: Any) -> list[Any]:
+    """The same; what lies between the ends of a range is rounded, and named once."""
+    found: list[Any] = []
+    for item in listed(name, value):
+        for part in item.split(",") if isinstance(item, str) else [item]:
+            values = _numbers(name, part)
+            if len(values) > 1:  # a range
+                values = list(dict.fromkeys([values[0], *map(round, values[1:-1]), values[-1]]))
+            found += map(_plain, values)
+    return found
+
+
+def _plain(value: Any) -> Any:
+    """A whole number as an int, which is written without a decimal point."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def listed(name: str, value: Any) -> list[Any]:
+    """The values of an axis, which is never empty."""
+    if isinstance(value, np.ndarray):
+        if value.ndim > 1:
+            raise ValueError(f"{name} must be one value or a sequence, got shape {value.shape}")
+        value = value.tolist()
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+        return [value]
+    if not (items := list(value)):
+        raise ValueError(f"{name} must not be empty")
+    return items
+
+
+def distinct(name: str, values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the values; raise ValueError if one of them occurs twice."""
+    if len(set(values)) < len(values):
+        value = next(v for k, v in enumerate(values) if v in values[:k])
+        raise ValueError(f"{name} must hold every value once, got {value!r} twice")
+    return values

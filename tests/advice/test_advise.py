@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import doubletrouble as dt
-from doubletrouble.advice.cost import COSTS, Cost
-from doubletrouble.theory._optimum import error_slopes
+from doubletrouble.advice._cost import COSTS, Cost
+from doubletrouble.theory import error_slopes
 
 INF = math.inf
 SPECTRUM = dt.SpectralProblem(

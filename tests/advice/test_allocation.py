@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
-from doubletrouble.advice.allocation import Search
-from doubletrouble.advice.cost import COSTS, Cost, cost_of, most_members, widest
+from doubletrouble.advice._allocation import Search
+from doubletrouble.advice._cost import COSTS, Cost, cost_of, most_members, widest
 from doubletrouble.ensembles import SCHEMES, named_ensemble
 from tests.advice.brute_force import least, least_at_this_ridge, random_problem, sizes, total
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
-from doubletrouble.advice.option import changed
+from doubletrouble.advice._option import changed
 from doubletrouble.ensembles import named_ensemble
-from doubletrouble.theory._optimum import error_slopes
+from doubletrouble.theory import error_slopes
 from tests.advice.brute_force import random_problem
 
 SEEDS = range(40)

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import doubletrouble as dt
-from doubletrouble.advice.meaning import _Remedy, meaning
-from doubletrouble.advice.words import MEANINGS, largest
+from doubletrouble.advice._meaning import _Remedy, meaning
+from doubletrouble.advice._words import MEANINGS, largest
 from doubletrouble.ensembles import named_ensemble
 
 

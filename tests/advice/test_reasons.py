@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import doubletrouble as dt
-from doubletrouble.advice.words import said
+from doubletrouble.advice import said
 from doubletrouble.ensembles import as_ensemble, named_ensemble
 
 INF = math.inf

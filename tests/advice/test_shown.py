@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
-from doubletrouble.advice.table import LETTERS, is_cut, lengths, longest
+from doubletrouble.advice._table import LETTERS, is_cut, lengths, longest
 from doubletrouble.ensembles import named_ensemble
 from doubletrouble.errors import require
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
-from doubletrouble.advice.cost import COSTS, Cost, cost_of
+from doubletrouble.advice._cost import COSTS, Cost, cost_of
 from doubletrouble.ensembles import named_ensemble
 
 LEVELS = np.arange(1.0, 20.0) ** -1.5

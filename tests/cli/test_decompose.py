@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from doubletrouble.cli.main import main
-from doubletrouble.decomposition.predictions import decompose_predictions
+from doubletrouble.decomposition import decompose_predictions
 from doubletrouble.parameters import FloatArray
 from tests.cli.answers import refusal
 from tests.decomposition.random_effects import Effects

@@ -15,7 +15,7 @@ import doubletrouble as dt
 from doubletrouble.cli import lazy
 from doubletrouble.cli.app import load
 from doubletrouble.cli.main import main
-from doubletrouble.networks import settings
+from doubletrouble.networks import _settings as settings
 from tests.cli.answers import Capture, answer, refusal
 
 SMALL = "--n-train 60 --device cpu --max-steps 30"
@@ -119,7 +119,7 @@ def test_a_store_is_gone_on_from(
     words = f"lazy {SMALL} --width 2,3 --n-members 2 --store lazy.sqlite"
     first = answer(words, capsys)
     assert [path.name for path in tmp_path.iterdir()] == ["lazy.sqlite"]
-    from doubletrouble.sweep import lazy as curves
+    from doubletrouble.networks import _curve as curves
 
     monkeypatch.setattr(curves, "train_all", lambda *_, **__: pytest.fail("trained again"))
     assert answer(words, capsys) == first
@@ -227,8 +227,7 @@ def test_every_word_is_handed_on_to_a_split(calls: Calls) -> None:
 
 
 def test_defaults_are_the_librarys() -> None:
-    from doubletrouble.networks.split import lazy_split
-    from doubletrouble.networks.train import train_lazy
+    from doubletrouble.networks import lazy_split, train_lazy
 
     known = {name: p.default for name, p in inspect.signature(train_lazy).parameters.items()}
     split = {name: p.default for name, p in inspect.signature(lazy_split).parameters.items()}
@@ -245,7 +244,7 @@ def test_defaults_are_the_librarys() -> None:
 
 
 def test_names_are_those_of_the_functions() -> None:
-    from doubletrouble.networks import losses
+    from doubletrouble.networks import _losses as losses
 
     assert tuple(losses.LOSSES) == settings.LOSSES
     text = {param.name: param.help for param in load("lazy").params}

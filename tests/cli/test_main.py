@@ -10,7 +10,7 @@ import pytest
 
 import doubletrouble as dt
 from doubletrouble.cli.main import main
-from doubletrouble.sweep.store import Store
+from doubletrouble.runs import Store
 from tests.cli.answers import refusal
 
 GRID = "ridge = [0.1, 1.0]\ndim = 12\nn_data = 2\nn_init = 2\n"

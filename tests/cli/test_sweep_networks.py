@@ -12,7 +12,7 @@ import pytest
 
 import doubletrouble as dt
 from doubletrouble.cli.main import main
-from doubletrouble.sweep.lazy import LazyCurve
+from doubletrouble.networks import LazyCurve
 from tests.cli.answers import Capture, answer, refusal
 from tests.networks.literal import small_data
 from tests.sweep.test_runner import AtOnce

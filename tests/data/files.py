@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from doubletrouble.data.cifar import BINARY, PIXELS, PYTHON
-from doubletrouble.data.sources import Original
+from doubletrouble.data._cifar import BINARY, PIXELS, PYTHON
+from doubletrouble.data._sources import Original
 
 Bytes = npt.NDArray[np.uint8]
 

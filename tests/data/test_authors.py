@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from doubletrouble.data.cifar import PYTHON, python_batch
-from doubletrouble.data.errors import DataError
-from doubletrouble.data.load import load_data
-from doubletrouble.data.projection import StatisticsName
-from doubletrouble.data.sources import SOURCES
+from doubletrouble.data import load_data
+from doubletrouble.data._cifar import PYTHON, python_batch
+from doubletrouble.data._errors import DataError
+from doubletrouble.data._projection import StatisticsName
+from doubletrouble.data._sources import SOURCES
 from tests.data.files import SHARED
 
 ROUNDING = 1e-7  # of float32, where inputs are about 1

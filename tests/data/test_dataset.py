@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from doubletrouble.data.dataset import Data
+from doubletrouble.data import Data
 
 X = np.arange(12.0).reshape(6, 2)
 Y = np.array([-1.0, 1.0, 1.0, -1.0, 1.0, -1.0])

@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from doubletrouble.data import download
-from doubletrouble.data.errors import DataError
-from doubletrouble.data.load import load_data
-from doubletrouble.data.sources import CIFAR10, MNIST, SOURCES
+from doubletrouble.data import _download as download
+from doubletrouble.data import load_data
+from doubletrouble.data._errors import DataError
+from doubletrouble.data._sources import CIFAR10, MNIST, SOURCES
 from tests.data import files as make
 from tests.data.files import Server, contents, originals, serving, write
 
@@ -232,7 +232,7 @@ def test_ctrl_c_leaves_nothing(
 
 WRITES = """
 import sys, time, pathlib
-from doubletrouble.data.download import _arriving
+from doubletrouble.data._download import _arriving
 with _arriving(pathlib.Path(sys.argv[1])) as new:
     new.write_bytes(b"half")
     print(new.name, flush=True)

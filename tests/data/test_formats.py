@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from doubletrouble.data.cifar import BINARY, PIXELS, PYTHON, Version, python_batch, read_cifar
-from doubletrouble.data.errors import DataError
-from doubletrouble.data.idx import read_idx
-from doubletrouble.data.pickles import read_pickle
+from doubletrouble.data._cifar import BINARY, PIXELS, PYTHON, Version, python_batch, read_cifar
+from doubletrouble.data._errors import DataError
+from doubletrouble.data._idx import read_idx
+from doubletrouble.data._pickles import read_pickle
 from tests.data.files import cifar_batches, cifar_binary, cifar_python, idx, images, tar, write
 
 PICTURES = images(6, 12)[0].reshape(6, 3, 4)

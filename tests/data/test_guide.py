@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from doubletrouble.data.sources import SOURCES
+from doubletrouble.data._sources import SOURCES
 from tests.docs.pages import compared, text_of
 
 PAGE = "data.md"

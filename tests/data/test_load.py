@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from doubletrouble.data.digits import digits
-from doubletrouble.data.load import load_data
+from doubletrouble.data import load_data
+from doubletrouble.data._digits import digits
 from doubletrouble.errors import MissingExtraError
 
 # --- digits --------------------------------------------------------------------------------------
@@ -86,7 +86,7 @@ def test_settings_are_plain_values() -> None:
 
 def test_import_is_light() -> None:
     heavy = ("sklearn", "tqdm", "urllib.request", "tarfile", "gzip", "zipfile")
-    code = f"import sys, doubletrouble.data.load; print([m for m in {heavy!r} if m in sys.modules])"
+    code = f"import sys, doubletrouble.data; print([m for m in {heavy!r} if m in sys.modules])"
     done = subprocess.run(
         [sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=60
     )

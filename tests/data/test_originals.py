@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from doubletrouble.data.dataset import Data
-from doubletrouble.data.errors import DataError
-from doubletrouble.data.load import load_data
+from doubletrouble.data import Data, load_data
+from doubletrouble.data._errors import DataError
 from doubletrouble.errors import DoubleTroubleError
 from tests.data import files as make
 from tests.data.files import contents, mnist_files, packed, tar, unpacked, write

@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from doubletrouble.data import projection
-from doubletrouble.data.projection import (
+from doubletrouble.data import _projection as projection
+from doubletrouble.data._projection import (
     STATISTICS,
     Projection,
     ProjectionOptions,

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from doubletrouble.data.errors import DataError
-from doubletrouble.data.load import load_data
-from doubletrouble.data.projection import StatisticsName
+from doubletrouble.data import load_data
+from doubletrouble.data._errors import DataError
+from doubletrouble.data._projection import StatisticsName
 from tests.data.files import cifar_python, mnist_files, packed, write
 
 RNG = np.random.default_rng(0)

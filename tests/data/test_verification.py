@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from doubletrouble.data.errors import DataError
-from doubletrouble.data.load import load_data
-from doubletrouble.data.sources import CIFAR10, FASHION_MNIST, MNIST, SOURCES
+from doubletrouble.data import load_data
+from doubletrouble.data._errors import DataError
+from doubletrouble.data._sources import CIFAR10, FASHION_MNIST, MNIST, SOURCES
 from tests.data import files as make
 from tests.data.files import originals, packed, tar, unpacked, write
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from doubletrouble.decomposition.result import Decomposition
+from doubletrouble.decomposition import Decomposition
 from doubletrouble.parameters import FloatArray
 from doubletrouble.results import Estimate
 

@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from doubletrouble.decomposition.classification import (
+from doubletrouble.decomposition import (
     ensemble_error,
     error_rate,
     grouped,

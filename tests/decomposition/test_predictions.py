@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from doubletrouble.decomposition.predictions import decompose_predictions
+from doubletrouble.decomposition import decompose_predictions
 from doubletrouble.parameters import FloatArray
 from tests.decomposition.random_effects import Effects
 

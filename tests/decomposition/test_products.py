@@ -6,10 +6,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from doubletrouble.decomposition import products
-from doubletrouble.decomposition.design import Design
-from doubletrouble.decomposition.jackknife import weighted_sum
-from doubletrouble.decomposition.products import Target, mean_products
+from doubletrouble.decomposition import Design, weighted_sum
+from doubletrouble.decomposition import _products as products
+from doubletrouble.decomposition._products import Target, mean_products
 from doubletrouble.parameters import FloatArray
 
 SHAPES = [(3, 2, 3, 2), (4, 3, 3, 1), (3, 1, 4, 2), (4, 2, 1, 3), (3, 1, 1, 2), (1, 2, 3, 2)]

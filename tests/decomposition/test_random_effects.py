@@ -6,8 +6,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from doubletrouble.decomposition.predictions import decompose_predictions
-from doubletrouble.decomposition.result import Decomposition
+from doubletrouble.decomposition import Decomposition, decompose_predictions
 from doubletrouble.parameters import FloatArray
 from doubletrouble.results import Estimate
 from tests.decomposition.random_effects import Effects

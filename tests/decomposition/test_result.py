@@ -7,8 +7,7 @@ import matplotlib as mpl  # noqa: TID251 (the picture is looked at)
 import numpy as np
 import pytest
 
-from doubletrouble.decomposition.predictions import decompose_predictions
-from doubletrouble.decomposition.result import Decomposition
+from doubletrouble.decomposition import Decomposition, decompose_predictions
 from doubletrouble.errors import require
 from tests.decomposition.random_effects import Effects, label, rows
 

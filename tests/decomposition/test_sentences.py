@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
-from doubletrouble.decomposition.predictions import decompose_predictions
+from doubletrouble.decomposition import decompose_predictions
 
 
 def drawn(*shape: int) -> Any:

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from doubletrouble.decomposition.predictions import decompose_predictions
+from doubletrouble.decomposition import decompose_predictions
 from tests.decomposition.random_effects import Effects, rows
 
 REPEATS, T = 200, 150

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import doubletrouble as dt
-from doubletrouble.learners.pool import RESAMPLING
+from doubletrouble.learners._pool import RESAMPLING
 from tests.docs.pages import ROOT, compared, numbers, text_of
 
 PAGE = "learners.md"

@@ -44,7 +44,7 @@ def test_minimum_norm_where_the_features_may_not_be_stored(
 
 
 def test_the_triangle_keeps_digits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("doubletrouble.estimators.primal.WHOLE", 0)
+    monkeypatch.setattr("doubletrouble.estimators._primal.WHOLE", 0)
     x = np.linspace(-2, 2, 60)[:, None]
     model = dt.RandomFeaturesRidge(20, activation="sin", ridge=0, random_state=0).fit(x, x[:, 0])
     assert np.max(np.abs(model.predict(x) - x[:, 0])) < 1e-11

@@ -7,7 +7,7 @@ import pytest
 from sklearn.model_selection import LeaveOneOut, cross_val_predict
 
 import doubletrouble as dt
-from doubletrouble.estimators.weights import choices, seed_of
+from doubletrouble.estimators._weights import choices, seed_of
 from doubletrouble.parameters import FloatArray
 from tests.estimators.literal import data, features
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
-from doubletrouble.estimators import refinement
+from doubletrouble.estimators import _refinement as refinement
 from tests.estimators.literal import data
 
 
@@ -23,7 +23,7 @@ def pair(monkeypatch: pytest.MonkeyPatch, ridge: float, **options: Any) -> tuple
         answers.append(refined(*args))
         return answers[-1]
 
-    monkeypatch.setattr("doubletrouble.estimators.members.refined", watched)
+    monkeypatch.setattr("doubletrouble.estimators._members.refined", watched)
     return plain, model.fit(x, y, w).predict(x), answers[0] is not None
 
 
@@ -49,7 +49,7 @@ def test_gives_way_where_single_precision_is_not_enough(
 
 def test_a_first_step_that_is_too_long_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """A matrix that is off by a tenth: the steps shrink too slowly."""
-    from doubletrouble.estimators.primal import Primal
+    from doubletrouble.estimators._primal import Primal
 
     right = Primal.equations
     monkeypatch.setattr(

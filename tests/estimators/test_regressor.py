@@ -8,11 +8,11 @@ import pytest
 from sklearn.linear_model import Ridge
 
 import doubletrouble as dt
-from doubletrouble.estimators.dual import Dual
-from doubletrouble.estimators.feature_map import feature_map
-from doubletrouble.estimators.primal import Primal
-from doubletrouble.estimators.sample import Sample
-from doubletrouble.estimators.weights import choices, seed_of
+from doubletrouble.estimators._dual import Dual
+from doubletrouble.estimators._feature_map import feature_map
+from doubletrouble.estimators._primal import Primal
+from doubletrouble.estimators._sample import Sample
+from doubletrouble.estimators._weights import choices, seed_of
 from doubletrouble.parameters import FloatArray
 from tests.estimators.literal import data, features, weights
 
@@ -106,7 +106,7 @@ def test_dual_is_primal(intercept: bool, monkeypatch: pytest.MonkeyPatch) -> Non
         for ridge in (0.0, 1e-9, 0.01):
             model = dt.RandomFeaturesRidge(p, ridge=ridge, fit_intercept=intercept, random_state=0)
             with monkeypatch.context() as patch:
-                patch.setattr("doubletrouble.estimators.members._side", Dual)
+                patch.setattr("doubletrouble.estimators._members._side", Dual)
                 dual = model.fit(x, y).predict(x)
             if p < 40:
                 np.testing.assert_allclose(model.fit(x, y).predict(x), dual, atol=1e-7)

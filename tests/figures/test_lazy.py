@@ -11,7 +11,7 @@ import pytest
 from doubletrouble.figures import lazy
 from doubletrouble.figures.lazy import agrees, lazy_data, plot, table
 from doubletrouble.figures.network_panel import NetworkPanel
-from doubletrouble.sweep.lazy import WIDTHS
+from doubletrouble.networks._curve import WIDTHS
 
 SMALL = {"source": "run", "widths": (2, 4), "ensemble": 3, "n_train": 60, "max_steps": 20}
 

@@ -16,9 +16,8 @@ from doubletrouble.figures.effective_ridge import linear_error, members
 from doubletrouble.figures.equivalences import Equivalences, equivalences_data
 from doubletrouble.parameters import FloatArray
 from doubletrouble.problems import Member, Problem
-from doubletrouble.simulation.committee import simulate_committee
-from doubletrouble.theory._error import exact_error
-from doubletrouble.theory._optimum import optimal_ridge
+from doubletrouble.simulation import simulate_committee
+from doubletrouble.theory import exact_error, optimal_ridge
 
 TINY: dict[str, Any] = {"dim": 40, "n_data": 2, "seed": 3}
 # P = 10 N, F/τ = 1 and 10; all but the bootstrap also by hand, from the formulas without a penalty

@@ -17,8 +17,8 @@ from doubletrouble.figures.panel import table
 from doubletrouble.figures.simulated import simulated, two_sizes
 from doubletrouble.figures.spec import Line
 from doubletrouble.figures.term_by_term import term_by_term_data
-from doubletrouble.sweep.attempt import attempt
-from doubletrouble.theory._error import exact_error
+from doubletrouble.runs import attempt
+from doubletrouble.theory import exact_error
 
 TINY: dict[str, Any] = {"dim": 10, "n_data": 2, "n_init": 2, "seed": 3}
 CURVE: dict[str, Any] = {"simulated_ratios": (0.5, 2.0, 3), **TINY}

@@ -17,8 +17,7 @@ from doubletrouble.figures.training_time import (
     training_time_data,
 )
 from doubletrouble.problems import Problem, SpectralProblem
-from doubletrouble.theory._error import psi_terms
-from doubletrouble.theory._gradient_flow import gradient_flow
+from doubletrouble.theory import gradient_flow, psi_terms
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
-from doubletrouble.learners.decompose import LearnerDecomposition
+from doubletrouble.learners import LearnerDecomposition
 from tests.decomposition.random_effects import rows
 
 DIM, RIDGE = 60, 1e-3

@@ -6,8 +6,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from doubletrouble.decomposition.predictions import decompose_predictions
-from doubletrouble.decomposition.result import Decomposition
+from doubletrouble.decomposition import Decomposition, decompose_predictions
 from doubletrouble.results import Estimate
 from tests.decomposition.random_effects import rows
 from tests.learners.random_features import predictions

@@ -11,9 +11,9 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import doubletrouble as dt
-from doubletrouble.learners import run
-from doubletrouble.learners.fits import FitIndex
-from doubletrouble.learners.seeds import init_seed
+from doubletrouble.learners import _run as run
+from doubletrouble.learners._fits import FitIndex
+from doubletrouble.learners._seeds import init_seed
 from doubletrouble.parameters import FloatArray
 from tests.learners.known import FEW, pool, random_features, source
 

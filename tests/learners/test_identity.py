@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 
 import doubletrouble as dt
 from doubletrouble.errors import require
-from doubletrouble.learners.identity import identity
+from doubletrouble.learners._identity import identity
 from tests.learners.known import curved, random_features
 
 
@@ -144,7 +144,7 @@ def test_fits_alike_are_changed_by_neither() -> None:
 
 ELSEWHERE = """
 import numpy as np, pandas, torch
-from doubletrouble.learners.identity import identity
+from doubletrouble.learners._identity import identity
 junk = [torch.ones(n) for n in range({junk})]
 frame = pandas.DataFrame({{"a": [1.0, 2.0], "b": ["x", "y"]}})
 fit = lambda x, t=torch.arange(4.0): x in {{"one", "two", "three"}}

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
-from doubletrouble.learners import run
-from doubletrouble.learners.seeds import init_seed
+from doubletrouble.learners import _run as run
+from doubletrouble.learners._seeds import init_seed
 from doubletrouble.parameters import FloatArray
 from tests.decomposition.random_effects import label
 from tests.learners.known import (

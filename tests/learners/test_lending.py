@@ -14,7 +14,7 @@ from sklearn.tree import ExtraTreeRegressor
 
 import doubletrouble as dt
 from doubletrouble.errors import require
-from doubletrouble.learners.lending import Lent
+from doubletrouble.learners._lending import Lent
 from tests.learners.known import FEW, pool, source
 
 

@@ -8,7 +8,7 @@ import pytest
 from sklearn.tree import ExtraTreeRegressor
 
 import doubletrouble as dt
-from doubletrouble.learners.decompose import LearnerDecomposition
+from doubletrouble.learners import LearnerDecomposition
 from tests.decomposition.random_effects import label, rows
 from tests.learners.known import FEW, curved, least_squares, pool, random_features
 

@@ -8,9 +8,8 @@ import pytest
 from sklearn.linear_model import Ridge
 
 import doubletrouble as dt
-from doubletrouble.decomposition.predictions import decompose_predictions
-from doubletrouble.decomposition.result import Decomposition
-from doubletrouble.learners.plan import RepeatPlan
+from doubletrouble.decomposition import Decomposition, decompose_predictions
+from doubletrouble.learners import RepeatPlan
 from tests.decomposition.random_effects import Effects, rows
 from tests.learners.known import FEW, curved, least_squares, pool, random_features, source
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
-from doubletrouble.learners.samples import TrainingSet
-from doubletrouble.learners.seeds import init_seed
+from doubletrouble.learners import TrainingSet
+from doubletrouble.learners._seeds import init_seed
 from tests.learners.known import FEW, curved, pool, random_features, source
 
 

@@ -11,7 +11,7 @@ from sklearn.linear_model import Ridge
 from sklearn.neighbors import KNeighborsClassifier
 
 import doubletrouble as dt
-from doubletrouble.learners.fits import FitIndex, Fits
+from doubletrouble.learners._fits import FitIndex, Fits
 from doubletrouble.parameters import FloatArray
 from tests.learners.known import FEW, least_squares, pool, random_features, source
 

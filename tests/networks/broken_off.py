@@ -10,13 +10,11 @@ import numpy as np
 import pytest
 import torch
 
-from doubletrouble.networks.batches import Batch
-from doubletrouble.networks.program import Program
-from doubletrouble.networks.result import LazyRun
-from doubletrouble.networks.run import Run
-from doubletrouble.networks.settings import Training
-from doubletrouble.networks.train import train_lazy
-from doubletrouble.networks.weights import Architecture, NetworkMember
+from doubletrouble.networks import LazyRun, Training, train_lazy
+from doubletrouble.networks._batches import Batch
+from doubletrouble.networks._program import Program
+from doubletrouble.networks._run import Run
+from doubletrouble.networks._weights import Architecture, NetworkMember
 from tests.networks.literal import DIM, as_samples, small_data
 
 DATA = small_data(10)

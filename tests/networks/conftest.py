@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 import torch
 
-from doubletrouble.networks import checkpoint
+from doubletrouble.networks import _checkpoint as checkpoint
 
 
 @pytest.fixture(autouse=True)

@@ -11,12 +11,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from doubletrouble.data.dataset import Data
-from doubletrouble.networks.order import Order
-from doubletrouble.networks.program import Program
-from doubletrouble.networks.samples import Samples
-from doubletrouble.networks.settings import Training
-from doubletrouble.networks.weights import Architecture, NetworkMember, NetworkWeights, scales
+from doubletrouble.data import Data
+from doubletrouble.networks import Training
+from doubletrouble.networks._order import Order
+from doubletrouble.networks._program import Program
+from doubletrouble.networks._samples import Samples
+from doubletrouble.networks._weights import Architecture, NetworkMember, NetworkWeights, scales
 from doubletrouble.parameters import FloatArray
 
 LOSSES: dict[str, Callable[[Tensor, Tensor], Tensor]] = {

@@ -7,14 +7,13 @@ import numpy as np
 import pytest
 import torch
 
-from doubletrouble.networks.batches import Batch, batches, blocks_of, bytes_of
-from doubletrouble.networks.device import TorchDevice
-from doubletrouble.networks.lazy import EVERY
-from doubletrouble.networks.outcome import TrainingOutcome
-from doubletrouble.networks.program import Program
-from doubletrouble.networks.settings import Training
-from doubletrouble.networks.train import train_all, train_lazy
-from doubletrouble.networks.weights import Architecture, NetworkMember
+from doubletrouble.networks import Training, TrainingOutcome
+from doubletrouble.networks._batches import Batch, batches, blocks_of, bytes_of
+from doubletrouble.networks._device import TorchDevice
+from doubletrouble.networks._lazy import EVERY
+from doubletrouble.networks._program import Program
+from doubletrouble.networks._train import train_all, train_lazy
+from doubletrouble.networks._weights import Architecture, NetworkMember
 from tests.networks.literal import DIM, program, scores_of, small_data
 
 N = 10
@@ -255,7 +254,7 @@ def test_a_kernel_that_does_not_fit_is_a_sentence(monkeypatch: pytest.MonkeyPatc
     def never(*_: Any, **__: Any) -> None:
         raise RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 1e12")
 
-    monkeypatch.setattr("doubletrouble.networks.training.solved", never)
+    monkeypatch.setattr("doubletrouble.networks._training.solved", never)
     with pytest.raises(MemoryError, match=r"^the tangent kernel of 10 samples must fit"):
         train_lazy(DATA, **{**OPTIONS, "laziness": math.inf, "loss": "squared"})
 

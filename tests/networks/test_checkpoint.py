@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 import torch
 
-from doubletrouble.networks.batches import bytes_of
-from doubletrouble.networks.checkpoint import Checkpoint
-from doubletrouble.networks.device import TorchDevice
-from doubletrouble.networks.weights import Architecture
+from doubletrouble.networks._batches import bytes_of
+from doubletrouble.networks._checkpoint import Checkpoint
+from doubletrouble.networks._device import TorchDevice
+from doubletrouble.networks._weights import Architecture
 from tests.networks.broken_off import (
     OPTIMIZERS,
     Steps,
@@ -93,7 +93,7 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 import torch
-from doubletrouble.networks import checkpoint
+from doubletrouble.networks import _checkpoint as checkpoint
 from tests.networks.broken_off import OPTIMIZERS, train
 
 torch.set_num_threads(1)

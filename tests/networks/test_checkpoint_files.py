@@ -12,9 +12,8 @@ import pytest
 import torch
 
 from doubletrouble.errors import StoreError
-from doubletrouble.networks.checkpoint import Checkpoint
-from doubletrouble.networks.outcome import TrainingOutcome
-from doubletrouble.networks.train import train_lazy
+from doubletrouble.networks import TrainingOutcome, train_lazy
+from doubletrouble.networks._checkpoint import Checkpoint
 from tests.networks.broken_off import Steps, batch_of, identical, train
 from tests.networks.literal import small_data
 

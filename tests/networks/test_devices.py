@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 import torch
 
-from doubletrouble.networks import kernels
-from doubletrouble.networks.device import TorchDevice
-from doubletrouble.networks.program import Program
-from doubletrouble.networks.samples import Samples
-from doubletrouble.networks.settings import LossName, Training
-from doubletrouble.networks.train import train_lazy
-from doubletrouble.networks.weights import Architecture, NetworkMember
+from doubletrouble.networks import _kernels as kernels
+from doubletrouble.networks import train_lazy
+from doubletrouble.networks._device import TorchDevice
+from doubletrouble.networks._program import Program
+from doubletrouble.networks._samples import Samples
+from doubletrouble.networks._settings import LossName, Training
+from doubletrouble.networks._weights import Architecture, NetworkMember
 from tests.networks.literal import DIM, as_samples, small_data
 
 ROOT = Path(__file__).parents[2]
@@ -52,10 +52,10 @@ INTERPRETED = """
 import os
 os.environ["TRITON_INTERPRET"] = "1"
 import torch
-from doubletrouble.networks.fused import LOSSES, Gradients
-from doubletrouble.networks.lazy import Scaled
-from doubletrouble.networks.losses import LOSSES as PAIRS
-from doubletrouble.networks.weights import Architecture, NetworkMember, initial
+from doubletrouble.networks._fused import LOSSES, Gradients
+from doubletrouble.networks._lazy import Scaled
+from doubletrouble.networks._losses import LOSSES as PAIRS
+from doubletrouble.networks._weights import Architecture, NetworkMember, initial
 
 torch.set_grad_enabled(False)
 g = torch.Generator().manual_seed(0)
@@ -178,8 +178,8 @@ def test_memory_that_runs_out_means_smaller_batches() -> None:
 
 @gpu
 def test_a_gpu_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("doubletrouble.networks.checkpoint._EVERY", 0.0)
-    monkeypatch.setattr("doubletrouble.networks.checkpoint._SHARE", 1e9)
+    monkeypatch.setattr("doubletrouble.networks._checkpoint._EVERY", 0.0)
+    monkeypatch.setattr("doubletrouble.networks._checkpoint._SHARE", 1e9)
     options: dict[str, Any] = {
         "width": 12, "ensemble": 3, "max_steps": 60, "patience": 10, "tolerance": 0.0,
         "dtype": "float64", "device": "cuda", "loss": "logistic",

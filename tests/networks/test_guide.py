@@ -9,10 +9,10 @@ import pytest
 
 from doubletrouble.cli.app import load
 from doubletrouble.figures import _authors, lazy
-from doubletrouble.networks.progress import STATUS
-from doubletrouble.networks.settings import DTYPES, LOSSES, OPTIMIZERS
-from doubletrouble.networks.tangent import EXACT
-from doubletrouble.sweep.lazy import WIDTHS
+from doubletrouble.networks import DTYPES, LOSSES, OPTIMIZERS
+from doubletrouble.networks._curve import WIDTHS
+from doubletrouble.networks._progress import STATUS
+from doubletrouble.networks._tangent import EXACT
 from tests.docs.pages import ROOT, compared, text_of
 
 PAGE = "networks.md"

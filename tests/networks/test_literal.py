@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 import torch
 
-from doubletrouble.networks.order import Order
-from doubletrouble.networks.settings import LossName, OptimizerName, Training
-from doubletrouble.networks.train import train_lazy
-from doubletrouble.networks.weights import NetworkMember
+from doubletrouble.networks import train_lazy
+from doubletrouble.networks._order import Order
+from doubletrouble.networks._settings import LossName, OptimizerName, Training
+from doubletrouble.networks._weights import NetworkMember
 from tests.networks.literal import (
     LOSSES,
     Lazy,

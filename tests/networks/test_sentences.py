@@ -10,8 +10,8 @@ import pytest
 import torch
 
 import doubletrouble as dt
-from doubletrouble.networks import train
-from doubletrouble.networks.program import Program
+from doubletrouble.networks import _train as train
+from doubletrouble.networks._program import Program
 from tests.networks.literal import small_data
 
 DATA = small_data(pool=2)

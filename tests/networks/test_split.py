@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
-from doubletrouble.decomposition.classification import ensemble_error, error_rate, vote_error
+from doubletrouble.decomposition import ensemble_error, error_rate, vote_error
 from doubletrouble.errors import SweepInterrupted
-from doubletrouble.networks.split import LazySplit, lazy_split
-from doubletrouble.networks.train import train_lazy
+from doubletrouble.networks import LazySplit, lazy_split, train_lazy
 from tests.networks.literal import small_data
 
 DATA = small_data(12, 30, pool=4)
@@ -129,7 +128,7 @@ def test_a_split_that_was_stopped_says_how_to_go_on(
             store.write_bytes(b"")
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("doubletrouble.networks.split.train_all", stop)
+    monkeypatch.setattr("doubletrouble.networks._split.train_all", stop)
     with pytest.raises(SweepInterrupted, match=r"^stopped; what was trained is in .*kept: run the"):
         lazy_split(DATA, store=tmp_path / "kept", **OPTIONS)
     for nothing in (None, tmp_path / "never"):

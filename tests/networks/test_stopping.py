@@ -10,12 +10,11 @@ import torch
 
 import doubletrouble as dt
 from doubletrouble.errors import DivergenceError
-from doubletrouble.networks.progress import CONVERGED, DIVERGED, RUNNING, ZERO, Progress
-from doubletrouble.networks.result import MEASURES, LazyRun, Measure
-from doubletrouble.networks.settings import LossName, Training
-from doubletrouble.networks.split import lazy_split
-from doubletrouble.networks.train import train_lazy
-from doubletrouble.networks.weights import NetworkMember
+from doubletrouble.networks import lazy_split, train_lazy
+from doubletrouble.networks._progress import CONVERGED, DIVERGED, RUNNING, ZERO, Progress
+from doubletrouble.networks._result import MEASURES, LazyRun, Measure
+from doubletrouble.networks._settings import LossName, Training
+from doubletrouble.networks._weights import NetworkMember
 from doubletrouble.parameters import FloatArray
 from tests.networks.literal import Lazy, program, scores_of, small_data
 

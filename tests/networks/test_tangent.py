@@ -9,11 +9,10 @@ import torch
 from torch import Tensor
 from torch.func import functional_call, jacrev
 
-from doubletrouble.networks.lazy import Linearized
-from doubletrouble.networks.settings import Training
-from doubletrouble.networks.tangent import solved, tangent_kernel
-from doubletrouble.networks.train import train_lazy
-from doubletrouble.networks.weights import (
+from doubletrouble.networks import Training, train_lazy
+from doubletrouble.networks._lazy import Linearized
+from doubletrouble.networks._tangent import solved, tangent_kernel
+from doubletrouble.networks._weights import (
     OUTPUTS,
     Architecture,
     NetworkMember,

@@ -5,7 +5,7 @@ import pytest
 import torch
 from scipy import stats
 
-from doubletrouble.networks.weights import (
+from doubletrouble.networks._weights import (
     Architecture,
     NetworkMember,
     NetworkWeights,

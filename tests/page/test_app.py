@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from doubletrouble.advice.meaning import meaning
+from doubletrouble.advice import meaning
 from doubletrouble.page.app import ANSWER, application
 from doubletrouble.page.jobs import Jobs
 from doubletrouble.page.setting import PageSetting

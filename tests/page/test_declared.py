@@ -4,7 +4,7 @@ import dataclasses
 import re
 from pathlib import Path
 
-from doubletrouble.advice.cost import COSTS
+from doubletrouble.advice import COSTS
 from doubletrouble.ensembles import SCHEMES, SUPPORT
 from doubletrouble.page import fields, layout
 from doubletrouble.page.address import read, write

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 
 import doubletrouble as dt
-from doubletrouble.advice.meaning import meaning
-from doubletrouble.advice.words import said
+from doubletrouble.advice import meaning, said
 from doubletrouble.page import address, advisor
 from doubletrouble.page.explanation import UNADVISED, explanation, is_advised
 from doubletrouble.page.readout import cautions, of_scheme, of_split

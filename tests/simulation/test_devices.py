@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pytest
 
 import doubletrouble as dt
-from doubletrouble.simulation import place
+from doubletrouble.simulation import _place as place
 from tests.simulation.test_simulate import PARTS, same
 
 

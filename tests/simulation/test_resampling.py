@@ -9,9 +9,9 @@ import pytest
 
 import doubletrouble as dt
 from doubletrouble.ensembles import SCHEMES, IntArray, Scheme
-from doubletrouble.simulation.place import ArrayDevice
-from doubletrouble.simulation.resampling import _Bank, _Samples, n_common
-from doubletrouble.simulation.setting import DrawSetting, drawn_data, drawn_features
+from doubletrouble.simulation._place import ArrayDevice
+from doubletrouble.simulation._resampling import _Bank, _Samples, n_common
+from doubletrouble.simulation._setting import DrawSetting, drawn_data, drawn_features
 from tests.simulation.literal import error
 
 PARTS = ("noise", "initialization", "resampling", "sampling", "bias", "bayes", "total")
@@ -51,7 +51,7 @@ def products(maps: Any, pairs: Any, x: Any) -> tuple[float, float]:
 @pytest.mark.parametrize("model", ["gaussian", "features"])
 def test_samples_by_plain_algebra(scheme: Scheme, width: int, model: str) -> None:
     """Rows repeated as often as they were drawn, labels each with a map of its own."""
-    from doubletrouble.simulation.features import slope_by_power
+    from doubletrouble.simulation._features import slope_by_power
 
     slope = slope_by_power(dt.activation("relu"), 6) if model == "features" else None
     size = 9 if scheme.with_replacement else 5

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
-from doubletrouble.simulation.result import Simulation
+from doubletrouble.simulation import Simulation
 
 PARTS = ("noise", "initialization", "sampling", "bias", "bayes", "total")
 
@@ -99,9 +99,9 @@ def test_many_test_points_approach_the_exact_average(
     """On the same draws of data and features."""
     problem = dt.Problem(features_per_dim=1.5, ridge=1e-2, activation=name)
     options: dict[str, Any] = {"dim": 8, "n_data": 2, "n_init": 2}
-    monkeypatch.setattr("doubletrouble.simulation.draw.drawn_data", data_first)
+    monkeypatch.setattr("doubletrouble.simulation._draw.drawn_data", data_first)
     exact = dt.simulate(problem, test="exact", **options)
-    monkeypatch.setattr("doubletrouble.simulation.plan.n_test_points", lambda *_: 200_000)
+    monkeypatch.setattr("doubletrouble.simulation._plan.n_test_points", lambda *_: 200_000)
     sampled = dt.simulate(problem, test="sample", **options)
     for term, values in exact.draws.items():
         np.testing.assert_allclose(sampled.draws[term], values, rtol=0.02, atol=2e-3)
@@ -109,7 +109,7 @@ def test_many_test_points_approach_the_exact_average(
 
 def data_first(at: Any, rng: np.random.Generator) -> Any:
     """Draw test points from a generator of their own, so that the features stay the same."""
-    from doubletrouble.simulation.terms import DataPair
+    from doubletrouble.simulation._terms import DataPair
 
     (aside,) = rng.spawn(1)
     inputs = [rng.standard_normal((at.n_samples, at.dim)) for _ in range(2)]

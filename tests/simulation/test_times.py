@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
-from doubletrouble.simulation.learner import Fit, gains, learner
+from doubletrouble.simulation._learner import Fit, gains, learner
 from tests.simulation.literal import error
 
 OPTIONS: dict[str, Any] = {"dim": 20, "n_data": 3, "n_init": 2,

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from doubletrouble.networks.program import Program
-from doubletrouble.sweep.lazy import LazyCurve, lazy_curve
-from doubletrouble.sweep.trained import to_record
+from doubletrouble.networks import LazyCurve, lazy_curve
+from doubletrouble.networks._program import Program
+from doubletrouble.networks._rows import to_record
 from tests.networks.literal import small_data
 
 ROOT = Path(__file__).parents[2]

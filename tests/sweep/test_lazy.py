@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from doubletrouble.errors import StoreError
-from doubletrouble.sweep.lazy import LazyCurve, lazy_curve
-from doubletrouble.sweep.store import DONE, Store
-from doubletrouble.sweep.trained import stored_runs, table
+from doubletrouble.networks import LazyCurve, lazy_curve
+from doubletrouble.networks._rows import stored_runs, table
+from doubletrouble.runs import DONE, Store
 from tests.networks.literal import small_data
 from tests.sweep.lazy_curves import OPTIONS, POINTS, ROOT, counted, curve, files, identical
 
@@ -88,8 +88,8 @@ def test_how_it_is_computed_is_no_setting(tmp_path: Path, monkeypatch: pytest.Mo
 
 @pytest.fixture
 def always(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("doubletrouble.networks.checkpoint._EVERY", 0.0)
-    monkeypatch.setattr("doubletrouble.networks.checkpoint._SHARE", 1e9)
+    monkeypatch.setattr("doubletrouble.networks._checkpoint._EVERY", 0.0)
+    monkeypatch.setattr("doubletrouble.networks._checkpoint._SHARE", 1e9)
 
 
 def broken_off(at: int, **options: Any) -> None:
@@ -125,7 +125,7 @@ def test_a_run_that_was_broken_off_goes_on(
 
 KILLED = """
 import os, signal, sys
-from doubletrouble.networks import checkpoint
+from doubletrouble.networks import _checkpoint as checkpoint
 from tests.sweep.test_lazy import curve
 
 checkpoint._EVERY, checkpoint._SHARE = 0.0, 1e9

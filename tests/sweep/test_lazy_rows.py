@@ -8,13 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from doubletrouble.networks.result import LazyRun, as_used
-from doubletrouble.networks.train import train_lazy
-from doubletrouble.sweep.cell import Cell
-from doubletrouble.sweep.lazy import LazyCurve
-from doubletrouble.sweep.record import decode, encode
-from doubletrouble.sweep.store import Store
-from doubletrouble.sweep.trained import from_record, row_of, to_record
+from doubletrouble.networks import LazyCurve, train_lazy
+from doubletrouble.networks._result import LazyRun, as_used
+from doubletrouble.networks._rows import from_record, row_of, to_record
+from doubletrouble.runs import Cell, Store, decode, encode
 from tests.sweep.lazy_curves import DATA, OPTIONS, POINTS, curve, identical
 
 

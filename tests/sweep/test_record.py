@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from doubletrouble.sweep.record import decode, encode
+from doubletrouble.runs import decode, encode
 
 plain = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
 arrays = hnp.arrays(

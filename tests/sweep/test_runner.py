@@ -14,11 +14,8 @@ from typing import Any
 import pytest
 
 from doubletrouble.errors import ExecutorError, SweepInterrupted, require
-from doubletrouble.sweep.attempt import Work
-from doubletrouble.sweep.cell import Cell
-from doubletrouble.sweep.record import decode
-from doubletrouble.sweep.runner import MOST_DEATHS, run_cells
-from doubletrouble.sweep.store import Store
+from doubletrouble.runs import Cell, Store, Work, decode
+from doubletrouble.runs._runner import MOST_DEATHS, run_cells
 from tests.sweep import work as w
 
 pytestmark = pytest.mark.xdist_group("processes")

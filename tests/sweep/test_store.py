@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from doubletrouble.errors import StoreError
-from doubletrouble.sweep.store import DONE, FAILED, CellOutcome, Store
+from doubletrouble.runs import DONE, FAILED, CellOutcome, Store
 from tests.sweep.work import cells, rows
 
 GOOD = CellOutcome(status=DONE, result=b"\x00\xff numbers", seconds=0.5)
@@ -83,7 +83,7 @@ def test_a_row_is_committed_at_once(tmp_path: Path) -> None:
 
 def test_what_a_killed_process_wrote_is_there(store: Path) -> None:
     code = (
-        "import os, sys; from doubletrouble.sweep.store import *\n"
+        "import os, sys; from doubletrouble.runs._store import *\n"
         "from tests.sweep.work import cells\n"
         "opened = Store.open(sys.argv[1])\n"
         "for cell in cells(100): opened.put(cell, CellOutcome(status=DONE))\n"

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from doubletrouble.sweep.cell import Cell
+from doubletrouble.runs import Cell
 
 Row = tuple[str, str, str, bytes]
 

@@ -8,11 +8,8 @@ from typing import Any
 import numpy as np
 
 from doubletrouble import glossary
-from doubletrouble.advice.advise import advise as advised
-from doubletrouble.advice.cost import COSTS, check_cost, widest
-from doubletrouble.advice.drawing import SIZE
-from doubletrouble.advice.result import Advice
-from doubletrouble.advice.units import Units
+from doubletrouble.advice import COSTS, SIZE, Advice, Units, check_cost, widest
+from doubletrouble.advice import advise as advised
 from doubletrouble.cli.flags import (
     ACTIVATION,
     FORMS,

@@ -14,7 +14,7 @@ from doubletrouble.problems import USUAL, Member, noise_at
 from doubletrouble.ranges import numbers
 from doubletrouble.results import Committee
 from doubletrouble.sharing import KINDS
-from doubletrouble.theory._committee import committee as averaged
+from doubletrouble.theory import committee as averaged
 
 _WEIGHTS = ("equal", "optimal")
 _SPECS = declarations(Member)

@@ -46,7 +46,7 @@ def decompose(**given: Any) -> None:
     level = given["confidence"]
     check_level("confidence", level)
     wanted = _ensembles(given)
-    from doubletrouble.decomposition.predictions import decompose_predictions
+    from doubletrouble.decomposition import decompose_predictions
 
     arrays = _arrays(given["file"])
     arrays |= {name: _array(given[name], name) for name in ("truth", "y_test") if given[name]}

@@ -7,7 +7,7 @@ from doubletrouble.cli.flags import ENSEMBLE, FORMS, PROBLEM, SPECS, flag, numbe
 from doubletrouble.cli.question import Question
 from doubletrouble.cli.report import parts
 from doubletrouble.clock import CLOCKS, time_from, time_to
-from doubletrouble.theory._gradient_flow import best_stopping_time, gradient_flow
+from doubletrouble.theory import best_stopping_time, gradient_flow
 
 _TIMES = "{:g}:{:g}:log:9".format(*SPECS["times"].typical)
 _CLOCKS = tuple(clock for clock in CLOCKS if clock != "gram")  # that of a measured spectrum

@@ -17,20 +17,16 @@ from doubletrouble.cli.flags import FORMS, ensemble_flags, explained, flag, take
 from doubletrouble.cli.output import note
 from doubletrouble.cli.question import has_snr, one_ensemble
 from doubletrouble.cli.report import ERROR, Report, one_form
-from doubletrouble.data.dataset import Data
-from doubletrouble.data.labels import PARITY
-from doubletrouble.data.load import NAMES, load_data
-from doubletrouble.data.projection import SCALINGS
+from doubletrouble.data import NAMES, PARITY, SCALINGS, Data, load_data
 from doubletrouble.ensembles import as_ensemble
 from doubletrouble.errors import require
-from doubletrouble.networks.outcome import STATUSES
-from doubletrouble.networks.settings import DTYPES, LAPTOP, LOSSES, OPTIMIZERS, Training
+from doubletrouble.networks import DTYPES, LAPTOP, LOSSES, OPTIMIZERS, STATUSES, Training
 from doubletrouble.parameters import number
 from doubletrouble.problems import noise_at
-from doubletrouble.sweep.axes import number_axis, whole_axis
+from doubletrouble.ranges import number_axis, whole_axis
 
 if TYPE_CHECKING:
-    from doubletrouble.networks.split import LazySplit
+    from doubletrouble.networks import LazySplit
 
 _SMALL_RUN = {
     "n_train": f"{LAPTOP['n_train']}",

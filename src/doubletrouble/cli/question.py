@@ -14,7 +14,7 @@ from doubletrouble.cli.report import Report
 from doubletrouble.ensembles import SCHEMES, Scheme, named_ensemble
 from doubletrouble.parameters import Numeric, Parameter, Value, declarations
 from doubletrouble.problems import Problem, noise_at
-from doubletrouble.sweep.axes import number_axis
+from doubletrouble.ranges import number_axis
 
 _MOST = 1_000_000  # rows of a table
 _OF_PROBLEM = {*SIZES, *declarations(Problem)}

@@ -22,14 +22,11 @@ from doubletrouble.cli.report import Report, heading, words
 from doubletrouble.ensembles import SCHEMES, Ensemble, Scheme, as_ensemble
 from doubletrouble.glossary import WHOLE_DIM
 from doubletrouble.problems import Problem, noise_at
+from doubletrouble.ranges import choice_axis
 from doubletrouble.results import ErrorTerms
-from doubletrouble.simulation.place import DTYPES
-from doubletrouble.simulation.plan import MODELS, TESTS
-from doubletrouble.simulation.result import Simulation
-from doubletrouble.simulation.simulate import simulate as run
-from doubletrouble.sweep.axes import choice_axis
-from doubletrouble.theory._error import exact_error
-from doubletrouble.theory._gradient_flow import gradient_flow
+from doubletrouble.simulation import DTYPES, MODELS, TESTS, Simulation
+from doubletrouble.simulation import simulate as run
+from doubletrouble.theory import exact_error, gradient_flow
 
 _DEFAULT = {name: p.default for name, p in inspect.signature(run).parameters.items()}
 _MEMBERS = "1,2,10,inf"

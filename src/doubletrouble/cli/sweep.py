@@ -12,9 +12,8 @@ from doubletrouble.cli.flags import SPECS
 from doubletrouble.cli.output import note, show, show_json, show_table
 
 if TYPE_CHECKING:
-    from doubletrouble.networks.result import LazyRun
-    from doubletrouble.sweep.grid import Sweep
-    from doubletrouble.sweep.outcome import SweepResult, SweepStatus
+    from doubletrouble.networks import LazyRun
+    from doubletrouble.sweep import Sweep, SweepResult, SweepStatus
 
 INCOMPLETE = 1  # exit code when cells have failed
 
@@ -49,7 +48,7 @@ def run(
     json: Json = False,
 ) -> int:
     """Compute every cell of a grid that the store does not hold yet."""
-    from doubletrouble.sweep.grid import Sweep
+    from doubletrouble.sweep import Sweep
 
     sweep, where = Sweep.from_toml(file), store or file.with_suffix(".sqlite")
     return _finish(sweep.run(where, workers=workers, scheduler=scheduler, progress=not quiet), json)
@@ -65,7 +64,7 @@ def retry(
     json: Json = False,
 ) -> int:
     """Compute the cells that failed once more."""
-    from doubletrouble.sweep.grid import Sweep
+    from doubletrouble.sweep import Sweep
 
     grid = Sweep.from_store(store, sweep)
     return _finish(
@@ -79,7 +78,7 @@ def status(store: StorePath, sweep: Hash = None, json: Json = False) -> None:
 
     Of ensembles of networks, which `lazy` keeps there: how many, of which α and width.
     """
-    from doubletrouble.sweep.grid import Sweep
+    from doubletrouble.sweep import Sweep
 
     grids = Sweep.all_from_store(store) if sweep is None else []
     networks = _groups(_ensembles(store, grids)) if sweep is None else []
@@ -110,7 +109,7 @@ def export(
 
     Or, of a store that `lazy` made, a row for every ensemble of networks.
     """
-    from doubletrouble.sweep.grid import Sweep
+    from doubletrouble.sweep import Sweep
 
     if networks and sweep is not None:
         raise ValueError(f"sweep must be left out beside networks, got {sweep!r}")
@@ -119,8 +118,8 @@ def export(
     if networks and not runs:
         raise ValueError(f"store must hold ensembles of networks, got {store}, which holds none")
     if runs and (networks or not grids):
-        from doubletrouble.sweep import trained
-        from doubletrouble.sweep.export import write
+        from doubletrouble.networks import _rows as trained
+        from doubletrouble.sweep import write
 
         write(lambda: trained.table(runs), out)
         show(str(out))
@@ -136,7 +135,7 @@ def export(
 
 def _ensembles(store: Path, grids: "Sequence[Sweep]") -> "list[LazyRun]":
     """Ensembles of networks: whatever is no cell of a sweep."""
-    from doubletrouble.sweep.trained import stored_runs
+    from doubletrouble.networks import stored_runs
 
     return stored_runs(store, {cell.key for grid in grids for cell in grid.cells()})
 

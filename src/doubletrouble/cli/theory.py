@@ -16,8 +16,7 @@ from doubletrouble.cli.flags import (
 from doubletrouble.cli.question import Question
 from doubletrouble.cli.report import PSI, parts
 from doubletrouble.results import PsiTerms
-from doubletrouble.theory import _error
-from doubletrouble.theory._optimum import optimal_ridge
+from doubletrouble.theory import _error, optimal_ridge
 
 _MEANING = {
     "psi1": "overlap of teacher and student",

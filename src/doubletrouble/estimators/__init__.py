@@ -1,1 +1,8 @@
 """Random-features learners with the interface of scikit-learn. Needs scikit-learn."""
+
+from doubletrouble.estimators._classifier import (
+    RandomFeaturesClassifier as RandomFeaturesClassifier,
+)
+from doubletrouble.estimators._path import RidgePath as RidgePath
+from doubletrouble.estimators._regressor import RandomFeaturesRidge as RandomFeaturesRidge
+from doubletrouble.estimators._transformer import RandomFeatures as RandomFeatures

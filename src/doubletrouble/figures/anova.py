@@ -17,7 +17,7 @@ from doubletrouble.figures.spec import FigureSpec, Line
 from doubletrouble.figures.style import Stroke
 from doubletrouble.palette import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION
 from doubletrouble.parameters import Numeric
-from doubletrouble.theory._error import anova, exact_error
+from doubletrouble.theory import anova, exact_error
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

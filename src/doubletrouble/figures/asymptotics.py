@@ -21,7 +21,7 @@ from doubletrouble.figures.ratios import axis
 from doubletrouble.figures.spec import FigureSpec, Line, Table
 from doubletrouble.parameters import FloatArray, Numeric
 from doubletrouble.problems import Problem
-from doubletrouble.theory._error import exact_error, psi_terms
+from doubletrouble.theory import exact_error, psi_terms
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from doubletrouble.advice.cost import training_cost
+from doubletrouble.advice import training_cost
 from doubletrouble.figures import agreement, drawing, style
 from doubletrouble.figures.bags import bag_styles, simulated_points, total_error
 from doubletrouble.figures.panel import Panel
@@ -26,8 +26,7 @@ from doubletrouble.palette import CAUSES, GREY, LABELS
 from doubletrouble.parameters import FloatArray, Numeric
 from doubletrouble.problems import Problem
 from doubletrouble.results import ErrorTerms
-from doubletrouble.theory._error import exact_error
-from doubletrouble.theory._optimum import optimal_ridge
+from doubletrouble.theory import exact_error, optimal_ridge
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

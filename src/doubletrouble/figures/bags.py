@@ -14,9 +14,8 @@ from doubletrouble.figures.style import Stroke
 from doubletrouble.palette import BLACK, BLUE, GREEN, ORANGE, PURPLE, VERMILION
 from doubletrouble.parameters import FloatArray
 from doubletrouble.problems import Problem
-from doubletrouble.simulation.result import Simulation
-from doubletrouble.theory._bagging import DISTINCT
-from doubletrouble.theory._error import exact_error
+from doubletrouble.simulation import Simulation
+from doubletrouble.theory import DISTINCT, exact_error
 
 _STROKES = (
     Stroke("", BLUE, (0, (5, 1.5, 1, 1.5)), "^", 1.7, BLUE),

@@ -20,8 +20,8 @@ from doubletrouble.figures.simulated import MORE_DRAWS, Points
 from doubletrouble.figures.spec import FigureSpec, Line, Table
 from doubletrouble.parameters import FloatArray
 from doubletrouble.problems import Member, Problem
-from doubletrouble.simulation.committee import CommitteeSimulation, simulate_committee
-from doubletrouble.theory._committee import committee
+from doubletrouble.simulation import CommitteeSimulation, simulate_committee
+from doubletrouble.theory import committee
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

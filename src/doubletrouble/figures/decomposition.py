@@ -18,7 +18,7 @@ from doubletrouble.figures.panel import Panel, table
 from doubletrouble.figures.ratios import along_ratios, numbers
 from doubletrouble.figures.spec import FigureSpec, Line
 from doubletrouble.parameters import FloatArray, Numeric
-from doubletrouble.theory._error import exact_error
+from doubletrouble.theory import exact_error
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -20,8 +20,8 @@ from doubletrouble.figures.spec import FigureSpec
 from doubletrouble.parameters import FloatArray, Numeric
 from doubletrouble.problems import Problem
 from doubletrouble.results import Estimate
-from doubletrouble.simulation.result import Simulation
-from doubletrouble.theory._error import exact_error
+from doubletrouble.simulation import Simulation
+from doubletrouble.theory import exact_error
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -22,7 +22,7 @@ from doubletrouble.figures.simulated import MORE_DRAWS, Points, TwoSizes, simula
 from doubletrouble.figures.spec import Line
 from doubletrouble.parameters import FloatArray, Numeric
 from doubletrouble.problems import Problem
-from doubletrouble.theory._error import exact_error, psi_terms
+from doubletrouble.theory import exact_error, psi_terms
 
 
 class Members(NamedTuple):

@@ -17,8 +17,7 @@ from doubletrouble.figures.ratios import spaced
 from doubletrouble.figures.spec import FigureSpec, Table
 from doubletrouble.parameters import FloatArray
 from doubletrouble.problems import Problem
-from doubletrouble.theory._error import exact_error
-from doubletrouble.theory._optimum import optimal_ridge
+from doubletrouble.theory import exact_error, optimal_ridge
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

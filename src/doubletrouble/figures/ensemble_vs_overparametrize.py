@@ -19,7 +19,7 @@ from doubletrouble.figures.ratios import axis, numbers
 from doubletrouble.figures.spec import FigureSpec, Line
 from doubletrouble.parameters import FloatArray, Numeric
 from doubletrouble.problems import Problem
-from doubletrouble.theory._error import exact_error
+from doubletrouble.theory import exact_error
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

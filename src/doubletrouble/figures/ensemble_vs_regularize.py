@@ -20,8 +20,7 @@ from doubletrouble.figures.ratios import along_ratios, axis, numbers
 from doubletrouble.figures.spec import FigureSpec, Line, Table
 from doubletrouble.parameters import FloatArray, Numeric
 from doubletrouble.problems import Problem
-from doubletrouble.theory._error import exact_error
-from doubletrouble.theory._optimum import optimal_ridge
+from doubletrouble.theory import exact_error, optimal_ridge
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

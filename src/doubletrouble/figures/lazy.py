@@ -17,9 +17,9 @@ from doubletrouble import glossary
 from doubletrouble.figures import _authors, drawing, style
 from doubletrouble.figures.network_panel import NetworkPanel
 from doubletrouble.figures.spec import FigureSpec, Table
-from doubletrouble.networks.settings import LAPTOP
+from doubletrouble.networks import LAPTOP
 from doubletrouble.parameters import FloatArray
-from doubletrouble.sweep import axes
+from doubletrouble.ranges import number_axis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -75,7 +75,7 @@ def lazy_data(
     of_data = {"data": data, "n_train": n_train}
     if source == "run" or (source == "stored" and not STORED.is_file()):
         size = LAPTOP["n_train"] if n_train is None else n_train
-        shown = axes.number_axis("laziness", laziness or LAPTOP["laziness"], glossary.LAZINESS)
+        shown = number_axis("laziness", laziness or LAPTOP["laziness"], glossary.LAZINESS)
         options = {name: value for name, value in LAPTOP.items() if name != "n_train"}
         return _run(data or "digits", size, {**options, **given, "laziness": shown}, store)
     if source != "stored":
@@ -91,7 +91,7 @@ def _stored(laziness: Sequence[float] | None) -> tuple[NetworkPanel, ...]:
         words = list(csv.DictReader(file))
     rows = [{k: float(text) for k, text in row.items() if k != "precision"} for row in words]
     known = sorted({row["laziness"] for row in rows})
-    shown = axes.number_axis("laziness", laziness or _PAPER, glossary.LAZINESS)
+    shown = number_axis("laziness", laziness or _PAPER, glossary.LAZINESS)
     for alpha in shown:
         if alpha not in known:
             listed = ", ".join(f"{a:g}" for a in known)
@@ -102,8 +102,8 @@ def _stored(laziness: Sequence[float] | None) -> tuple[NetworkPanel, ...]:
 def _run(
     name: str, n_train: int, options: Mapping[str, Any], store: str | Path | None
 ) -> tuple[NetworkPanel, ...]:
-    from doubletrouble.data.load import load_data
-    from doubletrouble.sweep.lazy import lazy_curve  # needs torch
+    from doubletrouble.data import load_data
+    from doubletrouble.networks import lazy_curve  # needs torch
 
     rows = lazy_curve(load_data(name, n_train=n_train), store=store, **options).table()
     data, loss = f"{name}, N = {n_train}", options["loss"]

@@ -10,7 +10,7 @@ from doubletrouble.figures.spec import Line, Table
 from doubletrouble.parameters import FloatArray
 from doubletrouble.problems import Problem
 from doubletrouble.results import Estimate
-from doubletrouble.simulation.result import Simulation
+from doubletrouble.simulation import Simulation
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

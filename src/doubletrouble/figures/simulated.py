@@ -18,14 +18,9 @@ from doubletrouble.figures.spec import Line
 from doubletrouble.parameters import FloatArray
 from doubletrouble.problems import Problem
 from doubletrouble.results import Estimate
-from doubletrouble.simulation.result import Simulation
-from doubletrouble.simulation.simulate import simulate
-from doubletrouble.sweep.attempt import attempt
-from doubletrouble.sweep.axes import stored_ensemble
-from doubletrouble.sweep.cell import Cell
-from doubletrouble.sweep.record import decode
-from doubletrouble.sweep.simulated import KIND, PROBLEM, REVISION, from_record, simulate_cell
-from doubletrouble.sweep.store import DONE, Store
+from doubletrouble.runs import DONE, Cell, Store, attempt, decode
+from doubletrouble.simulation import Simulation, simulate
+from doubletrouble.sweep import KIND, PROBLEM, REVISION, from_record, simulate_cell, stored_ensemble
 
 MORE_DRAWS = 4  # times as many at D/2, where draws are cheaper and scatter more
 

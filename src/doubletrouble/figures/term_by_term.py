@@ -19,7 +19,7 @@ from doubletrouble.figures.simulated import two_sizes
 from doubletrouble.figures.spec import FigureSpec
 from doubletrouble.parameters import FloatArray, Numeric
 from doubletrouble.problems import Problem
-from doubletrouble.theory._error import psi_terms
+from doubletrouble.theory import psi_terms
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

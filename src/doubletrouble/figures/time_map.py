@@ -11,8 +11,7 @@ from doubletrouble.figures import drawing
 from doubletrouble.figures.double_descent import symbol
 from doubletrouble.parameters import FloatArray
 from doubletrouble.problems import Problem
-from doubletrouble.theory._error import exact_error
-from doubletrouble.theory._gradient_flow import best_stopping_time, gradient_flow
+from doubletrouble.theory import best_stopping_time, exact_error, gradient_flow
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

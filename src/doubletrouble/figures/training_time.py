@@ -26,9 +26,8 @@ from doubletrouble.palette import GREY
 from doubletrouble.parameters import FloatArray
 from doubletrouble.problems import Problem
 from doubletrouble.results import Estimate
-from doubletrouble.simulation.result import Simulation
-from doubletrouble.theory._error import psi_terms
-from doubletrouble.theory._gradient_flow import gradient_flow
+from doubletrouble.simulation import Simulation
+from doubletrouble.theory import gradient_flow, psi_terms
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

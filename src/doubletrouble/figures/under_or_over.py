@@ -19,7 +19,7 @@ from doubletrouble.figures import drawing, style
 from doubletrouble.figures.ratios import along_ratios, noise_at, numbers
 from doubletrouble.figures.spec import FigureSpec, Line, Table
 from doubletrouble.parameters import Numeric
-from doubletrouble.theory._error import exact_error
+from doubletrouble.theory import exact_error
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -4,12 +4,17 @@ from typing import Any
 
 from dash import html
 
-from doubletrouble.advice.advise import advise
-from doubletrouble.advice.cost import check_cost
-from doubletrouble.advice.option import AdviceOption
-from doubletrouble.advice.result import Advice
-from doubletrouble.advice.table import is_cut, lengths, longest, ratio
-from doubletrouble.advice.words import said
+from doubletrouble.advice import (
+    Advice,
+    AdviceOption,
+    advise,
+    check_cost,
+    is_cut,
+    lengths,
+    longest,
+    ratio,
+    said,
+)
 from doubletrouble.page.curves import CAUSES
 from doubletrouble.page.explanation import UNADVISED, is_advised
 from doubletrouble.page.readout import sentence

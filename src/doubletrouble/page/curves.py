@@ -10,8 +10,7 @@ import numpy as np
 from doubletrouble.page.setting import PageSetting, PageView
 from doubletrouble.parameters import FloatArray
 from doubletrouble.results import AnovaTerms, ErrorTerms, StoppingTime
-from doubletrouble.theory._error import anova, exact_error
-from doubletrouble.theory._gradient_flow import gradient_flow
+from doubletrouble.theory import anova, exact_error, gradient_flow
 
 CAUSES = ("noise", "initialization", "sampling", "bias")
 RESAMPLED_CAUSES = ("noise", "initialization", "resampling", "sampling", "bias")

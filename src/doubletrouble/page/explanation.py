@@ -7,15 +7,13 @@ that stop early, less is said: what dominates, and what the alternative has.
 import math
 from typing import Any
 
-from doubletrouble.advice.meaning import meaning
-from doubletrouble.advice.words import MEANINGS, said, share
+from doubletrouble.advice import MEANINGS, meaning, said, share
 from doubletrouble.ensembles import SUPPORT
 from doubletrouble.page.curves import CAUSES, RESAMPLED_CAUSES
 from doubletrouble.page.setting import PageSetting, PageView
 from doubletrouble.page.stops import Stops
 from doubletrouble.results import ErrorTerms, StoppingTime
-from doubletrouble.theory._error import exact_error
-from doubletrouble.theory._gradient_flow import gradient_flow
+from doubletrouble.theory import exact_error, gradient_flow
 
 UNADVISED = (
     "The advisor answers for ensembles and divided data, trained to the end: choose one of these "

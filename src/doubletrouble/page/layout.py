@@ -5,7 +5,7 @@ from typing import Any
 
 from dash import dcc, html
 
-from doubletrouble.advice.words import MEANINGS
+from doubletrouble.advice import MEANINGS
 from doubletrouble.page import fields
 from doubletrouble.page.curves import CAUSES
 from doubletrouble.page.kinds import BOX, CHOICE, SLIDER, ChoiceField, Field, Group, NumberField

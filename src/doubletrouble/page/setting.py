@@ -13,7 +13,7 @@ from doubletrouble.page import fields
 from doubletrouble.page.kinds import Field, NumberField
 from doubletrouble.parameters import FloatArray, Numeric
 from doubletrouble.problems import Problem, noise_at
-from doubletrouble.theory._bagging import DISTINCT
+from doubletrouble.theory import DISTINCT
 
 NEAR = 0.25  # how far from P = N curves are denser, in log P
 _PEAKS = 5.0  # how far a linear axis goes beyond P = N

@@ -6,7 +6,7 @@ from threading import Lock
 
 from doubletrouble.page.setting import PageSetting
 from doubletrouble.results import StoppingTime
-from doubletrouble.theory._gradient_flow import best_stopping_time
+from doubletrouble.theory import best_stopping_time
 
 _KEPT = 256
 

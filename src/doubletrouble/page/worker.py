@@ -15,7 +15,7 @@ from doubletrouble.ensembles import SUPPORT
 from doubletrouble.page.setting import PageSetting
 from doubletrouble.page.simulation import N_INIT, Request
 from doubletrouble.results import AnovaTerms, ErrorTerms
-from doubletrouble.simulation.simulate import simulate
+from doubletrouble.simulation import simulate
 
 
 def main(source: IO[str], sink: IO[str]) -> None:

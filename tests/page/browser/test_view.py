@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 import doubletrouble as dt
-from doubletrouble.advice.meaning import meaning
+from doubletrouble.advice import meaning
 from doubletrouble.page import fields, files
 from doubletrouble.page.curves import curves
 from doubletrouble.page.setting import PageSetting, PageView

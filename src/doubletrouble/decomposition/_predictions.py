@@ -1,0 +1,202 @@
+"""The squared error of a learner by cause, from its predictions."""
+
+from collections.abc import Hashable, Mapping
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from doubletrouble.decomposition import _parts as parts
+from doubletrouble.decomposition._design import Design
+from doubletrouble.decomposition._jackknife import Statistic, digest
+from doubletrouble.decomposition._products import LARGEST, Target, mean_products
+from doubletrouble.decomposition._result import Decomposition
+from doubletrouble.glossary import NOISE
+from doubletrouble.parameters import FloatArray, Parameter, checked, number
+from doubletrouble.results import Estimate, check_level
+
+_TARGET = Parameter(
+    symbol="y", meaning="target at a test point", typical=(-1.0, 1.0), low=-LARGEST, high=LARGEST
+)
+_FAR = 5.0  # standard errors below zero, which chance does not explain
+_RATIO = Parameter(
+    symbol="σ²/s²", meaning="variance of the labels' own noise over that added", typical=(0.5, 2.0)
+)
+
+
+def decompose_predictions(
+    predictions: npt.ArrayLike, truth: npt.ArrayLike | None = None,
+    y_test: npt.ArrayLike | None = None, *, label_noise: npt.ArrayLike | None = None,
+    crossed: bool = True, include_test: bool = True, deterministic: bool = False,
+    noiseless: bool = False, hidden_noise: bool = False, injected: float | None = None,
+    confidence: float = 0.95,
+) -> Decomposition:  # fmt: skip
+    """Split the squared error into noise, initialization, sampling and bias, without bias.
+
+    `predictions` is an array [data, noise, init, test]: training sets drawn independently; on the
+    inputs of each, independent draws of the label noise; for each of these, the learner trained
+    from several initializations; its outputs at the test points, the same for all. Within a data
+    set, the k-th initialization and the n-th noise are the same wherever they occur. `crossed`
+    says that the k-th initialization is the same for all data sets, too (the same seed);
+    `crossed=False`, that every data set has initializations of its own.
+
+    With a fifth axis, [data, noise, init, test, output], squares are added up over the outputs, and
+    targets have a number for each: probabilities of classes against one-hot labels give the score
+    of Brier.
+
+    `truth` is the target at the test points without noise. `y_test` alone may be noisy, and its
+    noise is then part of bias and total, unless `label_noise`, its standard deviation (a number, or
+    one for each test point), is given and taken off. With `truth` and `y_test`, bias is against the
+    truth, total against `y_test`, and `bayes` is the difference. With neither, there is no bias and
+    no total.
+
+    Estimates come from products of distinct draws: they are unbiased however few the draws, and
+    may be negative. With an axis of length one a part is not identified; `notes` name the part that
+    contains it. Set `deterministic=True` for a learner without randomness, `noiseless=True` for
+    labels without noise, and `hidden_noise=True` where noise draws were added to labels that have
+    noise of their own. Where its size is known, `injected` is the variance of their own over that
+    of the added noise, and the first of the noise draws is the labels as they are.
+
+    Standard errors are those over other data sets, noise, initializations and test points; with
+    `include_test=False`, for these test points. `confidence` is that of intervals in tables and
+    plots.
+
+    >>> rng = np.random.default_rng(0)
+    >>> data, init = rng.normal(size=(30, 1, 1, 200)), rng.normal(size=(30, 1, 5, 200))
+    >>> noise = rng.normal(size=(30, 2, 5, 200))
+    >>> result = decompose_predictions(1 + data + 0.7 * init + 0.5 * noise, truth=np.zeros(200))
+    >>> print(result.error())
+    noise            0.2500 ± 0.0032    9.2%
+    initialization   0.4904 ± 0.0043   18.0%
+    sampling           0.992 ± 0.026   36.3%
+    bias               0.999 ± 0.029   36.6%
+    total              2.731 ± 0.041
+    >>> round(result.error(10).total.value, 2)
+    2.06
+    """
+    check_level("confidence", confidence)
+    array = _as_predictions(predictions)
+    *draws, n_test = array.shape[:4]
+    n_data, n_noise, n_init = draws
+    targets = _targets(truth, y_test, label_noise, array.shape[3:])
+    if deterministic and n_init > 1:
+        raise ValueError(f"deterministic must be False for {n_init} initializations, got True")
+    if noiseless and n_noise > 1:
+        raise ValueError(f"noiseless must be False for {n_noise} noise draws, got True")
+    if injected is not None:
+        n_noise -= 1  # the first are the labels as they are
+        if n_noise < 2:
+            raise ValueError(
+                "injected must be None with fewer than 2 draws of added noise beside the labels as "
+                f"they are, got {injected!r} and {n_noise}"
+            )
+    design = Design(
+        n_data=n_data, n_noise=n_noise, n_init=n_init, n_test=n_test, crossed=bool(crossed),
+        targets=tuple(targets), deterministic=bool(deterministic), noiseless=bool(noiseless),
+        hidden_noise=bool(hidden_noise),
+        injected=None if injected is None else number("injected", injected, _RATIO),
+    )  # fmt: skip
+    statistics = _statistics(array.reshape(*draws, -1), targets, design, by_point=include_test)
+
+    found = Decomposition(design=design, notes=(), confidence=confidence, statistics=statistics)
+    negative = _below_zero(found.error().parts, design)
+    return replace(found, notes=(*design.notes, *_of_test(design, include_test), *negative))
+
+
+def _statistics(
+    array: npt.NDArray[np.generic], targets: Mapping[str, Target], design: Design,
+    *, by_point: bool,
+) -> dict[str, Statistic]:  # fmt: skip
+    """All mean products; those of labels with added noise by names of their own."""
+    key = _key(array, design, by_point)
+    if design.injected is None:
+        return mean_products(array, targets, design, by_point=by_point, key=key)
+    labels = design.as_they_are
+    found = mean_products(array[:, :1], targets, labels, by_point=by_point, key=key)
+    added = mean_products(array[:, 1:], {}, design, by_point=by_point, key=key)
+    return found | {f"{parts.ADDED}{name}": statistic for name, statistic in added.items()}
+
+
+def _key(array: npt.NDArray[np.generic], design: Design, by_point: bool) -> Hashable:
+    """Equal for statistics of the same predictions that have entries for the same draws."""
+    return ("decompose_predictions", digest(array), replace(design, targets=()), by_point)
+
+
+def _of_test(design: Design, include_test: bool) -> list[str]:
+    if design.n_test > 1 or not include_test:
+        return []
+    return [
+        "Standard errors are infinite: they need 2 or more test points (include_test=False is for "
+        "one fixed test point)."
+    ]
+
+
+def _below_zero(found: Mapping[str, Estimate], design: Design) -> list[str]:
+    """Why a part may be negative, where one is."""
+    below = {name: part for name, part in found.items() if part.value < 0}
+    far = [name for name, part in below.items() if part.value < -_FAR * part.standard_error]
+    near = [name for name in below if name not in far]
+    notes = []
+    if near:
+        notes.append(
+            f"{' and '.join(near)} came out negative: an unbiased estimate of what is nearly 0 "
+            "may, and is not cut off."
+        )
+    if far:
+        why = "the noise of the labels differs from the one given"
+        if design.injected is not None:
+            why += ", or the learner is not linear in them"
+        notes.append(f"{' and '.join(far)} came out far below 0: {why}.")
+    return notes
+
+
+def _as_predictions(value: npt.ArrayLike) -> npt.NDArray[np.generic]:
+    wanted = "predictions must be an array [data, noise, init, test] or one with outputs last"
+    try:
+        array = np.asarray(value)
+    except ValueError as error:  # rows of different lengths
+        raise ValueError(f"{wanted}, got {error}") from error
+    if array.dtype.kind not in "iuf":
+        raise TypeError(f"{wanted} of numbers, got an array of {array.dtype}")
+    if array.ndim not in (4, 5) or not array.size:
+        raise ValueError(f"{wanted} with every axis of length 1 or more, got shape {array.shape}")
+    return array
+
+
+def _targets(
+    truth: npt.ArrayLike | None, y_test: npt.ArrayLike | None, label_noise: npt.ArrayLike | None,
+    shape: tuple[int, ...],
+) -> dict[str, Target]:  # fmt: skip
+    """What predictions are held against; labels whose noise is known stand for the truth."""
+    given = {"truth": truth, "y_test": y_test}
+    values = {name: _as_target(name, y, shape) for name, y in given.items() if y is not None}
+    none = np.zeros(int(np.prod(shape)))
+    if label_noise is None:
+        return {name: Target(value, none) for name, value in values.items()}
+    if truth is not None or y_test is None:
+        given_ = "truth beside it" if truth is not None else "no y_test"
+        raise ValueError(
+            f"label_noise must be left out without y_test, or where truth is given, got {given_}"
+        )
+    sigma = np.asarray(checked("label_noise", label_noise, NOISE), dtype=float)
+    if sigma.shape == shape[:1]:
+        sigma = sigma.reshape(-1, *(1 for _ in shape[1:]))
+    try:
+        floor = np.broadcast_to(sigma**2, shape)
+    except ValueError as error:
+        raise ValueError(
+            f"label_noise must be a number, or one for each of {shape[0]} test points, "
+            f"got shape {sigma.shape}"
+        ) from error
+    return {"truth": Target(values["y_test"], floor.ravel())}
+
+
+def _as_target(name: str, value: npt.ArrayLike, shape: tuple[int, ...]) -> FloatArray:
+    target = checked(name, value, _TARGET)
+    if np.shape(target) != shape:
+        outputs = f" and {shape[1]} outputs" if len(shape) > 1 else ""
+        raise ValueError(
+            f"{name} must have one number for each of {shape[0]} test points{outputs}, "
+            f"got shape {np.shape(target)}"
+        )
+    return np.asarray(target).ravel()

@@ -1,0 +1,156 @@
+"""How many data sets, initializations and noise draws a wanted precision takes.
+
+A standard error squared is V_d, which falls as 1/n_data, and V_k, which falls as 1/n_init
+(`decomposition.jackknife`); that of the test points stays. More initializations also make each data
+set tell more, which is not counted, and fewer than those at hand are not considered: the plan is on
+the safe side.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from doubletrouble.decomposition import Decomposition, Variances, weighted_sum
+from doubletrouble.decomposition import _parts as parts
+from doubletrouble.parameters import Parameter, number
+
+_RELATIVE = Parameter(
+    symbol="ε", meaning="standard error of a part over the part", typical=(0.01, 0.5), low=1e-9
+)
+_SMALL = 0.05  # of the total: smaller parts need be known no better than one of this size
+_TRIED = 60  # numbers of initializations
+_ROUNDING = 1e-12
+_FEW = 10  # with fewer data sets, errors grow faster than 1/n_data says
+
+
+@dataclass(frozen=True, kw_only=True)
+class RepeatPlan:
+    """Repeats that make every part as precise as wanted, with as few fits as possible."""
+
+    n_data: int
+    n_init: int
+    n_noise: int
+    n_fits: int  # in all
+    standard_errors: Mapping[str, float]  # those expected, by part
+    notes: tuple[str, ...] = ()
+
+
+def plan_repeats(result: Decomposition, relative_error: float = 0.1) -> RepeatPlan:
+    """Repeats for which the standard error of every part is `relative_error` times the part.
+
+    A part below 5 % of the total need only be known as well as one of 5 %. `result` is a
+    decomposition with few repeats, of the same learner and source; it must have standard errors.
+
+    >>> import numpy as np
+    >>> from doubletrouble.decomposition._predictions import decompose_predictions
+    >>> rng = np.random.default_rng(0)
+    >>> f = rng.normal(size=(8, 1, 1, 50)) + rng.normal(size=(8, 1, 3, 50))
+    >>> pilot = decompose_predictions(f + rng.normal(size=(8, 2, 3, 50)), truth=np.zeros(50))
+    >>> rough, fine = plan_repeats(pilot, 0.2), plan_repeats(pilot, 0.05)
+    >>> rough.n_fits < fine.n_fits
+    True
+    """
+    wanted, design = number("relative_error", relative_error, _RELATIVE), result.design
+    if not design.targets:
+        raise ValueError("result must have a total, against truth or y_test, got none")
+    error = result.error()
+    rows = {**error.parts, "total": error.total}
+    unknown = [name for name, part in rows.items() if math.isinf(part.standard_error)]
+    if unknown:
+        raise ValueError(
+            f"result must have standard errors, got none of {', '.join(unknown)}: it needs 3 or "
+            "more data sets, and 3 or more initializations"
+        )
+    least = _SMALL * abs(float(error.total))
+    weights = parts.sequential(design)
+    needs = []
+    for name, part in rows.items():
+        spread = weighted_sum(weights[name], result.statistics).variances()
+        clear = _clear(spread, design.n_init)
+        needs.append(_Need(
+            name=name, of_data=(spread.data + spread.init - clear) * design.n_data,
+            of_init=clear * design.n_init, of_test=spread.test,
+            allowed=(wanted * max(abs(float(part)), least)) ** 2,
+        ))  # fmt: skip
+    return _cheapest(needs, result)
+
+
+class _Need(NamedTuple):
+    """What the variance of a part is made of, and what is allowed of it."""
+
+    name: str
+    of_data: float  # over n_data
+    of_init: float  # over n_init
+    of_test: float
+    allowed: float
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether the test points alone are too few."""
+        return self.of_test >= self.allowed
+
+    @property
+    def room(self) -> float:
+        """For data sets and initializations; where test points spoil it, as much as they do."""
+        return self.of_test if self.is_stuck else self.allowed - self.of_test
+
+
+def _clear(spread: Variances, n_init: int) -> float:
+    """That of V_k which stands out of its own error: few initializations tell little of it."""
+    if n_init < 2:
+        return 0.0
+    V_d, V_k = spread.data, spread.init
+    return max(0.0, V_k - math.sqrt(2 / (n_init - 1)) * (V_k + V_d))
+
+
+def _cheapest(needs: list[_Need], result: Decomposition) -> RepeatPlan:
+    design = result.design
+    least = 1 if _is_deterministic(result) else design.n_init
+    best: tuple[int, int, int] | None = None
+    for K in [1] if least == 1 else _grid(least, needs):
+        room = [need.room - need.of_init / K for need in needs]
+        if min(room) <= 0:
+            continue
+        most = max(need.of_data / left for need, left in zip(needs, room, strict=True))
+        D = max(min(_FEW, design.n_data), math.ceil(most))
+        best = min(best or (D * K, D, K), (D * K, D, K))
+    assert best is not None  # the grid ends where initializations add next to nothing
+    _, D, K = best
+    expected = {
+        need.name: math.sqrt(need.of_data / D + need.of_init / K + need.of_test) for need in needs
+    }
+    draws = design.n_noise + (design.injected is not None)  # and the labels as they are
+    return RepeatPlan(
+        n_data=D, n_init=K, n_noise=design.n_noise, n_fits=D * K * draws,
+        standard_errors=expected, notes=tuple(_notes(needs, D, result)),
+    )  # fmt: skip
+
+
+def _notes(needs: list[_Need], n_data: int, result: Decomposition) -> Iterator[str]:
+    """What stands in the way of the plan."""
+    points = result.design.n_test
+    for need in needs:
+        if need.is_stuck:
+            few = f"with {points} test points: take more of them"
+            yield f"{need.name} cannot be known that well {few}"
+    if n_data > (most := getattr(result, "most_data", math.inf)):
+        yield f"the pool holds {most:g} training sets: take smaller ones, or more samples"
+
+
+def _is_deterministic(result: Decomposition) -> bool:
+    """Whether all initializations predicted the same, to rounding."""
+    if result.design.n_init == 1:
+        return True
+    error = result.error()
+    rounding = _ROUNDING * abs(float(error.total))
+    part = error.initialization
+    return max(abs(float(part)), float(part.standard_error)) <= rounding
+
+
+def _grid(least: int, needs: list[_Need]) -> list[int]:
+    """Numbers of initializations worth trying."""
+    most = max(need.of_init / need.room for need in needs)
+    high = max(least, math.ceil(4 * most))
+    steps = range(_TRIED + 1)
+    return sorted({round(least * (high / least) ** (k / _TRIED)) for k in steps} | {high + 1})
