@@ -2,7 +2,7 @@
 
 A pipeline computes the same features in a FunctionTransformer (in place, without copies) and fits
 a Ridge with one of its solvers, to a tolerance of 1e-6 where it iterates (with scikit-learn's 1e-4
-predictions are off by 1e-3). Every fit has a process of its own, which is stopped at a limit.
+predictions are off by 1e-3). Every fit runs in its own process, which is stopped at a time limit.
 
     python -m benchmarks.random_features_speed [--rows N] [--features P] [--dim D] [--limit S]
 """
@@ -57,7 +57,7 @@ def one_fit(connection: Connection, name: str, rows: int, features: int, dim: in
         theta = model.fit(x[:2], y[:2]).weights_[0]
         alpha = dt.ridge_to("sklearn", RIDGE, n_features=features, n_samples=rows, dim=dim)
         model = pipeline(theta, float(alpha), name)
-    model.fit(x[:200], y[:200])  # modules are loaded, threads started
+    model.fit(x[:200], y[:200])  # loads modules, starts threads
     before, start = peak(), time.perf_counter()
     model.fit(x, y)
     seconds = time.perf_counter() - start
@@ -82,39 +82,41 @@ def in_parts(connection: Connection, rows: int, features: int, dim: int) -> None
 
 
 def peak() -> float:
-    """The most memory this process has held so far, in MB."""
+    """Peak memory of this process, in MB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def apart(work: Callable[..., None], limit: float, *args: object) -> Any:
-    """What `work` sends from a process of its own; None if it takes longer, or fails."""
+    """The message sent by `work` from its own process; None where it fails or takes longer."""
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe(duplex=False)
     process = context.Process(target=work, args=(theirs, *args))
     process.start()
     theirs.close()
-    found = None
+    message = None
     try:
         if ours.poll(limit):
-            found = ours.recv()
+            message = ours.recv()
     except EOFError:
-        found = None
+        pass
     process.terminate()
     process.join()
-    return found
+    return message
 
 
 def compare(
     rows: int, features: int, dim: int, solvers: list[str], limit: float, repeats: int
 ) -> None:
     """The best of interleaved repeats; slow solvers are tried once."""
-    found: dict[str, list[Any]] = {name: [] for name in (OURS, *solvers)}
+    runs: dict[str, list[Any]] = {name: [] for name in (OURS, *solvers)}
     for repeat in range(repeats):
-        for name, fits in found.items():
-            if repeat == 0 or (fits[0] is not None and fits[0][0] < 3 * found[OURS][0][0]):
+        for name, fits in runs.items():
+            if repeat == 0 or (fits[0] is not None and fits[0][0] < 3 * runs[OURS][0][0]):
                 fits.append(apart(one_fit, limit + SET_UP, name, rows, features, dim))
-    best: dict[str, Any] = {name: min(fits, key=lambda fit: fit[0]) if None not in fits else None
-            for name, fits in found.items()}  # fmt: skip
+    best: dict[str, Any] = {
+        name: None if None in fits else min(fits, key=lambda fit: fit[0])
+        for name, fits in runs.items()
+    }
     seconds, memory, expected = best.pop(OURS)
     print(f"{rows} rows x {dim} inputs, {features} features, ridge {RIDGE:g}")
     print(f"  RandomFeaturesRidge    {seconds:7.2f} s, {memory:6.0f} MB beside the data")
@@ -124,16 +126,20 @@ def compare(
             continue
         theirs, memory, other = fit
         off = np.linalg.norm(other - expected) / np.linalg.norm(expected)
-        print(f"  Ridge {solver:<16} {theirs:7.2f} s, {memory:6.0f} MB: {theirs / seconds:5.2f} x "
-              f"ours; predictions differ by {off:.0e}")  # fmt: skip
+        print(
+            f"  Ridge {solver:<16} {theirs:7.2f} s, {memory:6.0f} MB: {theirs / seconds:5.2f} x "
+            f"ours; predictions differ by {off:.0e}"
+        )
     print("  Ridge lbfgs            skipped: only for positive coefficients")
 
 
 def stream(rows: int, features: int, dim: int) -> None:
     print(f"partial_fit, {rows} rows x {dim} inputs in parts of {BATCH}, {features} features")
     spent, solving, early, growth, score = apart(in_parts, 3600.0, rows, features, dim)
-    print(f"  {spent:.1f} s ({rows / spent:.0f} rows a second), then {solving:.2f} s to solve and "
-          f"score; R² {score:.3f}")  # fmt: skip
+    print(
+        f"  {spent:.1f} s ({rows / spent:.0f} rows a second), then {solving:.2f} s to solve and "
+        f"score; R² {score:.3f}"
+    )
     print(f"  peak memory {early:.0f} MB after a tenth of the rows, {growth:+.0f} MB at the end")
 
 
@@ -147,11 +153,9 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--stream-rows", type=int, default=1_000_000)
     parser.add_argument("--stream-features", type=int, default=1000)
-    asked = parser.parse_args([] if arguments is None else arguments)
-    compare(
-        asked.rows, asked.features, asked.dim, asked.solvers.split(","), asked.limit, asked.repeats
-    )
-    stream(asked.stream_rows, asked.stream_features, asked.dim)
+    args = parser.parse_args([] if arguments is None else arguments)
+    compare(args.rows, args.features, args.dim, args.solvers.split(","), args.limit, args.repeats)
+    stream(args.stream_rows, args.stream_features, args.dim)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What docs/estimators.md shows works as typed, and prints what is shown."""
+"""The examples of docs/estimators.md run, and print the output on the page."""
 
 import inspect
 from pathlib import Path
@@ -11,7 +11,7 @@ from tests.docs.pages import compared, text_of
 PAGE = "estimators.md"
 
 
-def test_every_block_runs_and_prints_what_is_shown(
+def test_examples_print_the_output_on_the_page(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -9,9 +9,12 @@ DIM, DRAWS, N_TEST = 120, 100, 1500
 
 
 def estimated(
-    ratio: float, samples: float, ridge: float, ensemble: int | dt.Scheme = 1,
+    ratio: float,
+    samples: float,
+    ridge: float,
+    ensemble: int | dt.Scheme = 1,
     activation: str = "relu",
-) -> dt.Estimate:  # fmt: skip
+) -> dt.Estimate:
     """The test error of fits on independent data."""
     errors = []
     for seed in range(DRAWS):
@@ -21,16 +24,21 @@ def estimated(
         beta /= np.linalg.norm(beta)
         y = x @ beta + 0.5 * rng.standard_normal(len(x))
         model = dt.RandomFeaturesRidge(
-            round(ratio * DIM), ridge=ridge, ensemble=ensemble, activation=activation,
+            round(ratio * DIM),
+            ridge=ridge,
+            ensemble=ensemble,
+            activation=activation,
             random_state=seed,
-        )  # fmt: skip
+        )
         errors.append(np.mean((model.fit(x, y).predict(new) - new @ beta) ** 2))
     return dt.Estimate.of(np.array(errors))
 
 
-def off(found: dt.Estimate, expected: float) -> float:
+def deviation(estimate: dt.Estimate, expected: float) -> float:
     """Deviation in standard errors, beyond 2/D of the value for finite size."""
-    return (abs(float(found.value) - expected) - 2 / DIM * expected) / float(found.standard_error)
+    return (abs(float(estimate.value) - expected) - 2 / DIM * expected) / float(
+        estimate.standard_error
+    )
 
 
 @pytest.mark.statistical
@@ -48,15 +56,15 @@ def off(found: dt.Estimate, expected: float) -> float:
 )
 def test_agrees_with_theory(ratio: float, samples: float, ensemble: int | dt.Scheme) -> None:
     problem = dt.Problem(features_per_dim=ratio, samples_per_dim=samples, ridge=0.01, noise=0.5)
-    found = estimated(ratio, samples, 0.01, ensemble)
-    assert off(found, float(dt.exact_error(problem, ensemble).total)) < 4
+    result = estimated(ratio, samples, 0.01, ensemble)
+    assert deviation(result, float(dt.exact_error(problem, ensemble).total)) < 4
 
 
 @pytest.mark.statistical
-def test_another_convention_of_the_ridge_is_noticed() -> None:
+def test_wrong_ridge_or_activation_deviates() -> None:
     """Negative controls: ridge without the factor P/D, and another activation."""
     problem = dt.Problem(features_per_dim=2.0, samples_per_dim=1.0, ridge=0.1, noise=0.5)
     expected = float(dt.exact_error(problem).total)
-    assert off(estimated(2.0, 1.0, 0.1), expected) < 4
-    assert off(estimated(2.0, 1.0, 0.1 / 2), expected) > 6
-    assert off(estimated(2.0, 1.0, 0.1, activation="tanh"), expected) > 6
+    assert deviation(estimated(2.0, 1.0, 0.1), expected) < 4
+    assert deviation(estimated(2.0, 1.0, 0.1 / 2), expected) > 6
+    assert deviation(estimated(2.0, 1.0, 0.1, activation="tanh"), expected) > 6

@@ -7,7 +7,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import doubletrouble as dt
 
-REFUSED = (  # with what partial_fit refuses
+REFUSED = (  # partial_fit does not support these parameters
     "check_fit_score_takes_y",
     "check_n_features_in_after_fitting",
     "check_estimators_partial_fit_n_features",
@@ -21,7 +21,7 @@ CASES: list[tuple[Any, tuple[str, ...]]] = [
     (dt.RandomFeaturesRidge(8, alpha=0.0, fit_intercept=True), ()),
     # a repeated row is left out once; and one check sets alpha beside ridge
     (dt.RandomFeaturesRidge(10, ridge="loo"), (*REFUSED, WEIGHTS, "check_regressors_train")),
-    # which rows a member sees is counted in rows
+    # the rows of a member are counted without weights
     (dt.RandomFeaturesRidge(40, ensemble=dt.Divide(2)), (*REFUSED, WEIGHTS)),
     (dt.RandomFeaturesClassifier(), ()),
     (dt.RandomFeaturesClassifier(30, alpha=0.1, fit_intercept=True, ensemble=2), ()),
@@ -30,12 +30,14 @@ CASES: list[tuple[Any, tuple[str, ...]]] = [
 
 
 @pytest.mark.parametrize(("estimator", "known"), CASES, ids=lambda case: str(case)[:60])
-def test_scikit_learn_accepts(estimator: Any, known: tuple[str, ...]) -> None:
+def test_scikit_learn_checks(estimator: Any, known: tuple[str, ...]) -> None:
     results = check_estimator(
         estimator, on_skip=None, expected_failed_checks=dict.fromkeys(known, "by design")
     )
     assert len(results) > 40
-    found = {status: {r["check_name"] for r in results if r["status"] == status} for status in
-             ("passed", "xfail", "skipped")}  # fmt: skip
-    assert found["xfail"] == set(known)
-    assert found["skipped"] <= {"check_array_api_input"}  # needs a variable of the environment
+    by_status = {
+        status: {r["check_name"] for r in results if r["status"] == status}
+        for status in ("passed", "xfail", "skipped")
+    }
+    assert by_status["xfail"] == set(known)
+    assert by_status["skipped"] <= {"check_array_api_input"}  # needs an environment variable

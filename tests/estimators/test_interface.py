@@ -1,4 +1,4 @@
-"""With the rest of scikit-learn, and without it."""
+"""Clones, pipelines, searches and data frames of scikit-learn, and its absence."""
 
 import pickle
 import subprocess
@@ -85,7 +85,7 @@ def _quiet(model: Any, x: Any) -> Any:
         return model.predict(x)
 
 
-def test_the_same_number_gives_the_same_fit() -> None:
+def test_random_state_determines_the_fit() -> None:
     x, y = data(30, 4)
     first, second, other = (
         dt.RandomFeaturesRidge(10, random_state=s).fit(x, y).coef_ for s in (1, 1, 2)
@@ -94,7 +94,7 @@ def test_the_same_number_gives_the_same_fit() -> None:
     assert not np.array_equal(first, other)
 
 
-def test_parameters_that_change_after_a_fit_change_nothing_before_the_next() -> None:
+def test_set_params_has_no_effect_before_the_next_fit() -> None:
     x, y = data(30, 4)
     model = dt.RandomFeaturesRidge(10, random_state=0).fit(x, y)
     map_ = dt.RandomFeatures(10, random_state=0).fit(x)
@@ -104,7 +104,7 @@ def test_parameters_that_change_after_a_fit_change_nothing_before_the_next() -> 
     assert not np.array_equal(model.fit(x, y).predict(x), predicted)
 
 
-def test_path_leaves_the_estimator_alone() -> None:
+def test_ridge_path_does_not_fit_the_estimator() -> None:
     x, y = data(30, 4)
     model = dt.RandomFeaturesRidge(10, random_state=0)
     model.ridge_path(x, y)

@@ -20,7 +20,7 @@ PARTS = [slice(0, 7), slice(7, 8), slice(8, 60), slice(60, 100)]
     "options", [{"ridge": 0.01}, {"alpha": 2.0}, {"ridge": 0.0}, {"ensemble": 3}], ids=str
 )
 @pytest.mark.parametrize("p", [20, 150])
-def test_is_fit(intercept: bool, weighted: bool, options: dict[str, Any], p: int) -> None:
+def test_equals_fit(intercept: bool, weighted: bool, options: dict[str, Any], p: int) -> None:
     x, y = data(100, 10, outputs=2)
     y += 5
     w = np.random.default_rng(0).choice([0.0, 0.5, 2.0], 100) if weighted else np.ones(100)
@@ -35,7 +35,7 @@ def test_is_fit(intercept: bool, weighted: bool, options: dict[str, Any], p: int
     np.testing.assert_allclose(parts.alpha_, whole.alpha_)
 
 
-def test_may_be_used_in_between() -> None:
+def test_predictions_between_parts() -> None:
     x, y = data(100, 10)
     model = dt.RandomFeaturesRidge(20, random_state=0)
     for start, end in ((0, 30), (30, 60), (60, 100)):
@@ -58,7 +58,7 @@ def test_the_penalty_is_that_of_the_last_part() -> None:
     assert unused.set_params(ridge=10.0).partial_fit(x, y).ridge_ == 10.0
 
 
-def test_fit_forgets_and_is_forgotten() -> None:
+def test_fit_and_partial_fit_start_anew() -> None:
     x, y = data(50, 5)
     model = dt.RandomFeaturesRidge(10, random_state=0)
     fresh = dt.RandomFeaturesRidge(10, random_state=0).fit(x, y).coef_
@@ -66,7 +66,7 @@ def test_fit_forgets_and_is_forgotten() -> None:
     np.testing.assert_allclose(model.partial_fit(x, y).coef_, fresh, atol=1e-12)
 
 
-def test_a_fit_that_fails_leaves_the_last_one() -> None:
+def test_failed_fit_leaves_the_last_one() -> None:
     x, y = data(50, 5)
     model = dt.RandomFeaturesRidge(10, ridge="loo", random_state=0).fit(x, y)
     before = model.predict(x)

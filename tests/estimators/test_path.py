@@ -1,5 +1,6 @@
-"""The whole path of ridges, and leave-one-out errors, against fits made one by one."""
+"""The whole path of ridges, and leave-one-out errors, against separate fits."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 from sklearn.model_selection import LeaveOneOut, cross_val_predict
 
 import doubletrouble as dt
-from doubletrouble.estimators._weights import choices, seed_of
+from doubletrouble.estimators._features import draws_generator, seed_of
 from doubletrouble.parameters import FloatArray
 from tests.estimators.literal import data, features
 
@@ -28,11 +29,9 @@ def literal_error(model: Any, x: FloatArray, y: FloatArray, w: FloatArray | None
 @pytest.mark.parametrize(("n", "p"), SIZES)
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("members", [1, 3])
-def test_is_exact(n: int, p: int, intercept: bool, members: int) -> None:
+def test_leave_one_out_error_is_exact(n: int, p: int, intercept: bool, members: int) -> None:
     x, y = data(n, 5)
-    options: dict[str, Any] = {
-        "ensemble": members, "fit_intercept": intercept, "random_state": 0,
-    }  # fmt: skip
+    options: dict[str, Any] = {"ensemble": members, "fit_intercept": intercept, "random_state": 0}
     path = dt.RandomFeaturesRidge(p, **options).ridge_path(x, y, RIDGES)
     for ridge, error, predictions in zip(RIDGES, path.loo_error, path.predict(x), strict=True):
         model = dt.RandomFeaturesRidge(p, ridge=ridge, **options)
@@ -40,7 +39,7 @@ def test_is_exact(n: int, p: int, intercept: bool, members: int) -> None:
         np.testing.assert_allclose(model.fit(x, y).predict(x), predictions, atol=1e-6)
 
 
-def test_is_cross_validation() -> None:
+def test_agrees_with_cross_validation() -> None:
     x, y = data(30, 5)
     model = dt.RandomFeaturesRidge(20, ridge=0.01, random_state=0)
     outside = cross_val_predict(model, x, y, cv=LeaveOneOut())
@@ -99,7 +98,7 @@ def test_rows_left_out_of_drawn_samples(p: int, intercept: bool, ensemble: dt.Sc
     how: dict[str, Any] = {"fit_intercept": intercept, "random_state": 0}
     model = dt.RandomFeaturesRidge(p, ensemble=ensemble, **how)
     path = model.ridge_path(x, y, RIDGES, sample_weight=w)
-    counts = ensemble.draw_samples(15, 3, choices(seed_of(0)))
+    counts = ensemble.draw_samples(15, 3, draws_generator(seed_of(0)))
     for ridge, error in zip(RIDGES, path.loo_error, strict=True):
         outside = np.zeros(15)
         for k, own in enumerate(counts):
@@ -120,11 +119,11 @@ def test_rows_left_out_of_drawn_samples(p: int, intercept: bool, ensemble: dt.Sc
 def _only(model: Any, k: int) -> Any:
     """The same with one member."""
     model.weights_ = model.weights_[k : k + 1]
-    model._solution = model._solution._replace(coef=model._solution.coef[k : k + 1])
+    model._solution = replace(model._solution, coef=model._solution.coef[k : k + 1])
     return model
 
 
-def test_a_row_that_decides_alone() -> None:
+def test_row_of_leverage_one() -> None:
     """The only row on which a feature is not zero: leverage one, without interpolating."""
     x = -np.ones((6, 1))
     x[0] = 2.0
@@ -139,7 +138,7 @@ def test_a_row_that_decides_alone() -> None:
 
 @pytest.mark.parametrize("p", [20, 100])
 @pytest.mark.parametrize("ensemble", [2, dt.Divide(2), dt.Bootstrap(2)], ids=repr)
-def test_the_best_ridge_is_taken(p: int, ensemble: int | dt.Scheme) -> None:
+def test_loo_selects_the_best_ridge(p: int, ensemble: int | dt.Scheme) -> None:
     x, y = data(60, 10)
     model = dt.RandomFeaturesRidge(
         p, ridge="loo", ridges=[1e3, 0.01, 1e2], ensemble=ensemble, random_state=0

@@ -7,26 +7,25 @@ import numpy.typing as npt
 from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from doubletrouble.activations import Activation
 from doubletrouble.ensembles import EnsembleLike
-from doubletrouble.estimators._feature_map import RealArray
-from doubletrouble.estimators._model import INPUT_DTYPES, RandomFeaturesModel
+from doubletrouble.estimators._features import RealArray, validated
+from doubletrouble.estimators._regressor import RandomFeaturesModel, checked_weights
 from doubletrouble.moments import Function
 from doubletrouble.parameters import FloatArray
 
 
 class RandomFeaturesClassifier(ClassifierMixin, RandomFeaturesModel):
-    r"""Ridge regression of ±1 on random features; the class is where the prediction is largest.
+    r"""Ridge regression of ±1 on random features; the class is that of the largest prediction.
 
     Two classes make one column of labels, -1 and +1; more make one column each, +1 for the class
     and -1 for all others. Parameters and attributes are those of `RandomFeaturesRidge`, and
 
         class_weight: None, "balanced" or a dictionary of classes; multiplies `sample_weight`.
 
-    There is no `predict_proba`: least-squares outputs are no probabilities (use scikit-learn's
-    `CalibratedClassifierCV` to make them some).
+    There is no `predict_proba`: least-squares outputs are not probabilities (scikit-learn's
+    `CalibratedClassifierCV` calibrates them).
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
@@ -42,33 +41,43 @@ class RandomFeaturesClassifier(ClassifierMixin, RandomFeaturesModel):
     classes_: npt.NDArray[Any]
 
     def __init__(
-        self, n_features: int = 100, *, activation: str | Activation | Function = "relu",
-        center: bool = True, ridge: float | Literal["loo"] | None = None,
-        alpha: float | None = None, ridges: npt.ArrayLike | None = None, ensemble: EnsembleLike = 1,
-        fit_intercept: bool = False, class_weight: Any = None, random_state: Any = None,
-    ) -> None:  # fmt: skip
-        self.n_features = n_features
-        self.activation = activation
-        self.center = center
-        self.ridge = ridge
-        self.alpha = alpha
-        self.ridges = ridges
-        self.ensemble = ensemble
-        self.fit_intercept = fit_intercept
+        self,
+        n_features: int = 100,
+        *,
+        activation: str | Activation | Function = "relu",
+        center: bool = True,
+        ridge: float | Literal["loo"] | None = None,
+        alpha: float | None = None,
+        ridges: npt.ArrayLike | None = None,
+        ensemble: EnsembleLike = 1,
+        fit_intercept: bool = False,
+        class_weight: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            n_features,
+            activation=activation,
+            center=center,
+            ridge=ridge,
+            alpha=alpha,
+            ridges=ridges,
+            ensemble=ensemble,
+            fit_intercept=fit_intercept,
+            random_state=random_state,
+        )
         self.class_weight = class_weight
-        self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to inputs (N, D) and their classes (N,)."""
-        X, y = validate_data(self, X, y, dtype=INPUT_DTYPES)
+        X, y = validated(self, X, y)
         check_classification_targets(y)
         self.classes_ = np.unique(y)
-        return self._fit(X, self._signs(y), self._weighted(X, y, sample_weight))
+        return self._fit(X, self._signs(y), self._weights(y, sample_weight))
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Add rows to those of earlier calls; the first call names all `classes`."""
-        first = self._first()
-        X, y = validate_data(self, X, y, reset=first, dtype=INPUT_DTYPES)
+        """Add rows to those of earlier calls; the first call lists all `classes`."""
+        first = self._is_first()
+        X, y = validated(self, X, y, reset=first)
         check_classification_targets(y)
         if self.class_weight == "balanced":
             raise ValueError(
@@ -76,22 +85,22 @@ class RandomFeaturesClassifier(ClassifierMixin, RandomFeaturesModel):
             )
         if classes is None and not hasattr(self, "classes_"):
             raise ValueError("classes must be given in the first call of partial_fit, got None")
-        named = self.classes_ if classes is None else np.unique(classes)
-        if not first and not np.array_equal(named, self.classes_):
+        listed = self.classes_ if classes is None else np.unique(classes)
+        if not first and not np.array_equal(listed, self.classes_):
             raise ValueError(f"classes must be those of the first call, got {classes!r}")
-        self.classes_ = named
+        self.classes_ = listed
         unknown = np.setdiff1d(y, self.classes_)
         if unknown.size:
-            raise ValueError(f"y must hold only the classes named at first, got {unknown[0]!r}")
-        return self._partial_fit(X, self._signs(y), self._weighted(X, y, sample_weight))
+            raise ValueError(f"y must only have the classes of the first call, got {unknown[0]!r}")
+        return self._partial_fit(X, self._signs(y), self._weights(y, sample_weight))
 
     def decision_function(self, X: Any) -> RealArray:
         """The mean prediction of all members: (n,) for two classes, else (n, classes)."""
-        return self._decide(X)
+        return self._predict(X)
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The class of each row, (n,)."""
-        outputs = self._decide(X)
+        outputs = self._predict(X)
         which = (outputs > 0).astype(int) if outputs.ndim == 1 else np.argmax(outputs, axis=1)
         return np.asarray(self.classes_[which])
 
@@ -104,8 +113,8 @@ class RandomFeaturesClassifier(ClassifierMixin, RandomFeaturesModel):
         table = np.where(y[:, None] == self.classes_, 1.0, -1.0)
         return table[:, 1] if self.classes_.size == 2 else table
 
-    def _weighted(self, X: RealArray, y: npt.NDArray[Any], sample_weight: Any) -> FloatArray | None:
+    def _weights(self, y: npt.NDArray[Any], sample_weight: Any) -> FloatArray | None:
         if self.class_weight is None:
             return None if sample_weight is None else np.asarray(sample_weight)
-        weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
-        return np.asarray(weights * compute_sample_weight(self.class_weight, y))
+        given = 1.0 if sample_weight is None else checked_weights(sample_weight, len(y))
+        return np.asarray(given * compute_sample_weight(self.class_weight, y))

@@ -1,59 +1,80 @@
-"""Fits of all members of an ensemble, each to the rows that its scheme draws for it."""
+r"""All members of an ensemble: their penalties, their rows, their fits and the mean prediction.
+
+The penalty alpha = λ P N / D of each member follows from the paper's λ (`doubletrouble.ridge`).
+With sample weights w the paper's loss is a weighted mean,
+
+    (1/W) Σ_i w_i (y_i - f(x_i))² + (P λ / D) |a|²,        W = Σ_i w_i,
+
+with W in place of N: a row of weight 2 counts as two rows, one of weight 0 as none, and a common
+factor of all weights changes nothing. scikit-learn's loss is a weighted sum, in which alpha would
+need the same factor.
+"""
 
 from collections.abc import Sequence
-from typing import NamedTuple, TypeAlias
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from doubletrouble import glossary
 from doubletrouble.ensembles import Scheme
-from doubletrouble.estimators._dual import Dual
-from doubletrouble.estimators._feature_map import FeatureMap, RealArray, blocks
-from doubletrouble.estimators._modes import EigenModes, eigenmodes, resolved, solve
-from doubletrouble.estimators._normal_equations import NormalEquations
-from doubletrouble.estimators._penalty import Penalty
-from doubletrouble.estimators._primal import Primal
-from doubletrouble.estimators._refinement import refined
-from doubletrouble.estimators._sample import MemberSample, Sample
-from doubletrouble.parameters import FloatArray
+from doubletrouble.estimators._features import FeatureMap, RealArray, blocks
+from doubletrouble.estimators._solvers import MemberFit, NormalEquations, Sample, fit_member
+from doubletrouble.parameters import FloatArray, number
+from doubletrouble.ridge import ridge_from, ridge_to
 
-Side: TypeAlias = Primal | Dual
+DEFAULT_RIDGE = 1e-3
+"""The paper's λ where neither `ridge` nor `alpha` is given."""
 
 
-class Solution(NamedTuple):
-    """What a fit found: f(x) = mean over members of a_k·φ_k(x), plus the intercept."""
+@dataclass(frozen=True)
+class Penalty:
+    """A penalty in the paper's convention, or in that of scikit-learn."""
 
-    coef: FloatArray  # (K, T, P)
-    intercept: FloatArray  # (T,)
-    alphas: FloatArray  # (K,)
-    ridge: float  # the paper's; with alpha given, for the mean weight of the members' samples
+    value: float
+    convention: Literal["paper", "sklearn"] = "paper"
+
+    def alphas(self, weights: FloatArray, *, n_features: int, dim: int) -> FloatArray:
+        """The penalty in scikit-learn's convention, for samples of these total weights."""
+        if self.convention == "sklearn":
+            return np.full(len(weights), self.value)
+        alphas = ridge_to("sklearn", self.value, n_features=n_features, n_samples=weights, dim=dim)
+        return np.asarray(alphas)
+
+    def ridge(self, weights: FloatArray, *, n_features: int, dim: int) -> float:
+        """The penalty in the paper's convention; from alpha, for the mean weight."""
+        if self.convention == "paper":
+            return self.value
+        weight = float(np.mean(weights))
+        return float(
+            ridge_from("sklearn", self.value, n_features=n_features, n_samples=weight, dim=dim)
+        )
 
 
-def member_samples(
-    sample: Sample, ensemble: Scheme, n_members: int, rng: np.random.Generator
-) -> list[MemberSample]:
-    """The rows of each member, as its scheme draws them.
+def checked_penalty(ridge: Any, alpha: Any) -> Penalty | None:
+    """The penalty of an estimator; None for the one of least leave-one-out error.
 
-    >>> from doubletrouble.ensembles import Divide
-    >>> rows = Sample(inputs=np.ones((5, 1)), labels=np.ones((5, 1)), weights=None, intercept=False)
-    >>> parts = member_samples(rows, Divide(2), 2, np.random.default_rng(0))
-    >>> [part.rows for part in parts]
-    [slice(0, 2, None), slice(2, 5, None)]
+    >>> checked_penalty(None, 2)
+    Penalty(value=2.0, convention='sklearn')
+    >>> checked_penalty("loo", None) is None
+    True
     """
-    n = sample.size
-    if has_all_rows(ensemble):
-        return [MemberSample(rows=slice(0, n), sample=sample)] * n_members
-    counts = np.asarray(ensemble.draw_samples(n, n_members, rng))
-    if counts.shape != (n_members, n):
-        raise ValueError(
-            f"draw_samples must return an array of shape {(n_members, n)}, got {counts.shape} "
-            f"for {ensemble!r}"
-        )
-    if not counts.any(axis=1).all():
-        raise ValueError(
-            f"ensemble must leave every member a row, got {ensemble!r} for n_samples = {n}"
-        )
-    return [sample.counted(own) for own in counts]
+    if ridge is not None and alpha is not None:
+        raise ValueError(f"alpha must be None where ridge is given, got {alpha!r} and {ridge!r}")
+    if isinstance(ridge, str):
+        if ridge != "loo":
+            raise ValueError(f"ridge must be a number in [0, inf) or 'loo', got {ridge!r}")
+        return None
+    if alpha is not None:
+        return Penalty(_finite("alpha", alpha), "sklearn")
+    return Penalty(DEFAULT_RIDGE if ridge is None else _finite("ridge", ridge))
+
+
+def _finite(name: str, value: Any) -> float:
+    penalty = number(name, value, glossary.RIDGE)
+    if np.isinf(penalty):
+        raise ValueError(f"{name} must be in [0, inf), got {value!r}")
+    return penalty
 
 
 def has_all_rows(ensemble: Scheme) -> bool:
@@ -62,92 +83,78 @@ def has_all_rows(ensemble: Scheme) -> bool:
     return not ensemble.with_replacement and numerator == denominator
 
 
-def fitted(maps: Sequence[FeatureMap], parts: Sequence[MemberSample], penalty: Penalty) -> Solution:
-    """Fit every member with one penalty."""
-    found = []
-    for phi, part in zip(maps, parts, strict=True):
-        own = part.sample
-        dim = own.inputs.shape[1]
-        alpha = penalty.alpha_for(n_features=phi.n_features, weight=own.weight, dim=dim)
-        coef, intercept = _fit(phi, own, alpha)
-        found.append(_Fit(coef, intercept, alpha, own.weight))
-    return _gathered(found, penalty, dim)
+def draw_counts(
+    n_samples: int, ensemble: Scheme, n_members: int, rng: np.random.Generator
+) -> RealArray:
+    """The number of times that each row is in the sample of each member, (K, N).
+
+    >>> from doubletrouble.ensembles import Divide
+    >>> draw_counts(5, Divide(2), 2, np.random.default_rng(0))
+    array([[1, 1, 0, 0, 0],
+           [0, 0, 1, 1, 1]])
+    """
+    counts = np.asarray(ensemble.draw_samples(n_samples, n_members, rng))
+    if counts.shape != (n_members, n_samples):
+        raise ValueError(
+            f"draw_samples must return an array of shape {(n_members, n_samples)}, got "
+            f"{counts.shape} for {ensemble!r}"
+        )
+    if not counts.any(axis=1).all():
+        raise ValueError(
+            f"ensemble must leave every member a row, got {ensemble!r} for n_samples = {n_samples}"
+        )
+    return counts
 
 
-def fitted_to_sums(sums: Sequence[NormalEquations], penalty: Penalty, dim: int) -> Solution:
-    """Fit every member to what was accumulated."""
-    found = []
-    for total in sums:
-        size = total.mean.size
-        alpha = penalty.alpha_for(n_features=size, weight=total.weight, dim=dim)
-        coef = solve(total.gram, total.right, alpha)
-        if coef is None:
-            modes = eigenmodes(total.gram, total.right, primal=True)
-            assert modes.right is not None
-            coef = modes.right @ modes.gains(np.array([alpha]), 1)
-        intercept = total.label_mean - total.mean @ coef
-        found.append(_Fit(coef, intercept, alpha, total.weight))
-    return _gathered(found, penalty, dim)
+@dataclass(frozen=True, kw_only=True)
+class Solution:
+    """A fit of all members: f(x) = mean over members of a_k·φ_k(x), plus the intercept."""
+
+    coef: FloatArray  # (K, T, P)
+    intercept: FloatArray  # (T,)
+    alphas: FloatArray  # (K,)
+    ridge: float  # in the paper's convention
 
 
-def factorized(phi: FeatureMap, sample: Sample, smallest: float) -> tuple[Side, EigenModes]:
-    """The modes of one member, right down to the smallest of some alphas."""
-    side = _side(phi, sample, np.float64)
-    modes = side.modes()
-    rank = min(phi.n_features, sample.size - sample.intercept)
-    low = modes.values[0] if modes.values.size == rank > 0 else 0.0
-    if not resolved(low + smallest, modes.values.max(initial=0.0)):
-        modes = side.precise_modes()
-    return side, modes
+def fit_members(
+    maps: Sequence[FeatureMap], samples: Sequence[Sample], penalty: Penalty
+) -> Solution:
+    """Fit every member to its sample."""
+    weights = np.array([sample.weight for sample in samples])
+    sizes = {"n_features": maps[0].n_features, "dim": samples[0].inputs.shape[1]}
+    alphas = penalty.alphas(weights, **sizes)
+    fits = [fit_member(*member) for member in zip(maps, samples, alphas.tolist(), strict=True)]
+    return _solution(fits, alphas, penalty.ridge(weights, **sizes))
 
 
-def predicted(
+def fit_sums(sums: Sequence[NormalEquations], penalty: Penalty, dim: int) -> Solution:
+    """Fit every member to accumulated normal equations."""
+    weights = np.array([total.weight for total in sums])
+    sizes = {"n_features": sums[0].mean.size, "dim": dim}
+    alphas = penalty.alphas(weights, **sizes)
+    fits = [total.fit(alpha) for total, alpha in zip(sums, alphas.tolist(), strict=True)]
+    return _solution(fits, alphas, penalty.ridge(weights, **sizes))
+
+
+def _solution(fits: Sequence[MemberFit], alphas: FloatArray, ridge: float) -> Solution:
+    coef = np.stack([fit.coef.T for fit in fits])
+    intercept = np.mean([fit.intercept for fit in fits], axis=0)
+    return Solution(coef=coef, intercept=intercept, alphas=alphas, ridge=ridge)
+
+
+def predict_mean(
     maps: Sequence[FeatureMap], coef: FloatArray, intercept: FloatArray, inputs: RealArray
 ) -> RealArray:
     """The mean prediction of all members, (n, T), in the precision of the inputs."""
-    found = np.zeros((len(inputs), coef.shape[1]), inputs.dtype)
+    mean = np.zeros((len(inputs), coef.shape[1]), inputs.dtype)
     share = coef.astype(inputs.dtype) / len(maps)
-    for phi, weights in zip(maps, share, strict=True):
-        for rows in blocks(len(inputs), phi.n_features):
-            found[rows] += phi(inputs[rows]) @ weights.T
-    return np.asarray(found + intercept.astype(inputs.dtype))
-
-
-def _side(phi: FeatureMap, sample: Sample, kind: npt.DTypeLike) -> Side:
-    return (Dual if phi.n_features > sample.size else Primal)(phi, sample, kind)
-
-
-def _fit(phi: FeatureMap, sample: Sample, alpha: float) -> tuple[FloatArray, FloatArray]:
-    """Weights (P, T) and intercept: quickly if that is right, precisely if not."""
-    quick = refined(phi, sample, alpha)
-    if quick is not None:
-        weights, mean = quick
-        return weights, sample.label_mean - mean @ weights
-    for kind in dict.fromkeys([sample.inputs.dtype, np.dtype(np.float64)]):
-        side = _side(phi, sample, kind)
-        coef = side.solve(alpha)
-        if coef is not None:
-            break
-    else:
-        coef = side.weights(side.precise_modes(), np.array([alpha]))[..., 0]
-    return coef, sample.label_mean - side.mean @ coef
-
-
-class _Fit(NamedTuple):
-    """The fit of one member."""
-
-    coef: FloatArray  # (P, T)
-    intercept: FloatArray  # (T,)
-    alpha: float
-    weight: float  # of its rows, which counts for N
-
-
-def _gathered(found: Sequence[_Fit], penalty: Penalty, dim: int) -> Solution:
-    coef = np.stack([fit.coef.T for fit in found])
-    weight = float(np.mean([fit.weight for fit in found]))
-    return Solution(
-        coef=coef,
-        intercept=np.mean([fit.intercept for fit in found], axis=0),
-        alphas=np.array([fit.alpha for fit in found]),
-        ridge=penalty.ridge_for(n_features=coef.shape[2], weight=weight, dim=dim),
-    )
+    with np.errstate(over="ignore", invalid="ignore"):
+        for phi, weights in zip(maps, share, strict=True):
+            for rows in blocks(len(inputs), phi.n_features):
+                mean[rows] += phi(inputs[rows]) @ weights.T
+        mean = np.asarray(mean + intercept.astype(inputs.dtype))
+    if not np.isfinite(mean).all():
+        raise ValueError(
+            f"X must have finite predictions, got values up to {np.abs(inputs).max():.3g}"
+        )
+    return mean

@@ -1,18 +1,32 @@
-"""Fits for many ridges from one factorization a member, with their leave-one-out errors."""
+r"""Fits for many ridges from one factorization, with their exact leave-one-out errors.
+
+With Z = U S Vᵀ the residuals of the labels are R y, and the residual of row i under the fit to all
+other rows is (R y)_i / R_ii, where
+
+    R = alpha U (S² + alpha)⁻¹ Uᵀ + Q,        Q = 1 - U Uᵀ - c cᵀ
+
+and Q projects on the orthogonal complement of all predictions; c is the unit vector of the
+intercept, if there is one. Where Q_ii = 0, as for all rows of a fit that interpolates, alpha drops
+out of the ratio, which then holds down to alpha = 0.
+
+λ does not change when a row is left out; alpha = λ P W / D does, with the weight W that remains.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from doubletrouble.estimators._feature_map import FeatureMap, RealArray, blocks
-from doubletrouble.estimators._leave_one_out import left_out
-from doubletrouble.estimators._members import Solution, factorized, predicted
-from doubletrouble.estimators._penalty import Penalty
-from doubletrouble.estimators._sample import MemberSample, Sample
-from doubletrouble.parameters import FloatArray
+from doubletrouble import glossary
+from doubletrouble.estimators._features import FeatureMap, RealArray, blocks, check_range
+from doubletrouble.estimators._members import Penalty, Solution, predict_mean
+from doubletrouble.estimators._solvers import EigenModes, RidgeEquations, Sample, factorize
+from doubletrouble.parameters import FloatArray, checked, refuse
 from doubletrouble.ridge import ridge_to
+
+_NO_SHARE = float(np.sqrt(np.finfo(np.float64).eps))  # Q_ii below is taken as zero
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -44,84 +58,143 @@ class RidgePath:
         return float(self.ridges[np.argmin(self.loo_error)])
 
     def predict(self, X: Any) -> RealArray:
-        """What every fit predicts: (R, n), or (R, n, T)."""
+        """The predictions of every fit: (R, n), or (R, n, T)."""
         inputs = np.asarray(X, dtype=self.maps[0].weights.dtype)
         dim = len(self.maps[0].weights)
         if inputs.ndim != 2 or inputs.shape[1] != dim:
             raise ValueError(f"X must have shape (n, {dim}), got {inputs.shape}")
+        check_range(inputs)
         single = self.coef.ndim == 3
         coef = self.coef[:, :, None, :] if single else self.coef  # (R, K, T, P)
         outputs = coef.shape[2]
         flat = coef.transpose(1, 0, 2, 3).reshape(coef.shape[1], -1, coef.shape[3])
-        found = predicted(self.maps, flat, self.intercept.reshape(-1), inputs)
-        stacked = found.reshape(len(inputs), -1, outputs).transpose(1, 0, 2)
+        mean = predict_mean(self.maps, flat, self.intercept.reshape(-1), inputs)
+        stacked = mean.reshape(len(inputs), -1, outputs).transpose(1, 0, 2)
         return stacked[..., 0] if single else stacked
 
+    def best_solution(self, samples: Sequence[Sample]) -> Solution:
+        """The fit of least leave-one-out error, to the samples of the members."""
+        at, n_features = int(np.argmin(self.loo_error)), self.coef.shape[-1]
+        weights = np.array([sample.weight for sample in samples])
+        dim = samples[0].inputs.shape[1]
+        return Solution(
+            coef=self.coef[at].reshape(len(samples), -1, n_features),
+            intercept=self.intercept[at].reshape(-1),
+            alphas=Penalty(self.best).alphas(weights, n_features=n_features, dim=dim),
+            ridge=self.best,
+        )
 
-def ridge_path(
-    maps: Sequence[FeatureMap], sample: Sample, parts: Sequence[MemberSample], ridges: FloatArray,
-    *, single: bool,
-) -> RidgePath:  # fmt: skip
-    """Fit every member, to its part of the sample, for every ridge.
+
+def ridge_grid(ridges: npt.ArrayLike | None) -> FloatArray:
+    """The ridges of a path, in the paper's convention: four a decade by default.
+
+    >>> ridge_grid(None).size
+    33
+    """
+    if ridges is None:
+        return np.geomspace(1e-6, 1e2, 33)
+    grid = np.atleast_1d(np.asarray(checked("ridges", ridges, glossary.RIDGE)))
+    refuse("ridges", grid, np.isinf(grid), "in [0, inf)")
+    if grid.ndim > 1:
+        raise ValueError(f"ridges must be a list of numbers, got an array of shape {grid.shape}")
+    return grid
+
+
+def fit_path(
+    maps: Sequence[FeatureMap],
+    sample: Sample,
+    counts: npt.NDArray[np.int64],
+    ridges: FloatArray,
+    *,
+    single: bool,
+) -> RidgePath:
+    """Fit every member for every ridge, to the rows of the sample in its row of `counts`.
 
     `single`: whether labels were one-dimensional.
     """
-    shortest = min(part.sample.size for part in parts)
-    if shortest < 2:
+    fewest = int(np.count_nonzero(counts, axis=1).min())
+    if fewest < 2:
         raise ValueError(
             "every member must have at least 2 rows for a leave-one-out error, got "
-            f"n_samples = {shortest}"
+            f"n_samples = {fewest}"
         )
     outside = np.zeros((*sample.labels.shape, ridges.size))  # sum over members
     coefs, intercepts = [], []
-    for phi, part in zip(maps, parts, strict=True):
-        own = part.sample
-        alphas = np.asarray(ridge_to(
-            "sklearn", ridges, n_features=phi.n_features, n_samples=own.weight,
-            dim=own.inputs.shape[1],
-        ))  # fmt: skip
-        side, modes = factorized(phi, own, float(alphas.min()))
-        coef = side.weights(modes, alphas)  # (P, T, R)
-        shift = own.label_mean[:, None] - np.tensordot(side.mean, coef, 1)  # (T, R)
-        outside[part.rows] += left_out(side, modes, own, alphas)
-        if own.size < sample.size:
-            others = np.delete(np.arange(sample.size), part.rows)
-            outside[others] += _outputs(phi, coef, shift, sample.inputs[others])
+    for phi, drawn in zip(maps, counts, strict=True):
+        own = sample.drawn(drawn)
+        sizes: dict[str, Any] = {"n_features": phi.n_features, "dim": own.inputs.shape[1]}
+        alphas = np.asarray(ridge_to("sklearn", ridges, n_samples=own.weight, **sizes))
+        system, modes = factorize(phi, own, float(alphas.min()))
+        coef = system.weights(modes, alphas)  # (P, T, R)
+        intercept = own.label_mean[:, None] - np.tensordot(system.mean, coef, 1)  # (T, R)
+        outside[drawn > 0] += _left_out(system, modes, alphas)
+        others = np.flatnonzero(drawn == 0)
+        if others.size:
+            inputs = sample.inputs[others]
+            for rows in blocks(len(inputs), phi.n_features):
+                outside[others[rows]] += np.tensordot(phi(inputs[rows]), coef, 1) + intercept
         coefs.append(coef)
-        intercepts.append(shift)
-    missed = sample.labels[..., None] - outside / len(maps)
-    errors = np.average(np.mean(missed**2, axis=1), axis=0, weights=sample.weights)
-    coef = np.stack(coefs).transpose(3, 0, 2, 1)  # (R, K, T, P)
-    intercept = np.mean(intercepts, axis=0).T  # (R, T)
+        intercepts.append(intercept)
+    residuals = sample.labels[..., None] - outside / len(maps)
+    errors = np.average(np.mean(residuals**2, axis=1), axis=0, weights=sample.weights)
+    stacked = np.stack(coefs).transpose(3, 0, 2, 1)  # (R, K, T, P)
+    mean_intercept = np.mean(intercepts, axis=0).T  # (R, T)
     return RidgePath(
         ridges=ridges,
         loo_error=errors,
-        coef=coef[:, :, 0] if single else coef,
-        intercept=intercept[:, 0] if single else intercept,
+        coef=stacked[:, :, 0] if single else stacked,
+        intercept=mean_intercept[:, 0] if single else mean_intercept,
         maps=tuple(maps),
     )
 
 
-def best_of(path: RidgePath, parts: Sequence[MemberSample]) -> Solution:
-    """The fit of least leave-one-out error."""
-    at, chosen = int(np.argmin(path.loo_error)), Penalty(path.best, None)
-    n_members, n_features = path.coef.shape[1], path.coef.shape[-1]
-    dim = parts[0].sample.inputs.shape[1]
-    alphas = [
-        chosen.alpha_for(n_features=n_features, weight=part.sample.weight, dim=dim)
-        for part in parts
-    ]
-    return Solution(
-        coef=path.coef[at].reshape(n_members, -1, n_features),
-        intercept=path.intercept[at].reshape(-1),
-        alphas=np.array(alphas),
-        ridge=path.best,
-    )
+def _left_out(system: RidgeEquations, modes: EigenModes, alphas: FloatArray) -> FloatArray:
+    """Predictions for each row by the fit to all others, (N, T, R), for alphas of all rows."""
+    predictions = np.empty((*system.sample.labels.shape, alphas.size))
+    for rows, u in system.left_vectors(modes):
+        predictions[rows] = _left_out_rows(u, modes, system.sample, rows, alphas)
+    return predictions
 
 
-def _outputs(phi: FeatureMap, coef: FloatArray, shift: FloatArray, inputs: RealArray) -> FloatArray:
-    """What one member predicts for rows it has not seen, (n, T, R)."""
-    found = np.empty((len(inputs), *shift.shape))
-    for rows in blocks(len(inputs), phi.n_features):
-        found[rows] = np.tensordot(phi(inputs[rows]), coef, 1) + shift
-    return found
+def _left_out_rows(
+    u: FloatArray, modes: EigenModes, sample: Sample, rows: slice, alphas: FloatArray
+) -> FloatArray:
+    part, targets, constant = sample.rows(rows), sample.targets[rows], sample.constant
+    remaining = sample.weight - (np.ones(1) if part.weights is None else part.weights)
+    own_alphas = np.outer(remaining / sample.weight, alphas)  # (1 or n, R)
+    above, below = _resolvent(u, modes, own_alphas)
+    free = np.zeros(len(u))  # Q_ii
+    if modes.values.size < sample.size - sample.intercept:
+        free = 1 - np.sum(u * u, axis=1)
+        if constant is not None:
+            free -= constant[rows] ** 2
+    tied = (free < _NO_SHARE)[:, None]
+    beyond = targets - u @ modes.projections  # Q y
+    # where Q_ii = 0, alpha drops out of the ratio: 1 in its place
+    share = np.where(tied, 1.0, own_alphas)
+    above = share[:, None, :] * above + np.where(tied, 0.0, beyond)[..., None]
+    below = share * below + np.where(tied, 0.0, free[:, None])
+    residual = above / below[:, None, :]
+    if part.roots is not None:
+        residual /= part.roots[:, None, None]
+    return part.labels[..., None] - residual
+
+
+def _resolvent(
+    u: FloatArray, modes: EigenModes, alphas: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """U (S² + alpha)⁻¹ Uᵀ y, (n, T, R), and the diagonal of U (S² + alpha)⁻¹ Uᵀ, (n, R).
+
+    `alphas` has one row for all, or one for each.
+    """
+    if len(alphas) == 1:
+        above = u @ modes.gains(alphas[0], 0)
+        below = (u * u) @ (1 / (modes.values[:, None] + alphas))
+        return above.reshape(len(u), -1, alphas.size), below
+    above = np.empty((len(u), modes.projections.shape[1], alphas.shape[1]))
+    below = np.empty(alphas.shape)
+    for r, column in enumerate(alphas.T):
+        scaled = u / (modes.values + column[:, None])
+        above[..., r] = scaled @ modes.projections
+        below[:, r] = np.sum(u * scaled, axis=1)
+    return above, below

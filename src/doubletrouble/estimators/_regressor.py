@@ -1,24 +1,254 @@
 """Ridge regression on random features, as a scikit-learn regressor."""
 
+from dataclasses import dataclass
+from numbers import Real
 from typing import Any, Literal, Self
 
+import numpy as np
 import numpy.typing as npt
-from sklearn.base import MultiOutputMixin, RegressorMixin
-from sklearn.utils.validation import validate_data
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted
 
 from doubletrouble.activations import Activation
-from doubletrouble.ensembles import EnsembleLike
-from doubletrouble.estimators._feature_map import RealArray
-from doubletrouble.estimators._model import INPUT_DTYPES, RandomFeaturesModel
-from doubletrouble.estimators._path import RidgePath
+from doubletrouble.ensembles import EnsembleLike, Scheme, as_ensemble
+from doubletrouble.estimators._features import (
+    FeatureMap,
+    RealArray,
+    Seed,
+    check_flag,
+    draws_generator,
+    ensemble_weights,
+    feature_map,
+    known_activation,
+    seed_of,
+    validated,
+)
+from doubletrouble.estimators._members import (
+    Penalty,
+    Solution,
+    checked_penalty,
+    draw_counts,
+    fit_members,
+    fit_sums,
+    has_all_rows,
+    predict_mean,
+)
+from doubletrouble.estimators._path import RidgePath, fit_path, ridge_grid
+from doubletrouble.estimators._solvers import NormalEquations, Sample
 from doubletrouble.moments import Function
+from doubletrouble.parameters import FloatArray, whole_number
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearnerParameters:
+    """The validated parameters of an estimator."""
+
+    n_features: int
+    ensemble: Scheme
+    n_members: int
+    activation: Activation
+    center: bool
+    penalty: Penalty | None  # None: the one of least leave-one-out error
+    ridges: FloatArray
+
+    def weights(self, seed: Seed, dim: int) -> FloatArray:
+        """Θ of all members, (K, P, D)."""
+        count, members = self.n_features, self.n_members
+        return ensemble_weights(seed, self.ensemble, n_members=members, n_features=count, dim=dim)
+
+    def counts(self, seed: Seed, n_samples: int) -> npt.NDArray[np.int64]:
+        """The number of times that each row is in the sample of each member, (K, N)."""
+        return draw_counts(n_samples, self.ensemble, self.n_members, draws_generator(seed))
+
+
+class RandomFeaturesModel(BaseEstimator):
+    """Base of the regressor and the classifier: ridge regression of the columns of a matrix."""
+
+    weights_: FloatArray
+    activation_: Activation
+    _sums: list[NormalEquations] | None
+    _solution: Solution | None
+    _penalty: Penalty | None
+    _center: bool
+    _single: bool
+    _precision: np.dtype[Any]
+
+    def __init__(
+        self,
+        n_features: int = 100,
+        *,
+        activation: str | Activation | Function = "relu",
+        center: bool = True,
+        ridge: float | Literal["loo"] | None = None,
+        alpha: float | None = None,
+        ridges: npt.ArrayLike | None = None,
+        ensemble: EnsembleLike = 1,
+        fit_intercept: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.n_features = n_features
+        self.activation = activation
+        self.center = center
+        self.ridge = ridge
+        self.alpha = alpha
+        self.ridges = ridges
+        self.ensemble = ensemble
+        self.fit_intercept = fit_intercept
+        self.random_state = random_state
+
+    @property
+    def coef_(self) -> RealArray:
+        """Weights of the features: (K, P), or (K, T, P) for labels of T columns."""
+        coef = self._solved().coef.astype(self._precision, copy=False)
+        return coef[:, 0] if self._single else coef
+
+    @property
+    def intercept_(self) -> Any:
+        """The intercept of the mean prediction: a number, or (T,); zero unless fitted."""
+        intercept = self._solved().intercept.astype(self._precision, copy=False)
+        return intercept[0] if self._single else intercept
+
+    @property
+    def alpha_(self) -> FloatArray:
+        """The penalty of each member in scikit-learn's convention, (K,)."""
+        return self._solved().alphas
+
+    @property
+    def ridge_(self) -> float:
+        """The penalty in the paper's convention."""
+        return self._solved().ridge
+
+    def _solved(self) -> Solution:
+        """The solution, computed on first use after `partial_fit`."""
+        if not hasattr(self, "weights_"):
+            raise NotFittedError(f"This {type(self).__name__} instance is not fitted yet.")
+        if self._solution is None:
+            assert self._sums is not None
+            assert self._penalty is not None
+            self._solution = fit_sums(self._sums, self._penalty, self.weights_.shape[2])
+        return self._solution
+
+    def _fit(self, X: RealArray, labels: RealArray, weights: FloatArray | None) -> Self:
+        parameters = self._parameters()
+        sample = self._sample(X, labels, weights)
+        seed = seed_of(self.random_state)
+        theta, counts = parameters.weights(seed, X.shape[1]), parameters.counts(seed, sample.size)
+        maps = _maps(theta, parameters.activation, parameters.center, X.dtype)
+        samples, path = [sample.drawn(drawn) for drawn in counts], None
+        if parameters.penalty is None:
+            path = fit_path(maps, sample, counts, parameters.ridges, single=labels.ndim == 1)
+            solution = path.best_solution(samples)
+        else:
+            solution = fit_members(maps, samples, parameters.penalty)
+        self._start(parameters, theta, X, labels)
+        if path is not None:
+            self.loo_path_, self.loo_error_ = path, float(path.loo_error.min())
+        self._sums, self._solution = None, solution
+        return self
+
+    def _is_first(self) -> bool:
+        """Whether `partial_fit` starts; it does not continue `fit`, which stores no sums."""
+        return getattr(self, "_sums", None) is None
+
+    def _partial_fit(self, X: RealArray, labels: RealArray, weights: FloatArray | None) -> Self:
+        parameters = self._parameters()
+        if not has_all_rows(parameters.ensemble):
+            raise ValueError(
+                "ensemble must have every row in each member for partial_fit, got "
+                f"{parameters.ensemble!r}"
+            )
+        if parameters.penalty is None:
+            raise ValueError("ridge must be a number for partial_fit, got 'loo'")
+        sample = self._sample(X, labels, weights)
+        outputs = sample.labels.shape[1]
+        if self._is_first():
+            theta = parameters.weights(seed_of(self.random_state), X.shape[1])
+            self._start(parameters, theta, X, labels)
+            self._sums = [NormalEquations(theta.shape[1], outputs) for _ in theta]
+        assert self._sums is not None
+        if self._sums[0].right.shape[1] != outputs:
+            raise ValueError(
+                f"y must have {self._sums[0].right.shape[1]} columns as before, got {outputs}"
+            )
+        maps = _maps(self.weights_, self.activation_, self._center, X.dtype)
+        for sums, phi in zip(self._sums, maps, strict=True):
+            sums.add(phi, sample)  # in float64: rows are not available again
+        self._penalty, self._solution = parameters.penalty, None
+        return self
+
+    def _predict(self, X: Any) -> RealArray:
+        """The mean prediction, (n,) or (n, T)."""
+        check_is_fitted(self, "weights_")
+        X = validated(self, X, reset=False)
+        solution = self._solved()
+        maps = _maps(self.weights_, self.activation_, self._center, X.dtype)
+        mean = predict_mean(maps, solution.coef, solution.intercept, X)
+        return mean[:, 0] if self._single else mean
+
+    def _parameters(self) -> LearnerParameters:
+        check_flag("fit_intercept", self.fit_intercept)
+        scheme = as_ensemble(self.ensemble, "RandomFeaturesRidge")
+        if scheme.shape:
+            raise ValueError(f"ensemble must have numbers, not arrays, got {scheme!r}")
+        return LearnerParameters(
+            n_features=whole_number("n_features", self.n_features, 1),
+            ensemble=scheme,
+            n_members=whole_number("ensemble", scheme.n_members, 1, floats=True),
+            activation=known_activation(self.activation),
+            center=check_flag("center", self.center),
+            penalty=checked_penalty(self.ridge, self.alpha),
+            ridges=ridge_grid(self.ridges),
+        )
+
+    def _sample(self, X: RealArray, labels: RealArray, weights: Any) -> Sample:
+        """Rows of positive weight, labels as a matrix."""
+        Y = np.asarray(labels, dtype=np.float64).reshape(len(X), -1)
+        if weights is not None:
+            weights = checked_weights(weights, len(X))
+            keep = weights > 0
+            if not keep.any():
+                raise ValueError("sample_weight must be positive somewhere, got only zeros")
+            if not keep.all():
+                X, Y, weights = X[keep], Y[keep], weights[keep]
+        return Sample(inputs=X, labels=Y, weights=weights, intercept=bool(self.fit_intercept))
+
+    def _start(
+        self, parameters: LearnerParameters, theta: FloatArray, X: RealArray, labels: RealArray
+    ) -> None:
+        """Store the state of a new fit, and drop that of an earlier one."""
+        for name in {"loo_path_", "loo_error_"} & set(vars(self)):
+            delattr(self, name)
+        self.weights_, self._penalty = theta, parameters.penalty
+        self.activation_, self._center = parameters.activation, parameters.center
+        self._single, self._precision = labels.ndim == 1, X.dtype
+
+
+def checked_weights(sample_weight: Any, n_samples: int) -> FloatArray:
+    """Sample weights (N,) as float64; a number stands for equal weights."""
+    if isinstance(sample_weight, Real):
+        sample_weight = np.full(n_samples, sample_weight)
+    weights: FloatArray = check_array(
+        sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
+    )
+    if weights.shape != (n_samples,):
+        raise ValueError(f"sample_weight must have shape ({n_samples},), got {weights.shape}")
+    if np.any(weights < 0):
+        raise ValueError(f"sample_weight must not be negative, got {weights.min():g}")
+    return weights
+
+
+def _maps(theta: FloatArray, activation: Activation, center: bool, dtype: Any) -> list[FeatureMap]:
+    """φ of every member, for weights Θ (K, P, D)."""
+    return [feature_map(member, activation, center=center, dtype=dtype) for member in theta]
 
 
 class RandomFeaturesRidge(MultiOutputMixin, RegressorMixin, RandomFeaturesModel):
-    r"""Ridge regression on random features: the paper's learner, for data of any kind.
+    r"""Ridge regression on random features: the paper's learner, for any data.
 
     The prediction is the mean over K members of a_k·φ_k(x), φ_k(x) = σ(Θ_k x / √D) - μ₀ with P
-    features. Each member minimizes, over the N rows it sees,
+    features. Each member minimizes, over its N rows,
 
         (1/N) |y - Φ a|² + (P λ / D) |a|²        [dascoli2020] Eq. (4)
 
@@ -30,14 +260,15 @@ class RandomFeaturesRidge(MultiOutputMixin, RegressorMixin, RandomFeaturesModel)
             error. 0.001 where neither `ridge` nor `alpha` is given.
         alpha: the penalty in scikit-learn's convention, |y - Φ a|² + alpha |a|², in place of
             `ridge`: alpha = λ P N / D.
-        ridges: λ to choose from; 33 from 1e-6 to 100 unless given.
+        ridges: λ to choose from; by default 33 from 1e-6 to 100.
         ensemble: K, models averaged, with features of their own and all rows; or an ensemble such
             as `Divide(K)` (each model has its own block of N/K rows), `Subsample`, `Bootstrap` or
-            `FeatureBank`. N is the number of rows of a model, repeated ones included.
+            `FeatureBank`. N is the number of rows of a model, including repeated ones.
         fit_intercept: whether a constant, not penalized, is fitted beside the features.
-        random_state: as everywhere in scikit-learn. Member k is the same for every K.
+        random_state: as in scikit-learn. Member k is the same for every K.
 
-    With sample weights, their sum counts for N: a row of weight 2 is two rows.
+    With sample weights, their sum takes the place of N: a row of weight 2 is two rows. Inputs must
+    be at most 1e100 in magnitude (1e30 in float32).
 
     Attributes: `coef_` (K, P), `intercept_`, `weights_` Θ (K, P, D), `ridge_`, `alpha_` (K,),
     `n_features_in_`; with `ridge="loo"` also `loo_error_` and `loo_path_`. After labels of T
@@ -54,36 +285,20 @@ class RandomFeaturesRidge(MultiOutputMixin, RegressorMixin, RandomFeaturesModel)
     (2,)
     """
 
-    def __init__(
-        self, n_features: int = 100, *, activation: str | Activation | Function = "relu",
-        center: bool = True, ridge: float | Literal["loo"] | None = None,
-        alpha: float | None = None, ridges: npt.ArrayLike | None = None, ensemble: EnsembleLike = 1,
-        fit_intercept: bool = False, random_state: Any = None,
-    ) -> None:  # fmt: skip
-        self.n_features = n_features
-        self.activation = activation
-        self.center = center
-        self.ridge = ridge
-        self.alpha = alpha
-        self.ridges = ridges
-        self.ensemble = ensemble
-        self.fit_intercept = fit_intercept
-        self.random_state = random_state
-
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to inputs (N, D) and labels (N,) or (N, T).
 
-        Takes memory for P² numbers, or N² where P > N, beside blocks of features; and for all of
-        them, up to 1 GB, where a penalty of next to nothing leaves too few digits otherwise.
+        Needs memory for P² numbers, or N² where P > N, and for blocks of features; and for all
+        features, up to 1 GB, where a very small penalty leaves too few digits otherwise.
         """
-        X, y = self._checked(X, y, reset=True)
+        X, y = self._validated(X, y, reset=True)
         return self._fit(X, y, sample_weight)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Add rows to those of earlier calls: in the end as if `fit` had seen them all.
+        """Add rows to those of earlier calls; the result is that of `fit` to all of them.
 
-        Keeps Φᵀ Φ and Φᵀ y, never rows; the equations are solved when the result is first used.
-        After `fit` it begins anew.
+        Stores Φᵀ Φ and Φᵀ y, not the rows; the equations are solved on first use of the result.
+        The first call after `fit` starts from no rows.
 
         >>> import numpy as np
         >>> rng = np.random.default_rng(0)
@@ -95,32 +310,32 @@ class RandomFeaturesRidge(MultiOutputMixin, RegressorMixin, RandomFeaturesModel)
         >>> bool(np.allclose(parts.coef_, whole.coef_))
         True
         """
-        X, y = self._checked(X, y, reset=self._first())
+        X, y = self._validated(X, y, reset=self._is_first())
         return self._partial_fit(X, y, sample_weight)
 
     def predict(self, X: Any) -> RealArray:
         """The mean prediction of all members, (n,) or (n, T)."""
-        return self._decide(X)
+        return self._predict(X)
 
     def ridge_path(
         self, X: Any, y: Any, ridges: npt.ArrayLike | None = None, sample_weight: Any = None
     ) -> RidgePath:
         """Fits for every ridge from one factorization, with their exact leave-one-out errors.
 
-        `ridges` are in the paper's convention; the parameter of that name unless given. The
-        estimator itself stays as it is.
+        `ridges` are in the paper's convention; by default the parameter of that name. The
+        estimator itself is not fitted.
 
-        Leaving a row out leaves it out with all its weight; λ stays, so that alpha goes with the
-        rows that remain. In an ensemble the other rows stay with their members.
+        A row is left out with all its weight; λ does not change, alpha does with the rows that
+        remain. In an ensemble the other rows stay with their members.
         """
-        X, y = self._checked(X, y, reset=None)
-        return self._path(X, y, sample_weight, ridges)
+        X, y = type(self)()._validated(X, y, reset=True)
+        parameters, seed = self._parameters(), seed_of(self.random_state)
+        grid = parameters.ridges if ridges is None else ridge_grid(ridges)
+        sample = self._sample(X, y, sample_weight)
+        theta, counts = parameters.weights(seed, X.shape[1]), parameters.counts(seed, sample.size)
+        maps = _maps(theta, parameters.activation, parameters.center, X.dtype)
+        return fit_path(maps, sample, counts, grid, single=y.ndim == 1)
 
-    def _checked(self, X: Any, y: Any, *, reset: bool | None) -> tuple[RealArray, RealArray]:
-        """Inputs and labels as arrays; `reset` None leaves the estimator as it is."""
-        estimator = type(self)() if reset is None else self
-        X, y = validate_data(
-            estimator, X, y, reset=reset is not False, dtype=INPUT_DTYPES, y_numeric=True,
-            multi_output=True,
-        )  # fmt: skip
+    def _validated(self, X: Any, y: Any, *, reset: bool) -> tuple[RealArray, RealArray]:
+        X, y = validated(self, X, y, reset=reset, y_numeric=True, multi_output=True)
         return X, y

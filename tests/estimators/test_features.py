@@ -16,7 +16,7 @@ pd = require("pandas", "tables")
 
 @pytest.mark.parametrize("center", [True, False])
 @pytest.mark.parametrize("name", NAMES)
-def test_is_the_formula(name: str, center: bool) -> None:
+def test_features_follow_the_formula(name: str, center: bool) -> None:
     x, _ = data(30, 7)
     map_ = dt.RandomFeatures(11, activation=name, center=center, random_state=3).fit(x)
     expected = features(x, map_.weights_, name, center)
@@ -53,23 +53,23 @@ def test_first_member_of_the_regressor() -> None:
     assert not np.array_equal(three.weights_[1], theta)
 
 
-def test_a_stateful_random_state_goes_on() -> None:
+def test_random_state_object_is_advanced() -> None:
     x, _ = data(3, 4)
     state = np.random.RandomState(0)  # what scikit-learn passes around
     map_ = dt.RandomFeatures(6, random_state=state)
     assert not np.array_equal(map_.fit(x).weights_, map_.fit(x).weights_)
 
 
-def test_blocks_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_result_is_independent_of_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     x, _ = data(50, 4)
     map_ = dt.RandomFeatures(6, random_state=0).fit(x)
     whole = map_.transform(x)
     cut = [slice(0, 20), slice(20, 50)]
-    monkeypatch.setattr("doubletrouble.estimators._transformer.blocks", lambda *_: cut)
+    monkeypatch.setattr("doubletrouble.estimators._features.blocks", lambda *_: cut)
     np.testing.assert_allclose(map_.transform(x), whole, rtol=1e-14)
 
 
-def test_single_precision_stays() -> None:
+def test_float32_is_preserved() -> None:
     x, _ = data(30, 7)
     map_ = dt.RandomFeatures(11, random_state=3).fit(x)
     single = map_.transform(x.astype(np.float32))
