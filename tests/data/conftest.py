@@ -1,4 +1,4 @@
-"""Every test of data sets has a cache of its own."""
+"""Every test of data sets has its own cache."""
 
 from pathlib import Path
 
@@ -6,9 +6,9 @@ import pytest
 
 
 @pytest.fixture(autouse=True)
-def elsewhere(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """No test looks at the folders of whoever runs it."""
-    cache = tmp_path_factory.mktemp("cache")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
+def cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache, and no folder in the environment."""
+    folder = tmp_path_factory.mktemp("cache")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
     monkeypatch.delenv("DOUBLETROUBLE_DATA", raising=False)
-    return cache / "doubletrouble"
+    return folder / "doubletrouble"

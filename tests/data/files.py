@@ -1,8 +1,7 @@
-"""Small files in the formats of the known sets, and a server that misbehaves as it is told."""
+"""Small files in the formats of the published sets, and a local server for downloads."""
 
 import gzip
 import io
-import pickle
 import struct
 import tarfile
 import threading
@@ -16,12 +15,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from doubletrouble.data._cifar import BINARY, PIXELS, PYTHON
-from doubletrouble.data._sources import Original
+from doubletrouble.data._formats import BINARY, CIFAR_PIXELS, PYTHON
+from doubletrouble.data._originals import PublishedFile
 
 Bytes = npt.NDArray[np.uint8]
 
-SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
+SHARED = next(
+    (
+        folder / "shared" / "data"
+        for folder in Path(__file__).resolve().parents
+        if (folder / "shared" / "data").is_dir()
+    ),
+    Path("shared/data"),
+)
 
 
 def idx(array: Bytes) -> bytes:
@@ -64,18 +70,34 @@ def unpacked(files: dict[str, bytes]) -> dict[str, bytes]:
 
 def cifar_batches(n: int = 10) -> list[tuple[Bytes, Bytes]]:
     """Five batches to train on, and one to test on."""
-    return [images(n, PIXELS, seed=batch) for batch in range(6)]
+    return [images(n, CIFAR_PIXELS, seed=batch) for batch in range(6)]
 
 
 def cifar_binary(n: int = 10) -> dict[str, bytes]:
     rows = [np.column_stack([c[:, None], x]).tobytes() for x, c in cifar_batches(n)]
-    return dict(zip(BINARY.names, rows, strict=True))
+    return dict(zip(BINARY.batches, rows, strict=True))
 
 
-def cifar_python(n: int = 10, protocol: int = 2) -> dict[str, bytes]:
-    batches = ({"data": x, "labels": c.tolist(), "filenames": ["a"]} for x, c in cifar_batches(n))
-    contents = [pickle.dumps(batch, protocol=protocol) for batch in batches]
-    return dict(zip(PYTHON.names, contents, strict=True))
+def python2_pickle(x: Bytes, classes: list[int]) -> bytes:
+    """A batch as Python 2 pickled it, in protocol 2."""
+    labels = b"](" + b"".join(b"K" + bytes([c]) for c in classes) + b"e"
+    array = b"cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nK\x00\x85U\x01b\x87R"
+    dtype = (
+        b"cnumpy\ndtype\nU\x02u1K\x00K\x01\x87R(K\x03U\x01|NNNJ"
+        + b"\xff" * 4
+        + b"J"
+        + b"\xff" * 4
+        + b"K\x00tb"
+    )
+    shape = b"J" + struct.pack("<i", x.shape[0]) + b"J" + struct.pack("<i", x.shape[1]) + b"\x86"
+    raw = b"T" + struct.pack("<i", x.size) + x.tobytes()
+    state = b"(K\x01" + shape + dtype + b"\x89" + raw + b"tb"
+    return b"\x80\x02}q\x01(U\x06labels" + labels + b"U\x04data" + array + state + b"u."
+
+
+def cifar_python(n: int = 10) -> dict[str, bytes]:
+    contents = [python2_pickle(x, c.tolist()) for x, c in cifar_batches(n)]
+    return dict(zip(PYTHON.batches, contents, strict=True))
 
 
 def tar(files: dict[str, bytes], folder: str) -> bytes:
@@ -88,11 +110,11 @@ def tar(files: dict[str, bytes], folder: str) -> bytes:
     return out.getvalue()
 
 
-def originals(files: dict[str, bytes]) -> tuple[Original, ...]:
-    return tuple(
-        Original(name=name, size=len(content), sha256=sha256(content).hexdigest())
+def published(files: dict[str, bytes]) -> dict[str, PublishedFile]:
+    return {
+        name: PublishedFile(len(content), sha256(content).hexdigest())
         for name, content in files.items()
-    )
+    }
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -104,7 +126,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 class Server(ThreadingHTTPServer):
-    """Serves `files`; `cut` of them end early, and `asked` lists every request."""
+    """Serves `files`, those in `cut` incompletely; `requests` lists every request."""
 
     daemon_threads = True
 
@@ -112,8 +134,7 @@ class Server(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.files: dict[str, bytes] = {}
         self.cut: set[str] = set()
-        self.chunked: set[str] = set()
-        self.asked: list[str] = []
+        self.requests: list[str] = []
 
     @property
     def url(self) -> str:
@@ -126,24 +147,19 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         name = self.path.removeprefix("/")
-        self.server.asked.append(name)
+        self.server.requests.append(name)
         content = self.server.files.get(name)
         self.close_connection = True
         if content is None:
             self.send_error(404)
             return
-        chunked = name in self.server.chunked
         self.send_response(200)
-        length = ("Transfer-Encoding", "chunked") if chunked else ("Content-Length", None)
-        self.send_header(length[0], length[1] or str(len(content)))
+        self.send_header("Content-Length", str(len(content)))
         self.end_headers()
-        sent = content[: len(content) // 2] if name in self.server.cut else content
-        self.wfile.write(f"{len(content):x}\r\n".encode() + sent if chunked else sent)
-        if chunked and name not in self.server.cut:
-            self.wfile.write(b"\r\n0\r\n\r\n")
+        self.wfile.write(content[: len(content) // 2] if name in self.server.cut else content)
 
     def log_message(self, *_: Any) -> None:
-        """Nothing on stderr."""
+        """Suppress messages on stderr."""
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Originals and projections made elsewhere, where they lie beside the repository."""
+"""Real images, and projections by the code of the authors, where they are available."""
 
 import csv
 import gzip
@@ -11,11 +11,10 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from doubletrouble.data import load_data
-from doubletrouble.data._cifar import PYTHON, python_batch
-from doubletrouble.data._errors import DataError
+from doubletrouble.data import DataError, load_data
+from doubletrouble.data._formats import PYTHON, pickled_batch
+from doubletrouble.data._originals import ORIGINS
 from doubletrouble.data._projection import StatisticsName
-from doubletrouble.data._sources import SOURCES
 from tests.data.files import SHARED
 
 ROUNDING = 1e-7  # of float32, where inputs are about 1
@@ -24,7 +23,7 @@ ROUNDING = 1e-7  # of float32, where inputs are about 1
 def needed(name: str) -> Path:
     path = SHARED / name
     if not path.exists():
-        pytest.skip(f"{name} is not beside the repository")
+        pytest.skip(f"{name} is not available")
     return path
 
 
@@ -46,7 +45,7 @@ def test_mnist_is_projected_as_the_authors_do(statistics: StatisticsName, key: s
     np.testing.assert_array_equal(data.y_test, np.where(expected["y_test"] % 2, 1.0, -1.0))
 
 
-def test_the_two_statistics_are_told_apart() -> None:
+def test_the_two_statistics_differ() -> None:
     expected = stored("mnist")
     assert np.max(np.abs(expected["X_test"] - expected["X_test_ownstats"])) > 100 * ROUNDING
 
@@ -58,7 +57,7 @@ def test_mnist_whitened_has_the_identity_as_covariance() -> None:
 
 
 @pytest.mark.parametrize("name", ["cifar10", "fashion-mnist"])
-def test_stored_projections_stand_in_for_originals(name: str) -> None:
+def test_stored_projections_in_place_of_originals(name: str) -> None:
     expected = stored(name.replace("-", "_"))
     data = load_data(name, folder=SHARED, pca=7, n_train=5000, download=False)
     assert data.settings["source"] == f"{name.replace('-', '_')}_pca10.npz"
@@ -70,7 +69,7 @@ def test_stored_projections_stand_in_for_originals(name: str) -> None:
 @pytest.mark.parametrize(("key", "whose"), [("X_test", "train"), ("X_test_ownstats", "test")])
 def test_the_test_batch_of_cifar_by_the_stored_directions(key: str, whose: str) -> None:
     path, expected = needed("cifar-10-batches-py/test_batch"), stored("cifar10")
-    images, classes = python_batch(path.read_bytes(), "test_batch")
+    images, classes = pickled_batch(path.read_bytes(), "test_batch")
     np.testing.assert_array_equal(classes, expected["y_test"])
     x = (images / 255 - expected[f"{whose}_mean"]) / expected[f"{whose}_std"]
     found = x @ expected["components"] / np.sqrt(expected["singular_values"])
@@ -83,29 +82,30 @@ def test_the_stored_directions_have_our_signs(name: str) -> None:
     assert np.all(directions[np.abs(directions).argmax(axis=0), range(10)] > 0)
 
 
-def test_sizes_and_checksums_are_those_of_the_list() -> None:
+def test_sizes_and_checksums_agree_with_the_manifest() -> None:
     with needed("MANIFEST.csv").open(encoding="utf-8") as file:
         rows = {row["path"]: row for row in csv.DictReader(file)}
     compared = 0
-    for source in SOURCES.values():
-        for original in source.files + source.others:
-            folder = {"cifar10": "cifar10/cifar-10-batches-py"}.get(source.name, source.name)
-            row = rows.get(f"{folder}/{original.name}")
+    for origin in ORIGINS.values():
+        folder = {"cifar10": "cifar10/cifar-10-batches-py"}.get(origin.name, origin.name)
+        for name, known in origin.published.items():
+            row = rows.get(f"{folder}/{name}")
             if row is not None:
-                assert (original.size, original.sha256) == (int(row["bytes"]), row["sha256"])
+                assert known == (int(row["bytes"]), row["sha256"])
                 compared += 1
     assert compared == 14
 
 
 def test_unpacked_checksums_are_those_of_the_files_here() -> None:
-    for original in SOURCES["mnist"].others:
-        content = gzip.decompress(needed(f"mnist/{original.name}.gz").read_bytes())
-        assert hashlib.sha256(content).hexdigest() == original.sha256
-        assert len(content) == original.size
+    known = ORIGINS["mnist"].published
+    for name in ORIGINS["mnist"].files:
+        content = gzip.decompress(needed(f"mnist/{name}").read_bytes())
+        file = known[name.removesuffix(".gz")]
+        assert file == (len(content), hashlib.sha256(content).hexdigest())
 
 
 @pytest.mark.parametrize("suffix", ["", ".gz"])
-def test_one_changed_byte_of_mnist_is_found(tmp_path: Path, suffix: str) -> None:
+def test_one_changed_byte_of_mnist_is_detected(tmp_path: Path, suffix: str) -> None:
     for path in needed("mnist").iterdir():
         (tmp_path / path.name).symlink_to(path)
     changed = tmp_path / "t10k-images-idx3-ubyte.gz"
@@ -114,21 +114,19 @@ def test_one_changed_byte_of_mnist_is_found(tmp_path: Path, suffix: str) -> None
     changed.unlink()
     new = gzip.compress(content, compresslevel=1) if suffix else bytes(content)
     changed.with_name(f"t10k-images-idx3-ubyte{suffix}").write_bytes(new)
-    with pytest.raises(DataError, match=r"t10k-images.* is damaged, or of another set"):
+    with pytest.raises(DataError, match=r"t10k-images.* is damaged"):
         load_data("mnist", folder=tmp_path, download=False)
 
 
 def test_the_test_batch_of_cifar_is_no_batch_to_train_on(tmp_path: Path) -> None:
-    for name in PYTHON.names:
+    for name in PYTHON.batches:
         (tmp_path / name).symlink_to(needed("cifar-10-batches-py/test_batch"))
     with pytest.raises(DataError, match="must be data_batch_1 of cifar10, got test_batch of"):
         load_data("cifar10", folder=tmp_path, download=False)
 
 
 def test_the_files_here_have_these_checksums() -> None:
-    known = {file.name: file for file in (*SOURCES["mnist"].files, *SOURCES["cifar10"].others)}
-    paths = [*needed("mnist").iterdir(), needed("cifar-10-batches-py/test_batch")]
-    for path in paths:
+    known = ORIGINS["mnist"].published | ORIGINS["cifar10"].published
+    for path in [*needed("mnist").iterdir(), needed("cifar-10-batches-py/test_batch")]:
         content = path.read_bytes()
-        assert hashlib.sha256(content).hexdigest() == known[path.name].sha256
-        assert len(content) == known[path.name].size
+        assert known[path.name] == (len(content), hashlib.sha256(content).hexdigest())

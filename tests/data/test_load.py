@@ -1,22 +1,27 @@
-"""load_data: the digits, and every argument."""
+"""load_data: the digits, stored projections, every argument, and the page of the guide."""
 
 import json
 import re
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from doubletrouble.data import load_data
-from doubletrouble.data._digits import digits
+from doubletrouble.data import DataError, load_data
+from doubletrouble.data._load import digits
+from doubletrouble.data._originals import ORIGINS
+from doubletrouble.data._projection import StatisticsName
 from doubletrouble.errors import MissingExtraError
+from tests.data.files import cifar_python, mnist_files, packed, write
+from tests.docs.pages import compared, text_of
 
 # --- digits --------------------------------------------------------------------------------------
 
 
-def test_the_default_is_the_digits() -> None:
+def test_default_is_the_digits() -> None:
     data = load_data("digits", pca=10, labels="parity", n_train=1000)
     assert data.x_train.shape == (1000, 10)
     assert data.x_test.shape == (500, 10)
@@ -25,16 +30,21 @@ def test_the_default_is_the_digits() -> None:
     assert data.fingerprint == load_data().fingerprint
     assert (data.name, dict(data.settings)) == (
         "digits",
-        {"pca": 10, "labels": "parity", "scaling": "authors", "test_statistics": "own",
-         "source": "scikit-learn"},
-    )  # fmt: skip
+        {
+            "pca": 10,
+            "labels": "parity",
+            "scaling": "authors",
+            "test_statistics": "own",
+            "source": "scikit-learn",
+        },
+    )
 
 
-def test_the_split_of_the_digits_never_changes() -> None:
+def test_split_of_the_digits_is_fixed() -> None:
     found = digits()
     assert found.train_classes[:12].tolist() == [0, 6, 3, 8, 1, 8, 4, 1, 5, 8, 9, 7]
     assert found.test_classes[-5:].tolist() == [9, 7, 6, 7, 4]
-    assert np.bincount(found.test_classes).min() > 30  # every class is tested
+    assert np.bincount(found.test_classes).min() > 30  # every class is in the test set
 
 
 def test_labels_are_parity_or_a_pair() -> None:
@@ -72,7 +82,7 @@ def test_pixels_and_whitening() -> None:
     assert white.settings["test_statistics"] == "train"
 
 
-def test_scikit_learn_is_asked_for_by_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_digits_need_scikit_learn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sklearn.datasets", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'doubletrouble\[networks\]'"):
         load_data()
@@ -85,7 +95,7 @@ def test_settings_are_plain_values() -> None:
 
 
 def test_import_is_light() -> None:
-    heavy = ("sklearn", "tqdm", "urllib.request", "tarfile", "gzip", "zipfile")
+    heavy = ("sklearn", "pooch", "requests")
     code = f"import sys, doubletrouble.data; print([m for m in {heavy!r} if m in sys.modules])"
     done = subprocess.run(
         [sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=60
@@ -93,20 +103,18 @@ def test_import_is_light() -> None:
     assert done.stdout.strip() == "[]"
 
 
-# --- bad arguments -------------------------------------------------------------------------------
+# --- invalid arguments ---------------------------------------------------------------------------
 
 BAD: list[tuple[dict[str, Any], str]] = [
-    ({"name": "svhn"}, "name must be one of digits, mnist, fashion-mnist, cifar10 or the path of "
-                       "an .npz file, got 'svhn'"),
+    ({"name": "svhn"}, "name must be one of digits, mnist, fashion-mnist, cifar10 or the path"),
     ({"pca": 0}, "pca must be a whole number of at least 1, got 0"),
     ({"pca": 2.5}, "pca must be a whole number of at least 1, got 2.5"),
     ({"pca": True}, "pca must be a whole number of at least 1, got True"),
     ({"pca": 65}, "pca must be at most 64, the pixels of an image, got 65"),
     ({"n_train": 0}, "n_train must be a whole number of at least 1, got 0"),
     ({"n_train": 1}, "y_train must hold both classes, got only"),
-    ({"n_train": 1298}, "n_train must be at most 1297, the samples there are of digits, got 1298; "
-                        "n_train=None takes them all"),
-    ({"n_test": 501}, "n_test must be at most 500, the samples there are of digits, got 501"),
+    ({"n_train": 1298}, "n_train must be at most 1297"),
+    ({"n_test": 501}, "n_test must be at most 500"),
     ({"n_test": -1}, "n_test must be a whole number of at least 1, got -1"),
     ({"labels": (3, 8)}, "n_train must be at most 2"),
     ({"labels": "odd"}, "labels must be 'parity' or two different classes, got 'odd'"),
@@ -115,31 +123,190 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"labels": (3, True)}, "labels must be 'parity' or two different classes, got (3, True)"),
     ({"labels": (1.0, 2.0)}, "labels must be 'parity' or two different classes, got (1.0, 2.0)"),
     ({"labels": 3}, "labels must be 'parity' or two different classes, got 3"),
-    ({"labels": (3, 12)}, "labels must be among the classes 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 of digits,"
-                          " got (3, 12)"),
+    ({"labels": (3, 12)}, "labels must be among the classes 0, 1, 2, 3, 4, 5, 6, 7, 8, 9"),
     ({"scaling": "zca"}, "scaling must be one of authors, whiten, got 'zca'"),
     ({"test_statistics": "both"}, "test_statistics must be one of own, train, got 'both'"),
-    ({"name": "mnist", "folder": "nowhere"},
-     "folder must be a folder, got 'nowhere', which does not exist"),
-]  # fmt: skip
+    ({"name": "mnist", "folder": "nowhere"}, "folder must be an existing folder, got 'nowhere'"),
+]
 
 
-@pytest.mark.parametrize(("arguments", "sentence"), BAD)
-def test_bad_arguments_are_named(arguments: dict[str, Any], sentence: str) -> None:
-    with pytest.raises(ValueError, match=re.escape(sentence)) as caught:
+@pytest.mark.parametrize(("arguments", "start"), BAD)
+def test_invalid_arguments(arguments: dict[str, Any], start: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(start)) as caught:
         load_data(**arguments)
-    assert str(caught.value).startswith(sentence)
+    assert str(caught.value).startswith(start)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "sentence"),
+    ("arguments", "start"),
     [
         ({"name": 3}, "name must be a string or a path, got 3"),
         ({"name": "mnist", "folder": 3}, "folder must be a path, got 3"),
-        ({"download": "no"}, "download must be true or false, got 'no'"),
+        ({"download": "no"}, "download must be True or False, got 'no'"),
     ],
 )
-def test_arguments_of_a_wrong_type_are_named(arguments: dict[str, Any], sentence: str) -> None:
+def test_arguments_of_a_wrong_type(arguments: dict[str, Any], start: str) -> None:
     with pytest.raises(TypeError) as caught:
         load_data(**arguments)
-    assert str(caught.value) == sentence
+    assert str(caught.value).startswith(start)
+
+
+# --- stored projections --------------------------------------------------------------------------
+
+RNG = np.random.default_rng(0)
+ARRAYS: dict[str, Any] = {
+    "X_train": RNG.standard_normal((40, 6)).astype(np.float32),
+    "y_train": np.arange(40, dtype=np.uint8) % 10,
+    "X_test": RNG.standard_normal((20, 6)).astype(np.float32),
+    "X_test_ownstats": RNG.standard_normal((20, 6)).astype(np.float32),
+    "y_test": np.arange(20, dtype=np.uint8) % 10,
+}
+SMALL: dict[str, Any] = {"pca": 3, "n_train": 20, "download": False}
+
+
+def store(path: Path, **changes: Any) -> Path:
+    """Write a stored projection; None leaves an array out."""
+    arrays = {key: array for key, array in {**ARRAYS, **changes}.items() if array is not None}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    np.savez(path, **arrays)
+    return path
+
+
+@pytest.mark.parametrize(("statistics", "key"), [("own", "X_test_ownstats"), ("train", "X_test")])
+def test_the_first_columns_are_taken(tmp_path: Path, statistics: StatisticsName, key: str) -> None:
+    path = store(tmp_path / "mine.npz")
+    data = load_data(path, test_statistics=statistics, **SMALL)
+    np.testing.assert_array_equal(data.x_train, ARRAYS["X_train"][:20, :3])
+    np.testing.assert_array_equal(data.x_test, ARRAYS[key][:, :3])
+    np.testing.assert_array_equal(data.y_train, 2.0 * (ARRAYS["y_train"][:20] % 2) - 1)
+    assert data.name == "mine"
+    assert data.settings["source"] == "mine.npz"
+    assert data.settings["test_statistics"] == statistics
+    assert len(data.blocks(2)) == 2
+    everything = load_data(str(path), pca=None, n_train=None)
+    assert everything.x_train.shape == (40, 6)
+    pair = load_data(path, pca=3, n_train=None, labels=(3, 8))
+    np.testing.assert_array_equal(
+        pair.x_train, ARRAYS["X_train"][[3, 8, 13, 18, 23, 28, 33, 38], :3]
+    )
+
+
+def test_file_with_one_test_set(tmp_path: Path) -> None:
+    path = store(tmp_path / "one.npz", X_test_ownstats=None)
+    for statistics in ("own", "train"):
+        data = load_data(path, test_statistics=statistics, **SMALL)
+        np.testing.assert_array_equal(data.x_test, ARRAYS["X_test"][:, :3])
+        assert data.settings["test_statistics"] == "as stored"
+    path = store(tmp_path / "own.npz", X_test=None)
+    assert load_data(path, **SMALL).settings["test_statistics"] == "own"
+    with pytest.raises(DataError, match="must have X_test"):
+        load_data(path, test_statistics="train", **SMALL)
+
+
+def test_originals_then_projection_then_download(tmp_path: Path) -> None:
+    for name, file in (("mnist", "mnist"), ("fashion-mnist", "fashion_mnist"), ("cifar10",) * 2):
+        path = store(tmp_path / f"{file}_pca6.npz")
+        data = load_data(name, folder=tmp_path, pca=3, n_train=20)  # without network
+        assert (data.name, data.settings["source"]) == (name, path.name)
+    write(tmp_path / "mnist", packed(mnist_files()))
+    assert "files as found" in load_data("mnist", folder=tmp_path, **SMALL).settings["source"]
+
+
+def test_projection_in_place_of_incomplete_originals(tmp_path: Path) -> None:
+    write(tmp_path / "cifar-10-batches-py", {"test_batch": cifar_python()["test_batch"]})
+    store(tmp_path / "cifar10_pca6.npz")
+    assert load_data("cifar10", folder=tmp_path, **SMALL).settings["source"] == "cifar10_pca6.npz"
+
+
+def test_the_smallest_sufficient_projection_is_used(tmp_path: Path) -> None:
+    store(tmp_path / "mnist" / "mnist_pca2.npz")
+    store(tmp_path / "mnist" / "mnist_pca6.npz")
+    store(tmp_path / "mnist" / "mnist_pca10.npz")
+    store(tmp_path / "mnist" / "mnist_pcaten.npz")
+    assert load_data("mnist", folder=tmp_path, **SMALL).settings["source"] == "mnist_pca6.npz"
+    for arguments in ({"pca": 11}, {"pca": None}, {"scaling": "whiten"}):
+        with pytest.raises(DataError, match="mnist must be in"):
+            load_data("mnist", folder=tmp_path, **{**SMALL, **arguments})
+
+
+BAD_ARRAYS: list[tuple[dict[str, Any], str]] = [
+    ({"X_train": None}, "must have X_train, got y_train, X_test_ownstats, X_test, y_test"),
+    ({"X_test": None, "X_test_ownstats": None}, "must have X_test, got X_train, y_train, y_test"),
+    ({"X_train": ARRAYS["X_train"].astype(object)}, "not an .npz file of numbers"),
+    ({"X_train": ARRAYS["X_train"][:, 0]}, "must be a matrix of numbers, got float32 of shape (4"),
+    ({"X_train": ARRAYS["X_train"].astype(str)}, "must be a matrix of numbers, got <U"),
+    ({"y_train": ARRAYS["y_train"][:9]}, "y_train in"),
+    ({"y_train": ARRAYS["y_train"].astype(int) - 1}, "must be 40 classes, whole numbers from 0"),
+    ({"y_test": ARRAYS["y_test"] / 2}, "must be 20 classes, whole numbers from 0, got float64"),
+]
+
+
+@pytest.mark.parametrize(("changes", "text"), BAD_ARRAYS)
+def test_invalid_arrays(tmp_path: Path, changes: dict[str, Any], text: str) -> None:
+    path = store(tmp_path / "bad.npz", **changes)
+    with pytest.raises(DataError) as caught:
+        load_data(path, **SMALL)
+    assert text in str(caught.value)
+    assert str(path) in str(caught.value)
+
+
+def test_nan_is_named_with_its_index(tmp_path: Path) -> None:
+    x = ARRAYS["X_train"].copy()
+    x[3, 1] = np.nan
+    path = store(tmp_path / "bad.npz", X_train=x)
+    with pytest.raises(DataError) as caught:
+        load_data(path, **SMALL)
+    assert str(caught.value) == f"X_train in {path} must be finite, got nan at index (3, 1)"
+
+
+def test_labels_of_one_class(tmp_path: Path) -> None:
+    path = store(tmp_path / "odd.npz", y_train=np.full(40, 3))
+    with pytest.raises(ValueError, match=r"y_train must hold both classes, got only 1\.0"):
+        load_data(path, **SMALL)
+
+
+def test_invalid_files(tmp_path: Path) -> None:
+    whole = store(tmp_path / "good.npz").read_bytes()
+    path = tmp_path / "bad.npz"
+    for content in (b"", b"abc", whole[:-1], whole[: len(whole) // 2], whole[:30]):
+        path.write_bytes(content)
+        with pytest.raises(DataError, match=r"bad\.npz"):
+            load_data(path, **SMALL)
+    flipped = bytearray(whole)
+    flipped[200] ^= 1
+    path.write_bytes(bytes(flipped))
+    with pytest.raises(DataError, match=r"bad\.npz is damaged, .*: Bad CRC"):
+        load_data(path, **SMALL)
+    with pytest.raises(DataError, match=r"none\.npz cannot be read: No such"):
+        load_data(tmp_path / "none.npz", **SMALL)
+    with path.open("wb") as file:
+        np.save(file, np.ones(3))
+    with pytest.raises(DataError, match=r"bad\.npz"):
+        load_data(path, **SMALL)
+
+
+def test_options_that_a_projection_does_not_have(tmp_path: Path) -> None:
+    path = store(tmp_path / "mine.npz")
+    with pytest.raises(ValueError, match=r"pca must be at most 6, the columns of .*, got 7"):
+        load_data(path, pca=7, n_train=20)
+    with pytest.raises(ValueError, match="scaling must be 'authors' for the stored projection"):
+        load_data(path, scaling="whiten", pca=3, n_train=20)
+
+
+# --- docs/data.md --------------------------------------------------------------------------------
+
+
+def test_examples_print_the_output_on_the_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert compared("data.md") == 7
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_folders_and_files_are_documented() -> None:
+    text = text_of("data.md")
+    for origin in ORIGINS.values():
+        assert f'`"{origin.name}"`' in text
+        assert all(f"`{folder}`" in text for folder in origin.folders if folder)
+        assert f"`{origin.files[0]}`" in text

@@ -1,8 +1,7 @@
-"""A data set: inputs and labels ±1 to train on and to test on, checked once and then read-only."""
+"""A data set: training and test inputs with labels ±1, validated once and read-only."""
 
 from __future__ import annotations  # help() then shows FloatArray, not what it stands for
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property, partial
@@ -11,38 +10,24 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from doubletrouble.parameters import FloatArray, Parameter, checked, refuse, whole_number
 
-
-class _Finite(Parameter):
-    """Any number but NaN and the infinite ones."""
-
-    @property
-    def domain(self) -> str:
-        return "finite"
-
-    def __contains__(self, value: float) -> bool:
-        return math.isfinite(value)
-
-    def outside(self, values: FloatArray) -> npt.NDArray[np.bool_]:
-        return ~np.isfinite(values)
-
-
-_FINITE = _Finite(symbol="x", meaning="a coordinate of a sample", typical=(-1.0, 1.0))
-_LARGEST = 1e15  # networks are trained in float32, which ends at 3e38, and inputs are squared
+# networks are trained in float32, whose largest number is 3e38, and inputs are squared
+_INPUT = Parameter(
+    symbol="x", meaning="a coordinate of a sample", typical=(-1.0, 1.0), low=-1e15, high=1e15
+)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Data:
-    """Two classes of samples, from `load_data` or from arrays of one's own.
+    """Two classes of samples, from `load_data` or from user arrays.
 
     Inputs have a row for each sample, of numbers up to 1e15 in magnitude; labels are -1 or +1, and
-    both are among those to train on. Arrays are copied and cannot be changed. `pool_x` and `pool_y`
-    hold every training sample there is, of which `x_train` and `y_train` are the first; `blocks`
-    cuts several data sets from them. `settings` is a note of how the data were made; nothing is
-    computed from it.
+    the training labels have both. Arrays are copied and read-only. `pool_x` and `pool_y` hold all
+    available training samples, of which `x_train` and `y_train` are the first; `blocks` makes
+    several data sets from them. `settings` records how the data were made; nothing is computed
+    from it.
 
     >>> data = Data(x_train=[[0, 1], [2, 3]], y_train=[-1, 1], x_test=[[1, 1]], y_test=[1])
     >>> data
@@ -84,7 +69,7 @@ class Data:
             self._share_pool()
 
     def _share_pool(self) -> None:
-        """What is trained on is part of the pool, also in memory."""
+        """Make the training set a view of the pool."""
         x = _inputs("pool_x", self.pool_x)
         y = _labels("pool_y", self.pool_y, "pool_x", x)
         n = len(self.y_train)
@@ -102,12 +87,12 @@ class Data:
         return f"Data({self.name!r}, N={n}, D={d}, n_test={n_test})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Check again on arrival: arrays would be writable otherwise."""
+        """Construct again: unpickled arrays would be writable."""
         values = {f.name: getattr(self, f.name) for f in fields(self)}
         return partial(type(self), **{**values, "settings": dict(self.settings)}), ()
 
     def blocks(self, n_data: int) -> list[Data]:
-        """Cut `n_data` disjoint training sets of N samples from the pool; the test set stays.
+        """Return `n_data` disjoint training sets of N samples of the pool, with the same test set.
 
         >>> x, y = [[0.0], [1.0], [2.0], [3.0]], [-1, 1, -1, 1]
         >>> data = Data(x_train=x[:2], y_train=y[:2], x_test=x, y_test=y, pool_x=x, pool_y=y)
@@ -119,26 +104,30 @@ class Data:
         most = len(pool_y) // n
         if n_data > most:
             raise ValueError(
-                f"n_data must be at most {most}, since {len(pool_y)} training samples make no more "
-                f"disjoint sets of {n}, got {n_data}"
+                f"n_data must be at most {most}, with {len(pool_y)} samples for disjoint sets of "
+                f"{n}, got {n_data}"
             )
         parts = (slice(block * n, (block + 1) * n) for block in range(n_data))
         return [
             Data(
-                x_train=pool_x[part], y_train=pool_y[part], x_test=self.x_test, y_test=self.y_test,
-                name=self.name, settings={**self.settings, "block": block},
+                x_train=pool_x[part],
+                y_train=pool_y[part],
+                x_test=self.x_test,
+                y_test=self.y_test,
+                name=self.name,
+                settings={**self.settings, "block": block},
             )
             for block, part in enumerate(parts)
-        ]  # fmt: skip
+        ]
 
     @cached_property
     def fingerprint(self) -> str:
-        """A hash of every number here, and of nothing else: equal ones give equal results."""
-        found = sha256(f"data 1, N = {len(self.y_train)}".encode())
+        """A hash of all numbers, and of nothing else."""
+        digest = sha256(f"data 1, N = {len(self.y_train)}".encode())
         for array in (*self._pool, self.x_test, self.y_test):
-            found.update(str(array.shape).encode())
-            found.update(np.ascontiguousarray(array, dtype="<f8").data)
-        return found.hexdigest()
+            digest.update(str(array.shape).encode())
+            digest.update(np.ascontiguousarray(array, dtype="<f8").data)
+        return digest.hexdigest()
 
     @property
     def _pool(self) -> tuple[FloatArray, FloatArray]:
@@ -162,9 +151,9 @@ def _inputs(name: str, value: Any, *, copy: bool = True) -> FloatArray:
             f"got shape {array.shape}"
         )
     # two numbers suffice (NaN propagates); a mask would take memory
-    if not max(array.max(), -array.min()) <= _LARGEST:
-        refuse(name, array, _FINITE.outside(array), _FINITE.domain)
-        refuse(name, array, np.abs(array) > _LARGEST, f"at most {_LARGEST:g} in magnitude")
+    if not max(array.max(), -array.min()) <= _INPUT.high:
+        refuse(name, array, ~np.isfinite(array), "finite")
+        refuse(name, array, _INPUT.outside(array), _INPUT.domain)
     return array
 
 
@@ -180,19 +169,19 @@ def _labels(name: str, value: Any, inputs: str, x: FloatArray) -> FloatArray:
 
 
 def _numbers(name: str, value: Any, *, copy: bool = True) -> FloatArray:
-    """Numbers as a read-only float64 array in rows; ours are taken as they are, others copied."""
-    if _is_settled(value):
+    """Numbers as a read-only, C-contiguous float64 array; immutable arrays are not copied."""
+    if _is_immutable(value):
         return np.asarray(value)
     plain = type(value) is np.ndarray and value.dtype.kind in "iuf"
-    found = value if plain else np.asarray(checked(name, value, _FINITE))
-    array = np.array(found, dtype=np.float64, order="C", copy=copy or None)
+    numbers = value if plain else np.asarray(checked(name, value, _INPUT))
+    array = np.array(numbers, dtype=np.float64, order="C", copy=copy or None)
     if copy:
         array.flags.writeable = False
     return array
 
 
-def _is_settled(value: Any) -> bool:
+def _is_immutable(value: Any) -> bool:
     """Whether an array is immutable: neither it nor its base is writable."""
     if type(value) is not np.ndarray or value.dtype != np.float64 or value.flags.writeable:
         return False
-    return value.flags.c_contiguous and (value.base is None or _is_settled(value.base))
+    return value.flags.c_contiguous and (value.base is None or _is_immutable(value.base))

@@ -1,4 +1,4 @@
-"""From pixels to the inputs of a network: principal directions, in the authors' way or whitened.
+"""From images to inputs and labels: principal directions, their scaling, and two classes.
 
 Images are the rows of X [n, D], with pixels from 0 to 255 (a common factor drops out of all that
 follows). With V the leading directions as columns, a sample is
@@ -11,31 +11,69 @@ follows). With V the leading directions as columns, a sample is
 
 The authors normalize the test images by their own m and s [dascoli2020]; V and σ are those of the
 training images. Both follow from XᵀX, whose entries are whole numbers below 2⁵³: they are exact in
-float64, in whatever order blocks of rows are added. The sign of a direction is such that its entry
-of largest magnitude is positive.
+float64, for any blocks of rows. The sign of a direction is such that its entry of largest magnitude
+is positive.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
+from tqdm import tqdm
 
-from doubletrouble.data._labels import Rows
 from doubletrouble.parameters import FloatArray
 
 ScalingName: TypeAlias = Literal["authors", "whiten"]
 SCALINGS: tuple[ScalingName, ...] = get_args(ScalingName)
 StatisticsName: TypeAlias = Literal["own", "train"]
 STATISTICS: tuple[StatisticsName, ...] = get_args(StatisticsName)
+PARITY = "parity"
 
-_BLOCK = 2**22  # numbers of a block of rows in float64
+Classes: TypeAlias = npt.NDArray[np.integer[Any]]
+"""The class of each sample: whole numbers from 0."""
+Rows: TypeAlias = npt.NDArray[np.intp]
+LabelRule: TypeAlias = str | tuple[int, int]
+
+_BLOCK = 2**22  # numbers in a block of rows
+
+
+def label_rule(labels: Any) -> LabelRule:
+    """Validate the labels: "parity", or two classes.
+
+    >>> label_rule([3, 8])
+    (3, 8)
+    """
+    if isinstance(labels, str) and labels == PARITY:
+        return PARITY
+    if isinstance(labels, list | tuple | np.ndarray) and np.shape(labels) == (2,):
+        a, b = labels
+        whole = all(isinstance(c, int | np.integer) and not isinstance(c, bool) for c in (a, b))
+        if whole and a != b:
+            return int(a), int(b)
+    raise ValueError(f"labels must be 'parity' or two different classes, got {labels!r}")
+
+
+def signs(classes: Classes, rule: LabelRule) -> tuple[Rows, FloatArray]:
+    """The samples of a rule, and +1 for odd classes or the second of a pair, -1 for the others.
+
+    >>> rows, labels = signs(np.array([5, 0, 4, 1]), "parity")
+    >>> rows, labels
+    (array([0, 1, 2, 3]), array([ 1., -1., -1.,  1.]))
+    >>> rows, labels = signs(np.array([5, 0, 4, 1]), (4, 5))
+    >>> rows, labels
+    (array([0, 2]), array([ 1., -1.]))
+    """
+    if isinstance(rule, str):
+        return np.arange(len(classes)), np.where(classes % 2 == 1, 1.0, -1.0)
+    rows = np.flatnonzero(np.isin(classes, rule))
+    return rows, np.where(classes[rows] == rule[1], 1.0, -1.0)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ProjectionOptions:
-    """How images become inputs: how many directions, and their scale; None keeps all pixels."""
+    """The number of directions and their scale; with `pca` None, pixels are not projected."""
 
     pca: int | None = 10
     scaling: ScalingName = "authors"
@@ -54,7 +92,7 @@ class Projection:
 
     centre: float | FloatArray
     spread: float
-    directions: FloatArray | None  # [D, k], scaled; None: pixels stay pixels
+    directions: FloatArray | None  # [D, k], scaled; None: the identity
 
     def __call__(self, images: npt.NDArray[np.uint8], rows: Rows) -> FloatArray:
         """Map some of the images, in their order."""
@@ -63,8 +101,8 @@ class Projection:
             for part in _parts(*out.shape):
                 out[part] = (images[rows[part]] - self.centre) / self.spread
         else:
-            # all of them: the last digits of a product depend on the rows beside, and an image is
-            # to have the same inputs whichever others are requested
+            # all images: the last digits of a matrix product depend on the other rows of a block,
+            # and the inputs of an image must not depend on the selection
             whole = np.empty((len(images), self.directions.shape[1]))
             for part in _parts(*images.shape):
                 whole[part] = ((images[part] - self.centre) / self.spread) @ self.directions
@@ -74,7 +112,7 @@ class Projection:
 
 
 def projections(
-    train: npt.NDArray[np.uint8], test: npt.NDArray[np.uint8], view: ProjectionOptions
+    train: npt.NDArray[np.uint8], test: npt.NDArray[np.uint8], options: ProjectionOptions
 ) -> tuple[Projection, Projection]:
     """The maps for the training and for the test images.
 
@@ -85,18 +123,47 @@ def projections(
     array([[1., 0.],
            [0., 1.]])
     """
-    if view.pca is not None and view.pca > train.shape[1]:
+    if options.pca is not None and options.pca > train.shape[1]:
         raise ValueError(
-            f"pca must be at most {train.shape[1]}, the pixels of an image, got {view.pca}"
+            f"pca must be at most {train.shape[1]}, the pixels of an image, got {options.pca}"
         )
-    if view.scaling == "whiten":
-        ours = _whitened(train, view.pca)
+    if options.scaling == "whiten":
+        ours = _whitened(train, options.pca)
         return ours, ours
-    ours = _authors(train, view.pca)
-    if view.test_statistics == "train":
+    ours = _authors(train, options.pca)
+    if options.test_statistics == "train":
         return ours, ours
     centre, spread = _statistics(test, "test")
     return ours, replace(ours, centre=centre, spread=spread)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelledArrays:
+    """All images of a set, or a stored projection of them, with their classes."""
+
+    name: str
+    source: str
+    train: npt.NDArray[Any]
+    train_classes: Classes
+    test: npt.NDArray[Any]
+    test_classes: Classes
+    stored_statistics: str | None = None  # of the test inputs; None for images
+
+    def inputs(
+        self, train: Rows, test: Rows, options: ProjectionOptions
+    ) -> tuple[FloatArray, FloatArray]:
+        """Training and test inputs of some samples, with directions from all training images."""
+        if self.stored_statistics is not None:
+            x, x_test = self.train[train, : options.pca], self.test[test, : options.pca]
+            return x.astype(np.float64), x_test.astype(np.float64)
+        for_train, for_test = projections(self.train, self.test, options)
+        return for_train(self.train, train), for_test(self.test, test)
+
+    def statistics(self, options: ProjectionOptions) -> str:
+        """The statistics by which the test inputs are normalized."""
+        if self.stored_statistics is not None:
+            return self.stored_statistics
+        return "train" if options.scaling == "whiten" else options.test_statistics
 
 
 def _authors(train: npt.NDArray[np.uint8], pca: int | None) -> Projection:
@@ -131,9 +198,7 @@ def _leading(matrix: FloatArray, pca: int | None) -> tuple[FloatArray, FloatArra
 
 
 def _gram(images: npt.NDArray[np.uint8]) -> tuple[FloatArray, FloatArray]:
-    """XᵀX and the sum of every pixel, exactly; with a progress bar where that takes long."""
-    from tqdm import tqdm
-
+    """XᵀX and the sum of every pixel, exactly; with a progress bar after two seconds."""
     n, d = images.shape
     gram, sums = np.zeros((d, d)), np.zeros(d)
     with tqdm(total=n, desc="directions", unit="image", delay=2, disable=None) as bar:
@@ -154,7 +219,7 @@ def _statistics(images: npt.NDArray[np.uint8], which: str) -> tuple[float, float
     mean = total / images.size
     variance = square / images.size - mean**2
     if not variance > 0:
-        raise ValueError(f"the {which} images must not all be the same grey")
+        raise ValueError(f"the {which} images must have pixels of different values")
     return mean, float(np.sqrt(variance))
 
 

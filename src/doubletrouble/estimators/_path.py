@@ -72,18 +72,6 @@ class RidgePath:
         stacked = mean.reshape(len(inputs), -1, outputs).transpose(1, 0, 2)
         return stacked[..., 0] if single else stacked
 
-    def best_solution(self, samples: Sequence[Sample]) -> Solution:
-        """The fit of least leave-one-out error, to the samples of the members."""
-        at, n_features = int(np.argmin(self.loo_error)), self.coef.shape[-1]
-        weights = np.array([sample.weight for sample in samples])
-        dim = samples[0].inputs.shape[1]
-        return Solution(
-            coef=self.coef[at].reshape(len(samples), -1, n_features),
-            intercept=self.intercept[at].reshape(-1),
-            alphas=Penalty(self.best).alphas(weights, n_features=n_features, dim=dim),
-            ridge=self.best,
-        )
-
 
 def ridge_grid(ridges: npt.ArrayLike | None) -> FloatArray:
     """The ridges of a path, in the paper's convention: four a decade by default.
@@ -145,6 +133,19 @@ def fit_path(
         coef=stacked[:, :, 0] if single else stacked,
         intercept=mean_intercept[:, 0] if single else mean_intercept,
         maps=tuple(maps),
+    )
+
+
+def best_solution(path: RidgePath, samples: Sequence[Sample]) -> Solution:
+    """The fit of least leave-one-out error, to the samples of the members."""
+    at, n_features = int(np.argmin(path.loo_error)), path.coef.shape[-1]
+    weights = np.array([sample.weight for sample in samples])
+    dim = samples[0].inputs.shape[1]
+    return Solution(
+        coef=path.coef[at].reshape(len(samples), -1, n_features),
+        intercept=path.intercept[at].reshape(-1),
+        alphas=Penalty(path.best).alphas(weights, n_features=n_features, dim=dim),
+        ridge=path.best,
     )
 
 

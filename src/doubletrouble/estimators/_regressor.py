@@ -35,7 +35,7 @@ from doubletrouble.estimators._members import (
     has_all_rows,
     predict_mean,
 )
-from doubletrouble.estimators._path import RidgePath, fit_path, ridge_grid
+from doubletrouble.estimators._path import RidgePath, best_solution, fit_path, ridge_grid
 from doubletrouble.estimators._solvers import NormalEquations, Sample
 from doubletrouble.moments import Function
 from doubletrouble.parameters import FloatArray, whole_number
@@ -139,7 +139,7 @@ class RandomFeaturesModel(BaseEstimator):
         samples, path = [sample.drawn(drawn) for drawn in counts], None
         if parameters.penalty is None:
             path = fit_path(maps, sample, counts, parameters.ridges, single=labels.ndim == 1)
-            solution = path.best_solution(samples)
+            solution = best_solution(path, samples)
         else:
             solution = fit_members(maps, samples, parameters.penalty)
         self._start(parameters, theta, X, labels)
