@@ -45,6 +45,29 @@ def test_equal_members_are_an_ensemble(members: int, weights: str, ridge: float)
     assert found.weights == pytest.approx(np.full(members, 1 / members), rel=1e-9)
 
 
+@pytest.mark.parametrize("size", [1e-300, 1e-200, 1e-162, 1e-158, 1e-150, 1e150])
+@pytest.mark.parametrize("signal", [0.0, 1.0])
+def test_best_weights_do_not_depend_on_the_size_of_the_target(size: float, signal: float) -> None:
+    def best(size: float) -> dt.Committee:
+        target = {"signal": signal * size, "noise": 0.5 * size}
+        return dt.committee([WIDE, PEAK, NARROW], weights="optimal", **target)
+
+    np.testing.assert_allclose(best(size).weights, best(1.0).weights, rtol=1e-12)
+    assert best(size).error.total == pytest.approx(size**2 * best(1.0).error.total, rel=1e-6)
+
+
+@pytest.mark.parametrize("noise", [1e-10, 1e-140, 1e-158, 1e-162, 1e-300])
+def test_best_weights_of_members_without_bias(noise: float) -> None:
+    """Linear members with more samples than dimensions: only the noise has an effect."""
+    exact = [
+        dt.Member(features_per_dim=p, samples_per_dim=n, ridge=0.0, activation="linear")
+        for p, n in ((2.0, 3.0), (2.0, 1.5))
+    ]
+    alone = dt.committee(exact, sharing="nothing", weights="optimal", signal=0.0, noise=1.0)
+    best = dt.committee([WIDE, *exact], sharing="nothing", weights="optimal", noise=noise)
+    np.testing.assert_allclose(best.weights, [0, *alone.weights], atol=1e-9)
+
+
 def test_members_that_share_nothing_divide_the_data() -> None:
     problem = dt.Problem(features_per_dim=2.0, samples_per_dim=3.0, ridge=0.1, noise=0.5)
     third = dt.Member(features_per_dim=2.0, samples_per_dim=1.0, ridge=0.1)

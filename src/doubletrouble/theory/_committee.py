@@ -53,6 +53,7 @@ AnyMember: TypeAlias = Member | Problem | SpectralProblem
 
 _TARGET = ("signal", "noise", "nonlinear_signal", "test_noise")
 _SPECTRUM = ("eigenvalues", "target_powers", "tail")
+_SMALLEST = 1e-290  # smaller squares have few digits
 _RANK = 1e-13  # of the largest: a smaller eigenvalue of scaled errors is zero but for rounding
 
 
@@ -285,7 +286,7 @@ def committee(
     products = _products(all_members, features, samples, common.features, common.samples)
     parts = _parts(products, target)
     errors = np.asarray(sum(parts.values()))
-    chosen = _weights(weights, errors)
+    chosen = _weights(weights, products, target)
     by_cause: dict[str, Any] = {name: _quadratic(chosen, part) for name, part in parts.items()}
     by_cause["bayes"] = float(np.square(test_noise))
     return Committee(
@@ -351,24 +352,49 @@ def _quadratic(weights: FloatArray, part: FloatArray) -> float:
     return float(weights[used] @ part[np.ix_(used, used)] @ weights[used])
 
 
-def _weights(wanted: str | npt.ArrayLike, errors: FloatArray) -> FloatArray:
+def _weights(
+    wanted: str | npt.ArrayLike, products: CrossTerms, target: Mapping[str, Any]
+) -> FloatArray:
     """The weights given, or the best."""
-    count = errors.shape[0]
+    count = len(np.asarray(products.bias))
     if isinstance(wanted, str):
         if wanted not in ("equal", "optimal"):
             raise ValueError(f"weights must be equal, optimal or an array, got {wanted!r}")
-        return np.full(count, 1 / count) if wanted == "equal" else _best(errors)
+        return np.full(count, 1 / count) if wanted == "equal" else _best(products, target)
     return checked_weights(wanted, count)
 
 
-def _best(errors: FloatArray) -> FloatArray:
-    """The weights of least error, the smallest of them where several have it."""
+def _best(products: CrossTerms, target: Mapping[str, Any]) -> FloatArray:
+    """The weights of least error, the smallest of them where several have it.
+
+    They do not depend on a common factor of the amplitudes, whose squares may underflow: amplitudes
+    are scaled, by powers of two, such that the largest is near one. Members whose errors underflow
+    even then make none from the largest amplitude. All others get no weight, and the next largest
+    amplitude decides.
+    """
+    amplitudes = {name: float(value) for name, value in target.items()}
+    count = len(np.asarray(products.bias))
+    best, members = np.zeros(count), np.arange(count)
+    while any(amplitudes.values()):
+        largest = max(amplitudes, key=lambda name: amplitudes[name])
+        exponent = math.frexp(amplitudes[largest])[1]
+        amplitudes = {name: math.ldexp(value, -exponent) for name, value in amplitudes.items()}
+        errors = np.asarray(sum(_parts(products, amplitudes).values()))[np.ix_(members, members)]
+        negligible = np.diag(errors) < _SMALLEST
+        if not negligible.any():
+            best[members] = _least_error(errors)
+            return best
+        members, amplitudes[largest] = members[negligible], 0.0
+    best[members] = 1 / members.size  # no error
+    return best
+
+
+def _least_error(errors: FloatArray) -> FloatArray:
+    """The weights of least error for a matrix of products."""
     own = np.diag(errors)
     sound = np.isfinite(own)
     if not sound.any():  # all errors are infinite
         return np.full(own.size, 1 / own.size)
-    if np.any(own == 0):  # some members make no error
-        return np.where(own == 0, 1.0, 0.0) / np.count_nonzero(own == 0)
     scale = 1 / np.sqrt(own[sound])
     # members' errors may differ by many decades: of unit size, their products are well conditioned
     values, vectors = np.linalg.eigh(errors[np.ix_(sound, sound)] * np.outer(scale, scale))
