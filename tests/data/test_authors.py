@@ -72,8 +72,8 @@ def test_the_test_batch_of_cifar_by_the_stored_directions(key: str, whose: str) 
     images, classes = pickled_batch(path.read_bytes(), "test_batch")
     np.testing.assert_array_equal(classes, expected["y_test"])
     x = (images / 255 - expected[f"{whose}_mean"]) / expected[f"{whose}_std"]
-    found = x @ expected["components"] / np.sqrt(expected["singular_values"])
-    np.testing.assert_allclose(found, expected[key], rtol=0, atol=ROUNDING)
+    inputs = x @ expected["components"] / np.sqrt(expected["singular_values"])
+    np.testing.assert_allclose(inputs, expected[key], rtol=0, atol=ROUNDING)
 
 
 @pytest.mark.parametrize("name", ["mnist", "fashion_mnist", "cifar10"])

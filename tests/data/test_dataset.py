@@ -32,12 +32,12 @@ def changed(array: Any, index: Any, value: float) -> Any:
 
 def test_arrays_are_read_only_float64_copies() -> None:
     x, y = X.astype(np.float32), Y.astype(np.int8)
-    found = data(x_train=x, y_train=y, pool_x=x.tolist(), pool_y=y.tolist())
+    result = data(x_train=x, y_train=y, pool_x=x.tolist(), pool_y=y.tolist())
     x[0], y[0] = 99, 99
-    np.testing.assert_array_equal(found.x_train, X)
-    np.testing.assert_array_equal(found.y_train, Y)
+    np.testing.assert_array_equal(result.x_train, X)
+    np.testing.assert_array_equal(result.y_train, Y)
     for name in ("x_train", "y_train", "x_test", "y_test", "pool_x", "pool_y"):
-        array = getattr(found, name)
+        array = getattr(result, name)
         assert array.dtype == np.float64
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 1.0
@@ -47,9 +47,9 @@ def test_read_only_view_of_a_writable_array_is_copied() -> None:
     base = X.copy()
     view = base[:]
     view.flags.writeable = False
-    found = data(x_train=view)
+    result = data(x_train=view)
     base[0, 0] = 99.0
-    assert found.x_train[0, 0] == 0.0
+    assert result.x_train[0, 0] == 0.0
 
 
 def test_the_largest_inputs_are_accepted() -> None:
@@ -58,19 +58,19 @@ def test_the_largest_inputs_are_accepted() -> None:
 
 
 def test_training_set_is_a_view_of_the_pool() -> None:
-    found = Data(**POOL)
-    assert np.shares_memory(found.x_train, found.pool_x)
-    assert all(np.shares_memory(b.x_train, found.pool_x) for b in found.blocks(3))
-    assert all(b.x_test is found.x_test for b in found.blocks(3))
+    result = Data(**POOL)
+    assert np.shares_memory(result.x_train, result.pool_x)
+    assert all(np.shares_memory(b.x_train, result.pool_x) for b in result.blocks(3))
+    assert all(b.x_test is result.x_test for b in result.blocks(3))
 
 
 def test_settings_are_a_read_only_copy() -> None:
     settings = {"pca": 10}
-    found = data(settings=settings)
+    result = data(settings=settings)
     settings["pca"] = 3
-    assert found.settings == {"pca": 10}
+    assert result.settings == {"pca": 10}
     with pytest.raises(TypeError):
-        found.settings["pca"] = 3  # type: ignore[index]
+        result.settings["pca"] = 3  # type: ignore[index]
 
 
 @pytest.mark.parametrize("again", [lambda d: pickle.loads(pickle.dumps(d)), copy.deepcopy])
@@ -126,8 +126,8 @@ def test_fingerprint_depends_on_every_number_and_shape() -> None:
         data(x_train=X[:4], y_train=Y[:4], pool_x=X, pool_y=Y),
         data(x_train=X[:2], y_train=Y[:2], pool_x=X, pool_y=Y),
     ]
-    assert len({found.fingerprint for found in alike}) == 1
-    assert len({found.fingerprint for found in [alike[0], *others]}) == 1 + len(others)
+    assert len({result.fingerprint for result in alike}) == 1
+    assert len({result.fingerprint for result in [alike[0], *others]}) == 1 + len(others)
     assert len(alike[0].fingerprint) == 64
 
 
@@ -196,8 +196,8 @@ def test_immutable_arrays_are_not_copied() -> None:
     tracemalloc.start()
     try:
         pool: dict[str, Any] = {"pool_x": large, "pool_y": y}
-        found = Data(x_train=large[:10], y_train=y[:10], x_test=large[:2], y_test=y[:2], **pool)
-        found.blocks(100)
+        result = Data(x_train=large[:10], y_train=y[:10], x_test=large[:2], y_test=y[:2], **pool)
+        result.blocks(100)
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

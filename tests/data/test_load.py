@@ -41,22 +41,22 @@ def test_default_is_the_digits() -> None:
 
 
 def test_split_of_the_digits_is_fixed() -> None:
-    found = digits()
-    assert found.train_classes[:12].tolist() == [0, 6, 3, 8, 1, 8, 4, 1, 5, 8, 9, 7]
-    assert found.test_classes[-5:].tolist() == [9, 7, 6, 7, 4]
-    assert np.bincount(found.test_classes).min() > 30  # every class is in the test set
+    arrays = digits()
+    assert arrays.train_classes[:12].tolist() == [0, 6, 3, 8, 1, 8, 4, 1, 5, 8, 9, 7]
+    assert arrays.test_classes[-5:].tolist() == [9, 7, 6, 7, 4]
+    assert np.bincount(arrays.test_classes).min() > 30  # every class is in the test set
 
 
 def test_labels_are_parity_or_a_pair() -> None:
-    found = digits()
+    arrays = digits()
     parity = load_data(n_train=None)
-    np.testing.assert_array_equal(parity.y_train, 2.0 * (found.train_classes % 2) - 1)
-    np.testing.assert_array_equal(parity.y_test, 2.0 * (found.test_classes % 2) - 1)
+    np.testing.assert_array_equal(parity.y_train, 2.0 * (arrays.train_classes % 2) - 1)
+    np.testing.assert_array_equal(parity.y_test, 2.0 * (arrays.test_classes % 2) - 1)
     pair = load_data(labels=(8, 3), n_train=None)
-    kept = found.train_classes[np.isin(found.train_classes, (3, 8))]
-    np.testing.assert_array_equal(pair.y_train, np.where(kept == 3, 1.0, -1.0))
+    selected = arrays.train_classes[np.isin(arrays.train_classes, (3, 8))]
+    np.testing.assert_array_equal(pair.y_train, np.where(selected == 3, 1.0, -1.0))
     np.testing.assert_array_equal(  # directions are those of all images
-        pair.x_train, parity.x_train[np.isin(found.train_classes, (3, 8))]
+        pair.x_train, parity.x_train[np.isin(arrays.train_classes, (3, 8))]
     )
     swapped = load_data(labels=[3, 8], n_train=100)  # type: ignore[arg-type]
     np.testing.assert_array_equal(swapped.y_train, -pair.y_train[:100])

@@ -52,8 +52,8 @@ def authors(by: Bytes, k: int) -> tuple[FloatArray, FloatArray]:
 @pytest.mark.parametrize("k", [1, 7, 20])
 def test_the_authors_scaling(k: int, statistics: StatisticsName, by: Bytes) -> None:
     maps = projections(TRAIN, TEST, ProjectionOptions(pca=k, test_statistics=statistics))
-    for images, found, expected in zip((TRAIN, TEST), maps, authors(by, k), strict=True):
-        np.testing.assert_allclose(everything(images, found), expected, rtol=0, atol=1e-9)
+    for images, map_, expected in zip((TRAIN, TEST), maps, authors(by, k), strict=True):
+        np.testing.assert_allclose(everything(images, map_), expected, rtol=0, atol=1e-9)
 
 
 def test_train_and_own_statistics_differ() -> None:
@@ -72,8 +72,7 @@ def test_whitening_makes_the_training_covariance_the_identity(k: int) -> None:
     centred = TRAIN - TRAIN.mean(axis=0)
     _, sigma, Vt = np.linalg.svd(centred, full_matrices=False)
     expected = (TEST - TRAIN.mean(axis=0)) @ Vt[:k].T / sigma[:k] * np.sqrt(len(TRAIN))
-    found = everything(TEST, theirs)
-    np.testing.assert_allclose(np.abs(found), np.abs(expected), atol=1e-9)
+    np.testing.assert_allclose(np.abs(everything(TEST, theirs)), np.abs(expected), atol=1e-9)
 
 
 def test_the_authors_scaling_does_not_whiten() -> None:

@@ -25,7 +25,7 @@ def test_members_are_averaged(ensemble: int | dt.Scheme, intercept: bool) -> Non
     model = dt.RandomFeaturesRidge(
         15, ridge=0.1, ensemble=ensemble, fit_intercept=intercept, random_state=0
     ).fit(x, y)
-    found = np.zeros(9)
+    result = np.zeros(9)
     parts = [np.arange(50)] * 3
     if isinstance(ensemble, dt.Divide):
         parts = np.split(np.arange(50), [17, 33])
@@ -37,8 +37,8 @@ def test_members_are_averaged(ensemble: int | dt.Scheme, intercept: bool) -> Non
         z, label = features(x[rows], theta), y[rows]
         mean, shift = (z.mean(axis=0), label.mean()) if intercept else (np.zeros(15), 0.0)
         a = weights(z - mean, label - shift, 0.1, 10)
-        found += ((features(new, theta) - mean) @ a + shift) / 3
-    np.testing.assert_allclose(model.predict(new), found, atol=1e-10)
+        result += ((features(new, theta) - mean) @ a + shift) / 3
+    np.testing.assert_allclose(model.predict(new), result, atol=1e-10)
     alphas = [0.1 * 15 * len(rows) / 10 for rows in parts]
     np.testing.assert_allclose(model.alpha_, alphas)
     assert model.ridge_ == 0.1
@@ -52,11 +52,11 @@ def test_members_draw_features_from_a_common_bank() -> None:
         rows = model.weights_.reshape(-1, 10)
         assert len(np.unique(rows, axis=0)) == 20
         assert len(np.unique(model.weights_[0], axis=0)) == 15
-        found = [
+        result = [
             features(new, theta) @ weights(features(x, theta), y, 0.1, 10)
             for theta in model.weights_
         ]
-        np.testing.assert_allclose(model.predict(new), np.mean(found, axis=0), atol=1e-10)
+        np.testing.assert_allclose(model.predict(new), np.mean(result, axis=0), atol=1e-10)
         parts = dt.RandomFeaturesRidge(15, ridge=0.1, ensemble=bank, random_state=0)
         parts.partial_fit(x[:20], y[:20]).partial_fit(x[20:], y[20:])
         np.testing.assert_allclose(parts.predict(new), model.predict(new), atol=1e-8)

@@ -103,13 +103,13 @@ def test_rows_left_out_of_drawn_samples(p: int, intercept: bool, ensemble: dt.Sc
         outside = np.zeros(15)
         for k, own in enumerate(counts):
             for i in range(15):
-                kept = (own * w) * (np.arange(15) != i)
-                one = dt.RandomFeaturesRidge(p, ridge=ridge, ensemble=3, **how).fit(x, y, kept)
+                remaining = (own * w) * (np.arange(15) != i)
+                one = dt.RandomFeaturesRidge(p, ridge=ridge, ensemble=3, **how).fit(x, y, remaining)
                 z = features(x[i : i + 1], one.weights_[k])
                 outside[i] += (z @ one.coef_[k])[0] / 3
                 if intercept:
                     means = [
-                        np.average(y - features(x, theta) @ coef, weights=kept)
+                        np.average(y - features(x, theta) @ coef, weights=remaining)
                         for theta, coef in zip(one.weights_, one.coef_, strict=True)
                     ]
                     outside[i] += means[k] / 3

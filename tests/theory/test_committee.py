@@ -49,7 +49,7 @@ def test_equal_members_are_an_ensemble(members: int, weights: str, ridge: float)
 @pytest.mark.parametrize("signal", [0.0, 1.0])
 def test_best_weights_do_not_depend_on_the_size_of_the_target(size: float, signal: float) -> None:
     def best(size: float) -> dt.Committee:
-        target = {"signal": signal * size, "noise": 0.5 * size}
+        target: dict[str, Any] = {"signal": signal * size, "noise": 0.5 * size}
         return dt.committee([WIDE, PEAK, NARROW], weights="optimal", **target)
 
     np.testing.assert_allclose(best(size).weights, best(1.0).weights, rtol=1e-12)

@@ -44,7 +44,7 @@ def read_content(path: Path) -> bytes:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
             content = file.read(_LARGEST_FILE + 1)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise DataError(f"{path} is truncated or damaged: {error}") from error
+        raise DataError(f"{path} is truncated or damaged: {error}; replace it") from error
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror or error}") from error
     if len(content) > _LARGEST_FILE:
@@ -203,6 +203,10 @@ class CifarVersion:
     archive: str
     batches: tuple[str, ...]  # five to train on, one to test on
     decode: Callable[[bytes, object], ImageBatch]
+
+    def is_complete(self, folder: Path) -> bool:
+        """Whether a folder has every batch."""
+        return all((folder / name).is_file() for name in self.batches)
 
     def contents(self, path: Path) -> Iterator[tuple[str, bytes, str]]:
         """Name, content and location of every batch in a folder or in an archive."""

@@ -157,8 +157,9 @@ def find_originals(origin: Origin, roots: list[Path]) -> dict[str, Path]:
     """The path of every file of a set that exists, by the name of the file to download."""
     folders = [root / folder for root in roots for folder in origin.folders]
     if origin.name == "cifar10":
-        candidates: Iterator[Path] = (path for folder in folders for path in _cifar_paths(folder))
-        return {name: path for name, path in [(BINARY.archive, next(candidates, None))] if path}
+        for path in (path for folder in folders for path in _cifar_paths(folder)):
+            return {BINARY.archive: path}
+        return {}
     paths = {}
     for name in origin.files:
         plain = name.removesuffix(".gz")
@@ -173,9 +174,7 @@ def find_originals(origin: Origin, roots: list[Path]) -> dict[str, Path]:
 def _cifar_paths(base: Path) -> Iterator[Path]:
     """Complete folders of batches, and archives."""
     for version in (BINARY, PYTHON):
-        for folder in (base / version.folder, base):
-            if all((folder / name).is_file() for name in version.batches):
-                yield folder
+        yield from filter(version.is_complete, (base / version.folder, base))
         if (base / version.archive).is_file():
             yield base / version.archive
 
@@ -225,7 +224,7 @@ def _read_idx(origin: Origin, paths: list[Path]) -> tuple[ImageBatch, ImageBatch
 
 
 def _read_cifar(origin: Origin, path: Path) -> tuple[ImageBatch, ImageBatch, bool]:
-    binary = path.name == BINARY.archive or (path / BINARY.batches[0]).is_file()
+    binary = path.name == BINARY.archive or BINARY.is_complete(path)
     version, batches, verified = BINARY if binary else PYTHON, {}, True
     if binary:
         verified = path.is_file() and origin.verify(path.name, _digest(path), path)

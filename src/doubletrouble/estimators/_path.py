@@ -171,7 +171,7 @@ def _left_out_rows(
             free -= constant[rows] ** 2
     tied = (free < _NO_SHARE)[:, None]
     beyond = targets - u @ modes.projections  # Q y
-    # where Q_ii = 0, alpha drops out of the ratio: 1 in its place
+    # where Q_ii = 0, alpha drops out of the ratio: 1 is used for it
     share = np.where(tied, 1.0, own_alphas)
     above = share[:, None, :] * above + np.where(tied, 0.0, beyond)[..., None]
     below = share * below + np.where(tied, 0.0, free[:, None])
