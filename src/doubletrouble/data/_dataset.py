@@ -104,8 +104,8 @@ class Data:
         most = len(pool_y) // n
         if n_data > most:
             raise ValueError(
-                f"n_data must be at most {most}, with {len(pool_y)} samples for disjoint sets of "
-                f"{n}, got {n_data}"
+                f"n_data must be at most {most}, since {len(pool_y)} training samples make no more "
+                f"disjoint sets of {n}, got {n_data}"
             )
         parts = (slice(block * n, (block + 1) * n) for block in range(n_data))
         return [

@@ -38,6 +38,11 @@ class DataError(DoubleTroubleError, ValueError):
     """A data set cannot be read or downloaded."""
 
 
+def _line(error: Exception) -> str:
+    """An error on one line of bounded length: messages may contain parts of a file."""
+    return " ".join(f"{type(error).__name__}: {error}".split())[:120]
+
+
 def read_content(path: Path) -> bytes:
     """The content of a file, decompressed where its name ends in .gz."""
     try:
@@ -99,8 +104,7 @@ def pickled_batch(content: bytes, where: object) -> ImageBatch:
         batch = _pickled_dictionary(content)
         images, classes = _recorded_matrix(batch["data"]), batch["labels"]
     except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError) as error:
-        reason = " ".join(f"{type(error).__name__}: {error}".split())
-        raise DataError(f"{where} is not a pickled batch of CIFAR-10 ({reason})") from error
+        raise DataError(f"{where} is not a pickled batch of CIFAR-10: {_line(error)}") from error
     valid = isinstance(classes, list) and images.shape == (len(classes), CIFAR_PIXELS)
     if not valid or not all(type(c) is int and 0 <= c <= 9 for c in classes):
         raise DataError(
@@ -270,5 +274,7 @@ def read_npz(path: Path, names: tuple[str, ...]) -> dict[str, npt.NDArray[Any]]:
     ) as error:
         if isinstance(error, DataError):
             raise
-        raise DataError(f"{path} is damaged, or not an .npz file of numbers: {error}") from error
+        raise DataError(
+            f"{path} is damaged, or not an .npz file of numbers: {_line(error)}"
+        ) from error
     return arrays
