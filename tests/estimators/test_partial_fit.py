@@ -58,6 +58,16 @@ def test_the_penalty_is_that_of_the_last_part() -> None:
     assert unused.set_params(ridge=10.0).partial_fit(x, y).ridge_ == 10.0
 
 
+def test_intercept_is_that_of_the_first_part() -> None:
+    x, y = data(100, 10)
+    model, same = (
+        dt.RandomFeaturesRidge(20, fit_intercept=True, random_state=0).partial_fit(x[:50], y[:50])
+        for _ in "12"
+    )
+    model.set_params(fit_intercept=False).partial_fit(x[50:], y[50:])
+    assert np.array_equal(model.predict(x), same.partial_fit(x[50:], y[50:]).predict(x))
+
+
 def test_fit_and_partial_fit_start_anew() -> None:
     x, y = data(50, 5)
     model = dt.RandomFeaturesRidge(10, random_state=0)

@@ -1,6 +1,6 @@
 """Ridge regression on random features, as a scikit-learn regressor."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, Literal, Self
 
@@ -72,6 +72,7 @@ class RandomFeaturesModel(BaseEstimator):
     _solution: Solution | None
     _penalty: Penalty | None
     _center: bool
+    _intercept: bool
     _single: bool
     _precision: np.dtype[Any]
 
@@ -172,6 +173,7 @@ class RandomFeaturesModel(BaseEstimator):
             raise ValueError(
                 f"y must have {self._sums[0].right.shape[1]} columns as before, got {outputs}"
             )
+        sample = replace(sample, intercept=self._intercept)  # as in the first call
         maps = _maps(self.weights_, self.activation_, self._center, X.dtype)
         for sums, phi in zip(self._sums, maps, strict=True):
             sums.add(phi, sample)  # in float64: rows are not available again
@@ -222,6 +224,7 @@ class RandomFeaturesModel(BaseEstimator):
             delattr(self, name)
         self.weights_, self._penalty = theta, parameters.penalty
         self.activation_, self._center = parameters.activation, parameters.center
+        self._intercept = bool(self.fit_intercept)
         self._single, self._precision = labels.ndim == 1, X.dtype
 
 
