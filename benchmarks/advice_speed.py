@@ -23,7 +23,7 @@ def main() -> None:
             if cost == "training":
                 budget *= sizes(problem)[1] ** 2
             start = time.perf_counter()
-            found = dt.advise(problem, budget, ensemble=named_ensemble(scheme), cost=cost)
+            found = dt.advise(problem, named_ensemble(scheme), budget=budget, cost=cost)
             seconds.append(time.perf_counter() - start)
             kept, any_ridge = (
                 min(brute(problem, budget, kind, cost) for kind in ("ensemble", "divide"))
@@ -36,7 +36,7 @@ def main() -> None:
             f"{count} {kind}: median {1e3 * np.median(seconds):.0f} ms, "
             f"longest {1e3 * max(seconds):.0f} ms"
         )
-        for name, above in (("λ kept", fixed), ("λ free", free)):
+        for name, above in (("fixed λ", fixed), ("free λ", free)):
             print(f"  {name}: {min(above):.1e} to {max(above):.1e} above brute force")
 
 

@@ -16,14 +16,14 @@ from tests.cli.answers import Capture, answer, refusal
 def test_json_is_the_librarys(capsys: Capture) -> None:
     found = answer("advise --features-per-dim 1.2 --noise 0.5 --budget 3 --n-members 2", capsys)
     problem = dt.Problem(features_per_dim=1.2, noise=0.5)
-    expected = dt.advise(problem, 3, 2).to_dict()
+    expected = dt.advise(problem, 2, budget=3).to_dict()
     assert found == json.loads(json.dumps(expected))
 
 
 def test_counts_go_in_and_out(capsys: Capture) -> None:
     words = "--n-features 240 --n-samples 200 --dim 200 --snr 2"
     found = answer(f"advise {words} --budget 1000", capsys)
-    advice = dt.advise(dt.Problem(features_per_dim=1.2, noise=0.5), 5.0)
+    advice = dt.advise(dt.Problem(features_per_dim=1.2, noise=0.5), budget=5.0)
     assert found["budget"] == 1000
     assert found["unit"] == "one"
     rows = {row["name"]: row for row in found["options"]}
@@ -53,13 +53,13 @@ def test_counts_that_are_advised_are_whole(capsys: Capture) -> None:
     assert few["options"][0]["features"] == 333
 
 
-def test_the_text_is_table_bars_and_reasons(
+def test_the_text_is_table_bars_and_summary(
     capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "1000")
     assert main(["advise", "--features-per-dim", "1.2", "--budget", "inf"]) == 0
-    advice = dt.advise(dt.Problem(features_per_dim=1.2), math.inf)
-    expected = f"{advice.table()}\n\n{advice.bars()}\n\n" + "\n".join(advice.reasons)
+    advice = dt.advise(dt.Problem(features_per_dim=1.2), budget=math.inf)
+    expected = f"{advice.table()}\n\n{advice.bars()}\n\n{advice.summary}"
     assert capsys.readouterr().out.split() == expected.split()
 
 
@@ -94,7 +94,7 @@ def test_a_budget_can_take_the_place_of_the_features(
     spent = now["training_cost" if found["cost"] == "training" else "total_features"]
     assert spent == (P if isinstance(P, str) else pytest.approx(found["budget"]))
     again = answer(f"advise --n-samples 200 --dim 200 --snr 3 {words} --n-features {P}", capsys)
-    assert again["reasons"] == found["reasons"]
+    assert again["summary"] == found["summary"]
 
 
 @pytest.mark.parametrize("ending", ["png", "pdf", "svg", "PNG"])
@@ -125,7 +125,7 @@ def test_a_chart_is_written(ending: str, tmp_path: Path, capsys: Capture) -> Non
         ("advise --n-samples 2 --budget 3", "n_features, n_samples, dim must be given together"),
         (
             "advise --n-samples 2 --dim 3 --budget 1 --n-members inf",
-            "n_features must be given beside n_members inf",
+            "n_features must be given for n_members inf",
         ),
         ("advise --n-samples 2,3 --dim 3 --budget 1", "n_samples must be one number here"),
         ("advise --dim 3", "n_features, n_samples, dim must be given together, got dim alone"),
