@@ -50,11 +50,11 @@ def members() -> FloatArray:
     return np.unique(np.round(np.geomspace(1, 3e5, 120)))
 
 
-def between(K: FloatArray, found: FloatArray) -> FloatArray:
+def between(K: FloatArray, errors: FloatArray) -> FloatArray:
     """Whole numbers around the best two."""
-    tried = [K[np.argsort(found)[:10]]]
-    for place in np.argsort(found)[:2]:
-        low, high = K[max(place - 1, 0)], K[min(place + 1, K.size - 1)]
+    tried = [K[np.argsort(errors)[:10]]]
+    for i in np.argsort(errors)[:2]:
+        low, high = K[max(i - 1, 0)], K[min(i + 1, K.size - 1)]
         tried.append(np.rint(np.linspace(low, high, int(min(high - low + 1, 200)))))
     return np.unique(np.concatenate(tried))
 
@@ -94,16 +94,16 @@ def _refined(
 ) -> float:
     """A grid for every K, then all K around the best, then finer grids for these."""
     K, grid = members(), np.linspace(low, high, points)
-    found = at(K, grid[None, :])
-    K = between(K, found.min(axis=1))
-    found = at(K, grid[None, :])
-    K = np.union1d(K[np.argsort(found.min(axis=1))[:60]], np.arange(1.0, 6.0))
+    errors = at(K, grid[None, :])
+    K = between(K, errors.min(axis=1))
+    errors = at(K, grid[None, :])
+    K = np.union1d(K[np.argsort(errors.min(axis=1))[:60]], np.arange(1.0, 6.0))
     x = np.broadcast_to(grid, (K.size, points))
     rows = np.arange(K.size)
     for _ in range(8):
-        found = at(K, x)
-        place = found.argmin(axis=1)
-        ends = x[rows, np.maximum(place - 1, 0)], x[rows, np.minimum(place + 1, x.shape[1] - 1)]
+        errors = at(K, x)
+        i = errors.argmin(axis=1)
+        ends = x[rows, np.maximum(i - 1, 0)], x[rows, np.minimum(i + 1, x.shape[1] - 1)]
         x = np.linspace(*ends, 21, axis=1)
     return float(at(K, x).min())
 

@@ -80,9 +80,9 @@ def test_an_infinite_budget_is_the_kernel_limit_or_infinitely_many_models() -> N
 def test_a_larger_budget_is_never_worse(cost: Cost) -> None:
     limit = (math.sqrt(5) - 1) / 2
     budgets = [1.0, 1e3, 1e6, 1e11, 1e12, 1e13, 1e16, 1e40, 1e60, 1e300, math.inf]
-    found = [dt.advise(dt.Problem(), budget=C, cost=cost).best_at_this_ridge for C in budgets]
-    totals = [option.total for option in found]
-    for option, budget in zip(found, budgets, strict=True):
+    result = [dt.advise(dt.Problem(), budget=C, cost=cost).best_at_this_ridge for C in budgets]
+    totals = [option.total for option in result]
+    for option, budget in zip(result, budgets, strict=True):
         assert option.cost(cost) <= budget * (1 + 1e-12)
     for less, more in itertools.pairwise(totals):
         assert more <= less * (1 + 1e-9)
@@ -97,9 +97,9 @@ def test_a_larger_budget_is_never_worse(cost: Cost) -> None:
 @pytest.mark.parametrize("cost", COSTS)
 def test_both_schemes_are_searched(ensemble: dt.Scheme, other: dt.Scheme, cost: Cost) -> None:
     """The best models share the data in one problem, and have parts of it in another."""
-    found = dt.advise(dt.Problem(), ensemble, budget=2.0).best_at_this_ridge
-    assert (found.scheme, found.n_members) == ("ensemble", 8)
-    assert found.total == pytest.approx(0.8227, abs=1e-4)
+    result = dt.advise(dt.Problem(), ensemble, budget=2.0).best_at_this_ridge
+    assert (result.scheme, result.n_members) == ("ensemble", 8)
+    assert result.total == pytest.approx(0.8227, abs=1e-4)
     divided = dt.advise(dt.Problem(features_per_dim=1.015), ensemble=ensemble, cost="training")
     for option in (divided.best, divided.best_at_this_ridge):
         assert (option.scheme, option.n_members) == ("divide", 3)
@@ -111,22 +111,22 @@ def test_both_schemes_are_searched(ensemble: dt.Scheme, other: dt.Scheme, cost: 
 
 def test_the_cheapest_point_of_a_plateau_is_chosen() -> None:
     """Without ridge and noise, infinitely many models are as good from P = N on."""
-    found = dt.advise(dt.Problem(features_per_dim=5.0, samples_per_dim=2.0, ridge=0.0, noise=0.0))
-    assert found.many_at_best_width.width == 2.0
+    result = dt.advise(dt.Problem(features_per_dim=5.0, samples_per_dim=2.0, ridge=0.0, noise=0.0))
+    assert result.many_at_best_width.width == 2.0
 
 
 def test_the_present_allocation_stays_if_none_is_better() -> None:
     problem = dt.Problem(ridge=math.inf)
-    found = dt.advise(problem, ensemble=3)
-    assert found.best_at_this_ridge.problem == problem
-    assert found.best_at_this_ridge.n_members == 3
+    result = dt.advise(problem, ensemble=3)
+    assert result.best_at_this_ridge.problem == problem
+    assert result.best_at_this_ridge.n_members == 3
 
 
 def test_the_best_ridge_is_infinite_without_signal() -> None:
-    found = dt.advise(dt.Problem(signal=0.0, ridge=0.1))
-    assert found.best.ridge == math.inf
-    assert found.best.total == 0
-    assert found.best_at_this_ridge.total < 1e-9
+    result = dt.advise(dt.Problem(signal=0.0, ridge=0.1))
+    assert result.best.ridge == math.inf
+    assert result.best.total == 0
+    assert result.best_at_this_ridge.total < 1e-9
 
 
 # --- whole counts --------------------------------------------------------------------------------

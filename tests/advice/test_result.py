@@ -63,15 +63,15 @@ def test_features_have_no_value_in_the_kernel_limit() -> None:
 @pytest.mark.parametrize("N", [1e-4, 1e-3, 3e-3, 1e-2, 0.1, 1.0])
 @pytest.mark.parametrize("noise", [0.1, 1.0, 10.0])
 def test_the_choice_is_the_best_finite_change_worth_one_per_cent(N: float, noise: float) -> None:
-    found = advice(samples_per_dim=N, noise=noise)
+    result = advice(samples_per_dim=N, noise=noise)
     names = ("widen", "ensemble", "divide", "regularize", "collect")
-    least = min(found[name].total for name in names)
-    if least > 0.99 * found.now.total:
-        assert found.choice is found.now
-        assert found.summary.startswith("No finite change reduces the error")
+    least = min(result[name].total for name in names)
+    if least > 0.99 * result.now.total:
+        assert result.choice is result.now
+        assert result.summary.startswith("No finite change reduces the error")
     else:
-        assert found.choice.total == least
-        assert f"Of the finite changes, {found.choice.label}" in found.summary
+        assert result.choice.total == least
+        assert f"Of the finite changes, {result.choice.label}" in result.summary
 
 
 @pytest.mark.parametrize(
@@ -89,24 +89,24 @@ def test_the_summary_has_the_cost(fields: dict[str, Any], ensemble: Any, cost: s
 
 
 def test_no_error_leaves_nothing_to_change() -> None:
-    found = advice(signal=0.0, noise=0.0)
-    assert found.choice is found.now
-    assert found.bars()
+    result = advice(signal=0.0, noise=0.0)
+    assert result.choice is result.now
+    assert result.bars()
 
 
 # --- table and bars ------------------------------------------------------------------------------
 
 
 def test_the_table_has_a_line_per_option() -> None:
-    found = advice()
-    lines = found.table().splitlines()
+    result = advice()
+    lines = result.table().splitlines()
     names = ["option", "error", "P/D", "N/D", "K", "λ", "features", "training"]
     assert lines[0].split() == names
-    assert len(lines) == 1 + len(found.options) == 12
-    for line, option in zip(lines[1:], found.options, strict=True):
+    assert len(lines) == 1 + len(result.options) == 12
+    for line, option in zip(lines[1:], result.options, strict=True):
         assert line.startswith(option.label)
         assert f"{option.total:.4g}" in line
-    assert str(found) == f"{found.table()}\n\n{found.summary}"
+    assert str(result) == f"{result.table()}\n\n{result.summary}"
 
 
 def test_counts_have_all_digits() -> None:
@@ -115,28 +115,28 @@ def test_counts_have_all_digits() -> None:
 
 
 def test_infinite_errors_are_shown_by_a_symbol() -> None:
-    found = advice(features_per_dim=1.0, ridge=0.0)
-    assert found.table().splitlines()[1].split()[1] == "∞"
-    assert found.bars().splitlines()[0].endswith("… ∞")
-    assert "inf" not in str(found) + found.bars() + repr(found)
+    result = advice(features_per_dim=1.0, ridge=0.0)
+    assert result.table().splitlines()[1].split()[1] == "∞"
+    assert result.bars().splitlines()[0].endswith("… ∞")
+    assert "inf" not in str(result) + result.bars() + repr(result)
 
 
 def test_large_numbers_are_short() -> None:
     for ensemble in (dt.Ensemble(2.0**40), dt.Divide(1e300)):
-        found = advice(ensemble, ridge=0.0)
-        assert not re.search(r"\d{8}", str(found) + found.bars())
+        result = advice(ensemble, ridge=0.0)
+        assert not re.search(r"\d{8}", str(result) + result.bars())
     assert "123456" in advice(61728).table()  # the control
 
 
 @pytest.mark.parametrize("features_per_dim", [1.0, 1.05])
 def test_bars_are_cut_at_the_limit(features_per_dim: float) -> None:
-    found = advice(features_per_dim=features_per_dim, ridge=0.0)
-    limit = bar_limit(found)
-    assert found.now.total > limit
-    assert sum(bar_lengths(found.now, limit).values()) == pytest.approx(limit)
-    for name, length in bar_lengths(found.best, limit).items():  # the control
-        assert length == pytest.approx(float(getattr(found.best.error, name)))
-    lines = found.bars().splitlines()
+    result = advice(features_per_dim=features_per_dim, ridge=0.0)
+    limit = bar_limit(result)
+    assert result.now.total > limit
+    assert sum(bar_lengths(result.now, limit).values()) == pytest.approx(limit)
+    for name, length in bar_lengths(result.best, limit).items():  # the control
+        assert length == pytest.approx(float(getattr(result.best.error, name)))
+    lines = result.bars().splitlines()
     assert "…" in lines[0]
     assert "…" not in lines[-2]
     assert lines[-1] == "n noise, i initialization, s sampling, b bias"
@@ -147,10 +147,10 @@ def test_bars_of_the_plot_end_at_the_error_or_at_the_limit(features_per_dim: flo
     require("matplotlib", "figures").use("Agg")
     pyplot = require("matplotlib.pyplot", "figures")
     rectangle = require("matplotlib.patches", "figures").Rectangle
-    found = advice(features_per_dim=features_per_dim, ridge=1e-5)
-    limit, axes = bar_limit(found), found.plot()
+    result = advice(features_per_dim=features_per_dim, ridge=1e-5)
+    limit, axes = bar_limit(result), result.plot()
     bars = [patch for patch in axes.patches if isinstance(patch, rectangle)]
-    totals = np.array([option.total for option in found.options])
+    totals = np.array([option.total for option in result.options])
     ends = np.zeros(len(totals))
     for bar in bars:
         row = round(bar.get_y() + bar.get_height() / 2)
@@ -160,9 +160,9 @@ def test_bars_of_the_plot_end_at_the_error_or_at_the_limit(features_per_dim: flo
     assert gaps == (totals > limit).sum()
     assert ("cut" in axes.get_xlabel()) == (gaps > 0)
     labels = [label.get_text() for label in axes.get_yticklabels()]
-    assert labels == [option.label for option in found.options]
+    assert labels == [option.label for option in result.options]
     assert [float(text.get_text()) for text in axes.texts] == pytest.approx(totals, rel=5e-3)
-    assert found.plot(axes) is axes
+    assert result.plot(axes) is axes
     pyplot.close("all")
 
 
@@ -176,27 +176,27 @@ def test_an_infinite_error_has_a_plot() -> None:
 
 
 def test_json_is_strict_and_complete() -> None:
-    found = advice(features_per_dim=1.0, ridge=0.0)
-    read = json.loads(found.to_json(), parse_constant=lambda name: pytest.fail(name))
-    assert read == found.to_dict()
+    result = advice(features_per_dim=1.0, ridge=0.0)
+    read = json.loads(result.to_json(), parse_constant=lambda name: pytest.fail(name))
+    assert read == result.to_dict()
     rows = {row["name"]: row for row in read["options"]}
     assert rows["now"]["error_total"] == "inf"
     assert rows["many"]["n_members"] == "inf"
-    assert rows["widen"]["error_total"] == found["widen"].total
+    assert rows["widen"]["error_total"] == result["widen"].total
     assert rows["widen"]["relative_features"] == 2
     assert read["marginal"]["sample"] == "inf"
     assert read["choice"] == "regularize"
-    assert read["summary"] == found.summary
+    assert read["summary"] == result.summary
     assert '"n_members": 1e+300' in advice(1e300).to_json()
 
 
 def test_json_of_counts_has_the_optimum_over_ratios() -> None:
     problem = dt.Problem.from_sizes(n_features=240, n_samples=200, dim=200)
-    found = dt.advise(problem, budget=41.5 / 200, dim=200).to_dict()
-    rows = {row["name"]: row for row in found["options"]}
+    result = dt.advise(problem, budget=41.5 / 200, dim=200).to_dict()
+    rows = {row["name"]: row for row in result["options"]}
     row = rows["best_at_this_ridge"]
     ratios = dt.advise(problem, budget=41.5 / 200).best_at_this_ridge
-    assert found["budget"] == pytest.approx(41.5)
+    assert result["budget"] == pytest.approx(41.5)
     assert row["ideal_features"] == pytest.approx(ratios.width * 200)
     assert row["ideal_n_members"] == ratios.n_members
     assert row["ideal_error_total"] == ratios.total < row["error_total"]

@@ -67,24 +67,24 @@ def advise(**given: Any) -> None:
     chart = given["chart"]
     if chart is not None and chart.suffix.lower() not in _CHARTS:
         raise ValueError(f"chart must end in {', '.join(_CHARTS)}, got {str(chart)!r}")
-    found = _answer(given)
+    advice = _advice(given)
     if given["json"]:
-        show_json(found.to_dict())
+        show_json(advice.to_dict())
     elif given["csv"]:
-        _report(found).show(json=False, csv=True)
+        _report(advice).show(json=False, csv=True)
     else:
-        show(f"{found.table()}\n\n{found.bars()}\n")
-        show_lines(found.summary)
+        show(f"{advice.table()}\n\n{advice.bars()}\n")
+        show_lines(advice.summary)
     if chart is not None:
-        _write(found, chart)
+        _write(advice, chart)
 
 
-def _answer(given: Mapping[str, Any]) -> Advice:
+def _advice(given: Mapping[str, Any]) -> Advice:
     """Call `advise`; for counts P, N and D the budget is a count, too."""
     cost = check_cost(given["cost"])
     budget = one_number("budget", given["budget"], glossary.BUDGET)
-    words = {name: text for name, text in given.items() if name != "budget"}
-    question = Question.of(_with_features(words, budget))
+    flags = {name: text for name, text in given.items() if name != "budget"}
+    question = Question.of(_with_features(flags, budget))
     if question.varying:
         name, values = next(iter(question.varying.items()))
         raise ValueError(f"{name} must be one number here, got {len(values)} of them")
@@ -109,18 +109,18 @@ def _with_features(given: Mapping[str, Any], budget: float | None) -> Mapping[st
     return {**given, "n_features": repr(most)}
 
 
-def _report(found: Advice) -> Report:
+def _report(advice: Advice) -> Report:
     """One row per option."""
-    rows = found.to_dict()["options"]
+    rows = advice.to_dict()["options"]
     return Report(
         title="", parameters={}, columns={name: [row[name] for row in rows] for name in rows[0]}
     )
 
 
-def _write(found: Advice, chart: Path) -> None:
+def _write(advice: Advice, chart: Path) -> None:
     """Draw the bars into a file."""
     make = require("matplotlib.figure", "figures").Figure
     figure = make(figsize=FIGURE_SIZE, layout="constrained")
-    found.plot(figure.add_subplot())
+    advice.plot(figure.add_subplot())
     figure.savefig(chart, dpi=200)
     note(f"{chart} written")
