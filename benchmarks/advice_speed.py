@@ -23,20 +23,20 @@ def main() -> None:
             if cost == "training":
                 budget *= sizes(problem)[1] ** 2
             start = time.perf_counter()
-            found = dt.advise(problem, budget, ensemble=named_ensemble(scheme), cost=cost)
+            result = dt.advise(problem, named_ensemble(scheme), budget=budget, cost=cost)
             seconds.append(time.perf_counter() - start)
-            kept, any_ridge = (
+            fixed_ridge, any_ridge = (
                 min(brute(problem, budget, kind, cost) for kind in ("ensemble", "divide"))
                 for brute in (least_at_this_ridge, least)
             )
-            fixed.append(found.best_at_this_ridge.total - kept)
-            free.append(found.best.total - any_ridge)
+            fixed.append(result.best_at_this_ridge.total - fixed_ridge)
+            free.append(result.best.total - any_ridge)
         kind = "measured spectra" if spectral else "isotropic problems"
         print(
             f"{count} {kind}: median {1e3 * np.median(seconds):.0f} ms, "
             f"longest {1e3 * max(seconds):.0f} ms"
         )
-        for name, above in (("λ kept", fixed), ("λ free", free)):
+        for name, above in (("fixed λ", fixed), ("free λ", free)):
             print(f"  {name}: {min(above):.1e} to {max(above):.1e} above brute force")
 
 

@@ -1,6 +1,6 @@
-"""The best allocation by trying everything: a plain grid over K, P and λ, and finer ones inside it.
+"""The best allocation by brute force: a grid over K, P and λ, refined around its minimum.
 
-Nothing is shared with the search of the package but the error itself.
+Only the error is shared with the search of the package.
 """
 
 import math
@@ -46,21 +46,21 @@ def widest(budget: float, N: float, K: FloatArray, scheme: str, measure: str) ->
 
 
 def members() -> FloatArray:
-    """Numbers of models to begin with."""
+    """Numbers of models of the first grid."""
     return np.unique(np.round(np.geomspace(1, 3e5, 120)))
 
 
-def between(K: FloatArray, found: FloatArray) -> FloatArray:
+def between(K: FloatArray, errors: FloatArray) -> FloatArray:
     """Whole numbers around the best two."""
-    tried = [K[np.argsort(found)[:10]]]
-    for place in np.argsort(found)[:2]:
-        low, high = K[max(place - 1, 0)], K[min(place + 1, K.size - 1)]
+    tried = [K[np.argsort(errors)[:10]]]
+    for i in np.argsort(errors)[:2]:
+        low, high = K[max(i - 1, 0)], K[min(i + 1, K.size - 1)]
         tried.append(np.rint(np.linspace(low, high, int(min(high - low + 1, 200)))))
     return np.unique(np.concatenate(tried))
 
 
 def least_at_this_ridge(problem: AnyProblem, budget: float, scheme: str, measure: str) -> float:
-    """The least error over K and P, λ as it is."""
+    """The least error over K and P, at the ridge of the problem."""
     name, N = sizes(problem)
 
     def at(K: FloatArray, x: FloatArray) -> FloatArray:
@@ -94,16 +94,16 @@ def _refined(
 ) -> float:
     """A grid for every K, then all K around the best, then finer grids for these."""
     K, grid = members(), np.linspace(low, high, points)
-    found = at(K, grid[None, :])
-    K = between(K, found.min(axis=1))
-    found = at(K, grid[None, :])
-    K = np.union1d(K[np.argsort(found.min(axis=1))[:60]], np.arange(1.0, 6.0))
+    errors = at(K, grid[None, :])
+    K = between(K, errors.min(axis=1))
+    errors = at(K, grid[None, :])
+    K = np.union1d(K[np.argsort(errors.min(axis=1))[:60]], np.arange(1.0, 6.0))
     x = np.broadcast_to(grid, (K.size, points))
     rows = np.arange(K.size)
     for _ in range(8):
-        found = at(K, x)
-        place = found.argmin(axis=1)
-        ends = x[rows, np.maximum(place - 1, 0)], x[rows, np.minimum(place + 1, x.shape[1] - 1)]
+        errors = at(K, x)
+        i = errors.argmin(axis=1)
+        ends = x[rows, np.maximum(i - 1, 0)], x[rows, np.minimum(i + 1, x.shape[1] - 1)]
         x = np.linspace(*ends, 21, axis=1)
     return float(at(K, x).min())
 
@@ -112,19 +112,26 @@ def random_problem(rng: np.random.Generator, *, spectral: bool = False) -> tuple
     """A problem of typical size, and a budget on its features."""
     ridge = 0.0 if rng.random() < 0.2 else 10 ** rng.uniform(-6, 1)
     shared: dict[str, Any] = {
-        "ridge": ridge, "noise": 10 ** rng.uniform(-1.5, 1),
+        "ridge": ridge,
+        "noise": 10 ** rng.uniform(-1.5, 1),
         "nonlinear_signal": rng.uniform(0, 1) * (rng.random() < 0.3),
-    }  # fmt: skip
+    }
     if not spectral:
         problem = dt.Problem(
-            features_per_dim=10 ** rng.uniform(-1, 1), samples_per_dim=10 ** rng.uniform(-1, 1),
-            activation=str(rng.choice(["relu", "tanh", "erf", "sign"])), **shared,
-        )  # fmt: skip
+            features_per_dim=10 ** rng.uniform(-1, 1),
+            samples_per_dim=10 ** rng.uniform(-1, 1),
+            activation=str(rng.choice(["relu", "tanh", "erf", "sign"])),
+            **shared,
+        )
         return problem, 10 ** rng.uniform(-1, 1.7)
     levels = np.arange(1, rng.integers(5, 40)) ** -rng.uniform(0.5, 2.5)
     powers = rng.permutation(levels) if rng.random() < 0.3 else levels
     spectrum = dt.SpectralProblem(
-        eigenvalues=levels, target_powers=powers, tail=rng.uniform(0.001, 0.3),
-        n_features=10 ** rng.uniform(0.5, 2.5), n_samples=10 ** rng.uniform(0.5, 2.5), **shared,
-    )  # fmt: skip
+        eigenvalues=levels,
+        target_powers=powers,
+        tail=rng.uniform(0.001, 0.3),
+        n_features=10 ** rng.uniform(0.5, 2.5),
+        n_samples=10 ** rng.uniform(0.5, 2.5),
+        **shared,
+    )
     return spectrum, 10 ** rng.uniform(0.5, 3)

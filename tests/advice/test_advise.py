@@ -1,7 +1,8 @@
-"""What `advise` returns: options and their costs, limits, words, JSON and bars."""
+"""`advise`: arguments, limits, and known facts, each with a setting in which it does not hold."""
 
 import json
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,80 +11,68 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import doubletrouble as dt
-from doubletrouble.advice._cost import COSTS, Cost
+from doubletrouble.advice import COSTS
+from doubletrouble.advice._options import Cost, changed
+from doubletrouble.ensembles import named_ensemble
 from doubletrouble.theory import error_slopes
+from tests.advice.brute_force import random_problem
 
 INF = math.inf
+SEEDS = range(16)
 SPECTRUM = dt.SpectralProblem(
-    eigenvalues=[1.0, 0.1, 0.01], target_powers=[1.0, 0.5, 0.1], tail=0.05, n_features=50,
-    n_samples=20, ridge=0.1, noise=0.3,
-)  # fmt: skip
+    eigenvalues=[1.0, 0.1, 0.01],
+    target_powers=[1.0, 0.5, 0.1],
+    tail=0.05,
+    n_features=50,
+    n_samples=20,
+    ridge=0.1,
+    noise=0.3,
+)
 
 
-def total(problem: Any, ensemble: float | dt.Scheme = 1) -> float:
-    return float(np.asarray(dt.exact_error(problem, ensemble).total))
+# --- arguments -----------------------------------------------------------------------------------
 
 
-def problem(**fields: Any) -> dt.Problem:
-    return dt.Problem(**{"features_per_dim": 1.5, "ridge": 0.01, **fields})
+def test_the_second_argument_is_the_ensemble() -> None:
+    assert dt.advise(dt.Problem(), 10).now.n_members == 10
+    with pytest.raises(TypeError):
+        dt.advise(dt.Problem(), 1, 10)  # type: ignore[call-arg]
 
 
-# --- the options ---------------------------------------------------------------------------------
-
-
-def test_every_change_is_what_it_says() -> None:
-    found = dt.advise(problem(), ensemble=3)
-    expected = {
-        "widen": total(problem(features_per_dim=3.0), 3),
-        "widen_a_little": total(problem(features_per_dim=1.5 * 1.1), 3),
-        "ensemble": total(problem(), 6),
-        "divide": total(problem(), dt.Divide(6)),
-        "collect": total(problem(samples_per_dim=2.0), 3),
-        "many": total(problem(), INF),
-        "regularize": float(np.asarray(dt.optimal_ridge(problem(), 3).error.total)),
-    }
-    assert {option.name: option.total for option in found.changes} == pytest.approx(expected)
-    assert found.now.total == total(problem(), 3)
-    assert found["now"] is found.now
-    assert found["best"] is found.best
-    assert found.choice.total == min(
-        found[name].total for name in ("widen", "ensemble", "divide", "regularize", "collect")
-    )
-
-
-def test_changes_of_twice_the_features_cost_the_same() -> None:
-    found = dt.advise(problem(), ensemble=3)
-    assert {found[name].features for name in ("widen", "ensemble", "divide")} == {9.0}
-    assert found["regularize"].features == found.now.features == 4.5
-    assert found["regularize"].training == found.now.training == 3 * 1.5
-    assert found["widen"].training == found["ensemble"].training == 2 * found.now.training
-    assert found["collect"].training == 3 * 2 * 1.5 * 1.5
-    assert found["divide"].training == 6 * (1 / 6) * 1.5 * (1 / 6)
-    assert found["many"].features == INF
-
-
-def test_divided_data_may_be_put_together_again() -> None:
-    found = dt.advise(problem(), ensemble=dt.Divide(4))
-    assert found["ensemble"].total == total(problem(), 8)
-    assert found["divide"].total == total(problem(), dt.Divide(8))
-    assert found["widen"].total == total(problem(features_per_dim=3.0), dt.Divide(4))
-
-
-def test_a_measured_spectrum_is_counted() -> None:
-    found = dt.advise(SPECTRUM, 100, ensemble=2)
-    assert found["widen"].width == 100
-    assert found.now.features == 100
-    assert found.best.width == pytest.approx(100)
-    assert "P = 100" in found.reason
-    assert dt.advise(SPECTRUM, ensemble=2).budget == 100
-
-
-def test_without_budget_it_is_the_present_cost() -> None:
+def test_the_default_budget_is_the_present_cost() -> None:
+    problem = dt.Problem(features_per_dim=1.5, ridge=0.01)
     for cost, ensemble in ((c, e) for c in COSTS for e in (dt.Ensemble(2), dt.Divide(2))):
-        found = dt.advise(problem(), ensemble=ensemble, cost=cost)
-        assert found.budget == found.now.cost(cost)
-        assert found.best.total <= found["regularize"].total
-        assert found.best_at_this_ridge.total <= found.now.total
+        advice = dt.advise(problem, ensemble, cost=cost)
+        assert advice.budget == advice.now.cost(cost)
+        assert advice.best.total <= advice["regularize"].total
+        assert advice.best_at_this_ridge.total <= advice.now.total
+    assert dt.advise(SPECTRUM, 2).budget == 100
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kind", "message"),
+    [
+        ({"problem": 3}, TypeError, "problem must be"),
+        ({"problem": dt.Problem(ridge=[0.1, 1])}, TypeError, "problem must be"),
+        ({"budget": 0}, ValueError, "budget must be"),
+        ({"budget": math.nan}, ValueError, "budget must be"),
+        ({"budget": [1.0, 2.0]}, TypeError, "budget must be"),
+        ({"budget": "much"}, TypeError, "budget must be"),
+        ({"ensemble": 1.5}, ValueError, "ensemble must be"),
+        ({"ensemble": dt.Divide([1, 2])}, TypeError, "ensemble must be"),
+        ({"ensemble": "both"}, TypeError, "ensemble must be"),
+        ({"ensemble": dt.Bootstrap(2)}, ValueError, "ensemble must be"),
+        ({"dim": 0}, ValueError, "dim must be"),
+        ({"dim": 3, "problem": SPECTRUM}, ValueError, "dim must be"),
+        ({"cost": "money"}, ValueError, "cost must be"),
+        ({"cost": None}, ValueError, "cost must be"),
+    ],
+)
+def test_a_bad_argument_is_refused_by_name(
+    arguments: dict[str, Any], kind: type[Exception], message: str
+) -> None:
+    with pytest.raises(kind, match=message):
+        dt.advise(**{"problem": dt.Problem(), **arguments})
 
 
 # --- limits --------------------------------------------------------------------------------------
@@ -110,119 +99,196 @@ LIMITS: list[tuple[dict[str, Any], dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("fields", "asked"), LIMITS)
-def test_limits_are_exact_and_never_nan(fields: dict[str, Any], asked: dict[str, Any]) -> None:
-    found = dt.advise(problem(**fields), **asked)
-    text = found.to_json()
-    assert "nan" not in text.lower().replace("dominan", "")
+@pytest.mark.parametrize(("fields", "arguments"), LIMITS)
+def test_limits_have_no_nan(fields: dict[str, Any], arguments: dict[str, Any]) -> None:
+    problem = dt.Problem(**{"features_per_dim": 1.5, "ridge": 0.01, **fields})
+    advice = dt.advise(problem, **arguments)
+    text = advice.to_json()
+    assert "nan" not in text.lower()
     json.loads(text, parse_constant=lambda name: pytest.fail(name))
-    assert found.best.total <= found.best_at_this_ridge.total * (1 + 1e-9)
-    assert found.reason
-    assert found.table()
-    assert found.bars()
+    assert advice.best.total <= advice.best_at_this_ridge.total * (1 + 1e-9)
+    assert str(advice)
+    assert advice.bars()
 
 
-def test_doubling_what_is_infinite_changes_nothing() -> None:
-    found = dt.advise(problem(features_per_dim=INF), ensemble=INF)
-    for name in ("widen", "widen_a_little", "ensemble", "many"):
-        assert found[name].total == found.now.total
-        assert found[name].features == INF
-    rows = {row["name"]: row for row in found.to_dict()["options"]}
-    assert rows["widen"]["relative_features"] == 1
-
-
-def test_the_peak_is_said_to_be_one() -> None:
-    found = dt.advise(problem(features_per_dim=1.0, ridge=0.0))
-    assert found.now.total == INF
-    assert found.marginal.sample == found.marginal.feature == INF
-    assert "infinite" in found.reason
-    assert found["ensemble"].total == INF
-    assert math.isfinite(found.best_at_this_ridge.total)
+def test_the_error_and_its_slopes_are_infinite_at_the_peak() -> None:
+    advice = dt.advise(dt.Problem(features_per_dim=1.0, ridge=0.0))
+    assert advice.now.total == advice["ensemble"].total == INF
+    assert advice.marginal.sample == advice.marginal.feature == INF
+    assert math.isfinite(advice.best_at_this_ridge.total)
 
 
 @settings(max_examples=40, deadline=None)
 @given(
-    P=st.floats(1e-3, 1e3), N=st.floats(1e-3, 1e3), ridge=st.sampled_from([0.0, 1e-300, 1e-3, 1.0]),
-    noise=st.floats(0, 100), members=st.sampled_from([1, 3, 50]), budget=st.floats(1e-3, 1e3),
-    kind=st.sampled_from([dt.Ensemble, dt.Divide]), cost=st.sampled_from(COSTS),
-)  # fmt: skip
-def test_best_is_best(
-    P: float, N: float, ridge: float, noise: float, members: int, budget: float,
-    kind: type[dt.Scheme], cost: Cost,
-) -> None:  # fmt: skip
-    asked = dt.Problem(features_per_dim=P, samples_per_dim=N, ridge=ridge, noise=noise)
-    found = dt.advise(asked, budget, ensemble=kind(members), cost=cost)
-    for option in (found.best, found.best_at_this_ridge):
-        assert option.cost(cost) <= budget * (1 + 1e-12)
-    for option in (found.now, *found.changes):
-        kept = option.ridge == ridge and option.samples == N
-        if kept and option.cost(cost) <= budget:
-            assert found.best_at_this_ridge.total <= option.total * (1 + 1e-8)
-    assert found.best.total <= found.best_at_this_ridge.total * (1 + 1e-8)
-    assert found.many_at_best_width.total <= found["many"].total * (1 + 1e-8)
-
-
-# --- one more sample, one more feature -----------------------------------------------------------
-
-
-def test_the_marginal_values_are_derivatives() -> None:
-    found = dt.advise(problem(), ensemble=2)
-    slopes = error_slopes(problem(), 2)
-    assert found.marginal.sample == -slopes.by_samples
-    assert found.marginal.feature == -slopes.by_features
-    h, best = 1e-4, []
-    for P, N in ((1.5 + h, 1.0), (1.5 - h, 1.0), (1.5, 1.0 + h), (1.5, 1.0 - h)):
-        there = problem(features_per_dim=P, samples_per_dim=N)
-        best.append(float(np.asarray(dt.optimal_ridge(there, 2).error.total)))
-    feature, sample = ((b - a) / (2 * h) for a, b in (best[:2], best[2:]))
-    assert found.marginal.feature_at_best_ridge == pytest.approx(feature, rel=1e-5)
-    assert found.marginal.sample_at_best_ridge == pytest.approx(sample, rel=1e-5)
-    assert found.marginal.features_per_sample == pytest.approx(sample / feature, rel=1e-5)
-    assert found.marginal.sample != pytest.approx(sample, rel=1e-2)  # the control: λ kept
-
-
-def test_features_are_worth_nothing_in_the_kernel_limit() -> None:
-    found = dt.advise(problem(features_per_dim=INF))
-    assert found.marginal.feature == found.marginal.feature_at_best_ridge == 0
-    assert found.marginal.features_per_sample == INF
-    assert "worth nothing" in found.reason
-
-
-# --- sentences -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("arguments", "kind", "said"),
-    [
-        ({"problem": 3}, TypeError, "problem must be a Problem or a SpectralProblem, got int"),
-        ({"problem": dt.Problem(ridge=[0.1, 1])}, TypeError,
-         "problem must be a single one, got one of shape (2,)"),
-        ({"budget": 0}, ValueError, "budget must be in [1e-40, inf], got 0"),
-        ({"budget": -1.0}, ValueError, "budget must be in [1e-40, inf], got -1.0"),
-        ({"budget": math.nan}, ValueError, "budget must be in [1e-40, inf], got nan"),
-        ({"budget": [1.0, 2.0]}, TypeError, "budget must be one number, got [1.0, 2.0]"),
-        ({"budget": "much"}, TypeError, "budget must be a number"),
-        ({"ensemble": 1.5}, ValueError, "ensemble must be a whole number"),
-        ({"ensemble": [1, 2]}, TypeError, "ensemble must be one number, got array([1., 2.])"),
-        ({"ensemble": dt.Divide([1, 2])}, TypeError, "ensemble must be one number"),
-        ({"ensemble": "both"}, TypeError, "ensemble must be a number of models or one of"),
-        ({"ensemble": dt.Bootstrap(2)}, ValueError,
-         "ensemble must be one of Ensemble, Divide for advise, got Bootstrap(2)"),
-        ({"dim": 0}, ValueError, "dim must be in [1e-50, 1e+50], got 0"),
-        ({"dim": 3, "problem": SPECTRUM}, ValueError,
-         "dim must be left out beside a SpectralProblem, got 3"),
-        ({"cost": "money"}, ValueError, "cost must be one of features, training, got 'money'"),
-        ({"cost": None}, ValueError, "cost must be one of features, training, got None"),
-    ],
-)  # fmt: skip
-def test_bad_input_is_refused_with_a_sentence(
-    arguments: dict[str, Any], kind: type[Exception], said: str
+    P=st.floats(1e-3, 1e3),
+    N=st.floats(1e-3, 1e3),
+    ridge=st.sampled_from([0.0, 1e-300, 1e-3, 1.0]),
+    noise=st.floats(0, 100),
+    ensemble=st.sampled_from([kind(K) for kind in (dt.Ensemble, dt.Divide) for K in (1, 3, 50)]),
+    budget=st.floats(1e-3, 1e3),
+    cost=st.sampled_from(COSTS),
+)
+def test_no_affordable_option_is_better_than_the_best(
+    P: float, N: float, ridge: float, noise: float, ensemble: dt.Scheme, budget: float, cost: Cost
 ) -> None:
-    with pytest.raises(kind) as caught:
-        dt.advise(**{"problem": dt.Problem(), **arguments})
-    assert str(caught.value).startswith(said)
+    problem = dt.Problem(features_per_dim=P, samples_per_dim=N, ridge=ridge, noise=noise)
+    advice = dt.advise(problem, ensemble, budget=budget, cost=cost)
+    for option in (advice.best, advice.best_at_this_ridge):
+        assert option.cost(cost) <= budget * (1 + 1e-12)
+    for option in (advice.now, *advice.changes):
+        fixed = option.ridge == ridge and option.samples == N
+        if fixed and option.cost(cost) <= budget:
+            assert advice.best_at_this_ridge.total <= option.total * (1 + 1e-8)
+    assert advice.best.total <= advice.best_at_this_ridge.total * (1 + 1e-8)
+    assert advice.many_at_best_width.total <= advice["many"].total * (1 + 1e-8)
 
 
-def test_an_unknown_option_is_refused_with_a_sentence() -> None:
-    with pytest.raises(KeyError, match=r"option must be one of now, widen, .*, got 'wide'"):
-        dt.advise(dt.Problem())["wide"]
+# --- one wide model is better than K narrow ones at the best ridge -------------------------------
+
+
+def test_one_wide_model_is_best_at_the_best_ridge() -> None:
+    """With the ridge fixed, several models are often better (the control)."""
+    several = 0
+    for seed in SEEDS:
+        problem, budget = random_problem(np.random.default_rng(seed), spectral=seed % 8 == 7)
+        advice = dt.advise(problem, budget=budget)
+        assert advice.best.n_members == 1
+        assert advice.best.width == pytest.approx(budget, rel=1e-12)
+        for K in (2, 5):
+            narrow = dt.optimal_ridge(changed(problem, width=budget / K), K).error.total
+            assert float(narrow) >= advice.best.total * (1 - 1e-12)
+        several += advice.best_at_this_ridge.n_members > 1
+    assert several > 4
+
+
+def test_one_wide_model_is_best_where_errors_nearly_agree() -> None:
+    """For noisy labels they agree to ten digits, more than the ridge of the search has."""
+    rng = np.random.default_rng(5)
+    close = dt.Problem(features_per_dim=15.18, samples_per_dim=0.1625, noise=5.1, activation="erf")
+    cases = [(close, 2714.3)]
+    for _ in range(30):
+        P, N, noise = 10 ** rng.uniform([-1, -1.5, -0.3], [1.5, 1.5, 1.0])
+        sigma = str(rng.choice(["relu", "erf", "tanh", "sign"]))
+        problem = dt.Problem(features_per_dim=P, samples_per_dim=N, noise=noise, activation=sigma)
+        cases.append((problem, float(5 * 1000 ** rng.uniform())))
+    for problem, budget in cases:
+        best = dt.advise(problem, budget=budget).best
+        assert best.n_members == 1, problem
+        assert best.width == pytest.approx(budget, rel=1e-12)
+
+
+@pytest.mark.parametrize("scheme", ["ensemble", "divide"])
+def test_samples_and_features_have_value_at_the_best_ridge(scheme: str) -> None:
+    """At a fixed ridge (the control) they may increase the error."""
+    harm = 0
+    for seed in range(40):
+        problem, _ = random_problem(np.random.default_rng(seed), spectral=seed % 8 == 7)
+        ensemble = named_ensemble(scheme, (1, 2, 5, 30)[seed % 4])
+        ridge = float(dt.optimal_ridge(problem, ensemble).ridge)
+        best = error_slopes(changed(problem, ridge=ridge), ensemble)
+        fixed = error_slopes(problem, ensemble)
+        assert max(float(best.by_features), float(best.by_samples)) <= 0
+        harm += max(float(fixed.by_features), float(fixed.by_samples)) > 1e-3
+    assert harm > 5
+
+
+# --- just beyond P = N, without ridge, two models are better than a little more width ------------
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.5, 3.0])
+@pytest.mark.parametrize("N", [0.3, 4.0])
+def test_several_models_are_best_just_beyond_the_threshold(noise: float, N: float) -> None:
+    problem = dt.Problem(features_per_dim=1.2 * N, samples_per_dim=N, ridge=0.0, noise=noise)
+    advice = dt.advise(problem, budget=1.05 * N)
+    assert advice["ensemble"].total < advice["widen_a_little"].total
+    assert advice.best_at_this_ridge.n_members >= 2
+
+
+@pytest.mark.parametrize("gap", [1e-9, 1e-3, 0.03, 0.2, 0.249, 0.9])
+@pytest.mark.parametrize("members", [1, 3])
+@pytest.mark.parametrize("noise", [0.0, 1.0])
+def test_twice_the_models_equal_twice_the_distance(gap: float, members: int, noise: float) -> None:
+    problem = dt.Problem(features_per_dim=1 + gap, ridge=0.0, noise=noise)
+    advice = dt.advise(problem, members)
+    assert advice["ensemble"].total < advice["widen_a_little"].total < advice.now.total
+    twice, further = (replace(problem, features_per_dim=1 + k * gap) for k in (2, 2.5))
+    as_far = float(dt.exact_error(twice, members).total)
+    assert advice["ensemble"].total == pytest.approx(as_far, rel=1e-6)
+    assert float(dt.exact_error(further, members).total) < advice["ensemble"].total  # the control
+
+
+@pytest.mark.parametrize("noise", [0.1, 1.0])
+def test_one_wide_model_is_better_far_beyond_the_threshold(noise: float) -> None:
+    advice = dt.advise(dt.Problem(features_per_dim=8.0, ridge=0.0, noise=noise))
+    assert advice["widen"].total < advice["ensemble"].total
+    clean = dt.advise(dt.Problem(features_per_dim=50.0, ridge=0.0, noise=0.1))
+    assert clean.best_at_this_ridge.n_members == 1
+
+
+# --- infinitely many models prefer P < N if and only if σ²/F² > μ⋆²/μ₁² --------------------------
+
+
+def threshold(sigma: dt.Activation) -> float:
+    """μ⋆²/μ₁²."""
+    return (sigma.nonlinear / sigma.linear) ** 2
+
+
+def best_width(rho: float, N: float, sigma: dt.Activation) -> float:
+    """ψ1* = s (1 + 1/(ζ u)): s is Ψ1 of linear ridge regression with ridge σ²/F²."""
+    b = rho + N - 1
+    m = (-b + math.sqrt(b * b + 4 * rho)) / (2 * rho)  # ρ m² + (ρ + ψ2 - 1) m = 1
+    u = rho * m
+    return (1 - u) * (1 + threshold(sigma) / u)
+
+
+@pytest.mark.parametrize("activation", ["relu", "tanh", "erf"])
+@pytest.mark.parametrize("N", [0.2, 1.0, 3.0])
+@pytest.mark.parametrize("side", [0.5, 0.99, 1.01, 3.0])
+def test_noisy_labels_prefer_few_features(activation: str, N: float, side: float) -> None:
+    sigma = dt.activation(activation)
+    rho = side * threshold(sigma)  # σ²/F²
+    problem = dt.Problem(
+        features_per_dim=2 * N,
+        samples_per_dim=N,
+        ridge=0.0,
+        noise=math.sqrt(rho),
+        activation=activation,
+    )
+    advice = dt.advise(problem)
+    assert advice.prefers_narrow == (side > 1)
+    assert advice.many_at_best_width.n_members == INF
+    expected = N if side < 1 else best_width(rho, N, sigma)  # the plateau begins at N
+    assert advice.many_at_best_width.width == pytest.approx(expected, rel=1e-4)
+
+
+@pytest.mark.parametrize("activation", ["relu", "tanh", "sign"])
+@pytest.mark.parametrize("gap", [1e-12, 1e-6])
+def test_clean_labels_prefer_no_width_below_the_samples(activation: str, gap: float) -> None:
+    """Just below P = N the error is that of the plateau; noisier labels are the control."""
+    for side in (0.0, 0.5, 0.99, 1.01):
+        noise = math.sqrt(side * threshold(dt.activation(activation)))
+        problem = dt.Problem(
+            features_per_dim=1 - gap, ridge=0.0, noise=noise, activation=activation
+        )
+        advice = dt.advise(problem)
+        assert advice.prefers_narrow == (side > 1), side
+        assert (advice.many_at_best_width.width == 1.0) == (side < 1), side
+
+
+def test_the_nonlinear_teacher_acts_as_noise() -> None:
+    quiet = dt.Problem(ridge=0.0, noise=0.3)
+    assert not dt.advise(quiet).prefers_narrow
+    assert dt.advise(replace(quiet, nonlinear_signal=1.0)).prefers_narrow
+
+
+# --- divided data are better at a low signal-to-noise ratio --------------------------------------
+
+
+@pytest.mark.parametrize("ridge", [0.0, 1e-5])
+@pytest.mark.parametrize("P", [2.0, 5.0])
+def test_dividing_the_data_is_better_for_noisy_labels(P: float, ridge: float) -> None:
+    noisy = dt.advise(dt.Problem(features_per_dim=P, ridge=ridge, noise=1.0))
+    assert noisy["divide"].n_members == noisy["ensemble"].n_members == 2
+    assert noisy["divide"].total < noisy["ensemble"].total
+    clean = dt.advise(dt.Problem(features_per_dim=P, ridge=ridge, noise=0.1))
+    assert clean["divide"].total > clean["ensemble"].total

@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from doubletrouble.advice import meaning
 from doubletrouble.page.app import ANSWER, application
+from doubletrouble.page.explanation import explanation
 from doubletrouble.page.jobs import Jobs
-from doubletrouble.page.setting import PageSetting
+from doubletrouble.page.setting import PageSetting, PageView
+from doubletrouble.page.stops import Stops
 from doubletrouble.page.watch import UPDATE
 from tests.page.test_answer import garbage
 from tests.page.views import patient
@@ -68,8 +69,8 @@ def test_an_answer_has_the_plot_and_the_words(client: Any) -> None:
 
 def test_a_setting_at_rest_is_explained(app: Any, client: Any) -> None:
     found = told(client.post(UPDATE, json=asked(app, WORDS, "ridge=0.3&members=3")))
-    said = found["response"]["meaning"]["children"]
-    assert said == meaning(PageSetting(ridge=0.3, members=3.0).problem, 3.0)
+    view = PageView(first=PageSetting(ridge=0.3, members=3.0))
+    assert found["response"]["meaning"]["children"] == explanation(view, Stops())
 
 
 @patient

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 
 import doubletrouble as dt
-from doubletrouble.advice import meaning, said
+from doubletrouble.advice import rounded
 from doubletrouble.page import address, advisor
-from doubletrouble.page.explanation import UNADVISED, explanation, is_advised
+from doubletrouble.page.explanation import MEANINGS, UNADVISED, explanation, is_advised
 from doubletrouble.page.readout import cautions, of_scheme, of_split
 from doubletrouble.page.setting import PageSetting, PageView
 from doubletrouble.page.stops import Stops
@@ -21,8 +21,14 @@ def told(query: str) -> str:
     return explanation(view, Stops())
 
 
-def test_the_advisor_speaks_of_what_it_knows() -> None:
-    assert told("members=3&ridge=0.1") == meaning(PageSetting(members=3.0, ridge=0.1).problem, 3)
+def test_the_largest_part_is_named() -> None:
+    error = dt.exact_error(PageSetting(members=3.0, ridge=0.1).problem, 3)
+    largest = max(error.parts, key=lambda name: float(error.parts[name]))
+    share = float(error.parts[largest]) / float(error.total)
+    assert told("members=3&ridge=0.1") == (
+        f"{100 * share:.0f} % of the error of {rounded(float(error.total))} is {largest}: "
+        f"{MEANINGS[largest]}."
+    )
     assert told("split=effects").startswith("By cause: ")
 
 
@@ -34,13 +40,13 @@ def test_of_members_that_draw_the_largest_part_is_told_and_the_alternative(schem
     words = told(f"members=4&scheme={scheme}")
     largest = max(("noise", "initialization", "sampling", "bias", "resampling"),
                   key=lambda name: float(getattr(error, name)))  # fmt: skip
-    assert f"of the error of {said(float(error.total))} is {largest}: " in words
-    assert words.endswith(f"it would be {said(float(whole.total))}.")
+    assert f"of the error of {rounded(float(error.total))} is {largest}: " in words
+    assert words.endswith(f"it would be {rounded(float(whole.total))}.")
 
 
 def test_resampling_can_be_the_largest() -> None:
     words = told("scheme=feature_bank&bank=100&snr=inf&width=1")
-    assert " is resampling: the luck of which features of the bank each model draws." in words
+    assert f" is resampling: {MEANINGS['resampling']}." in words
 
 
 def test_in_time_the_best_stop_is_told_and_the_end() -> None:
@@ -48,9 +54,9 @@ def test_in_time_the_best_stop_is_told_and_the_end() -> None:
     words = told("width=1&time=100")
     assert words.startswith("At t = 100, ")
     end = float(dt.exact_error(PageSetting(width=1.0).problem).total)
-    assert f"Trained to the end, it would be {said(end)}." in words
-    stop = f"The best time to stop is t = {said(float(best.time))}, "
-    assert f"{stop}with {said(float(best.error.total))}; the best ridge" in words
+    assert f"Trained to the end, it would be {rounded(end)}." in words
+    stop = f"The best time to stop is t = {rounded(float(best.time))}, "
+    assert f"{stop}with {rounded(float(best.error.total))}; the best ridge" in words
     assert told("width=1&along=time").startswith("At the end of training, ")
 
 

@@ -1,44 +1,83 @@
-"""The result of `advise`: the options, and the reasons for the choice."""
+"""The result of `advise`: a table of options, the best change in a sentence, JSON and a plot."""
 
 import json
 import math
-from dataclasses import dataclass, fields
-from functools import cached_property
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from doubletrouble.advice._cost import Cost
-from doubletrouble.advice._equality import helps, less
-from doubletrouble.advice._marginal import MarginalValue
-from doubletrouble.advice._option import AdviceOption
-from doubletrouble.advice._reasons import reasons
-from doubletrouble.advice._table import bars, ratio, table
-from doubletrouble.advice._units import Units
-from doubletrouble.advice._words import MEANINGS, said
+import numpy as np
 
-_DIGITS = 1e15  # larger numbers of models are not exact to the last digit
+from doubletrouble.advice._options import AdviceOption, Cost, changed, is_whole, less, rounded
+from doubletrouble.decomposition import COLORS
+from doubletrouble.ensembles import Scheme
+from doubletrouble.errors import require
+from doubletrouble.problems import SpectralProblem
+from doubletrouble.theory import AnyProblem, error_slopes
+
+FIGURE_SIZE = (7.5, 4.4)  # in inches
+_LETTERS = {"noise": "n", "initialization": "i", "sampling": "s", "bias": "b", "bayes": "y"}
+_BAR = 48  # letters
+_LIMIT = 4.0  # bars are cut at this multiple of the median error
+_WORTH = 0.01  # the least share of the error that a recommended change removes
+_EXACT = 1e15  # larger numbers of models are not exact to the last digit
+
+
+@dataclass(frozen=True, kw_only=True)
+class MarginalValue:
+    """Decrease of the error per unit of N and of P, negative where the error increases.
+
+    The unit is that of the problem: D samples or features for a `Problem`, one for a
+    `SpectralProblem`. The derivatives are exact, and inf at a divergence. At the best ridge they
+    are also the derivatives of the least error over all ridges.
+    """
+
+    sample: float
+    feature: float
+    sample_at_best_ridge: float
+    feature_at_best_ridge: float
+
+    @classmethod
+    def of(cls, problem: AnyProblem, ensemble: Scheme, best_ridge: float) -> "MarginalValue":
+        """Differentiate the error at the present and at the best ridge."""
+        here = error_slopes(problem, ensemble)
+        best = error_slopes(changed(problem, ridge=best_ridge), ensemble)
+        return cls(
+            sample=0.0 - float(here.by_samples),
+            feature=0.0 - float(here.by_features),
+            sample_at_best_ridge=0.0 - float(best.by_samples),
+            feature_at_best_ridge=0.0 - float(best.by_features),
+        )
+
+    @property
+    def features_per_sample(self) -> float:
+        """Number of features, of every model, with the value of one sample at the best ridge.
+
+        0 where samples have no value, inf where only features have none, 1 where both are infinite.
+        """
+        sample, feature = self.sample_at_best_ridge, self.feature_at_best_ridge
+        if sample <= 0:
+            return 0.0
+        if sample == feature:
+            return 1.0
+        return sample / feature if feature > 0 else math.inf
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Advice:
     """The exact error now, after every single change, and at its best under a budget.
 
-    `advice["widen"]` is one of the changes by name; `print(advice)` shows everything.
+    `advice["widen"]` is an option by name; `print(advice)` shows the table and the summary.
     """
 
     now: AdviceOption
     changes: tuple[AdviceOption, ...]
     best: AdviceOption  # P, K and λ under the budget
-    best_at_this_ridge: AdviceOption  # P and K under it, λ as it is
-    many_at_best_width: AdviceOption  # K → ∞ on all data, λ as it is
+    best_at_this_ridge: AdviceOption  # P and K under the budget, at the present λ
+    many_at_best_width: AdviceOption  # K → ∞ on all data, at the present λ
     marginal: MarginalValue  # the value of one more sample, and of one more feature
     budget: float
-    cost: Cost  # what the budget is of
-    dim: float | None = None  # D, where P and N are to be shown as counts
-
-    @cached_property
-    def reasons(self) -> tuple[str, ...]:
-        """The reasons as text; the first one is the advice."""
-        return reasons(self)
+    cost: Cost  # the measure of the budget
+    dim: float | None = None  # D, if P and N are shown as counts
 
     def __getitem__(self, name: str) -> AdviceOption:
         """An option by its name."""
@@ -49,126 +88,232 @@ class Advice:
 
     @property
     def options(self) -> tuple[AdviceOption, ...]:
-        """Now, every change, and the best allocations, in the order of the table."""
-        return (
-            self.now,
-            *self.changes,
-            self.many_at_best_width,
-            self.best_at_this_ridge,
-            self.best,
-        )
+        """All options in the order of the table: now, the changes, the best allocations."""
+        best = (self.many_at_best_width, self.best_at_this_ridge, self.best)
+        return (self.now, *self.changes, *best)
 
     @property
     def choice(self) -> AdviceOption:
-        """The single change after which the error is least; `now` where none takes 1 % of it away.
+        """The finite change of least error; `now` if none removes 1 % of the error.
 
-        Of equal ones the cheaper: the ridge, then the features, then the samples. Infinitely
-        many models are not among the choices.
+        Of equal ones the cheapest: the ridge, then features, then samples. K → ∞ is not finite.
         """
-        names = ("regularize", "widen", "ensemble", "divide", "collect")
         least = self.now
-        for option in (self[name] for name in names):
-            if less(option.total, least.total):
-                least = option
-        return least if helps(least.total, self.now.total) else self.now
+        for name in ("regularize", "widen", "ensemble", "divide", "collect"):
+            if less(self[name].total, least.total):
+                least = self[name]
+        return least if least.total <= (1 - _WORTH) * self.now.total else self.now
 
     @property
     def prefers_narrow(self) -> bool:
         """Whether the best width of infinitely many models is below the threshold, P < N.
 
-        Without ridge they do if and only if (τ² + F⋆²)/F² > μ⋆²/μ₁²: the nonlinear part of the
+        Without ridge, it is if and only if (τ² + F⋆²)/F² > μ⋆²/μ₁²: the nonlinear part of the
         teacher acts as noise.
         """
         many = self.many_at_best_width
         return (many.ideal or many).width < many.samples
 
     @property
-    def reason(self) -> str:
-        """The reasons as one paragraph."""
-        return " ".join(self.reasons)
+    def summary(self) -> str:
+        """The best change, its error and its cost in one sentence."""
+        now, choice = self.now, self.choice
+        if choice is now:
+            return f"No finite change reduces the error of {rounded(now.total)} by 1 % or more."
+        ridge = f" = {rounded(choice.ridge)}" if choice.name == "regularize" else ""
+        costs = {
+            "features": relative_cost(choice.features, now.features),
+            "samples": relative_cost(choice.samples, now.samples),
+            "training": relative_cost(choice.training, now.training),
+        }
+        paid = ", ".join(f"{name} ×{rounded(value)}" for name, value in costs.items() if value != 1)
+        return (
+            f"Of the finite changes, {choice.label}{ridge} reduces the error most, from "
+            f"{rounded(now.total)} to {rounded(choice.total)} ({paid or 'at no cost'})."
+        )
 
     def table(self) -> str:
-        """One line an option: error, P, K, λ, its cost and its parts."""
-        return table(self)
+        """One line per option: error, P, N, K, λ, and the costs relative to now."""
+        per = "" if self._is_counted else "/D"
+        head = ("option", "error", f"P{per}", f"N{per}", "K", "λ", "features", "training")
+        rows = [head, *(self._cells(option) for option in self.options)]
+        sizes = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = []
+        for first, *others in rows:
+            cells = (f"{cell:>{size}}" for cell, size in zip(others, sizes[1:], strict=True))
+            lines.append("  ".join([f"{first:<{sizes[0]}}", *cells]))
+        return "\n".join(lines)
 
     def bars(self) -> str:
-        """The error of every option as a row of letters, one letter for each cause."""
-        return bars(self)
+        """The error of every option as a row of letters, one letter for each part."""
+        limit, size = bar_limit(self), max(len(option.label) for option in self.options)
+        lines = []
+        for option in self.options:
+            row, end = "", 0.0
+            for name, length in bar_lengths(option, limit).items():
+                end += length
+                row += _LETTERS[name] * (round(_BAR * end / limit) - len(row))
+            cut = "…" if option.total > limit else ""
+            lines.append(f"{option.label:<{size}}  {row}{cut} {rounded(option.total, 4)}")
+        return "\n".join([*lines, ", ".join(f"{_LETTERS[name]} {name}" for name in self._parts)])
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draw the error of every option as a bar of its parts; return the axes.
+
+        Bars much longer than the median are cut at the end of the axis and marked by a gap.
+
+        >>> import matplotlib, doubletrouble as dt
+        >>> matplotlib.use("Agg")
+        >>> dt.advise(dt.Problem(features_per_dim=3.0, noise=0.1)).plot().get_xlabel()
+        'test error'
+        """
+        if axes is None:
+            pyplot = require("matplotlib.pyplot", "figures")
+            axes = pyplot.figure(figsize=FIGURE_SIZE, layout="constrained").add_subplot()
+        limit = bar_limit(self)
+        lengths = [bar_lengths(option, limit) for option in self.options]
+        rows, left = np.arange(len(lengths)), np.zeros(len(lengths))
+        for name in self._parts:
+            part, (color, hatch) = np.array([each[name] for each in lengths]), COLORS[name]
+            style = {"color": color, "hatch": hatch, "edgecolor": "white", "linewidth": 0.0}
+            axes.barh(rows, part, left=left, height=0.7, label=name, **style)
+            left += part
+        for row, option in enumerate(self.options):
+            axes.text(left[row], row, f" {rounded(option.total)}", va="center", fontsize="small")
+            if option.total > limit:  # a slanted gap
+                gap = limit * np.array([0.96, 0.97, 0.985, 0.975])
+                axes.fill(gap, row + 0.4 * np.array([1, -1, -1, 1]), color=axes.get_facecolor())
+        for end in (1, 1 + len(self.changes)):  # now; single changes; best allocations
+            axes.axhline(end - 0.5, color="#999999", linewidth=0.6, linestyle=(0, (4, 3)))
+        axes.set_yticks(rows, [option.label for option in self.options])
+        axes.set_ylim(len(rows) - 0.5, -0.5)
+        axes.set_xlim(0.0, 1.12 * limit)
+        cut = any(option.total > limit for option in self.options)
+        axes.set_xlabel("test error (bars with a gap are cut)" if cut else "test error")
+        axes.spines[["top", "right"]].set_visible(False)
+        if self._parts:
+            anchor = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0)}
+            axes.legend(**anchor, ncols=5, frameon=False, fontsize="small")
+        return axes
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, for programs: infinite numbers are "inf" and "-inf", as strict JSON needs."""
-        units = Units.of(self.now.problem, self.dim)
-        found = {
-            "unit": "one" if units.features == "P" else "dimension",  # of features and samples
-            "budget": units.shown(self.budget, self.cost),
-            "cost": self.cost,
-            "choice": self.choice.name,
-            "prefers_narrow": self.prefers_narrow,
-            "options": [_row(option, self.now, units) for option in self.options],
-            "marginal": {
-                **{
-                    f.name: getattr(self.marginal, f.name) / units.scale
-                    for f in fields(MarginalValue)
+        """All numbers, for programs: infinite ones are "inf" and "-inf", as strict JSON needs."""
+        values: dict[str, Any] = _strict(
+            {
+                "unit": "one" if self._is_counted else "dimension",  # of features and samples
+                "budget": self.budget * self._unit(self.cost),
+                "cost": self.cost,
+                "choice": self.choice.name,
+                "prefers_narrow": self.prefers_narrow,
+                "options": [self._row(option) for option in self.options],
+                "marginal": {
+                    **{n: value / self._scale for n, value in asdict(self.marginal).items()},
+                    "features_per_sample": self.marginal.features_per_sample,
                 },
-                "features_per_sample": self.marginal.features_per_sample,
-            },
-            "reasons": list(self.reasons),
-        }
-        strict: dict[str, Any] = _strict(found)
-        return strict
+                "summary": self.summary,
+            }
+        )
+        return values
 
     def to_json(self) -> str:
         """The same as text."""
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
 
-    def plot(self, axes: Any = None) -> Any:
-        """Draw the error of every option as a bar of its parts; return the axes.
-
-        >>> import matplotlib, doubletrouble as dt
-        >>> matplotlib.use("Agg")
-        >>> dt.advise(dt.Problem()).plot().get_xlabel()
-        'test error'
-        """
-        from doubletrouble.advice._drawing import draw
-
-        return draw(self, axes)
-
     def __str__(self) -> str:
-        """The table, and the reasons."""
-        return "\n".join([self.table(), "", *self.reasons])
+        return f"{self.table()}\n\n{self.summary}"
 
     def __repr__(self) -> str:
-        """The errors."""
-        shown = ", ".join(f"{option.name}={said(option.total, 4)}" for option in self.options)
-        return f"Advice({shown})"
+        totals = ", ".join(f"{option.name}={rounded(option.total, 4)}" for option in self.options)
+        return f"Advice({totals})"
+
+    @property
+    def _is_counted(self) -> bool:
+        """Whether features and samples are shown as counts."""
+        return self.dim is not None or isinstance(self.now.problem, SpectralProblem)
+
+    @property
+    def _scale(self) -> float:
+        return 1.0 if self.dim is None else self.dim
+
+    def _unit(self, cost: Cost) -> float:
+        return self._scale if cost == "features" else self._scale**3
+
+    @property
+    def _parts(self) -> tuple[str, ...]:
+        """The parts of the error that are not 0 everywhere."""
+        return tuple(n for n in _LETTERS if any(getattr(one.error, n) for one in self.options))
+
+    def _cells(self, option: AdviceOption) -> tuple[str, ...]:
+        """One line of the table."""
+        parts = "/K" if option.scheme == "divide" and option.n_members > 1 else ""
+        return (
+            option.label,
+            rounded(option.total, 4),
+            self._size(option.width),
+            f"{self._size(option.samples)}{parts}",
+            rounded(option.n_members, 6),
+            rounded(option.ridge),
+            f"×{rounded(relative_cost(option.features, self.now.features))}",
+            f"×{rounded(relative_cost(option.training, self.now.training))}",
+        )
+
+    def _size(self, value: float) -> str:
+        """A number of features or of samples; a count with all its digits."""
+        shown = value * self._scale
+        whole = self._is_counted and shown >= 1 and is_whole(shown)
+        return rounded(float(round(shown)), 6) if whole else rounded(shown)
+
+    def _row(self, option: AdviceOption) -> dict[str, Any]:
+        """One option for programs; `ideal_` are the numbers before rounding to counts."""
+        ideal = option.ideal or option
+        return {
+            "name": option.name,
+            "label": option.label,
+            "features": option.width * self._scale,
+            "samples": option.samples * self._scale,
+            "n_members": _whole(option.n_members),
+            "scheme": option.scheme,
+            "ridge": option.ridge,
+            "total_features": option.features * self._unit("features"),
+            "training_cost": option.training * self._unit("training"),
+            "relative_features": relative_cost(option.features, self.now.features),
+            "relative_training": relative_cost(option.training, self.now.training),
+            **{f"error_{name}": getattr(option.error, name) for name in _LETTERS},
+            "error_total": option.total,
+            "ideal_features": ideal.width * self._scale,
+            "ideal_n_members": _whole(ideal.n_members),
+            "ideal_error_total": ideal.total,
+        }
 
 
-def _row(option: AdviceOption, now: AdviceOption, units: Units) -> dict[str, Any]:
-    """One option in plain numbers; ideal ones are the best of ratios, before rounding to counts."""
-    ideal = option.ideal or option
-    return {
-        "name": option.name,
-        "label": option.label,
-        "features": option.width * units.scale,
-        "samples": option.samples * units.scale,
-        "n_members": _whole(option.n_members),
-        "scheme": option.scheme,
-        "ridge": option.ridge,
-        "total_features": units.shown(option.features, "features"),
-        "training_cost": units.shown(option.training, "training"),
-        "relative_features": ratio(option.features, now.features),
-        "relative_training": ratio(option.training, now.training),
-        **{f"error_{name}": getattr(option.error, name) for name in MEANINGS},
-        "error_total": option.total,
-        "ideal_features": ideal.width * units.scale,
-        "ideal_n_members": _whole(ideal.n_members),
-        "ideal_error_total": ideal.total,
-    }
+def relative_cost(cost: float, now: float) -> float:
+    """The ratio of a cost to that of now; 1 for two infinite ones, and for two of 0.
+
+    >>> relative_cost(3.0, 2.0), relative_cost(math.inf, math.inf), relative_cost(0.0, 0.0)
+    (1.5, 1.0, 1.0)
+    """
+    if cost == now:
+        return 1.0
+    return cost / now if now > 0 else math.inf
+
+
+def bar_limit(advice: Advice) -> float:
+    """The error at which bars are cut, so that the others stay visible."""
+    totals = sorted(option.total for option in advice.options if math.isfinite(option.total))
+    if not totals or totals[-1] == 0:
+        return 1.0
+    return min(totals[-1], _LIMIT * totals[len(totals) // 2] or totals[-1])
+
+
+def bar_lengths(option: AdviceOption, limit: float) -> dict[str, float]:
+    """The length of each part of a bar that is cut at `limit`."""
+    ends = np.cumsum([getattr(option.error, name) for name in _LETTERS])
+    lengths = np.diff(np.minimum(ends, limit), prepend=0.0)
+    return dict(zip(_LETTERS, lengths.tolist(), strict=True))
 
 
 def _whole(members: float) -> float:
-    """A number without decimals, if all its digits are meant."""
-    return int(members) if members < _DIGITS else members
+    return int(members) if members < _EXACT else members
 
 
 def _strict(value: Any) -> Any:

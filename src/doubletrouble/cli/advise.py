@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from doubletrouble import glossary
-from doubletrouble.advice import COSTS, SIZE, Advice, Units, check_cost, widest
+from doubletrouble.advice import COSTS, FIGURE_SIZE, Advice, check_cost, widest
 from doubletrouble.advice import advise as advised
 from doubletrouble.cli.flags import (
     ACTIVATION,
@@ -31,22 +31,34 @@ _CHARTS = (".png", ".pdf", ".svg")
 _FLAGS = (
     *(number(f.name, several=False) for f in PROBLEM_FLAGS),
     *(number(name, several=False) for name in SIZES),
-    ACTIVATION, *ensemble_flags(several=False),
-    flag("budget", str, f"{explained('budget')}; per D and D³, or counts where P, N and D are "
-         "[default: the present cost]", metavar="NUMBER"),
-    flag("cost", str, "'features': P·K; 'training': K·n·P·min(n, P), each on n samples", COSTS[0],
-         choices=COSTS, metavar="NAME"),
+    ACTIVATION,
+    *ensemble_flags(several=False),
+    flag(
+        "budget",
+        str,
+        f"{explained('budget')}; per D and D³, or counts where P, N and D are "
+        "[default: the present cost]",
+        metavar="NUMBER",
+    ),
+    flag(
+        "cost",
+        str,
+        "'features': P·K; 'training': K·n·P·min(n, P), each on n samples",
+        COSTS[0],
+        choices=COSTS,
+        metavar="NAME",
+    ),
     *FORMS,
     flag("chart", Path, "Write the bars to this file, too: .png, .pdf or .svg.", metavar="FILE"),
-)  # fmt: skip
+)
 
 
 @takes(*_FLAGS)
 def advise(**given: Any) -> None:
     """Print the error after each change: widen, ensemble, regularize, divide, or collect.
 
-    Prints the exact error now and after every single change, what it costs, the best P, K and λ
-    under a budget, the error as bars (a letter for each cause), and the reasons.
+    Prints a table of the exact error and the cost of every single change and of the best P, K and λ
+    under a budget, the errors as bars (a letter for each cause), and the best change.
 
     With --n-samples, --dim and --budget alone, the present setting is one that spends the whole
     budget: --n-features is then as large as the budget allows.
@@ -55,32 +67,31 @@ def advise(**given: Any) -> None:
     chart = given["chart"]
     if chart is not None and chart.suffix.lower() not in _CHARTS:
         raise ValueError(f"chart must end in {', '.join(_CHARTS)}, got {str(chart)!r}")
-    found = _answer(given)
+    advice = _advice(given)
     if given["json"]:
-        show_json(found.to_dict())
+        show_json(advice.to_dict())
     elif given["csv"]:
-        _report(found).show(json=False, csv=True)
+        _report(advice).show(json=False, csv=True)
     else:
-        show(f"{found.table()}\n\n{found.bars()}\n")
-        for reason in found.reasons:
-            show_lines(reason)
+        show(f"{advice.table()}\n\n{advice.bars()}\n")
+        show_lines(advice.summary)
     if chart is not None:
-        _write(found, chart)
+        _write(advice, chart)
 
 
-def _answer(given: Mapping[str, Any]) -> Advice:
-    """Call `advise`; with counts P, N and D, the budget is a count as well."""
+def _advice(given: Mapping[str, Any]) -> Advice:
+    """Call `advise`; for counts P, N and D the budget is a count, too."""
     cost = check_cost(given["cost"])
     budget = one_number("budget", given["budget"], glossary.BUDGET)
-    words = {name: text for name, text in given.items() if name != "budget"}
-    asked = Question.of(_with_features(words, budget))
-    if asked.varying:
-        name, values = next(iter(asked.varying.items()))
+    flags = {name: text for name, text in given.items() if name != "budget"}
+    question = Question.of(_with_features(flags, budget))
+    if question.varying:
+        name, values = next(iter(question.varying.items()))
         raise ValueError(f"{name} must be one number here, got {len(values)} of them")
-    (dim,) = asked.axes.get("dim", (None,))
-    if budget is not None:
-        budget = Units.of(asked.problem, dim).own(budget, cost)
-    return advised(asked.problem, budget, asked.ensemble, cost=cost, dim=dim)
+    (dim,) = question.axes.get("dim", (None,))
+    if budget is not None and dim is not None:
+        budget /= dim if cost == "features" else dim**3
+    return advised(question.problem, question.ensemble, budget=budget, cost=cost, dim=dim)
 
 
 def _with_features(given: Mapping[str, Any], budget: float | None) -> Mapping[str, Any]:
@@ -92,24 +103,24 @@ def _with_features(given: Mapping[str, Any], budget: float | None) -> Mapping[st
         return given
     K = one_number("n_members", given["n_members"], glossary.N_MEMBERS) or 1.0
     if math.isinf(K):
-        raise ValueError("n_features must be given beside n_members inf, got a budget alone")
+        raise ValueError("n_features must be given for n_members inf, got a budget only")
     (P,) = widest(budget, N, np.array([K]), given["scheme"], given["cost"]).tolist()
     most = float(math.floor(P * (1 + _ROUNDING))) if 1 <= P < math.inf else P
     return {**given, "n_features": repr(most)}
 
 
-def _report(found: Advice) -> Report:
+def _report(advice: Advice) -> Report:
     """One row per option."""
-    rows = found.to_dict()["options"]
+    rows = advice.to_dict()["options"]
     return Report(
         title="", parameters={}, columns={name: [row[name] for row in rows] for name in rows[0]}
     )
 
 
-def _write(found: Advice, chart: Path) -> None:
+def _write(advice: Advice, chart: Path) -> None:
     """Draw the bars into a file."""
     make = require("matplotlib.figure", "figures").Figure
-    figure = make(figsize=SIZE, layout="constrained")
-    found.plot(figure.add_subplot())
+    figure = make(figsize=FIGURE_SIZE, layout="constrained")
+    advice.plot(figure.add_subplot())
     figure.savefig(chart, dpi=200)
     note(f"{chart} written")

@@ -1,4 +1,4 @@
-"""From flags to a problem: the values of each parameter, and all their combinations."""
+"""Problems from flags: the values of each parameter, and all their combinations."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ Axes = dict[str, tuple[float, ...]]
 
 
 def axes(given: Mapping[str, Any]) -> Axes:
-    """The values of every parameter that a command takes, in the order of the columns.
+    """The values of every parameter of a command, in the order of the columns.
 
     >>> axes({"ridge": "0,0.1", "noise": None})
     {'ridge': (0.0, 0.1), 'noise': (1.0,)}
@@ -32,14 +32,14 @@ def axes(given: Mapping[str, Any]) -> Axes:
     dropped = "noise" if has_snr(given) else "snr"
     texts = {name: given[name] for name in SPECS if name in given and name != dropped}
     texts = {name: DEFAULTS.get(name) if text is None else text for name, text in texts.items()}
-    found = {n: number_axis(n, text, SPECS[n]) for n, text in texts.items() if text is not None}
-    if (rows := math.prod(map(len, found.values()))) > _MOST:
+    values = {n: number_axis(n, text, SPECS[n]) for n, text in texts.items() if text is not None}
+    if (rows := math.prod(map(len, values.values()))) > _MOST:
         raise ValueError(f"ranges must have at most {_MOST} combinations, got {rows}")
-    return found
+    return values
 
 
 def has_snr(given: Mapping[str, Any]) -> bool:
-    """Whether the signal-to-noise ratio is given, in place of the noise."""
+    """Whether the signal-to-noise ratio is given instead of the noise."""
     if given.get("snr") is None:
         return False
     if given["noise"] is not None:
@@ -50,7 +50,7 @@ def has_snr(given: Mapping[str, Any]) -> bool:
 def ensembles(
     names: Sequence[str], n_members: Numeric, options: Mapping[str, Numeric | None]
 ) -> list[Scheme]:
-    """The ensembles of some schemes, each with the options that it has.
+    """The ensembles of some schemes, each with its own options.
 
     >>> ensembles(["divide", "subsample"], 4, {"fraction": 0.6})
     [Divide(4), Subsample(4, fraction=0.6)]
@@ -60,16 +60,16 @@ def ensembles(
     """
     owned = {name: declarations(SCHEMES[name]) for name in names if name in SCHEMES}
     orphans = {name for name in options if not any(name in own for own in owned.values())}
-    found = []
+    schemes = []
     for name in names:
-        own = {*owned.get(name, ()), *orphans}  # an option of none is refused by the first
+        own = {*owned.get(name, ()), *orphans}  # the first scheme refuses options of none
         given = {option: value for option, value in options.items() if option in own}
-        found.append(named_ensemble(name, n_members, **given))
-    return found
+        schemes.append(named_ensemble(name, n_members, **given))
+    return schemes
 
 
 def one_number(name: str, value: Any, spec: Parameter) -> float | None:
-    """Read a flag that takes a single number; None where it is not given."""
+    """The value of a flag with a single number; None if it is not given."""
     if value is None:
         return None
     values = number_axis(name, value, spec)
@@ -79,32 +79,34 @@ def one_number(name: str, value: Any, spec: Parameter) -> float | None:
 
 
 def one_ensemble(given: Mapping[str, Any], n_members: int) -> Scheme:
-    """The ensemble of a command that takes a single one; `n_members` is the default size."""
+    """The ensemble of a command with a single one; `n_members` is the default size."""
     size = one_number("n_members", given["n_members"], SPECS["n_members"]) or n_members
     options = {name: one_number(name, given[name], SPECS[name]) for name in SCHEME_OPTIONS}
-    (found,) = ensembles([given["scheme"]], size, options)
-    return found
+    (ensemble,) = ensembles([given["scheme"]], size, options)
+    return ensemble
 
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """A problem at every combination of the values given, an axis for each that varies."""
+    """A problem at every combination of the given values, with an axis for each varying one."""
 
     axes: Axes
     names: Mapping[str, str]  # activation, scheme and clock
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> "Question":
-        """Read the flags of a command; P, N and D may take the place of the ratios."""
+        """Read the flags of a command: ratios, or the counts P, N and D."""
         counts = [name for name in SIZES if given[name] is not None]
         dropped = RATIOS if counts else tuple(SIZES)
         if counts and len(counts) < len(SIZES):
             raise ValueError(
-                f"{', '.join(SIZES)} must be given together, got {' and '.join(counts)} alone"
+                f"{', '.join(SIZES)} must be given together, got only {' and '.join(counts)}"
             )
         for name in RATIOS:
             if counts and given[name] is not None:
-                raise ValueError(f"{name} must be left out beside counts, got {given[name]!r}")
+                raise ValueError(
+                    f"{name} must be left out if counts are given, got {given[name]!r}"
+                )
         return cls(
             axes=axes({name: text for name, text in given.items() if name not in dropped}),
             names={
@@ -129,19 +131,19 @@ class Question:
 
     @property
     def ensemble(self) -> Scheme:
-        """The ensemble, each of its numbers on an axis of its own."""
+        """The ensemble, with each of its numbers on its own axis."""
         options = {name: self.given(name) for name in SCHEME_OPTIONS}
-        (found,) = ensembles([self.names["scheme"]], self._spread("n_members"), options)
-        return found
+        (ensemble,) = ensembles([self.names["scheme"]], self._spread("n_members"), options)
+        return ensemble
 
     @property
     def noise(self) -> Value:
-        """τ = F/SNR, where the signal-to-noise ratio is given."""
-        found = _NOISE_AT(self._spread("snr"), self._spread("signal"))
-        return found if np.ndim(found) else float(found)
+        """τ = F/SNR, if the signal-to-noise ratio is given."""
+        noise = _NOISE_AT(self._spread("snr"), self._spread("signal"))
+        return noise if np.ndim(noise) else float(noise)
 
     def given(self, name: str) -> Numeric | None:
-        """Another number on an axis of its own; None where it is not given."""
+        """Another number on its own axis; None if it is not given."""
         return self._spread(name) if name in self.axes else None
 
     def _spread(self, name: str) -> Numeric:
@@ -151,7 +153,7 @@ class Question:
         return np.reshape(values, shape) if len(values) > 1 else values[0]
 
     def report(self, title: str, results: Mapping[str, Value], summary: str) -> Report:
-        """The results as rows, one for each combination; `summary` if there is but one."""
+        """The results as rows, one for each combination; `summary` if there is only one."""
         varying = self.varying
         shape = tuple(map(len, varying.values()))
         exact = {name: written(name, values) for name, values in self.axes.items()}
@@ -167,13 +169,15 @@ class Question:
             columns[name] = np.broadcast_to(values, shape).ravel().tolist()
         fixed = {column(name): fixed[name] for name in SPECS if name in fixed}
         return Report(
-            title=title, parameters={**fixed, **self.names}, columns=columns,
+            title=title,
+            parameters={**fixed, **self.names},
+            columns=columns,
             summary="" if varying else summary,
-        )  # fmt: skip
+        )
 
 
 def column(name: str) -> str:
-    """What a parameter is called in a row: one of the times is a time."""
+    """The name of a parameter in a row: "time" for `times`."""
     return "time" if name == "times" else name
 
 

@@ -1,4 +1,4 @@
-"""The advisor's panel: what each change would do here, as bars and in words."""
+"""The panel of advice: the error after each change as a table with bars, and the summary."""
 
 from typing import Any
 
@@ -8,12 +8,11 @@ from doubletrouble.advice import (
     Advice,
     AdviceOption,
     advise,
+    bar_lengths,
+    bar_limit,
     check_cost,
-    is_cut,
-    lengths,
-    longest,
-    ratio,
-    said,
+    relative_cost,
+    rounded,
 )
 from doubletrouble.page.curves import CAUSES
 from doubletrouble.page.explanation import UNADVISED, is_advised
@@ -23,36 +22,37 @@ from doubletrouble.page.setting import PageView
 
 
 def panel(view: PageView) -> Any:
-    """What helps most, why, and the error after each change."""
+    """The summary, and the error after each change."""
     setting = view.first
     if not is_advised(setting):
         return html.P(UNADVISED)
     try:
         problem = setting.problem
         advice = advise(
-            problem, view.budget or None, setting.ensemble(problem), cost=check_cost(view.cost)
+            problem,
+            setting.ensemble(problem),
+            budget=view.budget or None,
+            cost=check_cost(view.cost),
         )
     except ValueError as error:
         return html.P(sentence(error))
-    first, *others = advice.reasons
     return [
-        html.P(html.Strong(first)),
+        html.P(html.Strong(advice.summary)),
         html.Div(_table(advice), className="wide", tabIndex=0),
         html.P(_legend(), className="parts", **{"aria-hidden": "true"}),
-        html.Ul([html.Li(reason) for reason in others], className="reasons"),
     ]
 
 
 def _table(advice: Advice) -> Any:
     """One row an option, with a bar made of the parts."""
     heads = ("Change", "Error", "", "Features", "Training")
-    most = longest(advice)
+    limit = bar_limit(advice)
     rows = [
         html.Tr(
             [
                 html.Th(option.label, scope="row"),
-                html.Td(said(option.total, 4)),
-                html.Td(_bar(option, most)),
+                html.Td(rounded(option.total, 4)),
+                html.Td(_bar(option, limit)),
                 html.Td(_times(option.features, advice.now.features)),
                 html.Td(_times(option.training, advice.now.training)),
             ],
@@ -65,27 +65,27 @@ def _table(advice: Advice) -> Any:
 
 
 def _legend() -> list[Any]:
-    """What the pieces of the bars are; who does not see them is told with each bar."""
+    """The legend of the bars, which have labels of their own for screen readers."""
     return [html.Span([html.Span(className=f"key {PART}{name}"), name]) for name in CAUSES]
 
 
-def _bar(option: AdviceOption, most: float) -> Any:
-    """The parts of an error end to end; read aloud as shares."""
-    parts = lengths(option, most)
-    whole = sum(parts.values())
-    if whole == 0:
+def _bar(option: AdviceOption, limit: float) -> Any:
+    """The parts of an error end to end, cut at the limit; the label has the values."""
+    parts = {name: float(getattr(option.error, name)) for name in CAUSES}
+    if option.total == 0:
         return ""
-    spoken = ", ".join(f"{name} {length / whole:.0%}" for name, length in parts.items() if length)
+    label = ", ".join(f"{name} {rounded(part)}" for name, part in parts.items() if part)
     pieces = [
-        html.Span(className=f"piece {PART}{name}", style={"width": f"{length / most:.2%}"})
-        for name, length in parts.items()
+        html.Span(className=f"piece {PART}{name}", style={"width": f"{length / limit:.2%}"})
+        for name, length in bar_lengths(option, limit).items()
         if length
     ]
-    arrow = ["▶"] * is_cut(option, most)
-    return html.Div([*pieces, *arrow], className="bar", role="img", title=spoken,
-                    **{"aria-label": spoken})  # fmt: skip
+    arrow = ["▶"] * (option.total > limit)
+    return html.Div(
+        [*pieces, *arrow], className="bar", role="img", title=label, **{"aria-label": label}
+    )
 
 
 def _times(value: float, now: float) -> str:
     """A cost in units of the cost now."""
-    return f"×{said(ratio(value, now))}"
+    return f"×{rounded(relative_cost(value, now))}"

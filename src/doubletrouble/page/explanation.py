@@ -1,13 +1,9 @@
-"""What a setting means, in words: by the advisor's rules, or by our own where it has none.
-
-The advisor knows ensembles and divided data, trained to the end. Of other schemes, and of models
-that stop early, less is said: what dominates, and what the alternative has.
-"""
+"""The largest part of the error of a setting in a sentence, and the error of the alternative."""
 
 import math
 from typing import Any
 
-from doubletrouble.advice import MEANINGS, meaning, said, share
+from doubletrouble.advice import rounded
 from doubletrouble.ensembles import SUPPORT
 from doubletrouble.page.curves import CAUSES, RESAMPLED_CAUSES
 from doubletrouble.page.setting import PageSetting, PageView
@@ -15,6 +11,13 @@ from doubletrouble.page.stops import Stops
 from doubletrouble.results import ErrorTerms, StoppingTime
 from doubletrouble.theory import exact_error, gradient_flow
 
+MEANINGS = {
+    "noise": "fitted label noise",
+    "initialization": "variance over random features",
+    "sampling": "variance over training inputs",
+    "bias": "error of the mean prediction",
+    "resampling": "variance over the samples or features that each model draws",
+}
 UNADVISED = (
     "The advisor answers for ensembles and divided data, trained to the end: choose one of these "
     "schemes, and t = ∞."
@@ -22,18 +25,19 @@ UNADVISED = (
 
 
 def is_advised(setting: PageSetting) -> bool:
-    """Whether the advisor knows a setting."""
+    """Whether `advise` takes a setting."""
     return setting.is_trained and SUPPORT["advise"](setting.kind)
 
 
 def explanation(view: PageView, stops: Stops) -> str:
-    """What dominates, and what would make it less; always by cause."""
+    """The largest part of the error, by cause."""
     setting = view.first
     if view.along == "time" or not setting.is_trained:
         return _in_time(setting, stops.best(setting))
     if not is_advised(setting):
         return _unadvised(setting)
-    words = meaning(setting.problem, setting.ensemble(setting.problem))
+    now = exact_error(setting.problem, setting.ensemble(setting.problem))
+    words = _opening(setting, now)
     return f"By cause: {words}" if view.split == "effects" else words
 
 
@@ -43,16 +47,16 @@ def _unadvised(setting: PageSetting) -> str:
     own = "with features of its own" if setting.kind.shares_features else "on all samples"
     other = float(exact_error(problem, members).total)
     models = "the model" if members == 1 else "each model"
-    return f"{_opening(setting, now)} With {models} {own}, it would be {said(other)}."
+    return f"{_opening(setting, now)} With {models} {own}, it would be {rounded(other)}."
 
 
 def _in_time(setting: PageSetting, best: StoppingTime | None) -> str:
     problem = setting.problem
     ensemble = setting.ensemble(problem)
     now = gradient_flow(problem, setting.time, ensemble)
-    when = "At the end of training" if setting.is_trained else f"At t = {said(setting.time)}"
+    when = "At the end of training" if setting.is_trained else f"At t = {rounded(setting.time)}"
     end = float(exact_error(problem, ensemble).total)
-    later = "" if setting.is_trained else f" Trained to the end, it would be {said(end)}."
+    later = "" if setting.is_trained else f" Trained to the end, it would be {rounded(end)}."
     opening = _opening(setting, now)
     so_far = f"{when}, {opening[0].lower()}{opening[1:]}{later}"
     if best is None:
@@ -61,10 +65,12 @@ def _in_time(setting: PageSetting, best: StoppingTime | None) -> str:
     if math.isinf(time):
         stop = "To train to the end is best"
     elif time == 0:
-        stop = f"Not to train at all is best, with {said(least)}"
+        stop = f"Not to train at all is best, with {rounded(least)}"
     else:
-        stop = f"The best time to stop is t = {said(time)}, with {said(least)}"
-    ridge = f"the best ridge, trained to the end, has {said(float(best.optimal_ridge.error.total))}"
+        stop = f"The best time to stop is t = {rounded(time)}, with {rounded(least)}"
+    ridge = (
+        f"the best ridge, trained to the end, has {rounded(float(best.optimal_ridge.error.total))}"
+    )
     return f"{so_far} {stop}; {ridge}."
 
 
@@ -77,13 +83,5 @@ def _opening(setting: PageSetting, now: ErrorTerms[Any]) -> str:
     names = RESAMPLED_CAUSES if setting.is_resampled else CAUSES
     parts = {name: float(getattr(now, name)) for name in names}
     name = max(parts, key=lambda one: parts[one])
-    means = _choice(setting) if name == "resampling" else MEANINGS[name]
-    return f"{share(parts[name], total)} of the error of {said(total)} is {name}: {means}."
-
-
-def _choice(setting: PageSetting) -> str:
-    """What it is that each model draws."""
-    if setting.kind.resamples == "features":
-        return "the luck of which features of the bank each model draws"
-    often = ", and how often" if setting.kind.with_replacement else ""
-    return f"the luck of which samples each model draws{often}"
+    share = f"{100 * parts[name] / total:.0f} %"
+    return f"{share} of the error of {rounded(total)} is {name}: {MEANINGS[name]}."

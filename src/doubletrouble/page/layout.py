@@ -5,9 +5,8 @@ from typing import Any
 
 from dash import dcc, html
 
-from doubletrouble.advice import MEANINGS
 from doubletrouble.page import fields
-from doubletrouble.page.curves import CAUSES
+from doubletrouble.page.explanation import MEANINGS
 from doubletrouble.page.kinds import BOX, CHOICE, SLIDER, ChoiceField, Field, Group, NumberField
 from doubletrouble.page.presets import PRESETS
 from doubletrouble.page.setting import PageSetting, PageView
@@ -247,8 +246,7 @@ def _below() -> list[Any]:
 
 
 def _footer() -> Any:
-    causes = "; ".join(f"{name}, {words}" for name, words in MEANINGS.items() if name in CAUSES)
-    causes += "; resampling, the luck of what each model draws from a common set"
+    causes = "; ".join(f"{name}, {words}" for name, words in MEANINGS.items())
     return html.Footer(
         html.P(
             "After d’Ascoli, Refinetti, Biroli and Krzakala, “Double Trouble in Double Descent: "

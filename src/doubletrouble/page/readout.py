@@ -4,7 +4,7 @@ from typing import Any
 
 from dash import html
 
-from doubletrouble.advice import said
+from doubletrouble.advice import rounded
 from doubletrouble.page.answer import Answer
 from doubletrouble.page.fields import SCHEME, TIME
 from doubletrouble.page.setting import PageSetting, PageView
@@ -20,9 +20,9 @@ def moments(setting: PageSetting) -> str:
 def summary(found: Answer) -> str:
     """The plot in words, for a screen reader."""
     axis = found.view.axis()
+    totals = ((axis.shown(curves.mark), curves.here["total"]) for curves in found.drawn)
     here = "; ".join(
-        f"at {axis.label} = {axis.shown(curves.mark)} the total is {said(curves.here['total'], 4)}"
-        for curves in found.drawn
+        f"at {axis.label} = {mark} the total is {rounded(total, 4)}" for mark, total in totals
     )
     return f"Test error and its parts against {axis.label}: {here}."
 
@@ -51,7 +51,7 @@ def _cells(here: dict[str, float], name: str, digits: int) -> tuple[Any, Any]:
         return html.Td("–"), html.Td("")
     total, value = here["total"], here[name]
     share = f"{value / total:.1%}" if 0 < total < float("inf") else ""
-    return html.Td(said(value, digits)), html.Td(share)
+    return html.Td(rounded(value, digits)), html.Td(share)
 
 
 def cautions(view: PageView) -> list[str]:

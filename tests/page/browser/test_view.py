@@ -9,10 +9,11 @@ import pytest
 from playwright.sync_api import expect
 
 import doubletrouble as dt
-from doubletrouble.advice import meaning
 from doubletrouble.page import fields, files
 from doubletrouble.page.curves import curves
+from doubletrouble.page.explanation import explanation
 from doubletrouble.page.setting import PageSetting, PageView
+from doubletrouble.page.stops import Stops
 from tests.page.browser.shown import PLOT, Shown
 
 pytestmark = pytest.mark.xdist_group("browser")
@@ -139,8 +140,9 @@ def test_the_sentence_changes_with_the_setting(shown: Shown) -> None:
         shown.type("width", width)
         shown.type("ridge", ridge)
         setting = PageSetting(width=float(width), ridge=float(ridge))
-        shown.shows(PageView(first=setting))
-        shown.says("meaning", meaning(setting.problem)[:40])
+        view = PageView(first=setting)
+        shown.shows(view)
+        shown.says("meaning", explanation(view, Stops()))
         said.add(shown.text("meaning"))
     assert len(said) == 4
     assert shown.by_id("meaning").get_attribute("aria-live") == "polite"

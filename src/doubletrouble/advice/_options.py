@@ -1,0 +1,251 @@
+"""Settings with their error and cost, and the single changes of a setting.
+
+**Cost.** There are two measures, in the units of the problem (per D and D³ for ratios to D):
+
+    features   P K               stored, and evaluated for each prediction
+    training   K n P min(n, P)   n = N, or N/K for divided data
+
+A ridge fit on n samples forms the smaller of the two Gram matrices and solves with it, in
+n P min(n, P) operations up to a constant. One factorization serves every ridge, so that choosing
+λ costs nothing.
+
+**A little more width.** Beyond the peak at P = n, n samples per model, and without ridge, the error
+of K models is R∞ + c/(K (P/n - 1)): twice the models are equivalent to twice the distance P - n.
+"widen_a_little" is less than that: a tenth of P, or half of P - n where that is less.
+"""
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+
+from doubletrouble.ensembles import Divide, Ensemble, Scheme
+from doubletrouble.glossary import N_FEATURES, N_SAMPLES
+from doubletrouble.parameters import FloatArray, Numeric
+from doubletrouble.problems import Problem, SpectralProblem
+from doubletrouble.results import ErrorTerms
+from doubletrouble.theory import AnyProblem, exact_error
+
+Cost: TypeAlias = Literal["features", "training"]
+"""The measures of cost."""
+
+COSTS: tuple[Cost, ...] = get_args(Cost)
+SAME = 1e-10  # relative difference of equal errors, the tolerance of the search
+CLOSE = 1e-9  # relative distance of a whole number from its integer
+_ROUNDING = 1e-12  # relative difference of equal costs
+_LITTLE = 1.1
+
+
+def check_cost(cost: object) -> Cost:
+    """Return `cost` if it is one of the measures; raise ValueError otherwise."""
+    for measure in COSTS:
+        if isinstance(cost, str) and cost == measure:
+            return measure
+    raise ValueError(f"cost must be one of {', '.join(COSTS)}, got {cost!r}")
+
+
+def training_cost(width: float, samples: float, members: float, scheme: str) -> float:
+    """Operations of K ridge fits, K n P min(n, P)."""
+    P, N, K = width, samples, members
+    n = N / K if scheme == "divide" else N
+    if min(n, P) == 0:  # infinitely many parts: the cost falls as 1/K
+        return 0.0
+    return (N if scheme == "divide" else K * N) * P * min(n, P)
+
+
+def cost_of(width: float, samples: float, members: float, scheme: str, cost: Cost) -> float:
+    """Cost of K models in one of the measures."""
+    if cost == "features":
+        return width * members
+    return training_cost(width, samples, members, scheme)
+
+
+def widest(
+    budget: float, samples: float, members: FloatArray, scheme: str, cost: Cost
+) -> FloatArray:
+    """Largest affordable width of K models: the inverse of the cost in P."""
+    C, N, K = budget, samples, members
+    if cost == "features":
+        return C / K
+    n = N / K if scheme == "divide" else np.full_like(K, N)
+    each = C / N if scheme == "divide" else C / (K * N)  # P min(n, P)
+    return np.where(each >= n * n, each / n, np.sqrt(each))
+
+
+def most_members(budget: float, samples: float, width: FloatArray, cost: Cost) -> FloatArray:
+    """Largest affordable number of models that share the data: the inverse of the cost in K."""
+    C, N, P = budget, samples, width
+    with np.errstate(over="ignore", under="ignore"):
+        return C / P if cost == "features" else C / N / P / np.minimum(N, P)
+
+
+def affordable(cost: float, budget: float) -> bool:
+    """Whether a cost is within the budget, up to rounding."""
+    return cost <= budget * (1 + _ROUNDING)
+
+
+def less(error: float, other: float) -> bool:
+    """Whether an error is below another one by more than the tolerance of the search.
+
+    >>> less(1.0, 2.0), less(1 - 1e-12, 1.0), less(math.inf, math.inf)
+    (True, False, False)
+    """
+    return error < other * (1 - SAME)
+
+
+def is_whole(value: float) -> bool:
+    """Whether a number is an integer, up to rounding.
+
+    >>> is_whole(3.0), is_whole(2.9999999999999996), is_whole(2.99), is_whole(math.inf)
+    (True, True, False, False)
+    """
+    return math.isfinite(value) and abs(value - round(value)) <= CLOSE * value
+
+
+def rounded(value: float, digits: int = 3) -> str:
+    """A number with some significant digits, without exponent between 1e-3 and 1e6.
+
+    >>> rounded(0.61803), rounded(1234.5), rounded(12345678.0), rounded(math.inf), rounded(2.0)
+    ('0.618', '1230', '1.23e+07', '∞', '2')
+    """
+    if math.isinf(value):
+        return "∞" if value > 0 else "-∞"
+    near = float(f"{value:.{digits}g}") + 0.0  # not -0
+    plain = near == 0 or 1e-3 <= abs(near) < 1e6
+    return f"{near:.{max(digits, 6) if plain else digits}g}"
+
+
+def scalar(value: Numeric) -> float:
+    """A parameter of a single problem as a float."""
+    return float(np.asarray(value))
+
+
+def width(problem: AnyProblem) -> float:
+    """P in the units of the problem."""
+    return scalar(problem.features_per_dim if isinstance(problem, Problem) else problem.n_features)
+
+
+def samples(problem: AnyProblem) -> float:
+    """N in the units of the problem."""
+    return scalar(problem.samples_per_dim if isinstance(problem, Problem) else problem.n_samples)
+
+
+def changed(problem: AnyProblem, **changes: Any) -> AnyProblem:
+    """The problem with another `width`, `samples` or `ridge`."""
+    isotropic = isinstance(problem, Problem)
+    names = {
+        "width": "features_per_dim" if isotropic else "n_features",
+        "samples": "samples_per_dim" if isotropic else "n_samples",
+        "ridge": "ridge",
+    }
+    return replace(problem, **{names[name]: value for name, value in changes.items()})
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdviceOption:
+    """A setting by name, with its exact error and its cost."""
+
+    name: str  # "widen"
+    label: str  # "P → 2P"
+    problem: Problem | SpectralProblem
+    ensemble: Scheme
+    error: ErrorTerms[Any]
+    ideal: "AdviceOption | None" = None  # the optimum over ratios, if this one is over counts
+
+    @classmethod
+    def of(cls, name: str, label: str, problem: AnyProblem, ensemble: Scheme) -> "AdviceOption":
+        """Evaluate the error of a setting."""
+        error = exact_error(problem, ensemble)
+        return cls(name=name, label=label, problem=problem, ensemble=ensemble, error=error)
+
+    @property
+    def n_members(self) -> float:
+        """Number of models K."""
+        return scalar(self.ensemble.n_members)
+
+    @property
+    def scheme(self) -> str:
+        """Name of the scheme: "ensemble" or "divide"."""
+        return self.ensemble.name
+
+    @property
+    def total(self) -> float:
+        """Total test error."""
+        return float(self.error.total)
+
+    @property
+    def width(self) -> float:
+        """Features P of each model, in the units of the problem."""
+        return width(self.problem)
+
+    @property
+    def samples(self) -> float:
+        """Samples N, in the same units."""
+        return samples(self.problem)
+
+    @property
+    def ridge(self) -> float:
+        """Ridge λ, in the convention of the problem."""
+        return scalar(self.problem.ridge)
+
+    @property
+    def features(self) -> float:
+        """Features of all models together, P K."""
+        return self.cost("features")
+
+    @property
+    def training(self) -> float:
+        """Cost of training, K n P min(n, P) with n samples per model."""
+        return self.cost("training")
+
+    def cost(self, measure: Cost) -> float:
+        """Cost in one of the measures, "features" or "training"."""
+        return cost_of(self.width, self.samples, self.n_members, self.scheme, measure)
+
+
+def single_changes(
+    problem: AnyProblem, ensemble: Scheme, best_ridge: float, unit: float | None
+) -> tuple[AdviceOption, ...]:
+    """Every single change; `unit` is one feature or sample where these are counted.
+
+    An infinite number does not change when it is doubled. Counted data have at most as many parts
+    as there are samples.
+    """
+    P, N, K = width(problem), samples(problem), scalar(ensemble.n_members)
+    all_data = "" if isinstance(ensemble, Ensemble) else ", all data each"
+    wide = changed(problem, width=_wider(P, 2.0))
+    twice = changed(problem, samples=min(2.0 * N, N_SAMPLES.high))
+    label, little = _a_little(P, N, K if isinstance(ensemble, Divide) else 1.0, unit)
+    parts = min(2 * K, most_parts(problem, unit))
+    return (
+        AdviceOption.of("widen", "P → 2P", wide, ensemble),
+        AdviceOption.of("widen_a_little", label, changed(problem, width=little), ensemble),
+        AdviceOption.of("ensemble", f"K → 2K{all_data}", problem, Ensemble(2 * K)),
+        AdviceOption.of("divide", f"divide among {rounded(parts, 6)}", problem, Divide(parts)),
+        AdviceOption.of("regularize", "λ → λ*", changed(problem, ridge=best_ridge), ensemble),
+        AdviceOption.of("collect", "N → 2N", twice, ensemble),
+        AdviceOption.of("many", f"K → ∞{all_data}", problem, Ensemble(math.inf)),
+    )
+
+
+def most_parts(problem: AnyProblem, unit: float | None) -> float:
+    """Largest number of parts of the data: each has at least one sample."""
+    return math.inf if unit is None else float(round(samples(problem) / unit))
+
+
+def _wider(P: float, factor: float) -> float:
+    return P if math.isinf(P) else min(factor * P, N_FEATURES.high)
+
+
+def _a_little(P: float, N: float, parts: float, unit: float | None) -> tuple[str, float]:
+    """Label and value of a slightly larger width, for models on N/parts samples."""
+    n = N / parts
+    near_peak = math.isfinite(P) and 0 < (P - n) / 2 < (_LITTLE - 1) * P
+    more = P + (P - n) / 2 if near_peak else _wider(P, _LITTLE)
+    if unit is not None and math.isfinite(more):
+        steps = (more - P) / unit
+        if steps < 0.5 or not is_whole(steps):
+            steps = max(1.0, float(round(steps)))
+            return f"P → P + {rounded(steps, 6)}", _wider(P + steps * unit, 1.0)
+    return f"P → P + (P-N{'/K' if parts > 1 else ''})/2" if near_peak else "P → 1.1P", more

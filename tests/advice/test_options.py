@@ -1,0 +1,119 @@
+"""Settings with their error and cost, and the single changes of a setting."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import doubletrouble as dt
+from doubletrouble.advice import COSTS
+from doubletrouble.advice._options import Cost, affordable, cost_of, most_members, widest
+
+INF = math.inf
+PROBLEM = dt.Problem(features_per_dim=1.5, ridge=0.01)
+SPECTRUM = dt.SpectralProblem(
+    eigenvalues=np.arange(1.0, 20.0) ** -1.5,
+    target_powers=np.arange(1.0, 20.0) ** -1.5,
+    tail=0.1,
+    n_features=17,
+    n_samples=12,
+    noise=1.0,
+    ridge=1e-3,
+)
+
+
+def total(ensemble: float | dt.Scheme = 1, **fields: Any) -> float:
+    problem = dt.Problem(**{"features_per_dim": 1.5, "ridge": 0.01, **fields})
+    return float(dt.exact_error(problem, ensemble).total)
+
+
+@pytest.mark.parametrize("scheme", ["ensemble", "divide"])
+@pytest.mark.parametrize("cost", COSTS)
+@pytest.mark.parametrize("budget", [1e-3, 0.7, 30.0, 1e4])
+def test_widest_and_most_members_invert_the_cost(scheme: str, cost: Cost, budget: float) -> None:
+    members = np.array([1.0, 2.0, 7.0, 1000.0])
+    for N in (0.3, 1.0, 5.0):
+        for K, P in zip(members, widest(budget, N, members, scheme, cost), strict=True):
+            assert cost_of(float(P), N, float(K), scheme, cost) == pytest.approx(budget, rel=1e-12)
+            if scheme == "ensemble":
+                (many,) = most_members(budget, N, np.array([P]), cost)
+                assert many == pytest.approx(K, rel=1e-12)
+
+
+def test_costs_have_known_values() -> None:
+    assert cost_of(3.0, 2.0, 5.0, "ensemble", "features") == 15
+    assert cost_of(3.0, 2.0, 5.0, "ensemble", "training") == 5 * 2 * 3 * 2
+    assert cost_of(3.0, 10.0, 5.0, "ensemble", "training") == 5 * 10 * 3 * 3
+    assert cost_of(3.0, 10.0, 5.0, "divide", "training") == 5 * 2 * 3 * 2
+    assert cost_of(INF, 1.0, 2.0, "divide", "training") == INF
+    assert cost_of(INF, 1.0, INF, "divide", "training") == 0
+    assert affordable(1 + 1e-15, 1.0)
+    assert not affordable(1.1, 1.0)
+
+
+def test_each_change_has_its_own_error() -> None:
+    advice = dt.advise(PROBLEM, 3)
+    expected = {
+        "widen": total(3, features_per_dim=3.0),
+        "widen_a_little": total(3, features_per_dim=1.5 * 1.1),
+        "ensemble": total(6),
+        "divide": total(dt.Divide(6)),
+        "collect": total(3, samples_per_dim=2.0),
+        "many": total(INF),
+        "regularize": float(dt.optimal_ridge(PROBLEM, 3).error.total),
+    }
+    assert {option.name: option.total for option in advice.changes} == pytest.approx(expected)
+    assert advice.now.total == total(3)
+    divided = dt.advise(PROBLEM, dt.Divide(4))
+    assert divided["ensemble"].total == total(8)
+    assert divided["divide"].total == total(dt.Divide(8))
+    assert divided["widen"].total == total(dt.Divide(4), features_per_dim=3.0)
+
+
+def test_changes_of_twice_the_features_cost_the_same() -> None:
+    advice = dt.advise(PROBLEM, 3)
+    assert {advice[name].features for name in ("widen", "ensemble", "divide")} == {9.0}
+    assert advice["regularize"].features == advice.now.features == 4.5
+    assert advice["regularize"].training == advice.now.training == 3 * 1.5
+    assert advice["widen"].training == advice["ensemble"].training == 2 * advice.now.training
+    assert advice["collect"].training == 3 * 2 * 1.5 * 1.5
+    assert advice["divide"].training == 6 * (1 / 6) * 1.5 * (1 / 6)
+    assert advice["many"].features == INF
+
+
+def test_doubling_an_infinite_number_changes_nothing() -> None:
+    advice = dt.advise(dt.Problem(features_per_dim=INF, ridge=0.01), INF)
+    for name in ("widen", "widen_a_little", "ensemble", "many"):
+        assert advice[name].total == advice.now.total
+        assert advice[name].features == INF
+
+
+@pytest.mark.parametrize(
+    ("P", "ensemble", "label", "expected"),
+    [
+        (0.9, dt.Ensemble(1), "P → 1.1P", 0.99),
+        (1.0, dt.Ensemble(1), "P → 1.1P", 1.1),
+        (1.2, dt.Ensemble(2), "P → P + (P-N)/2", 1.3),
+        (1.3, dt.Ensemble(1), "P → 1.1P", 1.43),
+        (0.6, dt.Divide(2), "P → P + (P-N/K)/2", 0.65),
+        (INF, dt.Ensemble(1), "P → 1.1P", INF),
+    ],
+)
+def test_a_little_more_width_is_less_than_the_distance_to_the_peak(
+    P: float, ensemble: dt.Scheme, label: str, expected: float
+) -> None:
+    option = dt.advise(dt.Problem(features_per_dim=P), ensemble)["widen_a_little"]
+    assert option.label == label
+    assert option.width == pytest.approx(expected)
+
+
+def test_a_little_more_width_is_a_whole_count() -> None:
+    for D, P, label in ((1000, 1234, "P → P + (P-N)/2"), (10, 13, "P → P + 1")):
+        problem = dt.Problem.from_sizes(n_features=P, n_samples=D, dim=D)
+        assert dt.advise(problem, dim=D)["widen_a_little"].label == label
+
+
+def test_counted_data_have_at_most_as_many_parts_as_samples() -> None:
+    assert dt.advise(SPECTRUM, dt.Divide(12))["divide"].n_members == 12
+    assert dt.advise(SPECTRUM, dt.Divide(5))["divide"].n_members == 10
