@@ -118,10 +118,10 @@ def export(
     if networks and not runs:
         raise ValueError(f"store must hold ensembles of networks, got {store}, which holds none")
     if runs and (networks or not grids):
-        from doubletrouble.networks import _rows as trained
+        from doubletrouble.networks import runs_table
         from doubletrouble.sweep import write
 
-        write(lambda: trained.table(runs), out)
+        write(lambda: runs_table(runs), out)
         show(str(out))
         return
     result = Sweep.from_store(store, sweep).results(store)
