@@ -79,10 +79,11 @@ class Adam:
         """Make a step, in place, with the networks that are `running`; `rate` is (M,)."""
         self.steps.add_(1)
         corrections = 1 - self.betas**self.steps
+        eta, alive = rate[:, None, None], running[:, None, None]
         update = elementwise(rate.device, _adam_)
         parts = (weights, self.first, self.second, gradient, scale)
-        for theta, m, v, g, s in zip(*map(_flat, parts), strict=True):
-            update(theta, m, v, g, s, rate[:, None], self.epsilon, running[:, None], corrections)
+        for theta, m, v, g, s in zip(*parts, strict=True):
+            update(theta, m, v, g, s, eta, self.epsilon, alive, corrections)
 
 
 def gradient_step_(
@@ -94,13 +95,8 @@ def gradient_step_(
 ) -> None:
     """Make a step of gradient descent, in place, with the networks that are `running`."""
     update = elementwise(rate.device, _descend_)
-    for theta, g, s in zip(_flat(weights), _flat(gradient), _flat(scale), strict=True):
-        update(theta, g, s, rate[:, None], running[:, None])
-
-
-def _flat(weights: NetworkWeights) -> list[Tensor]:
-    """Return views (..., M, n): fewer kinds of shapes are fewer kernels to compile on a GPU."""
-    return [tensor.flatten(-2) for tensor in weights]
+    for theta, g, s in zip(weights, gradient, scale, strict=True):
+        update(theta, g, s, rate[:, None, None], running[:, None, None])
 
 
 def _adam_(
