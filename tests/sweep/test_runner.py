@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from doubletrouble.errors import ExecutorError, SweepInterrupted, require
-from doubletrouble.runs import Cell, Store, Work, decode
-from doubletrouble.runs._runner import MOST_DEATHS, run_cells
+from doubletrouble.runs import Cell, Store, Work, decode, run_cells
+from doubletrouble.runs._engine import MOST_DEATHS
 from tests.sweep import work as w
 
 pytestmark = pytest.mark.xdist_group("processes")
@@ -23,7 +23,8 @@ pytestmark = pytest.mark.xdist_group("processes")
 
 def run(path: Path, cells: list[Cell], work: Work, **options: Any) -> dict[str, w.Row]:
     with Store.open(path) as store:
-        run_cells(cells, work, store, progress=False, **options)
+        for _ in run_cells(cells, work, store, progress=False, **options):
+            pass
     return w.rows(path)
 
 
@@ -69,7 +70,7 @@ def test_failed_cells_stay_so_until_they_are_tried_again(tmp_path: Path) -> None
     assert first[cells[1].key][1:3] == ("failed", "OSError: not yet")
     flag.touch()
     assert run(tmp_path / "s", cells, w.fails_until_told, executor=AtOnce()) == first
-    again = run(tmp_path / "s", cells, w.fails_until_told, executor=AtOnce(), again=True)
+    again = run(tmp_path / "s", cells, w.fails_until_told, executor=AtOnce(), retry=True)
     assert again[cells[1].key][1:3] == ("done", "")
 
 

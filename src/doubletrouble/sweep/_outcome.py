@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from doubletrouble.errors import StoreError
-from doubletrouble.runs import DONE, FAILED, Store, Work, check_place, decode, run_cells
+from doubletrouble.runs import DONE, FAILED, Store, Work, check_executor, decode, run_cells
 from doubletrouble.simulation import Simulation
 from doubletrouble.sweep._simulated import from_record
 
@@ -85,7 +85,7 @@ def run_grid(
     sweep: Sweep, store: str | Path, work: Work, *, again: bool, progress: bool, **where: Any
 ) -> SweepResult:
     """Note the grid in the store and compute what is missing, or `again` what failed."""
-    check_place(**where)
+    check_executor(**where)
     if again and not Path(store).exists():
         raise StoreError(f"store must hold cells to retry, got {store}, which does not exist")
     with Store.open(store) as opened:
@@ -94,7 +94,8 @@ def run_grid(
         if again:
             statuses = opened.statuses()
             cells = [cell for cell in cells if statuses.get(cell.key) == FAILED]
-        run_cells(cells, work, opened, again=again, progress=progress, **where)
+        for _ in run_cells(cells, work, opened, retry=again, progress=progress, **where):
+            pass
         counts = _counts(sweep, opened)
     return SweepResult(sweep=sweep, store=Path(store), status=counts)
 
