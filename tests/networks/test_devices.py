@@ -15,10 +15,9 @@ import torch
 from doubletrouble.networks import _kernels as kernels
 from doubletrouble.networks import train_lazy
 from doubletrouble.networks._device import TorchDevice
+from doubletrouble.networks._network import Architecture, NetworkMember, Samples
 from doubletrouble.networks._program import Program
-from doubletrouble.networks._samples import Samples
 from doubletrouble.networks._settings import LossName, Training
-from doubletrouble.networks._weights import Architecture, NetworkMember
 from tests.networks.literal import DIM, as_samples, small_data
 
 ROOT = Path(__file__).parents[2]
@@ -53,9 +52,9 @@ import os
 os.environ["TRITON_INTERPRET"] = "1"
 import torch
 from doubletrouble.networks._fused import LOSSES, Gradients
-from doubletrouble.networks._lazy import Scaled
+from doubletrouble.networks._network import Scaled
 from doubletrouble.networks._losses import LOSSES as PAIRS
-from doubletrouble.networks._weights import Architecture, NetworkMember, initial
+from doubletrouble.networks._network import Architecture, NetworkMember, initial
 
 torch.set_grad_enabled(False)
 g = torch.Generator().manual_seed(0)
@@ -89,9 +88,13 @@ for loss in LOSSES:
 def test_the_kernel_interpreted_gives_the_gradient() -> None:
     """And a weight that is not finite shows in the loss: such a network did not learn."""
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", INTERPRETED], cwd=ROOT, text=True,
-        capture_output=True, check=False, env={**os.environ, "TRITON_INTERPRET": "1"},
-    )  # fmt: skip
+        [sys.executable, "-W", "ignore", "-c", INTERPRETED],
+        cwd=ROOT,
+        text=True,
+        capture_output=True,
+        check=False,
+        env={**os.environ, "TRITON_INTERPRET": "1"},
+    )
     if "InterpreterError: TypeError('only 0-dimensional arrays" in done.stderr:
         pytest.skip("this triton cannot interpret kernels with NumPy 2.4 or later")
     assert done.returncode == 0, done.stderr
@@ -103,10 +106,15 @@ def test_the_kernel_interpreted_gives_the_gradient() -> None:
 @gpu
 @pytest.mark.parametrize(
     "options",
-    [{"laziness": 1.0}, {"laziness": 50.0, "depth": 3}, {"laziness": math.inf},
-     {"optimizer": "gd", "loss": "squared"}, {"optimizer": "sgd", "batch_size": 30}],
+    [
+        {"laziness": 1.0},
+        {"laziness": 50.0, "depth": 3},
+        {"laziness": math.inf},
+        {"optimizer": "gd", "loss": "squared"},
+        {"optimizer": "sgd", "batch_size": 30},
+    ],
     ids=str,
-)  # fmt: skip
+)
 def test_a_gpu_agrees_with_the_processor(options: dict[str, Any]) -> None:
     given: dict[str, Any] = {"width": 12, "ensemble": 3, "max_steps": 12, "dtype": "float64"}
     here, there = (
@@ -142,7 +150,7 @@ def test_the_kernel_lets_no_network_that_diverged_look_well(loss: LossName) -> N
     program.weights.first[1, 0, 0] = math.nan
     program.weights.last[2, 0, 0] = math.inf
     program.advance(10)
-    assert program.progress.status.tolist()[1:] == [3, 3]
+    assert program.stopping.status.tolist()[1:] == [3, 3]
 
 
 @gpu
@@ -154,7 +162,7 @@ def test_a_recorded_step_is_a_step(loss: LossName) -> None:
     replayed.advance(8)
     for _ in range(20):
         made._step()
-    np.testing.assert_array_equal(replayed.progress.steps.cpu(), made.progress.steps.cpu())
+    np.testing.assert_array_equal(replayed.stopping.steps.cpu(), made.stopping.steps.cpu())
     for a, b in zip(replayed.weights, made.weights, strict=True):
         np.testing.assert_allclose(a.cpu(), b.cpu(), rtol=1e-5, atol=1e-6)
 
@@ -178,12 +186,18 @@ def test_memory_that_runs_out_means_smaller_batches() -> None:
 
 @gpu
 def test_a_gpu_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("doubletrouble.networks._checkpoint._EVERY", 0.0)
+    monkeypatch.setattr("doubletrouble.networks._checkpoint._INTERVAL", 0.0)
     monkeypatch.setattr("doubletrouble.networks._checkpoint._SHARE", 1e9)
     options: dict[str, Any] = {
-        "width": 12, "ensemble": 3, "max_steps": 60, "patience": 10, "tolerance": 0.0,
-        "dtype": "float64", "device": "cuda", "loss": "logistic",
-    }  # fmt: skip
+        "width": 12,
+        "ensemble": 3,
+        "max_steps": 60,
+        "patience": 10,
+        "tolerance": 0.0,
+        "dtype": "float64",
+        "device": "cuda",
+        "loss": "logistic",
+    }
     expected, advance, calls = train_lazy(DATA, **options), Program.advance, []
 
     def stopped(self: Program, steps: int) -> None:

@@ -11,7 +11,7 @@ from doubletrouble.cli.app import load
 from doubletrouble.figures import _authors, lazy
 from doubletrouble.networks import DTYPES, LOSSES, OPTIMIZERS
 from doubletrouble.networks._curve import WIDTHS
-from doubletrouble.networks._progress import STATUS
+from doubletrouble.networks._optimizers import STATUS
 from doubletrouble.networks._tangent import EXACT
 from tests.docs.pages import ROOT, compared, text_of
 
@@ -50,10 +50,14 @@ def test_every_parameter_is_explained() -> None:
     from doubletrouble import glossary
 
     specs = {
-        "width": glossary.WIDTH, "depth": glossary.DEPTH, "laziness": glossary.LAZINESS,
-        "learning_rate": glossary.LEARNING_RATE, "tolerance": glossary.TOLERANCE,
-        "flips": glossary.LABEL_FLIPS, "noise": glossary.NOISE,
-    }  # fmt: skip
+        "width": glossary.WIDTH,
+        "depth": glossary.DEPTH,
+        "laziness": glossary.LAZINESS,
+        "learning_rate": glossary.LEARNING_RATE,
+        "tolerance": glossary.TOLERANCE,
+        "flips": glossary.LABEL_FLIPS,
+        "noise": glossary.NOISE,
+    }
     for name, spec in specs.items():
         assert f"| {spec.symbol} | `{name}` | {spec.meaning} |" in text_of(PAGE)
 
@@ -91,8 +95,9 @@ def test_the_table_is_that_of_the_stored_results(stored: dict[tuple[str, int], R
 
 def test_what_is_said_of_the_results_is_so(stored: dict[tuple[str, int], Row]) -> None:
     assert {width for (_, width), row in stored.items() if row["precision"] == "tf32"} == {
-        1024, 2048,
-    }  # fmt: skip
+        1024,
+        2048,
+    }
     peak = stored["100", 32]
     assert (peak["max_steps"], peak["n_members"]) == ("18", "20")
     moved = [round(float(stored[alpha, 128]["mean_distance"])) for alpha in ("1", "10", "100")]

@@ -45,6 +45,7 @@ from doubletrouble.networks._settings import (
 )
 from doubletrouble.networks._tangent import solved
 from doubletrouble.parameters import MOST_SEEDS, FloatArray, number, whole_number
+from doubletrouble.runs import progress_bar
 
 Done = Callable[[int, TrainingOutcome], None]
 
@@ -182,7 +183,14 @@ def train_members(
         key = _checkpoint_key(members, x, y, x_test, depth, training, device)
         checkpoint = Checkpoint(store, key)
     before = {**(checkpoint.outcomes if checkpoint else {}), **(known or {})}
-    with device.computing(), _progress_bar(len(members), len(before), training, progress) as bar:
+    bar = progress_bar(  # in steps; a network that stops early counts as complete
+        len(members) * training.max_steps,
+        initial=len(before) * training.max_steps,
+        unit="step",
+        description="train",
+        progress=progress,
+    )
+    with device.computing(), bar:
         samples = Samples(
             x=_tensor(x, device), y=_tensor(y, device), x_test=_tensor(x_test, device)
         )
@@ -461,21 +469,3 @@ def _checkpoint_key(
 
 def _tensor(array: FloatArray, device: TorchDevice) -> Tensor:
     return torch.from_numpy(np.array(array)).to(device=device.name, dtype=device.torch_dtype)
-
-
-@contextmanager
-def _progress_bar(n_members: int, n_done: int, training: Training, progress: bool) -> Iterator[Any]:
-    """Show progress in steps of networks; a network that stops early counts as complete."""
-    from tqdm import tqdm
-
-    with tqdm(
-        total=n_members * training.max_steps,
-        initial=n_done * training.max_steps,
-        desc="train",
-        unit="step",
-        unit_scale=True,
-        delay=2,
-        mininterval=0.5,
-        disable=None if progress else True,
-    ) as bar:
-        yield bar

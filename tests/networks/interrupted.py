@@ -1,4 +1,4 @@
-"""Small runs to be broken off, and ways to break them off."""
+"""Small trainings, and ways to interrupt them."""
 
 import math
 import os
@@ -11,11 +11,9 @@ import pytest
 import torch
 
 from doubletrouble.networks import LazyRun, Training, train_lazy
-from doubletrouble.networks._batches import Batch
+from doubletrouble.networks._network import NetworkMember
 from doubletrouble.networks._program import Program
-from doubletrouble.networks._run import Run
-from doubletrouble.networks._weights import Architecture, NetworkMember
-from tests.networks.literal import DIM, as_samples, small_data
+from tests.networks.literal import as_samples, batch_of, small_data
 
 DATA = small_data(10)
 OPTIMIZERS: dict[str, dict[str, Any]] = {
@@ -29,10 +27,20 @@ OPTIMIZERS: dict[str, dict[str, Any]] = {
 def train(path: Path | None, optimizer: str = "adam", **options: Any) -> LazyRun:
     """Four small networks, in windows of ten steps, some of which reach zero loss."""
     given: dict[str, Any] = {
-        "width": 5, "depth": 3, "laziness": 3.0, "ensemble": 4, "max_steps": 60, "patience": 10,
-        "tolerance": 0.0, "device": "cpu", "dtype": "float64", "store": path,
-        "progress": False, **OPTIMIZERS[optimizer], **options,
-    }  # fmt: skip
+        "width": 5,
+        "depth": 3,
+        "laziness": 3.0,
+        "ensemble": 4,
+        "max_steps": 60,
+        "patience": 10,
+        "tolerance": 0.0,
+        "device": "cpu",
+        "dtype": "float64",
+        "store": path,
+        "progress": False,
+        **OPTIMIZERS[optimizer],
+        **options,
+    }
     return train_lazy(DATA, **given)
 
 
@@ -44,7 +52,7 @@ def identical(a: LazyRun, b: LazyRun) -> None:
 
 
 class Steps:
-    """Counts steps, and does something before one of them is whole."""
+    """Counts steps, and calls a function before one of them is complete."""
 
     def __init__(self, patch: pytest.MonkeyPatch, at: int = -1, act: Any = None) -> None:
         self.count = 0
@@ -67,8 +75,8 @@ def press_ctrl_c() -> None:
     os.kill(os.getpid(), signal.SIGINT)
 
 
-def batch_of(indices: tuple[int, ...], width: int) -> Run:
-    members = [NetworkMember(width=5, laziness=1.0, number=k) for k in range(6)]
-    shape = Architecture(dim=DIM, width=width, depth=3)
-    batch = Batch(indices=indices, architecture=shape, each=1.0)
-    return Run(members, indices, batch, as_samples([DATA]), Training(max_steps=60))
+def program_of(indices: tuple[int, ...], width: int) -> Program:
+    """Some of six networks, padded to a width."""
+    members = [NetworkMember(width=5, laziness=1.0, number=k) for k in indices]
+    batch = batch_of(members, depth=3, width=width, indices=indices)
+    return Program(batch, as_samples([DATA]), Training(max_steps=60))

@@ -13,10 +13,10 @@ import pytest
 
 from doubletrouble.errors import StoreError
 from doubletrouble.networks import LazyCurve, lazy_curve
-from doubletrouble.networks._rows import stored_runs, table
+from doubletrouble.networks._curve import stored_runs, table
 from doubletrouble.runs import DONE, Store
+from tests.networks.curves import OPTIONS, POINTS, ROOT, counted, curve, files, identical
 from tests.networks.literal import small_data
-from tests.sweep.lazy_curves import OPTIONS, POINTS, ROOT, counted, curve, files, identical
 
 # --- the store -----------------------------------------------------------------------------------
 
@@ -43,10 +43,17 @@ def test_a_store_changes_nothing_and_holds_everything(
 
 @pytest.mark.parametrize(
     "changed",
-    [{"seed": 1}, {"ensemble": 2}, {"depth": 4}, {"loss": "hinge"}, {"max_steps": 59},
-     {"dtype": "float32"}, {"learning_rate": 0.2}],
+    [
+        {"seed": 1},
+        {"ensemble": 2},
+        {"depth": 4},
+        {"loss": "hinge"},
+        {"max_steps": 59},
+        {"dtype": "float32"},
+        {"learning_rate": 0.2},
+    ],
     ids=str,
-)  # fmt: skip
+)
 def test_other_settings_are_other_cells(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changed: dict[str, Any]
 ) -> None:
@@ -88,7 +95,7 @@ def test_how_it_is_computed_is_no_setting(tmp_path: Path, monkeypatch: pytest.Mo
 
 @pytest.fixture
 def always(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("doubletrouble.networks._checkpoint._EVERY", 0.0)
+    monkeypatch.setattr("doubletrouble.networks._checkpoint._INTERVAL", 0.0)
     monkeypatch.setattr("doubletrouble.networks._checkpoint._SHARE", 1e9)
 
 
@@ -126,9 +133,9 @@ def test_a_run_that_was_broken_off_goes_on(
 KILLED = """
 import os, signal, sys
 from doubletrouble.networks import _checkpoint as checkpoint
-from tests.sweep.test_lazy import curve
+from tests.networks.curves import curve
 
-checkpoint._EVERY, checkpoint._SHARE = 0.0, 1e9
+checkpoint._INTERVAL, checkpoint._SHARE = 0.0, 1e9
 write, writes = checkpoint.Checkpoint._write, []
 
 def die(self, *args):
@@ -146,9 +153,11 @@ def test_a_killed_process_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     path = tmp_path / "lazy.sqlite"
     one = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", KILLED, str(path)], cwd=ROOT, check=False,
+        [sys.executable, "-W", "ignore", "-c", KILLED, str(path)],
+        cwd=ROOT,
+        check=False,
         env={**os.environ, **one},
-    )  # fmt: skip
+    )
     assert done.returncode == -signal.SIGKILL
     assert len([name for name in files(tmp_path) if name.endswith(".training")]) == 1
     with Store.read(path) as store:

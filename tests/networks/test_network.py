@@ -1,15 +1,21 @@
-"""Initial weights: standard normal over √n, independent from member to member, and repeatable."""
+"""Initial weights and gradients of many networks."""
+
+import math
 
 import numpy as np
 import pytest
 import torch
 from scipy import stats
 
-from doubletrouble.networks._weights import (
+from doubletrouble.networks._network import (
+    OUTPUTS,
     Architecture,
     NetworkMember,
     NetworkWeights,
+    activations,
+    gradient,
     initial,
+    product_in_pieces,
     scales,
     weighted_norm,
 )
@@ -44,7 +50,7 @@ def moments(numbers: FloatArray) -> tuple[float, float, float]:
 
 @pytest.mark.statistical
 @pytest.mark.parametrize("seed", range(5))
-def test_weights_are_normal_over_the_root_of_the_inputs(seed: int) -> None:
+def test_weights_are_standard_normal_over_the_root_of_the_inputs(seed: int) -> None:
     for matrix in layers(drawn(members(3, seed=seed))):
         n = matrix.shape[1]
         standard = matrix * np.sqrt(n)
@@ -53,7 +59,7 @@ def test_weights_are_normal_over_the_root_of_the_inputs(seed: int) -> None:
 
 
 @pytest.mark.statistical
-def test_another_scale_would_be_noticed() -> None:
+def test_other_distributions_are_detected() -> None:
     """The negative controls: He's scale, one input more, uniform numbers."""
     matrix = layers(drawn(members(3)))[1]
     n = matrix.shape[1]
@@ -84,8 +90,8 @@ def test_biases_start_at_zero() -> None:
     assert not weights.last_bias.any()
 
 
-def test_a_member_is_drawn_from_its_numbers_alone() -> None:
-    """Not from its batch, its α, or the data set it learns; but from width, seed and number."""
+def test_weights_depend_on_number_width_and_seed_only() -> None:
+    """Not on the batch, α, or the data set."""
     one = NetworkMember(width=5, laziness=1.0, number=3, seed=2)
     shape = Architecture(dim=4, width=9, depth=3)
 
@@ -94,25 +100,26 @@ def test_a_member_is_drawn_from_its_numbers_alone() -> None:
 
     alone = of(one)
     crowd = of(
-        NetworkMember(width=9, laziness=2.0, number=3, seed=2), one,
+        NetworkMember(width=9, laziness=2.0, number=3, seed=2),
+        one,
         NetworkMember(width=5, laziness=7.0, number=3, seed=2, data=6),
-    )  # fmt: skip
-    for place in (1, 2):
-        for a, b in zip(alone, crowd.take(torch.tensor([place])), strict=True):
+    )
+    for position in (1, 2):
+        for a, b in zip(alone, crowd.take(torch.tensor([position])), strict=True):
             np.testing.assert_array_equal(a, b)
     for other in ({"number": 4}, {"seed": 3}):
         changed = of(NetworkMember(width=5, laziness=1.0, **{"number": 3, "seed": 2, **other}))
         assert not torch.equal(changed.first, alone.first)
 
 
-def test_float32_is_the_same_draw_rounded() -> None:
+def test_float32_weights_are_rounded_float64_weights() -> None:
     single = initial(members(2), SHAPE, torch.float32, "cpu")
     for a, b in zip(single, drawn(members(2)), strict=True):
         np.testing.assert_array_equal(a, b.float())
 
 
 @pytest.mark.parametrize("depth", [2, 3, 6])
-def test_the_number_of_weights_and_their_norm(depth: int) -> None:
+def test_number_and_norm_of_weights(depth: int) -> None:
     shape = Architecture(dim=3, width=4, depth=depth)
     one = NetworkMember(width=4, laziness=1.0, number=0)
     weights = initial([one], shape, torch.float64, "cpu")
@@ -123,3 +130,30 @@ def test_the_number_of_weights_and_their_norm(depth: int) -> None:
         sum(((m * np.sqrt(m.shape[1])) ** 2).sum() for m in layers(weights))
     )  # of the standard normal numbers
     assert weighted_norm(weights, inverse).item() == pytest.approx(expected)
+
+
+def test_gradient_is_added_to_the_output() -> None:
+    shape = Architecture(dim=3, width=4, depth=3)
+    one = NetworkMember(width=4, laziness=math.inf, number=0)
+    weights = initial([one], shape, torch.float64, "cpu")
+    x = torch.randn(1, 20, 3, generator=torch.Generator().manual_seed(0)).double()
+    once, twice = weights.zeros_like(), weights.zeros_like()
+    slope = torch.ones(1, 20, OUTPUTS, dtype=torch.float64)
+    inputs = activations(weights, x)[:-1]
+    gradient(weights, inputs, slope, once)
+    for _ in range(2):
+        gradient(weights, inputs, slope, twice, add=True)
+    for a, b in zip(once, twice, strict=True):
+        np.testing.assert_allclose(2 * a, b, rtol=1e-13)
+
+
+def test_products_of_pieces_sum_to_the_product() -> None:
+    generator = torch.Generator().manual_seed(0)
+    left, right = (torch.randn(3, 12, n, generator=generator).double() for n in (5, 2))
+    pieces = product_in_pieces(left, right, 4)
+    assert pieces.shape == (3, 4, 5, 2)
+    torch.testing.assert_close(pieces.sum(1), torch.bmm(left.mT, right))
+    shared = left[:1].expand(3, -1, -1)  # one data set for all
+    torch.testing.assert_close(
+        product_in_pieces(shared, right, 6).sum(1), torch.bmm(shared.mT, right)
+    )

@@ -9,16 +9,24 @@ import numpy as np
 import pytest
 
 from doubletrouble.networks import LazyCurve, lazy_curve
+from doubletrouble.networks._curve import _record_of
 from doubletrouble.networks._program import Program
-from doubletrouble.networks._rows import to_record
 from tests.networks.literal import small_data
 
 ROOT = Path(__file__).parents[2]
 OPTIONS: dict[str, Any] = {
-    "widths": [3, 6], "laziness": [2.0, math.inf], "ensemble": 3, "depth": 3, "max_steps": 60,
-    "patience": 10, "tolerance": 0.0, "loss": "logistic", "dtype": "float64", "device": "cpu",
+    "widths": [3, 6],
+    "laziness": [2.0, math.inf],
+    "ensemble": 3,
+    "depth": 3,
+    "max_steps": 60,
+    "patience": 10,
+    "tolerance": 0.0,
+    "loss": "logistic",
+    "dtype": "float64",
+    "device": "cpu",
     "progress": False,
-}  # fmt: skip
+}
 POINTS = [(2.0, 3), (2.0, 6), (math.inf, 3), (math.inf, 6)]
 DATA = small_data(10)
 
@@ -31,7 +39,7 @@ def identical(a: LazyCurve, b: LazyCurve) -> None:
     """Bit for bit."""
     assert len(a.runs) == len(b.runs)
     for one, other in zip(a.runs, b.runs, strict=True):
-        mine, theirs = to_record(one), to_record(other)
+        mine, theirs = _record_of(one), _record_of(other)
         for name in mine:
             np.testing.assert_array_equal(mine[name], theirs[name], err_msg=name)
 

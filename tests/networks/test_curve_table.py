@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from doubletrouble.networks import LazyCurve, train_lazy
-from doubletrouble.networks._result import LazyRun, as_used
-from doubletrouble.networks._rows import from_record, row_of, to_record
+from doubletrouble.networks._curve import _record_of, run_of_record, table_row
+from doubletrouble.networks._result import LazyRun, settings_used
 from doubletrouble.runs import Cell, Store, decode, encode
-from tests.sweep.lazy_curves import DATA, OPTIONS, POINTS, curve, identical
+from tests.networks.curves import DATA, OPTIONS, POINTS, curve, identical
 
 
 def test_every_ensemble_is_that_of_train_lazy() -> None:
@@ -45,13 +45,16 @@ def test_rows_hold_the_errors() -> None:
         counts = [row[name] for name in ("zero", "converged", "exact", "max_steps", "diverged")]
         assert sum(counts) == 3
     assert [row["exact"] for row in rows] == [0, 0, 3, 3]  # squared loss at α = ∞ is solved
-    assert math.isnan(row_of(curve(ensemble=1, max_steps=5).runs[0])["single_std"])
+    assert math.isnan(table_row(curve(ensemble=1, max_steps=5).runs[0])["single_std"])
 
 
 def test_members_that_diverged_are_counted_and_left_out(tmp_path: Path) -> None:
     wild: dict[str, Any] = {
-        "loss": "squared", "optimizer": "gd", "learning_rate": 1e4, "laziness": [2.0]
-    }  # fmt: skip
+        "loss": "squared",
+        "optimizer": "gd",
+        "learning_rate": 1e4,
+        "laziness": [2.0],
+    }
     found = curve(**wild, store=tmp_path / "store")
     identical(curve(**wild, store=tmp_path / "store"), found)
     for row in found.table():
@@ -59,10 +62,13 @@ def test_members_that_diverged_are_counted_and_left_out(tmp_path: Path) -> None:
         assert math.isnan(row["single_error"])
     sound = curve(**{**wild, "learning_rate": 0.1}).runs[0]
     mixed = LazyRun.of(
-        [sound.members[0], found.runs[0].members[1], sound.members[2]], DATA.y_test, width=3,
-        laziness=2.0, settings={},
-    )  # fmt: skip
-    row = row_of(mixed)
+        [sound.members[0], found.runs[0].members[1], sound.members[2]],
+        DATA.y_test,
+        width=3,
+        laziness=2.0,
+        settings={},
+    )
+    row = table_row(mixed)
     assert (row["n_members"], row["diverged"], row["max_steps"]) == (3, 1, 2)
     left = mixed.without_diverged()
     expected = [float(left.error(K).total) for K in (1, 2)]
@@ -78,14 +84,14 @@ def test_networks_that_fit_all_samples_are_counted() -> None:
     trained = curve(loss="squared", widths=[30], laziness=[2.0], max_steps=25).runs[0]
     assert trained.train_error.max() == 0
     assert not trained.interpolates.any()
-    assert row_of(trained)["interpolating"] == 0
+    assert table_row(trained)["interpolating"] == 0
     hinge = curve(loss="hinge", widths=[30], laziness=[2.0]).runs[0]
     np.testing.assert_array_equal(hinge.interpolates, hinge.train_error == 0)
     coarse = replace(hinge, status=("zero",) * 3, train_error=np.full(3, 1e-4))
     assert coarse.interpolates.all()  # zero loss in coarser arithmetic than that of the error
 
 
-def test_settings_say_what_was_used() -> None:
+def test_settings_say_what_wsettings_used() -> None:
     trained, linear = curve(widths=[3], patience=None, laziness=[0.5, math.inf]).runs
     used = {"optimizer": "adam", "patience": 100, "max_steps": 60, "seed": 0}
     assert trained.settings.items() >= (used | {"learning_rate": 0.05}).items()
@@ -96,14 +102,14 @@ def test_settings_say_what_was_used() -> None:
     assert (exact.settings["optimizer"], exact.settings["learning_rate"]) == ("exact", None)
     (descent,) = curve(widths=[3], optimizer="gd", laziness=[2.0]).runs
     assert (descent.settings["optimizer"], descent.settings["learning_rate"]) == ("gd", None)
-    assert as_used(exact.settings, math.inf) == exact.settings  # nothing is left to fill in
+    assert settings_used(exact.settings, math.inf) == exact.settings  # nothing is left to fill in
 
 
-def test_what_was_used_is_filled_in_for_older_stores() -> None:
+def test_what_wsettings_used_is_filled_in_for_older_stores() -> None:
     (run,) = curve(widths=[3], laziness=[2.0], max_steps=5).runs
     asked = {**run.settings, "optimizer": "auto", "learning_rate": None, "patience": None}
     asked["precision"] = asked.pop("dtype")
-    again = from_record({**to_record(run), "settings": asked})
+    again = run_of_record({**_record_of(run), "settings": asked})
     assert again.settings == {**run.settings, "patience": 100}
 
 
@@ -113,10 +119,21 @@ def test_keys_are_of_what_was_asked_for(tmp_path: Path) -> None:
     with Store.read(tmp_path / "store") as store:
         (key,) = store.statuses()
     parameters = {
-        "data": DATA.fingerprint, "width": 3, "laziness": 2.0, "precision": "float64", "depth": 3,
-        "seed": 0, "n_members": 1, "loss": "logistic", "optimizer": "auto", "learning_rate": None,
-        "max_steps": 60, "patience": 100, "tolerance": 0.0, "batch_size": None,
-    }  # fmt: skip
+        "data": DATA.fingerprint,
+        "width": 3,
+        "laziness": 2.0,
+        "precision": "float64",
+        "depth": 3,
+        "seed": 0,
+        "n_members": 1,
+        "loss": "logistic",
+        "optimizer": "auto",
+        "learning_rate": None,
+        "max_steps": 60,
+        "patience": 100,
+        "tolerance": 0.0,
+        "batch_size": None,
+    }
     assert key == Cell.of("lazy", 1, parameters).key
 
 
@@ -128,7 +145,7 @@ def test_whole_floats_are_whole_numbers() -> None:
 
 def test_a_run_is_a_record() -> None:
     for run in curve(max_steps=5).runs:
-        again = from_record(decode(encode(to_record(run))))
+        again = run_of_record(decode(encode(_record_of(run))))
         identical(LazyCurve(runs=(again,)), LazyCurve(runs=(run,)))
         assert isinstance(again.status, tuple)
         assert again.error(3).total == run.error(3).total
