@@ -1,4 +1,4 @@
-"""What docs/networks.md shows works as typed, and its numbers are those of the stored results."""
+"""docs/networks.md: the examples run as shown, and the numbers are those of the stored results."""
 
 import csv
 import re
@@ -9,10 +9,8 @@ import pytest
 
 from doubletrouble.cli.app import load
 from doubletrouble.figures import _authors, lazy
-from doubletrouble.networks import DTYPES, LOSSES, OPTIMIZERS
+from doubletrouble.networks import DTYPES, LOSSES, OPTIMIZERS, STATUSES
 from doubletrouble.networks._curve import WIDTHS
-from doubletrouble.networks._optimizers import STATUS
-from doubletrouble.networks._tangent import EXACT
 from tests.docs.pages import ROOT, compared, text_of
 
 PAGE = "networks.md"
@@ -32,21 +30,19 @@ def stored() -> dict[tuple[str, int], Row]:
         return {(row["laziness"], int(row["width"])): row for row in csv.DictReader(file)}
 
 
-def test_every_block_runs_and_prints_what_is_shown(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_examples_print_the_output_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert compared(PAGE) == 6
     assert [path.name for path in tmp_path.iterdir()] == ["lazy.sqlite"]
 
 
-def test_every_name_is_told() -> None:
+def test_every_name_is_documented() -> None:
     text = text_of(PAGE)
-    assert all(f"`{status}`" in text for status in (*STATUS, EXACT))
+    assert all(f"`{status}`" in text for status in STATUSES)
     assert all(f'`"{name}"`' in text for name in (*LOSSES, *OPTIMIZERS, *DTYPES))
 
 
-def test_every_parameter_is_explained() -> None:
+def test_every_parameter_is_documented() -> None:
     from doubletrouble import glossary
 
     specs = {
@@ -62,7 +58,7 @@ def test_every_parameter_is_explained() -> None:
         assert f"| {spec.symbol} | `{name}` | {spec.meaning} |" in text_of(PAGE)
 
 
-def test_the_command_of_the_paper_is_one() -> None:
+def test_command_of_the_experiment_is_valid() -> None:
     found = re.findall(r"^    (doubletrouble lazy .*\\\n.*) > ", text_of(PAGE), flags=re.MULTILINE)
     (line,) = found
     words = shlex.split(line.replace("\\\n", ""))[2:]
@@ -75,7 +71,7 @@ def test_the_command_of_the_paper_is_one() -> None:
 
 
 def cells(row: Row | None, *, training: bool = False) -> list[str]:
-    """What the table of the guide says of an ensemble."""
+    """Cells of the table for an ensemble."""
     if row is None:
         return ["", "", *([""] if training else [])]
     one = f"{float(row['single_error']):.3f} ± {float(row['single_std']):.3f}"
@@ -84,7 +80,7 @@ def cells(row: Row | None, *, training: bool = False) -> list[str]:
     return [one, f"{float(row['ensemble_error']):.3f}", *more]
 
 
-def test_the_table_is_that_of_the_stored_results(stored: dict[tuple[str, int], Row]) -> None:
+def test_table_agrees_with_the_stored_results(stored: dict[tuple[str, int], Row]) -> None:
     lines = re.findall(r"^\| (\d+) \|(.*)\|$", text_of(PAGE), flags=re.MULTILINE)
     assert [int(width) for width, _ in lines] == list(WIDTHS)
     for width, line in lines:
@@ -93,7 +89,7 @@ def test_the_table_is_that_of_the_stored_results(stored: dict[tuple[str, int], R
         assert [cell.strip() for cell in line.split("|")] == expected
 
 
-def test_what_is_said_of_the_results_is_so(stored: dict[tuple[str, int], Row]) -> None:
+def test_text_agrees_with_the_stored_results(stored: dict[tuple[str, int], Row]) -> None:
     assert {width for (_, width), row in stored.items() if row["precision"] == "tf32"} == {
         1024,
         2048,
@@ -114,7 +110,7 @@ def test_what_is_said_of_the_results_is_so(stored: dict[tuple[str, int], Row]) -
         assert f"{float(row['train_error']):.4f}" == "0.0004"
 
 
-def test_what_is_said_of_the_published_points_is_so(stored: dict[tuple[str, int], Row]) -> None:
+def test_text_agrees_with_the_published_points(stored: dict[tuple[str, int], Row]) -> None:
     text, apart, beyond = " ".join(text_of(PAGE).split()), [], []
     near: dict[str, list[bool]] = {"10": [], "100": []}
     close: dict[str, list[bool]] = {"10": [], "100": []}
