@@ -18,7 +18,7 @@ from doubletrouble.networks import Training
 from doubletrouble.networks._device import TorchDevice
 from doubletrouble.networks._network import NetworkMember
 from doubletrouble.networks._program import Program
-from doubletrouble.networks._training import train_members
+from doubletrouble.networks._training import TrainingTask, train_members
 
 MEMBERS, DIM, DEPTH, LAZINESS = 20, 10, 5, 100.0
 
@@ -95,9 +95,16 @@ def batched(width: int, n: int, device: TorchDevice, at_least: float = 3.0) -> f
     def timed(steps: int) -> float:
         training = Training(max_steps=steps, patience=10**9)
         start = time.perf_counter()
-        train_members(
-            members, x, y, x[0, :10], depth=DEPTH, training=training, device=device, progress=False
+        task = TrainingTask(
+            members=members,
+            x=x,
+            y=y,
+            x_test=x[0, :10],
+            depth=DEPTH,
+            training=training,
+            device=device,
         )
+        train_members(task, progress=False)
         return time.perf_counter() - start
 
     timed(20)  # compilation

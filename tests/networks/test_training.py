@@ -10,11 +10,12 @@ import pytest
 import torch
 
 import doubletrouble as dt
-from doubletrouble.networks import Training, TrainingOutcome, train_lazy
+from doubletrouble.networks import Training, train_lazy
 from doubletrouble.networks._device import TorchDevice
 from doubletrouble.networks._network import EVERY, Architecture, NetworkMember
 from doubletrouble.networks._program import Program
 from doubletrouble.networks._training import (
+    TrainingTask,
     network_bytes,
     plan_batches,
     sample_blocks,
@@ -37,10 +38,15 @@ OPTIONS: dict[str, Any] = {
 ONE = network_bytes(Architecture(dim=DIM, width=6, depth=3), N, CPU)
 
 
-def trained(members: list[NetworkMember], training: Training) -> list[TrainingOutcome]:
-    x, y = DATA.x_train[None], DATA.y_train[None]
-    return train_members(
-        members, x, y, DATA.x_test, depth=3, training=training, device=CPU, progress=False
+def task_of(members: list[NetworkMember]) -> TrainingTask:
+    return TrainingTask(
+        members=members,
+        x=DATA.x_train[None],
+        y=DATA.y_train[None],
+        x_test=DATA.x_test,
+        depth=3,
+        training=Training(max_steps=30),
+        device=CPU,
     )
 
 
@@ -82,10 +88,9 @@ def test_members_trained_together_and_alone_agree() -> None:
         for alpha in (0.5, 40.0, math.inf)
         for k in range(2)
     ]
-    training = Training(max_steps=30)
-    together = trained(members, training)
+    together = train_members(task_of(members), progress=False)
     for member, outcome in zip(members, together, strict=True):
-        (alone,) = trained([member], training)
+        (alone,) = train_members(task_of([member]), progress=False)
         np.testing.assert_allclose(outcome.scores, alone.scores, rtol=1e-9, atol=1e-9)
         assert (outcome.steps, outcome.status) == (alone.steps, alone.status)
         assert outcome.train_loss == pytest.approx(alone.train_loss, rel=1e-8, abs=1e-12)
@@ -118,7 +123,7 @@ def test_batches_fit_and_contain_every_member_once(share: float) -> None:
         for alpha in (1.0, math.inf)
         for k in range(4)
     ]
-    batches = plan_batches(members, dim=DIM, depth=3, n_samples=N, device=CPU, memory=share * ONE)
+    batches = plan_batches(task_of(members), memory=share * ONE)
     assert sorted(k for batch in batches for k in batch.indices) == list(range(len(members)))
     for batch in batches:
         assert [members[k] for k in batch.indices] == list(batch.members)

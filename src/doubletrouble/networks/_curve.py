@@ -167,7 +167,7 @@ class _CurvePlan:
         self, runs: dict[int, LazyRun], cells: Sequence[Cell], store: Store, checkpoint: Path
     ) -> None:
         """Train the ensembles that are not in `runs`, and add them to `runs` and the store."""
-        from doubletrouble.networks._training import network_members, train_members
+        from doubletrouble.networks._training import TrainingTask, network_members, train_members
 
         count, start = self.n_members, time.perf_counter()
         known = {k * count + i: o for k, run in runs.items() for i, o in enumerate(run.members)}
@@ -187,21 +187,18 @@ class _CurvePlan:
             for alpha, width in self.points
             for member in network_members(width, alpha, count, self.seed)
         ]
+        task = TrainingTask(
+            members=members,
+            x=self.data.x_train[None],
+            y=self.data.y_train[None],
+            x_test=self.data.x_test,
+            depth=self.depth,
+            training=self.training,
+            device=self.device,
+        )
+        options: dict[str, Any] = {"memory": self.memory, "progress": self.progress}
         try:
-            train_members(
-                members,
-                self.data.x_train[None],
-                self.data.y_train[None],
-                self.data.x_test,
-                depth=self.depth,
-                training=self.training,
-                device=self.device,
-                memory=self.memory,
-                store=checkpoint,
-                known=known,
-                progress=self.progress,
-                done=done,
-            )
+            train_members(task, store=checkpoint, known=known, done=done, **options)
         except KeyboardInterrupt:
             raise SweepInterrupted(
                 f"interrupted with {len(runs)} of {len(cells)} ensembles stored in {store.path}; "

@@ -169,7 +169,7 @@ def elementwise(device: torch.device, function: TensorFunction) -> TensorFunctio
     """Return an elementwise function, compiled into one kernel on a GPU if possible.
 
     Elementwise functions on a GPU are limited by memory bandwidth: one kernel reads and writes each
-    tensor once. torch compiles up to eight kernels of a function, by the number of axes and the axes
-    of length 1, and runs it without compilation for further shapes.
+    tensor once. torch compiles up to eight kernels of a function, by the number of axes and the
+    axes of length 1, and runs it without compilation for further shapes.
     """
     return _compiled(function) if device.type == "cuda" else function

@@ -31,7 +31,7 @@ from doubletrouble.networks._settings import (
     TrainingOutcome,
     settings_used,
 )
-from doubletrouble.networks._training import network_members, train_members
+from doubletrouble.networks._training import TrainingTask, network_members, train_members
 from doubletrouble.parameters import MOST_SEEDS, FloatArray, number, whole_number
 from doubletrouble.results import ErrorTerms, Estimate
 
@@ -145,20 +145,17 @@ def lazy_split(
         for d in range(len(x))
         for member in network_members(width, laziness, inits, root, data=d)
     ]
-    layers = int(number("depth", depth, glossary.DEPTH))
+    task = TrainingTask(
+        members=members,
+        x=x,
+        y=y,
+        x_test=data.x_test,
+        depth=int(number("depth", depth, glossary.DEPTH)),
+        training=options,
+        device=TorchDevice.of(device, dtype),
+    )
     try:
-        outcomes = train_members(
-            members,
-            x,
-            y,
-            data.x_test,
-            depth=layers,
-            training=options,
-            device=TorchDevice.of(device, dtype),
-            memory=memory,
-            store=store,
-            progress=progress,
-        )
+        outcomes = train_members(task, memory=memory, store=store, progress=progress)
     except KeyboardInterrupt:
         if store is None or not Path(store).exists():
             raise
@@ -170,7 +167,7 @@ def lazy_split(
     predictions = np.stack([outcome.scores for outcome in outcomes]).reshape(*shape, -1)
     settings = {
         "width": members[0].width,
-        "depth": layers,
+        "depth": task.depth,
         "laziness": members[0].laziness,
         "noise": sigma,
         "flips": share,

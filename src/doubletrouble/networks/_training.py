@@ -17,7 +17,7 @@ import threading
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from itertools import groupby
 from pathlib import Path
@@ -25,7 +25,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from doubletrouble import glossary
 from doubletrouble.data import Data, as_data
@@ -119,22 +118,18 @@ def train_lazy(
         tolerance=tolerance,
         batch_size=batch_size,
     )
-    torch_device = TorchDevice.of(device, dtype)
-    layers = int(number("depth", depth, glossary.DEPTH))
-    outcomes = train_members(
-        members,
-        data.x_train[None],
-        data.y_train[None],
-        data.x_test,
-        depth=layers,
+    task = TrainingTask(
+        members=members,
+        x=data.x_train[None],
+        y=data.y_train[None],
+        x_test=data.x_test,
+        depth=int(number("depth", depth, glossary.DEPTH)),
         training=training,
-        device=torch_device,
-        memory=memory,
-        store=store,
-        progress=progress,
+        device=TorchDevice.of(device, dtype),
     )
+    outcomes = train_members(task, memory=memory, store=store, progress=progress)
     one = members[0]
-    settings = {"depth": layers, "seed": one.seed, "dtype": dtype, "data": data.name}
+    settings = {"depth": task.depth, "seed": one.seed, "dtype": dtype, "data": data.name}
     settings |= asdict(training)
     return LazyRun.of(
         outcomes, data.y_test, width=one.width, laziness=one.laziness, settings=settings
@@ -154,73 +149,88 @@ def network_members(
     ]
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TrainingTask:
+    """Everything that the outcomes of training depend on."""
+
+    members: Sequence[NetworkMember]
+    x: FloatArray  # (S, N, D): training sets, which members refer to by index
+    y: FloatArray  # (S, N)
+    x_test: FloatArray  # (T, D)
+    depth: int
+    training: Training
+    device: TorchDevice
+
+    @property
+    def key(self) -> str:
+        """A hash of the task, for its checkpoint; the batches are not part of it."""
+        members = [asdict(member) for member in self.members]
+        options = asdict(self.training)
+        settings = [REVISION, self.depth, options, self.device.dtype, members]
+        key = sha256(json.dumps(settings).encode())
+        for array in (self.x, self.y, self.x_test):
+            key.update(str(array.shape).encode())
+            key.update(np.ascontiguousarray(array, dtype="<f8").data)
+        return key.hexdigest()
+
+    def samples(self) -> Samples:
+        """Return the data as tensors on the device."""
+        name, dtype = self.device.name, self.device.torch_dtype
+        x, y, x_test = (
+            torch.from_numpy(np.array(array)).to(device=name, dtype=dtype)
+            for array in (self.x, self.y, self.x_test)
+        )
+        return Samples(x=x, y=y, x_test=x_test)
+
+
 def train_members(
-    members: Sequence[NetworkMember],
-    x: FloatArray,
-    y: FloatArray,
-    x_test: FloatArray,
+    task: TrainingTask,
     *,
-    depth: int,
-    training: Training,
-    device: TorchDevice,
     memory: float | None = None,
     store: str | Path | None = None,
     known: Mapping[int, TrainingOutcome] | None = None,
     progress: bool = True,
     done: Done | None = None,
 ) -> list[TrainingOutcome]:
-    """Train or solve every member; x (S, N, D) and y (S, N) are the training sets.
+    """Train or solve every member.
 
     `done` is called with the index and the outcome of each member as soon as it has stopped.
     Members that are `known`, or in the checkpoint `store`, are not trained.
     """
     if memory is not None:
         number("memory", memory, glossary.MEMORY)
-    for laziness in {member.laziness for member in members}:
-        device.check_laziness(laziness)
-    checkpoint = None
-    if store is not None:
-        key = _checkpoint_key(members, x, y, x_test, depth, training, device)
-        checkpoint = Checkpoint(store, key)
+    for laziness in {member.laziness for member in task.members}:
+        task.device.check_laziness(laziness)
+    checkpoint = Checkpoint(store, task.key) if store is not None else None
     before = {**(checkpoint.outcomes if checkpoint else {}), **(known or {})}
+    max_steps = task.training.max_steps
     bar = progress_bar(  # in steps; a network that stops early counts as complete
-        len(members) * training.max_steps,
-        initial=len(before) * training.max_steps,
+        len(task.members) * max_steps,
+        initial=len(before) * max_steps,
         unit="step",
         description="train",
         progress=progress,
     )
-    with device.computing(), bar:
-        samples = Samples(
-            x=_tensor(x, device), y=_tensor(y, device), x_test=_tensor(x_test, device)
-        )
-        trainer = _Trainer(samples, training, device, checkpoint, bar, done)
+    with task.device.computing(), bar:
+        trainer = _Trainer(task, checkpoint, bar, done)
         for k, outcome in before.items():
             trainer.record(k, outcome)
-        for k, member in enumerate(members):
-            if training.solves(member.laziness) and k not in before:
-                trainer.solve(k, member, depth)
-        _, n_samples, dim = x.shape
-        batches = plan_batches(
-            members, dim=dim, depth=depth, n_samples=n_samples, device=device, memory=memory
+        for k, member in enumerate(task.members):
+            if task.training.solves(member.laziness) and k not in before:
+                trainer.solve(k, member)
+        trainer.train(
+            plan_batches(task, memory), task.device.free_memory if memory is None else memory
         )
-        trainer.train(batches, device.free_memory if memory is None else memory)
-    return [trainer.outcomes[k] for k in range(len(members))]
+    return [trainer.outcomes[k] for k in range(len(task.members))]
 
 
 class _Trainer:
     """Batches in training, and the outcomes so far by the index of the member."""
 
     def __init__(
-        self,
-        samples: Samples,
-        training: Training,
-        device: TorchDevice,
-        checkpoint: Checkpoint | None,
-        bar: Any,
-        done: Done | None,
+        self, task: TrainingTask, checkpoint: Checkpoint | None, bar: Any, done: Done | None
     ) -> None:
-        self._samples, self._training, self._device = samples, training, device
+        self._task, self._device, self._samples = task, task.device, task.samples()
         self._checkpoint, self._bar, self._done = checkpoint, bar, done
         self._programs: list[Program] = []
         self.outcomes: dict[int, TrainingOutcome] = {}
@@ -231,10 +241,10 @@ class _Trainer:
         if self._done is not None:
             self._done(index, outcome)
 
-    def solve(self, index: int, member: NetworkMember, depth: int) -> None:
+    def solve(self, index: int, member: NetworkMember) -> None:
         """Solve a linearized network exactly."""
         try:
-            outcome = solved(member, self._samples, depth=depth)
+            outcome = solved(member, self._samples, depth=self._task.depth)
         except (RuntimeError, MemoryError) as error:
             if not _is_out_of_memory(error):
                 raise
@@ -244,7 +254,7 @@ class _Trainer:
                 "optimizer='adam' needs less"
             ) from error
         self.record(index, outcome)
-        self._bar.update(self._training.max_steps)
+        self._bar.update(self._task.training.max_steps)
         self._save()
 
     def train(self, batches: list[Batch], memory: float) -> None:
@@ -292,7 +302,7 @@ class _Trainer:
             batch = _without(batches.pop(0), self.outcomes)
             if not batch.indices:
                 continue
-            program = Program(batch, self._samples, self._training)
+            program = Program(batch, self._samples, self._task.training)
             if self._checkpoint is not None:
                 self._checkpoint.resume(program)
             self._programs.append(program)
@@ -335,20 +345,14 @@ class _Trainer:
 # --- batches -------------------------------------------------------------------------------------
 
 
-def plan_batches(
-    members: Sequence[NetworkMember],
-    *,
-    dim: int,
-    depth: int,
-    n_samples: int,
-    device: TorchDevice,
-    memory: float | None = None,
-) -> list[Batch]:
+def plan_batches(task: TrainingTask, memory: float | None = None) -> list[Batch]:
     """Divide all members into batches that fit into `memory` bytes."""
+    members, device = task.members, task.device
+    _, n_samples, dim = task.x.shape
     available = device.free_memory if memory is None else memory
     batches = []
     for width, indices in _by_width(members, device):
-        shape = Architecture(dim=dim, width=width, depth=depth)
+        shape = Architecture(dim=dim, width=width, depth=task.depth)
         whole = network_bytes(shape, n_samples, device)
         limit = device.batch_memory(whole) if memory is None else memory
         share = -(-len(indices) // (1 if device.is_gpu else device.threads))  # one for each thread
@@ -412,7 +416,7 @@ def _without(batch: Batch, done: Container[int]) -> Batch:
     return replace(batch, indices=tuple(k for k, _ in pairs), members=tuple(m for _, m in pairs))
 
 
-# --- errors, interrupts, keys --------------------------------------------------------------------
+# --- errors and interrupts -----------------------------------------------------------------------
 
 
 def _is_out_of_memory(error: BaseException) -> bool:
@@ -447,25 +451,3 @@ def _deferred_interrupt(*, defer: bool) -> Iterator[Callable[[], bool]]:
         yield received.is_set
     finally:
         signal.signal(signal.SIGINT, usual)
-
-
-def _checkpoint_key(
-    members: Sequence[NetworkMember],
-    x: FloatArray,
-    y: FloatArray,
-    x_test: FloatArray,
-    depth: int,
-    training: Training,
-    device: TorchDevice,
-) -> str:
-    """Return a hash of everything the outcomes depend on; the batches are not part of it."""
-    settings = [REVISION, depth, asdict(training), device.dtype, list(map(asdict, members))]
-    key = sha256(json.dumps(settings).encode())
-    for array in (x, y, x_test):
-        key.update(str(array.shape).encode())
-        key.update(np.ascontiguousarray(array, dtype="<f8").data)
-    return key.hexdigest()
-
-
-def _tensor(array: FloatArray, device: TorchDevice) -> Tensor:
-    return torch.from_numpy(np.array(array)).to(device=device.name, dtype=device.torch_dtype)
