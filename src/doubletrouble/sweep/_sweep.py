@@ -137,8 +137,11 @@ class Sweep:
             raise ValueError(
                 f"device must be 'auto', 'cpu', 'torch' or of torch, got {self.device!r}"
             )
-        for combination in self._combinations("noise", "signal", "test_noise", "seed"):
-            check_cell(combination)
+        axes, others = self._axes()
+        for name in ("noise", "signal", "test_noise", "seed"):  # any value can be simulated
+            axes[name] = axes[name][:1]
+        for point in itertools.product(*axes.values()):
+            check_cell(dict(zip(axes, point, strict=True)) | others)
 
     def _set(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
@@ -320,7 +323,8 @@ class Sweep:
 
     def cells(self) -> list[Cell]:
         """Every cell with its key, in the order of the grid."""
-        return [Cell.of(KIND, REVISION, parameters) for parameters in self._combinations()]
+        axes, others = self._axes()
+        return Cell.grid(KIND, REVISION, axes, others)
 
     def _values(self) -> dict[str, Any]:
         """Every field as plain values, as in TOML files and stores."""
@@ -328,12 +332,10 @@ class Sweep:
         values["ensembles"] = [stored_ensemble(one) for one in values["ensembles"]]
         return {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
 
-    def _combinations(self, *fixed: str) -> list[dict[str, Any]]:
-        """The parameters of every cell; axes that are `fixed` stay at their first value."""
+    def _axes(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The fields with several values in the order of the grid, and the others."""
         values = self._values()
-        along = [values[name][:1] if name in fixed else values[name] for name in AXES]
-        others = {name: value for name, value in values.items() if name not in AXES}
-        return [dict(zip(AXES, point, strict=True)) | others for point in itertools.product(*along)]
+        return {name: values.pop(name) for name in AXES}, values
 
 
 @dataclass(frozen=True, kw_only=True)

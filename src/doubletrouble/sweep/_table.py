@@ -24,7 +24,7 @@ import numpy as np
 from doubletrouble.ensembles import Scheme, scheme_options
 from doubletrouble.errors import require
 from doubletrouble.results import ErrorTerms, Estimate, PsiTerms
-from doubletrouble.runs import DONE, Cell, CellOutcome, Record, canonical, decode
+from doubletrouble.runs import DONE, Cell, CellOutcome, Record, decode
 from doubletrouble.sweep._simulated import PROBLEM, ensemble_axis, from_record
 
 FORMATS = (".csv", ".parquet", ".json")
@@ -97,12 +97,12 @@ def _alike(cell: Cell, record: Record | None) -> str:
     """Equal for cells whose draws can be stacked."""
     requested: list[object] = [cell.parameters["ensembles"], cell.parameters["times"]]
     if record is None:
-        return canonical(requested)
+        return repr(requested)
     drawn = [(one["requested"], one["realized"]) for one in record["drawn"]]
     shapes = [term.shape for term in record["draws"].values()]
     amplitudes = [float(record["problem"][name]) for name in _AMPLITUDES]
     settings = [record[name] for name in ("model", "test", "n_init", "dtype")]
-    return canonical([*requested, drawn, shapes, amplitudes, settings])
+    return repr([*requested, drawn, shapes, amplitudes, settings])
 
 
 def _columns(

@@ -14,10 +14,9 @@ from doubletrouble.errors import StoreError
 from doubletrouble.runs import decode, encode
 from doubletrouble.simulation import Simulation
 from doubletrouble.sweep import _simulated as simulated
-from doubletrouble.sweep._sweep import AXES
 from doubletrouble.sweep._simulated import from_record, simulate_cell, to_record
-from tests.sweep.test_runner import AtOnce
-from tests.sweep.work import rows
+from doubletrouble.sweep._sweep import AXES
+from tests.runs.work import AtOnce, rows
 
 SMALL: dict[str, Any] = {"dim": 12, "n_data": 3, "n_init": 2}
 OTHER: dict[str, Any] = {  # other values than the defaults
