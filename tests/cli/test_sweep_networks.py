@@ -15,7 +15,7 @@ from doubletrouble.cli.main import main
 from doubletrouble.networks import LazyCurve
 from tests.cli.answers import Capture, answer, refusal
 from tests.networks.literal import small_data
-from tests.sweep.test_runner import AtOnce
+from tests.runs.work import AtOnce
 
 OPTIONS: dict[str, Any] = {
     "widths": [3, 6],

@@ -11,7 +11,7 @@ import pytest
 
 import doubletrouble as dt
 from doubletrouble.cli.main import main
-from tests.sweep.work import rows
+from tests.runs.work import rows
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "sweeps.md").read_text(encoding="utf-8")
 

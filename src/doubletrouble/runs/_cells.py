@@ -10,11 +10,12 @@ the member `record.json` is the record itself, with a reference in place of each
 """
 
 import io
+import itertools
 import json
 import math
 import struct
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
@@ -52,6 +53,28 @@ class Cell:
     def of(cls, kind: str, revision: int, parameters: Mapping[str, Any]) -> Self:
         """The cell of these parameters."""
         return cls(key=digest([kind, revision, parameters]), parameters=parameters)
+
+    @classmethod
+    def grid(
+        cls, kind: str, revision: int, axes: Mapping[str, Sequence[Any]], fixed: Mapping[str, Any]
+    ) -> list[Self]:
+        """The cells of all combinations along the axes, the last of which changes fastest.
+
+        The keys are those of `Cell.of`; every value is written as text once.
+        """
+        names = {name: canonical(name) for name in sorted((*axes, *fixed))}
+        start = f"[{canonical(kind)},{revision},"
+        texts = {name: canonical(value) for name, value in fixed.items()}
+        points = itertools.product(*axes.values())
+        written = itertools.product(*(map(canonical, along) for along in axes.values()))
+        cells = []
+        for point, values in zip(points, written, strict=True):
+            texts.update(zip(axes, values, strict=True))
+            content = ",".join(f"{text}:{texts[name]}" for name, text in names.items())
+            key = sha256(f"{start}{{{content}}}]".encode()).hexdigest()
+            parameters = {**dict(zip(axes, point, strict=True)), **fixed}
+            cells.append(cls(key=key, parameters=parameters))
+        return cells
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,20 +133,15 @@ def encode(record: Record) -> bytes:
 
 def decode(content: bytes) -> dict[str, Any]:
     """Read a record that `encode` or an earlier version wrote."""
-    record: dict[str, Any]
     if content[:4] == _SIGNATURE:
         members = _members(content)
-        record = _from_json(
-            json.loads(bytes(members[_RECORD])), lambda name: _read_array(members[name])
-        )
-    else:  # of format 1: a line of JSON, then the numbers of every array
-        end = content.index(b"\n")
-        numbers = memoryview(content)[end + 1 :]
-        record = _from_json(
-            json.loads(content[:end]),
-            lambda spec: _array(numbers[spec[2] :], np.dtype(spec[0]), tuple(spec[1])),
-        )
-    return record
+        return _from_json(members[_RECORD], lambda name: _read_array(members[name]))
+    # of format 1: a line of JSON, then the numbers of every array
+    end = content.index(b"\n")
+    numbers = memoryview(content)[end + 1 :]
+    return _from_json(
+        content[:end], lambda spec: _array(numbers[spec[2] :], np.dtype(spec[0]), spec[1])
+    )
 
 
 def _to_json(value: Any, path: tuple[str, ...], arrays: dict[str, bytes]) -> Any:
@@ -158,20 +176,18 @@ def _to_json(value: Any, path: tuple[str, ...], arrays: dict[str, bytes]) -> Any
     raise TypeError(f"a record must hold arrays and plain values, got {type(value).__name__}")
 
 
-def _from_json(value: Any, array: Callable[[Any], Any]) -> Any:
-    """The value with arrays in place of their references."""
-    if isinstance(value, list):
-        return [_from_json(item, array) for item in value]
-    if not isinstance(value, dict):
-        return value
-    match value:
-        case {"$array": reference}:
-            return array(reference)
-        case {"$tuple": items}:
-            return tuple(_from_json(item, array) for item in items)
-        case {"$map": items}:
-            return {_from_json(key, array): _from_json(item, array) for key, item in items}
-    return {key: _from_json(item, array) for key, item in value.items()}
+def _from_json(text: bytes | memoryview, array: Callable[[Any], Any]) -> dict[str, Any]:
+    """The record of a text, with arrays in place of their references."""
+
+    def read(value: dict[str, Any]) -> Any:
+        if "$array" in value:
+            return array(value["$array"])
+        if "$tuple" in value:
+            return tuple(value["$tuple"])
+        return dict(value["$map"]) if "$map" in value else value
+
+    record: dict[str, Any] = json.loads(bytes(text), object_hook=read)
+    return record
 
 
 def _read_array(content: memoryview) -> Any:
@@ -181,7 +197,7 @@ def _read_array(content: memoryview) -> Any:
     return _array(content[length:], dtype, shape)
 
 
-def _array(content: memoryview, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Any:
+def _array(content: memoryview, dtype: np.dtype[Any], shape: Sequence[int]) -> Any:
     """A copy, aligned and in the byte order of the machine."""
     array = np.frombuffer(content, dtype, math.prod(shape)) if len(content) else np.empty(0, dtype)
     return array.astype(dtype.newbyteorder("=")).reshape(shape)

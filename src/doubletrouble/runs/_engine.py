@@ -152,10 +152,10 @@ class _Run:
                 yield from self._fill(backend)
                 yield from self._settle(backend)
         except KeyboardInterrupt:
-            self._store_finished()
+            self._store_finished(backend)
             raise
         except ExecutorError as error:
-            self._store_finished()
+            self._store_finished(backend)
             raise ExecutorError(f"{error}; {self._stopped()}") from error
         finally:
             backend.cancel(self._flying)
@@ -230,7 +230,7 @@ class _Run:
                 what = f"raised {type(error).__name__}: {error}" if error else "dropped a cell"
                 raise ExecutorError(f"the executor {what}")
             else:
-                results.append((cell, future.result()))
+                results.append((cell, backend.result(future)))
                 self._alone = None
             del self._flying[future]
         self._put(results)
@@ -246,13 +246,13 @@ class _Run:
         if self._store is not None and results:
             self._store.put_all(results)
 
-    def _store_finished(self) -> None:
+    def _store_finished(self, backend: Backend) -> None:
         """Store cells that finished before an interruption."""
         done = {
             future: cell
             for future, cell in self._flying.items()
             if future.done() and not future.cancelled() and future.exception() is None
         }
-        self._put([(cell, future.result()) for future, cell in done.items()])
+        self._put([(cell, backend.result(future)) for future, cell in done.items()])
         for future in done:
             del self._flying[future]

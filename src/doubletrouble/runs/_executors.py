@@ -7,6 +7,8 @@ another order, and the last bits would depend on the machine and on the number o
 import importlib.util
 import logging
 import os
+import pickle
+import shutil
 import signal
 import socket
 import threading
@@ -15,6 +17,8 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import BrokenExecutor, Future
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from tempfile import NamedTemporaryFile, TemporaryDirectory
 from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
@@ -93,6 +97,10 @@ class Backend:
         """Start a call; returns a future."""
         raise NotImplementedError
 
+    def result(self, future: Any) -> Any:
+        """The result of a finished call."""
+        return future.result()
+
     def restart(self) -> None:
         """Replace an executor that is broken, or raise ExecutorError."""
         raise ExecutorError("the executor broke, as when one of its workers is killed")
@@ -137,25 +145,41 @@ class UserExecutor(Backend):
 
 
 class WorkerProcesses(Backend):
-    """Processes of loky with one thread each; a pool with a killed worker is replaced."""
+    """Processes of loky with one thread each; a pool with a killed worker is replaced.
+
+    Results come back as files: a worker killed while it writes to the pipe of the pool would leave
+    a part of a message there, for whose rest loky waits. Messages of at most PIPE_BUF bytes are
+    written as a whole or not at all.
+    """
 
     def __init__(self, workers: int) -> None:
         self.room, self._workers = 2 * workers, workers
+        self._folder = TemporaryDirectory(prefix="doubletrouble-", ignore_cleanup_errors=True)
         self._start()
 
     def _start(self) -> None:
         self._pool = require("loky", "runs").ProcessPoolExecutor(
-            self._workers, initializer=_start_worker, initargs=(os.getpid(),), env=_ONE_THREAD
+            self._workers,
+            initializer=_start_worker,
+            initargs=(os.getpid(), self._folder.name),
+            env=_ONE_THREAD,
         )
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Start a call in one of the processes."""
-        return self._pool.submit(function, *arguments)
+        return self._pool.submit(_result_in_file, self._folder.name, function, *arguments)
+
+    def result(self, future: Any) -> Any:
+        """The result of a finished call, from its file."""
+        file = Path(future.result())
+        result = pickle.loads(file.read_bytes())
+        file.unlink()
+        return result
 
     def restart(self) -> None:
         """Start a new pool, and wait until one of its workers answers."""
         for _ in range(_MOST_STARTS):
-            self.close(now=True)
+            self._pool.shutdown(wait=True, kill_workers=True)
             self._start()
             try:
                 self._pool.submit(os.getpid).result()
@@ -170,19 +194,34 @@ class WorkerProcesses(Backend):
     def close(self, *, now: bool) -> None:
         """End the processes."""
         self._pool.shutdown(wait=True, kill_workers=now)
+        self._folder.cleanup()
 
 
-def _start_worker(parent: int) -> None:
+def _result_in_file(folder: str, function: Callable[..., Any], *arguments: Any) -> str:
+    """The name of a file with the pickled result of a call."""
+    content = pickle.dumps(function(*arguments))
+    with NamedTemporaryFile(dir=folder, delete=False) as file:
+        file.write(content)
+    return file.name
+
+
+def _start_worker(parent: int, folder: str) -> None:
     """Prepare a worker process: Ctrl-C is for the parent, and the worker ends with its parent."""
     global _threads_limited
     _threads_limited = True  # by the environment, before any library was loaded
+    _ignore_ctrl_c()
+    threading.Thread(target=_end_with_parent, args=(parent, folder), daemon=True).start()
+
+
+def _ignore_ctrl_c() -> None:
+    """A terminal sends SIGINT to all processes; the parent handles it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, args=(parent,), daemon=True).start()
 
 
-def _end_with_parent(parent: int) -> None:
+def _end_with_parent(parent: int, folder: str) -> None:
     while os.getppid() == parent:
         time.sleep(1)
+    shutil.rmtree(folder, ignore_errors=True)
     os._exit(1)
 
 
@@ -203,7 +242,7 @@ class DaskCluster(Backend):
             client = distributed.Client(cluster, timeout=_CONNECT, set_as_default=False)
             self._client = started.enter_context(client)
             if scheduler == LOCAL:
-                client.run(signal.signal, signal.SIGINT, signal.SIG_IGN)
+                client.run(_ignore_ctrl_c)
             self._executor = client.get_executor(pure=False)
             self._started = started.pop_all()
 

@@ -14,7 +14,7 @@ import pytest
 
 import doubletrouble as dt
 from doubletrouble.errors import require
-from tests.sweep.work import Row, rows
+from tests.runs.work import Row, rows
 
 pytestmark = pytest.mark.xdist_group("processes")
 

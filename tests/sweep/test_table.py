@@ -11,8 +11,8 @@ import pytest
 
 import doubletrouble as dt
 from doubletrouble.errors import require
-from doubletrouble.sweep._export import KINDS
-from tests.sweep.test_runner import AtOnce
+from doubletrouble.sweep._table import COLUMNS as KINDS
+from tests.runs.work import AtOnce
 
 pd = require("pandas", "tables")
 

@@ -14,10 +14,9 @@ from doubletrouble.errors import StoreError
 from doubletrouble.runs import decode, encode
 from doubletrouble.simulation import Simulation
 from doubletrouble.sweep import _simulated as simulated
-from doubletrouble.sweep._grid import AXES
 from doubletrouble.sweep._simulated import from_record, simulate_cell, to_record
-from tests.sweep.test_runner import AtOnce
-from tests.sweep.work import rows
+from doubletrouble.sweep._sweep import AXES
+from tests.runs.work import AtOnce, rows
 
 SMALL: dict[str, Any] = {"dim": 12, "n_data": 3, "n_init": 2}
 OTHER: dict[str, Any] = {  # other values than the defaults
@@ -71,7 +70,7 @@ def test_every_parameter_changes_the_key_and_the_hash(name: str) -> None:
 def test_a_new_revision_shares_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
     before = dt.Sweep(**SMALL)
     key, name = before.cells()[0].key, before.hash
-    monkeypatch.setattr("doubletrouble.sweep._grid.REVISION", 99)
+    monkeypatch.setattr("doubletrouble.sweep._sweep.REVISION", 99)
     assert dt.Sweep(**SMALL).cells()[0].key != key
     assert dt.Sweep(**SMALL).hash != name
 
@@ -255,6 +254,6 @@ def test_numbers_of_another_revision_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run(dt.Sweep(**SMALL), tmp_path / "s")
-    monkeypatch.setattr("doubletrouble.sweep._grid.REVISION", 99)
+    monkeypatch.setattr("doubletrouble.sweep._sweep.REVISION", 99)
     with pytest.raises(StoreError, match="sweep must be of revision 99, got 2: its numbers mean"):
         dt.Sweep.from_store(tmp_path / "s")
