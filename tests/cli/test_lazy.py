@@ -31,21 +31,21 @@ class CalledError(Exception):
 @pytest.fixture
 def calls(monkeypatch: pytest.MonkeyPatch) -> Calls:
     """Arguments of the library functions, without training."""
-    found: Calls = []
+    result: Calls = []
 
     def note_data(*name: Any, **options: Any) -> dt.Data:
-        found.append({"name": name[0], **options})
+        result.append({"name": name[0], **options})
         return DIGITS
 
     def note_training(data: dt.Data, **options: Any) -> None:
         assert data is DIGITS
-        found.append(options)
+        result.append(options)
         raise CalledError
 
     monkeypatch.setattr(lazy, "load_data", note_data)
     monkeypatch.setattr(dt, "lazy_curve", note_training, raising=False)
     monkeypatch.setattr(dt, "lazy_split", note_training, raising=False)
-    return found
+    return result
 
 
 # --- lazy ----------------------------------------------------------------------------------------
@@ -53,7 +53,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Calls:
 
 def test_rows_are_those_of_lazy_curve(capsys: Capture) -> None:
     words = f"lazy {SMALL} --width 2,5 --laziness 1,inf --n-members 3 --seed 4 --depth 3"
-    found = answer(words, capsys)
+    result = answer(words, capsys)
     curve = dt.lazy_curve(
         DIGITS,
         widths=[2, 5],
@@ -64,9 +64,9 @@ def test_rows_are_those_of_lazy_curve(capsys: Capture) -> None:
         max_steps=30,
         device="cpu",
     )
-    rows = [{**row, "laziness": float(row["laziness"])} for row in found["rows"]]
+    rows = [{**row, "laziness": float(row["laziness"])} for row in result["rows"]]
     assert rows == curve.table()
-    assert [(row["laziness"], row["width"]) for row in found["rows"]] == [
+    assert [(row["laziness"], row["width"]) for row in result["rows"]] == [
         (1.0, 2),
         (1.0, 5),
         ("inf", 2),
@@ -87,7 +87,7 @@ def test_rows_are_those_of_lazy_curve(capsys: Capture) -> None:
         "patience": 100,
         "seed": 4,
     }
-    assert found["parameters"].items() >= expected.items()
+    assert result["parameters"].items() >= expected.items()
 
 
 def test_a_csv_has_every_column(capsys: Capture) -> None:

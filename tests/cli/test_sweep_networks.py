@@ -54,8 +54,8 @@ def listed(n_members: int = 3, widths: tuple[int, ...] = (3, 6)) -> dict[str, An
 def test_status_lists_ensembles_of_networks(curve: LazyCurve, capsys: Capture) -> None:
     assert answer(f"sweep status {STORE}", capsys) == {"store": STORE, "networks": [listed()]}
     dt.lazy_curve(small_data(10), store=STORE, **{**OPTIONS, "ensemble": 2, "widths": 4})
-    found = answer(f"sweep status {STORE}", capsys)["networks"]
-    assert sorted(found, key=lambda group: group["n_members"]) == [listed(2, (4,)), listed()]
+    result = answer(f"sweep status {STORE}", capsys)["networks"]
+    assert sorted(result, key=lambda group: group["n_members"]) == [listed(2, (4,)), listed()]
     assert main(["sweep", "status", STORE]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "k.sqlite: ensembles of networks"
@@ -82,8 +82,8 @@ def test_export_is_the_table_of_the_curve(curve: LazyCurve, capsys: Capture) -> 
 
 def test_store_with_sweeps_and_networks(curve: LazyCurve, capsys: Capture) -> None:
     SWEEP.run(STORE, executor=AtOnce(), progress=False)
-    found = answer(f"sweep status {STORE}", capsys)
-    assert (found["done"], found["networks"]) == (1, [listed()])
+    result = answer(f"sweep status {STORE}", capsys)
+    assert (result["done"], result["networks"]) == (1, [listed()])
     assert main(["sweep", "status", STORE]) == 0
     out = capsys.readouterr().out
     assert SWEEP.hash[:12] in out

@@ -90,8 +90,8 @@ class Lazy:
         self.start = copy.deepcopy(self.network)
 
     def __call__(self, x: Tensor) -> Tensor:
-        found: Tensor = self.network(x) - self.start(x).detach()
-        return self.member.laziness * found
+        result: Tensor = self.network(x) - self.start(x).detach()
+        return self.member.laziness * result
 
     def value(self, x: Tensor, y: Tensor) -> Tensor:
         """The loss, not divided by α²."""
@@ -174,10 +174,10 @@ def literal_weights(
     one = held.take(torch.tensor([k]))
     shape = Architecture(dim=dim, width=member.width, depth=len(held.hidden) + 2)
     factors = scales([member], shape, torch.float64, "cpu").layers
-    found = []
+    result = []
     n = dim
     for (W, b), (s, _) in zip(one.layers, factors, strict=True):
         n_out = min(member.width, W.shape[2])
-        found += [(W / s)[0, :n, :n_out].numpy(), (b / s)[0, 0, :n_out].numpy()]
+        result += [(W / s)[0, :n, :n_out].numpy(), (b / s)[0, 0, :n_out].numpy()]
         n = n_out
-    return found
+    return result

@@ -141,9 +141,9 @@ def test_killed_processes_continue(tmp_path: Path) -> None:
     for optimizer in OPTIMIZERS:
         with pytest.MonkeyPatch.context() as patch:
             steps = Steps(patch)
-            found = train(tmp_path / optimizer, optimizer)
+            result = train(tmp_path / optimizer, optimizer)
             assert 0 < steps.count < 60
-        identical(found, train(None, optimizer))
+        identical(result, train(None, optimizer))
     assert {p.name for p in tmp_path.iterdir()} == {*OPTIMIZERS, other.name}
 
 
@@ -167,9 +167,9 @@ def test_batches_may_differ_on_continuation(
         Steps(patch, at if before else at - 30, interrupt)  # one batch has 60 steps in all
         with pytest.raises(KeyboardInterrupt):
             train(path, loss="logistic", memory=before)
-    found = train(path, loss="logistic", memory=after)
-    np.testing.assert_allclose(found.predictions, expected.predictions, rtol=1e-9, atol=1e-9)
-    np.testing.assert_array_equal(found.steps, expected.steps)
+    result = train(path, loss="logistic", memory=after)
+    np.testing.assert_allclose(result.predictions, expected.predictions, rtol=1e-9, atol=1e-9)
+    np.testing.assert_array_equal(result.steps, expected.steps)
 
 
 @torch.no_grad()
@@ -321,19 +321,19 @@ def test_damaged_files_are_refused_or_read_correctly(tmp_path: Path) -> None:
     refusals = 0
     for attempt in range(150):
         broken = bytearray(whole)
-        place = int(rng.integers(len(whole)))
-        broken[place] ^= 1 << int(rng.integers(8))
-        path.write_bytes(whole[:place] if attempt % 3 == 0 else broken)
+        position = int(rng.integers(len(whole)))
+        broken[position] ^= 1 << int(rng.integers(8))
+        path.write_bytes(whole[:position] if attempt % 3 == 0 else broken)
         try:
-            found = Checkpoint(path, "key")
+            result = Checkpoint(path, "key")
         except StoreError:
             refusals += 1
             continue
-        again = found.outcomes[2]
+        again = result.outcomes[2]
         np.testing.assert_array_equal(again.scores, outcome.scores)
         assert (again.steps, again.train_loss, again.status) == (7, 0.5, "diverged")
         other = program_of((0, 1), 5)
-        found.resume(other)
+        result.resume(other)
         for a, b in zip(run.weights, other.weights, strict=True):
             assert other.time in (0, run.time)
             assert other.time == 0 or torch.equal(a, b)

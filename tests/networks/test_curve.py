@@ -126,10 +126,10 @@ def test_other_settings_are_other_cells(
 def test_stored_runs_and_their_table(tmp_path: Path) -> None:
     path = tmp_path / "store"
     expected = curve(store=path, laziness=[math.inf, 2.0], widths=[6, 3])
-    found = stored_runs(path)
-    assert [(run.laziness, run.width) for run in found] == POINTS
-    identical(LazyCurve(runs=tuple(found)), LazyCurve(runs=expected.runs[::-1]))
-    columns = runs_table(found)
+    result = stored_runs(path)
+    assert [(run.laziness, run.width) for run in result] == POINTS
+    identical(LazyCurve(runs=tuple(result)), LazyCurve(runs=expected.runs[::-1]))
+    columns = runs_table(result)
     names = list(expected.table()[0])
     assert list(columns)[: len(names)] == names
     assert columns["single_error"] == [row["single_error"] for row in expected.table()[::-1]]
@@ -215,11 +215,11 @@ def test_killed_process_continues(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     with Store.read(path) as store:
         assert len(store.statuses()) < 4
     steps = counted(monkeypatch)
-    found = curve(store=path)
+    result = curve(store=path)
     before = len(steps)
     expected = curve()
     assert 0 < before < len(steps) - before
-    for one_run, other in zip(found.runs, expected.runs, strict=True):
+    for one_run, other in zip(result.runs, expected.runs, strict=True):
         np.testing.assert_allclose(one_run.predictions, other.predictions, rtol=1e-9, atol=1e-9)
         np.testing.assert_array_equal(one_run.steps, other.steps)
     assert files(tmp_path) == ["lazy.sqlite"]
@@ -254,23 +254,23 @@ def test_damaged_checkpoint_is_refused(tmp_path: Path) -> None:
 
 
 def test_ensembles_are_those_of_train_lazy() -> None:
-    found = curve()
-    assert [(run.laziness, run.width) for run in found.runs] == POINTS
+    result = curve()
+    assert [(run.laziness, run.width) for run in result.runs] == POINTS
     given = {name: value for name, value in OPTIONS.items() if name not in ("widths", "laziness")}
-    for run in found.runs:
+    for run in result.runs:
         alone = train_lazy(DATA, width=run.width, laziness=run.laziness, **given)
         np.testing.assert_allclose(run.predictions, alone.predictions, rtol=1e-9, atol=1e-9)
         np.testing.assert_array_equal(run.steps, alone.steps)
         assert (run.status, dict(run.settings)) == (alone.status, dict(alone.settings))
-        assert found.run(run.width, run.laziness) is run
+        assert result.run(run.width, run.laziness) is run
     with pytest.raises(ValueError, match=r"^width and laziness must be a pair of the curve"):
-        found.run(4, 2.0)
+        result.run(4, 2.0)
 
 
 def test_rows_of_the_table() -> None:
-    found = curve(loss="squared", max_steps=20)
-    rows = found.table()
-    for run, row in zip(found.runs, rows, strict=True):
+    result = curve(loss="squared", max_steps=20)
+    rows = result.table()
+    for run, row in zip(result.runs, rows, strict=True):
         assert (row["laziness"], row["width"], row["n_members"]) == (run.laziness, run.width, 3)
         assert row["single_error"] == float(run.error(1).total)
         assert row["single_std"] == pytest.approx(run.errors(1).std(ddof=1))
@@ -291,14 +291,14 @@ def test_diverged_members_are_counted_and_left_out(tmp_path: Path) -> None:
         "learning_rate": 1e4,
         "laziness": [2.0],
     }
-    found = curve(**wild, store=tmp_path / "store")
-    identical(curve(**wild, store=tmp_path / "store"), found)
-    for row in found.table():
+    result = curve(**wild, store=tmp_path / "store")
+    identical(curve(**wild, store=tmp_path / "store"), result)
+    for row in result.table():
         assert row["diverged"] == 3
         assert math.isnan(row["single_error"])
     sound = curve(**{**wild, "learning_rate": 0.1}).runs[0]
     mixed = LazyRun.of(
-        [sound.members[0], found.runs[0].members[1], sound.members[2]],
+        [sound.members[0], result.runs[0].members[1], sound.members[2]],
         DATA.y_test,
         width=3,
         laziness=2.0,

@@ -59,8 +59,8 @@ def test_every_parameter_is_documented() -> None:
 
 
 def test_command_of_the_experiment_is_valid() -> None:
-    found = re.findall(r"^    (doubletrouble lazy .*\\\n.*) > ", text_of(PAGE), flags=re.MULTILINE)
-    (line,) = found
+    result = re.findall(r"^    (doubletrouble lazy .*\\\n.*) > ", text_of(PAGE), flags=re.MULTILINE)
+    (line,) = result
     words = shlex.split(line.replace("\\\n", ""))[2:]
     given = load("lazy").make_context("lazy", words).params
     assert given["data"] == "cifar10"
@@ -127,8 +127,8 @@ def test_text_agrees_with_the_published_points(stored: dict[tuple[str, int], Row
             if not close[alpha][-1]:
                 assert f"{score:.1f}" in text
                 beyond += [f"{float(ours['single_error']):.4f}", f"{one:.4f} ± {spread:.4f}"]
-    assert [(sum(found), len(found)) for found in near.values()] == [(10, 11), (9, 11)]
-    assert [(sum(found), len(found)) for found in close.values()] == [(9, 10), (8, 10)]
+    assert [(sum(result), len(result)) for result in near.values()] == [(10, 11), (9, 11)]
+    assert [(sum(result), len(result)) for result in close.values()] == [(9, 10), (8, 10)]
     assert "at 10 of 11 widths at α = 10, and at 9 of 11 at α = 100" in text
     assert "at 9 of 10 widths at α = 10, and at 8 of 10 at α = 100" in text
     assert [number for number in (*apart, *beyond) if number not in text] == []

@@ -48,14 +48,14 @@ def test_program_agrees_with_literal_networks(
         trained = program(MEMBERS, DATA, training, depth)
         trained.advance(STEPS)
         trained.record_final_loss()
-    found = scores_at_test(trained, DATA[0])
+    result = scores_at_test(trained, DATA[0])
     for k, member in enumerate(MEMBERS):
         literal = Lazy(member, depth, loss)
         its_rate = 0.1 * min(1, member.laziness) if rate is None else rate
         losses = literal.train(*of(member), STEPS, optimizer=optimizer, rate=its_rate)
         expected = literal.scores(torch.tensor(DATA[0].x_test))
         assert np.abs(expected).max() > 1e-3
-        np.testing.assert_allclose(found[k], expected, rtol=1e-10, atol=1e-10)
+        np.testing.assert_allclose(result[k], expected, rtol=1e-10, atol=1e-10)
         assert trained.stopping.steps[k] == (losses.index(0) if 0 in losses else STEPS)
         assert trained.stopping.loss[k].item() == pytest.approx(
             literal.value(*of(member)).item(), rel=1e-10, abs=1e-14
@@ -201,24 +201,29 @@ def test_dropping_stopped_networks_does_not_change_the_others(optimizer: str) ->
     }
     members = [NetworkMember(width=8, laziness=1.0, number=k) for k in range(8)]
     with torch.no_grad():
-        kept, dropped = (program(members, [data], Training(**how), 3) for _ in range(2))
-        kept.advance(75)
+        complete, dropped = (program(members, [data], Training(**how), 3) for _ in range(2))
+        complete.advance(75)
         dropped.advance(50)
         left = torch.nonzero(dropped.stopping.status == 0).ravel()
         others = left.tolist()
         assert 0 < len(left) < len(members)
         dropped.keep(others)
         dropped.advance(25)
-        for made in (kept, dropped):
+        for made in (complete, dropped):
             made.record_final_loss()
     np.testing.assert_allclose(
-        scores_at_test(dropped, data), scores_at_test(kept, data)[others], rtol=1e-10, atol=1e-10
+        scores_at_test(dropped, data),
+        scores_at_test(complete, data)[others],
+        rtol=1e-10,
+        atol=1e-10,
     )
-    np.testing.assert_array_equal(dropped.stopping.steps, kept.stopping.steps[others])
-    np.testing.assert_array_equal(dropped.stopping.status, kept.stopping.status[others])
+    np.testing.assert_array_equal(dropped.stopping.steps, complete.stopping.steps[others])
+    np.testing.assert_array_equal(dropped.stopping.status, complete.stopping.status[others])
     run = train_lazy(
         data, width=8, depth=3, laziness=1.0, ensemble=8, device="cpu", dtype="float64", **how
     )
-    np.testing.assert_allclose(run.predictions, scores_at_test(kept, data), rtol=1e-9, atol=1e-9)
-    np.testing.assert_array_equal(run.steps, kept.stopping.steps)
+    np.testing.assert_allclose(
+        run.predictions, scores_at_test(complete, data), rtol=1e-9, atol=1e-9
+    )
+    np.testing.assert_array_equal(run.steps, complete.stopping.steps)
     assert len(set(run.steps)) > 3

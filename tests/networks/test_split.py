@@ -57,18 +57,18 @@ def test_parts_sum_to_the_squared_error() -> None:
 
 def test_noise_part_is_quadratic_in_the_noise() -> None:
     """The predictions of the exact solution are linear in the labels."""
-    found = {sigma: lazy_split(DATA, noise=sigma, n_noise=3, **EXACT) for sigma in (0.5, 1.0)}
-    values = [found[sigma].error().noise.value for sigma in (0.5, 1.0)]
+    result = {sigma: lazy_split(DATA, noise=sigma, n_noise=3, **EXACT) for sigma in (0.5, 1.0)}
+    values = [result[sigma].error().noise.value for sigma in (0.5, 1.0)]
     assert min(values) > 0
     assert values[1] == pytest.approx(4 * values[0], rel=1e-6)
-    alike = found[0.5].predictions
-    steps = np.diff(found[1.0].predictions, axis=1) / np.diff(alike, axis=1)
+    alike = result[0.5].predictions
+    steps = np.diff(result[1.0].predictions, axis=1) / np.diff(alike, axis=1)
     np.testing.assert_allclose(steps, 2, rtol=1e-5)
     without = lazy_split(DATA, noise=0.0, n_noise=3, **EXACT)
     assert without.predictions.shape[1] == 1
     assert without.squared.notes[0].startswith("No label noise")
     assert not any(note.startswith("One noise draw") for note in without.squared.notes)
-    assert "No label noise" not in str(found[1.0])
+    assert "No label noise" not in str(result[1.0])
     one_draw = lazy_split(DATA, noise=0.5, n_noise=1, **EXACT).squared.notes
     assert one_draw[0].startswith("One noise draw for each data set")
     assert without.error().noise.value == 0
@@ -127,13 +127,13 @@ def test_an_interrupted_split_names_its_store(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def stop(*_: Any, store: Path | None, **__: Any) -> None:
-        if store is not None and store.name == "kept":
+        if store is not None and store.name == "written":
             store.write_bytes(b"")
         raise KeyboardInterrupt
 
     monkeypatch.setattr("doubletrouble.networks._split.train_members", stop)
-    with pytest.raises(SweepInterrupted, match=r"^interrupted.* in .*kept"):
-        lazy_split(DATA, store=tmp_path / "kept", **OPTIONS)
+    with pytest.raises(SweepInterrupted, match=r"^interrupted.* in .*written"):
+        lazy_split(DATA, store=tmp_path / "written", **OPTIONS)
     for nothing in (None, tmp_path / "never"):
         with pytest.raises(KeyboardInterrupt) as error:
             lazy_split(DATA, store=nothing, **OPTIONS)

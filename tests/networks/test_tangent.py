@@ -46,8 +46,8 @@ def jacobian(member: NetworkMember, depth: int, x: FloatArray) -> FloatArray:
     theta = {name: value.detach() for name, value in network.named_parameters()}
 
     def f(theta: dict[str, Tensor]) -> Tensor:
-        found: Tensor = functional_call(network, theta, (torch.tensor(x),))
-        return found.T.reshape(-1)
+        result: Tensor = functional_call(network, theta, (torch.tensor(x),))
+        return result.T.reshape(-1)
 
     blocks: dict[str, Tensor] = jacrev(f)(theta)
     return torch.cat([b.flatten(1) for b in blocks.values()], dim=1).numpy()
@@ -73,8 +73,8 @@ def test_outputs_are_a_directional_derivative(depth: int, blocks: tuple[slice, .
     x = torch.tensor(DATA.x_train)
     with torch.no_grad():
         tangent = Linearized(delta, theta0, x[None], blocks)
-        found = torch.cat([tangent.outputs(block) for block in blocks], dim=1)
-    np.testing.assert_allclose(found[0], expected, rtol=1e-12, atol=1e-12)
+        result = torch.cat([tangent.outputs(block) for block in blocks], dim=1)
+    np.testing.assert_allclose(result[0], expected, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("depth", [2, 3, 5])
@@ -84,9 +84,9 @@ def test_tangent_kernel_is_the_product_of_jacobians(width: int, depth: int) -> N
     theta0, scale = parts(member, depth)
     with torch.no_grad():
         inputs = activations(theta0, torch.tensor(DATA.x_train)[None])[:-1]
-        found = tangent_kernel(theta0, scale, inputs)
+        result = tangent_kernel(theta0, scale, inputs)
     J = jacobian(member, depth, DATA.x_train)
-    np.testing.assert_allclose(found, J @ J.T, rtol=1e-11, atol=1e-13)
+    np.testing.assert_allclose(result, J @ J.T, rtol=1e-11, atol=1e-13)
 
 
 @pytest.mark.parametrize(
@@ -98,16 +98,16 @@ def test_exact_solution_is_least_squares_of_least_norm(width: int, depth: int, n
     data = small_data(n)
     member = NetworkMember(width=width, laziness=math.inf, number=3)
     with torch.no_grad():
-        found = solved(member, as_samples([data]), depth=depth)
+        result = solved(member, as_samples([data]), depth=depth)
     J, J_test = (jacobian(member, depth, x) for x in (data.x_train, data.x_test))
     targets = np.concatenate([-data.y_train, data.y_train])
     delta = np.linalg.lstsq(J, targets, rcond=1e-7)[0]
     first, second = (J_test @ delta).reshape(2, -1)
-    np.testing.assert_allclose(found.scores, (second - first) / 2, rtol=1e-6, atol=1e-6)
-    assert found.displacement == pytest.approx(np.linalg.norm(delta), rel=1e-6)
-    assert found.train_loss == pytest.approx(np.mean((J @ delta - targets) ** 2), abs=1e-9)
-    assert (found.train_loss < 1e-9) == (2 * n <= J.shape[1])
-    assert (found.status, found.steps) == ("exact", 0)
+    np.testing.assert_allclose(result.scores, (second - first) / 2, rtol=1e-6, atol=1e-6)
+    assert result.displacement == pytest.approx(np.linalg.norm(delta), rel=1e-6)
+    assert result.train_loss == pytest.approx(np.mean((J @ delta - targets) ** 2), abs=1e-9)
+    assert (result.train_loss < 1e-9) == (2 * n <= J.shape[1])
+    assert (result.status, result.steps) == ("exact", 0)
 
 
 def test_gradient_descent_ends_at_the_exact_solution() -> None:
@@ -207,8 +207,8 @@ def test_default_rate_of_gradient_descent_is_one_over_the_curvature(laziness: fl
     training = Training(loss="squared", optimizer="gd", max_steps=5)
     with torch.no_grad():
         blocks = ((slice(None),), (slice(0, 3), slice(3, 20)))
-        found = [program([member], [DATA], training, 3, blocks=b)._rate.item() for b in blocks]
+        result = [program([member], [DATA], training, 3, blocks=b)._rate.item() for b in blocks]
     J = jacobian(member, 3, DATA.x_train)
     largest = np.linalg.eigvalsh(J @ J.T)[-1] / len(J)
-    assert found[0] == pytest.approx(min(1, laziness / 10) / (2 * largest), rel=0.02)
-    assert found[1] == pytest.approx(found[0], rel=1e-9)
+    assert result[0] == pytest.approx(min(1, laziness / 10) / (2 * largest), rel=0.02)
+    assert result[1] == pytest.approx(result[0], rel=1e-9)

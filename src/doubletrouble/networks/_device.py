@@ -151,7 +151,7 @@ def can_compile() -> bool:
         return False
     try:
         torch.compile(_double)(torch.zeros(2, device="cuda"))
-    except (RuntimeError, OSError):
+    except (RuntimeError, OSError, AssertionError):
         return False
     return True
 
