@@ -166,6 +166,10 @@ def test_out_of_memory_names_the_argument(
     assert caught.value.__context__ is None  # a traceback would hold the tensors
 
 
+def out_of_memory(*_: Any) -> None:
+    raise torch.OutOfMemoryError("CUDA out of memory")
+
+
 def test_out_of_memory_saves_finished_networks_and_complete_batches(tmp_path: Path) -> None:
     """The first batch is complete, the second one has made steps, the third one fails."""
     path, options = tmp_path / "run", {**OPTIONS, "loss": "logistic", "patience": 10}
@@ -210,6 +214,18 @@ def test_out_of_memory_of_one_batch_saves_the_others(tmp_path: Path) -> None:
         assert_same(train_lazy(DATA, store=path, **options), expected)
         assert before > 0
         assert made == {0: 30, 3: 30 - before}
+
+
+def test_out_of_memory_in_predictions_does_not_repeat_steps(tmp_path: Path) -> None:
+    path, options = tmp_path / "run", {**OPTIONS, "loss": "logistic", "patience": 10}
+    expected = train_lazy(DATA, **options)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Program, "scores", out_of_memory)
+        with pytest.raises(MemoryError, match="memory"):
+            train_lazy(DATA, store=path, **options)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Program, "_step", out_of_memory)
+        assert_same(train_lazy(DATA, store=path, **options), expected)
 
 
 def test_other_errors_are_raised_unchanged(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -83,7 +83,7 @@ class Program:
         self._stream = new_stream() if samples.x.is_cuda else None
         self._steps, self._started = 10, 0.0  # until the next check
         self.time = 0
-        self.is_consistent = True  # False while steps are made, and after an error in one
+        self.is_consistent = True  # False within a change of the state, and after an error in it
         with self.on_stream():
             self._initialize()
 
@@ -188,7 +188,7 @@ class Program:
                 for _ in range(steps):
                     self._step()
             self.time += steps
-            if self.time % self.window == 0:
+            if steps and self.time % self.window == 0:
                 self.stopping.end_window(self._training.tolerance, self._losses())
         self.is_consistent = True
 
@@ -260,7 +260,7 @@ class Program:
             if at_end:
                 self.record_final_loss()
             status = self.stopping.status.cpu()
-            seconds = max(1e-7, (time.perf_counter() - self._started) / self._steps)
+            seconds = max(1e-7, (time.perf_counter() - self._started) / max(1, self._steps))
             self._steps = int(min(_MAX_STEPS, max(1, _CHECK_SECONDS / seconds)))
             stopped = torch.nonzero((status != RUNNING) | at_end).ravel()
             if len(stopped) <= _DROP_SHARE.get(self._device.type, 0.0) * len(self.indices):
@@ -279,6 +279,7 @@ class Program:
 
     def keep(self, positions: Sequence[int]) -> None:
         """Drop all networks but those at some positions of the batch."""
+        self.is_consistent = False
         with self.on_stream():
             which = torch.tensor(positions, device=self._device)
             self.indices = [self.indices[k] for k in positions]
@@ -288,6 +289,7 @@ class Program:
             self._rate, self.stopping = self._rate[which], self.stopping.take(which)
             self._adam = self._adam and self._adam.take(which)
             self._prepare()
+        self.is_consistent = True
 
     def _outcomes(self, which: Tensor) -> Iterator[tuple[int, TrainingOutcome]]:
         positions = which.tolist()

@@ -271,9 +271,8 @@ class _Trainer:
                 raise
             reason = str(error).partition("\n")[0] or "out of memory"
         self._save(now=True)
-        if (
-            reason is not None
-        ):  # raised here, where no traceback refers to the tensors of the batches
+        if reason is not None:
+            # raised outside of `except`: a traceback would refer to the tensors of the batches
             self._programs.clear()
             raise MemoryError(
                 f"memory must be smaller than {memory:.3g} bytes, the limit of this training on "
