@@ -49,9 +49,12 @@ def test_errors_are_recorded_and_other_cells_computed(tmp_path: Path) -> None:
     outcomes = [(status, message) for _, status, message, _ in (found[c.key] for c in w.cells(5))]
     done = ("done", "")
     assert outcomes == [
-        done, ("failed", "ArithmeticError: 1 is odd"), done,
-        ("failed", "ArithmeticError: 3 is odd"), done,
-    ]  # fmt: skip
+        done,
+        ("failed", "ArithmeticError: 1 is odd"),
+        done,
+        ("failed", "ArithmeticError: 3 is odd"),
+        done,
+    ]
 
 
 def test_failed_cells_are_computed_again_with_retry_only(tmp_path: Path) -> None:

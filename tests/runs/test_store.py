@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -115,7 +116,7 @@ def test_a_store_of_format_1_is_read_and_continued(tmp_path: Path) -> None:
     for row in sweep.results(path):
         assert row.simulation is not None
         problem = dt.Problem(ridge=row.parameters["ridge"])
-        options = {"dim": 6, "n_data": 2, "n_init": 2, "ensembles": [1, dt.Divide(2)]}
+        options: Any = {"dim": 6, "n_data": 2, "n_init": 2, "ensembles": [1, dt.Divide(2)]}
         now = dt.simulate(problem, progress=False, **options)
         for ensemble in (1, dt.Divide(2)):
             stored = np.asarray(row.simulation.error(ensemble).total.value)

@@ -20,22 +20,39 @@ from tests.runs.work import AtOnce, rows
 
 SMALL: dict[str, Any] = {"dim": 12, "n_data": 3, "n_init": 2}
 OTHER: dict[str, Any] = {  # other values than the defaults
-    "features_per_dim": 3.0, "samples_per_dim": 2.0, "ridge": 0.3, "signal": 1.5, "noise": 0.7,
-    "nonlinear_signal": 0.4, "test_noise": 0.2, "activation": "tanh", "dim": 10,
-    "model": "features", "seed": 5, "n_data": 4, "n_init": 3, "ensembles": (
-        dt.Ensemble(1), dt.Divide(3), dt.Subsample(4, fraction=0.5), dt.Bootstrap(4),
+    "features_per_dim": 3.0,
+    "samples_per_dim": 2.0,
+    "ridge": 0.3,
+    "signal": 1.5,
+    "noise": 0.7,
+    "nonlinear_signal": 0.4,
+    "test_noise": 0.2,
+    "activation": "tanh",
+    "dim": 10,
+    "model": "features",
+    "seed": 5,
+    "n_data": 4,
+    "n_init": 3,
+    "ensembles": (
+        dt.Ensemble(1),
+        dt.Divide(3),
+        dt.Subsample(4, fraction=0.5),
+        dt.Bootstrap(4),
         dt.FeatureBank(4, bank_per_dim=5.0),
     ),
-    "times": (2.0, math.inf), "test": "sample", "center": False, "dtype": "float32",
+    "times": (2.0, math.inf),
+    "test": "sample",
+    "center": False,
+    "dtype": "float32",
     "device": "torch",
-}  # fmt: skip
+}
 
 
 def run(sweep: dt.Sweep, store: Path) -> Any:
     return sweep.run(store, executor=AtOnce(), progress=False)
 
 
-# --- cells ---------------------------------------------------------------------------------------
+# --- cells ---
 
 
 def test_a_sweep_has_every_parameter_of_a_simulation() -> None:
@@ -102,7 +119,7 @@ def test_ranges_of_whole_numbers_are_rounded() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "message"),
     [
         ({"dim": "0:4:linear:5"}, "dim must be a whole number in [1, 1e+07], got 0"),
         ({"dim": [20, 20.0]}, "dim must hold every value once, got 20 twice"),
@@ -148,13 +165,13 @@ def test_ranges_of_whole_numbers_are_rounded() -> None:
         ({"ridge": [[0.1, 1.0]]}, "ridge must be one number, got [0.1, 1.0]"),
     ],
 )
-def test_bad_values_are_refused_at_once(given: dict[str, Any], said: str) -> None:
+def test_bad_values_are_refused_at_once(given: dict[str, Any], message: str) -> None:
     with pytest.raises((ValueError, TypeError)) as caught:
         dt.Sweep(**(SMALL | given))
-    assert str(caught.value).startswith(said)
+    assert str(caught.value).startswith(message)
 
 
-# --- results -------------------------------------------------------------------------------------
+# --- results ---
 
 
 def test_a_simulation_comes_back_bit_for_bit() -> None:
@@ -202,7 +219,7 @@ def test_status_before_the_first_run(tmp_path: Path) -> None:
     status = dt.Sweep(seed=range(4), **SMALL).status(tmp_path / "none")
     assert (status.done, status.failed, status.missing, status.total) == (0, 0, 4, 4)
     assert not (tmp_path / "none").exists()
-    with pytest.raises(StoreError, match="which is missing"):
+    with pytest.raises(StoreError, match="does not exist"):
         dt.Sweep(**SMALL).results(tmp_path / "none")
 
 
@@ -255,5 +272,104 @@ def test_numbers_of_another_revision_are_refused(
 ) -> None:
     run(dt.Sweep(**SMALL), tmp_path / "s")
     monkeypatch.setattr("doubletrouble.sweep._sweep.REVISION", 99)
-    with pytest.raises(StoreError, match="sweep must be of revision 99, got 2: its numbers mean"):
+    with pytest.raises(StoreError, match="sweep must be of revision 99, got 2"):
         dt.Sweep.from_store(tmp_path / "s")
+
+
+# --- TOML ---
+
+FLAT = """
+features_per_dim = "0.1:10:log:3"
+ridge = [0.01, "0.1:1:linear:2"]
+dim = 20
+seed = "0:3:linear:4"
+ensembles = [1, "2:3:linear:2,inf", {scheme = "divide", n_members = [2, 5]}]
+center = false
+"""
+TABLES = """
+[problem]
+features_per_dim = [0.1, 1, 10]
+ridge = [1e-2, 0.1, 1]
+[simulation]
+dim = 20
+seed = [0, 1, 2, 3]
+ensembles = [1, 2, 3, inf, {scheme = "divide", n_members = 2}, {n_members = 5, scheme = "divide"}]
+center = false
+"""
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "grid.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("text", [FLAT, TABLES])
+def test_a_file_and_python_give_equal_grids(text: str, tmp_path: Path) -> None:
+    assert dt.Sweep.from_toml(write(tmp_path, text)) == dt.Sweep(
+        features_per_dim=[0.1, 1.0, 10.0],
+        ridge=[0.01, 0.1, 1.0],
+        dim=20,
+        seed=range(4),
+        ensembles=[1, 2, 3, math.inf, dt.Divide(2), dt.Divide(5)],
+        center=False,
+    )
+
+
+def test_a_grid_written_is_read_back(tmp_path: Path) -> None:
+    sweep = dt.Sweep.from_toml(write(tmp_path, FLAT))
+    assert dt.Sweep.from_toml(write(tmp_path, sweep.to_toml())) == sweep
+
+
+def test_every_scheme_and_times_are_read_back(tmp_path: Path) -> None:
+    sweep = dt.Sweep(
+        dim=20,
+        times=[0.5, math.inf],
+        ensembles=[
+            3,
+            dt.Divide(math.inf),
+            dt.Subsample(10, fraction=0.6),
+            dt.Bootstrap(math.inf),
+            dt.FeatureBank(2, bank_per_dim=math.inf),
+        ],
+    )
+    text = sweep.to_toml()
+    assert '{scheme = "subsample", n_members = 10.0, fraction = 0.6}' in text
+    assert "times = [0.5, inf]" in text
+    assert dt.Sweep.from_toml(write(tmp_path, text)) == sweep
+    assert "times" not in dt.Sweep(dim=20).to_toml()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("dim = 20\nrigde = 1", "must be among features_per_dim, samples_per_dim, ridge,"),
+        ("dim = 20\nrigde = 1", "got 'rigde'"),
+        ("ridge = 1", "dim must be given in"),
+        ("dim = ", "must be a TOML file: Invalid value"),
+        ("dim = 20\nridge = -1", "ridge must be in [0, inf], got -1"),
+        ("dim = 20\nproblem = 3", "problem must be a table, [problem], in"),
+        ("dim = 20\n[simulation]\ndim = 30", "dim must be given once in"),
+        ("dim = 20\n[other]\nridge = 1", "got 'other'"),
+        ("dim = 20\nridge = '1:2'", "ridge must be a number or START:STOP:log|linear:COUNT"),
+        ("dim = 20\nensembles = [{n_members = 2}]", "ensembles must have the name of a scheme"),
+        ("dim = 20\nensembles = {scheme = 'bag'}", "scheme must be one of ensemble, divide, "),
+        ("dim = 20\nensembles = {scheme = 'subsample'}", "fraction must be given for scheme"),
+        (
+            "dim = 20\nensembles = {scheme = 'divide', fraction = 0.5}",
+            "fraction must be left out for scheme 'divide', got 0.5",
+        ),
+        ("dim = 20\nridge = 1979-05-27", "ridge must be a number or an array of numbers"),
+    ],
+)
+def test_bad_files_are_refused(text: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises((ValueError, TypeError)) as caught:
+        dt.Sweep.from_toml(write(tmp_path, text))
+    assert message in str(caught.value)
+
+
+def test_a_file_that_is_not_text(tmp_path: Path) -> None:
+    path = tmp_path / "grid.toml"
+    path.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(ValueError, match="must be a TOML file"):
+        dt.Sweep.from_toml(path)

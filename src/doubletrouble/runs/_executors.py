@@ -22,6 +22,8 @@ from tempfile import NamedTemporaryFile, TemporaryDirectory
 from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
+from tqdm import tqdm
+
 from doubletrouble.errors import ExecutorError, require
 from doubletrouble.parameters import whole_number
 from doubletrouble.runs._cells import DONE, FAILED, CellOutcome, Record, encode
@@ -210,6 +212,7 @@ def _start_worker(parent: int, folder: str) -> None:
     global _threads_limited
     _threads_limited = True  # by the environment, before any library was loaded
     _ignore_ctrl_c()
+    tqdm.set_lock(threading.RLock())  # its default is a semaphore, which a kill would leak
     threading.Thread(target=_end_with_parent, args=(parent, folder), daemon=True).start()
 
 
