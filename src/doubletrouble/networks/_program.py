@@ -280,6 +280,7 @@ class Program:
     def keep(self, positions: Sequence[int]) -> None:
         """Drop all networks but those at some positions of the batch."""
         self.is_consistent = False
+        self._graph = None  # frees its memory
         with self.on_stream():
             which = torch.tensor(positions, device=self._device)
             self.indices = [self.indices[k] for k in positions]
