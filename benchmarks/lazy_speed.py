@@ -1,26 +1,30 @@
-"""Training lazy networks: all members as one program, against one network after the other.
+"""Training lazy networks: all members in one batch, against one network after the other.
 
-`python -m benchmarks.lazy_speed 37 110` takes these widths alone.
+`python -m benchmarks.lazy_speed 37 110` measures these widths only. On a GPU,
+`python -m benchmarks.lazy_speed kernel` measures the batched step of narrow networks against the
+step in one kernel (`networks/_fused.py`), in less than two minutes.
 """
 
 import itertools
 import sys
 import time
 from collections.abc import Callable
+from unittest import mock
 
 import numpy as np
 import torch
 
 from doubletrouble.networks import Training
 from doubletrouble.networks._device import TorchDevice
-from doubletrouble.networks._training import train_members
-from doubletrouble.networks._weights import NetworkMember
+from doubletrouble.networks._network import NetworkMember
+from doubletrouble.networks._program import Program
+from doubletrouble.networks._training import TrainingTask, train_members
 
 MEMBERS, DIM, DEPTH, LAZINESS = 20, 10, 5, 100.0
 
 
 class Eager(torch.nn.Module):
-    """One network as most people write it."""
+    """One network in plain PyTorch."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -38,7 +42,7 @@ class Eager(torch.nn.Module):
 
 
 def seconds(step: Callable[[], object], device: str, at_least: float = 1.0) -> float:
-    """A step's time: the best of three runs."""
+    """The time of a step: the best of three runs."""
 
     def wait() -> None:
         if device == "cuda":
@@ -82,7 +86,7 @@ def eager(width: int, n: int, device: TorchDevice) -> float:
         return seconds(step, device.name)
 
 
-def program(width: int, n: int, device: TorchDevice) -> float:
+def batched(width: int, n: int, device: TorchDevice, at_least: float = 3.0) -> float:
     """A step of all networks: the slope of the time of training against its steps."""
     rng = np.random.default_rng(0)
     x, y = rng.standard_normal((1, n, DIM)), np.sign(rng.standard_normal((1, n)))
@@ -91,14 +95,21 @@ def program(width: int, n: int, device: TorchDevice) -> float:
     def timed(steps: int) -> float:
         training = Training(max_steps=steps, patience=10**9)
         start = time.perf_counter()
-        train_members(
-            members, x, y, x[0, :10], depth=DEPTH, training=training, device=device, progress=False
+        task = TrainingTask(
+            members=members,
+            x=x,
+            y=y,
+            x_test=x[0, :10],
+            depth=DEPTH,
+            training=training,
+            device=device,
         )
+        train_members(task, progress=False)
         return time.perf_counter() - start
 
-    timed(20)  # compilers and libraries get ready
+    timed(20)  # compilation
     few = 40
-    many = few + max(10, int(3.0 / max(1e-4, (timed(few) - timed(few // 2)) / (few // 2))))
+    many = few + max(10, int(at_least / max(1e-5, (timed(few) - timed(few // 2)) / (few // 2))))
     return min((timed(many) - timed(few)) / (many - few) for _ in range(2))
 
 
@@ -115,16 +126,37 @@ def operations(width: int, n: int) -> float:
     return 6 * MEMBERS * n * weights - 2 * MEMBERS * n * DIM * width  # no gradient of the inputs
 
 
+def kernel_ratio(n: int = 5000) -> None:
+    """Print the time of a batched step over that of a step in one kernel, for narrow networks."""
+    if not torch.cuda.is_available():
+        print("the kernel of narrow networks needs a GPU")
+        return
+    print(f"{MEMBERS} members, N = {n}, hinge loss, Adam, float32 ({torch.cuda.get_device_name()})")
+    device = TorchDevice.of("cuda", "float32")
+    for width in (2, 4, 8, 16, 32):
+        one = batched(width, n, device, at_least=1.0)
+        with mock.patch.object(Program, "_fused_gradient", return_value=None):
+            other = batched(width, n, device, at_least=1.0)
+        print(
+            f"width {width:2d}: batched {1e3 * other:.3f} ms, one kernel {1e3 * one:.3f} ms, "
+            f"ratio {other / one:.2f}",
+            flush=True,
+        )
+
+
 def main() -> None:
+    if sys.argv[1:] == ["kernel"]:
+        kernel_ratio()
+        return
     gpu = torch.cuda.is_available()
     usual = (32, 37, 64, 110, 330, 2048) if gpu else (2, 8, 17, 37, 64, 128, 256, 512, 1024)
     n = 5000 if gpu else 1000
     name = torch.cuda.get_device_name() if gpu else f"{torch.get_num_threads()} threads"
     print(f"{MEMBERS} members, {DIM} inputs, {DEPTH} layers, hinge loss, Adam ({name})")
     for dtype in ("tf32", "float32") if gpu else ("float32",):
-        for width in [int(word) for word in sys.argv[1:]] or usual:
+        for width in [int(word) for word in sys.argv[1:] if word.isdigit()] or usual:
             device = TorchDevice.of("auto", dtype)
-            all_ = program(width, n, device)
+            all_ = batched(width, n, device)
             with device.computing():
                 torch.set_num_threads(device.threads)
                 one = eager(width, n, device)

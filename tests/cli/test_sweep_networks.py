@@ -1,4 +1,4 @@
-"""sweep status and export on stores that hold ensembles of networks, alone or beside sweeps."""
+"""sweep status and export of stores with ensembles of networks, alone or with sweeps."""
 
 import csv
 import json
@@ -15,12 +15,18 @@ from doubletrouble.cli.main import main
 from doubletrouble.networks import LazyCurve
 from tests.cli.answers import Capture, answer, refusal
 from tests.networks.literal import small_data
-from tests.sweep.test_runner import AtOnce
+from tests.runs.work import AtOnce
 
 OPTIONS: dict[str, Any] = {
-    "widths": [3, 6], "laziness": [2.0, math.inf], "ensemble": 3, "depth": 3, "max_steps": 20,
-    "loss": "squared", "device": "cpu", "progress": False,
-}  # fmt: skip
+    "widths": [3, 6],
+    "laziness": [2.0, math.inf],
+    "ensemble": 3,
+    "depth": 3,
+    "max_steps": 20,
+    "loss": "squared",
+    "device": "cpu",
+    "progress": False,
+}
 SWEEP = dt.Sweep(dim=10, n_data=2, n_init=2)
 STORE = "k.sqlite"
 
@@ -31,19 +37,25 @@ def curve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LazyCurve:
     return dt.lazy_curve(small_data(10), store=STORE, **OPTIONS)
 
 
-def told(n_members: int = 3, widths: tuple[int, ...] = (3, 6)) -> dict[str, Any]:
+def listed(n_members: int = 3, widths: tuple[int, ...] = (3, 6)) -> dict[str, Any]:
     return {
-        "ensembles": 2 * len(widths), "laziness": [2.0, "inf"], "width": list(widths),
-        "n_members": n_members, "depth": 3, "data": "small", "loss": "squared", "seed": 0,
+        "ensembles": 2 * len(widths),
+        "laziness": [2.0, "inf"],
+        "width": list(widths),
+        "n_members": n_members,
+        "depth": 3,
+        "data": "small",
+        "loss": "squared",
+        "seed": 0,
         "dtype": "float32",
-    }  # fmt: skip
+    }
 
 
-def test_a_store_of_networks_is_told(curve: LazyCurve, capsys: Capture) -> None:
-    assert answer(f"sweep status {STORE}", capsys) == {"store": STORE, "networks": [told()]}
+def test_status_lists_ensembles_of_networks(curve: LazyCurve, capsys: Capture) -> None:
+    assert answer(f"sweep status {STORE}", capsys) == {"store": STORE, "networks": [listed()]}
     dt.lazy_curve(small_data(10), store=STORE, **{**OPTIONS, "ensemble": 2, "widths": 4})
-    found = answer(f"sweep status {STORE}", capsys)["networks"]
-    assert sorted(found, key=lambda group: group["n_members"]) == [told(2, (4,)), told()]
+    result = answer(f"sweep status {STORE}", capsys)["networks"]
+    assert sorted(result, key=lambda group: group["n_members"]) == [listed(2, (4,)), listed()]
     assert main(["sweep", "status", STORE]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "k.sqlite: ensembles of networks"
@@ -52,7 +64,7 @@ def test_a_store_of_networks_is_told(curve: LazyCurve, capsys: Capture) -> None:
     assert curve.runs
 
 
-def test_their_table_is_that_of_the_curve(curve: LazyCurve, capsys: Capture) -> None:
+def test_export_is_the_table_of_the_curve(curve: LazyCurve, capsys: Capture) -> None:
     for name in ("t.csv", "t.json", "t.parquet"):
         assert main(["sweep", "export", STORE, name]) == 0
         assert capsys.readouterr() == (f"{name}\n", "")
@@ -68,10 +80,10 @@ def test_their_table_is_that_of_the_curve(curve: LazyCurve, capsys: Capture) -> 
     assert [fields["learning_rate"] for fields in content] == [0.1, 0.1, None, None]
 
 
-def test_of_a_mixed_store_both_are_told(curve: LazyCurve, capsys: Capture) -> None:
+def test_store_with_sweeps_and_networks(curve: LazyCurve, capsys: Capture) -> None:
     SWEEP.run(STORE, executor=AtOnce(), progress=False)
-    found = answer(f"sweep status {STORE}", capsys)
-    assert (found["done"], found["networks"]) == (1, [told()])
+    result = answer(f"sweep status {STORE}", capsys)
+    assert (result["done"], result["networks"]) == (1, [listed()])
     assert main(["sweep", "status", STORE]) == 0
     out = capsys.readouterr().out
     assert SWEEP.hash[:12] in out
@@ -88,12 +100,12 @@ def test_of_a_mixed_store_both_are_told(curve: LazyCurve, capsys: Capture) -> No
     assert main(["sweep", "status", STORE, "--json"]) == 0
     *sweeps, networks = json.loads(capsys.readouterr().out)
     assert len(sweeps) == 2
-    assert networks == {"store": STORE, "networks": [told()]}
+    assert networks == {"store": STORE, "networks": [listed()]}
 
 
-def test_a_finished_store_may_be_read_only(curve: LazyCurve, capsys: Capture) -> None:
+def test_complete_store_may_be_read_only(curve: LazyCurve, capsys: Capture) -> None:
     Path(STORE).chmod(0o444)
-    assert answer(f"sweep status {STORE}", capsys)["networks"] == [told()]
+    assert answer(f"sweep status {STORE}", capsys)["networks"] == [listed()]
     assert main(["sweep", "export", STORE, "t.csv"]) == 0
     again = dt.lazy_curve(small_data(10), store=STORE, **OPTIONS)
     assert again.table() == curve.table()
@@ -102,7 +114,7 @@ def test_a_finished_store_may_be_read_only(curve: LazyCurve, capsys: Capture) ->
     assert [path.name for path in Path().glob("k.*")] == [STORE]
 
 
-def test_reading_needs_no_torch(curve: LazyCurve) -> None:
+def test_reading_does_not_need_torch(curve: LazyCurve) -> None:
     code = (
         "import sys; sys.modules['torch'] = None\n"
         "from doubletrouble.cli.main import main\n"
@@ -114,7 +126,7 @@ def test_reading_needs_no_torch(curve: LazyCurve) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (f"export {STORE} t.txt", "path must end in .csv, .parquet or .json, got 't.txt'"),
         (f"export {STORE} t.csv --networks --sweep ab", "sweep must be left out beside networks"),
@@ -123,6 +135,6 @@ def test_reading_needs_no_torch(curve: LazyCurve) -> None:
     ],
 )
 @pytest.mark.usefixtures("curve")
-def test_bad_words(words: str, said: str, capsys: Capture) -> None:
+def test_invalid_arguments(words: str, message: str, capsys: Capture) -> None:
     SWEEP.run("sweeps", executor=AtOnce(), progress=False)
-    assert refusal(["sweep", *words.split()], capsys).startswith(said)
+    assert refusal(["sweep", *words.split()], capsys).startswith(message)

@@ -1,4 +1,4 @@
-"""What tests of networks share."""
+"""Fixtures of the tests of networks."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ from doubletrouble.networks import _checkpoint as checkpoint
 
 @pytest.fixture(autouse=True)
 def one_thread() -> Iterator[None]:
-    """Two tests at a time share two cores, and sums have one order."""
+    """Compute with one thread: sums then have one order, and parallel tests share the cores."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     yield
@@ -18,7 +18,7 @@ def one_thread() -> Iterator[None]:
 
 
 @pytest.fixture
-def always(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Checkpoints are written whenever they may be."""
-    monkeypatch.setattr(checkpoint, "_EVERY", 0.0)
+def save_always(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Write a checkpoint after every check, without an interval."""
+    monkeypatch.setattr(checkpoint, "_INTERVAL", 0.0)
     monkeypatch.setattr(checkpoint, "_SHARE", 1e9)

@@ -1,4 +1,4 @@
-"""A lazy network as one would write it without a thought for speed, and small data to learn."""
+"""A literal lazy network with autograd and the optimizers of torch, and small data sets."""
 
 import copy
 import math
@@ -13,10 +13,16 @@ from torch import Tensor
 
 from doubletrouble.data import Data
 from doubletrouble.networks import Training
-from doubletrouble.networks._order import Order
-from doubletrouble.networks._program import Program
-from doubletrouble.networks._samples import Samples
-from doubletrouble.networks._weights import Architecture, NetworkMember, NetworkWeights, scales
+from doubletrouble.networks._network import (
+    EVERY,
+    Architecture,
+    NetworkMember,
+    NetworkWeights,
+    Samples,
+    scales,
+)
+from doubletrouble.networks._optimizers import SampleOrder
+from doubletrouble.networks._program import Batch, Program
 from doubletrouble.parameters import FloatArray
 
 LOSSES: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
@@ -84,8 +90,8 @@ class Lazy:
         self.start = copy.deepcopy(self.network)
 
     def __call__(self, x: Tensor) -> Tensor:
-        found: Tensor = self.network(x) - self.start(x).detach()
-        return self.member.laziness * found
+        result: Tensor = self.network(x) - self.start(x).detach()
+        return self.member.laziness * result
 
     def value(self, x: Tensor, y: Tensor) -> Tensor:
         """The loss, not divided by α²."""
@@ -102,14 +108,14 @@ class Lazy:
         """Train until the loss is zero; the losses at every step."""
         kind: Any = torch.optim.Adam if optimizer == "adam" else torch.optim.SGD
         how = kind(self.network.parameters(), lr=rate)
-        order = Order([self.member], len(x), size, torch.device("cpu")) if size else None
+        order = SampleOrder([self.member], len(x), size, torch.device("cpu")) if size else None
         losses = []
-        for _ in range(steps):
-            if order is None or order.at_start:
+        for step in range(steps):
+            if order is None or step % order.epoch == 0:
                 losses.append(self.value(x, y).item())
                 if losses[-1] == 0:
                     break
-            rows = slice(None) if order is None else order.next()[0]
+            rows = slice(None) if order is None else order.minibatch(step)[0]
             how.zero_grad()
             torch.autograd.backward(self.value(x[rows], y[rows]) / self.member.laziness**2)
             how.step()
@@ -117,12 +123,30 @@ class Lazy:
 
 
 def as_samples(data: Sequence[Data], dtype: torch.dtype = torch.float64) -> Samples:
-    """Training sets as a program takes them."""
-    arrays = {
-        "x": np.stack([d.x_train for d in data]), "y": np.stack([d.y_train for d in data]),
-        "x_test": data[0].x_test,
-    }  # fmt: skip
-    return Samples(**{name: torch.tensor(array, dtype=dtype) for name, array in arrays.items()})
+    """Training sets as tensors."""
+    return Samples(
+        x=torch.tensor(np.stack([d.x_train for d in data]), dtype=dtype),
+        y=torch.tensor(np.stack([d.y_train for d in data]), dtype=dtype),
+        x_test=torch.tensor(data[0].x_test, dtype=dtype),
+    )
+
+
+def batch_of(
+    members: Sequence[NetworkMember],
+    *,
+    depth: int,
+    width: int | None = None,
+    blocks: tuple[slice, ...] = (EVERY,),
+    indices: Sequence[int] | None = None,
+) -> Batch:
+    """All members in one batch, padded to the widest."""
+    padded = max(member.width for member in members) if width is None else width
+    return Batch(
+        indices=tuple(range(len(members)) if indices is None else indices),
+        members=tuple(members),
+        architecture=Architecture(dim=DIM, width=padded, depth=depth),
+        blocks=blocks,
+    )
 
 
 def program(
@@ -130,32 +154,30 @@ def program(
     data: Sequence[Data],
     training: Training,
     depth: int,
-    **options: Any,
+    blocks: tuple[slice, ...] = (EVERY,),
 ) -> Program:
-    """All members in one program, padded to the widest."""
-    width = max(member.width for member in members)
-    shape = Architecture(dim=data[0].x_train.shape[1], width=width, depth=depth)
-    return Program(members, shape, as_samples(data), training, **options)
+    """All members in one program."""
+    return Program(batch_of(members, depth=depth, blocks=blocks), as_samples(data), training)
 
 
-def scores_of(trained: Program, data: Data) -> FloatArray:
+def scores_at_test(trained: Program, data: Data) -> FloatArray:
     """F of every network at the test inputs."""
     count = len(trained.members)
     x = torch.tensor(data.x_test).expand(count, -1, -1)
-    return trained.scores(torch.arange(count), x, 1000).numpy()
+    return trained.scores(torch.arange(count), x).numpy()
 
 
 def literal_weights(
     held: NetworkWeights, k: int, member: NetworkMember, dim: int = DIM
 ) -> list[FloatArray]:
-    """W and b of each layer of the k-th network, as the literal network has them."""
+    """W and b of each layer of the k-th network, in the units of the literal network."""
     one = held.take(torch.tensor([k]))
     shape = Architecture(dim=dim, width=member.width, depth=len(held.hidden) + 2)
     factors = scales([member], shape, torch.float64, "cpu").layers
-    found = []
+    result = []
     n = dim
     for (W, b), (s, _) in zip(one.layers, factors, strict=True):
         n_out = min(member.width, W.shape[2])
-        found += [(W / s)[0, :n, :n_out].numpy(), (b / s)[0, 0, :n_out].numpy()]
+        result += [(W / s)[0, :n, :n_out].numpy(), (b / s)[0, 0, :n_out].numpy()]
         n = n_out
-    return found
+    return result

@@ -1,41 +1,48 @@
-"""A run that was killed goes on, and ends as if it had not been."""
+"""An interrupted training continues with the same results; other files are refused unchanged."""
 
+import errno
+import json
+import math
 import os
 import signal
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
-from doubletrouble.networks._batches import bytes_of
+from doubletrouble.errors import StoreError
+from doubletrouble.networks import TrainingOutcome, train_lazy
 from doubletrouble.networks._checkpoint import Checkpoint
 from doubletrouble.networks._device import TorchDevice
-from doubletrouble.networks._weights import Architecture
-from tests.networks.broken_off import (
+from doubletrouble.networks._network import Architecture
+from doubletrouble.networks._training import network_bytes
+from tests.networks.interrupted import (
     OPTIMIZERS,
     Steps,
-    batch_of,
     identical,
     interrupt,
     press_ctrl_c,
+    program_of,
     train,
 )
-from tests.networks.literal import DIM
+from tests.networks.literal import DIM, small_data
 
 ROOT = Path(__file__).parents[2]
-ONE = bytes_of(Architecture(dim=DIM, width=5, depth=3), 10, TorchDevice.of("cpu", "float64"))
+ONE = network_bytes(Architecture(dim=DIM, width=5, depth=3), 10, TorchDevice.of("cpu", "float64"))
 
 
-# --- a run that was stopped goes on --------------------------------------------------------------
+# --- continuation --------------------------------------------------------------
 
 
-@pytest.mark.usefixtures("always")
+@pytest.mark.usefixtures("save_always")
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
-@pytest.mark.parametrize("at", [7, 25, 58])
-def test_broken_off_in_the_middle_of_a_step(tmp_path: Path, optimizer: str, at: int) -> None:
+@pytest.mark.parametrize("at", [7, 25])
+def test_interrupted_within_a_step(tmp_path: Path, optimizer: str, at: int) -> None:
     path, expected = tmp_path / "run", train(None, optimizer)
     with pytest.MonkeyPatch.context() as patch:
         Steps(patch, at, interrupt)
@@ -51,8 +58,8 @@ def test_broken_off_in_the_middle_of_a_step(tmp_path: Path, optimizer: str, at: 
 
 
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
-def test_ctrl_c_waits_for_the_step_and_saves_it(tmp_path: Path, optimizer: str) -> None:
-    """Without waiting for the minute between two writes; nothing is lost."""
+def test_ctrl_c_saves_after_the_step(tmp_path: Path, optimizer: str) -> None:
+    """Without the interval between two writes."""
     path, expected = tmp_path / "run", train(None, optimizer)
     with pytest.MonkeyPatch.context() as patch:
         steps = Steps(patch, 15, press_ctrl_c)
@@ -68,7 +75,7 @@ def test_ctrl_c_waits_for_the_step_and_saves_it(tmp_path: Path, optimizer: str) 
     assert [p.name for p in tmp_path.iterdir()] == ["run"]
 
 
-def test_a_second_ctrl_c_acts_at_once(tmp_path: Path) -> None:
+def test_second_ctrl_c_interrupts_immediately(tmp_path: Path) -> None:
     def twice() -> None:
         press_ctrl_c()
         press_ctrl_c()
@@ -81,7 +88,7 @@ def test_a_second_ctrl_c_acts_at_once(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_without_a_checkpoint_ctrl_c_acts_at_once() -> None:
+def test_ctrl_c_without_a_store_interrupts_immediately() -> None:
     with pytest.MonkeyPatch.context() as patch:
         steps = Steps(patch, 15, press_ctrl_c)
         with pytest.raises(KeyboardInterrupt):
@@ -94,10 +101,10 @@ import os, signal, sys
 from pathlib import Path
 import torch
 from doubletrouble.networks import _checkpoint as checkpoint
-from tests.networks.broken_off import OPTIMIZERS, train
+from tests.networks.interrupted import OPTIMIZERS, train
 
 torch.set_num_threads(1)
-checkpoint._EVERY, checkpoint._SHARE = 0.0, 1e9
+checkpoint._INTERVAL, checkpoint._SHARE = 0.0, 1e9
 replace, writes = os.replace, []
 
 def die(*args):
@@ -118,12 +125,15 @@ for optimizer in OPTIMIZERS:
 """
 
 
-def test_killed_processes_go_on(tmp_path: Path) -> None:
-    """With a signal that cannot be caught, after a write or in the middle of one."""
+def test_killed_processes_continue(tmp_path: Path) -> None:
+    """With SIGKILL, after a write or within one."""
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", KILLED, str(tmp_path)], cwd=ROOT, text=True,
-        capture_output=True, check=True,
-    )  # fmt: skip
+        [sys.executable, "-W", "ignore", "-c", KILLED, str(tmp_path)],
+        cwd=ROOT,
+        text=True,
+        capture_output=True,
+        check=True,
+    )
     assert done.stdout.split() == [str(-signal.SIGKILL)] * len(OPTIMIZERS)
     assert len(list(tmp_path.glob("adam.*.part"))) == 1
     other = tmp_path / f"adam.{os.getppid()}.part"  # of a process that is alive
@@ -131,70 +141,258 @@ def test_killed_processes_go_on(tmp_path: Path) -> None:
     for optimizer in OPTIMIZERS:
         with pytest.MonkeyPatch.context() as patch:
             steps = Steps(patch)
-            found = train(tmp_path / optimizer, optimizer)
+            result = train(tmp_path / optimizer, optimizer)
             assert 0 < steps.count < 60
-        identical(found, train(None, optimizer))
+        identical(result, train(None, optimizer))
     assert {p.name for p in tmp_path.iterdir()} == {*OPTIMIZERS, other.name}
 
 
-def test_a_finished_run_is_not_trained_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_complete_training_is_not_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = train(tmp_path / "run")
     steps = Steps(monkeypatch)
     identical(train(tmp_path / "run"), first)
     assert steps.count == 0
 
 
-@pytest.mark.usefixtures("always")
+@pytest.mark.usefixtures("save_always")
 @pytest.mark.parametrize("before", [1.5 * ONE, 2.5 * ONE, None])
 @pytest.mark.parametrize("after", [1.5 * ONE, 2.5 * ONE, None])
 @pytest.mark.parametrize("at", [45, 75])
-def test_batches_may_be_others_when_it_goes_on(
+def test_batches_may_differ_on_continuation(
     tmp_path: Path, before: float | None, after: float | None, at: int
 ) -> None:
-    """No member is lost, whichever were together: some start again, some go on."""
+    """Every member continues or starts again."""
     path, expected = tmp_path / "run", train(None, loss="logistic")
     with pytest.MonkeyPatch.context() as patch:
         Steps(patch, at if before else at - 30, interrupt)  # one batch has 60 steps in all
         with pytest.raises(KeyboardInterrupt):
             train(path, loss="logistic", memory=before)
-    found = train(path, loss="logistic", memory=after)
-    np.testing.assert_allclose(found.predictions, expected.predictions, rtol=1e-9, atol=1e-9)
-    np.testing.assert_array_equal(found.steps, expected.steps)
+    result = train(path, loss="logistic", memory=after)
+    np.testing.assert_allclose(result.predictions, expected.predictions, rtol=1e-9, atol=1e-9)
+    np.testing.assert_array_equal(result.steps, expected.steps)
 
 
 @torch.no_grad()
-def test_batches_on_their_way_are_kept_until_they_go_on(tmp_path: Path) -> None:
-    """On a GPU there are several; one that has not started again yet is not forgotten."""
-    runs = [batch_of((0, 1), 5), batch_of((4, 2), 5)]
+def test_states_are_preserved_until_their_batch_resumes(tmp_path: Path) -> None:
+    runs = [program_of((0, 1), 5), program_of((4, 2), 5)]
     for run in runs:
         run.advance()
-    Checkpoint(tmp_path / "run", "key").keep(runs, {}, now=True)
-    time = runs[0].program.time
+    Checkpoint(tmp_path / "run", "key").save(runs, {}, now=True)
+    time = runs[0].time
     assert time > 0
 
     again = Checkpoint(tmp_path / "run", "key")
-    first = batch_of((0, 1), 5)
+    first = program_of((0, 1), 5)
     again.resume(first)
-    again.keep([first], {}, now=True)
+    again.save([first], {}, now=True)
 
     last = Checkpoint(tmp_path / "run", "key")
-    second, other = batch_of((2, 3, 4), 5), batch_of((3, 5), 5)
+    second, other = program_of((2, 3, 4), 5), program_of((3, 5), 5)
     last.resume(second)
     last.resume(other)
     assert second.indices == [4, 2]
-    assert [r.program.time for r in (first, second, other)] == [time, time, 0]
-    for a, b in zip(second.program.weights, runs[1].program.weights, strict=True):
+    assert [r.time for r in (first, second, other)] == [time, time, 0]
+    for a, b in zip(second.weights, runs[1].weights, strict=True):
         np.testing.assert_array_equal(a, b)
 
 
 @torch.no_grad()
-def test_a_batch_that_was_padded_to_another_width_starts_again(tmp_path: Path) -> None:
-    """As when a run that began on a GPU goes on elsewhere."""
-    padded = batch_of((0, 1), 16)
+def test_a_batch_padded_to_another_width_starts_again(tmp_path: Path) -> None:
+    """As on a CPU, after a GPU."""
+    padded = program_of((0, 1), 16)
     padded.advance()
-    Checkpoint(tmp_path / "run", "key").keep([padded], {}, now=True)
-    plain = batch_of((0, 1), 5)
+    Checkpoint(tmp_path / "run", "key").save([padded], {}, now=True)
+    plain = program_of((0, 1), 5)
     Checkpoint(tmp_path / "run", "key").resume(plain)
-    assert plain.program.time == 0
+    assert plain.time == 0
+
+
+# --- invalid files ---------------------------------------------------------------
+
+
+def refused(path: Path, match: str) -> None:
+    """Refused with a message, without training, and unchanged."""
+    before = path.read_bytes()
+    with pytest.MonkeyPatch.context() as patch:
+        steps = Steps(patch)
+        with pytest.raises(StoreError, match=match) as caught:
+            train(path)
+        assert steps.count == 0
+    assert "\n" not in str(caught.value)
+    assert path.read_bytes() == before
+    assert list(path.parent.iterdir()) == [path]
+
+
+def other_files(path: Path) -> dict[str, Any]:
+    def savez(**arrays: Any) -> None:
+        with path.open("wb") as file:
+            np.savez(file, **arrays)
+
+    def save(array: Any) -> None:
+        with path.open("wb") as file:
+            np.save(file, array)
+
+    def npz_with_header(text: str) -> None:
+        padded = text.encode().ljust(118) + b"\n"
+        with zipfile.ZipFile(path, "w") as file:
+            length = len(padded).to_bytes(2, "little")
+            file.writestr("header.npy", b"\x93NUMPY\x01\x00" + length + padded)
+
+    def huge_header(size: int) -> str:
+        return str({"descr": "<f8", "fortran_order": False, "shape": (size,)})
+
+    return {
+        "empty": lambda: path.write_bytes(b""),
+        "text": lambda: path.write_text("loss,steps\n0,1\n"),
+        "half a zip": lambda: path.write_bytes(b"PK\x03\x04" + bytes(60)),
+        "an array": lambda: save(np.zeros(3)),
+        "objects": lambda: save(np.array([{}], dtype=object)),
+        "other arrays": lambda: savez(x=np.zeros(3)),
+        "no JSON": lambda: savez(header=np.array("{")),
+        "a number": lambda: savez(header=np.array("5")),
+        "no key": lambda: savez(header=np.array("{}")),
+        "header that is no tuple": lambda: npz_with_header("{'descr': '<f8', 'shape': ("),
+        "shape that overflows": lambda: npz_with_header(huge_header(10**30)),
+        "shape beyond memory": lambda: npz_with_header(huge_header(10**15)),
+    }
+
+
+@pytest.mark.parametrize("kind", other_files(Path()))
+def test_other_files_are_refused(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "run"
+    other_files(path)[kind]()
+    refused(path, r"^store must be a complete checkpoint")
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"seed": 1},
+        {"ensemble": 3},
+        {"laziness": 2.0},
+        {"width": 6},
+        {"depth": 4},
+        {"loss": "logistic"},
+        {"learning_rate": 0.1},
+        {"max_steps": 61},
+        {"dtype": "float32"},
+    ],
+    ids=str,
+)
+def test_checkpoint_of_other_settings_is_refused(tmp_path: Path, changed: dict[str, Any]) -> None:
+    path = tmp_path / "run"
+    train(path, **changed)
+    refused(path, r"^store must belong to the same data and settings")
+
+
+def test_checkpoint_of_other_data_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "run"
+    train_lazy(
+        small_data(10, seed=3),
+        width=5,
+        depth=3,
+        laziness=3.0,
+        ensemble=4,
+        max_steps=60,
+        patience=10,
+        tolerance=0.0,
+        device="cpu",
+        dtype="float64",
+        store=path,
+    )
+    refused(path, "^store must belong")
+
+
+@torch.no_grad()
+def test_damaged_files_are_refused_or_read_correctly(tmp_path: Path) -> None:
+    """Truncated anywhere, or with one bit changed."""
+    path, run = tmp_path / "run", program_of((0, 1), 5)
+    run.advance()
+    outcome = TrainingOutcome(
+        scores=np.arange(3.0),
+        train_error=math.nan,
+        train_loss=0.5,
+        displacement=1.0,
+        steps=7,
+        status="diverged",
+    )
+    Checkpoint(path, "key").save([run], {2: outcome}, now=True)
+    whole, rng = path.read_bytes(), np.random.default_rng(0)
+    refusals = 0
+    for attempt in range(150):
+        broken = bytearray(whole)
+        position = int(rng.integers(len(whole)))
+        broken[position] ^= 1 << int(rng.integers(8))
+        path.write_bytes(whole[:position] if attempt % 3 == 0 else broken)
+        try:
+            result = Checkpoint(path, "key")
+        except StoreError:
+            refusals += 1
+            continue
+        again = result.outcomes[2]
+        np.testing.assert_array_equal(again.scores, outcome.scores)
+        assert (again.steps, again.train_loss, again.status) == (7, 0.5, "diverged")
+        other = program_of((0, 1), 5)
+        result.resume(other)
+        for a, b in zip(run.weights, other.weights, strict=True):
+            assert other.time in (0, run.time)
+            assert other.time == 0 or torch.equal(a, b)
+    assert refusals > 100
+
+
+def test_reading_executes_no_code(tmp_path: Path) -> None:
+    class Trap:
+        def __reduce__(self) -> Any:
+            return (os.mkdir, (str(tmp_path / "trapped"),))
+
+    key = json.dumps({"key": "x", "outcomes": {}})
+    with (tmp_path / "run").open("wb") as file:
+        np.savez(file, header=np.array(key), indices=np.array([Trap()], dtype=object))
+    with pytest.raises(StoreError):
+        train(tmp_path / "run")
+    assert not (tmp_path / "trapped").exists()
+
+
+# --- writing ---------------------------------------------------------------
+
+
+def test_missing_folder_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match=r"^store must be in a writable folder"):
+        train(tmp_path / "no" / "run")
+    with pytest.raises(StoreError, match=r"^store must be a file, got the folder"):
+        train(tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_read_only_folder_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "access", lambda *_: False)  # root may write everywhere
+    steps = Steps(monkeypatch)
+    with pytest.raises(StoreError, match=r"^store must be in a writable folder"):
+        train(tmp_path / "run")
+    assert steps.count == 0
+
+
+@pytest.mark.usefixtures("save_always")
+def test_full_disk_leaves_the_last_checkpoint(tmp_path: Path) -> None:
+    path, expected = tmp_path / "run", train(None)
+    replace, writes = os.replace, []
+
+    def full(*args: Any) -> None:
+        writes.append(args)
+        if len(writes) == 3:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        replace(*args)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "replace", full)
+        with pytest.raises(StoreError, match=r"^store .* cannot be written: No space left"):
+            train(path)
+    assert list(tmp_path.iterdir()) == [path]
+    identical(train(path), expected)
+
+
+def test_interval_between_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    writes: list[Any] = []
+    monkeypatch.setattr(Checkpoint, "_write", lambda *args: writes.append(args))
+    train(tmp_path / "run")
+    assert len(writes) == 1  # at the end

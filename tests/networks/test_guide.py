@@ -1,4 +1,4 @@
-"""What docs/networks.md shows works as typed, and its numbers are those of the stored results."""
+"""docs/networks.md: the examples run as shown, and the numbers are those of the stored results."""
 
 import csv
 import re
@@ -9,10 +9,8 @@ import pytest
 
 from doubletrouble.cli.app import load
 from doubletrouble.figures import _authors, lazy
-from doubletrouble.networks import DTYPES, LOSSES, OPTIMIZERS
+from doubletrouble.networks import DTYPES, LOSSES, OPTIMIZERS, STATUSES
 from doubletrouble.networks._curve import WIDTHS
-from doubletrouble.networks._progress import STATUS
-from doubletrouble.networks._tangent import EXACT
 from tests.docs.pages import ROOT, compared, text_of
 
 PAGE = "networks.md"
@@ -32,35 +30,37 @@ def stored() -> dict[tuple[str, int], Row]:
         return {(row["laziness"], int(row["width"])): row for row in csv.DictReader(file)}
 
 
-def test_every_block_runs_and_prints_what_is_shown(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_examples_print_the_output_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert compared(PAGE) == 6
     assert [path.name for path in tmp_path.iterdir()] == ["lazy.sqlite"]
 
 
-def test_every_name_is_told() -> None:
+def test_every_name_is_documented() -> None:
     text = text_of(PAGE)
-    assert all(f"`{status}`" in text for status in (*STATUS, EXACT))
+    assert all(f"`{status}`" in text for status in STATUSES)
     assert all(f'`"{name}"`' in text for name in (*LOSSES, *OPTIMIZERS, *DTYPES))
 
 
-def test_every_parameter_is_explained() -> None:
+def test_every_parameter_is_documented() -> None:
     from doubletrouble import glossary
 
     specs = {
-        "width": glossary.WIDTH, "depth": glossary.DEPTH, "laziness": glossary.LAZINESS,
-        "learning_rate": glossary.LEARNING_RATE, "tolerance": glossary.TOLERANCE,
-        "flips": glossary.LABEL_FLIPS, "noise": glossary.NOISE,
-    }  # fmt: skip
+        "width": glossary.WIDTH,
+        "depth": glossary.DEPTH,
+        "laziness": glossary.LAZINESS,
+        "learning_rate": glossary.LEARNING_RATE,
+        "tolerance": glossary.TOLERANCE,
+        "flips": glossary.LABEL_FLIPS,
+        "noise": glossary.NOISE,
+    }
     for name, spec in specs.items():
         assert f"| {spec.symbol} | `{name}` | {spec.meaning} |" in text_of(PAGE)
 
 
-def test_the_command_of_the_paper_is_one() -> None:
-    found = re.findall(r"^    (doubletrouble lazy .*\\\n.*) > ", text_of(PAGE), flags=re.MULTILINE)
-    (line,) = found
+def test_command_of_the_experiment_is_valid() -> None:
+    result = re.findall(r"^    (doubletrouble lazy .*\\\n.*) > ", text_of(PAGE), flags=re.MULTILINE)
+    (line,) = result
     words = shlex.split(line.replace("\\\n", ""))[2:]
     given = load("lazy").make_context("lazy", words).params
     assert given["data"] == "cifar10"
@@ -71,7 +71,7 @@ def test_the_command_of_the_paper_is_one() -> None:
 
 
 def cells(row: Row | None, *, training: bool = False) -> list[str]:
-    """What the table of the guide says of an ensemble."""
+    """Cells of the table for an ensemble."""
     if row is None:
         return ["", "", *([""] if training else [])]
     one = f"{float(row['single_error']):.3f} ± {float(row['single_std']):.3f}"
@@ -80,7 +80,7 @@ def cells(row: Row | None, *, training: bool = False) -> list[str]:
     return [one, f"{float(row['ensemble_error']):.3f}", *more]
 
 
-def test_the_table_is_that_of_the_stored_results(stored: dict[tuple[str, int], Row]) -> None:
+def test_table_agrees_with_the_stored_results(stored: dict[tuple[str, int], Row]) -> None:
     lines = re.findall(r"^\| (\d+) \|(.*)\|$", text_of(PAGE), flags=re.MULTILINE)
     assert [int(width) for width, _ in lines] == list(WIDTHS)
     for width, line in lines:
@@ -89,10 +89,11 @@ def test_the_table_is_that_of_the_stored_results(stored: dict[tuple[str, int], R
         assert [cell.strip() for cell in line.split("|")] == expected
 
 
-def test_what_is_said_of_the_results_is_so(stored: dict[tuple[str, int], Row]) -> None:
+def test_text_agrees_with_the_stored_results(stored: dict[tuple[str, int], Row]) -> None:
     assert {width for (_, width), row in stored.items() if row["precision"] == "tf32"} == {
-        1024, 2048,
-    }  # fmt: skip
+        1024,
+        2048,
+    }
     peak = stored["100", 32]
     assert (peak["max_steps"], peak["n_members"]) == ("18", "20")
     moved = [round(float(stored[alpha, 128]["mean_distance"])) for alpha in ("1", "10", "100")]
@@ -109,7 +110,7 @@ def test_what_is_said_of_the_results_is_so(stored: dict[tuple[str, int], Row]) -
         assert f"{float(row['train_error']):.4f}" == "0.0004"
 
 
-def test_what_is_said_of_the_published_points_is_so(stored: dict[tuple[str, int], Row]) -> None:
+def test_text_agrees_with_the_published_points(stored: dict[tuple[str, int], Row]) -> None:
     text, apart, beyond = " ".join(text_of(PAGE).split()), [], []
     near: dict[str, list[bool]] = {"10": [], "100": []}
     close: dict[str, list[bool]] = {"10": [], "100": []}
@@ -126,8 +127,8 @@ def test_what_is_said_of_the_published_points_is_so(stored: dict[tuple[str, int]
             if not close[alpha][-1]:
                 assert f"{score:.1f}" in text
                 beyond += [f"{float(ours['single_error']):.4f}", f"{one:.4f} ± {spread:.4f}"]
-    assert [(sum(found), len(found)) for found in near.values()] == [(10, 11), (9, 11)]
-    assert [(sum(found), len(found)) for found in close.values()] == [(9, 10), (8, 10)]
+    assert [(sum(result), len(result)) for result in near.values()] == [(10, 11), (9, 11)]
+    assert [(sum(result), len(result)) for result in close.values()] == [(9, 10), (8, 10)]
     assert "at 10 of 11 widths at α = 10, and at 9 of 11 at α = 100" in text
     assert "at 9 of 10 widths at α = 10, and at 8 of 10 at α = 100" in text
     assert [number for number in (*apart, *beyond) if number not in text] == []

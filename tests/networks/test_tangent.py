@@ -1,4 +1,4 @@
-"""α = ∞ is the network linearized at initialization, and α = 10, 100, 1000 approach it."""
+"""The linearized network: derivative, tangent kernel, exact solution, limit α → ∞."""
 
 import math
 from typing import Any
@@ -10,18 +10,16 @@ from torch import Tensor
 from torch.func import functional_call, jacrev
 
 from doubletrouble.networks import Training, train_lazy
-from doubletrouble.networks._lazy import Linearized
-from doubletrouble.networks._tangent import solved, tangent_kernel
-from doubletrouble.networks._weights import (
-    OUTPUTS,
+from doubletrouble.networks._network import (
     Architecture,
+    Linearized,
     NetworkMember,
     NetworkWeights,
     activations,
-    gradient,
     initial,
     scales,
 )
+from doubletrouble.networks._tangent import solved, tangent_kernel
 from doubletrouble.parameters import FloatArray
 from tests.networks.literal import (
     DIM,
@@ -29,7 +27,7 @@ from tests.networks.literal import (
     as_samples,
     literal_weights,
     program,
-    scores_of,
+    scores_at_test,
     small_data,
 )
 
@@ -48,8 +46,8 @@ def jacobian(member: NetworkMember, depth: int, x: FloatArray) -> FloatArray:
     theta = {name: value.detach() for name, value in network.named_parameters()}
 
     def f(theta: dict[str, Tensor]) -> Tensor:
-        found: Tensor = functional_call(network, theta, (torch.tensor(x),))
-        return found.T.reshape(-1)
+        result: Tensor = functional_call(network, theta, (torch.tensor(x),))
+        return result.T.reshape(-1)
 
     blocks: dict[str, Tensor] = jacrev(f)(theta)
     return torch.cat([b.flatten(1) for b in blocks.values()], dim=1).numpy()
@@ -75,35 +73,20 @@ def test_outputs_are_a_directional_derivative(depth: int, blocks: tuple[slice, .
     x = torch.tensor(DATA.x_train)
     with torch.no_grad():
         tangent = Linearized(delta, theta0, x[None], blocks)
-        found = torch.cat([tangent.outputs(block) for block in blocks], dim=1)
-    np.testing.assert_allclose(found[0], expected, rtol=1e-12, atol=1e-12)
+        result = torch.cat([tangent.outputs(block) for block in blocks], dim=1)
+    np.testing.assert_allclose(result[0], expected, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("depth", [2, 3, 5])
 @pytest.mark.parametrize("width", [1, 3, 9])
-def test_the_kernel_is_made_of_gradients(width: int, depth: int) -> None:
+def test_tangent_kernel_is_the_product_of_jacobians(width: int, depth: int) -> None:
     member = NetworkMember(width=width, laziness=math.inf, number=1)
     theta0, scale = parts(member, depth)
     with torch.no_grad():
         inputs = activations(theta0, torch.tensor(DATA.x_train)[None])[:-1]
-        found = tangent_kernel(theta0, scale, inputs)
+        result = tangent_kernel(theta0, scale, inputs)
     J = jacobian(member, depth, DATA.x_train)
-    np.testing.assert_allclose(found, J @ J.T, rtol=1e-11, atol=1e-13)
-
-
-def test_a_gradient_may_be_added_to_another() -> None:
-    member = NetworkMember(width=4, laziness=math.inf, number=0)
-    theta0, _ = parts(member, 3)
-    with torch.no_grad():
-        x = torch.tensor(DATA.x_train)[None]
-        once, twice = theta0.zeros_like(), theta0.zeros_like()
-        backward = torch.ones(1, len(DATA.x_train), OUTPUTS, dtype=torch.float64)
-        inputs = activations(theta0, x)[:-1]
-        gradient(theta0, inputs, backward, once)
-        for _ in range(2):
-            gradient(theta0, inputs, backward, twice, more=True)
-    for a, b in zip(once, twice, strict=True):
-        np.testing.assert_allclose(2 * a, b, rtol=1e-13)
+    np.testing.assert_allclose(result, J @ J.T, rtol=1e-11, atol=1e-13)
 
 
 @pytest.mark.parametrize(
@@ -111,28 +94,33 @@ def test_a_gradient_may_be_added_to_another() -> None:
     [(40, 3, 8), (20, 5, 5), (2, 2, 60), (3, 3, 80)],
     ids=["overparametrized", "overparametrized, deep", "underparametrized", "under, deeper"],
 )
-def test_solved_is_least_squares_of_least_norm(width: int, depth: int, n: int) -> None:
+def test_exact_solution_is_least_squares_of_least_norm(width: int, depth: int, n: int) -> None:
     data = small_data(n)
     member = NetworkMember(width=width, laziness=math.inf, number=3)
     with torch.no_grad():
-        found = solved(member, as_samples([data]), depth=depth)
+        result = solved(member, as_samples([data]), depth=depth)
     J, J_test = (jacobian(member, depth, x) for x in (data.x_train, data.x_test))
     targets = np.concatenate([-data.y_train, data.y_train])
     delta = np.linalg.lstsq(J, targets, rcond=1e-7)[0]
     first, second = (J_test @ delta).reshape(2, -1)
-    np.testing.assert_allclose(found.scores, (second - first) / 2, rtol=1e-6, atol=1e-6)
-    assert found.displacement == pytest.approx(np.linalg.norm(delta), rel=1e-6)
-    assert found.train_loss == pytest.approx(np.mean((J @ delta - targets) ** 2), abs=1e-9)
-    assert (found.train_loss < 1e-9) == (2 * n <= J.shape[1])
-    assert (found.status, found.steps) == ("exact", 0)
+    np.testing.assert_allclose(result.scores, (second - first) / 2, rtol=1e-6, atol=1e-6)
+    assert result.displacement == pytest.approx(np.linalg.norm(delta), rel=1e-6)
+    assert result.train_loss == pytest.approx(np.mean((J @ delta - targets) ** 2), abs=1e-9)
+    assert (result.train_loss < 1e-9) == (2 * n <= J.shape[1])
+    assert (result.status, result.steps) == ("exact", 0)
 
 
 def test_gradient_descent_ends_at_the_exact_solution() -> None:
     data = small_data(5)
     options: dict[str, Any] = {
-        "width": 30, "depth": 3, "laziness": math.inf, "ensemble": 2, "loss": "squared",
-        "device": "cpu", "dtype": "float64",
-    }  # fmt: skip
+        "width": 30,
+        "depth": 3,
+        "laziness": math.inf,
+        "ensemble": 2,
+        "loss": "squared",
+        "device": "cpu",
+        "dtype": "float64",
+    }
     exact = train_lazy(data, **options)
     assert exact.status == ("exact", "exact")
     assert exact.converged.all()
@@ -144,14 +132,21 @@ def test_gradient_descent_ends_at_the_exact_solution() -> None:
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "squared", "logistic"])
-def test_lazier_networks_approach_the_limit(loss: str) -> None:
-    """After equal steps of gradient descent the difference falls as 1/α, and so do the moves."""
+def test_difference_from_the_limit_falls_as_one_over_laziness(loss: str) -> None:
+    """And so does the distance of the weights, after equal steps of gradient descent."""
     alphas = np.array([10.0, 100.0, 1000.0])
-    data = small_data(30, 200)  # where a ReLU switches is a matter of chance: many of them
+    data = small_data(30, 200)  # many points: ReLUs switch at random
     options: dict[str, Any] = {
-        "width": 20, "depth": 3, "ensemble": 60, "loss": loss, "optimizer": "gd",
-        "learning_rate": 0.1, "max_steps": 40, "device": "cpu", "dtype": "float64",
-    }  # fmt: skip
+        "width": 20,
+        "depth": 3,
+        "ensemble": 60,
+        "loss": loss,
+        "optimizer": "gd",
+        "learning_rate": 0.1,
+        "max_steps": 40,
+        "device": "cpu",
+        "dtype": "float64",
+    }
     limit = train_lazy(data, laziness=math.inf, **options)
     runs = [train_lazy(data, laziness=alpha, **options) for alpha in alphas]
     off = np.array([np.abs(run.predictions - limit.predictions).mean() for run in runs])
@@ -161,12 +156,16 @@ def test_lazier_networks_approach_the_limit(loss: str) -> None:
     np.testing.assert_allclose(runs[-1].displacement, limit.displacement, rtol=1e-2)
 
 
-def test_alpha_1_10_100_trained_to_the_end_approach_the_exact_solution() -> None:
+def test_networks_trained_to_convergence_approach_the_exact_solution() -> None:
     data = small_data(6)
     options: dict[str, Any] = {
-        "width": 40, "depth": 3, "ensemble": 3, "loss": "squared", "device": "cpu",
+        "width": 40,
+        "depth": 3,
+        "ensemble": 3,
+        "loss": "squared",
+        "device": "cpu",
         "dtype": "float64",
-    }  # fmt: skip
+    }
     exact = train_lazy(data, laziness=math.inf, **options)
     off = [
         np.abs(
@@ -180,8 +179,8 @@ def test_alpha_1_10_100_trained_to_the_end_approach_the_exact_solution() -> None
     assert off[0] > 2 * off[1] > 6 * off[2]
 
 
-def test_adam_at_infinity_takes_the_steps_of_alpha_100() -> None:
-    """Literally: Adam on δ = α(θ - θ₀) with the rate and ε that α = 100 gives it."""
+def test_adam_at_infinite_laziness_takes_the_steps_of_100() -> None:
+    """Adam on δ = α(θ - θ₀) with the rate and ε of α = 100."""
     member = NetworkMember(width=5, laziness=math.inf, number=0)
     training = Training(loss="logistic", max_steps=30)
     with torch.no_grad():
@@ -198,18 +197,18 @@ def test_adam_at_infinity_takes_the_steps_of_alpha_100() -> None:
         adam.step()
     first, second = (J_test @ delta.detach()).reshape(2, -1)
     expected = ((second - first) / 2).numpy()
-    np.testing.assert_allclose(scores_of(trained, DATA)[0], expected, rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(scores_at_test(trained, DATA)[0], expected, rtol=1e-8, atol=1e-8)
 
 
 @pytest.mark.parametrize("laziness", [1.0, 50.0, math.inf])
-def test_the_step_of_gradient_descent_follows_the_curvature(laziness: float) -> None:
-    """1 / (ℓ'' times the largest eigenvalue of the kernel), a tenth of it per α below 10."""
+def test_default_rate_of_gradient_descent_is_one_over_the_curvature(laziness: float) -> None:
+    """1 / (ℓ'' times the largest eigenvalue of the kernel), times α/10 below α = 10."""
     member = NetworkMember(width=8, laziness=laziness, number=0)
     training = Training(loss="squared", optimizer="gd", max_steps=5)
     with torch.no_grad():
         blocks = ((slice(None),), (slice(0, 3), slice(3, 20)))
-        found = [program([member], [DATA], training, 3, blocks=b)._rate.item() for b in blocks]
+        result = [program([member], [DATA], training, 3, blocks=b)._rate.item() for b in blocks]
     J = jacobian(member, 3, DATA.x_train)
     largest = np.linalg.eigvalsh(J @ J.T)[-1] / len(J)
-    assert found[0] == pytest.approx(min(1, laziness / 10) / (2 * largest), rel=0.02)
-    assert found[1] == pytest.approx(found[0], rel=1e-9)
+    assert result[0] == pytest.approx(min(1, laziness / 10) / (2 * largest), rel=0.02)
+    assert result[1] == pytest.approx(result[0], rel=1e-9)

@@ -28,104 +28,136 @@ from doubletrouble.ranges import number_axis, whole_axis
 if TYPE_CHECKING:
     from doubletrouble.networks import LazySplit
 
-_SMALL_RUN = {
+LOST = 1
+"""Exit code if all networks of an ensemble diverged."""
+
+DEFAULTS: dict[str, Any] = {
+    "width": 30,
+    "depth": 5,
+    "laziness": 100.0,
+    "ensemble": 20,
+    "seed": 0,
+    "device": "auto",
+    "dtype": "float32",
+    "n_data": 5,
+    "n_init": 5,
+    "n_noise": 2,
+    "noise": 0.0,
+    "flips": 0.0,
+}
+"""Defaults of `train_lazy` and `lazy_split`, whose module needs torch; a test compares them."""
+
+_DATA_DEFAULTS = {name: p.default for name, p in inspect.signature(load_data).parameters.items()}
+_TRAINING_DEFAULTS: dict[str, Any] = {f.name: f.default for f in fields(Training)}
+
+_COMMON = ("depth", "seed", "device", "dtype", "memory")
+_SPLIT = ("width", "laziness", "n_data", "n_init", "n_noise", "noise", "flips")
+_SPLIT_LOSS = "squared"
+_SPLIT_SAMPLES = 200  # of each data set
+_ALL = "all"
+
+_SMALL_RUN = {  # the flags of the experiment without --width
     "n_train": f"{LAPTOP['n_train']}",
     "width": ",".join(f"{width}" for width in LAPTOP["widths"]),
     "laziness": ",".join(f"{alpha:g}" for alpha in LAPTOP["laziness"]),
     "n_members": LAPTOP["ensemble"],
-    **{name: LAPTOP[name] for name in ("loss", "learning_rate", "max_steps")},
+    "loss": LAPTOP["loss"],
+    "learning_rate": LAPTOP["learning_rate"],
+    "max_steps": LAPTOP["max_steps"],
 }
+_SMALL_WORDS = " ".join(f"--{n.replace('_', '-')} {value}" for n, value in _SMALL_RUN.items())
 
 
-def _words(given: Mapping[str, Any]) -> str:
-    """Options as command-line flags."""
-    return " ".join(f"--{name.replace('_', '-')} {value}" for name, value in given.items())
+# --- flags ---------------------------------------------------------------------------------------
 
 
-DEFAULTS: dict[str, Any] = {
-    "width": 30, "depth": 5, "laziness": 100.0, "ensemble": 20, "seed": 0, "device": "auto",
-    "dtype": "float32", "n_data": 5, "n_init": 5, "n_noise": 2, "noise": 0.0, "flips": 0.0,
-}  # fmt: skip
-"""Those of `train_lazy` and `lazy_split`; a test compares them."""
-
-LOST = 1  # exit code when nothing is left of an ensemble
-
-_LOADED = {name: p.default for name, p in inspect.signature(load_data).parameters.items()}
-_TRAINED: dict[str, Any] = {f.name: f.default for f in fields(Training)}
-_ALL = "all"
-_SMALL = 200  # samples of each of the data sets that the digits are cut into
-_SPLIT_LOSS = "squared"
-_COMMON = ("depth", "seed", "device", "dtype", "memory")
-_SPLIT = ("width", "laziness", "n_data", "n_init", "n_noise", "noise", "flips")
-
-
-def _number(name: str, kind: type) -> inspect.Parameter:
-    """The flag of one declared number."""
-    default = {**DEFAULTS, **_TRAINED}[name]
+def _declared(name: str, kind: type) -> inspect.Parameter:
+    """Return the flag of a declared number."""
+    default = {**DEFAULTS, **_TRAINING_DEFAULTS}[name]
     return flag(name, kind, explained(name), default, metavar="NUMBER")
 
 
+def _choice(name: str, text: str, default: Any, choices: Any) -> inspect.Parameter:
+    return flag(name, str, text, default, choices=choices, metavar="NAME")
+
+
 def _data_flags(n_train: int) -> tuple[inspect.Parameter, ...]:
+    data = f"{', '.join(NAMES)}, or the path of a stored projection, an .npz file"
+    folder = "where the files of the data are, or are downloaded to; the cache if left out"
+    pca = f"D: directions on which images are projected, or '{_ALL}' their pixels"
+    labels = f"'{PARITY}': even classes against odd ones; A,B: class A against B"
+    scaling = "'authors': as in the code of the paper; 'whiten': unit covariance"
+    samples = f"N: {glossary.N_SAMPLES.meaning}, or '{_ALL}'"
     return (
-        flag("data", str, f"{', '.join(NAMES)}, or the path of a stored projection, an .npz file",
-             _LOADED["name"], choices=NAMES, metavar="NAME"),
-        flag("folder", str, "where the files of the data are, or are downloaded to; the cache if "
-             "left out", metavar="FOLDER"),
-        flag("pca", str, f"D: directions on which images are projected, or '{_ALL}' their pixels",
-             str(_LOADED["pca"]), metavar="COUNT"),
-        flag("labels", str, f"'{PARITY}': even classes against odd ones; A,B: class A against B",
-             PARITY, choices=(PARITY,), metavar="NAME"),
-        flag("n_train", str, f"N: {glossary.N_SAMPLES.meaning}, or '{_ALL}'", str(n_train),
-             metavar="COUNT"),
+        _choice("data", data, _DATA_DEFAULTS["name"], NAMES),
+        flag("folder", str, folder, metavar="FOLDER"),
+        flag("pca", str, pca, str(_DATA_DEFAULTS["pca"]), metavar="COUNT"),
+        _choice("labels", labels, PARITY, (PARITY,)),
+        flag("n_train", str, samples, str(n_train), metavar="COUNT"),
         flag("n_test", str, f"test samples, or '{_ALL}'", _ALL, metavar="COUNT"),
-        flag("scaling", str, "'authors': as in the code of the paper; 'whiten': unit covariance",
-             _LOADED["scaling"], choices=SCALINGS, metavar="NAME"),
+        _choice("scaling", scaling, _DATA_DEFAULTS["scaling"], SCALINGS),
         flag("download", bool, "Fetch files that are not there, or not.", True),
-    )  # fmt: skip
+    )
 
 
 def _training_flags(loss: str) -> tuple[inspect.Parameter, ...]:
+    optimizer = (
+        "'adam' or 'gd' on all samples, 'sgd' on --batch-size of them, 'exact' for α = inf with "
+        "squared loss; 'auto': exact where it can be, else adam"
+    )
+    rate = (
+        f"{explained('learning_rate')} [default: 0.1 min(1, α) for adam; for the others, what the "
+        "curvature allows]"
+    )
+    patience = (
+        "steps that the rule of convergence averages over; as many as --max-steps switch it off "
+        "[default: a tenth of --max-steps, at least 100]"
+    )
+    steps = _TRAINING_DEFAULTS["max_steps"]
     return (
-        flag("loss", str, ", ".join(LOSSES), loss, choices=LOSSES, metavar="NAME"),
-        flag("optimizer", str, "'adam' or 'gd' on all samples, 'sgd' on --batch-size of them, "
-             "'exact' for α = inf with squared loss; 'auto': exact where it can be, else adam",
-             _TRAINED["optimizer"], choices=OPTIMIZERS, metavar="NAME"),
-        flag("learning_rate", float, f"{explained('learning_rate')} [default: 0.1 min(1, α) for "
-             "adam; for the others, what the curvature allows]",
-             metavar="NUMBER"),
-        flag("max_steps", int, "steps after which training ends", _TRAINED["max_steps"]),
-        flag("patience", int, "steps that the rule of convergence averages over; as many as "
-             "--max-steps switch it off [default: a tenth of --max-steps, at least 100]"),
-        _number("tolerance", float),
+        _choice("loss", ", ".join(LOSSES), loss, LOSSES),
+        _choice("optimizer", optimizer, _TRAINING_DEFAULTS["optimizer"], OPTIMIZERS),
+        flag("learning_rate", float, rate, metavar="NUMBER"),
+        flag("max_steps", int, "steps after which training ends", steps),
+        flag("patience", int, patience),
+        _declared("tolerance", float),
         flag("batch_size", int, "samples in a step of sgd"),
-    )  # fmt: skip
+    )
 
 
-_PLACE = (
-    flag("seed", int, "seed of everything random", DEFAULTS["seed"]),
-    flag("device", str, "'auto': a GPU where there is one; 'cpu', 'cuda', or a device of torch",
-         DEFAULTS["device"], choices=("auto", "cpu", "cuda"), metavar="NAME"),
-    flag("dtype", str, "'tf32': coarser matrix products on a GPU, and faster ones",
-         DEFAULTS["dtype"], choices=DTYPES, metavar="NAME"),
-    flag("memory", float, f"{glossary.MEMORY.symbol}: {glossary.MEMORY.meaning} [default: all that "
-         "is free]", metavar="NUMBER"),
-)  # fmt: skip
-_CONTEXT = inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
-_QUIET = flag("quiet", bool, "No progress bar.", False)
+def _run_flags(store: str) -> tuple[inspect.Parameter, ...]:
+    device = "'auto': a GPU where there is one; 'cpu', 'cuda', or a device of torch"
+    dtype = "'tf32': coarser matrix products on a GPU, and faster ones"
+    memory = f"{glossary.MEMORY.symbol}: {glossary.MEMORY.meaning} [default: all that is free]"
+    return (
+        flag("seed", int, "seed of everything random", DEFAULTS["seed"]),
+        _choice("device", device, DEFAULTS["device"], ("auto", "cpu", "cuda")),
+        _choice("dtype", dtype, DEFAULTS["dtype"], DTYPES),
+        flag("memory", float, memory, metavar="NUMBER"),
+        flag("store", str, store, metavar="FILE"),
+        flag("quiet", bool, "No progress bar.", False),
+        *FORMS,
+        inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context),
+    )
+
+
+# --- commands ------------------------------------------------------------------------------------
 
 
 @takes(
-    *_data_flags(_LOADED["n_train"]),
-    flag("width", str, f"{explained('width')} [default: the small experiment "
-         f"{_words(_SMALL_RUN)}]", metavar="RANGE"),
-    _number("depth", int),
+    *_data_flags(_DATA_DEFAULTS["n_train"]),
+    flag(
+        "width",
+        str,
+        f"{explained('width')} [default: the small experiment {_SMALL_WORDS}]",
+        metavar="RANGE",
+    ),
+    _declared("depth", int),
     flag("laziness", str, explained("laziness"), f"{DEFAULTS['laziness']:g}", metavar="RANGE"),
     *ensemble_flags(several=False, default=f"{DEFAULTS['ensemble']}"),
-    *_training_flags(_TRAINED["loss"]), *_PLACE,
-    flag("store", str, "an SQLite file for what is finished; the same command goes on from there",
-         metavar="FILE"),
-    _QUIET, *FORMS, _CONTEXT,
-)  # fmt: skip
+    *_training_flags(_TRAINING_DEFAULTS["loss"]),
+    *_run_flags("an SQLite file for what is finished; the same command goes on from there"),
+)
 def lazy(**given: Any) -> int:
     """Train ensembles of lazy networks on images of two classes, and print their test errors.
 
@@ -138,7 +170,8 @@ def lazy(**given: Any) -> int:
     Without --width, a small experiment is run that shows the peak and its suppression in about a
     minute; other flags change it.
     """
-    given = _laptop(given)
+    if given["width"] is None:
+        given |= {name: v for name, v in _SMALL_RUN.items() if _is_default(given, name)}
     widths = whole_axis("width", given["width"], glossary.WIDTH)
     alphas = number_axis("laziness", given["laziness"], glossary.LAZINESS)
     training = _training(given)
@@ -146,39 +179,56 @@ def lazy(**given: Any) -> int:
     require("torch", "networks")
     from doubletrouble import lazy_curve
 
-    data, options = _data(given), _some(given, *_COMMON)
+    data, options = _data(given), {name: given[name] for name in _COMMON}
     curve = lazy_curve(
-        data, widths=widths, laziness=alphas, ensemble=ensemble, store=given["store"],
-        progress=not given["quiet"], **options, **asdict(training),
-    )  # fmt: skip
+        data,
+        widths=widths,
+        laziness=alphas,
+        ensemble=ensemble,
+        store=given["store"],
+        progress=not given["quiet"],
+        **options,
+        **asdict(training),
+    )
     rows = curve.table()
     columns = {name: [row[name] for row in rows] for name in rows[0]}
-    report = Report(
-        title="Test error of lazy networks", columns=columns, cells=_cells(columns),
-        parameters=_of_data(given, data) | {"n_members": curve.runs[0].n_members} | options
-        | asdict(training) | {"patience": training.window},
-    )  # fmt: skip
-    report.show(json=given["json"], csv=given["csv"])
+    parameters = {**_data_parameters(given, data), "n_members": curve.runs[0].n_members, **options}
+    Report(
+        title="Test error of lazy networks",
+        columns=columns,
+        cells=_cells(columns),
+        parameters={**parameters, **asdict(training), "patience": training.window},
+    ).show(json=given["json"], csv=given["csv"])
     if lost := sum(columns["diverged"]):
-        note(f"{lost} of {sum(columns['n_members'])} networks diverged; a smaller --learning-rate "
-             "may help")  # fmt: skip
+        total = sum(columns["n_members"])
+        note(f"{lost} of {total} networks diverged; a smaller --learning-rate may help")
     return LOST if any(map(math.isnan, columns["single_error"])) else 0
 
 
 @takes(
-    *_data_flags(_SMALL), _number("width", int), _number("depth", int), _number("laziness", float),
+    *_data_flags(_SPLIT_SAMPLES),
+    _declared("width", int),
+    _declared("depth", int),
+    _declared("laziness", float),
     flag("n_data", int, "disjoint data sets of N samples", DEFAULTS["n_data"]),
     flag("n_init", int, "initializations, the same for every data set", DEFAULTS["n_init"]),
-    flag("n_noise", int, "draws of the label noise of each data set, where there is any",
-         DEFAULTS["n_noise"]),
-    _number("noise", float),
-    flag("snr", float, f"{explained('snr')}; in place of --noise, F being 1 for labels ±1",
-         metavar="NUMBER"),
-    _number("flips", float), *_training_flags(_SPLIT_LOSS), *_PLACE,
-    flag("store", str, "a file from which the same command goes on when it was stopped",
-         metavar="FILE"),
-    _QUIET, *FORMS, _CONTEXT,
-)  # fmt: skip
+    flag(
+        "n_noise",
+        int,
+        "draws of the label noise of each data set, where there is any",
+        DEFAULTS["n_noise"],
+    ),
+    _declared("noise", float),
+    flag(
+        "snr",
+        float,
+        f"{explained('snr')}; in place of --noise, F being 1 for labels ±1",
+        metavar="NUMBER",
+    ),
+    _declared("flips", float),
+    *_training_flags(_SPLIT_LOSS),
+    *_run_flags("a file from which the same command goes on when it was stopped"),
+)
 def lazy_split(**given: Any) -> None:
     """Train lazy networks on several data sets, and print their squared test error by cause.
 
@@ -186,65 +236,61 @@ def lazy_split(**given: Any) -> None:
     weights), sampling (the variance over training images) and bias (what is left when everything
     is averaged), each ± its standard error.
     """
-    given = _with_noise(given)
+    noise = None if _is_default(given, "noise") else given["noise"]
+    if has_snr({"snr": given["snr"], "noise": noise}):
+        given["noise"] = noise_at(number("snr", given["snr"], glossary.SNR))
     training = _training(given)
     require("torch", "networks")
     from doubletrouble import lazy_split as split
 
-    data, options = _data(given), _some(given, *_SPLIT, *_COMMON)
-    found = split(
-        data, store=given["store"], progress=not given["quiet"], **options,
+    data, options = _data(given), {name: given[name] for name in (*_SPLIT, *_COMMON)}
+    result = split(
+        data,
+        store=given["store"],
+        progress=not given["quiet"],
+        **options,
         **asdict(training),
-    )  # fmt: skip
-    report = Report(
-        title="Squared test error of lazy networks", columns=_parts(found),
-        parameters=_of_data(given, data) | options | asdict(training)
-        | {"patience": training.window, "n_noise": found.predictions.shape[1]},
-        summary=str(found),
-    )  # fmt: skip
-    report.show(json=given["json"], csv=given["csv"])
+    )
+    parameters = {**_data_parameters(given, data), **options, **asdict(training)}
+    parameters |= {"patience": training.window, "n_noise": result.predictions.shape[1]}
+    Report(
+        title="Squared test error of lazy networks",
+        columns=_split_columns(result),
+        parameters=parameters,
+        summary=str(result),
+    ).show(json=given["json"], csv=given["csv"])
 
 
-def _laptop(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Without a width, replace the default of every flag by that of the small experiment."""
-    if given["width"] is not None:
-        return dict(given)
-    source = given["context"].get_parameter_source
-    absent = {name: value for name, value in _SMALL_RUN.items() if source(name).name == "DEFAULT"}
-    return {**given, **absent}
+# --- from flags to arguments ---------------------------------------------------------------------
 
 
-def _with_noise(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Put τ = 1/SNR where the signal-to-noise ratio is given."""
-    source = given["context"].get_parameter_source("noise").name
-    if not has_snr({"snr": given["snr"], "noise": None if source == "DEFAULT" else given["noise"]}):
-        return dict(given)
-    return {**given, "noise": noise_at(number("snr", given["snr"], glossary.SNR))}
-
-
-def _some(given: Mapping[str, Any], *names: str) -> dict[str, Any]:
-    return {name: given[name] for name in names}
+def _is_default(given: Mapping[str, Any], name: str) -> bool:
+    """Whether a flag is left out of the command."""
+    source: str = given["context"].get_parameter_source(name).name
+    return source == "DEFAULT"
 
 
 def _training(given: Mapping[str, Any]) -> Training:
     """Validate the options of training before data are loaded."""
     one_form(json=given["json"], csv=given["csv"])
-    return Training(**_some(given, *_TRAINED))
+    return Training(**{name: given[name] for name in _TRAINING_DEFAULTS})
 
 
 def _data(given: Mapping[str, Any]) -> Data:
-    counts: dict[str, Any] = {name: _count(name, given[name]) for name in _COUNTS}
     return load_data(
-        given["data"], labels=_labels(given["labels"]), folder=given["folder"],
-        scaling=given["scaling"], download=given["download"], **counts,
-    )  # fmt: skip
-
-
-_COUNTS = ("pca", "n_train", "n_test")
+        given["data"],
+        labels=_labels(given["labels"]),
+        folder=given["folder"],
+        scaling=given["scaling"],
+        download=given["download"],
+        pca=_count("pca", given["pca"]),
+        n_train=_count("n_train", given["n_train"]),
+        n_test=_count("n_test", given["n_test"]),
+    )
 
 
 def _count(name: str, text: str) -> int | None:
-    """A number, or None for all there are."""
+    """Return a number, or None for all."""
     if text == _ALL:
         return None
     try:
@@ -254,61 +300,67 @@ def _count(name: str, text: str) -> int | None:
 
 
 def _labels(text: str) -> Any:
-    """Two classes, or a name; validated by the library."""
+    """Return two classes, or a name; validated by the library."""
     try:
         return tuple(int(word) for word in text.split(","))
     except ValueError:
         return text
 
 
-def _of_data(given: Mapping[str, Any], data: Data) -> dict[str, Any]:
-    """The data of a result: name, sizes, labels and scaling."""
+# --- results -------------------------------------------------------------------------------------
+
+
+def _data_parameters(given: Mapping[str, Any], data: Data) -> dict[str, Any]:
+    """Return the name, the sizes, the labels and the scaling of the data."""
     n, dim = data.x_train.shape
-    sizes = {"n_train": n, "n_test": len(data.y_test), "dim": dim}
-    return {"data": data.name, **sizes, **_some(given, "labels", "scaling")}
+    return {
+        "data": data.name,
+        "n_train": n,
+        "n_test": len(data.y_test),
+        "dim": dim,
+        "labels": given["labels"],
+        "scaling": given["scaling"],
+    }
 
 
 def _cells(columns: Mapping[str, list[Any]]) -> dict[str, list[str]]:
-    """As text: error ± standard deviation, and the statuses of the members in one column."""
+    """Return the table as text: error ± standard deviation, statuses in one column."""
     single = zip(columns["single_error"], columns["single_std"], strict=True)
-    reasons = zip(*(columns[name] for name in STATUSES), strict=True)
+    counts = zip(*(columns[name] for name in STATUSES), strict=True)
     return {
         "α": aligned(columns["laziness"]),
         "w": [str(width) for width in columns["width"]],
-        "one network": [_spread(*pair) for pair in single],
+        "one network": [_with_std(*pair) for pair in single],
         "averaged": aligned(columns["ensemble_error"]),
         "vote": aligned(columns["vote_error"]),
         "training": aligned(columns["train_error"]),
         "steps": aligned(columns["median_steps"]),
-        "stopped": [_counted(counts) for counts in reasons],
+        "stopped": [
+            ", ".join(f"{n} {status}" for n, status in zip(row, STATUSES, strict=True) if n)
+            for row in counts
+        ],
     }
 
 
-def _spread(error: float, std: float) -> str:
-    """An error and its standard deviation, which a single member does not have.
+def _with_std(error: float, std: float) -> str:
+    """Return an error ± its standard deviation, which is NaN for a single member.
 
-    >>> _spread(0.42901, 0.0458), _spread(0.4, math.nan)
+    >>> _with_std(0.42901, 0.0458), _with_std(0.4, math.nan)
     ('0.429 ± 0.046', '0.4')
     """
     value, spread = measured(error, std)
     return value if math.isnan(std) else f"{value} ± {spread}"
 
 
-def _counted(counts: tuple[int, ...]) -> str:
-    """The number of members by status."""
-    reasons = zip(counts, STATUSES, strict=True)
-    return ", ".join(f"{count} {reason}" for count, reason in reasons if count)
-
-
-def _parts(found: "LazySplit") -> dict[str, list[float]]:
-    """One row: the parts of the squared error as in the tables of sweeps, then the shares."""
+def _split_columns(split: "LazySplit") -> dict[str, list[float]]:
+    """Return one row: the parts of the squared error, then the classification errors."""
     row: dict[str, float] = {}
-    error = found.error()
+    error = split.error()
     for name, part in {**error.parts, "total": error.total}.items():
         row[f"{ERROR}{name}"] = float(part.value)
         row[f"{ERROR}{name}_standard_error"] = float(part.standard_error)
-    row |= {
-        "single_error": found.classification_error, "ensemble_error": found.ensemble_error,
-        "vote_error": found.vote_error, "train_error": float(found.train_error.mean()),
-    }  # fmt: skip
+    row["single_error"] = split.classification_error
+    row["ensemble_error"] = split.ensemble_error
+    row["vote_error"] = split.vote_error
+    row["train_error"] = float(split.train_error.mean())
     return {name: [value] for name, value in row.items()}

@@ -118,10 +118,12 @@ def export(
     if networks and not runs:
         raise ValueError(f"store must hold ensembles of networks, got {store}, which holds none")
     if runs and (networks or not grids):
-        from doubletrouble.networks import _rows as trained
+        from doubletrouble.errors import require
+        from doubletrouble.networks import runs_table
         from doubletrouble.sweep import write
 
-        write(lambda: trained.table(runs), out)
+        pandas = require("pandas", "tables")
+        write(lambda: [pandas.DataFrame(runs_table(runs))], out)
         show(str(out))
         return
     result = Sweep.from_store(store, sweep).results(store)
@@ -131,6 +133,15 @@ def export(
         note(f"{result.status.missing} of {result.status.total} cells are missing; run the sweep")
     if runs:
         note(f"{store} holds {len(runs)} ensembles of networks, too: --networks exports them")
+
+
+@group.command()
+def verify(store: StorePath) -> None:
+    """Check the whole content of a store, and print how many rows are sound."""
+    from doubletrouble.runs import Store
+
+    with Store.read(store) as opened:
+        show(f"{opened.verify()} rows of {store} are sound")
 
 
 def _ensembles(store: Path, grids: "Sequence[Sweep]") -> "list[LazyRun]":
@@ -195,7 +206,7 @@ def _report(
     result: "SweepResult", json: bool, others: Mapping[str, object] = MappingProxyType({})
 ) -> None:
     count, name = result.status, result.sweep.hash
-    messages = Counter(row.message for row in result if row.message) if count.failed else Counter()
+    messages = Counter(result.messages if count.failed else ())
     if json:
         show_json(_counts(result.store, name, count) | {"messages": dict(messages), **others})
         return

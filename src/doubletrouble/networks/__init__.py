@@ -1,32 +1,34 @@
-"""Ensembles of lazy neural networks, trained as one program. Needs torch."""
+"""Ensembles of lazy neural networks, trained in batches; training needs torch, results do not."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from doubletrouble.networks._outcome import STATUSES as STATUSES
-from doubletrouble.networks._outcome import TrainingOutcome as TrainingOutcome
 from doubletrouble.networks._result import LazyRun as LazyRun
 from doubletrouble.networks._settings import DTYPES as DTYPES
 from doubletrouble.networks._settings import LAPTOP as LAPTOP
 from doubletrouble.networks._settings import LOSSES as LOSSES
 from doubletrouble.networks._settings import OPTIMIZERS as OPTIMIZERS
+from doubletrouble.networks._settings import STATUSES as STATUSES
 from doubletrouble.networks._settings import Training as Training
+from doubletrouble.networks._settings import TrainingOutcome as TrainingOutcome
 
 if TYPE_CHECKING:
     from doubletrouble.networks._curve import LazyCurve as LazyCurve
     from doubletrouble.networks._curve import lazy_curve as lazy_curve
-    from doubletrouble.networks._rows import stored_runs as stored_runs
+    from doubletrouble.networks._curve import runs_table as runs_table
+    from doubletrouble.networks._curve import stored_runs as stored_runs
     from doubletrouble.networks._split import LazySplit as LazySplit
     from doubletrouble.networks._split import lazy_split as lazy_split
-    from doubletrouble.networks._train import train_lazy as train_lazy
+    from doubletrouble.networks._training import train_lazy as train_lazy
 
-_LAZY = {
+_LAZY = {  # imported on first access: they need torch or sqlite3
     "LazyCurve": "_curve",
     "lazy_curve": "_curve",
+    "runs_table": "_curve",
+    "stored_runs": "_curve",
     "LazySplit": "_split",
     "lazy_split": "_split",
-    "stored_runs": "_rows",
-    "train_lazy": "_train",
+    "train_lazy": "_training",
 }
 
 

@@ -1,7 +1,7 @@
-"""A file from which a killed training goes on: results so far, and the batch on its way.
+"""The checkpoint of a training: outcomes so far, and the state of the batches in training.
 
-Written beside its place and moved there, so that it is whole at any time. No pickle: reading it
-runs nobody's code.
+A checkpoint is written to a temporary file and renamed, so that it is complete at any time. It is
+an .npz file without pickled objects, so that reading it executes no code.
 """
 
 import glob
@@ -9,6 +9,7 @@ import json
 import os
 import struct
 import time
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
@@ -19,83 +20,83 @@ from typing import Any
 import numpy as np
 
 from doubletrouble.errors import StoreError
-from doubletrouble.networks._outcome import TrainingOutcome
-from doubletrouble.networks._run import Run
+from doubletrouble.networks._program import Program
+from doubletrouble.networks._settings import TrainingOutcome
 
-_EVERY = 60.0  # seconds between two writes, at least
-_SHARE = 0.05  # of the time that writing may take
-_SPEED = 2e8  # bytes a second, until the first write has been timed
-_BROKEN = (
-    OSError, EOFError, ValueError, TypeError, KeyError, AttributeError, RuntimeError,
-    struct.error, zlib.error, zipfile.BadZipFile,
-)  # fmt: skip
-"""What a file that is not ours, or no longer whole, makes zipfile, NumPy and json raise."""
+_INTERVAL = 60.0  # seconds between two writes, at least
+_SHARE = 0.05  # of the time, for writing
+_SPEED = 2e8  # bytes a second, until a write has been timed
+
+_INVALID = (
+    *(OSError, EOFError, ValueError, TypeError, LookupError, AttributeError, RuntimeError),
+    *(ArithmeticError, MemoryError, SyntaxError, tokenize.TokenError),
+    *(struct.error, zlib.error, zipfile.BadZipFile),
+)
+"""Exceptions that zipfile, NumPy and json raise for a file that is not a complete checkpoint."""
+
+_State = dict[str, Any]
 
 
 class Checkpoint:
-    """The file of one training; `key` says which."""
+    """The checkpoint file of the training that `key` identifies."""
 
     def __init__(self, path: str | Path, key: str) -> None:
         self.path, self._key = Path(path), key
-        self._outcomes: dict[int, TrainingOutcome] = {}
-        self._states: list[dict[str, Any]] = []
+        self.outcomes: dict[int, TrainingOutcome] = {}  # by the index of the member
+        self._states: list[_State] = []  # of batches that have not resumed yet
         self._last, self._cost = time.monotonic(), 0.0
-        self._refuse_unwritable()
-        if self.path.exists():
-            self._read()
-        self._clear_away()
-
-    def _refuse_unwritable(self) -> None:
         folder = self.path.parent
         if not folder.is_dir() or not os.access(folder, os.W_OK):
-            raise StoreError(f"store must lie in a writable folder, got {self.path}")
+            raise StoreError(f"store must be in a writable folder, got {self.path}")
         if self.path.is_dir():
             raise StoreError(f"store must be a file, got the folder {self.path}")
+        if self.path.exists():
+            self._read()
+        self._remove_temporary()
 
-    def _clear_away(self) -> None:
-        """Remove what a process that was killed in the middle of a write left behind."""
+    def _remove_temporary(self) -> None:
+        """Remove temporary files of processes that were killed while writing."""
         for part in self.path.parent.glob(f"{glob.escape(self.path.name)}.*.part"):
             process = part.suffixes[-2].removeprefix(".")
             if process.isdigit() and not _is_alive(int(process)):
                 part.unlink(missing_ok=True)
 
-    def outcomes(self) -> dict[int, TrainingOutcome]:
-        """What was done before, by the index of the member."""
-        return dict(self._outcomes)
-
-    def resume(self, run: Run) -> None:
-        """Bring a batch to where it was; members that were in another are dropped from it."""
+    def resume(self, program: Program) -> None:
+        """Restore the state of a batch if there is one; drop members of other batches from it."""
         for k, state in enumerate(self._states):
-            was, width = state["places"].tolist(), int(state["width"])
-            if set(was) <= set(run.indices) and width == run.batch.architecture.width:
-                if was != run.indices:
-                    run.keep(was)
-                run.program.restore(state)
+            indices, width = state["places"].tolist(), int(state["width"])
+            same_width = width == program.batch.architecture.width
+            if same_width and set(indices) <= set(program.indices):
+                if indices != program.indices:
+                    program.keep([program.indices.index(i) for i in indices])
+                program.restore(state)
                 del self._states[k]
                 return
 
-    def keep(
-        self, runs: Sequence[Run], found: Mapping[int, TrainingOutcome], *, now: bool = False
+    def save(
+        self,
+        programs: Sequence[Program],
+        outcomes: Mapping[int, TrainingOutcome],
+        *,
+        now: bool = False,
     ) -> None:
-        """Write everything, if it is time."""
+        """Write everything, if the last write is long enough ago or `now`."""
         start = time.monotonic()
-        cost = max(self._cost, sum(run.program.size for run in runs) / _SPEED)
-        if not now and start - self._last < max(_EVERY, cost / _SHARE):
+        cost = max(self._cost, sum(program.state_bytes for program in programs) / _SPEED)
+        if not now and start - self._last < max(_INTERVAL, cost / _SHARE):
             return
-        taken = set(found).union(*(run.indices for run in runs))
+        taken = set(outcomes).union(*(program.indices for program in programs))
         waiting = [s for s in self._states if taken.isdisjoint(s["places"].tolist())]
-        self._write(found, [*map(_state, runs), *waiting])
+        self._write(outcomes, [*map(_state_of, programs), *waiting])
         self._last = time.monotonic()
         self._cost = self._last - start
 
-    def _write(
-        self, found: Mapping[int, TrainingOutcome], states: Sequence[Mapping[str, Any]]
-    ) -> None:
-        outcomes = {k: asdict(found[k]) for k in sorted(found)}
-        arrays = {f"scores.{k}": o.pop("scores") for k, o in outcomes.items()}
+    def _write(self, outcomes: Mapping[int, TrainingOutcome], states: Sequence[_State]) -> None:
+        written = {k: asdict(outcomes[k]) for k in sorted(outcomes)}
+        arrays = {f"scores.{k}": fields.pop("scores") for k, fields in written.items()}
         for k, state in enumerate(states):
             arrays |= {f"state.{k}.{name}": np.asarray(value) for name, value in state.items()}
-        header = json.dumps({"key": self._key, "outcomes": outcomes})
+        header = json.dumps({"key": self._key, "outcomes": written})
         temporary = self.path.with_name(f"{self.path.name}.{os.getpid()}.part")
         try:
             with temporary.open("wb") as file:
@@ -114,18 +115,22 @@ class Checkpoint:
             with self.path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
                 header = json.loads(str(file["header"]))
                 key = header["key"]
-                if key == self._key:  # all is read, and with it checked
+                if key == self._key:  # reading all arrays verifies their checksums
                     arrays = {name: file[name] for name in file.files}
-                    self._outcomes, self._states = _parts(header["outcomes"], arrays)
-        except _BROKEN as error:
+                    self.outcomes = {
+                        int(k): TrainingOutcome(scores=arrays[f"scores.{k}"], **fields)
+                        for k, fields in header["outcomes"].items()
+                    }
+                    self._states = _states_in(arrays)
+        except _INVALID as error:
             raise StoreError(
-                f"store must be a file that training wrote, got {self.path}; delete it to "
-                "start anew"
+                f"store must be a complete checkpoint of a training, got {self.path}; delete it to "
+                "start again"
             ) from error
         if key != self._key:
             raise StoreError(
                 f"store must belong to the same data and settings, got {self.path} of another "
-                "training; name another file"
+                "training; choose another file"
             )
 
 
@@ -134,30 +139,25 @@ def _is_alive(process: int) -> bool:
         os.kill(process, 0)
     except ProcessLookupError:
         return False
-    except PermissionError:  # somebody else's
+    except PermissionError:  # of another user
         pass
     return True
 
 
-def _state(run: Run) -> dict[str, Any]:
-    """A batch on its way: its members, the width they are padded to, and all that changes."""
-    indices, width = np.array(run.indices), np.array(run.batch.architecture.width)
-    return {**run.program.state(), "places": indices, "width": width}
+def _state_of(program: Program) -> _State:
+    """Return a batch in training: its members, their padded width, and all that changes."""
+    indices, width = np.array(program.indices), np.array(program.batch.architecture.width)
+    return {**program.state(), "places": indices, "width": width}
 
 
-def _parts(
-    outcomes: Mapping[str, Any], arrays: Mapping[str, Any]
-) -> tuple[dict[int, TrainingOutcome], list[dict[str, Any]]]:
-    """Results by index, and batches on their way."""
-    found = {
-        int(k): TrainingOutcome(scores=arrays[f"scores.{k}"], **o) for k, o in outcomes.items()
-    }
-    states: dict[str, dict[str, Any]] = {}
-    for name in arrays:
+def _states_in(arrays: Mapping[str, Any]) -> list[_State]:
+    """Return the states of the batches in training."""
+    states: dict[str, _State] = {}
+    for name, array in arrays.items():
         kind, _, rest = name.partition(".")
         if kind == "state":
-            number, _, what = rest.partition(".")
-            states.setdefault(number, {})[what] = arrays[name]
+            number, _, part = rest.partition(".")
+            states.setdefault(number, {})[part] = array
     if not all({"places", "width", "time"} <= set(state) for state in states.values()):
-        raise KeyError("a batch on its way is not whole")
-    return found, list(states.values())
+        raise KeyError("the state of a batch is incomplete")
+    return list(states.values())

@@ -1,38 +1,49 @@
-"""Ensembles of lazy networks of several widths and α, trained together and stored one by one.
+"""Ensembles of lazy networks for several widths and α: training, storage and tables.
 
-A cell is one ensemble. All that the store does not hold yet are trained as one program; each is
-stored when its last member has stopped, and what is on its way is kept in a file beside the store,
-from which a killed run goes on.
+A cell of the store is one ensemble. All ensembles that the store does not hold are trained
+together; each is stored when its last member has stopped, and the networks in training are saved in
+a checkpoint next to the store. Reading a store does not need torch.
 """
 
-from __future__ import annotations  # help() then shows names, not what they stand for
+from __future__ import annotations  # help() shows the names of types, not their definitions
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
-from functools import partial
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from doubletrouble import glossary
 from doubletrouble.data import Data, as_data
 from doubletrouble.ensembles import EnsembleLike
 from doubletrouble.errors import SweepInterrupted
-from doubletrouble.networks._device import TorchDevice
-from doubletrouble.networks._outcome import TrainingOutcome
 from doubletrouble.networks._result import LazyRun, ensemble_size
-from doubletrouble.networks._rows import KIND, from_record, row_of, to_record
-from doubletrouble.networks._settings import DTypeName, Training
-from doubletrouble.networks._train import REVISION, network_members, train_all
-from doubletrouble.networks._training import Done
+from doubletrouble.networks._settings import (
+    REVISION,
+    STATUSES,
+    DTypeName,
+    Training,
+    TrainingOutcome,
+    settings_used,
+)
 from doubletrouble.parameters import MOST_SEEDS, number, whole_number
 from doubletrouble.ranges import Axis, number_axis, whole_axis
-from doubletrouble.runs import DONE, Cell, CellOutcome, Store, decode, digest, encode
+from doubletrouble.runs import DONE, Cell, CellOutcome, Record, Store, decode, digest, encode
+
+if TYPE_CHECKING:
+    from doubletrouble.networks._device import TorchDevice
 
 WIDTHS = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048)
-"""Those of the paper's figure."""
+"""Widths of the figure in the paper."""
+
+_KIND = "lazy"
+_SETTINGS = {"precision": "dtype"}  # names in older stores
+_COLUMNS = {"max_steps": "most_steps"}  # the column max_steps counts networks with that status
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +53,7 @@ class LazyCurve:
     runs: tuple[LazyRun, ...]
 
     def run(self, width: int, laziness: float) -> LazyRun:
-        """One of the ensembles."""
+        """Return one of the ensembles."""
         for run in self.runs:
             if (run.width, run.laziness) == (width, laziness):
                 return run
@@ -52,138 +63,229 @@ class LazyCurve:
         )
 
     def table(self) -> list[dict[str, Any]]:
-        """A row for each ensemble: errors of one member, of all averaged and of their vote."""
-        return [row_of(run) for run in self.runs]
+        """Return a row for each ensemble: errors of one member, of their mean and their vote."""
+        return [table_row(run) for run in self.runs]
 
 
 def lazy_curve(
-    data: Data, *, widths: Axis = WIDTHS, laziness: Axis = (100.0,),
-    ensemble: EnsembleLike = 20, depth: int = 5, seed: int = 0, device: str = "auto",
+    data: Data,
+    *,
+    widths: Axis = WIDTHS,
+    laziness: Axis = (100.0,),
+    ensemble: EnsembleLike = 20,
+    depth: int = 5,
+    seed: int = 0,
+    device: str = "auto",
     dtype: DTypeName = "float32",
-    memory: float | None = None, store: str | Path | None = None, progress: bool = True,
+    memory: float | None = None,
+    store: str | Path | None = None,
+    progress: bool = True,
     **training: Any,
-) -> LazyCurve:  # fmt: skip
-    """Train an ensemble for every α in `laziness` and width in `widths`, all as one program.
+) -> LazyCurve:
+    """Train an ensemble for every α in `laziness` and width in `widths`, all together.
 
     `ensemble` is the number of networks of each, or `Ensemble(K)`; `training` are the options of
     `train_lazy`: loss, optimizer, learning_rate, max_steps, patience, tolerance, batch_size. With a
-    `store`, finished ensembles are kept there and never trained again, and an interrupted run
-    continues where it was.
+    `store`, complete ensembles are stored and not trained again, and an interrupted call continues
+    when it is repeated.
 
-    >>> from doubletrouble.data._load import load_data
+    >>> from doubletrouble.data import load_data
     >>> digits = load_data("digits", n_train=100)
     >>> curve = lazy_curve(digits, widths=[2, 4], ensemble=3, max_steps=20, device="cpu")
     >>> [(row["width"], row["max_steps"]) for row in curve.table()]
     [(2, 3), (4, 3)]
     """
+    from doubletrouble.networks._device import TorchDevice  # needs torch
+
     as_data(data)
     alphas = number_axis("laziness", laziness, glossary.LAZINESS)
     sizes = whole_axis("widths", widths, glossary.WIDTH)
-    how, torch_device = Training.of(**training), TorchDevice.of(device, dtype)
-    for alpha in alphas:  # what cannot be is said before there is a store
-        how.solves(alpha)
-        torch_device.refuse_too_lazy(alpha)
-    work = _Work(
-        data=data, depth=int(number("depth", depth, glossary.DEPTH)),
+    options, torch_device = Training.of(**training), TorchDevice.of(device, dtype)
+    for alpha in alphas:  # raises before a store is made
+        options.solves(alpha)
+        torch_device.check_laziness(alpha)
+    plan = _CurvePlan(
+        data=data,
+        points=[(alpha, width) for alpha in alphas for width in sizes],
+        n_members=ensemble_size(ensemble, "lazy_curve"),
+        depth=int(number("depth", depth, glossary.DEPTH)),
         seed=whole_number("seed", seed, 0, MOST_SEEDS),
-        n_members=ensemble_size(ensemble, "lazy_curve"), training=how, device=torch_device,
-        progress=progress,
+        training=options,
+        device=torch_device,
         memory=None if memory is None else number("memory", memory, glossary.MEMORY),
-    )  # fmt: skip
-    points = [(alpha, width) for alpha in alphas for width in sizes]
-    if store is None:
-        with TemporaryDirectory() as folder:
-            return LazyCurve(runs=tuple(work.run(points, Path(folder) / "lazy.sqlite")))
-    return LazyCurve(runs=tuple(work.run(points, Path(store))))
+        progress=progress,
+    )
+    if store is not None:
+        return plan.run(Path(store))
+    with TemporaryDirectory() as folder:
+        return plan.run(Path(folder) / "lazy.sqlite")
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Work:
-    """What is the same for all ensembles of a curve."""
+class _CurvePlan:
+    """The ensembles of a curve, and the options that they share."""
 
     data: Data
+    points: Sequence[tuple[float, int]]  # α and width of each ensemble
+    n_members: int
     depth: int
     seed: int
-    n_members: int
     training: Training
     device: TorchDevice
     memory: float | None
     progress: bool
 
-    def cell(self, laziness: float, width: int) -> Cell:
-        """Everything that the numbers of one ensemble depend on, by the names of all stores."""
-        options = {"depth": self.depth, "seed": self.seed, "n_members": self.n_members}
-        parameters = {
-            "data": self.data.fingerprint, "width": width, "laziness": laziness,
-            "precision": self.device.dtype, **options, **asdict(self.training),
-            "patience": self.training.window,
-        }  # fmt: skip
-        return Cell.of(KIND, REVISION, parameters)
-
-    def run(self, points: Sequence[tuple[float, int]], path: Path) -> Iterable[LazyRun]:
-        """Every ensemble: from the store, or trained and stored with its last member."""
-        cells = [self.cell(*point) for point in points]
+    def run(self, path: Path) -> LazyCurve:
+        """Read the ensembles from a store, and train those that it does not hold."""
+        cells = [self._cell(alpha, width) for alpha, width in self.points]
         name = digest([cell.key for cell in cells])[:12]
-        file = path.with_name(f"{path.name}.{name}.training")
-        found = _stored(path, cells) if path.exists() else {}
-        if len(found) < len(cells):  # or else nothing is written: the store may be read-only
+        checkpoint = path.with_name(f"{path.name}.{name}.training")
+        runs = _stored(path, cells) if path.exists() else {}
+        if len(runs) < len(cells):  # a complete store may be read-only
             with Store.open(path) as store:
-                self._complete(found, points, cells, store, file)
+                self._train(runs, cells, store, checkpoint)
         with suppress(OSError):
-            file.unlink(missing_ok=True)
-        return [found[k] for k in range(len(cells))]
+            checkpoint.unlink(missing_ok=True)
+        return LazyCurve(runs=tuple(runs[k] for k in range(len(cells))))
 
-    def _complete(
-        self, found: dict[int, LazyRun], points: Sequence[tuple[float, int]],
-        cells: Sequence[Cell], store: Store, file: Path,
-    ) -> None:  # fmt: skip
-        """Train what is not found yet."""
+    def _cell(self, laziness: float, width: int) -> Cell:
+        """Return everything an ensemble depends on, by the names in all stores."""
+        parameters = {
+            "data": self.data.fingerprint,
+            "width": width,
+            "laziness": laziness,
+            "precision": self.device.dtype,
+            "depth": self.depth,
+            "seed": self.seed,
+            "n_members": self.n_members,
+            **asdict(self.training),
+            "patience": self.training.window,
+        }
+        return Cell.of(_KIND, REVISION, parameters)
+
+    def _train(
+        self, runs: dict[int, LazyRun], cells: Sequence[Cell], store: Store, checkpoint: Path
+    ) -> None:
+        """Train the ensembles that are not in `runs`, and add them to `runs` and the store."""
+        from doubletrouble.networks._training import TrainingTask, network_members, train_members
+
         count, start = self.n_members, time.perf_counter()
-        known = {k * count + i: o for k, run in found.items() for i, o in enumerate(run.members)}
+        known = {k * count + i: o for k, run in runs.items() for i, o in enumerate(run.members)}
         outcomes = dict(known)
 
         def done(index: int, outcome: TrainingOutcome) -> None:
-            outcomes[index], k = outcome, index // count
-            mine = range(k * count, (k + 1) * count)
-            if k not in found and all(i in outcomes for i in mine):
-                alpha, width = points[k]
-                found[k] = self._put_together([outcomes[i] for i in mine], width, alpha)
-                result, seconds = encode(to_record(found[k])), time.perf_counter() - start
+            outcomes[index] = outcome
+            k = index // count
+            indices = range(k * count, (k + 1) * count)
+            if k not in runs and all(i in outcomes for i in indices):
+                runs[k] = self._combined([outcomes[i] for i in indices], *self.points[k])
+                result, seconds = encode(_record_of(runs[k])), time.perf_counter() - start
                 store.put(cells[k], CellOutcome(status=DONE, result=result, seconds=seconds))
 
+        members = [
+            member
+            for alpha, width in self.points
+            for member in network_members(width, alpha, count, self.seed)
+        ]
+        task = TrainingTask(
+            members=members,
+            x=self.data.x_train[None],
+            y=self.data.y_train[None],
+            x_test=self.data.x_test,
+            depth=self.depth,
+            training=self.training,
+            device=self.device,
+        )
+        options: dict[str, Any] = {"memory": self.memory, "progress": self.progress}
         try:
-            self._train(points, known, file, done)
+            train_members(task, store=checkpoint, known=known, done=done, **options)
         except KeyboardInterrupt:
             raise SweepInterrupted(
-                f"stopped with {len(found)} of {len(cells)} ensembles stored in {store.path}; "
-                "run the same again to go on"
+                f"interrupted with {len(runs)} of {len(cells)} ensembles stored in {store.path}; "
+                "repeat the call to continue"
             ) from None
 
-    def _train(
-        self, points: Sequence[tuple[float, int]], known: Mapping[int, TrainingOutcome], file: Path,
-        done: Done,
-    ) -> None:  # fmt: skip
-        """Train all members of all ensembles but those that are known."""
-        members = [m for a, w in points for m in network_members(w, a, self.n_members, self.seed)]
-        train_all(
-            members, self.data.x_train[None], self.data.y_train[None], self.data.x_test,
-            depth=self.depth, training=self.training, device=self.device, memory=self.memory,
-            store=file, known=known, progress=self.progress, done=done,
-        )  # fmt: skip
-
-    def _put_together(
-        self, outcomes: Sequence[TrainingOutcome], width: int, laziness: float
+    def _combined(
+        self, outcomes: Sequence[TrainingOutcome], laziness: float, width: int
     ) -> LazyRun:
         settings = {
-            "depth": self.depth, "seed": self.seed, "dtype": self.device.dtype,
-            "data": self.data.name, **asdict(self.training),
-        }  # fmt: skip
-        make = partial(LazyRun.of, outcomes, self.data.y_test, settings=settings)
-        return make(width=width, laziness=laziness)
+            "depth": self.depth,
+            "seed": self.seed,
+            "dtype": self.device.dtype,
+            "data": self.data.name,
+            **asdict(self.training),
+        }
+        return LazyRun.of(
+            outcomes, self.data.y_test, width=width, laziness=laziness, settings=settings
+        )
+
+
+# --- stores --------------------------------------------------------------------------------------
+
+
+def stored_runs(store: str | Path, others: Collection[str] = ()) -> list[LazyRun]:
+    """Return every ensemble in a store, by α and width; the cells with keys `others` are skipped.
+
+    Does not need torch.
+    """
+    with Store.read(store) as opened:
+        stored = (opened.outcome(key) for key in opened.statuses() if key not in others)
+        records = [decode(cell.result) for cell in stored if cell and cell.result]
+    runs = [run_of_record(record) for record in records if "laziness" in record]
+    return sorted(runs, key=lambda run: (run.laziness, run.width))
 
 
 def _stored(path: Path, cells: Sequence[Cell]) -> dict[int, LazyRun]:
-    """What a store holds of some cells, by their index."""
+    """Return the ensembles of some cells that a store holds, by the index of the cell."""
     with Store.read(path) as store:
         stored = [store.outcome(cell.key) for cell in cells]
-    return {k: from_record(decode(o.result)) for k, o in enumerate(stored) if o}
+    return {k: run_of_record(decode(o.result)) for k, o in enumerate(stored) if o}
+
+
+def _record_of(run: LazyRun) -> Record:
+    return {f.name: getattr(run, f.name) for f in fields(run)}
+
+
+def run_of_record(record: Record) -> LazyRun:
+    """Return the ensemble of a stored record."""
+    settings = {_SETTINGS.get(name, name): value for name, value in record["settings"].items()}
+    used = settings_used(settings, record["laziness"])  # older stores hold the options as given
+    return LazyRun(**{**record, "settings": used})
+
+
+# --- tables --------------------------------------------------------------------------------------
+
+
+def table_row(run: LazyRun) -> dict[str, Any]:
+    """Return the errors of an ensemble; members that diverged are counted and left out."""
+    counts = Counter(run.status)
+    left = run.n_members - counts["diverged"]
+    valid = run.without_diverged() if left else None
+    nan = float("nan")
+    single = valid.errors(1) if valid else np.array([nan])
+    return {
+        "laziness": run.laziness,
+        "width": run.width,
+        "n_members": run.n_members,
+        "single_error": float(single.mean()),
+        "single_std": float(single.std(ddof=1)) if left > 1 else nan,
+        "ensemble_error": float(valid.error(left).total) if valid else nan,
+        "vote_error": float(valid.error(left, "vote").total) if valid else nan,
+        "train_error": float(valid.train_error.mean()) if valid else nan,
+        "train_loss": float(valid.train_loss.mean()) if valid else nan,
+        "interpolating": int(run.interpolates.sum()),
+        **{name: counts[name] for name in STATUSES},
+        "median_steps": float(np.median(valid.steps)) if valid else nan,
+        "mean_distance": float(valid.distance.mean()) if valid else nan,
+    }
+
+
+def runs_table(runs: Sequence[LazyRun]) -> dict[str, list[Any]]:
+    """Return columns: the errors of every ensemble, then its settings."""
+    names = dict.fromkeys(name for run in runs for name in run.settings)
+    columns: dict[str, list[Any]] = {}
+    for run in runs:
+        settings = {_COLUMNS.get(name, name): run.settings.get(name) for name in names}
+        for name, value in {**table_row(run), **settings}.items():
+            columns.setdefault(name, []).append(value)
+    return columns

@@ -1,28 +1,31 @@
-"""The device of torch on which networks are trained, its arithmetic and its memory."""
+"""The torch device on which networks are trained: arithmetic, memory, threads, compilation."""
 
-import gc
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import torch
+from torch import Tensor
 
 from doubletrouble.networks._settings import DTYPES, DTypeName
 
-_SHARE = 0.6  # of the free memory; the rest is for what torch keeps for itself
-_CACHE = 24 * 2**20  # bytes that a processor works on without waiting long for memory
-_LARGE = 3 * 2**20  # bytes of a network that is trained fastest alone
-_STREAMS = 16  # batches at once on a GPU
-_MODEST = 2.0**30  # bytes, where nothing is known
-_DIGITS = 1e-3  # largest error of F that rounding may make
+_SHARE = 0.6  # of the free memory; the rest is for torch's caches and workspaces
+_CPU_CACHE = 24 * 2**20  # bytes of a batch that a CPU processes fastest
+_LARGE = 3 * 2**20  # bytes of a network that a CPU trains fastest alone, with all threads
+_STREAMS = 16  # batches at a time on a GPU
+_FALLBACK = 2.0**30  # bytes, where the free memory is unknown
+_ROUNDING = 1e-3  # largest rounding error of F
 
 
 @dataclass(frozen=True, kw_only=True)
 class TorchDevice:
-    """A device of torch, and the arithmetic on it.
+    """A torch device, and the arithmetic on it.
 
     >>> TorchDevice.of("cpu", "float32").torch_dtype
     torch.float32
@@ -30,80 +33,74 @@ class TorchDevice:
 
     name: str
     dtype: DTypeName
-    threads: int = 1  # of a processor
+    threads: int = 1  # of a CPU
 
     @classmethod
     def of(cls, device: str, dtype: DTypeName) -> "TorchDevice":
-        """Check that there is such a device; "auto" is a GPU where there is one."""
+        """Check that the device exists; "auto" is a GPU if there is one."""
         if dtype not in DTYPES:
             raise ValueError(f"dtype must be one of {', '.join(DTYPES)}, got {dtype!r}")
         if device == "auto":
             device = "cuda" if torch.cuda.is_available() else "cpu"
-        wanted = f"device must be 'auto', 'cpu' or a GPU torch has here, got {device!r}"
+        message = f"device must be 'auto', 'cpu' or an available GPU, got {device!r}"
         if not isinstance(device, str) or not re.fullmatch(r"cpu|cuda(:\d+)?", device):
-            raise ValueError(wanted)
+            raise ValueError(message)
         try:
             torch.ones(1, device=device, dtype=torch.float64).add_(1).item()
         except (RuntimeError, AssertionError) as error:
             reason = str(error).splitlines()[0].rstrip(".")
-            raise ValueError(f"{wanted}: {reason}") from error
+            raise ValueError(f"{message}: {reason}") from error
         return cls(name=device, dtype=dtype, threads=torch.get_num_threads())
 
     @property
     def torch_dtype(self) -> torch.dtype:
-        """The type of all tensors; "tf32" is a way to multiply those of float32."""
+        """The dtype of all tensors; "tf32" only changes the products of float32 matrices."""
         return torch.float64 if self.dtype == "float64" else torch.float32
 
     @property
     def is_gpu(self) -> bool:
-        """Whether steps are recorded and replayed."""
+        """Whether this is a GPU."""
         return torch.device(self.name).type == "cuda"
 
     @property
     def free_memory(self) -> float:
-        """Bytes that a batch may take."""
+        """Bytes available for training."""
         if self.is_gpu:
-            return _SHARE * torch.cuda.mem_get_info(self.name)[0]
-        return _SHARE * _available()
+            free = torch.cuda.mem_get_info(self.name)[0]
+            cached = torch.cuda.memory_reserved(self.name) - torch.cuda.memory_allocated(self.name)
+            return _SHARE * (free + cached)
+        return _SHARE * _available_memory()
 
     @property
-    def at_once(self) -> int:
-        """Batches that are trained at the same time."""
+    def n_batches(self) -> int:
+        """Number of batches trained at the same time."""
         return _STREAMS if self.is_gpu else self.threads
 
     def batch_memory(self, each: float) -> float:
-        """Bytes of a batch of networks that take `each`, so that it computes fastest."""
+        """Return the bytes of the batch that is fastest, for networks of `each` bytes."""
         if self.is_gpu:
             return self.free_memory
-        return min(_CACHE if each <= _LARGE else each, self.free_memory)
+        return min(_CPU_CACHE if each <= _LARGE else each, self.free_memory)
 
-    def share_threads(self, each: float) -> None:
-        """Let a batch of networks that take `each` bytes have all threads, if they are large."""
+    def use_threads_for(self, each: float) -> None:
+        """Use all threads of a CPU for a single batch of networks of `each` bytes if large."""
         torch.set_num_threads(self.threads if each > _LARGE else 1)
 
-    def release(self) -> None:
-        """Give back the memory of what is no longer used: errors keep what they met in cycles."""
-        gc.collect()
-        if self.is_gpu:
-            torch.cuda.synchronize(self.name)
-            torch._C._cuda_clearCublasWorkspaces()  # one for every stream there has been
-            torch.cuda.empty_cache()
-
-    def refuse_too_lazy(self, laziness: float) -> None:
-        """The outputs of two networks are subtracted and scaled up: digits must be left of it."""
-        most = _DIGITS / torch.finfo(self.torch_dtype).eps
-        if most < laziness < math.inf:
+    def check_laziness(self, laziness: float) -> None:
+        """Raise ValueError if α amplifies the rounding error of a difference of outputs."""
+        limit = _ROUNDING / torch.finfo(self.torch_dtype).eps
+        if limit < laziness < math.inf:
             raise ValueError(
-                f"laziness must be at most {most:.0e} or inf with dtype {self.dtype!r}, "
+                f"laziness must be at most {limit:.0e} or inf with dtype {self.dtype!r}, "
                 f"got {laziness!r}; 'float64' has more digits"
             )
 
     @contextmanager
     def computing(self) -> Iterator[None]:
-        """Matrix products of this dtype on this device; autograd off."""
+        """Use this device and its matrix products; autograd off, one thread for each batch."""
         before = torch.backends.cuda.matmul.allow_tf32
         torch.backends.cuda.matmul.allow_tf32 = self.dtype == "tf32"
-        one_thread()  # batches have threads of their own
+        torch.set_num_threads(1)
         try:
             with torch.no_grad(), torch.cuda.device(self.name) if self.is_gpu else nullcontext():
                 yield
@@ -112,19 +109,67 @@ class TorchDevice:
             torch.set_num_threads(self.threads)
 
 
-def one_thread() -> None:
-    """Compute with one thread, in this thread and those it starts."""
-    torch.set_num_threads(1)
-
-
-def _available() -> float:
-    """Bytes of memory that a processor has to spare, as far as the system tells."""
-    found = [math.inf]
+def _available_memory() -> float:
+    """Return the bytes of free main memory, as far as the system reports them."""
+    limits = []
     with suppress(OSError, ValueError):
         lines = Path("/proc/meminfo").read_text().splitlines()
-        found += [1024.0 * int(ln.split()[1]) for ln in lines if ln.startswith("MemAvailable:")]
-    with suppress(OSError, ValueError):  # a container may be allowed less
+        limits += [1024.0 * int(ln.split()[1]) for ln in lines if ln.startswith("MemAvailable:")]
+    with suppress(OSError, ValueError):  # the limit of a container may be lower
         group = Path("/sys/fs/cgroup")
         limit, used = (int((group / f"memory.{kind}").read_text()) for kind in ("max", "current"))
-        found.append(float(limit - used))
-    return min(found) if len(found) > 1 else _MODEST
+        limits.append(float(limit - used))
+    return min(limits, default=_FALLBACK)
+
+
+@contextmanager
+def full_precision() -> Iterator[None]:
+    """Compute matrix products without TF32."""
+    before = torch.backends.cuda.matmul.allow_tf32
+    torch.backends.cuda.matmul.allow_tf32 = False
+    try:
+        yield
+    finally:
+        torch.backends.cuda.matmul.allow_tf32 = before
+
+
+def new_stream() -> Any:
+    """Return a new stream of the current GPU, which waits for the work in progress."""
+    make: Any = torch.cuda.Stream  # untyped in torch
+    stream = make()
+    stream.wait_stream(torch.cuda.current_stream())
+    return stream
+
+
+TensorFunction = Callable[..., Any]
+
+
+@cache
+def can_compile() -> bool:
+    """Whether kernels can be compiled for a GPU, which needs Triton and a C compiler."""
+    if find_spec("triton") is None:
+        return False
+    try:
+        torch.compile(_double)(torch.zeros(2, device="cuda"))
+    except (RuntimeError, OSError, AssertionError):
+        return False
+    return True
+
+
+def _double(x: Tensor) -> Tensor:
+    return 2 * x
+
+
+@cache
+def _compiled(function: TensorFunction) -> TensorFunction:
+    return torch.compile(function, dynamic=True) if can_compile() else function
+
+
+def elementwise(device: torch.device, function: TensorFunction) -> TensorFunction:
+    """Return an elementwise function, compiled into one kernel on a GPU if possible.
+
+    Elementwise functions on a GPU are limited by memory bandwidth: one kernel reads and writes each
+    tensor once. torch compiles up to eight kernels of a function, by the number of axes and the
+    axes of length 1, and runs it without compilation for further shapes.
+    """
+    return _compiled(function) if device.type == "cuda" else function

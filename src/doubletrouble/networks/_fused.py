@@ -1,11 +1,11 @@
-r"""The whole gradient of narrow networks in one kernel, on a GPU.
+r"""The gradient of narrow networks in one kernel, on a GPU.
 
-Between the matrix products of a narrow network there is hardly any work, and a GPU spends its time
-on launches and on moving activations. Here a block of samples stays in registers from the inputs
-to the gradient of every weight. Each network is worked on by several programs, whose partial sums
-are added up in a fixed order, so that a run repeats bit for bit.
+The matrix products of a narrow network are so small that a GPU spends its time on launches and on
+moving activations. In this kernel a block of samples stays in registers from the inputs to the
+gradient of every weight. Several programs work on each network; their partial sums are added in a
+fixed order, so that a run is reproducible bit for bit.
 
-Only for networks of 5 layers, as the paper's, up to 32 nodes wide, on all samples at once.
+For networks of 5 layers, as in the paper, up to 32 nodes wide, with all samples in a step.
 """
 
 from typing import Any
@@ -15,51 +15,59 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from doubletrouble.networks import _kernels as kernels
-from doubletrouble.networks._weights import NARROW, OUTPUTS, NetworkWeights, activations
+from doubletrouble.networks._device import full_precision
+from doubletrouble.networks._network import OUTPUTS, NetworkWeights, activations
 
-DEPTH = 5
 LOSSES = ("hinge", "squared_hinge", "squared")
 
-_MOST_INPUTS = 16
+_DEPTH = 5
+_WIDTHS = (16, 32)
+_MAX_INPUTS = 16
 _BLOCK = 32  # samples at a time
-_PROGRAMS = 528  # at least: four for each processor of a large GPU
+_PROGRAMS = 528  # at least: four for each multiprocessor of a large GPU
 
 
-def suits(weights: NetworkWeights, x: Tensor, loss: str) -> bool:
-    """Whether the kernel is made for these networks."""
-    first, hidden = weights.first, weights.hidden
-    known = first.shape[2] in NARROW and hidden.shape[0] == DEPTH - 2 and loss in LOSSES
-    return known and x.shape[2] <= _MOST_INPUTS and x.dtype == torch.float32
-
-
-class Gradients:
+class FusedGradient:
     """Buffers for the partial sums of M networks, and the launch that fills them."""
 
+    @staticmethod
+    def applies(weights: NetworkWeights, x: Tensor, loss: str) -> bool:
+        """Whether the kernel supports these networks."""
+        shape = weights.first.shape[2] in _WIDTHS and weights.hidden.shape[0] == _DEPTH - 2
+        return shape and loss in LOSSES and x.shape[2] <= _MAX_INPUTS and x.dtype == torch.float32
+
     def __init__(
-        self, weights: NetworkWeights, theta0: NetworkWeights, x: Tensor, targets: Tensor,
-        laziness: Tensor, loss: str,
-    ) -> None:  # fmt: skip
+        self,
+        weights: NetworkWeights,
+        theta0: NetworkWeights,
+        x: Tensor,
+        targets: Tensor,
+        laziness: Tensor,
+        loss: str,
+    ) -> None:
         count, self._n, dim = x.shape
-        width = weights.first.shape[2]
         tiles = -(-self._n // _BLOCK)
         self._splits = max(1, min(tiles, -(-_PROGRAMS // count)))
         self._grid = (count, self._splits)
-        with kernels.full_precision():
+        with full_precision():
             start = activations(theta0, x)[-1]
-        self._given = (x, targets, start, laziness)
+        self._inputs = (x, targets, start, laziness)
         self._weights = weights
         self._parts = NetworkWeights(*(t.new_empty((self._splits, *t.shape)) for t in weights))
         self._losses = x.new_empty((self._splits, count))
         self._constants: dict[str, Any] = {
-            "D": dim, "W": width, "BLOCK": _BLOCK, "LOSS": LOSSES.index(loss),
-            "PRECISION": "tf32x3", "num_warps": 4,
-        }  # fmt: skip
+            "D": dim,
+            "W": weights.first.shape[2],
+            "BLOCK": _BLOCK,
+            "LOSS": LOSSES.index(loss),
+            "PRECISION": "tf32x3",
+            "num_warps": 4,
+        }
 
-    def into(self, out: NetworkWeights) -> Tensor:
-        """Put the gradients into `out`; return the loss of each network."""
+    def write(self, out: NetworkWeights) -> Tensor:
+        """Write the gradients into `out`; return the loss of each network."""
         _gradients[self._grid](
-            *self._given, *self._weights, *self._parts, self._losses, self._n, **self._constants
+            *self._inputs, *self._weights, *self._parts, self._losses, self._n, **self._constants
         )
         for part, slope in zip(self._parts, out, strict=True):
             torch.sum(part, 0, out=slope)
@@ -68,18 +76,34 @@ class Gradients:
 
 @triton.jit
 def _relu(z):
-    """NaN stays NaN, as in torch: a network that diverged must not look like one that learned."""
+    """ReLU that propagates NaN, as in torch: the loss of a diverged network must not be finite."""
     return tl.maximum(z, 0.0, propagate_nan=tl.PropagateNan.ALL)
 
 
 @triton.jit
 def _gradients(
-    x_at, target_at, start_at, alpha_at,
-    first_at, hidden_at, last_at, biases_at, last_bias_at,
-    d_first_at, d_hidden_at, d_last_at, d_biases_at, d_last_bias_at, loss_at, N,
-    D: tl.constexpr, W: tl.constexpr, BLOCK: tl.constexpr, LOSS: tl.constexpr,
+    x_at,
+    target_at,
+    start_at,
+    alpha_at,
+    first_at,
+    hidden_at,
+    last_at,
+    biases_at,
+    last_bias_at,
+    d_first_at,
+    d_hidden_at,
+    d_last_at,
+    d_biases_at,
+    d_last_bias_at,
+    loss_at,
+    N,
+    D: tl.constexpr,
+    W: tl.constexpr,
+    BLOCK: tl.constexpr,
+    LOSS: tl.constexpr,
     PRECISION: tl.constexpr,
-):  # fmt: skip
+):
     m, s = tl.program_id(0), tl.program_id(1)
     M, S = tl.num_programs(0), tl.num_programs(1)
     d, w, o = tl.arange(0, 16), tl.arange(0, W), tl.arange(0, 16)

@@ -1,19 +1,15 @@
-"""How networks are trained: everything but the data and the networks themselves, checked.
-
-Nothing here needs torch.
-"""
+"""Options of training, and the outcome of training one network. Nothing here needs torch."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from functools import partial
 from typing import Any, Literal, Self, TypeAlias, get_args
 
 from doubletrouble import glossary
-from doubletrouble.parameters import number, whole_number
+from doubletrouble.parameters import FloatArray, number, whole_number
 
 LossName: TypeAlias = Literal["hinge", "squared_hinge", "squared", "logistic"]
 LOSSES: tuple[LossName, ...] = get_args(LossName)
-"""By name; `losses` has the functions."""
 
 OptimizerName: TypeAlias = Literal["auto", "adam", "gd", "sgd", "exact"]
 OPTIMIZERS: tuple[OptimizerName, ...] = get_args(OptimizerName)
@@ -21,22 +17,35 @@ OPTIMIZERS: tuple[OptimizerName, ...] = get_args(OptimizerName)
 
 DTypeName: TypeAlias = Literal["float32", "tf32", "float64"]
 DTYPES: tuple[DTypeName, ...] = get_args(DTypeName)
-"""Of the arithmetic; "tf32" is float32 with matrix products on a GPU's tensor cores."""
+""""tf32" is float32 with matrix products on the tensor cores of a GPU."""
+
+STATUSES = ("zero", "converged", "exact", "max_steps", "diverged")
+"""Why training stopped: zero loss, converged, solved exactly, limit of steps, diverged."""
+
+FITTED = STATUSES[:3]
+"""Statuses of networks whose training is complete."""
+
+REVISION = 1
+"""Of the meaning of all settings; part of the keys of checkpoints and stores."""
 
 LINEAR_AS = 100.0
 """Adam has no limit α → ∞ at a fixed rate: the linearized network takes the steps of this α."""
 
-
 LAPTOP: dict[str, Any] = {
-    "n_train": 700, "widths": (2, 3, 4, 6, 8, 11, 16, 23, 32, 64), "laziness": (100.0, math.inf),
-    "ensemble": 10, "loss": "squared", "learning_rate": 0.01, "max_steps": 2000,
-}  # fmt: skip
+    "n_train": 700,
+    "widths": (2, 3, 4, 6, 8, 11, 16, 23, 32, 64),
+    "laziness": (100.0, math.inf),
+    "ensemble": 10,
+    "loss": "squared",
+    "learning_rate": 0.01,
+    "max_steps": 2000,
+}
 """A small experiment on the digits that shows the peak and its suppression within minutes."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Training:
-    """The loss, the optimizer, and when to stop.
+    """The loss, the optimizer, and the stopping rule.
 
     >>> Training(loss="hinge").rate(0.5)
     0.05
@@ -51,30 +60,35 @@ class Training:
     batch_size: int | None = None
 
     def __post_init__(self) -> None:
-        for name, value, known in (
-            ("loss", self.loss, LOSSES), ("optimizer", self.optimizer, OPTIMIZERS),
-        ):  # fmt: skip
-            if value not in known:
-                raise ValueError(f"{name} must be one of {', '.join(known)}, got {value!r}")
-        hold = partial(object.__setattr__, self)  # plain numbers, which JSON can write
-        if (rate := self.learning_rate) is not None:
-            hold("learning_rate", number("learning_rate", rate, glossary.LEARNING_RATE))
-        hold("tolerance", number("tolerance", self.tolerance, glossary.TOLERANCE))
-        hold("max_steps", whole_number("max_steps", self.max_steps, 1, floats=True))
-        for name in ("patience", "batch_size"):
-            if (value := getattr(self, name)) is not None:
-                hold(name, whole_number(name, value, 1, floats=True))
+        if self.loss not in LOSSES:
+            raise ValueError(f"loss must be one of {', '.join(LOSSES)}, got {self.loss!r}")
+        if self.optimizer not in OPTIMIZERS:
+            names = ", ".join(OPTIMIZERS)
+            raise ValueError(f"optimizer must be one of {names}, got {self.optimizer!r}")
+        checked: dict[str, Any] = {  # Python's own numbers, which JSON can write
+            "tolerance": number("tolerance", self.tolerance, glossary.TOLERANCE),
+            "max_steps": whole_number("max_steps", self.max_steps, 1, floats=True),
+        }
+        if self.learning_rate is not None:
+            rate = number("learning_rate", self.learning_rate, glossary.LEARNING_RATE)
+            checked["learning_rate"] = rate
+        if self.patience is not None:
+            checked["patience"] = whole_number("patience", self.patience, 1, floats=True)
+        if self.batch_size is not None:
+            checked["batch_size"] = whole_number("batch_size", self.batch_size, 1, floats=True)
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
         if (self.batch_size is None) == (self.optimizer == "sgd"):
             raise ValueError(
                 f"batch_size must be given for optimizer 'sgd' and for no other, got "
                 f"{self.batch_size!r} for {self.optimizer!r}"
             )
         if self.optimizer == "exact" and self.loss != "squared":
-            raise ValueError(f"loss must be 'squared' to be solved exactly, got {self.loss!r}")
+            raise ValueError(f"loss must be 'squared' for optimizer 'exact', got {self.loss!r}")
 
     @classmethod
     def of(cls, **options: Any) -> Self:
-        """The training that options by name ask for.
+        """Return the training with these options; raise TypeError for an unknown name.
 
         >>> Training.of(momentum=0.9)
         Traceback (most recent call last):
@@ -89,8 +103,13 @@ class Training:
 
     @property
     def by_adam(self) -> bool:
-        """Whether steps are Adam's."""
+        """Whether the optimizer is Adam."""
         return self.optimizer in ("auto", "adam")
+
+    @property
+    def window(self) -> int:
+        """Steps in a window of the stopping rule: `patience`, or a tenth of all, at least 100."""
+        return self.patience or max(100, self.max_steps // 10)
 
     def solves(self, laziness: float) -> bool:
         """Whether a network is solved exactly instead of trained."""
@@ -99,12 +118,41 @@ class Training:
             raise ValueError(f"laziness must be inf for optimizer 'exact', got {laziness!r}")
         return linear and self.loss == "squared" and self.optimizer in ("auto", "exact")
 
-    @property
-    def window(self) -> int:
-        """Steps that the rule of convergence averages over: a tenth of all, at least 100."""
-        return self.patience or max(100, self.max_steps // 10)
-
     def rate(self, laziness: float) -> float:
-        """The step size at some α, that of [dascoli2020] unless given: 0.1 min(1, α)."""
+        """Return the step size at α: `learning_rate`, or 0.1 min(1, α) as in [dascoli2020]."""
         rate = 0.1 * min(1.0, laziness) if self.learning_rate is None else self.learning_rate
         return rate * (LINEAR_AS if math.isinf(laziness) and self.by_adam else 1.0)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TrainingOutcome:
+    """One trained network."""
+
+    scores: FloatArray  # (T,): half the difference of the outputs at the test inputs
+    train_error: float  # fraction of training samples misclassified
+    train_loss: float  # not divided by α²
+    displacement: float  # α |θ - θ₀|
+    steps: int
+    status: str  # one of STATUSES
+
+
+def settings_used(settings: Mapping[str, Any], laziness: float) -> dict[str, Any]:
+    """Return settings with defaults replaced by the optimizer, rate and window they stand for.
+
+    `learning_rate` remains None for gradient descent, where each network has its own rate by its
+    curvature, and for networks that are solved exactly.
+
+    >>> settings_used({"optimizer": "auto", "max_steps": 500, "seed": 3}, laziness=0.5)
+    {'optimizer': 'adam', 'max_steps': 500, 'seed': 3, 'patience': 100, 'learning_rate': 0.05}
+    """
+    options = {f.name: settings[f.name] for f in fields(Training) if f.name in settings}
+    if not options:
+        return dict(settings)
+    training = Training(**options)
+    used: dict[str, Any] = {"patience": training.window}
+    if training.solves(laziness):
+        used |= {"optimizer": "exact", "learning_rate": None}
+    elif training.by_adam:
+        rate = training.rate(min(laziness, 1.0))  # the rate before the scaling at α = ∞
+        used |= {"optimizer": "adam", "learning_rate": rate}
+    return {**settings, **used}

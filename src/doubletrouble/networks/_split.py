@@ -1,10 +1,10 @@
-"""Where the test error of lazy networks comes from: noise, initialization, sampling, bias.
+"""The test error of lazy networks by cause: noise, initialization, sampling, bias.
 
 Networks are trained on several data sets, with several draws of label noise each, from the same
-initializations: predictions [data, noise, init, test], which `decomposition` splits.
+initializations: predictions [data, noise, init, test], which `decompose_predictions` splits.
 """
 
-from __future__ import annotations  # help() then shows names, not what they stand for
+from __future__ import annotations  # help() shows the names of types, not their definitions
 
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -24,22 +24,25 @@ from doubletrouble.decomposition import (
 from doubletrouble.ensembles import EnsembleLike, as_ensemble
 from doubletrouble.errors import DivergenceError, SweepInterrupted
 from doubletrouble.networks._device import TorchDevice
-from doubletrouble.networks._result import as_used
-from doubletrouble.networks._settings import DTypeName, LossName, Training
-from doubletrouble.networks._train import network_members, train_all
+from doubletrouble.networks._settings import (
+    DTypeName,
+    LossName,
+    Training,
+    TrainingOutcome,
+    settings_used,
+)
+from doubletrouble.networks._training import TrainingTask, network_members, train_members
 from doubletrouble.parameters import MOST_SEEDS, FloatArray, number, whole_number
 from doubletrouble.results import ErrorTerms, Estimate
 
-_NOISE = 2  # apart from the weights of members, whose keys are longer
-_SHOWN = 5  # networks named in a message
-_NO_NOISE = (
-    "No label noise (noise and flips are 0): one draw of each data set, whatever n_noise is."
-)
+_NOISE = 2  # random stream of the label noise, apart from those of the members
+_SHOWN = 5  # networks listed in a message
+_NO_NOISE = "No label noise (noise and flips are 0): one draw for each data set, for any n_noise."
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LazySplit:
-    """The squared error by cause, and errors of classification beside it."""
+    """The squared error by cause, and classification errors."""
 
     predictions: FloatArray  # [data, noise, init, test]
     y_test: FloatArray
@@ -48,33 +51,33 @@ class LazySplit:
     settings: dict[str, Any] = field(default_factory=dict)
 
     def error(self, ensemble: EnsembleLike = 1) -> ErrorTerms[Estimate]:
-        """The squared error of K averaged initializations by cause, as `Decomposition.error`."""
+        """Return the squared error of K averaged initializations, as `Decomposition.error`."""
         return self.squared.error(as_ensemble(ensemble, "LazySplit.error"))
 
     @property
     def classification_error(self) -> float:
-        """The share of test points a single network gets wrong."""
+        """Fraction of test points misclassified by a single network."""
         return float(np.mean(error_rate(self.predictions, self.y_test)))
 
     @property
     def ensemble_error(self) -> float:
-        """The share that the mean over all initializations gets wrong, data sets averaged."""
+        """Fraction misclassified by the mean over initializations, averaged over data sets."""
         return float(np.mean(ensemble_error(self.predictions, self.y_test)))
 
     @property
     def vote_error(self) -> float:
-        """The share that the majority of all initializations gets wrong, data sets averaged."""
+        """Fraction misclassified by the majority of initializations, averaged over data sets."""
         return float(np.mean(vote_error(self.predictions, self.y_test)))
 
     def __str__(self) -> str:
-        """The split as a table, with the errors of classification."""
+        """Return the split as a table, with the classification errors."""
         loss = self.settings.get("loss", "squared")
-        large = (
-            f"Loss {loss!r} does not ask for scores of ±1: squared errors may be large; see the "
-            "shares below.\n"
+        note = (
+            f"Loss {loss!r} does not fit scores to ±1: squared errors may be large; see the "
+            "classification errors below.\n"
         )
         return (
-            f"{self.squared}\n{'' if loss == 'squared' else large}\n"
+            f"{self.squared}\n{'' if loss == 'squared' else note}\n"
             f"misclassified by one network {self.classification_error:.4f}, by the mean "
             f"of {self.predictions.shape[2]} {self.ensemble_error:.4f}, "
             f"by their vote {self.vote_error:.4f}"
@@ -82,20 +85,33 @@ class LazySplit:
 
 
 def lazy_split(
-    data: Data, *, n_data: int = 5, n_init: int = 5, n_noise: int = 2, noise: float = 0.0,
-    flips: float = 0.0, width: int = 30, depth: int = 5, laziness: float = 100.0,
-    seed: int = 0, device: str = "auto", dtype: DTypeName = "float32",
-    memory: float | None = None, store: str | Path | None = None, progress: bool = True,
-    loss: LossName = "squared", **training: Any,
-) -> LazySplit:  # fmt: skip
+    data: Data,
+    *,
+    n_data: int = 5,
+    n_init: int = 5,
+    n_noise: int = 2,
+    noise: float = 0.0,
+    flips: float = 0.0,
+    width: int = 30,
+    depth: int = 5,
+    laziness: float = 100.0,
+    seed: int = 0,
+    device: str = "auto",
+    dtype: DTypeName = "float32",
+    memory: float | None = None,
+    store: str | Path | None = None,
+    progress: bool = True,
+    loss: LossName = "squared",
+    **training: Any,
+) -> LazySplit:
     """Train on `n_data` disjoint data sets from `n_init` initializations, and split the error.
 
     `noise` is the standard deviation of Gaussian noise added to the training labels ±1 (for the
     squared loss), `flips` the probability that a label is flipped; each data set has `n_noise`
-    draws of it, or one where there is none. `training` are options of `train_lazy`. An interrupted
-    run continues from its `store`, a file, when it is called again.
+    draws of it, or one if both are 0. `training` are options of `train_lazy`. An interrupted call
+    continues from its `store`, a checkpoint, when it is repeated.
 
-    >>> from doubletrouble.data._load import load_data
+    >>> from doubletrouble.data import load_data
     >>> digits = load_data("digits", n_train=100)
     >>> split = lazy_split(
     ...     digits, n_data=3, n_init=3, width=16, laziness=float("inf"), noise=0.5, device="cpu"
@@ -114,11 +130,10 @@ def lazy_split(
         draws = 1
     inits = whole_number("n_init", n_init, 1)
     root = whole_number("seed", seed, 0, MOST_SEEDS)
-    how = Training.of(loss=loss, **training)
+    options = Training.of(loss=loss, **training)
     if sigma and loss != "squared":
         raise ValueError(
-            f"noise must be 0 for loss {loss!r}, whose labels are classes, got {noise!r}; flips "
-            "makes their noise"
+            f"noise must be 0 for loss {loss!r}, whose labels are classes, got {noise!r}; use flips"
         )
     blocks = data.blocks(whole_number("n_data", n_data, 2))
     x = np.repeat(np.stack([block.x_train for block in blocks]), draws, axis=0)
@@ -130,33 +145,37 @@ def lazy_split(
         for d in range(len(x))
         for member in network_members(width, laziness, inits, root, data=d)
     ]
-    layers = int(number("depth", depth, glossary.DEPTH))
-    torch_device = TorchDevice.of(device, dtype)
+    task = TrainingTask(
+        members=members,
+        x=x,
+        y=y,
+        x_test=data.x_test,
+        depth=int(number("depth", depth, glossary.DEPTH)),
+        training=options,
+        device=TorchDevice.of(device, dtype),
+    )
     try:
-        outcomes = train_all(
-            members, x, y, data.x_test, depth=layers, training=how, device=torch_device,
-            memory=memory, store=store, progress=progress,
-        )  # fmt: skip
+        outcomes = train_members(task, memory=memory, store=store, progress=progress)
     except KeyboardInterrupt:
         if store is None or not Path(store).exists():
             raise
         raise SweepInterrupted(
-            f"stopped; what was trained is in {store}: run the same again to go on"
+            f"interrupted; the networks trained so far are in {store}: repeat the call to continue"
         ) from None
     shape = (n_data, draws, inits)
-    lost = [k for k, outcome in enumerate(outcomes) if outcome.status == "diverged"]
-    if lost:
-        which = ", ".join(str([int(i) for i in np.unravel_index(k, shape)]) for k in lost[:_SHOWN])
-        raise DivergenceError(
-            f"{len(lost)} of {len(members)} networks diverged; a smaller learning_rate may help "
-            f"([data, noise, init]: {which}{', ...' if len(lost) > _SHOWN else ''})"
-        )
+    _raise_if_diverged(outcomes, shape)
     predictions = np.stack([outcome.scores for outcome in outcomes]).reshape(*shape, -1)
     settings = {
-        "width": members[0].width, "depth": layers, "laziness": members[0].laziness,
-        "noise": sigma, "flips": share, "seed": root, "dtype": dtype, "data": data.name,
-        **as_used(asdict(how), members[0].laziness),
-    }  # fmt: skip
+        "width": members[0].width,
+        "depth": task.depth,
+        "laziness": members[0].laziness,
+        "noise": sigma,
+        "flips": share,
+        "seed": root,
+        "dtype": dtype,
+        "data": data.name,
+        **settings_used(asdict(options), members[0].laziness),
+    }
     squared = decompose_predictions(predictions, y_test=data.y_test, noiseless=not noisy)
     notes = squared.notes if noisy else (_NO_NOISE, *squared.notes)
     return LazySplit(
@@ -166,3 +185,13 @@ def lazy_split(
         train_error=np.array([outcome.train_error for outcome in outcomes]).reshape(shape),
         settings=settings,
     )
+
+
+def _raise_if_diverged(outcomes: list[TrainingOutcome], shape: tuple[int, ...]) -> None:
+    lost = [k for k, outcome in enumerate(outcomes) if outcome.status == "diverged"]
+    if lost:
+        which = ", ".join(str([int(i) for i in np.unravel_index(k, shape)]) for k in lost[:_SHOWN])
+        raise DivergenceError(
+            f"{len(lost)} of {len(outcomes)} networks diverged; a smaller learning_rate may help "
+            f"([data, noise, init]: {which}{', ...' if len(lost) > _SHOWN else ''})"
+        )
