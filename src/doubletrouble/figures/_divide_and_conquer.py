@@ -1,6 +1,6 @@
-r"""K models on the same data, or on K disjoint parts of it? Dividing the data removes noise.
+r"""K models on the same data, or on K disjoint parts of it: dividing the data averages the noise.
 
-[dascoli2020] App. A.2: divided data put N/K in place of N, and make the learners independent.
+[dascoli2020] App. A.2: with divided data each model has N/K samples and the models are independent.
 """
 
 from collections.abc import Sequence
@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from doubletrouble.ensembles import Divide
-from doubletrouble.figures import drawing, style
-from doubletrouble.figures.panel import Panel, table
-from doubletrouble.figures.ratios import along_ratios, noise_at, numbers
-from doubletrouble.figures.spec import FigureSpec, Line
+from doubletrouble.figures import _drawing as drawing
+from doubletrouble.figures._figure import FigureSpec
+from doubletrouble.figures._panel import Line, Panel, along_ratios, number_list, table
 from doubletrouble.parameters import FloatArray, Numeric
-from doubletrouble.problems import Problem
+from doubletrouble.problems import Problem, noise_at
 from doubletrouble.theory import exact_error
 
 if TYPE_CHECKING:
@@ -46,11 +45,15 @@ def divide_and_conquer_data(
     [0.3, 0.3, 0.52, 0.74, 0.73, 0.65]
     """
     panels = []
-    for snr in numbers("snrs", snrs):
+    for snr in number_list("snrs", snrs):
         ratio, problem = along_ratios(
-            ratios, ridge=ridge, samples_per_dim=samples_per_dim, signal=signal,
-            noise=noise_at(snr, signal), activation=activation,
-        )  # fmt: skip
+            ratios,
+            ridge=ridge,
+            samples_per_dim=samples_per_dim,
+            signal=signal,
+            noise=noise_at(snr, signal),
+            activation=activation,
+        )
         kernel = errors(replace(problem, features_per_dim=np.inf), n_members)
         limits = {f"limit_{label}": float(kernel[label]) for label in ("ensemble", "divide")}
         panels.append(
@@ -66,26 +69,26 @@ def divide_and_conquer_data(
 
 def errors(problem: Problem, n_members: float) -> dict[str, FloatArray]:
     """The test error of one model, of K on the same data, and of K on divided data."""
-    found = (
+    results = (
         exact_error(problem),
         exact_error(problem, n_members),
         exact_error(problem, Divide(n_members)),
     )
-    return {label: np.asarray(e.total) for label, e in zip(_LABELS, found, strict=True)}
+    return {label: np.asarray(e.total) for label, e in zip(_LABELS, results, strict=True)}
 
 
 def draw(axes: "Axes", panel: Panel) -> None:
-    """Draw one panel on axes that the caller owns; short lines show the kernel limits."""
-    drawing.log_axes(axes, [panel.lines[0].x])
+    """Draw one panel on the given axes."""
+    drawing.log_axes(axes, panel.x)
     k = panel.keys["K"]
     drawing.threshold(axes, 1 / k, rf"$P=N/{k:g}$", align="right")
     drawing.threshold(axes, 1.0, "  $P=N$", align="left")
     drawing.series(axes, panel.lines, {n: _LABELS[n].format(k=f"{k:g}") for n in _LABELS})
-    drawing.corner(axes, rf"$\mathrm{{SNR}}=F/\tau={style.scientific(panel.keys['SNR'])}$")
+    drawing.corner(axes, rf"$\mathrm{{SNR}}=F/\tau={drawing.scientific(panel.keys['SNR'])}$")
 
 
 def plot(panels: Sequence[Panel]) -> "Figure":
-    """Make the whole figure."""
+    """Draw the figure."""
     with drawing.page(height=3.3) as figure:
         drawing.side_by_side(figure, panels, draw)
         drawing.legend_above(figure, title=drawing.setting(panels[0], snr=False))
@@ -93,7 +96,7 @@ def plot(panels: Sequence[Panel]) -> "Figure":
 
 
 def agrees(panels: Sequence[Panel]) -> tuple[str, ...]:
-    """The claim about the kernel limit, in numbers."""
+    """The kernel limits."""
     return tuple(
         f"SNR = {p.keys['SNR']:g}, infinitely many features: divided data "
         f"{p.keys['limit_divide']:.4f}, same data {p.keys['limit_ensemble']:.4f}."
@@ -103,14 +106,15 @@ def agrees(panels: Sequence[Panel]) -> tuple[str, ...]:
 
 FIGURE = FigureSpec(
     name="divide-and-conquer",
-    title="The same data for all, or a share for each?",
+    number=11,
+    title="The same data for all models, or a part for each?",
     caption=(
-        "Two models can both see all the data, or each its own half. Learners on disjoint halves "
-        "have independent noise, which the average reduces; but each has fewer samples, "
-        "and its peak moves to P = N/2.\n"
-        "With clean labels (left) sharing out the data costs more than it brings, also with "
-        "infinitely many features. With noisy labels (right) it pays: the curve of divided data "
-        "ends below the others."
+        "Two models are trained on all the data, or each on one half. Models on disjoint halves "
+        "have independent noise, which the average reduces; but each has fewer samples, and its "
+        "peak moves to P = N/2.\n"
+        "(a) With clean labels, dividing the data increases the error, also with infinitely many "
+        "features. (b) With noisy labels, it decreases the error: beyond the threshold, the curve "
+        "of divided data is the lowest."
     ),
     alt=(
         "Two panels of test error against features per sample P/N, logarithmic axes. One model "

@@ -1,6 +1,6 @@
-r"""How the causes of the test error approach their limits for P/N → ∞ and grow for P → N.
+r"""Scaling laws: the parts of the test error approach their limits for P/N → ∞ and grow for P → N.
 
-[dascoli2020] App. A.1 finds inverse laws in both. For λ → 0 one law holds on the whole range P > N:
+[dascoli2020] App. A.1 has inverse laws for both. For λ → 0 one law holds for all P > N:
 
     initialization = F² (1 - Ψ₁) N/(P - N),     noise = limit + τ² N/(P - N),
 
@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from doubletrouble.figures import drawing, style
-from doubletrouble.figures.decomposition import CAUSES
-from doubletrouble.figures.panel import Panel
-from doubletrouble.figures.ratios import axis
-from doubletrouble.figures.spec import FigureSpec, Line, Table
+from doubletrouble.figures import _drawing as drawing
+from doubletrouble.figures._decomposition import CAUSES
+from doubletrouble.figures._figure import FigureSpec
+from doubletrouble.figures._panel import Line, Panel, Table, axis_values
 from doubletrouble.parameters import FloatArray, Numeric
 from doubletrouble.problems import Problem
 from doubletrouble.theory import exact_error, psi_terms
@@ -51,12 +50,19 @@ def asymptotics_data(
     >>> [round(float(v), 3) for v in near.line("initialization").y]
     [4.428, 0.448]
     """
-    beyond = axis("far", np.geomspace(10, 1e4, 121) if far is None else far, "features_per_dim")
-    close = axis("near", np.geomspace(1e-3, 10, 161) if near is None else near, "features_per_dim")
+    beyond = axis_values(
+        "far", np.geomspace(10, 1e4, 121) if far is None else far, "features_per_dim"
+    )
+    close = axis_values(
+        "near", np.geomspace(1e-3, 10, 161) if near is None else near, "features_per_dim"
+    )
     problem = Problem(
-        samples_per_dim=samples_per_dim, ridge=ridge, signal=signal, noise=noise,
+        samples_per_dim=samples_per_dim,
+        ridge=ridge,
+        signal=signal,
+        noise=noise,
         activation=activation,
-    )  # fmt: skip
+    )
     law = exact_law(problem, close)
     panels = []
     for name, x, ratio in ((FAR, beyond, beyond), (NEAR, close, 1 + close)):
@@ -87,23 +93,23 @@ def exact_law(problem: Problem, close: FloatArray) -> dict[str, FloatArray]:
 
 
 def slopes(panel: Panel) -> dict[str, float]:
-    """The slope of each line on logarithmic axes, fitted inside the panel's window."""
+    """The slope of each line on logarithmic axes, fitted in the window of the panel."""
     low, high = _WINDOWS[panel.axis]
-    found = {}
+    fitted = {}
     for line in panel.lines:
         inside = (line.x >= low) & (line.x <= high) & (line.y > 0)
         if np.count_nonzero(inside) > 1:
             fit = np.polyfit(np.log(line.x[inside]), np.log(line.y[inside]), 1)
-            found[line.label] = float(fit[0])
-    return found
+            fitted[line.label] = float(fit[0])
+    return fitted
 
 
 def table(panels: Sequence[Panel]) -> Table:
-    """Return the numbers drawn: rows for P/N → ∞, then for P → N; NaN where there is none."""
+    """Return the numbers drawn: rows for P/N → ∞, then for P → N; NaN where a curve is absent."""
     far, near = panels
     laws = [line.label for line in near.lines if line.label.startswith("law_")]
     rows = [(x, x - 1, *y, *(np.nan for _ in laws)) for x, *y in far.rows]
-    for i, x in enumerate(near.lines[0].x):
+    for i, x in enumerate(near.x):
         known = {line.label: float(line.y[i]) for line in near.lines}
         y = (known.get(label, np.nan) for label in (*CAUSES, *laws))
         rows.append((1 + float(x), float(x), *y))
@@ -111,19 +117,18 @@ def table(panels: Sequence[Panel]) -> Table:
 
 
 def draw(axes: "Axes", panel: Panel) -> None:
-    """Draw one panel on axes that the caller owns, with the slopes in its legend."""
+    """Draw one panel on the given axes, with the fitted slopes."""
     xlabel, ylabel = _AXES[panel.axis]
-    drawing.log_axes(axes, [panel.lines[0].x], xlabel=xlabel, ylabel=ylabel)
+    drawing.log_axes(axes, panel.x, xlabel=xlabel, ylabel=ylabel)
     fitted = slopes(panel)
-    for place, line in enumerate(panel.lines):
+    for line in panel.lines:
         if line.label.startswith("law_"):
             label = (
                 r"Exact for $\lambda\to 0$: $\propto N/(P-N)$" if line.label == "law_noise" else "_"
             )
             axes.plot(line.x, line.y, color="#000000", linewidth=0.9, label=label, zorder=1.5)
             continue
-        stroke = style.STROKES[line.label]
-        drawing.curve(axes, line, stroke, label=stroke.label, place=place, markers=5)
+        drawing.curve(axes, line, drawing.PARTS[line.label])
         if line.label in fitted:
             _write_slope(axes, line, fitted[line.label])
 
@@ -133,14 +138,18 @@ def _write_slope(axes: "Axes", line: Line, slope: float) -> None:
     above = line.label in ("noise", "bias")
     i = int(0.6 * line.x.size) if above else int(0.5 * line.x.size)
     axes.annotate(
-        f"slope ${slope:.3f}$", (line.x[i], line.y[i]), (7, 4) if above else (-7, -5),
-        textcoords="offset points", ha="left" if above else "right",
-        va="bottom" if above else "top", color=style.STROKES[line.label].color,
-    )  # fmt: skip
+        f"slope ${slope:.3f}$",
+        (line.x[i], line.y[i]),
+        (7, 4) if above else (-7, -5),
+        textcoords="offset points",
+        ha="left" if above else "right",
+        va="bottom" if above else "top",
+        color=drawing.PARTS[line.label].color,
+    )
 
 
 def plot(panels: Sequence[Panel]) -> "Figure":
-    """Make the whole figure."""
+    """Draw the figure."""
     with drawing.page(height=3.6) as figure:
         row = figure.subplots(1, len(panels))
         for axes, panel in zip(row, panels, strict=True):
@@ -155,35 +164,36 @@ def agrees(panels: Sequence[Panel]) -> tuple[str, ...]:
     far, near = (slopes(panel) for panel in panels)
     fits = ", ".join(f"{cause} {far[cause]:.4f}" for cause in CAUSES if cause in far)
     close = ", ".join(f"{cause} {s:.4f}" for cause, s in near.items() if cause in CAUSES)
-    inside = panels[1].lines[0].x >= _WINDOWS[NEAR][0]
+    inside = panels[1].x >= _WINDOWS[NEAR][0]
     pairs = [
         (panels[1].line(cause).y[inside], panels[1].line(f"law_{cause}").y[inside])
         for cause in ("noise", "initialization")
     ]
     off = [float(np.max(np.abs(y / law - 1))) for y, law in pairs if y.size and np.all(law > 0)]
-    said = [
+    statements = [
         f"Fitted slopes for P/N from 100 to 10 000: {fits}.",
         f"Fitted slopes for P/N - 1 from 0.1 to 1: {close}.",
     ]
     if off:
-        said.append(
-            "For λ → 0 the law N/(P - N) is exact for all P > N, not only asymptotic as the paper "
-            f"finds; at this λ it holds within {max(off):.1%} for P/N - 1 > 0.1."
+        statements.append(
+            "For λ → 0 the law N/(P - N) is exact for all P > N, not only asymptotic as in the "
+            f"paper; at this λ it holds within {max(off):.1%} for P/N - 1 > 0.1."
         )
-    return tuple(said)
+    return tuple(statements)
 
 
 FIGURE = FigureSpec(
     name="asymptotics",
+    number=10,
     title="One inverse law on both sides",
     caption=(
-        "Left: as features are added, every cause approaches its limit as one over P/N: slope -1 "
-        "on these axes. Noise and initialization are what matters; sampling variance and bias "
-        "depend on P only because the penalty is not quite zero, and lie a factor of λ lower.\n"
-        "Right: towards the threshold, noise (above its limit) and initialization grow as "
-        "one over the distance P/N - 1, until the penalty rounds them off. The thin black lines "
-        "are the law N/(P - N), exact when the penalty vanishes: one and the same law "
-        "describes the divergence at P = N and the decay at infinity."
+        "(a) As features are added, every part of the test error approaches its limit as N/P: "
+        "slope -1 on these axes. Noise and initialization dominate; sampling variance and bias "
+        "depend on P only because the penalty is not zero, and are a factor of λ smaller.\n"
+        "(b) Towards the threshold, noise (above its limit) and initialization grow as one over "
+        "the distance P/N - 1, until the penalty limits them. The thin black lines are the law "
+        "N/(P - N), exact when the penalty vanishes: the same law describes the divergence at "
+        "P = N and the decay at infinity."
     ),
     alt=(
         "Two panels with logarithmic axes. Left: distances of noise, initialization, bias and "

@@ -1,22 +1,24 @@
-r"""Trained networks: the test error against their width, for one and for an ensemble of them.
+r"""Trained networks: the test error against their width, for one network and for an ensemble.
 
-[dascoli2020] Fig. 8: networks of 5 layers on CIFAR-10, 10 principal components, labels by parity,
-trained lazily, F = α (f_θ - f_θ₀). The results of that experiment are kept with the package, as it
-needs a GPU; a run of one's own, of any size, takes their place on request.
+[dascoli2020] Fig. 9: networks of 5 layers on CIFAR-10, 10 principal components, labels by parity,
+trained lazily, F = α (f_θ - f_θ₀). The results of that experiment are stored with the package,
+because it needs a GPU; with `source="run"` networks of any size are trained instead.
 """
 
 import csv
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
 from doubletrouble import glossary
-from doubletrouble.figures import _authors, drawing, style
-from doubletrouble.figures.network_panel import NetworkPanel
-from doubletrouble.figures.spec import FigureSpec, Table
+from doubletrouble.figures import _agreement as agreement
+from doubletrouble.figures import _drawing as drawing
+from doubletrouble.figures._figure import FigureSpec
+from doubletrouble.figures._panel import Table
 from doubletrouble.networks import LAPTOP
 from doubletrouble.parameters import FloatArray
 from doubletrouble.ranges import number_axis
@@ -31,14 +33,65 @@ STORED = Path(__file__).parent / "stored" / "lazy_cifar10.csv"
 _FILE = "fig_lazy_digitised_from_plot_ipynb_png.csv"
 SourceName: TypeAlias = Literal["stored", "run"]
 _SOURCES: tuple[SourceName, ...] = get_args(SourceName)
-_PAPER = (10.0, 100.0)
+_PAPER_LAZINESS = (10.0, 100.0)
 _CIFAR = "CIFAR-10"
 _COLUMNS = (
-    "laziness", "width", "n_members", "single_error", "single_std", "ensemble_error", "vote_error",
-    "train_error", "train_loss", "interpolating", "median_steps",
-)  # fmt: skip
-"""Those that are there: the results stored first have no `train_loss`."""
-_BESIDE = 1.16  # published points stand beside ours, this factor to the right
+    "laziness",
+    "width",
+    "n_members",
+    "single_error",
+    "single_std",
+    "ensemble_error",
+    "vote_error",
+    "train_error",
+    "train_loss",
+    "interpolating",
+    "median_steps",
+)
+"""Of the table, where present: the stored results have no `train_loss`."""
+_BESIDE = 1.16  # published points are drawn this factor to the right of ours
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class NetworkPanel:
+    """One panel: networks of several widths at one α."""
+
+    laziness: float
+    data: str
+    loss: str
+    columns: dict[str, FloatArray]  # of the table, along the widths
+
+    def __getitem__(self, name: str) -> FloatArray:
+        return self.columns[name]
+
+    @property
+    def threshold(self) -> float | None:
+        """The width from which at least half of the networks fit all samples, or None.
+
+        A network fits all samples if its squared loss is zero, or, with the other losses, if its
+        training error is zero. The value is the geometric mean of two neighbouring widths.
+        """
+        width, share = self["width"], self["interpolating"] / self["n_members"]
+        first = int(np.argmax(share >= 0.5))
+        if not first or share[first] < 0.5:
+            return None
+        return math.sqrt(width[first - 1] * width[first])
+
+    @property
+    def peak(self) -> int | None:
+        """The index of the largest increase of the error of one network over a smaller width.
+
+        None if it is at most two standard errors, or if the error increases up to the last width.
+        """
+        error, spread = self["single_error"], np.nan_to_num(self["single_std"])
+        if not error.size or not np.isfinite(error).all():
+            return None
+        least = np.array([int(np.argmin(error[: k + 1])) for k in range(error.size)])
+        top = int(np.argmax(error - error[least]))
+        low = least[top]
+        bar = math.hypot(spread[top], spread[low]) / math.sqrt(self["n_members"][top])
+        risen = error[top] - error[low] > 2 * bar
+        return top if risen and top < error.size - 1 else None
 
 
 def lazy_data(
@@ -55,23 +108,26 @@ def lazy_data(
     seed: int | None = None,
     store: str | Path | None = None,
 ) -> tuple[NetworkPanel, ...]:
-    """Return a panel for each α: from the results that are `stored`, or from a `run`.
+    """Return a panel for each α, from the stored results or from a run.
 
-    Where none are stored, a run takes their place; the figure names its data. `source` is
-    "stored" or "run".
-    Those stored are of CIFAR-10, shown at α = 10 and 100 unless `laziness` names others. All other
-    arguments are of a run, by default the small experiment on the digits that `networks.settings`
-    has, at α = 100 and, linearized and solved exactly, at α = ∞.
+    `source` is "stored" or "run". The stored results are of CIFAR-10, at α = 10 and 100 unless
+    `laziness` has other values; if their file is missing, networks are trained. All other
+    arguments are of a run, by default the small experiment on the digits (`networks.LAPTOP`), at
+    α = 100 and, linearized and solved exactly, at α = ∞.
 
     >>> left, right = lazy_data()
     >>> right.laziness, bool(right["single_error"].max() > right["ensemble_error"][2:].max())
     (100.0, True)
     """
-    asked = {
-        "widths": widths, "ensemble": ensemble, "loss": loss, "learning_rate": learning_rate,
-        "max_steps": max_steps, "seed": seed,
-    }  # fmt: skip
-    given = {name: value for name, value in asked.items() if value is not None}
+    training = {
+        "widths": widths,
+        "ensemble": ensemble,
+        "loss": loss,
+        "learning_rate": learning_rate,
+        "max_steps": max_steps,
+        "seed": seed,
+    }
+    given = {name: value for name, value in training.items() if value is not None}
     of_data = {"data": data, "n_train": n_train}
     if source == "run" or (source == "stored" and not STORED.is_file()):
         size = LAPTOP["n_train"] if n_train is None else n_train
@@ -91,7 +147,7 @@ def _stored(laziness: Sequence[float] | None) -> tuple[NetworkPanel, ...]:
         words = list(csv.DictReader(file))
     rows = [{k: float(text) for k, text in row.items() if k != "precision"} for row in words]
     known = sorted({row["laziness"] for row in rows})
-    shown = number_axis("laziness", laziness or _PAPER, glossary.LAZINESS)
+    shown = number_axis("laziness", laziness or _PAPER_LAZINESS, glossary.LAZINESS)
     for alpha in shown:
         if alpha not in known:
             listed = ", ".join(f"{a:g}" for a in known)
@@ -135,35 +191,48 @@ def table(panels: Sequence[NetworkPanel]) -> Table:
 
 
 def draw(test: "Axes", train: "Axes", panel: NetworkPanel) -> None:
-    """Draw one α on axes that the caller owns: the test error, and the training error below."""
+    """Draw one α: the test error on `test`, the training error on `train`."""
     width, K = panel["width"], int(panel["n_members"].max())
-    one, many, fitted = style.SERIES[0], style.SERIES[1], style.SERIES[2]
-    for place, name, stroke, label, bars in (
+    one, many, fitted, *_ = drawing.SERIES
+    for axes, name, stroke, label, bars in (
         (test, "single_error", one, "$K=1$ (bars: standard deviation)", panel["single_std"]),
         (test, "ensemble_error", many, f"Mean of $K={K}$", None),
         (train, "train_error", fitted, "Training error, $K=1$", None),
     ):
-        place.errorbar(
-            width, panel[name], yerr=bars, label=label, color=stroke.color,
-            linestyle=stroke.linestyle, marker=stroke.marker, markerfacecolor=stroke.face,
-            markeredgewidth=1.0, linewidth=1.5, elinewidth=1.0, capsize=2.5,
-        )  # fmt: skip
+        axes.errorbar(
+            width,
+            panel[name],
+            yerr=bars,
+            label=label,
+            color=stroke.color,
+            linestyle=stroke.linestyle,
+            marker=stroke.marker,
+            markerfacecolor=stroke.face,
+            markeredgewidth=1.0,
+            linewidth=1.5,
+            elinewidth=1.0,
+            capsize=2.5,
+        )
     _published(test, panel)
     if panel.threshold is not None:
-        for place in (test, train):
-            drawing.threshold(place, panel.threshold, "")
+        for axes in (test, train):
+            drawing.threshold(axes, panel.threshold, "")
         done = "have zero loss" if panel.loss == "squared" else "fit all samples"
         train.lines[-1].set_label(f"Half of the networks {done}")
-    drawing.corner(test, rf"$\alpha={style.scientific(panel.laziness)}$")
+    drawing.corner(test, rf"$\alpha={drawing.scientific(panel.laziness)}$")
 
 
 def plot(panels: Sequence[NetworkPanel]) -> "Figure":
-    """Make the whole figure."""
+    """Draw the figure."""
     with drawing.page(height=4.5) as figure:
         grid = figure.subplots(
-            2, len(panels), sharex=True, sharey="row", squeeze=False,
+            2,
+            len(panels),
+            sharex=True,
+            sharey="row",
+            squeeze=False,
             gridspec_kw={"height_ratios": (3, 1)},
-        )  # fmt: skip
+        )
         widths = np.concatenate([panel["width"] for panel in panels])
         for panel, (test, train) in zip(panels, grid.T, strict=True):
             draw(test, train, panel)
@@ -171,7 +240,7 @@ def plot(panels: Sequence[NetworkPanel]) -> "Figure":
             train.set(xlabel="Nodes per layer, $w$", ylabel="Training", ylim=(-0.03, 0.55))
             train.set_xscale("log", base=2)
             train.set_xticks(_round(widths), minor=False)
-            train.xaxis.set_major_formatter(style.plain_number)
+            train.xaxis.set_major_formatter(drawing.plain_number)
             train.set_xlim(widths.min() / 1.35, widths.max() * 1.35)
         for each in grid.flat:
             each.label_outer()
@@ -183,7 +252,7 @@ def plot(panels: Sequence[NetworkPanel]) -> "Figure":
 
 
 def _title(panel: NetworkPanel) -> str:
-    return panel.data.replace("N", "$N$")
+    return f"{panel.data.replace('N', '$N$')};  markers: trained networks"
 
 
 def _round(widths: FloatArray) -> list[float]:
@@ -193,7 +262,7 @@ def _round(widths: FloatArray) -> list[float]:
 
 
 def _published(test: "Axes", panel: NetworkPanel) -> None:
-    """The authors' points beside ours, of CIFAR-10."""
+    """Draw the authors' points beside ours, for CIFAR-10."""
     for name, kind, marker in (
         ("K1_mean_test_error", "K=1", "D"),
         ("ensemble_K20_test_error", "K=20", "x"),
@@ -202,29 +271,38 @@ def _published(test: "Axes", panel: NetworkPanel) -> None:
         _, _, spread = _published_values(panel, "K1_std")
         if width:
             test.errorbar(
-                _BESIDE * np.array(width), value, yerr=spread if kind == "K=1" else None,
-                linestyle="none", marker=marker, color="#000000", markerfacecolor="white",
-                markersize=4.4, markeredgewidth=1.1, elinewidth=0.8, capsize=1.5,
-                label=f"Published, ${kind}$", zorder=3,
-            )  # fmt: skip
+                _BESIDE * np.array(width),
+                value,
+                yerr=spread if kind == "K=1" else None,
+                linestyle="none",
+                marker=marker,
+                color="#000000",
+                markerfacecolor="white",
+                markersize=4.4,
+                markeredgewidth=1.1,
+                elinewidth=0.8,
+                capsize=1.5,
+                label=f"Published, ${kind}$",
+                zorder=3,
+            )
 
 
 def _published_values(panel: NetworkPanel, name: str) -> tuple[list[int], list[int], FloatArray]:
-    """Widths of the published figure that are among ours, their places there, and the values."""
-    rows = _authors.stored(_FILE) if panel.data.startswith(_CIFAR) else []
+    """Published widths that are among ours, their indices there, and the published values."""
+    rows = agreement.stored_rows(_FILE) if panel.data.startswith(_CIFAR) else []
     mine = [row for row in rows if float(row["alpha"]) == panel.laziness and row[name]]
     where = {int(w): k for k, w in enumerate(panel["width"])}
     mine = [row for row in mine if int(row["width"]) in where]
     widths = [int(row["width"]) for row in mine]
-    return widths, [where[w] for w in widths], _authors.column(mine, name)
+    return widths, [where[w] for w in widths], agreement.column(mine, name)
 
 
 def agrees(panels: Sequence[NetworkPanel]) -> tuple[str, ...]:
-    """What was trained, ours against the published points, and what happens at the peak."""
-    said = [_PROTOCOL] if panels[0].data.startswith(_CIFAR) else []
-    said += [_against_authors(panel) for panel in panels]
-    said += [_of_peak(panel) for panel in panels]
-    return tuple(filter(None, said))
+    """The protocol, our values against the published points, and the peaks."""
+    statements = [_PROTOCOL] if panels[0].data.startswith(_CIFAR) else []
+    statements += [_against_authors(panel) for panel in panels]
+    statements += [_of_peak(panel) for panel in panels]
+    return tuple(filter(None, statements))
 
 
 _PROTOCOL = (
@@ -234,7 +312,7 @@ _PROTOCOL = (
 
 
 def _of_peak(panel: NetworkPanel) -> str:
-    """Where one network errs most, if that is more than at some smaller width."""
+    """The peak of the error of one network, or its absence."""
     alpha, width, error, at = panel.laziness, panel["width"], panel["single_error"], panel.peak
     if width.size < 3 or not np.isfinite(error).all():
         return ""
@@ -252,10 +330,10 @@ def _of_peak(panel: NetworkPanel) -> str:
 
 
 def _against_authors(panel: NetworkPanel) -> str:
-    width, place, theirs = _published_values(panel, "ensemble_K20_test_error")
+    width, indices, theirs = _published_values(panel, "ensemble_K20_test_error")
     if not width:
         return ""
-    off = np.abs(panel["ensemble_error"][place] - theirs)
+    off = np.abs(panel["ensemble_error"][indices] - theirs)
     good = off <= 0.02
     others, at, mean = _published_values(panel, "K1_mean_test_error")
     _, _, spread = _published_values(panel, "K1_std")
@@ -264,27 +342,29 @@ def _against_authors(panel: NetworkPanel) -> str:
     apart = ", ".join(f"{w} ({d:.3f})" for w, d in zip(width, off, strict=True) if d > 0.02)
     return (
         f"α = {panel.laziness:g}, ours against the published points: K = 20 within 0.02 at "
-        f"{good.sum()} of {good.size} widths" + (f", not at {apart}" if apart else "")
+        f"{good.sum()} of {good.size} widths"
+        + (f", not at {apart}" if apart else "")
         + f"; K = 1 within 2 published standard deviations at {np.sum(score <= 2)} of {score.size}"
         + (f", not at {beyond}." if beyond else ".")
-    )  # fmt: skip
+    )
 
 
 FIGURE = FigureSpec(
     name="lazy",
+    number=9,
     title="Networks in the lazy regime",
     caption=(
         "Networks of 5 layers, trained on 5000 images of CIFAR-10 (10 principal components, "
         "classes by the parity of the label) with F = α (f_θ - f_θ₀), from 20 initializations. "
-        "Above: the share of test images that one network gets wrong, with its standard deviation "
-        "over initializations, and that of the average of all 20. Below: the training error.\n"
-        "Around the width at which networks begin to interpolate one network errs most, and "
-        "averaging removes nearly all of it: the peak is variance of initialization, as for random "
-        "features. Yet at α = 100 part of the peak is the optimizer's: after 100,000 steps of Adam "
-        "with the paper's step size most of the networks of width 32 no longer fit their data.\n"
-        "Dashed: from there on at least half of the networks fit all samples. Diamonds and "
-        "crosses: the published points, a little to the right of their width, one network with its "
-        "standard deviation."
+        "Above: the share of test images that are misclassified by one network, with its standard "
+        "deviation over initializations, and by the average of all 20. Below: the training error.\n"
+        "Near the width at which networks begin to interpolate, the error of one network has a "
+        "peak, and averaging removes nearly all of it: the peak is initialization variance, as for "
+        "random features. At α = 100 part of the peak is due to the optimizer: after 100,000 steps "
+        "of Adam with the paper's step size most of the networks of width 32 do not fit their "
+        "data.\n"
+        "Beyond the dashed line at least half of the networks fit all samples. Published points, "
+        "read off the paper's figure, are drawn slightly to the right of their width."
     ),
     alt=(
         "Two columns of panels, α = 10 and α = 100, against nodes per layer from 2 to 2048. Test "

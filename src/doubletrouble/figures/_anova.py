@@ -1,8 +1,8 @@
-r"""The test error split symmetrically: main effects of features and data, and their interactions.
+r"""The symmetric decomposition of the test error: main effects and their interactions.
 
-The paper's split averages over noise, features and data in one order. The symmetric one
-([adlam2020]) tells apart what the features do alone (V_P), the inputs alone (V_X), and both
-together (V_PX, and V_Xε and V_PXε with label noise). It needs the term Ψ₂ᵖ that the paper lacks.
+The paper's decomposition averages over noise, features and data in one order. The symmetric one
+([adlam2020]) has the main effects of features (V_P) and of inputs (V_X), and their interactions
+(V_PX, and V_Xε and V_PXε with label noise). It needs the term Ψ₂ᵖ that the paper does not define.
 """
 
 from dataclasses import replace
@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from doubletrouble.figures import drawing, style
-from doubletrouble.figures.panel import Panel, table
-from doubletrouble.figures.ratios import along_ratios
-from doubletrouble.figures.spec import FigureSpec, Line
-from doubletrouble.figures.style import Stroke
-from doubletrouble.palette import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION
+from doubletrouble.figures import _drawing as drawing
+from doubletrouble.figures._drawing import Stroke
+from doubletrouble.figures._figure import FigureSpec
+from doubletrouble.figures._panel import Line, Panel, along_ratios, table
+from doubletrouble.palette import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION
 from doubletrouble.parameters import Numeric
 from doubletrouble.theory import anova, exact_error
 
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 DIVERGING = ("initialization_sampling", "noise_initialization_sampling")
 FINITE = ("bias", "initialization", "sampling", "noise_sampling")
 _STROKES = {
-    "total": Stroke("Total", BLACK, "-", "", 2.2, "none"),
+    "total": drawing.PARTS["total"],
     "noise_initialization_sampling": Stroke(
         r"$V_{PX\varepsilon}$: noise, features, inputs", VERMILION, "-", "o", 1.6, VERMILION
     ),
@@ -58,38 +57,41 @@ def anova_data(
     [0.25, 31.68, 70.49]
     """
     ratio, problem = along_ratios(
-        ratios, ridge=ridge, samples_per_dim=samples_per_dim, signal=signal, noise=noise,
+        ratios,
+        ridge=ridge,
+        samples_per_dim=samples_per_dim,
+        signal=signal,
+        noise=noise,
         activation=activation,
-    )  # fmt: skip
+    )
     terms = anova(problem)
     lines = tuple(Line(name, ratio, np.asarray(getattr(terms, name))) for name in _STROKES)
     return Panel(axis="P_over_N", keys={}, problem=problem, lines=lines)
 
 
 def draw(axes: "Axes", data: Panel, names: tuple[str, ...]) -> None:
-    """Draw some of the effects on axes that the caller owns."""
-    drawing.log_axes(axes, [data.lines[0].x])
+    """Draw some of the effects on the given axes."""
+    drawing.log_axes(axes, data.x)
     drawing.threshold(axes)
-    for place, name in enumerate(names):
-        stroke = _STROKES[name]
-        drawing.curve(axes, data.line(name), stroke, label=stroke.label, place=place)
+    for name in names:
+        drawing.curve(axes, data.line(name), _STROKES[name])
 
 
 def plot(data: Panel) -> "Figure":
-    """Make the whole figure: what diverges at P = N, and what does not."""
+    """Draw the figure: effects that diverge at P = N, and effects that do not."""
     with drawing.page(height=3.9) as figure:
         row = figure.subplots(1, 2, sharex=True, sharey=True)
         draw(row[0], data, ("total", *reversed(DIVERGING)))
         draw(row[1], data, tuple(reversed(FINITE)))
         row[1].set_ylabel("")
-        row[0].set_ylim(style.log_range(line.y for line in data.lines))
+        row[0].set_ylim(drawing.log_range(line.y for line in data.lines))
         drawing.letters(row)
         drawing.legend_above(figure, title=drawing.setting(data), ncols=4, narrow=0.85)
     return figure
 
 
 def agrees(data: Panel) -> tuple[str, ...]:
-    """The parts add up to the paper's total, and only interactions grow as λ vanishes."""
+    """The sum of the effects, and their growth at P = N as λ vanishes."""
     total = np.asarray(exact_error(data.problem).total)
     finite = np.isfinite(total) & (total > 0)
     off = np.max(np.abs(data.line("total").y[finite] / total[finite] - 1), initial=0.0)
@@ -107,8 +109,8 @@ def agrees(data: Panel) -> tuple[str, ...]:
     least = min(grown[name] for name in DIVERGING)
     return (
         added,
-        f"At P = N, a penalty a million times smaller makes the two interactions with the features "
-        f"{least:.0f} times larger; everything else changes by {most:.1%} at most.",
+        f"At P = N, a penalty a million times smaller makes the two interactions of features and "
+        f"inputs {least:.0f} times larger; every other effect changes by {most:.1%} at most.",
     )
 
 
@@ -116,15 +118,13 @@ FIGURE = FigureSpec(
     name="anova",
     title="Only interactions diverge",
     caption=(
-        "Beyond the paper: the same test error, split symmetrically into what each source of "
-        "randomness does alone and what only arises when several come together. "
-        "Left: the peak at P = N is made of two interactions, in which the draw of the features "
-        "meets the draw of the inputs, without label noise and with it. Right: all else is finite "
-        "there, the effect of the features alone included.\n"
-        "What the paper calls initialization variance is V_P + V_PX, and only the second "
-        "part diverges; its noise variance is the sum of the two parts with ε. A quantity that "
-        "is an interaction of two causes can be cured from either side: by averaging over "
-        "features, or over data sets."
+        "The test error of the decomposition figure, decomposed symmetrically into main effects of "
+        "each source of randomness and their interactions. (a) The peak at P = N consists of two "
+        "interactions of features and inputs, one without and one with label noise. (b) All other "
+        "effects are finite there, including the main effect of the features.\n"
+        "The initialization variance of the paper is V_P + V_PX, and only the second part "
+        "diverges; its noise variance is the sum of the two parts with ε. An interaction of two "
+        "causes is removed by averaging over either: over features, or over data sets."
     ),
     alt=(
         "Two panels against features per sample P/N, logarithmic axes. Left: total error and the "

@@ -1,20 +1,126 @@
-"""The page that shows the figures: one file that holds the pictures, with links to the others."""
+"""All figures, and one page, `index.html`, that shows them with captions, parameters and commands.
+
+The page contains the pictures and refers only to files beside it: it can be opened from disk, sent
+or served. A new figure is one module and one entry in `FIGURES`.
+"""
 
 import math
+import os
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 from string import Template
+from typing import Any
+
+from tqdm import tqdm
 
 from doubletrouble import glossary
-from doubletrouble.figures.make import Made
-from doubletrouble.figures.save import FORMATS
-from doubletrouble.figures.spec import PresetName
+from doubletrouble.figures import (
+    _anova,
+    _asymptotics,
+    _bagging,
+    _committee,
+    _decomposition,
+    _divide_and_conquer,
+    _double_descent,
+    _ensemble_or_regularize_map,
+    _ensemble_vs_overparametrize,
+    _ensemble_vs_regularize,
+    _equivalences,
+    _lazy,
+    _multiple_k_decomposition,
+    _network_diagrams,
+    _term_by_term,
+    _training_time,
+    _under_or_over,
+)
+from doubletrouble.figures._figure import (
+    FORMATS,
+    PRESETS,
+    FigureSpec,
+    PresetName,
+    WrittenFigure,
+    writable,
+)
 from doubletrouble.parameters import declarations
 from doubletrouble.problems import Problem
 
-# Arguments of data functions that are no fields of a problem: their symbol and meaning.
+FIGURES: dict[str, FigureSpec[Any]] = {
+    spec.name: spec
+    for spec in (
+        _network_diagrams.SINGLE,
+        _term_by_term.FIGURE,
+        _decomposition.FIGURE,
+        _network_diagrams.MULTIPLE,
+        _double_descent.FIGURE,
+        _multiple_k_decomposition.FIGURE,
+        _ensemble_vs_overparametrize.FIGURE,
+        _ensemble_vs_regularize.FIGURE,
+        _lazy.FIGURE,
+        _asymptotics.FIGURE,
+        _divide_and_conquer.FIGURE,
+        _under_or_over.FIGURE,
+        _anova.FIGURE,
+        _ensemble_or_regularize_map.FIGURE,
+        _bagging.FIGURE,
+        _equivalences.FIGURE,
+        _committee.FIGURE,
+        _training_time.FIGURE,
+    )
+}
+"""The figures of the paper in its order, then those beyond it."""
+
+
+def make_figure(
+    figure: str | FigureSpec[Any],
+    folder: str | Path,
+    *,
+    preset: PresetName = PRESETS[0],
+    options: Mapping[str, object] | None = None,
+) -> WrittenFigure:
+    """Write a figure, by name or as a `FigureSpec`, as PNG, PDF, SVG and CSV into `folder`.
+
+    `preset` and then `options` replace arguments of the figure's data function. Finished
+    simulations are stored in the folder: an interrupted run continues with the next one.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     made = make_figure("decomposition", folder, options={"ratios": [0.5, 1.0, 2.0]})
+    >>> [file.name for file in made.files]
+    ['decomposition.png', 'decomposition.pdf', 'decomposition.svg', 'decomposition.csv']
+    """
+    if isinstance(figure, FigureSpec):
+        return figure.write(folder, preset=preset, options=options)
+    if figure not in FIGURES:
+        raise ValueError(f"figure must be one of {', '.join(FIGURES)}, got {figure!r}")
+    return FIGURES[figure].write(folder, preset=preset, options=options)
+
+
+def write_gallery(
+    folder: str | Path,
+    figures: Sequence[str | FigureSpec[Any]] = tuple(FIGURES),
+    *,
+    preset: PresetName = PRESETS[0],
+    progress: bool = False,
+) -> str:
+    """Write all figures, their numbers and the page into `folder`; return the page's path.
+
+    Finished simulations are stored in the folder: an interrupted run continues with the next one.
+    `progress=True` shows a bar on stderr. A folder that cannot be used raises `ValueError`.
+    """
+    out, written = writable(folder), []
+    with tqdm(total=len(figures), desc="figures", unit="figure", disable=not progress) as bar:
+        for figure in figures:
+            bar.set_postfix_str(figure if isinstance(figure, str) else figure.name)
+            written.append(make_figure(figure, out, preset=preset))
+            bar.update()
+        bar.set_postfix_str("")
+    (out / "index.html").write_text(_page(written, preset), encoding="utf-8", newline="\n")
+    return os.path.join(folder, "index.html")  # Path would change the spelling of `folder`
+
+
+# Symbol and meaning of arguments of data functions that are not fields of a problem.
 _OTHERS = {
     "n_members": (glossary.N_MEMBERS.symbol, glossary.N_MEMBERS.meaning),
     "ensemble": (glossary.N_MEMBERS.symbol, "models averaged, or an ensemble"),
@@ -53,8 +159,7 @@ _OTHERS = {
 }
 
 
-def page(figures: Sequence[Made], preset: PresetName) -> str:
-    """Return the page as HTML."""
+def _page(figures: Sequence[WrittenFigure], preset: PresetName) -> str:
     links = (f'<a href="#{f.spec.name}">{escape(f.spec.title)}</a>' for f in figures)
     return _PAGE.substitute(
         command=f"doubletrouble reproduce --preset {preset} --out out",
@@ -63,40 +168,36 @@ def page(figures: Sequence[Made], preset: PresetName) -> str:
     )
 
 
-def _section(made: Made) -> str:
-    """One figure: the picture, what to see in it, how sure it is, its files, its source."""
-    spec, name = made.spec, escape(made.spec.name)
-    files = [f'<a href="{name}.{suffix}">{suffix.upper()}</a>' for suffix in FORMATS]
-    statements = "".join(f"<li>{escape(text)}</li>" for text in made.agreement)
+def _section(figure: WrittenFigure) -> str:
+    spec, name = figure.spec, escape(figure.spec.name)
+    links = [f'<a href="{name}.{suffix}">{suffix.upper()}</a>' for suffix in FORMATS]
+    statements = "".join(f"<li>{escape(text)}</li>" for text in figure.agreement)
+    (picture,) = (file for file in figure.files if file.suffix == ".svg")
     return _SECTION.substitute(
         name=name,
-        picture=b64encode(_file(made, "svg").read_bytes()).decode(),
+        picture=b64encode(picture.read_bytes()).decode(),
         title=escape(spec.title),
+        source=escape(spec.source),
         alt=escape(spec.alt),
         caption="\n".join(f"<p>{escape(text)}</p>" for text in spec.caption.split("\n")),
         agreement=f'<ul class="agreement">{statements}</ul>' if statements else "",
-        settings="\n".join(_setting(*item) for item in made.arguments.items()),
-        links=" · ".join(files),
-        command=f"doubletrouble figure {name} --preset {made.preset} --out out",
-        source=escape(spec.source(made.arguments)),
+        settings="\n".join(_setting(*item) for item in figure.arguments.items()),
+        links=" · ".join(links),
+        preset=figure.preset,
     )
-
-
-def _file(made: Made, suffix: str) -> Path:
-    return next(path for path in made.files if path.suffix == f".{suffix}")
 
 
 def _setting(name: str, value: object) -> str:
     """One row of the parameter list, with the symbol and meaning from the declaration."""
     known = {n: (p.symbol, p.meaning) for n, p in declarations(Problem).items()} | _OTHERS
-    found = known.get(name) or known.get(name.removesuffix("s"))
-    symbol, meaning = found or (name.replace("_", " "), "")
+    entry = known.get(name) or known.get(name.removesuffix("s"))
+    symbol, meaning = entry or (name.replace("_", " "), "")
     values = value if isinstance(value, list | tuple) else (value,)
-    cells = (symbol, ", ".join(map(_shown, values)), meaning.replace("`math.inf`", "∞"))
+    cells = (symbol, ", ".join(map(_number, values)), meaning.replace("`math.inf`", "∞"))
     return f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>"
 
 
-def _shown(value: object) -> str:
+def _number(value: object) -> str:
     if not isinstance(value, int | float):
         return str(value)
     return "∞" if value == math.inf else f"{value:g}"
@@ -105,6 +206,7 @@ def _shown(value: object) -> str:
 _SECTION = Template("""\
 <section id="$name">
 <h2>$title</h2>
+<p class="files">$source</p>
 <div class="picture" tabindex="0" role="group" aria-label="$title">
 <a href="$name.svg"><img src="data:image/svg+xml;base64,$picture" alt="$alt"></a>
 </div>
@@ -116,12 +218,11 @@ $agreement
 <tr><th scope="col">Parameter</th><th scope="col">Value</th><th scope="col">Meaning</th></tr>
 $settings
 </table>
-<h3>Remake it</h3>
-<pre tabindex="0"><code>$command</code></pre>
-<details>
-<summary>The same in Python</summary>
-<pre tabindex="0"><code>$source</code></pre>
-</details>
+<h3>Command, and the same in Python</h3>
+<pre tabindex="0"><code>doubletrouble figure $name --preset $preset --out out</code></pre>
+<pre tabindex="0"><code>from doubletrouble.figures import make_figure
+
+make_figure("$name", "out", preset="$preset")</code></pre>
 </section>""")
 
 _PAGE = Template("""\
@@ -161,7 +262,6 @@ td:nth-child(3) { color: var(--soft); padding-right: 0; }
 .files { color: var(--soft); }
 .agreement { max-width: 44rem; margin: 1rem 0; padding: .5rem 1rem .5rem 2rem;
   background: var(--shade); border-left: 3px solid var(--link); border-radius: 0 6px 6px 0; }
-summary { cursor: pointer; margin: .75rem 0; }
 nav { columns: 2 16rem; max-width: 44rem; }
 nav a { display: block; padding: .1rem 0; break-inside: avoid; }
 </style>
@@ -169,9 +269,9 @@ nav a { display: block; padding: .1rem 0; break-inside: avoid; }
 <body>
 <h1>Where does a learner’s test error come from?</h1>
 <p>Figures of <cite>Double Trouble in Double Descent: Bias and Variance(s) in the Lazy Regime</cite>
-(d’Ascoli, Refinetti, Biroli and Krzakala, 2020), computed afresh, and some beyond it. Below each
-figure stands how well theory, simulation and the authors’ own values agree. One command remakes
-them all:</p>
+(d’Ascoli, Refinetti, Biroli and Krzakala, 2020), computed anew, and some beyond it. Below each
+figure, theory, simulation and the authors’ own values are compared. One command makes all of
+them:</p>
 <pre tabindex="0"><code>$command</code></pre>
 <nav aria-label="Figures">
 $contents

@@ -1,4 +1,4 @@
-r"""The test error against P/N for K models averaged: ensembling cuts the peak of double descent.
+r"""The test error against P/N for K averaged models: ensembling removes the double-descent peak.
 
 [dascoli2020] Eq. (18), with simulations of true random features at finite size.
 """
@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from doubletrouble.figures import _authors, agreement, drawing, style
-from doubletrouble.figures.panel import Panel, beside_simulation, table
-from doubletrouble.figures.ratios import along_ratios, numbers, spaced
-from doubletrouble.figures.simulated import two_sizes
-from doubletrouble.figures.spec import FigureSpec
+from doubletrouble.figures import _agreement as agreement
+from doubletrouble.figures import _drawing as drawing
+from doubletrouble.figures._figure import FigureSpec
+from doubletrouble.figures._panel import Panel, along_ratios, log_grid, number_list, table
+from doubletrouble.figures._simulated import two_sizes, with_simulated_points
 from doubletrouble.parameters import FloatArray, Numeric
 from doubletrouble.problems import Problem
 from doubletrouble.results import Estimate
@@ -29,8 +29,12 @@ if TYPE_CHECKING:
 
 _FILE = "fig5_test_error_lambda1e-5_SNR10.csv"
 _SAME: dict[str, float | str] = {
-    "ridge": 1e-5, "samples_per_dim": 1.0, "signal": 1.0, "noise": 0.1, "activation": "relu",
-}  # fmt: skip
+    "ridge": 1e-5,
+    "samples_per_dim": 1.0,
+    "signal": 1.0,
+    "noise": 0.1,
+    "activation": "relu",
+}
 
 
 def double_descent_data(
@@ -56,18 +60,31 @@ def double_descent_data(
     [('K1', 32.93), ('Kinf', 0.29)]
     """
     ratio, problem = along_ratios(
-        ratios, ridge=ridge, samples_per_dim=samples_per_dim, signal=signal, noise=noise,
+        ratios,
+        ridge=ridge,
+        samples_per_dim=samples_per_dim,
+        signal=signal,
+        noise=noise,
         activation=activation,
-    )  # fmt: skip
+    )
     runs = two_sizes(
-        problem, dim=dim, n_data=n_data, ratios=spaced(simulated_ratios), store=store,
-        model="features", n_init=n_init, seed=seed,
-    )  # fmt: skip
-    members = numbers("n_members", n_members)
-    return beside_simulation(
-        ratio, problem, runs, theory=partial(errors, members=members),
+        problem,
+        dim=dim,
+        n_data=n_data,
+        ratios=log_grid(simulated_ratios),
+        store=store,
+        model="features",
+        n_init=n_init,
+        seed=seed,
+    )
+    members = number_list("n_members", n_members)
+    return with_simulated_points(
+        ratio,
+        problem,
+        runs,
+        theory=partial(errors, members=members),
         measured={name(k): _total(k) for k in members},
-    )  # fmt: skip
+    )
 
 
 def errors(problem: Problem, members: Iterable[float]) -> dict[str, FloatArray]:
@@ -80,7 +97,7 @@ def _total(members: float) -> Callable[[Simulation], Estimate]:
 
 
 def name(members: float) -> str:
-    """The column of K members, as the authors' table has it.
+    """The column of K members in the authors' table.
 
     >>> name(2), name(math.inf)
     ('K2', 'Kinf')
@@ -88,25 +105,19 @@ def name(members: float) -> str:
     return f"K{members:g}"
 
 
-def symbol(label: str) -> str:
-    """The same, as a legend has it."""
-    value = float(label.removeprefix("K"))
-    return r"$K\to\infty$" if math.isinf(value) else f"$K={value:g}$"
-
-
 def draw(axes: "Axes", panel: Panel) -> None:
-    """Draw on axes that the caller owns."""
-    drawing.log_axes(axes, [panel.lines[0].x], room=1.06)
+    """Draw on the given axes."""
+    drawing.log_axes(axes, panel.x, room=1.06)
     drawing.threshold(axes)
-    strokes = dict(zip((line.label for line in panel.lines), style.cycle(), strict=False))
+    strokes = dict(zip((line.label for line in panel.lines), drawing.strokes(), strict=False))
     for line in panel.lines:
-        drawing.curve(axes, line, strokes[line.label], label=symbol(line.label), markers=0)
-    for found in panel.points:
-        drawing.points(axes, found, strokes[found.label])
+        label = drawing.members(line.label)
+        drawing.curve(axes, line, strokes[line.label], label=label, simulated=True)
+    drawing.simulated_points(axes, panel.points, strokes)
 
 
 def plot(panel: Panel) -> "Figure":
-    """Make the whole figure."""
+    """Draw the figure."""
     with drawing.page(height=3.7) as figure:
         draw(figure.subplots(), panel)
         drawing.legend_above(figure, title=drawing.setting(panel, dim=True))
@@ -115,15 +126,17 @@ def plot(panel: Panel) -> "Figure":
 
 def agrees(panel: Panel) -> tuple[str, ...]:
     """Theory, simulation and the authors' values."""
-    said: tuple[str, ...] = (agreement.with_simulation(panel.points),)
-    if _authors.constants(panel.problem, **_SAME):
-        ratio, rows = _authors.along(_FILE)
+    statements: tuple[str, ...] = (agreement.with_simulation(panel.points),)
+    if agreement.has_constants(panel.problem, **_SAME):
+        ratio, rows = agreement.stored_curve(_FILE)
         known = [float(line.label[1:]) for line in panel.lines if line.label in rows[0]]
         ours = errors(replace(panel.problem, features_per_dim=ratio), known)
-        said += agreement.with_authors((y, _authors.column(rows, k)) for k, y in ours.items())
+        statements += agreement.with_authors(
+            (y, agreement.column(rows, k)) for k, y in ours.items()
+        )
     return (
-        *said,
-        "The paper's caption names the limit N → ∞; the curve is that of K → ∞. Its bars are "
+        *statements,
+        "The paper's caption has the limit N → ∞; the curve is that of K → ∞. Its bars are "
         "standard deviations over 10 runs, ours two standard errors of the mean; the authors' "
         "released notebook has D = 100 and λ = 1e-4 where the text has D = 200 and λ = 1e-5.",
     )
@@ -131,16 +144,17 @@ def agrees(panel: Panel) -> tuple[str, ...]:
 
 FIGURE = FigureSpec(
     name="double-descent",
-    title="Ensembling takes the peak away",
+    number=5,
+    title="Ensembling removes the peak",
     caption=(
         "The test error of K random-features models with independent features, all trained on the "
         "same data, whose predictions are averaged. One model has the double-descent peak at "
-        "P = N; averaging divides what is above the lowest curve by K, and infinitely many models "
-        "have no peak at all.\n"
-        "Beyond P = N that lowest curve is flat: averaging models there is as good as having "
-        "infinitely many features. Below, it is not: the average of small models is still "
-        "held back by an implicit penalty. Lines: exact theory for infinite sizes. Markers: true "
-        "random features at finite size, with bars of two standard errors."
+        "P = N; averaging divides the excess over the lowest curve by K, and infinitely many "
+        "models have no peak.\n"
+        "Beyond P = N the lowest curve is flat: averaging infinitely many models is equivalent to "
+        "infinitely many features. Below P = N it is not: the average of narrow models has an "
+        "implicit penalty. Lines: exact theory for infinite sizes. Markers: simulation of random "
+        "features at finite size, with bars of two standard errors."
     ),
     alt=(
         "Test error against features per sample P/N, logarithmic axes. The curve of one model "
@@ -152,7 +166,5 @@ FIGURE = FigureSpec(
     plot=plot,
     table=table,
     agreement=agrees,
-    presets={
-        "paper": {"simulated_ratios": (0.1, 31.6, 26), "n_data": 20},
-    },
+    presets={"paper": {"simulated_ratios": (0.1, 31.6, 26), "n_data": 20}},
 )

@@ -1,7 +1,7 @@
-r"""Where along P/N the test error is least: beyond the threshold, or below it.
+r"""The minimum of the test error along P/N: beyond the threshold, or below it.
 
-[dascoli2020] App. A.3 names three things that move the minimum to P < N: more models averaged, a
-lower signal-to-noise ratio, and fewer samples. For infinitely many models and λ → 0 the answer is
+[dascoli2020] App. A.3 names three causes of a minimum at P < N: more averaged models, a lower
+signal-to-noise ratio, and fewer samples. For infinitely many models and λ → 0 the answer is
 exact: the minimum lies below P = N if and only if F²/τ² < μ₁²/μ⋆², whatever N/D.
 
 **Differs from the paper.** At the constants of its third panel, K = 2 and F/τ = 1, the error
@@ -9,16 +9,18 @@ is least for P/N → ∞ at every N/D; a minimum at P < N as samples are taken a
 or so. `third_snr=0.6` shows it.
 """
 
+import itertools
 import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from doubletrouble.figures import drawing, style
-from doubletrouble.figures.ratios import along_ratios, noise_at, numbers
-from doubletrouble.figures.spec import FigureSpec, Line, Table
+from doubletrouble.figures import _drawing as drawing
+from doubletrouble.figures._figure import FigureSpec
+from doubletrouble.figures._panel import Line, Table, along_ratios, number_list
 from doubletrouble.parameters import Numeric
+from doubletrouble.problems import noise_at
 from doubletrouble.theory import exact_error
 
 if TYPE_CHECKING:
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Curve(NamedTuple):
-    """One curve, and what it was computed for."""
+    """One curve, and its parameters."""
 
     n_members: float
     snr: float
@@ -36,7 +38,7 @@ class Curve(NamedTuple):
 
     @property
     def best(self) -> float:
-        """The P/N of the least test error; 0 or inf where it still falls at that end."""
+        """The P/N of the least test error; 0 or inf if the curve decreases towards that end."""
         least = int(np.argmin(self.line.y))
         if least in (0, self.line.y.size - 1):
             return math.inf if least else 0.0
@@ -50,7 +52,7 @@ class Family(NamedTuple):
     curves: tuple[Curve, ...]
 
 
-_HIGH = 7.0  # test errors beyond are cut off: the minima are what matters here
+_HIGH = 7.0  # larger test errors are cut off: the figure is about minima
 _SYMBOLS = {"n_members": "K", "snr": r"F/\tau", "samples_per_dim": "N/D"}
 
 
@@ -68,8 +70,7 @@ def under_or_over_data(
 ) -> tuple[Family, ...]:
     """Return test errors along `ratios` = P/N, varying K, then F/τ, then N/D.
 
-    `middle` has K, F/τ and N/D where they are not varied; the first panel has no use for its K,
-    the third has F/τ of its own.
+    `middle` has K, F/τ and N/D where they are not varied; the third panel has F/τ = `third_snr`.
 
     >>> members, snrs, samples = under_or_over_data()
     >>> [round(curve.best, 2) for curve in members.curves]
@@ -78,9 +79,13 @@ def under_or_over_data(
 
     def curve(k: float, snr: float, samples: float) -> Curve:
         ratio, problem = along_ratios(
-            ratios, ridge=ridge, samples_per_dim=samples, signal=signal,
-            noise=noise_at(snr, signal), activation=activation,
-        )  # fmt: skip
+            ratios,
+            ridge=ridge,
+            samples_per_dim=samples,
+            signal=signal,
+            noise=noise_at(snr, signal),
+            activation=activation,
+        )
         error = np.asarray(exact_error(problem, k).total)
         return Curve(k, snr, samples, Line("total", ratio, error))
 
@@ -88,13 +93,14 @@ def under_or_over_data(
     return (
         Family(
             "n_members",
-            tuple(curve(value, snr, samples) for value in numbers("n_members", n_members)),
+            tuple(curve(value, snr, samples) for value in number_list("n_members", n_members)),
         ),
-        Family("snr", tuple(curve(k, value, samples) for value in numbers("snrs", snrs))),
+        Family("snr", tuple(curve(k, value, samples) for value in number_list("snrs", snrs))),
         Family(
             "samples_per_dim",
             tuple(
-                curve(k, third_snr, value) for value in numbers("samples_per_dim", samples_per_dim)
+                curve(k, third_snr, value)
+                for value in number_list("samples_per_dim", samples_per_dim)
             ),
         ),
     )
@@ -112,19 +118,21 @@ def table(families: Sequence[Family]) -> Table:
 
 
 def draw(axes: "Axes", family: Family) -> None:
-    """Draw one panel on axes that the caller owns; a star marks each minimum within it."""
-    drawing.log_axes(axes, [family.curves[0].line.x])
+    """Draw one panel on the given axes; an arrow marks each minimum inside it, with its P/N."""
+    drawing.log_axes(axes, family.curves[0].line.x)
     drawing.threshold(axes)
-    for place, (curve, stroke) in enumerate(zip(family.curves, style.cycle(), strict=False)):
+    sides = itertools.cycle((-1, 1))
+    for curve, stroke in zip(family.curves, drawing.strokes(), strict=False):
         value = getattr(curve, family.varied)
         label = "$" + (r"\infty" if math.isinf(value) else f"{value:g}") + "$"
-        drawing.curve(axes, curve.line, stroke, label=label, place=place, markers=3)
+        drawing.curve(axes, curve.line, stroke, label=label)
         if 0 < curve.best < math.inf:
-            drawing.star(axes, curve.best, float(np.min(curve.line.y)), stroke)
+            y, text = float(np.min(curve.line.y)), f"{curve.best:.2f}"
+            drawing.least(axes, curve.best, y, stroke, text=text, side=next(sides))
 
 
 def plot(families: Sequence[Family]) -> "Figure":
-    """Make the whole figure."""
+    """Draw the figure."""
     with drawing.page(height=3.5) as figure:
         row = drawing.side_by_side(figure, families, draw)
         for axes, family in zip(row, families, strict=True):
@@ -139,10 +147,10 @@ def _low(families: Sequence[Family]) -> float:
 
 
 def _title(family: Family) -> str:
-    """What is varied, and what is not."""
+    """The varied parameter, and the values of the others."""
     first = family.curves[0]
     fixed = [
-        f"{symbol}={style.scientific(getattr(first, name))}"
+        f"{symbol}={drawing.scientific(getattr(first, name))}"
         for name, symbol in _SYMBOLS.items()
         if name != family.varied
     ]
@@ -150,38 +158,39 @@ def _title(family: Family) -> str:
 
 
 def agrees(families: Sequence[Family]) -> tuple[str, ...]:
-    """Where the minima are."""
+    """The positions of the minima."""
     names = {"n_members": "K", "snr": "F/τ", "samples_per_dim": "N/D"}
 
-    def places(family: Family) -> str:
+    def positions(family: Family) -> str:
         return ", ".join(
             f"{getattr(c, family.varied):g}: "
             + {0.0: "P/N → 0", math.inf: "P/N → ∞"}.get(c.best, f"{c.best:.2f}")
             for c in family.curves
         )
 
-    said = [f"P/N of least error, by {names[f.varied]}: {places(f)}." for f in families]
+    statements = [f"P/N of least error, by {names[f.varied]}: {positions(f)}." for f in families]
     if all(math.isinf(curve.best) for curve in families[2].curves):
-        said.append(
-            "The paper reads its third panel as a minimum that moves to P < N with fewer samples. "
-            "At its constants (K = 2, F/τ = 1) the error is least for P/N → ∞ at every N/D; the "
-            "statement holds below F/τ ≈ 0.8: at 0.6 the minimum is at P < N for N/D up to 2."
+        statements.append(
+            "According to the paper, the minimum in its third panel moves to P < N with fewer "
+            "samples. At its constants (K = 2, F/τ = 1) the error is least for P/N → ∞ at every "
+            "N/D; the statement holds below F/τ ≈ 0.8: at 0.6 the minimum is at P < N for N/D up "
+            "to 2."
         )
-    return tuple(said)
+    return tuple(statements)
 
 
 FIGURE = FigureSpec(
     name="under-or-over",
+    number=12,
     title="Is it always better to have more features than samples?",
     caption=(
-        "No. Stars mark the least test error of a curve; where there is none, the error still "
-        "falls at an end. Peaks are cut off at the top. (a) With more models averaged, the "
-        "minimum jumps to P < N: between ten and a hundred models do it at this noise. (b) With "
-        "two models, a low signal-to-noise ratio does it, too: it is then best to have very few "
-        "features.\n"
-        "(c) Fewer samples raise the error beyond the threshold more than below. At these "
-        "constants, those of the paper, that is not enough to move the minimum; at F/τ = 0.6 it "
-        "is."
+        "No. Arrows mark the least test error of a curve, with its P/N; a curve without an arrow "
+        "decreases towards an end of the axis. Peaks are cut off at the top. (a) With more models "
+        "averaged, the minimum moves to P < N, at this noise between ten and a hundred models. "
+        "(b) With two models, a low signal-to-noise ratio has the same effect: the error is then "
+        "least for very few features.\n"
+        "(c) Fewer samples increase the error more beyond the threshold than below it. At the "
+        "constants of the paper the minimum does not move to P < N; at F/τ = 0.6 it does."
     ),
     alt=(
         "Three panels of test error against P/N, logarithmic axes, each with a peak at P = N for "

@@ -1,11 +1,11 @@
-"""Simulated points beside a theory curve, each curve stored as soon as it is done.
+"""Simulations beside a theory curve, each stored as soon as it is finished.
 
-The theory is that of infinite sizes, and a simulation at dimension D deviates from it by O(1/D).
-A second simulation at D/2 measures that deviation: 2 × (at D) - (at D/2) is free of the 1/D term,
-and can be held against the theory in standard errors.
+The theory holds for infinite sizes, and a simulation at dimension D deviates from it by O(1/D).
+A second simulation at D/2 measures that deviation: 2 × (at D) - (at D/2) has no 1/D term and is
+compared with the theory in standard errors.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ import numpy as np
 
 from doubletrouble.ensembles import Scheme
 from doubletrouble.errors import DoubleTroubleError
-from doubletrouble.figures.spec import Line
+from doubletrouble.figures._panel import Line, Panel, Points
 from doubletrouble.parameters import FloatArray
 from doubletrouble.problems import Problem
 from doubletrouble.results import Estimate
@@ -22,32 +22,7 @@ from doubletrouble.runs import DONE, Cell, Store, attempt, decode
 from doubletrouble.simulation import Simulation, simulate
 from doubletrouble.sweep import KIND, PROBLEM, REVISION, from_record, simulate_cell, stored_ensemble
 
-MORE_DRAWS = 4  # times as many at D/2, where draws are cheaper and scatter more
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Points:
-    """Simulated values with standard errors, the theory there, and the values freed of 1/D."""
-
-    label: str
-    x: FloatArray
-    value: FloatArray
-    standard_error: FloatArray  # of `value`
-    theory: FloatArray
-    limit: FloatArray  # 2 × (at D) - (at D/2)
-    limit_error: FloatArray
-    dim: int
-    n_data: int
-
-    @property
-    def z(self) -> FloatArray:
-        """Standard errors between simulation and theory, finite size included."""
-        return np.abs(self.value - self.theory) / self.standard_error
-
-    @property
-    def limit_z(self) -> FloatArray:
-        """Standard errors between simulation and theory, the 1/D term removed."""
-        return np.abs(self.limit - self.theory) / self.limit_error
+MORE_DRAWS = 4  # factor at D/2, where draws are cheaper and vary more
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,27 +80,52 @@ def two_sizes(
 
 
 def simulated(
-    problem: Problem, *, ensembles: Sequence[Scheme] = (), store: str | Path | None = None,
+    problem: Problem,
+    *,
+    ensembles: Sequence[Scheme] = (),
+    store: str | Path | None = None,
     **settings: Any,
-) -> Simulation:  # fmt: skip
-    """Simulate, or take from `store` what was simulated with the same settings before."""
+) -> Simulation:
+    """Simulate, or read a finished simulation with the same settings from `store`."""
     problem = replace(problem, features_per_dim=1.0)  # the widths are among the settings
     fields = {name: getattr(problem, name) for name in PROBLEM}
     if not all(isinstance(value, str | float) for value in fields.values()):
-        # an activation of one's own
+        # a function as activation has no key in a store
         return simulate(problem, ensembles=ensembles, progress=False, **settings)
     drawn = [stored_ensemble(one) for one in ensembles]
     cell = Cell.of(KIND, REVISION, {**fields, "ensembles": drawn, **settings})
     if store is None:
-        found = attempt(simulate_cell, cell.parameters)
+        outcome = attempt(simulate_cell, cell.parameters)
     else:
         with Store.open(store) as opened:
             stored = opened.outcome(cell.key)
             if stored is not None and stored.status == DONE:
-                found = stored
+                outcome = stored
             else:
-                found = attempt(simulate_cell, cell.parameters)
-                opened.put(cell, found)
-    if found.status != DONE:
-        raise DoubleTroubleError(f"a simulation failed: {found.message}")
-    return from_record(decode(found.result))
+                outcome = attempt(simulate_cell, cell.parameters)
+                opened.put(cell, outcome)
+    if outcome.status != DONE:
+        raise DoubleTroubleError(f"a simulation failed: {outcome.message}")
+    return from_record(decode(outcome.result))
+
+
+def with_simulated_points(
+    ratio: FloatArray,
+    problem: Problem,
+    runs: TwoSizes,
+    *,
+    theory: Callable[[Problem], Mapping[str, FloatArray]],
+    measured: Mapping[str, Callable[[Simulation], Estimate]],
+) -> Panel:
+    """Quantities of the theory along `ratio` = P/N, by label, and their simulated values."""
+    x = np.asarray(runs.problem.features_per_dim) / np.asarray(problem.samples_per_dim)
+    return Panel(
+        axis="P_over_N",
+        keys={},
+        problem=problem,
+        lines=tuple(Line(label, ratio, y) for label, y in theory(problem).items()),
+        points=tuple(
+            runs.points(Line(label, x, y), measured[label])
+            for label, y in theory(runs.problem).items()
+        ),
+    )
