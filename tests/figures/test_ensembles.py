@@ -5,18 +5,17 @@ import math
 import numpy as np
 import pytest
 
-from doubletrouble.figures.double_descent import double_descent_data
-from doubletrouble.figures.ensemble_vs_overparametrize import ensemble_vs_overparametrize_data
-from doubletrouble.figures.ensemble_vs_regularize import (
+from doubletrouble.figures._double_descent import double_descent_data
+from doubletrouble.figures._ensemble_vs_overparametrize import ensemble_vs_overparametrize_data
+from doubletrouble.figures._ensemble_vs_regularize import (
     BEST,
     MANY,
     ensemble_vs_regularize_data,
     table,
 )
-from doubletrouble.figures.multiple_k_decomposition import multiple_k_decomposition_data
-from doubletrouble.figures.panel import Panel
-from doubletrouble.figures.spec import Line
-from doubletrouble.figures.term_by_term import DIVERGING, term_by_term_data
+from doubletrouble.figures._multiple_k_decomposition import multiple_k_decomposition_data
+from doubletrouble.figures._panel import Line, Panel
+from doubletrouble.figures._term_by_term import DIVERGING, term_by_term_data
 from doubletrouble.parameters import FloatArray
 
 SMALL = {"simulated_ratios": (0.5, 2.0, 3), "dim": 40, "n_data": 4, "n_init": 2}

@@ -6,8 +6,8 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from doubletrouble.figures._authors import FOLDER, along, stored
-from doubletrouble.figures.decomposition import decomposition_data
+from doubletrouble.figures._agreement import FOLDER, stored_curve, stored_rows
+from doubletrouble.figures._decomposition import decomposition_data
 
 COLUMNS = {
     "noise": "noise_variance",
@@ -33,7 +33,7 @@ PARTS: dict[str, Callable[[dict[str, Decimal]], Decimal]] = {
     ],
 )
 def test_authors_values(file: str, ridge: float, tolerance: float) -> None:
-    ratios, rows = along(file)
+    ratios, rows = stored_curve(file)
     (panel,) = decomposition_data(ridges=[ridge], ratios=ratios)
     assert len(rows) >= 100
     total = np.array([float(row["total"]) for row in rows])
@@ -49,7 +49,7 @@ def test_authors_values(file: str, ridge: float, tolerance: float) -> None:
 def test_sixty_digit_values(ridge: str) -> None:
     rows = [
         {name: Decimal(text) for name, text in row.items()}
-        for row in stored(f"oracle_mp60_psi2_1_lambda{ridge}.csv")
+        for row in stored_rows(f"oracle_mp60_psi2_1_lambda{ridge}.csv")
     ]
     ratios = [float(row["psi1"]) for row in rows]  # N = D
     (panel,) = decomposition_data(ridges=[float(ridge)], ratios=ratios)

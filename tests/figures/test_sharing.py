@@ -9,11 +9,22 @@ import numpy as np
 import pytest
 
 from doubletrouble.ensembles import Bootstrap
-from doubletrouble.figures.bagging import BEST, PARTS, Bagging, bagging_data, part_of, table
-from doubletrouble.figures.bags import bag_styles
-from doubletrouble.figures.committee import CommitteeWeights, committee_data, errors
-from doubletrouble.figures.effective_ridge import linear_error, members
-from doubletrouble.figures.equivalences import Equivalences, equivalences_data
+from doubletrouble.figures._bagging import (
+    BEST,
+    PARTS,
+    Bagging,
+    bag_styles,
+    bagging_data,
+    part_of,
+    table,
+)
+from doubletrouble.figures._committee import CommitteeWeights, committee_data, errors
+from doubletrouble.figures._equivalences import (
+    Equivalences,
+    equivalences_data,
+    linear_error,
+    members,
+)
 from doubletrouble.parameters import FloatArray
 from doubletrouble.problems import Member, Problem
 from doubletrouble.simulation import simulate_committee
@@ -39,9 +50,11 @@ def bags() -> Bagging:
 @pytest.fixture(scope="module")
 def paths() -> Equivalences:
     return equivalences_data(
-        ratio_range=(0.1, 10.0, 21), ridge_range=(1e-3, 10.0, 21), fraction_range=(0.1, 1.0, 11),
+        ratio_range=(0.1, 10.0, 21),
+        ridge_range=(1e-3, 10.0, 21),
+        fraction_range=(0.1, 1.0, 11),
         **TINY,
-    )  # fmt: skip
+    )
 
 
 @pytest.fixture(scope="module")
@@ -112,10 +125,14 @@ def test_costs_of_training_are_told(bags: Bagging) -> None:
     distinct = 1 - math.exp(-1)
     assert bags.costs == pytest.approx(
         {
-            "ensemble": 1.0, "subsample_0.8": 0.64, "bootstrap": distinct**2, "subsample_0.5": 0.25,
-            "divide": 0.01, BEST: 1.0,
+            "ensemble": 1.0,
+            "subsample_0.8": 0.64,
+            "bootstrap": distinct**2,
+            "subsample_0.5": 0.25,
+            "divide": 0.01,
+            BEST: 1.0,
         }
-    )  # fmt: skip
+    )
 
 
 def test_one_simulation_serves_every_noise(bags: Bagging) -> None:

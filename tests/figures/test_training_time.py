@@ -7,12 +7,15 @@ import numpy as np
 import pytest
 
 from doubletrouble.clock import time_to
-from doubletrouble.figures.time_map import TimeMap, label_places, second_descent, stops
-from doubletrouble.figures.training_time import (
-    EVERYONE,
+from doubletrouble.figures._training_time import (
+    MANY,
+    TimeMap,
     TrainingTime,
     agrees,
+    label_positions,
+    second_descent,
     split,
+    stops,
     table,
     training_time_data,
 )
@@ -23,9 +26,12 @@ from doubletrouble.theory import gradient_flow, psi_terms
 @pytest.fixture(scope="module")
 def found() -> TrainingTime:
     return training_time_data(
-        time_range=(0.1, 1e4, 51), ratio_range=(0.1, 10.0, 21), simulated_times=(1.0, 10.0, 2),
-        dim=20, n_data=2,
-    )  # fmt: skip
+        time_range=(0.1, 1e4, 51),
+        ratio_range=(0.1, 10.0, 21),
+        simulated_times=(1.0, 10.0, 2),
+        dim=20,
+        n_data=2,
+    )
 
 
 def test_the_rise_is_noise_and_initialization_and_nothing_else(found: TrainingTime) -> None:
@@ -33,11 +39,15 @@ def test_the_rise_is_noise_and_initialization_and_nothing_else(found: TrainingTi
     late = {line.label: float(line.y[-1]) for line in at_peak.lines}
     assert late == pytest.approx(
         {
-            "total": 43.1471, "noise": 29.4882, "initialization": 13.3665, "sampling": 0.0877,
-            "bias": 0.2046, EVERYONE: 0.7207,
+            "total": 43.1471,
+            "noise": 29.4882,
+            "initialization": 13.3665,
+            "sampling": 0.0877,
+            "bias": 0.2046,
+            MANY: 0.7207,
         },
         abs=6e-5,
-    )  # fmt: skip
+    )
     for panel in found.cuts:
         assert np.all(np.diff(panel.line("bias").y) < 1e-14)
         assert panel.line("sampling").y.max() < 0.1
@@ -83,8 +93,10 @@ def test_two_scales_have_a_second_descent(found: TrainingTime) -> None:
     spectrum = SpectralProblem(
         eigenvalues=np.repeat([0.01, 0.0001], [100, 20]),
         target_powers=np.repeat([0.002, 0.04], [100, 20]),
-        n_features=1000, n_samples=150, noise=0.3,
-    )  # fmt: skip
+        n_features=1000,
+        n_samples=150,
+        noise=0.3,
+    )
     errors = np.asarray(gradient_flow(spectrum, np.geomspace(0.1, 1e4, 51)).total)
     assert second_descent(replace(found.maps[0], total=errors[None])) > 0.8
 
@@ -112,7 +124,7 @@ def test_averaging_takes_the_rise_away_at_every_time(found: TrainingTime) -> Non
 
 def test_lines_are_named_where_they_are(found: TrainingTime) -> None:
     for one in found.maps:
-        places = label_places(one)
+        places = label_positions(one)
         assert len(places) >= 3
         for level, (time, ratio) in places:
             column = int(np.argmin(np.abs(one.times - time)))
@@ -120,7 +132,7 @@ def test_lines_are_named_where_they_are(found: TrainingTime) -> None:
             near = int(np.argmin(np.abs(np.log(one.ratios / ratio))))
             around = values[max(near - 1, 0) : near + 2]
             assert around.min() <= level <= around.max()
-    assert label_places(TimeMap(**{**vars(found.maps[0]), "n_members": 3.0})) == []
+    assert label_positions(TimeMap(**{**vars(found.maps[0]), "n_members": 3.0})) == []
 
 
 def test_the_table_has_maps_and_cuts_and_the_text_the_clock(found: TrainingTime) -> None:

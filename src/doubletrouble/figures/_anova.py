@@ -6,7 +6,6 @@ The paper's decomposition averages over noise, features and data in one order. T
 """
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,10 +16,6 @@ from doubletrouble.figures._panel import Line, Panel, along_ratios, table
 from doubletrouble.palette import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION
 from doubletrouble.parameters import Numeric
 from doubletrouble.theory import anova, exact_error
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 DIVERGING = ("initialization_sampling", "noise_initialization_sampling")
 FINITE = ("bias", "initialization", "sampling", "noise_sampling")
@@ -69,7 +64,7 @@ def anova_data(
     return Panel(axis="P_over_N", keys={}, problem=problem, lines=lines)
 
 
-def draw(axes: "Axes", data: Panel, names: tuple[str, ...]) -> None:
+def draw(axes: "drawing.Axes", data: Panel, names: tuple[str, ...]) -> None:
     """Draw some of the effects on the given axes."""
     drawing.log_axes(axes, data.x)
     drawing.threshold(axes)
@@ -77,16 +72,16 @@ def draw(axes: "Axes", data: Panel, names: tuple[str, ...]) -> None:
         drawing.curve(axes, data.line(name), _STROKES[name])
 
 
-def plot(data: Panel) -> "Figure":
+def plot(data: Panel) -> "drawing.Figure":
     """Draw the figure: effects that diverge at P = N, and effects that do not."""
-    with drawing.page(height=3.9) as figure:
+    with drawing.page(height=4.1) as figure:
         row = figure.subplots(1, 2, sharex=True, sharey=True)
         draw(row[0], data, ("total", *reversed(DIVERGING)))
         draw(row[1], data, tuple(reversed(FINITE)))
         row[1].set_ylabel("")
         row[0].set_ylim(drawing.log_range(line.y for line in data.lines))
         drawing.letters(row)
-        drawing.legend_above(figure, title=drawing.setting(data), ncols=4, narrow=0.85)
+        drawing.legend_above(figure, title=drawing.setting(data), ncols=3)
     return figure
 
 

@@ -10,7 +10,6 @@ P/N - 1 is of the order of √λ, and makes sampling variance and bias depend on
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,10 +20,6 @@ from doubletrouble.figures._panel import Line, Panel, Table, axis_values
 from doubletrouble.parameters import FloatArray, Numeric
 from doubletrouble.problems import Problem
 from doubletrouble.theory import exact_error, psi_terms
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 FAR, NEAR = "P_over_N", "P_over_N_minus_1"
 _WINDOWS = {FAR: (100.0, 1e4), NEAR: (0.1, 1.0)}  # where slopes are fitted
@@ -116,7 +111,7 @@ def table(panels: Sequence[Panel]) -> Table:
     return Table((FAR, NEAR, *(f"{c}_distance" for c in CAUSES), *laws), rows)
 
 
-def draw(axes: "Axes", panel: Panel) -> None:
+def draw(axes: "drawing.Axes", panel: Panel) -> None:
     """Draw one panel on the given axes, with the fitted slopes."""
     xlabel, ylabel = _AXES[panel.axis]
     drawing.log_axes(axes, panel.x, xlabel=xlabel, ylabel=ylabel)
@@ -133,7 +128,7 @@ def draw(axes: "Axes", panel: Panel) -> None:
             _write_slope(axes, line, fitted[line.label])
 
 
-def _write_slope(axes: "Axes", line: Line, slope: float) -> None:
+def _write_slope(axes: "drawing.Axes", line: Line, slope: float) -> None:
     """The fitted slope beside its line: above for the upper line of a pair, below for the other."""
     above = line.label in ("noise", "bias")
     i = int(0.6 * line.x.size) if above else int(0.5 * line.x.size)
@@ -148,7 +143,7 @@ def _write_slope(axes: "Axes", line: Line, slope: float) -> None:
     )
 
 
-def plot(panels: Sequence[Panel]) -> "Figure":
+def plot(panels: Sequence[Panel]) -> "drawing.Figure":
     """Draw the figure."""
     with drawing.page(height=3.6) as figure:
         row = figure.subplots(1, len(panels))

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import cycle
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -37,10 +37,6 @@ from doubletrouble.problems import Problem, noise_at
 from doubletrouble.results import ErrorTerms
 from doubletrouble.simulation import Simulation
 from doubletrouble.theory import DISTINCT, exact_error, optimal_ridge
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 BEST = "ensemble_best_ridge"
 _TOP = 4.0  # of the curves; the peaks are higher
@@ -222,7 +218,7 @@ def _ratio(panel: Panel) -> float:
     return float(width) / panel.constant("samples_per_dim")
 
 
-def draw(axes: "Axes", panel: Panel, data: Bagging) -> None:
+def draw(axes: "drawing.Axes", panel: Panel, data: Bagging) -> None:
     """Draw one panel on the given axes."""
     drawing.log_axes(axes, panel.x, xlabel="Total number of features, $PK/N$")
     members = panel.x[0] / _ratio(panel)
@@ -236,7 +232,7 @@ def draw(axes: "Axes", panel: Panel, data: Bagging) -> None:
     drawing.corner(axes, rf"$F/\tau={drawing.scientific(panel.keys['SNR'])}$")
 
 
-def draw_split(axes: "Axes", split: Mapping[str, ErrorTerms[Any]], data: Bagging) -> None:
+def draw_split(axes: "drawing.Axes", split: Mapping[str, ErrorTerms[Any]], data: Bagging) -> None:
     """Draw the parts of each scheme as stacked bars on the given axes."""
     names = list(split)
     left = np.zeros(len(names))
@@ -270,7 +266,7 @@ def draw_split(axes: "Axes", split: Mapping[str, ErrorTerms[Any]], data: Bagging
     axes.set_title(r"$\times$: cost of training", loc="right")
 
 
-def plot(data: Bagging) -> "Figure":
+def plot(data: Bagging) -> "drawing.Figure":
     """Draw the figure: curves above, the parts at one width below."""
     with drawing.page(height=6.6) as figure:
         grid = figure.subplots(2, len(data.panels), sharey="row", height_ratios=(1.15, 1))
@@ -330,9 +326,10 @@ FIGURE = FigureSpec(
     ),
     alt=(
         "Above, test error against the total number of features for six schemes, at "
-        "signal-to-noise ratios 1 and 10, logarithmic axes: peaks at P = N for all samples and earlier for fewer. For many "
-        "features and noisy labels all samples end at 0.74, bootstrap at 0.65; with clean labels "
-        "at 0.30 and 0.45. All samples with the best penalty lie lowest, at 0.62 and 0.30. Below, "
+        "signal-to-noise ratios 1 and 10, logarithmic axes: peaks at P = N for all samples and "
+        "earlier for fewer. For many features and noisy labels all samples end at 0.74, bootstrap "
+        "at 0.65; with clean labels at 0.30 and 0.45. All samples with the best penalty lie "
+        "lowest, at 0.62 and 0.30. Below, "
         "bars of the parts at P = 2N: the fewer samples, the more bias and the less noise."
     ),
     data=bagging_data,

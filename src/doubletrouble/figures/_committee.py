@@ -8,7 +8,7 @@ ratio.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,10 +22,6 @@ from doubletrouble.parameters import FloatArray
 from doubletrouble.problems import Member, Problem, noise_at
 from doubletrouble.simulation import CommitteeSimulation, simulate_committee
 from doubletrouble.theory import committee
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 GAINS = {"equal": "Equal weights", "single": "Best member", "optimal": "Best weights"}
 
@@ -181,20 +177,12 @@ def table(data: CommitteeWeights) -> Table:
 
 
 def draw_weights(
-    axes: "Axes", widths: FloatArray, lines: Mapping[float, FloatArray], title: str
+    axes: "drawing.Axes", widths: FloatArray, lines: Mapping[float, FloatArray], title: str
 ) -> None:
     """Draw weights against P/N on the given axes; ticks on the zero line are the members."""
     axes.axhline(0.0, color="#000000", linewidth=0.8, zorder=1)
     for (value, weights), stroke in zip(lines.items(), drawing.strokes(), strict=False):
-        label = f"${drawing.scientific(value)}$"
-        axes.plot(
-            widths,
-            weights,
-            color=stroke.color,
-            linestyle=stroke.linestyle,
-            linewidth=stroke.width,
-            label=label,
-        )
+        axes.plot(widths, weights, label=f"${drawing.scientific(value)}$", **stroke.line)
     axes.vlines(widths, -0.012, 0.012, color="#000000", linewidth=0.8, zorder=1)
     drawing.log_axes(axes, widths, ylabel="Best weight", room=1.1)
     axes.set_yscale("linear")
@@ -204,17 +192,18 @@ def draw_weights(
     )
 
 
-def draw_gain(axes: "Axes", panel: Panel) -> None:
+def draw_gain(axes: "drawing.Axes", panel: Panel) -> None:
     """Draw test errors along F/τ on the given axes."""
     drawing.log_axes(axes, panel.x, xlabel=r"Signal-to-noise ratio, $F/\tau$", room=1.06)
     looks = dict(zip(GAINS, (drawing.SERIES[1], drawing.SERIES[4], drawing.SERIES[0]), strict=True))
     for line in panel.lines:
         drawing.curve(axes, line, looks[line.label], label=GAINS[line.label], simulated=True)
     drawing.simulated_points(axes, panel.points, looks)
+    axes.set_ylim(top=3 * max(float(line.y.max()) for line in panel.lines))  # for the legend
     axes.legend(loc="upper right", borderaxespad=0.2, handlelength=2.2, labelspacing=0.3)
 
 
-def plot(data: CommitteeWeights) -> "Figure":
+def plot(data: CommitteeWeights) -> "drawing.Figure":
     """Draw the figure."""
     with drawing.page(height=3.2) as figure:
         row = figure.subplots(1, 3, width_ratios=(1, 1, 1.03))

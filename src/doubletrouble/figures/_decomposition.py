@@ -7,7 +7,6 @@ is noise + initialization + sampling + bias, each exact in the limit of large P,
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,10 +18,6 @@ from doubletrouble.figures._figure import FigureSpec
 from doubletrouble.figures._panel import Line, Panel, along_ratios, number_list, table
 from doubletrouble.parameters import Numeric
 from doubletrouble.theory import exact_error
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 CAUSES = ("noise", "initialization", "sampling", "bias")
 COLUMNS = {  # the authors' names
@@ -80,7 +75,7 @@ def decomposition_data(
     return tuple(panels)
 
 
-def draw(axes: "Axes", panel: Panel) -> None:
+def draw(axes: "drawing.Axes", panel: Panel) -> None:
     """Draw one panel on the given axes."""
     drawing.log_axes(axes, panel.x)
     drawing.threshold(axes)
@@ -89,7 +84,7 @@ def draw(axes: "Axes", panel: Panel) -> None:
     axes.set_title(rf"$\lambda={drawing.scientific(panel.constant('ridge'))}$", loc="right")
 
 
-def plot(panels: Sequence[Panel]) -> "Figure":
+def plot(panels: Sequence[Panel]) -> "drawing.Figure":
     """Draw the figure: the panels side by side, one legend above, one range of errors."""
     with drawing.page(height=3.1) as figure:
         row = drawing.side_by_side(figure, panels, draw)

@@ -5,7 +5,6 @@ r"""K models on the same data, or on K disjoint parts of it: dividing the data a
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,10 +15,6 @@ from doubletrouble.figures._panel import Line, Panel, along_ratios, number_list,
 from doubletrouble.parameters import FloatArray, Numeric
 from doubletrouble.problems import Problem, noise_at
 from doubletrouble.theory import exact_error
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _LABELS = {
     "single": "One model",
@@ -77,7 +72,7 @@ def errors(problem: Problem, n_members: float) -> dict[str, FloatArray]:
     return {label: np.asarray(e.total) for label, e in zip(_LABELS, results, strict=True)}
 
 
-def draw(axes: "Axes", panel: Panel) -> None:
+def draw(axes: "drawing.Axes", panel: Panel) -> None:
     """Draw one panel on the given axes."""
     drawing.log_axes(axes, panel.x)
     k = panel.keys["K"]
@@ -87,7 +82,7 @@ def draw(axes: "Axes", panel: Panel) -> None:
     drawing.corner(axes, rf"$\mathrm{{SNR}}=F/\tau={drawing.scientific(panel.keys['SNR'])}$")
 
 
-def plot(panels: Sequence[Panel]) -> "Figure":
+def plot(panels: Sequence[Panel]) -> "drawing.Figure":
     """Draw the figure."""
     with drawing.page(height=3.3) as figure:
         drawing.side_by_side(figure, panels, draw)

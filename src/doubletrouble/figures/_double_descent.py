@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,10 +21,6 @@ from doubletrouble.problems import Problem
 from doubletrouble.results import Estimate
 from doubletrouble.simulation import Simulation
 from doubletrouble.theory import exact_error
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _FILE = "fig5_test_error_lambda1e-5_SNR10.csv"
 _SAME: dict[str, float | str] = {
@@ -105,7 +100,7 @@ def name(members: float) -> str:
     return f"K{members:g}"
 
 
-def draw(axes: "Axes", panel: Panel) -> None:
+def draw(axes: "drawing.Axes", panel: Panel) -> None:
     """Draw on the given axes."""
     drawing.log_axes(axes, panel.x, room=1.06)
     drawing.threshold(axes)
@@ -116,7 +111,7 @@ def draw(axes: "Axes", panel: Panel) -> None:
     drawing.simulated_points(axes, panel.points, strokes)
 
 
-def plot(panel: Panel) -> "Figure":
+def plot(panel: Panel) -> "drawing.Figure":
     """Draw the figure."""
     with drawing.page(height=3.7) as figure:
         draw(figure.subplots(), panel)

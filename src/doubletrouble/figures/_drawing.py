@@ -20,8 +20,8 @@ from doubletrouble.palette import BLACK, BLUE, CAUSES, GREEN, LABELS, ORANGE, PU
 from doubletrouble.parameters import FloatArray
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes as Axes
+    from matplotlib.figure import Figure as Figure
 
 PanelData = TypeVar("PanelData")
 
@@ -83,6 +83,16 @@ class Stroke(NamedTuple):
     marker: str
     width: float
     face: str  # of the marker
+
+    @property
+    def line(self) -> dict[str, Any]:
+        """The look of the curve, for `Axes.plot`."""
+        return {"color": self.color, "linestyle": self.linestyle, "linewidth": self.width}
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The look of the markers, for `Axes.plot`."""
+        return {"marker": self.marker, "markerfacecolor": self.face, "markeredgewidth": 1.0}
 
 
 _COLORS = CAUSES["light"]
@@ -170,18 +180,8 @@ def curve(
     """Draw a curve; if `simulated`, its legend entry has the marker of its simulated points."""
     if not np.any((line.y > 0) & np.isfinite(line.y)):
         return  # zero cannot be drawn on a logarithmic axis
-    axes.plot(
-        line.x,
-        line.y,
-        label=label or stroke.label,
-        color=stroke.color,
-        linestyle=stroke.linestyle,
-        linewidth=stroke.width,
-        marker=stroke.marker if simulated else "",
-        markerfacecolor=stroke.face,
-        markeredgewidth=1.0,
-        markevery=[],
-    )
+    look = stroke.line | (stroke.data | {"markevery": []} if simulated else {})
+    axes.plot(line.x, line.y, label=label or stroke.label, **look)
 
 
 def series(axes: "Axes", lines: Iterable[Line], labels: Mapping[str, str]) -> None:
@@ -207,9 +207,7 @@ def simulated_points(
             yerr=_BAR * points.standard_error,
             linestyle="none",
             color=stroke.color,
-            marker=stroke.marker,
-            markerfacecolor=stroke.face,
-            markeredgewidth=1.0,
+            **stroke.data,
             markersize=4.8,
             elinewidth=1.0,
             capsize=2.0,
@@ -235,13 +233,19 @@ def threshold(axes: "Axes", x: float = 1.0, label: str = "$P=N$", *, align: str 
 
 
 def least(
-    axes: "Axes", x: float, y: float, stroke: Stroke, *, text: str = "", side: int = 0
+    axes: "Axes",
+    x: float,
+    y: float,
+    stroke: Stroke,
+    *,
+    text: str = "",
+    start: tuple[float, float] = (0, -18),
 ) -> None:
-    """An arrow from below to the least value of a curve: straight, or from one `side` (±1)."""
+    """An arrow to the least value of a curve; `start` is its other end, in points from there."""
     axes.annotate(
         text,
         (x, y),
-        (16 * side, -22 if side else -18),
+        start,
         textcoords="offset points",
         ha="center",
         va="top",

@@ -7,7 +7,6 @@ ensemble; below that ratio it is better than the ensemble.
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,10 +17,6 @@ from doubletrouble.figures._panel import Table, log_grid
 from doubletrouble.parameters import FloatArray
 from doubletrouble.problems import Problem
 from doubletrouble.theory import exact_error, optimal_ridge
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 # Purple where the ensemble is better, orange where it is worse; pale, for labels to be read.
 _COLORS = (
@@ -104,7 +99,7 @@ def table(data: PenaltyMap) -> Table:
     return Table(("SNR", "P_over_N", "Kinf_small_ridge", "K1_best_ridge"), rows)
 
 
-def draw(axes: "Axes", data: PenaltyMap) -> None:
+def draw(axes: "drawing.Axes", data: PenaltyMap) -> None:
     """Draw the map on the given axes."""
     x, y, z = data.ratios, data.snrs, data.excess
     axes.contourf(x, y, z, levels=LEVELS, colors=_COLORS, extend="both", zorder=0)
@@ -183,7 +178,7 @@ def _title(data: PenaltyMap) -> str:
     return rf"Ensemble: $K\to\infty$, $\lambda={ridge}$;$\quad$single model: $K=1$, best $\lambda$"
 
 
-def plot(data: PenaltyMap) -> "Figure":
+def plot(data: PenaltyMap) -> "drawing.Figure":
     """Draw the figure."""
     with drawing.page(height=4.3) as figure:
         draw(figure.subplots(), data)

@@ -9,7 +9,6 @@ learned, of power F⋆² = 0.01, which the text does not mention. `nonlinear_sig
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,10 +19,6 @@ from doubletrouble.figures._panel import Line, Panel, axis_values, number_list, 
 from doubletrouble.parameters import FloatArray, Numeric
 from doubletrouble.problems import Problem
 from doubletrouble.theory import exact_error
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _LABELS = {
     "single": "One model, $P$ features",
@@ -92,7 +87,7 @@ def errors(problem: Problem, n_members: float) -> dict[str, FloatArray]:
     return {label: np.asarray(error.total) for label, error in zip(_LABELS, results, strict=True)}
 
 
-def draw(axes: "Axes", panel: Panel) -> None:
+def draw(axes: "drawing.Axes", panel: Panel) -> None:
     """Draw one panel on the given axes."""
     drawing.log_axes(axes, panel.x, xlabel="Samples per dimension, $N/D$")
     width, k = panel.keys["P_over_D"], panel.keys["K"]
@@ -102,7 +97,7 @@ def draw(axes: "Axes", panel: Panel) -> None:
     drawing.corner(axes, f"$P/D={drawing.scientific(width)}$")
 
 
-def plot(panels: Sequence[Panel]) -> "Figure":
+def plot(panels: Sequence[Panel]) -> "drawing.Figure":
     """Draw the figure: the panels side by side, one legend above."""
     with drawing.page(height=3.3) as figure:
         drawing.side_by_side(figure, panels, draw)

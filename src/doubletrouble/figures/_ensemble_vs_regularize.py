@@ -9,7 +9,7 @@ authors' files have P/D = 1.5 and 51 values. Both widths are drawn here.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,10 +21,6 @@ from doubletrouble.figures._panel import Line, Panel, Table, along_ratios, axis_
 from doubletrouble.parameters import FloatArray, Numeric
 from doubletrouble.problems import Problem
 from doubletrouble.theory import exact_error, optimal_ridge
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 BEST, MANY = "K1_best_ridge", "Kinf_small_ridge"
 _LABELS = {BEST: r"$K=1$, best $\lambda$", MANY: r"$K\to\infty$, $\lambda={ridge}$"}
@@ -100,7 +96,7 @@ def table(data: Comparison) -> Table:
     return Table(("P_over_D", "ridge", *labels, "best_ridge", BEST, MANY), rows)
 
 
-def draw_along(axes: "Axes", panel: Panel) -> None:
+def draw_along(axes: "drawing.Axes", panel: Panel) -> None:
     """Draw the errors along λ on the given axes, with an arrow at the least of each."""
     drawing.log_axes(axes, panel.x, xlabel=r"Penalty $\lambda$")
     for line, stroke in zip(panel.lines, drawing.strokes(), strict=False):
@@ -114,7 +110,7 @@ def draw_along(axes: "Axes", panel: Panel) -> None:
     drawing.corner(axes, f"$P/D={drawing.scientific(panel.keys['P_over_D'])}$")
 
 
-def draw_optimal(axes: "Axes", panel: Panel) -> None:
+def draw_optimal(axes: "drawing.Axes", panel: Panel) -> None:
     """Draw the two curves along P/N on the given axes."""
     drawing.log_axes(axes, panel.x)
     drawing.threshold(axes)
@@ -123,7 +119,7 @@ def draw_optimal(axes: "Axes", panel: Panel) -> None:
         drawing.curve(axes, line, stroke, label=_LABELS[line.label].replace("{ridge}", ridge))
 
 
-def plot(data: Comparison) -> "Figure":
+def plot(data: Comparison) -> "drawing.Figure":
     """Draw the figure: a panel for each P/D along λ, then one along P/N."""
     with drawing.page(height=3.7) as figure:
         row = figure.subplots(1, len(data.along) + 1, sharey=True)

@@ -13,7 +13,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,10 +26,6 @@ from doubletrouble.figures._simulated import MORE_DRAWS, TwoSizes, simulated, tw
 from doubletrouble.parameters import FloatArray, Numeric
 from doubletrouble.problems import Problem, noise_at
 from doubletrouble.theory import exact_error, psi_terms
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 LEVELS = (0.4, 0.6, 1.0, 2.0, 5.0, 20.0)  # of ρ
 _LABELS_AT = 4.5  # the P/N of the contour labels
@@ -211,7 +207,9 @@ def table(data: Equivalences) -> Table:
     return Table((*names, *KINDS), rows)
 
 
-def draw_plane(axes: "Axes", plane: Members, y: FloatArray, label: str, best: float) -> None:
+def draw_plane(
+    axes: "drawing.Axes", plane: Members, y: FloatArray, label: str, best: float
+) -> None:
     """Draw contours of ρ on the given axes."""
     x, rho = plane.ratio[0], plane.effective
     axes.contourf(x, y, rho, levels=[0, *LEVELS, np.inf], colors=_SHADES, zorder=0)
@@ -242,7 +240,7 @@ def label_positions(plane: Members, y: FloatArray) -> dict[float, tuple[float, f
     return {level: (x, float(np.exp(np.interp(level, rising, logs)))) for level in inside}
 
 
-def draw_curve(axes: "Axes", data: Equivalences) -> None:
+def draw_curve(axes: "drawing.Axes", data: Equivalences) -> None:
     """Draw the error along ρ, and every path, on the given axes."""
     axes.plot(
         data.linear.x,
@@ -277,7 +275,7 @@ def draw_curve(axes: "Axes", data: Equivalences) -> None:
     drawing.threshold(axes, data.best, r"$\rho=\tau^2/F^2$")
 
 
-def plot(data: Equivalences) -> "Figure":
+def plot(data: Equivalences) -> "drawing.Figure":
     """Draw the figure: two planes above, one curve below."""
     with drawing.page(height=6.2) as figure:
         axes = figure.subplot_mosaic([["ridges", "fractions"], ["curve", "curve"]])

@@ -9,13 +9,10 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar, get_args
+from typing import Any, Generic, Literal, TypeAlias, TypeVar, get_args
 
 from doubletrouble.figures import _drawing as drawing
 from doubletrouble.figures._panel import Table
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 FigureData = TypeVar("FigureData")
 
@@ -44,7 +41,7 @@ class FigureSpec(Generic[FigureData]):
     caption: str  # plain text, one paragraph a line
     alt: str  # alternative text for screen readers
     data: Callable[..., FigureData]
-    plot: Callable[[FigureData], "Figure"]
+    plot: Callable[[FigureData], "drawing.Figure"]
     table: Callable[[FigureData], Table]
     number: int | None = None  # of the figure in the paper; None: beyond the paper
     agreement: Callable[[FigureData], Sequence[str]] = no_comparison  # one statement a line
@@ -100,7 +97,7 @@ class FigureSpec(Generic[FigureData]):
             files=tuple(files.values()),
         )
 
-    def _save_pictures(self, figure: "Figure", files: Mapping[str, Path]) -> None:
+    def _save_pictures(self, figure: "drawing.Figure", files: Mapping[str, Path]) -> None:
         title = f"{self.title} ({self.source})"
         # By default matplotlib adds the date and its version.
         metadata: dict[str, dict[str, Any]] = {

@@ -46,6 +46,8 @@ from doubletrouble.figures._figure import (
 from doubletrouble.parameters import declarations
 from doubletrouble.problems import Problem
 
+_FOLDER = Path(__file__).parent
+
 FIGURES: dict[str, FigureSpec[Any]] = {
     spec.name: spec
     for spec in (
@@ -161,7 +163,8 @@ _OTHERS = {
 
 def _page(figures: Sequence[WrittenFigure], preset: PresetName) -> str:
     links = (f'<a href="#{f.spec.name}">{escape(f.spec.title)}</a>' for f in figures)
-    return _PAGE.substitute(
+    template = Template((_FOLDER / "gallery.html").read_text(encoding="utf-8"))
+    return template.substitute(
         command=f"doubletrouble reproduce --preset {preset} --out out",
         contents="\n".join(links),
         figures="\n".join(map(_section, figures)),
@@ -173,7 +176,8 @@ def _section(figure: WrittenFigure) -> str:
     links = [f'<a href="{name}.{suffix}">{suffix.upper()}</a>' for suffix in FORMATS]
     statements = "".join(f"<li>{escape(text)}</li>" for text in figure.agreement)
     (picture,) = (file for file in figure.files if file.suffix == ".svg")
-    return _SECTION.substitute(
+    template = Template((_FOLDER / "section.html").read_text(encoding="utf-8"))
+    return template.substitute(
         name=name,
         picture=b64encode(picture.read_bytes()).decode(),
         title=escape(spec.title),
@@ -201,82 +205,3 @@ def _number(value: object) -> str:
     if not isinstance(value, int | float):
         return str(value)
     return "∞" if value == math.inf else f"{value:g}"
-
-
-_SECTION = Template("""\
-<section id="$name">
-<h2>$title</h2>
-<p class="files">$source</p>
-<div class="picture" tabindex="0" role="group" aria-label="$title">
-<a href="$name.svg"><img src="data:image/svg+xml;base64,$picture" alt="$alt"></a>
-</div>
-$caption
-$agreement
-<p class="files">Files: $links</p>
-<h3>Parameters</h3>
-<table>
-<tr><th scope="col">Parameter</th><th scope="col">Value</th><th scope="col">Meaning</th></tr>
-$settings
-</table>
-<h3>Command, and the same in Python</h3>
-<pre tabindex="0"><code>doubletrouble figure $name --preset $preset --out out</code></pre>
-<pre tabindex="0"><code>from doubletrouble.figures import make_figure
-
-make_figure("$name", "out", preset="$preset")</code></pre>
-</section>""")
-
-_PAGE = Template("""\
-<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>doubletrouble: figures</title>
-<style>
-:root { --ink: #1b1b1b; --soft: #5a5a5a; --paper: #ffffff; --shade: #f3f4f6; --rule: #d9dce1;
-  --link: #005a9c; }
-@media (prefers-color-scheme: dark) {
-  :root { --ink: #e8e8e8; --soft: #a8adb5; --paper: #16181c; --shade: #22252b; --rule: #3a3f47;
-    --link: #7cc0ff; }
-}
-* { box-sizing: border-box; }
-body { margin: 0 auto; padding: 1.5rem 1rem 4rem; max-width: 62rem; background: var(--paper);
-  color: var(--ink); font: 1.0625rem/1.6 Georgia, "Times New Roman", serif; }
-h1 { font-size: 1.7rem; line-height: 1.25; margin: 0 0 .5rem; }
-h2 { font-size: 1.35rem; line-height: 1.3; margin: 2.5rem 0 1rem; padding-top: 1.5rem;
-  border-top: 1px solid var(--rule); }
-h3 { font-size: 1rem; margin: 1.5rem 0 .5rem; }
-p { max-width: 44rem; margin: .75rem 0; }
-a { color: var(--link); }
-.picture { overflow-x: auto; background: #ffffff; border: 1px solid var(--rule);
-  border-radius: 6px; padding: .75rem; }
-.picture img { display: block; width: 100%; min-width: 34rem; height: auto; }
-pre { overflow-x: auto; background: var(--shade); border-radius: 6px; padding: .75rem 1rem;
-  font: .875rem/1.5 ui-monospace, Menlo, Consolas, monospace; }
-table { border-collapse: collapse; font-size: .95rem; }
-th, td { text-align: left; padding: .2rem 1rem .2rem 0; vertical-align: top;
-  border-bottom: 1px solid var(--rule); }
-td:nth-child(-n+2) { white-space: nowrap; }
-td:nth-child(3) { color: var(--soft); padding-right: 0; }
-.files { color: var(--soft); }
-.agreement { max-width: 44rem; margin: 1rem 0; padding: .5rem 1rem .5rem 2rem;
-  background: var(--shade); border-left: 3px solid var(--link); border-radius: 0 6px 6px 0; }
-nav { columns: 2 16rem; max-width: 44rem; }
-nav a { display: block; padding: .1rem 0; break-inside: avoid; }
-</style>
-</head>
-<body>
-<h1>Where does a learner’s test error come from?</h1>
-<p>Figures of <cite>Double Trouble in Double Descent: Bias and Variance(s) in the Lazy Regime</cite>
-(d’Ascoli, Refinetti, Biroli and Krzakala, 2020), computed anew, and some beyond it. Below each
-figure, theory, simulation and the authors’ own values are compared. One command makes all of
-them:</p>
-<pre tabindex="0"><code>$command</code></pre>
-<nav aria-label="Figures">
-$contents
-</nav>
-$figures
-</body>
-</html>
-""")

@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -23,14 +23,10 @@ from doubletrouble.networks import LAPTOP
 from doubletrouble.parameters import FloatArray
 from doubletrouble.ranges import number_axis
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
 STORED = Path(__file__).parent / "stored" / "lazy_cifar10.csv"
 """20 networks for each width and α: N = 5000, at most 100,000 steps of Adam."""
 
-_FILE = "fig_lazy_digitised_from_plot_ipynb_png.csv"
+PUBLISHED = "fig_lazy_digitised_from_plot_ipynb_png.csv"
 SourceName: TypeAlias = Literal["stored", "run"]
 _SOURCES: tuple[SourceName, ...] = get_args(SourceName)
 _PAPER_LAZINESS = (10.0, 100.0)
@@ -190,7 +186,7 @@ def table(panels: Sequence[NetworkPanel]) -> Table:
     return Table(columns, rows)
 
 
-def draw(test: "Axes", train: "Axes", panel: NetworkPanel) -> None:
+def draw(test: "drawing.Axes", train: "drawing.Axes", panel: NetworkPanel) -> None:
     """Draw one α: the test error on `test`, the training error on `train`."""
     width, K = panel["width"], int(panel["n_members"].max())
     one, many, fitted, *_ = drawing.SERIES
@@ -199,20 +195,8 @@ def draw(test: "Axes", train: "Axes", panel: NetworkPanel) -> None:
         (test, "ensemble_error", many, f"Mean of $K={K}$", None),
         (train, "train_error", fitted, "Training error, $K=1$", None),
     ):
-        axes.errorbar(
-            width,
-            panel[name],
-            yerr=bars,
-            label=label,
-            color=stroke.color,
-            linestyle=stroke.linestyle,
-            marker=stroke.marker,
-            markerfacecolor=stroke.face,
-            markeredgewidth=1.0,
-            linewidth=1.5,
-            elinewidth=1.0,
-            capsize=2.5,
-        )
+        look = stroke.line | stroke.data | {"linewidth": 1.5, "elinewidth": 1.0, "capsize": 2.5}
+        axes.errorbar(width, panel[name], yerr=bars, label=label, **look)
     _published(test, panel)
     if panel.threshold is not None:
         for axes in (test, train):
@@ -222,7 +206,7 @@ def draw(test: "Axes", train: "Axes", panel: NetworkPanel) -> None:
     drawing.corner(test, rf"$\alpha={drawing.scientific(panel.laziness)}$")
 
 
-def plot(panels: Sequence[NetworkPanel]) -> "Figure":
+def plot(panels: Sequence[NetworkPanel]) -> "drawing.Figure":
     """Draw the figure."""
     with drawing.page(height=4.5) as figure:
         grid = figure.subplots(
@@ -261,7 +245,7 @@ def _round(widths: FloatArray) -> list[float]:
     return [2.0**k for k in range(low, high + 1, 2 if high - low > 5 else 1)]
 
 
-def _published(test: "Axes", panel: NetworkPanel) -> None:
+def _published(test: "drawing.Axes", panel: NetworkPanel) -> None:
     """Draw the authors' points beside ours, for CIFAR-10."""
     for name, kind, marker in (
         ("K1_mean_test_error", "K=1", "D"),
@@ -289,7 +273,7 @@ def _published(test: "Axes", panel: NetworkPanel) -> None:
 
 def _published_values(panel: NetworkPanel, name: str) -> tuple[list[int], list[int], FloatArray]:
     """Published widths that are among ours, their indices there, and the published values."""
-    rows = agreement.stored_rows(_FILE) if panel.data.startswith(_CIFAR) else []
+    rows = agreement.stored_rows(PUBLISHED) if panel.data.startswith(_CIFAR) else []
     mine = [row for row in rows if float(row["alpha"]) == panel.laziness and row[name]]
     where = {int(w): k for k, w in enumerate(panel["width"])}
     mine = [row for row in mine if int(row["width"]) in where]

@@ -6,7 +6,6 @@ variance that the members do not share; sampling variance and bias do not change
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from doubletrouble.figures import _decomposition as decomposition
 from doubletrouble.figures import _drawing as drawing
@@ -15,10 +14,6 @@ from doubletrouble.figures._figure import FigureSpec
 from doubletrouble.figures._panel import Panel, Table, number_list
 from doubletrouble.figures._panel import table as table_of
 from doubletrouble.parameters import Numeric
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _FILES = {
     (1e-5, 10.0): "fig6_decomposition_lambda1e-5_SNR1_K10.csv",
@@ -62,7 +57,7 @@ def table(panels: Sequence[Panel]) -> Table:
     return table_of([replace(p, keys={"K": p.n_members}) for p in panels])
 
 
-def draw(axes: "Axes", panels: Sequence[Panel]) -> None:
+def draw(axes: "drawing.Axes", panels: Sequence[Panel]) -> None:
     """Draw on the given axes: the last panel thick, the others thin beneath it."""
     *others, main = panels
     drawing.log_axes(axes, main.x)
@@ -74,7 +69,7 @@ def draw(axes: "Axes", panels: Sequence[Panel]) -> None:
         drawing.curve(axes, main.line(label), stroke._replace(width=stroke.width + 0.7))
 
 
-def plot(panels: Sequence[Panel]) -> "Figure":
+def plot(panels: Sequence[Panel]) -> "drawing.Figure":
     """Draw the figure."""
     with drawing.page(height=3.9) as figure:
         axes = figure.subplots()
@@ -101,10 +96,10 @@ FIGURE = FigureSpec(
     number=6,
     title="The effect of ensembling on each part",
     caption=(
-        "The parts of the test error for an average of K = 10 models (thick) and for a single model "
-        "(thin). Averaging divides the initialization variance by K everywhere, and so it does the "
-        "part of the noise variance that the members do not share: both peaks at P = N are ten "
-        "times lower.\n"
+        "The parts of the test error for an average of K = 10 models (thick) and for a single "
+        "model (thin). Averaging divides the initialization variance by K everywhere, and the part "
+        "of the noise variance that the members do not share: both peaks at P = N are ten times "
+        "lower.\n"
         "Sampling variance and bias are the same for any K: their thin lines coincide with the "
         "thick ones. All members have the same training data, and averaging does not reduce these "
         "parts."

@@ -8,17 +8,13 @@ coloured: distinguishable without colour.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from doubletrouble.errors import require
 from doubletrouble.figures import _drawing as drawing
 from doubletrouble.figures._figure import FigureSpec
 from doubletrouble.figures._panel import Table
 from doubletrouble.palette import BLACK, VERMILION
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 INPUT, FEATURE, OUTPUT, AVERAGE = "input", "feature", "output", "average"
 FIXED, TRAINED, SHARED = 0, 1, 2  # kinds of weights; SHARED lines pass a value on
@@ -77,7 +73,7 @@ def table(diagram: Diagram) -> Table:
     return Table(("x_start", "y_start", "x_end", "y_end", "weight"), rows)
 
 
-def draw(axes: "Axes", diagram: Diagram) -> None:
+def draw(axes: "drawing.Axes", diagram: Diagram) -> None:
     """Draw on the given axes, with equal scales and no frame."""
     circle = require("matplotlib.patches", "figures").Circle
     axes.set_aspect("equal")
@@ -106,7 +102,7 @@ def draw(axes: "Axes", diagram: Diagram) -> None:
         axes.text(x, y, r"$\vdots$", ha="center", va="center", fontsize=12, zorder=3)
 
 
-def name_layers(axes: "Axes", y: float, names: Mapping[float, str]) -> None:
+def name_layers(axes: "drawing.Axes", y: float, names: Mapping[float, str]) -> None:
     """Write a name below each layer, by its x, with the lines of all names aligned."""
     for x, words in names.items():
         for index, line in enumerate(words.split("\n")):
@@ -116,8 +112,8 @@ def name_layers(axes: "Axes", y: float, names: Mapping[float, str]) -> None:
 
 
 def figure_of(
-    diagram: Diagram, label: "Callable[[Axes, Diagram], None]", *, height: float
-) -> "Figure":
+    diagram: Diagram, label: "Callable[[drawing.Axes, Diagram], None]", *, height: float
+) -> "drawing.Figure":
     """Draw the figure of a diagram, with the texts that `label` adds."""
     with drawing.page(height=height) as figure:
         axes = figure.subplots()
@@ -153,7 +149,7 @@ def rf_single_data(*, inputs_shown: int = 3, features_shown: int = 4) -> Diagram
     return Diagram(nodes=nodes, edges=edges, dots=dots)
 
 
-def label_single(axes: "Axes", diagram: Diagram) -> None:
+def label_single(axes: "drawing.Axes", diagram: Diagram) -> None:
     """Name the layers below them, and the weights above them."""
     low = min(node.y for node in diagram.nodes) - 0.3
     high = max(node.y for node in diagram.nodes) + 0.3
@@ -175,7 +171,7 @@ def label_single(axes: "Axes", diagram: Diagram) -> None:
     axes.set(xlim=(-0.9, 5.0), ylim=(low - 0.75, high + 0.65))
 
 
-def plot_single(diagram: Diagram) -> "Figure":
+def plot_single(diagram: Diagram) -> "drawing.Figure":
     """Draw the figure of the model."""
     return figure_of(diagram, label_single, height=4.2)
 
@@ -239,7 +235,7 @@ def rf_multiple_data(
     return Diagram(nodes=tuple(nodes), edges=tuple(edges), dots=tuple(dots))
 
 
-def label_multiple(axes: "Axes", diagram: Diagram) -> None:
+def label_multiple(axes: "drawing.Axes", diagram: Diagram) -> None:
     """Name the features of each model, and the layers."""
     outputs = [node for node in diagram.nodes if node.kind == OUTPUT]
     low = min(node.y for node in diagram.nodes) - 0.35
@@ -273,7 +269,7 @@ def label_multiple(axes: "Axes", diagram: Diagram) -> None:
     axes.set(xlim=(-1.0, 6.0), ylim=(low - 0.65, high + 0.3))
 
 
-def plot_multiple(diagram: Diagram) -> "Figure":
+def plot_multiple(diagram: Diagram) -> "drawing.Figure":
     """Draw the figure of the ensemble."""
     return figure_of(diagram, label_multiple, height=5.4)
 

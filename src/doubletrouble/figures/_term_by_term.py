@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,10 +19,6 @@ from doubletrouble.figures._simulated import two_sizes, with_simulated_points
 from doubletrouble.parameters import FloatArray, Numeric
 from doubletrouble.problems import Problem
 from doubletrouble.theory import psi_terms
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 DIVERGING = ("psi2_vanilla", "psi3_vanilla")
 _SYMBOLS = {
@@ -94,7 +89,7 @@ def every_term(problem: Problem) -> dict[str, FloatArray]:
     return {term: np.asarray(getattr(psi, term)) for term in _SYMBOLS}
 
 
-def draw(axes: "Axes", panel: Panel, terms: Sequence[str] = tuple(_SYMBOLS)) -> None:
+def draw(axes: "drawing.Axes", panel: Panel, terms: Sequence[str] = tuple(_SYMBOLS)) -> None:
     """Draw some of the terms on the given axes."""
     drawing.log_axes(axes, panel.x, ylabel=r"Term $\Psi$", room=1.12)
     drawing.threshold(axes)
@@ -105,7 +100,7 @@ def draw(axes: "Axes", panel: Panel, terms: Sequence[str] = tuple(_SYMBOLS)) -> 
     drawing.simulated_points(axes, drawn, _STROKES)
 
 
-def plot(panel: Panel) -> "Figure":
+def plot(panel: Panel) -> "drawing.Figure":
     """Draw the figure: terms that diverge, and terms that do not, with their own scales."""
     with drawing.page(height=3.6) as figure:
         row = figure.subplots(1, 2, sharex=True)
@@ -139,11 +134,10 @@ FIGURE = FigureSpec(
         "the teacher, Ψ₂ the second moment of the outputs and Ψ₃ the response to label noise, of "
         "one model (v), or of two models with different features (e), different features and data "
         "(d), or the same features and different data (p, which the paper does not define).\n"
-        "(a) The two terms of a single model diverge at P = N as the penalty vanishes. (b) Terms of "
-        "two models do not. They have a kink at P = N, and those of models with different features "
-        "are constant beyond. Lines: exact theory for infinite sizes. Markers: simulation of the "
-        "Gaussian covariate model at finite size, with bars of two standard errors, mostly smaller "
-        "than the marker."
+        "(a) The two terms of a single model diverge at P = N as the penalty vanishes. (b) Terms "
+        "of two models do not. They have a kink at P = N, and those of models with different "
+        "features are constant beyond. Lines: exact theory for infinite sizes. Markers: simulation "
+        "of the Gaussian covariate model at finite size, with bars of two standard errors."
     ),
     alt=(
         "Two panels against features per sample P/N, logarithmic axes. Left: Psi 2 v and Psi 3 v "

@@ -10,7 +10,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -27,10 +26,6 @@ from doubletrouble.problems import Problem
 from doubletrouble.results import Estimate
 from doubletrouble.simulation import Simulation
 from doubletrouble.theory import best_stopping_time, exact_error, gradient_flow, psi_terms
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _TIME = r"Training time, $t$"
 _CLOCK = r"$t=2\,(D/N)\times$ steps $\times$ learning rate"
@@ -219,7 +214,7 @@ def table(data: TrainingTime) -> Table:
     return Table((*columns, *extra), map_rows + [(*row, *(math.nan,) * len(extra)) for row in rows])
 
 
-def draw_map(axes: "Axes", data: TimeMap, cuts: Sequence[float]) -> None:
+def draw_map(axes: "drawing.Axes", data: TimeMap, cuts: Sequence[float]) -> None:
     """Draw one map on the given axes; errors below that of zero weights are blue."""
     x, y, z = data.times, data.ratios, data.total
     axes.contourf(x, y, z, levels=LEVELS, colors=_SHADES, extend="both", zorder=0)
@@ -275,7 +270,7 @@ def label_positions(data: TimeMap) -> list[tuple[float, tuple[float, float]]]:
     return positions
 
 
-def draw_cut(axes: "Axes", panel: Panel) -> None:
+def draw_cut(axes: "drawing.Axes", panel: Panel) -> None:
     """Draw the parts along time on the given axes."""
     drawing.log_axes(axes, panel.x, xlabel=f"{_TIME}\n{_CLOCK}")
     many = panel.line(MANY)
@@ -294,7 +289,7 @@ def draw_cut(axes: "Axes", panel: Panel) -> None:
     axes.set_title(f"$K=1$, $P={'' if ratio == 1 else f'{ratio:g}'}N$", loc="right")
 
 
-def plot(data: TrainingTime) -> "Figure":
+def plot(data: TrainingTime) -> "drawing.Figure":
     """Draw the figure: maps above, cuts below."""
     with drawing.page(height=6.7) as figure:
         grid = figure.subplots(2, 2, sharey="row", sharex=True)
@@ -306,7 +301,9 @@ def plot(data: TrainingTime) -> "Figure":
         for axes in grid.ravel():
             axes.label_outer()
         drawing.letters(list(grid.ravel()))
-        drawing.legend_above(figure, title=drawing.setting(data.cuts[0]), ncols=4)
+        title = drawing.setting(data.cuts[0])
+        drawing.legend_above(figure, title=title, ncols=3, panels=grid[0])
+        drawing.legend_above(figure, ncols=4, panels=grid[1], loc="outside lower center")
     return figure
 
 

@@ -12,7 +12,7 @@ or so. `third_snr=0.6` shows it.
 import itertools
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,10 +22,6 @@ from doubletrouble.figures._panel import Line, Table, along_ratios, number_list
 from doubletrouble.parameters import Numeric
 from doubletrouble.problems import noise_at
 from doubletrouble.theory import exact_error
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 
 class Curve(NamedTuple):
@@ -117,21 +113,21 @@ def table(families: Sequence[Family]) -> Table:
     return Table(("K", "SNR", "N_over_D", "P_over_N", "test_error"), rows)
 
 
-def draw(axes: "Axes", family: Family) -> None:
+def draw(axes: "drawing.Axes", family: Family) -> None:
     """Draw one panel on the given axes; an arrow marks each minimum inside it, with its P/N."""
     drawing.log_axes(axes, family.curves[0].line.x)
     drawing.threshold(axes)
-    sides = itertools.cycle((-1, 1))
+    starts = itertools.cycle(((-26, -16), (-12, -34)))  # labels of close minima one below another
     for curve, stroke in zip(family.curves, drawing.strokes(), strict=False):
         value = getattr(curve, family.varied)
         label = "$" + (r"\infty" if math.isinf(value) else f"{value:g}") + "$"
         drawing.curve(axes, curve.line, stroke, label=label)
         if 0 < curve.best < math.inf:
             y, text = float(np.min(curve.line.y)), f"{curve.best:.2f}"
-            drawing.least(axes, curve.best, y, stroke, text=text, side=next(sides))
+            drawing.least(axes, curve.best, y, stroke, text=text, start=next(starts))
 
 
-def plot(families: Sequence[Family]) -> "Figure":
+def plot(families: Sequence[Family]) -> "drawing.Figure":
     """Draw the figure."""
     with drawing.page(height=3.5) as figure:
         row = drawing.side_by_side(figure, families, draw)

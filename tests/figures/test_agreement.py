@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 
 from doubletrouble.figures import FIGURES
-from doubletrouble.figures._authors import along, column, stored
-from doubletrouble.figures.double_descent import double_descent_data
-from doubletrouble.figures.ensemble_vs_overparametrize import ensemble_vs_overparametrize_data
-from doubletrouble.figures.ensemble_vs_regularize import (
+from doubletrouble.figures._agreement import column, stored_curve, stored_rows
+from doubletrouble.figures._double_descent import double_descent_data
+from doubletrouble.figures._ensemble_vs_overparametrize import ensemble_vs_overparametrize_data
+from doubletrouble.figures._ensemble_vs_regularize import (
     BEST,
     MANY,
     best_of,
     ensemble_vs_regularize_data,
 )
-from doubletrouble.figures.multiple_k_decomposition import multiple_k_decomposition_data
-from doubletrouble.figures.term_by_term import term_by_term_data
+from doubletrouble.figures._multiple_k_decomposition import multiple_k_decomposition_data
+from doubletrouble.figures._term_by_term import term_by_term_data
 
 TINY: dict[str, Any] = {"simulated_ratios": (1.0, 1.0, 1), "dim": 10, "n_data": 2, "n_init": 2}
 SMALL: dict[str, dict[str, Any]] = {
@@ -35,19 +35,23 @@ CURVES = {
 
 
 def test_terms() -> None:
-    ratios, rows = along("fig2_psi_lambda1e-5_psi2_1.csv")
+    ratios, rows = stored_curve("fig2_psi_lambda1e-5_psi2_1.csv")
     panel = term_by_term_data(ratios=ratios, **TINY)
     assert len(rows) == 117
     for term, name in {
-        "psi1": "Psi1", "psi2_vanilla": "Psi2v", "psi3_vanilla": "Psi3v",
-        "psi2_ensemble": "Psi2e", "psi3_ensemble": "Psi3e", "psi2_divide": "Psi2d",
-    }.items():  # fmt: skip
+        "psi1": "Psi1",
+        "psi2_vanilla": "Psi2v",
+        "psi3_vanilla": "Psi3v",
+        "psi2_ensemble": "Psi2e",
+        "psi3_ensemble": "Psi3e",
+        "psi2_divide": "Psi2d",
+    }.items():
         theirs = column(rows, name)
         np.testing.assert_allclose(panel.line(term).y, theirs, rtol=1e-6, err_msg=term)
 
 
 def test_ensembles() -> None:
-    ratios, rows = along("fig5_test_error_lambda1e-5_SNR10.csv")
+    ratios, rows = stored_curve("fig5_test_error_lambda1e-5_SNR10.csv")
     panel = double_descent_data(ratios=ratios, **TINY)
     assert [line.label for line in panel.lines] == [key for key in rows[0] if key[0] == "K"]
     for line in panel.lines:
@@ -55,20 +59,23 @@ def test_ensembles() -> None:
 
 
 def test_causes_of_ten_members() -> None:
-    ratios, rows = along("fig6_decomposition_lambda1e-5_SNR1_K10.csv")
+    ratios, rows = stored_curve("fig6_decomposition_lambda1e-5_SNR1_K10.csv")
     _, ten = multiple_k_decomposition_data(ratios=ratios)
     total = column(rows, "total")
     for cause, name in {
-        "noise": "noise_variance", "initialization": "init_variance",
-        "sampling": "sampling_variance", "bias": "bias", "total": "total",
-    }.items():  # fmt: skip
+        "noise": "noise_variance",
+        "initialization": "init_variance",
+        "sampling": "sampling_variance",
+        "bias": "bias",
+        "total": "total",
+    }.items():
         off = np.abs(ten.line(cause).y - column(rows, name))
         assert np.all(off <= 1e-6 * total), cause  # small parts are differences of their Ψ
 
 
 @pytest.mark.parametrize("width", [0.5, 5.0])
 def test_more_models_or_more_features(width: float) -> None:
-    _, rows = along(f"fig_morevsbig_psi1_{width:g}_K2_tau0.1_FStar0.1.csv", "log10_N_over_D")
+    _, rows = stored_curve(f"fig_morevsbig_psi1_{width:g}_K2_tau0.1_FStar0.1.csv", "log10_N_over_D")
     for label, curve in CURVES.items():
         chosen = [row for row in rows if row["curve"] == curve]
         samples = 10.0 ** column(chosen, "log10_N_over_D")
@@ -87,7 +94,7 @@ def test_more_models_or_more_features(width: float) -> None:
 
 @pytest.mark.parametrize("width", [0.5, 5.0])
 def test_our_values_against_sixty_digits(width: float) -> None:
-    rows = stored(f"oracle_mp60_psi1_{width:g}_lambda1e-5_vs_N_over_D.csv")
+    rows = stored_rows(f"oracle_mp60_psi1_{width:g}_lambda1e-5_vs_N_over_D.csv")
     samples, s, out, noise = (column(rows, name) for name in ("psi2", "Psi1", "Psi2v", "Psi3v"))
     (panel,) = ensemble_vs_overparametrize_data(
         features_per_dim=[width], samples=samples, nonlinear_signal=0.1
@@ -97,7 +104,7 @@ def test_our_values_against_sixty_digits(width: float) -> None:
 
 
 def test_along_the_penalty() -> None:
-    ridges, rows = along("fig7left_test_error_vs_lambda_psi1_1.5_SNR10.csv", "log10_lambda")
+    ridges, rows = stored_curve("fig7left_test_error_vs_lambda_psi1_1.5_SNR10.csv", "log10_lambda")
     data = ensemble_vs_regularize_data(features_per_dim=[1.5], ridges=ridges, ratios=[1.0])
     for line in data.along[0].lines:
         np.testing.assert_allclose(line.y, column(rows, line.label), rtol=1e-10)
@@ -105,7 +112,7 @@ def test_along_the_penalty() -> None:
 
 @pytest.mark.parametrize("noise", [0.1, 0.0])
 def test_best_penalty(noise: float) -> None:
-    rows = stored(f"fig7right_optimal_lambda_tau{noise:g}.csv")
+    rows = stored_rows(f"fig7right_optimal_lambda_tau{noise:g}.csv")
     data = ensemble_vs_regularize_data(ridges=[1.0], ratios=column(rows, "psi1"), noise=noise)
     theirs = column(rows, "errV_opt_K1")
     chosen = best_of(data.optimal.problem, np.geomspace(1e-5, 1e2, 51))
