@@ -5,19 +5,26 @@ from typing import Any
 import numpy as np
 import pytest
 
-from doubletrouble.figures import FIGURES
+from doubletrouble.figures import (
+    FIGURES,
+    _double_descent,
+    _ensemble_vs_overparametrize,
+    _ensemble_vs_regularize,
+    _multiple_k_decomposition,
+    _term_by_term,
+)
 from doubletrouble.figures._agreement import column, stored_curve, stored_rows
-from doubletrouble.figures._double_descent import double_descent_data
-from doubletrouble.figures._ensemble_vs_overparametrize import ensemble_vs_overparametrize_data
 from doubletrouble.figures._ensemble_vs_regularize import (
     BEST,
     MANY,
     best_of,
-    ensemble_vs_regularize_data,
 )
-from doubletrouble.figures._multiple_k_decomposition import multiple_k_decomposition_data
-from doubletrouble.figures._term_by_term import term_by_term_data
 
+double_descent_data = _double_descent.FIGURE.compute
+ensemble_vs_overparametrize_data = _ensemble_vs_overparametrize.FIGURE.compute
+ensemble_vs_regularize_data = _ensemble_vs_regularize.FIGURE.compute
+multiple_k_decomposition_data = _multiple_k_decomposition.FIGURE.compute
+term_by_term_data = _term_by_term.FIGURE.compute
 TINY: dict[str, Any] = {"simulated_ratios": (1.0, 1.0, 1), "dim": 10, "n_data": 2, "n_init": 2}
 SMALL: dict[str, dict[str, Any]] = {
     "term-by-term": TINY,
@@ -124,9 +131,9 @@ def test_best_penalty(noise: float) -> None:
 
 
 @pytest.mark.parametrize("name", SMALL)
-def test_agreement_is_said_for_the_papers_constants_alone(name: str) -> None:
+def test_authors_values_are_compared_for_their_constants_only(name: str) -> None:
     spec = FIGURES[name]
     authors = "authors' stored values: at most"
-    assert any(authors in text for text in spec.agreement(spec.data(**SMALL[name])))
-    other = spec.data(**SMALL[name], activation="tanh")
+    assert any(authors in text for text in spec.agreement(spec.compute(**SMALL[name])))
+    other = spec.compute(**SMALL[name], activation="tanh")
     assert not any(authors in text for text in spec.agreement(other))

@@ -11,6 +11,7 @@ from doubletrouble.ensembles import Divide, EnsembleLike
 from doubletrouble.errors import require
 from doubletrouble.figures._decomposition import (
     CAUSES,
+    FIGURE,
     decomposition_data,
     draw,
     plot,
@@ -152,7 +153,7 @@ def test_draws_on_foreign_axes(panels: Panels) -> None:
 
 
 def test_infinite_and_absent_causes_draw() -> None:
-    figure = plot(decomposition_data(ridges=[0.0], noise=0.0, ensemble=10))
+    figure = plot(FIGURE.compute(ridges=[0.0], noise=0.0, ensemble=10))
     shown = [text.get_text() for text in figure.legends[0].get_texts()]
     assert shown == ["Total", "Initialization", "Sampling", "Bias"]
     assert np.all(np.isfinite(figure.axes[0].get_ylim()))

@@ -63,7 +63,7 @@ Drawn = dict[str, tuple[Any, Any]]
 @pytest.fixture(scope="module")
 def drawn() -> Drawn:
     """The data and the drawing of every figure."""
-    data = {name: spec.data(**SMALL.get(name, {})) for name, spec in FIGURES.items()}
+    data = {name: spec.compute(**SMALL.get(name, {})) for name, spec in FIGURES.items()}
     return {name: (data[name], FIGURES[name].plot(data[name])) for name in FIGURES}
 
 
@@ -154,13 +154,12 @@ def test_every_figure_explains_itself(name: str) -> None:
     assert not re.search(r"\$|\\", spec.caption + spec.alt + spec.title)  # plain text
     parameters = inspect.signature(spec.data).parameters
     assert all(p.kind is p.KEYWORD_ONLY and p.default is not p.empty for p in parameters.values())
-    for preset in PRESETS:
-        assert set(spec.with_preset(preset)) <= set(parameters)
+    assert set(spec.presets) <= set(PRESETS)
 
 
 def test_paper_preset_simulates_as_the_paper_did_at_least() -> None:
     for spec in FIGURES.values():
-        arguments = spec.with_preset("paper")
+        arguments = {**spec.arguments, **spec.presets.get("paper", {})}
         if "dim" in arguments:
             assert arguments["dim"] >= 200  # type: ignore[operator]
             assert arguments["n_data"] >= 10  # type: ignore[operator]

@@ -5,18 +5,27 @@ import math
 import numpy as np
 import pytest
 
-from doubletrouble.figures._double_descent import double_descent_data
-from doubletrouble.figures._ensemble_vs_overparametrize import ensemble_vs_overparametrize_data
+from doubletrouble.figures import (
+    _double_descent,
+    _ensemble_vs_overparametrize,
+    _ensemble_vs_regularize,
+    _multiple_k_decomposition,
+    _term_by_term,
+)
 from doubletrouble.figures._ensemble_vs_regularize import (
     BEST,
     MANY,
-    ensemble_vs_regularize_data,
     table,
 )
-from doubletrouble.figures._multiple_k_decomposition import multiple_k_decomposition_data
 from doubletrouble.figures._panel import Line, Panel
-from doubletrouble.figures._term_by_term import DIVERGING, term_by_term_data
+from doubletrouble.figures._term_by_term import DIVERGING
 from doubletrouble.parameters import FloatArray
+
+double_descent_data = _double_descent.FIGURE.compute
+ensemble_vs_overparametrize_data = _ensemble_vs_overparametrize.FIGURE.compute
+ensemble_vs_regularize_data = _ensemble_vs_regularize.FIGURE.compute
+multiple_k_decomposition_data = _multiple_k_decomposition.FIGURE.compute
+term_by_term_data = _term_by_term.FIGURE.compute
 
 SMALL = {"simulated_ratios": (0.5, 2.0, 3), "dim": 40, "n_data": 4, "n_init": 2}
 
@@ -29,12 +38,12 @@ def part(line: Line, low: float = 0.0, high: float = math.inf) -> FloatArray:
 
 @pytest.fixture(scope="module")
 def terms() -> Panel:
-    return term_by_term_data(**SMALL)  # type: ignore[arg-type]
+    return term_by_term_data(**SMALL)
 
 
 @pytest.fixture(scope="module")
 def ensembles() -> Panel:
-    return double_descent_data(**SMALL)  # type: ignore[arg-type]
+    return double_descent_data(**SMALL)
 
 
 @pytest.mark.parametrize("term", DIVERGING)

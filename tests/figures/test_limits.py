@@ -5,12 +5,22 @@ import math
 import numpy as np
 import pytest
 
-from doubletrouble.figures._anova import DIVERGING, FINITE, anova_data
-from doubletrouble.figures._asymptotics import asymptotics_data, slopes, table
+from doubletrouble.figures import (
+    _anova,
+    _asymptotics,
+    _divide_and_conquer,
+    _ensemble_or_regularize_map,
+    _under_or_over,
+)
+from doubletrouble.figures._anova import DIVERGING, FINITE
+from doubletrouble.figures._asymptotics import slopes, table
 from doubletrouble.figures._decomposition import decomposition_data
-from doubletrouble.figures._divide_and_conquer import divide_and_conquer_data
-from doubletrouble.figures._ensemble_or_regularize_map import map_data
-from doubletrouble.figures._under_or_over import under_or_over_data
+
+anova_data = _anova.FIGURE.compute
+asymptotics_data = _asymptotics.FIGURE.compute
+divide_and_conquer_data = _divide_and_conquer.FIGURE.compute
+map_data = _ensemble_or_regularize_map.FIGURE.compute
+under_or_over_data = _under_or_over.FIGURE.compute
 
 
 def test_slopes_are_minus_one() -> None:

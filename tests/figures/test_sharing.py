@@ -9,19 +9,18 @@ import numpy as np
 import pytest
 
 from doubletrouble.ensembles import Bootstrap
+from doubletrouble.figures import _bagging, _equivalences
 from doubletrouble.figures._bagging import (
     BEST,
     PARTS,
     Bagging,
     bag_styles,
-    bagging_data,
     part_of,
     table,
 )
 from doubletrouble.figures._committee import CommitteeWeights, committee_data, errors
 from doubletrouble.figures._equivalences import (
     Equivalences,
-    equivalences_data,
     linear_error,
     members,
 )
@@ -29,6 +28,9 @@ from doubletrouble.parameters import FloatArray
 from doubletrouble.problems import Member, Problem
 from doubletrouble.simulation import simulate_committee
 from doubletrouble.theory import exact_error, optimal_ridge
+
+bagging_data = _bagging.FIGURE.compute
+equivalences_data = _equivalences.FIGURE.compute
 
 TINY: dict[str, Any] = {"dim": 40, "n_data": 2, "seed": 3}
 # P = 10 N, F/τ = 1 and 10; all but the bootstrap also by hand, from the formulas without a penalty

@@ -9,15 +9,16 @@ import pytest
 
 from doubletrouble import Problem
 from doubletrouble.errors import DoubleTroubleError
+from doubletrouble.figures import _double_descent, _term_by_term, make_figure
 from doubletrouble.figures import _simulated as module
-from doubletrouble.figures import make_figure
-from doubletrouble.figures._double_descent import double_descent_data
 from doubletrouble.figures._figure import SIMULATIONS
 from doubletrouble.figures._panel import Line, table
-from doubletrouble.figures._simulated import simulated, two_sizes
-from doubletrouble.figures._term_by_term import term_by_term_data
+from doubletrouble.figures._simulated import SimulationSettings, simulated, two_sizes
 from doubletrouble.runs import attempt
 from doubletrouble.theory import exact_error
+
+double_descent_data = _double_descent.FIGURE.compute
+term_by_term_data = _term_by_term.FIGURE.compute
 
 TINY: dict[str, Any] = {"dim": 10, "n_data": 2, "n_init": 2, "seed": 3}
 CURVE: dict[str, Any] = {"simulated_ratios": (0.5, 2.0, 3), **TINY}
@@ -79,15 +80,9 @@ def test_failed_simulation_raises(tmp_path: Path) -> None:
 
 
 def test_widths_are_whole_at_both_sizes() -> None:
-    runs = two_sizes(
-        Problem(ridge=0.1),
-        ratios=[0.01, 0.11, 1.0, 3.33],
-        model="gaussian",
-        dim=20,
-        n_data=2,
-        n_init=2,
-        seed=0,
-    )
+    settings = SimulationSettings(dim=20, n_data=2, n_init=2)
+    ratios = [0.01, 0.11, 1.0, 3.33]
+    runs = two_sizes(Problem(ridge=0.1), settings, ratios=ratios, model="gaussian")
     widths = np.asarray(runs.problem.features_per_dim)
     np.testing.assert_array_equal(widths, [0.1, 1.0, 3.3])
     np.testing.assert_array_equal(widths, np.asarray(runs.half.problem.features_per_dim))
@@ -97,7 +92,9 @@ def test_widths_are_whole_at_both_sizes() -> None:
 @pytest.mark.parametrize(("dim", "samples"), [(15, 1.0), (10, 0.3)])
 def test_sizes_that_cannot_be_halved_are_refused(dim: int, samples: float) -> None:
     with pytest.raises(ValueError, match="dim must be even"):
-        two_sizes(Problem(samples_per_dim=samples), dim=dim, n_data=2, ratios=[1.0])
+        two_sizes(
+            Problem(samples_per_dim=samples), SimulationSettings(dim=dim, n_data=2), ratios=[1.0]
+        )
 
 
 def test_function_as_activation_is_not_stored(tmp_path: Path) -> None:
@@ -113,15 +110,8 @@ def test_function_as_activation_is_not_stored(tmp_path: Path) -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_two_sizes_remove_the_deviation_of_finite_ones(seed: int) -> None:
     """At small D the 1/D deviation is significant; without it, theory and simulation agree."""
-    runs = two_sizes(
-        Problem(ridge=0.1),
-        dim=40,
-        n_data=120,
-        ratios=[0.5, 1.0, 2.0],
-        model="gaussian",
-        n_init=2,
-        seed=seed,
-    )
+    settings = SimulationSettings(dim=40, n_data=120, n_init=2, seed=seed)
+    runs = two_sizes(Problem(ridge=0.1), settings, ratios=[0.5, 1.0, 2.0], model="gaussian")
     x = np.asarray(runs.problem.features_per_dim)
     theory = Line("K1", x, np.asarray(exact_error(runs.problem).total))
     points = runs.points(theory, lambda simulation: simulation.error().total)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from doubletrouble.clock import time_to
+from doubletrouble.figures import _training_time
 from doubletrouble.figures._training_time import (
     MANY,
     TimeMap,
@@ -17,10 +18,11 @@ from doubletrouble.figures._training_time import (
     split,
     stops,
     table,
-    training_time_data,
 )
 from doubletrouble.problems import Problem, SpectralProblem
 from doubletrouble.theory import gradient_flow, psi_terms
+
+training_time_data = _training_time.FIGURE.compute
 
 
 @pytest.fixture(scope="module")

@@ -15,6 +15,7 @@ from doubletrouble.figures._figure import FigureSpec
 from doubletrouble.figures._panel import Line, Panel, along_ratios, table
 from doubletrouble.palette import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION
 from doubletrouble.parameters import Numeric
+from doubletrouble.problems import Problem
 from doubletrouble.theory import anova, exact_error
 
 DIVERGING = ("initialization_sampling", "noise_initialization_sampling")
@@ -36,29 +37,14 @@ _STROKES = {
 }
 
 
-def anova_data(
-    *,
-    ridge: float = 1e-5,
-    samples_per_dim: float = 1.0,
-    signal: float = 1.0,
-    noise: float = 1.0,
-    activation: str = "relu",
-    ratios: Numeric | None = None,
-) -> Panel:
+def anova_data(*, problem: Problem = Problem(), ratios: Numeric | None = None) -> Panel:
     """Return every effect along `ratios` = P/N, and their total.
 
     >>> at_peak = anova_data(ratios=[1.0])
     >>> [round(float(at_peak.line(name).y[0]), 2) for name in ("initialization", *DIVERGING)]
     [0.25, 31.68, 70.49]
     """
-    ratio, problem = along_ratios(
-        ratios,
-        ridge=ridge,
-        samples_per_dim=samples_per_dim,
-        signal=signal,
-        noise=noise,
-        activation=activation,
-    )
+    ratio, problem = along_ratios(problem, ratios)
     terms = anova(problem)
     lines = tuple(Line(name, ratio, np.asarray(getattr(terms, name))) for name in _STROKES)
     return Panel(axis="P_over_N", keys={}, problem=problem, lines=lines)

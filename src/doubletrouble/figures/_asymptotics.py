@@ -16,7 +16,7 @@ import numpy as np
 from doubletrouble.figures import _drawing as drawing
 from doubletrouble.figures._decomposition import CAUSES
 from doubletrouble.figures._figure import FigureSpec
-from doubletrouble.figures._panel import Line, Panel, Table, axis_values
+from doubletrouble.figures._panel import Line, Panel, Table, at_ratio, axis_values
 from doubletrouble.parameters import FloatArray, Numeric
 from doubletrouble.problems import Problem
 from doubletrouble.theory import exact_error, psi_terms
@@ -30,14 +30,7 @@ _AXES = {
 
 
 def asymptotics_data(
-    *,
-    ridge: float = 1e-5,
-    samples_per_dim: float = 1.0,
-    signal: float = 1.0,
-    noise: float = 1.0,
-    activation: str = "relu",
-    far: Numeric | None = None,
-    near: Numeric | None = None,
+    *, problem: Problem = Problem(), far: Numeric | None = None, near: Numeric | None = None
 ) -> tuple[Panel, Panel]:
     """Return distances from the limit along `far` = P/N, and variances along `near` = P/N - 1.
 
@@ -51,17 +44,10 @@ def asymptotics_data(
     close = axis_values(
         "near", np.geomspace(1e-3, 10, 161) if near is None else near, "features_per_dim"
     )
-    problem = Problem(
-        samples_per_dim=samples_per_dim,
-        ridge=ridge,
-        signal=signal,
-        noise=noise,
-        activation=activation,
-    )
     law = exact_law(problem, close)
     panels = []
     for name, x, ratio in ((FAR, beyond, beyond), (NEAR, close, 1 + close)):
-        there = replace(problem, features_per_dim=ratio * samples_per_dim)
+        there = at_ratio(problem, ratio)
         away = _distance(there)
         causes = CAUSES if name == FAR else tuple(law)
         lines = [Line(cause, x, away[cause]) for cause in causes]

@@ -9,7 +9,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import cycle
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,14 +25,16 @@ from doubletrouble.figures._panel import (
     Points,
     Table,
     along_ratios,
+    at_ratio,
     log_grid,
     number_list,
+    with_snr,
 )
 from doubletrouble.figures._panel import table as panel_table
-from doubletrouble.figures._simulated import TwoSizes, two_sizes
+from doubletrouble.figures._simulated import SimulationSettings, TwoSizes, two_sizes
 from doubletrouble.palette import CAUSES, GREY, LABELS
 from doubletrouble.parameters import FloatArray, Numeric
-from doubletrouble.problems import Problem, noise_at
+from doubletrouble.problems import Problem
 from doubletrouble.results import ErrorTerms
 from doubletrouble.simulation import Simulation
 from doubletrouble.theory import DISTINCT, exact_error, optimal_ridge
@@ -69,22 +70,16 @@ def bagging_data(
     snrs: Sequence[float] = (1.0, 10.0),
     n_members: int = 10,
     fractions: Sequence[float] = (0.8, 0.5),
-    ridge: float = 1e-5,
+    problem: Problem = Problem(),
     split_ratio: float = 2.0,
-    samples_per_dim: float = 1.0,
-    signal: float = 1.0,
-    activation: str = "relu",
     ratios: Numeric | None = None,
     simulated_ratios: tuple[float, float, int] = (0.4, 9.2, 4),
-    dim: int = 100,
-    n_data: int = 8,
-    n_init: int = 2,
-    seed: int = 0,
-    store: str | Path | None = None,
+    simulation: SimulationSettings = SimulationSettings(dim=100, n_data=8, n_init=2),
 ) -> Bagging:
     """Return test errors along `ratios` = P/N for each F/τ, and every split at `split_ratio`.
 
-    >>> data = bagging_data(ratios=[10.0], simulated_ratios=(2, 2, 1), dim=20, n_data=2)
+    >>> small = SimulationSettings(dim=20, n_data=2, n_init=2)
+    >>> data = bagging_data(ratios=[10.0], simulated_ratios=(2, 2, 1), simulation=small)
     >>> noisy, clean = data.panels
     >>> [(line.label, round(float(line.y[0]), 3)) for line in noisy.lines[:3:2]]
     [('ensemble', 0.743), ('bootstrap', 0.649)]
@@ -93,49 +88,38 @@ def bagging_data(
     """
     styles = bag_styles(fractions, n_members)
     drawn = {name: style.ensemble for name, style in styles.items() if name != BEST}
-    constants: dict[str, Any] = {
-        "ridge": ridge,
-        "samples_per_dim": samples_per_dim,
-        "signal": signal,
-        "activation": activation,
-    }
     grid = _close_to([styles[name].share for name in drawn]) if ratios is None else ratios
     runs = two_sizes(
-        Problem(noise=1.0, **constants),
+        replace(problem, noise=1.0),
+        simulation,
         ensembles=list(drawn.values()),
         ratios=log_grid(simulated_ratios),
-        dim=dim,
-        n_data=n_data,
-        store=store,
         model="features",
-        n_init=n_init,
-        seed=seed,
     )
     panels, splits = [], []
     for snr in number_list("snrs", snrs):
-        noise = noise_at(snr, signal)
-        ratio, problem = along_ratios(grid, noise=noise, **constants)
-        lines = {name: total_error(problem, ensemble) for name, ensemble in drawn.items()}
-        lines[BEST] = np.asarray(optimal_ridge(problem, n_members).error.total)
+        ratio, along = along_ratios(with_snr(problem, snr), grid)
+        lines = {name: total_error(along, ensemble) for name, ensemble in drawn.items()}
+        lines[BEST] = np.asarray(optimal_ridge(along, n_members).error.total)
         panels.append(
             Panel(
                 axis="PK_over_N",
                 keys={"SNR": snr},
-                problem=problem,
+                problem=along,
                 lines=tuple(Line(name, ratio * n_members, y) for name, y in lines.items()),
                 points=tuple(
-                    simulated_points(runs, name, ensemble, noise)
+                    simulated_points(runs, name, ensemble, along.noise)
                     for name, ensemble in drawn.items()
                 ),
             )
         )
-        at = replace(problem, features_per_dim=split_ratio * samples_per_dim)
+        at = at_ratio(along, split_ratio)
         parts = {name: exact_error(at, ensemble) for name, ensemble in drawn.items()}
         splits.append({**parts, BEST: optimal_ridge(at, n_members).error})
 
     def cost(share: float) -> float:
-        width = split_ratio * samples_per_dim
-        return training_cost(width, share * samples_per_dim, n_members, "ensemble")
+        samples = float(np.asarray(problem.samples_per_dim))
+        return training_cost(split_ratio * samples, share * samples, n_members, "ensemble")
 
     return Bagging(
         panels=tuple(panels),
@@ -169,7 +153,7 @@ def total_error(problem: Problem, ensemble: Scheme) -> FloatArray:
     return np.asarray(exact_error(problem, ensemble).total)
 
 
-def simulated_points(runs: TwoSizes, label: str, ensemble: Scheme, noise: float) -> Points:
+def simulated_points(runs: TwoSizes, label: str, ensemble: Scheme, noise: Numeric) -> Points:
     """One ensemble as simulated, at another label noise: no term of a simulation depends on it."""
 
     def noisy(simulation: Simulation) -> Simulation:
@@ -333,6 +317,7 @@ FIGURE = FigureSpec(
         "bars of the parts at P = 2N: the fewer samples, the more bias and the less noise."
     ),
     data=bagging_data,
+    constants=("ridge", "samples_per_dim", "signal", "activation"),
     plot=plot,
     table=table,
     agreement=agrees,

@@ -10,13 +10,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from doubletrouble.activations import Activation
 from doubletrouble.ensembles import Divide, Ensemble, EnsembleLike, Scheme, as_ensemble
 from doubletrouble.figures import _agreement as agreement
 from doubletrouble.figures import _drawing as drawing
 from doubletrouble.figures._figure import FigureSpec
 from doubletrouble.figures._panel import Line, Panel, along_ratios, number_list, table
 from doubletrouble.parameters import Numeric
+from doubletrouble.problems import Problem
 from doubletrouble.theory import exact_error
 
 CAUSES = ("noise", "initialization", "sampling", "bias")
@@ -36,11 +36,8 @@ _FILES = {
 def decomposition_data(
     *,
     ridges: Sequence[float] = (1e-5, 1e-1),
-    samples_per_dim: float = 1.0,
-    signal: float = 1.0,
-    noise: float = 1.0,
+    problem: Problem = Problem(),
     ensemble: EnsembleLike = 1,
-    activation: str | Activation = "relu",
     ratios: Numeric | None = None,
 ) -> tuple[Panel, ...]:
     """Return one panel for each ridge: the exact test error by cause, along `ratios` = P/N.
@@ -52,22 +49,15 @@ def decomposition_data(
     averaged = as_ensemble(ensemble)
     panels = []
     for ridge in number_list("ridges", ridges):
-        ratio, problem = along_ratios(
-            ratios,
-            samples_per_dim=samples_per_dim,
-            ridge=ridge,
-            signal=signal,
-            noise=noise,
-            activation=activation,
-        )
-        error = exact_error(problem, averaged)
+        ratio, along = along_ratios(replace(problem, ridge=ridge), ratios)
+        error = exact_error(along, averaged)
         labels = (*CAUSES, "total")
         lines = tuple(Line(label, ratio, np.asarray(getattr(error, label))) for label in labels)
         panels.append(
             Panel(
                 axis="P_over_N",
                 keys={"ridge": ridge},
-                problem=problem,
+                problem=along,
                 lines=lines,
                 ensemble=averaged,
             )
@@ -159,6 +149,7 @@ FIGURE = FigureSpec(
         "0.2. Right, λ = 10⁻¹: all curves are smooth and the total never exceeds 1.5."
     ),
     data=decomposition_data,
+    constants=("samples_per_dim", "signal", "noise", "activation"),
     plot=plot,
     table=table,
     agreement=agrees,

@@ -11,9 +11,9 @@ import numpy as np
 from doubletrouble.ensembles import Divide
 from doubletrouble.figures import _drawing as drawing
 from doubletrouble.figures._figure import FigureSpec
-from doubletrouble.figures._panel import Line, Panel, along_ratios, number_list, table
+from doubletrouble.figures._panel import Line, Panel, along_ratios, number_list, table, with_snr
 from doubletrouble.parameters import FloatArray, Numeric
-from doubletrouble.problems import Problem, noise_at
+from doubletrouble.problems import Problem
 from doubletrouble.theory import exact_error
 
 _LABELS = {
@@ -27,10 +27,7 @@ def divide_and_conquer_data(
     *,
     snrs: Sequence[float] = (10.0, 1.0),
     n_members: int = 2,
-    ridge: float = 1e-5,
-    samples_per_dim: float = 1.0,
-    signal: float = 1.0,
-    activation: str = "relu",
+    problem: Problem = Problem(),
     ratios: Numeric | None = None,
 ) -> tuple[Panel, ...]:
     """Return a panel for each F/τ: the test errors of the three choices along `ratios` = P/N.
@@ -41,22 +38,15 @@ def divide_and_conquer_data(
     """
     panels = []
     for snr in number_list("snrs", snrs):
-        ratio, problem = along_ratios(
-            ratios,
-            ridge=ridge,
-            samples_per_dim=samples_per_dim,
-            signal=signal,
-            noise=noise_at(snr, signal),
-            activation=activation,
-        )
-        kernel = errors(replace(problem, features_per_dim=np.inf), n_members)
+        ratio, along = along_ratios(with_snr(problem, snr), ratios)
+        kernel = errors(replace(along, features_per_dim=np.inf), n_members)
         limits = {f"limit_{label}": float(kernel[label]) for label in ("ensemble", "divide")}
         panels.append(
             Panel(
                 axis="P_over_N",
                 keys={"SNR": snr, "K": n_members, **limits},
-                problem=problem,
-                lines=tuple(Line(k, ratio, y) for k, y in errors(problem, n_members).items()),
+                problem=along,
+                lines=tuple(Line(k, ratio, y) for k, y in errors(along, n_members).items()),
             )
         )
     return tuple(panels)
@@ -118,6 +108,7 @@ FIGURE = FigureSpec(
         "lowest, 0.65 against 0.73."
     ),
     data=divide_and_conquer_data,
+    constants=("ridge", "samples_per_dim", "signal", "activation"),
     plot=plot,
     table=table,
     agreement=agrees,

@@ -7,7 +7,6 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from doubletrouble.figures import _agreement as agreement
 from doubletrouble.figures import _drawing as drawing
 from doubletrouble.figures._figure import FigureSpec
 from doubletrouble.figures._panel import Panel, along_ratios, log_grid, number_list, table
-from doubletrouble.figures._simulated import two_sizes, with_simulated_points
+from doubletrouble.figures._simulated import SimulationSettings, two_sizes, with_simulated_points
 from doubletrouble.parameters import FloatArray, Numeric
 from doubletrouble.problems import Problem
 from doubletrouble.results import Estimate
@@ -35,43 +34,22 @@ _SAME: dict[str, float | str] = {
 def double_descent_data(
     *,
     n_members: Sequence[float] = (1, 2, 10, math.inf),
-    ridge: float = 1e-5,
-    samples_per_dim: float = 1.0,
-    signal: float = 1.0,
-    noise: float = 0.1,
-    activation: str = "relu",
+    problem: Problem = Problem(noise=0.1),
     ratios: Numeric | None = None,
     simulated_ratios: tuple[float, float, int] = (0.1, 10.0, 13),
-    dim: int = 200,
-    n_data: int = 10,
-    n_init: int = 4,
-    seed: int = 0,
-    store: str | Path | None = None,
+    simulation: SimulationSettings = SimulationSettings(),
 ) -> Panel:
     """Return the test error for each number of members along `ratios` = P/N, and simulated ones.
 
-    >>> panel = double_descent_data(ratios=[1.0], simulated_ratios=(1, 1, 1), dim=10, n_data=2)
+    >>> small = SimulationSettings(dim=10, n_data=2)
+    >>> panel = double_descent_data(
+    ...     ratios=[1.0], simulated_ratios=(1, 1, 1), simulation=small
+    ... )
     >>> [(line.label, round(float(line.y[0]), 2)) for line in panel.lines[::3]]
     [('K1', 32.93), ('Kinf', 0.29)]
     """
-    ratio, problem = along_ratios(
-        ratios,
-        ridge=ridge,
-        samples_per_dim=samples_per_dim,
-        signal=signal,
-        noise=noise,
-        activation=activation,
-    )
-    runs = two_sizes(
-        problem,
-        dim=dim,
-        n_data=n_data,
-        ratios=log_grid(simulated_ratios),
-        store=store,
-        model="features",
-        n_init=n_init,
-        seed=seed,
-    )
+    ratio, problem = along_ratios(problem, ratios)
+    runs = two_sizes(problem, simulation, ratios=log_grid(simulated_ratios), model="features")
     members = number_list("n_members", n_members)
     return with_simulated_points(
         ratio,

@@ -6,14 +6,13 @@ with infinitely many features the best penalty is zero if F²/τ² > μ₁²/μ�
 ensemble; below that ratio it is better than the ensemble.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from doubletrouble.activations import activation as find_activation
 from doubletrouble.figures import _drawing as drawing
 from doubletrouble.figures._figure import FigureSpec
-from doubletrouble.figures._panel import Table, log_grid
+from doubletrouble.figures._panel import Table, at_ratio, log_grid
 from doubletrouble.parameters import FloatArray
 from doubletrouble.problems import Problem
 from doubletrouble.theory import exact_error, optimal_ridge
@@ -59,9 +58,7 @@ def map_data(
     *,
     ratio_range: tuple[float, float, int] = (0.1, 100.0, 121),
     snr_range: tuple[float, float, int] = (0.3, 10.0, 81),
-    samples_per_dim: float = 1.0,
-    ridge: float = 0.0,
-    activation: str = "relu",
+    problem: Problem = Problem(ridge=0.0),
 ) -> PenaltyMap:
     """Return both test errors over P/N and F/τ, each from, to, and how many values.
 
@@ -70,14 +67,8 @@ def map_data(
     [0.727, 0.293, 0.6661, 0.3438]
     """
     ratios, snrs = log_grid(ratio_range, "ratio_range"), log_grid(snr_range, "snr_range")
-    problem = Problem(
-        features_per_dim=ratios * samples_per_dim,
-        samples_per_dim=samples_per_dim,
-        ridge=ridge,
-        noise=1 / snrs[:, None],
-        activation=activation,
-    )
-    sigma = find_activation(activation)
+    sigma = problem.moments
+    problem = replace(at_ratio(problem, ratios), noise=np.asarray(problem.signal) / snrs[:, None])
     nonlinear = sigma.nonlinear
     return PenaltyMap(
         ratios=ratios,
@@ -85,7 +76,7 @@ def map_data(
         ensemble=np.asarray(exact_error(problem, np.inf).total),
         single=np.asarray(optimal_ridge(problem).error.total),
         threshold=abs(sigma.linear) / nonlinear if nonlinear else np.inf,
-        ridge=float(ridge),
+        ridge=float(np.asarray(problem.ridge)),
     )
 
 
@@ -219,6 +210,7 @@ FIGURE = FigureSpec(
         "The border is low for few features and rises to 1.66 for many."
     ),
     data=map_data,
+    constants=("samples_per_dim", "ridge", "activation"),
     plot=plot,
     table=table,
     agreement=agrees,

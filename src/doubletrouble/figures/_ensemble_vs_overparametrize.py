@@ -42,11 +42,7 @@ def ensemble_vs_overparametrize_data(
     *,
     features_per_dim: Sequence[float] = (0.5, 5.0),
     n_members: int = 2,
-    ridge: float = 1e-5,
-    signal: float = 1.0,
-    noise: float = 0.1,
-    nonlinear_signal: float = 0.0,
-    activation: str = "relu",
+    problem: Problem = Problem(noise=0.1),
     samples: Numeric | None = None,
 ) -> tuple[Panel, ...]:
     """Return a panel for each P/D: the test errors of the three choices along `samples` = N/D.
@@ -59,21 +55,13 @@ def ensemble_vs_overparametrize_data(
     ratio = axis_values("samples", grid if samples is None else samples, "samples_per_dim")
     panels = []
     for width in number_list("features_per_dim", features_per_dim):
-        problem = Problem(
-            features_per_dim=width,
-            samples_per_dim=ratio,
-            ridge=ridge,
-            signal=signal,
-            noise=noise,
-            nonlinear_signal=nonlinear_signal,
-            activation=activation,
-        )
-        curves = errors(problem, n_members)
+        along = replace(problem, features_per_dim=width, samples_per_dim=ratio)
+        curves = errors(along, n_members)
         panels.append(
             Panel(
                 axis="N_over_D",
                 keys={"P_over_D": width, "K": n_members},
-                problem=problem,
+                problem=along,
                 lines=tuple(Line(label, ratio, y) for label, y in curves.items()),
             )
         )
@@ -152,6 +140,7 @@ FIGURE = FigureSpec(
         "in the right panel."
     ),
     data=ensemble_vs_overparametrize_data,
+    constants=("ridge", "signal", "noise", "nonlinear_signal", "activation"),
     plot=plot,
     table=table,
     agreement=agrees,

@@ -9,7 +9,6 @@ authors' files have P/D = 1.5 and 51 values. Both widths are drawn here.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -42,11 +41,7 @@ def ensemble_vs_regularize_data(
     *,
     features_per_dim: Sequence[float] = (2.0, 1.5),
     n_members: Sequence[float] = (1, 2, 10, math.inf),
-    ridge: float = 1e-5,
-    samples_per_dim: float = 1.0,
-    signal: float = 1.0,
-    noise: float = 0.1,
-    activation: str = "relu",
+    problem: Problem = Problem(noise=0.1),
     ridges: Numeric | None = None,
     ratios: Numeric | None = None,
 ) -> Comparison:
@@ -56,28 +51,22 @@ def ensemble_vs_regularize_data(
     >>> [round(float(line.y[0]), 4) for line in data.optimal.lines]
     [0.3438, 0.293]
     """
-    constants: dict[str, Any] = {
-        "samples_per_dim": samples_per_dim,
-        "signal": signal,
-        "noise": noise,
-        "activation": activation,
-    }
     grid = axis_values(
         "ridges", np.geomspace(1e-5, 1e2, 281) if ridges is None else ridges, "ridge"
     )
     along = []
     members = number_list("n_members", n_members)
     for width in number_list("features_per_dim", features_per_dim):
-        problem = Problem(features_per_dim=width, ridge=grid, **constants)
-        lines = tuple(Line(k, grid, y) for k, y in errors(problem, members).items())
-        along.append(Panel(axis="ridge", keys={"P_over_D": width}, problem=problem, lines=lines))
-    ratio, problem = along_ratios(ratios, ridge=ridge, **constants)
+        there = replace(problem, features_per_dim=width, ridge=grid)
+        lines = tuple(Line(k, grid, y) for k, y in errors(there, members).items())
+        along.append(Panel(axis="ridge", keys={"P_over_D": width}, problem=there, lines=lines))
+    ratio, problem = along_ratios(problem, ratios)
     best = optimal_ridge(problem)
     many = exact_error(problem, math.inf).total
-    rivals = (Line(BEST, ratio, np.asarray(best.error.total)), Line(MANY, ratio, np.asarray(many)))
+    curves = (Line(BEST, ratio, np.asarray(best.error.total)), Line(MANY, ratio, np.asarray(many)))
     return Comparison(
         along=tuple(along),
-        optimal=Panel(axis="P_over_N", keys={}, problem=problem, lines=rivals),
+        optimal=Panel(axis="P_over_N", keys={}, problem=problem, lines=curves),
         best_ridge=np.asarray(best.ridge),
     )
 

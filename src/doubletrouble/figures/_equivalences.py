@@ -12,7 +12,6 @@ where ρ = λ N/D; the best linear predictor has ρ = τ²/F² (for a linear tea
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,10 +20,10 @@ from doubletrouble.ensembles import Ensemble, Scheme, Subsample
 from doubletrouble.figures import _agreement as agreement
 from doubletrouble.figures import _drawing as drawing
 from doubletrouble.figures._figure import FigureSpec
-from doubletrouble.figures._panel import KINDS, Line, Points, Table, log_grid
-from doubletrouble.figures._simulated import MORE_DRAWS, TwoSizes, simulated, two_sizes
+from doubletrouble.figures._panel import KINDS, Line, Points, Table, log_grid, with_snr
+from doubletrouble.figures._simulated import SimulationSettings, TwoSizes, at_two_sizes, two_sizes
 from doubletrouble.parameters import FloatArray, Numeric
-from doubletrouble.problems import Problem, noise_at
+from doubletrouble.problems import Problem
 from doubletrouble.theory import exact_error, psi_terms
 
 LEVELS = (0.4, 0.6, 1.0, 2.0, 5.0, 20.0)  # of ρ
@@ -69,35 +68,23 @@ class Equivalences:
 def equivalences_data(
     *,
     snr: float = 1.0,
-    samples_per_dim: float = 1.0,
-    signal: float = 1.0,
-    activation: str = "relu",
+    problem: Problem = Problem(),
     ratio_range: tuple[float, float, int] = (0.1, 10.0, 81),
     ridge_range: tuple[float, float, int] = (1e-3, 10.0, 81),
     fraction_range: tuple[float, float, int] = (0.1, 1.0, 61),
-    ridge: float = 1e-5,
-    dim: int = 100,
-    n_data: int = 20,
-    seed: int = 0,
-    store: str | Path | None = None,
+    simulation: SimulationSettings = SimulationSettings(dim=100, n_data=20, n_init=2),
 ) -> Equivalences:
     """Return effective ridges and test errors over both planes and along every path.
 
-    Paths start at infinitely many features, all samples, and the penalty `ridge`.
+    Paths start at infinitely many features, all samples, and the penalty of `problem`.
 
-    >>> data = equivalences_data(ratio_range=(0.5, 2, 2), dim=20, n_data=2)
+    >>> small = SimulationSettings(dim=20, n_data=2, n_init=2)
+    >>> data = equivalences_data(ratio_range=(0.5, 2, 2), simulation=small)
     >>> [round(float(v), 4) for v in np.interp([0.5, 1.0, 2.0], data.linear.x, data.linear.y)]
     [0.6667, 0.618, 0.6547]
     """
-    noise = noise_at(snr, signal)
-    problem = Problem(
-        features_per_dim=math.inf,
-        samples_per_dim=samples_per_dim,
-        ridge=ridge,
-        signal=signal,
-        noise=noise,
-        activation=activation,
-    )
+    problem = replace(with_snr(problem, snr), features_per_dim=math.inf)
+    ridge = problem.ridge
     ratios, ridges = log_grid(ratio_range, "ratio_range"), log_grid(ridge_range, "ridge_range")
     fractions = log_grid(fraction_range, "fraction_range")
     planes = (
@@ -112,13 +99,15 @@ def equivalences_data(
         members(problem, "ridge", math.inf, 1.0, ridges),
         members(bent, "mixed", sizes.ravel(), shares.ravel(), penalties.ravel()),
     )
-    effective = np.geomspace(0.5, 2.0, 3) * (noise / signal) ** 2
+    effective = np.geomspace(0.5, 2.0, 3) * np.square(
+        np.asarray(problem.noise) / np.asarray(problem.signal)
+    )
     effective = np.unique(np.concatenate([np.geomspace(0.1, 60.0, 241), effective]))
     return Equivalences(
         planes=planes,
         paths=paths,
         linear=Line("linear", effective, linear_error(problem, effective)),
-        points=simulated_paths(problem, dim=dim, n_data=n_data, seed=seed, store=store),
+        points=simulated_paths(problem, simulation),
         problem=problem,
     )
 
@@ -145,25 +134,13 @@ def linear_error(problem: Problem, effective: FloatArray) -> FloatArray:
     return np.asarray(exact_error(at).total)
 
 
-def simulated_paths(
-    problem: Problem, *, dim: int, n_data: int, seed: int, store: str | Path | None
-) -> tuple[Points, ...]:
+def simulated_paths(problem: Problem, settings: SimulationSettings) -> tuple[Points, ...]:
     """Simulated points on every path with one setting varied; infinite width is a kernel."""
-    shared: dict[str, Any] = {"seed": seed, "store": store}
-    narrow = two_sizes(
-        problem, dim=dim, n_data=n_data, ratios=[0.25, 0.5, 0.75], model="features", n_init=2,
-        **shared,
-    )  # fmt: skip
-    kernel = {"model": "kernel", "features_per_dim": [math.inf], **shared}
-
-    def at_infinity(**settings: Any) -> TwoSizes:
-        half = simulated(problem, dim=dim // 2, n_data=MORE_DRAWS * n_data, **kernel, **settings)
-        whole = simulated(problem, dim=dim, n_data=n_data, **kernel, **settings)
-        return TwoSizes(whole=whole, half=half, n_data=n_data)
-
+    narrow = two_sizes(problem, settings, ratios=[0.25, 0.5, 0.75], model="features")
+    kernel: dict[str, Any] = {"model": "kernel", "features_per_dim": [math.inf]}
     bags = [Subsample(math.inf, fraction=fraction) for fraction in (0.24, 0.5, 0.8)]
-    sampled = at_infinity(ensembles=bags)
-    penalized = at_infinity(ridge=[0.16, 0.5, 2.0])
+    sampled = at_two_sizes(problem, settings, **kernel, ensembles=bags)
+    penalized = at_two_sizes(problem, settings, **kernel, ridge=[0.16, 0.5, 2.0])
     return (
         _points(problem, "width", narrow, Ensemble(math.inf)),
         _joined([_points(problem, "subsample", sampled, one) for one in bags]),
@@ -343,6 +320,7 @@ FIGURE = FigureSpec(
         "penalty, and points of tanh features."
     ),
     data=equivalences_data,
+    constants=("samples_per_dim", "signal", "activation", "ridge"),
     plot=plot,
     table=table,
     agreement=agrees,

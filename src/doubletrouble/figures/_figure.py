@@ -1,18 +1,22 @@
 """A figure: its data function, drawing, table, comparisons and texts, and the files it becomes.
 
-The defaults of the data function are the figure's constants. Presets and options replace some of
-them; the gallery lists the resulting values. The same input gives the same bytes in every file.
+The defaults of the data function are the figure's parameters. Those shared by many figures are in
+two dataclasses: the constants of the problem in a `Problem`, the sizes of simulations in
+`SimulationSettings`. Presets and options replace parameters by name; the gallery lists the values
+in use. The same input gives the same bytes in every file.
 """
 
 import inspect
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeAlias, TypeVar, get_args
 
 from doubletrouble.figures import _drawing as drawing
 from doubletrouble.figures._panel import Table
+from doubletrouble.figures._simulated import SimulationSettings
+from doubletrouble.problems import Problem
 
 FigureData = TypeVar("FigureData")
 
@@ -20,7 +24,9 @@ PresetName: TypeAlias = Literal["laptop", "paper"]
 PRESETS: tuple[PresetName, ...] = get_args(PresetName)
 """All figures in a minute, or with simulations as large as the paper's and denser grids."""
 
-STORE = "store"  # the argument of data functions that simulate: the file of finished simulations
+CONSTANTS = ("ridge", "samples_per_dim", "signal", "noise", "activation")  # of a problem
+STORE = "store"  # the file of finished simulations, of figures that simulate
+SIZES = ("dim", "n_data", "n_init", "seed", STORE)  # of the simulations
 SIMULATIONS = "simulations.sqlite"  # that file, in the folder of the figures
 FORMATS = ("png", "pdf", "svg", "csv")
 PIXELS = 1600  # width of a PNG
@@ -44,6 +50,7 @@ class FigureSpec(Generic[FigureData]):
     plot: Callable[[FigureData], "drawing.Figure"]
     table: Callable[[FigureData], Table]
     number: int | None = None  # of the figure in the paper; None: beyond the paper
+    constants: tuple[str, ...] = CONSTANTS  # fields of the problem that are parameters
     agreement: Callable[[FigureData], Sequence[str]] = no_comparison  # one statement a line
     presets: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
 
@@ -53,23 +60,40 @@ class FigureSpec(Generic[FigureData]):
         return f"Beyond {PAPER}" if self.number is None else f"Figure {self.number} of {PAPER}"
 
     @property
-    def arguments(self) -> dict[str, object]:
-        """The parameters of the figure: the defaults of its data function except None."""
-        parameters = inspect.signature(self.data).parameters
-        return {n: p.default for n, p in parameters.items() if p.default is not None}
+    def _parameters(self) -> dict[str, tuple[str, Any]]:
+        """Every parameter by name: the argument of the data function it is in, and its default."""
+        parameters: dict[str, tuple[str, Any]] = {}
+        for name, argument in inspect.signature(self.data).parameters.items():
+            default = argument.default
+            if isinstance(default, Problem | SimulationSettings):
+                fields = self.constants if isinstance(default, Problem) else SIZES
+                parameters |= {each: (name, getattr(default, each)) for each in fields}
+            else:
+                parameters[name] = (name, default)
+        return parameters
 
-    def with_preset(
-        self, preset: PresetName, options: Mapping[str, object] | None = None
-    ) -> dict[str, object]:
-        """The arguments of the data function under a preset, then with `options`."""
-        if preset not in PRESETS:
-            raise ValueError(f"preset must be one of {', '.join(PRESETS)}, got {preset!r}")
-        known = [n for n in inspect.signature(self.data).parameters if n != STORE]
-        for name in options or {}:
-            if name not in known:
-                listed = ", ".join(known) or "none"
+    @property
+    def arguments(self) -> dict[str, object]:
+        """The parameters of the figure by name, with their defaults except None."""
+        defaults = {name: default for name, (_, default) in self._parameters.items()}
+        return {name: default for name, default in defaults.items() if default is not None}
+
+    def compute(self, **options: Any) -> FigureData:
+        """The data of the figure, with `options` in place of some of its parameters."""
+        arguments = inspect.signature(self.data).parameters
+        call: dict[str, Any] = {}
+        for name, value in options.items():
+            if name not in self._parameters:
+                listed = ", ".join(known for known in self._parameters if known != STORE)
                 raise ValueError(f"options of {self.name} must be among {listed}, got {name!r}")
-        return {**self.arguments, **self.presets.get(preset, {}), **(options or {})}
+            argument, _ = self._parameters[name]
+            if argument == name:
+                call[name] = value
+            else:
+                call[argument] = replace(
+                    call.get(argument, arguments[argument].default), **{name: value}
+                )
+        return self.data(**call)
 
     def write(
         self,
@@ -82,17 +106,19 @@ class FigureSpec(Generic[FigureData]):
 
         Finished simulations are stored in the folder and not repeated.
         """
-        arguments = self.with_preset(preset, options)
+        if preset not in PRESETS:
+            raise ValueError(f"preset must be one of {', '.join(PRESETS)}, got {preset!r}")
+        changes = {**self.presets.get(preset, {}), **(options or {})}
         out = writable(folder)
-        simulates = STORE in inspect.signature(self.data).parameters
-        data = self.data(**arguments, **({STORE: out / SIMULATIONS} if simulates else {}))
+        store = {STORE: out / SIMULATIONS} if STORE in self._parameters else {}
+        data = self.compute(**changes, **store)
         files = {suffix: out / f"{self.name}.{suffix}" for suffix in FORMATS}
         self._save_pictures(self.plot(data), files)
         files["csv"].write_text(csv_text(self.table(data)), encoding="utf-8", newline="\n")
         return WrittenFigure(
             spec=self,
             preset=preset,
-            arguments=arguments,
+            arguments={**self.arguments, **changes},
             agreement=tuple(self.agreement(data)),
             files=tuple(files.values()),
         )

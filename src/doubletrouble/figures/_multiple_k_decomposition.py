@@ -7,6 +7,8 @@ variance that the members do not share; sampling variance and bias do not change
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from doubletrouble.figures import _decomposition as decomposition
 from doubletrouble.figures import _drawing as drawing
 from doubletrouble.figures._decomposition import decomposition_data, with_stored
@@ -14,6 +16,7 @@ from doubletrouble.figures._figure import FigureSpec
 from doubletrouble.figures._panel import Panel, Table, number_list
 from doubletrouble.figures._panel import table as table_of
 from doubletrouble.parameters import Numeric
+from doubletrouble.problems import Problem
 
 _FILES = {
     (1e-5, 10.0): "fig6_decomposition_lambda1e-5_SNR1_K10.csv",
@@ -24,11 +27,7 @@ _FILES = {
 def multiple_k_decomposition_data(
     *,
     n_members: Sequence[float] = (1, 10),
-    ridge: float = 1e-5,
-    samples_per_dim: float = 1.0,
-    signal: float = 1.0,
-    noise: float = 1.0,
-    activation: str = "relu",
+    problem: Problem = Problem(),
     ratios: Numeric | None = None,
 ) -> tuple[Panel, ...]:
     """Return the decomposition for each number of members, along `ratios` = P/N.
@@ -41,13 +40,7 @@ def multiple_k_decomposition_data(
         panel
         for k in number_list("n_members", n_members)
         for panel in decomposition_data(
-            ridges=[ridge],
-            samples_per_dim=samples_per_dim,
-            signal=signal,
-            noise=noise,
-            ensemble=k,
-            activation=activation,
-            ratios=ratios,
+            ridges=[float(np.asarray(problem.ridge))], problem=problem, ensemble=k, ratios=ratios
         )
     )
 

@@ -4,14 +4,14 @@ The axes are checked here: the values of P/N along which curves are drawn, and r
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from doubletrouble.ensembles import Ensemble, Scheme
 from doubletrouble.parameters import FloatArray, Numeric, checked, declarations
-from doubletrouble.problems import Problem
+from doubletrouble.problems import Problem, noise_at
 
 KINDS = ("simulated", "standard_error", "extrapolated", "extrapolated_error")
 """The columns of a table for each simulated quantity."""
@@ -145,12 +145,21 @@ def axis_values(name: str, values: Numeric, parameter: str) -> FloatArray:
     return axis
 
 
-def along_ratios(ratios: Numeric | None, **constants: Any) -> tuple[FloatArray, Problem]:
+def along_ratios(problem: Problem, ratios: Numeric | None) -> tuple[FloatArray, Problem]:
     """P/N as an array, and the problem along it."""
     grid = default_ratios() if ratios is None else ratios
     ratio = axis_values("ratios", grid, "features_per_dim")
-    samples = constants["samples_per_dim"]
-    return ratio, Problem(features_per_dim=ratio * samples, **constants)
+    return ratio, at_ratio(problem, ratio)
+
+
+def at_ratio(problem: Problem, ratio: Numeric) -> Problem:
+    """The problem with this P/N."""
+    return replace(problem, features_per_dim=ratio * np.asarray(problem.samples_per_dim))
+
+
+def with_snr(problem: Problem, snr: float) -> Problem:
+    """The problem with the label noise of this F/τ."""
+    return replace(problem, noise=noise_at(snr, float(np.asarray(problem.signal))))
 
 
 def number_list(name: str, values: Any) -> list[float]:

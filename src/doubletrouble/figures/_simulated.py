@@ -26,6 +26,17 @@ MORE_DRAWS = 4  # factor at D/2, where draws are cheaper and vary more
 
 
 @dataclass(frozen=True, kw_only=True)
+class SimulationSettings:
+    """The size of the simulations of a figure, their seed, and the store of finished ones."""
+
+    dim: int = 200
+    n_data: int = 10
+    n_init: int = 4
+    seed: int = 0
+    store: str | Path | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class TwoSizes:
     """The same curve simulated at D and at D/2."""
 
@@ -57,15 +68,13 @@ class TwoSizes:
 
 def two_sizes(
     problem: Problem,
+    settings: SimulationSettings,
     *,
-    dim: int,
-    n_data: int,
     ratios: Sequence[float] | FloatArray,
-    store: str | Path | None = None,
-    **settings: Any,
+    **more: Any,
 ) -> TwoSizes:
     """Simulate along P/N near `ratios`, where P and N are whole numbers at D and at D/2."""
-    half = dim // 2
+    dim, half = settings.dim, settings.dim // 2
     samples = float(np.asarray(problem.samples_per_dim))
     if dim % 2 or not (samples * half).is_integer() or half < 1:
         raise ValueError(
@@ -73,10 +82,17 @@ def two_sizes(
             f"got {dim!r}"
         )
     counts = np.unique(np.maximum(1, np.round(np.asarray(ratios) * samples * half)))
-    shared = {"features_per_dim": [float(count / half) for count in counts], **settings}
-    at_half = simulated(problem, dim=half, n_data=MORE_DRAWS * n_data, store=store, **shared)
-    whole = simulated(problem, dim=dim, n_data=n_data, store=store, **shared)
-    return TwoSizes(whole=whole, half=at_half, n_data=n_data)
+    widths = [float(count / half) for count in counts]
+    return at_two_sizes(problem, settings, features_per_dim=widths, n_init=settings.n_init, **more)
+
+
+def at_two_sizes(problem: Problem, settings: SimulationSettings, **more: Any) -> TwoSizes:
+    """Simulate at D and at D/2."""
+    more |= {"seed": settings.seed, "store": settings.store}
+    draws = MORE_DRAWS * settings.n_data
+    half = simulated(problem, dim=settings.dim // 2, n_data=draws, **more)
+    whole = simulated(problem, dim=settings.dim, n_data=settings.n_data, **more)
+    return TwoSizes(whole=whole, half=half, n_data=settings.n_data)
 
 
 def simulated(

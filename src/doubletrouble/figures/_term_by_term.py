@@ -7,7 +7,6 @@ random matrices of the Gaussian covariate model at finite size, as in the paper'
 from collections.abc import Sequence
 from dataclasses import replace
 from operator import attrgetter
-from pathlib import Path
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from doubletrouble.figures import _agreement as agreement
 from doubletrouble.figures import _drawing as drawing
 from doubletrouble.figures._figure import FigureSpec
 from doubletrouble.figures._panel import Panel, along_ratios, log_grid, table
-from doubletrouble.figures._simulated import two_sizes, with_simulated_points
+from doubletrouble.figures._simulated import SimulationSettings, two_sizes, with_simulated_points
 from doubletrouble.parameters import FloatArray, Numeric
 from doubletrouble.problems import Problem
 from doubletrouble.theory import psi_terms
@@ -45,35 +44,20 @@ _COLUMNS = {
 
 def term_by_term_data(
     *,
-    ridge: float = 1e-5,
-    samples_per_dim: float = 1.0,
-    activation: str = "relu",
+    problem: Problem = Problem(),
     ratios: Numeric | None = None,
     simulated_ratios: tuple[float, float, int] = (0.1, 10.0, 13),
-    dim: int = 200,
-    n_data: int = 10,
-    n_init: int = 4,
-    seed: int = 0,
-    store: str | Path | None = None,
+    simulation: SimulationSettings = SimulationSettings(),
 ) -> Panel:
     """Return every term along `ratios` = P/N, and simulated ones near `simulated_ratios`.
 
-    >>> panel = term_by_term_data(ratios=[1.0], simulated_ratios=(1.0, 1.0, 1), dim=10, n_data=2)
+    >>> small = SimulationSettings(dim=10, n_data=2)
+    >>> panel = term_by_term_data(ratios=[1.0], simulated_ratios=(1, 1, 1), simulation=small)
     >>> round(float(panel.line("psi2_vanilla").y[0]), 2)
     32.32
     """
-    constants = {"ridge": ridge, "samples_per_dim": samples_per_dim, "activation": activation}
-    ratio, problem = along_ratios(ratios, **constants)
-    runs = two_sizes(
-        problem,
-        dim=dim,
-        n_data=n_data,
-        ratios=log_grid(simulated_ratios),
-        store=store,
-        model="gaussian",
-        n_init=n_init,
-        seed=seed,
-    )
+    ratio, problem = along_ratios(problem, ratios)
+    runs = two_sizes(problem, simulation, ratios=log_grid(simulated_ratios), model="gaussian")
     return with_simulated_points(
         ratio,
         problem,
@@ -146,6 +130,7 @@ FIGURE = FigureSpec(
         "Simulated points lie on the lines."
     ),
     data=term_by_term_data,
+    constants=("ridge", "samples_per_dim", "activation"),
     plot=plot,
     table=table,
     agreement=agrees,

@@ -9,7 +9,6 @@ initialization, in the ratio τ² : F² (1 - Ψ₁) of the ridgeless fit.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 
@@ -17,9 +16,9 @@ from doubletrouble.clock import time_to
 from doubletrouble.figures import _agreement as agreement
 from doubletrouble.figures import _drawing as drawing
 from doubletrouble.figures._figure import FigureSpec
-from doubletrouble.figures._panel import Line, Panel, Points, Table, log_grid, number_list
+from doubletrouble.figures._panel import Line, Panel, Points, Table, at_ratio, log_grid, number_list
 from doubletrouble.figures._panel import table as panel_table
-from doubletrouble.figures._simulated import TwoSizes, two_sizes
+from doubletrouble.figures._simulated import SimulationSettings, TwoSizes, two_sizes
 from doubletrouble.palette import GREY
 from doubletrouble.parameters import FloatArray
 from doubletrouble.problems import Problem
@@ -80,57 +79,35 @@ class TrainingTime:
 def training_time_data(
     *,
     cuts: Sequence[float] = (1.0, 2.0),
-    ridge: float = 0.0,
-    samples_per_dim: float = 1.0,
-    signal: float = 1.0,
-    noise: float = 1.0,
-    activation: str = "relu",
+    problem: Problem = Problem(ridge=0.0),
     time_range: tuple[float, float, int] = (0.1, 1e4, 101),
     ratio_range: tuple[float, float, int] = (0.1, 10.0, 81),
     simulated_times: tuple[float, float, int] = (0.3, 100.0, 6),
-    dim: int = 100,
-    n_data: int = 20,
-    n_init: int = 2,
-    seed: int = 0,
-    store: str | Path | None = None,
+    simulation: SimulationSettings = SimulationSettings(dim=100, n_data=20, n_init=2),
 ) -> TrainingTime:
     """Return test errors over time and P/N for K = 1 and K → ∞, and the splits at P/N in `cuts`.
 
     >>> data = training_time_data(
-    ...     cuts=[1.0], time_range=(1, 1e4, 3), ratio_range=(1, 1, 1), dim=10, n_data=2
+    ...     cuts=[1.0],
+    ...     time_range=(1, 1e4, 3),
+    ...     ratio_range=(1, 1, 1),
+    ...     simulation=SimulationSettings(dim=10, n_data=2, n_init=2),
     ... )
     >>> [round(float(line.y[-1]), 2) for line in data.cuts[0].lines]
     [43.15, 29.49, 13.37, 0.09, 0.2, 0.72]
     """
     times, ratios = log_grid(time_range, "time_range"), log_grid(ratio_range, "ratio_range")
-    problem = Problem(
-        features_per_dim=ratios * samples_per_dim,
-        samples_per_dim=samples_per_dim,
-        ridge=ridge,
-        signal=signal,
-        noise=noise,
-        activation=activation,
-    )
+    problem = at_ratio(problem, ratios)
     maps = tuple(time_map(problem, times, ratios, k) for k in (1.0, math.inf))
     widths = number_list("cuts", cuts)
     moments = log_grid(simulated_times, "simulated_times")
-    runs = two_sizes(
-        problem,
-        dim=dim,
-        n_data=n_data,
-        ratios=widths,
-        store=store,
-        model="features",
-        n_init=n_init,
-        seed=seed,
-        times=moments.tolist(),
-    )
-    simulated = np.ravel(np.asarray(runs.problem.features_per_dim)) / samples_per_dim
+    runs = two_sizes(problem, simulation, ratios=widths, model="features", times=moments.tolist())
+    simulated = np.ravel(runs.problem.features_per_dim) / np.asarray(problem.samples_per_dim)
     panels = []
     for ratio in widths:
-        at = replace(problem, features_per_dim=ratio * samples_per_dim)
+        at = at_ratio(problem, ratio)
         row = int(np.argmin(np.abs(simulated - ratio)))
-        realized = replace(at, features_per_dim=simulated[row] * samples_per_dim)
+        realized = at_ratio(at, simulated[row])
         lines = split(at, times) | {MANY: np.asarray(gradient_flow(at, times, math.inf).total)}
         panels.append(
             Panel(

@@ -12,15 +12,16 @@ or so. `third_snr=0.6` shows it.
 import itertools
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from doubletrouble.figures import _drawing as drawing
 from doubletrouble.figures._figure import FigureSpec
-from doubletrouble.figures._panel import Line, Table, along_ratios, number_list
+from doubletrouble.figures._panel import Line, Table, along_ratios, number_list, with_snr
 from doubletrouble.parameters import Numeric
-from doubletrouble.problems import noise_at
+from doubletrouble.problems import Problem
 from doubletrouble.theory import exact_error
 
 
@@ -59,9 +60,7 @@ def under_or_over_data(
     samples_per_dim: Sequence[float] = (0.1, 0.3, 1.0, 3.0, 10.0),
     middle: tuple[float, float, float] = (2, 1.0, 1.0),
     third_snr: float = 1.0,
-    ridge: float = 1e-5,
-    signal: float = 1.0,
-    activation: str = "relu",
+    problem: Problem = Problem(),
     ratios: Numeric | None = None,
 ) -> tuple[Family, ...]:
     """Return test errors along `ratios` = P/N, varying K, then F/τ, then N/D.
@@ -74,15 +73,9 @@ def under_or_over_data(
     """
 
     def curve(k: float, snr: float, samples: float) -> Curve:
-        ratio, problem = along_ratios(
-            ratios,
-            ridge=ridge,
-            samples_per_dim=samples,
-            signal=signal,
-            noise=noise_at(snr, signal),
-            activation=activation,
-        )
-        error = np.asarray(exact_error(problem, k).total)
+        at = replace(with_snr(problem, snr), samples_per_dim=samples)
+        ratio, along = along_ratios(at, ratios)
+        error = np.asarray(exact_error(along, k).total)
         return Curve(k, snr, samples, Line("total", ratio, error))
 
     k, snr, samples = middle
@@ -117,7 +110,7 @@ def draw(axes: "drawing.Axes", family: Family) -> None:
     """Draw one panel on the given axes; an arrow marks each minimum inside it, with its P/N."""
     drawing.log_axes(axes, family.curves[0].line.x)
     drawing.threshold(axes)
-    starts = itertools.cycle(((-26, -16), (-12, -34)))  # labels of close minima one below another
+    starts = itertools.cycle(((-17, -17), (-5, -36)))  # labels of close minima one below another
     for curve, stroke in zip(family.curves, drawing.strokes(), strict=False):
         value = getattr(curve, family.varied)
         label = "$" + (r"\infty" if math.isinf(value) else f"{value:g}") + "$"
@@ -195,6 +188,7 @@ FIGURE = FigureSpec(
         "dimension: all curves end lower than they begin."
     ),
     data=under_or_over_data,
+    constants=("ridge", "signal", "activation"),
     plot=plot,
     table=table,
     agreement=agrees,
