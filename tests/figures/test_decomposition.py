@@ -1,4 +1,4 @@
-"""The decomposition figure: the paper's claims, and what is drawn."""
+"""The decomposition figure: the paper's claims, and the drawing."""
 
 import math
 import subprocess
@@ -9,13 +9,7 @@ import pytest
 
 from doubletrouble.ensembles import Divide, EnsembleLike
 from doubletrouble.errors import require
-from doubletrouble.figures._decomposition import (
-    CAUSES,
-    FIGURE,
-    decomposition_data,
-    draw,
-    plot,
-)
+from doubletrouble.figures._decomposition import CAUSES, FIGURE, decomposition_data, draw, plot
 from doubletrouble.figures._drawing import PARTS
 from doubletrouble.figures._panel import Panel, table
 from doubletrouble.parameters import FloatArray
@@ -31,13 +25,11 @@ def panels() -> Panels:
 def values(panel: Panel, label: str, low: float = 0.0, high: float = math.inf) -> FloatArray:
     """The part of one line with low ≤ P/N ≤ high."""
     line = panel.line(label)
-    kept: FloatArray = line.y[(line.x >= low) & (line.x <= high)]
-    return kept
+    part: FloatArray = line.y[(line.x >= low) & (line.x <= high)]
+    return part
 
 
-def test_grid_spans_the_papers_range_and_holds_the_threshold(
-    panels: Panels,
-) -> None:
+def test_grid_has_the_range_of_the_paper_and_the_threshold(panels: Panels) -> None:
     assert [panel.constant("ridge") for panel in panels] == [1e-5, 1e-1]
     for panel in panels:
         assert panel.x[0] == pytest.approx(0.1)
@@ -62,16 +54,14 @@ def test_noise_and_initialization_make_the_peak(panels: Panels, label: str) -> N
 
 
 @pytest.mark.parametrize("label", ["sampling", "bias"])
-def test_sampling_and_bias_bend_at_the_threshold_then_stay(panels: Panels, label: str) -> None:
+def test_sampling_and_bias_have_a_kink_and_a_plateau(panels: Panels, label: str) -> None:
     plateau = values(panels[0], label, low=1.1)
     assert np.ptp(plateau) < 1e-3 * plateau.min()
     before, after = values(panels[0], label, 0.8, 0.95), values(panels[0], label, 1.05, 1.2)
     assert np.ptp(before) > 10 * np.ptp(after)  # the kink
 
 
-def test_initialization_vanishes_and_noise_has_a_limit(
-    panels: Panels,
-) -> None:
+def test_initialization_vanishes_and_noise_has_a_limit(panels: Panels) -> None:
     initialization = panels[0].line("initialization")
     beyond = initialization.x >= 1.5
     scaled = initialization.y[beyond] * (initialization.x[beyond] - 1)
@@ -81,7 +71,7 @@ def test_initialization_vanishes_and_noise_has_a_limit(
     assert far.line("noise").y[0] > 0.4
 
 
-def test_a_real_penalty_smooths_peak_and_kink(panels: Panels) -> None:
+def test_larger_penalty_smooths_peak_and_kink(panels: Panels) -> None:
     weak, strong = panels
     assert values(strong, "total").max() < values(weak, "total").max() / 50
     assert values(strong, "total").max() < 1.3 * strong.line("total").y[0]
@@ -121,9 +111,7 @@ def test_axes_and_legend_are_labelled(panels: Panels) -> None:
     assert {"0.1", "1", "10", "100"} <= set(ticks)
 
 
-def test_nothing_is_clipped_and_the_legend_covers_no_axes(
-    panels: Panels,
-) -> None:
+def test_nothing_is_clipped_and_the_legend_covers_no_axes(panels: Panels) -> None:
     figure = plot(panels)
     low, high = figure.axes[0].get_ylim()
     drawn = np.concatenate([line.y for panel in panels for line in panel.lines])
@@ -144,7 +132,7 @@ def test_lines_differ_without_colour(panels: Panels) -> None:
     assert len({line.get_color() for line in lines}) == 5
 
 
-def test_draws_on_foreign_axes(panels: Panels) -> None:
+def test_draws_on_given_axes(panels: Panels) -> None:
     figure = require("matplotlib.figure", "figures").Figure()
     mine, other = figure.subplots(2)
     draw(mine, panels[0])
@@ -152,7 +140,7 @@ def test_draws_on_foreign_axes(panels: Panels) -> None:
     assert len(other.lines) == 0
 
 
-def test_infinite_and_absent_causes_draw() -> None:
+def test_infinite_and_absent_parts_are_drawn() -> None:
     figure = plot(FIGURE.compute(ridges=[0.0], noise=0.0, ensemble=10))
     shown = [text.get_text() for text in figure.legends[0].get_texts()]
     assert shown == ["Total", "Initialization", "Sampling", "Bias"]

@@ -10,12 +10,7 @@ import pytest
 from doubletrouble.errors import require
 from doubletrouble.figures import FIGURES, PRESETS
 from doubletrouble.figures._drawing import SIMULATION
-from doubletrouble.figures._network_diagrams import (
-    FIXED,
-    TRAINED,
-    rf_multiple_data,
-    rf_single_data,
-)
+from doubletrouble.figures._network_diagrams import FIXED, TRAINED, rf_multiple_data, rf_single_data
 
 RATIOS = 10.0 ** np.linspace(-1, 2, 25)
 SIMULATED = {"simulated_ratios": (0.5, 2.0, 3), "dim": 10, "n_data": 2, "n_init": 2}
@@ -29,16 +24,8 @@ SMALL: dict[str, dict[str, Any]] = {
     "divide-and-conquer": {"ratios": RATIOS},
     "under-or-over": {"ratios": RATIOS},
     "anova": {"ratios": RATIOS},
-    "ensemble-or-regularize-map": {
-        "ratio_range": (0.1, 100.0, 15),
-        "snr_range": (0.3, 10.0, 11),
-    },
-    "bagging": {
-        "ratios": RATIOS,
-        "simulated_ratios": (0.5, 2.0, 2),
-        "dim": 40,
-        "n_data": 2,
-    },
+    "ensemble-or-regularize-map": {"ratio_range": (0.1, 100.0, 15), "snr_range": (0.3, 10.0, 11)},
+    "bagging": {"ratios": RATIOS, "simulated_ratios": (0.5, 2.0, 2), "dim": 40, "n_data": 2},
     "equivalences": {
         "ratio_range": (0.1, 10.0, 9),
         "ridge_range": (1e-3, 10.0, 9),
@@ -146,7 +133,7 @@ def test_figures_have_the_numbers_of_the_paper_in_order() -> None:
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_every_figure_explains_itself(name: str) -> None:
+def test_every_figure_has_texts_and_keyword_parameters(name: str) -> None:
     spec = FIGURES[name]
     assert spec.name == name
     assert len(spec.caption) > 200
@@ -157,7 +144,7 @@ def test_every_figure_explains_itself(name: str) -> None:
     assert set(spec.presets) <= set(PRESETS)
 
 
-def test_paper_preset_simulates_as_the_paper_did_at_least() -> None:
+def test_paper_preset_is_at_least_as_large_as_in_the_paper() -> None:
     for spec in FIGURES.values():
         arguments = {**spec.arguments, **spec.presets.get("paper", {})}
         if "dim" in arguments:
@@ -209,7 +196,7 @@ def test_diagrams_connect_all_neighbours() -> None:
     many = rf_multiple_data(models_shown=2, inputs_shown=2, features_per_model=3)
     assert sum(edge.weight == FIXED for edge in many.edges) == 3 * (3 * 3)
     assert sum(edge.weight == TRAINED for edge in many.edges) == 3 * 3
-    places = [(node.x, node.y) for node in many.nodes]
-    assert len(set(places)) == len(places)
+    positions = [(node.x, node.y) for node in many.nodes]
+    assert len(set(positions)) == len(positions)
     with pytest.raises(ValueError, match="units shown must be a whole number"):
         rf_single_data(inputs_shown=0)

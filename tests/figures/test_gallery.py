@@ -35,10 +35,10 @@ class Page(HTMLParser):
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        found = dict(attrs)
-        self.references += [str(found[key]) for key in ("href", "src") if key in found]
+        given = dict(attrs)
+        self.references += [str(given[key]) for key in ("href", "src") if key in given]
         if tag == "img":
-            self.alts.append(str(found.get("alt", "")))
+            self.alts.append(str(given.get("alt", "")))
         if tag == "code":
             self.code.append("")
         if tag not in VOID:

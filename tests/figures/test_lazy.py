@@ -1,4 +1,4 @@
-"""The figure of networks: the stored experiment, and a small run in its place."""
+"""The figure of networks: the stored experiment, and a small run."""
 
 import csv
 import math
@@ -22,7 +22,7 @@ def stored() -> dict[float, NetworkPanel]:
 
 
 @pytest.mark.parametrize("alpha", [10.0, 100.0])
-def test_one_network_errs_most_near_interpolation(
+def test_error_of_one_network_has_a_peak_near_interpolation(
     stored: dict[float, NetworkPanel], alpha: float
 ) -> None:
     panel = stored[alpha]
@@ -74,8 +74,8 @@ def test_no_network_is_missing_or_lost() -> None:
 def test_published_points_are_near(stored: dict[float, NetworkPanel]) -> None:
     for alpha in (10.0, 100.0):
         panel = stored[alpha]
-        widths, places, theirs = lazy._published_values(panel, "ensemble_K20_test_error")
-        off = np.abs(panel["ensemble_error"][places] - theirs)
+        widths, indices, theirs = lazy._published_values(panel, "ensemble_K20_test_error")
+        off = np.abs(panel["ensemble_error"][indices] - theirs)
         assert [w for w, d in zip(widths, off, strict=True) if d > 0.02 and w > 4] == []
     _, ten, hundred, *_ = agrees(lazy_data())
     assert "K = 20 within 0.02 at 10 of 11 widths, not at 4 (0.034)" in ten
@@ -115,7 +115,7 @@ def test_a_peak_is_a_rise_that_falls_again(error: list[float], peak: int | None)
     assert curve_of(error).peak == peak
 
 
-def test_what_has_no_peak_is_not_said_to_have_one() -> None:
+def test_statement_on_the_peak() -> None:
     falling, peaked = curve_of([0.4, 0.3, 0.31, 0.1]), curve_of([0.4, 0.3, 0.35, 0.1])
     (none, some) = agrees([falling, peaked])
     assert none == (
@@ -139,7 +139,7 @@ def test_the_squared_loss_is_fitted_where_it_is_zero(tmp_path: Path) -> None:
     assert label == "Half of the networks have zero loss"
 
 
-def test_a_run_of_ones_own(tmp_path: Path) -> None:
+def test_run_is_stored_and_read(tmp_path: Path) -> None:
     store = tmp_path / "runs.sqlite"
     panels = lazy_data(**SMALL, store=store)  # type: ignore[arg-type]
     assert {panel.data for panel in panels} == {"digits, N = 60"}
@@ -149,7 +149,7 @@ def test_a_run_of_ones_own(tmp_path: Path) -> None:
     assert table(again) == table(panels)
 
 
-def test_a_run_takes_the_place_of_results_that_are_not_there(
+def test_networks_are_trained_if_the_stored_results_are_missing(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(lazy, "STORED", tmp_path / "none.csv")
@@ -159,14 +159,14 @@ def test_a_run_takes_the_place_of_results_that_are_not_there(
 
 def test_the_table_has_a_row_for_each_ensemble(stored: dict[float, NetworkPanel]) -> None:
     panels = tuple(stored.values())
-    found = table(panels)
-    assert len(found.rows) == sum(len(panel["width"]) for panel in panels)
-    assert found.columns[:2] == ("laziness", "width")
-    assert "train_loss" not in found.columns  # the stored results have none
+    result = table(panels)
+    assert len(result.rows) == sum(len(panel["width"]) for panel in panels)
+    assert result.columns[:2] == ("laziness", "width")
+    assert "train_loss" not in result.columns  # the stored results have none
 
 
 def drawn(axes: Any) -> dict[str, Any]:
-    """Curves and points with their bars, by what the legend says."""
+    """Curves and points with their bars, by their legend entry."""
     return {bars.get_label(): bars for bars in axes.containers}
 
 
@@ -180,7 +180,7 @@ def test_it_is_drawn_with_one_panel_or_several(stored: dict[float, NetworkPanel]
         assert "Half of the networks fit all samples" in train
 
 
-def test_published_points_stand_beside_ours_with_their_spread(
+def test_published_points_are_drawn_beside_ours_with_bars(
     stored: dict[float, NetworkPanel],
 ) -> None:
     (test, _) = plot([stored[10.0]]).axes

@@ -35,17 +35,17 @@ def test_slopes_are_minus_one() -> None:
 def test_the_law_is_exact_without_a_penalty() -> None:
     _, near = asymptotics_data(ridge=0.0, noise=0.7, signal=1.3)
     for cause in ("noise", "initialization"):
-        # what is above the limit is a difference of two numbers that grow alike
+        # the value above the limit is a difference of two numbers that grow alike
         np.testing.assert_allclose(near.line(cause).y, near.line(f"law_{cause}").y, rtol=1e-11)
 
 
 def test_the_penalty_rounds_the_divergence_off() -> None:
     _, near = asymptotics_data()
     for cause in ("noise", "initialization"):
-        found, law = near.line(cause).y, near.line(f"law_{cause}").y
-        assert np.all(found < law)
-        assert found[0] < law[0] / 10
-        assert found[-1] == pytest.approx(law[-1], rel=1e-3)
+        value, law = near.line(cause).y, near.line(f"law_{cause}").y
+        assert np.all(value < law)
+        assert value[0] < law[0] / 10
+        assert value[-1] == pytest.approx(law[-1], rel=1e-3)
 
 
 def test_table_of_the_laws_has_both_axes() -> None:
@@ -55,12 +55,12 @@ def test_table_of_the_laws_has_both_axes() -> None:
     assert all(row[0] == pytest.approx(row[1] + 1) for row in rows)
 
 
-def test_divided_data_peak_early_and_denoise() -> None:
+def test_divided_data_have_an_earlier_peak_and_less_noise() -> None:
     clean, noisy = divide_and_conquer_data()
     for panel in (clean, noisy):
-        for label, place in (("single", 1.0), ("ensemble", 1.0), ("divide", 0.5)):
+        for label, peak in (("single", 1.0), ("ensemble", 1.0), ("divide", 0.5)):
             line = panel.line(label)
-            assert line.x[np.argmax(line.y)] == pytest.approx(place, rel=0.02)
+            assert line.x[np.argmax(line.y)] == pytest.approx(peak, rel=0.02)
             limit = panel.keys[f"limit_{'divide' if label == 'divide' else 'ensemble'}"]
             assert line.y[-1] == pytest.approx(limit, rel=0.03)
     assert clean.keys["limit_divide"] > 1.5 * clean.keys["limit_ensemble"]
@@ -125,7 +125,7 @@ def test_effects_regroup_to_the_causes_of_the_paper() -> None:
         np.testing.assert_allclose(effects, causes.line(cause).y, rtol=1e-12, err_msg=cause)
 
 
-def test_the_map_has_both_sides_and_the_known_border() -> None:
+def test_map_has_the_known_border() -> None:
     data = map_data(ratio_range=(0.1, 1e6, 29), snr_range=(0.3, 10.0, 61))
     assert np.all(data.excess[-1] < 1e-9)  # clean labels: the ensemble is never worse
     assert data.excess[0, -1] > 1

@@ -20,6 +20,7 @@ from doubletrouble.figures._panel import table as panel_table
 from doubletrouble.figures._simulated import MORE_DRAWS
 from doubletrouble.parameters import FloatArray
 from doubletrouble.problems import Member, Problem, noise_at
+from doubletrouble.results import Estimate
 from doubletrouble.simulation import CommitteeSimulation, simulate_committee
 from doubletrouble.theory import committee
 
@@ -118,21 +119,9 @@ def _simulated(
     )
     points = []
     for label in GAINS:
-        value, error = _measured(whole, chosen, label)
-        other, other_error = _measured(half, chosen, label)
-        points.append(
-            Points(
-                label=label,
-                x=snrs,
-                value=value,
-                standard_error=error,
-                theory=np.array([one[label].total for one in chosen]),
-                limit=2 * value - other,
-                limit_error=np.hypot(2 * error, other_error),
-                dim=dim,
-                n_data=n_data,
-            )
-        )
+        theory = Line(label, snrs, np.array([one[label].total for one in chosen]))
+        at, at_half = (_measured(runs, chosen, label) for runs in (whole, half))
+        points.append(Points.extrapolated(theory, at, at_half, dim=dim, n_data=n_data))
     return tuple(points)
 
 
@@ -154,10 +143,14 @@ def _along(
 
 def _measured(
     runs: Sequence[CommitteeSimulation], chosen: Sequence[Mapping[str, Vote]], label: str
-) -> tuple[FloatArray, FloatArray]:
-    """The error with one choice of weights at every F/τ, and its standard error."""
+) -> Estimate:
+    """The error with one choice of weights at every F/τ."""
     totals = [run.error(by[label].weights).total for run, by in zip(runs, chosen, strict=True)]
-    return np.array([t.value for t in totals]), np.array([t.standard_error for t in totals])
+    return Estimate(
+        value=np.array([t.value for t in totals]),
+        standard_error=np.array([t.standard_error for t in totals]),
+        n_draws=totals[0].n_draws,
+    )
 
 
 def table(data: CommitteeWeights) -> Table:
@@ -226,15 +219,8 @@ def plot(data: CommitteeWeights) -> "drawing.Figure":
 
 
 def agrees(data: CommitteeWeights) -> tuple[str, ...]:
-    """Theory and simulation, and the errors of every choice of weights."""
-    statements = [agreement.with_simulation(data.gain.points)]
-    for index, snr in enumerate(data.gain.points[0].x):
-        error = {p.label: float(p.theory[index]) for p in data.gain.points}
-        statements.append(
-            f"F/τ = {snr:g}: best weights {error['optimal']:.3f}, equal weights "
-            f"{error['equal']:.3f}, best member {error['single']:.3f}."
-        )
-    return tuple(statements)
+    """Theory and simulation."""
+    return (agreement.with_simulation(data.gain.points),)
 
 
 FIGURE = FigureSpec(

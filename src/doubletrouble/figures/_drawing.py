@@ -279,6 +279,17 @@ def contour_labels(
         )
 
 
+def shades(first: str, last: str, count: int) -> list[str]:
+    """Colours from the first to the last, evenly spaced.
+
+    >>> shades("#000000", "#ffffff", 3)
+    ['#000000', '#808080', '#ffffff']
+    """
+    low, high = ([int(color[k : k + 2], 16) for k in (1, 3, 5)] for color in (first, last))
+    steps = np.linspace(low, high, count).round().astype(int)
+    return ["#" + "".join(f"{part:02x}" for part in color) for color in steps]
+
+
 # --- axes and their ticks ------------------------------------------------------------------------
 
 

@@ -18,21 +18,7 @@ from doubletrouble.problems import Problem
 from doubletrouble.theory import exact_error, optimal_ridge
 
 # Purple where the ensemble is better, orange where it is worse; pale, for labels to be read.
-_COLORS = (
-    "#7a6bb0",
-    "#8f82bf",
-    "#a399cb",
-    "#b6afd7",
-    "#c9c4e2",
-    "#dbd8ec",
-    "#eeecf6",
-    "#fff4e6",
-    "#fee3c3",
-    "#fdcf9b",
-    "#f9b871",
-    "#efa04c",
-    "#e08a2e",
-)
+_COLORS = [*drawing.shades("#7a6bb0", "#eeecf6", 7), *drawing.shades("#fff4e6", "#e08a2e", 6)]
 _GAINS_AT, _LOSSES_AT = (3.2, 4.2), 35.0  # F/τ (alternating) and P/N of the contour labels
 LEVELS = (-0.6, -0.5, -0.4, -0.3, -0.2, -0.1, 0.0, 0.1, 0.25, 0.5, 1.0, 2.0)
 

@@ -28,7 +28,7 @@ from doubletrouble.theory import exact_error, psi_terms
 
 LEVELS = (0.4, 0.6, 1.0, 2.0, 5.0, 20.0)  # of ρ
 _LABELS_AT = 4.5  # the P/N of the contour labels
-_SHADES = ("#fbf8ee", "#f1ead5", "#e6dcbd", "#dacda4", "#cdbd8b", "#bfac73", "#b09a5c")
+_SHADES = drawing.shades("#fbf8ee", "#b09a5c", 7)
 _LABELS = {
     "width": "Fewer features",
     "subsample": "Fewer samples",

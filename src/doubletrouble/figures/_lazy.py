@@ -31,7 +31,7 @@ SourceName: TypeAlias = Literal["stored", "run"]
 _SOURCES: tuple[SourceName, ...] = get_args(SourceName)
 _PAPER_LAZINESS = (10.0, 100.0)
 _CIFAR = "CIFAR-10"
-_COLUMNS = (
+_COLUMNS = [
     "laziness",
     "width",
     "n_members",
@@ -43,7 +43,7 @@ _COLUMNS = (
     "train_loss",
     "interpolating",
     "median_steps",
-)
+]
 """Of the table, where present: the stored results have no `train_loss`."""
 _BESIDE = 1.16  # published points are drawn this factor to the right of ours
 

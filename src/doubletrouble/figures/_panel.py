@@ -12,6 +12,7 @@ import numpy as np
 from doubletrouble.ensembles import Ensemble, Scheme
 from doubletrouble.parameters import FloatArray, Numeric, checked, declarations
 from doubletrouble.problems import Problem, noise_at
+from doubletrouble.results import Estimate
 
 KINDS = ("simulated", "standard_error", "extrapolated", "extrapolated_error")
 """The columns of a table for each simulated quantity."""
@@ -45,6 +46,24 @@ class Points:
     limit_error: FloatArray
     dim: int
     n_data: int
+
+    @classmethod
+    def extrapolated(
+        cls, theory: Line, at: Estimate, half: Estimate, *, dim: int, n_data: int
+    ) -> "Points":
+        """Points of a simulation at D, with the limit from a second one at D/2."""
+        value, error = np.asarray(at.value), np.asarray(at.standard_error)
+        return cls(
+            label=theory.label,
+            x=theory.x,
+            value=value,
+            standard_error=error,
+            theory=theory.y,
+            limit=2 * value - np.asarray(half.value),
+            limit_error=np.hypot(2 * error, np.asarray(half.standard_error)),
+            dim=dim,
+            n_data=n_data,
+        )
 
     @property
     def measured(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:

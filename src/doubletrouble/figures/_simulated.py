@@ -52,18 +52,7 @@ class TwoSizes:
     def points(self, theory: Line, quantity: Callable[[Simulation], Estimate]) -> Points:
         """One quantity of the simulations beside the theory at the same points."""
         at, half = quantity(self.whole), quantity(self.half)
-        errors = np.asarray(at.standard_error), np.asarray(half.standard_error)
-        return Points(
-            label=theory.label,
-            x=theory.x,
-            value=np.asarray(at.value),
-            standard_error=errors[0],
-            theory=theory.y,
-            limit=2 * np.asarray(at.value) - np.asarray(half.value),
-            limit_error=np.hypot(2 * errors[0], errors[1]),
-            dim=self.whole.dim,
-            n_data=self.n_data,
-        )
+        return Points.extrapolated(theory, at, half, dim=self.whole.dim, n_data=self.n_data)
 
 
 def two_sizes(
