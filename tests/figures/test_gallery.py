@@ -175,6 +175,7 @@ def test_options_replace_arguments(tmp_path: Path) -> None:
         ({"figure": "nothing"}, "figure must be one of"),
         ({"preset": "huge"}, "preset must be one of"),
         ({"options": {"colour": 1}}, "options of decomposition must be among"),
+        ({"options": {"store": "x"}}, "options must not contain 'store'"),
     ],
 )
 def test_bad_arguments_are_refused(tmp_path: Path, call: dict[str, Any], message: str) -> None:

@@ -87,12 +87,10 @@ class FigureSpec(Generic[FigureData]):
                 listed = ", ".join(known for known in self._parameters if known != STORE)
                 raise ValueError(f"options of {self.name} must be among {listed}, got {name!r}")
             argument, _ = self._parameters[name]
-            if argument == name:
-                call[name] = value
-            else:
-                call[argument] = replace(
-                    call.get(argument, arguments[argument].default), **{name: value}
-                )
+            if argument != name:  # a field of a dataclass
+                current = call.get(argument, arguments[argument].default)
+                value = replace(current, **{name: value})
+            call[argument] = value
         return self.data(**call)
 
     def write(
@@ -108,6 +106,8 @@ class FigureSpec(Generic[FigureData]):
         """
         if preset not in PRESETS:
             raise ValueError(f"preset must be one of {', '.join(PRESETS)}, got {preset!r}")
+        if STORE in (options or {}):
+            raise ValueError(f"options must not contain {STORE!r}, which is in the output folder")
         changes = {**self.presets.get(preset, {}), **(options or {})}
         out = writable(folder)
         store = {STORE: out / SIMULATIONS} if STORE in self._parameters else {}
