@@ -58,7 +58,7 @@ def asymptotics_data(
 
 
 def _distance(problem: Problem) -> Mapping[str, FloatArray]:
-    """How far each cause is from its limit of infinitely many features."""
+    """The distance of each part from its limit for infinitely many features."""
     error, limit = (exact_error(p) for p in (problem, replace(problem, features_per_dim=np.inf)))
     return {c: np.abs(np.asarray(getattr(error, c)) - getattr(limit, c)) for c in CAUSES}
 

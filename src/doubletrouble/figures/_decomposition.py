@@ -40,7 +40,7 @@ def decomposition_data(
     ensemble: EnsembleLike = 1,
     ratios: Numeric | None = None,
 ) -> tuple[Panel, ...]:
-    """Return one panel for each ridge: the exact test error by cause, along `ratios` = P/N.
+    """Return one panel for each ridge: the parts of the exact test error along `ratios` = P/N.
 
     >>> (panel,) = decomposition_data(ridges=[0.1], ratios=[1.0])
     >>> [(line.label, round(float(line.y[0]), 3)) for line in panel.lines[:2]]

@@ -46,7 +46,7 @@ def map_data(
     snr_range: tuple[float, float, int] = (0.3, 10.0, 81),
     problem: Problem = Problem(ridge=0.0),
 ) -> PenaltyMap:
-    """Return both test errors over P/N and F/τ, each from, to, and how many values.
+    """Return both test errors over P/N and F/τ; a range is first, last, number of values.
 
     >>> data = map_data(ratio_range=(10, 10, 1), snr_range=(1, 10, 2))
     >>> [round(float(v), 4) for v in (*data.ensemble[:, 0], *data.single[:, 0])]

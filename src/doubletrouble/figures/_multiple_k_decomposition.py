@@ -98,8 +98,8 @@ FIGURE = FigureSpec(
         "parts."
     ),
     alt=(
-        "Test error by cause against features per sample P/N, logarithmic axes, for K = 10 over "
-        "K = 1. Total, noise and initialization peak at P = N, ten times lower for K = 10. "
+        "Parts of the test error against features per sample P/N, logarithmic axes, for K = 10 "
+        "and K = 1. Total, noise and initialization peak at P = N, ten times lower for K = 10. "
         "Sampling variance and bias coincide for both and are flat beyond P = N."
     ),
     data=multiple_k_decomposition_data,

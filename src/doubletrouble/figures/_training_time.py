@@ -298,9 +298,9 @@ FIGURE = FigureSpec(
         "with bars of two standard errors."
     ),
     alt=(
-        "Two maps over training time and features per sample, and two panels of test error by "
-        "cause against time, logarithmic axes. One model: a valley near time 1 and a ridge along "
-        "P = N that rises to 43 at time 10000. Infinitely many: no ridge, and a valley that "
+        "Two maps over training time and features per sample, and two panels of the parts of the "
+        "test error against time, logarithmic axes. One model: a valley near time 1 and a ridge "
+        "along P = N that rises to 43 at time 10000. Infinitely many: no ridge, and a valley that "
         "reaches later times for fewer features. At P = N noise and initialization grow without "
         "end, to 29 and 13; at P = 2N they level off at 1.4 and 0.45."
     ),
