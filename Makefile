@@ -34,7 +34,7 @@ $(STAMP): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev]'
 	@touch $(STAMP)
 
-# Every figure and out/index.html; PRESET=paper is larger. A stopped run goes on where it was.
+# Every figure and out/index.html; PRESET=paper is larger. Finished simulations are not repeated.
 PRESET ?= laptop
 reproduce: setup
 	$(BIN)/python -m doubletrouble.figures --out out --preset $(PRESET)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from doubletrouble.cli.app import COMMANDS
-from doubletrouble.figures.registry import FIGURES
+from doubletrouble.figures import FIGURES
 from tests.docs.pages import commands, run, same, text_of
 
 PAGE = text_of("beyond.md")

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from doubletrouble.figures.registry import FIGURES
+from doubletrouble.figures import FIGURES
 from tests.docs.pages import Step, commands, numbers, run, same, text_of, unit
 
 PAGE = text_of("claims.md")

@@ -1,4 +1,4 @@
-"""The decomposition figure: the paper's claims, and what is drawn."""
+"""The decomposition figure: the paper's claims, and the drawing."""
 
 import math
 import subprocess
@@ -9,17 +9,12 @@ import pytest
 
 from doubletrouble.ensembles import Divide, EnsembleLike
 from doubletrouble.errors import require
-from doubletrouble.figures.decomposition import (
-    CAUSES,
-    DecompositionPanel,
-    decomposition_data,
-    draw,
-    plot,
-)
-from doubletrouble.figures.panel import table
+from doubletrouble.figures._decomposition import CAUSES, FIGURE, decomposition_data, draw, plot
+from doubletrouble.figures._drawing import PARTS
+from doubletrouble.figures._panel import Panel, table
 from doubletrouble.parameters import FloatArray
 
-Panels = tuple[DecompositionPanel, ...]
+Panels = tuple[Panel, ...]
 
 
 @pytest.fixture(scope="module")
@@ -27,24 +22,20 @@ def panels() -> Panels:
     return decomposition_data()
 
 
-def values(
-    panel: DecompositionPanel, label: str, low: float = 0.0, high: float = math.inf
-) -> FloatArray:
+def values(panel: Panel, label: str, low: float = 0.0, high: float = math.inf) -> FloatArray:
     """The part of one line with low ≤ P/N ≤ high."""
     line = panel.line(label)
-    kept: FloatArray = line.y[(line.x >= low) & (line.x <= high)]
-    return kept
+    part: FloatArray = line.y[(line.x >= low) & (line.x <= high)]
+    return part
 
 
-def test_grid_spans_the_papers_range_and_holds_the_threshold(
-    panels: Panels,
-) -> None:
-    assert [panel.ridge for panel in panels] == [1e-5, 1e-1]
+def test_grid_has_the_range_of_the_paper_and_the_threshold(panels: Panels) -> None:
+    assert [panel.constant("ridge") for panel in panels] == [1e-5, 1e-1]
     for panel in panels:
-        assert panel.ratios[0] == pytest.approx(0.1)
-        assert panel.ratios[-1] == pytest.approx(100.0)
-        assert 1.0 in panel.ratios
-        assert np.all(np.diff(panel.ratios) > 0)
+        assert panel.x[0] == pytest.approx(0.1)
+        assert panel.x[-1] == pytest.approx(100.0)
+        assert 1.0 in panel.x
+        assert np.all(np.diff(panel.x) > 0)
 
 
 @pytest.mark.parametrize("ensemble", [3, Divide(3)])
@@ -63,16 +54,14 @@ def test_noise_and_initialization_make_the_peak(panels: Panels, label: str) -> N
 
 
 @pytest.mark.parametrize("label", ["sampling", "bias"])
-def test_sampling_and_bias_bend_at_the_threshold_then_stay(panels: Panels, label: str) -> None:
+def test_sampling_and_bias_have_a_kink_and_a_plateau(panels: Panels, label: str) -> None:
     plateau = values(panels[0], label, low=1.1)
     assert np.ptp(plateau) < 1e-3 * plateau.min()
     before, after = values(panels[0], label, 0.8, 0.95), values(panels[0], label, 1.05, 1.2)
     assert np.ptp(before) > 10 * np.ptp(after)  # the kink
 
 
-def test_initialization_dies_out_and_some_noise_stays(
-    panels: Panels,
-) -> None:
+def test_initialization_vanishes_and_noise_has_a_limit(panels: Panels) -> None:
     initialization = panels[0].line("initialization")
     beyond = initialization.x >= 1.5
     scaled = initialization.y[beyond] * (initialization.x[beyond] - 1)
@@ -82,7 +71,7 @@ def test_initialization_dies_out_and_some_noise_stays(
     assert far.line("noise").y[0] > 0.4
 
 
-def test_a_real_penalty_smooths_peak_and_kink(panels: Panels) -> None:
+def test_larger_penalty_smooths_peak_and_kink(panels: Panels) -> None:
     weak, strong = panels
     assert values(strong, "total").max() < values(weak, "total").max() / 50
     assert values(strong, "total").max() < 1.3 * strong.line("total").y[0]
@@ -93,11 +82,11 @@ def test_a_real_penalty_smooths_peak_and_kink(panels: Panels) -> None:
 def test_table_holds_every_point_once(panels: Panels) -> None:
     columns, rows = table(panels)
     assert columns == ("ridge", "P_over_N", *CAUSES, "total")
-    assert len(rows) == len({row[:2] for row in rows}) == sum(len(p.ratios) for p in panels)
+    assert len(rows) == len({row[:2] for row in rows}) == sum(len(p.x) for p in panels)
     assert rows[0][2:] == tuple(float(line.y[0]) for line in panels[0].lines)
 
 
-def test_figure_says_what_it_shows(panels: Panels) -> None:
+def test_axes_and_legend_are_labelled(panels: Panels) -> None:
     figure = plot(panels)
     left, right = figure.axes
     assert [axes.get_title(loc="right") for axes in figure.axes] == [
@@ -111,16 +100,18 @@ def test_figure_says_what_it_shows(panels: Panels) -> None:
     assert "$P=N$" in [text.get_text() for text in left.texts]
     (legend,) = figure.legends
     assert [text.get_text() for text in legend.get_texts()] == [
-        "Total", "Noise", "Initialization", "Sampling", "Bias",
-    ]  # fmt: skip
+        "Total",
+        "Noise",
+        "Initialization",
+        "Sampling",
+        "Bias",
+    ]
     assert legend.get_title().get_text() == r"$N/D=1$,$\quad$$\mathrm{SNR}=F/\tau=1$"
     ticks = [tick.get_text() for tick in left.get_xticklabels()]
     assert {"0.1", "1", "10", "100"} <= set(ticks)
 
 
-def test_nothing_is_clipped_and_the_legend_covers_no_axes(
-    panels: Panels,
-) -> None:
+def test_nothing_is_clipped_and_the_legend_covers_no_axes(panels: Panels) -> None:
     figure = plot(panels)
     low, high = figure.axes[0].get_ylim()
     drawn = np.concatenate([line.y for panel in panels for line in panel.lines])
@@ -137,11 +128,11 @@ def test_nothing_is_clipped_and_the_legend_covers_no_axes(
 def test_lines_differ_without_colour(panels: Panels) -> None:
     lines = [line for line in plot(panels).axes[0].lines if len(np.asarray(line.get_xdata())) > 2]
     assert len(lines) == 5
-    assert len({line.get_marker() for line in lines}) == 5
+    assert len({(stroke.linestyle, stroke.width) for stroke in PARTS.values()}) == 5
     assert len({line.get_color() for line in lines}) == 5
 
 
-def test_draws_on_foreign_axes(panels: Panels) -> None:
+def test_draws_on_given_axes(panels: Panels) -> None:
     figure = require("matplotlib.figure", "figures").Figure()
     mine, other = figure.subplots(2)
     draw(mine, panels[0])
@@ -149,8 +140,8 @@ def test_draws_on_foreign_axes(panels: Panels) -> None:
     assert len(other.lines) == 0
 
 
-def test_infinite_and_absent_causes_draw() -> None:
-    figure = plot(decomposition_data(ridges=[0.0], noise=0.0, ensemble=10))
+def test_infinite_and_absent_parts_are_drawn() -> None:
+    figure = plot(FIGURE.compute(ridges=[0.0], noise=0.0, ensemble=10))
     shown = [text.get_text() for text in figure.legends[0].get_texts()]
     assert shown == ["Total", "Initialization", "Sampling", "Bias"]
     assert np.all(np.isfinite(figure.axes[0].get_ylim()))
@@ -159,7 +150,7 @@ def test_infinite_and_absent_causes_draw() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "sentence"),
+    ("arguments", "message"),
     [
         ({"ridges": []}, "ridges must be a list with at least one number"),
         ({"ridges": 0.1}, "ridges must be a list with at least one number"),
@@ -169,19 +160,19 @@ def test_infinite_and_absent_causes_draw() -> None:
         ({"ensemble": 0}, "ensemble must be"),
     ],
 )
-def test_bad_arguments_get_a_sentence(arguments: dict[str, object], sentence: str) -> None:
-    with pytest.raises(ValueError, match=sentence):
+def test_bad_arguments_are_refused(arguments: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         decomposition_data(**arguments)  # type: ignore[arg-type]
 
 
-def test_data_needs_no_matplotlib_and_drawing_says_so() -> None:
+def test_data_needs_no_matplotlib() -> None:
     code = """
 import sys
 sys.modules["matplotlib"] = None
-from doubletrouble.figures import decomposition, decomposition_data
+from doubletrouble.figures import FIGURES, decomposition_data
 panels = decomposition_data(ratios=[1.0, 2.0])
 try:
-    decomposition.plot(panels)
+    FIGURES["decomposition"].plot(panels)
 except ImportError as error:
     print(error)
 """

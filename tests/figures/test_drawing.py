@@ -7,12 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from doubletrouble.figures import FIGURES
-from doubletrouble.figures.diagram import FIXED, TRAINED
-from doubletrouble.figures.registry import ORDER
-from doubletrouble.figures.rf_multiple import rf_multiple_data
-from doubletrouble.figures.rf_single import rf_single_data
-from doubletrouble.figures.spec import PRESETS
+from doubletrouble.errors import require
+from doubletrouble.figures import FIGURES, PRESETS
+from doubletrouble.figures._drawing import SIMULATION
+from doubletrouble.figures._network_diagrams import FIXED, TRAINED, rf_multiple_data, rf_single_data
 
 RATIOS = 10.0 ** np.linspace(-1, 2, 25)
 SIMULATED = {"simulated_ratios": (0.5, 2.0, 3), "dim": 10, "n_data": 2, "n_init": 2}
@@ -26,59 +24,116 @@ SMALL: dict[str, dict[str, Any]] = {
     "divide-and-conquer": {"ratios": RATIOS},
     "under-or-over": {"ratios": RATIOS},
     "anova": {"ratios": RATIOS},
-    "ensemble-or-regularize-map": {
-        "ratio_range": (0.1, 100.0, 15), "snr_range": (0.3, 10.0, 11),
-    },
-    "bagging": {
-        "ratios": RATIOS, "simulated_ratios": (0.5, 2.0, 2), "dim": 40, "n_data": 2,
-    },
+    "ensemble-or-regularize-map": {"ratio_range": (0.1, 100.0, 15), "snr_range": (0.3, 10.0, 11)},
+    "bagging": {"ratios": RATIOS, "simulated_ratios": (0.5, 2.0, 2), "dim": 40, "n_data": 2},
     "equivalences": {
-        "ratio_range": (0.1, 10.0, 9), "ridge_range": (1e-3, 10.0, 9),
-        "fraction_range": (0.1, 1.0, 7), "dim": 20, "n_data": 2,
+        "ratio_range": (0.1, 10.0, 9),
+        "ridge_range": (1e-3, 10.0, 9),
+        "fraction_range": (0.1, 1.0, 7),
+        "dim": 20,
+        "n_data": 2,
     },
     "committee": {"snr_range": (0.5, 10.0, 5), "dim": 20, "n_data": 2},
     "training-time": {
-        "time_range": (0.1, 1e4, 11), "ratio_range": (0.1, 10.0, 9),
-        "simulated_times": (1.0, 10.0, 2), "dim": 10, "n_data": 2,
+        "time_range": (0.1, 1e4, 11),
+        "ratio_range": (0.1, 10.0, 9),
+        "simulated_times": (1.0, 10.0, 2),
+        "dim": 10,
+        "n_data": 2,
     },
-}  # fmt: skip
+}
+
+
+Drawn = dict[str, tuple[Any, Any]]
+
+
+@pytest.fixture(scope="module")
+def drawn() -> Drawn:
+    """The data and the drawing of every figure."""
+    data = {name: spec.compute(**SMALL.get(name, {})) for name, spec in FIGURES.items()}
+    return {name: (data[name], FIGURES[name].plot(data[name])) for name in FIGURES}
+
+
+def legends(figure: Any) -> list[Any]:
+    """All legends of a figure and its axes."""
+    own = [axes.get_legend() for axes in figure.axes]
+    return [*figure.legends, *(legend for legend in own if legend is not None)]
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_nothing_is_clipped_or_covered(name: str) -> None:
-    spec = FIGURES[name]
-    data = spec.data(**SMALL.get(name, {}))
-    figure = spec.plot(data)
+def test_nothing_is_clipped(drawn: Drawn, name: str) -> None:
+    _, figure = drawn[name]
     page = figure.bbox
     for axes in figure.axes:
         box = axes.get_tightbbox()
-        assert box is not None
         assert page.x0 <= box.x0 < box.x1 <= page.x1
         assert page.y0 <= box.y0 < box.y1 <= page.y1
         assert axes.get_window_extent().width > 0.25 * page.width
-        for legend in (*figure.legends, axes.get_legend()):
-            if legend is not None:
-                assert not legend.get_window_extent().overlaps(axes.get_window_extent())
-    for legend in figure.legends:
+    for legend in legends(figure):
         assert page.x0 <= legend.get_window_extent().x0
         assert legend.get_window_extent().x1 <= page.x1
-    if axes.axison:
-        assert axes.get_xlabel()
+    if figure.axes[-1].axison:
+        assert figure.axes[-1].get_xlabel()
         assert figure.axes[0].get_ylabel()
-    columns, rows = spec.table(data)
-    assert rows
-    assert {len(row) for row in rows} == {len(columns)}
-    assert len(set(columns)) == len(columns)
-    assert all(isinstance(text, str) for text in spec.agreement(data))
-
-
-def test_figures_stand_in_the_papers_order() -> None:
-    assert [name for name in ORDER if name in FIGURES] == list(FIGURES)
-    assert set(ORDER) == set(FIGURES)
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_every_figure_explains_itself(name: str) -> None:
+def test_legends_cover_no_curve_and_no_other_panel(drawn: Drawn, name: str) -> None:
+    _, figure = drawn[name]
+    for axes in figure.axes:
+        inside = axes.get_legend()
+        for legend in legends(figure):
+            box = legend.get_window_extent()
+            if legend is not inside or not box.overlaps(axes.get_window_extent()):
+                assert not box.overlaps(axes.get_window_extent())
+                continue
+            for line in axes.lines:
+                if len(np.asarray(line.get_xdata())) > 2:
+                    path = line.get_path().interpolated(20).vertices
+                    assert not np.any(box.count_contains(line.get_transform().transform(path)))
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_markers_are_data_and_are_named_in_the_legend(drawn: Drawn, name: str) -> None:
+    data, figure = drawn[name]
+    columns = FIGURES[name].table(data).columns
+    simulated = any(column.startswith("simulated") for column in columns)
+    texts = [text.get_text() for legend in legends(figure) for text in legend.get_texts()]
+    assert (SIMULATION in texts) == simulated
+    for axes in figure.axes:
+        bars = [c.lines[0] for c in axes.containers if hasattr(c, "lines")]
+        for line in axes.lines:
+            marked = line.get_marker() not in ("", "None", "|", "_")  # ticks and ends of bars
+            if marked and line not in bars and len(np.asarray(line.get_xdata())):
+                assert line.get_markevery() == []  # in the legend only
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_table_has_every_number(drawn: Drawn, name: str) -> None:
+    data, _ = drawn[name]
+    columns, rows = FIGURES[name].table(data)
+    assert rows
+    assert {len(row) for row in rows} == {len(columns)}
+    assert len(set(columns)) == len(columns)
+    assert all(isinstance(text, str) for text in FIGURES[name].agreement(data))
+
+
+def test_contours_are_named_in_the_legend(drawn: Drawn) -> None:
+    for name in ("equivalences", "training-time", "ensemble-or-regularize-map"):
+        _, figure = drawn[name]
+        texts = [text.get_text() for legend in legends(figure) for text in legend.get_texts()]
+        assert any(text.startswith("Contours: ") for text in texts), name
+
+
+def test_figures_have_the_numbers_of_the_paper_in_order() -> None:
+    numbers = [spec.number for spec in FIGURES.values()]
+    assert numbers == [*range(1, 13), *[None] * 6]
+    assert FIGURES["lazy"].source == "Figure 9 of d’Ascoli et al. (2020)"
+    assert FIGURES["anova"].source == "Beyond d’Ascoli et al. (2020)"
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_every_figure_has_texts_and_keyword_parameters(name: str) -> None:
     spec = FIGURES[name]
     assert spec.name == name
     assert len(spec.caption) > 200
@@ -86,53 +141,52 @@ def test_every_figure_explains_itself(name: str) -> None:
     assert not re.search(r"\$|\\", spec.caption + spec.alt + spec.title)  # plain text
     parameters = inspect.signature(spec.data).parameters
     assert all(p.kind is p.KEYWORD_ONLY and p.default is not p.empty for p in parameters.values())
-    for preset in PRESETS:
-        assert set(spec.with_preset(preset)) <= set(parameters)
-    compile(spec.source(spec.with_preset("paper")), name, "exec")
+    assert set(spec.presets) <= set(PRESETS)
 
 
-def test_paper_preset_simulates_as_the_paper_did_at_least() -> None:
+def test_paper_preset_is_at_least_as_large_as_in_the_paper() -> None:
     for spec in FIGURES.values():
-        arguments = spec.with_preset("paper")
+        arguments = {**spec.arguments, **spec.presets.get("paper", {})}
         if "dim" in arguments:
             assert arguments["dim"] >= 200  # type: ignore[operator]
             assert arguments["n_data"] >= 10  # type: ignore[operator]
 
 
-def test_simulated_points_have_bars() -> None:
-    spec = FIGURES["double-descent"]
-    axes = spec.plot(spec.data(**SMALL["double-descent"])).axes[0]
-    assert len(axes.containers) == 4
-    texts = [text.get_text() for text in axes.figure.legends[0].get_texts()]
-    assert texts == ["$K=1$", "$K=2$", "$K=10$", r"$K\to\infty$"]
+def test_simulated_points_have_bars(drawn: Drawn) -> None:
+    _, figure = drawn["double-descent"]
+    assert len(figure.axes[0].containers) == 4
+    texts = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert texts == ["$K=1$", "$K=2$", "$K=10$", r"$K\to\infty$", SIMULATION]
 
 
-def test_ticks_of_an_axis_are_all_powers_or_none() -> None:
-    spec = FIGURES["ensemble-vs-regularize"]
-    along, _, across = spec.plot(spec.data(**SMALL[spec.name])).axes
+def test_ticks_of_an_axis_are_all_powers_or_none(drawn: Drawn) -> None:
+    along, _, across = drawn["ensemble-vs-regularize"][1].axes
     low, high = along.get_xlim()
     shown = [t.get_text() for t in along.get_xticklabels() if low <= t.get_position()[0] <= high]
     assert shown == ["$10^{-4}$", "$10^{-2}$", "$10^{0}$", "$10^{2}$"]
     assert {"0.1", "1", "10", "100"} <= {text.get_text() for text in across.get_xticklabels()}
 
 
-def test_rows_of_a_legend_are_read_from_left_to_right() -> None:
-    spec = FIGURES["under-or-over"]
-    legend = spec.plot(spec.data(**SMALL[spec.name])).axes[0].get_legend()
-    assert legend is not None
+def test_rows_of_a_legend_are_read_from_left_to_right(drawn: Drawn) -> None:
+    legend = drawn["under-or-over"][1].axes[0].get_legend()
     boxes = {text.get_text(): text.get_window_extent() for text in legend.get_texts()}
     rows = sorted(boxes, key=lambda text: (-round(boxes[text].y0), boxes[text].x0))
     assert rows == ["$1$", "$2$", "$10$", "$100$", r"$\infty$"]
 
 
-def test_no_marker_stands_on_the_edge() -> None:
-    spec = FIGURES["divide-and-conquer"]
-    for axes in spec.plot(spec.data()).axes:
-        low, high = axes.get_xlim()
-        for line in axes.lines:
-            marked: Any = line.get_markevery()
-            if line.get_marker() != "None":
-                assert all(low < x < high for x in np.asarray(line.get_xdata())[marked])
+def test_labels_of_minima_do_not_overlap(drawn: Drawn) -> None:
+    axes = drawn["under-or-over"][1].axes[0]
+    labels = [t for t in axes.texts if re.fullmatch(r"0\.\d\d", t.get_text())]
+    extent = require("matplotlib.text", "figures").Text.get_window_extent  # without the arrow
+    boxes = [extent(label) for label in labels]
+    assert len(boxes) == 2
+    assert not boxes[0].overlaps(boxes[1])
+
+
+def test_headings_of_panels_are_level(drawn: Drawn) -> None:
+    for name in ("committee", "term-by-term", "under-or-over"):
+        axes = drawn[name][1].axes
+        assert len({round(each.get_window_extent().y1) for each in axes}) == 1, name
 
 
 def test_diagrams_connect_all_neighbours() -> None:
@@ -142,7 +196,7 @@ def test_diagrams_connect_all_neighbours() -> None:
     many = rf_multiple_data(models_shown=2, inputs_shown=2, features_per_model=3)
     assert sum(edge.weight == FIXED for edge in many.edges) == 3 * (3 * 3)
     assert sum(edge.weight == TRAINED for edge in many.edges) == 3 * 3
-    places = [(node.x, node.y) for node in many.nodes]
-    assert len(set(places)) == len(places)
+    positions = [(node.x, node.y) for node in many.nodes]
+    assert len(set(positions)) == len(positions)
     with pytest.raises(ValueError, match="units shown must be a whole number"):
         rf_single_data(inputs_shown=0)

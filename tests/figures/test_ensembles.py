@@ -1,41 +1,45 @@
-"""The figures about terms and ensembles: what the paper says of their shapes."""
+"""The figures about terms and ensembles: their shapes in the paper."""
 
 import math
 
 import numpy as np
 import pytest
 
-from doubletrouble.figures.double_descent import double_descent_data
-from doubletrouble.figures.ensemble_vs_overparametrize import ensemble_vs_overparametrize_data
-from doubletrouble.figures.ensemble_vs_regularize import (
-    BEST,
-    MANY,
-    ensemble_vs_regularize_data,
-    table,
+from doubletrouble.figures import (
+    _double_descent,
+    _ensemble_vs_overparametrize,
+    _ensemble_vs_regularize,
+    _multiple_k_decomposition,
+    _term_by_term,
 )
-from doubletrouble.figures.multiple_k_decomposition import multiple_k_decomposition_data
-from doubletrouble.figures.panel import Panel
-from doubletrouble.figures.spec import Line
-from doubletrouble.figures.term_by_term import DIVERGING, term_by_term_data
+from doubletrouble.figures._ensemble_vs_regularize import BEST, MANY, table
+from doubletrouble.figures._panel import Line, Panel
+from doubletrouble.figures._term_by_term import DIVERGING
 from doubletrouble.parameters import FloatArray
+
+double_descent_data = _double_descent.FIGURE.compute
+ensemble_vs_overparametrize_data = _ensemble_vs_overparametrize.FIGURE.compute
+ensemble_vs_regularize_data = _ensemble_vs_regularize.FIGURE.compute
+multiple_k_decomposition_data = _multiple_k_decomposition.FIGURE.compute
+term_by_term_data = _term_by_term.FIGURE.compute
 
 SMALL = {"simulated_ratios": (0.5, 2.0, 3), "dim": 40, "n_data": 4, "n_init": 2}
 
 
 def part(line: Line, low: float = 0.0, high: float = math.inf) -> FloatArray:
     """The values of a line with low ≤ x ≤ high."""
-    kept: FloatArray = line.y[(line.x >= low) & (line.x <= high)]
-    return kept
+    values: FloatArray = line.y[(line.x >= low) & (line.x <= high)]
+    return values
 
 
 @pytest.fixture(scope="module")
 def terms() -> Panel:
-    return term_by_term_data(**SMALL)  # type: ignore[arg-type]
+    return term_by_term_data(**SMALL)
 
 
 @pytest.fixture(scope="module")
 def ensembles() -> Panel:
-    return double_descent_data(**SMALL)  # type: ignore[arg-type]
+    return double_descent_data(**SMALL)
 
 
 @pytest.mark.parametrize("term", DIVERGING)
@@ -47,16 +51,14 @@ def test_terms_of_one_learner_diverge_at_the_threshold(terms: Panel, term: str) 
 
 
 @pytest.mark.parametrize("term", ["psi1", "psi2_ensemble", "psi3_ensemble", "psi2_divide"])
-def test_terms_of_two_learners_bend_and_stay(terms: Panel, term: str) -> None:
+def test_terms_of_two_learners_have_a_kink_and_a_plateau(terms: Panel, term: str) -> None:
     line = terms.line(term)
     assert np.all(np.diff(part(line, high=0.95)) > 0)
     plateau = part(line, low=1.2)
     assert np.ptp(plateau) < 1e-3 * plateau.min()
 
 
-def test_the_seventh_term_is_the_overlap_below_and_that_of_strangers_far_beyond(
-    terms: Panel,
-) -> None:
+def test_limits_of_the_seventh_term(terms: Panel) -> None:
     same_features = terms.line("psi2_features")
     np.testing.assert_allclose(
         part(same_features, high=0.9), part(terms.line("psi1"), high=0.9), rtol=1e-3
@@ -90,7 +92,7 @@ def test_infinitely_many_have_no_peak_and_are_a_kernel_beyond(ensembles: Panel) 
         assert ensembles.line(label).y[-1] == pytest.approx(line.y[-1], rel=0.02)
 
 
-def test_ensembling_divides_two_causes_and_leaves_the_others() -> None:
+def test_ensembling_divides_two_parts_and_not_the_others() -> None:
     one, ten = multiple_k_decomposition_data()
     np.testing.assert_allclose(
         one.line("initialization").y, 10 * ten.line("initialization").y, rtol=1e-12
@@ -103,14 +105,14 @@ def test_ensembling_divides_two_causes_and_leaves_the_others() -> None:
 def test_each_model_peaks_where_samples_equal_its_features() -> None:
     for panel in ensemble_vs_overparametrize_data():
         width = panel.keys["P_over_D"]
-        for label, place in (("single", width), ("ensemble", width), ("wider", 2 * width)):
+        for label, peak in (("single", width), ("ensemble", width), ("wider", 2 * width)):
             line = panel.line(label)
-            around = (line.x > 0.8 * place) & (line.x < 1.25 * place)
-            found = line.x[around][np.argmax(line.y[around])]
-            assert found == pytest.approx(place, rel=0.03), (width, label)
+            around = (line.x > 0.8 * peak) & (line.x < 1.25 * peak)
+            position = line.x[around][np.argmax(line.y[around])]
+            assert position == pytest.approx(peak, rel=0.03), (width, label)
 
 
-def test_wide_wins_with_few_and_with_many_samples_and_loses_at_its_own_peak() -> None:
+def test_wide_model_is_worse_only_around_its_own_peak() -> None:
     small, large = ensemble_vs_overparametrize_data()
     for panel in (small, large):
         width, wide, two = panel.keys["P_over_D"], panel.line("wider"), panel.line("ensemble")
@@ -137,7 +139,7 @@ def test_the_best_penalty_shrinks_with_the_number_of_members() -> None:
         assert best[-1] == panel.lines[-1].x[0]  # infinitely many need none
 
 
-def test_at_the_papers_noise_many_models_beat_the_best_penalty_everywhere() -> None:
+def test_many_models_are_better_than_the_best_penalty_at_the_papers_noise() -> None:
     data = ensemble_vs_regularize_data(ridges=[0.1])
     best, many = data.optimal.line(BEST), data.optimal.line(MANY)
     assert np.all(many.y < best.y)
@@ -146,7 +148,7 @@ def test_at_the_papers_noise_many_models_beat_the_best_penalty_everywhere() -> N
     assert np.all(data.best_ridge[best.x <= 1] > 0.1)
 
 
-def test_that_claim_fails_for_noisy_labels() -> None:
+def test_many_models_are_worse_than_the_best_penalty_for_noisy_labels() -> None:
     data = ensemble_vs_regularize_data(ridges=[0.1], ratios=[10.0], noise=1.0)
     assert data.optimal.line(BEST).y[0] == pytest.approx(0.6661, abs=1e-4)
     assert data.optimal.line(MANY).y[0] == pytest.approx(0.7270, abs=1e-4)

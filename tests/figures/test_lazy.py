@@ -1,4 +1,4 @@
-"""The figure of networks: the stored experiment, and a small run in its place."""
+"""The figure of networks: the stored experiment, and a small run."""
 
 import csv
 import math
@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from doubletrouble.figures import lazy
-from doubletrouble.figures.lazy import agrees, lazy_data, plot, table
-from doubletrouble.figures.network_panel import NetworkPanel
+from doubletrouble.figures import _lazy as lazy
+from doubletrouble.figures._lazy import NetworkPanel, agrees, lazy_data, plot, table
 from doubletrouble.networks._curve import WIDTHS
 
 SMALL = {"source": "run", "widths": (2, 4), "ensemble": 3, "n_train": 60, "max_steps": 20}
@@ -23,7 +22,7 @@ def stored() -> dict[float, NetworkPanel]:
 
 
 @pytest.mark.parametrize("alpha", [10.0, 100.0])
-def test_one_network_errs_most_near_interpolation(
+def test_error_of_one_network_has_a_peak_near_interpolation(
     stored: dict[float, NetworkPanel], alpha: float
 ) -> None:
     panel = stored[alpha]
@@ -75,8 +74,8 @@ def test_no_network_is_missing_or_lost() -> None:
 def test_published_points_are_near(stored: dict[float, NetworkPanel]) -> None:
     for alpha in (10.0, 100.0):
         panel = stored[alpha]
-        widths, places, theirs = lazy._published_values(panel, "ensemble_K20_test_error")
-        off = np.abs(panel["ensemble_error"][places] - theirs)
+        widths, indices, theirs = lazy._published_values(panel, "ensemble_K20_test_error")
+        off = np.abs(panel["ensemble_error"][indices] - theirs)
         assert [w for w, d in zip(widths, off, strict=True) if d > 0.02 and w > 4] == []
     _, ten, hundred, *_ = agrees(lazy_data())
     assert "K = 20 within 0.02 at 10 of 11 widths, not at 4 (0.034)" in ten
@@ -89,11 +88,14 @@ def curve_of(error: list[float], *, std: float = 0.01, fitted: int = 0) -> Netwo
     """A panel of four networks at widths 1, 2, 4, ..."""
     count = len(error)
     columns = {
-        "width": 2.0 ** np.arange(count), "single_error": np.array(error),
-        "single_std": np.full(count, std), "ensemble_error": np.array(error),
-        "train_error": np.zeros(count), "n_members": np.full(count, 4.0),
+        "width": 2.0 ** np.arange(count),
+        "single_error": np.array(error),
+        "single_std": np.full(count, std),
+        "ensemble_error": np.array(error),
+        "train_error": np.zeros(count),
+        "n_members": np.full(count, 4.0),
         "interpolating": np.array([0.0] * (count - fitted) + [4.0] * fitted),
-    }  # fmt: skip
+    }
     return NetworkPanel(laziness=1.0, data="own, N = 5", loss="squared", columns=columns)
 
 
@@ -113,7 +115,7 @@ def test_a_peak_is_a_rise_that_falls_again(error: list[float], peak: int | None)
     assert curve_of(error).peak == peak
 
 
-def test_what_has_no_peak_is_not_said_to_have_one() -> None:
+def test_statement_on_the_peak() -> None:
     falling, peaked = curve_of([0.4, 0.3, 0.31, 0.1]), curve_of([0.4, 0.3, 0.35, 0.1])
     (none, some) = agrees([falling, peaked])
     assert none == (
@@ -137,7 +139,7 @@ def test_the_squared_loss_is_fitted_where_it_is_zero(tmp_path: Path) -> None:
     assert label == "Half of the networks have zero loss"
 
 
-def test_a_run_of_ones_own(tmp_path: Path) -> None:
+def test_run_is_stored_and_read(tmp_path: Path) -> None:
     store = tmp_path / "runs.sqlite"
     panels = lazy_data(**SMALL, store=store)  # type: ignore[arg-type]
     assert {panel.data for panel in panels} == {"digits, N = 60"}
@@ -147,7 +149,7 @@ def test_a_run_of_ones_own(tmp_path: Path) -> None:
     assert table(again) == table(panels)
 
 
-def test_a_run_takes_the_place_of_results_that_are_not_there(
+def test_networks_are_trained_if_the_stored_results_are_missing(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(lazy, "STORED", tmp_path / "none.csv")
@@ -157,14 +159,14 @@ def test_a_run_takes_the_place_of_results_that_are_not_there(
 
 def test_the_table_has_a_row_for_each_ensemble(stored: dict[float, NetworkPanel]) -> None:
     panels = tuple(stored.values())
-    found = table(panels)
-    assert len(found.rows) == sum(len(panel["width"]) for panel in panels)
-    assert found.columns[:2] == ("laziness", "width")
-    assert "train_loss" not in found.columns  # the stored results have none
+    result = table(panels)
+    assert len(result.rows) == sum(len(panel["width"]) for panel in panels)
+    assert result.columns[:2] == ("laziness", "width")
+    assert "train_loss" not in result.columns  # the stored results have none
 
 
 def drawn(axes: Any) -> dict[str, Any]:
-    """Curves and points with their bars, by what the legend says."""
+    """Curves and points with their bars, by their legend entry."""
     return {bars.get_label(): bars for bars in axes.containers}
 
 
@@ -178,7 +180,7 @@ def test_it_is_drawn_with_one_panel_or_several(stored: dict[float, NetworkPanel]
         assert "Half of the networks fit all samples" in train
 
 
-def test_published_points_stand_beside_ours_with_their_spread(
+def test_published_points_are_drawn_beside_ours_with_bars(
     stored: dict[float, NetworkPanel],
 ) -> None:
     (test, _) = plot([stored[10.0]]).axes
@@ -190,9 +192,8 @@ def test_published_points_stand_beside_ours_with_their_spread(
     assert not drawn(test)["Published, $K=20$"].has_yerr
 
 
-def test_the_gallery_names_what_was_drawn_and_nothing_else() -> None:
+def test_gallery_lists_only_the_parameters_in_use() -> None:
     assert lazy.FIGURE.arguments == {"source": "stored"}
-    assert "digits" not in lazy.FIGURE.source()
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,22 @@ import math
 import numpy as np
 import pytest
 
-from doubletrouble.figures.anova import DIVERGING, FINITE, anova_data
-from doubletrouble.figures.asymptotics import asymptotics_data, slopes, table
-from doubletrouble.figures.decomposition import decomposition_data
-from doubletrouble.figures.divide_and_conquer import divide_and_conquer_data
-from doubletrouble.figures.ensemble_or_regularize_map import map_data
-from doubletrouble.figures.under_or_over import under_or_over_data
+from doubletrouble.figures import (
+    _anova,
+    _asymptotics,
+    _divide_and_conquer,
+    _ensemble_or_regularize_map,
+    _under_or_over,
+)
+from doubletrouble.figures._anova import DIVERGING, FINITE
+from doubletrouble.figures._asymptotics import slopes, table
+from doubletrouble.figures._decomposition import decomposition_data
+
+anova_data = _anova.FIGURE.compute
+asymptotics_data = _asymptotics.FIGURE.compute
+divide_and_conquer_data = _divide_and_conquer.FIGURE.compute
+map_data = _ensemble_or_regularize_map.FIGURE.compute
+under_or_over_data = _under_or_over.FIGURE.compute
 
 
 def test_slopes_are_minus_one() -> None:
@@ -25,17 +35,17 @@ def test_slopes_are_minus_one() -> None:
 def test_the_law_is_exact_without_a_penalty() -> None:
     _, near = asymptotics_data(ridge=0.0, noise=0.7, signal=1.3)
     for cause in ("noise", "initialization"):
-        # what is above the limit is a difference of two numbers that grow alike
+        # the value above the limit is a difference of two numbers that grow alike
         np.testing.assert_allclose(near.line(cause).y, near.line(f"law_{cause}").y, rtol=1e-11)
 
 
 def test_the_penalty_rounds_the_divergence_off() -> None:
     _, near = asymptotics_data()
     for cause in ("noise", "initialization"):
-        found, law = near.line(cause).y, near.line(f"law_{cause}").y
-        assert np.all(found < law)
-        assert found[0] < law[0] / 10
-        assert found[-1] == pytest.approx(law[-1], rel=1e-3)
+        value, law = near.line(cause).y, near.line(f"law_{cause}").y
+        assert np.all(value < law)
+        assert value[0] < law[0] / 10
+        assert value[-1] == pytest.approx(law[-1], rel=1e-3)
 
 
 def test_table_of_the_laws_has_both_axes() -> None:
@@ -45,12 +55,12 @@ def test_table_of_the_laws_has_both_axes() -> None:
     assert all(row[0] == pytest.approx(row[1] + 1) for row in rows)
 
 
-def test_divided_data_peak_early_and_denoise() -> None:
+def test_divided_data_have_an_earlier_peak_and_less_noise() -> None:
     clean, noisy = divide_and_conquer_data()
     for panel in (clean, noisy):
-        for label, place in (("single", 1.0), ("ensemble", 1.0), ("divide", 0.5)):
+        for label, peak in (("single", 1.0), ("ensemble", 1.0), ("divide", 0.5)):
             line = panel.line(label)
-            assert line.x[np.argmax(line.y)] == pytest.approx(place, rel=0.02)
+            assert line.x[np.argmax(line.y)] == pytest.approx(peak, rel=0.02)
             limit = panel.keys[f"limit_{'divide' if label == 'divide' else 'ensemble'}"]
             assert line.y[-1] == pytest.approx(limit, rel=0.03)
     assert clean.keys["limit_divide"] > 1.5 * clean.keys["limit_ensemble"]
@@ -82,9 +92,9 @@ def test_fewer_samples_move_the_minimum_only_where_labels_are_noisy_enough() -> 
 
 def test_with_infinitely_many_members_only_the_noise_decides() -> None:
     def dips(snr: float, samples: float) -> bool:
-        curves = under_or_over_data(
-            n_members=[math.inf], middle=(2, snr, samples), ridge=1e-9
-        )[0].curves  # fmt: skip
+        curves = under_or_over_data(n_members=[math.inf], middle=(2, snr, samples), ridge=1e-9)[
+            0
+        ].curves
         return curves[0].best < 0.999
 
     for samples in (0.3, 1.0, 3.0):
@@ -115,7 +125,7 @@ def test_effects_regroup_to_the_causes_of_the_paper() -> None:
         np.testing.assert_allclose(effects, causes.line(cause).y, rtol=1e-12, err_msg=cause)
 
 
-def test_the_map_has_both_sides_and_the_known_border() -> None:
+def test_map_has_the_known_border() -> None:
     data = map_data(ratio_range=(0.1, 1e6, 29), snr_range=(0.3, 10.0, 61))
     assert np.all(data.excess[-1] < 1e-9)  # clean labels: the ensemble is never worse
     assert data.excess[0, -1] > 1
@@ -127,12 +137,12 @@ def test_the_map_has_both_sides_and_the_known_border() -> None:
 
 
 @pytest.mark.parametrize("bounds", [(0.0, 1.0, 2), (2.0, 1.0, 2), (1.0, 2.0, 0)])
-def test_bad_ranges_get_a_sentence(bounds: tuple[float, float, int]) -> None:
-    with pytest.raises(ValueError, match="ratio_range must be two positive numbers and how many"):
+def test_bad_ranges_are_refused(bounds: tuple[float, float, int]) -> None:
+    with pytest.raises(ValueError, match="ratio_range must be"):
         map_data(ratio_range=bounds)
 
 
-def test_bad_ratios_of_signal_and_noise_get_a_sentence() -> None:
+def test_signal_to_noise_ratio_must_be_positive() -> None:
     for call in (divide_and_conquer_data, under_or_over_data):
-        with pytest.raises(ValueError, match="snrs must be positive, got 0"):
+        with pytest.raises(ValueError, match="snr must be positive"):
             call(snrs=[0.0])

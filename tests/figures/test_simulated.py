@@ -1,4 +1,4 @@
-"""Simulations beside a theory curve: kept in a store, resumed, freed of their O(1/D) deviation."""
+"""Simulations beside a theory curve: stored, resumed, and without their O(1/D) deviation."""
 
 import math
 from pathlib import Path
@@ -9,23 +9,23 @@ import pytest
 
 from doubletrouble import Problem
 from doubletrouble.errors import DoubleTroubleError
-from doubletrouble.figures import make_figure
-from doubletrouble.figures import simulated as module
-from doubletrouble.figures.double_descent import double_descent_data
-from doubletrouble.figures.make import SIMULATIONS
-from doubletrouble.figures.panel import table
-from doubletrouble.figures.simulated import simulated, two_sizes
-from doubletrouble.figures.spec import Line
-from doubletrouble.figures.term_by_term import term_by_term_data
+from doubletrouble.figures import _double_descent, _term_by_term, make_figure
+from doubletrouble.figures import _simulated as module
+from doubletrouble.figures._figure import SIMULATIONS
+from doubletrouble.figures._panel import Line, table
+from doubletrouble.figures._simulated import SimulationSettings, simulated, two_sizes
 from doubletrouble.runs import attempt
 from doubletrouble.theory import exact_error
+
+double_descent_data = _double_descent.FIGURE.compute
+term_by_term_data = _term_by_term.FIGURE.compute
 
 TINY: dict[str, Any] = {"dim": 10, "n_data": 2, "n_init": 2, "seed": 3}
 CURVE: dict[str, Any] = {"simulated_ratios": (0.5, 2.0, 3), **TINY}
 
 
 class Counted:
-    """Counts simulations, and can be told to fail after some."""
+    """Counts simulations; raises KeyboardInterrupt after a number of them."""
 
     def __init__(self, after: float = math.inf) -> None:
         self.calls, self.after = 0, after
@@ -44,8 +44,8 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> Counted:
     return counter
 
 
-def test_a_stored_curve_is_not_simulated_again(tmp_path: Path, counted: Counted) -> None:
-    store = tmp_path / "kept.sqlite"
+def test_stored_curve_is_not_simulated_again(tmp_path: Path, counted: Counted) -> None:
+    store = tmp_path / "store.sqlite"
     first = double_descent_data(store=store, **CURVE)
     assert counted.calls == 2  # at D and at D/2
     again = double_descent_data(store=store, **CURVE)
@@ -59,29 +59,30 @@ def test_a_stored_curve_is_not_simulated_again(tmp_path: Path, counted: Counted)
     assert counted.calls == 6
 
 
-def test_a_stopped_run_goes_on_with_the_next_curve(tmp_path: Path, counted: Counted) -> None:
+def test_interrupted_run_continues_with_the_next_simulation(
+    tmp_path: Path, counted: Counted
+) -> None:
     counted.after = 1
     with pytest.raises(KeyboardInterrupt):
         make_figure("double-descent", tmp_path, options=CURVE)
     assert (tmp_path / SIMULATIONS).exists()
-    assert not (tmp_path / "double-descent.json").exists()
+    assert not (tmp_path / "double-descent.csv").exists()
     counted.after = math.inf
-    assert make_figure("double-descent", tmp_path, options=CURVE).remade
-    assert counted.calls == 2
-    assert not make_figure("double-descent", tmp_path, options=CURVE).remade
+    for _ in range(2):
+        make_figure("double-descent", tmp_path, options=CURVE)
+        assert counted.calls == 2
 
 
-def test_a_failure_is_a_sentence(tmp_path: Path) -> None:
-    for store in (None, tmp_path / "kept.sqlite"):
+def test_failed_simulation_raises(tmp_path: Path) -> None:
+    for store in (None, tmp_path / "store.sqlite"):
         with pytest.raises(DoubleTroubleError, match=r"a simulation failed: .*model"):
             simulated(Problem(), store=store, model="unknown", features_per_dim=[1.0], **TINY)
 
 
 def test_widths_are_whole_at_both_sizes() -> None:
-    runs = two_sizes(
-        Problem(ridge=0.1), ratios=[0.01, 0.11, 1.0, 3.33], model="gaussian",
-        dim=20, n_data=2, n_init=2, seed=0,
-    )  # fmt: skip
+    settings = SimulationSettings(dim=20, n_data=2, n_init=2)
+    ratios = [0.01, 0.11, 1.0, 3.33]
+    runs = two_sizes(Problem(ridge=0.1), settings, ratios=ratios, model="gaussian")
     widths = np.asarray(runs.problem.features_per_dim)
     np.testing.assert_array_equal(widths, [0.1, 1.0, 3.3])
     np.testing.assert_array_equal(widths, np.asarray(runs.half.problem.features_per_dim))
@@ -90,12 +91,14 @@ def test_widths_are_whole_at_both_sizes() -> None:
 
 @pytest.mark.parametrize(("dim", "samples"), [(15, 1.0), (10, 0.3)])
 def test_sizes_that_cannot_be_halved_are_refused(dim: int, samples: float) -> None:
-    with pytest.raises(ValueError, match="dim must be even, with a whole number of samples"):
-        two_sizes(Problem(samples_per_dim=samples), dim=dim, n_data=2, ratios=[1.0])
+    with pytest.raises(ValueError, match="dim must be even"):
+        two_sizes(
+            Problem(samples_per_dim=samples), SimulationSettings(dim=dim, n_data=2), ratios=[1.0]
+        )
 
 
-def test_an_activation_of_ones_own_is_simulated_without_a_store(tmp_path: Path) -> None:
-    store = tmp_path / "kept.sqlite"
+def test_function_as_activation_is_not_stored(tmp_path: Path) -> None:
+    store = tmp_path / "store.sqlite"
     run = simulated(
         Problem(activation=np.tanh), store=store, model="features", features_per_dim=[1.0], **TINY
     )
@@ -106,11 +109,9 @@ def test_an_activation_of_ones_own_is_simulated_without_a_store(tmp_path: Path) 
 @pytest.mark.statistical
 @pytest.mark.parametrize("seed", range(3))
 def test_two_sizes_remove_the_deviation_of_finite_ones(seed: int) -> None:
-    """At small D the 1/D deviation stands out; without it, theory and simulation agree."""
-    runs = two_sizes(
-        Problem(ridge=0.1), dim=40, n_data=120, ratios=[0.5, 1.0, 2.0], model="gaussian",
-        n_init=2, seed=seed,
-    )  # fmt: skip
+    """At small D the 1/D deviation is significant; without it, theory and simulation agree."""
+    settings = SimulationSettings(dim=40, n_data=120, n_init=2, seed=seed)
+    runs = two_sizes(Problem(ridge=0.1), settings, ratios=[0.5, 1.0, 2.0], model="gaussian")
     x = np.asarray(runs.problem.features_per_dim)
     theory = Line("K1", x, np.asarray(exact_error(runs.problem).total))
     points = runs.points(theory, lambda simulation: simulation.error().total)
@@ -134,6 +135,6 @@ def test_table_has_theory_and_simulation_in_one_row() -> None:
 
 
 @pytest.mark.parametrize("bounds", [(0.0, 1.0, 2), (2.0, 1.0, 2), (1.0, 2.0, 0), (1.0, 2.0, 1.5)])
-def test_bad_places_to_simulate_get_a_sentence(bounds: Any) -> None:
-    with pytest.raises(ValueError, match="simulated_ratios must be two positive numbers"):
+def test_bad_ranges_are_refused(bounds: Any) -> None:
+    with pytest.raises(ValueError, match="simulated_ratios must be"):
         term_by_term_data(simulated_ratios=bounds)

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from doubletrouble.cli.app import load
-from doubletrouble.figures import _authors, lazy
+from doubletrouble.figures._agreement import stored_rows
+from doubletrouble.figures._lazy import PUBLISHED
 from doubletrouble.networks import DTYPES, LOSSES, OPTIMIZERS, STATUSES
 from doubletrouble.networks._curve import WIDTHS
 from tests.docs.pages import ROOT, compared, text_of
@@ -21,7 +22,7 @@ Row = dict[str, str]
 
 def published() -> list[Row]:
     """The points read off the paper's figure."""
-    return _authors.stored(lazy._FILE)
+    return stored_rows(PUBLISHED)
 
 
 @pytest.fixture(scope="module")

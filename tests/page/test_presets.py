@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from doubletrouble.figures.registry import FIGURES
+from doubletrouble.figures import FIGURES
 from doubletrouble.page import address
 from doubletrouble.page.curves import curves
 from doubletrouble.page.frame import limits

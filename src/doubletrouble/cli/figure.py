@@ -1,4 +1,4 @@
-"""The figures of the paper, one or all."""
+"""The commands `figure` and `reproduce`: one figure, or all of them and a page."""
 
 import json as notation
 import re
@@ -8,10 +8,7 @@ from typing import Annotated, Any, cast
 import typer
 
 from doubletrouble.cli.output import note, show, show_json
-from doubletrouble.figures.gallery import write_gallery
-from doubletrouble.figures.make import make_figure
-from doubletrouble.figures.registry import FIGURES
-from doubletrouble.figures.spec import PRESETS, PresetName
+from doubletrouble.figures import FIGURES, PRESETS, PresetName, make_figure, write_gallery
 from doubletrouble.ranges import numbers
 
 PresetFlag = Annotated[
@@ -28,7 +25,7 @@ def figure(
     name: Annotated[
         str | None,
         typer.Argument(
-            help="A figure by name; their names and titles if left out.",
+            help="The name of a figure; all figures are listed if it is omitted.",
             autocompletion=lambda: list(FIGURES),
         ),
     ] = None,
@@ -42,44 +39,51 @@ def figure(
 ) -> None:
     """Make one figure of the paper, or beyond it: PNG, PDF, SVG, and its numbers as CSV.
 
-    Prints the files, and how well theory, simulation and the authors' values agree. Parameters of a
-    figure, such as its ridges, are changed by --set, with values as in JSON, or a range of numbers:
-    --set ridges=[1e-3].
+    Prints the files, and the agreement of theory, simulation and the authors' values. Parameters of
+    a figure, such as its ridges, are changed by --set, with values as in JSON, or a range of
+    numbers: --set ridges=[1e-3].
     """
     if name is None:
         for spec in FIGURES.values():
-            show(f"{spec.name:<28} {spec.title}")
+            number = "beyond" if spec.number is None else f"Fig. {spec.number}"
+            show(f"{spec.name:<28} {number:<8} {spec.title}")
         return
     made = make_figure(name, out, preset=cast(PresetName, preset), options=_options(set_ or []))
     if json:
-        show_json({"files": [str(file) for file in made.files], "agreement": list(made.agreement)})
+        show_json(
+            {
+                "source": made.spec.source,
+                "files": [str(file) for file in made.files],
+                "agreement": list(made.agreement),
+            }
+        )
         return
     for line in (*map(str, made.files), *made.agreement):
         show(line)
-    if not made.remade:
-        note("the files were up to date")
     if set_ and (out / "index.html").exists():
-        note(f"{out / 'index.html'} tells of the figure as it was; `doubletrouble reproduce` "
-             "makes both agree again")  # fmt: skip
+        note(
+            f"{out / 'index.html'} shows the figure with other parameters; "
+            "`doubletrouble reproduce` writes both again"
+        )
 
 
 def reproduce(preset: PresetFlag = PRESETS[0], out: Out = Path("out")) -> None:
     """Make every figure of the paper, those beyond it, and a page to open, `index.html`.
 
-    What is up to date stays as it is: a run that was stopped goes on where it was.
+    Finished simulations are stored in the folder: an interrupted run continues with the next one.
     """
     show(str(write_gallery(out, preset=cast(PresetName, preset), progress=True)))
 
 
 def _options(words: list[str]) -> dict[str, Any]:
-    """NAME=VALUE pairs; what is not JSON is text."""
-    found: dict[str, Any] = {}
+    """NAME=VALUE pairs; values that are not JSON are text."""
+    options: dict[str, Any] = {}
     for word in words:
         name, equals, text = word.partition("=")
         if not equals or not name:
             raise ValueError(f"--set must be NAME=VALUE, got {word!r}")
-        found[name.replace("-", "_")] = _value(text)
-    return found
+        options[name.replace("-", "_")] = _value(text)
+    return options
 
 
 def _value(text: str) -> Any:

@@ -5,14 +5,14 @@ import sys
 from collections.abc import Sequence
 
 from doubletrouble.errors import DoubleTroubleError
-from doubletrouble.figures.gallery import write_gallery
-from doubletrouble.figures.spec import PRESETS
+from doubletrouble.figures._figure import PRESETS
+from doubletrouble.figures._gallery import write_gallery
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write the gallery and name its page; return 0, or 2 after one message on stderr.
+    """Write the gallery and print the path of its page; return the exit code.
 
-    After Ctrl-C it is 130.
+    The code is 0, 2 after an error (one message on stderr) and 130 after Ctrl-C.
     """
     parser = argparse.ArgumentParser(
         prog="python -m doubletrouble.figures", description="Make every figure and a gallery."
@@ -25,7 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         index = write_gallery(options.out, preset=options.preset, progress=True)
     except KeyboardInterrupt:
-        sys.stderr.write("\nstopped; the same command goes on where it was\n")
+        sys.stderr.write("\ninterrupted; the same command reuses the finished simulations\n")
         return 130
     except OSError as error:
         sys.stderr.write(f"cannot write to {options.out}: {error.strerror or error}\n")

@@ -1,0 +1,256 @@
+r"""A committee of models of different width: its best weights, and its test error.
+
+All members have the same samples and independent features; the best weights follow from the mean
+products of errors of every two members (`theory.committee`). Every product is a signal part plus a
+noise part, so that one simulation without noise and one of noise alone give every signal-to-noise
+ratio.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from doubletrouble.figures import _agreement as agreement
+from doubletrouble.figures import _drawing as drawing
+from doubletrouble.figures._figure import FigureSpec
+from doubletrouble.figures._panel import Line, Panel, Points, Table, log_grid, number_list
+from doubletrouble.figures._panel import table as panel_table
+from doubletrouble.figures._simulated import MORE_DRAWS
+from doubletrouble.parameters import FloatArray
+from doubletrouble.problems import Member, Problem, noise_at
+from doubletrouble.results import Estimate
+from doubletrouble.simulation import CommitteeSimulation, simulate_committee
+from doubletrouble.theory import committee
+
+GAINS = {"equal": "Equal weights", "single": "Best member", "optimal": "Best weights"}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CommitteeWeights:
+    """The best weights against P/N, a line for each F/τ or each penalty."""
+
+    widths: FloatArray
+    by_snr: Mapping[float, FloatArray]  # at the first penalty
+    by_ridge: Mapping[float, FloatArray]  # at the first F/τ
+    gain: Panel  # test errors along F/τ, at the penalty of the gain
+
+
+def committee_data(
+    *,
+    member_ratios: Sequence[float] = (0.2, 0.3, 0.5, 0.7, 1.0, 1.4, 2.0, 3.0, 5.0),
+    snrs: Sequence[float] = (1.0, 2.0, 10.0),
+    ridges: Sequence[float] = (0.0, 1e-2, 1e-1),
+    gain_ridge: float = 1e-3,
+    snr_range: tuple[float, float, int] = (0.5, 10.0, 61),
+    samples_per_dim: float = 1.0,
+    activation: str = "relu",
+    dim: int = 60,
+    n_data: int = 6,
+    seed: int = 0,
+) -> CommitteeWeights:
+    """Return the best weight of the member at every P/N, and test errors along F/τ.
+
+    >>> data = committee_data(
+    ...     member_ratios=(0.5, 1.0, 2.0), snr_range=(1, 10, 2), dim=20, n_data=2
+    ... )
+    >>> data.by_snr[1.0].round(3)
+    array([0.474, 0.   , 0.526])
+    """
+    sizes = np.array(number_list("member_ratios", member_ratios))
+    ratios, penalties = number_list("snrs", snrs), number_list("ridges", ridges)
+    shared: dict[str, Any] = {"samples_per_dim": samples_per_dim, "activation": activation}
+
+    def team(ridge: float) -> list[Member]:
+        return [Member(features_per_dim=w * samples_per_dim, ridge=ridge, **shared) for w in sizes]
+
+    def weights(ridge: float, snr: float) -> FloatArray:
+        return committee(team(ridge), weights="optimal", noise=noise_at(snr, 1.0)).weights
+
+    along = log_grid(snr_range, "snr_range")
+    voters = team(gain_ridge)
+    return CommitteeWeights(
+        widths=sizes,
+        by_snr={snr: weights(penalties[0], snr) for snr in ratios},
+        by_ridge={ridge: weights(ridge, ratios[0]) for ridge in penalties},
+        gain=Panel(
+            axis="SNR",
+            keys={},
+            problem=Problem(ridge=gain_ridge, noise=1 / along, **shared),
+            lines=tuple(Line(k, along, y) for k, y in errors(voters, along).items()),
+            points=_simulated(voters, np.array(ratios), dim=dim, n_data=n_data, seed=seed),
+        ),
+    )
+
+
+class Vote(NamedTuple):
+    """Weights of the members, and the test error of the committee."""
+
+    weights: FloatArray
+    total: float  # test error
+
+
+def votes(team: Sequence[Member], snr: float) -> dict[str, Vote]:
+    """Equal weights, the best member alone and the best weights, at one F/τ."""
+    best = committee(team, weights="optimal", noise=noise_at(snr, 1.0))
+    count, single = len(team), int(np.argmin(np.diag(best.pair_errors)))
+    return {
+        "equal": Vote(np.full(count, 1 / count), float(np.mean(best.pair_errors))),
+        "single": Vote(np.eye(count)[single], float(best.pair_errors[single, single])),
+        "optimal": Vote(best.weights, float(best.error.total)),
+    }
+
+
+def errors(team: Sequence[Member], snrs: FloatArray) -> dict[str, FloatArray]:
+    """The test error of equal weights, of the best member and of the best weights, along F/τ."""
+    along = [votes(team, snr) for snr in snrs]
+    return {label: np.array([vote[label].total for vote in along]) for label in GAINS}
+
+
+def _simulated(
+    team: Sequence[Member], snrs: FloatArray, *, dim: int, n_data: int, seed: int
+) -> tuple[Points, ...]:
+    """Every error as simulated at D and at D/2, with the weights of the theory."""
+    chosen = [votes(team, snr) for snr in snrs]
+    whole, half = (
+        _along(team, snrs, dim=size, n_data=draws, seed=seed)
+        for size, draws in ((dim, n_data), (dim // 2, MORE_DRAWS * n_data))
+    )
+    points = []
+    for label in GAINS:
+        theory = Line(label, snrs, np.array([one[label].total for one in chosen]))
+        at, at_half = (_measured(runs, chosen, label) for runs in (whole, half))
+        points.append(Points.extrapolated(theory, at, at_half, dim=dim, n_data=n_data))
+    return tuple(points)
+
+
+def _along(
+    team: Sequence[Member], snrs: FloatArray, *, dim: int, n_data: int, seed: int
+) -> list[CommitteeSimulation]:
+    """The team at every F/τ, from one simulation without noise and one of noise alone."""
+    signal, noise = (
+        simulate_committee(
+            team, signal=F, noise=tau, dim=dim, n_data=n_data, seed=seed, progress=False
+        )
+        for F, tau in ((1.0, 0.0), (0.0, 1.0))
+    )
+    return [
+        replace(signal, noise=noise_at(snr, 1.0), draws=signal.draws + noise.draws / snr**2)
+        for snr in snrs
+    ]
+
+
+def _measured(
+    runs: Sequence[CommitteeSimulation], chosen: Sequence[Mapping[str, Vote]], label: str
+) -> Estimate:
+    """The error with one choice of weights at every F/τ."""
+    totals = [run.error(by[label].weights).total for run, by in zip(runs, chosen, strict=True)]
+    return Estimate(
+        value=np.array([t.value for t in totals]),
+        standard_error=np.array([t.standard_error for t in totals]),
+        n_draws=totals[0].n_draws,
+    )
+
+
+def table(data: CommitteeWeights) -> Table:
+    """Return the numbers drawn: weights of every member, then errors along F/τ."""
+    columns, rows = panel_table(data.gain)
+    names = (
+        "P_over_N",
+        *(f"weight_at_SNR_{snr:g}" for snr in data.by_snr),
+        *(f"weight_at_ridge_{ridge:g}" for ridge in data.by_ridge),
+    )
+    lines = (*data.by_snr.values(), *data.by_ridge.values())
+    nothing = (np.nan,) * len(columns)
+    weights: list[tuple[float, ...]] = [
+        (float(w), *(float(line[i]) for line in lines), *nothing) for i, w in enumerate(data.widths)
+    ]
+    return Table((*names, *columns), weights + [(*(np.nan,) * len(names), *row) for row in rows])
+
+
+def draw_weights(
+    axes: "drawing.Axes", widths: FloatArray, lines: Mapping[float, FloatArray], title: str
+) -> None:
+    """Draw weights against P/N on the given axes; ticks on the zero line are the members."""
+    axes.axhline(0.0, color="#000000", linewidth=0.8, zorder=1)
+    for (value, weights), stroke in zip(lines.items(), drawing.strokes(), strict=False):
+        axes.plot(widths, weights, label=f"${drawing.scientific(value)}$", **stroke.line)
+    axes.vlines(widths, -0.012, 0.012, color="#000000", linewidth=0.8, zorder=1)
+    drawing.log_axes(axes, widths, ylabel="Best weight", room=1.1)
+    axes.set_yscale("linear")
+    drawing.threshold(axes)
+    axes.legend(
+        title=title, loc="upper left", borderaxespad=0.2, handlelength=2.0, labelspacing=0.3
+    )
+
+
+def draw_gain(axes: "drawing.Axes", panel: Panel) -> None:
+    """Draw test errors along F/τ on the given axes."""
+    drawing.log_axes(axes, panel.x, xlabel=r"Signal-to-noise ratio, $F/\tau$", room=1.06)
+    looks = dict(zip(GAINS, (drawing.SERIES[1], drawing.SERIES[4], drawing.SERIES[0]), strict=True))
+    for line in panel.lines:
+        drawing.curve(axes, line, looks[line.label], label=GAINS[line.label], simulated=True)
+    drawing.simulated_points(axes, panel.points, looks)
+    axes.set_ylim(top=3 * max(float(line.y.max()) for line in panel.lines))  # for the legend
+    axes.legend(loc="upper right", borderaxespad=0.2, handlelength=2.2, labelspacing=0.3)
+
+
+def plot(data: CommitteeWeights) -> "drawing.Figure":
+    """Draw the figure."""
+    with drawing.page(height=3.2) as figure:
+        row = figure.subplots(1, 3, width_ratios=(1, 1, 1.03))
+        draw_weights(row[0], data.widths, data.by_snr, r"$F/\tau$")
+        draw_weights(row[1], data.widths, data.by_ridge, r"$\lambda$")
+        draw_gain(row[2], data.gain)
+        row[1].sharey(row[0])
+        row[1].set_ylabel("")
+        row[1].tick_params(labelleft=False)
+        drawing.letters(row)
+        ridge, snr = next(iter(data.by_ridge)), next(iter(data.by_snr))
+        headings = (
+            rf"\lambda={drawing.scientific(ridge)}",
+            rf"F/\tau={drawing.scientific(snr)}",
+            rf"\lambda={drawing.scientific(data.gain.constant('ridge'))}",
+        )
+        for axes, heading in zip(row, headings, strict=True):
+            axes.set_title(f"${heading}$", loc="right")
+    return figure
+
+
+def agrees(data: CommitteeWeights) -> tuple[str, ...]:
+    """Theory and simulation."""
+    return (agreement.with_simulation(data.gain.points),)
+
+
+FIGURE = FigureSpec(
+    name="committee",
+    title="The best weights of a committee of unequal models",
+    caption=(
+        "Nine models of widths from P = N/5 to 5N, trained on the same data with independent "
+        "features, and averaged with the weights that minimize the test error. (a) Without a "
+        "penalty, the model with as many features as samples has weight zero, for every noise, and "
+        "its neighbours have small weights. With clean labels the wide models have most of the "
+        "weight, and the narrowest have negative weights, since their errors are correlated with "
+        "those of the wide ones and larger. With noisy labels narrow models have positive weights: "
+        "they are regularized by their small number of features. (b) With a penalty, the weight at "
+        "P = N increases and that of the narrow models decreases.\n"
+        "(c) The best weights are better than equal weights and than the best member at every "
+        "signal-to-noise ratio drawn; with clean labels equal weights are worse than the best "
+        "member. Lines: exact theory; in (a, b) they connect the members, marked by ticks on the "
+        "zero line. Markers: simulation of random features at finite size, with bars of two "
+        "standard errors."
+    ),
+    alt=(
+        "Two panels of weights against features per sample P/N. Without a penalty all lines pass "
+        "through zero at P = N; at signal-to-noise ratio 1 the narrowest model has 0.23 and the "
+        "widest 0.28, at 10 they have -0.10 and 0.60. With a penalty the dip at P = N fills up. "
+        "Third panel: test error against signal-to-noise ratio; best weights lie lowest, from 1.3 "
+        "to 0.35; equal weights end at 0.50 and the best member at 0.41."
+    ),
+    data=committee_data,
+    plot=plot,
+    table=table,
+    agreement=agrees,
+    presets={"paper": {"dim": 200, "n_data": 20, "snr_range": (0.5, 10.0, 121)}},
+)

@@ -1,0 +1,156 @@
+r"""The parts of the test error against P/N: the origin of the double-descent peak.
+
+The decomposition of [dascoli2020] Sec. 4, for a weak and a strong ridge penalty λ. With
+P features, N samples of dimension D, a linear teacher of norm F and label noise τ, the test error
+is noise + initialization + sampling + bias, each exact in the limit of large P, N and D.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from doubletrouble.ensembles import Divide, Ensemble, EnsembleLike, Scheme, as_ensemble
+from doubletrouble.figures import _agreement as agreement
+from doubletrouble.figures import _drawing as drawing
+from doubletrouble.figures._figure import FigureSpec
+from doubletrouble.figures._panel import Line, Panel, along_ratios, number_list, table
+from doubletrouble.parameters import Numeric
+from doubletrouble.problems import Problem
+from doubletrouble.theory import exact_error
+
+CAUSES = ("noise", "initialization", "sampling", "bias")
+COLUMNS = {  # the authors' names
+    "noise": "noise_variance",
+    "initialization": "init_variance",
+    "sampling": "sampling_variance",
+    "bias": "bias",
+    "total": "total",
+}
+_FILES = {
+    (1e-5, 1.0): "fig3_top_decomposition_lambda1e-5_SNR1_K1.csv",
+    (1e-1, 1.0): "fig3_bottom_decomposition_lambda1e-1_SNR1_K1.csv",
+}
+
+
+def decomposition_data(
+    *,
+    ridges: Sequence[float] = (1e-5, 1e-1),
+    problem: Problem = Problem(),
+    ensemble: EnsembleLike = 1,
+    ratios: Numeric | None = None,
+) -> tuple[Panel, ...]:
+    """Return one panel for each ridge: the parts of the exact test error along `ratios` = P/N.
+
+    >>> (panel,) = decomposition_data(ridges=[0.1], ratios=[1.0])
+    >>> [(line.label, round(float(line.y[0]), 3)) for line in panel.lines[:2]]
+    [('noise', 0.47), ('initialization', 0.301)]
+    """
+    averaged = as_ensemble(ensemble)
+    panels = []
+    for ridge in number_list("ridges", ridges):
+        ratio, along = along_ratios(replace(problem, ridge=ridge), ratios)
+        error = exact_error(along, averaged)
+        labels = (*CAUSES, "total")
+        lines = tuple(Line(label, ratio, np.asarray(getattr(error, label))) for label in labels)
+        panels.append(
+            Panel(
+                axis="P_over_N",
+                keys={"ridge": ridge},
+                problem=along,
+                lines=lines,
+                ensemble=averaged,
+            )
+        )
+    return tuple(panels)
+
+
+def draw(axes: "drawing.Axes", panel: Panel) -> None:
+    """Draw one panel on the given axes."""
+    drawing.log_axes(axes, panel.x)
+    drawing.threshold(axes)
+    for label, stroke in drawing.PARTS.items():
+        drawing.curve(axes, panel.line(label), stroke)
+    axes.set_title(rf"$\lambda={drawing.scientific(panel.constant('ridge'))}$", loc="right")
+
+
+def plot(panels: Sequence[Panel]) -> "drawing.Figure":
+    """Draw the figure: the panels side by side, one legend above, one range of errors."""
+    with drawing.page(height=3.1) as figure:
+        row = drawing.side_by_side(figure, panels, draw)
+        row[0].set_ylim(drawing.log_range(line.y for panel in panels for line in panel.lines))
+        drawing.legend_above(figure, title=setting(panels[0]))
+    return figure
+
+
+def agrees(panels: Sequence[Panel]) -> tuple[str, ...]:
+    """The authors' values, for the panels with a stored table."""
+    return tuple(
+        f"λ = {p.constant('ridge'):g}: {text}" for p in panels for text in with_stored(p, _FILES)
+    )
+
+
+def with_stored(panel: Panel, files: Mapping[tuple[float, float], str]) -> tuple[str, ...]:
+    """One panel against the authors' table of its ridge and number of members, if there is one."""
+    ratios, rows = agreement.stored_curve(files.get((panel.constant("ridge"), panel.n_members), ""))
+    same: dict[str, float | str] = {
+        "samples_per_dim": 1.0,
+        "signal": 1.0,
+        "noise": 1.0,
+        "activation": "relu",
+    }
+    plain = type(panel.ensemble) is Ensemble
+    if not rows or not plain or not agreement.has_constants(panel.problem, **same):
+        return ()
+    problem = replace(panel.problem, features_per_dim=ratios)
+    error = exact_error(problem, panel.ensemble)
+    # at 1e-5 their Ψ are good to 1e-7; a small part is a difference of two of them
+    return agreement.with_authors(
+        (
+            (np.asarray(getattr(error, cause)), agreement.column(rows, name))
+            for cause, name in COLUMNS.items()
+        ),
+        scale=agreement.column(rows, "total"),
+    )
+
+
+def setting(panel: Panel, *, ridge: bool = False) -> str:
+    """The constants that the panels share."""
+    constants = drawing.setting(panel, ridge=ridge)
+    kind = "" if type(panel.ensemble) is Ensemble else f" ({_named(panel.ensemble)})"
+    if panel.n_members == 1 and not kind:
+        return constants
+    return rf"{constants},$\quad$$K={drawing.scientific(panel.n_members)}${kind}"
+
+
+def _named(ensemble: Scheme) -> str:
+    return "divided data" if isinstance(ensemble, Divide) else ensemble.name.replace("_", " ")
+
+
+FIGURE = FigureSpec(
+    name="decomposition",
+    number=3,
+    title="The origin of the double-descent peak",
+    caption=(
+        "The exact test error of random-features ridge regression (thick black line) and its four "
+        "parts against the number of features per training sample, P/N.\n"
+        "(a) With a very small penalty (λ = 10⁻⁵), noise and initialization variance have a sharp "
+        "peak at the interpolation threshold P = N, where the model can just fit every sample, and "
+        "decrease beyond it. Sampling variance and bias have no peak: they have a kink at P = N "
+        "and are constant from there on. Larger models are better only because the first two parts "
+        "decrease; initialization variance vanishes as 1/P, noise variance tends to a limit.\n"
+        "(b) With a larger penalty (λ = 10⁻¹) the peak is a small bump and the kink is gone, and "
+        "the bias is larger."
+    ),
+    alt=(
+        "Two panels of test error against features per sample P/N, both axes logarithmic. "
+        "Left, λ = 10⁻⁵: total error, noise and initialization variance rise to a sharp peak at "
+        "P = N, near 100, 70 and 30, then fall; sampling variance and bias level off at 0.09 and "
+        "0.2. Right, λ = 10⁻¹: all curves are smooth and the total never exceeds 1.5."
+    ),
+    data=decomposition_data,
+    constants=("samples_per_dim", "signal", "noise", "activation"),
+    plot=plot,
+    table=table,
+    agreement=agrees,
+)

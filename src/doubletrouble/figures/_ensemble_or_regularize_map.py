@@ -1,0 +1,207 @@
+r"""Infinitely many averaged models against a single one with the best penalty.
+
+[dascoli2020] Sec. 5 states that K → ∞ models with a small penalty are always better than one model
+with the best penalty. This holds at the paper's F/τ = 10, but not for noisy labels. For one model
+with infinitely many features the best penalty is zero if F²/τ² > μ₁²/μ⋆², and it equals the
+ensemble; below that ratio it is better than the ensemble.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from doubletrouble.figures import _drawing as drawing
+from doubletrouble.figures._figure import FigureSpec
+from doubletrouble.figures._panel import Table, at_ratio, log_grid
+from doubletrouble.parameters import FloatArray
+from doubletrouble.problems import Problem
+from doubletrouble.theory import exact_error, optimal_ridge
+
+# Purple where the ensemble is better, orange where it is worse; pale, for labels to be read.
+_COLORS = [*drawing.shades("#7a6bb0", "#eeecf6", 7), *drawing.shades("#fff4e6", "#e08a2e", 6)]
+_GAINS_AT, _LOSSES_AT = (3.2, 4.2), 35.0  # F/τ (alternating) and P/N of the contour labels
+LEVELS = (-0.6, -0.5, -0.4, -0.3, -0.2, -0.1, 0.0, 0.1, 0.25, 0.5, 1.0, 2.0)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PenaltyMap:
+    """Test errors over P/N (columns) and F/τ (rows)."""
+
+    ratios: FloatArray
+    snrs: FloatArray
+    ensemble: FloatArray  # K → ∞ at the small penalty
+    single: FloatArray  # K = 1 at its best penalty
+    threshold: float  # the F/τ at which both are equal for P/N → ∞ and λ → 0
+    ridge: float  # of the ensemble
+
+    @property
+    def excess(self) -> FloatArray:
+        """How much worse the ensemble is, relative to the single model; negative: better."""
+        return self.ensemble / self.single - 1
+
+
+def map_data(
+    *,
+    ratio_range: tuple[float, float, int] = (0.1, 100.0, 121),
+    snr_range: tuple[float, float, int] = (0.3, 10.0, 81),
+    problem: Problem = Problem(ridge=0.0),
+) -> PenaltyMap:
+    """Return both test errors over P/N and F/τ; a range is first, last, number of values.
+
+    >>> data = map_data(ratio_range=(10, 10, 1), snr_range=(1, 10, 2))
+    >>> [round(float(v), 4) for v in (*data.ensemble[:, 0], *data.single[:, 0])]
+    [0.727, 0.293, 0.6661, 0.3438]
+    """
+    ratios, snrs = log_grid(ratio_range, "ratio_range"), log_grid(snr_range, "snr_range")
+    sigma = problem.moments
+    problem = replace(at_ratio(problem, ratios), noise=np.asarray(problem.signal) / snrs[:, None])
+    nonlinear = sigma.nonlinear
+    return PenaltyMap(
+        ratios=ratios,
+        snrs=snrs,
+        ensemble=np.asarray(exact_error(problem, np.inf).total),
+        single=np.asarray(optimal_ridge(problem).error.total),
+        threshold=abs(sigma.linear) / nonlinear if nonlinear else np.inf,
+        ridge=float(np.asarray(problem.ridge)),
+    )
+
+
+def table(data: PenaltyMap) -> Table:
+    """Return the numbers drawn: a row for each F/τ and P/N."""
+    rows: list[tuple[float, ...]] = [
+        (float(snr), float(x), float(data.ensemble[i, j]), float(data.single[i, j]))
+        for i, snr in enumerate(data.snrs)
+        for j, x in enumerate(data.ratios)
+    ]
+    return Table(("SNR", "P_over_N", "Kinf_small_ridge", "K1_best_ridge"), rows)
+
+
+def draw(axes: "drawing.Axes", data: PenaltyMap) -> None:
+    """Draw the map on the given axes."""
+    x, y, z = data.ratios, data.snrs, data.excess
+    axes.contourf(x, y, z, levels=LEVELS, colors=_COLORS, extend="both", zorder=0)
+    worse = axes.contourf(x, y, z, levels=[0, np.inf], colors="none", hatches=["//"], zorder=0)
+    worse.set_edgecolor("#b07a3a")
+    worse.set_linewidth(0.0)
+    axes.contour(
+        x, y, z, levels=LEVELS, colors=drawing.INK, linewidths=0.7, linestyles="solid", zorder=1
+    )
+    axes.contour(x, y, z, levels=[0.0], colors="#000000", linewidths=2.2, zorder=2)
+    drawing.contour_labels(axes, label_positions(data).items(), _percent)
+    drawing.legend_line(
+        axes,
+        "Contours: error of the ensemble relative to that of the single model",
+        color=drawing.INK,
+        linewidth=0.7,
+    )
+    drawing.legend_line(axes, "Equal errors", color="#000000", linewidth=2.2)
+    drawing.legend_area(axes, "Ensemble better", facecolor=_COLORS[2])
+    drawing.legend_area(
+        axes,
+        "Single model better",
+        facecolor=_COLORS[-3],
+        hatch="//",
+        edgecolor="#b07a3a",
+        linewidth=0.0,
+    )
+    axes.grid(visible=False)
+    drawing.log_axes(axes, x, ylabel=r"Signal-to-noise ratio, $F/\tau$")
+    axes.set_ylim(y.min(), y.max())
+    drawing.threshold(axes)
+    if y.min() < data.threshold < y.max():
+        axes.axhline(data.threshold, color="#000000", linewidth=1.0, linestyle=(0, (1, 1.5)))
+        axes.annotate(
+            r"$F/\tau=\mu_1/\mu_{\!\star}$",
+            (1.0, data.threshold),
+            (5, 0),
+            xycoords=("axes fraction", "data"),
+            textcoords="offset points",
+            va="center",
+            ha="left",
+            annotation_clip=False,
+        )
+
+
+def label_positions(data: PenaltyMap) -> dict[float, tuple[float, float]]:
+    """Positions of contour labels: gains to the right of P = N at one F/τ, losses at one P/N."""
+    at = int(np.argmin(np.abs(np.log(data.ratios / _LOSSES_AT))))
+    right = data.ratios >= 1
+    positions = {}
+    for i, level in enumerate(LEVELS):
+        if level < 0:
+            row = int(np.argmin(np.abs(np.log(data.snrs / _GAINS_AT[i % 2]))))
+            x = _crossing(data.ratios[right], data.excess[row, right], level)
+            y: float | None = float(data.snrs[row])
+        else:
+            x, y = float(data.ratios[at]), _crossing(data.snrs, -data.excess[:, at], -level)
+        if level and x is not None and y is not None:
+            positions[level] = (x, y)
+    return positions
+
+
+def _crossing(axis: FloatArray, rising: FloatArray, level: float) -> float | None:
+    """The value of a logarithmic axis at which increasing values cross a level; None if nowhere."""
+    if not rising.size or not rising[0] < level < rising[-1]:
+        return None
+    return float(np.exp(np.interp(level, rising, np.log(axis))))
+
+
+def _percent(value: float) -> str:
+    return f"{value:+.0%}".replace("-", "−").replace("%", " %")
+
+
+def _title(data: PenaltyMap) -> str:
+    ridge = drawing.scientific(data.ridge)
+    return rf"Ensemble: $K\to\infty$, $\lambda={ridge}$;$\quad$single model: $K=1$, best $\lambda$"
+
+
+def plot(data: PenaltyMap) -> "drawing.Figure":
+    """Draw the figure."""
+    with drawing.page(height=4.3) as figure:
+        draw(figure.subplots(), data)
+        drawing.legend_above(figure, title=_title(data), ncols=2)
+    return figure
+
+
+def agrees(data: PenaltyMap) -> tuple[str, ...]:
+    """The paper's claim and the values that contradict it."""
+    worst = np.unravel_index(int(np.argmax(data.excess)), data.excess.shape)
+    share = float(np.mean(data.excess > 0))
+    return (
+        "The paper states that infinitely many models are always better than an optimally "
+        f"regularized one. On this map they are worse on {share:.0%} of the area, most at "
+        f"P/N = {data.ratios[worst[1]]:.3g}, F/τ = {data.snrs[worst[0]]:.2g}: "
+        f"{data.ensemble[worst]:.3g} against {data.single[worst]:.3g}.",
+    )
+
+
+FIGURE = FigureSpec(
+    name="ensemble-or-regularize-map",
+    title="When to average, and when to regularize",
+    caption=(
+        "The test error of infinitely many models without a penalty (the ensemble), relative to "
+        "that of a single model with its best penalty, over the number of features and the "
+        "signal-to-noise ratio. Contours have the relative difference: higher (+) or lower (−) "
+        "error of the ensemble. In the hatched region below the thick line the single model is "
+        "better.\n"
+        "With clean labels averaging is better everywhere, in agreement with the paper's result "
+        "for F/τ = 10. With noisy labels an unregularized ensemble fits the noise in the data that "
+        "all its members share, which a penalty reduces and averaging does not. For many features "
+        "the border tends to F/τ = μ₁/μ⋆ (dotted), for any number of samples."
+    ),
+    alt=(
+        "Map over features per sample P/N and signal-to-noise ratio, logarithmic axes, with "
+        "labelled contours. Above a border the ensemble has the lower error, down to 60 % lower "
+        "near P = N at high signal-to-noise ratio; below it, hatched, the regularized model has. "
+        "The border is low for few features and rises to 1.66 for many."
+    ),
+    data=map_data,
+    constants=("samples_per_dim", "ridge", "activation"),
+    plot=plot,
+    table=table,
+    agreement=agrees,
+    presets={
+        "laptop": {"ratio_range": (0.1, 100.0, 91), "snr_range": (0.3, 10.0, 61)},
+        "paper": {"ratio_range": (0.1, 100.0, 241), "snr_range": (0.3, 10.0, 161)},
+    },
+)

@@ -1,0 +1,147 @@
+r"""Two models averaged, or one model with twice the features? Against the number of samples.
+
+[dascoli2020] Sec. 5. For P > N and λ → 0 the answer is exact: K models of P features have the error
+of infinitely many plus c/(K (P/N - 1)), one of K P features c/(K P/N - 1), which is less.
+
+**Differs from the paper.** The authors' values contain a part of the teacher that cannot be
+learned, of power F⋆² = 0.01, which the text does not mention. `nonlinear_signal=0.1` draws theirs.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from doubletrouble.figures import _agreement as agreement
+from doubletrouble.figures import _drawing as drawing
+from doubletrouble.figures._figure import FigureSpec
+from doubletrouble.figures._panel import Line, Panel, axis_values, number_list, table
+from doubletrouble.parameters import FloatArray, Numeric
+from doubletrouble.problems import Problem
+from doubletrouble.theory import exact_error
+
+_LABELS = {
+    "single": "One model, $P$ features",
+    "wider": "One model, ${k}P$ features",
+    "ensemble": "{k} models, $P$ features each",
+}
+_FILES = {
+    0.5: "fig_morevsbig_psi1_0.5_K2_tau0.1_FStar0.1.csv",
+    5.0: "fig_morevsbig_psi1_5_K2_tau0.1_FStar0.1.csv",
+}
+_CURVES = {
+    "single": "baseline_K1(ptsB)",
+    "wider": "bigger_2P_K1(ptsV)",
+    "ensemble": "ensemble_K2(ptsM)",
+}
+_SAME: dict[str, float | str] = {"ridge": 1e-5, "signal": 1.0, "noise": 0.1, "activation": "relu"}
+_NONLINEAR = 0.1  # the authors' F⋆
+
+
+def ensemble_vs_overparametrize_data(
+    *,
+    features_per_dim: Sequence[float] = (0.5, 5.0),
+    n_members: int = 2,
+    problem: Problem = Problem(noise=0.1),
+    samples: Numeric | None = None,
+) -> tuple[Panel, ...]:
+    """Return a panel for each P/D: the test errors of the three choices along `samples` = N/D.
+
+    >>> small, large = ensemble_vs_overparametrize_data(samples=[1.0])
+    >>> [round(float(line.y[0]), 2) for line in large.lines]
+    [0.41, 0.34, 0.35]
+    """
+    grid = np.unique(np.append(10.0 ** np.linspace(-1, 2, 601), [0.5, 1.0, 5.0, 10.0]))
+    ratio = axis_values("samples", grid if samples is None else samples, "samples_per_dim")
+    panels = []
+    for width in number_list("features_per_dim", features_per_dim):
+        along = replace(problem, features_per_dim=width, samples_per_dim=ratio)
+        curves = errors(along, n_members)
+        panels.append(
+            Panel(
+                axis="N_over_D",
+                keys={"P_over_D": width, "K": n_members},
+                problem=along,
+                lines=tuple(Line(label, ratio, y) for label, y in curves.items()),
+            )
+        )
+    return tuple(panels)
+
+
+def errors(problem: Problem, n_members: float) -> dict[str, FloatArray]:
+    """The test error of one model, of one that has K times the features, and of K models."""
+    wider = replace(problem, features_per_dim=np.multiply(problem.features_per_dim, n_members))
+    results = (exact_error(problem), exact_error(wider), exact_error(problem, n_members))
+    return {label: np.asarray(error.total) for label, error in zip(_LABELS, results, strict=True)}
+
+
+def draw(axes: "drawing.Axes", panel: Panel) -> None:
+    """Draw one panel on the given axes."""
+    drawing.log_axes(axes, panel.x, xlabel="Samples per dimension, $N/D$")
+    width, k = panel.keys["P_over_D"], panel.keys["K"]
+    drawing.threshold(axes, width, "$N=P$  ", align="right")
+    drawing.threshold(axes, k * width, f"  $N={k:g}P$", align="left")
+    drawing.series(axes, panel.lines, {n: _LABELS[n].format(k=f"{k:g}") for n in _LABELS})
+    drawing.corner(axes, f"$P/D={drawing.scientific(width)}$")
+
+
+def plot(panels: Sequence[Panel]) -> "drawing.Figure":
+    """Draw the figure: the panels side by side, one legend above."""
+    with drawing.page(height=3.3) as figure:
+        drawing.side_by_side(figure, panels, draw)
+        drawing.legend_above(figure, title=drawing.setting(panels[0]))
+    return figure
+
+
+def agrees(panels: Sequence[Panel]) -> tuple[str, ...]:
+    """The authors' values, with their nonlinear teacher, and its effect."""
+    pairs, off = [], [0.0]
+    for panel in panels:
+        rows = agreement.stored_rows(_FILES.get(panel.keys["P_over_D"], ""))
+        if not rows or panel.keys["K"] != 2 or not agreement.has_constants(panel.problem, **_SAME):
+            continue
+        for label, curve in _CURVES.items():
+            chosen = [row for row in rows if row["curve"] == curve]
+            samples = 10.0 ** agreement.column(chosen, "log10_N_over_D")
+            theirs = agreement.column(chosen, "test_error")
+            problem = replace(panel.problem, samples_per_dim=samples, nonlinear_signal=_NONLINEAR)
+            pairs.append((errors(problem, 2)[label], theirs))
+            plain = errors(replace(problem, nonlinear_signal=0.0), 2)[label]
+            off.append(float(np.max(np.abs(plain / theirs - 1))))
+    note = (
+        f"The authors' files have a part of the teacher that cannot be learned, F⋆ = "
+        f"{_NONLINEAR:g}, which is not in the paper's text"
+    )
+    statements = agreement.with_authors(pairs)
+    if not statements:
+        return (f"{note}.",)
+    drawn = float(np.max(np.asarray(panels[0].problem.nonlinear_signal)))
+    lower = f"without it, as in the text, values are up to {max(off):.0%} lower"
+    return (*statements, f"{note}; {lower}. Drawn here: F⋆ = {drawn:g}.")
+
+
+FIGURE = FigureSpec(
+    name="ensemble-vs-overparametrize",
+    title="Two models, or one twice as wide?",
+    number=7,
+    caption=(
+        "A model with P features is improved by averaging it with a second one that has other "
+        "features, or by doubling its features. Which is better depends on the number of samples "
+        "N.\n"
+        "Each model has its peak where N equals its number of features; the wide one therefore "
+        "has it at N = 2P, and around N = 2P two models are better. For fewer samples, N < P, the "
+        "wide model is always better (exactly so as λ vanishes); with many samples it is better, "
+        "too. With more features the difference is smaller (b)."
+    ),
+    alt=(
+        "Two panels of test error against samples per dimension, logarithmic axes, for P/D = 0.5 "
+        "and 5. One model and two averaged peak at N = P, the latter half as high; one with 2P "
+        "features peaks at N = 2P. With many samples the wide model is lowest; the gap is smaller "
+        "in the right panel."
+    ),
+    data=ensemble_vs_overparametrize_data,
+    constants=("ridge", "signal", "noise", "nonlinear_signal", "activation"),
+    plot=plot,
+    table=table,
+    agreement=agrees,
+)

@@ -1,0 +1,336 @@
+r"""Width, samples and penalty of infinitely many models are equivalent: one effective ridge.
+
+The mean of infinitely many members, each with its own features, its own subset of the samples or
+both, predicts as linear ridge regression on all of the data, with the ridge
+
+    ρ = (N/D) u/(1-u) - u,        u = 1 - Ψ₁ of a member, at its own P, N and λ
+
+relative to XᵀX/D. Linear ridge regression is the limit P → ∞ of features without a nonlinear part,
+where ρ = λ N/D; the best linear predictor has ρ = τ²/F² (for a linear teacher).
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from doubletrouble.ensembles import Ensemble, Scheme, Subsample
+from doubletrouble.figures import _agreement as agreement
+from doubletrouble.figures import _drawing as drawing
+from doubletrouble.figures._figure import FigureSpec
+from doubletrouble.figures._panel import KINDS, Line, Points, Table, log_grid, with_snr
+from doubletrouble.figures._simulated import SimulationSettings, TwoSizes, at_two_sizes, two_sizes
+from doubletrouble.parameters import FloatArray, Numeric
+from doubletrouble.problems import Problem
+from doubletrouble.theory import exact_error, psi_terms
+
+LEVELS = (0.4, 0.6, 1.0, 2.0, 5.0, 20.0)  # of ρ
+_LABELS_AT = 4.5  # the P/N of the contour labels
+_SHADES = drawing.shades("#fbf8ee", "#b09a5c", 7)
+_LABELS = {
+    "width": "Fewer features",
+    "subsample": "Fewer samples",
+    "ridge": r"Larger penalty $\lambda$",
+    "mixed": "All three, tanh (ticks: theory)",
+}
+_STROKES = dict(zip(_LABELS, drawing.SERIES[1:5], strict=True))
+
+
+class Members(NamedTuple):
+    """Infinitely many members at some settings, and the error of their mean; equal shapes."""
+
+    label: str
+    ratio: FloatArray  # P/N, all samples counted
+    fraction: FloatArray  # of the samples that a member has
+    ridge: FloatArray  # λ
+    effective: FloatArray  # ρ
+    total: FloatArray  # test error
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Equivalences:
+    """Two planes of settings, and paths on which only one of them changes."""
+
+    planes: tuple[Members, Members]  # over P/N and λ, over P/N and the fraction
+    paths: tuple[Members, ...]
+    linear: Line  # linear ridge regression on all of the data, along ρ
+    points: tuple[Points, ...]
+    problem: Problem
+
+    @property
+    def best(self) -> float:
+        """The best effective ridge, τ²/F²."""
+        return float(np.square(np.asarray(self.problem.noise) / np.asarray(self.problem.signal)))
+
+
+def equivalences_data(
+    *,
+    snr: float = 1.0,
+    problem: Problem = Problem(),
+    ratio_range: tuple[float, float, int] = (0.1, 10.0, 81),
+    ridge_range: tuple[float, float, int] = (1e-3, 10.0, 81),
+    fraction_range: tuple[float, float, int] = (0.1, 1.0, 61),
+    simulation: SimulationSettings = SimulationSettings(dim=100, n_data=20, n_init=2),
+) -> Equivalences:
+    """Return effective ridges and test errors over both planes and along every path.
+
+    Paths start at infinitely many features, all samples, and the penalty of `problem`.
+
+    >>> small = SimulationSettings(dim=20, n_data=2, n_init=2)
+    >>> data = equivalences_data(ratio_range=(0.5, 2, 2), simulation=small)
+    >>> [round(float(v), 4) for v in np.interp([0.5, 1.0, 2.0], data.linear.x, data.linear.y)]
+    [0.6667, 0.618, 0.6547]
+    """
+    problem = replace(with_snr(problem, snr), features_per_dim=math.inf)
+    ridge = problem.ridge
+    ratios, ridges = log_grid(ratio_range, "ratio_range"), log_grid(ridge_range, "ridge_range")
+    fractions = log_grid(fraction_range, "fraction_range")
+    planes = (
+        members(problem, "ridges", ratios, 1.0, ridges[:, None]),
+        members(problem, "fractions", ratios, fractions[:, None], ridge),
+    )
+    bent = replace(problem, activation="tanh")
+    sizes, shares, penalties = np.meshgrid([0.6, 1.5, 8.0], [0.4, 0.9], [1e-2, 1.0])
+    paths = (
+        members(problem, "width", ratios, 1.0, ridge),
+        members(problem, "subsample", math.inf, fractions, ridge),
+        members(problem, "ridge", math.inf, 1.0, ridges),
+        members(bent, "mixed", sizes.ravel(), shares.ravel(), penalties.ravel()),
+    )
+    effective = np.geomspace(0.5, 2.0, 3) * np.square(
+        np.asarray(problem.noise) / np.asarray(problem.signal)
+    )
+    effective = np.unique(np.concatenate([np.geomspace(0.1, 60.0, 241), effective]))
+    return Equivalences(
+        planes=planes,
+        paths=paths,
+        linear=Line("linear", effective, linear_error(problem, effective)),
+        points=simulated_paths(problem, simulation),
+        problem=problem,
+    )
+
+
+def members(
+    problem: Problem, label: str, ratio: Numeric, fraction: Numeric, ridge: Numeric
+) -> Members:
+    """Infinitely many members of any width, share of the samples and penalty."""
+    ratio, fraction, ridge = np.broadcast_arrays(
+        *(np.asarray(v, dtype=np.float64) for v in (ratio, fraction, ridge))
+    )
+    N = np.asarray(problem.samples_per_dim)
+    at = replace(problem, features_per_dim=ratio * N, ridge=ridge)
+    s = np.asarray(psi_terms(replace(at, samples_per_dim=fraction * N)).psi1)
+    rho = np.asarray(N * (1 - s) / s - (1 - s))
+    error = exact_error(at, Subsample(math.inf, fraction=fraction))
+    return Members(label, ratio, fraction, ridge, rho, np.asarray(error.total))
+
+
+def linear_error(problem: Problem, effective: FloatArray) -> FloatArray:
+    """The test error of linear ridge regression on all of the data."""
+    ridge = effective / np.asarray(problem.samples_per_dim)
+    at = replace(problem, features_per_dim=math.inf, ridge=ridge, activation="linear")
+    return np.asarray(exact_error(at).total)
+
+
+def simulated_paths(problem: Problem, settings: SimulationSettings) -> tuple[Points, ...]:
+    """Simulated points on every path with one setting varied; infinite width is a kernel."""
+    narrow = two_sizes(problem, settings, ratios=[0.25, 0.5, 0.75], model="features")
+    kernel: dict[str, Any] = {"model": "kernel", "features_per_dim": [math.inf]}
+    bags = [Subsample(math.inf, fraction=fraction) for fraction in (0.24, 0.5, 0.8)]
+    sampled = at_two_sizes(problem, settings, **kernel, ensembles=bags)
+    penalized = at_two_sizes(problem, settings, **kernel, ridge=[0.16, 0.5, 2.0])
+    return (
+        _points(problem, "width", narrow, Ensemble(math.inf)),
+        _joined([_points(problem, "subsample", sampled, one) for one in bags]),
+        _points(problem, "ridge", penalized, Ensemble(math.inf)),
+    )
+
+
+def _points(problem: Problem, label: str, runs: TwoSizes, ensemble: Scheme) -> Points:
+    at = runs.problem
+    ratio = np.asarray(at.features_per_dim) / np.asarray(at.samples_per_dim)
+    numerator, denominator = runs.whole.realized(ensemble).sample_share
+    theory = members(problem, label, ratio, np.divide(numerator, denominator), at.ridge)
+    line = Line(label, theory.effective.ravel(), theory.total.ravel())
+    points = runs.points(line, lambda simulation: simulation.error(ensemble).total)
+    names = ("value", "standard_error", "limit", "limit_error")
+    flat: dict[str, Any] = {name: np.ravel(getattr(points, name)) for name in names}
+    return replace(points, **flat)
+
+
+def _joined(parts: Sequence[Points]) -> Points:
+    names = ("x", "value", "standard_error", "theory", "limit", "limit_error")
+    together: dict[str, Any] = {
+        name: np.concatenate([getattr(p, name) for p in parts]) for name in names
+    }
+    return replace(parts[0], **together)
+
+
+def table(data: Equivalences) -> Table:
+    """Return the numbers drawn: members of the planes and paths, simulations, the linear curve."""
+    blank = (math.nan,) * len(KINDS)
+    rows: list[tuple[float, ...]] = []
+    for one in (*data.planes, *data.paths):
+        columns = (one.ratio, one.fraction, one.ridge, one.effective, one.total)
+        rows += [(*map(float, row), *blank) for row in zip(*map(np.ravel, columns), strict=True)]
+    for points in data.points:
+        for row in zip(points.x, points.theory, *points.measured, strict=True):
+            rows.append((math.nan, math.nan, math.nan, *map(float, row)))
+    for x, y in zip(data.linear.x, data.linear.y, strict=True):
+        rows.append((math.nan, math.nan, math.nan, float(x), float(y), *blank))
+    names = ("P_over_N", "fraction", "ridge", "effective_ridge", "test_error")
+    return Table((*names, *KINDS), rows)
+
+
+def draw_plane(
+    axes: "drawing.Axes", plane: Members, y: FloatArray, label: str, best: float
+) -> None:
+    """Draw contours of ρ on the given axes."""
+    x, rho = plane.ratio[0], plane.effective
+    axes.contourf(x, y, rho, levels=[0, *LEVELS, np.inf], colors=_SHADES, zorder=0)
+    thin, thick = {"color": drawing.INK, "linewidth": 0.7}, {"color": "#000000", "linewidth": 2.4}
+    for levels, look, key in (
+        (LEVELS, thin, r"Contours: equal $\rho$"),
+        ([best], thick, r"Best, $\rho=\tau^2/F^2$"),
+    ):
+        axes.contour(
+            x, y, rho, levels=levels, colors=look["color"], linewidths=look["linewidth"], zorder=2
+        )
+        drawing.legend_line(axes, key, **look)
+    drawing.contour_labels(axes, label_positions(plane, y).items())
+    drawing.log_axes(axes, x, ylabel=label)
+    axes.set_ylim(float(y.min()), float(y.max()))
+    axes.grid(visible=False)
+    drawing.threshold(axes)
+
+
+def label_positions(plane: Members, y: FloatArray) -> dict[float, tuple[float, float]]:
+    """The positions of contour labels: where the contours cross one value of P/N."""
+    at = int(np.argmin(np.abs(np.log(plane.ratio[0] / _LABELS_AT))))
+    rising = plane.effective[:, at]
+    x, logs = float(plane.ratio[0, at]), np.log(y)
+    if rising[0] > rising[-1]:
+        rising, logs = rising[::-1], logs[::-1]
+    inside = (level for level in LEVELS if rising[0] < level < rising[-1])
+    return {level: (x, float(np.exp(np.interp(level, rising, logs)))) for level in inside}
+
+
+def draw_curve(axes: "drawing.Axes", data: Equivalences) -> None:
+    """Draw the error along ρ, and every path, on the given axes."""
+    axes.plot(
+        data.linear.x,
+        data.linear.y,
+        color="#c9c9c9",
+        linewidth=5.0,
+        solid_capstyle="butt",
+        label="Linear ridge regression",
+        zorder=1,
+    )
+    for path in data.paths:
+        stroke, label = _STROKES[path.label], _LABELS[path.label]
+        if path.label == "mixed":
+            axes.plot(
+                path.effective,
+                path.total,
+                color=stroke.color,
+                linestyle="none",
+                marker="|",
+                markersize=13,
+                markeredgewidth=1.4,
+                label=label,
+                zorder=2,
+            )
+        else:
+            line = Line(path.label, path.effective, path.total)
+            drawing.curve(axes, line, stroke, label=label, simulated=True)
+    drawing.simulated_points(axes, data.points, _STROKES)
+    drawing.log_axes(axes, data.linear.x, xlabel=r"Effective ridge $\rho$")
+    axes.set_yscale("linear")
+    axes.yaxis.set_major_formatter(drawing.plain_number)
+    drawing.threshold(axes, data.best, r"$\rho=\tau^2/F^2$")
+
+
+def plot(data: Equivalences) -> "drawing.Figure":
+    """Draw the figure: two planes above, one curve below."""
+    with drawing.page(height=6.2) as figure:
+        axes = figure.subplot_mosaic([["ridges", "fractions"], ["curve", "curve"]])
+        ridges, fractions = data.planes
+        draw_plane(axes["ridges"], ridges, ridges.ridge[:, 0], r"Penalty $\lambda$", data.best)
+        draw_plane(
+            axes["fractions"],
+            fractions,
+            fractions.fraction[:, 0],
+            "Fraction of the samples",
+            data.best,
+        )
+        draw_curve(axes["curve"], data)
+        axes["ridges"].set_title("All samples", loc="right")
+        ridge = drawing.scientific(float(np.asarray(data.problem.ridge)))
+        axes["fractions"].set_title(rf"$\lambda={ridge}$", loc="right")
+        drawing.letters(list(axes.values()))
+        samples = drawing.scientific(float(np.asarray(data.problem.samples_per_dim)))
+        noise = np.asarray(data.problem.noise) / np.asarray(data.problem.signal)
+        snr = drawing.scientific(float(1 / noise) if noise else math.inf)
+        title = rf"$K\to\infty$,$\quad$$N/D={samples}$,$\quad$$\mathrm{{SNR}}=F/\tau={snr}$"
+        drawing.legend_above(figure, title=title, ncols=3)
+    return figure
+
+
+def agrees(data: Equivalences) -> tuple[str, ...]:
+    """Simulation and theory, and the deviation of all settings from the curve."""
+    settings = [m for m in (*data.planes, *data.paths) if np.all(m.effective > 0)]
+    rho = np.concatenate([np.ravel(m.effective) for m in settings])
+    error = np.concatenate([np.ravel(m.total) for m in settings])
+    off = float(np.max(np.abs(error / linear_error(data.problem, rho) - 1)))
+    return (
+        agreement.with_simulation(data.points),
+        f"All {rho.size} settings of width, samples and penalty lie on the curve of linear ridge "
+        f"regression: at most {off:.0e} apart (relative).",
+        f"The least error of any of them is {error.min():.6f}, at ρ = {rho[np.argmin(error)]:.3f}; "
+        f"that of linear ridge regression at ρ = τ²/F² is "
+        f"{float(linear_error(data.problem, np.asarray(data.best))):.6f}.",
+    )
+
+
+FIGURE = FigureSpec(
+    name="equivalences",
+    title="Width, samples and penalty are equivalent",
+    caption=(
+        "Averages of infinitely many models. Fewer features, a random subset of the samples for "
+        "each model, or a larger penalty have the same effect: the average predicts as linear "
+        "ridge regression on all samples, with an effective ridge ρ. (a, b) Contours of ρ over "
+        "width and penalty, and over width and fraction of the samples. Along a contour the test "
+        "error and its parts are constant; the thick one is the best, ρ = τ²/F². With a very small "
+        "penalty (b) ρ depends only on the smaller of the two, features or samples of a member.\n"
+        "(c) The test error along ρ. For every setting and activation it is that of linear ridge "
+        "regression (grey). The three coloured paths start at infinitely many features, all "
+        "samples and no penalty, at the least ρ of ReLU features, μ⋆²/μ₁² = 0.36: here "
+        "P = 0.61 N features, 61 % of the samples, or λ = 0.16 reach the same best error, 0.618. "
+        "The three differ only in cost and in the number of models that they need. Ticks: theory "
+        "for tanh with all three varied. Markers: simulation at finite size, with bars of two "
+        "standard errors."
+    ),
+    alt=(
+        "Two maps with lines of equal effective ridge: over features per sample and penalty they "
+        "bend from vertical to horizontal; over features per sample and fraction of the samples "
+        "they are corners. Below, test error against effective ridge: one curve with its minimum, "
+        "0.618, at ridge 1, on which lie the paths of fewer features, fewer samples and more "
+        "penalty, and points of tanh features."
+    ),
+    data=equivalences_data,
+    constants=("samples_per_dim", "signal", "activation", "ridge"),
+    plot=plot,
+    table=table,
+    agreement=agrees,
+    presets={
+        "paper": {
+            "ratio_range": (0.1, 10.0, 161),
+            "ridge_range": (1e-3, 10.0, 161),
+            "fraction_range": (0.1, 1.0, 121),
+            "dim": 200,
+            "n_data": 40,
+        }
+    },
+)

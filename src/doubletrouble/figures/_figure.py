@@ -1,0 +1,174 @@
+"""A figure: its data function, drawing, table, comparisons and texts, and the files it becomes.
+
+The defaults of the data function are the figure's parameters. Those shared by many figures are in
+two dataclasses: the constants of the problem in a `Problem`, the sizes of simulations in
+`SimulationSettings`. Presets and options replace parameters by name; the gallery lists the values
+in use. The same input gives the same bytes in every file.
+"""
+
+import inspect
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Generic, Literal, TypeAlias, TypeVar, get_args
+
+from doubletrouble.figures import _drawing as drawing
+from doubletrouble.figures._panel import Table
+from doubletrouble.figures._simulated import SimulationSettings
+from doubletrouble.problems import Problem
+
+FigureData = TypeVar("FigureData")
+
+PresetName: TypeAlias = Literal["laptop", "paper"]
+PRESETS: tuple[PresetName, ...] = get_args(PresetName)
+"""All figures in a minute, or with simulations as large as the paper's and denser grids."""
+
+CONSTANTS = ("ridge", "samples_per_dim", "signal", "noise", "activation")  # of a problem
+STORE = "store"  # the file of finished simulations, of figures that simulate
+SIZES = ("dim", "n_data", "n_init", "seed", STORE)  # of the simulations
+SIMULATIONS = "simulations.sqlite"  # that file, in the folder of the figures
+FORMATS = ("png", "pdf", "svg", "csv")
+PIXELS = 1600  # width of a PNG
+PAPER = "d’Ascoli et al. (2020)"
+
+
+def no_comparison(_: Any) -> tuple[str, ...]:
+    """The comparisons of a figure without a reference: none."""
+    return ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class FigureSpec(Generic[FigureData]):
+    """A figure of the gallery; `name` is also the stem of its files."""
+
+    name: str
+    title: str
+    caption: str  # plain text, one paragraph a line
+    alt: str  # alternative text for screen readers
+    data: Callable[..., FigureData]
+    plot: Callable[[FigureData], "drawing.Figure"]
+    table: Callable[[FigureData], Table]
+    number: int | None = None  # of the figure in the paper; None: beyond the paper
+    constants: tuple[str, ...] = CONSTANTS  # fields of the problem that are parameters
+    agreement: Callable[[FigureData], Sequence[str]] = no_comparison  # one statement a line
+    presets: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+
+    @property
+    def source(self) -> str:
+        """The figure of the paper that this one reproduces."""
+        return f"Beyond {PAPER}" if self.number is None else f"Figure {self.number} of {PAPER}"
+
+    @property
+    def _parameters(self) -> dict[str, tuple[str, Any]]:
+        """Every parameter by name: the argument of the data function it is in, and its default."""
+        parameters: dict[str, tuple[str, Any]] = {}
+        for name, argument in inspect.signature(self.data).parameters.items():
+            default = argument.default
+            if isinstance(default, Problem | SimulationSettings):
+                fields = self.constants if isinstance(default, Problem) else SIZES
+                parameters |= {each: (name, getattr(default, each)) for each in fields}
+            else:
+                parameters[name] = (name, default)
+        return parameters
+
+    @property
+    def arguments(self) -> dict[str, object]:
+        """The parameters of the figure by name, with their defaults except None."""
+        defaults = {name: default for name, (_, default) in self._parameters.items()}
+        return {name: default for name, default in defaults.items() if default is not None}
+
+    def compute(self, **options: Any) -> FigureData:
+        """The data of the figure, with `options` in place of some of its parameters."""
+        arguments = inspect.signature(self.data).parameters
+        call: dict[str, Any] = {}
+        for name, value in options.items():
+            if name not in self._parameters:
+                listed = ", ".join(known for known in self._parameters if known != STORE)
+                raise ValueError(f"options of {self.name} must be among {listed}, got {name!r}")
+            argument, _ = self._parameters[name]
+            if argument != name:  # a field of a dataclass
+                current = call.get(argument, arguments[argument].default)
+                value = replace(current, **{name: value})
+            call[argument] = value
+        return self.data(**call)
+
+    def write(
+        self,
+        folder: str | Path,
+        *,
+        preset: PresetName = PRESETS[0],
+        options: Mapping[str, object] | None = None,
+    ) -> "WrittenFigure":
+        """Compute and draw the figure, and write its files into `folder`.
+
+        Finished simulations are stored in the folder and not repeated.
+        """
+        if preset not in PRESETS:
+            raise ValueError(f"preset must be one of {', '.join(PRESETS)}, got {preset!r}")
+        if STORE in (options or {}):
+            raise ValueError(f"options must not contain {STORE!r}, which is in the output folder")
+        changes = {**self.presets.get(preset, {}), **(options or {})}
+        out = writable(folder)
+        store = {STORE: out / SIMULATIONS} if STORE in self._parameters else {}
+        data = self.compute(**changes, **store)
+        files = {suffix: out / f"{self.name}.{suffix}" for suffix in FORMATS}
+        self._save_pictures(self.plot(data), files)
+        files["csv"].write_text(csv_text(self.table(data)), encoding="utf-8", newline="\n")
+        return WrittenFigure(
+            spec=self,
+            preset=preset,
+            arguments={**self.arguments, **changes},
+            agreement=tuple(self.agreement(data)),
+            files=tuple(files.values()),
+        )
+
+    def _save_pictures(self, figure: "drawing.Figure", files: Mapping[str, Path]) -> None:
+        title = f"{self.title} ({self.source})"
+        # By default matplotlib adds the date and its version.
+        metadata: dict[str, dict[str, Any]] = {
+            "png": {"Software": None, "Title": title},
+            "pdf": {"Creator": None, "Producer": None, "CreationDate": None, "Title": title},
+            "svg": {"Creator": None, "Date": None, "Title": title},
+        }
+        with drawing.house_style():
+            for suffix, entries in metadata.items():
+                dpi = PIXELS / figure.get_figwidth() if suffix == "png" else "figure"
+                figure.savefig(files[suffix], format=suffix, dpi=dpi, metadata=entries)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WrittenFigure:
+    """A figure, the arguments it was made with, its files, and its statements of agreement."""
+
+    spec: FigureSpec[Any]
+    preset: PresetName
+    arguments: Mapping[str, object]
+    agreement: tuple[str, ...]  # one statement a line
+    files: tuple[Path, ...]
+
+
+def csv_text(table: Table) -> str:
+    """Format a table as comma-separated values from which the same floats are read.
+
+    >>> csv_text(Table(("x", "y"), [(0.1, 1 / 3)]))
+    'x,y\\n0.1,0.3333333333333333\\n'
+    """
+    rows = [",".join(repr(float(value)) for value in row) for row in table.rows]
+    return "\n".join([",".join(table.columns), *rows, ""])
+
+
+def writable(folder: str | Path) -> Path:
+    """The output folder, created if necessary; ValueError if it cannot be used."""
+    shown, path = os.fspath(folder), Path(folder)
+    if not shown:
+        raise ValueError("the output folder must have a name, got ''")
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except FileExistsError:
+        raise ValueError(f"the output folder must be a folder, got the file {shown}") from None
+    except OSError as error:
+        raise ValueError(f"cannot make the output folder {shown}: {error.strerror}") from error
+    if not os.access(path, os.W_OK | os.X_OK):
+        raise ValueError(f"the output folder must be writable, got {shown}")
+    return path

@@ -1,0 +1,364 @@
+r"""Trained networks: the test error against their width, for one network and for an ensemble.
+
+[dascoli2020] Fig. 9: networks of 5 layers on CIFAR-10, 10 principal components, labels by parity,
+trained lazily, F = α (f_θ - f_θ₀). The results of that experiment are stored with the package,
+because it needs a GPU; with `source="run"` networks of any size are trained instead.
+"""
+
+import csv
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+
+from doubletrouble import glossary
+from doubletrouble.figures import _agreement as agreement
+from doubletrouble.figures import _drawing as drawing
+from doubletrouble.figures._figure import FigureSpec
+from doubletrouble.figures._panel import Table
+from doubletrouble.networks import LAPTOP
+from doubletrouble.parameters import FloatArray
+from doubletrouble.ranges import number_axis
+
+STORED = Path(__file__).parent / "stored" / "lazy_cifar10.csv"
+"""20 networks for each width and α: N = 5000, at most 100,000 steps of Adam."""
+
+PUBLISHED = "fig_lazy_digitised_from_plot_ipynb_png.csv"
+SourceName: TypeAlias = Literal["stored", "run"]
+_SOURCES: tuple[SourceName, ...] = get_args(SourceName)
+_PAPER_LAZINESS = (10.0, 100.0)
+_CIFAR = "CIFAR-10"
+_COLUMNS = [
+    "laziness",
+    "width",
+    "n_members",
+    "single_error",
+    "single_std",
+    "ensemble_error",
+    "vote_error",
+    "train_error",
+    "train_loss",
+    "interpolating",
+    "median_steps",
+]
+"""Of the table, where present: the stored results have no `train_loss`."""
+_BESIDE = 1.16  # published points are drawn this factor to the right of ours
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class NetworkPanel:
+    """One panel: networks of several widths at one α."""
+
+    laziness: float
+    data: str
+    loss: str
+    columns: dict[str, FloatArray]  # of the table, along the widths
+
+    def __getitem__(self, name: str) -> FloatArray:
+        return self.columns[name]
+
+    @property
+    def threshold(self) -> float | None:
+        """The width from which at least half of the networks fit all samples, or None.
+
+        A network fits all samples if its squared loss is zero, or, with the other losses, if its
+        training error is zero. The value is the geometric mean of two neighbouring widths.
+        """
+        width, share = self["width"], self["interpolating"] / self["n_members"]
+        first = int(np.argmax(share >= 0.5))
+        if not first or share[first] < 0.5:
+            return None
+        return math.sqrt(width[first - 1] * width[first])
+
+    @property
+    def peak(self) -> int | None:
+        """The index of the largest increase of the error of one network over a smaller width.
+
+        None if it is at most two standard errors, or if the error increases up to the last width.
+        """
+        error, spread = self["single_error"], np.nan_to_num(self["single_std"])
+        if not error.size or not np.isfinite(error).all():
+            return None
+        least = np.array([int(np.argmin(error[: k + 1])) for k in range(error.size)])
+        top = int(np.argmax(error - error[least]))
+        low = least[top]
+        bar = math.hypot(spread[top], spread[low]) / math.sqrt(self["n_members"][top])
+        risen = error[top] - error[low] > 2 * bar
+        return top if risen and top < error.size - 1 else None
+
+
+def lazy_data(
+    *,
+    source: SourceName = "stored",
+    laziness: Sequence[float] | None = None,
+    data: str | None = None,
+    widths: Sequence[int] | None = None,
+    ensemble: int | None = None,
+    n_train: int | None = None,
+    loss: str | None = None,
+    learning_rate: float | None = None,
+    max_steps: int | None = None,
+    seed: int | None = None,
+    store: str | Path | None = None,
+) -> tuple[NetworkPanel, ...]:
+    """Return a panel for each α, from the stored results or from a run.
+
+    `source` is "stored" or "run". The stored results are of CIFAR-10, at α = 10 and 100 unless
+    `laziness` has other values; if their file is missing, networks are trained. All other
+    arguments are of a run, by default the small experiment on the digits (`networks.LAPTOP`), at
+    α = 100 and, linearized and solved exactly, at α = ∞.
+
+    >>> left, right = lazy_data()
+    >>> right.laziness, bool(right["single_error"].max() > right["ensemble_error"][2:].max())
+    (100.0, True)
+    """
+    training = {
+        "widths": widths,
+        "ensemble": ensemble,
+        "loss": loss,
+        "learning_rate": learning_rate,
+        "max_steps": max_steps,
+        "seed": seed,
+    }
+    given = {name: value for name, value in training.items() if value is not None}
+    of_data = {"data": data, "n_train": n_train}
+    if source == "run" or (source == "stored" and not STORED.is_file()):
+        size = LAPTOP["n_train"] if n_train is None else n_train
+        shown = number_axis("laziness", laziness or LAPTOP["laziness"], glossary.LAZINESS)
+        options = {name: value for name, value in LAPTOP.items() if name != "n_train"}
+        return _run(data or "digits", size, {**options, **given, "laziness": shown}, store)
+    if source != "stored":
+        raise ValueError(f"source must be one of {', '.join(_SOURCES)}, got {source!r}")
+    for name, value in {**of_data, **given}.items():
+        if value is not None:
+            raise ValueError(f"{name} must be left out unless source is 'run', got {value!r}")
+    return _stored(laziness)
+
+
+def _stored(laziness: Sequence[float] | None) -> tuple[NetworkPanel, ...]:
+    with STORED.open(encoding="utf-8", newline="") as file:
+        words = list(csv.DictReader(file))
+    rows = [{k: float(text) for k, text in row.items() if k != "precision"} for row in words]
+    known = sorted({row["laziness"] for row in rows})
+    shown = number_axis("laziness", laziness or _PAPER_LAZINESS, glossary.LAZINESS)
+    for alpha in shown:
+        if alpha not in known:
+            listed = ", ".join(f"{a:g}" for a in known)
+            raise ValueError(f"laziness must be among the stored {listed}, got {alpha:g}")
+    return tuple(_panel(a, f"{_CIFAR}, N = 5000", "hinge", rows) for a in shown)
+
+
+def _run(
+    name: str, n_train: int, options: Mapping[str, Any], store: str | Path | None
+) -> tuple[NetworkPanel, ...]:
+    from doubletrouble.data import load_data
+    from doubletrouble.networks import lazy_curve  # needs torch
+
+    rows = lazy_curve(load_data(name, n_train=n_train), store=store, **options).table()
+    data, loss = f"{name}, N = {n_train}", options["loss"]
+    return tuple(_panel(a, data, loss, rows) for a in options["laziness"])
+
+
+def _panel(
+    laziness: float, data: str, loss: str, rows: Sequence[Mapping[str, float]]
+) -> NetworkPanel:
+    mine = [row for row in rows if row["laziness"] == laziness]
+    ordered = sorted(mine, key=lambda row: row["width"])
+    columns = {
+        name: np.array([float(row[name]) for row in ordered])
+        for name in _COLUMNS
+        if all(name in row for row in ordered)
+    }
+    return NetworkPanel(laziness=laziness, data=data, loss=loss, columns=columns)
+
+
+def table(panels: Sequence[NetworkPanel]) -> Table:
+    """Return the numbers drawn."""
+    columns = tuple(name for name in _COLUMNS if all(name in panel.columns for panel in panels))
+    rows = [
+        tuple(float(panel[name][k]) for name in columns)
+        for panel in panels
+        for k in range(len(panel["width"]))
+    ]
+    return Table(columns, rows)
+
+
+def draw(test: "drawing.Axes", train: "drawing.Axes", panel: NetworkPanel) -> None:
+    """Draw one α: the test error on `test`, the training error on `train`."""
+    width, K = panel["width"], int(panel["n_members"].max())
+    one, many, fitted, *_ = drawing.SERIES
+    for axes, name, stroke, label, bars in (
+        (test, "single_error", one, "$K=1$ (bars: standard deviation)", panel["single_std"]),
+        (test, "ensemble_error", many, f"Mean of $K={K}$", None),
+        (train, "train_error", fitted, "Training error, $K=1$", None),
+    ):
+        look = stroke.line | stroke.data | {"linewidth": 1.5, "elinewidth": 1.0, "capsize": 2.5}
+        axes.errorbar(width, panel[name], yerr=bars, label=label, **look)
+    _published(test, panel)
+    if panel.threshold is not None:
+        for axes in (test, train):
+            drawing.threshold(axes, panel.threshold, "")
+        done = "have zero loss" if panel.loss == "squared" else "fit all samples"
+        train.lines[-1].set_label(f"Half of the networks {done}")
+    drawing.corner(test, rf"$\alpha={drawing.scientific(panel.laziness)}$")
+
+
+def plot(panels: Sequence[NetworkPanel]) -> "drawing.Figure":
+    """Draw the figure."""
+    with drawing.page(height=4.5) as figure:
+        grid = figure.subplots(
+            2,
+            len(panels),
+            sharex=True,
+            sharey="row",
+            squeeze=False,
+            gridspec_kw={"height_ratios": (3, 1)},
+        )
+        widths = np.concatenate([panel["width"] for panel in panels])
+        for panel, (test, train) in zip(panels, grid.T, strict=True):
+            draw(test, train, panel)
+            test.set(ylabel=drawing.ERROR)
+            train.set(xlabel="Nodes per layer, $w$", ylabel="Training", ylim=(-0.03, 0.55))
+            train.set_xscale("log", base=2)
+            train.set_xticks(_round(widths), minor=False)
+            train.xaxis.set_major_formatter(drawing.plain_number)
+            train.set_xlim(widths.min() / 1.35, widths.max() * 1.35)
+        for each in grid.flat:
+            each.label_outer()
+        drawing.letters(grid[0])
+        entries = {label for axes in grid.flat for label in axes.get_legend_handles_labels()[1]}
+        columns = math.ceil(len(entries) / 2)
+        drawing.legend_above(figure, title=_title(panels[0]), ncols=columns, narrow=0.8)
+    return figure
+
+
+def _title(panel: NetworkPanel) -> str:
+    return f"{panel.data.replace('N', '$N$')};  markers: trained networks"
+
+
+def _round(widths: FloatArray) -> list[float]:
+    """Every other power of two among the widths."""
+    low, high = math.ceil(math.log2(widths.min())), math.floor(math.log2(widths.max()))
+    return [2.0**k for k in range(low, high + 1, 2 if high - low > 5 else 1)]
+
+
+def _published(test: "drawing.Axes", panel: NetworkPanel) -> None:
+    """Draw the authors' points beside ours, for CIFAR-10."""
+    for name, kind, marker in (
+        ("K1_mean_test_error", "K=1", "D"),
+        ("ensemble_K20_test_error", "K=20", "x"),
+    ):
+        width, _, value = _published_values(panel, name)
+        _, _, spread = _published_values(panel, "K1_std")
+        if width:
+            test.errorbar(
+                _BESIDE * np.array(width),
+                value,
+                yerr=spread if kind == "K=1" else None,
+                linestyle="none",
+                marker=marker,
+                color="#000000",
+                markerfacecolor="white",
+                markersize=4.4,
+                markeredgewidth=1.1,
+                elinewidth=0.8,
+                capsize=1.5,
+                label=f"Published, ${kind}$",
+                zorder=3,
+            )
+
+
+def _published_values(panel: NetworkPanel, name: str) -> tuple[list[int], list[int], FloatArray]:
+    """Published widths that are among ours, their indices there, and the published values."""
+    rows = agreement.stored_rows(PUBLISHED) if panel.data.startswith(_CIFAR) else []
+    mine = [row for row in rows if float(row["alpha"]) == panel.laziness and row[name]]
+    where = {int(w): k for k, w in enumerate(panel["width"])}
+    mine = [row for row in mine if int(row["width"]) in where]
+    widths = [int(row["width"]) for row in mine]
+    return widths, [where[w] for w in widths], agreement.column(mine, name)
+
+
+def agrees(panels: Sequence[NetworkPanel]) -> tuple[str, ...]:
+    """The protocol, our values against the published points, and the peaks."""
+    statements = [_PROTOCOL] if panels[0].data.startswith(_CIFAR) else []
+    statements += [_against_authors(panel) for panel in panels]
+    statements += [_of_peak(panel) for panel in panels]
+    return tuple(filter(None, statements))
+
+
+_PROTOCOL = (
+    "Stored results: L = 5, K = 20, hinge loss, Adam at the rate 0.1, at most 100 000 steps, "
+    "float32 (TF32 from width 1024 on); at α = ∞ stopped where the loss no longer fell."
+)
+
+
+def _of_peak(panel: NetworkPanel) -> str:
+    """The peak of the error of one network, or its absence."""
+    alpha, width, error, at = panel.laziness, panel["width"], panel["single_error"], panel.peak
+    if width.size < 3 or not np.isfinite(error).all():
+        return ""
+    if at is None:
+        return (
+            f"α = {alpha:g}: no peak; the error of one network goes from {error[0]:.3f} at width "
+            f"{width[0]:g} to {error[-1]:.3f} at {width[-1]:g}."
+        )
+    return (
+        f"α = {alpha:g}: the error of one network has a peak at width {width[at]:g}, "
+        f"{error[at]:.3f} ± {panel['single_std'][at]:.3f} (standard deviation over networks), "
+        f"where {panel['ensemble_error'][at]:.3f} is the error of {panel['n_members'][at]:g} "
+        f"averaged and {panel['train_error'][at]:.3f} the training error."
+    )
+
+
+def _against_authors(panel: NetworkPanel) -> str:
+    width, indices, theirs = _published_values(panel, "ensemble_K20_test_error")
+    if not width:
+        return ""
+    off = np.abs(panel["ensemble_error"][indices] - theirs)
+    good = off <= 0.02
+    others, at, mean = _published_values(panel, "K1_mean_test_error")
+    _, _, spread = _published_values(panel, "K1_std")
+    score = np.abs(panel["single_error"][at] - mean) / spread
+    beyond = ", ".join(f"{w} ({s:.1f})" for w, s in zip(others, score, strict=True) if s > 2)
+    apart = ", ".join(f"{w} ({d:.3f})" for w, d in zip(width, off, strict=True) if d > 0.02)
+    return (
+        f"α = {panel.laziness:g}, ours against the published points: K = 20 within 0.02 at "
+        f"{good.sum()} of {good.size} widths"
+        + (f", not at {apart}" if apart else "")
+        + f"; K = 1 within 2 published standard deviations at {np.sum(score <= 2)} of {score.size}"
+        + (f", not at {beyond}." if beyond else ".")
+    )
+
+
+FIGURE = FigureSpec(
+    name="lazy",
+    number=9,
+    title="Networks in the lazy regime",
+    caption=(
+        "Networks of 5 layers, trained on 5000 images of CIFAR-10 (10 principal components, "
+        "classes by the parity of the label) with F = α (f_θ - f_θ₀), from 20 initializations. "
+        "Above: the share of test images that are misclassified by one network, with its standard "
+        "deviation over initializations, and by the average of all 20. Below: the training error.\n"
+        "Near the width at which networks begin to interpolate, the error of one network has a "
+        "peak, and averaging removes nearly all of it: the peak is initialization variance, as for "
+        "random features. At α = 100 part of the peak is due to the optimizer: after 100,000 steps "
+        "of Adam with the paper's step size most of the networks of width 32 do not fit their "
+        "data.\n"
+        "Beyond the dashed line at least half of the networks fit all samples. Published points, "
+        "read off the paper's figure, are drawn slightly to the right of their width."
+    ),
+    alt=(
+        "Two columns of panels, α = 10 and α = 100, against nodes per layer from 2 to 2048. Test "
+        "error of one network: falls to 0.35 at 8 nodes, rises to a peak at 32 nodes, 0.38 and "
+        "0.43, and falls to 0.35 and 0.34. Error of 20 averaged: about 0.31 to 0.33 from 8 nodes "
+        "on, without a peak. Training error: falls from 0.47 to zero at 64 to 128 nodes. The "
+        "published points lie close to these."
+    ),
+    data=lazy_data,
+    plot=plot,
+    table=table,
+    agreement=agrees,
+)

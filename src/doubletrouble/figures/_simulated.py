@@ -1,0 +1,136 @@
+"""Simulations beside a theory curve, each stored as soon as it is finished.
+
+The theory holds for infinite sizes, and a simulation at dimension D deviates from it by O(1/D).
+A second simulation at D/2 measures that deviation: 2 × (at D) - (at D/2) has no 1/D term and is
+compared with the theory in standard errors.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from doubletrouble.ensembles import Scheme
+from doubletrouble.errors import DoubleTroubleError
+from doubletrouble.figures._panel import Line, Panel, Points
+from doubletrouble.parameters import FloatArray
+from doubletrouble.problems import Problem
+from doubletrouble.results import Estimate
+from doubletrouble.runs import DONE, Cell, Store, attempt, decode
+from doubletrouble.simulation import Simulation, simulate
+from doubletrouble.sweep import KIND, PROBLEM, REVISION, from_record, simulate_cell, stored_ensemble
+
+MORE_DRAWS = 4  # factor at D/2, where draws are cheaper and vary more
+
+
+@dataclass(frozen=True, kw_only=True)
+class SimulationSettings:
+    """The size of the simulations of a figure, their seed, and the store of finished ones."""
+
+    dim: int = 200
+    n_data: int = 10
+    n_init: int = 4
+    seed: int = 0
+    store: str | Path | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class TwoSizes:
+    """The same curve simulated at D and at D/2."""
+
+    whole: Simulation
+    half: Simulation
+    n_data: int
+
+    @property
+    def problem(self) -> Problem:
+        """The problem as realized, with every width."""
+        return self.whole.problem
+
+    def points(self, theory: Line, quantity: Callable[[Simulation], Estimate]) -> Points:
+        """One quantity of the simulations beside the theory at the same points."""
+        at, half = quantity(self.whole), quantity(self.half)
+        return Points.extrapolated(theory, at, half, dim=self.whole.dim, n_data=self.n_data)
+
+
+def two_sizes(
+    problem: Problem,
+    settings: SimulationSettings,
+    *,
+    ratios: Sequence[float] | FloatArray,
+    **more: Any,
+) -> TwoSizes:
+    """Simulate along P/N near `ratios`, where P and N are whole numbers at D and at D/2."""
+    dim, half = settings.dim, settings.dim // 2
+    samples = float(np.asarray(problem.samples_per_dim))
+    if dim % 2 or not (samples * half).is_integer() or half < 1:
+        raise ValueError(
+            f"dim must be even, with a whole number of samples at half of it (N/D = {samples:g}), "
+            f"got {dim!r}"
+        )
+    counts = np.unique(np.maximum(1, np.round(np.asarray(ratios) * samples * half)))
+    widths = [float(count / half) for count in counts]
+    return at_two_sizes(problem, settings, features_per_dim=widths, n_init=settings.n_init, **more)
+
+
+def at_two_sizes(problem: Problem, settings: SimulationSettings, **more: Any) -> TwoSizes:
+    """Simulate at D and at D/2."""
+    more |= {"seed": settings.seed, "store": settings.store}
+    draws = MORE_DRAWS * settings.n_data
+    half = simulated(problem, dim=settings.dim // 2, n_data=draws, **more)
+    whole = simulated(problem, dim=settings.dim, n_data=settings.n_data, **more)
+    return TwoSizes(whole=whole, half=half, n_data=settings.n_data)
+
+
+def simulated(
+    problem: Problem,
+    *,
+    ensembles: Sequence[Scheme] = (),
+    store: str | Path | None = None,
+    **settings: Any,
+) -> Simulation:
+    """Simulate, or read a finished simulation with the same settings from `store`."""
+    problem = replace(problem, features_per_dim=1.0)  # the widths are among the settings
+    fields = {name: getattr(problem, name) for name in PROBLEM}
+    if not all(isinstance(value, str | float) for value in fields.values()):
+        # a function as activation has no key in a store
+        return simulate(problem, ensembles=ensembles, progress=False, **settings)
+    drawn = [stored_ensemble(one) for one in ensembles]
+    cell = Cell.of(KIND, REVISION, {**fields, "ensembles": drawn, **settings})
+    if store is None:
+        outcome = attempt(simulate_cell, cell.parameters)
+    else:
+        with Store.open(store) as opened:
+            stored = opened.outcome(cell.key)
+            if stored is not None and stored.status == DONE:
+                outcome = stored
+            else:
+                outcome = attempt(simulate_cell, cell.parameters)
+                opened.put(cell, outcome)
+    if outcome.status != DONE:
+        raise DoubleTroubleError(f"a simulation failed: {outcome.message}")
+    return from_record(decode(outcome.result))
+
+
+def with_simulated_points(
+    ratio: FloatArray,
+    problem: Problem,
+    runs: TwoSizes,
+    *,
+    theory: Callable[[Problem], Mapping[str, FloatArray]],
+    measured: Mapping[str, Callable[[Simulation], Estimate]],
+) -> Panel:
+    """Quantities of the theory along `ratio` = P/N, by label, and their simulated values."""
+    x = np.asarray(runs.problem.features_per_dim) / np.asarray(problem.samples_per_dim)
+    return Panel(
+        axis="P_over_N",
+        keys={},
+        problem=problem,
+        lines=tuple(Line(label, ratio, y) for label, y in theory(problem).items()),
+        points=tuple(
+            runs.points(Line(label, x, y), measured[label])
+            for label, y in theory(runs.problem).items()
+        ),
+    )

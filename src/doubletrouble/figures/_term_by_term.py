@@ -1,0 +1,138 @@
+r"""The dimensionless terms Ψ against P/N: terms that diverge at P = N, and terms that do not.
+
+[dascoli2020] Eqs. (12)-(17), with a seventh term that the paper does not define, beside traces of
+random matrices of the Gaussian covariate model at finite size, as in the paper's figure.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from operator import attrgetter
+
+import numpy as np
+
+from doubletrouble.figures import _agreement as agreement
+from doubletrouble.figures import _drawing as drawing
+from doubletrouble.figures._figure import FigureSpec
+from doubletrouble.figures._panel import Panel, along_ratios, log_grid, table
+from doubletrouble.figures._simulated import SimulationSettings, two_sizes, with_simulated_points
+from doubletrouble.parameters import FloatArray, Numeric
+from doubletrouble.problems import Problem
+from doubletrouble.theory import psi_terms
+
+DIVERGING = ("psi2_vanilla", "psi3_vanilla")
+_SYMBOLS = {
+    "psi2_vanilla": r"$\Psi_2^v$",
+    "psi3_vanilla": r"$\Psi_3^v$",
+    "psi1": r"$\Psi_1$",
+    "psi2_ensemble": r"$\Psi_2^e$",
+    "psi3_ensemble": r"$\Psi_3^e$",
+    "psi2_divide": r"$\Psi_2^d$",
+    "psi2_features": r"$\Psi_2^p$",
+}
+_STROKES = dict(zip(_SYMBOLS, drawing.SERIES, strict=True))
+_RELU = {"activation": "relu"}
+_FILE = "fig2_psi_lambda1e-5_psi2_1.csv"
+_COLUMNS = {
+    "psi1": "Psi1",
+    "psi2_vanilla": "Psi2v",
+    "psi3_vanilla": "Psi3v",
+    "psi2_ensemble": "Psi2e",
+    "psi3_ensemble": "Psi3e",
+    "psi2_divide": "Psi2d",
+}
+
+
+def term_by_term_data(
+    *,
+    problem: Problem = Problem(),
+    ratios: Numeric | None = None,
+    simulated_ratios: tuple[float, float, int] = (0.1, 10.0, 13),
+    simulation: SimulationSettings = SimulationSettings(),
+) -> Panel:
+    """Return every term along `ratios` = P/N, and simulated ones near `simulated_ratios`.
+
+    >>> small = SimulationSettings(dim=10, n_data=2)
+    >>> panel = term_by_term_data(ratios=[1.0], simulated_ratios=(1, 1, 1), simulation=small)
+    >>> round(float(panel.line("psi2_vanilla").y[0]), 2)
+    32.32
+    """
+    ratio, problem = along_ratios(problem, ratios)
+    runs = two_sizes(problem, simulation, ratios=log_grid(simulated_ratios), model="gaussian")
+    return with_simulated_points(
+        ratio,
+        problem,
+        runs,
+        theory=every_term,
+        measured={term: attrgetter(f"psi.{term}") for term in _SYMBOLS},
+    )
+
+
+def every_term(problem: Problem) -> dict[str, FloatArray]:
+    """All terms by name."""
+    psi = psi_terms(problem)
+    return {term: np.asarray(getattr(psi, term)) for term in _SYMBOLS}
+
+
+def draw(axes: "drawing.Axes", panel: Panel, terms: Sequence[str] = tuple(_SYMBOLS)) -> None:
+    """Draw some of the terms on the given axes."""
+    drawing.log_axes(axes, panel.x, ylabel=r"Term $\Psi$", room=1.12)
+    drawing.threshold(axes)
+    for term in terms:
+        stroke, label = _STROKES[term], _SYMBOLS[term]
+        drawing.curve(axes, panel.line(term), stroke, label=label, simulated=True)
+    drawn = [points for points in panel.points if points.label in terms]
+    drawing.simulated_points(axes, drawn, _STROKES)
+
+
+def plot(panel: Panel) -> "drawing.Figure":
+    """Draw the figure: terms that diverge, and terms that do not, with their own scales."""
+    with drawing.page(height=3.6) as figure:
+        row = figure.subplots(1, 2, sharex=True)
+        others = [term for term in _SYMBOLS if term not in DIVERGING]
+        for axes, terms in zip(row, (DIVERGING, others), strict=True):
+            draw(axes, panel, terms)
+        row[1].set_ylabel("")
+        drawing.letters(row)
+        drawing.legend_above(figure, title=drawing.setting(panel, snr=False, dim=True), ncols=4)
+    return figure
+
+
+def agrees(panel: Panel) -> tuple[str, ...]:
+    """Theory, simulation and the authors' values."""
+    statements: tuple[str, ...] = (agreement.with_simulation(panel.points),)
+    if agreement.has_constants(panel.problem, ridge=1e-5, samples_per_dim=1, **_RELU):
+        ratio, rows = agreement.stored_curve(_FILE)
+        ours = every_term(replace(panel.problem, features_per_dim=ratio))
+        statements += agreement.with_authors(
+            (ours[term], agreement.column(rows, name)) for term, name in _COLUMNS.items()
+        )
+    return statements
+
+
+FIGURE = FigureSpec(
+    name="term-by-term",
+    number=2,
+    title="The terms of the theory",
+    caption=(
+        "The test error is a sum of a few dimensionless terms: Ψ₁ is the overlap of a model with "
+        "the teacher, Ψ₂ the second moment of the outputs and Ψ₃ the response to label noise, of "
+        "one model (v), or of two models with different features (e), different features and data "
+        "(d), or the same features and different data (p, which the paper does not define).\n"
+        "(a) The two terms of a single model diverge at P = N as the penalty vanishes. (b) Terms "
+        "of two models do not. They have a kink at P = N, and those of models with different "
+        "features are constant beyond. Lines: exact theory for infinite sizes. Markers: simulation "
+        "of the Gaussian covariate model at finite size, with bars of two standard errors."
+    ),
+    alt=(
+        "Two panels against features per sample P/N, logarithmic axes. Left: Psi 2 v and Psi 3 v "
+        "rise to a peak of 32 and 71 at P = N and fall again. Right: Psi 1, Psi 2 e, Psi 3 e and "
+        "Psi 2 d rise until P = N and are flat from there on; Psi 2 p rises, then sinks a little. "
+        "Simulated points lie on the lines."
+    ),
+    data=term_by_term_data,
+    constants=("ridge", "samples_per_dim", "activation"),
+    plot=plot,
+    table=table,
+    agreement=agrees,
+    presets={"paper": {"simulated_ratios": (0.1, 31.6, 26), "n_data": 20}},
+)

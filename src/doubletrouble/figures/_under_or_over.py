@@ -1,0 +1,184 @@
+r"""The minimum of the test error along P/N: beyond the threshold, or below it.
+
+[dascoli2020] App. A.3 names three causes of a minimum at P < N: more averaged models, a lower
+signal-to-noise ratio, and fewer samples. For infinitely many models and λ → 0 the answer is
+exact: the minimum lies below P = N if and only if F²/τ² < μ₁²/μ⋆², for any N/D.
+
+**Differs from the paper.** At the constants of its third panel, K = 2 and F/τ = 1, the error
+is least for P/N → ∞ at every N/D; a minimum at P < N as samples are taken away needs F/τ below 0.8
+or so. `third_snr=0.6` shows it.
+"""
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from doubletrouble.figures import _drawing as drawing
+from doubletrouble.figures._figure import FigureSpec
+from doubletrouble.figures._panel import Line, Table, along_ratios, number_list, with_snr
+from doubletrouble.parameters import Numeric
+from doubletrouble.problems import Problem
+from doubletrouble.theory import exact_error
+
+
+class Curve(NamedTuple):
+    """One curve, and its parameters."""
+
+    n_members: float
+    snr: float
+    samples_per_dim: float
+    line: Line
+
+    @property
+    def best(self) -> float:
+        """The P/N of the least test error; 0 or inf if the curve decreases towards that end."""
+        least = int(np.argmin(self.line.y))
+        if least in (0, self.line.y.size - 1):
+            return math.inf if least else 0.0
+        return float(self.line.x[least])
+
+
+class Family(NamedTuple):
+    """One panel: the field of `Curve` that is varied, and the curves."""
+
+    varied: str
+    curves: tuple[Curve, ...]
+
+
+_HIGH = 7.0  # larger test errors are cut off: the figure is about minima
+_SYMBOLS = {"n_members": "K", "snr": r"F/\tau", "samples_per_dim": "N/D"}
+
+
+def under_or_over_data(
+    *,
+    n_members: Sequence[float] = (1, 2, 10, 100, math.inf),
+    snrs: Sequence[float] = (0.5, 1.0, 2.0, 10.0),
+    samples_per_dim: Sequence[float] = (0.1, 0.3, 1.0, 3.0, 10.0),
+    middle: tuple[float, float, float] = (2, 1.0, 1.0),
+    third_snr: float = 1.0,
+    problem: Problem = Problem(),
+    ratios: Numeric | None = None,
+) -> tuple[Family, ...]:
+    """Return test errors along `ratios` = P/N, varying K, then F/τ, then N/D.
+
+    `middle` has K, F/τ and N/D where they are not varied; the third panel has F/τ = `third_snr`.
+
+    >>> members, snrs, samples = under_or_over_data()
+    >>> [round(curve.best, 2) for curve in members.curves]
+    [inf, inf, inf, 0.56, 0.61]
+    """
+
+    def curve(k: float, snr: float, samples: float) -> Curve:
+        at = replace(with_snr(problem, snr), samples_per_dim=samples)
+        ratio, along = along_ratios(at, ratios)
+        error = np.asarray(exact_error(along, k).total)
+        return Curve(k, snr, samples, Line("total", ratio, error))
+
+    k, snr, samples = middle
+    return (
+        Family(
+            "n_members",
+            tuple(curve(value, snr, samples) for value in number_list("n_members", n_members)),
+        ),
+        Family("snr", tuple(curve(k, value, samples) for value in number_list("snrs", snrs))),
+        Family(
+            "samples_per_dim",
+            tuple(
+                curve(k, third_snr, value)
+                for value in number_list("samples_per_dim", samples_per_dim)
+            ),
+        ),
+    )
+
+
+def table(families: Sequence[Family]) -> Table:
+    """Return the numbers drawn: a row for each curve and P/N."""
+    rows: list[tuple[float, ...]] = [
+        (float(c.n_members), c.snr, c.samples_per_dim, float(x), float(y))
+        for family in families
+        for c in family.curves
+        for x, y in zip(c.line.x, c.line.y, strict=True)
+    ]
+    return Table(("K", "SNR", "N_over_D", "P_over_N", "test_error"), rows)
+
+
+def draw(axes: "drawing.Axes", family: Family) -> None:
+    """Draw one panel on the given axes; an arrow marks each minimum inside it, with its P/N."""
+    drawing.log_axes(axes, family.curves[0].line.x)
+    drawing.threshold(axes)
+    starts = itertools.cycle(((-17, -17), (-5, -36)))  # labels of close minima one below another
+    for curve, stroke in zip(family.curves, drawing.strokes(), strict=False):
+        value = getattr(curve, family.varied)
+        label = "$" + (r"\infty" if math.isinf(value) else f"{value:g}") + "$"
+        drawing.curve(axes, curve.line, stroke, label=label)
+        if 0 < curve.best < math.inf:
+            y, text = float(np.min(curve.line.y)), f"{curve.best:.2f}"
+            drawing.least(axes, curve.best, y, stroke, text=text, start=next(starts))
+
+
+def plot(families: Sequence[Family]) -> "drawing.Figure":
+    """Draw the figure."""
+    with drawing.page(height=3.5) as figure:
+        row = drawing.side_by_side(figure, families, draw)
+        for axes, family in zip(row, families, strict=True):
+            axes.set_xlabel("$P/N$")
+            drawing.labels_above(axes, ncols=3, title=_title(family), narrow=0.65)
+        row[0].set_ylim(_low(families), _HIGH)
+    return figure
+
+
+def _low(families: Sequence[Family]) -> float:
+    return 0.8 * min(float(np.min(c.line.y)) for family in families for c in family.curves)
+
+
+def _title(family: Family) -> str:
+    """The varied parameter, and the values of the others."""
+    first = family.curves[0]
+    fixed = [
+        f"{symbol}={drawing.scientific(getattr(first, name))}"
+        for name, symbol in _SYMBOLS.items()
+        if name != family.varied
+    ]
+    return f"${_SYMBOLS[family.varied]}$ varied; ${', '.join(fixed)}$"
+
+
+def agrees(families: Sequence[Family]) -> tuple[str, ...]:
+    """The paper's statement on its third panel, if the curves contradict it."""
+    if not all(math.isinf(curve.best) for curve in families[2].curves):
+        return ()
+    return (
+        "According to the paper, the minimum in its third panel moves to P < N with fewer samples. "
+        "At its constants (K = 2, F/τ = 1) the error is least for P/N → ∞ at every N/D; the "
+        "statement holds below F/τ ≈ 0.8: at 0.6 the minimum is at P < N for N/D up to 2.",
+    )
+
+
+FIGURE = FigureSpec(
+    name="under-or-over",
+    number=12,
+    title="Is it always better to have more features than samples?",
+    caption=(
+        "No. Arrows mark the least test error of a curve, with its P/N; a curve without an arrow "
+        "decreases towards an end of the axis. Peaks are cut off at the top. (a) With more models "
+        "averaged, the minimum moves to P < N, at this noise between ten and a hundred models. "
+        "(b) With two models, a low signal-to-noise ratio has the same effect: the error is then "
+        "least for very few features.\n"
+        "(c) Fewer samples increase the error more beyond the threshold than below it. At the "
+        "constants of the paper the minimum does not move to P < N; at F/τ = 0.6 it does."
+    ),
+    alt=(
+        "Three panels of test error against P/N, logarithmic axes, each with a peak at P = N for "
+        "finite K. Left, by number of models: K = 100 and infinity have a dip below P = N. "
+        "Centre, by signal-to-noise ratio: at 0.5 the left end is lowest. Right, by samples per "
+        "dimension: all curves end lower than they begin."
+    ),
+    data=under_or_over_data,
+    constants=("ridge", "signal", "activation"),
+    plot=plot,
+    table=table,
+    agreement=agrees,
+)
