@@ -1,15 +1,12 @@
 """Training lazy networks: all members in one batch, against one network after the other.
 
-`python -m benchmarks.lazy_speed 37 110` measures these widths only. On a GPU,
-`python -m benchmarks.lazy_speed kernel` measures the batched step of narrow networks against the
-step in one kernel (`networks/_fused.py`), in less than two minutes.
+`python -m benchmarks.lazy_speed 37 110` measures these widths only.
 """
 
 import itertools
 import sys
 import time
 from collections.abc import Callable
-from unittest import mock
 
 import numpy as np
 import torch
@@ -17,7 +14,6 @@ import torch
 from doubletrouble.networks import Training
 from doubletrouble.networks._device import TorchDevice
 from doubletrouble.networks._network import NetworkMember
-from doubletrouble.networks._program import Program
 from doubletrouble.networks._training import TrainingTask, train_members
 
 MEMBERS, DIM, DEPTH, LAZINESS = 20, 10, 5, 100.0
@@ -126,28 +122,7 @@ def operations(width: int, n: int) -> float:
     return 6 * MEMBERS * n * weights - 2 * MEMBERS * n * DIM * width  # no gradient of the inputs
 
 
-def kernel_ratio(n: int = 5000) -> None:
-    """Print the time of a batched step over that of a step in one kernel, for narrow networks."""
-    if not torch.cuda.is_available():
-        print("the kernel of narrow networks needs a GPU")
-        return
-    print(f"{MEMBERS} members, N = {n}, hinge loss, Adam, float32 ({torch.cuda.get_device_name()})")
-    device = TorchDevice.of("cuda", "float32")
-    for width in (2, 4, 8, 16, 32):
-        one = batched(width, n, device, at_least=1.0)
-        with mock.patch.object(Program, "_fused_gradient", return_value=None):
-            other = batched(width, n, device, at_least=1.0)
-        print(
-            f"width {width:2d}: batched {1e3 * other:.3f} ms, one kernel {1e3 * one:.3f} ms, "
-            f"ratio {other / one:.2f}",
-            flush=True,
-        )
-
-
 def main() -> None:
-    if sys.argv[1:] == ["kernel"]:
-        kernel_ratio()
-        return
     gpu = torch.cuda.is_available()
     usual = (32, 37, 64, 110, 330, 2048) if gpu else (2, 8, 17, 37, 64, 128, 256, 512, 1024)
     n = 5000 if gpu else 1000

@@ -8,13 +8,13 @@ import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from doubletrouble.networks._device import can_compile, full_precision, new_stream
+from doubletrouble.networks._device import full_precision, new_stream
 from doubletrouble.networks._losses import LOSSES, largest_curvature
 from doubletrouble.networks._network import (
     EVERY,
@@ -44,9 +44,6 @@ from doubletrouble.networks._optimizers import (
     gradient_step_,
 )
 from doubletrouble.networks._settings import LINEAR_AS, Training, TrainingOutcome
-
-if TYPE_CHECKING:
-    from doubletrouble.networks._fused import FusedGradient
 
 _WARM_UP = 3  # steps before one is recorded
 _STIFF = 10.0  # below this α the curvature grows in training
@@ -116,7 +113,6 @@ class Program:
         self._lazy = self._function(EVERY, self._x, self.batch.blocks)
         self._gradient = self.weights.zeros_like()
         self._graph: Any = None
-        self._fused = self._fused_gradient()
         n, size = self._x.shape[1], self._training.batch_size
         self._order = SampleOrder(self.members, n, size, self._device) if size else None
 
@@ -130,19 +126,6 @@ class Program:
         if self._linear:
             return Linearized(weights, theta0, x, blocks)
         return Scaled(weights, theta0, self._alpha[which], x, blocks)
-
-    def _fused_gradient(self) -> "FusedGradient | None":
-        """Return the gradient of narrow networks in one kernel, where it applies."""
-        all_samples = self.batch.blocks == (EVERY,) and not self._training.batch_size
-        if not (self._x.is_cuda and all_samples and not self._linear and can_compile()):
-            return None
-        from doubletrouble.networks._fused import FusedGradient
-
-        if not FusedGradient.applies(self.weights, self._x, self._training.loss):
-            return None
-        return FusedGradient(
-            self.weights, self._theta0, self._x, self._targets, self._alpha, self._training.loss
-        )
 
     def _rates(self) -> Tensor:
         """Return the step size of each network."""
@@ -194,11 +177,7 @@ class Program:
 
     def _step(self) -> None:
         """Make a step with all samples."""
-        if self._fused is not None:
-            loss = self._fused.write(self._gradient)
-        else:
-            loss = self._write_gradient(self.batch.blocks)
-        self._update(self.stopping.before_step(loss))
+        self._update(self.stopping.before_step(self._write_gradient(self.batch.blocks)))
 
     def _minibatch_step(self, order: SampleOrder, step: int) -> None:
         """Make a step with some samples; the loss on all samples is computed once an epoch."""
