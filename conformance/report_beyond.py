@@ -18,7 +18,7 @@ at a time, and members of unequal width, data, ridge and activation, for {seeds}
 above, with {draws} draws at D = {dims}: a linear teacher of norm 1, label noise τ = {noise:g}.
 
 - **Parts.** *resampling* is what the choice of samples, or of features from a given bank, adds.
-- **Time** is in the unit of `doubletrouble.clock`.
+- **Time** is in the unit of `doubletrouble.conventions`.
 - **Verdict.** |z| < {limit:g} on every row of every seed: {verdict}.
 """
 

@@ -73,9 +73,14 @@ def half(features: float, samples: float, ridge: float, linear: Any, nonlinear: 
 
 
 def error(
-    a: Level, b: Level, shared_features: float, shared_samples: float, tails: Any,
-    signal: float, noise: float,
-) -> Any:  # fmt: skip
+    a: Level,
+    b: Level,
+    shared_features: float,
+    shared_samples: float,
+    tails: Any,
+    signal: float,
+    noise: float,
+) -> Any:
     """E (f⋆ - f_a)(f⋆ - f_b)."""
     with mpmath.workdps(DIGITS):
         p = product(a, b, *a.common(b, mpf(shared_features), mpf(shared_samples)), tails)

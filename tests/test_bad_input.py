@@ -181,9 +181,15 @@ def test_no_numeric_argument_takes_nonsense(
             (call, "ensemble", value, shown)
             for call in ENSEMBLES
             for value, shown in (
-                (0, "0"), (1.5, "1.5"), ([2, 0], "0.0 at index 1"), ("divide", "'divide'"),
-                (dt.Divide, "Divide"), (None, "None"), (["divide"], "'divide'"),
-                (PROBLEM, "Problem"), ({"scheme": "divide"}, "{'scheme': 'divide'}"),
+                (0, "0"),
+                (1.5, "1.5"),
+                ([2, 0], "0.0 at index 1"),
+                ("divide", "'divide'"),
+                (dt.Divide, "Divide"),
+                (None, "None"),
+                (["divide"], "'divide'"),
+                (PROBLEM, "Problem"),
+                ({"scheme": "divide"}, "{'scheme': 'divide'}"),
             )
         ),
         *(
@@ -209,7 +215,7 @@ def test_no_numeric_argument_takes_nonsense(
         (problem, "activation", "relux", "'relux'"),
         (problem, "activation", None, "None"),
     ],
-)  # fmt: skip
+)
 def test_each_argument_has_a_domain(
     call: Callable[..., object], name: str, value: Any, shown: str
 ) -> None:
@@ -255,9 +261,13 @@ def test_mismatched_shapes_name_both(call: Callable[..., object], arguments: Any
 
 THREE = [1, 2, 3]
 UNFIT = [
-    THREE, dt.Ensemble(THREE), dt.Divide(THREE), dt.Subsample(2, fraction=[0.1, 0.2, 0.3]),
-    dt.FeatureBank(THREE, bank_per_dim=5.0), dt.FeatureBank(2, bank_per_dim=[5.0, 6.0, 7.0]),
-]  # fmt: skip
+    THREE,
+    dt.Ensemble(THREE),
+    dt.Divide(THREE),
+    dt.Subsample(2, fraction=[0.1, 0.2, 0.3]),
+    dt.FeatureBank(THREE, bank_per_dim=5.0),
+    dt.FeatureBank(2, bank_per_dim=[5.0, 6.0, 7.0]),
+]
 
 
 @pytest.mark.parametrize("members", UNFIT, ids=repr)
@@ -306,16 +316,25 @@ def test_unsupported_schemes_are_refused_at_the_door(call: Callable[..., object]
 @pytest.mark.parametrize(
     ("members", "spectrum", "words"),
     [
-        (dt.FeatureBank(2, bank_per_dim=1.5), False,
-         "bank_per_dim must be at least the features of one member, got 1.5"),
-        (dt.FeatureBank(2, bank_per_dim=[5.0, 1.5]), False,
-         "bank_per_dim must be at least the features of one member, got 1.5 at index 1"),
-        (dt.FeatureBank(2, n_bank=4), True,
-         "n_bank must be at least the features of one member, got 4.0"),
+        (
+            dt.FeatureBank(2, bank_per_dim=1.5),
+            False,
+            "bank_per_dim must be at least the features of one member, got 1.5",
+        ),
+        (
+            dt.FeatureBank(2, bank_per_dim=[5.0, 1.5]),
+            False,
+            "bank_per_dim must be at least the features of one member, got 1.5 at index 1",
+        ),
+        (
+            dt.FeatureBank(2, n_bank=4),
+            True,
+            "n_bank must be at least the features of one member, got 4.0",
+        ),
         (dt.FeatureBank(2, n_bank=50), False, "bank_per_dim must be given for a Problem"),
         (dt.FeatureBank(2, bank_per_dim=50), True, "n_bank must be given for a SpectralProblem"),
     ],
-)  # fmt: skip
+)
 @pytest.mark.parametrize("call", ENSEMBLES)
 def test_a_bank_must_fit_the_problem(
     call: Callable[..., object], members: Any, words: str, *, spectrum: bool
@@ -388,10 +407,16 @@ def test_unknown_names_list_the_known_ones(name: str) -> None:
 @pytest.mark.parametrize(
     ("field", "value"),
     [
-        ("mean", math.inf), ("linear", math.nan), ("nonlinear", -0.1), ("nonlinear", math.inf),
-        ("mean", "0"), ("linear", None), ("nonlinear", True), ("linear", 1j),
+        ("mean", math.inf),
+        ("linear", math.nan),
+        ("nonlinear", -0.1),
+        ("nonlinear", math.inf),
+        ("mean", "0"),
+        ("linear", None),
+        ("nonlinear", True),
+        ("linear", 1j),
     ],
-)  # fmt: skip
+)
 def test_bad_moments_are_named(field: str, value: Any) -> None:
     moments: dict[str, Any] = {"mean": 0.0, "linear": 1.0, "nonlinear": 1.0, field: value}
     with pytest.raises((ValueError, TypeError), match=f"^{field} must be ") as caught:
@@ -418,7 +443,7 @@ def _never(z: FloatArray) -> FloatArray:
         (lambda z: np.exp(z * z / 4), ValueError, "finite second moment .* grows too fast"),
         (lambda z: np.exp(z * z / 3.9), ValueError, "finite second moment .* grows too fast"),
     ],
-)  # fmt: skip
+)
 def test_bad_callables_get_a_sentence(function: Any, error: Any, words: str) -> None:
     with pytest.raises(error, match=words) as caught:
         dt.activation(function)

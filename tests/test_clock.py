@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
-from doubletrouble.clock import CLOCKS, ClockName
+from doubletrouble.conventions import CLOCKS, ClockName
 from doubletrouble.parameters import FloatArray
 
 P, N, D, RIDGE = 7, 5, 3, 0.02

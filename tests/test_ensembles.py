@@ -73,12 +73,16 @@ def test_arrays_broadcast_with_the_problem(kind: Any) -> None:
 
 
 @EVERY
-@pytest.mark.parametrize("problem", [
-    PROBLEM,
-    replace(PROBLEM, ridge=0.0),
-    replace(PROBLEM, features_per_dim=0.3, nonlinear_signal=0.5),
-    replace(PROBLEM, activation="tanh", test_noise=0.4),
-], ids=["ridge", "ridgeless", "nonlinear", "test noise"])  # fmt: skip
+@pytest.mark.parametrize(
+    "problem",
+    [
+        PROBLEM,
+        replace(PROBLEM, ridge=0.0),
+        replace(PROBLEM, features_per_dim=0.3, nonlinear_signal=0.5),
+        replace(PROBLEM, activation="tanh", test_noise=0.4),
+    ],
+    ids=["ridge", "ridgeless", "nonlinear", "test noise"],
+)
 def test_an_ensemble_is_a_committee_of_equal_members(kind: Any, problem: dt.Problem) -> None:
     ensemble = example(kind, 4, problem)
     if kind.with_replacement:
@@ -190,25 +194,40 @@ CLASS: Any = dt.Divide
 NOTHING: Any = None
 
 
-@pytest.mark.parametrize(("make", "message"), [
-    (lambda: dt.Divide(0), "n_members must be a whole number in [1, inf], got 0"),
-    (lambda: dt.Ensemble(2.5), "n_members must be a whole number in [1, inf], got 2.5"),
-    (lambda: dt.Subsample(3, fraction=0), "fraction must be in (0, 1], got 0"),
-    (lambda: dt.Subsample(3, fraction=1.5), "fraction must be in (0, 1], got 1.5"),
-    (lambda: dt.FeatureBank(3), "bank_per_dim must be given"),
-    (lambda: dt.FeatureBank(3, bank_per_dim=2, n_bank=5), "and not both"),
-    (lambda: dt.Subsample([1, 2, 3], fraction=[0.1, 0.2]), "fraction must broadcast"),
-    (lambda: dt.exact_error(PROBLEM, 0), "ensemble must be a whole number in [1, inf], got 0"),
-    (lambda: dt.exact_error(PROBLEM, "divide"), "ensemble must be a number of models or one of"),
-    (lambda: dt.exact_error(PROBLEM, CLASS), "ensemble must be a number of models or one of"),
-    (lambda: dt.exact_error(PROBLEM, NOTHING), "ensemble must be a number"),
-    (lambda: dt.exact_error(PROBLEM, dt.FeatureBank(3, n_bank=9)), "bank_per_dim must be given"),
-    (lambda: dt.exact_error(PROBLEM, dt.FeatureBank(3, bank_per_dim=1.0)), "at least the features"),
-    (lambda: dt.exact_error(dt.Problem(ridge=[0.1, 0.2]), [1, 2, 3]), "ensemble must broadcast"),
-    (lambda: named_ensemble("subbag", 3), "scheme must be one of ensemble, divide"),
-    (lambda: named_ensemble("divide", 3, fraction=0.5), "fraction must be left out for scheme"),
-    (lambda: named_ensemble("subsample", 3), "fraction must be given for scheme 'subsample'"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: dt.Divide(0), "n_members must be a whole number in [1, inf], got 0"),
+        (lambda: dt.Ensemble(2.5), "n_members must be a whole number in [1, inf], got 2.5"),
+        (lambda: dt.Subsample(3, fraction=0), "fraction must be in (0, 1], got 0"),
+        (lambda: dt.Subsample(3, fraction=1.5), "fraction must be in (0, 1], got 1.5"),
+        (lambda: dt.FeatureBank(3), "bank_per_dim must be given"),
+        (lambda: dt.FeatureBank(3, bank_per_dim=2, n_bank=5), "and not both"),
+        (lambda: dt.Subsample([1, 2, 3], fraction=[0.1, 0.2]), "fraction must broadcast"),
+        (lambda: dt.exact_error(PROBLEM, 0), "ensemble must be a whole number in [1, inf], got 0"),
+        (
+            lambda: dt.exact_error(PROBLEM, "divide"),
+            "ensemble must be a number of models or one of",
+        ),
+        (lambda: dt.exact_error(PROBLEM, CLASS), "ensemble must be a number of models or one of"),
+        (lambda: dt.exact_error(PROBLEM, NOTHING), "ensemble must be a number"),
+        (
+            lambda: dt.exact_error(PROBLEM, dt.FeatureBank(3, n_bank=9)),
+            "bank_per_dim must be given",
+        ),
+        (
+            lambda: dt.exact_error(PROBLEM, dt.FeatureBank(3, bank_per_dim=1.0)),
+            "at least the features",
+        ),
+        (
+            lambda: dt.exact_error(dt.Problem(ridge=[0.1, 0.2]), [1, 2, 3]),
+            "ensemble must broadcast",
+        ),
+        (lambda: named_ensemble("subbag", 3), "scheme must be one of ensemble, divide"),
+        (lambda: named_ensemble("divide", 3, fraction=0.5), "fraction must be left out for scheme"),
+        (lambda: named_ensemble("subsample", 3), "fraction must be given for scheme 'subsample'"),
+    ],
+)
 def test_bad_ensembles_are_refused_at_the_door(make: Any, message: str) -> None:
     with pytest.raises((ValueError, TypeError)) as caught:
         make()

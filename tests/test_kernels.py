@@ -99,11 +99,14 @@ def test_the_kernel_is_symmetric_and_positive(name: str) -> None:
     assert np.linalg.eigvalsh(gram).min() > -1e-12
 
 
-@pytest.mark.parametrize(("inputs", "message"), [
-    ([1.0, 2.0], r"X must have a row for each input, got shape \(2,\)"),
-    ([["a"]], "X must be an array of numbers"),
-    ([[math.nan]], "X must be finite, got"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("inputs", "message"),
+    [
+        ([1.0, 2.0], r"X must have a row for each input, got shape \(2,\)"),
+        ([["a"]], "X must be an array of numbers"),
+        ([[math.nan]], "X must be finite, got"),
+    ],
+)
 def test_bad_inputs_are_refused(inputs: Any, message: str) -> None:
     with pytest.raises((TypeError, ValueError), match=message):
         dt.kernel("relu", inputs)

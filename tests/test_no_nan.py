@@ -94,8 +94,11 @@ def random_problem(rng: Rng, activation: str, count: int = COUNT, *, mild: bool 
     powers: dict[str, Any] = {name: amplitude(rng, count) for name in names}
     return dt.Problem(
         features_per_dim=mixed(rng, size(rng, count), size(rng, count), peaks),
-        samples_per_dim=samples, ridge=random_ridges(rng, count), activation=activation, **powers,
-    )  # fmt: skip
+        samples_per_dim=samples,
+        ridge=random_ridges(rng, count),
+        activation=activation,
+        **powers,
+    )
 
 
 def random_spectrum(rng: Rng, count: int = 40) -> dt.SpectralProblem:
@@ -112,10 +115,14 @@ def random_spectrum(rng: Rng, count: int = 40) -> dt.SpectralProblem:
     names = ("noise", "nonlinear_signal", "test_noise")
     powers: dict[str, Any] = {name: random_amplitudes(rng, count) for name in names}
     return dt.SpectralProblem(
-        eigenvalues=weights(modes), target_powers=weights(modes), tail=float(weights(1)[0]),
-        n_features=mixed(rng, numbers(), samples, np.full(count, math.inf)), n_samples=samples,
-        ridge=random_ridges(rng, count), **powers,
-    )  # fmt: skip
+        eigenvalues=weights(modes),
+        target_powers=weights(modes),
+        tail=float(weights(1)[0]),
+        n_features=mixed(rng, numbers(), samples, np.full(count, math.inf)),
+        n_samples=samples,
+        ridge=random_ridges(rng, count),
+        **powers,
+    )
 
 
 def point(problem: Any, index: int) -> Any:
@@ -235,9 +242,12 @@ def test_spectra_add_up(seed: int, name: str) -> None:
 
 def settings_for(examples: int) -> settings:
     return settings(
-        max_examples=examples, deadline=None, database=None, derandomize=True,
+        max_examples=examples,
+        deadline=None,
+        database=None,
+        derandomize=True,
         suppress_health_check=list(HealthCheck),
-    )  # fmt: skip
+    )
 
 
 @settings_for(300)
@@ -266,9 +276,11 @@ def test_a_grid_of_all_limits(activation: str, name: str) -> None:
         features_per_dim=np.append(edges, math.inf).reshape(-1, 1, 1, 1),
         samples_per_dim=edges.reshape(-1, 1, 1),
         ridge=np.array([0.0, TINIEST, 1e-5, 1.0, 1e308, math.inf]).reshape(-1, 1),
-        signal=[0.0, 0.0, 1.0, 1.0, 1e150], noise=[0.0, 1.0, 0.0, 1.0, 1e150],
-        nonlinear_signal=[1.0, 0.0, 0.0, 1.0, 1e150], activation=activation,
-    )  # fmt: skip
+        signal=[0.0, 0.0, 1.0, 1.0, 1e150],
+        noise=[0.0, 1.0, 0.0, 1.0, 1e150],
+        nonlinear_signal=[1.0, 0.0, 0.0, 1.0, 1e150],
+        activation=activation,
+    )
     for count in (1, 2, math.inf):
         members = ensemble(name, grid, count, 0.5)
         values = dt.exact_error(grid, members).parts

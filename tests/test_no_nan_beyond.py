@@ -50,9 +50,11 @@ def test_times_of_measured_spectra(seed: int, name: str) -> None:
 def random_member(rng: Rng, activation: str, count: int) -> dt.Member:
     width = mixed(rng, random_sizes(rng, count), random_sizes(rng, count), np.full(count, math.inf))
     return dt.Member(
-        features_per_dim=width, samples_per_dim=random_sizes(rng, count),
-        ridge=random_ridges(rng, count), activation=activation,
-    )  # fmt: skip
+        features_per_dim=width,
+        samples_per_dim=random_sizes(rng, count),
+        ridge=random_ridges(rng, count),
+        activation=activation,
+    )
 
 
 @pytest.mark.parametrize("first", NAMES)

@@ -289,8 +289,11 @@ def test_common_shape_broadcasts() -> None:
 
 def test_common_shape_names_what_does_not_fit() -> None:
     values: dict[str, Value] = {
-        "first": np.zeros((2, 3)), "number": 1.0, "second": np.zeros(3), "third": np.zeros(4),
-    }  # fmt: skip
+        "first": np.zeros((2, 3)),
+        "number": 1.0,
+        "second": np.zeros(3),
+        "third": np.zeros(4),
+    }
     with pytest.raises(ValueError, match="broadcast") as caught:
         common_shape(values)
     assert str(caught.value) == (

@@ -26,9 +26,15 @@ def spectral(**changes: Any) -> dt.SpectralProblem:
 
 def test_defaults_are_the_papers_running_example() -> None:
     assert asdict(dt.Problem()) == {
-        "features_per_dim": 2.0, "samples_per_dim": 1.0, "ridge": 1e-5, "signal": 1.0, "noise": 1.0,
-        "nonlinear_signal": 0.0, "test_noise": 0.0, "activation": "relu",
-    }  # fmt: skip
+        "features_per_dim": 2.0,
+        "samples_per_dim": 1.0,
+        "ridge": 1e-5,
+        "signal": 1.0,
+        "noise": 1.0,
+        "nonlinear_signal": 0.0,
+        "test_noise": 0.0,
+        "activation": "relu",
+    }
     assert dt.Problem().moments == dt.activation("relu")
 
 
@@ -80,10 +86,12 @@ def test_results_take_the_shape_of_the_problem() -> None:
     ("changes", "names"),
     [
         ({"ridge": [1, 2], "noise": [1, 2, 3]}, ("noise", "ridge")),
-        ({"features_per_dim": np.ones((2, 3)), "test_noise": np.ones((3, 2))},
-         ("test_noise", "features_per_dim")),
+        (
+            {"features_per_dim": np.ones((2, 3)), "test_noise": np.ones((3, 2))},
+            ("test_noise", "features_per_dim"),
+        ),
     ],
-)  # fmt: skip
+)
 def test_mismatched_shapes_name_both_fields(changes: Any, names: tuple[str, str]) -> None:
     wrong, other = names
     shapes = [str(np.shape(changes[name])) for name in (other, wrong)]
@@ -183,26 +191,40 @@ def test_one_eigenvalue_may_be_a_number() -> None:
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"target_powers": [1.0]},
-         "target_powers must have one entry per eigenvalue, 3 in all, got 1"),
+        (
+            {"target_powers": [1.0]},
+            "target_powers must have one entry per eigenvalue, 3 in all, got 1",
+        ),
         ({"eigenvalues": [[1.0, 2.0]]}, "eigenvalues must be one-dimensional, got shape (1, 2)"),
-        ({"target_powers": np.ones((3, 1))},
-         "target_powers must be one-dimensional, got shape (3, 1)"),
-        ({"eigenvalues": [1.0, -2.0, 1.0]},
-         "eigenvalues must be in [0, 1e+150], got -2.0 at index 1"),
-        ({"target_powers": [1.0, 0.0, math.nan]},
-         "target_powers must be in [0, 1e+300], got nan at index 2"),
-        ({"eigenvalues": [1.0, math.inf, 1.0]},
-         "eigenvalues must be in [0, 1e+150], got inf at index 1"),
-        ({"eigenvalues": [], "target_powers": []},
-         "eigenvalues must not be empty, got an array of shape (0,)"),
+        (
+            {"target_powers": np.ones((3, 1))},
+            "target_powers must be one-dimensional, got shape (3, 1)",
+        ),
+        (
+            {"eigenvalues": [1.0, -2.0, 1.0]},
+            "eigenvalues must be in [0, 1e+150], got -2.0 at index 1",
+        ),
+        (
+            {"target_powers": [1.0, 0.0, math.nan]},
+            "target_powers must be in [0, 1e+300], got nan at index 2",
+        ),
+        (
+            {"eigenvalues": [1.0, math.inf, 1.0]},
+            "eigenvalues must be in [0, 1e+150], got inf at index 1",
+        ),
+        (
+            {"eigenvalues": [], "target_powers": []},
+            "eigenvalues must not be empty, got an array of shape (0,)",
+        ),
         ({"tail": [0.1, 0.2]}, "tail must be a single number, got shape (2,)"),
         ({"tail": -0.1}, "tail must be in [0, 1e+150], got -0.1"),
-        ({"n_features": [1, 2], "n_samples": [1, 2, 3]},
-         "n_samples must broadcast with n_features of shape (2,), got shape (3,)"),
+        (
+            {"n_features": [1, 2], "n_samples": [1, 2, 3]},
+            "n_samples must broadcast with n_features of shape (2,), got shape (3,)",
+        ),
         ({"n_samples": 0}, "n_samples must be in [1e-50, 1e+50], got 0"),
     ],
-)  # fmt: skip
+)
 def test_bad_spectra_get_a_sentence(changes: dict[str, Any], sentence: str) -> None:
     with pytest.raises(ValueError, match="must") as caught:
         spectral(**changes)
@@ -210,18 +232,23 @@ def test_bad_spectra_get_a_sentence(changes: dict[str, Any], sentence: str) -> N
 
 
 def test_the_order_of_modes_does_not_matter() -> None:
-    forward, backward = spectral(ridge=0.1), spectral(
-        eigenvalues=[0.1, 0.5, 1.0], target_powers=[2.0, 0.0, 1.0], ridge=0.1
-    )  # fmt: skip
+    forward, backward = (
+        spectral(ridge=0.1),
+        spectral(eigenvalues=[0.1, 0.5, 1.0], target_powers=[2.0, 0.0, 1.0], ridge=0.1),
+    )
     assert dt.exact_error(forward).total == pytest.approx(dt.exact_error(backward).total, rel=1e-14)
 
 
 def test_a_mode_of_zero_weight_is_only_bias() -> None:
     plain = dt.exact_error(spectral(ridge=0.1, noise=0.3))
     more = dt.exact_error(
-        spectral(eigenvalues=[1.0, 0.5, 0.1, 0.0], target_powers=[1.0, 0.0, 2.0, 0.5],
-                 ridge=0.1, noise=0.3)
-    )  # fmt: skip
+        spectral(
+            eigenvalues=[1.0, 0.5, 0.1, 0.0],
+            target_powers=[1.0, 0.0, 2.0, 0.5],
+            ridge=0.1,
+            noise=0.3,
+        )
+    )
     tail = dt.exact_error(spectral(ridge=0.1, noise=0.3, nonlinear_signal=math.sqrt(0.5)))
     assert more.bias == pytest.approx(plain.bias + 0.5, rel=1e-14)
     assert more.parts == pytest.approx(tail.parts, rel=1e-13)
@@ -234,9 +261,15 @@ def test_a_mode_of_zero_weight_is_only_bias() -> None:
 @pytest.mark.parametrize("ridge", [0.0, 1e-3, 2.0])
 def test_an_isotropic_problem_is_a_flat_spectrum(activation: str, ridge: float) -> None:
     problem = dt.Problem(
-        features_per_dim=[0.5, 2.0, math.inf], samples_per_dim=1.5, ridge=ridge, signal=2.0,
-        noise=0.5, nonlinear_signal=0.3, test_noise=0.1, activation=activation,
-    )  # fmt: skip
+        features_per_dim=[0.5, 2.0, math.inf],
+        samples_per_dim=1.5,
+        ridge=ridge,
+        signal=2.0,
+        noise=0.5,
+        nonlinear_signal=0.3,
+        test_noise=0.1,
+        activation=activation,
+    )
     flat = dt.SpectralProblem.from_problem(problem, dim=8)
     assert np.array_equal(flat.n_features, [4.0, 16.0, math.inf])
     assert flat.n_samples == 12.0

@@ -13,9 +13,14 @@ from doubletrouble.results import _with_error
 
 TERMS = dt.ErrorTerms(noise=1.0, initialization=0.5, sampling=0.25, bias=0.25, bayes=0.0)
 SPLIT = dt.AnovaTerms(
-    bias=0.25, initialization=0.125, sampling=0.25, initialization_sampling=0.375,
-    noise_sampling=0.5, noise_initialization_sampling=0.5, bayes=0.0,
-)  # fmt: skip
+    bias=0.25,
+    initialization=0.125,
+    sampling=0.25,
+    initialization_sampling=0.375,
+    noise_sampling=0.5,
+    noise_initialization_sampling=0.5,
+    bayes=0.0,
+)
 CURVE = dt.exact_error(dt.Problem(features_per_dim=np.geomspace(0.1, 10, 30)), 10)
 
 
@@ -26,16 +31,32 @@ ERROR_TERMS: Any = dt.ErrorTerms
 
 def test_parts_are_the_documented_ones() -> None:
     assert dt.ErrorTerms.names() == (
-        "noise", "initialization", "sampling", "bias", "bayes", "resampling",
-    )  # fmt: skip
+        "noise",
+        "initialization",
+        "sampling",
+        "bias",
+        "bayes",
+        "resampling",
+    )
     assert dt.AnovaTerms.names() == (
-        "bias", "initialization", "sampling", "initialization_sampling", "noise_sampling",
-        "noise_initialization_sampling", "bayes", "resampling",
-    )  # fmt: skip
+        "bias",
+        "initialization",
+        "sampling",
+        "initialization_sampling",
+        "noise_sampling",
+        "noise_initialization_sampling",
+        "bayes",
+        "resampling",
+    )
     assert [f.name for f in fields(dt.PsiTerms)] == [
-        "psi1", "psi2_vanilla", "psi3_vanilla", "psi2_ensemble", "psi3_ensemble", "psi2_divide",
+        "psi1",
+        "psi2_vanilla",
+        "psi3_vanilla",
+        "psi2_ensemble",
+        "psi3_ensemble",
+        "psi2_divide",
         "psi2_features",
-    ]  # fmt: skip
+    ]
 
 
 @pytest.mark.parametrize("terms", [TERMS, SPLIT], ids=["error", "anova"])
@@ -81,10 +102,15 @@ def test_scalars_in_python_floats_out() -> None:
     problem = dt.Problem(ridge=0.1)
     best = dt.optimal_ridge(problem)
     values = [
-        *dt.exact_error(problem).parts.values(), *dt.anova(problem).parts.values(),
-        *vars(dt.psi_terms(problem)).values(), *best.error.parts.values(),
-        dt.training_error(problem), best.ridge, best.error.total, dt.effective_ridge(problem),
-    ]  # fmt: skip
+        *dt.exact_error(problem).parts.values(),
+        *dt.anova(problem).parts.values(),
+        *vars(dt.psi_terms(problem)).values(),
+        *best.error.parts.values(),
+        dt.training_error(problem),
+        best.ridge,
+        best.error.total,
+        dt.effective_ridge(problem),
+    ]
     assert {type(value) for value in values} == {float}
 
 
@@ -115,9 +141,15 @@ def test_table_of_numbers() -> None:
 def test_interactions_read_as_products() -> None:
     lines = str(SPLIT).splitlines()
     assert [line.split("  ")[0] for line in lines] == [
-        "bias", "initialization", "sampling", "initialization × sampling", "noise × sampling",
-        "noise × initialization × sampling", "bayes", "total",
-    ]  # fmt: skip
+        "bias",
+        "initialization",
+        "sampling",
+        "initialization × sampling",
+        "noise × sampling",
+        "noise × initialization × sampling",
+        "bayes",
+        "total",
+    ]
 
 
 @pytest.mark.parametrize("noise", [0.0, math.inf])
@@ -144,8 +176,11 @@ def test_a_short_curve_prints_every_row() -> None:
     head, *rows = str(terms).splitlines()
     assert head.split()[:2] == ["ridge", "n_members"]
     assert [row.split()[:2] for row in rows] == [
-        ["0.1", "1"], ["0.2", "1"], ["0.1", "5"], ["0.2", "5"],
-    ]  # fmt: skip
+        ["0.1", "1"],
+        ["0.2", "1"],
+        ["0.1", "5"],
+        ["0.2", "5"],
+    ]
 
 
 def test_notebooks_get_a_table() -> None:
@@ -162,9 +197,16 @@ def test_a_frame_has_a_row_for_each_point() -> None:
         dt.Problem(ridge=[0.1, 0.2]), dt.Subsample([[1], [5]], fraction=0.5)
     ).to_frame()
     assert list(frame.columns) == [
-        "ridge", "n_members", "noise", "initialization", "sampling", "bias", "bayes",
-        "resampling", "total",
-    ]  # fmt: skip
+        "ridge",
+        "n_members",
+        "noise",
+        "initialization",
+        "sampling",
+        "bias",
+        "bayes",
+        "resampling",
+        "total",
+    ]
     assert len(frame) == 4
     assert len(TERMS.to_frame()) == 1
     assert CURVE.to_frame()["total"].to_numpy() == pytest.approx(CURVE.total)
@@ -205,9 +247,10 @@ def test_optimal_ridge_and_stopping_time_print_well() -> None:
 
 def test_what_a_design_does_not_identify_raises_its_reason() -> None:
     terms: Any = dt.ErrorTerms.identified(
-        {"bias": 0.5, "sampling": 0.25}, missing={"noise": "noise needs 2 draws"},
+        {"bias": 0.5, "sampling": 0.25},
+        missing={"noise": "noise needs 2 draws"},
         includes={"sampling": "label noise"},
-    )  # fmt: skip
+    )
     assert terms.total == 0.75
     assert "sampling + label noise" in str(terms)
     with pytest.raises(ValueError, match="noise needs 2 draws"):
@@ -236,28 +279,31 @@ def test_an_estimate_is_a_number_with_an_error() -> None:
         float(dt.Estimate.of(DRAWS))
 
 
-@pytest.mark.parametrize(("value", "error", "spec", "text"), [
-    (1.2342, 0.0432, ".3g", "1.23 ± 0.04"),
-    (1.2342, 0.0432, "", "1.234 ± 0.043"),
-    (3453.12, 183.0, "", "3450 ± 180"),
-    (3453.12, 183.0, ".2g", "3500 ± 200"),
-    (0.000123456, 0.0000032, "", "0.0001235 ± 0.0000032"),
-    (0.0000123456, 0.0000032, "", "(1.23 ± 0.32)e-05"),
-    (2.5e9, 3.1e7, "", "(2.500 ± 0.031)e+09"),
-    (-0.5, 0.21, "", "-0.50 ± 0.21"),
-    (0.2, 30.0, "", "0 ± 30"),
-    (123456.0, 0.012, ".3g", "123456.00 ± 0.01"),
-    (1.0, math.inf, "", "1 ± inf"),
-    (1.5, 0.0, "", "1.5 ± 0"),
-    (1.25, 0.5, ".1f", "1.2 ± 0.5"),
-    (9.996, 0.0999, "", "10.00 ± 0.10"),
-    (0.00009999, 0.0000009, "", "(9.999 ± 0.090)e-05"),
-    (1.0, 3.5e-17, "", "1 ± 3.5e-17"),
-    (0.0, 0.0, "", "0 ± 0"),
-    (5e-324, 5e-324, "", "4.94066e-324 ± 4.9e-324"),
-    (1.2342, 0.0432, ">15.3g", "    1.23 ± 0.04"),
-    (1.2342, 0.0432, "+.3g", "+1.23 ± 0.04"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("value", "error", "spec", "text"),
+    [
+        (1.2342, 0.0432, ".3g", "1.23 ± 0.04"),
+        (1.2342, 0.0432, "", "1.234 ± 0.043"),
+        (3453.12, 183.0, "", "3450 ± 180"),
+        (3453.12, 183.0, ".2g", "3500 ± 200"),
+        (0.000123456, 0.0000032, "", "0.0001235 ± 0.0000032"),
+        (0.0000123456, 0.0000032, "", "(1.23 ± 0.32)e-05"),
+        (2.5e9, 3.1e7, "", "(2.500 ± 0.031)e+09"),
+        (-0.5, 0.21, "", "-0.50 ± 0.21"),
+        (0.2, 30.0, "", "0 ± 30"),
+        (123456.0, 0.012, ".3g", "123456.00 ± 0.01"),
+        (1.0, math.inf, "", "1 ± inf"),
+        (1.5, 0.0, "", "1.5 ± 0"),
+        (1.25, 0.5, ".1f", "1.2 ± 0.5"),
+        (9.996, 0.0999, "", "10.00 ± 0.10"),
+        (0.00009999, 0.0000009, "", "(9.999 ± 0.090)e-05"),
+        (1.0, 3.5e-17, "", "1 ± 3.5e-17"),
+        (0.0, 0.0, "", "0 ± 0"),
+        (5e-324, 5e-324, "", "4.94066e-324 ± 4.9e-324"),
+        (1.2342, 0.0432, ">15.3g", "    1.23 ± 0.04"),
+        (1.2342, 0.0432, "+.3g", "+1.23 ± 0.04"),
+    ],
+)
 def test_value_and_error_have_matching_digits(
     value: float, error: float, spec: str, text: str
 ) -> None:
@@ -323,10 +369,13 @@ def test_arrays_of_estimates_have_items() -> None:
         _ = point[0]
 
 
-@pytest.mark.parametrize(("fields_", "message"), [
-    ({"standard_error": -0.1}, "standard_error must be in"),
-    ({"n_draws": 0}, "n_draws must be a whole number"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("fields_", "message"),
+    [
+        ({"standard_error": -0.1}, "standard_error must be in"),
+        ({"n_draws": 0}, "n_draws must be a whole number"),
+    ],
+)
 def test_bad_estimates_are_refused(fields_: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         dt.Estimate(**{"value": 1.0, "standard_error": 0.1, "n_draws": 5, **fields_})

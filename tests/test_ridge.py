@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
+from doubletrouble.conventions import CONVENTIONS, ConventionName
 from doubletrouble.parameters import FloatArray
-from doubletrouble.ridge import CONVENTIONS, ConventionName
 
 SIZES = [(40, 25, 10), (25, 40, 10), (30, 30, 30), (7, 50, 20)]  # P, N, D
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from doubletrouble.sharing import overlaps
+from doubletrouble.ensembles import overlaps
 
 
 def test_nested_sets() -> None:

@@ -59,9 +59,12 @@ N_MEMBERS = Parameter(
 )
 
 N_FEATURES = Parameter(
-    symbol="P", meaning="random features; `math.inf` is the kernel limit", typical=(10.0, 1e4),
-    or_inf=True, **_SIZE,
-)  # fmt: skip
+    symbol="P",
+    meaning="random features; `math.inf` is the kernel limit",
+    typical=(10.0, 1e4),
+    or_inf=True,
+    **_SIZE,
+)
 N_SAMPLES = Parameter(symbol="N", meaning="training samples", typical=(10.0, 1e4), **_SIZE)
 DIM = Parameter(symbol="D", meaning="input dimensions", typical=(10.0, 1e4), **_SIZE)
 WHOLE_DIM = Parameter(
@@ -90,9 +93,12 @@ BANK_PER_DIM = Parameter(
     **_SIZE,
 )
 N_BANK = Parameter(
-    symbol="B", meaning="features in the bank that members choose from", typical=(10.0, 1e4),
-    or_inf=True, **_SIZE,
-)  # fmt: skip
+    symbol="B",
+    meaning="features in the bank that members choose from",
+    typical=(10.0, 1e4),
+    or_inf=True,
+    **_SIZE,
+)
 SHARED_FEATURES = Parameter(
     symbol="P_ab/D",
     meaning="random features that two members share, per dimension (counts for a spectrum)",
@@ -105,9 +111,12 @@ SHARED_SAMPLES = Parameter(
     typical=(0.0, 10.0),
 )
 WEIGHT = Parameter(
-    symbol="w", meaning="weight of a member of a committee; all add up to 1", typical=(-1.0, 1.0),
-    low=-1e50, high=1e50,
-)  # fmt: skip
+    symbol="w",
+    meaning="weight of a member of a committee; all add up to 1",
+    typical=(-1.0, 1.0),
+    low=-1e50,
+    high=1e50,
+)
 TIME = Parameter(
     symbol="t",
     meaning="time of training by gradient flow; `math.inf` is the end",
@@ -120,9 +129,11 @@ EIGENVALUES = Parameter(
     symbol="l", meaning="eigenvalues of the kernel", typical=(0.0, 1.0), high=1e150
 )
 TAIL = Parameter(
-    symbol="t", meaning="total weight of infinitely many tiny eigenvalues", typical=(0.0, 1.0),
+    symbol="t",
+    meaning="total weight of infinitely many tiny eigenvalues",
+    typical=(0.0, 1.0),
     high=1e150,
-)  # fmt: skip
+)
 TARGET_POWERS = Parameter(
     symbol="v²", meaning="power of the target on each eigenfunction", typical=(0.0, 1.0), high=1e300
 )
@@ -133,9 +144,13 @@ GRAM_RIDGE = Parameter(
 )
 
 WIDTH = Parameter(
-    symbol="w", meaning="nodes of every hidden layer of a network", typical=(2, 2048),
-    low=1, high=1e5, whole=True,
-)  # fmt: skip
+    symbol="w",
+    meaning="nodes of every hidden layer of a network",
+    typical=(2, 2048),
+    low=1,
+    high=1e5,
+    whole=True,
+)
 DEPTH = Parameter(
     symbol="L", meaning="linear layers of a network", typical=(2, 8), low=2, high=100, whole=True
 )

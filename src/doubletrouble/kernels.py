@@ -34,9 +34,8 @@ import numpy as np
 import numpy.typing as npt
 from array_api_compat import array_namespace
 
-from doubletrouble.activations import Activation, is_named
+from doubletrouble.activations import Activation, Function, is_named
 from doubletrouble.activations import activation as known_activation
-from doubletrouble.moments import Function
 from doubletrouble.parameters import FloatArray
 
 Array = Any
@@ -48,9 +47,12 @@ _CONVERGED = 1e-14
 
 
 def kernel(
-    activation: str | Activation | Function, X: npt.ArrayLike, X2: npt.ArrayLike | None = None, *,
+    activation: str | Activation | Function,
+    X: npt.ArrayLike,
+    X2: npt.ArrayLike | None = None,
+    *,
     center: bool = False,
-) -> FloatArray:  # fmt: skip
+) -> FloatArray:
     """Return the kernel K(x, x') of infinitely many random features with an activation.
 
     Parameters

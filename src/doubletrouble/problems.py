@@ -17,8 +17,7 @@ from typing import Any, Self
 import numpy as np
 
 from doubletrouble import glossary
-from doubletrouble.activations import Activation, activation
-from doubletrouble.moments import Function
+from doubletrouble.activations import Activation, Function, activation
 from doubletrouble.parameters import Declared, Numeric, checked, common_shape, parameter
 
 
@@ -182,4 +181,4 @@ class SpectralProblem(Declared):
             noise=problem.noise,
             nonlinear_signal=problem.nonlinear_signal,
             test_noise=problem.test_noise,
-        )  # fmt: skip
+        )

@@ -370,9 +370,13 @@ class _Terms(_Result, Generic[Term]):
 
     @classmethod
     def identified(
-        cls, parts: Mapping[str, Term], *, missing: Mapping[str, str],
-        includes: Mapping[str, str] | None = None, total: Term | None = None,
-    ) -> Self:  # fmt: skip
+        cls,
+        parts: Mapping[str, Term],
+        *,
+        missing: Mapping[str, str],
+        includes: Mapping[str, str] | None = None,
+        total: Term | None = None,
+    ) -> Self:
         """Terms of which a design identifies some; accessing another raises its `missing` reason.
 
         `includes` are further causes that a part contains because the design does not separate

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from doubletrouble.clock import time_to
+from doubletrouble.conventions import time_to
 from doubletrouble.figures.time_map import TimeMap, label_places, second_descent, stops
 from doubletrouble.figures.training_time import (
     EVERYONE,

@@ -9,7 +9,7 @@ import pytest
 import doubletrouble as dt
 from doubletrouble.ensembles import CrossTerms
 from doubletrouble.theory._cross_terms import cross_terms, member_terms
-from doubletrouble.theory._spectrum import FixedPoint, Spectrum, spectrum_of
+from doubletrouble.theory._fixed_point import FixedPoint, Spectrum, spectrum_of
 
 TERMS = [f.name for f in fields(CrossTerms)]
 COUNT = 500
@@ -23,10 +23,13 @@ def solved(*, measured: bool) -> tuple[Spectrum, FixedPoint]:
         modes = np.arange(1.0, 13.0)
         spectrum = spectrum_of(
             dt.SpectralProblem(
-                eigenvalues=modes**-1.2, target_powers=1 / modes, tail=0.1, n_features=1,
+                eigenvalues=modes**-1.2,
+                target_powers=1 / modes,
+                tail=0.1,
+                n_features=1,
                 n_samples=1,
             )
-        )  # fmt: skip
+        )
     else:
         spectrum = spectrum_of(dt.Problem(activation="tanh"))
     return spectrum, spectrum.fixed_point(P, N, P - N, 10 ** rng.uniform(-3, 1, COUNT))
@@ -61,6 +64,8 @@ def test_the_special_case_is_the_general_one(g: float) -> None:
     for kind in ("shared", "own"):
         for name in TERMS:
             np.testing.assert_allclose(
-                getattr(getattr(fast, kind), name), getattr(getattr(general, kind), name),
-                rtol=1e-12, atol=1e-300,
-            )  # fmt: skip
+                getattr(getattr(fast, kind), name),
+                getattr(getattr(general, kind), name),
+                rtol=1e-12,
+                atol=1e-300,
+            )

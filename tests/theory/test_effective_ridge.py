@@ -20,9 +20,13 @@ def random_problem(activation: str) -> dt.Problem:
     features[:40] = samples[:40]
     ridge[::5] = 0.0
     return dt.Problem(
-        features_per_dim=features, samples_per_dim=samples, ridge=ridge, activation=activation,
-        noise=0.7, nonlinear_signal=0.3,
-    )  # fmt: skip
+        features_per_dim=features,
+        samples_per_dim=samples,
+        ridge=ridge,
+        activation=activation,
+        noise=0.7,
+        nonlinear_signal=0.3,
+    )
 
 
 @pytest.mark.parametrize("activation", ["relu", "tanh", "sign"])

@@ -8,7 +8,7 @@ import pytest
 
 import doubletrouble as dt
 from doubletrouble.errors import ConvergenceError
-from doubletrouble.theory._filters import exponential_poles
+from doubletrouble.theory._filters import talbot_poles
 from doubletrouble.theory._roots import crossings
 from tests.theory.test_flow import PARTS, TIMES, problem
 
@@ -39,14 +39,15 @@ def test_a_filter_that_forgets_half() -> None:
     """Where weights do not add up to one, the rest is never learned: half of a ridge fit."""
     at = problem(math.inf, 1.0, nonlinear_signal=0.0, test_noise=0.0, activation="linear")
     half = dt.Filter(ridges=[1.0], weights=[0.5])
-    spectrum = dt.SpectralProblem(eigenvalues=[1.0], target_powers=[1.0], n_features=1e9,
-                                  n_samples=1e9)  # fmt: skip
+    spectrum = dt.SpectralProblem(
+        eigenvalues=[1.0], target_powers=[1.0], n_features=1e9, n_samples=1e9
+    )
     assert dt.gradient_flow(spectrum, 1e9, filter=half).total == pytest.approx(0.25, rel=1e-6)
     assert dt.gradient_flow(at, 0.0, filter=half).total == pytest.approx(1.44)
 
 
 def test_the_exponential_as_a_filter() -> None:
-    poles = exponential_poles(20)
+    poles = talbot_poles(20)
     ridges, weights = poles.ridges, poles.weights
     given = dt.Filter(
         ridges=np.concatenate([ridges, ridges.conj()]),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import doubletrouble as dt
 from doubletrouble.ensembles import named_ensemble
-from doubletrouble.theory._filters import exponential_poles
+from doubletrouble.theory._filters import talbot_poles
 from tests import pair_oracle
 from tests.theory.schemes import ensemble, supported
 
@@ -29,11 +29,11 @@ def problem(width: Any = 2.0, samples: Any = 1.0, ridge: Any = 0.0, **others: An
 def test_the_exponential() -> None:
     x = np.concatenate([[0.0], np.geomspace(1e-9, 1e9, 1000)])
     for count, bound in ((20, 1e-11), (40, 1e-12)):
-        poles = exponential_poles(count)
+        poles = talbot_poles(count)
         shares = poles.weights * (x[:, None] / (x[:, None] + poles.ridges))
         learned = 2 * np.sum(shares, axis=1).real
         assert np.max(np.abs(learned - (1 - np.exp(-x)))) < bound
-    assert np.max(np.abs(np.angle(exponential_poles(20).ridges))) < np.pi
+    assert np.max(np.abs(np.angle(talbot_poles(20).ridges))) < np.pi
 
 
 @pytest.mark.parametrize(
@@ -73,8 +73,9 @@ def test_the_ends(width: float, ridge: float, members: float) -> None:
 @pytest.mark.parametrize("samples", [0.3, 1.0, 1 + 1e-9, 4.0])
 def test_twice_as_many_poles_change_nothing(activation: str, samples: float) -> None:
     widths = np.array([0.1, 0.5, 0.99, 1.0, 1.01, 3.0])[:, None]
-    at = problem(widths * samples, samples, np.array([0.0, 1e-6, 0.1])[:, None, None],
-                 activation=activation)  # fmt: skip
+    at = problem(
+        widths * samples, samples, np.array([0.0, 1e-6, 0.1])[:, None, None], activation=activation
+    )
     few, many = (dt.gradient_flow(at, TIMES, n_poles=n) for n in (20, 40))
     for name in PARTS:
         a, b = np.asarray(getattr(few, name)), np.asarray(getattr(many, name))
@@ -94,8 +95,9 @@ def test_a_linear_network_is_known() -> None:
     With P → ∞ and a time t/P the features are exact; E over x of e⁻²ᵗˣ + τ²(1 - e⁻ᵗˣ)²/x.
     """
     samples, width, noise = 2.0, 1e9, 0.5
-    at = dt.Problem(features_per_dim=width, samples_per_dim=samples, ridge=0.0, noise=noise,
-                    activation="linear")  # fmt: skip
+    at = dt.Problem(
+        features_per_dim=width, samples_per_dim=samples, ridge=0.0, noise=noise, activation="linear"
+    )
     low, high = (1 - math.sqrt(samples)) ** 2, (1 + math.sqrt(samples)) ** 2
     for time in (0.1, 1.0, 5.0):
 
@@ -123,9 +125,13 @@ def test_a_measured_spectrum_has_its_own_clock() -> None:
 
 def test_levels_of_their_own() -> None:
     spectrum = dt.SpectralProblem(
-        eigenvalues=np.arange(1, 40.0) ** -2, target_powers=np.arange(1, 40.0) ** -1.5, tail=0.01,
-        n_features=20, n_samples=np.array([[10.0], [20.0], [300.0]]), noise=0.3,
-    )  # fmt: skip
+        eigenvalues=np.arange(1, 40.0) ** -2,
+        target_powers=np.arange(1, 40.0) ** -1.5,
+        tail=0.01,
+        n_features=20,
+        n_samples=np.array([[10.0], [20.0], [300.0]]),
+        noise=0.3,
+    )
     few, many = (dt.gradient_flow(spectrum, TIMES, n_poles=n).total for n in (20, 40))
     assert np.max(np.abs(np.asarray(few) / np.asarray(many) - 1)) < 1e-8
     late = np.asarray(dt.gradient_flow(spectrum, 1e14).total)
@@ -135,14 +141,21 @@ def test_levels_of_their_own() -> None:
 
 @settings(max_examples=50, deadline=None)
 @given(
-    st.floats(-3, 3), st.floats(-3, 3), st.one_of(st.just(0.0), st.floats(1e-12, 1e3)),
-    st.floats(-8, 14), st.sampled_from(["relu", "tanh", "linear", "abs", "erf"]),
+    st.floats(-3, 3),
+    st.floats(-3, 3),
+    st.one_of(st.just(0.0), st.floats(1e-12, 1e3)),
+    st.floats(-8, 14),
+    st.sampled_from(["relu", "tanh", "linear", "abs", "erf"]),
     st.sampled_from([0.0, 1e-12, -1e-9, 1e-3, None]),
-)  # fmt: skip
+)
 def test_every_time_has_an_error(
-    width: float, samples: float, ridge: float, log_time: float, activation: str,
+    width: float,
+    samples: float,
+    ridge: float,
+    log_time: float,
+    activation: str,
     offset: float | None,
-) -> None:  # fmt: skip
+) -> None:
     N = 10**samples
     P = 10**width if offset is None else N * (1 + offset)
     at, time = problem(P, N, ridge, activation=activation), 10**log_time
@@ -271,8 +284,10 @@ def test_limits_of_schemes_along_the_flow(members: float) -> None:
 
 
 def test_bootstrap_is_not_supported() -> None:
-    for function in (lambda e: dt.gradient_flow(problem(), 1.0, e),
-                     lambda e: dt.best_stopping_time(problem(), e)):  # fmt: skip
+    for function in (
+        lambda e: dt.gradient_flow(problem(), 1.0, e),
+        lambda e: dt.best_stopping_time(problem(), e),
+    ):
         with pytest.raises(ValueError, match=r"^ensemble must be one of Ensemble, Divide, .* for"):
             function(dt.Bootstrap(3))
 
@@ -345,9 +360,15 @@ def test_stopping_times_of_an_array() -> None:
     assert np.asarray(found.time)[1, 1] == pytest.approx(one.time, rel=1e-5)
 
 
-@pytest.mark.parametrize("ensemble", [
-    dt.Subsample(2, fraction=1e-140), dt.Divide(1e60), dt.Divide(1e140), dt.Divide(math.inf),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "ensemble",
+    [
+        dt.Subsample(2, fraction=1e-140),
+        dt.Divide(1e60),
+        dt.Divide(1e140),
+        dt.Divide(math.inf),
+    ],
+)
 def test_times_of_very_few_samples_stay_in_their_domain(ensemble: dt.Scheme) -> None:
     found = dt.best_stopping_time(problem(2.0), ensemble)
     assert found.time in (0.0, math.inf)  # nothing can be learned

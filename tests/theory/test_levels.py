@@ -8,8 +8,8 @@ import pytest
 
 import doubletrouble as dt
 from doubletrouble.parameters import FloatArray
-from doubletrouble.theory import _spectrum
-from doubletrouble.theory._spectrum import FixedPoint, MeasuredSpectrum
+from doubletrouble.theory import _fixed_point
+from doubletrouble.theory._fixed_point import FixedPoint, MeasuredSpectrum
 
 GAP = 2  # the kind of spectrum that has one
 
@@ -40,10 +40,13 @@ def solved(seed: int, *, more_ridge: float = 0.0) -> FixedPoint:
     r[::7], r[1::9], r[2::6] = 1e-300, 1e-100, 0.0
     spectrum = MeasuredSpectrum(
         dt.SpectralProblem(
-            eigenvalues=eigenvalues, target_powers=np.ones_like(eigenvalues), tail=tail,
-            n_features=1, n_samples=1,
+            eigenvalues=eigenvalues,
+            target_powers=np.ones_like(eigenvalues),
+            tail=tail,
+            n_features=1,
+            n_samples=1,
         )
-    )  # fmt: skip
+    )
     with np.errstate(all="ignore"):
         return spectrum.solve(P, N, P - N, r * (1 + more_ridge))
 
@@ -77,7 +80,7 @@ def test_both_routes_agree(
     fast = solved(seed)
     assert sum(bracketed) < COUNT / 2  # most points take the fast route
     bracketed.clear()
-    monkeypatch.setattr(_spectrum, "_FAST", 0)
+    monkeypatch.setattr(_fixed_point, "_FAST", 0)
     assert same(fast, solved(seed))
     assert bracketed == [COUNT]
     assert not same(fast, solved(seed, more_ridge=1e-9))  # the control

@@ -65,10 +65,14 @@ def measured(case: Case) -> tuple[dict[str, FloatArray], dict[str, FloatArray]]:
     for dim, n_draws in SIZES:
         spread = variances(case, dim)
         setting = Setting(
-            dim=dim, features_per_dim=case.features, samples_per_dim=case.samples,
-            ridge=case.ridge, activation=dt.activation(case.activation), variances=spread,
+            dim=dim,
+            features_per_dim=case.features,
+            samples_per_dim=case.samples,
+            ridge=case.ridge,
+            activation=dt.activation(case.activation),
+            variances=spread,
             powers=spread**2,
-        )  # fmt: skip
+        )
         tables.append(traces.draws(setting, n_draws, seed=SEED))
     small, large = tables
     return small, large
@@ -85,9 +89,12 @@ def z_scores(case: Case, expected: dict[str, Any], combine: Any) -> dict[str, fl
 def problem_of(case: Case, **powers: float) -> dt.Problem | dt.SpectralProblem:
     if not case.decay:
         return dt.Problem(
-            features_per_dim=case.features, samples_per_dim=case.samples, ridge=case.ridge,
-            activation=case.activation, **powers,
-        )  # fmt: skip
+            features_per_dim=case.features,
+            samples_per_dim=case.samples,
+            ridge=case.ridge,
+            activation=case.activation,
+            **powers,
+        )
     dim, moments = 2000, dt.activation(case.activation)  # fine enough for D → ∞
     spread = variances(case, dim)
     weights = spread**2 / np.sum(spread**2)
@@ -97,10 +104,15 @@ def problem_of(case: Case, **powers: float) -> dt.Problem | dt.SpectralProblem:
         tail=moments.nonlinear**2,
         n_features=case.features * dim,
         n_samples=case.samples * dim,
-        ridge=dt.ridge_to("gram", case.ridge, n_features=case.features * dim,
-                          n_samples=case.samples * dim, dim=dim),
+        ridge=dt.ridge_to(
+            "gram",
+            case.ridge,
+            n_features=case.features * dim,
+            n_samples=case.samples * dim,
+            dim=dim,
+        ),
         **powers,
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize("case", grouped(c for c in CASES if not c.decay))
@@ -197,9 +209,15 @@ def test_training_error(case: Case) -> None:
 @pytest.mark.xdist_group(str(Case("relu", 2.0, 1.0, 0.1)))
 @pytest.mark.parametrize(
     ("erratum", "term"),
-    [(5, "psi3_ensemble"), (6, "psi2_ensemble"), (7, "psi2_divide"), (8, "psi2_divide"),
-     (9, "psi3_vanilla"), (10, "psi3_ensemble")],
-)  # fmt: skip
+    [
+        (5, "psi3_ensemble"),
+        (6, "psi2_ensemble"),
+        (7, "psi2_divide"),
+        (8, "psi2_divide"),
+        (9, "psi3_vanilla"),
+        (10, "psi3_ensemble"),
+    ],
+)
 def test_the_printed_formulas_fail(erratum: int, term: str) -> None:
     """Negative control: any one misprint put back is seen at once."""
     case = Case("relu", 2.0, 1.0, 0.1)

@@ -62,19 +62,25 @@ def random_problem(count: int) -> dt.Problem:
     features, samples = 10 ** rng.uniform(-2, 2, (2, count))
     features[:5] = samples[:5]
     return dt.Problem(
-        features_per_dim=features, samples_per_dim=samples,
-        noise=10 ** rng.uniform(-3, 1, count), nonlinear_signal=rng.choice([0.0, 0.3], count),
+        features_per_dim=features,
+        samples_per_dim=samples,
+        noise=10 ** rng.uniform(-3, 1, count),
+        nonlinear_signal=rng.choice([0.0, 0.3], count),
         activation="tanh",
-    )  # fmt: skip
+    )
 
 
 def measured_problem(count: int) -> dt.SpectralProblem:
     rng, modes = np.random.default_rng(4), np.arange(1.0, 31.0)
     return dt.SpectralProblem(
-        eigenvalues=modes**-1.5, target_powers=modes**-2.0, tail=0.05,
-        n_features=10 ** rng.uniform(0, 3, count), n_samples=10 ** rng.uniform(0, 3, count),
-        noise=10 ** rng.uniform(-3, 0.5, count), nonlinear_signal=rng.choice([0.0, 0.3], count),
-    )  # fmt: skip
+        eigenvalues=modes**-1.5,
+        target_powers=modes**-2.0,
+        tail=0.05,
+        n_features=10 ** rng.uniform(0, 3, count),
+        n_samples=10 ** rng.uniform(0, 3, count),
+        noise=10 ** rng.uniform(-3, 0.5, count),
+        nonlinear_signal=rng.choice([0.0, 0.3], count),
+    )
 
 
 @pytest.mark.parametrize("name", supported("optimal_ridge"))
@@ -169,8 +175,10 @@ def test_several_minima() -> None:
     problem = dt.SpectralProblem(
         eigenvalues=np.repeat([7e-5, 6e-3, 7e-3, 5e-2], counts),
         target_powers=np.repeat([0.043 * 0.915, 0.045, 0.015, 0.014], counts),
-        tail=0.01, n_features=77, n_samples=115,
-    )  # fmt: skip
+        tail=0.01,
+        n_features=77,
+        n_samples=115,
+    )
     best = dt.optimal_ridge(problem, 3)
     grid = np.geomspace(1e-4, 10, 2001)
     tried = np.asarray(dt.exact_error(replace(problem, ridge=grid), 3).total)
@@ -182,9 +190,13 @@ def test_several_minima() -> None:
 
 def test_measured_spectrum() -> None:
     problem = dt.SpectralProblem(
-        eigenvalues=1 / np.arange(1, 120) ** 1.5, target_powers=1 / np.arange(1, 120) ** 2.0,
-        tail=0.05, n_features=np.array([20, 50, 500, math.inf]), n_samples=50, noise=0.3,
-    )  # fmt: skip
+        eigenvalues=1 / np.arange(1, 120) ** 1.5,
+        target_powers=1 / np.arange(1, 120) ** 2.0,
+        tail=0.05,
+        n_features=np.array([20, 50, 500, math.inf]),
+        n_samples=50,
+        noise=0.3,
+    )
     best = dt.optimal_ridge(problem, 2)
     grid = np.geomspace(1e-6, 1e3, 1001)[:, None]
     tried = np.asarray(dt.exact_error(replace(problem, ridge=grid), 2).total).min(axis=0)

@@ -28,9 +28,12 @@ def learner(name: str, activation: str = "relu", **changes: Any) -> dt.Member:
 def tails(a: str, b: str) -> Any:
     """E σ_a⊥ σ_b⊥/(μ₁a μ₁b) by quadrature."""
     functions: dict[str, Any] = {
-        "relu": lambda z: max(z, 0), "tanh": mpmath.tanh, "erf": mpmath.erf,
-        "gelu": lambda z: z * mpmath.ncdf(z), "cos": mpmath.cos,
-    }  # fmt: skip
+        "relu": lambda z: max(z, 0),
+        "tanh": mpmath.tanh,
+        "erf": mpmath.erf,
+        "gelu": lambda z: z * mpmath.ncdf(z),
+        "cos": mpmath.cos,
+    }
     pieces = [-40, -12, -6, -3, -1, 0, 1, 3, 6, 12, 40]
     with mpmath.workdps(40):
 
@@ -43,14 +46,17 @@ def tails(a: str, b: str) -> Any:
         return both / (linear[0] * linear[1])
 
 
-def expected(a: dt.Member, b: dt.Member, features: float, samples: float, noise: float) -> float:
+def expected(a: Any, b: Any, features: float, samples: float, noise: float) -> float:
     halves = [
         pair_oracle.half(
-            one.features_per_dim, one.samples_per_dim, one.ridge,  # type: ignore[arg-type]
-            mpmath.mpf(one.moments.linear), mpmath.mpf(one.moments.nonlinear),
+            one.features_per_dim,
+            one.samples_per_dim,
+            one.ridge,
+            mpmath.mpf(one.moments.linear),
+            mpmath.mpf(one.moments.nonlinear),
         )
         for one in (a, b)
-    ]  # fmt: skip
+    ]
     names = (a.moments.name, b.moments.name)
     a_half, b_half = halves
     shared = (features, samples, tails(*names))
@@ -139,10 +145,11 @@ def test_a_measured_spectrum() -> None:
     ]
     spectra = [dt.SpectralProblem.from_problem(problem, dim=7) for problem in problems]
     learners = [
-        dt.Member(features_per_dim=p.features_per_dim, samples_per_dim=p.samples_per_dim,
-                   ridge=p.ridge)
+        dt.Member(
+            features_per_dim=p.features_per_dim, samples_per_dim=p.samples_per_dim, ridge=p.ridge
+        )
         for p in problems
-    ]  # fmt: skip
+    ]
     flat = dt.pair_error(*learners, shared_features=0.6, shared_samples=0.3, noise=0.5)
     counted = dt.pair_error(*spectra, shared_features=0.6 * 7, shared_samples=0.3 * 7)
     assert counted == pytest.approx(flat, rel=1e-13)
@@ -153,8 +160,11 @@ def test_levels_of_their_own() -> None:
     levels, powers = np.array([2.0, 0.5, 0.1, 0.03]), np.array([1.0, 0.3, 0.2, 0.4])
     tail, noise, shared_features, shared_samples = 0.05, 0.6, 4.0, 3.0
     spectrum: dict[str, Any] = {
-        "eigenvalues": levels, "target_powers": powers, "tail": tail, "noise": noise,
-    }  # fmt: skip
+        "eigenvalues": levels,
+        "target_powers": powers,
+        "tail": tail,
+        "noise": noise,
+    }
     a = dt.SpectralProblem(**spectrum, n_features=9, n_samples=6, ridge=0.02)
     b = dt.SpectralProblem(**spectrum, n_features=5, n_samples=8, ridge=0.3)
 
@@ -190,19 +200,22 @@ def test_products_are_those_of_errors(
     """|E ab| is at most the root of E a² E b², for whatever they share."""
     a, b = (
         dt.Member(
-            features_per_dim=10 ** sizes[i], samples_per_dim=10 ** sizes[i + 2],
-            ridge=10 ** ridges[i], activation=("relu", activation)[i],
+            features_per_dim=10 ** sizes[i],
+            samples_per_dim=10 ** sizes[i + 2],
+            ridge=10 ** ridges[i],
+            activation=("relu", activation)[i],
         )
         for i in range(2)
-    )  # fmt: skip
+    )
     k = shares[0] * min(a.features_per_dim, b.features_per_dim)  # type: ignore[type-var,operator]
     n = shares[1] * min(a.samples_per_dim, b.samples_per_dim)  # type: ignore[type-var,operator]
     both: Any = dt.pair_error(a, b, shared_features=k, shared_samples=n)
     own: list[Any] = [
-        dt.pair_error(one, one, shared_features=one.features_per_dim,
-                      shared_samples=one.samples_per_dim)
+        dt.pair_error(
+            one, one, shared_features=one.features_per_dim, shared_samples=one.samples_per_dim
+        )
         for one in (a, b)
-    ]  # fmt: skip
+    ]
     assert abs(both) <= math.sqrt(own[0] * own[1]) * (1 + 1e-9)
 
 

@@ -54,9 +54,12 @@ def deviations(
         return {}  # saturated: test_limits has the known answers
     powers = {"signal": 1.3, "noise": 0.7, "nonlinear_signal": nonlinear_signal}
     problem = dt.Problem(
-        features_per_dim=features, samples_per_dim=samples, ridge=ridge, activation=activation,
+        features_per_dim=features,
+        samples_per_dim=samples,
+        ridge=ridge,
+        activation=activation,
         **powers,
-    )  # fmt: skip
+    )
     moments = problem.moments
     psi = oracle.psi(features, samples, ridge, moments.linear, moments.nonlinear)
     parts = oracle.error(psi, members=3, scheme="ensemble", **powers)
@@ -129,10 +132,12 @@ def test_from_exact_moments(activation: str) -> None:
         psi = oracle.psi(features, samples, ridge, mu1, star)
         got = dt.psi_terms(
             dt.Problem(
-                features_per_dim=features, samples_per_dim=samples, ridge=ridge,
+                features_per_dim=features,
+                samples_per_dim=samples,
+                ridge=ridge,
                 activation=activation,
             )
-        )  # fmt: skip
+        )
         for name, expected in psi.items():
             assert deviation(getattr(got, name), expected) < TOLERANCE, (name, features, samples)
 

@@ -313,10 +313,12 @@ def chi(psi1: float, psi2: float, z2: float, ridge: float) -> float:
         for _ in range(30):
             a, b = nu
             rest = 1 - z2 * a * b
-            f = np.array([
-                a * (-xi - b - z2 * b / rest) - psi1,
-                b * (-xi - a - z2 * a / rest) - psi2,
-            ])  # fmt: skip
+            f = np.array(
+                [
+                    a * (-xi - b - z2 * b / rest) - psi1,
+                    b * (-xi - a - z2 * a / rest) - psi2,
+                ]
+            )
             # d/da and d/db of a b z²/(1 - z² a b) are b and a times z²/(1 - z² a b)²
             common = 1 + z2 / rest**2
             jacobian = np.array([[-xi - b * common, -a * common], [-b * common, -xi - a * common]])
@@ -339,15 +341,28 @@ def mei_montanari(problem: dt.Problem) -> tuple[float, float]:
     z = mu1 / mustar
     x = chi(psi1, psi2, z**2, ridge / mustar**2)
     E0 = (
-        -(x**5) * z**6 + 3 * x**4 * z**4 + (psi1 * psi2 - psi2 - psi1 + 1) * x**3 * z**6
-        - 2 * x**3 * z**4 - 3 * x**3 * z**2 + (psi1 + psi2 - 3 * psi1 * psi2 + 1) * x**2 * z**4
-        + 2 * x**2 * z**2 + x**2 + 3 * psi1 * psi2 * x * z**2 - psi1 * psi2
-    )  # fmt: skip
+        -(x**5) * z**6
+        + 3 * x**4 * z**4
+        + (psi1 * psi2 - psi2 - psi1 + 1) * x**3 * z**6
+        - 2 * x**3 * z**4
+        - 3 * x**3 * z**2
+        + (psi1 + psi2 - 3 * psi1 * psi2 + 1) * x**2 * z**4
+        + 2 * x**2 * z**2
+        + x**2
+        + 3 * psi1 * psi2 * x * z**2
+        - psi1 * psi2
+    )
     E1 = psi2 * x**3 * z**4 - psi2 * x**2 * z**2 + psi1 * psi2 * x * z**2 - psi1 * psi2
     E2 = (
-        x**5 * z**6 - 3 * x**4 * z**4 + (psi1 - 1) * x**3 * z**6 + 2 * x**3 * z**4
-        + 3 * x**3 * z**2 + (-psi1 - 1) * x**2 * z**4 - 2 * x**2 * z**2 - x**2
-    )  # fmt: skip
+        x**5 * z**6
+        - 3 * x**4 * z**4
+        + (psi1 - 1) * x**3 * z**6
+        + 2 * x**3 * z**4
+        + 3 * x**3 * z**2
+        + (-psi1 - 1) * x**2 * z**4
+        - 2 * x**2 * z**2
+        - x**2
+    )
     return E1 / E0, E2 / E0
 
 

@@ -163,18 +163,23 @@ def test_where_the_peaks_are() -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(
-    st.floats(-2, 2), st.floats(-2, 2), st.one_of(st.just(0.0), st.floats(1e-9, 1e2)),
+    st.floats(-2, 2),
+    st.floats(-2, 2),
+    st.one_of(st.just(0.0), st.floats(1e-9, 1e2)),
     st.sampled_from([name for name, kind in SCHEMES.items() if kind.any_size]),
     st.floats(0.01, 1.0),
     st.sampled_from(["relu", "tanh", "linear", "abs"]),
-)  # fmt: skip
+)
 def test_parts_are_positive_and_fall_with_members(
     width: float, samples: float, ridge: float, scheme: str, share: float, activation: str
 ) -> None:
     at = dt.Problem(
-        features_per_dim=10**width, samples_per_dim=10**samples, ridge=ridge,
-        activation=activation, **POWERS,
-    )  # fmt: skip
+        features_per_dim=10**width,
+        samples_per_dim=10**samples,
+        ridge=ridge,
+        activation=activation,
+        **POWERS,
+    )
     members = np.array([1, 2, 10, math.inf])
     found = dt.exact_error(at, ensemble(scheme, at, members, share))
     for name in PARTS:

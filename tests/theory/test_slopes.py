@@ -59,8 +59,10 @@ def test_slopes_are_those_of_high_precision_differences(
 
 
 SPECTRUM: dict[str, Any] = {
-    "levels": [1.0, 0.35, 0.125, 0.05], "powers": [1.0, 0.5, 0.25, 0.7], "tail": 0.03125,
-}  # fmt: skip
+    "levels": [1.0, 0.35, 0.125, 0.05],
+    "powers": [1.0, 0.5, 0.25, 0.7],
+    "tail": 0.03125,
+}
 
 
 @pytest.mark.parametrize(
@@ -80,9 +82,14 @@ def test_slopes_of_a_spectrum_are_those_of_high_precision_differences(
 ) -> None:
     """The ridge on the Gram matrix is kept: relative to the mean loss it falls with N, κ = 1."""
     problem = dt.SpectralProblem(
-        eigenvalues=SPECTRUM["levels"], target_powers=SPECTRUM["powers"], tail=SPECTRUM["tail"],
-        n_features=P, n_samples=N, ridge=ridge, noise=0.3,
-    )  # fmt: skip
+        eigenvalues=SPECTRUM["levels"],
+        target_powers=SPECTRUM["powers"],
+        tail=SPECTRUM["tail"],
+        n_features=P,
+        n_samples=N,
+        ridge=ridge,
+        noise=0.3,
+    )
     found = error_slopes(problem, SCHEMES[scheme](members))
 
     def at(p: Any, n: Any) -> Any:
@@ -137,9 +144,12 @@ def linear(P: float, N: float, noise: float = 1.0, *, spectral: bool) -> AnyProb
             features_per_dim=P, samples_per_dim=N, ridge=0.0, noise=noise, activation="linear"
         )
     return dt.SpectralProblem(
-        eigenvalues=[1.0, 0.3, 0.1, 0.0], target_powers=[1.0, 1.0, 0.5, 0.0], n_features=3 * P,
-        n_samples=3 * N, noise=noise,
-    )  # fmt: skip
+        eigenvalues=[1.0, 0.3, 0.1, 0.0],
+        target_powers=[1.0, 1.0, 0.5, 0.0],
+        n_features=3 * P,
+        n_samples=3 * N,
+        noise=noise,
+    )
 
 
 @pytest.mark.parametrize("spectral", [False, True])
@@ -202,11 +212,13 @@ def test_a_flat_spectrum_is_the_isotropic_problem() -> None:
 
 @settings(max_examples=200, deadline=None)
 @given(
-    P=st.floats(1e-3, 1e3) | st.just(math.inf), N=st.floats(1e-3, 1e3),
+    P=st.floats(1e-3, 1e3) | st.just(math.inf),
+    N=st.floats(1e-3, 1e3),
     ridge=st.sampled_from([0.0, 1e-300, 1e-5, 1.0, 1e300, math.inf]),
-    members=st.sampled_from([1, 2, 1000, math.inf]), scheme=st.sampled_from(["ensemble", "divide"]),
+    members=st.sampled_from([1, 2, 1000, math.inf]),
+    scheme=st.sampled_from(["ensemble", "divide"]),
     activation=st.sampled_from(["relu", "linear", "quadratic", "tanh"]),
-)  # fmt: skip
+)
 def test_slopes_are_numbers(
     P: float, N: float, ridge: float, members: float, scheme: str, activation: str
 ) -> None:

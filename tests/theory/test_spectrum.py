@@ -18,9 +18,13 @@ def test_isotropic_is_a_special_case(dim: int, activation: str, ridge: float) ->
     # dimensions that are powers of two: sizes next to P = N are then multiplied exactly
     sizes = np.array([0.05, 0.5, 1 - 1e-12, 1.0, 2.0, 30.0, math.inf])
     problem = dt.Problem(
-        features_per_dim=sizes, samples_per_dim=sizes[:-1, None], ridge=ridge, noise=0.7,
-        nonlinear_signal=0.3, activation=activation,
-    )  # fmt: skip
+        features_per_dim=sizes,
+        samples_per_dim=sizes[:-1, None],
+        ridge=ridge,
+        noise=0.7,
+        nonlinear_signal=0.3,
+        activation=activation,
+    )
     spectrum = dt.SpectralProblem.from_problem(problem, dim=dim)
     for members in (1, 3, math.inf):
         a, b = dt.exact_error(problem, members), dt.exact_error(spectrum, members)
@@ -71,9 +75,13 @@ def test_published_deterministic_equivalent(
     index = np.arange(1.0, 101.0)
     levels, powers = np.power(index, -1.3), rng.uniform(0, 1, 100) / index
     problem = dt.SpectralProblem(
-        eigenvalues=levels, target_powers=powers, n_features=n_features, n_samples=n_samples,
-        ridge=ridge, noise=0.4,
-    )  # fmt: skip
+        eigenvalues=levels,
+        target_powers=powers,
+        n_features=n_features,
+        n_samples=n_samples,
+        ridge=ridge,
+        noise=0.4,
+    )
     expected = published_risk(levels, powers, n_samples, n_features, ridge, 0.4)
     assert dt.exact_error(problem).total == pytest.approx(expected, rel=1e-10)
 
@@ -107,9 +115,13 @@ def test_scales_do_not_matter() -> None:
     )
     for unit in (1e-120, 1e-7, 1e9, 1e120):
         scaled = dt.SpectralProblem(
-            eigenvalues=unit * levels, target_powers=unit * powers, tail=unit * 0.1, n_features=20,
-            n_samples=12, ridge=unit * 0.01,
-        )  # fmt: skip
+            eigenvalues=unit * levels,
+            target_powers=unit * powers,
+            tail=unit * 0.1,
+            n_features=20,
+            n_samples=12,
+            ridge=unit * 0.01,
+        )
         ratio = dt.exact_error(scaled).total / dt.exact_error(base).total
         assert ratio == pytest.approx(unit, rel=1e-12)
 
@@ -133,9 +145,13 @@ def test_levels_without_weight() -> None:
         eigenvalues=[1.0, 0.0], target_powers=[0.0, 0.7], n_features=5, n_samples=4, ridge=0.1
     )
     twin = dt.SpectralProblem(
-        eigenvalues=[1.0], target_powers=[0.0], n_features=5, n_samples=4, ridge=0.1,
+        eigenvalues=[1.0],
+        target_powers=[0.0],
+        n_features=5,
+        n_samples=4,
+        ridge=0.1,
         nonlinear_signal=math.sqrt(0.7),
-    )  # fmt: skip
+    )
     assert dt.exact_error(problem).bias == pytest.approx(0.7, rel=1e-14)
     assert dt.exact_error(problem, 3).total == pytest.approx(
         dt.exact_error(twin, 3).total, rel=1e-13

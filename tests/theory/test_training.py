@@ -14,8 +14,11 @@ GRID = dt.Problem(
     features_per_dim=np.array([0.3, 1.0, 2.5, math.inf])[:, None],
     samples_per_dim=1.2,
     ridge=np.array([0.0, 1e-6, 0.1, 10.0]),
-    signal=1.3, noise=0.5, nonlinear_signal=0.3, test_noise=0.4,
-)  # fmt: skip
+    signal=1.3,
+    noise=0.5,
+    nonlinear_signal=0.3,
+    test_noise=0.4,
+)
 POWER = 1.3**2 + 0.5**2 + 0.3**2  # of the labels
 MEMBERS = np.array([1, 3, math.inf])[:, None, None]
 

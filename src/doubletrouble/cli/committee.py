@@ -7,13 +7,13 @@ from typing import Any
 from doubletrouble.cli.flags import FORMS, RATIOS, flag, number, takes
 from doubletrouble.cli.question import has_snr
 from doubletrouble.cli.report import Report, heading, parts, words
+from doubletrouble.ensembles import KINDS
 from doubletrouble.glossary import SNR
 from doubletrouble.parameters import declarations
 from doubletrouble.parameters import number as single
 from doubletrouble.problems import USUAL, Member, noise_at
 from doubletrouble.ranges import numbers
 from doubletrouble.results import Committee
-from doubletrouble.sharing import KINDS
 from doubletrouble.theory import committee as averaged
 
 _WEIGHTS = ("equal", "optimal")

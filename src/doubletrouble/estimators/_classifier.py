@@ -9,11 +9,10 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from doubletrouble.activations import Activation
+from doubletrouble.activations import Activation, Function
 from doubletrouble.ensembles import EnsembleLike
 from doubletrouble.estimators._feature_map import RealArray
 from doubletrouble.estimators._model import INPUT_DTYPES, RandomFeaturesModel
-from doubletrouble.moments import Function
 from doubletrouble.parameters import FloatArray
 
 

@@ -13,8 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from doubletrouble.activations import Activation, activation, is_named
-from doubletrouble.moments import Function, values
+from doubletrouble.activations import Activation, Function, activation, activation_values, is_named
 
 RealArray: TypeAlias = npt.NDArray[Any]
 """An array of float32 or float64."""
@@ -53,7 +52,7 @@ class FeatureMap:
         sigma, name = self.activation.function, self.activation.name
         assert sigma is not None  # asked by known_activation
         if not is_named(self.activation):
-            z[...] = values(sigma, z, name)
+            z[...] = activation_values(sigma, z, name)
         elif name in _IN_PLACE:
             _IN_PLACE[name](z, out=z)
         else:

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from doubletrouble.conventions import ridge_to
 from doubletrouble.estimators._feature_map import FeatureMap, RealArray, blocks
 from doubletrouble.estimators._leave_one_out import left_out
 from doubletrouble.estimators._members import Solution, factorized, predicted
 from doubletrouble.estimators._penalty import Penalty
 from doubletrouble.estimators._sample import MemberSample, Sample
 from doubletrouble.parameters import FloatArray
-from doubletrouble.ridge import ridge_to
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -1,6 +1,6 @@
 r"""One penalty, asked for in either convention, or left to the leave-one-out error.
 
-The conversion alpha = λ P N / D is that of `doubletrouble.ridge`. With sample weights w the
+The conversion alpha = λ P N / D is that of `doubletrouble.conventions`. With sample weights w the
 paper's loss is a weighted mean,
 
     (1/W) Σ_i w_i (y_i - f(x_i))² + (P λ / D) |a|²,        W = Σ_i w_i,
@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from doubletrouble import glossary
+from doubletrouble.conventions import ridge_from, ridge_to
 from doubletrouble.parameters import FloatArray, checked, number, refuse
-from doubletrouble.ridge import ridge_from, ridge_to
 
 DEFAULT_RIDGE = 1e-3
 """The paper's λ where neither `ridge` nor `alpha` is given."""

@@ -6,12 +6,11 @@ import numpy.typing as npt
 from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import validate_data
 
-from doubletrouble.activations import Activation
+from doubletrouble.activations import Activation, Function
 from doubletrouble.ensembles import EnsembleLike
 from doubletrouble.estimators._feature_map import RealArray
 from doubletrouble.estimators._model import INPUT_DTYPES, RandomFeaturesModel
 from doubletrouble.estimators._path import RidgePath
-from doubletrouble.moments import Function
 
 
 class RandomFeaturesRidge(MultiOutputMixin, RegressorMixin, RandomFeaturesModel):

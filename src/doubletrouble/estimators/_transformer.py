@@ -6,11 +6,10 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from doubletrouble.activations import Activation
+from doubletrouble.activations import Activation, Function
 from doubletrouble.estimators._feature_map import RealArray, blocks, feature_map, known_activation
 from doubletrouble.estimators._model import INPUT_DTYPES
 from doubletrouble.estimators._weights import random_weights, seed_of
-from doubletrouble.moments import Function
 from doubletrouble.parameters import FloatArray, whole_number
 
 

@@ -2,7 +2,7 @@ r"""K models that draw their samples: bags, sub-bags, all of the data, or a shar
 
 All have the same number of features in all, P K, which is what is stored and evaluated at every
 prediction (`advice.cost`); the cost of their training is given beside. A bag sees 1 - 1/e of the
-samples (`theory._bagging`), some of them several times.
+samples (`theory._bootstrap`), some of them several times.
 """
 
 import math

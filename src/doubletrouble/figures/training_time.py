@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from doubletrouble.clock import time_to
+from doubletrouble.conventions import time_to
 from doubletrouble.figures import agreement, drawing, style
 from doubletrouble.figures.panel import Panel
 from doubletrouble.figures.panel import table as panel_table

@@ -123,12 +123,16 @@ class Formulas:
         at = self.at
         psi1, psi2, mu1, mustar = at.psi1, at.psi2, at.mu1, at.mustar
         return (  # [dascoli2020] App. B
-            -(mustar**2) * mu1**2 * psi1**2 * psi2 * q
+            -(mustar**2)
+            * mu1**2
+            * psi1**2
+            * psi2
+            * q
             / ((mu1**2 * psi1 * r + 1) * (mustar**2 * psi1 * q + mu1**2 * psi1 * r + 1))
             + mu1**2 * psi1 * psi2 / (mu1**2 * psi1 * r + 1)
             + 1 / q
             - 1 / r
-        )  # fmt: skip
+        )
 
     def f_e(self, q: Jet, r: Jet) -> Jet:
         """Half the curvature of Sᵉ in r̃."""
@@ -159,11 +163,16 @@ class Formulas:
         at = self.at
         psi1, psi2, mu1, mustar = at.psi1, at.psi2, at.mu1, at.mustar
         M_X, M_W, _ = self.matrices_v(q, r, qt, rt)
-        return psi1 * psi2 * mu1**2 * (  # [dascoli2020] App. B
-            entry_11(M_X)
-            + mu1**2 * mustar**2 * psi1**2 * entry_11(M_X @ M_W @ M_X)
-            - mustar**2 * psi1 * entry_11(M_X @ M_W)
-        )  # fmt: skip
+        return (
+            psi1
+            * psi2
+            * mu1**2
+            * (  # [dascoli2020] App. B
+                entry_11(M_X)
+                + mu1**2 * mustar**2 * psi1**2 * entry_11(M_X @ M_W @ M_X)
+                - mustar**2 * psi1 * entry_11(M_X @ M_W)
+            )
+        )
 
     def P_psi2_v(self, q: Jet, r: Jet, qt: Jet, rt: Jet) -> Jet:
         """Power of the noise-free student."""

@@ -47,11 +47,16 @@ def P_psi1(self: PrintedFormulas, q: Jet, r: Jet, qt: Jet, rt: Jet) -> Jet:
     sign = 1 if 2 in self.printed else -1
     factor = mu1 if 11 in self.printed else 1
     M_X, M_W, _ = self.matrices_v(q, r, qt, rt)
-    return psi1 * psi2 * mu1**2 * (
-        entry_11(M_X)
-        + mu1**2 * mustar**2 * psi1**2 * entry_11(M_X @ M_W @ M_X)
-        + sign * factor * mustar**2 * psi1 * entry_11(M_X @ M_W)
-    )  # fmt: skip
+    return (
+        psi1
+        * psi2
+        * mu1**2
+        * (
+            entry_11(M_X)
+            + mu1**2 * mustar**2 * psi1**2 * entry_11(M_X @ M_W @ M_X)
+            + sign * factor * mustar**2 * psi1 * entry_11(M_X @ M_W)
+        )
+    )
 
 
 def psi_v(self: PrintedFormulas, action: Jet, prefactor: Jet) -> Decimal:

@@ -32,22 +32,20 @@ from doubletrouble.ensembles import (
     Amplitudes,
     CrossTerms,
     MemberTerms,
+    Sharing,
+    checked_members,
+    checked_weights,
     combine,
+    overlaps,
     product_or_zero,
+    shared,
 )
 from doubletrouble.parameters import FloatArray, Numeric, Value, checked, common_shape
 from doubletrouble.problems import USUAL, Member, Problem, SpectralProblem
 from doubletrouble.results import Committee, ErrorTerms
-from doubletrouble.sharing import (
-    Sharing,
-    checked_members,
-    checked_weights,
-    overlaps,
-    shared,
-)
 from doubletrouble.theory._cross_terms import TERM_NAMES, at_limits, cross_terms
 from doubletrouble.theory._error import BLOCK, blockwise
-from doubletrouble.theory._spectrum import FixedPoint, Spectrum, root_power, spectrum_of
+from doubletrouble.theory._fixed_point import FixedPoint, Spectrum, root_power, spectrum_of
 
 AnyMember: TypeAlias = Member | Problem | SpectralProblem
 
@@ -57,10 +55,15 @@ _RANK = 1e-13  # of the largest: a smaller eigenvalue of scaled errors is zero b
 
 
 def pair_error(
-    a: AnyMember, b: AnyMember, *, shared_features: Numeric = 0.0, shared_samples: Numeric = 0.0,
-    signal: Numeric | None = None, noise: Numeric | None = None,
+    a: AnyMember,
+    b: AnyMember,
+    *,
+    shared_features: Numeric = 0.0,
+    shared_samples: Numeric = 0.0,
+    signal: Numeric | None = None,
+    noise: Numeric | None = None,
     nonlinear_signal: Numeric | None = None,
-) -> Value:  # fmt: skip
+) -> Value:
     """Return E (f⋆ - f_a)(f⋆ - f_b), the mean product of two members' errors at test points.
 
     `shared_features` and `shared_samples` are what they have in common, counted like the sizes of
@@ -80,18 +83,28 @@ def pair_error(
     0.458124
     """
     terms = pair_terms(
-        a, b, shared_features=shared_features, shared_samples=shared_samples, signal=signal,
-        noise=noise, nonlinear_signal=nonlinear_signal,
-    )  # fmt: skip
+        a,
+        b,
+        shared_features=shared_features,
+        shared_samples=shared_samples,
+        signal=signal,
+        noise=noise,
+        nonlinear_signal=nonlinear_signal,
+    )
     total: Value = terms.total
     return total
 
 
 def pair_terms(
-    a: AnyMember, b: AnyMember, *, shared_features: Numeric = 0.0, shared_samples: Numeric = 0.0,
-    signal: Numeric | None = None, noise: Numeric | None = None,
+    a: AnyMember,
+    b: AnyMember,
+    *,
+    shared_features: Numeric = 0.0,
+    shared_samples: Numeric = 0.0,
+    signal: Numeric | None = None,
+    noise: Numeric | None = None,
     nonlinear_signal: Numeric | None = None,
-) -> ErrorTerms[Any]:  # fmt: skip
+) -> ErrorTerms[Any]:
     """Return the mean product of two members' errors by cause; arguments as for `pair_error`.
 
     What two members do not share cannot covary: without features in common there is no
@@ -114,10 +127,16 @@ def pair_terms(
     names |= {name: value for name, value in target.items() if isinstance(value, np.ndarray)}
     shape = common_shape(names)
     inputs = {
-        "features_a": P_a, "samples_a": N_a, "ridge_a": a.ridge,
-        "features_b": P_b, "samples_b": N_b, "ridge_b": b.ridge,
-        "shared_features": k, "shared_samples": n, **target,
-    }  # fmt: skip
+        "features_a": P_a,
+        "samples_a": N_a,
+        "ridge_a": a.ridge,
+        "features_b": P_b,
+        "samples_b": N_b,
+        "ridge_b": b.ridge,
+        "shared_features": k,
+        "shared_samples": n,
+        **target,
+    }
     parts = blockwise(partial(_pair_block, a, b), inputs, shape, BLOCK // spectrum_of(a).cost)
     return ErrorTerms(**parts)
 
@@ -199,9 +218,11 @@ def _of_one_kind(members: Sequence[Any]) -> Sequence[AnyMember]:
 
 
 def _target(
-    members: Sequence[AnyMember], signal: Numeric | None, noise: Numeric | None,
+    members: Sequence[AnyMember],
+    signal: Numeric | None,
+    noise: Numeric | None,
     nonlinear_signal: Numeric | None,
-) -> dict[str, Value]:  # fmt: skip
+) -> dict[str, Value]:
     """The amplitudes F, τ and F⋆: those given, or the problem's own."""
     given = {"signal": signal, "noise": noise, "nonlinear_signal": nonlinear_signal}
     first = members[0]
@@ -240,11 +261,14 @@ def activation_correlation(a: Any, b: Any) -> float:
 
 
 def committee(
-    members: Sequence[AnyMember], *, sharing: Sharing = "samples",
+    members: Sequence[AnyMember],
+    *,
+    sharing: Sharing = "samples",
     weights: Literal["equal", "optimal"] | npt.ArrayLike = "equal",
-    signal: Numeric | None = None, noise: Numeric | None = None,
+    signal: Numeric | None = None,
+    noise: Numeric | None = None,
     nonlinear_signal: Numeric | None = None,
-) -> Committee:  # fmt: skip
+) -> Committee:
     """Return the exact test error of members averaged with weights.
 
     Parameters
@@ -298,9 +322,12 @@ def committee(
 
 
 def _products(
-    members: Sequence[AnyMember], features: Sequence[float], samples: Sequence[float],
-    shared_features: FloatArray, shared_samples: FloatArray,
-) -> CrossTerms:  # fmt: skip
+    members: Sequence[AnyMember],
+    features: Sequence[float],
+    samples: Sequence[float],
+    shared_features: FloatArray,
+    shared_samples: FloatArray,
+) -> CrossTerms:
     """The terms of every product, (K, K)."""
     spectra = [spectrum_of(one) for one in members]
     first, second = np.triu_indices(len(members))
@@ -317,9 +344,13 @@ def _products(
         )
         kappa = _correlations(members, first, second, shared_features)
         terms = _overlapping(
-            together.take(first), together.take(second), spectra[0],
-            shared_features[first, second], shared_samples[first, second], kappa,
-        )  # fmt: skip
+            together.take(first),
+            together.take(second),
+            spectra[0],
+            shared_features[first, second],
+            shared_samples[first, second],
+            kappa,
+        )
     matrices = {name: np.empty((len(members), len(members))) for name in TERM_NAMES}
     for name, matrix in matrices.items():
         matrix[first, second] = matrix[second, first] = getattr(terms, name)
@@ -327,9 +358,11 @@ def _products(
 
 
 def _correlations(
-    members: Sequence[AnyMember], first: npt.NDArray[np.int_], second: npt.NDArray[np.int_],
+    members: Sequence[AnyMember],
+    first: npt.NDArray[np.int_],
+    second: npt.NDArray[np.int_],
     shared_features: FloatArray,
-) -> FloatArray | None:  # fmt: skip
+) -> FloatArray | None:
     """κ of every two members; None where all have one activation."""
     if not any(activations_differ(members[0], one) for one in members):
         return None

@@ -52,7 +52,7 @@ from typing import Any
 import numpy as np
 
 from doubletrouble.ensembles import CrossTerms, MemberTerms, product_or_zero
-from doubletrouble.theory._spectrum import FixedPoint, Spectrum, limit_value
+from doubletrouble.theory._fixed_point import FixedPoint, Spectrum, limit_value
 
 TERM_NAMES = tuple(f.name for f in fields(CrossTerms))
 
@@ -66,10 +66,18 @@ def at_limits(terms: CrossTerms, limit: Any) -> CrossTerms:
 
 
 def product_terms(
-    *, bias: Any, crossed: Any, unused_features: Any, unused_samples: Any, gap_per_feature: Any,
-    gap_per_sample: Any, second_per_sample: Any, joint: Any, coupled_feature: Any = None,
+    *,
+    bias: Any,
+    crossed: Any,
+    unused_features: Any,
+    unused_samples: Any,
+    gap_per_feature: Any,
+    gap_per_sample: Any,
+    second_per_sample: Any,
+    joint: Any,
+    coupled_feature: Any = None,
     coupled_sample: Any = None,
-) -> CrossTerms:  # fmt: skip
+) -> CrossTerms:
     """Evaluate the formula by parts, given ρ, χ, α, β, p, q, c_N Q, J (also on complex numbers).
 
     `coupled_feature` and `coupled_sample` are c_P E and c_N E: p and q for one kernel.
@@ -91,9 +99,13 @@ def product_terms(
 
 
 def cross_terms(
-    a: FixedPoint, b: FixedPoint, spectrum: Spectrum, shared_features: Any, shared_samples: Any,
+    a: FixedPoint,
+    b: FixedPoint,
+    spectrum: Spectrum,
+    shared_features: Any,
+    shared_samples: Any,
     correlation: Any = None,
-) -> CrossTerms:  # fmt: skip
+) -> CrossTerms:
     """The product of two members that share k = f P_b features and n = g N_a samples.
 
     `correlation` is κ where their activations differ.
@@ -131,9 +143,12 @@ def cross_terms(
 
 
 def member_terms(
-    point: FixedPoint, spectrum: Spectrum, shared_features: Any, shared_samples: Any,
+    point: FixedPoint,
+    spectrum: Spectrum,
+    shared_features: Any,
+    shared_samples: Any,
     joint: Any = None,
-) -> MemberTerms:  # fmt: skip
+) -> MemberTerms:
     """The terms of equal members that share f P features and g N samples, limits included.
 
     `joint` is J of the self term where it is known better than by adding up.

@@ -1,6 +1,6 @@
 r"""The error of an ensemble by cause, at every point of a problem.
 
-The fixed point of one member (`_spectrum`) gives the terms of unit power that members share and
+The fixed point of one member (`_fixed_point`) gives the terms of unit power that members share and
 have of their own (`_cross_terms`); `ensembles.combine` combines them with the powers of the target
 and of the noise. Problems that are arrays are evaluated a cache-sized block at a time.
 
@@ -43,9 +43,9 @@ from doubletrouble.errors import ConvergenceError
 from doubletrouble.parameters import Numeric, Value, common_shape
 from doubletrouble.problems import Problem, SpectralProblem
 from doubletrouble.results import AnovaTerms, ErrorTerms, PsiTerms
-from doubletrouble.theory._bagging import bootstrap
+from doubletrouble.theory._bootstrap import bootstrap
 from doubletrouble.theory._cross_terms import member_terms
-from doubletrouble.theory._spectrum import (
+from doubletrouble.theory._fixed_point import (
     FixedPoint,
     IsotropicSpectrum,
     MeasuredSpectrum,
@@ -242,9 +242,13 @@ PointFunction: TypeAlias = Callable[[Spectrum, Scheme, Inputs], Mapping[str, Any
 
 
 def evaluate(
-    problem: AnyProblem, scheme: Scheme, function: PointFunction, *, block: int = BLOCK,
+    problem: AnyProblem,
+    scheme: Scheme,
+    function: PointFunction,
+    *,
+    block: int = BLOCK,
     **others: Value,
-) -> dict[str, Any]:  # fmt: skip
+) -> dict[str, Any]:
     """Evaluate `function` at every point; scalars in give Python floats out.
 
     It gets NumPy scalars for scalar inputs, and blocks of equal length for arrays, so that memory
@@ -286,8 +290,10 @@ def evaluate(
         if shape:
             return blockwise(
                 lambda values: function(spectrum, scheme, Inputs(**values)),
-                inputs, shape, block // spectrum.cost,
-            )  # fmt: skip
+                inputs,
+                shape,
+                block // spectrum.cost,
+            )
         at = Inputs(**dict(zip(inputs, map(np.float64, inputs.values()), strict=True)))
         parts = function(spectrum, scheme, at)
         numbers = dict(zip(parts, map(float, parts.values()), strict=True))
@@ -297,9 +303,11 @@ def evaluate(
 
 
 def blockwise(
-    function: Callable[[dict[str, Any]], Mapping[str, Any]], inputs: Mapping[str, Any],
-    shape: tuple[int, ...], block: int,
-) -> dict[str, Any]:  # fmt: skip
+    function: Callable[[dict[str, Any]], Mapping[str, Any]],
+    inputs: Mapping[str, Any],
+    shape: tuple[int, ...],
+    block: int,
+) -> dict[str, Any]:
     """Evaluate `function` on `inputs` broadcast to `shape`, some `block` points at a time.
 
     Scalar inputs stay NumPy scalars; the results have the shape, or are floats where it is ().

@@ -50,9 +50,9 @@ from doubletrouble.theory._error import (
     evaluate,
     member_fixed_point,
 )
-from doubletrouble.theory._filters import Filter, Poles, exponential_poles
+from doubletrouble.theory._filters import Filter, Poles, talbot_poles
+from doubletrouble.theory._fixed_point import FixedPoint, Spectrum
 from doubletrouble.theory._optimum import optimal_ridge
-from doubletrouble.theory._spectrum import FixedPoint, Spectrum
 
 _POINTS = 4096  # in a block: some hundred complex arrays of this length are alive
 _NO_TIME = 1e-150  # in units of the fastest mode: nothing is learned, to the last digit
@@ -60,9 +60,13 @@ _SLOWEST = 1e-290  # the smallest complex ridge that can be handled
 
 
 def gradient_flow(
-    problem: AnyProblem, times: Numeric, ensemble: EnsembleLike = 1, *, n_poles: int = 20,
+    problem: AnyProblem,
+    times: Numeric,
+    ensemble: EnsembleLike = 1,
+    *,
+    n_poles: int = 20,
     filter: Filter | None = None,
-) -> ErrorTerms[Any]:  # fmt: skip
+) -> ErrorTerms[Any]:
     """Return the exact test error of an ensemble at each time of its training, by cause.
 
     Training is gradient flow from zero weights, da/dt = (Φᵀ (y - Φ a) - alpha a)/D with
@@ -97,7 +101,7 @@ def gradient_flow(
         raise ValueError(f"n_poles must be even, as poles come in pairs, got {n_poles}")
     if not (filter is None or isinstance(filter, Filter)):
         raise TypeError(f"filter must be a Filter, got {type(filter).__name__}")
-    poles = exponential_poles(count) if filter is None else filter.poles
+    poles = talbot_poles(count) if filter is None else filter.poles
 
     def parts_at(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> dict[str, Any]:
         flat, shape = at.flattened()
@@ -227,10 +231,12 @@ def best_stopping_time(problem: AnyProblem, ensemble: EnsembleLike = 1) -> Stopp
     if isinstance(problem, Problem):
         width: Any = problem.features_per_dim
         refuse(
-            "features_per_dim", width, np.isinf(width),
+            "features_per_dim",
+            width,
+            np.isinf(width),
             "finite for a time to stop, as infinitely many features are trained at once "
             "(a SpectralProblem has a time of its own, in which they are not)",
-        )  # fmt: skip
+        )
     unit = evaluate(problem, scheme, _unit_of_time)["unit"]
     shape = np.shape(unit)
     grid = np.arange(_FIRST * _PER_DECADE, _LAST * _PER_DECADE + 1) / _PER_DECADE

@@ -54,7 +54,7 @@ from doubletrouble.ensembles import (
 from doubletrouble.errors import ConvergenceError
 from doubletrouble.parameters import Value
 from doubletrouble.results import OptimalRidge
-from doubletrouble.theory._bagging import DISTINCT, bootstrap
+from doubletrouble.theory._bootstrap import DISTINCT, bootstrap
 from doubletrouble.theory._cross_terms import member_terms
 from doubletrouble.theory._error import (
     AnyProblem,
@@ -64,8 +64,8 @@ from doubletrouble.theory._error import (
     member_fixed_point,
     total_error,
 )
+from doubletrouble.theory._fixed_point import NO_SAMPLES, FixedPoint, Spectrum, limit_value
 from doubletrouble.theory._roots import crossings
-from doubletrouble.theory._spectrum import NO_SAMPLES, FixedPoint, Spectrum, limit_value
 
 _STEP = 1e-20  # the imaginary step along -log y, which rises with log r: its square is negligible
 # Where the derivative is evaluated first, in units of the kernel's total weight: both ends are
@@ -116,9 +116,12 @@ def _best(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> Any:
         minima = np.exp(
             crossings(
                 lambda x, i: _risk(spectrum, scheme, at, np.exp(x), inside[i])[1],
-                low, high, slope[cells, inside], slope[cells + 1, inside],
+                low,
+                high,
+                slope[cells, inside],
+                slope[cells + 1, inside],
             )
-        )  # fmt: skip
+        )
         risks, slopes = _risk(spectrum, scheme, at, minima, inside)
         if not np.isfinite(risks).all():
             raise ConvergenceError(
@@ -294,13 +297,14 @@ def _moved(spectrum: Spectrum, point: FixedPoint, moves: _Moves) -> tuple[FixedP
     # next to P = N at a small ridge J moves fastest: the step is small against that
     step = _STEP / np.fmax(np.abs(moves.joint) / J, 1.0)
     there = point.moved(
-        spectrum, step,
+        spectrum,
+        step,
         y=moves.y,
         unused_features=moves.unused_features,
         unused_samples=moves.unused_samples,
         features=moves.features,
         samples=moves.samples,
-    )  # fmt: skip
+    )
     by_sample = point.unused_features * there.gap_per_sample.imag
     by_feature = point.unused_samples * there.gap_per_feature.imag
     joint = J + 1j * (step * moves.joint + by_sample + by_feature)

@@ -94,9 +94,16 @@ class FixedPoint:
         return A * B + B * self.gap_per_feature + A * self.gap_per_sample
 
     def moved(
-        self, spectrum: Spectrum, step: Any, *, y: Any, unused_features: Any, unused_samples: Any,
-        features: float = 0.0, samples: float = 0.0,
-    ) -> FixedPoint:  # fmt: skip
+        self,
+        spectrum: Spectrum,
+        step: Any,
+        *,
+        y: Any,
+        unused_features: Any,
+        unused_samples: Any,
+        features: float = 0.0,
+        samples: float = 0.0,
+    ) -> FixedPoint:
         """The fixed point a step i·`step` away: imaginary parts are derivatives times the step.
 
         Given are the derivatives of log y, A, B, log P and log N along the step; those of the rest
@@ -515,9 +522,13 @@ class MeasuredSpectrum(Spectrum):
         return nodes[below] + part * spacing, spacing
 
     def _bracketed(
-        self, excess: Any, bracket: tuple[FloatArray, FloatArray], sizes: Sizes, ridge: Any,
+        self,
+        excess: Any,
+        bracket: tuple[FloatArray, FloatArray],
+        sizes: Sizes,
+        ridge: Any,
         active: npt.NDArray[np.int_],
-    ) -> FloatArray:  # fmt: skip
+    ) -> FloatArray:
         """Log y of some points by bracketing, which takes longer and never fails."""
         from scipy.optimize import elementwise
 
