@@ -1,11 +1,11 @@
-"""Where does a learner's test error come from, and what fixes it?
+"""Decompose a learner's test error by cause, and compare the remedies.
 
 >>> import doubletrouble as dt
 >>> problem = dt.Problem(features_per_dim=2.0, samples_per_dim=1.0, ridge=1e-5)
 >>> round(dt.exact_error(problem, 10).total, 6)
 0.87171
 
-Names are imported when they are first used, so that `import doubletrouble` takes milliseconds.
+Names are imported at their first use, so that `import doubletrouble` takes milliseconds.
 """
 
 from collections.abc import Callable
@@ -131,7 +131,7 @@ _HOMES = {
 """The module of every public name."""
 
 _EXTRAS = {"estimators": ("sklearn", "estimators"), "networks": ("torch", "networks")}
-"""The package that a folder needs, and the extra that brings it."""
+"""Optional dependency of a package, and the extra that installs it."""
 
 _MODULE = {name: module for module, names in _HOMES.items() for name in names.split()}
 

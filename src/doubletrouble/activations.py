@@ -9,7 +9,7 @@ part, which acts as noise. The theory centres the activation (μ₀ is subtracte
 
 Named activations use closed forms where they exist. Other functions that are analytic near the real
 line take the trapezoidal rule; any other callable takes adaptive quadrature, started from pieces
-that isolate the jumps and kinks seen on a fine grid. μ⋆² is integrated as a square, not as
+that isolate the jumps and kinks detected on a fine grid. μ⋆² is integrated as a square, not as
 E σ² - μ₀² - μ₁², which would cancel.
 """
 
@@ -62,7 +62,7 @@ def activation(spec: str | Activation | Function, *, slope: float | None = None)
 
     >>> activation("erf").linear == 2 / math.sqrt(3 * math.pi)
     True
-    >>> bent = activation(lambda z: np.maximum(z, 0.0))  # a kink, found by adaptive quadrature
+    >>> bent = activation(lambda z: np.maximum(z, 0.0))  # a kink, resolved by adaptive quadrature
     >>> abs(bent.nonlinear - activation("relu").nonlinear) < 1e-13
     True
     """
@@ -84,7 +84,7 @@ def activation(spec: str | Activation | Function, *, slope: float | None = None)
 
 
 def is_named(spec: Activation) -> bool:
-    """Whether an activation is the built-in one of its name, not a user's function of that name."""
+    """Whether an activation is built in, not a user's function of the same name."""
     return spec.name in NAMES and spec == activation(spec.name)
 
 
@@ -118,9 +118,9 @@ def correlation(a: Activation, b: Activation) -> float:
         )
 
     smooth = is_smooth(a) and is_smooth(b)
-    found = smooth_moments(both) if smooth else any_moments(both, f"{a.name} + {b.name}")
-    # |a + 2b|² = 5 + 4 ⟨a, b⟩ of unit vectors, which never vanishes
-    return max(-1.0, min(1.0, (found.nonlinear**2 - 5) / 4))
+    moments = smooth_moments(both) if smooth else any_moments(both, f"{a.name} + {b.name}")
+    # for unit vectors |a + 2b|² = 5 + 4 ⟨a, b⟩, which never vanishes
+    return max(-1.0, min(1.0, (moments.nonlinear**2 - 5) / 4))
 
 
 def _finite(name: str, value: Any) -> float:
@@ -141,7 +141,7 @@ def _finite(name: str, value: Any) -> float:
 _RELU_NONLINEAR = math.sqrt(0.25 - 0.5 / math.pi)
 
 
-# Written for NumPy arrays and torch tensors alike: simulations evaluate them on either.
+# For NumPy arrays and torch tensors: simulations evaluate them on either.
 
 
 def _library(z: Any) -> Any:
@@ -149,12 +149,12 @@ def _library(z: Any) -> Any:
 
 
 def _standard(z: Any, name: str) -> Any:
-    """A function that every array library has under the same name."""
+    """A function of the array API standard, by name."""
     return getattr(_library(z), name)(z)
 
 
 def _special(z: Any, name: str) -> Any:
-    """A special function: torch has its own, NumPy's are SciPy's."""
+    """A special function of torch, or of SciPy for NumPy arrays."""
     xp = _library(z)
     if not hasattr(xp, name):
         import scipy.special as xp
@@ -309,7 +309,10 @@ def smooth_moments(function: Function) -> Moments:
 
 
 def any_moments(function: Function, name: str) -> Moments:
-    """Moments of any function with a finite second one, to 12 digits; `name` is for messages.
+    """Moments of any function with a finite second moment, to 12 digits.
+
+    `name` is the name of the function in messages.
+
 
     >>> jump = any_moments(lambda z: (z > 0.3).astype(float), "jump")
     >>> abs(jump.mean - 0.5 * math.erfc(0.3 / math.sqrt(2))) < 1e-14
@@ -325,7 +328,7 @@ def any_moments(function: Function, name: str) -> Moments:
 
     def mean_and_linear(z: float) -> FloatArray:
         right, left = both(z)
-        # even and odd parts apart: an even function has μ₁ = 0 exactly, an odd one μ₀ = 0
+        # even and odd parts are separate: μ₁ of an even function and μ₀ of an odd one are exactly 0
         return np.array([right + left, z * (right - left)])
 
     mean, linear = _integral(mean_and_linear, pieces, 50 * precision, name)
@@ -334,12 +337,12 @@ def any_moments(function: Function, name: str) -> Moments:
         right, left = both(z)
         return np.array([(right - mean - linear * z) ** 2 + (left - mean + linear * z) ** 2])
 
-    # rounding of σ, of relative size `precision`, is what limits a small remainder
+    # rounding of σ, of relative size `precision`, limits the accuracy of a small remainder
     z = np.linspace(0.0, 8.0, 4001)
     rough = float(np.mean([rest(v)[0] * math.exp(-0.5 * v * v) for v in z])) * 8 / ROOT_2PI
     floor = precision * (math.sqrt(rough) + 10 * precision)
     (power,) = _integral(rest, pieces, floor, name)
-    # below: rounding of a linear function
+    # smaller values are rounding errors of a linear function
     nonlinear = math.sqrt(power) if power > (100 * precision) ** 2 else 0.0
     return Moments(float(mean) * size, float(linear) * size, nonlinear * size)
 
@@ -375,8 +378,8 @@ def activation_values(function: Function, z: FloatArray, name: str) -> FloatArra
 def _survey(function: Function, name: str) -> tuple[float, float, list[float]]:
     """Evaluate the function on a fine grid: size, precision, and break points of the integral.
 
-    The size is that of σ(z) under the root of the Gaussian; the cuts of z > 0 are coarse, and close
-    around every bend. Functions without a second moment raise ValueError.
+    The size is that of σ(z) times the root of the Gaussian; the break points of z > 0 are coarse,
+    with closer ones around every jump and kink. Functions without a second moment raise ValueError.
     """
     far = np.linspace(16.0, _EDGE, 1000)
     near = np.arange(-16.0, 16.0, _FINE)
@@ -390,7 +393,7 @@ def _survey(function: Function, name: str) -> tuple[float, float, list[float]]:
         )
     inner = seen[far.size : -far.size]
     bend = np.abs(inner[2:] - 2 * inner[1:-1] + inner[:-2])
-    around = np.maximum(np.roll(bend, 3), np.roll(bend, -3))  # a smooth function bends there, too
+    around = np.maximum(np.roll(bend, 3), np.roll(bend, -3))  # curvature of a smooth function
     sharp = np.flatnonzero((bend > _BEND * size) & (bend > 4 * around))
     bends = near[1:-1][sharp[np.argsort(bend[sharp])[::-1][:_MOST_BENDS]]]
     sides = [_located(function, b - _FINE, b + _FINE, name) for b in bends]
@@ -419,7 +422,7 @@ def _located(function: Function, left: float, right: float, name: str) -> list[f
         f0, f1, f2, f3 = activation_values(function, z, name)
         if f1 - f0 == f3 - f2:
             break
-        rise = (f2 - f1) - (f1 - f0) - (f3 - f2)  # of the middle, beyond both slopes
+        rise = (f2 - f1) - (f1 - f0) - (f3 - f2)  # of the middle, relative to both slopes
         kink += half * float(np.clip(rise / ((f1 - f0) - (f3 - f2)), -1, 1))
         half /= 64
     return [*cuts, kink]

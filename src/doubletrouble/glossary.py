@@ -1,10 +1,13 @@
-"""Declarations of all parameters."""
+"""Declarations of all parameters: symbol, meaning, domain and typical range.
+
+Validation, command-line flags, sliders of the page, property tests and documentation read them.
+"""
 
 from typing import Any
 
 from doubletrouble.parameters import Parameter
 
-# Sizes this far out are limits already; amplitudes are squared, which must stay representable.
+# Sizes at these bounds are equal to their limits; the squares of amplitudes must not overflow.
 _SIZE: dict[str, Any] = {"low": 1e-50, "high": 1e50}
 _AMPLITUDE: dict[str, Any] = {"high": 1e150, "typical": (0.0, 2.0)}
 

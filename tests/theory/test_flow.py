@@ -335,7 +335,7 @@ def test_when_not_to_train_and_when_to_go_on() -> None:
 def test_endless_features_have_no_best_time() -> None:
     """In this unit they are trained at once; in that of a spectrum they are not."""
     for width in (math.inf, np.array([1.0, math.inf])):
-        with pytest.raises(ValueError, match="features_per_dim must be finite for a time to stop"):
+        with pytest.raises(ValueError, match="features_per_dim must be finite"):
             dt.best_stopping_time(problem(width))
     kernel = dt.SpectralProblem.from_problem(problem(math.inf, noise=3.0), dim=5)
     wide = dt.best_stopping_time(problem(1e12, noise=3.0))

@@ -138,7 +138,7 @@ def test_a_saddle_point_not_reached_is_an_error_with_the_last_point(
         return None if at.lam < barrier else _newton(at, start, tolerance)
 
     monkeypatch.setattr("doubletrouble.replica._saddle._newton", stuck)
-    with pytest.raises(dt.ConvergenceError, match=r"followed down to ridge .* only") as caught:
+    with pytest.raises(dt.ConvergenceError, match=r"converged down to ridge .* only") as caught:
         saddle_point(REFERENCE)
     last: Any = caught.value.last
     assert 0 < last[1] < last[0]  # r < q

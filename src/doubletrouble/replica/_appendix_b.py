@@ -3,9 +3,9 @@ r"""The formulas of [dascoli2020] App. B, corrected, in the order of the print.
 
 The trace of two resolvents is written as an integral over replicas, and after all averages as one
 over overlaps: q, r within a replica, q̃, r̃ between two of them, with weight exp(-D S/2). S₀ fixes
-q and r; the rest of the action S is the curvature in q̃ and r̃ around zero. What multiplies the
-weight is the prefactor P_Ψ: an overlap of the two students' weights (through r̃, and q̃ where the
-features are shared), times an overlap of what they fit (signal, Ψ₂, or noise, Ψ₃). Which randomness
+q and r; the rest of the action S is the curvature in q̃ and r̃ around zero. The weight is multiplied
+by the prefactor P_Ψ: an overlap of the two students' weights (through r̃, and q̃ where the
+features are shared), times an overlap of their targets (signal, Ψ₂, or noise, Ψ₃). Which randomness
 the two resolvents share is the index:
 
     v  vanilla               same X, same W and Θ         e  ensembling       same X
@@ -16,9 +16,9 @@ remains is the Gaussian fluctuation around it, Ψ = ± Tr[H[S]⁻¹ H[P_Ψ]]. Th
 vanilla terms: 2n replicas have 2n(2n-1)/2 → -n pairs as n → 0. The factor D in front of every
 prefactor but P_Ψ₁ is left out: it cancels the 1/D of the trace.
 
-A formula is a method of `Formulas`, so that `_errata` can replace it by what is printed.
+A formula is a method of `Formulas`, so that `_errata` can replace it by the printed one.
 
-**Differs from the paper.** Its misprints are corrected here; `_errata` has what is printed instead.
+**Differs from the paper.** Its misprints are corrected here; `_errata` has the printed forms.
 """
 
 from collections.abc import Callable

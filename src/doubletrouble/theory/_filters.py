@@ -106,7 +106,7 @@ class Filter:
 
     @property
     def poles(self) -> Poles:
-        """Poles on or above the real axis, in the order of their angles; weights on it are halved."""
+        """Poles on or above the real axis, by angle; the weights of real ones are halved."""
         ridges, weights = np.asarray(self.ridges), np.asarray(self.weights)
         size = _ALIKE * np.abs(ridges)
         real, upper = np.abs(ridges.imag) <= size, ridges.imag > size

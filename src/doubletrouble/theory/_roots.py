@@ -25,8 +25,8 @@ def crossings(
 ) -> FloatArray:
     """Roots between `low` and `high`, where the values have different signs, to 1e-13.
 
-    `values(x, i)` are those of functions i at x. Each step evaluates them at the midpoint and at the
-    zero of an exponential through the three values, and at least halves the bracket.
+    `values(x, i)` are those of functions i at x. Each step evaluates them at the midpoint and at
+    the zero of an exponential through the three values, and at least halves the bracket.
 
     >>> cubes = lambda x, i: x**3 - np.array([8.0, 27.0])[i]
     >>> ends = np.zeros(2), np.full(2, 10.0)
