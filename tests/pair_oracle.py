@@ -93,8 +93,8 @@ def bootstrap(
 ) -> tuple[Level, Any]:
     """A learner with Poisson weights w on its samples, and its c₂ with itself.
 
-    With a_k = E (w/(1 + w V))ᵏ and V = Δ/(ψ₂ a₁), features see the ridge λ/a₁ and endless samples,
-    ψ₁ - Δ = λ ψ₁ s/(u μ₁² a₁), and c₂ = a₂/(ψ₂ a₁²).
+    With a_k = E (w/(1 + w V))ᵏ and V = Δ/(ψ₂ a₁), the features have the ridge λ/a₁ and infinitely
+    many samples, ψ₁ - Δ = λ ψ₁ s/(u μ₁² a₁), and c₂ = a₂/(ψ₂ a₁²).
     """
     with mpmath.workdps(DIGITS):
         P, N, eta = mpf(features), mpf(samples), mpf(tails)

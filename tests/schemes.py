@@ -33,7 +33,7 @@ def example(kind: type[Scheme], n_members: Any = 4, problem: Any = None) -> Sche
 
 
 def sharing(ensemble: Scheme, problem: dt.Problem) -> tuple[float, float, float]:
-    """M per dimension, and what two members share, (k, n) per dimension."""
+    """The samples of a member and the overlaps (k, n) of two, per dimension."""
     numerator, denominator = ensemble.sample_share
     samples = float(np.asarray(problem.samples_per_dim)) * float(numerator) / float(denominator)
     features = float(np.asarray(problem.features_per_dim))

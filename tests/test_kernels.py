@@ -36,7 +36,7 @@ def test_the_series_of_a_kink_is_close_to_the_closed_form(name: str) -> None:
 @pytest.mark.statistical
 @pytest.mark.parametrize("name", [*CLOSED, "tanh", "gelu"])
 @pytest.mark.parametrize("center", [False, True])
-def test_features_have_the_kernel_as_their_mean_product(name: str, center: bool) -> None:
+def test_mean_product_of_features_is_the_kernel(name: str, center: bool) -> None:
     sigma = dt.activation(name)
     theta = np.random.default_rng(1).standard_normal((20_000, 12))
     assert sigma.function is not None
@@ -52,7 +52,7 @@ def test_features_have_the_kernel_as_their_mean_product(name: str, center: bool)
     assert np.abs(wrong).max() > 10  # negative control
 
 
-def test_known_values() -> None:
+def test_kernel_known_values() -> None:
     eye = np.eye(3) * math.sqrt(3)  # |x|² = D, orthogonal
     assert dt.kernel("relu", eye) == pytest.approx(np.where(np.eye(3), 0.5, 0.5 / math.pi))
     assert dt.kernel("linear", X, OTHER) == pytest.approx(X @ OTHER.T / 12)
@@ -63,7 +63,7 @@ def test_known_values() -> None:
 
 
 @pytest.mark.parametrize("name", [*CLOSED, "tanh"])
-def test_a_zero_row_has_the_limit_of_small_ones(name: str) -> None:
+def test_zero_row_is_the_limit_of_small_rows(name: str) -> None:
     rows = np.array([[0.0, 0.0], [3.0, 4.0]])
     found, near = dt.kernel(name, rows), dt.kernel(name, [[1e-12, 0.0], [3.0, 4.0]])
     if name == "sign":  # which jumps at zero, where it is zero
@@ -110,7 +110,7 @@ def test_the_kernel_is_symmetric_and_positive(name: str) -> None:
         ([[math.nan]], "X must be finite, got"),
     ],
 )
-def test_bad_inputs_are_refused(inputs: Any, message: str) -> None:
+def test_invalid_inputs_raise(inputs: Any, message: str) -> None:
     with pytest.raises((TypeError, ValueError), match=message):
         dt.kernel("relu", inputs)
     with pytest.raises(ValueError, match=r"X2 must have 12 columns like X, got shape \(2, 3\)"):
@@ -156,7 +156,7 @@ def by_quadrature(name: str, a: float, b: float, c: float) -> float:
 
 @pytest.mark.parametrize("name", CLOSED)
 @pytest.mark.parametrize(("a", "b", "c"), [(1.0, 1.0, 0.3), (1.4, 0.7, -0.6)])
-def test_overlap(name: str, a: float, b: float, c: float) -> None:
+def test_overlap_equals_quadrature(name: str, a: float, b: float, c: float) -> None:
     known = closed_form(activation(name))
     assert known is not None
     got = float(known.overlap(*map(np.asarray, (a, b, c))))
@@ -164,7 +164,7 @@ def test_overlap(name: str, a: float, b: float, c: float) -> None:
 
 
 @pytest.mark.parametrize("name", CLOSED)
-def test_limits(name: str) -> None:
+def test_limits_of_known_value(name: str) -> None:
     """Independent: a product of means. Identical: the second moment, and μ₁ for unit variance."""
     known, moments = closed_form(activation(name)), activation(name)
     assert known is not None

@@ -1,7 +1,7 @@
-"""No NaN, nothing negative, parts that add up: over the whole declared domain, for every scheme.
+"""Parts are not NaN, not negative, and add up: over the whole declared domain, for every scheme.
 
 Sizes, ridges and amplitudes are drawn over all the decades that `parameters` declares, with the
-limits (0, inf, P = N, P = D) drawn often: as arrays, and (less often) as single points.
+limits (0, inf, P = N, P = D) drawn often: as arrays, and as single points.
 """
 
 import math
@@ -32,7 +32,7 @@ Rng = np.random.Generator
 
 
 def decades(rng: Rng, low: float, high: float, count: int) -> FloatArray:
-    """Numbers from `low` to `high`, any order of magnitude as likely as another."""
+    """Log-uniform numbers from `low` to `high`."""
     exponents = rng.uniform(math.log10(low), math.log10(high), count)
     return np.asarray(np.clip(10.0**exponents, low, high))
 
@@ -73,7 +73,7 @@ def random_shares(rng: Rng, count: int) -> FloatArray:
 
 
 def random_problem(rng: Rng, activation: str, count: int = COUNT, *, mild: bool = False) -> Any:
-    """Some on the peak of one member, or of two that divide the data; some in the kernel limit.
+    """Some at the peak of one member, or of two with divided data; some in the kernel limit.
 
     With `mild`, sizes and amplitudes differ by 24 decades at most.
     """
@@ -160,7 +160,7 @@ def assert_at_most(a: Any, b: Any, name: str = "") -> None:
 
 
 @pytest.mark.parametrize("activation", NAMES)
-def test_psi_terms_are_ordered_numbers(activation: str) -> None:
+def test_psi_terms_are_ordered(activation: str) -> None:
     psi = dt.psi_terms(random_problem(np.random.default_rng(1), activation))
     assert_numbers(asdict(psi))
     assert_at_most(psi.psi2_divide, psi.psi1)
@@ -188,7 +188,7 @@ def test_errors_add_up(name: str, activation: str) -> None:
 
 
 @pytest.mark.parametrize("activation", NAMES)
-def test_more_members_never_hurt(activation: str) -> None:
+def test_more_members_do_not_increase_any_part(activation: str) -> None:
     rng = np.random.default_rng(4)
     problem = random_problem(rng, activation)
     few, many = np.sort([random_members(rng, COUNT), random_members(rng, COUNT)], axis=0)
@@ -206,7 +206,7 @@ OTHERS = (0.0, 1e-50, 1e-8, 1e-3, 0.1, 1.0, 10.0, 1e4, 1e12, 1e100, math.inf)
 
 @pytest.mark.parametrize("name", supported("optimal_ridge"))
 @pytest.mark.parametrize("activation", ["relu", "tanh", "linear", "abs"])
-def test_no_other_ridge_is_better(activation: str, name: str) -> None:
+def test_optimal_ridge_has_the_least_error(activation: str, name: str) -> None:
     rng = np.random.default_rng(5)
     count = 150
     problem = random_problem(rng, activation, count, mild=True)
@@ -226,7 +226,7 @@ def test_no_other_ridge_is_better(activation: str, name: str) -> None:
 
 @pytest.mark.parametrize("name", supported())
 @pytest.mark.parametrize("seed", range(12))
-def test_spectra_add_up(seed: int, name: str) -> None:
+def test_errors_of_spectra_add_up(seed: int, name: str) -> None:
     rng = np.random.default_rng([6, seed])
     problem = random_spectrum(rng)
     members = ensemble(name, problem, random_members(rng, 40), random_shares(rng, 40))
@@ -270,7 +270,7 @@ def test_single_points_are_floats(name: str, activation: str, index: int, seed: 
 
 @pytest.mark.parametrize("activation", NAMES)
 @pytest.mark.parametrize("name", supported())
-def test_a_grid_of_all_limits(activation: str, name: str) -> None:
+def test_errors_at_all_limits_are_not_nan(activation: str, name: str) -> None:
     edges = np.array([1e-50, 0.5, 1.0, 2.0, 1e50])
     grid = dt.Problem(
         features_per_dim=np.append(edges, math.inf).reshape(-1, 1, 1, 1),
@@ -299,7 +299,7 @@ def random_times(rng: Rng, count: int) -> FloatArray:
 
 @pytest.mark.parametrize("name", supported("gradient_flow"))
 @pytest.mark.parametrize("activation", NAMES)
-def test_times(activation: str, name: str) -> None:
+def test_flow_errors_add_up(activation: str, name: str) -> None:
     rng, count = np.random.default_rng(7), 150
     problem = random_problem(rng, activation, count)
     members = ensemble(name, problem, random_members(rng, count), random_shares(rng, count))
@@ -308,7 +308,7 @@ def test_times(activation: str, name: str) -> None:
 
 @pytest.mark.parametrize("name", supported("gradient_flow"))
 @pytest.mark.parametrize("seed", range(5))
-def test_times_of_measured_spectra(seed: int, name: str) -> None:
+def test_flow_errors_of_spectra_add_up(seed: int, name: str) -> None:
     rng = np.random.default_rng([8, seed])
     spectrum = random_spectrum(rng)
     members = ensemble(name, spectrum, random_members(rng, 40), random_shares(rng, 40))
@@ -326,7 +326,7 @@ def random_member(rng: Rng, activation: str, count: int) -> dt.Member:
 
 
 @pytest.mark.parametrize("first", NAMES)
-def test_pairs(first: str) -> None:
+def test_pair_terms_are_not_nan(first: str) -> None:
     rng, count = np.random.default_rng(9), 150
     following = NAMES[(NAMES.index(first) + 1) % len(NAMES)]
     for second in (first, following, "tanh"):
@@ -339,5 +339,5 @@ def test_pairs(first: str) -> None:
         found = dt.pair_terms(a, b, shared_features=k, shared_samples=n)
         assert not np.isnan(found.total).any()
         assert np.all(np.asarray(found.bias) >= 0)
-        if first == second:  # tails that differ may covary negatively
+        if first == second:  # different tails may have a negative covariance
             assert_adds_up(found)

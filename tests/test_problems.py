@@ -38,7 +38,7 @@ def test_defaults_are_the_papers_running_example() -> None:
     assert dt.Problem().moments == dt.activation("relu")
 
 
-def test_numbers_become_floats_whatever_they_were() -> None:
+def test_numbers_become_floats() -> None:
     problem = dt.Problem(features_per_dim=3, ridge=np.float32(0.5), noise=np.array(2))
     numbers = [v for v in asdict(problem).values() if not isinstance(v, str)]
     assert {type(v) for v in numbers} == {float}
@@ -59,14 +59,14 @@ def test_problems_are_frozen(problem: dt.Problem | dt.SpectralProblem) -> None:
         del problem.ridge
 
 
-def test_arguments_are_words() -> None:
+def test_arguments_are_keyword_only() -> None:
     with pytest.raises(TypeError, match="positional"):
         dt.Problem(2.0, 1.0)  # type: ignore[call-arg]
     with pytest.raises(TypeError, match="ridges"):
         dt.Problem(ridges=1.0)  # type: ignore[call-arg]
 
 
-def test_shape_is_what_the_fields_broadcast_to() -> None:
+def test_shape_is_the_broadcast_shape_of_the_fields() -> None:
     assert dt.Problem().shape == ()
     assert dt.Problem(ridge=[0.1, 0.2]).shape == (2,)
     grid = dt.Problem(features_per_dim=np.ones((3, 1)), noise=np.ones(4), signal=np.ones((1, 1)))
@@ -136,7 +136,7 @@ def test_replace_changes_one_field_and_validates() -> None:
         replace(base, ridge=-1)
 
 
-def test_replace_keeps_a_callable_and_a_spectrum() -> None:
+def test_replace_preserves_a_callable_and_a_spectrum() -> None:
     problem = dt.Problem(activation=lambda z: np.maximum(z, 0.1 * z))
     assert replace(problem, ridge=1.0).moments == problem.moments
     changed = replace(spectral(), noise=0.5)
@@ -162,7 +162,7 @@ def test_from_sizes_takes_arrays_and_the_kernel_limit() -> None:
     assert built.shape == (2, 2)
 
 
-def test_from_sizes_speaks_of_the_sizes_it_was_given() -> None:
+def test_from_sizes_messages_name_the_sizes() -> None:
     with pytest.raises(ValueError, match=r"^dim must broadcast with n_samples of shape \(2,\)"):
         dt.Problem.from_sizes(n_features=1, n_samples=[1, 2], dim=[1, 2, 3])
     with pytest.raises(TypeError, match="ridges"):
@@ -189,7 +189,7 @@ def test_one_eigenvalue_may_be_a_number() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "sentence"),
+    ("changes", "message"),
     [
         (
             {"target_powers": [1.0]},
@@ -225,10 +225,10 @@ def test_one_eigenvalue_may_be_a_number() -> None:
         ({"n_samples": 0}, "n_samples must be in [1e-50, 1e+50], got 0"),
     ],
 )
-def test_bad_spectra_get_a_sentence(changes: dict[str, Any], sentence: str) -> None:
+def test_invalid_spectra_raise(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match="must") as caught:
         spectral(**changes)
-    assert str(caught.value) == sentence
+    assert str(caught.value) == message
 
 
 def test_the_order_of_modes_does_not_matter() -> None:
@@ -278,7 +278,7 @@ def test_an_isotropic_problem_is_a_flat_spectrum(activation: str, ridge: float) 
 
 
 @pytest.mark.parametrize("ridge", [0.0, 1e-3, 2.0])
-def test_divided_data_keep_the_penalty_per_sample(ridge: float) -> None:
+def test_divided_data_preserve_the_penalty_per_sample(ridge: float) -> None:
     # δ = λ N/D of the whole data set; a third of the samples has a third of it
     problem = dt.Problem(features_per_dim=0.7, samples_per_dim=1.5, ridge=ridge)
     flat = dt.SpectralProblem.from_problem(problem, dim=8)
@@ -313,7 +313,7 @@ def test_from_problem_names_a_bad_dimension(dim: Any) -> None:
     assert repr(dim) in str(caught.value)
 
 
-def test_from_problem_names_what_it_cannot_take() -> None:
+def test_from_problem_invalid_arguments_raise() -> None:
     with pytest.raises(ValueError, match=r"^signal must be a scalar here, got shape \(2,\)$"):
         dt.SpectralProblem.from_problem(dt.Problem(signal=[1.0, 2.0]), dim=3)
     with pytest.raises(TypeError, match=r"^problem must be a Problem, got "):

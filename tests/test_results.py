@@ -1,4 +1,4 @@
-"""Results: parts that add up, tables a person can read, estimates that know their draws."""
+"""Results: parts, tables, frames, plots, and estimates with their draws."""
 
 import math
 import pickle
@@ -72,7 +72,7 @@ def test_resampling_is_a_part_where_members_resample() -> None:
     assert bag.parts["resampling"] == bag.resampling > 0
 
 
-def test_total_of_arrays_keeps_their_shape() -> None:
+def test_total_of_arrays_has_their_shape() -> None:
     ones = np.ones((2, 3))
     terms: Any = dt.ErrorTerms(
         noise=ones, initialization=ones, sampling=0.5, bias=2 * ones, bayes=0.0
@@ -138,7 +138,7 @@ def test_table_of_numbers() -> None:
     assert len({len(line) for line in str(TERMS).splitlines()[:-1]}) == 1  # the columns line up
 
 
-def test_interactions_read_as_products() -> None:
+def test_interactions_are_labelled_as_products() -> None:
     lines = str(SPLIT).splitlines()
     assert [line.split("  ")[0] for line in lines] == [
         "bias",
@@ -153,7 +153,7 @@ def test_interactions_read_as_products() -> None:
 
 
 @pytest.mark.parametrize("noise", [0.0, math.inf])
-def test_no_shares_of_nothing_or_of_infinity(noise: float) -> None:
+def test_shares_of_zero_or_infinite_totals_are_blank(noise: float) -> None:
     terms = dt.ErrorTerms(noise=noise, initialization=0.0, sampling=0.0, bias=0.0, bayes=0.0)
     assert "%" not in str(terms)
     assert "nan" not in str(terms)
@@ -183,7 +183,7 @@ def test_a_short_curve_prints_every_row() -> None:
     ]
 
 
-def test_notebooks_get_a_table() -> None:
+def test_html_table() -> None:
     page = CURVE._repr_html_()
     assert page.startswith("<table>")
     assert page.count("<tr>") == 1 + 13
@@ -192,7 +192,7 @@ def test_notebooks_get_a_table() -> None:
     assert "<td>50.0%</td>" in TERMS._repr_html_()
 
 
-def test_a_frame_has_a_row_for_each_point() -> None:
+def test_frame_has_a_row_for_each_point() -> None:
     frame = dt.exact_error(
         dt.Problem(ridge=[0.1, 0.2]), dt.Subsample([[1], [5]], fraction=0.5)
     ).to_frame()
@@ -222,19 +222,19 @@ def test_every_result_can_be_drawn(terms: Any) -> None:
     assert terms.plot(axes) is axes
 
 
-def test_a_family_of_curves_is_drawn_by_its_totals() -> None:
+def test_two_dimensional_results_plot_totals() -> None:
     widths = dt.Problem(features_per_dim=np.geomspace(0.1, 10, 9))
     axes = dt.exact_error(widths, [[1], [5]]).plot()
     labels = [text.get_text() for text in axes.get_legend().get_texts()]
     assert labels == ["n members = 1", "n members = 5"]
     assert axes.get_xlabel() == "features per dim"
-    endless = dt.exact_error(dt.Problem(), [1, 2, math.inf]).plot()
-    assert endless.get_xlabel() == "n members (inf not shown)"
+    infinite = dt.exact_error(dt.Problem(), [1, 2, math.inf]).plot()
+    assert infinite.get_xlabel() == "n members (inf not shown)"
     with pytest.raises(ValueError, match=r"at most two axes, got shape \(2, 2, 1\)"):
         dt.exact_error(dt.Problem(ridge=[[[0.1]], [[0.2]]]), [[1], [5]]).plot()
 
 
-def test_optimal_ridge_and_stopping_time_print_well() -> None:
+def test_optimal_ridge_and_stopping_time_text() -> None:
     problem = dt.Problem(features_per_dim=1.0, ridge=0.0, noise=0.5)
     best = dt.optimal_ridge(problem)
     assert str(best).splitlines()[0] == f"best ridge: {best.ridge:.6g}"
@@ -245,7 +245,7 @@ def test_optimal_ridge_and_stopping_time_print_well() -> None:
     assert curve.splitlines()[0].split()[:2] == ["ridge", "problem_noise"]
 
 
-def test_what_a_design_does_not_identify_raises_its_reason() -> None:
+def test_unidentified_parts_raise_their_reason() -> None:
     terms: Any = dt.ErrorTerms.identified(
         {"bias": 0.5, "sampling": 0.25},
         missing={"noise": "noise needs 2 draws"},
@@ -266,7 +266,7 @@ RNG = np.random.default_rng(0)
 DRAWS = RNG.normal(1.0, 0.5, (40, 2)) + RNG.normal(0.0, 3.0, (40, 1))
 
 
-def test_an_estimate_is_a_number_with_an_error() -> None:
+def test_estimate_converts_to_float_and_text() -> None:
     e = dt.Estimate.of(np.array([1.0, 2.0, 3.0]))
     assert (float(e), e.n_draws) == (2.0, 3)
     assert e.standard_error == pytest.approx(3**-0.5)
@@ -333,7 +333,7 @@ def test_estimates_from_different_draws_are_independent() -> None:
     assert apart.standard_error > 3 * paired.standard_error  # the control
 
 
-def test_draws_are_remembered_through_sums_of_several_sources() -> None:
+def test_sums_of_several_sources_stay_paired() -> None:
     a, b = (dt.Estimate.of(column, key=key) for column, key in zip(DRAWS.T, "ab", strict=True))
     assert ((a - b) + b).standard_error == pytest.approx(a.standard_error)
     assert ((a + b) - (a - b)).standard_error == pytest.approx(2 * b.standard_error)
@@ -350,7 +350,7 @@ def test_a_curve_is_paired_with_one_of_its_points() -> None:
 
 
 @pytest.mark.parametrize("name", ["noise", "ridge", "signal", "test_noise", "features_per_dim"])
-def test_no_column_is_lost_whatever_varies(name: str) -> None:
+def test_varying_parameters_do_not_hide_parts(name: str) -> None:
     fields_: dict[str, Any] = {name: np.array([0.1, 1.0])}
     terms = dt.exact_error(dt.Problem(**fields_))
     frame = terms.to_frame()
@@ -376,7 +376,7 @@ def test_arrays_of_estimates_have_items() -> None:
         ({"n_draws": 0}, "n_draws must be a whole number"),
     ],
 )
-def test_bad_estimates_are_refused(fields_: Any, message: str) -> None:
+def test_invalid_estimates_raise(fields_: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         dt.Estimate(**{"value": 1.0, "standard_error": 0.1, "n_draws": 5, **fields_})
 
@@ -405,7 +405,7 @@ def test_terms_of_estimates_have_a_paired_total() -> None:
     terms.plot()
 
 
-def test_rejects_confidence_levels_of_estimates_with_one_draw() -> None:
+def test_confidence_interval_of_one_draw_is_infinite() -> None:
     one = dt.Estimate.of(np.array([1.0]))
     assert one.standard_error == math.inf
     assert one.confidence_interval() == (-math.inf, math.inf)

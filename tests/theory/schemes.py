@@ -1,4 +1,4 @@
-"""One ensemble of every scheme that a function supports, whichever schemes there are."""
+"""One ensemble of every scheme that a function supports."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ def supported(function: str = "exact_error") -> list[str]:
 def ensemble(name: str, problem: AnyProblem, members: Any, share: Any = 0.6) -> Scheme:
     """Members of a scheme that have `share` of the samples, or of a bank of features.
 
-    A scheme of at least so many members has these.
+    The number of members is raised to the smallest one of the scheme.
     """
     kind = SCHEMES[name]
     known = declarations(kind)

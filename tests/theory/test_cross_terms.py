@@ -16,7 +16,7 @@ COUNT = 500
 
 
 def solved(*, measured: bool) -> tuple[Spectrum, FixedPoint]:
-    """Fixed points away from the peak: there the differences have digits to lose."""
+    """Fixed points away from the peak, where differences are accurate enough."""
     rng = np.random.default_rng(2)
     P, N = 10 ** rng.uniform(-1, 1, COUNT), 10 ** rng.uniform(-1, 1, COUNT)
     if measured:
@@ -37,7 +37,7 @@ def solved(*, measured: bool) -> tuple[Spectrum, FixedPoint]:
 
 @pytest.mark.parametrize("measured", [False, True])
 @pytest.mark.parametrize("sizes", ["between", "edges"])
-def test_members_that_share_part_of_both(sizes: str, *, measured: bool) -> None:
+def test_partial_overlap_equals_the_general_formula(sizes: str, *, measured: bool) -> None:
     """The formula of two different members, at a = b, for shares f of features and g of samples."""
     spectrum, point = solved(measured=measured)
     rng = np.random.default_rng(3)
@@ -56,8 +56,8 @@ def test_members_that_share_part_of_both(sizes: str, *, measured: bool) -> None:
 
 
 @pytest.mark.parametrize("g", [0.0, 1.0])
-def test_the_special_case_is_the_general_one(g: float) -> None:
-    """Members with features of their own: as numbers, and as arrays of shares."""
+def test_scalar_shares_equal_array_shares(g: float) -> None:
+    """Members with independent features: scalar shares, and arrays of shares."""
     spectrum, point = solved(measured=False)
     fast = member_terms(point, spectrum, 0.0, g)
     general = member_terms(point, spectrum, np.zeros(COUNT), np.full(COUNT, g))

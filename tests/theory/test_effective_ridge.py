@@ -47,7 +47,7 @@ def test_published_value() -> None:
     assert dt.effective_ridge(narrow) == pytest.approx(0.259612, abs=5e-7)
 
 
-def test_limits() -> None:
+def test_limits_of_known_value() -> None:
     def at(**changes: Any) -> Any:
         return dt.effective_ridge(
             dt.Problem(**{"features_per_dim": 2.0, "samples_per_dim": 1.0, **changes})
@@ -68,7 +68,7 @@ def test_limits() -> None:
     assert narrow[2] * 0.005 == pytest.approx(total, rel=0.02)  # 1/y with z = P: (μ₁² + μ⋆²)/P
 
 
-def test_only_of_an_isotropic_problem() -> None:
+def test_effective_ridge_requires_an_isotropic_problem() -> None:
     spectrum: Any = dt.SpectralProblem.from_problem(dt.Problem(), dim=3)
     with pytest.raises(TypeError, match=r"^problem must be a Problem, got SpectralProblem$"):
         dt.effective_ridge(spectrum)

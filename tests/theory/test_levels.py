@@ -61,7 +61,7 @@ def same(one: FixedPoint, other: FixedPoint) -> bool:
 
 @pytest.fixture
 def bracketed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many points are bracketed, call by call."""
+    """The number of bracketed points of each call."""
     counts: list[int] = []
     bracketed = MeasuredSpectrum._bracketed
 
@@ -74,7 +74,7 @@ def bracketed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_both_routes_agree(
+def test_newton_and_bracketing_agree(
     seed: int, monkeypatch: pytest.MonkeyPatch, bracketed: list[int]
 ) -> None:
     fast = solved(seed)
@@ -86,8 +86,8 @@ def test_both_routes_agree(
     assert not same(fast, solved(seed, more_ridge=1e-9))  # the control
 
 
-def test_spectra_saturated_up_to_a_gap_take_the_long_route(bracketed: list[int]) -> None:
-    """The fallback is needed, and not there for nothing; without a gap (the control) it is not."""
+def test_spectra_saturated_up_to_a_gap_are_bracketed(bracketed: list[int]) -> None:
+    """With a gap the fallback is used; without a gap (negative control) it is not."""
     taken = {}
     for seed in range(40):
         bracketed.clear()

@@ -136,7 +136,7 @@ def ensemble_of_ten(t: dict[str, FloatArray]) -> dict[str, FloatArray]:
 
 
 def twice_the_data(problem: dt.Problem | dt.SpectralProblem) -> dt.Problem | dt.SpectralProblem:
-    """The problem whose halves are what was measured."""
+    """The problem whose two halves are simulated."""
     if isinstance(problem, dt.Problem):
         return replace(problem, samples_per_dim=2 * np.asarray(problem.samples_per_dim))
     # δ/2 on each half is the ridge of each learner
@@ -218,8 +218,8 @@ def test_training_error(case: Case) -> None:
         (10, "psi3_ensemble"),
     ],
 )
-def test_the_printed_formulas_fail(erratum: int, term: str) -> None:
-    """Negative control: any one misprint put back is seen at once."""
+def test_printed_formulas_disagree_with_monte_carlo(erratum: int, term: str) -> None:
+    """Negative control: every single misprint is detected."""
     case = Case("relu", 2.0, 1.0, 0.1)
     problem = problem_of(case)
     assert isinstance(problem, dt.Problem)
@@ -246,7 +246,7 @@ def curved_theory(**powers: Any) -> dt.ErrorTerms[Any]:
 
 @pytest.mark.xdist_group("curved")
 def test_nonlinear_teacher() -> None:
-    """F⋆ belongs to bias, sampling and initialization, none of it to noise."""
+    """F⋆ contributes to bias, sampling and initialization, and not to noise."""
     theory, found = curved_theory(**POWERS), with_a_curved_teacher()
     z = {name: value.z_score(getattr(theory, name)) for name, value in found.items()}
     assert max(map(abs, z.values())) < LIMIT, z
@@ -254,7 +254,7 @@ def test_nonlinear_teacher() -> None:
 
 @pytest.mark.xdist_group("curved")
 def test_nonlinear_teacher_is_not_label_noise() -> None:
-    """Negative control: counted as label noise, F⋆ would leave sampling and initialization."""
+    """Negative control: F⋆ as label noise changes sampling and initialization."""
     loud = float(np.hypot(POWERS["noise"], POWERS["nonlinear_signal"]))
     theory = curved_theory(signal=POWERS["signal"], noise=loud)
     z = {n: v.z_score(getattr(theory, n)) for n, v in with_a_curved_teacher().items()}

@@ -17,7 +17,7 @@ ACTIVATIONS = ("relu", "tanh", "sign", "linear", NEARLY_LINEAR, NEARLY_EVEN)
 
 
 def deviation(got: float, expected: Any) -> float:
-    """Relative deviation; absolute for what is below the range of floats."""
+    """Relative deviation; absolute below the range of floats."""
     with mpmath.workdps(40):
         if abs(expected) < mpmath.mpf(10) ** -300:
             return float(abs(got - expected) * mpmath.mpf(10) ** 280)
@@ -74,7 +74,7 @@ def deviations(
 
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("activation", ACTIVATIONS, ids=str)
-def test_terms_and_parts(activation: str | dt.Activation, seed: int) -> None:
+def test_terms_and_parts_equal_high_precision(activation: str | dt.Activation, seed: int) -> None:
     worst: dict[str, tuple[float, Any]] = {}
     for point in random_points(seed, 30):
         for name, off in deviations(point, activation, 0.4 * (seed % 2)).items():
@@ -84,7 +84,7 @@ def test_terms_and_parts(activation: str | dt.Activation, seed: int) -> None:
 
 @pytest.mark.parametrize("members", [1, 4, 1000])
 @pytest.mark.parametrize("features", [0.3, 1.0, 7.0])
-def test_divided_data(features: float, members: int) -> None:
+def test_divided_data_equal_high_precision(features: float, members: int) -> None:
     problem = dt.Problem(features_per_dim=features, samples_per_dim=2.0, ridge=1e-3)
     moments = problem.moments
     psi = oracle.psi(features, 2.0 / members, 1e-3, moments.linear, moments.nonlinear)
@@ -98,8 +98,8 @@ def test_divided_data(features: float, members: int) -> None:
 
 @pytest.mark.parametrize("members", [3, 7, 10])
 @pytest.mark.parametrize("offset", [1e-6, -1e-9, 1e-12, -1e-12])
-def test_divided_data_next_to_the_peak(members: int, offset: float) -> None:
-    """N/K is not a float, but its distance from P is kept."""
+def test_divided_data_near_the_peak_equal_high_precision(members: int, offset: float) -> None:
+    """N/K is not a float, but its distance from P is exact."""
     features = 1.2345678
     samples = features * members * (1 + offset)
     problem = dt.Problem(features_per_dim=features, samples_per_dim=samples, ridge=0.0)
@@ -115,16 +115,16 @@ def test_divided_data_next_to_the_peak(members: int, offset: float) -> None:
         assert deviation(getattr(got, name), parts[name]) < TOLERANCE, name
 
 
-def test_divided_counts_meet_at_the_peak() -> None:
-    """P = N/K in counts is P = N/K, whatever the dimension they are divided by."""
+def test_divided_counts_at_the_peak_diverge() -> None:
+    """P = N/K in counts is P = N/K after division by any dimension."""
     for dim in range(1, 200):
         problem = dt.Problem.from_sizes(n_features=100, n_samples=300, dim=dim, ridge=0.0)
         assert dt.exact_error(problem, dt.Divide(3)).noise == np.inf, dim
 
 
 @pytest.mark.parametrize("activation", ["relu", "tanh"])
-def test_from_exact_moments(activation: str) -> None:
-    """The moments do not spoil it: compare with mpmath all the way from the activation."""
+def test_precision_with_exact_moments(activation: str) -> None:
+    """Compared with mpmath from the activation on, moments included."""
     _, mu1, power = oracle.moments(activation)
     with mpmath.workdps(40):
         star = mpmath.sqrt(power)
@@ -143,7 +143,7 @@ def test_from_exact_moments(activation: str) -> None:
 
 
 def test_arrays_equal_scalars() -> None:
-    """A block of points gives what each point gives alone, to a few units in the last place."""
+    """A block of points equals single points to a few units in the last place."""
     points = np.array(random_points(7, 300)).T
     problem = dt.Problem(features_per_dim=points[0], samples_per_dim=points[1], ridge=points[2])
     together = dt.exact_error(problem, 2)

@@ -136,8 +136,8 @@ def test_stored_best_ridges(noise: float) -> None:
 
 
 @pytest.mark.parametrize("features", [0.5, 5])
-def test_stored_bigger_or_more(features: float) -> None:
-    """Twice the features, or two models, against N/D; with the nonlinear teacher they used."""
+def test_stored_errors_of_wider_models_and_ensembles(features: float) -> None:
+    """Twice the features, or two models, against N/D; with the authors' nonlinear teacher."""
     with (FOLDER / f"fig_morevsbig_psi1_{features:g}_K2_tau0.1_FStar0.1.csv").open() as file:
         rows = list(csv.DictReader(file))
     curves = {row["curve"] for row in rows}

@@ -40,7 +40,7 @@ def risk(P: Any, N: Any, ridge: float, members: int, scheme: str) -> Any:
         (0.5, 1.0, 1e-200, 2, "divide"),
     ],
 )
-def test_slopes_are_those_of_high_precision_differences(
+def test_slopes_equal_high_precision_differences(
     P: float, N: float, ridge: float, members: int, scheme: str
 ) -> None:
     problem = dt.Problem(features_per_dim=P, samples_per_dim=N, ridge=ridge, **POWERS)
@@ -77,10 +77,10 @@ SPECTRUM: dict[str, Any] = {
         (2.5, 5.0, 1e-30, 2, "divide"),
     ],
 )
-def test_slopes_of_a_spectrum_are_those_of_high_precision_differences(
+def test_slopes_of_a_spectrum_equal_high_precision_differences(
     P: float, N: float, ridge: float, members: int, scheme: str
 ) -> None:
-    """The ridge on the Gram matrix is kept: relative to the mean loss it falls with N, κ = 1."""
+    """At a constant ridge on the Gram matrix, so that λ falls with N (κ = 1)."""
     problem = dt.SpectralProblem(
         eigenvalues=SPECTRUM["levels"],
         target_powers=SPECTRUM["powers"],
@@ -111,7 +111,7 @@ def test_slopes_of_a_spectrum_are_those_of_high_precision_differences(
 
 @pytest.mark.parametrize("ratio", [1.001, 1.2, 2.0, 50.0])
 @pytest.mark.parametrize("members", [1, 4])
-def test_the_closed_form_without_ridge_beyond_the_threshold(ratio: float, members: int) -> None:
+def test_ridgeless_slopes_equal_the_closed_form(ratio: float, members: int) -> None:
     """R_K = R_inf + (F² (1 - Ψ1) + σ²)/(K (P/N - 1)), and R_inf does not depend on P."""
     problem = dt.Problem(features_per_dim=ratio, samples_per_dim=1.0, ridge=0.0, noise=0.5)
     psi1 = float(np.asarray(dt.psi_terms(problem).psi1))
@@ -121,7 +121,7 @@ def test_the_closed_form_without_ridge_beyond_the_threshold(ratio: float, member
     assert found != pytest.approx(expected * members * 1.01, rel=1e-3)  # the control
 
 
-def test_at_the_peak_one_more_of_either_takes_the_divergence_away() -> None:
+def test_slopes_at_the_peak_are_minus_infinity() -> None:
     peak = dt.Problem(features_per_dim=1.0, samples_per_dim=1.0, ridge=0.0)
     assert error_slopes(peak, 5) == Slopes(by_features=-math.inf, by_samples=-math.inf)
     many = error_slopes(peak, math.inf)
@@ -138,7 +138,7 @@ def test_at_the_peak_one_more_of_either_takes_the_divergence_away() -> None:
 
 
 def linear(P: float, N: float, noise: float = 1.0, *, spectral: bool) -> AnyProblem:
-    """Three modes, each with its power; P and N are counts of features and samples a mode."""
+    """Three modes, each with its power; P and N are features and samples per mode."""
     if not spectral:
         return dt.Problem(
             features_per_dim=P, samples_per_dim=N, ridge=0.0, noise=noise, activation="linear"
@@ -155,7 +155,7 @@ def linear(P: float, N: float, noise: float = 1.0, *, spectral: bool) -> AnyProb
 @pytest.mark.parametrize("spectral", [False, True])
 @pytest.mark.parametrize("members", [1, 4, math.inf])
 @pytest.mark.parametrize("P", [1.0, 3.0, 30.0])
-def test_a_feature_does_not_take_a_divergence_of_the_samples_away(
+def test_feature_slope_is_zero_where_samples_diverge(
     P: float, members: float, *, spectral: bool
 ) -> None:
     wider, richer = linear(2 * P, 1.0, spectral=spectral), linear(P, 2.0, spectral=spectral)
@@ -169,10 +169,10 @@ def test_a_feature_does_not_take_a_divergence_of_the_samples_away(
 @pytest.mark.parametrize("spectral", [False, True])
 @pytest.mark.parametrize("members", [1, 4, math.inf])
 @pytest.mark.parametrize("P", [1.0, 2.0, 3.0])
-def test_beyond_a_corner_features_are_worth_nothing(
+def test_feature_slope_is_zero_for_saturated_linear_networks(
     P: float, members: float, *, spectral: bool
 ) -> None:
-    """σ² D/(N - D), whatever P ≥ D is: its slope is that of one more feature, not of one less."""
+    """The error is σ² D/(N - D) for all P ≥ D; the slope is the right derivative."""
     unit = 3 if spectral else 1
     found = error_slopes(linear(P, 3.0, spectral=spectral), members)
     assert found.by_features == 0
@@ -182,8 +182,8 @@ def test_beyond_a_corner_features_are_worth_nothing(
 
 
 @pytest.mark.parametrize("spectral", [False, True])
-def test_without_noise_the_corner_is_at_the_samples(*, spectral: bool) -> None:
-    """Enough samples learn everything; at P = N = D itself one more of either does."""
+def test_noiseless_kink_is_at_the_number_of_modes(*, spectral: bool) -> None:
+    """The error is 0 beyond N = D; at P = N = D both slopes are infinite."""
     assert error_slopes(linear(3.0, 1.0, 0.0, spectral=spectral)) == Slopes(
         by_features=0, by_samples=0
     )
@@ -196,8 +196,8 @@ def test_without_noise_the_corner_is_at_the_samples(*, spectral: bool) -> None:
     )
 
 
-def test_a_flat_spectrum_is_the_isotropic_problem() -> None:
-    """But for the ridge: δ = λ N stays, and λ falls, as N grows."""
+def test_flat_spectrum_equals_the_isotropic_problem() -> None:
+    """Except for the ridge: δ = λ N is constant as N grows."""
     problem = dt.Problem(features_per_dim=1.5, samples_per_dim=0.8, ridge=0.05)
     flat = dt.SpectralProblem.from_problem(problem, dim=10)
     one, many = error_slopes(problem), error_slopes(flat)
@@ -219,7 +219,7 @@ def test_a_flat_spectrum_is_the_isotropic_problem() -> None:
     scheme=st.sampled_from(["ensemble", "divide"]),
     activation=st.sampled_from(["relu", "linear", "quadratic", "tanh"]),
 )
-def test_slopes_are_numbers(
+def test_slopes_are_not_nan(
     P: float, N: float, ridge: float, members: float, scheme: str, activation: str
 ) -> None:
     problem = dt.Problem(features_per_dim=P, samples_per_dim=N, ridge=ridge, activation=activation)
@@ -227,7 +227,7 @@ def test_slopes_are_numbers(
     assert not any(map(math.isnan, (found.by_features, found.by_samples)))
 
 
-def test_arrays_give_arrays() -> None:
+def test_slopes_of_arrays_have_their_shape() -> None:
     widths = np.array([0.5, 1.0, 2.0])
     found = error_slopes(dt.Problem(features_per_dim=widths, ridge=0.1), 2)
     for width, slope in zip(widths, np.asarray(found.by_features), strict=True):

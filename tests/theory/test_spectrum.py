@@ -14,7 +14,7 @@ import doubletrouble as dt
 @pytest.mark.parametrize("dim", [1, 8, 64])
 @pytest.mark.parametrize("activation", ["relu", "tanh", "abs", "linear"])
 @pytest.mark.parametrize("ridge", [0.0, 1e-300, 1e-12, 1e-3, 10.0, math.inf])
-def test_isotropic_is_a_special_case(dim: int, activation: str, ridge: float) -> None:
+def test_isotropic_problem_is_a_special_case(dim: int, activation: str, ridge: float) -> None:
     # dimensions that are powers of two: sizes next to P = N are then multiplied exactly
     sizes = np.array([0.05, 0.5, 1 - 1e-12, 1.0, 2.0, 30.0, math.inf])
     problem = dt.Problem(
@@ -86,8 +86,8 @@ def test_published_deterministic_equivalent(
     assert dt.exact_error(problem).total == pytest.approx(expected, rel=1e-10)
 
 
-def test_a_fine_tail_is_many_small_levels() -> None:
-    """The tail stands for infinitely many tiny eigenvalues: approach it by 10⁵ of them."""
+def test_tail_is_the_limit_of_many_small_levels() -> None:
+    """The tail is the limit of infinitely many tiny eigenvalues, here 10⁵ of them."""
     levels, powers = np.array([1.0, 0.3, 0.1]), np.array([1.0, 0.5, 0.2])
     sizes = {"n_features": 20.0, "n_samples": 8.0, "ridge": 1e-2, "noise": 0.3}
     with_tail = dt.SpectralProblem(
@@ -107,7 +107,7 @@ def test_a_fine_tail_is_many_small_levels() -> None:
     assert gaps[0] / gaps[1] == pytest.approx(10, rel=0.02)
 
 
-def test_scales_do_not_matter() -> None:
+def test_errors_do_not_depend_on_units() -> None:
     """Eigenvalues, tail and ridge share one unit; target powers another."""
     levels, powers = np.arange(1, 30) ** -2.0, np.arange(1, 30) ** -1.0
     base = dt.SpectralProblem(
@@ -126,7 +126,7 @@ def test_scales_do_not_matter() -> None:
         assert ratio == pytest.approx(unit, rel=1e-12)
 
 
-def test_levels_of_very_different_size() -> None:
+def test_well_separated_levels() -> None:
     """Between two well separated groups the first is learned, the second is noise."""
     levels = np.concatenate([np.ones(10), np.full(1000, 1e-18)])
     powers = np.concatenate([np.full(10, 0.1), np.zeros(1000)])
@@ -139,7 +139,7 @@ def test_levels_of_very_different_size() -> None:
     assert error.noise == pytest.approx(10 / 90 + 90 / 910 * (1 + 10 / 90), rel=1e-12)
 
 
-def test_levels_without_weight() -> None:
+def test_zero_eigenvalues_are_bias() -> None:
     """Zero eigenvalues cannot be learned: their target power is bias."""
     problem = dt.SpectralProblem(
         eigenvalues=[1.0, 0.0], target_powers=[0.0, 0.7], n_features=5, n_samples=4, ridge=0.1

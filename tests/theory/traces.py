@@ -1,4 +1,4 @@
-"""Monte Carlo of the Gaussian covariate model by traces: what the theory must agree with.
+"""Monte Carlo of the Gaussian covariate model by traces, as a reference for the theory.
 
 Features are Z = (μ₁ X Θᵀ/√D + μ⋆ W)/√D with Gaussian X, Θ, W. Label noise, the teacher's
 direction and the test point are averaged exactly, so that each draw of two data sets (X₁, X₂) and
@@ -38,7 +38,7 @@ class Setting:
 
 
 class Learner(NamedTuple):
-    """What a fit does to labels y: weights `a = fit @ y`, linear part `linear @ y`."""
+    """A fit as a linear map of labels y: weights `a = fit @ y`, linear part `linear @ y`."""
 
     fit: FloatArray  # (P, N)
     linear: FloatArray  # (D, N)
