@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import doubletrouble as dt
 from doubletrouble.activations import NAMES
 from doubletrouble.parameters import FloatArray, declarations
+from tests.selection import full_beyond
 from tests.theory.schemes import ensemble, supported
 
 TINIEST = 5e-324
@@ -24,6 +25,7 @@ ROUNDING = 1e-12
 # sums of subnormal numbers are only exact to the spacing of those
 SUBNORMAL = 100 * TINIEST
 COUNT = 1000  # points of each activation
+KINDS = ("relu", "tanh", "linear", "abs")  # general, odd, without nonlinear part, without linear
 
 Rng = np.random.Generator
 
@@ -172,7 +174,7 @@ def test_psi_terms_are_ordered(activation: str) -> None:
     assert_numbers({"ridge": dt.effective_ridge(random_problem(np.random.default_rng(2), "relu"))})
 
 
-@pytest.mark.parametrize("activation", NAMES)
+@pytest.mark.parametrize("activation", full_beyond(KINDS, NAMES))
 @pytest.mark.parametrize("name", supported())
 def test_errors_add_up(name: str, activation: str) -> None:
     rng = np.random.default_rng(3)
@@ -225,7 +227,7 @@ def test_optimal_ridge_has_the_least_error(activation: str, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", supported())
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", full_beyond(range(3), range(12)))
 def test_errors_of_spectra_add_up(seed: int, name: str) -> None:
     rng = np.random.default_rng([6, seed])
     problem = random_spectrum(rng)
@@ -250,6 +252,7 @@ def settings_for(examples: int) -> settings:
     )
 
 
+@pytest.mark.full
 @settings_for(300)
 @given(
     st.sampled_from(supported()), st.sampled_from(NAMES), st.integers(0, 99), st.integers(0, 2**20)
@@ -268,7 +271,7 @@ def test_single_points_are_floats(name: str, activation: str, index: int, seed: 
 # --- a grid of limits ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("activation", NAMES)
+@pytest.mark.parametrize("activation", full_beyond(KINDS, NAMES))
 @pytest.mark.parametrize("name", supported())
 def test_errors_at_all_limits_are_not_nan(activation: str, name: str) -> None:
     edges = np.array([1e-50, 0.5, 1.0, 2.0, 1e50])
@@ -298,7 +301,7 @@ def random_times(rng: Rng, count: int) -> FloatArray:
 
 
 @pytest.mark.parametrize("name", supported("gradient_flow"))
-@pytest.mark.parametrize("activation", NAMES)
+@pytest.mark.parametrize("activation", full_beyond(KINDS, NAMES))
 def test_flow_errors_add_up(activation: str, name: str) -> None:
     rng, count = np.random.default_rng(7), 150
     problem = random_problem(rng, activation, count)
@@ -307,7 +310,7 @@ def test_flow_errors_add_up(activation: str, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", supported("gradient_flow"))
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", full_beyond({0}, range(5)))
 def test_flow_errors_of_spectra_add_up(seed: int, name: str) -> None:
     rng = np.random.default_rng([8, seed])
     spectrum = random_spectrum(rng)

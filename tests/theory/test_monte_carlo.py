@@ -44,13 +44,18 @@ CASES = (
     Case("relu", 1.0, 1.0, 1e-2, decay=3.0),
     Case("tanh", 2.0, 1.0, 1e-2, decay=3.0),
 )
+DEFAULT = (Case("relu", 2.0, 1.0, 0.1), Case("relu", 1.0, 1.0, 1e-2, decay=3.0))
 
 
 def grouped(cases: Iterable[Case]) -> list[Any]:
-    """The cases as parameters; all tests of one case run in one process and share its draws."""
+    """The cases as parameters; all tests of one case run in one process and share its draws.
+
+    Cases that are not in `DEFAULT` are marked `full`.
+    """
     return [
-        pytest.param(c, marks=pytest.mark.xdist_group(str(c)), id="-".join(map(str, c)))
+        pytest.param(c, marks=marks if c in DEFAULT else [*marks, pytest.mark.full], id=name)
         for c in cases
+        for marks, name in [([pytest.mark.xdist_group(str(c))], "-".join(map(str, c)))]
     ]
 
 
