@@ -62,9 +62,7 @@ def z_scores(name: str, ensemble: Scheme) -> dict[str, float]:
     return {kind: measured(name)[kind].z_score(value) for kind, value in expected.items()}
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in CASES]
-)
+@pytest.mark.parametrize("name", CASES)
 def test_schemes_agree_with_monte_carlo(name: str) -> None:
     _, ensemble, control = CASES[name]
     z = z_scores(name, ensemble)

@@ -1,7 +1,6 @@
 """Theory against Monte Carlo, in standard errors: |z| < 5 everywhere, and controls that fail."""
 
 import os
-from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache
 from typing import Any, NamedTuple
@@ -10,6 +9,7 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
+from tests.selection import full_beyond
 from tests.theory import features, traces
 from tests.theory.traces import FloatArray, Measured, Setting
 
@@ -45,18 +45,6 @@ CASES = (
     Case("tanh", 2.0, 1.0, 1e-2, decay=3.0),
 )
 DEFAULT = (Case("relu", 2.0, 1.0, 0.1), Case("relu", 1.0, 1.0, 1e-2, decay=3.0))
-
-
-def grouped(cases: Iterable[Case]) -> list[Any]:
-    """The cases as parameters; all tests of one case run in one process and share its draws.
-
-    Cases that are not in `DEFAULT` are marked `full`.
-    """
-    return [
-        pytest.param(c, marks=marks if c in DEFAULT else [*marks, pytest.mark.full], id=name)
-        for c in cases
-        for marks, name in [([pytest.mark.xdist_group(str(c))], "-".join(map(str, c)))]
-    ]
 
 
 def variances(case: Case, dim: int) -> FloatArray:
@@ -120,10 +108,10 @@ def problem_of(case: Case, **powers: float) -> dt.Problem | dt.SpectralProblem:
     )
 
 
-@pytest.mark.parametrize("case", grouped(c for c in CASES if not c.decay))
-def test_psi_terms(case: Case) -> None:
+def check_psi_terms(case: Case) -> None:
     problem = problem_of(case)
-    assert isinstance(problem, dt.Problem)
+    if not isinstance(problem, dt.Problem):  # they are defined for isotropic data
+        return
     z = z_scores(case, vars(dt.psi_terms(problem)), lambda table: table)
     assert max(map(abs, z.values())) < LIMIT, z
 
@@ -156,8 +144,7 @@ def half_the_data_each(t: dict[str, FloatArray]) -> dict[str, FloatArray]:
     return {"total": F2 * (1 - 2 * t["psi1"]) + G2 + own / 2 + F2 * t["psi2_divide"] / 2}
 
 
-@pytest.mark.parametrize("case", grouped(CASES))
-def test_decomposition_of_an_ensemble(case: Case) -> None:
+def check_decomposition_of_an_ensemble(case: Case) -> None:
     error = dt.exact_error(problem_of(case, **POWERS), 10)
     expected = {
         name: getattr(error, name) for name in ("noise", "initialization", "sampling", "bias")
@@ -166,16 +153,14 @@ def test_decomposition_of_an_ensemble(case: Case) -> None:
     assert max(map(abs, z.values())) < LIMIT, z
 
 
-@pytest.mark.parametrize("case", grouped(CASES))
-def test_divide_and_conquer(case: Case) -> None:
+def check_divide_and_conquer(case: Case) -> None:
     problem = twice_the_data(problem_of(case, **POWERS))
     expected = {"total": dt.exact_error(problem, dt.Divide(2)).total}
     z = z_scores(case, expected, half_the_data_each)
     assert abs(z["total"]) < LIMIT, z
 
 
-@pytest.mark.parametrize("case", grouped(CASES))
-def test_symmetric_split(case: Case) -> None:
+def check_symmetric_split(case: Case) -> None:
     split = dt.anova(problem_of(case, **POWERS))
 
     def combine(t: dict[str, FloatArray]) -> dict[str, FloatArray]:
@@ -194,8 +179,7 @@ def test_symmetric_split(case: Case) -> None:
     assert max(map(abs, z.values())) < LIMIT, z
 
 
-@pytest.mark.parametrize("case", grouped(CASES))
-def test_training_error(case: Case) -> None:
+def check_training_error(case: Case) -> None:
     signal, noise = POWERS["signal"] ** 2, POWERS["noise"] ** 2
     problem = problem_of(case, signal=POWERS["signal"], noise=POWERS["noise"])
 
@@ -211,29 +195,32 @@ def test_training_error(case: Case) -> None:
     assert max(map(abs, z.values())) < LIMIT, z
 
 
-@pytest.mark.xdist_group(str(Case("relu", 2.0, 1.0, 0.1)))
-@pytest.mark.parametrize(
-    ("erratum", "term"),
-    [
-        (5, "psi3_ensemble"),
-        (6, "psi2_ensemble"),
-        (7, "psi2_divide"),
-        (8, "psi2_divide"),
-        (9, "psi3_vanilla"),
-        (10, "psi3_ensemble"),
-    ],
+CHECKS = (
+    check_psi_terms,
+    check_decomposition_of_an_ensemble,
+    check_divide_and_conquer,
+    check_symmetric_split,
+    check_training_error,
 )
-def test_printed_formulas_disagree_with_monte_carlo(erratum: int, term: str) -> None:
-    """Negative control: every single misprint is detected."""
-    case = Case("relu", 2.0, 1.0, 0.1)
+MISPRINTS = {5: "psi3_ensemble", 6: "psi2_ensemble", 7: "psi2_divide", 8: "psi2_divide"}
+MISPRINTS |= {9: "psi3_vanilla", 10: "psi3_ensemble"}
+
+
+@pytest.mark.parametrize("case", full_beyond(DEFAULT, CASES), ids=lambda c: "-".join(map(str, c)))
+def test_theory_agrees_with_monte_carlo(case: Case) -> None:
+    """All checks of a case are in one test, since they share its draws."""
+    for check in CHECKS:
+        check(case)
+    if case != DEFAULT[0]:
+        return
     problem = problem_of(case)
     assert isinstance(problem, dt.Problem)
-    wrong = vars(dt.replica.psi_terms(problem, printed={erratum}))
-    z = z_scores(case, {term: wrong[term]}, lambda table: table)
-    assert abs(z[term]) > CONTROL
+    for erratum, term in MISPRINTS.items():  # negative control: every single misprint is detected
+        wrong = vars(dt.replica.psi_terms(problem, printed={erratum}))
+        z = z_scores(case, {term: wrong[term]}, lambda table: table)
+        assert abs(z[term]) > CONTROL, erratum
 
 
-@cache
 def with_a_curved_teacher() -> dict[str, Measured]:
     """True ReLU features and a true quadratic teacher, at two sizes."""
     setting = features.Setting(features_per_dim=1.5, samples_per_dim=1.0, ridge=1e-2, **POWERS)
@@ -249,19 +236,14 @@ def curved_theory(**powers: Any) -> dt.ErrorTerms[Any]:
     )
 
 
-@pytest.mark.xdist_group("curved")
-def test_nonlinear_teacher() -> None:
-    """F⋆ contributes to bias, sampling and initialization, and not to noise."""
-    theory, found = curved_theory(**POWERS), with_a_curved_teacher()
-    z = {name: value.z_score(getattr(theory, name)) for name, value in found.items()}
-    assert max(map(abs, z.values())) < LIMIT, z
-
-
-@pytest.mark.xdist_group("curved")
 def test_nonlinear_teacher_is_not_label_noise() -> None:
-    """Negative control: F⋆ as label noise changes sampling and initialization."""
+    """F⋆ contributes to bias, sampling and initialization, and not to noise."""
+    theory, simulated = curved_theory(**POWERS), with_a_curved_teacher()
+    z = {name: value.z_score(getattr(theory, name)) for name, value in simulated.items()}
+    assert max(map(abs, z.values())) < LIMIT, z
+    # negative control: F⋆ as label noise changes sampling and initialization
     loud = float(np.hypot(POWERS["noise"], POWERS["nonlinear_signal"]))
-    theory = curved_theory(signal=POWERS["signal"], noise=loud)
-    z = {n: v.z_score(getattr(theory, n)) for n, v in with_a_curved_teacher().items()}
+    wrong = curved_theory(signal=POWERS["signal"], noise=loud)
+    z = {name: value.z_score(getattr(wrong, name)) for name, value in simulated.items()}
     assert min(abs(z[name]) for name in ("noise", "initialization", "bias")) > CONTROL, z
     assert z["sampling"] > LIMIT, z
