@@ -40,7 +40,7 @@ class OurDocstrings(griffe.Extension):
 
 def fenced(text: str) -> str:
     """The text with each doctest, up to the next empty line, as a block of code."""
-    return _DOCTEST.sub(lambda found: f"```pycon\n{found[0]}\n```", text)
+    return _DOCTEST.sub(lambda match: f"```pycon\n{match[0]}\n```", text)
 
 
 def sentence(comment: str) -> str:
