@@ -38,7 +38,7 @@ def support_table() -> str:
 
 
 def _call(kind: type) -> str:
-    """A scheme as it is written in code; of options that exclude each other, the first."""
+    """The code of a scheme; of alternative options, the first."""
     options = [(name, spec) for name, spec in declarations(kind).items() if name != "n_members"]
     return f"dt.{kind.__name__}(K{''.join(f', {n}={spec.symbol}' for n, spec in options[:1])})"
 

@@ -1,6 +1,7 @@
 """Committees: equal members, optimal weights, overlaps, and invalid arguments."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -99,6 +100,16 @@ def test_member_of_infinite_error_has_no_weight() -> None:
     assert dt.committee([WIDE, PEAK], noise=0.5).error.total == math.inf
     assert dt.committee([WIDE, PEAK], weights=[1.0, 0.0], noise=0.5).error.total < 2
     assert dt.committee([PEAK, PEAK], weights="optimal", noise=0.5).error.total == math.inf
+
+
+@pytest.mark.parametrize("noise", [1e-162, 1e-158, 1e-155, 1e-150])
+def test_optimal_weights_of_tiny_errors_are_finite(noise: float) -> None:
+    """Errors near the smallest float: the square of the noise is subnormal."""
+    exact, wrong = (dt.Member(features_per_dim=p, samples_per_dim=2.0, ridge=0.0) for p in (3, 0.5))
+    exact = replace(exact, activation="linear")
+    best = dt.committee([exact, wrong], weights="optimal", noise=noise)
+    assert best.weights == pytest.approx(np.array([1.0, 0.0]), abs=1e-12)
+    assert best.error.total <= 1e-290
 
 
 def test_identical_members_have_equal_weights() -> None:

@@ -403,10 +403,12 @@ def _best(errors: FloatArray) -> FloatArray:
         return np.where(own == 0, 1.0, 0.0) / np.count_nonzero(own == 0)
     scale = 1 / np.sqrt(own[sound])
     # errors may differ by many decades: scaled to unit size, the matrix is well conditioned
-    values, vectors = np.linalg.eigh(errors[np.ix_(sound, sound)] * np.outer(scale, scale))
+    scaled = errors[np.ix_(sound, sound)] * scale[:, None] * scale  # in this order: no overflow
+    values, vectors = np.linalg.eigh(scaled)
     used = values > _RANK * values[-1]  # the others are zero up to rounding
-    projected = (vectors.T @ scale)[used]
-    weights = scale * (vectors[:, used] @ (projected / values[used]))
+    relative = scale / scale.max()  # a common factor does not change the weights
+    projected = (vectors.T @ relative)[used]
+    weights = relative * (vectors[:, used] @ (projected / values[used]))
     best = np.zeros(own.size)
     best[sound] = weights / weights.sum()
     return best
