@@ -34,7 +34,7 @@ Values = npt.NDArray[np.float64]
 
 
 class Level(NamedTuple):
-    """What enters the formula of one learner: Ψ₁, 1 - Ψ₁ (numbers or arrays), and its sizes."""
+    """The quantities of one learner: Ψ₁, 1 - Ψ₁ (numbers or arrays), and its sizes."""
 
     s: Any
     u: Any

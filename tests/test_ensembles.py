@@ -69,7 +69,7 @@ def test_arrays_broadcast_with_the_problem(kind: Any) -> None:
             assert terms.total[i, j] == pytest.approx(one.total, rel=1e-13)
 
 
-# --- what holds for every scheme -----------------------------------------------------------------
+# --- properties of every scheme ------------------------------------------------------------------
 
 
 @EVERY
@@ -154,7 +154,7 @@ def test_a_simulation_agrees_with_the_theory(kind: Any) -> None:
     assert not any(agrees(other) for other in controls)  # the theory of another scheme
 
 
-# --- what each function supports -----------------------------------------------------------------
+# --- supported functions -------------------------------------------------------------------------
 
 CALLS: dict[str, Any] = {
     "exact_error": dt.exact_error,

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 import doubletrouble as dt
 from doubletrouble.activations import NAMES
 from doubletrouble.parameters import FloatArray, declarations
+from tests.schemes import ensemble, supported
 from tests.selection import full_beyond
-from tests.theory.schemes import ensemble, supported
 
 TINIEST = 5e-324
 SIZE, AMPLITUDE = declarations(dt.Problem)["samples_per_dim"], declarations(dt.Problem)["signal"]

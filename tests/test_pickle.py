@@ -1,4 +1,4 @@
-"""What travels between processes: problems, results and errors survive a round trip."""
+"""Problems, results and errors can be pickled."""
 
 import pickle
 

@@ -189,46 +189,25 @@ def test_one_eigenvalue_may_be_a_number() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "message"),
+    ("changes", "name", "shown"),
     [
-        (
-            {"target_powers": [1.0]},
-            "target_powers must have one entry per eigenvalue, 3 in all, got 1",
-        ),
-        ({"eigenvalues": [[1.0, 2.0]]}, "eigenvalues must be one-dimensional, got shape (1, 2)"),
-        (
-            {"target_powers": np.ones((3, 1))},
-            "target_powers must be one-dimensional, got shape (3, 1)",
-        ),
-        (
-            {"eigenvalues": [1.0, -2.0, 1.0]},
-            "eigenvalues must be in [0, 1e+150], got -2.0 at index 1",
-        ),
-        (
-            {"target_powers": [1.0, 0.0, math.nan]},
-            "target_powers must be in [0, 1e+300], got nan at index 2",
-        ),
-        (
-            {"eigenvalues": [1.0, math.inf, 1.0]},
-            "eigenvalues must be in [0, 1e+150], got inf at index 1",
-        ),
-        (
-            {"eigenvalues": [], "target_powers": []},
-            "eigenvalues must not be empty, got an array of shape (0,)",
-        ),
-        ({"tail": [0.1, 0.2]}, "tail must be a single number, got shape (2,)"),
-        ({"tail": -0.1}, "tail must be in [0, 1e+150], got -0.1"),
-        (
-            {"n_features": [1, 2], "n_samples": [1, 2, 3]},
-            "n_samples must broadcast with n_features of shape (2,), got shape (3,)",
-        ),
-        ({"n_samples": 0}, "n_samples must be in [1e-50, 1e+50], got 0"),
+        ({"target_powers": [1.0]}, "target_powers", "got 1"),
+        ({"eigenvalues": [[1.0, 2.0]]}, "eigenvalues", "shape (1, 2)"),
+        ({"target_powers": np.ones((3, 1))}, "target_powers", "shape (3, 1)"),
+        ({"eigenvalues": [1.0, -2.0, 1.0]}, "eigenvalues", "-2.0 at index 1"),
+        ({"target_powers": [1.0, 0.0, math.nan]}, "target_powers", "nan at index 2"),
+        ({"eigenvalues": [1.0, math.inf, 1.0]}, "eigenvalues", "inf at index 1"),
+        ({"eigenvalues": [], "target_powers": []}, "eigenvalues", "shape (0,)"),
+        ({"tail": [0.1, 0.2]}, "tail", "shape (2,)"),
+        ({"tail": -0.1}, "tail", "-0.1"),
+        ({"n_features": [1, 2], "n_samples": [1, 2, 3]}, "n_samples", "shape (3,)"),
+        ({"n_samples": 0}, "n_samples", "0"),
     ],
 )
-def test_invalid_spectra_raise(changes: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match="must") as caught:
+def test_invalid_spectra_raise(changes: dict[str, Any], name: str, shown: str) -> None:
+    with pytest.raises(ValueError, match=f"^{name} must ") as caught:
         spectral(**changes)
-    assert str(caught.value) == message
+    assert str(caught.value).endswith(shown)
 
 
 def test_the_order_of_modes_does_not_matter() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 import doubletrouble as dt
 from doubletrouble.parameters import declarations
-from tests.theory.schemes import ensemble, supported
+from tests.schemes import ensemble, supported
 
 MEMBERS = np.array([1, 2, 7, math.inf])[:, None]
 

@@ -13,7 +13,7 @@ import doubletrouble as dt
 from doubletrouble.ensembles import named_ensemble
 from doubletrouble.theory._filters import talbot_poles
 from tests import pair_oracle
-from tests.theory.schemes import ensemble, supported
+from tests.schemes import ensemble, supported
 
 PARTS = ("noise", "initialization", "sampling", "bias", "bayes", "total")
 POWERS: dict[str, Any] = {"signal": 1.2, "noise": 0.5, "nonlinear_signal": 0.3, "test_noise": 0.2}
@@ -373,7 +373,7 @@ def test_stopping_time_of_arrays_equals_scalars() -> None:
 )
 def test_times_of_very_few_samples_stay_in_their_domain(ensemble: dt.Scheme) -> None:
     found = dt.best_stopping_time(problem(2.0), ensemble)
-    assert found.time in (0.0, math.inf)  # nothing can be learned
+    assert found.time in (0.0, math.inf)  # without data or signal
     assert found.error.total == pytest.approx(
         dt.gradient_flow(problem(2.0), 0.0, ensemble).total, rel=1e-12
     )

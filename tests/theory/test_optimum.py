@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
-from tests.theory.schemes import ensemble, supported
+from tests.schemes import ensemble, supported
 
 
 def infinite_ensemble(problem: dt.Problem, features: float, samples: float, noise: float) -> float:

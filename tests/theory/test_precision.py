@@ -49,7 +49,7 @@ def random_points(seed: int, count: int) -> list[tuple[float, float, float]]:
 def deviations(
     point: tuple[float, float, float], activation: str | dt.Activation, nonlinear_signal: float
 ) -> dict[str, float]:
-    """How far every term, part and effect is from the oracle at (P/D, N/D, λ)."""
+    """Deviations of all terms, parts and effects from the oracle at (P/D, N/D, λ)."""
     features, samples, ridge = point
     if ridge == 0 and activation == "linear":
         return {}  # saturated: test_limits has the known answers

@@ -13,7 +13,7 @@ import doubletrouble as dt
 from doubletrouble.ensembles import SCHEMES, Scheme
 from doubletrouble.parameters import FloatArray
 from tests import pair_oracle
-from tests.theory.schemes import ensemble, supported
+from tests.schemes import ensemble, supported
 
 PARTS = ("noise", "initialization", "sampling", "bias", "resampling")
 POWERS: dict[str, Any] = {"noise": 0.5, "nonlinear_signal": 0.3}

@@ -14,8 +14,8 @@ from mpmath import mpf
 import doubletrouble as dt
 from doubletrouble.ensembles import SCHEMES
 from doubletrouble.theory._optimum import Slopes, error_slopes
+from tests.schemes import AnyProblem
 from tests.theory import oracle
-from tests.theory.schemes import AnyProblem
 
 RELU = dt.activation("relu")
 POWERS: dict[str, Any] = {"signal": 1.0, "noise": 0.7, "nonlinear_signal": 0.3}

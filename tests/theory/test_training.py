@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
-from tests.theory.schemes import ensemble, supported
+from tests.schemes import ensemble, supported
 
 GRID = dt.Problem(
     features_per_dim=np.array([0.3, 1.0, 2.5, math.inf])[:, None],

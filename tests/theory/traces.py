@@ -84,7 +84,7 @@ def draw(setting: Setting, rng: np.random.Generator) -> dict[str, float]:
         noise = 0.0
         if i == k:
             noise = float(np.sum(setting.variances[:, None] * a.linear * b.linear))
-        if j == m:  # the same features see the same nonlinear part of a test point
+        if j == m:  # the same features have the same nonlinear part at a test point
             signal += star**2 / d * float(np.sum((a.fit @ xs[i]) * (b.fit @ xs[k]) * beta2))
             noise += star**2 / d * float(np.sum(a.fit * b.fit)) if i == k else 0.0
         return signal, noise
