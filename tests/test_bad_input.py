@@ -14,7 +14,7 @@ from doubletrouble.ensembles import SCHEMES, SUPPORT, as_ensemble, named_ensembl
 from doubletrouble.parameters import FloatArray, declarations
 from doubletrouble.replica import psi_terms as replica_psi_terms
 from doubletrouble.replica import saddle_point
-from tests.schemes import ensemble
+from tests.schemes import ensemble as example
 
 NAN, INF = math.nan, math.inf
 PROBLEM = dt.Problem(ridge=0.1)
@@ -300,7 +300,7 @@ def test_times_must_broadcast_with_the_ensemble() -> None:
 def test_unsupported_scheme_message_lists_the_supported_ones(function: str) -> None:
     """The message lists the supported ones."""
     for name, kind in SCHEMES.items():
-        members = ensemble(name, PROBLEM, 2)
+        members = example(name, PROBLEM, 2)
         if SUPPORT[function](kind):
             assert as_ensemble(members, function) is members
             continue
