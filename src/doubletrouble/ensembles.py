@@ -386,7 +386,7 @@ Shared: TypeAlias = Literal["samples", "features", "both", "nothing"]
 Sharing: TypeAlias = Shared | Sequence[Numeric] | Mapping[str, Numeric]
 """A name, or the overlaps (features, samples), each a number or a matrix."""
 
-KINDS: tuple[str, ...] = get_args(Shared)
+SHARING_NAMES: tuple[str, ...] = get_args(Shared)
 
 _SLACK = 1e-12  # relative tolerance of an overlap that exceeds a size by rounding
 _SUM = 1e-9  # tolerance of the sum of weights
@@ -410,9 +410,9 @@ def overlaps(features: Sequence[float], samples: Sequence[float], sharing: Shari
     ValueError: shared features must be at most 0.5, the size of a member, got 0.6
     """
     if isinstance(sharing, str):
-        if sharing not in KINDS:
+        if sharing not in SHARING_NAMES:
             raise ValueError(
-                f"sharing must be one of {', '.join(KINDS)}, or (features, samples) in common, "
+                f"sharing must be one of {', '.join(SHARING_NAMES)}, or (features, samples) in common, "
                 f"got {sharing!r}"
             )
         wanted: tuple[Any, Any] = (
@@ -428,7 +428,7 @@ def overlaps(features: Sequence[float], samples: Sequence[float], sharing: Shari
         wanted = (sharing[0], sharing[1])
     else:
         raise TypeError(
-            f"sharing must be one of {', '.join(KINDS)}, or (features, samples) in common, "
+            f"sharing must be one of {', '.join(SHARING_NAMES)}, or (features, samples) in common, "
             f"got {sharing!r}"
         )
     return Overlaps(
@@ -517,14 +517,14 @@ def checked_members(members: Any, kinds: tuple[type, ...]) -> tuple[Any, ...]:
         raise TypeError(f"members must be a list of one member or more, got {members!r}")
     if not members:
         raise ValueError("members must be a list of one member or more, got none")
-    checked_tuple: tuple[Any, ...] = tuple(members)
-    for one in checked_tuple:
+    all_members: tuple[Any, ...] = tuple(members)
+    for one in all_members:
         if not isinstance(one, kinds):
             wanted = " or ".join(f"{kind.__name__}s" for kind in kinds)
             raise TypeError(f"members must be {wanted}, got {type(one).__name__}")
-    if shapes := [one.shape for one in checked_tuple if one.shape]:
+    if shapes := [one.shape for one in all_members if one.shape]:
         raise ValueError(f"members must be single points, got fields of shape {shapes[0]}")
-    return checked_tuple
+    return all_members
 
 
 # --- the error of the average of members ---------------------------------------------------------
