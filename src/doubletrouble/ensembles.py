@@ -386,7 +386,7 @@ Shared: TypeAlias = Literal["samples", "features", "both", "nothing"]
 Sharing: TypeAlias = Shared | Sequence[Numeric] | Mapping[str, Numeric]
 """A name, or the overlaps (features, samples), each a number or a matrix."""
 
-SHARING_NAMES: tuple[str, ...] = get_args(Shared)
+SHARINGS: tuple[str, ...] = get_args(Shared)
 
 _SLACK = 1e-12  # relative tolerance of an overlap that exceeds a size by rounding
 _SUM = 1e-9  # tolerance of the sum of weights
@@ -410,9 +410,9 @@ def overlaps(features: Sequence[float], samples: Sequence[float], sharing: Shari
     ValueError: shared features must be at most 0.5, the size of a member, got 0.6
     """
     if isinstance(sharing, str):
-        if sharing not in SHARING_NAMES:
+        if sharing not in SHARINGS:
             raise ValueError(
-                f"sharing must be one of {', '.join(SHARING_NAMES)}, or (features, samples) in common, "
+                f"sharing must be one of {', '.join(SHARINGS)}, or (features, samples) in common, "
                 f"got {sharing!r}"
             )
         wanted: tuple[Any, Any] = (
@@ -428,7 +428,7 @@ def overlaps(features: Sequence[float], samples: Sequence[float], sharing: Shari
         wanted = (sharing[0], sharing[1])
     else:
         raise TypeError(
-            f"sharing must be one of {', '.join(SHARING_NAMES)}, or (features, samples) in common, "
+            f"sharing must be one of {', '.join(SHARINGS)}, or (features, samples) in common, "
             f"got {sharing!r}"
         )
     return Overlaps(
