@@ -1,6 +1,6 @@
-# Two commands do everything on a machine with Python (3.11 or newer) and make:
+# Two main targets, on a machine with Python (3.11 or newer) and make:
 #   make reproduce   the figures, and a gallery to open
-#   make test        lint, types, import contracts, all tests
+#   make test        lint, types, import contracts, tests
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
@@ -8,7 +8,7 @@ STAMP  := $(VENV)/.installed
 
 .DEFAULT_GOAL := reproduce
 
-# One BLAS thread a process: the tests already run two processes.
+# One BLAS thread per process, as the tests run in two processes.
 export OPENBLAS_NUM_THREADS = 1
 export OMP_NUM_THREADS = 1
 export MPLBACKEND = Agg
@@ -18,7 +18,7 @@ export MPLBACKEND = Agg
 picture: reproduce
 	cp out/decomposition.png docs/decomposition.png
 
-# The live page; Ctrl-C ends it.
+# The live page; Ctrl-C stops it.
 .PHONY: page
 page: setup
 	$(BIN)/doubletrouble page
@@ -62,7 +62,7 @@ SEEDS ?= 10
 conformance: setup
 	$(BIN)/python -m conformance --seeds $(SEEDS) --out docs/conformance.md
 
-# The site, into site/; a warning is an error.
+# The documentation site, into site/; warnings are errors.
 docs: setup
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 

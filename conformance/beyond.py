@@ -15,7 +15,7 @@ import numpy as np
 import doubletrouble as dt
 from conformance.compare import Row, Sizes, extrapolated
 from conformance.theory import EVERY, Parts, Theory
-from doubletrouble.sharing import overlaps
+from doubletrouble.ensembles import overlaps
 from doubletrouble.simulation import Model
 from doubletrouble.simulation._committee import CommitteeModel
 

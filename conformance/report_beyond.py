@@ -17,8 +17,8 @@ Members that draw samples (subsample, bootstrap) or features (from a bank), grad
 at a time, and members of unequal width, data, ridge and activation, for {seeds} seeds, compared as
 above, with {draws} draws at D = {dims}: a linear teacher of norm 1, label noise τ = {noise:g}.
 
-- **Parts.** *resampling* is what the choice of samples, or of features from a given bank, adds.
-- **Time** is in the unit of `doubletrouble.clock`.
+- **Parts.** *resampling* is the variance over the choice of samples, or of features from a bank.
+- **Time** is in the unit of `doubletrouble.conventions`.
 - **Verdict.** |z| < {limit:g} on every row of every seed: {verdict}.
 """
 

@@ -35,18 +35,18 @@ class OurDocstrings(griffe.Extension):
             attr.docstring = griffe.Docstring(f"{spec.symbol}: {spec.meaning}.", parent=attr)
             attr.value = declared[2]
         elif comment := _COMMENT.search(attr.source):
-            attr.docstring = griffe.Docstring(sentence(comment[1]), parent=attr)
+            attr.docstring = griffe.Docstring(punctuated(comment[1]), parent=attr)
 
 
 def fenced(text: str) -> str:
     """The text with each doctest, up to the next empty line, as a block of code."""
-    return _DOCTEST.sub(lambda found: f"```pycon\n{found[0]}\n```", text)
+    return _DOCTEST.sub(lambda match: f"```pycon\n{match[0]}\n```", text)
 
 
-def sentence(comment: str) -> str:
-    """A comment as a sentence; a ratio such as m/N at its beginning stays as it is.
+def punctuated(comment: str) -> str:
+    """A comment with a capital letter and a full stop; a leading ratio such as m/N is unchanged.
 
-    >>> sentence("label noise"), sentence("m/N: share")
+    >>> punctuated("label noise"), punctuated("m/N: share")
     ('Label noise.', 'm/N: share.')
     """
     first = comment[0] if comment[1:2] == "/" else comment[0].upper()

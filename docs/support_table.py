@@ -1,8 +1,8 @@
 """Put two tables that are generated from the code into docs/ensembles.md.
 
-One has what the members of each scheme share, the other which function supports which scheme. The
-site has them as the code is when it is built; `python docs/support_table.py` writes them into the
-page, so that it reads well in the repository, too.
+One lists the overlaps of the members of each scheme, the other the schemes that each function
+supports. The site generates them when it is built; `python docs/support_table.py` writes them into
+the page.
 """
 
 import inspect
@@ -18,7 +18,7 @@ _MARKED = re.compile(r"(<!-- (shares|support) table -->\n).*?(\n<!-- end of tabl
 
 
 def shares_table() -> str:
-    """What the members of each scheme are, and what two of them share, as a table in Markdown."""
+    """The members of each scheme and their overlaps, as a table in Markdown."""
     lines = [_row("scheme", "members", "m/N", "n/m", "k/P"), _row(*["---"] * 5)]
     for kind in SCHEMES.values():
         members = (inspect.getdoc(kind) or "").partition("\n")[0].rstrip(".")
@@ -27,7 +27,7 @@ def shares_table() -> str:
 
 
 def support_table() -> str:
-    """Which function supports which scheme, as a table in Markdown."""
+    """The schemes that each function supports, as a table in Markdown."""
     names = [f"`{kind.__name__}`" for kind in SCHEMES.values()]
     lines = [_row("function", *names), _row("---", *(":-:" for _ in names))]
     for function, supports in SUPPORT.items():
@@ -38,7 +38,7 @@ def support_table() -> str:
 
 
 def _call(kind: type) -> str:
-    """A scheme as it is written in code; of options that exclude each other, the first."""
+    """The code of a scheme; of alternative options, the first."""
     options = [(name, spec) for name, spec in declarations(kind).items() if name != "n_members"]
     return f"dt.{kind.__name__}(K{''.join(f', {n}={spec.symbol}' for n, spec in options[:1])})"
 
@@ -50,7 +50,7 @@ def _row(*cells: str) -> str:
 def on_page_markdown(markdown: str, **_: Any) -> str:
     """Put the tables between their marks; called by mkdocs for every page."""
     tables = {"shares": shares_table, "support": support_table}
-    return _MARKED.sub(lambda found: f"{found[1]}\n{tables[found[2]]()}\n{found[3]}", markdown)
+    return _MARKED.sub(lambda match: f"{match[1]}\n{tables[match[2]]()}\n{match[3]}", markdown)
 
 
 if __name__ == "__main__":

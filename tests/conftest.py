@@ -1,6 +1,11 @@
-"""What all tests share."""
+"""Settings of all tests: Ctrl-C, and Hypothesis without deadlines."""
 
 import signal
 
-# a shell lets its background jobs ignore Ctrl-C, and they would pass that on to every test of it
+from hypothesis import settings
+
+# background jobs of a shell ignore SIGINT, and child processes of the tests would inherit that
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+settings.register_profile("no_deadline", deadline=None)
+settings.load_profile("no_deadline")

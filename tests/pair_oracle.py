@@ -34,7 +34,7 @@ Values = npt.NDArray[np.float64]
 
 
 class Level(NamedTuple):
-    """What enters the formula of one learner: Ψ₁, 1 - Ψ₁ (numbers or arrays), and its sizes."""
+    """The quantities of one learner: Ψ₁, 1 - Ψ₁ (numbers or arrays), and its sizes."""
 
     s: Any
     u: Any
@@ -73,9 +73,14 @@ def half(features: float, samples: float, ridge: float, linear: Any, nonlinear: 
 
 
 def error(
-    a: Level, b: Level, shared_features: float, shared_samples: float, tails: Any,
-    signal: float, noise: float,
-) -> Any:  # fmt: skip
+    a: Level,
+    b: Level,
+    shared_features: float,
+    shared_samples: float,
+    tails: Any,
+    signal: float,
+    noise: float,
+) -> Any:
     """E (f⋆ - f_a)(f⋆ - f_b)."""
     with mpmath.workdps(DIGITS):
         p = product(a, b, *a.common(b, mpf(shared_features), mpf(shared_samples)), tails)
@@ -88,8 +93,8 @@ def bootstrap(
 ) -> tuple[Level, Any]:
     """A learner with Poisson weights w on its samples, and its c₂ with itself.
 
-    With a_k = E (w/(1 + w V))ᵏ and V = Δ/(ψ₂ a₁), features see the ridge λ/a₁ and endless samples,
-    ψ₁ - Δ = λ ψ₁ s/(u μ₁² a₁), and c₂ = a₂/(ψ₂ a₁²).
+    With a_k = E (w/(1 + w V))ᵏ and V = Δ/(ψ₂ a₁), the features have the ridge λ/a₁ and infinitely
+    many samples, ψ₁ - Δ = λ ψ₁ s/(u μ₁² a₁), and c₂ = a₂/(ψ₂ a₁²).
     """
     with mpmath.workdps(DIGITS):
         P, N, eta = mpf(features), mpf(samples), mpf(tails)

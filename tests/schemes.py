@@ -1,13 +1,12 @@
-"""One ensemble of every registered scheme, made from the declarations of its class."""
+"""Ensembles of every registered scheme, for tests."""
 
-import math
 from dataclasses import MISSING, fields
 from typing import Any
 
 import numpy as np
 
 import doubletrouble as dt
-from doubletrouble.ensembles import SCHEMES, Scheme
+from doubletrouble.ensembles import SCHEMES, SUPPORT, Scheme
 from doubletrouble.parameters import declarations
 
 KINDS = [kind for kind in SCHEMES.values() if kind.__module__.startswith("doubletrouble")]
@@ -33,7 +32,7 @@ def example(kind: type[Scheme], n_members: Any = 4, problem: Any = None) -> Sche
 
 
 def sharing(ensemble: Scheme, problem: dt.Problem) -> tuple[float, float, float]:
-    """M per dimension, and what two members share, (k, n) per dimension."""
+    """The samples of a member and the overlaps (k, n) of two, per dimension."""
     numerator, denominator = ensemble.sample_share
     samples = float(np.asarray(problem.samples_per_dim)) * float(numerator) / float(denominator)
     features = float(np.asarray(problem.features_per_dim))
@@ -41,6 +40,29 @@ def sharing(ensemble: Scheme, problem: dt.Problem) -> tuple[float, float, float]
     return samples, float(common) * features, float(ensemble.shared_samples) * samples
 
 
-def infinite(kind: type[Scheme]) -> Scheme:
-    """Infinitely many members."""
-    return example(kind, math.inf)
+AnyProblem = dt.Problem | dt.SpectralProblem
+
+
+def supported(function: str = "exact_error") -> list[str]:
+    """The names of the schemes that a function supports."""
+    return [name for name, kind in SCHEMES.items() if SUPPORT[function](kind)]
+
+
+def ensemble(name: str, problem: AnyProblem, members: Any, share: Any = 0.6) -> Scheme:
+    """Members of a scheme that have `share` of the samples, or of a bank of features.
+
+    The number of members is raised to the smallest one of the scheme.
+    """
+    kind = SCHEMES[name]
+    known = declarations(kind)
+    members = np.maximum(members, known["n_members"].low)
+    if kind.shares_features:
+        flat = isinstance(problem, dt.Problem)
+        width: Any = getattr(problem, "features_per_dim" if flat else "n_features")
+        bank = np.minimum(np.divide(width, share), known["n_bank"].high)
+        bank = np.where(np.isinf(width), np.inf, np.maximum(bank, width))
+        options = {"bank_per_dim" if flat else "n_bank": bank}
+    else:
+        options = {"fraction": share} if "fraction" in known else {}
+    members_of_scheme: Scheme = kind(members, **options)
+    return members_of_scheme

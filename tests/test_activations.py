@@ -20,7 +20,7 @@ ULP = 2.0**-52
 
 @pytest.fixture(scope="module")
 def exact() -> Callable[[str], dict[str, Any]]:
-    """μ₀, μ₁, μ⋆ to 40 digits; what quadrature leaves of an exact zero is a zero."""
+    """μ₀, μ₁, μ⋆ to 40 digits; rounding errors of an exact zero are set to zero."""
     known: dict[str, dict[str, Any]] = {}
 
     def of(name: str) -> dict[str, Any]:
@@ -55,7 +55,7 @@ def test_named_moments_have_full_precision(name: str, exact: Any) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_name_carries_the_function_it_stands_for(name: str) -> None:
+def test_named_activation_has_its_function(name: str) -> None:
     function = dt.activation(name).function
     assert function is not None
     z = np.linspace(-3.0, 3.0, 7)
@@ -81,7 +81,7 @@ def test_a_name_carries_the_function_it_stands_for(name: str) -> None:
 @pytest.mark.parametrize(
     "spelling", ["leaky_relu", "Leaky ReLU", "leaky-relu", " LEAKY_RELU ", "Leaky-Relu"]
 )
-def test_spelling_is_forgiving(spelling: str) -> None:
+def test_names_ignore_case_and_separators(spelling: str) -> None:
     assert dt.activation(spelling) == dt.activation("leaky_relu")
 
 
@@ -105,14 +105,14 @@ def test_leaky_relu_between_relu_linear_and_abs() -> None:
         )
 
 
-def test_slope_is_refused_where_it_means_nothing() -> None:
+def test_slope_requires_leaky_relu() -> None:
     for spec in ("relu", np.tanh, dt.activation("tanh")):
         with pytest.raises(ValueError, match=r"^slope must .*, got 0\.2$"):
             dt.activation(spec, slope=0.2)
 
 
 @pytest.mark.parametrize("slope", [math.inf, math.nan, "steep", True, [0.1], 1j], ids=repr)
-def test_bad_slopes_are_named(slope: Any) -> None:
+def test_invalid_slopes_raise(slope: Any) -> None:
     with pytest.raises((ValueError, TypeError), match=r"^slope must be ") as caught:
         dt.activation("leaky_relu", slope=slope)
     assert repr(slope) in str(caught.value)
@@ -121,7 +121,7 @@ def test_bad_slopes_are_named(slope: Any) -> None:
 # --- Activation ----------------------------------------------------------------------------------
 
 
-def test_an_activation_passes_through() -> None:
+def test_activation_is_returned_unchanged() -> None:
     mine = dt.Activation(name="mine", mean=0, linear=0.5, nonlinear=np.float64(0.25))
     assert dt.activation(mine) is mine
     assert type(mine.mean) is float
@@ -129,7 +129,7 @@ def test_an_activation_passes_through() -> None:
     assert dt.Problem(activation=mine).moments is mine
 
 
-def test_a_problem_only_sees_the_moments() -> None:
+def test_error_depends_on_the_moments_only() -> None:
     relu = dt.activation("relu")
     copy = dt.Activation(name="copy", mean=7.0, linear=relu.linear, nonlinear=relu.nonlinear)
     assert dt.exact_error(dt.Problem(activation=copy)) == dt.exact_error(dt.Problem())
@@ -152,7 +152,7 @@ KINKS = (0.3, -0.3, 1 / 3, 1.0, -1.7, math.pi / 2, 2.9, -2.9)
 
 
 @pytest.mark.parametrize("at", [*KINKS, 3.7, 4.0, 5.0, -6.0])
-def test_a_jump_anywhere(at: float) -> None:
+def test_moments_of_a_jump(at: float) -> None:
     with mpmath.workdps(40):
         c = mpf(at)
         above = mpmath.ncdf(-c)
@@ -162,7 +162,7 @@ def test_a_jump_anywhere(at: float) -> None:
 
 
 @pytest.mark.parametrize("at", [*KINKS, 3.7, 4.0, 5.0])
-def test_a_kink_anywhere(at: float) -> None:
+def test_moments_of_a_kink(at: float) -> None:
     with mpmath.workdps(40):
         c = mpf(at)
         above, density = mpmath.ncdf(-c), mpmath.npdf(c)
@@ -171,7 +171,7 @@ def test_a_kink_anywhere(at: float) -> None:
 
 
 @pytest.mark.parametrize("at", [0.5, 1.0, 2.3])
-def test_clipping(at: float) -> None:
+def test_moments_of_clipping(at: float) -> None:
     with mpmath.workdps(40):
         c = mpf(at)
         inside, density = 2 * mpmath.ncdf(c) - 1, mpmath.npdf(c)
@@ -181,7 +181,7 @@ def test_clipping(at: float) -> None:
 
 
 @pytest.mark.parametrize(("low", "high"), [(-0.7, 1.3), (0.1, 0.2), (-2.1, -2.05), (0.31, 0.32)])
-def test_a_box(low: float, high: float) -> None:
+def test_moments_of_a_box(low: float, high: float) -> None:
     with mpmath.workdps(40):
         a, b = mpf(low), mpf(high)
         inside = mpmath.ncdf(b) - mpmath.ncdf(a)
@@ -190,7 +190,7 @@ def test_a_box(low: float, high: float) -> None:
     assert_close(found, expected, 1e-12)
 
 
-def test_many_jumps() -> None:
+def test_moments_of_many_jumps() -> None:
     # E z floor(z) = Σ_k φ(k), E floor(z)² by the tails: both are sums over the jumps
     with mpmath.workdps(40):
         steps = range(1, 40)
@@ -218,11 +218,11 @@ def test_odd_functions_have_exactly_no_mean(function: Any) -> None:
     ("function", "name"),
     [(math.tanh, "tanh"), (math.erf, "erf"), (lambda z: max(z, 0), "relu"), (abs, "abs")],
 )
-def test_functions_of_one_number(function: Any, name: str, exact: Any) -> None:
+def test_scalar_functions_are_accepted(function: Any, name: str, exact: Any) -> None:
     assert_close(dt.activation(function), exact(name), 1e-14)
 
 
-def test_functions_that_return_lists_or_whole_numbers(exact: Any) -> None:
+def test_functions_returning_lists_or_integers_are_accepted(exact: Any) -> None:
     assert_close(dt.activation(lambda z: [math.tanh(v) for v in z]), exact("tanh"), 1e-14)
     assert_close(dt.activation(lambda z: np.sign(z).astype(int)), exact("sign"), 1e-14)
 
@@ -234,33 +234,33 @@ def test_moments_scale_with_the_function(scale: float, exact: Any) -> None:
 
 
 @pytest.mark.parametrize("height", [3.0, -0.1])
-def test_a_constant_learns_nothing(height: float) -> None:
+def test_constant_function_has_no_linear_or_nonlinear_part(height: float) -> None:
     found = dt.activation(lambda z: np.full_like(z, height))
     assert found.mean == pytest.approx(height, rel=1e-14)
     assert (found.linear, found.nonlinear) == (0.0, 0.0)
 
 
-def test_a_dead_activation_leaves_the_whole_signal() -> None:
+def test_zero_activation_predicts_zero() -> None:
     dead = dt.activation(lambda z: 0.0 * z)
     assert [getattr(dead, name) for name in MOMENTS] == [0.0, 0.0, 0.0]
     error = dt.exact_error(dt.Problem(activation=dead, signal=2.0, test_noise=0.5))
     assert (error.bias, error.bayes, error.total) == (4.0, 0.25, 4.25)
 
 
-def test_a_straight_line_is_a_linear_network() -> None:
+def test_affine_function_is_a_linear_network() -> None:
     found = dt.activation(lambda z: 0.3 * z + 0.7)
     assert found.nonlinear == 0.0
     assert [found.mean, found.linear] == pytest.approx([0.7, 0.3], rel=1e-14)
 
 
-def test_a_problem_keeps_the_moments_of_its_callable() -> None:
+def test_problem_stores_the_moments_of_its_callable() -> None:
     problem = dt.Problem(activation=np.tanh)
     assert problem.moments.name == "tanh"
     named = dt.exact_error(dt.Problem(activation="tanh")).total
     assert dt.exact_error(problem).total == pytest.approx(named, rel=1e-13)
 
 
-def test_a_function_that_works_in_place_is_no_trap(exact: Any) -> None:
+def test_in_place_functions_are_evaluated_on_a_copy(exact: Any) -> None:
     def in_place(z: FloatArray) -> FloatArray:
         np.maximum(z, 0.0, out=z)
         return z

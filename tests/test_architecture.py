@@ -1,4 +1,4 @@
-"""What holds for the whole repository: light import, public names, references, memory."""
+"""Properties of the whole repository: light import, public names, references, memory."""
 
 import ast
 import inspect
@@ -26,32 +26,110 @@ PYTHON = [
 ]
 PUBLIC = {
     # problems and ensembles
-    "Activation", "Bootstrap", "Divide", "Ensemble", "FeatureBank", "Folds", "Member", "Problem",
-    "Scheme", "SpectralProblem", "Subsample", "activation", "kernel", "ridge_from", "ridge_to",
-    "time_from", "time_to",
+    "Activation",
+    "Bootstrap",
+    "Divide",
+    "Ensemble",
+    "FeatureBank",
+    "Folds",
+    "Member",
+    "Problem",
+    "Scheme",
+    "SpectralProblem",
+    "Subsample",
+    "activation",
+    "kernel",
+    "ridge_from",
+    "ridge_to",
+    "time_from",
+    "time_to",
     # theory
-    "Filter", "advise", "anova", "best_stopping_time", "committee", "effective_ridge",
-    "exact_error", "gradient_flow", "optimal_ridge", "pair_error", "pair_terms", "psi_terms",
-    "replica", "training_error",
+    "Filter",
+    "advise",
+    "anova",
+    "best_stopping_time",
+    "committee",
+    "effective_ridge",
+    "exact_error",
+    "gradient_flow",
+    "optimal_ridge",
+    "pair_error",
+    "pair_terms",
+    "psi_terms",
+    "replica",
+    "training_error",
     # simulation, sweeps, learners, networks, estimators
-    "Data", "GeneratorSource", "PoolSource", "RandomFeatures", "RandomFeaturesClassifier",
-    "RandomFeaturesRidge", "Sweep", "decompose", "decompose_predictions", "lazy_curve",
-    "lazy_split", "load_data", "plan_repeats", "simulate", "simulate_committee", "train_lazy",
+    "Data",
+    "GeneratorSource",
+    "PoolSource",
+    "RandomFeatures",
+    "RandomFeaturesClassifier",
+    "RandomFeaturesRidge",
+    "Sweep",
+    "decompose",
+    "decompose_predictions",
+    "lazy_curve",
+    "lazy_split",
+    "load_data",
+    "plan_repeats",
+    "simulate",
+    "simulate_committee",
+    "train_lazy",
     # results
-    "Advice", "AdviceOption", "AnovaTerms", "Cell", "Committee", "CommitteeSimulation",
-    "ConfidenceInterval", "Decomposition", "Design", "DrawnEnsemble", "ErrorTerms", "Estimate",
-    "LazyCurve", "LazyRun", "LazySplit", "LearnerDecomposition", "MarginalValue", "OptimalRidge",
-    "PsiTerms", "RepeatPlan", "RidgePath", "SaddlePoint", "Simulation", "StoppingTime",
-    "SweepResult", "SweepRow", "SweepStatus", "TestSet", "TrainingOutcome", "TrainingSet",
+    "Advice",
+    "AdviceOption",
+    "AnovaTerms",
+    "Cell",
+    "Committee",
+    "CommitteeSimulation",
+    "ConfidenceInterval",
+    "Decomposition",
+    "Design",
+    "DrawnEnsemble",
+    "ErrorTerms",
+    "Estimate",
+    "LazyCurve",
+    "LazyRun",
+    "LazySplit",
+    "LearnerDecomposition",
+    "MarginalValue",
+    "OptimalRidge",
+    "PsiTerms",
+    "RepeatPlan",
+    "RidgePath",
+    "SaddlePoint",
+    "Simulation",
+    "StoppingTime",
+    "SweepResult",
+    "SweepRow",
+    "SweepStatus",
+    "TestSet",
+    "TrainingOutcome",
+    "TrainingSet",
     # errors
-    "ConvergenceError", "DivergenceError", "DoubleTroubleError", "FitError", "MissingExtraError",
+    "ConvergenceError",
+    "DivergenceError",
+    "DoubleTroubleError",
+    "FitError",
+    "MissingExtraError",
     "StoreError",
     "__version__",
-}  # fmt: skip
+}
 HEAVY = (
-    "torch", "matplotlib", "sklearn", "dash", "scipy.optimize", "scipy.integrate", "sqlite3",
-    "dask", "distributed", "pandas", "pyarrow", "typer", "rich",
-)  # fmt: skip
+    "torch",
+    "matplotlib",
+    "sklearn",
+    "dash",
+    "scipy.optimize",
+    "scipy.integrate",
+    "sqlite3",
+    "dask",
+    "distributed",
+    "pandas",
+    "pyarrow",
+    "typer",
+    "rich",
+)
 LABEL = re.compile(r"\[([a-z]+\d{4}[a-z]?)\]")
 DEFINED = re.compile(r"^- \*\*\[([a-z]+\d{4}[a-z]?)\]\*\*", re.MULTILINE)
 
@@ -84,7 +162,7 @@ def test_scalar_theory_needs_no_heavy_module_either() -> None:
     assert done.stdout.strip() == "[]"
 
 
-def test_public_names_are_the_written_ones() -> None:
+def test_public_names_match_the_list() -> None:
     assert set(dt.__all__) == PUBLIC
     assert len(dt.__all__) == len(PUBLIC)
 
@@ -174,7 +252,7 @@ def test_public_names_have_their_own_docstring(name: str) -> None:
     text = vars(getattr(dt, name)).get("__doc__") or getattr(dt, name).__doc__
     assert isinstance(text, str)
     assert text.strip()
-    assert not text.startswith(f"{name}(")  # what a dataclass writes when nobody else does
+    assert not text.startswith(f"{name}(")  # the default docstring of a dataclass
 
 
 @pytest.mark.parametrize(
@@ -191,7 +269,7 @@ def test_methods_of_public_classes_have_a_docstring(kind: type) -> None:
     assert [name for name, member in ours.items() if not (member.__doc__ or "").strip()] == []
 
 
-def test_the_version_is_a_version() -> None:
+def test_version_format() -> None:
     assert re.fullmatch(r"\d+\.\d+\.\d+", dt.__version__)
 
 
@@ -222,7 +300,7 @@ def test_a_class_name_has_one_meaning() -> None:
     assert sorted({name for name in names if names.count(name) > 1}) == []
 
 
-def test_types_are_hardly_ever_ignored() -> None:
+def test_few_types_are_ignored() -> None:
     lines = [line for path in SOURCES for line in path.read_text(encoding="utf-8").splitlines()]
     assert sum("type: ignore" in line for line in lines) < 10
 
@@ -238,14 +316,14 @@ def test_no_wide_tuple_is_unpacked_in_the_theory() -> None:
     assert wide == []
 
 
-def test_the_way_to_the_formula_is_short() -> None:
+def test_call_path_to_the_formula_is_short() -> None:
     problem = dt.Problem()
     path = traced(lambda: dt.exact_error(problem, 10))
     assert len({file for file, _ in path}) <= 5
     assert len(path) <= 15
 
 
-def test_no_module_looks_outside_the_package() -> None:
+def test_no_module_reads_outside_the_package() -> None:
     outside = [
         relative(path)
         for path in SOURCES
@@ -262,8 +340,12 @@ def test_modules_are_named_after_a_concept() -> None:
 def test_no_text_mentions_a_machines_folders() -> None:
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-        cwd=ROOT, check=True, capture_output=True, text=True, timeout=60,
-    )  # fmt: skip
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
     names = [name for name in listed.stdout.split("\0") if name]
     assert "pyproject.toml" in names
     folders = ["/" + "work/", "/" + "tmp/", "/" + "home/", "/" + "root/"]

@@ -1,4 +1,4 @@
-"""Bad input, over the whole public API: one sentence that names the argument and the value."""
+"""Invalid input over the whole public API: the message names the argument and the value."""
 
 import math
 import re
@@ -14,7 +14,7 @@ from doubletrouble.ensembles import SCHEMES, SUPPORT, as_ensemble, named_ensembl
 from doubletrouble.parameters import FloatArray, declarations
 from doubletrouble.replica import psi_terms as replica_psi_terms
 from doubletrouble.replica import saddle_point
-from tests.theory import schemes as theory_schemes
+from tests.schemes import ensemble as example
 
 NAN, INF = math.nan, math.inf
 PROBLEM = dt.Problem(ridge=0.1)
@@ -110,7 +110,7 @@ NUMERIC: list[tuple[Callable[..., object], str]] = [
     (bank, "bank_per_dim"),
     (flow, "times"),
 ]
-# a value that fits no numeric argument, and what the message must show of it
+# invalid values for any numeric argument, and their text in the message
 NEVER: list[tuple[Any, str]] = [
     (-1, "-1"),
     (-0.5, "-0.5"),
@@ -132,7 +132,7 @@ NEVER: list[tuple[Any, str]] = [
 ]
 
 
-def sentence(call: Callable[..., object], **arguments: Any) -> str:
+def message_of(call: Callable[..., object], **arguments: Any) -> str:
     """The message of the error a call must raise."""
     with pytest.raises((ValueError, TypeError)) as caught:
         call(**arguments)
@@ -147,10 +147,10 @@ def sentence(call: Callable[..., object], **arguments: Any) -> str:
 @pytest.mark.parametrize(
     ("call", "name"), NUMERIC, ids=[f"{call.__name__}-{name}" for call, name in NUMERIC]
 )
-def test_no_numeric_argument_takes_nonsense(
+def test_numeric_arguments_are_validated(
     call: Callable[..., object], name: str, value: Any, shown: str
 ) -> None:
-    message = sentence(call, **{name: value})
+    message = message_of(call, **{name: value})
     assert message.startswith(f"{name} must ")
     element, _, _ = shown.partition(" at index")
     assert (element if name == "ensemble" else shown) in message  # of ensembles, the whole value
@@ -181,9 +181,15 @@ def test_no_numeric_argument_takes_nonsense(
             (call, "ensemble", value, shown)
             for call in ENSEMBLES
             for value, shown in (
-                (0, "0"), (1.5, "1.5"), ([2, 0], "0.0 at index 1"), ("divide", "'divide'"),
-                (dt.Divide, "Divide"), (None, "None"), (["divide"], "'divide'"),
-                (PROBLEM, "Problem"), ({"scheme": "divide"}, "{'scheme': 'divide'}"),
+                (0, "0"),
+                (1.5, "1.5"),
+                ([2, 0], "0.0 at index 1"),
+                ("divide", "'divide'"),
+                (dt.Divide, "Divide"),
+                (None, "None"),
+                (["divide"], "'divide'"),
+                (PROBLEM, "Problem"),
+                ({"scheme": "divide"}, "{'scheme': 'divide'}"),
             )
         ),
         *(
@@ -209,11 +215,11 @@ def test_no_numeric_argument_takes_nonsense(
         (problem, "activation", "relux", "'relux'"),
         (problem, "activation", None, "None"),
     ],
-)  # fmt: skip
-def test_each_argument_has_a_domain(
+)
+def test_values_outside_the_domain_raise(
     call: Callable[..., object], name: str, value: Any, shown: str
 ) -> None:
-    message = sentence(call, **{name: value})
+    message = message_of(call, **{name: value})
     assert message.startswith(f"{name} must ")
     assert shown in message.removeprefix(name)
 
@@ -222,16 +228,18 @@ def test_each_argument_has_a_domain(
 @pytest.mark.parametrize(
     "call", [dt.psi_terms, dt.effective_ridge, dt.anova, replica_psi_terms, saddle_point]
 )
-def test_a_problem_must_be_one(call: Callable[..., object], value: Any) -> None:
-    message = sentence(call, problem=value)
+def test_problem_must_be_a_problem(call: Callable[..., object], value: Any) -> None:
+    message = message_of(call, problem=value)
     assert message.startswith("problem must be a Problem")
     assert message.endswith(f"got {type(value).__name__}")
 
 
-def test_psi_terms_belong_to_the_isotropic_problem() -> None:
+def test_psi_terms_require_an_isotropic_problem() -> None:
     spectrum = dt.SpectralProblem(**SPECTRUM)
     for call in (dt.psi_terms, dt.effective_ridge, replica_psi_terms, saddle_point):
-        assert sentence(call, problem=spectrum) == "problem must be a Problem, got SpectralProblem"
+        assert (
+            message_of(call, problem=spectrum) == "problem must be a Problem, got SpectralProblem"
+        )
 
 
 @pytest.mark.parametrize(
@@ -246,7 +254,7 @@ def test_psi_terms_belong_to_the_isotropic_problem() -> None:
     ],
 )
 def test_mismatched_shapes_name_both(call: Callable[..., object], arguments: Any) -> None:
-    message = sentence(call, **arguments)
+    message = message_of(call, **arguments)
     assert "broadcast" in message
     for name, value in arguments.items():
         assert name in message
@@ -255,50 +263,56 @@ def test_mismatched_shapes_name_both(call: Callable[..., object], arguments: Any
 
 THREE = [1, 2, 3]
 UNFIT = [
-    THREE, dt.Ensemble(THREE), dt.Divide(THREE), dt.Subsample(2, fraction=[0.1, 0.2, 0.3]),
-    dt.FeatureBank(THREE, bank_per_dim=5.0), dt.FeatureBank(2, bank_per_dim=[5.0, 6.0, 7.0]),
-]  # fmt: skip
+    THREE,
+    dt.Ensemble(THREE),
+    dt.Divide(THREE),
+    dt.Subsample(2, fraction=[0.1, 0.2, 0.3]),
+    dt.FeatureBank(THREE, bank_per_dim=5.0),
+    dt.FeatureBank(2, bank_per_dim=[5.0, 6.0, 7.0]),
+]
 
 
 @pytest.mark.parametrize("members", UNFIT, ids=repr)
 @pytest.mark.parametrize("call", ENSEMBLES)
-def test_an_ensemble_must_fit_the_problem(call: Callable[..., object], members: Any) -> None:
-    message = sentence(call, problem=dt.Problem(ridge=[0.1, 0.2]), ensemble=members)
+def test_ensemble_must_broadcast_with_the_problem(
+    call: Callable[..., object], members: Any
+) -> None:
+    message = message_of(call, problem=dt.Problem(ridge=[0.1, 0.2]), ensemble=members)
     assert re.match("(ensemble|bank_per_dim) must broadcast with the problem's fields", message)
     assert "(2,)" in message
     assert message.endswith("(3,)")
 
 
-def test_fields_of_an_ensemble_must_fit_each_other() -> None:
-    message = sentence(subsample, n_members=[1, 2], fraction=[0.1, 0.2, 0.3])
+def test_fields_of_an_ensemble_must_broadcast() -> None:
+    message = message_of(subsample, n_members=[1, 2], fraction=[0.1, 0.2, 0.3])
     assert message == "fraction must broadcast with n_members of shape (2,), got shape (3,)"
-    message = sentence(bank, n_members=[1, 2], bank_per_dim=[5.0, 6.0, 7.0])
+    message = message_of(bank, n_members=[1, 2], bank_per_dim=[5.0, 6.0, 7.0])
     assert message == "bank_per_dim must broadcast with n_members of shape (2,), got shape (3,)"
 
 
-def test_times_must_fit_the_ensemble() -> None:
-    message = sentence(flow, times=[1.0, 2.0], ensemble=dt.Divide(THREE))
+def test_times_must_broadcast_with_the_ensemble() -> None:
+    message = message_of(flow, times=[1.0, 2.0], ensemble=dt.Divide(THREE))
     assert message.startswith("times must broadcast with ensemble of shape (3,)")
     assert message.endswith("(2,)")
 
 
 @pytest.mark.parametrize("function", SUPPORT)
-def test_schemes_that_a_function_does_not_support(function: str) -> None:
-    """The message names those that it does."""
+def test_unsupported_scheme_message_lists_the_supported_ones(function: str) -> None:
+    """The message lists the supported ones."""
     for name, kind in SCHEMES.items():
-        members = theory_schemes.ensemble(name, PROBLEM, 2)
+        members = example(name, PROBLEM, 2)
         if SUPPORT[function](kind):
             assert as_ensemble(members, function) is members
             continue
-        message = sentence(as_ensemble, ensemble=members, function=function)
+        message = message_of(as_ensemble, ensemble=members, function=function)
         known = [n.__name__ for n in SCHEMES.values() if SUPPORT[function](n)]
         assert message.startswith(f"ensemble must be one of {', '.join(known)} for {function}")
         assert message.endswith(f"got {members!r}")
 
 
 @pytest.mark.parametrize("call", [flow, stopping])
-def test_unsupported_schemes_are_refused_at_the_door(call: Callable[..., object]) -> None:
-    message = sentence(call, ensemble=dt.Bootstrap(3))
+def test_unsupported_schemes_raise(call: Callable[..., object]) -> None:
+    message = message_of(call, ensemble=dt.Bootstrap(3))
     assert message.startswith("ensemble must be one of Ensemble, Divide, Subsample, FeatureBank")
     assert message.endswith("got Bootstrap(3)")
 
@@ -306,26 +320,35 @@ def test_unsupported_schemes_are_refused_at_the_door(call: Callable[..., object]
 @pytest.mark.parametrize(
     ("members", "spectrum", "words"),
     [
-        (dt.FeatureBank(2, bank_per_dim=1.5), False,
-         "bank_per_dim must be at least the features of one member, got 1.5"),
-        (dt.FeatureBank(2, bank_per_dim=[5.0, 1.5]), False,
-         "bank_per_dim must be at least the features of one member, got 1.5 at index 1"),
-        (dt.FeatureBank(2, n_bank=4), True,
-         "n_bank must be at least the features of one member, got 4.0"),
+        (
+            dt.FeatureBank(2, bank_per_dim=1.5),
+            False,
+            "bank_per_dim must be at least the features of one member, got 1.5",
+        ),
+        (
+            dt.FeatureBank(2, bank_per_dim=[5.0, 1.5]),
+            False,
+            "bank_per_dim must be at least the features of one member, got 1.5 at index 1",
+        ),
+        (
+            dt.FeatureBank(2, n_bank=4),
+            True,
+            "n_bank must be at least the features of one member, got 4.0",
+        ),
         (dt.FeatureBank(2, n_bank=50), False, "bank_per_dim must be given for a Problem"),
         (dt.FeatureBank(2, bank_per_dim=50), True, "n_bank must be given for a SpectralProblem"),
     ],
-)  # fmt: skip
+)
 @pytest.mark.parametrize("call", ENSEMBLES)
-def test_a_bank_must_fit_the_problem(
+def test_bank_must_match_the_problem(
     call: Callable[..., object], members: Any, words: str, *, spectrum: bool
 ) -> None:
     problem = dt.SpectralProblem(**SPECTRUM) if spectrum else PROBLEM
-    assert sentence(call, problem=problem, ensemble=members).startswith(words)
+    assert message_of(call, problem=problem, ensemble=members).startswith(words)
 
 
 @pytest.mark.parametrize("sizes", [{}, {"bank_per_dim": 5.0, "n_bank": 5.0}])
-def test_a_bank_has_one_size(sizes: dict[str, float]) -> None:
+def test_bank_has_one_size(sizes: dict[str, float]) -> None:
     with pytest.raises(ValueError, match=r"^bank_per_dim must be given, or n_bank for a Spectral"):
         dt.FeatureBank(2, **sizes)
 
@@ -342,8 +365,8 @@ def test_a_bank_has_one_size(sizes: dict[str, float]) -> None:
         ("feature_bank", {}, "bank_per_dim must be given"),
     ],
 )
-def test_ensembles_by_name(scheme: str, options: dict[str, float], words: str) -> None:
-    assert sentence(named_ensemble, scheme=scheme, n_members=2, **options).startswith(words)
+def test_invalid_scheme_options_raise(scheme: str, options: dict[str, float], words: str) -> None:
+    assert message_of(named_ensemble, scheme=scheme, n_members=2, **options).startswith(words)
 
 
 @pytest.mark.parametrize(
@@ -355,21 +378,21 @@ def test_ensembles_by_name(scheme: str, options: dict[str, float], words: str) -
         ({"ridge": [0.1, 0.0]}, "ridge", "0.0 at index 1"),
     ],
 )
-def test_the_replica_route_says_what_it_cannot_do(fields: Any, name: str, shown: str) -> None:
+def test_replica_route_refuses_limits(fields: Any, name: str, shown: str) -> None:
     for call in (replica_psi_terms, saddle_point):
-        message = sentence(call, problem=dt.Problem(**{"ridge": 0.1, **fields}))
+        message = message_of(call, problem=dt.Problem(**{"ridge": 0.1, **fields}))
         assert message.startswith(f"{name} must ")
         assert f"got {shown}" in message
 
 
-def test_a_saddle_point_is_that_of_one_point() -> None:
-    message = sentence(saddle_point, problem=dt.Problem(ridge=[0.1, 0.2]))
+def test_saddle_point_requires_a_single_point() -> None:
+    message = message_of(saddle_point, problem=dt.Problem(ridge=[0.1, 0.2]))
     assert message == "problem must be a single point, got fields of shape (2,)"
 
 
 @pytest.mark.parametrize("printed", [[0], [15], ["one"], 3, [[1]]], ids=repr)
 def test_unknown_errata_are_named(printed: Any) -> None:
-    message = sentence(replica_psi_terms, problem=PROBLEM, printed=printed)
+    message = message_of(replica_psi_terms, problem=PROBLEM, printed=printed)
     assert message.startswith("printed must ")
     assert message.endswith(f"got {printed!r}")
 
@@ -388,10 +411,16 @@ def test_unknown_names_list_the_known_ones(name: str) -> None:
 @pytest.mark.parametrize(
     ("field", "value"),
     [
-        ("mean", math.inf), ("linear", math.nan), ("nonlinear", -0.1), ("nonlinear", math.inf),
-        ("mean", "0"), ("linear", None), ("nonlinear", True), ("linear", 1j),
+        ("mean", math.inf),
+        ("linear", math.nan),
+        ("nonlinear", -0.1),
+        ("nonlinear", math.inf),
+        ("mean", "0"),
+        ("linear", None),
+        ("nonlinear", True),
+        ("linear", 1j),
     ],
-)  # fmt: skip
+)
 def test_bad_moments_are_named(field: str, value: Any) -> None:
     moments: dict[str, Any] = {"mean": 0.0, "linear": 1.0, "nonlinear": 1.0, field: value}
     with pytest.raises((ValueError, TypeError), match=f"^{field} must be ") as caught:
@@ -418,8 +447,8 @@ def _never(z: FloatArray) -> FloatArray:
         (lambda z: np.exp(z * z / 4), ValueError, "finite second moment .* grows too fast"),
         (lambda z: np.exp(z * z / 3.9), ValueError, "finite second moment .* grows too fast"),
     ],
-)  # fmt: skip
-def test_bad_callables_get_a_sentence(function: Any, error: Any, words: str) -> None:
+)
+def test_invalid_callables_raise(function: Any, error: Any, words: str) -> None:
     with pytest.raises(error, match=words) as caught:
         dt.activation(function)
     assert str(caught.value).startswith("activation must ")
@@ -429,17 +458,17 @@ def test_bad_callables_get_a_sentence(function: Any, error: Any, words: str) -> 
 
 
 @pytest.mark.parametrize("function", [np.log, np.sqrt, lambda z: 1 / z, lambda z: np.exp(z * z)])
-def test_functions_with_holes_are_refused_without_a_warning(function: Any) -> None:
+def test_non_finite_functions_raise_without_a_warning(function: Any) -> None:
     with pytest.raises(ValueError, match=r"^activation must return finite numbers, got "):
         dt.activation(function)
 
 
-def test_what_a_callable_raises_is_not_swallowed() -> None:
+def test_errors_of_a_callable_are_chained() -> None:
     with pytest.raises(RuntimeError, match="out of order"):
         dt.activation(_never)
 
 
 @pytest.mark.parametrize("spec", [None, 3, 1.5, ["relu"], {"name": "relu"}, b"relu"], ids=repr)
-def test_what_is_no_activation_is_named(spec: Any) -> None:
+def test_invalid_activation_raises_type_error(spec: Any) -> None:
     with pytest.raises(TypeError, match=r"^activation must be a name, an Activation or a callable"):
         dt.activation(spec)

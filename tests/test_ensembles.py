@@ -1,4 +1,4 @@
-"""Ensembles are objects: how they are written, and what holds for every scheme there is."""
+"""Ensembles: construction, and properties of every scheme."""
 
 import math
 import pickle
@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
-from doubletrouble.ensembles import SCHEMES, SUPPORT, as_ensemble, named_ensemble
+from doubletrouble.ensembles import SCHEMES, SUPPORT, as_ensemble, named_ensemble, overlaps
 from tests.schemes import KINDS, NAMES, example, sharing
 
 PROBLEM = dt.Problem(features_per_dim=1.7, samples_per_dim=1.2, ridge=1e-2, noise=0.6)
 EVERY = pytest.mark.parametrize("kind", KINDS, ids=NAMES)
 
 
-# --- how they are written ------------------------------------------------------------------------
+# --- construction --------------------------------------------------------------------------------
 
 
-def test_a_bare_number_stands_for_an_ensemble() -> None:
+def test_number_is_converted_to_an_ensemble() -> None:
     assert as_ensemble(10) == dt.Ensemble(10)
     assert as_ensemble(math.inf) == dt.Ensemble(math.inf)
     assert dt.exact_error(PROBLEM, 10) == dt.exact_error(PROBLEM, dt.Ensemble(10))
@@ -28,7 +28,7 @@ def test_a_bare_number_stands_for_an_ensemble() -> None:
 
 
 @EVERY
-def test_the_repr_is_the_code_that_makes_it(kind: Any) -> None:
+def test_repr_evaluates_to_the_ensemble(kind: Any) -> None:
     ensemble = example(kind, 7)
     assert eval(repr(ensemble), vars(dt) | {kind.__name__: kind}) == ensemble
     assert str(ensemble).startswith("7 models")
@@ -46,13 +46,13 @@ def test_ensembles_are_frozen_values(kind: Any) -> None:
     assert replace(ensemble, n_members=5) == example(kind, 5)
 
 
-def test_schemes_are_told_apart() -> None:
+def test_different_schemes_are_unequal() -> None:
     assert dt.Ensemble(2) != dt.Divide(2)
     assert len({kind.name for kind in KINDS}) == len(KINDS)
 
 
 @EVERY
-def test_a_scheme_is_built_from_its_name(kind: Any) -> None:
+def test_named_ensemble_builds_every_scheme(kind: Any) -> None:
     ensemble = example(kind, 6)
     assert named_ensemble(kind.name, 6, **ensemble.options) == ensemble
 
@@ -69,17 +69,21 @@ def test_arrays_broadcast_with_the_problem(kind: Any) -> None:
             assert terms.total[i, j] == pytest.approx(one.total, rel=1e-13)
 
 
-# --- what holds for every scheme -----------------------------------------------------------------
+# --- properties of every scheme ------------------------------------------------------------------
 
 
 @EVERY
-@pytest.mark.parametrize("problem", [
-    PROBLEM,
-    replace(PROBLEM, ridge=0.0),
-    replace(PROBLEM, features_per_dim=0.3, nonlinear_signal=0.5),
-    replace(PROBLEM, activation="tanh", test_noise=0.4),
-], ids=["ridge", "ridgeless", "nonlinear", "test noise"])  # fmt: skip
-def test_an_ensemble_is_a_committee_of_equal_members(kind: Any, problem: dt.Problem) -> None:
+@pytest.mark.parametrize(
+    "problem",
+    [
+        PROBLEM,
+        replace(PROBLEM, ridge=0.0),
+        replace(PROBLEM, features_per_dim=0.3, nonlinear_signal=0.5),
+        replace(PROBLEM, activation="tanh", test_noise=0.4),
+    ],
+    ids=["ridge", "ridgeless", "nonlinear", "test noise"],
+)
+def test_ensemble_equals_a_committee_of_equal_members(kind: Any, problem: dt.Problem) -> None:
     ensemble = example(kind, 4, problem)
     if kind.with_replacement:
         pytest.skip("members of a committee have no samples of several weights")
@@ -113,14 +117,14 @@ def test_both_splits_have_the_same_total(kind: Any) -> None:
 def test_variances_fall_as_one_over_the_number_of_members(kind: Any) -> None:
     if not kind.any_size:
         pytest.skip("members of another number have other data")
-    few, many, endless = (dt.exact_error(PROBLEM, example(kind, k)) for k in (2, 20, math.inf))
-    for name, part in endless.parts.items():
+    few, many, infinite = (dt.exact_error(PROBLEM, example(kind, k)) for k in (2, 20, math.inf))
+    for name, part in infinite.parts.items():
         gap = many.parts[name] - part
         assert few.parts[name] - part == pytest.approx(10 * gap, rel=1e-9, abs=1e-13)
 
 
 @EVERY
-def test_the_best_ridge_is_best_for_every_scheme(kind: Any) -> None:
+def test_optimal_ridge_has_the_least_error_for_every_scheme(kind: Any) -> None:
     ensemble = example(kind, 5)
     best = dt.optimal_ridge(PROBLEM, ensemble)
     ridges = np.geomspace(1e-6, 1e3, 400)
@@ -150,7 +154,7 @@ def test_a_simulation_agrees_with_the_theory(kind: Any) -> None:
     assert not any(agrees(other) for other in controls)  # the theory of another scheme
 
 
-# --- what each function supports -----------------------------------------------------------------
+# --- supported functions -------------------------------------------------------------------------
 
 CALLS: dict[str, Any] = {
     "exact_error": dt.exact_error,
@@ -163,7 +167,7 @@ CALLS: dict[str, Any] = {
 }
 
 
-def test_everything_is_in_the_table_of_support() -> None:
+def test_support_table_lists_every_function() -> None:
     assert set(CALLS) <= set(SUPPORT)
     for name in set(SUPPORT) - set(CALLS):
         assert hasattr(dt, name.split(".")[0]), name
@@ -171,7 +175,7 @@ def test_everything_is_in_the_table_of_support() -> None:
 
 @EVERY
 @pytest.mark.parametrize("name", CALLS)
-def test_the_table_of_support_is_true(name: str, kind: Any) -> None:
+def test_support_table_matches_behaviour(name: str, kind: Any) -> None:
     ensemble = example(kind, 3)
     if SUPPORT[name](kind):
         assert CALLS[name](PROBLEM, ensemble) is not None
@@ -190,26 +194,74 @@ CLASS: Any = dt.Divide
 NOTHING: Any = None
 
 
-@pytest.mark.parametrize(("make", "message"), [
-    (lambda: dt.Divide(0), "n_members must be a whole number in [1, inf], got 0"),
-    (lambda: dt.Ensemble(2.5), "n_members must be a whole number in [1, inf], got 2.5"),
-    (lambda: dt.Subsample(3, fraction=0), "fraction must be in (0, 1], got 0"),
-    (lambda: dt.Subsample(3, fraction=1.5), "fraction must be in (0, 1], got 1.5"),
-    (lambda: dt.FeatureBank(3), "bank_per_dim must be given"),
-    (lambda: dt.FeatureBank(3, bank_per_dim=2, n_bank=5), "and not both"),
-    (lambda: dt.Subsample([1, 2, 3], fraction=[0.1, 0.2]), "fraction must broadcast"),
-    (lambda: dt.exact_error(PROBLEM, 0), "ensemble must be a whole number in [1, inf], got 0"),
-    (lambda: dt.exact_error(PROBLEM, "divide"), "ensemble must be a number of models or one of"),
-    (lambda: dt.exact_error(PROBLEM, CLASS), "ensemble must be a number of models or one of"),
-    (lambda: dt.exact_error(PROBLEM, NOTHING), "ensemble must be a number"),
-    (lambda: dt.exact_error(PROBLEM, dt.FeatureBank(3, n_bank=9)), "bank_per_dim must be given"),
-    (lambda: dt.exact_error(PROBLEM, dt.FeatureBank(3, bank_per_dim=1.0)), "at least the features"),
-    (lambda: dt.exact_error(dt.Problem(ridge=[0.1, 0.2]), [1, 2, 3]), "ensemble must broadcast"),
-    (lambda: named_ensemble("subbag", 3), "scheme must be one of ensemble, divide"),
-    (lambda: named_ensemble("divide", 3, fraction=0.5), "fraction must be left out for scheme"),
-    (lambda: named_ensemble("subsample", 3), "fraction must be given for scheme 'subsample'"),
-])  # fmt: skip
-def test_bad_ensembles_are_refused_at_the_door(make: Any, message: str) -> None:
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: dt.Divide(0), "n_members must be a whole number in [1, inf], got 0"),
+        (lambda: dt.Ensemble(2.5), "n_members must be a whole number in [1, inf], got 2.5"),
+        (lambda: dt.Subsample(3, fraction=0), "fraction must be in (0, 1], got 0"),
+        (lambda: dt.Subsample(3, fraction=1.5), "fraction must be in (0, 1], got 1.5"),
+        (lambda: dt.FeatureBank(3), "bank_per_dim must be given"),
+        (lambda: dt.FeatureBank(3, bank_per_dim=2, n_bank=5), "and not both"),
+        (lambda: dt.Subsample([1, 2, 3], fraction=[0.1, 0.2]), "fraction must broadcast"),
+        (lambda: dt.exact_error(PROBLEM, 0), "ensemble must be a whole number in [1, inf], got 0"),
+        (
+            lambda: dt.exact_error(PROBLEM, "divide"),
+            "ensemble must be a number of models or one of",
+        ),
+        (lambda: dt.exact_error(PROBLEM, CLASS), "ensemble must be a number of models or one of"),
+        (lambda: dt.exact_error(PROBLEM, NOTHING), "ensemble must be a number"),
+        (
+            lambda: dt.exact_error(PROBLEM, dt.FeatureBank(3, n_bank=9)),
+            "bank_per_dim must be given",
+        ),
+        (
+            lambda: dt.exact_error(PROBLEM, dt.FeatureBank(3, bank_per_dim=1.0)),
+            "at least the features",
+        ),
+        (
+            lambda: dt.exact_error(dt.Problem(ridge=[0.1, 0.2]), [1, 2, 3]),
+            "ensemble must broadcast",
+        ),
+        (lambda: named_ensemble("subbag", 3), "scheme must be one of ensemble, divide"),
+        (lambda: named_ensemble("divide", 3, fraction=0.5), "fraction must be left out for scheme"),
+        (lambda: named_ensemble("subsample", 3), "fraction must be given for scheme 'subsample'"),
+    ],
+)
+def test_invalid_ensembles_raise(make: Any, message: str) -> None:
     with pytest.raises((ValueError, TypeError)) as caught:
         make()
     assert message in str(caught.value)
+
+
+# --- overlaps of committee members ---------------------------------------------------------------
+
+
+def test_nested_overlaps() -> None:
+    found = overlaps([2.0, 0.5, math.inf], [1.0, 1.0, 3.0], "both")
+    assert found.features.tolist() == [[2.0, 0.5, 2.0], [0.5, 0.5, 0.5], [2.0, 0.5, math.inf]]
+    assert found.samples.tolist() == [[1.0, 1.0, 1.0], [1.0, 1.0, 1.0], [1.0, 1.0, 3.0]]
+    nothing = overlaps([2.0, 0.5], [1.0, 1.0], "nothing")
+    assert nothing.features.tolist() == [[2.0, 0.0], [0.0, 0.5]]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "third", "possible"),
+    [(0.7, 0.7, 0.4, True), (0.7, 0.7, 0.0, False), (0.5, 0.5, 0.0, True), (1.0, 1.0, 0.9, False)],
+)
+def test_overlaps_of_three_sets_must_be_possible(
+    first: float, second: float, third: float, possible: bool
+) -> None:
+    """Two disjoint sets cannot each cover 70 % of a third."""
+    matrix = np.array([[1.0, first, second], [first, 1.0, third], [second, third, 1.0]])
+    if possible:
+        assert overlaps([1.0] * 3, [1.0] * 3, (matrix, 0.0)).features.tolist() == matrix.tolist()
+    else:
+        with pytest.raises(ValueError, match="shared features must be possible for all members"):
+            overlaps([1.0] * 3, [1.0] * 3, (matrix, 0.0))
+
+
+def test_one_overlap_for_all_pairs_of_many_members() -> None:
+    """One overlap for all pairs is possible if it is large or small enough."""
+    assert overlaps([1.0] * 50, [1.0] * 50, (0.5, 1.0)).samples.min() == 1.0
+    assert overlaps([1.0] * 50, [1.0] * 50, (0.5, 1.0)).features.max() == 1.0

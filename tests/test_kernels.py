@@ -1,13 +1,16 @@
-"""The kernel of infinitely many random features."""
+"""The kernel of infinitely many random features, and Gaussian averages in closed form."""
 
 import math
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy.integrate import quad
 from scipy.special import erf
+from scipy.stats import norm
 
 import doubletrouble as dt
+from doubletrouble import activation
 from doubletrouble.kernels import CLOSED, closed_form
 
 RNG = np.random.default_rng(0)
@@ -33,7 +36,7 @@ def test_the_series_of_a_kink_is_close_to_the_closed_form(name: str) -> None:
 @pytest.mark.statistical
 @pytest.mark.parametrize("name", [*CLOSED, "tanh", "gelu"])
 @pytest.mark.parametrize("center", [False, True])
-def test_features_have_the_kernel_as_their_mean_product(name: str, center: bool) -> None:
+def test_mean_product_of_features_is_the_kernel(name: str, center: bool) -> None:
     sigma = dt.activation(name)
     theta = np.random.default_rng(1).standard_normal((20_000, 12))
     assert sigma.function is not None
@@ -49,7 +52,7 @@ def test_features_have_the_kernel_as_their_mean_product(name: str, center: bool)
     assert np.abs(wrong).max() > 10  # negative control
 
 
-def test_known_values() -> None:
+def test_kernel_known_values() -> None:
     eye = np.eye(3) * math.sqrt(3)  # |x|² = D, orthogonal
     assert dt.kernel("relu", eye) == pytest.approx(np.where(np.eye(3), 0.5, 0.5 / math.pi))
     assert dt.kernel("linear", X, OTHER) == pytest.approx(X @ OTHER.T / 12)
@@ -60,7 +63,7 @@ def test_known_values() -> None:
 
 
 @pytest.mark.parametrize("name", [*CLOSED, "tanh"])
-def test_a_zero_row_has_the_limit_of_small_ones(name: str) -> None:
+def test_zero_row_is_the_limit_of_small_rows(name: str) -> None:
     rows = np.array([[0.0, 0.0], [3.0, 4.0]])
     found, near = dt.kernel(name, rows), dt.kernel(name, [[1e-12, 0.0], [3.0, 4.0]])
     if name == "sign":  # which jumps at zero, where it is zero
@@ -99,12 +102,15 @@ def test_the_kernel_is_symmetric_and_positive(name: str) -> None:
     assert np.linalg.eigvalsh(gram).min() > -1e-12
 
 
-@pytest.mark.parametrize(("inputs", "message"), [
-    ([1.0, 2.0], r"X must have a row for each input, got shape \(2,\)"),
-    ([["a"]], "X must be an array of numbers"),
-    ([[math.nan]], "X must be finite, got"),
-])  # fmt: skip
-def test_bad_inputs_are_refused(inputs: Any, message: str) -> None:
+@pytest.mark.parametrize(
+    ("inputs", "message"),
+    [
+        ([1.0, 2.0], r"X must have a row for each input, got shape \(2,\)"),
+        ([["a"]], "X must be an array of numbers"),
+        ([[math.nan]], "X must be finite, got"),
+    ],
+)
+def test_invalid_inputs_raise(inputs: Any, message: str) -> None:
     with pytest.raises((TypeError, ValueError), match=message):
         dt.kernel("relu", inputs)
     with pytest.raises(ValueError, match=r"X2 must have 12 columns like X, got shape \(2, 3\)"):
@@ -112,3 +118,64 @@ def test_bad_inputs_are_refused(inputs: Any, message: str) -> None:
     silent = dt.Activation(name="own", mean=0.0, linear=1.0, nonlinear=0.0)
     with pytest.raises(ValueError, match="activation must have a function"):
         dt.kernel(silent, X)
+
+
+# --- averages over a Gaussian test point, against quadrature in two dimensions -------------------
+
+
+_REACH = 9.0  # the Gaussian beyond is below 1e-18
+
+
+def by_quadrature(name: str, a: float, b: float, c: float) -> float:
+    """E σ(u) σ(v), with v given u integrated first; the kinks and jumps are where u or v is 0."""
+    sigma = activation(name).function
+    assert sigma is not None
+    spread = math.sqrt(b - c * c / a)
+
+    def value(v: float) -> float:
+        return float(np.asarray(sigma(np.array([v])))[0])
+
+    def inner(u: float) -> float:
+        mean = c / a * u
+        cut = min(max(-mean / spread, -_REACH), _REACH)
+        return sum(
+            quad(lambda z: value(mean + spread * z) * norm.pdf(z), *ends, epsabs=1e-11)[0]
+            for ends in ((-_REACH, cut), (cut, _REACH))
+        )
+
+    root = math.sqrt(a)
+    halves = ((-_REACH, 0.0), (0.0, _REACH))
+    z, weights = np.polynomial.legendre.leggauss(60)
+    total = 0.0
+    for low, high in halves:
+        points = 0.5 * (high - low) * z + 0.5 * (high + low)
+        values = [value(root * p) * inner(root * p) * norm.pdf(p) for p in points]
+        total += 0.5 * (high - low) * float(weights @ np.array(values))
+    return total
+
+
+@pytest.mark.parametrize("name", CLOSED)
+@pytest.mark.parametrize(
+    ("a", "b", "c"), [pytest.param(1.0, 1.0, 0.3, marks=pytest.mark.full), (1.4, 0.7, -0.6)]
+)
+def test_overlap_equals_quadrature(name: str, a: float, b: float, c: float) -> None:
+    known = closed_form(activation(name))
+    assert known is not None
+    got = float(known.overlap(*map(np.asarray, (a, b, c))))
+    assert got == pytest.approx(by_quadrature(name, a, b, c), abs=1e-9)
+
+
+@pytest.mark.parametrize("name", CLOSED)
+def test_limits_of_known_value(name: str) -> None:
+    """Independent: a product of means. Identical: the second moment, and μ₁ for unit variance."""
+    known, moments = closed_form(activation(name)), activation(name)
+    assert known is not None
+    a, b, zero = (np.asarray(v) for v in (1.3, 0.6, 0.0))
+    assert float(known.overlap(a, b, zero)) == pytest.approx(
+        float(known.mean(a) * known.mean(b)), abs=1e-15
+    )
+    one = np.asarray(1.0)
+    power = moments.mean**2 + moments.linear**2 + moments.nonlinear**2
+    assert float(known.overlap(one, one, one)) == pytest.approx(power, rel=1e-12)
+    assert float(known.mean(one)) == pytest.approx(moments.mean, abs=1e-15)
+    assert float(known.slope(one)) == pytest.approx(moments.linear, abs=1e-15)

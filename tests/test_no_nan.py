@@ -1,7 +1,7 @@
-"""No NaN, nothing negative, parts that add up: over the whole declared domain, for every scheme.
+"""Parts are not NaN, not negative, and add up: over the whole declared domain, for every scheme.
 
 Sizes, ridges and amplitudes are drawn over all the decades that `parameters` declares, with the
-limits (0, inf, P = N, P = D) drawn often: as arrays, and (less often) as single points.
+limits (0, inf, P = N, P = D) drawn often: as arrays, and as single points.
 """
 
 import math
@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 import doubletrouble as dt
 from doubletrouble.activations import NAMES
 from doubletrouble.parameters import FloatArray, declarations
-from tests.theory.schemes import ensemble, supported
+from tests.schemes import ensemble, supported
+from tests.selection import full_beyond
 
 TINIEST = 5e-324
 SIZE, AMPLITUDE = declarations(dt.Problem)["samples_per_dim"], declarations(dt.Problem)["signal"]
@@ -24,6 +25,7 @@ ROUNDING = 1e-12
 # sums of subnormal numbers are only exact to the spacing of those
 SUBNORMAL = 100 * TINIEST
 COUNT = 1000  # points of each activation
+KINDS = ("relu", "tanh", "linear", "abs")  # general, odd, without nonlinear part, without linear
 
 Rng = np.random.Generator
 
@@ -32,7 +34,7 @@ Rng = np.random.Generator
 
 
 def decades(rng: Rng, low: float, high: float, count: int) -> FloatArray:
-    """Numbers from `low` to `high`, any order of magnitude as likely as another."""
+    """Log-uniform numbers from `low` to `high`."""
     exponents = rng.uniform(math.log10(low), math.log10(high), count)
     return np.asarray(np.clip(10.0**exponents, low, high))
 
@@ -73,7 +75,7 @@ def random_shares(rng: Rng, count: int) -> FloatArray:
 
 
 def random_problem(rng: Rng, activation: str, count: int = COUNT, *, mild: bool = False) -> Any:
-    """Some on the peak of one member, or of two that divide the data; some in the kernel limit.
+    """Some at the peak of one member, or of two with divided data; some in the kernel limit.
 
     With `mild`, sizes and amplitudes differ by 24 decades at most.
     """
@@ -94,8 +96,11 @@ def random_problem(rng: Rng, activation: str, count: int = COUNT, *, mild: bool 
     powers: dict[str, Any] = {name: amplitude(rng, count) for name in names}
     return dt.Problem(
         features_per_dim=mixed(rng, size(rng, count), size(rng, count), peaks),
-        samples_per_dim=samples, ridge=random_ridges(rng, count), activation=activation, **powers,
-    )  # fmt: skip
+        samples_per_dim=samples,
+        ridge=random_ridges(rng, count),
+        activation=activation,
+        **powers,
+    )
 
 
 def random_spectrum(rng: Rng, count: int = 40) -> dt.SpectralProblem:
@@ -112,10 +117,14 @@ def random_spectrum(rng: Rng, count: int = 40) -> dt.SpectralProblem:
     names = ("noise", "nonlinear_signal", "test_noise")
     powers: dict[str, Any] = {name: random_amplitudes(rng, count) for name in names}
     return dt.SpectralProblem(
-        eigenvalues=weights(modes), target_powers=weights(modes), tail=float(weights(1)[0]),
-        n_features=mixed(rng, numbers(), samples, np.full(count, math.inf)), n_samples=samples,
-        ridge=random_ridges(rng, count), **powers,
-    )  # fmt: skip
+        eigenvalues=weights(modes),
+        target_powers=weights(modes),
+        tail=float(weights(1)[0]),
+        n_features=mixed(rng, numbers(), samples, np.full(count, math.inf)),
+        n_samples=samples,
+        ridge=random_ridges(rng, count),
+        **powers,
+    )
 
 
 def point(problem: Any, index: int) -> Any:
@@ -153,7 +162,7 @@ def assert_at_most(a: Any, b: Any, name: str = "") -> None:
 
 
 @pytest.mark.parametrize("activation", NAMES)
-def test_psi_terms_are_ordered_numbers(activation: str) -> None:
+def test_psi_terms_are_ordered(activation: str) -> None:
     psi = dt.psi_terms(random_problem(np.random.default_rng(1), activation))
     assert_numbers(asdict(psi))
     assert_at_most(psi.psi2_divide, psi.psi1)
@@ -165,7 +174,7 @@ def test_psi_terms_are_ordered_numbers(activation: str) -> None:
     assert_numbers({"ridge": dt.effective_ridge(random_problem(np.random.default_rng(2), "relu"))})
 
 
-@pytest.mark.parametrize("activation", NAMES)
+@pytest.mark.parametrize("activation", full_beyond(KINDS, NAMES))
 @pytest.mark.parametrize("name", supported())
 def test_errors_add_up(name: str, activation: str) -> None:
     rng = np.random.default_rng(3)
@@ -181,7 +190,7 @@ def test_errors_add_up(name: str, activation: str) -> None:
 
 
 @pytest.mark.parametrize("activation", NAMES)
-def test_more_members_never_hurt(activation: str) -> None:
+def test_more_members_do_not_increase_any_part(activation: str) -> None:
     rng = np.random.default_rng(4)
     problem = random_problem(rng, activation)
     few, many = np.sort([random_members(rng, COUNT), random_members(rng, COUNT)], axis=0)
@@ -199,7 +208,7 @@ OTHERS = (0.0, 1e-50, 1e-8, 1e-3, 0.1, 1.0, 10.0, 1e4, 1e12, 1e100, math.inf)
 
 @pytest.mark.parametrize("name", supported("optimal_ridge"))
 @pytest.mark.parametrize("activation", ["relu", "tanh", "linear", "abs"])
-def test_no_other_ridge_is_better(activation: str, name: str) -> None:
+def test_optimal_ridge_has_the_least_error(activation: str, name: str) -> None:
     rng = np.random.default_rng(5)
     count = 150
     problem = random_problem(rng, activation, count, mild=True)
@@ -218,8 +227,8 @@ def test_no_other_ridge_is_better(activation: str, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", supported())
-@pytest.mark.parametrize("seed", range(12))
-def test_spectra_add_up(seed: int, name: str) -> None:
+@pytest.mark.parametrize("seed", full_beyond(range(3), range(12)))
+def test_errors_of_spectra_add_up(seed: int, name: str) -> None:
     rng = np.random.default_rng([6, seed])
     problem = random_spectrum(rng)
     members = ensemble(name, problem, random_members(rng, 40), random_shares(rng, 40))
@@ -235,11 +244,15 @@ def test_spectra_add_up(seed: int, name: str) -> None:
 
 def settings_for(examples: int) -> settings:
     return settings(
-        max_examples=examples, deadline=None, database=None, derandomize=True,
+        max_examples=examples,
+        deadline=None,
+        database=None,
+        derandomize=True,
         suppress_health_check=list(HealthCheck),
-    )  # fmt: skip
+    )
 
 
+@pytest.mark.full
 @settings_for(300)
 @given(
     st.sampled_from(supported()), st.sampled_from(NAMES), st.integers(0, 99), st.integers(0, 2**20)
@@ -258,20 +271,76 @@ def test_single_points_are_floats(name: str, activation: str, index: int, seed: 
 # --- a grid of limits ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("activation", NAMES)
+@pytest.mark.parametrize("activation", full_beyond(KINDS, NAMES))
 @pytest.mark.parametrize("name", supported())
-def test_a_grid_of_all_limits(activation: str, name: str) -> None:
+def test_errors_at_all_limits_are_not_nan(activation: str, name: str) -> None:
     edges = np.array([1e-50, 0.5, 1.0, 2.0, 1e50])
     grid = dt.Problem(
         features_per_dim=np.append(edges, math.inf).reshape(-1, 1, 1, 1),
         samples_per_dim=edges.reshape(-1, 1, 1),
         ridge=np.array([0.0, TINIEST, 1e-5, 1.0, 1e308, math.inf]).reshape(-1, 1),
-        signal=[0.0, 0.0, 1.0, 1.0, 1e150], noise=[0.0, 1.0, 0.0, 1.0, 1e150],
-        nonlinear_signal=[1.0, 0.0, 0.0, 1.0, 1e150], activation=activation,
-    )  # fmt: skip
+        signal=[0.0, 0.0, 1.0, 1.0, 1e150],
+        noise=[0.0, 1.0, 0.0, 1.0, 1e150],
+        nonlinear_signal=[1.0, 0.0, 0.0, 1.0, 1e150],
+        activation=activation,
+    )
     for count in (1, 2, math.inf):
         members = ensemble(name, grid, count, 0.5)
         values = dt.exact_error(grid, members).parts
         values["training"] = dt.training_error(grid, members)
         assert_numbers(values)
         assert {np.shape(value) for value in values.values()} == {grid.shape}
+
+
+# --- gradient flow and pairs ---------------------------------------------------------------------
+
+
+def random_times(rng: Rng, count: int) -> FloatArray:
+    special = rng.choice([0.0, 1.0, math.inf, 5e-324, 1e150], count)
+    return mixed(rng, special, decades(rng, 1e-307, 1e150, count), decades(rng, 1e-6, 1e12, count))
+
+
+@pytest.mark.parametrize("name", supported("gradient_flow"))
+@pytest.mark.parametrize("activation", full_beyond(KINDS, NAMES))
+def test_flow_errors_add_up(activation: str, name: str) -> None:
+    rng, count = np.random.default_rng(7), 150
+    problem = random_problem(rng, activation, count)
+    members = ensemble(name, problem, random_members(rng, count), random_shares(rng, count))
+    assert_adds_up(dt.gradient_flow(problem, random_times(rng, count), members))
+
+
+@pytest.mark.parametrize("name", supported("gradient_flow"))
+@pytest.mark.parametrize("seed", full_beyond({0}, range(5)))
+def test_flow_errors_of_spectra_add_up(seed: int, name: str) -> None:
+    rng = np.random.default_rng([8, seed])
+    spectrum = random_spectrum(rng)
+    members = ensemble(name, spectrum, random_members(rng, 40), random_shares(rng, 40))
+    assert_adds_up(dt.gradient_flow(spectrum, random_times(rng, 40), members))
+
+
+def random_member(rng: Rng, activation: str, count: int) -> dt.Member:
+    width = mixed(rng, random_sizes(rng, count), random_sizes(rng, count), np.full(count, math.inf))
+    return dt.Member(
+        features_per_dim=width,
+        samples_per_dim=random_sizes(rng, count),
+        ridge=random_ridges(rng, count),
+        activation=activation,
+    )
+
+
+@pytest.mark.parametrize("first", NAMES)
+def test_pair_terms_are_not_nan(first: str) -> None:
+    rng, count = np.random.default_rng(9), 150
+    following = NAMES[(NAMES.index(first) + 1) % len(NAMES)]
+    for second in (first, following, "tanh"):
+        a, b = random_member(rng, first, count), random_member(rng, second, count)
+        share = mixed(rng, np.zeros(count), rng.uniform(0, 1, count), np.ones(count))
+        with np.errstate(invalid="ignore"):
+            common: Any = np.minimum(a.features_per_dim, b.features_per_dim)
+            k = np.where(share == 0, 0.0, share * common)
+        n = rng.uniform(0, 1, count) * np.minimum(a.samples_per_dim, b.samples_per_dim)
+        found = dt.pair_terms(a, b, shared_features=k, shared_samples=n)
+        assert not np.isnan(found.total).any()
+        assert np.all(np.asarray(found.bias) >= 0)
+        if first == second:  # different tails may have a negative covariance
+            assert_adds_up(found)

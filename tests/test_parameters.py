@@ -1,4 +1,4 @@
-"""Declared parameters: what is accepted, what it becomes, and the sentence for what is not."""
+"""Declared parameters: accepted values, conversion, and messages for invalid values."""
 
 import math
 from dataclasses import fields
@@ -31,7 +31,7 @@ def array_of(value: Value) -> np.ndarray[Any, np.dtype[np.float64]]:
     return value
 
 
-# --- what is accepted ----------------------------------------------------------------------------
+# --- accepted values -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -81,12 +81,12 @@ def test_many_numbers_become_a_read_only_float64_array(value: Any) -> None:
         array[0] = 1.0
 
 
-def test_the_shape_of_an_array_is_kept() -> None:
+def test_shape_of_an_array_is_preserved() -> None:
     assert array_of(checked("ridge", np.zeros((2, 1, 3)), PENALTY)).shape == (2, 1, 3)
     assert array_of(checked("ridge", [0.5], PENALTY)).shape == (1,)
 
 
-def test_the_callers_array_is_copied_and_stays_writeable() -> None:
+def test_input_array_is_copied_and_stays_writeable() -> None:
     mine = np.array([0.1, 0.2])
     problem = dt.Problem(ridge=mine)
     before = dt.exact_error(problem).total
@@ -107,7 +107,7 @@ def test_zero_has_no_sign() -> None:
     assert not np.signbit(checked("ridge", [-0.0, 1.0], PENALTY)).any()
 
 
-# --- what is refused -----------------------------------------------------------------------------
+# --- invalid values ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("value", [-1, -5e-324, -math.inf, NAN, -(10**30)], ids=repr)
@@ -139,7 +139,7 @@ def test_the_first_bad_element_is_named_with_its_index(value: Any, ending: str) 
 
 
 @pytest.mark.parametrize("value", [5.5, [1.0, 5.5], -math.inf], ids=repr)
-def test_between_the_domain_and_inf_is_refused(value: Numeric) -> None:
+def test_values_between_the_domain_and_inf_raise(value: Numeric) -> None:
     with pytest.raises(ValueError, match=r"^n must be in \[0, 5\] or inf, got "):
         checked("n", value, OR_INF)
 
@@ -170,24 +170,24 @@ def test_between_the_domain_and_inf_is_refused(value: Numeric) -> None:
     ],
     ids=repr,
 )
-def test_what_is_not_a_number_is_a_type_error(value: Any) -> None:
+def test_non_numbers_raise_type_error(value: Any) -> None:
     with pytest.raises(TypeError, match=r"^ridge must be a number or an array of numbers, got "):
         checked("ridge", value, PENALTY)
 
 
-def test_booleans_among_numbers_are_refused() -> None:
+def test_booleans_among_numbers_raise() -> None:
     with pytest.raises(TypeError, match=r"^ridge must be a number"):
         checked("ridge", [True, 1.0], PENALTY)
 
 
 @pytest.mark.parametrize("value", [[1, [2]], [[1, 2], [3]], [1.0, [2.0, 3.0]]], ids=repr)
-def test_ragged_lists_are_refused(value: Any) -> None:
+def test_ragged_lists_raise(value: Any) -> None:
     with pytest.raises(TypeError, match=r"^ridge must be a number or an array of numbers, got \["):
         checked("ridge", value, PENALTY)
 
 
 @pytest.mark.parametrize("value", [[], (), np.array([]), np.empty((3, 0)), [[]]], ids=repr)
-def test_empty_is_refused_with_its_shape(value: Any) -> None:
+def test_empty_arrays_raise_with_their_shape(value: Any) -> None:
     with pytest.raises(ValueError, match=r"^ridge must not be empty, got an array of shape ") as c:
         checked("ridge", value, PENALTY)
     assert str(c.value).endswith(str(np.shape(value)))
@@ -198,7 +198,7 @@ def test_empty_is_refused_with_its_shape(value: Any) -> None:
     [10**400, -(10**400), [1, 10**400], Fraction(10**400)],
     ids=["above", "below", "in a list", "fraction"],
 )
-def test_integers_beyond_the_floats_are_refused(value: Any) -> None:
+def test_integers_beyond_the_floats_raise(value: Any) -> None:
     with pytest.raises(ValueError, match=r"^ridge must be "):
         checked("ridge", value, PENALTY)
 
@@ -218,11 +218,11 @@ def test_whole_numbers_and_inf_are_members(value: float) -> None:
 
 
 @pytest.mark.parametrize("value", [0, -1, 1.5, 1 + 2**-52, NAN, -math.inf], ids=repr)
-def test_fractions_of_members_are_refused(value: float) -> None:
-    sentence = r"^n_members must be a whole number in \[1, inf\], got "
-    with pytest.raises(ValueError, match=sentence) as alone:
+def test_fractional_numbers_of_members_raise(value: float) -> None:
+    message = r"^n_members must be a whole number in \[1, inf\], got "
+    with pytest.raises(ValueError, match=message) as alone:
         checked("n_members", value, N_MEMBERS)
-    with pytest.raises(ValueError, match=sentence) as among:
+    with pytest.raises(ValueError, match=message) as among:
         checked("n_members", [1.0, math.inf, value], N_MEMBERS)
     assert str(alone.value).endswith(f"got {value!r}")
     assert str(among.value).endswith(f"got {float(value)!r} at index 2")
@@ -241,12 +241,12 @@ def test_fractions_of_members_are_refused(value: float) -> None:
     ],
     ids=lambda v: v if isinstance(v, str) else "",
 )
-def test_domain_in_words(spec: Parameter, domain: str) -> None:
+def test_domain_as_text(spec: Parameter, domain: str) -> None:
     assert spec.domain == domain
 
 
 @pytest.mark.parametrize("spec", [PENALTY, SIZE, OR_INF, N_MEMBERS], ids=lambda spec: spec.domain)
-def test_scalars_and_arrays_are_judged_alike(spec: Parameter) -> None:
+def test_scalars_and_arrays_have_the_same_domain(spec: Parameter) -> None:
     values = [-math.inf, -1.0, 0.0, 5e-324, 1e-50, 0.5, 1.0, 1.5, 5.0, 1e50, 1e51, math.inf, NAN]
     outside = spec.outside(np.array(values))
     for value, bad in zip(values, outside, strict=True):
@@ -259,7 +259,7 @@ def test_scalars_and_arrays_are_judged_alike(spec: Parameter) -> None:
 
 
 @pytest.mark.parametrize("kind", [dt.Problem, dt.SpectralProblem, dt.Member, *SCHEMES.values()])
-def test_every_numeric_field_is_declared_once_and_sensibly(kind: Any) -> None:
+def test_every_numeric_field_is_declared(kind: Any) -> None:
     declared = declarations(kind)
     names = [f.name for f in fields(kind)]
     assert list(declared) == [name for name in names if name != "activation"]
@@ -287,12 +287,40 @@ def test_common_shape_broadcasts() -> None:
     assert common_shape({"a": np.zeros(1), "b": np.zeros((2, 5))}) == (2, 5)
 
 
-def test_common_shape_names_what_does_not_fit() -> None:
+def test_common_shape_names_the_mismatched_argument() -> None:
     values: dict[str, Value] = {
-        "first": np.zeros((2, 3)), "number": 1.0, "second": np.zeros(3), "third": np.zeros(4),
-    }  # fmt: skip
+        "first": np.zeros((2, 3)),
+        "number": 1.0,
+        "second": np.zeros(3),
+        "third": np.zeros(4),
+    }
     with pytest.raises(ValueError, match="broadcast") as caught:
         common_shape(values)
     assert str(caught.value) == (
         "third must broadcast with first and second of shape (2, 3), got shape (4,)"
     )
+
+
+PENALTY = Parameter(symbol="λ", meaning="penalty", typical=(0.0, 1.0))
+
+
+@pytest.mark.parametrize(
+    ("value", "ending"),
+    [
+        ([1.0] * 500 + [None] + [1.0] * 10, "got None at index 500"),
+        ([0.0, "0.1"], "got '0.1' at index 1"),
+        ([[0.0, 1.0], [True, 1.0]], "got True at index (1, 0)"),
+        ([1, 10**400], "…"),
+    ],
+    ids=["None", "string", "bool", "huge"],
+)
+def test_invalid_element_is_named_with_its_index(value: Any, ending: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=r"^ridge must be ") as caught:
+        checked("ridge", value, PENALTY)
+    assert ending in str(caught.value)
+    assert len(str(caught.value)) < 200
+
+
+def test_masked_arrays_raise() -> None:
+    with pytest.raises(TypeError, match=r"^ridge must be .* got masked_array"):
+        checked("ridge", np.ma.array([0.1, 5.0], mask=[False, True]), PENALTY)

@@ -1,4 +1,4 @@
-"""What travels between processes: problems, results and errors survive a round trip."""
+"""Problems, results and errors can be pickled."""
 
 import pickle
 
@@ -10,7 +10,7 @@ from doubletrouble.activations import NAMES
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_problems(name: str) -> None:
+def test_problems_pickle(name: str) -> None:
     problem = dt.Problem(ridge=np.array([0.1, 1.0]), activation=name)
     again = pickle.loads(pickle.dumps(problem))
     assert again == problem
@@ -19,7 +19,7 @@ def test_problems(name: str) -> None:
     np.testing.assert_array_equal(again.moments.function(z), problem.moments.function(z))  # type: ignore[misc]
 
 
-def test_measured_spectra_and_results() -> None:
+def test_spectra_and_results_pickle() -> None:
     problem = dt.SpectralProblem(
         eigenvalues=[1.0, 0.1], target_powers=[1.0, 1.0], n_features=5, n_samples=[4, 8]
     )
@@ -27,7 +27,7 @@ def test_measured_spectra_and_results() -> None:
         assert pickle.loads(pickle.dumps(thing)) == thing
 
 
-def test_a_failure_keeps_its_last_point() -> None:
+def test_convergence_error_pickles_its_last_point() -> None:
     error = dt.ConvergenceError("no root", last=(1.0, 2.0), residual=0.5)
     again = pickle.loads(pickle.dumps(error))
     assert (str(again), again.last, again.residual) == ("no root", (1.0, 2.0), 0.5)

@@ -26,13 +26,19 @@ def spectral(**changes: Any) -> dt.SpectralProblem:
 
 def test_defaults_are_the_papers_running_example() -> None:
     assert asdict(dt.Problem()) == {
-        "features_per_dim": 2.0, "samples_per_dim": 1.0, "ridge": 1e-5, "signal": 1.0, "noise": 1.0,
-        "nonlinear_signal": 0.0, "test_noise": 0.0, "activation": "relu",
-    }  # fmt: skip
+        "features_per_dim": 2.0,
+        "samples_per_dim": 1.0,
+        "ridge": 1e-5,
+        "signal": 1.0,
+        "noise": 1.0,
+        "nonlinear_signal": 0.0,
+        "test_noise": 0.0,
+        "activation": "relu",
+    }
     assert dt.Problem().moments == dt.activation("relu")
 
 
-def test_numbers_become_floats_whatever_they_were() -> None:
+def test_numbers_become_floats() -> None:
     problem = dt.Problem(features_per_dim=3, ridge=np.float32(0.5), noise=np.array(2))
     numbers = [v for v in asdict(problem).values() if not isinstance(v, str)]
     assert {type(v) for v in numbers} == {float}
@@ -53,14 +59,14 @@ def test_problems_are_frozen(problem: dt.Problem | dt.SpectralProblem) -> None:
         del problem.ridge
 
 
-def test_arguments_are_words() -> None:
+def test_arguments_are_keyword_only() -> None:
     with pytest.raises(TypeError, match="positional"):
         dt.Problem(2.0, 1.0)  # type: ignore[call-arg]
     with pytest.raises(TypeError, match="ridges"):
         dt.Problem(ridges=1.0)  # type: ignore[call-arg]
 
 
-def test_shape_is_what_the_fields_broadcast_to() -> None:
+def test_shape_is_the_broadcast_shape_of_the_fields() -> None:
     assert dt.Problem().shape == ()
     assert dt.Problem(ridge=[0.1, 0.2]).shape == (2,)
     grid = dt.Problem(features_per_dim=np.ones((3, 1)), noise=np.ones(4), signal=np.ones((1, 1)))
@@ -80,10 +86,12 @@ def test_results_take_the_shape_of_the_problem() -> None:
     ("changes", "names"),
     [
         ({"ridge": [1, 2], "noise": [1, 2, 3]}, ("noise", "ridge")),
-        ({"features_per_dim": np.ones((2, 3)), "test_noise": np.ones((3, 2))},
-         ("test_noise", "features_per_dim")),
+        (
+            {"features_per_dim": np.ones((2, 3)), "test_noise": np.ones((3, 2))},
+            ("test_noise", "features_per_dim"),
+        ),
     ],
-)  # fmt: skip
+)
 def test_mismatched_shapes_name_both_fields(changes: Any, names: tuple[str, str]) -> None:
     wrong, other = names
     shapes = [str(np.shape(changes[name])) for name in (other, wrong)]
@@ -128,7 +136,7 @@ def test_replace_changes_one_field_and_validates() -> None:
         replace(base, ridge=-1)
 
 
-def test_replace_keeps_a_callable_and_a_spectrum() -> None:
+def test_replace_preserves_a_callable_and_a_spectrum() -> None:
     problem = dt.Problem(activation=lambda z: np.maximum(z, 0.1 * z))
     assert replace(problem, ridge=1.0).moments == problem.moments
     changed = replace(spectral(), noise=0.5)
@@ -154,7 +162,7 @@ def test_from_sizes_takes_arrays_and_the_kernel_limit() -> None:
     assert built.shape == (2, 2)
 
 
-def test_from_sizes_speaks_of_the_sizes_it_was_given() -> None:
+def test_from_sizes_messages_name_the_sizes() -> None:
     with pytest.raises(ValueError, match=r"^dim must broadcast with n_samples of shape \(2,\)"):
         dt.Problem.from_sizes(n_features=1, n_samples=[1, 2], dim=[1, 2, 3])
     with pytest.raises(TypeError, match="ridges"):
@@ -181,47 +189,45 @@ def test_one_eigenvalue_may_be_a_number() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "sentence"),
+    ("changes", "name", "shown"),
     [
-        ({"target_powers": [1.0]},
-         "target_powers must have one entry per eigenvalue, 3 in all, got 1"),
-        ({"eigenvalues": [[1.0, 2.0]]}, "eigenvalues must be one-dimensional, got shape (1, 2)"),
-        ({"target_powers": np.ones((3, 1))},
-         "target_powers must be one-dimensional, got shape (3, 1)"),
-        ({"eigenvalues": [1.0, -2.0, 1.0]},
-         "eigenvalues must be in [0, 1e+150], got -2.0 at index 1"),
-        ({"target_powers": [1.0, 0.0, math.nan]},
-         "target_powers must be in [0, 1e+300], got nan at index 2"),
-        ({"eigenvalues": [1.0, math.inf, 1.0]},
-         "eigenvalues must be in [0, 1e+150], got inf at index 1"),
-        ({"eigenvalues": [], "target_powers": []},
-         "eigenvalues must not be empty, got an array of shape (0,)"),
-        ({"tail": [0.1, 0.2]}, "tail must be a single number, got shape (2,)"),
-        ({"tail": -0.1}, "tail must be in [0, 1e+150], got -0.1"),
-        ({"n_features": [1, 2], "n_samples": [1, 2, 3]},
-         "n_samples must broadcast with n_features of shape (2,), got shape (3,)"),
-        ({"n_samples": 0}, "n_samples must be in [1e-50, 1e+50], got 0"),
+        ({"target_powers": [1.0]}, "target_powers", "got 1"),
+        ({"eigenvalues": [[1.0, 2.0]]}, "eigenvalues", "shape (1, 2)"),
+        ({"target_powers": np.ones((3, 1))}, "target_powers", "shape (3, 1)"),
+        ({"eigenvalues": [1.0, -2.0, 1.0]}, "eigenvalues", "-2.0 at index 1"),
+        ({"target_powers": [1.0, 0.0, math.nan]}, "target_powers", "nan at index 2"),
+        ({"eigenvalues": [1.0, math.inf, 1.0]}, "eigenvalues", "inf at index 1"),
+        ({"eigenvalues": [], "target_powers": []}, "eigenvalues", "shape (0,)"),
+        ({"tail": [0.1, 0.2]}, "tail", "shape (2,)"),
+        ({"tail": -0.1}, "tail", "-0.1"),
+        ({"n_features": [1, 2], "n_samples": [1, 2, 3]}, "n_samples", "shape (3,)"),
+        ({"n_samples": 0}, "n_samples", "0"),
     ],
-)  # fmt: skip
-def test_bad_spectra_get_a_sentence(changes: dict[str, Any], sentence: str) -> None:
-    with pytest.raises(ValueError, match="must") as caught:
+)
+def test_invalid_spectra_raise(changes: dict[str, Any], name: str, shown: str) -> None:
+    with pytest.raises(ValueError, match=f"^{name} must ") as caught:
         spectral(**changes)
-    assert str(caught.value) == sentence
+    assert str(caught.value).endswith(shown)
 
 
 def test_the_order_of_modes_does_not_matter() -> None:
-    forward, backward = spectral(ridge=0.1), spectral(
-        eigenvalues=[0.1, 0.5, 1.0], target_powers=[2.0, 0.0, 1.0], ridge=0.1
-    )  # fmt: skip
+    forward, backward = (
+        spectral(ridge=0.1),
+        spectral(eigenvalues=[0.1, 0.5, 1.0], target_powers=[2.0, 0.0, 1.0], ridge=0.1),
+    )
     assert dt.exact_error(forward).total == pytest.approx(dt.exact_error(backward).total, rel=1e-14)
 
 
 def test_a_mode_of_zero_weight_is_only_bias() -> None:
     plain = dt.exact_error(spectral(ridge=0.1, noise=0.3))
     more = dt.exact_error(
-        spectral(eigenvalues=[1.0, 0.5, 0.1, 0.0], target_powers=[1.0, 0.0, 2.0, 0.5],
-                 ridge=0.1, noise=0.3)
-    )  # fmt: skip
+        spectral(
+            eigenvalues=[1.0, 0.5, 0.1, 0.0],
+            target_powers=[1.0, 0.0, 2.0, 0.5],
+            ridge=0.1,
+            noise=0.3,
+        )
+    )
     tail = dt.exact_error(spectral(ridge=0.1, noise=0.3, nonlinear_signal=math.sqrt(0.5)))
     assert more.bias == pytest.approx(plain.bias + 0.5, rel=1e-14)
     assert more.parts == pytest.approx(tail.parts, rel=1e-13)
@@ -234,9 +240,15 @@ def test_a_mode_of_zero_weight_is_only_bias() -> None:
 @pytest.mark.parametrize("ridge", [0.0, 1e-3, 2.0])
 def test_an_isotropic_problem_is_a_flat_spectrum(activation: str, ridge: float) -> None:
     problem = dt.Problem(
-        features_per_dim=[0.5, 2.0, math.inf], samples_per_dim=1.5, ridge=ridge, signal=2.0,
-        noise=0.5, nonlinear_signal=0.3, test_noise=0.1, activation=activation,
-    )  # fmt: skip
+        features_per_dim=[0.5, 2.0, math.inf],
+        samples_per_dim=1.5,
+        ridge=ridge,
+        signal=2.0,
+        noise=0.5,
+        nonlinear_signal=0.3,
+        test_noise=0.1,
+        activation=activation,
+    )
     flat = dt.SpectralProblem.from_problem(problem, dim=8)
     assert np.array_equal(flat.n_features, [4.0, 16.0, math.inf])
     assert flat.n_samples == 12.0
@@ -245,7 +257,7 @@ def test_an_isotropic_problem_is_a_flat_spectrum(activation: str, ridge: float) 
 
 
 @pytest.mark.parametrize("ridge", [0.0, 1e-3, 2.0])
-def test_divided_data_keep_the_penalty_per_sample(ridge: float) -> None:
+def test_divided_data_preserve_the_penalty_per_sample(ridge: float) -> None:
     # δ = λ N/D of the whole data set; a third of the samples has a third of it
     problem = dt.Problem(features_per_dim=0.7, samples_per_dim=1.5, ridge=ridge)
     flat = dt.SpectralProblem.from_problem(problem, dim=8)
@@ -280,7 +292,7 @@ def test_from_problem_names_a_bad_dimension(dim: Any) -> None:
     assert repr(dim) in str(caught.value)
 
 
-def test_from_problem_names_what_it_cannot_take() -> None:
+def test_from_problem_invalid_arguments_raise() -> None:
     with pytest.raises(ValueError, match=r"^signal must be a scalar here, got shape \(2,\)$"):
         dt.SpectralProblem.from_problem(dt.Problem(signal=[1.0, 2.0]), dim=3)
     with pytest.raises(TypeError, match=r"^problem must be a Problem, got "):

@@ -14,7 +14,7 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", README, flags=re.DOTALL)
 
 
-def test_blocks_print_what_is_shown_below_them() -> None:
+def test_blocks_print_the_output_below_them() -> None:
     pairs = re.findall(r"```python\n([^`]*)```\n\n```text\n([^`]*)```", README)
     assert len(pairs) == 2
     assert len(pairs[0][0].strip().splitlines()) <= 10
@@ -37,14 +37,14 @@ def test_every_block_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert (tmp_path / "sweep.csv").stat().st_size > 0
 
 
-def test_links_lead_somewhere() -> None:
+def test_links_exist() -> None:
     root = Path(__file__).parents[1]
     targets = re.findall(r"\]\(([^)#:]+)\)", README)
     assert targets
     assert [t for t in targets if not (root / t).exists()] == []
 
 
-def test_every_parameter_is_explained() -> None:
+def test_every_parameter_is_documented() -> None:
     from doubletrouble import Problem
     from doubletrouble.parameters import declarations
 
@@ -52,8 +52,8 @@ def test_every_parameter_is_explained() -> None:
         assert f"| {spec.symbol} | `{name}` | {spec.meaning} |" in README
 
 
-def test_every_activation_is_named() -> None:
+def test_every_activation_is_documented() -> None:
     from doubletrouble.activations import NAMES
 
-    (sentence,) = re.findall(r"Activations by name: (.*?)\.", README, flags=re.DOTALL)
-    assert sorted(re.split(r",\s+", sentence)) == sorted(NAMES)
+    (names,) = re.findall(r"Activations by name: (.*?)\.", README, flags=re.DOTALL)
+    assert sorted(re.split(r",\s+", names)) == sorted(NAMES)

@@ -1,4 +1,4 @@
-"""Results: parts that add up, tables a person can read, estimates that know their draws."""
+"""Results: parts, tables, frames, plots, and estimates with their draws."""
 
 import math
 import pickle
@@ -13,9 +13,14 @@ from doubletrouble.results import _with_error
 
 TERMS = dt.ErrorTerms(noise=1.0, initialization=0.5, sampling=0.25, bias=0.25, bayes=0.0)
 SPLIT = dt.AnovaTerms(
-    bias=0.25, initialization=0.125, sampling=0.25, initialization_sampling=0.375,
-    noise_sampling=0.5, noise_initialization_sampling=0.5, bayes=0.0,
-)  # fmt: skip
+    bias=0.25,
+    initialization=0.125,
+    sampling=0.25,
+    initialization_sampling=0.375,
+    noise_sampling=0.5,
+    noise_initialization_sampling=0.5,
+    bayes=0.0,
+)
 CURVE = dt.exact_error(dt.Problem(features_per_dim=np.geomspace(0.1, 10, 30)), 10)
 
 
@@ -26,16 +31,32 @@ ERROR_TERMS: Any = dt.ErrorTerms
 
 def test_parts_are_the_documented_ones() -> None:
     assert dt.ErrorTerms.names() == (
-        "noise", "initialization", "sampling", "bias", "bayes", "resampling",
-    )  # fmt: skip
+        "noise",
+        "initialization",
+        "sampling",
+        "bias",
+        "bayes",
+        "resampling",
+    )
     assert dt.AnovaTerms.names() == (
-        "bias", "initialization", "sampling", "initialization_sampling", "noise_sampling",
-        "noise_initialization_sampling", "bayes", "resampling",
-    )  # fmt: skip
+        "bias",
+        "initialization",
+        "sampling",
+        "initialization_sampling",
+        "noise_sampling",
+        "noise_initialization_sampling",
+        "bayes",
+        "resampling",
+    )
     assert [f.name for f in fields(dt.PsiTerms)] == [
-        "psi1", "psi2_vanilla", "psi3_vanilla", "psi2_ensemble", "psi3_ensemble", "psi2_divide",
+        "psi1",
+        "psi2_vanilla",
+        "psi3_vanilla",
+        "psi2_ensemble",
+        "psi3_ensemble",
+        "psi2_divide",
         "psi2_features",
-    ]  # fmt: skip
+    ]
 
 
 @pytest.mark.parametrize("terms", [TERMS, SPLIT], ids=["error", "anova"])
@@ -51,7 +72,7 @@ def test_resampling_is_a_part_where_members_resample() -> None:
     assert bag.parts["resampling"] == bag.resampling > 0
 
 
-def test_total_of_arrays_keeps_their_shape() -> None:
+def test_total_of_arrays_has_their_shape() -> None:
     ones = np.ones((2, 3))
     terms: Any = dt.ErrorTerms(
         noise=ones, initialization=ones, sampling=0.5, bias=2 * ones, bayes=0.0
@@ -81,10 +102,15 @@ def test_scalars_in_python_floats_out() -> None:
     problem = dt.Problem(ridge=0.1)
     best = dt.optimal_ridge(problem)
     values = [
-        *dt.exact_error(problem).parts.values(), *dt.anova(problem).parts.values(),
-        *vars(dt.psi_terms(problem)).values(), *best.error.parts.values(),
-        dt.training_error(problem), best.ridge, best.error.total, dt.effective_ridge(problem),
-    ]  # fmt: skip
+        *dt.exact_error(problem).parts.values(),
+        *dt.anova(problem).parts.values(),
+        *vars(dt.psi_terms(problem)).values(),
+        *best.error.parts.values(),
+        dt.training_error(problem),
+        best.ridge,
+        best.error.total,
+        dt.effective_ridge(problem),
+    ]
     assert {type(value) for value in values} == {float}
 
 
@@ -112,16 +138,22 @@ def test_table_of_numbers() -> None:
     assert len({len(line) for line in str(TERMS).splitlines()[:-1]}) == 1  # the columns line up
 
 
-def test_interactions_read_as_products() -> None:
+def test_interactions_are_labelled_as_products() -> None:
     lines = str(SPLIT).splitlines()
     assert [line.split("  ")[0] for line in lines] == [
-        "bias", "initialization", "sampling", "initialization × sampling", "noise × sampling",
-        "noise × initialization × sampling", "bayes", "total",
-    ]  # fmt: skip
+        "bias",
+        "initialization",
+        "sampling",
+        "initialization × sampling",
+        "noise × sampling",
+        "noise × initialization × sampling",
+        "bayes",
+        "total",
+    ]
 
 
 @pytest.mark.parametrize("noise", [0.0, math.inf])
-def test_no_shares_of_nothing_or_of_infinity(noise: float) -> None:
+def test_shares_of_zero_or_infinite_totals_are_blank(noise: float) -> None:
     terms = dt.ErrorTerms(noise=noise, initialization=0.0, sampling=0.0, bias=0.0, bayes=0.0)
     assert "%" not in str(terms)
     assert "nan" not in str(terms)
@@ -144,11 +176,14 @@ def test_a_short_curve_prints_every_row() -> None:
     head, *rows = str(terms).splitlines()
     assert head.split()[:2] == ["ridge", "n_members"]
     assert [row.split()[:2] for row in rows] == [
-        ["0.1", "1"], ["0.2", "1"], ["0.1", "5"], ["0.2", "5"],
-    ]  # fmt: skip
+        ["0.1", "1"],
+        ["0.2", "1"],
+        ["0.1", "5"],
+        ["0.2", "5"],
+    ]
 
 
-def test_notebooks_get_a_table() -> None:
+def test_html_table() -> None:
     page = CURVE._repr_html_()
     assert page.startswith("<table>")
     assert page.count("<tr>") == 1 + 13
@@ -157,14 +192,21 @@ def test_notebooks_get_a_table() -> None:
     assert "<td>50.0%</td>" in TERMS._repr_html_()
 
 
-def test_a_frame_has_a_row_for_each_point() -> None:
+def test_frame_has_a_row_for_each_point() -> None:
     frame = dt.exact_error(
         dt.Problem(ridge=[0.1, 0.2]), dt.Subsample([[1], [5]], fraction=0.5)
     ).to_frame()
     assert list(frame.columns) == [
-        "ridge", "n_members", "noise", "initialization", "sampling", "bias", "bayes",
-        "resampling", "total",
-    ]  # fmt: skip
+        "ridge",
+        "n_members",
+        "noise",
+        "initialization",
+        "sampling",
+        "bias",
+        "bayes",
+        "resampling",
+        "total",
+    ]
     assert len(frame) == 4
     assert len(TERMS.to_frame()) == 1
     assert CURVE.to_frame()["total"].to_numpy() == pytest.approx(CURVE.total)
@@ -180,19 +222,19 @@ def test_every_result_can_be_drawn(terms: Any) -> None:
     assert terms.plot(axes) is axes
 
 
-def test_a_family_of_curves_is_drawn_by_its_totals() -> None:
+def test_two_dimensional_results_plot_totals() -> None:
     widths = dt.Problem(features_per_dim=np.geomspace(0.1, 10, 9))
     axes = dt.exact_error(widths, [[1], [5]]).plot()
     labels = [text.get_text() for text in axes.get_legend().get_texts()]
     assert labels == ["n members = 1", "n members = 5"]
     assert axes.get_xlabel() == "features per dim"
-    endless = dt.exact_error(dt.Problem(), [1, 2, math.inf]).plot()
-    assert endless.get_xlabel() == "n members (inf not shown)"
+    infinite = dt.exact_error(dt.Problem(), [1, 2, math.inf]).plot()
+    assert infinite.get_xlabel() == "n members (inf not shown)"
     with pytest.raises(ValueError, match=r"at most two axes, got shape \(2, 2, 1\)"):
         dt.exact_error(dt.Problem(ridge=[[[0.1]], [[0.2]]]), [[1], [5]]).plot()
 
 
-def test_optimal_ridge_and_stopping_time_print_well() -> None:
+def test_optimal_ridge_and_stopping_time_text() -> None:
     problem = dt.Problem(features_per_dim=1.0, ridge=0.0, noise=0.5)
     best = dt.optimal_ridge(problem)
     assert str(best).splitlines()[0] == f"best ridge: {best.ridge:.6g}"
@@ -203,11 +245,12 @@ def test_optimal_ridge_and_stopping_time_print_well() -> None:
     assert curve.splitlines()[0].split()[:2] == ["ridge", "problem_noise"]
 
 
-def test_what_a_design_does_not_identify_raises_its_reason() -> None:
+def test_unidentified_parts_raise_their_reason() -> None:
     terms: Any = dt.ErrorTerms.identified(
-        {"bias": 0.5, "sampling": 0.25}, missing={"noise": "noise needs 2 draws"},
+        {"bias": 0.5, "sampling": 0.25},
+        missing={"noise": "noise needs 2 draws"},
         includes={"sampling": "label noise"},
-    )  # fmt: skip
+    )
     assert terms.total == 0.75
     assert "sampling + label noise" in str(terms)
     with pytest.raises(ValueError, match="noise needs 2 draws"):
@@ -223,7 +266,7 @@ RNG = np.random.default_rng(0)
 DRAWS = RNG.normal(1.0, 0.5, (40, 2)) + RNG.normal(0.0, 3.0, (40, 1))
 
 
-def test_an_estimate_is_a_number_with_an_error() -> None:
+def test_estimate_converts_to_float_and_text() -> None:
     e = dt.Estimate.of(np.array([1.0, 2.0, 3.0]))
     assert (float(e), e.n_draws) == (2.0, 3)
     assert e.standard_error == pytest.approx(3**-0.5)
@@ -236,28 +279,31 @@ def test_an_estimate_is_a_number_with_an_error() -> None:
         float(dt.Estimate.of(DRAWS))
 
 
-@pytest.mark.parametrize(("value", "error", "spec", "text"), [
-    (1.2342, 0.0432, ".3g", "1.23 ± 0.04"),
-    (1.2342, 0.0432, "", "1.234 ± 0.043"),
-    (3453.12, 183.0, "", "3450 ± 180"),
-    (3453.12, 183.0, ".2g", "3500 ± 200"),
-    (0.000123456, 0.0000032, "", "0.0001235 ± 0.0000032"),
-    (0.0000123456, 0.0000032, "", "(1.23 ± 0.32)e-05"),
-    (2.5e9, 3.1e7, "", "(2.500 ± 0.031)e+09"),
-    (-0.5, 0.21, "", "-0.50 ± 0.21"),
-    (0.2, 30.0, "", "0 ± 30"),
-    (123456.0, 0.012, ".3g", "123456.00 ± 0.01"),
-    (1.0, math.inf, "", "1 ± inf"),
-    (1.5, 0.0, "", "1.5 ± 0"),
-    (1.25, 0.5, ".1f", "1.2 ± 0.5"),
-    (9.996, 0.0999, "", "10.00 ± 0.10"),
-    (0.00009999, 0.0000009, "", "(9.999 ± 0.090)e-05"),
-    (1.0, 3.5e-17, "", "1 ± 3.5e-17"),
-    (0.0, 0.0, "", "0 ± 0"),
-    (5e-324, 5e-324, "", "4.94066e-324 ± 4.9e-324"),
-    (1.2342, 0.0432, ">15.3g", "    1.23 ± 0.04"),
-    (1.2342, 0.0432, "+.3g", "+1.23 ± 0.04"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("value", "error", "spec", "text"),
+    [
+        (1.2342, 0.0432, ".3g", "1.23 ± 0.04"),
+        (1.2342, 0.0432, "", "1.234 ± 0.043"),
+        (3453.12, 183.0, "", "3450 ± 180"),
+        (3453.12, 183.0, ".2g", "3500 ± 200"),
+        (0.000123456, 0.0000032, "", "0.0001235 ± 0.0000032"),
+        (0.0000123456, 0.0000032, "", "(1.23 ± 0.32)e-05"),
+        (2.5e9, 3.1e7, "", "(2.500 ± 0.031)e+09"),
+        (-0.5, 0.21, "", "-0.50 ± 0.21"),
+        (0.2, 30.0, "", "0 ± 30"),
+        (123456.0, 0.012, ".3g", "123456.00 ± 0.01"),
+        (1.0, math.inf, "", "1 ± inf"),
+        (1.5, 0.0, "", "1.5 ± 0"),
+        (1.25, 0.5, ".1f", "1.2 ± 0.5"),
+        (9.996, 0.0999, "", "10.00 ± 0.10"),
+        (0.00009999, 0.0000009, "", "(9.999 ± 0.090)e-05"),
+        (1.0, 3.5e-17, "", "1 ± 3.5e-17"),
+        (0.0, 0.0, "", "0 ± 0"),
+        (5e-324, 5e-324, "", "4.94066e-324 ± 4.9e-324"),
+        (1.2342, 0.0432, ">15.3g", "    1.23 ± 0.04"),
+        (1.2342, 0.0432, "+.3g", "+1.23 ± 0.04"),
+    ],
+)
 def test_value_and_error_have_matching_digits(
     value: float, error: float, spec: str, text: str
 ) -> None:
@@ -287,7 +333,7 @@ def test_estimates_from_different_draws_are_independent() -> None:
     assert apart.standard_error > 3 * paired.standard_error  # the control
 
 
-def test_draws_are_remembered_through_sums_of_several_sources() -> None:
+def test_sums_of_several_sources_stay_paired() -> None:
     a, b = (dt.Estimate.of(column, key=key) for column, key in zip(DRAWS.T, "ab", strict=True))
     assert ((a - b) + b).standard_error == pytest.approx(a.standard_error)
     assert ((a + b) - (a - b)).standard_error == pytest.approx(2 * b.standard_error)
@@ -304,7 +350,7 @@ def test_a_curve_is_paired_with_one_of_its_points() -> None:
 
 
 @pytest.mark.parametrize("name", ["noise", "ridge", "signal", "test_noise", "features_per_dim"])
-def test_no_column_is_lost_whatever_varies(name: str) -> None:
+def test_varying_parameters_do_not_hide_parts(name: str) -> None:
     fields_: dict[str, Any] = {name: np.array([0.1, 1.0])}
     terms = dt.exact_error(dt.Problem(**fields_))
     frame = terms.to_frame()
@@ -323,11 +369,14 @@ def test_arrays_of_estimates_have_items() -> None:
         _ = point[0]
 
 
-@pytest.mark.parametrize(("fields_", "message"), [
-    ({"standard_error": -0.1}, "standard_error must be in"),
-    ({"n_draws": 0}, "n_draws must be a whole number"),
-])  # fmt: skip
-def test_bad_estimates_are_refused(fields_: Any, message: str) -> None:
+@pytest.mark.parametrize(
+    ("fields_", "message"),
+    [
+        ({"standard_error": -0.1}, "standard_error must be in"),
+        ({"n_draws": 0}, "n_draws must be a whole number"),
+    ],
+)
+def test_invalid_estimates_raise(fields_: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         dt.Estimate(**{"value": 1.0, "standard_error": 0.1, "n_draws": 5, **fields_})
 
@@ -356,7 +405,7 @@ def test_terms_of_estimates_have_a_paired_total() -> None:
     terms.plot()
 
 
-def test_rejects_confidence_levels_of_estimates_with_one_draw() -> None:
+def test_confidence_interval_of_one_draw_is_infinite() -> None:
     one = dt.Estimate.of(np.array([1.0]))
     assert one.standard_error == math.inf
     assert one.confidence_interval() == (-math.inf, math.inf)

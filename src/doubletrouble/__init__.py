@@ -1,11 +1,11 @@
-"""Where does a learner's test error come from, and what fixes it?
+"""Decompose a learner's test error by cause, and compare the remedies.
 
 >>> import doubletrouble as dt
 >>> problem = dt.Problem(features_per_dim=2.0, samples_per_dim=1.0, ridge=1e-5)
 >>> round(dt.exact_error(problem, 10).total, 6)
 0.87171
 
-Names are imported when they are first used, so that `import doubletrouble` takes milliseconds.
+Names are imported at their first use, so that `import doubletrouble` takes milliseconds.
 """
 
 from collections.abc import Callable
@@ -23,8 +23,10 @@ if TYPE_CHECKING:
     from doubletrouble.advice import AdviceOption as AdviceOption
     from doubletrouble.advice import MarginalValue as MarginalValue
     from doubletrouble.advice import advise as advise
-    from doubletrouble.clock import time_from as time_from
-    from doubletrouble.clock import time_to as time_to
+    from doubletrouble.conventions import ridge_from as ridge_from
+    from doubletrouble.conventions import ridge_to as ridge_to
+    from doubletrouble.conventions import time_from as time_from
+    from doubletrouble.conventions import time_to as time_to
     from doubletrouble.data import Data as Data
     from doubletrouble.data import load_data as load_data
     from doubletrouble.decomposition import Decomposition as Decomposition
@@ -79,8 +81,6 @@ if TYPE_CHECKING:
     from doubletrouble.results import OptimalRidge as OptimalRidge
     from doubletrouble.results import PsiTerms as PsiTerms
     from doubletrouble.results import StoppingTime as StoppingTime
-    from doubletrouble.ridge import ridge_from as ridge_from
-    from doubletrouble.ridge import ridge_to as ridge_to
     from doubletrouble.runs import Cell as Cell
     from doubletrouble.simulation import CommitteeSimulation as CommitteeSimulation
     from doubletrouble.simulation import DrawnEnsemble as DrawnEnsemble
@@ -107,7 +107,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "activations": "Activation activation",
     "advice": "Advice AdviceOption MarginalValue advise",
-    "clock": "time_from time_to",
+    "conventions": "ridge_from ridge_to time_from time_to",
     "data": "Data load_data",
     "decomposition": "Decomposition Design decompose_predictions",
     "ensembles": "Bootstrap Divide Ensemble FeatureBank Folds Scheme Subsample",
@@ -122,7 +122,6 @@ _HOMES = {
     "replica": "SaddlePoint",
     "results": "AnovaTerms Committee ConfidenceInterval ErrorTerms Estimate OptimalRidge "
     "PsiTerms StoppingTime",
-    "ridge": "ridge_from ridge_to",
     "runs": "Cell",
     "simulation": "CommitteeSimulation DrawnEnsemble Simulation simulate simulate_committee",
     "sweep": "Sweep SweepResult SweepRow SweepStatus",
@@ -132,7 +131,7 @@ _HOMES = {
 """The module of every public name."""
 
 _EXTRAS = {"estimators": ("sklearn", "estimators"), "networks": ("torch", "networks")}
-"""The package that a folder needs, and the extra that brings it."""
+"""Optional dependency of a package, and the extra that installs it."""
 
 _MODULE = {name: module for module, names in _HOMES.items() for name in names.split()}
 

@@ -1,4 +1,4 @@
-r"""Ensembles: how their members draw samples and features, and what their average leaves.
+r"""Ensembles: how their members draw samples and features, and the error of their average.
 
 K equal members are averaged. Each has P features and m of the N samples; any two share k of the
 features and n of the samples. A scheme is the four numbers
@@ -8,23 +8,29 @@ features and n of the samples. A scheme is the four numbers
     n/m            `shared_samples`
     k/P            `shared_features`
 
-and whether a choice from a common set is a cause of its own (`resamples`). Simulations draw what
-`draw_samples` returns. Everything else (theory, command line, page, documentation, property tests)
-reads these: a new scheme is one subclass of `Scheme` (docs/extending.md).
+and whether the choice from a common set is a separate cause (`resamples`). Simulations use
+`draw_samples`. The theory, the command line, the page, the documentation and the property tests
+read these attributes: a new scheme is one subclass of `Scheme` (docs/extending.md).
 
 **Combination.** For a target of unit power and label noise of unit variance, the mean product of
 the errors of two members has the parts of `CrossTerms`. With `shared` those of two different
-members and `own` what the square of one has beyond it, the average of K members leaves, part by
-part, shared + own/K; with the target's power F², the power F⋆² of its nonlinear part and the noise
-variance τ² that is the error by cause ([dascoli2020] Sec. 5).
+members and `own` the excess of the square of one over them, each part of the average of K members
+is shared + own/K; times the power F² of the target, F⋆² of its nonlinear part or the noise variance
+τ² this is the error by cause ([dascoli2020] Sec. 5).
+
+**Committees** have members of their own sizes. An overlap is counted like the sizes themselves:
+per dimension for a `Member`, in features and samples for a `SpectralProblem`. Overlaps of several
+members must be sizes of intersections of sets: of any three, the parts that the first shares with
+the others fit into it, and the matrix of overlaps has no negative eigenvalue. (For more than three
+members these are necessary, not sufficient.)
 """
 
-from __future__ import annotations  # help() then shows Numeric, not what it stands for
+from __future__ import annotations  # help() then shows the alias Numeric
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, replace
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -45,28 +51,28 @@ from doubletrouble.parameters import (
 from doubletrouble.problems import Problem, SpectralProblem
 
 Resampled: TypeAlias = Literal["samples", "features"]
-"""The common set that members choose from, where their choice is a cause of its own."""
+"""The common set that members choose from, if their choice is a separate cause."""
 
 SCHEMES: dict[str, Any] = {}
-"""Every scheme by its name on the command line; a subclass of `Scheme` is entered here."""
+"""Schemes by their names on the command line; subclasses of `Scheme` are added here."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Scheme(Declared):
-    """Base of all ensembles: K members, and what any two of them share."""
+    """Base of all ensembles: K members, and the overlap of any two of them."""
 
     n_members: Numeric = parameter(glossary.N_MEMBERS, 1)
 
     name: ClassVar[str]
     summary: ClassVar[str] = (
-        "{K} models"  # "{K}" is the number of members, the other fields by their names
+        "{K} models"  # a format: "{K}" is the number of members, other fields have their names
     )
     shares: ClassVar[tuple[str, str, str]] = ("…", "…", "…")  # m/N, n/m and k/P as formulas
     resamples: ClassVar[Resampled | None] = None
     with_replacement: ClassVar[bool] = False  # samples are drawn N of N, with replacement
-    any_size: ClassVar[bool] = True  # m/N and n/m do not depend on K: a simulation has every K
+    any_size: ClassVar[bool] = True  # m/N and n/m do not depend on K: one simulation has every K
     shares_features: ClassVar[bool] = False  # members have features in common
-    # of each instance, where `__post_init__` sets another:
+    # `__post_init__` of subclasses sets these on instances:
     sample_share: ClassVar[tuple[Value, Value]] = (1.0, 1.0)  # m/N: numerator and denominator
     shared_samples: ClassVar[Value] = 1.0  # n/m: share of a member's samples that another has
 
@@ -87,14 +93,14 @@ class Scheme(Declared):
         return 0.0
 
     def draw_samples(self, n_samples: int, count: int, rng: np.random.Generator) -> IntArray:
-        """How often each of the samples is in each of `count` members, (count, N)."""
+        """Counts of each sample in each of `count` members, (count, N)."""
         if self.sample_share is not Scheme.sample_share:
             raise NotImplementedError(f"{type(self).__name__} must define draw_samples")
         return np.ones((count, n_samples), dtype=np.int64)
 
     @property
     def options(self) -> dict[str, Any]:
-        """The fields beside the number of members, as far as they are given."""
+        """The fields that are given, without the number of members."""
         names = [f.name for f in fields(self) if f.name != "n_members"]
         return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
 
@@ -112,7 +118,7 @@ IntArray: TypeAlias = npt.NDArray[np.int64]
 
 
 def _parts(n_samples: int, n_parts: Any) -> IntArray:
-    """The part that each of the samples belongs to, (N,); sizes differ by one at most."""
+    """Index of the part of each sample, (N,); sizes differ by at most one."""
     ends = np.rint(np.arange(1, int(n_parts)) * n_samples / n_parts)
     return np.searchsorted(ends, np.arange(n_samples), side="right")
 
@@ -178,10 +184,10 @@ class Subsample(Scheme):
     def draw_samples(self, n_samples: int, count: int, rng: np.random.Generator) -> IntArray:
         """Choices without replacement, one for each member."""
         size = round(float(np.multiply(self.fraction, n_samples)))
-        found = np.zeros((count, n_samples), dtype=np.int64)
-        for row in found:
+        counts = np.zeros((count, n_samples), dtype=np.int64)
+        for row in counts:
             row[rng.permutation(n_samples)[:size]] = 1
-        return found
+        return counts
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -232,7 +238,7 @@ class FeatureBank(Scheme):
         self._set(summary=f"{{K}} models, features chosen from a common bank of {size}, all data")
 
     def shared_features(self, problem: Problem | SpectralProblem) -> Value:
-        """k/P = P/B, the bank being checked against the problem."""
+        """k/P = P/B; raise ValueError if the bank is smaller than a member."""
         isotropic = isinstance(problem, Problem)
         name = "bank_per_dim" if isotropic else "n_bank"
         bank: Any = getattr(self, name)
@@ -244,7 +250,7 @@ class FeatureBank(Scheme):
         shown = np.broadcast_to(bank, few.shape) if few.ndim else bank
         refuse(name, shown, few, "at least the features of one member")
         with np.errstate(invalid="ignore"):
-            share = np.fmin(np.divide(width, bank), 1.0)  # inf/inf: nothing is shared anyway
+            share = np.fmin(np.divide(width, bank), 1.0)  # inf/inf: the share has no effect
         return share if np.ndim(share) else float(share)
 
 
@@ -265,7 +271,7 @@ class Folds(Scheme):
     def __post_init__(self) -> None:
         super().__post_init__()
         K: Any = self.n_members
-        # of infinitely many parts, one is nothing
+        # one of infinitely many parts is empty
         others = np.where(np.isinf(K), 1.0, np.subtract(K, 1))
         parts = np.where(np.isinf(K), 1.0, K)
         shared = np.divide(np.where(np.isinf(K), 1.0, np.subtract(K, 2)), others)
@@ -275,13 +281,13 @@ class Folds(Scheme):
             self._set(sample_share=(others, parts), shared_samples=shared)
 
     def draw_samples(self, n_samples: int, count: int, rng: np.random.Generator) -> IntArray:
-        """All samples but those of one part, another one for each member."""
+        """All samples but those of one part, a different part for each member."""
         own = rng.permutation(int(np.asarray(self.n_members)))[:count, None]
         return np.asarray(_parts(n_samples, self.n_members) != own, dtype=np.int64)
 
 
 EnsembleLike: TypeAlias = Numeric | Scheme
-"""What the argument `ensemble` may be: a number of members K, an array of them, or a scheme."""
+"""Type of the argument `ensemble`: a number of members K, an array of numbers, or a scheme."""
 
 SUPPORT: dict[str, Callable[[type[Scheme]], bool]] = {
     "exact_error": lambda kind: True,
@@ -303,11 +309,11 @@ SUPPORT: dict[str, Callable[[type[Scheme]], bool]] = {
     "LazySplit.error": lambda kind: kind is Ensemble,
     "RandomFeaturesRidge": lambda kind: kind is FeatureBank or not kind.shares_features,
 }
-"""Which schemes each function supports, by the function's name; documented from here."""
+"""Whether a function supports a scheme, by the function's name; the documentation reads this."""
 
 
 def as_ensemble(ensemble: EnsembleLike, function: str = "exact_error") -> Scheme:
-    """Return the ensemble that an argument stands for, if `function` supports it.
+    """Return an argument `ensemble` as a scheme that `function` supports, or raise ValueError.
 
     >>> as_ensemble(10)
     Ensemble(10)
@@ -328,9 +334,9 @@ def as_ensemble(ensemble: EnsembleLike, function: str = "exact_error") -> Scheme
 
 
 def named_ensemble(scheme: str, n_members: Numeric = 1, **options: Numeric | None) -> Scheme:
-    """Return the ensemble of a scheme's name, as the command line and stored grids write it.
+    """Return the ensemble of a scheme's name, as on the command line and in stored grids.
 
-    Options that are None are not given; one that the scheme does not have is refused.
+    Options that are None count as not given; unknown options raise ValueError.
 
     >>> named_ensemble("subsample", 10, fraction=0.6, bank_per_dim=None)
     Subsample(10, fraction=0.6)
@@ -346,20 +352,20 @@ def named_ensemble(scheme: str, n_members: Numeric = 1, **options: Numeric | Non
     for name, declared in known.items():
         if declared.default is MISSING and name not in given:
             raise ValueError(f"{name} must be given for scheme {scheme!r}, got None")
-    found: Scheme = kind(n_members, **given)
-    return found
+    ensemble: Scheme = kind(n_members, **given)
+    return ensemble
 
 
 def scheme_options() -> dict[str, Parameter]:
     """The declarations of all options of all schemes, by name."""
-    found: dict[str, Parameter] = {}
+    options: dict[str, Parameter] = {}
     for kind in SCHEMES.values():
-        found |= {name: spec for name, spec in declarations(kind).items() if name != "n_members"}
-    return found
+        options |= {name: spec for name, spec in declarations(kind).items() if name != "n_members"}
+    return options
 
 
 def _code(value: Any) -> str:
-    """A number, or a list of numbers, as Python reads it back."""
+    """A number, or a list of numbers, as Python code."""
     if np.ndim(value):
         return np.array2string(np.asarray(value), threshold=8, separator=", ").replace("\n", "")
     number = float(value)
@@ -372,7 +378,156 @@ def _words(value: Any) -> str:
     return f"{low:g}" if low == high else f"{low:g} to {high:g}"
 
 
-# --- what the average of the members leaves ------------------------------------------------------
+# --- overlaps of the members of a committee ------------------------------------------------------
+
+Shared: TypeAlias = Literal["samples", "features", "both", "nothing"]
+"""Names of common overlaps of the members of a committee."""
+
+Sharing: TypeAlias = Shared | Sequence[Numeric] | Mapping[str, Numeric]
+"""A name, or the overlaps (features, samples), each a number or a matrix."""
+
+SHARINGS: tuple[str, ...] = get_args(Shared)
+
+_SLACK = 1e-12  # relative tolerance of an overlap that exceeds a size by rounding
+_SUM = 1e-9  # tolerance of the sum of weights
+
+
+class Overlaps(NamedTuple):
+    """Matrices of overlaps; the diagonal holds the members' own sizes."""
+
+    features: FloatArray  # (K, K)
+    samples: FloatArray  # (K, K)
+
+
+def overlaps(features: Sequence[float], samples: Sequence[float], sharing: Sharing) -> Overlaps:
+    """Return the overlaps of members of these sizes, or raise ValueError if they are impossible.
+
+    >>> overlaps([2.0, 0.5], [1.0, 0.8], "samples").samples
+    array([[1. , 0.8],
+           [0.8, 0.8]])
+    >>> overlaps([2.0, 0.5], [1.0, 0.8], {"features": 0.6})
+    Traceback (most recent call last):
+    ValueError: shared features must be at most 0.5, the size of a member, got 0.6
+    """
+    if isinstance(sharing, str):
+        if sharing not in SHARINGS:
+            raise ValueError(
+                f"sharing must be one of {', '.join(SHARINGS)}, or (features, samples) in common, "
+                f"got {sharing!r}"
+            )
+        wanted: tuple[Any, Any] = (
+            np.inf if sharing in ("features", "both") else 0.0,
+            np.inf if sharing in ("samples", "both") else 0.0,
+        )
+        return Overlaps(_most(features, wanted[0]), _most(samples, wanted[1]))
+    if isinstance(sharing, Mapping):
+        if unknown := sorted(set(map(str, sharing)) - {"features", "samples"}):
+            raise ValueError(f"sharing must name features and samples only, got {unknown[0]!r}")
+        wanted = (sharing.get("features", 0.0), sharing.get("samples", 0.0))
+    elif isinstance(sharing, Sequence) and len(sharing) == 2:
+        wanted = (sharing[0], sharing[1])
+    else:
+        raise TypeError(
+            f"sharing must be one of {', '.join(SHARINGS)}, or (features, samples) in common, "
+            f"got {sharing!r}"
+        )
+    return Overlaps(
+        _matrix("shared features", wanted[0], features, glossary.SHARED_FEATURES),
+        _matrix("shared samples", wanted[1], samples, glossary.SHARED_SAMPLES),
+    )
+
+
+def shared(name: str, value: Numeric, spec: Parameter, first: Value, second: Value) -> Value:
+    """Check an overlap of two members against the sizes of both."""
+    overlap = checked(name, value, spec)
+    _refuse_more(name, np.asarray(overlap), np.minimum(first, second))
+    return overlap
+
+
+def _refuse_more(name: str, overlap: FloatArray, most: FloatArray) -> None:
+    """Raise ValueError for an overlap larger than the smaller of the two members."""
+    overlap, most = np.broadcast_arrays(overlap, most)
+    over = overlap > most * (1 + _SLACK)
+    if np.any(over):
+        bound = f"at most {most[over][0]:g}, the size of a member"
+        raise ValueError(f"{name} must be {bound}, got {overlap[over][0]:g}")
+
+
+def _most(sizes: Sequence[float], wanted: float) -> FloatArray:
+    """The largest possible overlaps (`wanted` = inf), or none (0)."""
+    own = np.asarray(sizes, dtype=np.float64)
+    overlap = np.where(np.eye(own.size) > 0, np.inf, wanted)
+    return np.minimum(overlap, np.minimum.outer(own, own))
+
+
+def _matrix(name: str, value: Any, sizes: Sequence[float], spec: Parameter) -> FloatArray:
+    """One overlap for every two members, or a matrix of them."""
+    own = np.asarray(sizes, dtype=np.float64)
+    count, overlap = own.size, np.asarray(checked(name, value, spec))
+    if overlap.ndim == 0:
+        overlap = np.full((count, count), overlap)
+    elif overlap.shape != (count, count):
+        raise ValueError(
+            f"{name} must be one number, or a matrix for {count} members, got shape {overlap.shape}"
+        )
+    elif not np.array_equal(overlap, overlap.T):
+        raise ValueError(f"{name} must be a symmetric matrix, got {overlap.tolist()!r}")
+    overlap = np.where(np.eye(count) > 0, own, overlap)
+    most = np.minimum.outer(own, own)
+    _refuse_more(name, overlap, most)
+    overlap = np.asarray(np.minimum(overlap, most))
+    finite = np.isfinite(own)
+    if not _fit_together(overlap[np.ix_(finite, finite)]):
+        raise ValueError(
+            f"{name} must be possible for all members at once, got {overlap.tolist()!r}"
+        )
+    return overlap
+
+
+def _fit_together(overlap: FloatArray) -> bool:
+    """Check the necessary conditions for intersections of sets: triples, and eigenvalues."""
+    own = np.diag(overlap)
+    for i, row in enumerate(overlap):
+        inside = row[:, None] + row[None, :] - overlap  # of member i: shared with j or with k
+        np.fill_diagonal(inside, 0.0)
+        if np.any(inside > own[i] * (1 + 1e-9)):
+            return False
+    scale = np.sqrt(own)
+    scaled = overlap / np.outer(scale, scale)
+    return not own.size or bool(np.linalg.eigvalsh(scaled)[0] > -1e-9 * own.size)
+
+
+def checked_weights(weights: Numeric, count: int) -> FloatArray:
+    """Return the weights of `count` members; raise ValueError unless they add up to one.
+
+    >>> checked_weights([0.25, 0.75], 2)
+    array([0.25, 0.75])
+    """
+    given = np.asarray(checked("weights", weights, glossary.WEIGHT))
+    if given.shape != (count,):
+        raise ValueError(f"weights must be one for each of {count}, got shape {given.shape}")
+    if not abs(float(given.sum()) - 1) <= _SUM:
+        raise ValueError(f"weights must add up to 1, got {float(given.sum()):g}")
+    return given
+
+
+def checked_members(members: Any, kinds: tuple[type, ...]) -> tuple[Any, ...]:
+    """Return members as a tuple; raise unless each is a single point of one of these kinds."""
+    if isinstance(members, kinds) or not isinstance(members, Sequence):
+        raise TypeError(f"members must be a list of one member or more, got {members!r}")
+    if not members:
+        raise ValueError("members must be a list of one member or more, got none")
+    all_members: tuple[Any, ...] = tuple(members)
+    for one in all_members:
+        if not isinstance(one, kinds):
+            wanted = " or ".join(f"{kind.__name__}s" for kind in kinds)
+            raise TypeError(f"members must be {wanted}, got {type(one).__name__}")
+    if shapes := [one.shape for one in all_members if one.shape]:
+        raise ValueError(f"members must be single points, got fields of shape {shapes[0]}")
+    return all_members
+
+
+# --- the error of the average of members ---------------------------------------------------------
 
 
 @dataclass(slots=True, kw_only=True)
@@ -389,13 +544,13 @@ class CrossTerms:
 
 @dataclass(slots=True, kw_only=True)
 class MemberTerms:
-    """What any two members share, and what the square of one has beyond it."""
+    """The product of two different members, and the excess of the square of one over it."""
 
     shared: CrossTerms
     own: CrossTerms
 
     def unlearned(self) -> MemberTerms:
-        """The terms of a target that no feature expresses: all bias, responded to as noise."""
+        """The terms of a target outside the features: all bias, with the response to noise."""
         shared, own = self.shared, self.own
         return MemberTerms(
             shared=CrossTerms(
@@ -416,20 +571,26 @@ class Amplitudes:
 
 
 def product_or_zero(factor: Any, value: Any) -> Any:
-    """Factor · value, with 0 · inf = 0: a cause that is absent contributes nothing."""
+    """Factor · value, with 0 · inf = 0: an absent cause does not contribute."""
     return np.where((factor == 0) | (value == 0), 0.0, factor * value)
 
 
 def combine(
-    linear: MemberTerms, nonlinear: MemberTerms | None, at: Amplitudes, per_member: Any,
-    resamples: Resampled | None, *, interactions: bool = False, times: Any = np.multiply,
-) -> dict[str, Any]:  # fmt: skip
+    linear: MemberTerms,
+    nonlinear: MemberTerms | None,
+    at: Amplitudes,
+    per_member: Any,
+    resamples: Resampled | None,
+    *,
+    interactions: bool = False,
+    times: Any = np.multiply,
+) -> dict[str, Any]:
     """The error of the average of K = 1/`per_member` members, by cause.
 
     `linear` are the terms of the linear target, `nonlinear` those of the nonlinear one. With
     `interactions` the parts are those of `AnovaTerms`, else those of `ErrorTerms`, in which
-    [dascoli2020] Sec. 5 counts interactions to noise and initialization. What each member adds by
-    its own choice of samples, or of features, is `resampling`.
+    [dascoli2020] Sec. 5 counts interactions to noise and initialization. The variance over each
+    member's own choice of samples, or of features, is `resampling`.
     """
     bias: Any = 0.0
     initialization = sampling = interaction = resampling = bias
@@ -471,7 +632,7 @@ def combine(
             "bias": bias,
         }
     if times is np.multiply and np.isnan(sum(parts.values()) + resampling).any():
-        # 0 · inf, of which the factor 0 is exact
+        # 0 · inf, with an exact factor 0
         return combine(
             linear,
             nonlinear,

@@ -1,6 +1,6 @@
 """Exceptions of the package, and the import of optional packages.
 
-Bad input raises ``ValueError`` or ``TypeError``; these are for everything else.
+Invalid input raises ``ValueError`` or ``TypeError``; these are for other failures.
 """
 
 import importlib

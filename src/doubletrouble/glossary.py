@@ -1,10 +1,13 @@
-"""Declarations of all parameters."""
+"""Declarations of all parameters: symbol, meaning, domain and typical range.
+
+Validation, command-line flags, sliders of the page, property tests and documentation read them.
+"""
 
 from typing import Any
 
 from doubletrouble.parameters import Parameter
 
-# Sizes this far out are limits already; amplitudes are squared, which must stay representable.
+# Sizes at these bounds are equal to their limits; the squares of amplitudes must not overflow.
 _SIZE: dict[str, Any] = {"low": 1e-50, "high": 1e50}
 _AMPLITUDE: dict[str, Any] = {"high": 1e150, "typical": (0.0, 2.0)}
 
@@ -59,9 +62,12 @@ N_MEMBERS = Parameter(
 )
 
 N_FEATURES = Parameter(
-    symbol="P", meaning="random features; `math.inf` is the kernel limit", typical=(10.0, 1e4),
-    or_inf=True, **_SIZE,
-)  # fmt: skip
+    symbol="P",
+    meaning="random features; `math.inf` is the kernel limit",
+    typical=(10.0, 1e4),
+    or_inf=True,
+    **_SIZE,
+)
 N_SAMPLES = Parameter(symbol="N", meaning="training samples", typical=(10.0, 1e4), **_SIZE)
 DIM = Parameter(symbol="D", meaning="input dimensions", typical=(10.0, 1e4), **_SIZE)
 WHOLE_DIM = Parameter(
@@ -90,9 +96,12 @@ BANK_PER_DIM = Parameter(
     **_SIZE,
 )
 N_BANK = Parameter(
-    symbol="B", meaning="features in the bank that members choose from", typical=(10.0, 1e4),
-    or_inf=True, **_SIZE,
-)  # fmt: skip
+    symbol="B",
+    meaning="features in the bank that members choose from",
+    typical=(10.0, 1e4),
+    or_inf=True,
+    **_SIZE,
+)
 SHARED_FEATURES = Parameter(
     symbol="P_ab/D",
     meaning="random features that two members share, per dimension (counts for a spectrum)",
@@ -105,9 +114,12 @@ SHARED_SAMPLES = Parameter(
     typical=(0.0, 10.0),
 )
 WEIGHT = Parameter(
-    symbol="w", meaning="weight of a member of a committee; all add up to 1", typical=(-1.0, 1.0),
-    low=-1e50, high=1e50,
-)  # fmt: skip
+    symbol="w",
+    meaning="weight of a member of a committee; all add up to 1",
+    typical=(-1.0, 1.0),
+    low=-1e50,
+    high=1e50,
+)
 TIME = Parameter(
     symbol="t",
     meaning="time of training by gradient flow; `math.inf` is the end",
@@ -120,9 +132,11 @@ EIGENVALUES = Parameter(
     symbol="l", meaning="eigenvalues of the kernel", typical=(0.0, 1.0), high=1e150
 )
 TAIL = Parameter(
-    symbol="t", meaning="total weight of infinitely many tiny eigenvalues", typical=(0.0, 1.0),
+    symbol="t",
+    meaning="total weight of infinitely many tiny eigenvalues",
+    typical=(0.0, 1.0),
     high=1e150,
-)  # fmt: skip
+)
 TARGET_POWERS = Parameter(
     symbol="v²", meaning="power of the target on each eigenfunction", typical=(0.0, 1.0), high=1e300
 )
@@ -133,9 +147,13 @@ GRAM_RIDGE = Parameter(
 )
 
 WIDTH = Parameter(
-    symbol="w", meaning="nodes of every hidden layer of a network", typical=(2, 2048),
-    low=1, high=1e5, whole=True,
-)  # fmt: skip
+    symbol="w",
+    meaning="nodes of every hidden layer of a network",
+    typical=(2, 2048),
+    low=1,
+    high=1e5,
+    whole=True,
+)
 DEPTH = Parameter(
     symbol="L", meaning="linear layers of a network", typical=(2, 8), low=2, high=100, whole=True
 )

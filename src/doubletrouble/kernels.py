@@ -11,16 +11,16 @@ two features with weights θ, θ':
 
     mean(a) = E σ(u),    slope(a) = E σ'(u),    overlap(a, b, c) = E σ(u) σ(v).
 
-For many activations they are known: the overlap of ReLU features is the arc-cosine kernel
-[cho2009], that of erf features [williams1998].
+Closed forms are known for many activations: the overlap of ReLU features is the arc-cosine kernel
+[cho2009]; that of erf features is in [williams1998].
 
 **Other activations.** With normalized Hermite polynomials h_k and the correlation ρ = c/√(ab),
 
     K = Σ_k c_k(a) c_k(b) ρᵏ,        c_k(a) = E σ(√a z) h_k(z)          (Mehler)
 
-The series is cut where the sums at ρ = ±1, which are known directly, are reached to 1e-14, or after
-a thousand terms; what is then left of the even and the odd terms is put on the next two powers, so
-that the kernel is exact at ρ = ±1 however slowly the coefficients of a kink fall.
+The series is truncated when its sums at ρ = ±1 agree with the direct averages to 1e-14, or after a
+thousand terms; the remainders of the even and of the odd terms are added to the next two powers, so
+that the kernel is exact at ρ = ±1 however slowly the coefficients of a kink decay.
 """
 
 from __future__ import annotations
@@ -34,23 +34,26 @@ import numpy as np
 import numpy.typing as npt
 from array_api_compat import array_namespace
 
-from doubletrouble.activations import Activation, is_named
+from doubletrouble.activations import Activation, Function, is_named
 from doubletrouble.activations import activation as known_activation
-from doubletrouble.moments import Function
 from doubletrouble.parameters import FloatArray
 
 Array = Any
 """An array of NumPy or torch."""
 
-_REACH, _SPACING = 12.0, 0.005  # of the nodes in z: the density beyond is below rounding
-_ORDERS, _CHUNK = 1024, 64  # Hermite polynomials, at most and at a time
+_REACH, _SPACING = 12.0, 0.005  # of the nodes in z: the density outside is below rounding
+_ORDERS = 1024  # the largest number of Hermite polynomials
+_CHUNK = 64  # polynomials per check of convergence
 _CONVERGED = 1e-14
 
 
 def kernel(
-    activation: str | Activation | Function, X: npt.ArrayLike, X2: npt.ArrayLike | None = None, *,
+    activation: str | Activation | Function,
+    X: npt.ArrayLike,
+    X2: npt.ArrayLike | None = None,
+    *,
     center: bool = False,
-) -> FloatArray:  # fmt: skip
+) -> FloatArray:
     """Return the kernel K(x, x') of infinitely many random features with an activation.
 
     Parameters
@@ -84,7 +87,7 @@ def kernel(
         raise ValueError(f"X2 must have {x.shape[1]} columns like X, got shape {other.shape}")
     dim = x.shape[1]
     c = x @ other.T / dim
-    if X2 is None:  # rounded alike, so that the correlation of a row with itself is 1
+    if X2 is None:  # same rounding, so that the correlation of a row with itself is 1
         a = b = np.diagonal(c)
     else:
         a, b = (np.einsum("nd,nd->n", v, v) / dim for v in (x, other))
@@ -142,7 +145,7 @@ def _series(
 
 @dataclass(frozen=True, kw_only=True)
 class GaussianAverages:
-    """Test averages of one activation; arguments broadcast, and are arrays of one library."""
+    """Test averages of one activation; arguments are arrays of one library, and broadcast."""
 
     mean: Callable[[Array], Array]
     slope: Callable[[Array], Array]
@@ -164,7 +167,7 @@ def closed_form(activation: Activation) -> GaussianAverages | None:
 
 
 def _cosine(a: Array, b: Array, c: Array) -> Array:
-    """The correlation of u and v, clipped to [-1, 1]; 0 where one of them is zero."""
+    """The correlation of u and v, clipped to [-1, 1]; 0 where a variance is 0."""
     xp = array_namespace(a, b, c)
     size = xp.sqrt(a * b)
     return xp.clip(c / xp.where(size > 0, size, xp.ones_like(size)), -1.0, 1.0)
@@ -196,13 +199,13 @@ def _exp(a: Array) -> Array:
 
 
 def _cos(a: Array, b: Array, c: Array) -> Array:
-    """e^{-(a+b)/2} cosh c, in exponentials that do not overflow, as |c| ≤ (a+b)/2."""
+    """e^{-(a+b)/2} cosh c, in exponentials that do not overflow, since |c| ≤ (a+b)/2."""
     xp, half = array_namespace(a, b, c), 0.5 * (a + b)
     return 0.5 * (xp.exp(c - half) + xp.exp(-c - half))
 
 
 def _sin(a: Array, b: Array, c: Array) -> Array:
-    """e^{-(a+b)/2} sinh c, likewise, and with all digits where c is small."""
+    """e^{-(a+b)/2} sinh c, without overflow and without cancellation for small c."""
     xp = array_namespace(a, b, c)
     size = xp.abs(c)
     return -0.5 * xp.sign(c) * xp.exp(size - 0.5 * (a + b)) * xp.expm1(-2 * size)
@@ -257,4 +260,4 @@ _FORMS: dict[str, GaussianAverages] = {
 }
 
 CLOSED = tuple(_FORMS)
-"""The activations whose test averages are known."""
+"""Names of the activations with closed forms."""

@@ -1,14 +1,14 @@
-"""The names and colours of everything drawn.
+"""Labels and colours of the parts of an error, in figures and on the page.
 
-The colours are those of Okabe and Ito, distinguishable by colour-blind readers. On dark
-paper the blue is the lighter of their two, and the others are a little lighter, too.
+The colours are those of Okabe and Ito, which colour-blind readers can distinguish. On a dark
+background the blue is the lighter of their two, and the other colours are lighter.
 """
 
 BLACK, GREY = "#000000", "#7F7F7F"
 VERMILION, ORANGE, YELLOW = "#D55E00", "#E69F00", "#F0E442"
 BLUE, SKY = "#0072B2", "#56B4E9"
 GREEN, PURPLE = "#009E73", "#CC79A7"
-BROWN = "#7A4B00"  # not theirs: darker than all of them
+BROWN = "#7A4B00"  # an addition, darker than all of them
 
 _DARK_VERMILION, _DARK_BLUE = "#F0782A", "#4A90D9"
 
@@ -16,7 +16,7 @@ PAPER = {
     "light": {"ink": "#1b1b1b", "soft": "#565b62", "paper": "#ffffff", "rule": "#d9dce1"},
     "dark": {"ink": "#e8e8e8", "soft": "#aab0b8", "paper": "#16181c", "rule": "#3a3f47"},
 }
-"""What is written on, and with: `soft` is for what should not be seen first, `rule` for grids."""
+"""Background, text (`ink`), secondary text (`soft`) and grid lines (`rule`), by theme."""
 
 CAUSES = {
     "light": {
@@ -36,7 +36,7 @@ CAUSES = {
         "resampling": "#F2C14E",
     },
 }
-"""The parts of the sequential split, by paper."""
+"""Colours of the parts of the sequential split, by theme."""
 
 EFFECTS = {
     "light": CAUSES["light"]
@@ -53,7 +53,7 @@ EFFECTS = {
         "noise_initialization_sampling": _DARK_VERMILION,
     },
 }
-"""The parts of the symmetric split, by paper."""
+"""Colours of the parts of the symmetric split, by theme."""
 
 LABELS = {
     "total": "Total",
@@ -66,4 +66,4 @@ LABELS = {
     "noise_sampling": "Noise × sampling",
     "noise_initialization_sampling": "Noise × init. × sampling",
 }
-"""What readers see of each part, of either split."""
+"""Labels of the parts of both splits."""

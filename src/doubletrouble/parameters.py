@@ -49,7 +49,7 @@ class Parameter:
         return f"a whole number {interval}" if self.whole else interval
 
     def outside(self, values: FloatArray) -> npt.NDArray[np.bool_]:
-        """Which elements of an array are not allowed (NaN never is)."""
+        """Mask of the elements of an array outside the domain (NaN is outside)."""
         good = (values >= self.low) & (values <= self.high)
         if self.whole:
             good &= values == np.floor(values)
@@ -59,7 +59,7 @@ class Parameter:
 def parameter(
     spec: Parameter, default: Any = MISSING, *, vector: bool = False, kw_only: Any = MISSING
 ) -> Any:
-    """Make a dataclass field with its declaration; `vector` marks part of a spectrum."""
+    """Make a dataclass field with its declaration; `vector` marks the levels of a spectrum."""
     metadata = {"parameter": spec, "vector": vector}
     return field(default=default, kw_only=kw_only, metadata=metadata)
 
@@ -115,21 +115,21 @@ def checked(name: str, value: Numeric, spec: Parameter) -> Value:
 
 
 def number(name: str, value: Any, spec: Parameter) -> float:
-    """Return one number of the domain; an array raises TypeError.
+    """Return one number in the domain; raise TypeError for an array.
 
     >>> number("ridge", 1, Parameter(symbol="λ", meaning="penalty", typical=(0.0, 1.0)))
     1.0
     """
-    found = checked(name, value, spec)
-    if not isinstance(found, float):
+    result = checked(name, value, spec)
+    if not isinstance(result, float):
         raise TypeError(f"{name} must be one number, got {_shown(value)}")
-    return found
+    return result
 
 
 def whole_number(
     name: str, value: Any, low: int, below: float = math.inf, *, floats: bool = False
 ) -> int:
-    """A whole number of at least `low`, as an int; with `floats`, 1e3 is one, too.
+    """Return a whole number of at least `low` as an int; with `floats`, 1e3 is allowed.
 
     >>> whole_number("max_steps", 1e3, 1, floats=True)
     1000
@@ -147,7 +147,7 @@ def refuse(name: str, value: Value, bad: npt.ArrayLike, domain: str) -> None:
     if not np.any(bad):
         return
     position = int(np.flatnonzero(bad)[0])
-    shown, where = np.ravel(value)[position], _place(np.shape(value), position)
+    shown, where = np.ravel(value)[position], _index(np.shape(value), position)
     raise ValueError(f"{name} must be {domain}, got {float(shown)!r}{where}")
 
 
@@ -162,7 +162,7 @@ def _shown(value: object) -> str:
     """A bad value on one line of bounded length."""
     try:
         text = " ".join(repr(value).split())
-    except ValueError:  # Python refuses to print very long integers
+    except ValueError:  # very long integers are not printed
         text = f"an integer of {value.bit_length()} bits" if isinstance(value, int) else "…"
     return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
 
@@ -173,22 +173,22 @@ def _as_array(name: str, value: Numeric) -> FloatArray:
     try:
         # as objects: NumPy would turn [True, 1.0] into floats and ["a", 1.0] into strings
         raw = np.asarray(value, dtype=object if isinstance(value, list | tuple) else None)
-    except (ValueError, TypeError) as error:  # exotic objects
+    except (ValueError, TypeError) as error:  # objects that are no arrays
         raise ValueError(f"{wanted}, got {_shown(value)}") from error
     if raw.dtype.kind == "O":
         for position, element in enumerate(raw.flat):
             if isinstance(element, bool | np.bool_) or not isinstance(element, Real):
-                raise TypeError(f"{wanted}, got {_shown(element)}{_place(raw.shape, position)}")
+                raise TypeError(f"{wanted}, got {_shown(element)}{_index(raw.shape, position)}")
             _as_float(name, element)
     elif raw.dtype.kind not in "iuf" and raw.size:
         raise TypeError(f"{wanted}, got {_shown(value)}")
     if isinstance(value, np.ndarray) and np.any(getattr(value, "mask", False)):
         raise TypeError(f"{wanted}, got {_shown(value)}")
-    with np.errstate(over="ignore"):  # a long double beyond the floats is inf
+    with np.errstate(over="ignore"):  # a long double above the largest float is inf
         return raw.astype(np.float64) + 0.0  # -0.0 becomes 0.0
 
 
-def _place(shape: tuple[int, ...], position: int) -> str:
+def _index(shape: tuple[int, ...], position: int) -> str:
     """The index as text: " at index 3", " at index (1, 0)", or "" for a scalar."""
     index = tuple(int(i) for i in np.unravel_index(position, shape)) if shape else ()
     return f" at index {index[0] if len(index) == 1 else index}" if index else ""
@@ -219,9 +219,9 @@ def common_shape(values: Mapping[str, Value | tuple[int, ...]]) -> tuple[int, ..
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Declared:
-    """Base of dataclasses whose declared fields are validated; instances compare by value."""
+    """Base of dataclasses with declared fields, which are validated; instances compare by value."""
 
-    shape: ClassVar[tuple[int, ...]]  # of each instance: what all numeric fields broadcast to
+    shape: ClassVar[tuple[int, ...]]  # of each instance: the broadcast shape of numeric fields
 
     def __post_init__(self) -> None:
         arrays: dict[str, Value] = {}

@@ -8,7 +8,7 @@ y = ⟨β, x⟩ + F⋆·(nonlinear part) + τ·ε of dimension D by minimizing
 The theory needs P/D, N/D, λ, the powers F = |β|, τ, F⋆ and the activation's moments.
 """
 
-from __future__ import annotations  # help() then shows Numeric, not what it stands for
+from __future__ import annotations  # help() then shows the alias Numeric
 
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -17,13 +17,12 @@ from typing import Any, Self
 import numpy as np
 
 from doubletrouble import glossary
-from doubletrouble.activations import Activation, activation
-from doubletrouble.moments import Function
+from doubletrouble.activations import Activation, Function, activation
 from doubletrouble.parameters import Declared, Numeric, checked, common_shape, parameter
 
 
 def noise_at(snr: float, signal: float = 1.0) -> float:
-    """The label noise τ at which the signal-to-noise ratio F/τ is `snr`.
+    """Return the label noise τ for which the signal-to-noise ratio F/τ is `snr`.
 
     >>> noise_at(2.0), noise_at(float("inf"), 3.0)
     (0.5, 0.0)
@@ -34,7 +33,7 @@ def noise_at(snr: float, signal: float = 1.0) -> float:
 
 
 class _Activated(Declared):
-    """Base of classes with an activation, stored by name, or as an `Activation` if it has none."""
+    """Base of classes with an activation, stored by name or, for functions, as an `Activation`."""
 
     activation: str | Activation | Function
 
@@ -119,8 +118,8 @@ class SpectralProblem(Declared):
     **Ridge convention.** `ridge` is δ, added to the N × N Gram matrix of the features divided by
     P: the fit solves (Φ Φᵀ / P + δ I) c = y. `doubletrouble.ridge_to("gram", λ, ...)` converts
     from the paper's λ (δ = λ N/D); scikit-learn's alpha is δ P. As with the
-    paper's λ, dividing the data keeps the penalty relative to the mean loss: each of K members has
-    δ/K on its own Gram matrix.
+    paper's λ, the penalty relative to the mean loss does not change when data are divided: each of
+    K members has δ/K on its own Gram matrix.
 
     >>> import doubletrouble as dt
     >>> spectrum = dt.SpectralProblem(eigenvalues=[1.0, 0.1, 0.01], target_powers=[1.0, 0.5, 0.1],
@@ -182,4 +181,4 @@ class SpectralProblem(Declared):
             noise=problem.noise,
             nonlinear_signal=problem.nonlinear_signal,
             test_noise=problem.test_noise,
-        )  # fmt: skip
+        )

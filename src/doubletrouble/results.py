@@ -1,9 +1,9 @@
-"""Results: the parts of an error, with what they share, and estimates with standard errors.
+"""Results: errors by cause, and estimates with standard errors.
 
 A part is a Python float, an array of the shape the problem broadcasts to, or an `Estimate`.
 """
 
-from __future__ import annotations  # help() then shows Value, not what it stands for
+from __future__ import annotations  # help() then shows the alias Value
 
 import math
 import re
@@ -21,7 +21,7 @@ from doubletrouble.parameters import FloatArray, Value, whole_number
 
 Term = TypeVar("Term")
 
-_ROWS = 12  # of a printed curve: longer ones show their first and last rows
+_ROWS = 12  # of a printed table: longer ones show their first and last rows
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -52,7 +52,7 @@ class ConfidenceInterval(NamedTuple):
 
 
 class Draws(Protocol):
-    """The random numbers behind an estimate: its deviations from its mean are linear in them."""
+    """The draws behind an estimate, whose deviation from its mean is linear in them."""
 
     @property
     def key(self) -> Hashable:
@@ -159,7 +159,7 @@ class Estimate(_Result):
 
     @classmethod
     def of_draws(cls, draws: Draws) -> Self:
-        """The estimate that some draws give."""
+        """The estimate from some draws."""
         value, error, count = draws.summary()
         return cls(value=value, standard_error=error, n_draws=count, sources=(draws,))
 
@@ -361,7 +361,7 @@ def _plain(array: Any) -> Value:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class _Terms(_Result, Generic[Term]):
-    """Parts that add up to a total, as a table, a picture and a pandas frame."""
+    """Parts that add up to a total; they print as a table, plot, and convert to pandas."""
 
     coordinates: Mapping[str, Value] = field(default_factory=dict, repr=False, compare=False)
     includes: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
@@ -370,13 +370,17 @@ class _Terms(_Result, Generic[Term]):
 
     @classmethod
     def identified(
-        cls, parts: Mapping[str, Term], *, missing: Mapping[str, str],
-        includes: Mapping[str, str] | None = None, total: Term | None = None,
-    ) -> Self:  # fmt: skip
-        """Terms of which a design identifies some; accessing another raises its `missing` reason.
+        cls,
+        parts: Mapping[str, Term],
+        *,
+        missing: Mapping[str, str],
+        includes: Mapping[str, str] | None = None,
+        total: Term | None = None,
+    ) -> Self:
+        """Terms that a design identifies; access to another one raises ValueError with `missing`.
 
-        `includes` are further causes that a part contains because the design does not separate
-        them; `total` is given where it is not the sum of the parts.
+        `includes` are further causes contained in a part that the design does not separate; `total`
+        is given where it is not the sum of the parts.
         """
         terms = object.__new__(cls)
         known = {"coordinates": {}, "includes": includes or {}, "_missing": dict(missing), **parts}
@@ -399,8 +403,8 @@ class _Terms(_Result, Generic[Term]):
     @property
     def parts(self) -> dict[str, Term]:
         """Every part by its name; `resampling` only where members resample."""
-        found = {name: self.__dict__[name] for name in self.names() if name in self.__dict__}
-        return {name: part for name, part in found.items() if not isinstance(part, _NoPart)}
+        parts = {name: self.__dict__[name] for name in self.names() if name in self.__dict__}
+        return {name: part for name, part in parts.items() if not isinstance(part, _NoPart)}
 
     @property
     def total(self) -> Term:
@@ -411,7 +415,7 @@ class _Terms(_Result, Generic[Term]):
             given: Term = known
             return given
         first, *others = self.parts.values()
-        with np.errstate(over="ignore"):  # what does not fit a float is inf
+        with np.errstate(over="ignore"):  # overflow is inf
             total: Term = sum(others, first)  # type: ignore[call-overload]
         return total
 
@@ -431,33 +435,33 @@ class _Terms(_Result, Generic[Term]):
     __hash__ = None
 
     def __repr__(self) -> str:
-        shown = self.parts or self._columns()  # the total, where it is all that is identified
+        shown = self.parts or self._columns()  # the total, if no part is identified
         parts = ", ".join(f"{name}={part!r}" for name, part in shown.items())
         return f"{type(self).__name__}({parts})"
 
-    # --- shown ---
+    # --- presentation ---
 
     def _columns(self) -> dict[str, Any]:
-        """Parts and total, as far as they are identified."""
+        """The parts and the total that are identified."""
         parts: dict[str, Any] = dict(self.parts)
         if "total" not in self.__dict__.get("_missing", {}):
             parts["total"] = self.total
         return parts
 
     def _coordinates(self) -> dict[str, Any]:
-        """What varies, under names that are not those of parts: `noise` is `problem_noise`."""
+        """The varying parameters; `problem_` is prefixed where a part has the same name."""
         taken = {*self.names(), "total"}
         return {f"problem_{k}" if k in taken else k: v for k, v in self.coordinates.items()}
 
     def _column(self, name: str) -> str:
-        """The name of a part, with what else it contains."""
+        """The name of a part, with the causes it includes."""
         return f"{name} + {self.includes[name]}" if name in self.includes else name
 
     def _label(self, name: str) -> str:
         return self._column(name).replace("_", " × ", name.count("_"))
 
     def _cells(self) -> tuple[list[str], list[list[str]]]:
-        """The head and the rows of the table that is printed; None marks rows left out."""
+        """The head and the rows of the printed table; "…" marks omitted rows."""
         columns, shape = self._columns(), self.shape
         if not shape:
             total = float(_number(columns["total"])) if "total" in columns else math.nan
@@ -487,7 +491,7 @@ class _Terms(_Result, Generic[Term]):
         return head, rows
 
     def __str__(self) -> str:
-        """A line a part with its share of the total; of arrays, a line a point."""
+        """One line per part with its share of the total; for arrays, one line per point."""
         head, rows = self._cells()
         if not self.shape:
             wide = max((len(row[0]) for row in rows), default=0) + 2
@@ -515,27 +519,26 @@ class _Terms(_Result, Generic[Term]):
         return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>{foot}"
 
     def to_frame(self) -> Any:
-        """A pandas frame: a row for each point, a column for each part and the total.
+        """Return a pandas frame with a row per point, and a column per part and for the total.
 
-        What varies from point to point comes first; estimates have a second column
-        `<part>_standard_error`.
+        Varying parameters come first; estimates have a second column `<part>_standard_error`.
         """
         pandas = require("pandas", "tables")
         shape = self.shape
-        found: dict[str, Any] = {}
+        table: dict[str, Any] = {}
         columns = {self._column(name): value for name, value in self._columns().items()}
         for name, value in (*self._coordinates().items(), *columns.items()):
-            found[name] = np.broadcast_to(_number(value), shape).reshape(-1)
+            table[name] = np.broadcast_to(_number(value), shape).reshape(-1)
             if isinstance(value, Estimate):
                 error = np.broadcast_to(value.standard_error, shape).reshape(-1)
-                found[f"{name}_standard_error"] = error
-        return pandas.DataFrame(found)
+                table[f"{name}_standard_error"] = error
+        return pandas.DataFrame(table)
 
     def plot(self, axes: Any = None) -> Any:
         """Draw the parts, and return the axes.
 
-        A single point is drawn as bars, a curve along the parameter that varies. Of a
-        two-dimensional result the totals are drawn, a curve for each row.
+        A single point is drawn as bars, an array as curves along the varying parameter. For a
+        two-dimensional array the totals are drawn, one curve per row.
         """
         if len(self.shape) > 2:
             raise ValueError(f"plot must be of at most two axes, got shape {self.shape}")
@@ -564,9 +567,9 @@ class _Terms(_Result, Generic[Term]):
 
     def _draw_family(self, axes: Any) -> None:
         rows, columns = self.shape
-        found = {k: np.broadcast_to(v, self.shape) for k, v in self._coordinates().items()}
-        along = {k: v[0] for k, v in found.items() if np.ptp(v[0]) > 0 or columns == 1}
-        across = {k: v[:, 0] for k, v in found.items() if k not in along}
+        varying = {k: np.broadcast_to(v, self.shape) for k, v in self._coordinates().items()}
+        along = {k: v[0] for k, v in varying.items() if np.ptp(v[0]) > 0 or columns == 1}
+        across = {k: v[:, 0] for k, v in varying.items() if k not in along}
         name, x = next(iter(along.items()), ("point", np.arange(columns)))
         total: Any = self.total
         for row in range(rows):
@@ -586,7 +589,7 @@ class _Terms(_Result, Generic[Term]):
         for part, value in self._columns().items():
             style = {"color": self._colors.get(part, "#999999"), "label": self._label(part)}
             y = np.broadcast_to(_number(value), (count,))
-            if not np.any(y):  # nothing to see on a logarithmic axis
+            if not np.any(y):  # zeros are not visible on a logarithmic axis
                 continue
             if isinstance(value, Estimate):
                 error = np.broadcast_to(value.standard_error, (count,))
@@ -615,7 +618,7 @@ def _number(part: Any) -> Any:
 
 
 def _entry(part: Any, shape: tuple[int, ...], k: int) -> str:
-    """One point of a part, as it is printed."""
+    """One point of a part as text."""
     value = np.broadcast_to(_number(part), shape).reshape(-1)[k]
     if not isinstance(part, Estimate):
         return f"{value:.6g}"
@@ -624,7 +627,7 @@ def _entry(part: Any, shape: tuple[int, ...], k: int) -> str:
 
 
 class _NoPart(float):
-    """Zero, in place of a part that an ensemble does not have."""
+    """Zero, for a part that an ensemble does not have."""
 
 
 _NONE: Any = _NoPart(0.0)
@@ -634,9 +637,9 @@ _NONE: Any = _NoPart(0.0)
 class ErrorTerms(_Terms[Term]):
     """The test error by cause, in the paper's sequential order; the parts add up to `total`.
 
-    Parts are floats, arrays or `Estimate`s. `resampling` is what the choice alone adds where
-    members draw samples, or features, from a common set: for samples, the variance, over each
-    member's choice, of its mean over features; for a bank of features, the variance over the choice
+    Parts are floats, arrays or `Estimate`s. `resampling` is the variance over the members' choices
+    where they draw samples, or features, from a common set: for samples, the variance over each
+    member's choice of its mean over features; for a bank of features, the variance over the choice
     of features from a given bank. It is 0 for other ensembles.
 
     >>> terms = ErrorTerms(noise=1.0, initialization=0.5, sampling=0.25, bias=0.25, bayes=0.0)
@@ -647,7 +650,7 @@ class ErrorTerms(_Terms[Term]):
     noise: Term  # label noise of the training set
     initialization: Term  # the draw of the random features
     sampling: Term  # the draw of the training inputs
-    bias: Term  # what remains when everything is averaged
+    bias: Term  # the error of the mean predictor
     bayes: Term  # label noise of the test set
     resampling: Term = _NONE  # the members' own choices
 
@@ -668,8 +671,8 @@ class AnovaTerms(_Terms[Term]):
     initialization: Term  # V_P: the features alone
     sampling: Term  # V_X: the inputs alone
     initialization_sampling: Term  # V_PX: features and inputs together
-    noise_sampling: Term  # V_Xε: label noise seen through the inputs
-    noise_initialization_sampling: Term  # V_PXε: label noise seen through inputs and features
+    noise_sampling: Term  # V_Xε: label noise through the inputs
+    noise_initialization_sampling: Term  # V_PXε: label noise through inputs and features
     bayes: Term
     resampling: Term = _NONE  # the members' own choices
 
@@ -691,12 +694,12 @@ class PsiTerms(_Result, Generic[Term]):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _ErrorTable(_Result):
-    """A result with an error by cause: in notebooks, its text around the error's table."""
+    """A result with an error by cause, shown in notebooks as text around the error's table."""
 
     def _repr_html_(self) -> str:
         error: ErrorTerms[Any] = self.__dict__["error"]
-        before, found, after = str(self).partition(str(error))
-        if not found:  # a table of its own
+        before, table, after = str(self).partition(str(error))
+        if not table:  # the text of an array has another table
             return f"<pre>{escape(str(self))}</pre>"
         lines = [
             f"<pre>{escape(text.strip())}</pre>" if text.strip() else "" for text in (before, after)
@@ -712,7 +715,7 @@ def _first(error: ErrorTerms[Any], name: str) -> ErrorTerms[Any]:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class OptimalRidge(_ErrorTable):
-    """The ridge of least total test error (0 and inf are answers), and the error there."""
+    """The ridge of least total test error (0 and inf are possible), and the error there."""
 
     ridge: Value
     error: ErrorTerms[Any]
@@ -726,11 +729,11 @@ class OptimalRidge(_ErrorTable):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Committee(_ErrorTable):
-    """The exact test error of members averaged with weights, and what it is made of.
+    """The exact test error of members averaged with weights, and the matrix behind it.
 
     `pair_errors` are E (f⋆ - f_a)(f⋆ - f_b) of every two members at test points without noise: with
-    weights w the total error is wᵀ R w, and the noise of test labels. `shared_features` and
-    `shared_samples` are what every two have in common.
+    weights w the total error is wᵀ R w plus the noise of test labels. `shared_features` and
+    `shared_samples` are the overlaps of every two members.
     """
 
     error: ErrorTerms[Any]
@@ -740,7 +743,7 @@ class Committee(_ErrorTable):
     shared_samples: FloatArray  # (K, K)
 
     def __str__(self) -> str:
-        """The error by cause, and a line a member: its weight, and its products with the others."""
+        """The error by cause, and for each member its weight and its products with the others."""
         rows = zip(self.weights, self.pair_errors, strict=True)
         lines = [
             f"{member:>6} {weight:>10.4g}   " + " ".join(f"{value:>9.4g}" for value in row)
@@ -753,7 +756,7 @@ class Committee(_ErrorTable):
 class StoppingTime(_ErrorTable):
     """The time of least total test error along gradient flow, and the error there.
 
-    `optimal_ridge` is what the best ridge reaches instead, trained to the end.
+    `optimal_ridge` is the best ridge fit, trained to convergence.
     """
 
     time: Value

@@ -7,7 +7,7 @@ import pytest
 
 import doubletrouble as dt
 from doubletrouble.cli.main import main
-from doubletrouble.clock import ClockName
+from doubletrouble.conventions import ClockName
 from tests.cli.answers import Capture, answer, refusal
 
 

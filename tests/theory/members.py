@@ -35,7 +35,7 @@ class Setting:
 def _choices(
     setting: Setting, n: int, p: int, rng: np.random.Generator
 ) -> list[tuple[FloatArray, IntArray]]:
-    """How often each sample is in a member, and which features of the bank it has."""
+    """Counts of each sample in a member, and the indices of its features in the bank."""
     K, found = setting.members, []
     shuffled = rng.permutation(n)
     for k in range(K):

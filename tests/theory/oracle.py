@@ -120,9 +120,17 @@ def error(
 
 
 def spectral_risk(
-    features: Any, samples: Any, gram_ridge: float, *,
-    levels: list[float], powers: list[float], tail: float, noise: float, members: int, scheme: str,
-) -> Any:  # fmt: skip
+    features: Any,
+    samples: Any,
+    gram_ridge: float,
+    *,
+    levels: list[float],
+    powers: list[float],
+    tail: float,
+    noise: float,
+    members: int,
+    scheme: str,
+) -> Any:
     """The total error of a measured spectrum, from products of two learners' errors.
 
     Each is (M + σ² c T)/(1 - c T) as in `theory._cross_terms`, c = 1/n where the two have their

@@ -9,7 +9,7 @@ import pytest
 
 import doubletrouble as dt
 from doubletrouble.parameters import declarations
-from tests.theory.schemes import ensemble, supported
+from tests.schemes import ensemble, supported
 
 MEMBERS = np.array([1, 2, 7, math.inf])[:, None]
 
@@ -51,7 +51,7 @@ def test_effects_sum_to_the_causes(name: str, *, measured: bool) -> None:
     )
 
 
-def test_members_have_features_of_their_own_and_share_the_data() -> None:
+def test_members_on_one_data_set_average_feature_effects_only() -> None:
     problem = dt.Problem(features_per_dim=2.0, ridge=1e-3, nonlinear_signal=0.4, test_noise=0.3)
     one, five = dt.anova(problem), dt.anova(problem, 5)
     for part, value in one.parts.items():
@@ -59,7 +59,7 @@ def test_members_have_features_of_their_own_and_share_the_data() -> None:
         assert value == pytest.approx(shared * five.parts[part])
 
 
-def test_divided_data_are_fewer_and_every_fluctuation_is_averaged() -> None:
+def test_divided_data_average_every_variance() -> None:
     problem = dt.Problem(features_per_dim=2.0, samples_per_dim=3.0, ridge=1e-3)
     alone = dt.anova(replace(problem, samples_per_dim=1.0))
     divided = dt.anova(problem, dt.Divide(3))

@@ -1,6 +1,7 @@
-"""Committees: equal members, the best weights, what members share, and what cannot be."""
+"""Committees: equal members, optimal weights, overlaps, and invalid arguments."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -68,7 +69,7 @@ def test_best_weights_of_members_without_bias(noise: float) -> None:
     np.testing.assert_allclose(best.weights, [0, *alone.weights], atol=1e-9)
 
 
-def test_members_that_share_nothing_divide_the_data() -> None:
+def test_members_without_overlap_equal_divided_data() -> None:
     problem = dt.Problem(features_per_dim=2.0, samples_per_dim=3.0, ridge=0.1, noise=0.5)
     third = dt.Member(features_per_dim=2.0, samples_per_dim=1.0, ridge=0.1)
     found = dt.committee([third] * 3, sharing="nothing", noise=0.5)
@@ -78,7 +79,7 @@ def test_members_that_share_nothing_divide_the_data() -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_no_weights_are_better_than_the_best(seed: int) -> None:
+def test_optimal_weights_have_the_least_error(seed: int) -> None:
     members, sharing = random_committee(seed)
     best = dt.committee(members, sharing=sharing, weights="optimal", noise=0.7)
     R = best.pair_errors
@@ -96,7 +97,7 @@ def test_no_weights_are_better_than_the_best(seed: int) -> None:
     assert error(moved) > best.error.total + 1e-10  # above rounding
 
 
-def test_a_product_of_errors_is_a_square() -> None:
+def test_pair_errors_are_a_positive_semidefinite_matrix() -> None:
     for seed in range(20):
         members, sharing = random_committee(seed)
         R = dt.committee(members, sharing=sharing).pair_errors
@@ -114,7 +115,7 @@ def test_the_parts_add_up() -> None:
     )
 
 
-def test_a_member_of_infinite_error() -> None:
+def test_member_of_infinite_error_has_no_weight() -> None:
     best = dt.committee([WIDE, PEAK, NARROW], weights="optimal", noise=0.5)
     without = dt.committee([WIDE, NARROW], weights="optimal", noise=0.5)
     assert best.weights[1] == 0
@@ -124,21 +125,31 @@ def test_a_member_of_infinite_error() -> None:
     assert dt.committee([PEAK, PEAK], weights="optimal", noise=0.5).error.total == math.inf
 
 
-def test_members_that_are_the_same_share_their_weight() -> None:
+@pytest.mark.parametrize("noise", [1e-162, 1e-158, 1e-155, 1e-150])
+def test_optimal_weights_of_tiny_errors_are_finite(noise: float) -> None:
+    """Errors near the smallest float: the square of the noise is subnormal."""
+    exact, wrong = (dt.Member(features_per_dim=p, samples_per_dim=2.0, ridge=0.0) for p in (3, 0.5))
+    exact = replace(exact, activation="linear")
+    best = dt.committee([exact, wrong], weights="optimal", noise=noise)
+    assert best.weights == pytest.approx(np.array([1.0, 0.0]), abs=1e-12)
+    assert best.error.total <= 1e-290
+
+
+def test_identical_members_have_equal_weights() -> None:
     best = dt.committee([WIDE, WIDE, NARROW], sharing="both", weights="optimal", noise=0.5)
     assert best.weights[0] == pytest.approx(best.weights[1], rel=1e-9)
     pair = dt.committee([WIDE, NARROW], sharing="both", weights="optimal", noise=0.5)
     assert best.error.total == pytest.approx(pair.error.total, rel=1e-10)
 
 
-def test_a_member_without_error_is_enough() -> None:
+def test_member_without_error_has_all_the_weight() -> None:
     perfect = dt.Member(features_per_dim=3.0, samples_per_dim=2.0, ridge=0.0, activation="linear")
     best = dt.committee([WIDE, perfect], weights="optimal", noise=0.0)
     assert best.error.total == 0
     assert best.weights.tolist() == [0.0, 1.0]
 
 
-def test_ways_to_say_what_is_shared() -> None:
+def test_forms_of_the_sharing_argument_agree() -> None:
     by_name = dt.committee([WIDE, NARROW], sharing={"features": 0.3, "samples": 0.8})
     by_place = dt.committee([WIDE, NARROW], sharing=(0.3, [[1.0, 0.8], [0.8, 0.8]]))
     assert by_name == by_place
@@ -147,7 +158,7 @@ def test_ways_to_say_what_is_shared() -> None:
     assert nested.shared_samples.tolist() == [[1.0, 0.8], [0.8, 0.8]]
 
 
-def test_what_is_printed() -> None:
+def test_printed_text() -> None:
     found = dt.committee([WIDE, NARROW], noise=0.5)
     text = str(found)
     assert text.startswith(str(found.error))
@@ -179,12 +190,14 @@ def test_a_measured_spectrum() -> None:
         ({"noise": [0.1, 0.2]}, ValueError, r"noise must be one number here, got shape \(2,\)"),
     ],
 )
-def test_what_cannot_be(arguments: dict[str, Any], kind: type[Exception], message: str) -> None:
+def test_invalid_arguments_raise(
+    arguments: dict[str, Any], kind: type[Exception], message: str
+) -> None:
     with pytest.raises(kind, match=message):
         dt.committee([WIDE, NARROW], **arguments)
 
 
-def test_who_cannot_be_a_member() -> None:
+def test_invalid_members_raise() -> None:
     with pytest.raises(ValueError, match="members must be a list of one member or more, got no"):
         dt.committee([])
     with pytest.raises(TypeError, match="members must be a list of one member or more, got Mem"):
@@ -194,14 +207,14 @@ def test_who_cannot_be_a_member() -> None:
         dt.committee([WIDE, several])
 
 
-def test_overlaps_that_do_not_fit_together() -> None:
-    """The first shares all with two others, which share nothing."""
+def test_impossible_overlaps_raise() -> None:
+    """The first shares everything with two disjoint members."""
     overlap = [[2, 2, 2], [2, 2, 0], [2, 0, 2]]
     with pytest.raises(ValueError, match="shared features must be possible for all members"):
         dt.committee([WIDE] * 3, sharing=(overlap, 0))
 
 
-def test_noise_of_test_labels() -> None:
+def test_noise_of_test_labels_is_bayes_error() -> None:
     problem = dt.Problem(features_per_dim=2.0, ridge=1e-3, noise=0.5, test_noise=0.7)
     spectrum = dt.SpectralProblem.from_problem(problem, dim=4)
     found = dt.committee([spectrum] * 2)
@@ -212,7 +225,7 @@ def test_noise_of_test_labels() -> None:
         dt.committee([spectrum, other])
 
 
-def test_a_part_of_the_data_has_a_part_of_the_ridge() -> None:
+def test_spectral_ridge_is_in_proportion_to_samples() -> None:
     """δ on the Gram matrix of a third of the samples is a third of that on all."""
     whole = dt.SpectralProblem.from_problem(dt.Problem(samples_per_dim=3.0, ridge=0.1), dim=4)
     third = dt.SpectralProblem.from_problem(dt.Problem(samples_per_dim=1.0, ridge=0.1), dim=4)

@@ -9,24 +9,27 @@ import pytest
 import doubletrouble as dt
 from doubletrouble.ensembles import CrossTerms
 from doubletrouble.theory._cross_terms import cross_terms, member_terms
-from doubletrouble.theory._spectrum import FixedPoint, Spectrum, spectrum_of
+from doubletrouble.theory._fixed_point import FixedPoint, Spectrum, spectrum_of
 
 TERMS = [f.name for f in fields(CrossTerms)]
 COUNT = 500
 
 
 def solved(*, measured: bool) -> tuple[Spectrum, FixedPoint]:
-    """Fixed points away from the peak: there the differences have digits to lose."""
+    """Fixed points away from the peak, where differences are accurate enough."""
     rng = np.random.default_rng(2)
     P, N = 10 ** rng.uniform(-1, 1, COUNT), 10 ** rng.uniform(-1, 1, COUNT)
     if measured:
         modes = np.arange(1.0, 13.0)
         spectrum = spectrum_of(
             dt.SpectralProblem(
-                eigenvalues=modes**-1.2, target_powers=1 / modes, tail=0.1, n_features=1,
+                eigenvalues=modes**-1.2,
+                target_powers=1 / modes,
+                tail=0.1,
+                n_features=1,
                 n_samples=1,
             )
-        )  # fmt: skip
+        )
     else:
         spectrum = spectrum_of(dt.Problem(activation="tanh"))
     return spectrum, spectrum.fixed_point(P, N, P - N, 10 ** rng.uniform(-3, 1, COUNT))
@@ -34,7 +37,7 @@ def solved(*, measured: bool) -> tuple[Spectrum, FixedPoint]:
 
 @pytest.mark.parametrize("measured", [False, True])
 @pytest.mark.parametrize("sizes", ["between", "edges"])
-def test_members_that_share_part_of_both(sizes: str, *, measured: bool) -> None:
+def test_partial_overlap_equals_the_general_formula(sizes: str, *, measured: bool) -> None:
     """The formula of two different members, at a = b, for shares f of features and g of samples."""
     spectrum, point = solved(measured=measured)
     rng = np.random.default_rng(3)
@@ -53,14 +56,16 @@ def test_members_that_share_part_of_both(sizes: str, *, measured: bool) -> None:
 
 
 @pytest.mark.parametrize("g", [0.0, 1.0])
-def test_the_special_case_is_the_general_one(g: float) -> None:
-    """Members with features of their own: as numbers, and as arrays of shares."""
+def test_scalar_shares_equal_array_shares(g: float) -> None:
+    """Members with independent features: scalar shares, and arrays of shares."""
     spectrum, point = solved(measured=False)
     fast = member_terms(point, spectrum, 0.0, g)
     general = member_terms(point, spectrum, np.zeros(COUNT), np.full(COUNT, g))
     for kind in ("shared", "own"):
         for name in TERMS:
             np.testing.assert_allclose(
-                getattr(getattr(fast, kind), name), getattr(getattr(general, kind), name),
-                rtol=1e-12, atol=1e-300,
-            )  # fmt: skip
+                getattr(getattr(fast, kind), name),
+                getattr(getattr(general, kind), name),
+                rtol=1e-12,
+                atol=1e-300,
+            )

@@ -20,9 +20,13 @@ def random_problem(activation: str) -> dt.Problem:
     features[:40] = samples[:40]
     ridge[::5] = 0.0
     return dt.Problem(
-        features_per_dim=features, samples_per_dim=samples, ridge=ridge, activation=activation,
-        noise=0.7, nonlinear_signal=0.3,
-    )  # fmt: skip
+        features_per_dim=features,
+        samples_per_dim=samples,
+        ridge=ridge,
+        activation=activation,
+        noise=0.7,
+        nonlinear_signal=0.3,
+    )
 
 
 @pytest.mark.parametrize("activation", ["relu", "tanh", "sign"])
@@ -43,7 +47,7 @@ def test_published_value() -> None:
     assert dt.effective_ridge(narrow) == pytest.approx(0.259612, abs=5e-7)
 
 
-def test_limits() -> None:
+def test_limits_of_known_value() -> None:
     def at(**changes: Any) -> Any:
         return dt.effective_ridge(
             dt.Problem(**{"features_per_dim": 2.0, "samples_per_dim": 1.0, **changes})
@@ -64,7 +68,7 @@ def test_limits() -> None:
     assert narrow[2] * 0.005 == pytest.approx(total, rel=0.02)  # 1/y with z = P: (μ₁² + μ⋆²)/P
 
 
-def test_only_of_an_isotropic_problem() -> None:
+def test_effective_ridge_requires_an_isotropic_problem() -> None:
     spectrum: Any = dt.SpectralProblem.from_problem(dt.Problem(), dim=3)
     with pytest.raises(TypeError, match=r"^problem must be a Problem, got SpectralProblem$"):
         dt.effective_ridge(spectrum)

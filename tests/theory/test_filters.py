@@ -1,4 +1,4 @@
-"""Filters at every time and ridge: they end where they should, and only then."""
+"""Filters at every time and ridge, and the root finder."""
 
 import math
 from typing import Any
@@ -8,13 +8,13 @@ import pytest
 
 import doubletrouble as dt
 from doubletrouble.errors import ConvergenceError
-from doubletrouble.theory._filters import exponential_poles
+from doubletrouble.theory._filters import talbot_poles
 from doubletrouble.theory._roots import crossings
 from tests.theory.test_flow import PARTS, TIMES, problem
 
 
 @pytest.mark.parametrize("members", [1, 3, math.inf])
-def test_one_pole_is_a_ridge(members: float) -> None:
+def test_one_pole_equals_ridge_regression(members: float) -> None:
     at, time = problem(1.5, 0.8), 7.0
     found = dt.gradient_flow(at, time, members, filter=dt.Filter(ridges=[1.0], weights=[1.0]))
     known = dt.exact_error(problem(1.5, 0.8, 1 / (time * 1.5 * 0.8)), members)
@@ -22,7 +22,7 @@ def test_one_pole_is_a_ridge(members: float) -> None:
         assert getattr(found, name) == pytest.approx(getattr(known, name), rel=1e-12)
 
 
-def test_real_poles_are_a_committee() -> None:
+def test_real_poles_equal_a_committee() -> None:
     """Of members that share features and data, each with its own ridge."""
     weights, poles = [1.7, -0.4, -0.3], [1.0, 5.0, 0.1]
     at = problem(1.5, 0.8, nonlinear_signal=0.0, test_noise=0.0)
@@ -35,18 +35,19 @@ def test_real_poles_are_a_committee() -> None:
     assert found.total == pytest.approx(known.error.total, rel=1e-11)
 
 
-def test_a_filter_that_forgets_half() -> None:
-    """Where weights do not add up to one, the rest is never learned: half of a ridge fit."""
+def test_filter_weights_that_sum_to_one_half() -> None:
+    """The limit is half of the ridge fit."""
     at = problem(math.inf, 1.0, nonlinear_signal=0.0, test_noise=0.0, activation="linear")
     half = dt.Filter(ridges=[1.0], weights=[0.5])
-    spectrum = dt.SpectralProblem(eigenvalues=[1.0], target_powers=[1.0], n_features=1e9,
-                                  n_samples=1e9)  # fmt: skip
+    spectrum = dt.SpectralProblem(
+        eigenvalues=[1.0], target_powers=[1.0], n_features=1e9, n_samples=1e9
+    )
     assert dt.gradient_flow(spectrum, 1e9, filter=half).total == pytest.approx(0.25, rel=1e-6)
     assert dt.gradient_flow(at, 0.0, filter=half).total == pytest.approx(1.44)
 
 
-def test_the_exponential_as_a_filter() -> None:
-    poles = exponential_poles(20)
+def test_talbot_poles_as_a_filter_equal_gradient_flow() -> None:
+    poles = talbot_poles(20)
     ridges, weights = poles.ridges, poles.weights
     given = dt.Filter(
         ridges=np.concatenate([ridges, ridges.conj()]),
@@ -70,7 +71,7 @@ def test_the_exponential_as_a_filter() -> None:
         (("abc", [1.0]), TypeError, "ridges must be a list of numbers, got 'abc'"),
     ],
 )
-def test_what_is_no_filter(poles: Any, kind: type[Exception], message: str) -> None:
+def test_invalid_filters_raise(poles: Any, kind: type[Exception], message: str) -> None:
     with pytest.raises(kind, match=message):
         dt.Filter(ridges=poles[0], weights=poles[1])
     with pytest.raises(TypeError, match="filter must be a Filter, got str"):
@@ -90,8 +91,8 @@ def test_one_pole_adds_to_the_ridge(ridge: float, time: float) -> None:
 
 @pytest.mark.parametrize("width", [2.0, math.inf])
 @pytest.mark.parametrize("ridge", [0.0, 0.1])
-def test_half_of_a_fit(ridge: float, width: float) -> None:
-    """Weights that add up to one half end at half of the predictor, at infinity as just before."""
+def test_incomplete_filter_is_continuous_at_infinite_time(ridge: float, width: float) -> None:
+    """Weights with the sum 1/2: the limit is half of the predictor, and it is continuous there."""
     half, at = dt.Filter(ridges=[1.0], weights=[0.5]), problem(width, 0.8, ridge)
     whole, psi = dt.exact_error(at), dt.psi_terms(at)
     end = dt.gradient_flow(at, math.inf, filter=half)
@@ -103,8 +104,8 @@ def test_half_of_a_fit(ridge: float, width: float) -> None:
         assert getattr(late, name) == pytest.approx(getattr(end, name), rel=1e-9)
 
 
-def test_the_flow_ends_as_fast_as_it_may() -> None:
-    """At a ridge, what is left to be learned falls as e⁻ᵗ; nothing jumps where it is cut off."""
+def test_flow_is_continuous_where_it_is_replaced_by_the_fit() -> None:
+    """At a ridge, the distance to the fit falls as e⁻ᵗ."""
     at = problem(2.0, 0.8, 0.1)
     times = 100 / (0.1 * 2.0 * 0.8) * np.array([0.99, 1.01])
     before, after = np.asarray(dt.gradient_flow(at, times).total)
@@ -114,7 +115,7 @@ def test_the_flow_ends_as_fast_as_it_may() -> None:
 # --- roots ---------------------------------------------------------------------------------------
 
 
-def test_roots_of_functions_of_all_sizes() -> None:
+def test_roots_of_functions_of_many_scales() -> None:
     roots = np.array([-3.0, 1e-9, 2.0, 600.0])
     scales = np.array([1e-200, 1.0, 1e200, 1.0])
 
@@ -127,7 +128,7 @@ def test_roots_of_functions_of_all_sizes() -> None:
     assert found == pytest.approx(roots, abs=1e-12)
 
 
-def test_an_end_that_is_almost_zero_is_no_root() -> None:
+def test_small_value_at_a_bracket_end_is_not_a_root() -> None:
     def values(x: Any, i: Any) -> Any:
         return np.where(x < 5, 1e-16, 5 - x)
 
@@ -136,7 +137,7 @@ def test_an_end_that_is_almost_zero_is_no_root() -> None:
     assert found == pytest.approx([5.0], abs=1e-12)
 
 
-def test_what_has_no_root_is_said() -> None:
+def test_missing_sign_change_raises() -> None:
     ends = np.array([-1.0]), np.array([2.0])
     with pytest.raises(ConvergenceError, match="must change sign between the ends"):
         crossings(lambda x, i: x * x + 1, *ends, np.array([2.0]), np.array([5.0]))

@@ -8,8 +8,8 @@ import pytest
 
 import doubletrouble as dt
 from doubletrouble.parameters import FloatArray
-from doubletrouble.theory import _spectrum
-from doubletrouble.theory._spectrum import FixedPoint, MeasuredSpectrum
+from doubletrouble.theory import _fixed_point
+from doubletrouble.theory._fixed_point import FixedPoint, MeasuredSpectrum
 
 GAP = 2  # the kind of spectrum that has one
 
@@ -40,10 +40,13 @@ def solved(seed: int, *, more_ridge: float = 0.0) -> FixedPoint:
     r[::7], r[1::9], r[2::6] = 1e-300, 1e-100, 0.0
     spectrum = MeasuredSpectrum(
         dt.SpectralProblem(
-            eigenvalues=eigenvalues, target_powers=np.ones_like(eigenvalues), tail=tail,
-            n_features=1, n_samples=1,
+            eigenvalues=eigenvalues,
+            target_powers=np.ones_like(eigenvalues),
+            tail=tail,
+            n_features=1,
+            n_samples=1,
         )
-    )  # fmt: skip
+    )
     with np.errstate(all="ignore"):
         return spectrum.solve(P, N, P - N, r * (1 + more_ridge))
 
@@ -58,7 +61,7 @@ def same(one: FixedPoint, other: FixedPoint) -> bool:
 
 @pytest.fixture
 def bracketed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many points are bracketed, call by call."""
+    """The number of bracketed points of each call."""
     counts: list[int] = []
     bracketed = MeasuredSpectrum._bracketed
 
@@ -71,20 +74,20 @@ def bracketed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_both_routes_agree(
+def test_newton_and_bracketing_agree(
     seed: int, monkeypatch: pytest.MonkeyPatch, bracketed: list[int]
 ) -> None:
     fast = solved(seed)
     assert sum(bracketed) < COUNT / 2  # most points take the fast route
     bracketed.clear()
-    monkeypatch.setattr(_spectrum, "_FAST", 0)
+    monkeypatch.setattr(_fixed_point, "_FAST", 0)
     assert same(fast, solved(seed))
     assert bracketed == [COUNT]
     assert not same(fast, solved(seed, more_ridge=1e-9))  # the control
 
 
-def test_spectra_saturated_up_to_a_gap_take_the_long_route(bracketed: list[int]) -> None:
-    """The fallback is needed, and not there for nothing; without a gap (the control) it is not."""
+def test_spectra_saturated_up_to_a_gap_are_bracketed(bracketed: list[int]) -> None:
+    """With a gap the fallback is used; without a gap (negative control) it is not."""
     taken = {}
     for seed in range(40):
         bracketed.clear()

@@ -1,4 +1,4 @@
-"""Limits with a known answer: ridgeless, kernel, many members, and every edge between them."""
+"""Limits of known value: ridgeless, kernel, many members, and their combinations."""
 
 import math
 from dataclasses import replace
@@ -64,7 +64,7 @@ def test_explicit_overlap_at_ridge_zero() -> None:
 
 
 @pytest.mark.parametrize("activation", ACTIVATIONS)
-def test_peak(activation: str) -> None:
+def test_noise_and_initialization_diverge_at_the_peak(activation: str) -> None:
     """At P = N and ridge 0 noise and initialization diverge; sampling and bias do not."""
     problem = ridgeless(1.5, 1.5, activation)
     error, psi = dt.exact_error(problem), dt.psi_terms(problem)
@@ -81,7 +81,7 @@ def test_peak(activation: str) -> None:
     assert dt.training_error(problem) == 0.0
 
 
-def test_causes_that_are_absent_do_not_diverge() -> None:
+def test_absent_causes_do_not_diverge() -> None:
     silent = dt.exact_error(ridgeless(1.0, 1.0, noise=0.0))
     assert silent.noise == 0.0
     assert silent.initialization == math.inf
@@ -91,7 +91,7 @@ def test_causes_that_are_absent_do_not_diverge() -> None:
 
 
 @pytest.mark.parametrize("offset", [1e-12, -1e-12, 1e-9, -1e-6])
-def test_next_to_the_peak(offset: float) -> None:
+def test_divergence_is_inverse_in_the_distance_from_the_peak(offset: float) -> None:
     """The divergence is 1/|P/N - 1|, also one part in 10¹² from it."""
     problem = ridgeless(1.0 + offset, 1.0)
     distance = (1.0 + offset) - 1.0  # as the floats have it
@@ -127,7 +127,7 @@ def test_ridge_limits_are_continuous() -> None:
 
 
 @pytest.mark.parametrize("ridge", [0.0, 1e-5, 0.1])
-def test_members(ridge: float) -> None:
+def test_error_is_affine_in_one_over_members(ridge: float) -> None:
     """The error is affine in 1/K; K → ∞ removes the initialization variance."""
     problem = dt.Problem(
         features_per_dim=2.0, samples_per_dim=1.0, ridge=ridge, nonlinear_signal=0.3
@@ -139,7 +139,7 @@ def test_members(ridge: float) -> None:
     assert dt.exact_error(problem, 10**300).total == pytest.approx(many, rel=1e-15)
 
 
-def test_dividing() -> None:
+def test_divided_data_equal_smaller_problems() -> None:
     problem = dt.Problem(
         features_per_dim=1.0, samples_per_dim=2.0, ridge=1e-3, nonlinear_signal=0.2
     )
@@ -158,14 +158,14 @@ def test_dividing() -> None:
 
 @pytest.mark.parametrize("ridge", [0.0, 1e-300, 1e-18, 1e-12, 1e-8, 1e-3, 1.0, math.inf])
 @pytest.mark.parametrize("features", [0.5, 1.0, 2.0, math.inf])
-def test_training_error_of_one_undivided_model(features: float, ridge: float) -> None:
+def test_training_error_of_one_model_is_that_of_both_schemes(features: float, ridge: float) -> None:
     """With one learner the two schemes are the same, down to the smallest training error."""
     problem = dt.Problem(features_per_dim=features, ridge=ridge, nonlinear_signal=0.3)
     one = dt.training_error(problem)
     assert dt.training_error(problem, dt.Divide(1)) == pytest.approx(one, rel=1e-14)
 
 
-def test_linear_network() -> None:
+def test_limits_of_a_linear_network() -> None:
     """μ⋆ = 0: with P, N > D at ridge 0 the teacher is learned; at P = N = D noise diverges."""
     wide = dt.exact_error(ridgeless(3.0, 2.0, "linear"))
     assert (wide.initialization, wide.sampling, wide.bias) == (0.0, 0.0, 0.0)
@@ -181,8 +181,8 @@ def test_linear_network() -> None:
 
 
 @pytest.mark.parametrize("activation", ["abs", "cos", "quadratic"])
-def test_even_activations_learn_nothing(activation: str) -> None:
-    """μ₁ = 0: the features are pure noise to a linear teacher."""
+def test_even_activations_learn_no_linear_signal(activation: str) -> None:
+    """μ₁ = 0: the features are uncorrelated with a linear teacher."""
     problem = dt.Problem(
         features_per_dim=2.0, samples_per_dim=1.0, ridge=1e-3, activation=activation
     )
@@ -193,14 +193,14 @@ def test_even_activations_learn_nothing(activation: str) -> None:
     assert dt.exact_error(problem, math.inf).total == 1.0
 
 
-def test_constant_activation() -> None:
+def test_constant_activation_predicts_zero() -> None:
     dead = dt.activation(lambda z: np.full_like(z, 2.0))
     for ridge in (0.0, 1e-3, math.inf):
         error = dt.exact_error(dt.Problem(ridge=ridge, activation=dead))
         assert error.total == error.bias == 1.0
 
 
-def test_nonlinear_teacher_is_not_noise() -> None:
+def test_nonlinear_teacher_adds_bias_sampling_and_initialization() -> None:
     """F⋆² is bias, and its response splits into sampling and initialization."""
     plain = dt.Problem(features_per_dim=2.0, samples_per_dim=1.5, ridge=1e-2, noise=0.8)
     bent = replace(plain, nonlinear_signal=0.6)
@@ -223,7 +223,7 @@ def test_test_noise_is_the_bayes_error() -> None:
     assert dt.training_error(problem) == dt.training_error(dt.Problem())
 
 
-def test_symmetric_and_sequential_views_agree() -> None:
+def test_symmetric_and_sequential_splits_agree() -> None:
     problem = dt.Problem(
         features_per_dim=np.geomspace(0.1, 10, 21), ridge=1e-3, nonlinear_signal=0.4, test_noise=0.2
     )
@@ -241,7 +241,7 @@ def test_symmetric_and_sequential_views_agree() -> None:
 
 
 def test_published_values() -> None:
-    """Numbers known from elsewhere: the infinite ensemble is Bayes-optimal among linear models."""
+    """The infinite ensemble is Bayes-optimal among linear models."""
     best = dt.Problem(features_per_dim=0.606547, samples_per_dim=1.0, ridge=0.0)
     golden = (math.sqrt(5) - 1) / 2
     assert dt.exact_error(best, math.inf).total == pytest.approx(golden, rel=1e-12)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
-from tests.theory.schemes import ensemble, supported
+from tests.schemes import ensemble, supported
 
 
 def infinite_ensemble(problem: dt.Problem, features: float, samples: float, noise: float) -> float:
@@ -42,15 +42,15 @@ def test_infinite_ensemble(features: float, samples: float, noise: float, activa
         assert dt.optimal_ridge(problem).ridge == pytest.approx(expected, rel=1e-11)
 
 
-def test_nothing_to_learn() -> None:
+def test_optimal_ridge_without_signal_is_infinite() -> None:
     for problem in (dt.Problem(signal=0.0), dt.Problem(activation="abs")):
         best = dt.optimal_ridge(problem)
         assert best.ridge == math.inf
         assert best.error.total == best.error.bias
 
 
-def test_nothing_to_fear() -> None:
-    """A noiseless linear network with enough of everything needs no ridge."""
+def test_optimal_ridge_of_a_noiseless_linear_network_is_zero() -> None:
+    """With P, N > D a noiseless linear network needs no ridge."""
     problem = dt.Problem(features_per_dim=3.0, samples_per_dim=2.0, noise=0.0, activation="linear")
     best = dt.optimal_ridge(problem)
     assert best.ridge == 0.0
@@ -62,25 +62,31 @@ def random_problem(count: int) -> dt.Problem:
     features, samples = 10 ** rng.uniform(-2, 2, (2, count))
     features[:5] = samples[:5]
     return dt.Problem(
-        features_per_dim=features, samples_per_dim=samples,
-        noise=10 ** rng.uniform(-3, 1, count), nonlinear_signal=rng.choice([0.0, 0.3], count),
+        features_per_dim=features,
+        samples_per_dim=samples,
+        noise=10 ** rng.uniform(-3, 1, count),
+        nonlinear_signal=rng.choice([0.0, 0.3], count),
         activation="tanh",
-    )  # fmt: skip
+    )
 
 
 def measured_problem(count: int) -> dt.SpectralProblem:
     rng, modes = np.random.default_rng(4), np.arange(1.0, 31.0)
     return dt.SpectralProblem(
-        eigenvalues=modes**-1.5, target_powers=modes**-2.0, tail=0.05,
-        n_features=10 ** rng.uniform(0, 3, count), n_samples=10 ** rng.uniform(0, 3, count),
-        noise=10 ** rng.uniform(-3, 0.5, count), nonlinear_signal=rng.choice([0.0, 0.3], count),
-    )  # fmt: skip
+        eigenvalues=modes**-1.5,
+        target_powers=modes**-2.0,
+        tail=0.05,
+        n_features=10 ** rng.uniform(0, 3, count),
+        n_samples=10 ** rng.uniform(0, 3, count),
+        noise=10 ** rng.uniform(-3, 0.5, count),
+        nonlinear_signal=rng.choice([0.0, 0.3], count),
+    )
 
 
 @pytest.mark.parametrize("name", supported("optimal_ridge"))
 @pytest.mark.parametrize("measured", [False, True])
-def test_against_brute_force(name: str, *, measured: bool) -> None:
-    """No ridge of a dense grid is better, and the derivative changes its sign at the answer."""
+def test_optimal_ridge_equals_brute_force(name: str, *, measured: bool) -> None:
+    """No ridge of a dense grid is better, and the derivative changes its sign at the optimum."""
     n = 60 if measured else 150
     problem: Any = measured_problem(n) if measured else random_problem(n)
     rng = np.random.default_rng(5)
@@ -113,22 +119,22 @@ def test_against_brute_force(name: str, *, measured: bool) -> None:
 
 @pytest.mark.parametrize("members", [1, 3, math.inf])
 @pytest.mark.parametrize("measured", [False, True])
-def test_limits_of_schemes(members: float, *, measured: bool) -> None:
+def test_optimal_ridge_of_schemes_in_their_limits(members: float, *, measured: bool) -> None:
     problem: Any = measured_problem(25) if measured else random_problem(60)
     size, width = ("n_bank", "n_features") if measured else ("bank_per_dim", "features_per_dim")
     known, one = dt.optimal_ridge(problem, members), dt.optimal_ridge(problem)
     whole: Any = {size: getattr(problem, width)}
-    endless: Any = {size: math.inf}
+    infinite: Any = {size: math.inf}
     for found, expected in (
         (dt.optimal_ridge(problem, dt.Subsample(members, fraction=1.0)), known),
-        (dt.optimal_ridge(problem, dt.FeatureBank(members, **endless)), known),
+        (dt.optimal_ridge(problem, dt.FeatureBank(members, **infinite)), known),
         (dt.optimal_ridge(problem, dt.FeatureBank(members, **whole)), one),
     ):
         np.testing.assert_allclose(found.ridge, expected.ridge, rtol=1e-6, atol=1e-12)
         np.testing.assert_allclose(found.error.total, expected.error.total, rtol=1e-12)
 
 
-def test_bags_of_all_sizes_are_one_ridge() -> None:
+def test_best_error_does_not_depend_on_the_fraction() -> None:
     """Infinitely many: at the best ridge the fraction does not matter, where it is positive."""
     problem = dt.Problem(features_per_dim=50.0, samples_per_dim=2.0, noise=2.0)
     fractions = np.array([0.3, 0.6, 1.0])
@@ -138,15 +144,15 @@ def test_bags_of_all_sizes_are_one_ridge() -> None:
     np.testing.assert_allclose(best.error.total, np.asarray(best.error.total)[2], rtol=1e-12)
 
 
-def test_at_the_peak() -> None:
-    """At P = N a finite ensemble needs some ridge, however many members it has."""
+def test_finite_ensembles_need_a_ridge_at_the_peak() -> None:
+    """At P = N the best ridge of any finite ensemble is positive."""
     problem = dt.Problem(features_per_dim=1.0, samples_per_dim=1.0, noise=0.1)
     ridges = [dt.optimal_ridge(problem, k).ridge for k in (1, 10, 1000, 10**9)]
     assert all(a > b > 0 for a, b in itertools.pairwise(ridges))
     assert dt.optimal_ridge(problem, math.inf).ridge == 0.0
 
 
-def test_one_wide_model_beats_many_narrow_ones() -> None:
+def test_one_wide_model_is_better_than_many_narrow_ones() -> None:
     """At the best ridge and a fixed number P·K of features, K = 1 is best."""
     features = np.geomspace(0.2, 20, 9)
     one = dt.optimal_ridge(dt.Problem(features_per_dim=4 * features)).error.total
@@ -154,7 +160,7 @@ def test_one_wide_model_beats_many_narrow_ones() -> None:
     assert np.all(one < four)
 
 
-def test_paper_claim_depends_on_the_noise() -> None:
+def test_best_of_ensemble_and_ridge_depends_on_the_noise() -> None:
     """K → ∞ beats one well-regularized model at SNR 10, not at SNR 1."""
     problem = dt.Problem(features_per_dim=10.0, samples_per_dim=1.0, ridge=1e-5, noise=0.1)
     loud = replace(problem, noise=1.0)
@@ -163,14 +169,16 @@ def test_paper_claim_depends_on_the_noise() -> None:
     assert dt.optimal_ridge(loud).error.total == pytest.approx(0.6661, abs=5e-5)
 
 
-def test_several_minima() -> None:
-    """Spectra with separate scales have more than one locally best ridge: take the global one."""
+def test_optimal_ridge_is_the_global_minimum() -> None:
+    """Spectra with separate scales have several local minima."""
     counts = [46, 15, 11, 16]
     problem = dt.SpectralProblem(
         eigenvalues=np.repeat([7e-5, 6e-3, 7e-3, 5e-2], counts),
         target_powers=np.repeat([0.043 * 0.915, 0.045, 0.015, 0.014], counts),
-        tail=0.01, n_features=77, n_samples=115,
-    )  # fmt: skip
+        tail=0.01,
+        n_features=77,
+        n_samples=115,
+    )
     best = dt.optimal_ridge(problem, 3)
     grid = np.geomspace(1e-4, 10, 2001)
     tried = np.asarray(dt.exact_error(replace(problem, ridge=grid), 3).total)
@@ -182,9 +190,13 @@ def test_several_minima() -> None:
 
 def test_measured_spectrum() -> None:
     problem = dt.SpectralProblem(
-        eigenvalues=1 / np.arange(1, 120) ** 1.5, target_powers=1 / np.arange(1, 120) ** 2.0,
-        tail=0.05, n_features=np.array([20, 50, 500, math.inf]), n_samples=50, noise=0.3,
-    )  # fmt: skip
+        eigenvalues=1 / np.arange(1, 120) ** 1.5,
+        target_powers=1 / np.arange(1, 120) ** 2.0,
+        tail=0.05,
+        n_features=np.array([20, 50, 500, math.inf]),
+        n_samples=50,
+        noise=0.3,
+    )
     best = dt.optimal_ridge(problem, 2)
     grid = np.geomspace(1e-6, 1e3, 1001)[:, None]
     tried = np.asarray(dt.exact_error(replace(problem, ridge=grid), 2).total).min(axis=0)

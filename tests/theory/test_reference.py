@@ -40,11 +40,18 @@ def problem_at(columns: dict[str, FloatArray]) -> dt.Problem:
 
 @pytest.mark.parametrize(
     "name",
-    ["four_points", "psi1_0.5_lambda1e-5_vs_N_over_D", "psi1_1.5_psi2_1_vs_lambda",
-     "psi1_10_lambda1e-5_vs_N_over_D", "psi1_1_lambda1e-5_vs_N_over_D",
-     "psi1_2_psi2_1_vs_lambda", "psi1_5_lambda1e-5_vs_N_over_D", "psi2_1_lambda1e-1",
-     "psi2_1_lambda1e-5"],
-)  # fmt: skip
+    [
+        "four_points",
+        "psi1_0.5_lambda1e-5_vs_N_over_D",
+        "psi1_1.5_psi2_1_vs_lambda",
+        "psi1_10_lambda1e-5_vs_N_over_D",
+        "psi1_1_lambda1e-5_vs_N_over_D",
+        "psi1_2_psi2_1_vs_lambda",
+        "psi1_5_lambda1e-5_vs_N_over_D",
+        "psi2_1_lambda1e-1",
+        "psi2_1_lambda1e-5",
+    ],
+)
 def test_sixty_digit_oracles(name: str) -> None:
     columns = table(f"oracle_mp60_{name}")
     got = dt.psi_terms(problem_at(columns))
@@ -55,9 +62,12 @@ def test_sixty_digit_oracles(name: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "tolerance"),
-    [("fig2_psi_lambda1e-5_psi2_1", 1e-6), ("fig3b_psi_lambda1e-1_psi2_1", 1e-10),
-     ("fig7left_psi_vs_lambda_psi1_1.5_psi2_1", 1e-10)],
-)  # fmt: skip
+    [
+        ("fig2_psi_lambda1e-5_psi2_1", 1e-6),
+        ("fig3b_psi_lambda1e-1_psi2_1", 1e-10),
+        ("fig7left_psi_vs_lambda_psi1_1.5_psi2_1", 1e-10),
+    ],
+)
 def test_stored_terms(name: str, tolerance: float) -> None:
     columns = table(name)
     got = dt.psi_terms(problem_at(columns))
@@ -71,18 +81,24 @@ def test_stored_terms(name: str, tolerance: float) -> None:
 
 @pytest.mark.parametrize(
     ("name", "ridge", "members", "tolerance"),
-    [("fig3_top_decomposition_lambda1e-5_SNR1_K1", 1e-5, 1, 1e-6),
-     ("fig3_bottom_decomposition_lambda1e-1_SNR1_K1", 1e-1, 1, 1e-10),
-     ("fig6_decomposition_lambda1e-5_SNR1_K10", 1e-5, 10, 1e-6)],
-)  # fmt: skip
+    [
+        ("fig3_top_decomposition_lambda1e-5_SNR1_K1", 1e-5, 1, 1e-6),
+        ("fig3_bottom_decomposition_lambda1e-1_SNR1_K1", 1e-1, 1, 1e-10),
+        ("fig6_decomposition_lambda1e-5_SNR1_K10", 1e-5, 10, 1e-6),
+    ],
+)
 def test_stored_decompositions(name: str, ridge: float, members: int, tolerance: float) -> None:
     columns = table(name)
     problem = dt.Problem(features_per_dim=10 ** columns["log10_P_over_N"], ridge=ridge)
     error = dt.exact_error(problem, members)
     total = columns["total"]
     np.testing.assert_allclose(error.total, total, rtol=tolerance)
-    parts = {"init_variance": "initialization", "noise_variance": "noise",
-             "sampling_variance": "sampling", "bias": "bias"}  # fmt: skip
+    parts = {
+        "init_variance": "initialization",
+        "noise_variance": "noise",
+        "sampling_variance": "sampling",
+        "bias": "bias",
+    }
     for theirs, ours in parts.items():
         # their parts are differences of terms with an error of 1e-7: small parts lose digits
         off = np.abs(getattr(error, ours) - columns[theirs])
@@ -120,8 +136,8 @@ def test_stored_best_ridges(noise: float) -> None:
 
 
 @pytest.mark.parametrize("features", [0.5, 5])
-def test_stored_bigger_or_more(features: float) -> None:
-    """Twice the features, or two models, against N/D; with the nonlinear teacher they used."""
+def test_stored_errors_of_wider_models_and_ensembles(features: float) -> None:
+    """Twice the features, or two models, against N/D; with the authors' nonlinear teacher."""
     with (FOLDER / f"fig_morevsbig_psi1_{features:g}_K2_tau0.1_FStar0.1.csv").open() as file:
         rows = list(csv.DictReader(file))
     curves = {row["curve"] for row in rows}
@@ -132,9 +148,11 @@ def test_stored_bigger_or_more(features: float) -> None:
         stored = np.array([float(row["test_error"]) for row in points])
         bigger, members = curve.startswith("bigger"), 2 if curve.startswith("ensemble") else 1
         problem = dt.Problem(
-            features_per_dim=features * (2 if bigger else 1), samples_per_dim=samples, noise=0.1,
+            features_per_dim=features * (2 if bigger else 1),
+            samples_per_dim=samples,
+            noise=0.1,
             nonlinear_signal=0.1,
-        )  # fmt: skip
+        )
         total = np.asarray(dt.exact_error(problem, members).total)
         off[curve] = np.abs(total / stored - 1)
     assert len(off) == 3

@@ -65,7 +65,7 @@ def test_covers_activations_without_a_linear_or_a_nonlinear_part(
 
 
 @pytest.mark.parametrize("point", [(2.0, 1.0, 1e-12), (1.0, 1.0, 1e-12), (1e4, 1e-3, 1e6)], ids=str)
-def test_keeps_its_digits_far_out(point: tuple[float, float, float]) -> None:
+def test_precision_at_extreme_points(point: tuple[float, float, float]) -> None:
     problem = problem_at(point, "tanh")
     assert asdict(psi_terms(problem)) == pytest.approx(asdict(dt.psi_terms(problem)), rel=1e-12)
 
@@ -129,7 +129,7 @@ def test_printed_gradient_is_the_gradient_of_the_printed_action() -> None:
     assert float(gradient[1]) == pytest.approx(float(r * formulas.g_v(q, r)), rel=1e-20)
 
 
-def test_a_saddle_point_not_reached_is_an_error_with_the_last_point(
+def test_unconverged_saddle_point_raises_with_the_last_point(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     barrier = point_of(REFERENCE).lam * 5
@@ -138,7 +138,7 @@ def test_a_saddle_point_not_reached_is_an_error_with_the_last_point(
         return None if at.lam < barrier else _newton(at, start, tolerance)
 
     monkeypatch.setattr("doubletrouble.replica._saddle._newton", stuck)
-    with pytest.raises(dt.ConvergenceError, match=r"followed down to ridge .* only") as caught:
+    with pytest.raises(dt.ConvergenceError, match=r"converged down to ridge .* only") as caught:
         saddle_point(REFERENCE)
     last: Any = caught.value.last
     assert 0 < last[1] < last[0]  # r < q
@@ -176,12 +176,12 @@ def test_each_misprint_has_the_effect_that_the_page_states(number: int) -> None:
 
 
 @pytest.mark.parametrize("numbers", [{1, 2, 4, 5}, {2, 11}])
-def test_misprints_taken_together(numbers: set[int]) -> None:
+def test_combined_misprints_have_the_documented_value(numbers: set[int]) -> None:
     value = psi_terms(REFERENCE, printed=numbers).psi1
     assert f"`printed={numbers}`: {value:.5f}" in ERRATA_PAGE.read_text("utf-8")
 
 
-def test_the_whole_appendix_as_printed() -> None:
+def test_appendix_as_printed_has_the_documented_values() -> None:
     terms = psi_terms(REFERENCE, printed=range(1, 9))
     line = ", ".join(f"`{name}` {getattr(terms, name):.5f}" for name in TERMS[:-1])
     assert line in " ".join(ERRATA_PAGE.read_text("utf-8").split())
@@ -232,7 +232,7 @@ def test_three_forms_of_one_matrix() -> None:
                 assert float(theirs) == pytest.approx(float(ours), rel=1e-20, abs=1e-30)
 
 
-def test_the_term_that_the_paper_lacks_has_no_misprint() -> None:
+def test_shared_feature_term_ignores_errata() -> None:
     terms = psi_terms(REFERENCE, printed=MOST)
     assert terms.psi2_features == psi_terms(REFERENCE).psi2_features
 
@@ -260,7 +260,7 @@ def test_limits_are_refused(changes: dict[str, Any], name: str, value: str) -> N
         saddle_point(problem)
 
 
-def test_a_saddle_point_is_that_of_one_point() -> None:
+def test_saddle_point_requires_a_single_point() -> None:
     for problem in (dt.Problem(ridge=[0.1, 0.2]), dt.Problem(features_per_dim=[[1.0]], ridge=0.1)):
         with pytest.raises(ValueError, match=r"^problem must be a single point, got fields of"):
             saddle_point(problem)
@@ -269,7 +269,7 @@ def test_a_saddle_point_is_that_of_one_point() -> None:
 
 
 @pytest.mark.parametrize("problem", [None, 2.0, "relu", dt.Problem, REFERENCE.moments], ids=str)
-def test_a_saddle_point_is_that_of_a_problem(problem: Any) -> None:
+def test_saddle_point_requires_a_problem(problem: Any) -> None:
     name = type(problem).__name__
     with pytest.raises(TypeError, match=f"^problem must be a Problem, got {name}$"):
         saddle_point(problem)
@@ -313,10 +313,12 @@ def chi(psi1: float, psi2: float, z2: float, ridge: float) -> float:
         for _ in range(30):
             a, b = nu
             rest = 1 - z2 * a * b
-            f = np.array([
-                a * (-xi - b - z2 * b / rest) - psi1,
-                b * (-xi - a - z2 * a / rest) - psi2,
-            ])  # fmt: skip
+            f = np.array(
+                [
+                    a * (-xi - b - z2 * b / rest) - psi1,
+                    b * (-xi - a - z2 * a / rest) - psi2,
+                ]
+            )
             # d/da and d/db of a b z²/(1 - z² a b) are b and a times z²/(1 - z² a b)²
             common = 1 + z2 / rest**2
             jacobian = np.array([[-xi - b * common, -a * common], [-b * common, -xi - a * common]])
@@ -339,15 +341,28 @@ def mei_montanari(problem: dt.Problem) -> tuple[float, float]:
     z = mu1 / mustar
     x = chi(psi1, psi2, z**2, ridge / mustar**2)
     E0 = (
-        -(x**5) * z**6 + 3 * x**4 * z**4 + (psi1 * psi2 - psi2 - psi1 + 1) * x**3 * z**6
-        - 2 * x**3 * z**4 - 3 * x**3 * z**2 + (psi1 + psi2 - 3 * psi1 * psi2 + 1) * x**2 * z**4
-        + 2 * x**2 * z**2 + x**2 + 3 * psi1 * psi2 * x * z**2 - psi1 * psi2
-    )  # fmt: skip
+        -(x**5) * z**6
+        + 3 * x**4 * z**4
+        + (psi1 * psi2 - psi2 - psi1 + 1) * x**3 * z**6
+        - 2 * x**3 * z**4
+        - 3 * x**3 * z**2
+        + (psi1 + psi2 - 3 * psi1 * psi2 + 1) * x**2 * z**4
+        + 2 * x**2 * z**2
+        + x**2
+        + 3 * psi1 * psi2 * x * z**2
+        - psi1 * psi2
+    )
     E1 = psi2 * x**3 * z**4 - psi2 * x**2 * z**2 + psi1 * psi2 * x * z**2 - psi1 * psi2
     E2 = (
-        x**5 * z**6 - 3 * x**4 * z**4 + (psi1 - 1) * x**3 * z**6 + 2 * x**3 * z**4
-        + 3 * x**3 * z**2 + (-psi1 - 1) * x**2 * z**4 - 2 * x**2 * z**2 - x**2
-    )  # fmt: skip
+        x**5 * z**6
+        - 3 * x**4 * z**4
+        + (psi1 - 1) * x**3 * z**6
+        + 2 * x**3 * z**4
+        + 3 * x**3 * z**2
+        + (-psi1 - 1) * x**2 * z**4
+        - 2 * x**2 * z**2
+        - x**2
+    )
     return E1 / E0, E2 / E0
 
 
@@ -357,7 +372,7 @@ def mei_montanari(problem: dt.Problem) -> tuple[float, float]:
     [(0.5, 1.0, 1e-3), (1.0, 1.0, 0.1), (2.0, 1.0, 0.1), (1.5, 0.6, 1e-2), (3.0, 4.0, 1.0)],
     ids=str,
 )
-def test_mei_and_montanari_agree_with_both(
+def test_mei_and_montanari_formulas_agree(
     point: tuple[float, float, float], activation: str
 ) -> None:
     problem = problem_at(point, activation)

@@ -1,4 +1,4 @@
-"""Bags, bootstrap samples and banks of features: special cases, committees, and high precision."""
+"""Subsamples, bootstrap samples and banks of features: special cases and high precision."""
 
 import math
 from typing import Any
@@ -13,7 +13,7 @@ import doubletrouble as dt
 from doubletrouble.ensembles import SCHEMES, Scheme
 from doubletrouble.parameters import FloatArray
 from tests import pair_oracle
-from tests.theory.schemes import ensemble, supported
+from tests.schemes import ensemble, supported
 
 PARTS = ("noise", "initialization", "sampling", "bias", "resampling")
 POWERS: dict[str, Any] = {"noise": 0.5, "nonlinear_signal": 0.3}
@@ -39,7 +39,9 @@ EDGES = [(w, r) for w in (0.3, 1.0, 1 + 1e-12, 4.0, math.inf) for r in (0.0, 1e-
 
 @pytest.mark.parametrize(("width", "ridge"), EDGES)
 @pytest.mark.parametrize("members", [1, 3, math.inf])
-def test_all_of_the_samples_are_an_ensemble(width: float, ridge: float, members: float) -> None:
+def test_subsample_of_all_samples_equals_ensemble(
+    width: float, ridge: float, members: float
+) -> None:
     at = problem(width, ridge=ridge)
     known = dt.exact_error(at, members)
     found = dt.exact_error(at, dt.Subsample(members, fraction=1.0))
@@ -49,7 +51,7 @@ def test_all_of_the_samples_are_an_ensemble(width: float, ridge: float, members:
 
 
 @pytest.mark.parametrize(("width", "ridge"), EDGES)
-def test_all_of_the_bank_is_one_model(width: float, ridge: float) -> None:
+def test_bank_of_one_members_size_equals_one_model(width: float, ridge: float) -> None:
     at = problem(width, ridge=ridge)
     known = dt.exact_error(at)
     found = dt.exact_error(at, dt.FeatureBank(7, bank_per_dim=width))
@@ -59,7 +61,7 @@ def test_all_of_the_bank_is_one_model(width: float, ridge: float) -> None:
 
 
 @pytest.mark.parametrize("members", [1, 3, math.inf])
-def test_an_endless_bank_is_an_ensemble(members: float) -> None:
+def test_infinite_bank_equals_ensemble(members: float) -> None:
     at = problem()
     found = dt.exact_error(at, dt.FeatureBank(members, bank_per_dim=math.inf))
     known = dt.exact_error(at, members)
@@ -70,7 +72,9 @@ def test_an_endless_bank_is_an_ensemble(members: float) -> None:
 
 @pytest.mark.parametrize("fraction", [1e-3, 0.4, 0.999])
 @pytest.mark.parametrize(("width", "ridge"), [(0.3, 0.0), (0.4, 1e-3), (2.0, 0.0), (2.0, 0.1)])
-def test_one_member_has_fewer_samples(fraction: float, width: float, ridge: float) -> None:
+def test_one_subsampled_member_equals_fewer_samples(
+    fraction: float, width: float, ridge: float
+) -> None:
     found = dt.exact_error(problem(width, ridge=ridge), dt.Subsample(1, fraction=fraction))
     known = dt.exact_error(problem(width, fraction, ridge))
     assert found.total == pytest.approx(known.total, rel=1e-12)
@@ -79,8 +83,8 @@ def test_one_member_has_fewer_samples(fraction: float, width: float, ridge: floa
 
 @pytest.mark.parametrize("members", [1, 2, 5])
 @pytest.mark.parametrize(("width", "ridge"), [(0.3, 0.0), (1.0, 1e-3), (2.0, 0.0), (3.0, 0.5)])
-def test_members_are_a_committee(members: int, width: float, ridge: float) -> None:
-    """Which shares η² of the samples, or P²/B features, between every two."""
+def test_resampled_members_equal_a_committee(members: int, width: float, ridge: float) -> None:
+    """Every two members share η² of the samples, or P²/B features."""
     at, eta, bank = problem(width, ridge=ridge), 0.6, width * 1.7
     powers: dict[str, Any] = {"signal": 1.2, **POWERS}
     bag = dt.committee([member(at, eta)] * members, sharing=(0.0, eta**2), **powers)
@@ -104,7 +108,9 @@ def linear_ridge(rho: float, samples: float, sigma2: float) -> float:
 @pytest.mark.parametrize("width", [0.2, 1.0, 3.0])
 @pytest.mark.parametrize("fraction", [0.3, 0.8, 1.0])
 @pytest.mark.parametrize("ridge", [0.0, 0.2])
-def test_endless_bags_are_a_linear_ridge(width: float, fraction: float, ridge: float) -> None:
+def test_infinitely_many_subsamples_equal_linear_ridge_regression(
+    width: float, fraction: float, ridge: float
+) -> None:
     """Width, subsample and ridge act as one effective ridge, ψ₂ u/s - u."""
     at, samples = problem(width, 1.5, ridge), 1.5
     s = float(dt.psi_terms(problem(width, samples * fraction, ridge)).psi1)
@@ -118,7 +124,7 @@ def test_endless_bags_are_a_linear_ridge(width: float, fraction: float, ridge: f
     ("width", "samples", "ridge"), [(0.5, 1.0, 0.1), (2.0, 1.0, 0.01), (0.3, 3.0, 1.0)]
 )
 @pytest.mark.parametrize("members", [1, 4])
-def test_bootstrap_is_that_of_high_precision(
+def test_bootstrap_equals_high_precision(
     width: float, samples: float, ridge: float, members: int
 ) -> None:
     relu = dt.activation("relu")
@@ -138,7 +144,7 @@ def test_bootstrap_is_that_of_high_precision(
 
 
 @pytest.mark.parametrize("members", [1, 3, math.inf])
-def test_without_ridge_copies_of_a_sample_are_one(members: float) -> None:
+def test_ridgeless_bootstrap_interpolates_distinct_samples(members: float) -> None:
     """A wide model interpolates the distinct samples; a narrow one weighs all."""
     for width, same in ((2.0, True), (0.3, members == math.inf)):
         at = problem(width, ridge=0.0)
@@ -147,7 +153,7 @@ def test_without_ridge_copies_of_a_sample_are_one(members: float) -> None:
         assert (bootstrap == pytest.approx(subsample, rel=1e-11)) is same
 
 
-def test_where_the_peaks_are() -> None:
+def test_peak_of_each_scheme() -> None:
     def peaks(members: float) -> list[tuple[Scheme, float]]:
         return [
             (dt.Bootstrap(members), DISTINCT),
@@ -157,24 +163,29 @@ def test_where_the_peaks_are() -> None:
 
     for two, width in peaks(2):
         assert dt.exact_error(problem(width, ridge=0.0), two).total == math.inf
-    for endless, width in peaks(math.inf):
-        assert math.isfinite(dt.exact_error(problem(width, ridge=0.0), endless).total)
+    for infinite, width in peaks(math.inf):
+        assert math.isfinite(dt.exact_error(problem(width, ridge=0.0), infinite).total)
 
 
 @settings(max_examples=60, deadline=None)
 @given(
-    st.floats(-2, 2), st.floats(-2, 2), st.one_of(st.just(0.0), st.floats(1e-9, 1e2)),
+    st.floats(-2, 2),
+    st.floats(-2, 2),
+    st.one_of(st.just(0.0), st.floats(1e-9, 1e2)),
     st.sampled_from([name for name, kind in SCHEMES.items() if kind.any_size]),
     st.floats(0.01, 1.0),
     st.sampled_from(["relu", "tanh", "linear", "abs"]),
-)  # fmt: skip
+)
 def test_parts_are_positive_and_fall_with_members(
     width: float, samples: float, ridge: float, scheme: str, share: float, activation: str
 ) -> None:
     at = dt.Problem(
-        features_per_dim=10**width, samples_per_dim=10**samples, ridge=ridge,
-        activation=activation, **POWERS,
-    )  # fmt: skip
+        features_per_dim=10**width,
+        samples_per_dim=10**samples,
+        ridge=ridge,
+        activation=activation,
+        **POWERS,
+    )
     members = np.array([1, 2, 10, math.inf])
     found = dt.exact_error(at, ensemble(scheme, at, members, share))
     for name in PARTS:

@@ -14,13 +14,17 @@ import doubletrouble as dt
 @pytest.mark.parametrize("dim", [1, 8, 64])
 @pytest.mark.parametrize("activation", ["relu", "tanh", "abs", "linear"])
 @pytest.mark.parametrize("ridge", [0.0, 1e-300, 1e-12, 1e-3, 10.0, math.inf])
-def test_isotropic_is_a_special_case(dim: int, activation: str, ridge: float) -> None:
+def test_isotropic_problem_is_a_special_case(dim: int, activation: str, ridge: float) -> None:
     # dimensions that are powers of two: sizes next to P = N are then multiplied exactly
     sizes = np.array([0.05, 0.5, 1 - 1e-12, 1.0, 2.0, 30.0, math.inf])
     problem = dt.Problem(
-        features_per_dim=sizes, samples_per_dim=sizes[:-1, None], ridge=ridge, noise=0.7,
-        nonlinear_signal=0.3, activation=activation,
-    )  # fmt: skip
+        features_per_dim=sizes,
+        samples_per_dim=sizes[:-1, None],
+        ridge=ridge,
+        noise=0.7,
+        nonlinear_signal=0.3,
+        activation=activation,
+    )
     spectrum = dt.SpectralProblem.from_problem(problem, dim=dim)
     for members in (1, 3, math.inf):
         a, b = dt.exact_error(problem, members), dt.exact_error(spectrum, members)
@@ -71,15 +75,19 @@ def test_published_deterministic_equivalent(
     index = np.arange(1.0, 101.0)
     levels, powers = np.power(index, -1.3), rng.uniform(0, 1, 100) / index
     problem = dt.SpectralProblem(
-        eigenvalues=levels, target_powers=powers, n_features=n_features, n_samples=n_samples,
-        ridge=ridge, noise=0.4,
-    )  # fmt: skip
+        eigenvalues=levels,
+        target_powers=powers,
+        n_features=n_features,
+        n_samples=n_samples,
+        ridge=ridge,
+        noise=0.4,
+    )
     expected = published_risk(levels, powers, n_samples, n_features, ridge, 0.4)
     assert dt.exact_error(problem).total == pytest.approx(expected, rel=1e-10)
 
 
-def test_a_fine_tail_is_many_small_levels() -> None:
-    """The tail stands for infinitely many tiny eigenvalues: approach it by 10⁵ of them."""
+def test_tail_is_the_limit_of_many_small_levels() -> None:
+    """The tail is the limit of infinitely many tiny eigenvalues, here 10⁵ of them."""
     levels, powers = np.array([1.0, 0.3, 0.1]), np.array([1.0, 0.5, 0.2])
     sizes = {"n_features": 20.0, "n_samples": 8.0, "ridge": 1e-2, "noise": 0.3}
     with_tail = dt.SpectralProblem(
@@ -99,7 +107,7 @@ def test_a_fine_tail_is_many_small_levels() -> None:
     assert gaps[0] / gaps[1] == pytest.approx(10, rel=0.02)
 
 
-def test_scales_do_not_matter() -> None:
+def test_errors_do_not_depend_on_units() -> None:
     """Eigenvalues, tail and ridge share one unit; target powers another."""
     levels, powers = np.arange(1, 30) ** -2.0, np.arange(1, 30) ** -1.0
     base = dt.SpectralProblem(
@@ -107,14 +115,18 @@ def test_scales_do_not_matter() -> None:
     )
     for unit in (1e-120, 1e-7, 1e9, 1e120):
         scaled = dt.SpectralProblem(
-            eigenvalues=unit * levels, target_powers=unit * powers, tail=unit * 0.1, n_features=20,
-            n_samples=12, ridge=unit * 0.01,
-        )  # fmt: skip
+            eigenvalues=unit * levels,
+            target_powers=unit * powers,
+            tail=unit * 0.1,
+            n_features=20,
+            n_samples=12,
+            ridge=unit * 0.01,
+        )
         ratio = dt.exact_error(scaled).total / dt.exact_error(base).total
         assert ratio == pytest.approx(unit, rel=1e-12)
 
 
-def test_levels_of_very_different_size() -> None:
+def test_well_separated_levels() -> None:
     """Between two well separated groups the first is learned, the second is noise."""
     levels = np.concatenate([np.ones(10), np.full(1000, 1e-18)])
     powers = np.concatenate([np.full(10, 0.1), np.zeros(1000)])
@@ -127,15 +139,19 @@ def test_levels_of_very_different_size() -> None:
     assert error.noise == pytest.approx(10 / 90 + 90 / 910 * (1 + 10 / 90), rel=1e-12)
 
 
-def test_levels_without_weight() -> None:
+def test_zero_eigenvalues_are_bias() -> None:
     """Zero eigenvalues cannot be learned: their target power is bias."""
     problem = dt.SpectralProblem(
         eigenvalues=[1.0, 0.0], target_powers=[0.0, 0.7], n_features=5, n_samples=4, ridge=0.1
     )
     twin = dt.SpectralProblem(
-        eigenvalues=[1.0], target_powers=[0.0], n_features=5, n_samples=4, ridge=0.1,
+        eigenvalues=[1.0],
+        target_powers=[0.0],
+        n_features=5,
+        n_samples=4,
+        ridge=0.1,
         nonlinear_signal=math.sqrt(0.7),
-    )  # fmt: skip
+    )
     assert dt.exact_error(problem).bias == pytest.approx(0.7, rel=1e-14)
     assert dt.exact_error(problem, 3).total == pytest.approx(
         dt.exact_error(twin, 3).total, rel=1e-13

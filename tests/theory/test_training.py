@@ -1,4 +1,4 @@
-"""The training error of ensembles: limits with a known answer, for every scheme."""
+"""The training error of ensembles: limits of known value, for every scheme."""
 
 import math
 from dataclasses import replace
@@ -8,19 +8,22 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
-from tests.theory.schemes import ensemble, supported
+from tests.schemes import ensemble, supported
 
 GRID = dt.Problem(
     features_per_dim=np.array([0.3, 1.0, 2.5, math.inf])[:, None],
     samples_per_dim=1.2,
     ridge=np.array([0.0, 1e-6, 0.1, 10.0]),
-    signal=1.3, noise=0.5, nonlinear_signal=0.3, test_noise=0.4,
-)  # fmt: skip
+    signal=1.3,
+    noise=0.5,
+    nonlinear_signal=0.3,
+    test_noise=0.4,
+)
 POWER = 1.3**2 + 0.5**2 + 0.3**2  # of the labels
 MEMBERS = np.array([1, 3, math.inf])[:, None, None]
 
 
-def test_all_of_the_samples_or_an_endless_bank_are_an_ensemble() -> None:
+def test_full_subsamples_and_infinite_banks_equal_ensembles() -> None:
     known = dt.training_error(GRID, MEMBERS)
     for same in (
         dt.Subsample(MEMBERS, fraction=1.0),
@@ -29,7 +32,7 @@ def test_all_of_the_samples_or_an_endless_bank_are_an_ensemble() -> None:
         np.testing.assert_allclose(dt.training_error(GRID, same), known, rtol=1e-12, atol=1e-300)
 
 
-def test_a_bank_that_every_member_has_is_one_model() -> None:
+def test_bank_of_one_members_size_equals_one_model() -> None:
     bank = np.asarray(GRID.features_per_dim)
     found = dt.training_error(GRID, dt.FeatureBank(MEMBERS, bank_per_dim=bank))
     known = np.broadcast_to(dt.training_error(GRID), (3, 4, 4))
@@ -37,16 +40,16 @@ def test_a_bank_that_every_member_has_is_one_model() -> None:
 
 
 @pytest.mark.parametrize("fraction", [0.1, 0.7])
-def test_one_member_has_seen_a_fraction_of_the_samples(fraction: float) -> None:
-    """On the others its error is that at test points, and the labels are noisy."""
+def test_training_error_of_a_subsample_mixes_train_and_test_error(fraction: float) -> None:
+    """On the other samples the error is the test error plus the label noise."""
     fewer = replace(GRID, samples_per_dim=1.2 * fraction, test_noise=0.5)
     test, trained = np.asarray(dt.exact_error(fewer).total), np.asarray(dt.training_error(fewer))
     found = dt.training_error(GRID, dt.Subsample(1, fraction=fraction))
     np.testing.assert_allclose(found, fraction * trained + (1 - fraction) * test, rtol=1e-12)
 
 
-def test_a_bootstrap_sample_lacks_one_sample_in_e() -> None:
-    """Without ridge a wide model interpolates those it has."""
+def test_ridgeless_bootstrap_misses_one_sample_in_e() -> None:
+    """Without ridge a wide model interpolates its distinct samples."""
     wide = replace(GRID, features_per_dim=[2.0, math.inf], ridge=0.0, test_noise=0.5)
     found = dt.training_error(wide, dt.Bootstrap(1))
     test = np.asarray(dt.exact_error(wide, dt.Bootstrap(1)).total)
@@ -55,7 +58,7 @@ def test_a_bootstrap_sample_lacks_one_sample_in_e() -> None:
 
 @pytest.mark.parametrize("name", supported("training_error"))
 @pytest.mark.parametrize("measured", [False, True])
-def test_a_ridge_without_end_learns_nothing(name: str, *, measured: bool) -> None:
+def test_infinite_ridge_predicts_zero(name: str, *, measured: bool) -> None:
     problem: Any = replace(GRID, ridge=math.inf)
     if measured:
         problem = dt.SpectralProblem.from_problem(problem, dim=3)
@@ -64,7 +67,7 @@ def test_a_ridge_without_end_learns_nothing(name: str, *, measured: bool) -> Non
 
 
 @pytest.mark.parametrize("name", supported("training_error"))
-def test_a_flat_spectrum_is_the_isotropic_problem(name: str) -> None:
+def test_flat_spectrum_equals_the_isotropic_problem(name: str) -> None:
     spectrum = dt.SpectralProblem.from_problem(GRID, dim=8)
     found = dt.training_error(spectrum, ensemble(name, spectrum, 3))
     known = dt.training_error(GRID, ensemble(name, GRID, 3))

@@ -1,4 +1,4 @@
-"""Monte Carlo of the Gaussian covariate model by traces: what the theory must agree with.
+"""Monte Carlo of the Gaussian covariate model by traces, as a reference for the theory.
 
 Features are Z = (μ₁ X Θᵀ/√D + μ⋆ W)/√D with Gaussian X, Θ, W. Label noise, the teacher's
 direction and the test point are averaged exactly, so that each draw of two data sets (X₁, X₂) and
@@ -38,7 +38,7 @@ class Setting:
 
 
 class Learner(NamedTuple):
-    """What a fit does to labels y: weights `a = fit @ y`, linear part `linear @ y`."""
+    """A fit as a linear map of labels y: weights `a = fit @ y`, linear part `linear @ y`."""
 
     fit: FloatArray  # (P, N)
     linear: FloatArray  # (D, N)
@@ -84,7 +84,7 @@ def draw(setting: Setting, rng: np.random.Generator) -> dict[str, float]:
         noise = 0.0
         if i == k:
             noise = float(np.sum(setting.variances[:, None] * a.linear * b.linear))
-        if j == m:  # the same features see the same nonlinear part of a test point
+        if j == m:  # the same features have the same nonlinear part at a test point
             signal += star**2 / d * float(np.sum((a.fit @ xs[i]) * (b.fit @ xs[k]) * beta2))
             noise += star**2 / d * float(np.sum(a.fit * b.fit)) if i == k else 0.0
         return signal, noise

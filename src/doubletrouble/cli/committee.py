@@ -7,13 +7,13 @@ from typing import Any
 from doubletrouble.cli.flags import FORMS, RATIOS, flag, number, takes
 from doubletrouble.cli.question import has_snr
 from doubletrouble.cli.report import Report, heading, parts, words
+from doubletrouble.ensembles import SHARINGS
 from doubletrouble.glossary import SNR
 from doubletrouble.parameters import declarations
 from doubletrouble.parameters import number as single
 from doubletrouble.problems import USUAL, Member, noise_at
 from doubletrouble.ranges import numbers
 from doubletrouble.results import Committee
-from doubletrouble.sharing import KINDS
 from doubletrouble.theory import committee as averaged
 
 _WEIGHTS = ("equal", "optimal")
@@ -31,7 +31,7 @@ _POWERS = ("signal", "noise", "nonlinear_signal")
          "member.", metavar="WORDS", required=True),
     flag("sharing", str, "What members have in common: 'samples' (one data set; features are "
          "their own), 'features', 'both' or 'nothing'; or how much every two share, per "
-         "dimension, as features=0.3,samples=0.8", KINDS[0], choices=KINDS, metavar="NAME"),
+         "dimension, as features=0.3,samples=0.8", SHARINGS[0], choices=SHARINGS, metavar="NAME"),
     flag("weights", str, "'equal', 'optimal' (the best, which may be negative), or one for each "
          "member, as 0.3,0.7, that add up to 1", _WEIGHTS[0], choices=_WEIGHTS, metavar="NAME"),
     *(number(name, several=False) for name in (*_POWERS, "snr")), *FORMS,

@@ -6,7 +6,7 @@ from typing import Any
 from doubletrouble.cli.flags import ENSEMBLE, FORMS, PROBLEM, SPECS, flag, number, takes
 from doubletrouble.cli.question import Question
 from doubletrouble.cli.report import parts
-from doubletrouble.clock import CLOCKS, time_from, time_to
+from doubletrouble.conventions import CLOCKS, time_from, time_to
 from doubletrouble.theory import best_stopping_time, gradient_flow
 
 _TIMES = "{:g}:{:g}:log:9".format(*SPECS["times"].typical)

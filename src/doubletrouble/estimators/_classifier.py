@@ -8,11 +8,10 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 
-from doubletrouble.activations import Activation
+from doubletrouble.activations import Activation, Function
 from doubletrouble.ensembles import EnsembleLike
 from doubletrouble.estimators._features import RealArray, validated
 from doubletrouble.estimators._regressor import RandomFeaturesModel, checked_weights
-from doubletrouble.moments import Function
 from doubletrouble.parameters import FloatArray
 
 

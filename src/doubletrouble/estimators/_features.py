@@ -16,9 +16,8 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from doubletrouble.activations import Activation, activation, is_named
+from doubletrouble.activations import Activation, Function, activation, activation_values, is_named
 from doubletrouble.ensembles import FeatureBank, Scheme
-from doubletrouble.moments import Function, values
 from doubletrouble.parameters import FloatArray, whole_number
 
 RealArray: TypeAlias = npt.NDArray[Any]
@@ -66,7 +65,7 @@ class FeatureMap:
         sigma, name = self.activation.function, self.activation.name
         assert sigma is not None  # checked by known_activation
         if not is_named(self.activation):
-            out[...] = values(sigma, out, name)
+            out[...] = activation_values(sigma, out, name)
         elif name in _IN_PLACE:
             _IN_PLACE[name](out, out=out)
         else:

@@ -1,6 +1,6 @@
 r"""All members of an ensemble: their penalties, their rows, their fits and the mean prediction.
 
-The penalty alpha = λ P N / D of each member follows from the paper's λ (`doubletrouble.ridge`).
+The penalty alpha = λ P N / D of each member follows from λ (`doubletrouble.conventions`).
 With sample weights w the paper's loss is a weighted mean,
 
     (1/W) Σ_i w_i (y_i - f(x_i))² + (P λ / D) |a|²,        W = Σ_i w_i,
@@ -17,11 +17,11 @@ from typing import Any, Literal
 import numpy as np
 
 from doubletrouble import glossary
+from doubletrouble.conventions import ridge_from, ridge_to
 from doubletrouble.ensembles import Scheme
 from doubletrouble.estimators._features import FeatureMap, RealArray, blocks
 from doubletrouble.estimators._solvers import MemberFit, NormalEquations, Sample, fit_member
 from doubletrouble.parameters import FloatArray, number
-from doubletrouble.ridge import ridge_from, ridge_to
 
 DEFAULT_RIDGE = 1e-3
 """The paper's λ where neither `ridge` nor `alpha` is given."""

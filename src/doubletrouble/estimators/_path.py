@@ -20,11 +20,11 @@ import numpy as np
 import numpy.typing as npt
 
 from doubletrouble import glossary
+from doubletrouble.conventions import ridge_to
 from doubletrouble.estimators._features import FeatureMap, RealArray, blocks, check_range
 from doubletrouble.estimators._members import Penalty, Solution, predict_mean
 from doubletrouble.estimators._solvers import EigenModes, RidgeEquations, Sample, factorize
 from doubletrouble.parameters import FloatArray, checked, refuse
-from doubletrouble.ridge import ridge_to
 
 _NO_SHARE = float(np.sqrt(np.finfo(np.float64).eps))  # Q_ii below is taken as zero
 

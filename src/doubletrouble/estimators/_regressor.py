@@ -11,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from doubletrouble.activations import Activation
+from doubletrouble.activations import Activation, Function
 from doubletrouble.ensembles import EnsembleLike, Scheme, as_ensemble
 from doubletrouble.estimators._features import (
     FeatureMap,
@@ -37,7 +37,6 @@ from doubletrouble.estimators._members import (
 )
 from doubletrouble.estimators._path import RidgePath, best_solution, fit_path, ridge_grid
 from doubletrouble.estimators._solvers import NormalEquations, Sample
-from doubletrouble.moments import Function
 from doubletrouble.parameters import FloatArray, whole_number
 
 

@@ -3,7 +3,7 @@
 The letters and the order of the formulas are those of [dascoli2020] App. B. `_appendix_b` has the
 formulas (actions S, prefactors P_Ψ, matrices M_X, M_W, N_X, and the traces Tr[H[S]⁻¹ H[P]]),
 `_hessian` the Hessians H[F], `_saddle` the saddle point (q⋆, r⋆), `_shared_features` a term that is
-not in the paper. The route shares no formula with the closed forms behind
+not in the paper. The route shares no formula with the closed forms of
 `doubletrouble.psi_terms`, and serves to check them.
 
 **Differs from the paper.** The formulas are corrected. `psi_terms(problem, printed={n})` evaluates

@@ -3,9 +3,9 @@ r"""The formulas of [dascoli2020] App. B, corrected, in the order of the print.
 
 The trace of two resolvents is written as an integral over replicas, and after all averages as one
 over overlaps: q, r within a replica, q̃, r̃ between two of them, with weight exp(-D S/2). S₀ fixes
-q and r; the rest of the action S is the curvature in q̃ and r̃ around zero. What multiplies the
-weight is the prefactor P_Ψ: an overlap of the two students' weights (through r̃, and q̃ where the
-features are shared), times an overlap of what they fit (signal, Ψ₂, or noise, Ψ₃). Which randomness
+q and r; the rest of the action S is the curvature in q̃ and r̃ around zero. The weight is multiplied
+by the prefactor P_Ψ: an overlap of the two students' weights (through r̃, and q̃ where the
+features are shared), times an overlap of their targets (signal, Ψ₂, or noise, Ψ₃). Which randomness
 the two resolvents share is the index:
 
     v  vanilla               same X, same W and Θ         e  ensembling       same X
@@ -16,9 +16,9 @@ remains is the Gaussian fluctuation around it, Ψ = ± Tr[H[S]⁻¹ H[P_Ψ]]. Th
 vanilla terms: 2n replicas have 2n(2n-1)/2 → -n pairs as n → 0. The factor D in front of every
 prefactor but P_Ψ₁ is left out: it cancels the 1/D of the trace.
 
-A formula is a method of `Formulas`, so that `_errata` can replace it by what is printed.
+A formula is a method of `Formulas`, so that `_errata` can replace it by the printed one.
 
-**Differs from the paper.** Its misprints are corrected here; `_errata` has what is printed instead.
+**Differs from the paper.** Its misprints are corrected here; `_errata` has the printed forms.
 """
 
 from collections.abc import Callable
@@ -123,12 +123,16 @@ class Formulas:
         at = self.at
         psi1, psi2, mu1, mustar = at.psi1, at.psi2, at.mu1, at.mustar
         return (  # [dascoli2020] App. B
-            -(mustar**2) * mu1**2 * psi1**2 * psi2 * q
+            -(mustar**2)
+            * mu1**2
+            * psi1**2
+            * psi2
+            * q
             / ((mu1**2 * psi1 * r + 1) * (mustar**2 * psi1 * q + mu1**2 * psi1 * r + 1))
             + mu1**2 * psi1 * psi2 / (mu1**2 * psi1 * r + 1)
             + 1 / q
             - 1 / r
-        )  # fmt: skip
+        )
 
     def f_e(self, q: Jet, r: Jet) -> Jet:
         """Half the curvature of Sᵉ in r̃."""
@@ -159,11 +163,16 @@ class Formulas:
         at = self.at
         psi1, psi2, mu1, mustar = at.psi1, at.psi2, at.mu1, at.mustar
         M_X, M_W, _ = self.matrices_v(q, r, qt, rt)
-        return psi1 * psi2 * mu1**2 * (  # [dascoli2020] App. B
-            entry_11(M_X)
-            + mu1**2 * mustar**2 * psi1**2 * entry_11(M_X @ M_W @ M_X)
-            - mustar**2 * psi1 * entry_11(M_X @ M_W)
-        )  # fmt: skip
+        return (
+            psi1
+            * psi2
+            * mu1**2
+            * (  # [dascoli2020] App. B
+                entry_11(M_X)
+                + mu1**2 * mustar**2 * psi1**2 * entry_11(M_X @ M_W @ M_X)
+                - mustar**2 * psi1 * entry_11(M_X @ M_W)
+            )
+        )
 
     def P_psi2_v(self, q: Jet, r: Jet, qt: Jet, rt: Jet) -> Jet:
         """Power of the noise-free student."""

@@ -1,10 +1,10 @@
 # ruff: noqa: N802 - the paper's letters
 """The misprints of [dascoli2020] App. B and C: the formulas as printed, and one table of them.
 
-`_appendix_b` has the formulas as they should be. Each erratum of docs/errata.md that changes a
+`_appendix_b` has the correct formulas. Each erratum of docs/errata.md that changes a
 number is an entry of `_TABLE`: the methods of `Formulas` that it replaces. `formulas(printed)`
-applies the table. Errata that concern one function have it in common, and their terms in it depend
-on the set `printed`.
+applies the table. Errata of one function share its printed form, in which terms depend on the set
+`printed`.
 """
 
 from collections.abc import Callable, Iterable
@@ -47,11 +47,16 @@ def P_psi1(self: PrintedFormulas, q: Jet, r: Jet, qt: Jet, rt: Jet) -> Jet:
     sign = 1 if 2 in self.printed else -1
     factor = mu1 if 11 in self.printed else 1
     M_X, M_W, _ = self.matrices_v(q, r, qt, rt)
-    return psi1 * psi2 * mu1**2 * (
-        entry_11(M_X)
-        + mu1**2 * mustar**2 * psi1**2 * entry_11(M_X @ M_W @ M_X)
-        + sign * factor * mustar**2 * psi1 * entry_11(M_X @ M_W)
-    )  # fmt: skip
+    return (
+        psi1
+        * psi2
+        * mu1**2
+        * (
+            entry_11(M_X)
+            + mu1**2 * mustar**2 * psi1**2 * entry_11(M_X @ M_W @ M_X)
+            + sign * factor * mustar**2 * psi1 * entry_11(M_X @ M_W)
+        )
+    )
 
 
 def psi_v(self: PrintedFormulas, action: Jet, prefactor: Jet) -> Decimal:
@@ -184,7 +189,7 @@ class _Erratum:
     functions: dict[str, Callable[..., Any]]
 
 
-_TABLE = {  # in this order: of errata that concern one function, the last one has it
+_TABLE = {  # in this order: of errata of one function, the last entry applies
     1: _Erratum("App. B, Ψ₁: a trace of Hessians", {"psi_1": psi_1}),
     2: _Erratum("App. B and C, P_Ψ₁: sign of the M_X M_W term", {"P_psi1": P_psi1}),
     3: _Erratum("App. B and C, Ψ₂ᵛ and Ψ₃ᵛ: overall sign", {"psi_v": psi_v}),
@@ -214,22 +219,22 @@ _EXCLUSIVE = frozenset({12, 13})  # two forms of one matrix
 
 
 def checked_errata(printed: Iterable[int]) -> frozenset[int]:
-    """Numbers of errata that can be printed together; anything else raises."""
+    """The numbers of errata as a set; raise for unknown numbers and for 12 with 13."""
     known = f"errata from {min(ERRATA)} to {max(ERRATA)}, as numbered in docs/errata.md"
     try:
         given = tuple(printed)
-        kept = frozenset(given)
+        numbers = frozenset(given)
     except TypeError:
         raise TypeError(f"printed must be a set of {known}, got {printed!r}") from None
     # True equals 1
-    if any(isinstance(n, bool | np.bool_) for n in given) or not kept <= ERRATA.keys():
+    if any(isinstance(n, bool | np.bool_) for n in given) or not numbers <= ERRATA.keys():
         raise ValueError(f"printed must be a set of {known}, got {printed!r}")
-    if kept >= _EXCLUSIVE:
+    if numbers >= _EXCLUSIVE:
         raise ValueError(
             "printed must have 12 or 13, not both, as they are two forms of one matrix, "
             f"got {printed!r}"
         )
-    return kept
+    return numbers
 
 
 @cache

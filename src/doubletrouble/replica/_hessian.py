@@ -6,7 +6,7 @@ function's value, gradient and Hessian through +, -, ·, / and log by the rules
     F = φ(G):   F' = φ' G',            F'' = φ' G'' + φ'' G' G'ᵀ
     F = G K:    F' = G K' + K G',      F'' = G K'' + K G'' + G' K'ᵀ + K' G'ᵀ
 
-so no step size has to be chosen and formulas are typed as they are printed.
+so that there is no step size, and formulas are written as in the paper.
 
 **Decimal numbers.** The prefactors, as printed, are differences of nearly equal terms: with more
 features than samples they lose two digits for every decade of λ. The numbers are therefore

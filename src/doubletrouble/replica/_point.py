@@ -4,7 +4,7 @@ The letters are those of [dascoli2020] App. B: ψ₁ = P/D, ψ₂ = N/D, λ, and
 activation.
 """
 
-from __future__ import annotations  # help() then shows Value, not what it stands for
+from __future__ import annotations  # help() then shows the alias Value
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -52,7 +52,7 @@ class ReplicaPoint:
 
 
 def shape_of(problem: Any) -> tuple[int, ...]:
-    """The shape of P/D, N/D and λ together; what the replica route does not cover is refused."""
+    """The broadcast shape of P/D, N/D and λ; raise outside the domain of the replica route."""
     if not isinstance(problem, Problem):
         raise TypeError(f"problem must be a Problem, got {type(problem).__name__}")
     sizes = {name: getattr(problem, name) for name in _SIZES}

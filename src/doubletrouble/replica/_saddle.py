@@ -2,7 +2,7 @@ r"""The saddle point (q⋆, r⋆): where the gradient (fᵛ, gᵛ) of S₀ vanis
 
 q = (1/P) tr B⁻¹ and r = (1/PD) tr Θᵀ B⁻¹ Θ, with B = ZᵀZ + ψ₁ψ₂λ: when λ is large,
 q = r = 1/(ψ₁ψ₂λ). From there λ is lowered step by step, each solution (extrapolated) being the
-start of Newton's method for the next: the branch that starts at the physical solution stays it.
+start of Newton's method for the next, so that the physical branch is followed.
 
 The unknowns are log q and log r, and the equations q fᵛ = 0, r gᵛ = 0, which have no units; their
 Jacobian is H[S₀] in the units of `_hessian`, plus the gradient on the diagonal.
@@ -58,7 +58,7 @@ def saddle_point(problem: Problem) -> SaddlePoint:
 def stationary_point(at: ReplicaPoint) -> tuple[Decimal, Decimal]:
     """Return (q⋆, r⋆), to the digits of the point."""
     with localcontext(Context(prec=at.digits)):
-        # at this λ the model uses up less than a twentieth of the features and samples
+        # at this λ the degrees of freedom are below a twentieth of P and N
         large = 20 * at.power * (1 + 1 / at.psi1 + 1 / at.psi2)
         q, r = _follow(at, max(at.lam, large).ln())
         return q, r
@@ -83,7 +83,7 @@ def _follow(at: ReplicaPoint, log_lam: Decimal) -> DecimalArray:
     if solution is None:
         q, r = np.exp(point)
         raise ConvergenceError(
-            f"the saddle point was followed down to ridge {log_lam.exp():.3g} only, "
+            f"the saddle point converged down to ridge {log_lam.exp():.3g} only, "
             f"not to {at.lam:.3g}",
             last=(float(q), float(r)),
             residual=float(max(abs(_gradient(at, q, r)))),

@@ -13,16 +13,16 @@ import numpy as np
 
 from doubletrouble import glossary
 from doubletrouble.activations import correlation
-from doubletrouble.parameters import MOST_SEEDS, FloatArray, Numeric, number, whole_number
-from doubletrouble.problems import USUAL, Member
-from doubletrouble.results import ErrorTerms, Estimate
-from doubletrouble.sharing import (
+from doubletrouble.ensembles import (
     Overlaps,
     Sharing,
     checked_members,
     checked_weights,
     overlaps,
 )
+from doubletrouble.parameters import MOST_SEEDS, FloatArray, Numeric, number, whole_number
+from doubletrouble.problems import USUAL, Member
+from doubletrouble.results import ErrorTerms, Estimate
 from doubletrouble.simulation._features import slope_by_power
 from doubletrouble.simulation._pairs import Common, Sized, pair_draw
 from doubletrouble.simulation._plan import n_test_points

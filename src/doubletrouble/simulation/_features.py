@@ -22,9 +22,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from array_api_compat import array_namespace
 
-from doubletrouble.activations import Activation, is_named, is_smooth
+from doubletrouble.activations import (
+    Activation,
+    Function,
+    any_moments,
+    is_named,
+    is_smooth,
+    smooth_moments,
+)
 from doubletrouble.kernels import Array, GaussianAverages, closed_form
-from doubletrouble.moments import Function, any_moments, smooth_moments
 from doubletrouble.parameters import FloatArray
 from doubletrouble.simulation._place import ArrayDevice
 

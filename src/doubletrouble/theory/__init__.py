@@ -1,6 +1,6 @@
 """Exact theory of random-features ridge regression in the limit N, P, D → ∞."""
 
-from doubletrouble.theory._bagging import DISTINCT as DISTINCT
+from doubletrouble.theory._bootstrap import DISTINCT as DISTINCT
 from doubletrouble.theory._committee import committee as committee
 from doubletrouble.theory._committee import pair_error as pair_error
 from doubletrouble.theory._committee import pair_terms as pair_terms
@@ -13,9 +13,9 @@ from doubletrouble.theory._error import exact_error as exact_error
 from doubletrouble.theory._error import psi_terms as psi_terms
 from doubletrouble.theory._error import training_error as training_error
 from doubletrouble.theory._filters import Filter as Filter
+from doubletrouble.theory._fixed_point import Spectrum as Spectrum
+from doubletrouble.theory._fixed_point import spectrum_of as spectrum_of
 from doubletrouble.theory._gradient_flow import best_stopping_time as best_stopping_time
 from doubletrouble.theory._gradient_flow import gradient_flow as gradient_flow
 from doubletrouble.theory._optimum import error_slopes as error_slopes
 from doubletrouble.theory._optimum import optimal_ridge as optimal_ridge
-from doubletrouble.theory._spectrum import Spectrum as Spectrum
-from doubletrouble.theory._spectrum import spectrum_of as spectrum_of

@@ -1,21 +1,21 @@
 r"""Members of different width, ridge, activation or data: products of two, and weighted averages.
 
 The mean product of two members' errors E (f⋆ - f_a)(f⋆ - f_b) is the formula of `_cross_terms` at
-the fixed point of each. The parts mean for a product what they mean for a square: bias is what is
-left when each member is averaged over features, data and noise; sampling is the covariance that the
-samples in common cause; initialization that of the features in common; noise that of the label
-noise on the samples in common.
+the fixed point of each. The parts of a product are covariances: bias is the product of the errors
+of the two mean predictors (over features, data and noise); sampling is the covariance due to common
+samples, initialization that due to common features, and noise that due to the label noise of common
+samples.
 
-With R the matrix of these products, the weights w, which add up to one, leave the error wᵀ R w. It
-is least at
+With R the matrix of these products, the error of weights w that add up to one is wᵀ R w, with the
+minimum at
 
-    w = R⁻¹ 1/(1ᵀ R⁻¹ 1),        where it is 1/(1ᵀ R⁻¹ 1).
+    w = R⁻¹ 1/(1ᵀ R⁻¹ 1),        of value 1/(1ᵀ R⁻¹ 1).
 
-Weights may be negative: a member that errs like another, only more so, is subtracted. A member of
-infinite error (P = N without ridge) gets no weight; members that are the same share theirs.
+Weights may be negative: a member whose error is a multiple of that of a better one is subtracted. A
+member of infinite error (P = N without ridge) has weight 0; identical members have equal weights.
 """
 
-from __future__ import annotations  # help() then shows Numeric, not what it stands for
+from __future__ import annotations  # help() then shows the alias Numeric
 
 import math
 from collections.abc import Mapping, Sequence
@@ -32,45 +32,48 @@ from doubletrouble.ensembles import (
     Amplitudes,
     CrossTerms,
     MemberTerms,
+    Sharing,
+    checked_members,
+    checked_weights,
     combine,
+    overlaps,
     product_or_zero,
+    shared,
 )
 from doubletrouble.parameters import FloatArray, Numeric, Value, checked, common_shape
 from doubletrouble.problems import USUAL, Member, Problem, SpectralProblem
 from doubletrouble.results import Committee, ErrorTerms
-from doubletrouble.sharing import (
-    Sharing,
-    checked_members,
-    checked_weights,
-    overlaps,
-    shared,
-)
 from doubletrouble.theory._cross_terms import TERM_NAMES, at_limits, cross_terms
 from doubletrouble.theory._error import BLOCK, blockwise
-from doubletrouble.theory._spectrum import FixedPoint, Spectrum, root_power, spectrum_of
+from doubletrouble.theory._fixed_point import FixedPoint, Spectrum, root_power, spectrum_of
 
 AnyMember: TypeAlias = Member | Problem | SpectralProblem
 
 _TARGET = ("signal", "noise", "nonlinear_signal", "test_noise")
 _SPECTRUM = ("eigenvalues", "target_powers", "tail")
 _SMALLEST = 1e-290  # smaller squares have few digits
-_RANK = 1e-13  # of the largest: a smaller eigenvalue of scaled errors is zero but for rounding
+_RANK = 1e-13  # relative to the largest: smaller eigenvalues of scaled errors count as zero
 
 
 def pair_error(
-    a: AnyMember, b: AnyMember, *, shared_features: Numeric = 0.0, shared_samples: Numeric = 0.0,
-    signal: Numeric | None = None, noise: Numeric | None = None,
+    a: AnyMember,
+    b: AnyMember,
+    *,
+    shared_features: Numeric = 0.0,
+    shared_samples: Numeric = 0.0,
+    signal: Numeric | None = None,
+    noise: Numeric | None = None,
     nonlinear_signal: Numeric | None = None,
-) -> Value:  # fmt: skip
+) -> Value:
     """Return E (f⋆ - f_a)(f⋆ - f_b), the mean product of two members' errors at test points.
 
-    `shared_features` and `shared_samples` are what they have in common, counted like the sizes of
-    the members themselves: per dimension for a `Member` or a `Problem`, in features and samples for
+    `shared_features` and `shared_samples` are the sizes of their overlaps, in the units of the
+    members: per dimension for a `Member` or a `Problem`, in features and samples for
     two `SpectralProblem`s with the same spectrum. For `Member`s, `signal` F is 1, `noise` τ is 1
     and `nonlinear_signal` F⋆ is 0 unless given; a `Problem` or a `SpectralProblem` has its own.
-    Everything but the activation may be an array. Test points are without noise. The ridge of a
-    `SpectralProblem` is δ on its own Gram matrix: a member of divided data, or of a bag, has it in
-    proportion to its samples.
+    All arguments and fields but the activation may be arrays. Test points are without noise. The
+    ridge of a `SpectralProblem` is δ on its own Gram matrix: for a member with part of the samples
+    it is in proportion to their number.
 
     Examples
     --------
@@ -81,22 +84,32 @@ def pair_error(
     0.458124
     """
     terms = pair_terms(
-        a, b, shared_features=shared_features, shared_samples=shared_samples, signal=signal,
-        noise=noise, nonlinear_signal=nonlinear_signal,
-    )  # fmt: skip
+        a,
+        b,
+        shared_features=shared_features,
+        shared_samples=shared_samples,
+        signal=signal,
+        noise=noise,
+        nonlinear_signal=nonlinear_signal,
+    )
     total: Value = terms.total
     return total
 
 
 def pair_terms(
-    a: AnyMember, b: AnyMember, *, shared_features: Numeric = 0.0, shared_samples: Numeric = 0.0,
-    signal: Numeric | None = None, noise: Numeric | None = None,
+    a: AnyMember,
+    b: AnyMember,
+    *,
+    shared_features: Numeric = 0.0,
+    shared_samples: Numeric = 0.0,
+    signal: Numeric | None = None,
+    noise: Numeric | None = None,
     nonlinear_signal: Numeric | None = None,
-) -> ErrorTerms[Any]:  # fmt: skip
+) -> ErrorTerms[Any]:
     """Return the mean product of two members' errors by cause; arguments as for `pair_error`.
 
-    What two members do not share cannot covary: without features in common there is no
-    `initialization`, without samples no `sampling` and no `noise`.
+    Parts are covariances due to what two members share: without common features `initialization` is
+    0, without common samples `sampling` and `noise` are 0.
 
     Examples
     --------
@@ -115,10 +128,16 @@ def pair_terms(
     names |= {name: value for name, value in target.items() if isinstance(value, np.ndarray)}
     shape = common_shape(names)
     inputs = {
-        "features_a": P_a, "samples_a": N_a, "ridge_a": a.ridge,
-        "features_b": P_b, "samples_b": N_b, "ridge_b": b.ridge,
-        "shared_features": k, "shared_samples": n, **target,
-    }  # fmt: skip
+        "features_a": P_a,
+        "samples_a": N_a,
+        "ridge_a": a.ridge,
+        "features_b": P_b,
+        "samples_b": N_b,
+        "ridge_b": b.ridge,
+        "shared_features": k,
+        "shared_samples": n,
+        **target,
+    }
     parts = blockwise(partial(_pair_block, a, b), inputs, shape, BLOCK // spectrum_of(a).cost)
     return ErrorTerms(**parts)
 
@@ -142,9 +161,9 @@ def _pair_block(a: AnyMember, b: AnyMember, values: dict[str, Any]) -> dict[str,
 def _overlapping(
     a: FixedPoint, b: FixedPoint, spectrum: Spectrum, features: Any, samples: Any, kappa: Any
 ) -> CrossTerms:
-    """The terms of two members that have this many features and samples in common."""
-    f = np.nan_to_num(features / b.features)  # inf/inf: infinitely many share nothing
-    # of a surrogate for 0 samples the same proportion is shared
+    """The terms of two members with these numbers of common features and samples."""
+    f = np.nan_to_num(features / b.features)  # inf/inf: no overlap counts among infinitely many
+    # a surrogate for 0 samples shares the same proportion
     g = np.fmin(samples / a.samples, 1.0)
     return at_limits(cross_terms(a, b, spectrum, f, g, kappa), a.limit | b.limit)
 
@@ -158,7 +177,7 @@ def solved(spectrum: Spectrum, features: Any, samples: Any, ridge: Any) -> Fixed
 
 
 def _parts(terms: CrossTerms, target: Mapping[str, Any]) -> dict[str, Any]:
-    """The causes of a product, all of it shared."""
+    """The parts of a product, by cause."""
     amplitudes = Amplitudes(
         signal=target["signal"],
         nonlinear_signal=target["nonlinear_signal"],
@@ -200,9 +219,11 @@ def _of_one_kind(members: Sequence[Any]) -> Sequence[AnyMember]:
 
 
 def _target(
-    members: Sequence[AnyMember], signal: Numeric | None, noise: Numeric | None,
+    members: Sequence[AnyMember],
+    signal: Numeric | None,
+    noise: Numeric | None,
     nonlinear_signal: Numeric | None,
-) -> dict[str, Value]:  # fmt: skip
+) -> dict[str, Value]:
     """The amplitudes F, τ and F⋆: those given, or the problem's own."""
     given = {"signal": signal, "noise": noise, "nonlinear_signal": nonlinear_signal}
     first = members[0]
@@ -215,7 +236,7 @@ def _target(
     for name, value in given.items():
         if value is not None:
             kind = type(first).__name__
-            raise ValueError(f"{name} must be left out, as a {kind} has it, got {value!r}")
+            raise ValueError(f"{name} must be left out, as it is a field of {kind}, got {value!r}")
     if isinstance(first, SpectralProblem):
         power: Any = root_power(first)
     else:
@@ -241,11 +262,14 @@ def activation_correlation(a: Any, b: Any) -> float:
 
 
 def committee(
-    members: Sequence[AnyMember], *, sharing: Sharing = "samples",
+    members: Sequence[AnyMember],
+    *,
+    sharing: Sharing = "samples",
     weights: Literal["equal", "optimal"] | npt.ArrayLike = "equal",
-    signal: Numeric | None = None, noise: Numeric | None = None,
+    signal: Numeric | None = None,
+    noise: Numeric | None = None,
     nonlinear_signal: Numeric | None = None,
-) -> Committee:  # fmt: skip
+) -> Committee:
     """Return the exact test error of members averaged with weights.
 
     Parameters
@@ -253,11 +277,10 @@ def committee(
     members
         `Member`s, `Problem`s or `SpectralProblem`s with the same target, each a single point.
     sharing
-        What members have in common: "samples" (all train on one data set, of which those with
-        fewer samples see a part; features are their own), "features" (of one set, wider members
-        see those of narrower ones and more), "both" or "nothing"; or how much every two have in
-        common, as (features, samples) or {"features": …, "samples": …}, each a number or a matrix,
-        counted as in `pair_error`.
+        Overlaps of the members: "samples" (nested subsets of one data set, features are
+        independent), "features" (nested subsets of one set of features, samples are independent),
+        "both" or "nothing"; or the overlaps of every two as (features, samples) or
+        {"features": …, "samples": …}, each a number or a matrix, in the units of `pair_error`.
     weights
         "equal", "optimal", or numbers that add up to one.
     signal, noise, nonlinear_signal
@@ -265,7 +288,7 @@ def committee(
 
     Notes
     -----
-    The noise of test labels, where a problem has it, is in the error, not in `pair_errors`.
+    The noise of test labels is included in the error, not in `pair_errors`.
 
     Examples
     --------
@@ -299,9 +322,12 @@ def committee(
 
 
 def _products(
-    members: Sequence[AnyMember], features: Sequence[float], samples: Sequence[float],
-    shared_features: FloatArray, shared_samples: FloatArray,
-) -> CrossTerms:  # fmt: skip
+    members: Sequence[AnyMember],
+    features: Sequence[float],
+    samples: Sequence[float],
+    shared_features: FloatArray,
+    shared_samples: FloatArray,
+) -> CrossTerms:
     """The terms of every product, (K, K)."""
     spectra = [spectrum_of(one) for one in members]
     first, second = np.triu_indices(len(members))
@@ -318,9 +344,13 @@ def _products(
         )
         kappa = _correlations(members, first, second, shared_features)
         terms = _overlapping(
-            together.take(first), together.take(second), spectra[0],
-            shared_features[first, second], shared_samples[first, second], kappa,
-        )  # fmt: skip
+            together.take(first),
+            together.take(second),
+            spectra[0],
+            shared_features[first, second],
+            shared_samples[first, second],
+            kappa,
+        )
     matrices = {name: np.empty((len(members), len(members))) for name in TERM_NAMES}
     for name, matrix in matrices.items():
         matrix[first, second] = matrix[second, first] = getattr(terms, name)
@@ -328,9 +358,11 @@ def _products(
 
 
 def _correlations(
-    members: Sequence[AnyMember], first: npt.NDArray[np.int_], second: npt.NDArray[np.int_],
+    members: Sequence[AnyMember],
+    first: npt.NDArray[np.int_],
+    second: npt.NDArray[np.int_],
     shared_features: FloatArray,
-) -> FloatArray | None:  # fmt: skip
+) -> FloatArray | None:
     """κ of every two members; None where all have one activation."""
     if not any(activations_differ(members[0], one) for one in members):
         return None
@@ -345,7 +377,7 @@ def _correlations(
 
 
 def _quadratic(weights: FloatArray, part: FloatArray) -> float:
-    """wᵀ V w; the part is infinite where that of a member with a weight is."""
+    """wᵀ V w; infinite where that of a member with a nonzero weight is."""
     used = weights != 0
     if np.any(np.isinf(np.diag(part)) & used):
         return math.inf
@@ -355,7 +387,7 @@ def _quadratic(weights: FloatArray, part: FloatArray) -> float:
 def _weights(
     wanted: str | npt.ArrayLike, products: CrossTerms, target: Mapping[str, Any]
 ) -> FloatArray:
-    """The weights given, or the best."""
+    """The given weights, or the optimal ones."""
     count = len(np.asarray(products.bias))
     if isinstance(wanted, str):
         if wanted not in ("equal", "optimal"):
@@ -365,7 +397,7 @@ def _weights(
 
 
 def _best(products: CrossTerms, target: Mapping[str, Any]) -> FloatArray:
-    """The weights of least error, the smallest of them where several have it.
+    """The weights of least error, of smallest norm where they are not unique.
 
     They do not depend on a common factor of the amplitudes, whose squares may underflow: amplitudes
     are scaled, by powers of two, such that the largest is near one. Members whose errors underflow
@@ -396,11 +428,13 @@ def _least_error(errors: FloatArray) -> FloatArray:
     if not sound.any():  # all errors are infinite
         return np.full(own.size, 1 / own.size)
     scale = 1 / np.sqrt(own[sound])
-    # members' errors may differ by many decades: of unit size, their products are well conditioned
-    values, vectors = np.linalg.eigh(errors[np.ix_(sound, sound)] * np.outer(scale, scale))
-    used = values > _RANK * values[-1]  # the others are zero but for rounding
-    projected = (vectors.T @ scale)[used]
-    weights = scale * (vectors[:, used] @ (projected / values[used]))
+    # errors may differ by many decades: scaled to unit size, the matrix is well conditioned
+    scaled = errors[np.ix_(sound, sound)] * scale[:, None] * scale  # in this order: no overflow
+    values, vectors = np.linalg.eigh(scaled)
+    used = values > _RANK * values[-1]  # the others are zero up to rounding
+    relative = scale / scale.max()  # a common factor does not change the weights
+    projected = (vectors.T @ relative)[used]
+    weights = relative * (vectors[:, used] @ (projected / values[used]))
     best = np.zeros(own.size)
     best[sound] = weights / weights.sum()
     return best

@@ -1,14 +1,14 @@
 r"""The fixed point at complex ridges, by continuation.
 
-At a ridge off the negative real axis (*) of `_spectrum` still has the one solution that a resolvent
-has, reached from the one at a real ridge without leaving the path: from pole to pole of a contour a
+At a complex ridge off the negative real axis (*) of `_fixed_point` has one solution that belongs to
+a resolvent. It is followed by continuation from a real ridge: from pole to pole of a contour a
 tangent predicts log y, and Newton's method corrects it. With s = gap + 2 h small/big,
 
     F = z + small·h - small = 0,    dF/dlog y = (z - Q) + small r y/s,    dF/dlog r = small r y/s,
 
 and h = 2 r y/(gap + s), where s = ±√(gap² + 4 (small/big) r y) has the sign that is nearer to the
-value that z implies (along a contour both occur). A step that turns the solution too far is cut in
-pieces.
+value that z implies (along a contour both occur). A step that moves the solution too far is divided
+into smaller ones.
 """
 
 import math
@@ -20,7 +20,7 @@ import numpy as np
 
 from doubletrouble.errors import ConvergenceError
 from doubletrouble.parameters import FloatArray
-from doubletrouble.theory._spectrum import FixedPoint, Sizes, Spectrum
+from doubletrouble.theory._fixed_point import FixedPoint, Sizes, Spectrum
 
 Complex: TypeAlias = Any
 """Complex arrays, in formulas that are typed for real ones."""
@@ -28,7 +28,7 @@ Complex: TypeAlias = Any
 _LAST_STEP = 1e-9
 _MOST_STEPS = 12
 _DECIDED = 1e-8
-_STRIDE = 0.4  # along log r, at most, in one piece of the way to the next pole
+_STRIDE = 0.4  # largest step of log r
 _MOST_PIECES = 1000
 
 
@@ -47,8 +47,8 @@ def fixed_points_along(
 ) -> Iterator[FixedPoint]:
     """Yield the fixed point at each of `ridges` (an array of points each), in their order.
 
-    They are followed from the real ridge of the first one's size: best if they turn away from it
-    step by step.
+    Continuation starts at the real ridge |ridges[0]|, and is fastest if each ridge is close to the
+    one before.
     """
     spare = features - samples
     sizes = Sizes.of(features, samples, spare)
@@ -62,7 +62,7 @@ def fixed_points_along(
 
 
 def _pieces(start: Complex, end: Complex) -> int:
-    """In how many pieces to go from one ridge to another."""
+    """Number of continuation steps from one ridge to another."""
     return max(1, math.ceil(float(np.max(np.abs(np.log(end / start)))) / _STRIDE))
 
 
@@ -82,8 +82,9 @@ def _continued(
     if pieces > _MOST_PIECES:
         raise ConvergenceError(
             f"the fixed point at a complex ridge did not converge in {pieces} pieces",
-            last=y, residual=float(np.max(np.abs(_state(spectrum, sizes, y, end).excess))),
-        )  # fmt: skip
+            last=y,
+            residual=float(np.max(np.abs(_state(spectrum, sizes, y, end).excess))),
+        )
     failed = np.flatnonzero(~converged)
     few = sizes.take(failed)
     y[failed] = _continued(spectrum, few, start_y[failed], start[failed], end[failed], 4 * pieces)
@@ -91,7 +92,7 @@ def _continued(
 
 
 def _corrected(spectrum: Spectrum, sizes: Sizes, y: Complex, ridge: Complex) -> tuple[Complex, Any]:
-    """Newton's method on log y, and where it stayed near its start and converged."""
+    """Newton's method on log y, and where it converged close to its start."""
     moved = np.zeros(np.shape(y), dtype=np.complex128)
     for _ in range(_MOST_STEPS):
         at = _state(spectrum, sizes, y, ridge)

@@ -10,13 +10,13 @@ the mean product of their errors, for label noise σ², is
 
     (S + σ² c_N T)/(1 - c_N T),    T = Q + c_P E²/(1 - c_P Q),    S = ρ + χ c_P E/(1 - c_P Q)
 
-(two deterministic equivalents in turn, over samples, then over features; for a = b it is the risk
-of [defilippis2024] and [simon2023]). The self term is the case a = b, k = P, n = N; members of an
+(a deterministic equivalent over samples, then one over features; for a = b it is the risk of
+[defilippis2024] and [simon2023]). The self term is the case a = b, k = P, n = N; members of an
 ensemble on one data set have k = 0, those on divided data k = n = 0, and the same features on fresh
-data n = 0. Bags, banks of features and members of unequal size are in between.
+data n = 0. Bootstrap samples, banks of features and members of unequal size are in between.
 
-**Numerical form.** z_a = Q + y_a W and z_b = Q + y_b W for one W, so that nothing needs to be
-subtracted: with A, B the unused fractions of features and samples,
+**Numerical form.** z_a = Q + y_a W and z_b = Q + y_b W for one W, so that no term is a
+difference: with A, B the unused fractions of features and samples,
 
     1 - c_P Q = α + p,    α = (1 - f) + f A_a,    p = f (z_a - Q)/P_a,    f = k/P_b
     1 - c_N Q = β + q,    β = (1 - g) + g B_b,    q = g (z_b - Q)/N_b,    g = n/N_a
@@ -27,8 +27,8 @@ and the parts are the differences of its four cases, features and samples shared
     V_P = χ c_P E/(α + p)        R_s = c_N Q/(β + q)        R_o = c_P c_N E²/(J (β + q))
     V_X = ρ R_s                  V_PX = (ρ + V_P) R_o + V_P R_s
 
-**Two activations** σ_a, σ_b (isotropic data) that see the same weights have tails that are not the
-same function. With τ = t y and κ = ± E σ_a⊥ σ_b⊥/(μ⋆a μ⋆b), the sign that of μ₁a μ₁b,
+**Two activations** σ_a, σ_b (isotropic data) on the same weights have tails that are different
+functions. With τ = t y and κ = ± E σ_a⊥ σ_b⊥/(μ⋆a μ⋆b), the sign that of μ₁a μ₁b,
 
     E = √(u v) + κ √(τ_a τ_b),        u = L_a M_b,  v = L_b M_a
 
@@ -37,8 +37,8 @@ and J grows by c_P c_N times (z_a - Q)(z_b - Q) - E², again a sum of positive t
     (√(u τ_b) - √(v τ_a))² + 2 (1 - κ) √(u v τ_a τ_b) + (1 - κ²) τ_a τ_b.
 
 **Equal members.** For two members of the same size and ridge, with U = A + e/P, W = B + e/N,
-e = z - Q, U_f = (1-f) + f U, W_g = (1-g) + g W and J_fg = U_f W_g - f g (e/P)(e/N), what the square
-of one member has beyond the product of two is, again without a subtraction,
+e = z - Q, U_f = (1-f) + f U, W_g = (1-g) + g W and J_fg = U_f W_g - f g (e/P)(e/N), the excess
+of the square of one member over the product of two is, again without a subtraction,
 
     ΔV_P = (1-f) χ (e/P)/(U U_f)        ΔR_s = (1-g) (Q/N)/(W W_g)
     ΔR_o = (e/P)(e/N) [(1-f) W_g² + f (1-g) (U W_g + g (Q/N) J)]/(J W J_fg W_g).
@@ -52,7 +52,7 @@ from typing import Any
 import numpy as np
 
 from doubletrouble.ensembles import CrossTerms, MemberTerms, product_or_zero
-from doubletrouble.theory._spectrum import FixedPoint, Spectrum, limit_value
+from doubletrouble.theory._fixed_point import FixedPoint, Spectrum, limit_value
 
 TERM_NAMES = tuple(f.name for f in fields(CrossTerms))
 
@@ -66,10 +66,18 @@ def at_limits(terms: CrossTerms, limit: Any) -> CrossTerms:
 
 
 def product_terms(
-    *, bias: Any, crossed: Any, unused_features: Any, unused_samples: Any, gap_per_feature: Any,
-    gap_per_sample: Any, second_per_sample: Any, joint: Any, coupled_feature: Any = None,
+    *,
+    bias: Any,
+    crossed: Any,
+    unused_features: Any,
+    unused_samples: Any,
+    gap_per_feature: Any,
+    gap_per_sample: Any,
+    second_per_sample: Any,
+    joint: Any,
+    coupled_feature: Any = None,
     coupled_sample: Any = None,
-) -> CrossTerms:  # fmt: skip
+) -> CrossTerms:
     """Evaluate the formula by parts, given ρ, χ, α, β, p, q, c_N Q, J (also on complex numbers).
 
     `coupled_feature` and `coupled_sample` are c_P E and c_N E: p and q for one kernel.
@@ -91,9 +99,13 @@ def product_terms(
 
 
 def cross_terms(
-    a: FixedPoint, b: FixedPoint, spectrum: Spectrum, shared_features: Any, shared_samples: Any,
+    a: FixedPoint,
+    b: FixedPoint,
+    spectrum: Spectrum,
+    shared_features: Any,
+    shared_samples: Any,
     correlation: Any = None,
-) -> CrossTerms:  # fmt: skip
+) -> CrossTerms:
     """The product of two members that share k = f P_b features and n = g N_a samples.
 
     `correlation` is κ where their activations differ.
@@ -131,12 +143,15 @@ def cross_terms(
 
 
 def member_terms(
-    point: FixedPoint, spectrum: Spectrum, shared_features: Any, shared_samples: Any,
+    point: FixedPoint,
+    spectrum: Spectrum,
+    shared_features: Any,
+    shared_samples: Any,
     joint: Any = None,
-) -> MemberTerms:  # fmt: skip
+) -> MemberTerms:
     """The terms of equal members that share f P features and g N samples, limits included.
 
-    `joint` is J of the self term where it is known better than by adding up.
+    `joint` is J of the self term where a more accurate value than the sum is available.
     """
     f, g = shared_features, shared_samples
     A, B = point.unused_features, point.unused_samples
@@ -173,7 +188,7 @@ def member_terms(
 def _partly_shared(
     point: FixedPoint, one: CrossTerms, chi: Any, joint: Any, f: Any, g: Any
 ) -> tuple[CrossTerms, CrossTerms]:
-    """The product of two equal members, and what the square of one (`one`) has beyond it."""
+    """The product of two equal members, and the excess of the square of one (`one`) over it."""
     A, B, Q = point.unused_features, point.unused_samples, point.second_per_sample
     p, q = point.gap_per_feature, point.gap_per_sample
     rho: Any = one.bias
@@ -185,7 +200,7 @@ def _partly_shared(
     features, own_features = chi * (f * p / U_f), product_or_zero(1 - f, chi * (p / U) / U_f)
     shared, own_shared = g * Q / W_g, product_or_zero(1 - g, Q / W_g / W)
     joint_noise = f * g * p / J_fg * (q / W_g)
-    # where f = g = 1 there is no choice: 0, not 0/0
+    # 0, not 0/0, where f = g = 1
     own_noise = product_or_zero(1 - f, (p / J) * (q / J_fg) * (W_g / W)) + product_or_zero(
         f * (1 - g), (p / J) * (q / J_fg) * (U / W + g * Q / W * (J / W_g))
     )

@@ -1,25 +1,25 @@
 r"""The error of an ensemble by cause, at every point of a problem.
 
-The fixed point of one member (`_spectrum`) gives the terms of unit power that members share and
-have of their own (`_cross_terms`); `ensembles.combine` combines them with the powers of the target
-and of the noise. Problems that are arrays are evaluated a cache-sized block at a time.
+The fixed point of one member (`_fixed_point`) gives the shared and the own terms of its members for
+unit powers (`_cross_terms`); `ensembles.combine` combines them with the powers of the target and of
+the noise. Arrays of problems are evaluated in cache-sized blocks.
 
-**Differs from the paper.** The paper has a linear teacher only. A nonlinear part of power F⋆² is
-responded to as noise, but it is a function of the inputs: by the paper's definitions of the four
-parts its fluctuation is sampling and initialization variance, and its power bias.
+**Differs from the paper.** The paper has a linear teacher only. The model responds to a nonlinear
+part of power F⋆² as to noise, but it is a function of the inputs: by the paper's definitions of the
+four parts its fluctuation is sampling and initialization variance, and its power is bias.
 
-**Training error.** On a sample it was trained on, a ridge learner's residual is B times what it
-would have been without that sample, B = 1 - z/N being the unused fraction of the samples
+**Training error.** On a training sample, a ridge learner's residual is B times its residual when
+trained without that sample, B = 1 - z/N being the unused fraction of the samples
 (generalized cross-validation, exact in the limit, and for products of two members as well). With π
-the share of the samples that a member has, and π₂ that which two members share,
+the share of the samples in one member, and π₂ the share in both of two members, the training error
+of K averaged models is
 
     [π B² + 1 - π] (R + σ²)/K + (1 - 1/K) [π₂ B² + 2 (π - π₂) B + 1 - 2π + π₂] (R_× + σ²)
 
-is what K averaged models leave on a training sample, R being the test error of one model and R_×
-the mean product of the errors of two.
+with R the test error of one model and R_× the mean product of the errors of two.
 """
 
-from __future__ import annotations  # help() then shows Numeric, not what it stands for
+from __future__ import annotations  # help() then shows the alias Numeric
 
 import math
 from collections.abc import Callable, Mapping
@@ -43,9 +43,9 @@ from doubletrouble.errors import ConvergenceError
 from doubletrouble.parameters import Numeric, Value, common_shape
 from doubletrouble.problems import Problem, SpectralProblem
 from doubletrouble.results import AnovaTerms, ErrorTerms, PsiTerms
-from doubletrouble.theory._bagging import bootstrap
+from doubletrouble.theory._bootstrap import bootstrap
 from doubletrouble.theory._cross_terms import member_terms
-from doubletrouble.theory._spectrum import (
+from doubletrouble.theory._fixed_point import (
     FixedPoint,
     IsotropicSpectrum,
     MeasuredSpectrum,
@@ -118,8 +118,8 @@ def anova(problem: AnyProblem, ensemble: EnsembleLike = 1) -> AnovaTerms[Any]:
 def training_error(problem: AnyProblem, ensemble: EnsembleLike = 1) -> Value:
     """Return the mean squared error on the (noisy) training labels of an ensemble.
 
-    The average is evaluated on the whole data set: where members have parts of it, some have
-    trained on a sample and the others have not.
+    The average is evaluated on the whole data set: where members are trained on parts of it, a
+    sample is in the training sets of only some of them.
 
     Examples
     --------
@@ -165,7 +165,7 @@ def effective_ridge(problem: Problem) -> Value:
 
 
 def _unit_problem(problem: Problem) -> Problem:
-    """The same sizes, ridge and activation, without powers that have a shape of their own."""
+    """The same sizes, ridge and activation, without powers that are arrays."""
     if not isinstance(problem, Problem):
         raise TypeError(f"problem must be a Problem, got {type(problem).__name__}")
     powers = (problem.signal, problem.noise, problem.nonlinear_signal, problem.test_noise)
@@ -210,7 +210,7 @@ class Inputs(Amplitudes):
     def flattened(self) -> tuple[Inputs, tuple[int, ...]]:
         """The inputs as arrays of one length, and the shape of the points.
 
-        What an ensemble shares stays one number where it is one.
+        Scalar shares of an ensemble stay scalars.
         """
         values = {f.name: getattr(self, f.name) for f in fields(self)}
         shape = np.broadcast_shapes(*(np.shape(v) for v in values.values()))
@@ -242,13 +242,17 @@ PointFunction: TypeAlias = Callable[[Spectrum, Scheme, Inputs], Mapping[str, Any
 
 
 def evaluate(
-    problem: AnyProblem, scheme: Scheme, function: PointFunction, *, block: int = BLOCK,
+    problem: AnyProblem,
+    scheme: Scheme,
+    function: PointFunction,
+    *,
+    block: int = BLOCK,
     **others: Value,
-) -> dict[str, Any]:  # fmt: skip
+) -> dict[str, Any]:
     """Evaluate `function` at every point; scalars in give Python floats out.
 
-    It gets NumPy scalars for scalar inputs, and blocks of equal length for arrays, so that memory
-    beyond the results is that of one block. `others` are further fields of `Inputs`.
+    The function gets NumPy scalars for scalar inputs, and blocks of equal length for arrays, so
+    that memory beyond the results is that of one block. `others` are further fields of `Inputs`.
     """
     if isinstance(problem, Problem):
         spectrum: Spectrum = IsotropicSpectrum(problem)
@@ -286,8 +290,10 @@ def evaluate(
         if shape:
             return blockwise(
                 lambda values: function(spectrum, scheme, Inputs(**values)),
-                inputs, shape, block // spectrum.cost,
-            )  # fmt: skip
+                inputs,
+                shape,
+                block // spectrum.cost,
+            )
         at = Inputs(**dict(zip(inputs, map(np.float64, inputs.values()), strict=True)))
         parts = function(spectrum, scheme, at)
         numbers = dict(zip(parts, map(float, parts.values()), strict=True))
@@ -297,10 +303,12 @@ def evaluate(
 
 
 def blockwise(
-    function: Callable[[dict[str, Any]], Mapping[str, Any]], inputs: Mapping[str, Any],
-    shape: tuple[int, ...], block: int,
-) -> dict[str, Any]:  # fmt: skip
-    """Evaluate `function` on `inputs` broadcast to `shape`, some `block` points at a time.
+    function: Callable[[dict[str, Any]], Mapping[str, Any]],
+    inputs: Mapping[str, Any],
+    shape: tuple[int, ...],
+    block: int,
+) -> dict[str, Any]:
+    """Evaluate `function` on `inputs` broadcast to `shape`, in blocks of `block` points.
 
     Scalar inputs stay NumPy scalars; the results have the shape, or are floats where it is ().
     """
@@ -320,7 +328,7 @@ def blockwise(
 
 
 class _Flat:
-    """Slices of a broadcast array in C order, each copied when it is needed."""
+    """Slices of a broadcast array in C order, copied one at a time."""
 
     def __init__(self, array: Any) -> None:
         self._flat = array.reshape(-1) if array.flags.c_contiguous else array.flat
@@ -342,7 +350,7 @@ def _not_a_number(values: Mapping[str, Any]) -> None:
 
 
 def coordinates(problem: AnyProblem, scheme: Scheme, **others: Numeric) -> dict[str, Any]:
-    """What varies from point to point, by name."""
+    """The fields and options that vary from point to point, by name."""
     values: dict[str, Any] = {
         f.name: getattr(problem, f.name)
         for f in fields(problem)
@@ -360,7 +368,7 @@ def member_fixed_point(
 ) -> tuple[FixedPoint, Any]:
     """The fixed point of one member, and the share g of its samples that another member has.
 
-    `ridge` is r where it is not that of the problem.
+    `ridge` is r, if it is not that of the problem.
     """
     r = spectrum.scaled_ridge(at.ridge, at.samples) if ridge is None else ridge
     if scheme.with_replacement:
@@ -379,7 +387,7 @@ def ensemble_parts(
     """The error of an ensemble by cause at a block of points."""
     point, g = member_fixed_point(spectrum, scheme, at)
     terms = member_terms(point, spectrum, at.shared_features, g)
-    # a nonlinear target is missed in full and responded to as noise that comes with the inputs
+    # a nonlinear target is all bias, and the response to it is that to noise
     nonlinear = terms.unlearned() if np.any(at.nonlinear_signal) else None
     per_member = 1 / at.n_members
     return combine(terms, nonlinear, at, per_member, scheme.resamples, interactions=interactions)
@@ -433,12 +441,12 @@ def _training_parts(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> dict[str,
     else:
         point, g = member_fixed_point(spectrum, scheme, at)
         once = (has, 0.0, 1 - has)
-        apart = (1 - has) ** 2  # neither has the sample, were the choices independent
+        apart = (1 - has) ** 2  # the sample is in neither, for independent choices
         neither = apart + has * (g - has)
         pair = (both, 2 * has * (1 - g), np.where(neither > 1e-14 * apart, neither, 0.0))
     terms = member_terms(point, spectrum, at.shared_features, g)
     B = np.where(point.limit, limit_value(point.unused_samples), point.unused_samples)
-    # the mean product of two members' errors, with the noise, and what the square of one has beyond
+    # the mean product of two members' errors, with the noise, and the excess of the square of one
     nonlinear = terms.unlearned()
     product = total_error(terms, nonlinear, at, 0.0) + at.noise**2
     linear, nonlinear = (

@@ -1,12 +1,11 @@
-r"""Spectral filters: the share that training has learned along each eigenvalue, by time.
+r"""Spectral filters: the share learned along each eigenvalue by a given time; Talbot's contour.
 
 A filter that is a rational function with simple poles,
 
     learned(t x) = Σ_j w_j t x/(t x + z_j),
 
 is a combination of ridge fits: at time t, the sum of fits with the ridges z_j/t, with weights w_j.
-One pole z = 1 is ridge regression with the penalty 1/t. Where there is a ridge as well, it is added
-to each of them.
+One pole z = 1 is ridge regression with the penalty 1/t. The ridge of the problem is added to each.
 
 **Gradient flow** is the filter 1 - e⁻ᵗˣ. Talbot's contour,
 z(θ) = n (0.5017 θ cot(0.6407 θ) - 0.6122 + 0.2645 iθ), -π < θ < π, winds around the negative real
@@ -14,15 +13,15 @@ axis; the midpoint rule on Cauchy's integral along it gives, for all x ≥ 0,
 
     e⁻ˣ ≈ Σ_j c_j/(x + z_j)        with an error of about 3.9⁻ⁿ for n poles    [weideman2006]
 
-so that what gradient flow has learned at time t along an eigenvalue x is
+so that the filter of gradient flow at time t along an eigenvalue x is
 
     (1 - e⁻ᵗˣ)/x ≈ Σ_j w_j/(x + z_j/t),        w_j = c_j/z_j,  Σ_j w_j = 1.
 
-Poles come in conjugate pairs; only those with θ > 0 are kept, from the middle outwards: the first
-is the closest to a real ridge, and every next one is near the one before.
+Poles come in conjugate pairs; only those with θ > 0 are stored, in the order of θ: the first is the
+closest to a real ridge, and each is close to the one before.
 """
 
-from __future__ import annotations  # help() then shows Numeric, not what it stands for
+from __future__ import annotations  # help() then shows the alias ComplexArray
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -33,25 +32,25 @@ import numpy.typing as npt
 
 ComplexArray = npt.NDArray[np.complex128]
 
-_ALIKE = 1e-9  # by which conjugates may differ
-_EXPONENTIAL_END = 100.0  # e⁻¹⁰⁰ of what the ridge fit learns is still to be learned
-_RATIONAL_END = 1e18  # the share of a pole in what is still to be learned falls as 1/t
+_ALIKE = 1e-9  # tolerance for conjugates
+_EXPONENTIAL_END = 100.0  # a relative e⁻¹⁰⁰ of the ridge fit is not learned yet
+_RATIONAL_END = 1e18  # the share of a pole that is not learned yet falls as 1/t
 
 
 @dataclass(frozen=True, slots=True)
 class Poles:
-    """Complex ridges for unit time, and their weights; each stands for itself and its conjugate."""
+    """Complex ridges for unit time, and their weights; each represents itself and its conjugate."""
 
     ridges: ComplexArray  # z
     weights: ComplexArray  # w
-    ending: float  # times the ridge over 1/t: beyond, what is learned is that of the ridge fit
+    ending: float  # ridge times t beyond which the result equals the ridge fit
 
 
 @lru_cache(maxsize=8)
-def exponential_poles(count: int) -> Poles:
-    """Half of `count` poles, the others being their conjugates.
+def talbot_poles(count: int) -> Poles:
+    """Nodes of Talbot's contour: half of `count` poles, the others being their conjugates.
 
-    >>> poles = exponential_poles(20)
+    >>> poles = talbot_poles(20)
     >>> x = 3.0
     >>> learned = 2 * np.sum(poles.weights * x / (x + poles.ridges)).real
     >>> bool(abs(learned - (1 - np.exp(-x))) < 1e-11)
@@ -70,8 +69,8 @@ def exponential_poles(count: int) -> Poles:
 class Filter:
     """A spectral filter by its poles: `ridges` z_j for unit time, and `weights` w_j.
 
-    Poles that are not real come with their conjugates, so that what is learned is real; none is
-    zero or negative. `gradient_flow(problem, times, filter=…)` takes it in place of 1 - e⁻ᵗˣ.
+    Poles that are not real come with their conjugates, so that the filter is real; none is zero or
+    negative. `gradient_flow(problem, times, filter=…)` uses it in place of 1 - e⁻ᵗˣ.
 
     >>> ridge = Filter(ridges=[1.0], weights=[1.0])  # ridge regression, with the penalty 1/t
     >>> ridge.learned(3.0)
@@ -107,7 +106,7 @@ class Filter:
 
     @property
     def poles(self) -> Poles:
-        """Those on or above the real axis, in the order of their angles; halved if on it."""
+        """Poles on or above the real axis, by angle; the weights of real ones are halved."""
         ridges, weights = np.asarray(self.ridges), np.asarray(self.weights)
         size = _ALIKE * np.abs(ridges)
         real, upper = np.abs(ridges.imag) <= size, ridges.imag > size
@@ -119,12 +118,12 @@ class Filter:
             raise ValueError(
                 f"weights must be real where ridges are, got {weights[real].tolist()!r}"
             )
-        kept = real | upper
-        ridges, weights = ridges[kept], np.where(real, weights / 2, weights)[kept]
+        chosen = real | upper
+        ridges, weights = ridges[chosen], np.where(real, weights / 2, weights)[chosen]
         order = np.lexsort((np.abs(ridges), np.abs(np.angle(ridges))))
         return Poles(ridges[order], weights[order], _RATIONAL_END)
 
     def learned(self, x: float) -> float:
-        """The share that is learned along an eigenvalue times time."""
+        """The share learned, as a function of eigenvalue times time."""
         ridges, weights = np.asarray(self.ridges), np.asarray(self.weights)
         return float(np.sum(weights * x / (x + ridges)).real)

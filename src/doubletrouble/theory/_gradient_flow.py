@@ -1,6 +1,6 @@
-r"""The test error along gradient flow: descent epoch by epoch, split by cause; and when to stop.
+r"""The test error along gradient flow, split by cause, and the best time to stop.
 
-What gradient flow has learned at time t is a combination of ridge fits with complex ridges, with
+The predictor of gradient flow at time t is a combination of ridge fits with complex ridges, with
 the same weights for all times (`_filters`). The variance parts of the error are bilinear in the
 predictor, so each is a double sum of the parts of two members that share features and data but not
 the ridge (`_cross_terms`), and the bias is that of the combined mean predictor:
@@ -10,18 +10,18 @@ the ridge (`_cross_terms`), and the bias is that of the combined mean predictor:
 With a ridge λ > 0, flow descends the penalized loss and ends at the ridge fit: λ is added to every
 complex ridge. [bodin2021] has the same dynamics by linear pencils and double contour integrals.
 
-**Time** is that of `clock`: da/dt = (Φᵀ (y - Φ a) - alpha a)/D, from a = 0. A member with m of the
-samples has its own Φ and alpha, so that its unit of time is the same. The features of a
+**Time** is that of `conventions`: da/dt = (Φᵀ (y - Φ a) - alpha a)/D, from a = 0. A member with m
+of the samples has its own Φ and alpha, so that its unit of time is the same. The features of a
 `SpectralProblem` are divided by √P, and its time is da/dt = Φᵀ (y - Φ a/√P)/√P - δ a.
 
 **When to stop.** The error is smooth in log t between the two ends, the zero predictor and the fit
 itself, either of which may be best; it may have several minima (a dip, the epoch-wise peak, and a
-second descent). Ten times a decade are evaluated, from 10⁻⁶ to 10¹⁸ of the fastest mode's time, and
-the best is refined, ten times as close in each round. Of times that are equal but for rounding it
-is the last.
+second descent). Ten times per decade are evaluated, from 10⁻⁶ to 10¹⁸ of the fastest mode's time,
+and the best is refined on grids that are ten times as fine in each round. Of times whose errors are
+equal up to rounding, the last is returned.
 """
 
-from __future__ import annotations  # help() then shows Numeric, not what it stands for
+from __future__ import annotations  # help() then shows the alias Numeric
 
 from collections.abc import Sequence
 from dataclasses import fields, replace
@@ -50,19 +50,23 @@ from doubletrouble.theory._error import (
     evaluate,
     member_fixed_point,
 )
-from doubletrouble.theory._filters import Filter, Poles, exponential_poles
+from doubletrouble.theory._filters import Filter, Poles, talbot_poles
+from doubletrouble.theory._fixed_point import FixedPoint, Spectrum
 from doubletrouble.theory._optimum import optimal_ridge
-from doubletrouble.theory._spectrum import FixedPoint, Spectrum
 
-_POINTS = 4096  # in a block: some hundred complex arrays of this length are alive
-_NO_TIME = 1e-150  # in units of the fastest mode: nothing is learned, to the last digit
-_SLOWEST = 1e-290  # the smallest complex ridge that can be handled
+_POINTS = 4096  # in a block: about a hundred complex arrays of this length are in memory
+_NO_TIME = 1e-150  # in units of the fastest mode: equal to the zero predictor
+_SLOWEST = 1e-290  # the smallest complex ridge without underflow
 
 
 def gradient_flow(
-    problem: AnyProblem, times: Numeric, ensemble: EnsembleLike = 1, *, n_poles: int = 20,
+    problem: AnyProblem,
+    times: Numeric,
+    ensemble: EnsembleLike = 1,
+    *,
+    n_poles: int = 20,
     filter: Filter | None = None,
-) -> ErrorTerms[Any]:  # fmt: skip
+) -> ErrorTerms[Any]:
     """Return the exact test error of an ensemble at each time of its training, by cause.
 
     Training is gradient flow from zero weights, da/dt = (Φᵀ (y - Φ a) - alpha a)/D with
@@ -74,14 +78,15 @@ def gradient_flow(
     problem
         A `Problem` or a `SpectralProblem`.
     times
-        They broadcast with the problem and the ensemble; 0 is the zero predictor and `math.inf` the
-        ridge fit. With infinitely many features every time after 0 is the end.
+        Times of training; they broadcast with the problem and the ensemble. 0 is the zero predictor
+        and `math.inf` the ridge fit. With infinitely many features every positive time gives the
+        ridge fit.
     ensemble
         A number of models, or a scheme other than `Bootstrap`.
     n_poles
         The number of complex ridges: the error of the sum falls by a factor of 3.9 with each.
     filter
-        A filter in place of 1 - e⁻ᵗˣ (`n_poles` is then its own).
+        A filter in place of 1 - e⁻ᵗˣ; `n_poles` is then ignored.
 
     Examples
     --------
@@ -97,7 +102,7 @@ def gradient_flow(
         raise ValueError(f"n_poles must be even, as poles come in pairs, got {n_poles}")
     if not (filter is None or isinstance(filter, Filter)):
         raise TypeError(f"filter must be a Filter, got {type(filter).__name__}")
-    poles = exponential_poles(count) if filter is None else filter.poles
+    poles = talbot_poles(count) if filter is None else filter.poles
 
     def parts_at(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> dict[str, Any]:
         flat, shape = at.flattened()
@@ -113,7 +118,7 @@ def _terms_at_time(spectrum: Spectrum, scheme: Scheme, at: Inputs, poles: Poles)
     """Terms of unit power at every point of a flat block."""
     ridge = spectrum.scaled_ridge(at.ridge, at.samples)
     samples, _ = at.member_samples()
-    # what a pole of 1 is as a ridge
+    # the ridge of a pole at 1
     pace = spectrum.at_ridge_of_time(at.times, at.features, samples)
     begun = (pace < 1 / _NO_TIME) & (ridge < 1 / _NO_TIME) & (spectrum.rank > 0)
     done = np.isinf(at.times) | (pace == 0) | (ridge > poles.ending * pace)
@@ -140,7 +145,7 @@ def _terms_at_time(spectrum: Spectrum, scheme: Scheme, at: Inputs, poles: Poles)
 def _terms_at_convergence(
     spectrum: Spectrum, scheme: Scheme, at: Inputs, ridge: Any, poles: Poles
 ) -> MemberTerms:
-    """The terms of the fit itself, of which a filter reaches a share in the end."""
+    """The terms of the ridge fit, times the share that the filter reaches at infinite time."""
     point, g = member_fixed_point(spectrum, scheme, at, ridge)
     terms = member_terms(point, spectrum, at.shared_features, g)
     share = 2 * float(np.sum(poles.weights).real)
@@ -158,11 +163,11 @@ def _terms_at_convergence(
 def _terms_during_flow(
     spectrum: Spectrum, at: Inputs, ridge: Any, pace: Any, poles: Poles
 ) -> MemberTerms:
-    """The terms of what is learned with these poles."""
+    """The terms at finite times, as sums over poles."""
     samples, _ = at.member_samples()
     ridges = [ridge + z * pace for z in poles.ridges]
     points = list(fixed_points_along(spectrum, at.features, samples, ridges))
-    share = 1 - 2 * np.sum(poles.weights).real  # where the filter does not end at one
+    share = 1 - 2 * np.sum(poles.weights).real  # 0 for a filter that tends to one
     unlearned = share + 2 * sum(
         (w * point.unlearned).real for w, point in zip(poles.weights, points, strict=True)
     )
@@ -188,7 +193,7 @@ def _double_sum(
     sums = {name: np.zeros(points[0].tail.shape) for name in TERM_NAMES if name != "bias"}
     for j, (a, v) in enumerate(zip(points, poles.weights, strict=True)):
         for b, w in zip(points[j:], poles.weights[j:], strict=True):
-            times = 2.0 if b is a else 4.0  # and the conjugates, and the order of the two
+            times = 2.0 if b is a else 4.0  # conjugates, and both orders
             for other, weight in ((b, w), (_conjugate(b), np.conj(w))):
                 terms = cross_terms(a, other, spectrum, f, g)
                 for name, total in sums.items():
@@ -212,9 +217,9 @@ def best_stopping_time(problem: AnyProblem, ensemble: EnsembleLike = 1) -> Stopp
     """Return the time at which an ensemble, trained together, has the least test error.
 
     Time is that of `gradient_flow`, at the problem's own ridge; 0 (do not train) and inf (train to
-    the end) are answers. `optimal_ridge` is what the best ridge reaches instead, trained to the
-    end. Infinitely many features are trained at once in this time; `SpectralProblem.from_problem`
-    has them in one that lasts.
+    convergence) are possible. `optimal_ridge` of the result is the best ridge fit, trained to
+    convergence. In this unit of time infinitely many features converge at once; use
+    `SpectralProblem.from_problem` for them.
 
     Examples
     --------
@@ -227,10 +232,12 @@ def best_stopping_time(problem: AnyProblem, ensemble: EnsembleLike = 1) -> Stopp
     if isinstance(problem, Problem):
         width: Any = problem.features_per_dim
         refuse(
-            "features_per_dim", width, np.isinf(width),
-            "finite for a time to stop, as infinitely many features are trained at once "
-            "(a SpectralProblem has a time of its own, in which they are not)",
-        )  # fmt: skip
+            "features_per_dim",
+            width,
+            np.isinf(width),
+            "finite for a stopping time, as infinitely many features converge at once "
+            "(use a SpectralProblem, whose unit of time differs)",
+        )
     unit = evaluate(problem, scheme, _unit_of_time)["unit"]
     shape = np.shape(unit)
     grid = np.arange(_FIRST * _PER_DECADE, _LAST * _PER_DECADE + 1) / _PER_DECADE
@@ -246,14 +253,14 @@ def best_stopping_time(problem: AnyProblem, ensemble: EnsembleLike = 1) -> Stopp
 
 
 def _unit_of_time(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> dict[str, Any]:
-    """The time after which a mode of weight one has been learned, up to a factor."""
+    """The time scale on which a mode of weight one is learned."""
     samples, _ = at.member_samples()
     unit = spectrum.at_ridge_of_time(1.0, at.features, samples)
     return {"unit": np.where(np.isfinite(unit) & (unit > 0), unit, 1.0)}
 
 
 def _times(unit: Any, logs: Any) -> Any:
-    """Times by their logarithms: 0, inf, and between them none that `gradient_flow` refuses."""
+    """Times from their logarithms, clipped to the domain of `gradient_flow`."""
     with np.errstate(over="ignore"):
         times = unit * 10.0**logs
     return np.where(np.isinf(logs), times, np.minimum(times, TIME.high))
@@ -268,7 +275,7 @@ def _least(problem: AnyProblem, scheme: Scheme, logs: Any, unit: Any) -> Any:
     """The best of some times at each point, by their logarithms."""
     total = np.asarray(gradient_flow(problem, _times(unit, logs), scheme).total)
     logs = np.broadcast_to(logs, total.shape)
-    # of times that are equal to the best but for rounding, the last
+    # the last of the times that are equal to the best up to rounding
     least = np.min(total, axis=0)
     index = total.shape[0] - 1 - np.argmax((total <= least * (1 + _ROUNDING))[::-1], axis=0)[None]
     return np.asarray(np.take_along_axis(logs, index, axis=0)[0])

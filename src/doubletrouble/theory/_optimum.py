@@ -3,41 +3,41 @@ r"""The ridge of least test error, and derivatives of the error by the sizes P a
 **Optimal ridge.** As a function of the ridge the error R is smooth, with its minima at 0, at inf or
 where the derivative changes sign from minus to plus (a measured spectrum may have several; all
 between nodes half a decade apart are compared). The derivative comes from the error formulas
-themselves, evaluated a complex step away along log y (`FixedPoint.stepped`): it has no truncation
-error, stays finite at ridge 0, and its sign there decides whether any ridge helps at all.
+themselves by a complex step along log y (`FixedPoint.stepped`): it has no truncation error and
+stays finite at ridge 0, where its sign decides whether any positive ridge reduces the error.
 
 Known answers: infinitely many members, with σ² = τ² + F⋆², are best at
 
     λ = (μ₁² σ²/F² - μ⋆²) (1 - ψ₁*/ψ₁)/ψ₂ when both brackets are positive, else 0,
 
-ψ₁* being the width at which they need no ridge, and are then the best linear predictor; with
-no signal to learn (F = 0 or μ₁ = 0) the best ridge is inf.
+ψ₁* being the width at which the best ridge is 0, where they are the best linear predictor; without
+a signal to learn (F = 0 or μ₁ = 0) the best ridge is inf.
 
 **Derivatives by size.** Move log P by dx and log N by dw in (1 - z/P)(1 - z/N) = r y, with
-d log r = -κ dw: the ridge of an isotropic problem stays as it is (κ = 0), and δ/N of a measured
+d log r = -κ dw: the ridge of an isotropic problem does not change (κ = 0), and δ/N of a measured
 spectrum falls (κ = 1). With A, B the unused fractions, e = z - Q and J = AB + B e/P + A e/N,
 
     J d log y = B (z/P) dx + A (z/N + κ B) dw
     J dA = A (B + e/N) (z/P) dx - (e/P) A (z/N + κ B) dw
     J dB = B ((e/P + A (1-κ)) (z/N) + κ A Q/N) dw - (e/N) B (z/P) dx
 
-and J itself, the determinant that vanishes at P = N without ridge, moves by
+and J itself, the determinant that vanishes at P = N without ridge, changes by
 
     J dJ = (z/P) (AB (B + e/N) + g e/N) dx
          + ((z/N) (AB (A + e/P) - g e/P) - κ AB (B e/P + A e/N + 2 (e/P)(e/N))) dw
          + J (A d(e/N) + B d(e/P)),       g = A e/N - B e/P = (e/N)(1 - N/P).
 
-Written like this nothing cancels next to P = N, where g is as exact as P - N is.
+In this form no terms cancel near P = N, where g is as accurate as P - N.
 
 Without ridge and tail, P and N that reach the number of modes d learn all of them in full. The
-error is then that of linear regression, (σ² + ρ) d/(N - d) + ρ with ρ the power that no feature
-sees: it depends on P no more, and diverges at N = d, or (σ² + ρ = 0) has a corner there.
+error is then that of linear regression, (σ² + ρ) d/(N - d) + ρ with ρ the power outside the modes:
+it does not depend on P, and diverges at N = d, or (σ² + ρ = 0) has a kink there.
 
-**Limits of accuracy.** At a ridge, what is left to rounding is the motion of 1 - Q/N of a saturated
-learner: a linear network at N = D exactly has 6 digits at λ = 1e-20, and none at 1e-300.
+**Limits of accuracy.** With a ridge, the derivative of 1 - Q/N of a saturated learner is subject to
+rounding: a linear network at exactly N = D has 6 digits at λ = 1e-20, and none at 1e-300.
 """
 
-from __future__ import annotations  # help() then shows Numeric, not what it stands for
+from __future__ import annotations  # help() then shows the alias Numeric
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -54,7 +54,7 @@ from doubletrouble.ensembles import (
 from doubletrouble.errors import ConvergenceError
 from doubletrouble.parameters import Value
 from doubletrouble.results import OptimalRidge
-from doubletrouble.theory._bagging import DISTINCT, bootstrap
+from doubletrouble.theory._bootstrap import DISTINCT, bootstrap
 from doubletrouble.theory._cross_terms import member_terms
 from doubletrouble.theory._error import (
     AnyProblem,
@@ -64,12 +64,12 @@ from doubletrouble.theory._error import (
     member_fixed_point,
     total_error,
 )
+from doubletrouble.theory._fixed_point import NO_SAMPLES, FixedPoint, Spectrum, limit_value
 from doubletrouble.theory._roots import crossings
-from doubletrouble.theory._spectrum import NO_SAMPLES, FixedPoint, Spectrum, limit_value
 
 _STEP = 1e-20  # the imaginary step along -log y, which rises with log r: its square is negligible
-# Where the derivative is evaluated first, in units of the kernel's total weight: both ends are
-# equal to 0 and inf for all purposes.
+# Nodes at which the derivative is evaluated first, in units of the kernel's total weight; the ends
+# are equal to 0 and inf to rounding.
 _SMALLEST = 1e-250
 _NODES = np.concatenate([[0.0, 1e-200], np.geomspace(1e-24, 1e24, 97), [1e240]])
 
@@ -77,8 +77,8 @@ _NODES = np.concatenate([[0.0, 1e-200], np.geomspace(1e-24, 1e24, 97), [1e240]])
 def optimal_ridge(problem: AnyProblem, ensemble: EnsembleLike = 1) -> OptimalRidge:
     """Return the ridge that minimizes the total test error of an ensemble, and the error there.
 
-    The problem's own ridge is ignored. Both 0 (no ridge helps) and inf (predict zero) are
-    answers; the ridge is in the problem's own convention.
+    The problem's own ridge is ignored. Both 0 (minimum norm) and inf (predict zero) are possible;
+    the ridge is in the problem's own convention.
 
     Examples
     --------
@@ -116,9 +116,12 @@ def _best(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> Any:
         minima = np.exp(
             crossings(
                 lambda x, i: _risk(spectrum, scheme, at, np.exp(x), inside[i])[1],
-                low, high, slope[cells, inside], slope[cells + 1, inside],
+                low,
+                high,
+                slope[cells, inside],
+                slope[cells + 1, inside],
             )
-        )  # fmt: skip
+        )
         risks, slopes = _risk(spectrum, scheme, at, minima, inside)
         if not np.isfinite(risks).all():
             raise ConvergenceError(
@@ -133,26 +136,26 @@ def _best(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> Any:
     node = np.argmin(risk, axis=0)
     better = risk[node, index] < (1 - 1e-6) * least
     best = np.where(better & (np.isfinite(least) | (node < _NODES.size - 1)), _NODES[node], best)
-    # a saturated learner's ridge 0 stands for the limit; where that diverges, stop short of it
+    # ridge 0 of a saturated learner is a limit; where it diverges, a tiny ridge takes its place
     samples, _ = at.member_samples()
     if np.any(spectrum.saturated(at.features, samples)):
         point, g = member_fixed_point(spectrum, scheme, at, np.zeros_like(best))
         terms = member_terms(point, spectrum, at.shared_features, g)
         best = np.where((best == 0) & np.isinf(_total(at, terms)), _SMALLEST, best)
-    best[samples < NO_SAMPLES] = 0.0  # without data every ridge is as good
+    best[samples < NO_SAMPLES] = 0.0  # without data the error does not depend on the ridge
     best[at.signal * spectrum.learnable == 0] = np.inf
     return spectrum.own_ridge(best, at.samples)
 
 
 def _total(at: Inputs, terms: MemberTerms) -> Any:
-    """The error of the ensemble but for the Bayes error."""
+    """The error of the ensemble without the Bayes error."""
     return total_error(terms, terms.unlearned(), at, 1 / at.n_members)
 
 
 def _risk(
     spectrum: Spectrum, scheme: Scheme, at: Inputs, ridge: Any, index: npt.NDArray[np.int_]
 ) -> tuple[Any, Any]:
-    """The test error at ridge r, and the sign (and some size) of its derivative by the ridge."""
+    """The test error at ridge r, and its derivative by the ridge up to a positive factor."""
     at = at.take(index)
     samples, spare = at.member_samples()
     samples = np.where(samples < NO_SAMPLES, 1.0, samples)
@@ -172,11 +175,11 @@ def _risk(
 
 
 def _step(point: FixedPoint, at: Inputs) -> Any:
-    """The step, smaller next to P = N at a small ridge, where all varies with unused fractions."""
+    """The step, smaller near P = N at a small ridge, where unused fractions set the scale."""
     unused = (
         point.unused_features / point.gap_per_feature + point.unused_samples / point.gap_per_sample
     )
-    # infinitely many members have no peak but that of what they share
+    # infinitely many members have a peak in their shared terms only
     apart = (1 - at.shared_features) + (1 - at.shared_samples)
     return _STEP * np.fmin(np.where(np.isinf(at.n_members), unused + apart, unused), 1.0)
 
@@ -196,13 +199,13 @@ def _stepped_bootstrap(
 class Slopes:
     """The derivatives of the total test error, in the problem's units of P and N."""
 
-    by_features: Value  # ∂R/∂P, every model getting the feature
+    by_features: Value  # ∂R/∂P, with P the features of every model
     by_samples: Value  # ∂R/∂N
 
 
 @dataclass(slots=True, kw_only=True)
 class _Moves:
-    """What a step along log P or log N moves."""
+    """Derivatives along log P or log N."""
 
     y: Any  # its logarithm
     unused_features: Any
@@ -215,10 +218,9 @@ class _Moves:
 def error_slopes(problem: AnyProblem, ensemble: EnsembleLike = 1) -> Slopes:
     """Return the derivatives of the total test error by P and by N, at fixed ridge.
 
-    Where the error is infinite (P = N without ridge) one more of either takes it away: -inf. A
-    linear network at N = D without ridge only needs a sample: another feature changes nothing, 0.
-    At a kink (infinitely many models at P = N, linear networks at P = D and N = D) the derivative
-    is that of one more, not of one less.
+    Where the error is infinite (P = N without ridge) both derivatives are -inf; for a linear
+    network at N = D without ridge that by features is 0. At a kink (infinitely many models at P =
+    N, linear networks at P = D and N = D) they are right derivatives.
 
     >>> from doubletrouble import Problem
     >>> slopes = error_slopes(Problem(features_per_dim=2.0, samples_per_dim=1.0, ridge=0.1))
@@ -248,7 +250,7 @@ def _slope_parts(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> dict[str, An
 
     wide, rich = _moves(point, spare, float(spectrum.ridge_falls_with_samples))
     (by_features, total), (by_samples, _) = slope(wide, at.features), slope(rich, at.samples)
-    # where all is learned, another feature does nothing, and a sample takes a divergence away
+    # where every mode is learned, features have no effect, and samples remove a divergence
     useless = full & (np.isinf(total) | np.isfinite(by_features))
     by_features = np.where(useless, 0.0, by_features)
     by_samples = np.where(corner & np.isfinite(by_samples), 0.0, by_samples)
@@ -263,7 +265,7 @@ def _moves(point: FixedPoint, spare: Any, falls: float) -> tuple[_Moves, _Moves]
     z_P = np.where(e_N > 0, e_P / e_N, 0.0) * z_N
     g = e_N * np.where(np.isinf(point.features), 1.0, spare / point.features)
     J = point.joint
-    peak = J == 0  # P = N, no ridge: with one more of either, the other one is what binds
+    peak = J == 0  # P = N, no ridge: with more of either, the other one is the smaller size
     J = np.where(peak, 1.0, J)
     x, w = z_P / J, (z_N + falls * B) / J
     wide = _Moves(
@@ -289,18 +291,19 @@ def _moves(point: FixedPoint, spare: Any, falls: float) -> tuple[_Moves, _Moves]
 
 
 def _moved(spectrum: Spectrum, point: FixedPoint, moves: _Moves) -> tuple[FixedPoint, Any, Any]:
-    """The fixed point and J a complex step away, and the step."""
+    """The fixed point and J after a complex step, and the step."""
     J = point.joint
-    # next to P = N at a small ridge J moves fastest: the step is small against that
+    # near P = N at a small ridge J varies fastest: the step is small on that scale
     step = _STEP / np.fmax(np.abs(moves.joint) / J, 1.0)
     there = point.moved(
-        spectrum, step,
+        spectrum,
+        step,
         y=moves.y,
         unused_features=moves.unused_features,
         unused_samples=moves.unused_samples,
         features=moves.features,
         samples=moves.samples,
-    )  # fmt: skip
+    )
     by_sample = point.unused_features * there.gap_per_sample.imag
     by_feature = point.unused_samples * there.gap_per_feature.imag
     joint = J + 1j * (step * moves.joint + by_sample + by_feature)

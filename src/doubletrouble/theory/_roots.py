@@ -1,7 +1,7 @@
 """Roots of many functions at once, by Ridders' method.
 
 `scipy.optimize.elementwise` has root finders on arrays, but importing it takes 0.3 s, ten times as
-long as the first `optimal_ridge` or `advise` of a process.
+long as the first call of `optimal_ridge` or `advise` in a process.
 """
 
 import math
@@ -23,10 +23,10 @@ _NEAR = 1e-13
 def crossings(
     values: Values, low: FloatArray, high: FloatArray, at_low: FloatArray, at_high: FloatArray
 ) -> FloatArray:
-    """Roots between `low` and `high`, at which the values have different signs, to 1e-13.
+    """Roots between `low` and `high`, where the values have different signs, to 1e-13.
 
-    `values(x, i)` are those of functions i at x. They are evaluated in the middle and where an
-    exponential through the three values is zero, so that the bracket is halved at least.
+    `values(x, i)` are those of functions i at x. Each step evaluates them at the midpoint and at
+    the zero of an exponential through the three values, and at least halves the bracket.
 
     >>> cubes = lambda x, i: x**3 - np.array([8.0, 27.0])[i]
     >>> ends = np.zeros(2), np.full(2, 10.0)
@@ -68,5 +68,6 @@ def crossings(
             return root
     raise ConvergenceError(
         f"a root did not converge in {_MOST_STEPS} steps",
-        last=root[active], residual=float(np.max(b[active] - a[active])),
-    )  # fmt: skip
+        last=root[active],
+        residual=float(np.max(b[active] - a[active])),
+    )

@@ -1,12 +1,13 @@
-r"""The spectrum of a problem, and the fixed point that every term follows from.
+r"""The spectrum of a problem, and the fixed point that determines every term.
 
-A ridge learner with P features and N samples uses up some of both. If the kernel has eigenvalues
-l_i and a tail of total weight t, and y is the inverse of the effective ridge, then the learnability
-of mode i is L_i = l_i y/(1 + l_i y), and the degrees of freedom of first and second order are
+Let the kernel have eigenvalues l_i and a tail of total weight t, and let y be the inverse of the
+effective ridge of a learner with P features and N samples. The learnability of mode i is
+L_i = l_i y/(1 + l_i y), and the degrees of freedom of first and second order are
 
     z(y) = Σ_i L_i + t y,        Q(y) = Σ_i L_i²,        z - Q = Σ_i L_i (1 - L_i) + t y.
 
-The unused fractions of features and samples balance the ridge ([simon2023], [defilippis2024]):
+The fixed point is the balance of the unused fractions of features and samples with the ridge
+([simon2023], [defilippis2024]):
 
     (1 - z/P) (1 - z/N) = r y.                                                              (*)
 
@@ -19,9 +20,9 @@ unused fraction h solves h (gap + h small/big) = r y, so h(y) is known without s
 (*) reads z(y) + small·h(y) = small: a sum of increasing positive terms. Every quantity is then
 accurate to a few units in the last place, also at P = N and for r down to 1e-300.
 
-**Limits.** At ridge 0 some terms are 0/0 (a linear network at P = N = D, say). There (*) is solved
-at a surrogate ridge of 1e±250, where a finite limit is exact to rounding and everything else is far
-enough out to be 0 or inf (`limit_value`).
+**Limits.** At ridge 0 some terms are 0/0 (for example for a linear network at P = N = D). There (*)
+is solved at a surrogate ridge of 1e±250, where finite limits are exact to rounding and other values
+are so small or large that they stand for 0 or inf (`limit_value`).
 """
 
 from __future__ import annotations
@@ -40,9 +41,9 @@ from doubletrouble.problems import Member, Problem, SpectralProblem
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 
 TINIEST = 5e-324
-NO_SAMPLES = 1e-150  # only data divided among very many members are so few
+NO_SAMPLES = 1e-150  # reached only by data divided among very many members
 
-_NEGLIGIBLE_WEIGHT = 1e-250  # of the largest: equal to zero
+_NEGLIGIBLE_WEIGHT = 1e-250  # relative to the largest: counts as zero
 _VANISHING = 1e-250  # the surrogate ridge, or number of samples, for 0
 _TINY_RIDGE = 1e-305  # below this y of a saturated learner overflows
 _NEGLIGIBLE = 1e-70  # sizes reach 1e±50, and limits approached are beyond 1e±83
@@ -62,7 +63,7 @@ class FixedPoint:
     gap_per_sample: Any  # (z - Q)/N
     second_per_sample: Any  # Q/N
     tail: Any  # t y: degrees of freedom that go into the tail
-    limit: Any = False  # where it stands for a limit: see `limit_value`
+    limit: Any = False  # whether values are at a surrogate ridge: see `limit_value`
 
     @classmethod
     def at(
@@ -94,13 +95,20 @@ class FixedPoint:
         return A * B + B * self.gap_per_feature + A * self.gap_per_sample
 
     def moved(
-        self, spectrum: Spectrum, step: Any, *, y: Any, unused_features: Any, unused_samples: Any,
-        features: float = 0.0, samples: float = 0.0,
-    ) -> FixedPoint:  # fmt: skip
-        """The fixed point a step i·`step` away: imaginary parts are derivatives times the step.
+        self,
+        spectrum: Spectrum,
+        step: Any,
+        *,
+        y: Any,
+        unused_features: Any,
+        unused_samples: Any,
+        features: float = 0.0,
+        samples: float = 0.0,
+    ) -> FixedPoint:
+        """The fixed point after a step i·`step`: imaginary parts are derivatives times the step.
 
-        Given are the derivatives of log y, A, B, log P and log N along the step; those of the rest
-        follow by d L = L (1-L) dlog y, d z = (z - Q) dlog y, d Q = 2 Σ L² (1-L) dlog y.
+        The arguments are the derivatives of log y, A, B, log P and log N along the step; the others
+        follow from d L = L (1-L) dlog y, d z = (z - Q) dlog y, d Q = 2 Σ L² (1-L) dlog y.
         """
         L, M = self.learnability, self.unlearned
         e_P, e_N, Q_N = self.gap_per_feature, self.gap_per_sample, self.second_per_sample
@@ -120,7 +128,7 @@ class FixedPoint:
         )
 
     def stepped(self, spectrum: Spectrum, step: Any) -> FixedPoint:
-        """The fixed point a complex step i·`step` of log y away, P and N staying as they are."""
+        """The fixed point after a complex step i·`step` of log y, at constant P and N."""
         e_P, e_N = self.gap_per_feature, self.gap_per_sample
         return self.moved(spectrum, step, y=1.0, unused_features=-e_P, unused_samples=-e_N)
 
@@ -136,7 +144,7 @@ class FixedPoint:
 
 @dataclass(slots=True)
 class Sizes:
-    """P and N, sorted: what the smaller unused fraction depends on."""
+    """The smaller and the bigger of P and N, on which the unused fractions depend."""
 
     small: Any
     twice_ratio: Any  # 2 small/big, 0 in the kernel limit
@@ -161,7 +169,7 @@ class Sizes:
 
 
 def limit_value(value: Any) -> Any:
-    """The limit that a value at the surrogate ridge stands for: 0, inf or itself."""
+    """The limit of a value at the surrogate ridge: 0, inf or the value itself."""
     near = np.where(np.abs(value) < _NEGLIGIBLE, 0.0, value)
     return np.where(np.abs(near) > 1 / _NEGLIGIBLE, np.copysign(np.inf, near), near)
 
@@ -171,7 +179,7 @@ class Spectrum:
 
     cost: int  # numbers stored per point
     tail: float  # t
-    learnable: bool  # whether any of the target's power is on a mode the features see
+    learnable: bool  # whether the target has power on a mode of positive eigenvalue
     rank: float  # features and samples that learn every mode in full; inf where there is a tail
     scale: float  # of the levels: the root of their total weight per dimension, or the weight
     ridge_falls_with_samples: ClassVar[bool]  # whether r is the problem's own ridge over N
@@ -189,7 +197,7 @@ class Spectrum:
         raise NotImplementedError
 
     def at_ridge_of_time(self, time: Any, features: Any, samples: Any) -> Any:
-        """The ridge r that, as a penalty, pulls at the rate 1/time."""
+        """The ridge r whose penalty decays weights at the rate 1/time."""
         raise NotImplementedError
 
     def fractions(self, y: Any) -> tuple[Any, Any]:
@@ -209,7 +217,7 @@ class Spectrum:
         raise NotImplementedError
 
     def excess(self, y: Any, learnability: Any, unlearned: Any, size: Any) -> Any:
-        """Return z - size by exact counting: of a mode nearly learned, 1 is taken off."""
+        """Return z - size; modes with L > 1/2 are counted exactly, less their 1 - L."""
         learned = np.abs(unlearned) < 0.5
         rest = self.count(np.where(learned, -unlearned, learnability))
         return (rest + self.tail * y) + (self.count(learned * 1.0) - size)
@@ -219,7 +227,7 @@ class Spectrum:
         return np.asarray(np.minimum(features, samples) >= self.rank)
 
     def complete(self, features: Any, samples: Any, ridge: Any) -> BoolArray:
-        """Where every mode is learned in full: there is enough of everything, and no ridge."""
+        """Where every mode is learned in full: features and samples suffice, and the ridge is 0."""
         return np.asarray(self.saturated(features, samples) & (ridge < _TINY_RIDGE))
 
     def fixed_point(self, features: Any, samples: Any, spare: Any, ridge: Any) -> FixedPoint:
@@ -263,7 +271,7 @@ class IsotropicSpectrum(Spectrum):
     def at_ridge_of_time(self, time: Any, features: Any, samples: Any) -> Any:
         return self.scaled_ridge(1 / time / features / samples, samples)
 
-    weigh: Any = staticmethod(np.asarray)  # of one level, a sum is the value itself
+    weigh: Any = staticmethod(np.asarray)  # the sum over one level is the value itself
     count: Any = staticmethod(np.asarray)
 
     def solve(self, features: Any, samples: Any, spare: Any, ridge: Any) -> FixedPoint:
@@ -274,7 +282,7 @@ class IsotropicSpectrum(Spectrum):
             (1 + l y) (t y/small + h(y)) + (1/small - 1)⁺ l y = 1 + (1 - 1/small)⁺ l y.
 
         Both sides are close to power laws of y, so Newton's method on their logarithms converges
-        from anywhere, in three or four steps from the start below.
+        from any start, in three or four steps from the one below.
         """
         level, tail = self._level, self.tail
         # as in `Sizes`, inline for speed
@@ -294,9 +302,9 @@ class IsotropicSpectrum(Spectrum):
             twice_ratio=twice_ratio,
             twice_ridge=twice_ridge,
         )
-        # start: the ridgeless root (a quadratic, in two forms of which one subtracts: that one is
-        # then the smaller) and the root when the ridge dominates, combined, then scaled down by the
-        # share of `small` that the two terms would use there
+        # start: the ridgeless root (of a quadratic, the larger of two forms, which does not
+        # subtract) combined with the root when the ridge dominates, scaled down by the share of
+        # `small` that both terms use there
         linear = (level + tail) - small * level
         root = np.sqrt(linear * linear + (4 * level * tail) * small)
         width = np.abs(linear) + root + TINIEST  # TINIEST: a linear network at min(P, N) = D
@@ -348,11 +356,11 @@ class _OneLevel:
     twice_ridge: Any
 
     def newton(self, y: Any, steps: int = 0) -> Any:
-        """Newton's method on the logarithms; once most points are done, only the rest goes on.
+        """Newton's method on the logarithms; converged points are dropped once they are most.
 
-        The logarithmic slope lies in [1/2, 2] everywhere. A point that alternates between regimes
-        (a nearly linear network just above P = N = D can) is stepped with the slope 2 after a few
-        steps, until it is near, which always contracts.
+        The logarithmic slope lies in [1/2, 2] everywhere. Points may alternate between
+        regimes (nearly linear networks just above P = N = D); after a few steps those far from the
+        root are stepped with the slope 2, which always contracts.
         """
         for taken in range(steps, _MAX_STEPS):
             ly, ty, below, above = self.level * y, self.flat * y, self.less * y, self.more * y
@@ -369,7 +377,7 @@ class _OneLevel:
             if np.ndim(y) == 0:
                 if abs(step) < _LAST_STEP:
                     return y
-            elif taken >= 1:  # hardly any block is done after its first step
+            elif taken >= 1:  # few blocks converge in one step
                 active = np.flatnonzero(~(np.abs(step) < _LAST_STEP))
                 if active.size == 0:
                     return y
@@ -418,7 +426,7 @@ class MeasuredSpectrum(Spectrum):
         return np.asarray(point.tail / self.tail)
 
     def at_ridge_of_time(self, time: Any, features: Any, samples: Any) -> Any:
-        # infinitely many features are as fast as any: they are divided by √P
+        # features are divided by √P: the rate does not depend on their number
         return self.scaled_ridge(1 / time, samples)
 
     def weigh(self, values: Any) -> Any:
@@ -431,7 +439,7 @@ class MeasuredSpectrum(Spectrum):
         """Solve (*) for a list of levels, each of multiplicity one; modes are the first axis.
 
         For a mode with l y > 1, L is written 1 - (1 - L) and the one is moved to the right-hand
-        side, where counting is exact: no digits are lost however saturated the spectrum is.
+        side, where counting is exact: no digits are lost for saturated spectra.
         """
         shape = np.broadcast_shapes(*map(np.shape, (features, samples, spare, ridge)))
         features, samples = (np.broadcast_to(v, shape).reshape(-1) for v in (features, samples))
@@ -462,7 +470,7 @@ class MeasuredSpectrum(Spectrum):
             active = active[~(np.abs(step) < _LAST_LOG_STEP)]
             if active.size == 0:
                 break
-        else:  # a spectrum with gaps, saturated up to one of them
+        else:  # spectra with gaps, saturated up to one of them
             log_y[active] = self._bracketed(excess, bracket, sizes, ridge, active)
         for _ in range(2):
             step = newton(log_y, sizes, ridge)
@@ -493,7 +501,7 @@ class MeasuredSpectrum(Spectrum):
     def _start(
         self, sizes: Sizes, ridge: Any, bracket: tuple[FloatArray, FloatArray]
     ) -> tuple[FloatArray, float]:
-        """Log y from a table of z, without evaluating the modes, and a bound on its error."""
+        """Log y interpolated in a table of z, and a bound on its error."""
         low, high = float(bracket[0].min()), float(bracket[1].max())
         nodes = np.linspace(low, high, min(_NODES, 32 + sizes.small.size))
         y = np.exp(nodes)
@@ -515,10 +523,14 @@ class MeasuredSpectrum(Spectrum):
         return nodes[below] + part * spacing, spacing
 
     def _bracketed(
-        self, excess: Any, bracket: tuple[FloatArray, FloatArray], sizes: Sizes, ridge: Any,
+        self,
+        excess: Any,
+        bracket: tuple[FloatArray, FloatArray],
+        sizes: Sizes,
+        ridge: Any,
         active: npt.NDArray[np.int_],
-    ) -> FloatArray:  # fmt: skip
-        """Log y of some points by bracketing, which takes longer and never fails."""
+    ) -> FloatArray:
+        """Log y of some points by bracketing, which is slower and always converges."""
         from scipy.optimize import elementwise
 
         few, own = sizes.take(active), ridge[active]
@@ -534,7 +546,7 @@ class MeasuredSpectrum(Spectrum):
 
 
 _NODES = 512  # of the table of z, at most
-_FAST = 10  # steps of Newton's method, from the table; points left then are bracketed
+_FAST = 10  # steps of Newton's method from the table; other points are bracketed
 _LAST_LOG_STEP = 1e-9
 
 

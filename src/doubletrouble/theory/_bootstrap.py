@@ -1,7 +1,8 @@
 r"""The fixed point of a learner whose samples are drawn with replacement.
 
 N draws from N samples give each a weight w, Poisson of mean one when N is large. Sample by sample,
-1/(1 + w V) of it stays unused, with V the leverage of unit weight, and (*) of `_spectrum` becomes
+a fraction 1/(1 + w V) stays unused, with V the leverage of unit weight, and (*) of `_fixed_point`
+becomes
 
     z = N d(V),     A a₁(V) = r y,     A = 1 - z/P,
     d = E w V/(1 + w V),    a₁ = E w/(1 + w V),    a₂ = E w²/(1 + w V)²,    a₃ = E w/(1 + w V)².
@@ -10,8 +11,8 @@ Within a member c_N is a₂/(N a₁²), and 1 - c_N z = a₃/a₁; between two w
 c_N is 1/N. N (1 - 1/e) of the samples are distinct: without ridge, P beyond that interpolates
 (V = ∞, and c_N is as if the distinct ones were all the samples), and P at that is the peak.
 
-On a training sample the residual of a member is 1/(1 + w V) times what it would have been without
-the sample.
+On a training sample the residual of a member is 1/(1 + w V) times the residual of a member trained
+without the sample.
 
 **Numerical form.** Given V, y is that of infinitely many samples and the ridge r/a₁: z falls with V
 and N d rises, so that their ratio has one root over all log V; no unused fraction is ever the
@@ -26,20 +27,20 @@ from typing import Any
 
 import numpy as np
 
+from doubletrouble.theory._fixed_point import NO_SAMPLES, FixedPoint, Spectrum
 from doubletrouble.theory._roots import crossings
-from doubletrouble.theory._spectrum import NO_SAMPLES, FixedPoint, Spectrum
 
 DISTINCT = -math.expm1(-1)
-"""The share of samples that are drawn at all."""
+"""The share of distinct samples in a bootstrap sample, 1 - 1/e."""
 
-_COUNTS = np.arange(1.0, 25.0)  # w; what is left of a Poisson variable is below rounding
+_COUNTS = np.arange(1.0, 25.0)  # w; larger counts have probabilities below rounding
 _CHANCES = np.array([math.exp(-1) / math.factorial(int(w)) for w in _COUNTS])
 _UNDRAWN = math.exp(-1)
-_TINIEST_RIDGE = 1e-220  # times 1/y: equal to none, and V still fits a float
+_TINIEST_RIDGE = 1e-220  # times 1/y: equal to ridge 0 to rounding, and V still fits a float
 _LOG_V = 690.0
 _LARGEST_RIDGE = 1e180  # predicts zero, and V still fits a float
-_MOST_RIDGE = 575.0  # its logarithm, beyond any that can be
-_ENDLESS = 1e70  # features: sizes reach 1e50
+_MOST_RIDGE = 575.0  # bound on its logarithm
+_ENDLESS = 1e70  # features, as a stand-in for infinitely many: sizes reach 1e50
 _VANISHING = 1e-250
 
 
@@ -73,7 +74,7 @@ class Averages:
 
 @dataclass(slots=True, kw_only=True)
 class BootstrapPoint:
-    """A member on a bootstrap sample: its fixed point, and what follows from the weights."""
+    """A member on a bootstrap sample: its fixed point, and averages over the weights."""
 
     point: FixedPoint
     shared_samples: Any  # c_N between two members over that within one
@@ -87,8 +88,8 @@ def bootstrap(
 ) -> BootstrapPoint:
     """Solve for y and V, limits included.
 
-    With `log_step` everything is evaluated that complex step of log y away from the solution, so
-    that imaginary parts are derivatives along it.
+    With `log_step` everything is evaluated at the solution plus that imaginary step of log y, so
+    that imaginary parts are derivatives along log y.
     """
     if spectrum.rank == 0:  # the features do not depend on the inputs
         spare = features - samples
@@ -121,7 +122,7 @@ def bootstrap(
         point, averages = solved_at(log_v, i)
         used = spectrum.count(point.learnability) + point.tail
         distinct, A = N[i] * DISTINCT, point.unused_features
-        # next to the peak both sides are a size less a little: log z/P = log(1 - A)
+        # next to the peak both sides are close to their sizes: log z/P = log(1 - A)
         close = np.log1p((P[i] - distinct) / distinct) + np.log1p(-A) - np.log1p(-averages.idle)
         apart = np.log(used) - np.log(N[i] * averages.used)
         return np.asarray(np.where((A < 0.5) & (averages.idle < 0.5), close, apart))
@@ -159,7 +160,7 @@ def bootstrap(
 def _stepped(
     spectrum: Spectrum, point: FixedPoint, averages: Averages, N: Any, log_v: Any, step: Any
 ) -> tuple[FixedPoint, Averages]:
-    """The solution an imaginary step of log y away: dz = (z - Q) dlog y = N V a₃ dlog V."""
+    """The solution after an imaginary step of log y: dz = (z - Q) dlog y = N V a₃ dlog V."""
     gap = spectrum.count(point.learnability * point.unlearned) + point.tail
     # V a₃ = d·a₃/a₁, as d = V a₁
     turned = step * gap / (N * averages.used * averages.unused)

@@ -1,4 +1,4 @@
-"""Four conventions for one ridge: the same fit, checked on random features."""
+"""Conversions of the ridge and of training time, checked against fits and gradient descent."""
 
 import math
 from typing import Any
@@ -7,8 +7,11 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
+from doubletrouble.conventions import CLOCKS, CONVENTIONS, ClockName, ConventionName
 from doubletrouble.parameters import FloatArray
-from doubletrouble.ridge import CONVENTIONS, ConventionName
+
+# --- ridge ---------------------------------------------------------------------------------------
+
 
 SIZES = [(40, 25, 10), (25, 40, 10), (30, 30, 30), (7, 50, 20)]  # P, N, D
 
@@ -51,7 +54,7 @@ def fitted(draw: Draw, convention: ConventionName, ridge: float) -> FloatArray:
 @pytest.mark.parametrize("sizes", SIZES, ids=str)
 @pytest.mark.parametrize("ridge", [1e-2, 1.0, 30.0])
 @pytest.mark.parametrize("convention", CONVENTIONS)
-def test_every_convention_makes_the_same_fit(
+def test_conventions_give_the_same_fit(
     convention: ConventionName, ridge: float, sizes: tuple[int, int, int]
 ) -> None:
     draw = Draw(sizes, seed=0)
@@ -75,7 +78,7 @@ def test_the_papers_fit_minimizes_the_papers_loss() -> None:
 
 
 @pytest.mark.parametrize("convention", ["sklearn", "gram", "per_dim"])
-def test_the_unconverted_ridge_makes_another_fit(convention: ConventionName) -> None:
+def test_unconverted_ridge_gives_another_fit(convention: ConventionName) -> None:
     draw = Draw((40, 25, 10), seed=0)
     wrong = fitted(draw, convention, 1.0) - fitted(draw, "paper", 1.0)
     assert np.abs(wrong).max() > 1e-2
@@ -91,7 +94,7 @@ def test_gram_is_the_ridge_of_a_spectral_problem() -> None:
 
 @pytest.mark.parametrize("convention", CONVENTIONS)
 @pytest.mark.parametrize("sizes", SIZES, ids=str)
-def test_round_trip(convention: ConventionName, sizes: tuple[int, int, int]) -> None:
+def test_ridge_round_trip(convention: ConventionName, sizes: tuple[int, int, int]) -> None:
     counts = dict(zip(("n_features", "n_samples", "dim"), sizes, strict=True))
     for ridge in (0.0, 1e-300, 1e-5, 0.7, 1e9, math.inf):
         there = dt.ridge_to(convention, ridge, **counts)
@@ -112,7 +115,7 @@ def test_arrays_broadcast(convention: ConventionName) -> None:
 
 
 @pytest.mark.parametrize("convention", CONVENTIONS)
-def test_zero_and_infinity_stay_what_they_are(convention: ConventionName) -> None:
+def test_zero_and_infinite_ridges_are_unchanged(convention: ConventionName) -> None:
     sizes: dict[str, Any] = {"n_features": 1e50, "n_samples": 1e50, "dim": 1.0}
     assert dt.ridge_to(convention, 0.0, **sizes) == 0.0
     assert dt.ridge_from(convention, math.inf, **sizes) == math.inf
@@ -126,6 +129,60 @@ def test_large_sizes_do_not_overflow_on_the_way() -> None:
     assert dt.ridge_to("sklearn", 1.0, **sizes) == pytest.approx(1e50, rel=1e-15)
 
 
-def test_the_gram_ridge_does_not_ask_for_the_number_of_features() -> None:
+def test_gram_ridge_does_not_depend_on_the_number_of_features() -> None:
     many = dt.ridge_to("gram", 0.1, n_features=math.inf, n_samples=3, dim=2)
     assert many == dt.ridge_to("gram", 0.1, n_features=5, n_samples=3, dim=2)
+
+
+# --- training time -------------------------------------------------------------------------------
+
+
+P, N, D, RIDGE = 7, 5, 3, 0.02
+
+
+def descended(
+    loss: ClockName, features: FloatArray, y: FloatArray, steps: int, rate: float
+) -> FloatArray:
+    """Weights after gradient descent on a loss, from zero."""
+    alpha = N * P * RIDGE / D
+    scale = {"mean": 2 / N, "half_mean": 1 / N, "sum": 2.0, "half_sum": 1.0}[loss]
+    a = np.zeros(P)
+    for _ in range(steps):
+        a += rate * scale * (features.T @ (y - features @ a) - alpha * a)
+    return a
+
+
+@pytest.mark.parametrize("loss", ["mean", "half_mean", "sum", "half_sum"])
+def test_gradient_descent_follows_the_flow(loss: ClockName) -> None:
+    rng = np.random.default_rng(0)
+    features, y = rng.standard_normal((N, P)), rng.standard_normal(N)
+    alpha, time, steps = N * P * RIDGE / D, 0.8, 20_000
+    values, vectors = np.linalg.eigh(features.T @ features)
+    gains = -np.expm1(-time * (values + alpha) / D) / (values + alpha)
+    flowed = vectors @ (gains * (vectors.T @ (features.T @ y)))
+    rate = float(dt.time_to(loss, time, n_samples=N, dim=D)) / steps
+    assert descended(loss, features, y, steps, rate) == pytest.approx(flowed, rel=1e-3)
+    wrong = descended(loss, features, y, steps, 1.2 * rate)
+    assert wrong != pytest.approx(flowed, rel=1e-3)
+
+
+@pytest.mark.parametrize("clock", CLOCKS)
+def test_time_round_trip(clock: ClockName) -> None:
+    sizes: dict[str, Any] = {"n_features": 20, "n_samples": 30, "dim": 10}
+    time = np.array([0.0, 0.1, 1e6])
+    back = dt.time_from(clock, dt.time_to(clock, time, **sizes), **sizes)
+    assert back == pytest.approx(time)
+
+
+def test_invalid_arguments_raise() -> None:
+    unknown: Any = "epochs"
+    with pytest.raises(ValueError, match=r"clock must be one of mean, half_mean, .*, got 'epochs'"):
+        dt.time_to(unknown, 1.0, n_samples=1, dim=1)
+    with pytest.raises(ValueError, match=r"time must be in \[0, 1e\+150\] or inf, got -1"):
+        dt.time_to("mean", -1, n_samples=1, dim=1)
+    with pytest.raises(ValueError, match=r"progress must be in \[0, 1e\+150\] or inf, got -1"):
+        dt.time_from("mean", -1, n_samples=1, dim=1)
+    with pytest.raises(ValueError, match="n_features must be given for clock 'gram', got None"):
+        dt.time_to("gram", 1.0, n_samples=1, dim=1)
+    with pytest.raises(ValueError, match=r"n_features must be finite to be converted.*, got inf"):
+        dt.time_to("gram", 1.0, n_samples=1, dim=1, n_features=np.inf)

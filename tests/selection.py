@@ -1,0 +1,14 @@
+"""Selection of the parameters that every run checks; the others are marked `full`."""
+
+from collections.abc import Container, Iterable
+from typing import Any
+
+import pytest
+
+
+def full_beyond(default: Container[Any], values: Iterable[Any]) -> list[Any]:
+    """Parameters of a test; those that are not in `default` are for `make test-all`."""
+    return [
+        value if value in default else pytest.param(value, marks=pytest.mark.full)
+        for value in values
+    ]
