@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
-from doubletrouble.decomposition import decompose_predictions, weighted_sum
+from doubletrouble.decomposition import decompose_predictions
+from doubletrouble.decomposition._components import weighted_sum
 from tests.decomposition.random_effects import Effects, rows
 
 T = 6

@@ -11,11 +11,11 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import doubletrouble as dt
-from doubletrouble.learners import _run as run
-from doubletrouble.learners._fits import FitIndex
-from doubletrouble.learners._seeds import init_seed
+from doubletrouble.decomposition import _decompose as run
+from doubletrouble.decomposition._fitting import FitIndex
+from doubletrouble.decomposition._sources import init_seed
 from doubletrouble.parameters import FloatArray
-from tests.learners.known import FEW, pool, random_features, source
+from tests.decomposition.known import FEW, pool, random_features, source
 
 Fit = Callable[[Any, Any, int], Any]
 

@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
-from doubletrouble.learners import _run as run
-from doubletrouble.learners._seeds import init_seed
+from doubletrouble.decomposition import _decompose as run
+from doubletrouble.decomposition._sources import init_seed
 from doubletrouble.parameters import FloatArray
-from tests.decomposition.random_effects import label
-from tests.learners.known import (
+from tests.decomposition.known import (
     DIM,
     FEW,
     curved,
@@ -23,6 +22,7 @@ from tests.learners.known import (
     random_features,
     source,
 )
+from tests.decomposition.random_effects import label
 
 
 def pairs(values: FloatArray) -> float:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
-from tests.learners.known import FEW, pool, random_features, source
+from tests.decomposition.known import FEW, pool, random_features, source
 
 
 def test_threads() -> None:

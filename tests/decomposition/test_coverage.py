@@ -9,7 +9,7 @@ import pytest
 from doubletrouble.decomposition import Decomposition, decompose_predictions
 from doubletrouble.results import Estimate
 from tests.decomposition.random_effects import rows
-from tests.learners.random_features import predictions
+from tests.decomposition.random_features import predictions
 
 DIM, SHAPE, REPEATS = 40, (20, 2, 5, 150), 200
 RATIOS = (0.5, 1.0, 2.0)  # P/N

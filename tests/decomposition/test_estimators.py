@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeRegressor
 import doubletrouble as dt
 from doubletrouble.errors import require
 from doubletrouble.parameters import FloatArray
-from tests.learners.known import FEW, curved, least_squares, pool, source
+from tests.decomposition.known import FEW, curved, least_squares, pool, source
 
 
 class Tell(RegressorMixin, BaseEstimator):  # type: ignore[misc] # scikit-learn has no types

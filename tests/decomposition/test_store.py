@@ -11,9 +11,9 @@ from sklearn.linear_model import Ridge
 from sklearn.neighbors import KNeighborsClassifier
 
 import doubletrouble as dt
-from doubletrouble.learners._fits import FitIndex, Fits
+from doubletrouble.decomposition._fitting import FitIndex, Fits
 from doubletrouble.parameters import FloatArray
-from tests.learners.known import FEW, least_squares, pool, random_features, source
+from tests.decomposition.known import FEW, least_squares, pool, random_features, source
 
 Count = Callable[[], list[FitIndex]]
 

@@ -8,10 +8,9 @@ import pytest
 from sklearn.linear_model import Ridge
 
 import doubletrouble as dt
-from doubletrouble.decomposition import Decomposition, decompose_predictions
-from doubletrouble.learners import RepeatPlan
+from doubletrouble.decomposition import Decomposition, RepeatPlan, decompose_predictions
+from tests.decomposition.known import FEW, curved, least_squares, pool, random_features, source
 from tests.decomposition.random_effects import Effects, rows
-from tests.learners.known import FEW, curved, least_squares, pool, random_features, source
 
 N_TEST = 40
 
@@ -87,7 +86,7 @@ def test_test_points_may_be_too_few() -> None:
     f = Effects(bias=0.0).draw((20, 2, 4, N_TEST), rng) + rng.normal(size=N_TEST)
     found = decompose_predictions(f, np.zeros(N_TEST))
     plan = dt.plan_repeats(found, 0.02)
-    assert "bias cannot be known that well with 40 test points: take more of them" in plan.notes
+    assert any(note.startswith("bias does not reach this precision") for note in plan.notes)
     none = dt.plan_repeats(found, 0.001)
     assert len(none.notes) == len(rows(found))
     assert none.standard_errors["bias"] < found.error().bias.standard_error  # as well as they allow
@@ -97,7 +96,7 @@ def test_a_pool_holds_so_many() -> None:
     data = dt.PoolSource(*pool(150), n_train=20, n_test=50)
     plan = dt.plan_repeats(dt.decompose(random_features, data, **FEW), 0.01)
     assert plan.n_data > 5
-    assert plan.notes[-1] == "the pool holds 5 training sets: take smaller ones, or more samples"
+    assert plan.notes[-1].startswith("the pool has 5 training sets")
 
 
 def test_what_is_deterministic_needs_one_initialization() -> None:

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
-from doubletrouble.learners import TrainingSet
-from doubletrouble.learners._seeds import init_seed
-from tests.learners.known import FEW, curved, pool, random_features, source
+from doubletrouble.decomposition import TrainingSet
+from doubletrouble.decomposition._sources import init_seed
+from tests.decomposition.known import FEW, curved, pool, random_features, source
 
 
 def training(some: Any, number: int, n_noise: int = 2, seed: int = 0) -> TrainingSet:

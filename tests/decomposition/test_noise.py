@@ -8,9 +8,9 @@ import pytest
 from sklearn.tree import ExtraTreeRegressor
 
 import doubletrouble as dt
-from doubletrouble.learners import LearnerDecomposition
+from doubletrouble.decomposition import LearnerDecomposition
+from tests.decomposition.known import FEW, curved, least_squares, pool, random_features
 from tests.decomposition.random_effects import label, rows
-from tests.learners.known import FEW, curved, least_squares, pool, random_features
 
 SIGMA, N_TRAIN, N_DATA, N_TEST, REPEATS = 0.8, 16, 10, 60, 120
 SIZES: dict[str, Any] = {"n_data": N_DATA, "n_init": 3, "n_noise": 2, "progress": False}

@@ -11,7 +11,7 @@ from sklearn.linear_model import Ridge
 
 import doubletrouble as dt
 from doubletrouble.parameters import FloatArray
-from tests.learners.known import FEW, Predict, curved, pool, random_features, source
+from tests.decomposition.known import FEW, Predict, curved, pool, random_features, source
 
 
 def compared(one: Any, other: Any, **options: Any) -> tuple[dt.Estimate, float]:

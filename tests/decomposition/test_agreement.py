@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
-from doubletrouble.learners import LearnerDecomposition
+from doubletrouble.decomposition import LearnerDecomposition
 from tests.decomposition.random_effects import rows
 
 DIM, RIDGE = 60, 1e-3

@@ -6,9 +6,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from doubletrouble.decomposition import Design, weighted_sum
-from doubletrouble.decomposition import _products as products
-from doubletrouble.decomposition._products import Target, mean_products
+from doubletrouble.decomposition import Design
+from doubletrouble.decomposition import _components as components
+from doubletrouble.decomposition._components import Target, mean_products, weighted_sum
 from doubletrouble.parameters import FloatArray
 
 SHAPES = [(3, 2, 3, 2), (4, 3, 3, 1), (3, 1, 4, 2), (4, 2, 1, 3), (3, 1, 1, 2), (1, 2, 3, 2)]
@@ -90,7 +90,7 @@ def test_blocks_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
     f, targets = rng.normal(size=shape), against(rng.normal(size=7))
     design = described(shape, crossed=True)
     whole = mean_products(f, targets, design, by_point=True, key=0)
-    monkeypatch.setattr(products, "BLOCK", 50)  # two test points at a time
+    monkeypatch.setattr(components, "_BLOCK", 50)  # two test points at a time
     for name, found in mean_products(f, targets, design, by_point=True, key=0).items():
         assert found.points.shape == (2, 7)
         np.testing.assert_allclose(found.table, whole[name].table, rtol=1e-12, atol=1e-14)
