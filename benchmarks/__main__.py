@@ -5,6 +5,7 @@ import sys
 from benchmarks import (
     advice_speed,
     call_path,
+    coverage,
     decomposition_accuracy,
     flow_speed,
     import_time,
@@ -29,6 +30,7 @@ BENCHMARKS = {
     "lazy_speed": lazy_speed.main,
     "random_features_speed": random_features_speed.main,
     "decomposition_accuracy": decomposition_accuracy.main,
+    "coverage": coverage.main,
     "page_speed": page_speed.main,
 }
 

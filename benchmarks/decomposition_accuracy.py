@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 import doubletrouble as dt
-from doubletrouble.learners._source import DataSource
+from doubletrouble.decomposition import DataSource
 from doubletrouble.parameters import FloatArray
 from doubletrouble.results import ErrorTerms, Estimate
 

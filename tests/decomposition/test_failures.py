@@ -1,6 +1,7 @@
 """Fits that fail stop no other, and are named."""
 
 import pickle
+import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -57,7 +58,7 @@ def test_the_others_are_kept(threads: bool) -> None:
     assert str(error) == (
         f"2 of 24 fits failed, data set 1, noise draw 0, initialization 2 (seed {seed}): "
         "RuntimeError: out of paper; data set 1, noise draw 1, initialization 2 "
-        f"(seed {seed}): RuntimeError: out of paper (the other 22 are kept in its `predictions`)"
+        f"(seed {seed}): RuntimeError: out of paper (the other 22 are in its `predictions`)"
     )
     assert [failure.fit for failure in error.failures] == [FitIndex(1, 0, 2), FitIndex(1, 1, 2)]
     assert {failure.seed for failure in error.failures} == {seed}
@@ -113,7 +114,8 @@ def test_fit_must_return_a_function() -> None:
     assert "TypeError: fit must return a function predict(X), got NoneType" in str(error)
 
 
-def test_no_failure_stops_other_fits() -> None:
+@pytest.mark.parametrize("errors", ["raise", "collect"])
+def test_three_failures_at_the_start_stop_the_run(errors: str) -> None:
     tried = []
 
     def fit(X: Any, y: Any, seed: int) -> Any:
@@ -122,11 +124,47 @@ def test_no_failure_stops_other_fits() -> None:
             raise RuntimeError("no")
         return lambda Z: np.zeros(len(Z))
 
-    error = raised(fit, n_data=5)
+    error = raised(fit, n_data=5, errors=errors)
+    if errors == "raise":
+        assert len(tried) == len(error.failures) == 3
+        assert str(error).startswith("the first 3 fits failed, data set 0, noise draw 0, init")
+        assert "RuntimeError: no" in str(error)
+        return
     assert len(tried) == 5 * 6
     assert len(error.failures) == 3 * 6
     assert error.partial.design.n_data == 2
     assert str(error).startswith("18 of 30 fits failed, data set 0, noise draw 0, init")
+
+
+@pytest.mark.parametrize("where", ["store", "threads"])
+def test_fits_elsewhere_are_stopped_too(where: str, tmp_path: Path) -> None:
+    def fit(X: Any, y: Any, seed: int) -> Any:
+        raise RuntimeError("no")
+
+    with ThreadPoolExecutor(2) as executor:
+        options = {"store": tmp_path / "fits.sqlite", "name": "mine"}
+        error = raised(fit, **(options if where == "store" else {"executor": executor}), n_data=40)
+    assert "the first 3 fits failed" in str(error)
+    assert 3 <= len(error.failures) < 20
+
+
+def test_one_sound_fit_at_the_start_goes_on() -> None:
+    error = raised(failing(0, 1, explode))
+    assert len(error.failures) == 2
+
+
+def test_sys_exit_is_a_failed_fit(tmp_path: Path) -> None:
+    for options in ({}, {"store": tmp_path / "fits.sqlite", "name": "mine"}):
+        error = raised(failing(1, 2, lambda: sys.exit(3)), **options)
+        assert len(error.failures) == 2
+        assert "RuntimeError: the learner called sys.exit(3)" in str(error)
+
+
+def test_masked_predictions_are_a_failed_fit() -> None:
+    def how() -> Any:
+        return lambda X: np.ma.masked_less(X[:, 0], 0)
+
+    assert "TypeError: predictions must not have masked elements" in str(raised(failing(0, 0, how)))
 
 
 def test_many_failures_are_counted() -> None:
@@ -145,7 +183,7 @@ def test_predictions_of_failed_fits_are_no_numbers_in_a_file_either(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(run, "_IN_MEMORY", 0)
-    error = raised(failing(1, 2, explode), store=tmp_path / "fits.sqlite")
+    error = raised(failing(1, 2, explode), store=tmp_path / "fits.sqlite", name="mine")
     assert isinstance(error.predictions, np.memmap)
     assert np.isnan(error.predictions[1, :, 2]).all()
     assert np.isnan(error.predictions).sum() == 2 * 30

@@ -120,7 +120,7 @@ def test_the_floor_is_gone_on_average() -> None:
         ({"y_test": TRUTH, "label_noise": [1.0, 2.0]}, "one for each of 12 test points, got shape"),
         ({"truth": TRUTH, "deterministic": True}, "deterministic must be False for 4 init"),
         ({"truth": TRUTH, "noiseless": True}, "noiseless must be False for 2 noise draws, got"),
-        ({"truth": TRUTH, "injected": 1.0}, "fewer than 2 draws of added noise beside the labels"),
+        ({"truth": TRUTH, "injected": 1.0}, "injected must be None with fewer than 2 draws"),
         ({"truth": TRUTH, "confidence": 1.0}, "confidence must be a number in (0, 1), got 1.0"),
     ],
 )

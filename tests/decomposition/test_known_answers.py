@@ -89,7 +89,7 @@ def test_without_noise_its_part_is_nothing() -> None:
     assert found.predictions.shape == (4, 1, 3, 30)
     assert (found.error().noise.value, found.error().noise.standard_error) == (0, 0)
     assert label(found, "sampling") == "sampling"
-    assert not any("noise" in note for note in found.notes)
+    assert found.notes[-1].startswith("noise = 0: the labels of sample are taken as exact")
 
 
 def test_it_is_what_predictions_alone_give() -> None:

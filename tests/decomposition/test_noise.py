@@ -112,7 +112,7 @@ def test_unknown_noise_is_named() -> None:
     assert "sampling + label noise" in str(found.error())
     with pytest.raises(ValueError, match=r"^noise needs 2 or more draws of label noise"):
         _ = found.error().noise
-    assert any("n_noise = 2 draws of label noise were asked for, and 1" in n for n in found.notes)
+    assert any("n_noise = 2 draws of label noise were requested, and 1" in n for n in found.notes)
     assert any("noise of its labels" in note for note in found.notes)
 
 
@@ -120,7 +120,7 @@ def test_known_noise_is_explained() -> None:
     found = split(noise=SIGMA)
     assert [label(found, name) for name in PARTS] == list(PARTS)
     assert found.design.injected == 1
-    assert any("Noise is known by the response to noise added" in n for n in found.notes)
+    assert any("Noise is the response to noise added" in n for n in found.notes)
 
 
 def test_clean_labels() -> None:
@@ -142,7 +142,7 @@ def test_noise_injected_into_labels_of_unknown_noise() -> None:
     found = split(inject=0.5)
     assert found.error().noise.value > 0
     assert label(found, "sampling") == "sampling + label noise"
-    assert any(note.startswith("Noise is what the injected noise adds") for note in found.notes)
+    assert any(note.startswith("Noise is the effect of the injected noise") for note in found.notes)
 
 
 def test_repeated_labels_have_so_many_draws() -> None:
@@ -151,7 +151,7 @@ def test_repeated_labels_have_so_many_draws() -> None:
     data = dt.PoolSource(X, y, n_train=20, n_test=50, repeated=again)
     found = dt.decompose(random_features, data, **(FEW | {"n_noise": 5}))
     assert found.predictions.shape[1] == 3
-    assert any("n_noise = 5 draws" in note and "3 can be had" in note for note in found.notes)
+    assert any("n_noise = 5 draws" in note and "3 are available" in note for note in found.notes)
     np.testing.assert_allclose(found.y_test, data.test(0, classification=False).y)
     training = data.training(1, n_noise=3, seed=0, classes=None)
     np.testing.assert_allclose(training.y[1] - training.y[0], 0.1)

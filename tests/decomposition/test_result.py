@@ -1,5 +1,6 @@
 """Intervals, tables and pictures of a decomposition."""
 
+import json
 import math
 from typing import Any
 
@@ -77,6 +78,23 @@ def test_labels_in_the_table() -> None:
     assert table[0].startswith("initialization + label noise ")
     assert table[1].startswith("sampling + label noise ")
     assert table[2].startswith("bias + noise floor ")
+
+
+def test_json_has_the_table() -> None:
+    found = split(8, 1, 4, truth=None, y_test=np.zeros(T))
+    content = json.loads(found.to_json())
+    assert content["design"]["n_data"] == 8
+    assert [part["value"] for part in content["parts"]] == list(found.to_frame().value)
+    assert [row["n_members"] for row in content["averaged"]] == [5, "inf"]
+    assert content["notes"] == list(found.notes)
+    few = json.loads(split(1, 2, 3).to_json())  # infinite errors
+    assert few["parts"][0]["standard_error"] is None
+
+
+def test_predictions_of_other_draws_have_no_difference() -> None:
+    assert float((split() - split()).total) == 0
+    with pytest.raises(ValueError, match="same draws to be compared, got other predictions"):
+        _ = split() - split(8, 2, 3)
 
 
 # --- pictures ------------------------------------------------------------------------------------

@@ -1,13 +1,15 @@
-"""Draws: the same wherever they occur, and none in common where none should be."""
+"""Sources: draws that do not depend on other draws, disjoint sets, and the noise of labels."""
 
 from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.linear_model import Ridge
 
 import doubletrouble as dt
 from doubletrouble.decomposition import TrainingSet
 from doubletrouble.decomposition._sources import init_seed
+from doubletrouble.errors import require
 from tests.decomposition.known import FEW, curved, pool, random_features, source
 
 
@@ -143,3 +145,165 @@ def test_the_test_set_is_a_quarter_unless_told() -> None:
     X = np.zeros((8000, 1))
     assert dt.PoolSource(X, X[:, 0], n_train=5).n_test == 1000
     assert dt.PoolSource(X[:2], X[:2, 0], n_train=1).n_test == 1
+
+
+def grouped_pool(**options: Any) -> dt.PoolSource:
+    X = np.arange(100.0)[:, None]
+    groups = np.arange(100) // 7  # of unequal size
+    given: dict[str, Any] = {"n_train": 15, "n_test": 25, "groups": groups}
+    return dt.PoolSource(X, X[:, 0], **(given | options))
+
+
+@pytest.mark.parametrize("resampling", ["disjoint", "subsample"])
+@pytest.mark.filterwarnings("ignore:resampling")
+def test_no_group_is_on_both_sides(resampling: str) -> None:
+    data = grouped_pool(resampling=resampling)
+    for seed in range(5):
+        test = data.test(seed, classification=False).X[:, 0]
+        sets = [training(data, d, 1, seed).X[:, 0] for d in range(4)]
+        assert len(test) == 25
+        assert not {x // 7 for x in test} & {x // 7 for x in np.concatenate(sets)}
+        if resampling == "disjoint":
+            assert len(set(np.concatenate(sets))) == 60
+    assert not np.array_equal(
+        data.test(0, classification=False).X, data.test(1, classification=False).X
+    )
+    if resampling == "disjoint":
+        assert data.most_data == 4  # 100 - 25 - 6 samples remain in the worst case
+
+
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        (np.zeros(100), "groups must have 2 or more groups, got only 0.0"),
+        (np.zeros(50), "groups must have a label for each of 100 samples"),
+        (np.zeros((100, 2)), "groups must have one group for each sample"),
+    ],
+)
+def test_groups_are_checked(groups: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        grouped_pool(groups=groups)
+
+
+def test_groups_may_leave_too_few_samples() -> None:
+    data = grouped_pool(groups=np.arange(100) // 50, n_train=40, n_test=10)
+    with pytest.raises(ValueError, match=r"^n_data = 4 training sets .* got 50"):
+        dt.decompose(random_features, data, **FEW)
+
+
+def test_a_pool_prints_as_one_line() -> None:
+    X, y = pool(100)
+    plain = dt.PoolSource(X, y, n_train=10)
+    assert repr(plain) == "PoolSource(100 samples of shape (3,), n_train=10, n_test=25)"
+    more = dt.PoolSource(X, y, n_train=10, noise=0.5, inject=1.0, groups=np.arange(100) % 9)
+    assert repr(more).endswith("n_test=25, noise=0.5, inject=1.0, 9 groups)")
+
+
+def test_tables_of_pandas_are_taken() -> None:
+    pandas, joblib = require("pandas", "tables"), require("joblib", "runs")
+    X, y = pool(100)
+    frame = pandas.DataFrame(X).assign(label=pandas.array(np.round(y).astype(int), dtype="Int64"))
+    tables = dt.PoolSource(
+        frame[[0, 1, 2]], frame.label, n_train=10, groups=pandas.Series(["a", "b"] * 50)
+    )
+    arrays = dt.PoolSource(X, np.round(y).astype(int), n_train=10, groups=np.arange(100) % 2)
+    assert tables.y.dtype.kind == "i"
+    np.testing.assert_array_equal(training(tables, 1, 1).X, training(arrays, 1, 1).X)
+    assert joblib.hash(tables) == joblib.hash(
+        dt.PoolSource(
+            frame[[0, 1, 2]].copy(), frame.label, n_train=10, groups=pandas.Series(["a", "b"] * 50)
+        )
+    )
+
+
+# --- bad labels ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [["a", 1] * 50, np.array(["a", None] * 50, dtype=object), [True, 2] * 50, [1.0, None] * 50],
+)
+def test_labels_of_mixed_type_are_refused(labels: Any) -> None:
+    with pytest.raises(TypeError, match=r"^y must have labels of one type, got "):
+        dt.PoolSource(np.zeros((100, 1)), labels, n_train=10)
+
+
+def test_masked_arrays_are_refused() -> None:
+    X, y = pool(100)
+    masked, hidden = np.ma.masked_less(X, -2), np.ma.masked_less(y, 0)
+    given: dict[str, Any] = {"X": X, "y": y, "n_train": 10}
+    for options in ({"X": masked}, {"y": hidden}, {"repeated": [hidden]}, {"groups": hidden}):
+        with pytest.raises(TypeError, match="must not have masked elements, got"):
+            dt.PoolSource(**(given | options))
+    data = dt.GeneratorSource(lambda rng, n: (X[:n], hidden[:n]), n_train=10, n_test=50)
+    with pytest.raises(TypeError, match=r"^y of sample must not have masked elements"):
+        dt.decompose(random_features, data, **FEW)
+    assert dt.PoolSource(np.ma.array(X), np.ma.array(y), n_train=10).n_test == 25  # without a mask
+
+
+@pytest.mark.parametrize("name", ["predictions", "truth", "y_test", "label_noise"])
+def test_masked_predictions_and_targets_are_refused(name: str) -> None:
+    f, y = np.ones((3, 2, 3, 4)), np.zeros(4)
+    given: dict[str, Any] = {"predictions": f, "y_test": y, "label_noise": y}
+    if name == "truth":
+        given = {"predictions": f, "truth": y}
+    given[name] = np.ma.masked_equal(given[name], given[name].flat[0])
+    with pytest.raises(TypeError, match=rf"^{name} must"):
+        dt.decompose_predictions(**given)
+
+
+# --- noise in the labels of a generator ----------------------------------------------------------
+
+
+def noisy_labels(rng: np.random.Generator, n: int) -> Any:
+    X, y = curved(rng, n)
+    return X, y + 0.3 * rng.standard_normal(n)
+
+
+def noise_first(rng: np.random.Generator, n: int) -> Any:
+    noise = 0.3 * rng.standard_normal(n)
+    X, y = curved(rng, n)
+    return X, y + noise
+
+
+def from_a_seed(rng: np.random.Generator, n: int) -> Any:
+    return curved(np.random.default_rng(rng.integers(2**31)), n)
+
+
+@pytest.mark.parametrize("sample", [noisy_labels, noise_first])
+def test_noise_in_the_labels_of_a_generator_is_noted(sample: Any) -> None:
+    found = dt.decompose(random_features, dt.GeneratorSource(sample, 20, n_test=30), **FEW)
+    assert any(note.startswith("The labels of sample are noisy") for note in found.notes)
+    assert found.error().includes["sampling"] == "label noise"
+    assert found.error().includes["bias"] == "noise floor"
+    with pytest.raises(ValueError, match=r"^noise needs"):
+        _ = found.error().noise
+    both = dt.GeneratorSource(sample, 20, noise=0.5, n_test=30)
+    found = dt.decompose(random_features, both, **FEW)
+    assert found.error().noise.value > 0
+    assert found.error().includes["sampling"] == "label noise"
+
+
+@pytest.mark.parametrize("sample", [curved, from_a_seed])
+def test_clean_labels_of_a_generator_are_clean(sample: Any) -> None:
+    data = dt.GeneratorSource(sample, 20, n_test=30)
+    assert not data.hides_noise()
+    found = dt.decompose(random_features, data, **FEW)
+    assert found.error().noise.value == 0
+    assert found.notes[-1].startswith("noise = 0: the labels of sample are taken as exact")
+
+
+# --- duplicates ----------------------------------------------------------------------------------
+
+
+def test_duplicates_are_counted() -> None:
+    X, y = pool(150)
+    twice = dt.PoolSource(np.tile(X, (2, 1)), np.tile(y, 2), n_train=20, n_test=100)
+    (note,) = (n for n in dt.decompose(Ridge(), twice, **FEW).notes if "duplicates" in n)
+    order = np.random.default_rng(np.random.SeedSequence(0, spawn_key=(0,))).permutation(300) % 150
+    shared = np.isin(order[:100], order[100:]).sum()
+    repeated = 200 - len(set(order[100:]))
+    assert f"{shared} of 100 test points" in note
+    assert f"{repeated} of 200 training samples" in note
+    once = dt.decompose(Ridge(), dt.PoolSource(X, y, n_train=20), **FEW)
+    assert not any("duplicates" in n for n in once.notes)

@@ -92,7 +92,7 @@ class Decomposition:
         estimates = {}
         for name, part in weights.items():
             square = None
-            if part and name in squares:
+            if any(part.values()) and name in squares:
                 square = sum(
                     weight * float(self.statistics[product].table[0, 0])
                     for product, weight in squares[name].items()
