@@ -39,7 +39,8 @@ PUBLIC = {
     "lazy_split", "load_data", "plan_repeats", "simulate", "simulate_committee", "train_lazy",
     # results
     "Advice", "AdviceOption", "AnovaTerms", "Cell", "Committee", "CommitteeSimulation",
-    "ConfidenceInterval", "Decomposition", "Design", "DrawnEnsemble", "ErrorTerms", "Estimate",
+    "ConfidenceInterval", "Decomposition", "DecompositionDifference", "Design", "DrawnEnsemble",
+    "ErrorTerms", "Estimate",
     "LazyCurve", "LazyRun", "LazySplit", "LearnerDecomposition", "MarginalValue", "OptimalRidge",
     "PsiTerms", "RepeatPlan", "RidgePath", "SaddlePoint", "Simulation", "StoppingTime",
     "SweepResult", "SweepRow", "SweepStatus", "TestSet", "TrainingOutcome", "TrainingSet",

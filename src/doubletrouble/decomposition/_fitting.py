@@ -12,15 +12,27 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from itertools import product
+from typing import Any, Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
 
 from doubletrouble.decomposition._components import LARGEST
-from doubletrouble.decomposition._sources import DataSource, Labels, init_seed, one_hot, rows
+from doubletrouble.decomposition._sources import (
+    DataSource,
+    GeneratorSource,
+    Labels,
+    PoolSource,
+    TestSet,
+    TrainingSet,
+    init_seed,
+    one_hot,
+    rows,
+)
 from doubletrouble.errors import require
-from doubletrouble.parameters import FloatArray, refuse_masked
+from doubletrouble.parameters import MOST_SEEDS, FloatArray, refuse_masked, whole_number
 
+_N_NOISE = 2  # draws of label noise by default
 _SEED_NAMES = ("random_state", "random_seed", "seed")
 _PROBED_ROWS = 4  # compared after every fit: work in place changes all rows
 _SHOWN_WARNINGS = 3
@@ -56,8 +68,9 @@ class FitWarning(NamedTuple):
     message: str
 
 
-FitOutcome = tuple[FitIndex, FloatArray | BaseException, list[FitWarning]]
-"""Predictions or an error, and the warnings of the fit."""
+Finished: TypeAlias = tuple[FitIndex, FloatArray | str, list[FitWarning]]
+"""A fit: its predictions, or the message of its failure; and its warnings."""
+TaskName: TypeAlias = Literal["auto", "regression", "classification"]
 
 
 # --- learners ---
@@ -178,11 +191,62 @@ class Fits:
 
     learner: Learner
     source: DataSource
-    X_test: Any
-    shape: tuple[int, ...]  # of the predictions: (T,) or (T, outputs)
+    test: TestSet
+    target: FloatArray  # of the predictions: (T,) or (T, outputs), one-hot for classes
     classes: Labels | None
-    n_noise: int
     seed: int
+    n_data: int
+    n_noise: int
+    n_init: int  # 1 for a deterministic learner
+    requested_init: int
+    requested_noise: int  # 1 unless given
+    hidden_noise: bool  # labels have noise that no draw changes
+
+    @classmethod
+    def of(
+        cls,
+        model: Any,
+        source: Any,
+        task: TaskName,
+        *,
+        seed: int,
+        n_data: int,
+        n_init: int,
+        n_noise: int | None,
+    ) -> Self:
+        """Validate the arguments of `decompose`; nothing is fitted yet."""
+        if not isinstance(source, GeneratorSource | PoolSource):
+            given = source.__name__ if isinstance(source, type) else type(source).__name__
+            raise TypeError(f"source must be a GeneratorSource or a PoolSource, got {given}")
+        learner, seed = Learner.of(model), whole_number("seed", seed, 0, MOST_SEEDS)
+        n_data, n_init = whole_number("n_data", n_data, 1), whole_number("n_init", n_init, 1)
+        draws = whole_number("n_noise", _N_NOISE if n_noise is None else n_noise, 1)
+        classification = bool(learner.is_classifier) if task == "auto" else task == "classification"
+        if classification and learner.is_classifier is False:
+            raise ValueError(f"model must be a classifier for {task=}, got {type(model).__name__}")
+        source.check(n_data, seed=seed, classification=classification)
+        test = source.test(seed, classification=classification)
+        classes = source.class_labels(seed) if classification else None
+        return cls(
+            learner=learner,
+            source=source,
+            test=test,
+            target=_target(test, classes),
+            classes=classes,
+            seed=seed,
+            n_data=n_data,
+            n_noise=source.noise_draws(draws),
+            n_init=1 if learner.is_deterministic else n_init,
+            requested_init=n_init,
+            requested_noise=n_noise or 1,
+            hidden_noise=source.hides_noise(),
+        )
+
+    @property
+    def indices(self) -> list[FitIndex]:
+        """All fits, data set by data set."""
+        draws = product(range(self.n_data), range(self.n_noise), range(self.n_init))
+        return [FitIndex(*index) for index in draws]
 
     def __call__(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
         """The record of a cell: fits on the data set `data` at the `places` (noise, init).
@@ -190,44 +254,43 @@ class Fits:
         A cell of one fit raises the error of the fit: the cell has failed, and can be retried.
         """
         indices = [FitIndex(parameters["data"], n, k) for n, k in parameters["places"]]
-        predictions: list[FloatArray] = []
-        failed: list[Any] = []
-        warned: list[list[list[str]]] = []
-        for index, result, messages in self.outcomes(indices):
-            if isinstance(result, BaseException):
-                if len(indices) == 1:
-                    raise result
-                failed.append([list(index), message_of(result)])
-                result = np.full(self.shape, np.nan)
-            predictions.append(result)
-            warned.append([list(message) for message in messages])
-        return {"predictions": predictions, "failed": failed, "warned": warned}
+        record: dict[str, Any] = {"predictions": [], "failed": [], "warned": []}
+        for index, result, messages in self.fit_all(indices, reraise=len(indices) == 1):
+            if isinstance(result, str):
+                record["failed"].append([list(index), result])
+                result = np.full(self.target.shape, np.nan)
+            record["predictions"].append(result)
+            record["warned"].append([list(message) for message in messages])
+        return record
 
-    def outcomes(self, indices: Sequence[FitIndex]) -> Iterator[FitOutcome]:
-        """Fit on one data set, and yield each fit with its predictions or its error."""
-        try:
-            data = self.source.training(
-                indices[0].data, n_noise=self.n_noise, seed=self.seed, classes=self.classes
-            )
-        except Exception as error:  # noqa: BLE001 (the next data set is independent of it)
-            for index in indices:
-                yield index, error, []
-            return
-        X, X_test = _copied(data.X), _copied(self.X_test)
+    def fit_all(self, indices: Sequence[FitIndex], *, reraise: bool = False) -> Iterator[Finished]:
+        """Fits on one data set; with `reraise`, the error of a failed fit is raised."""
+        data: TrainingSet | None = None
         for index in indices:
-            result: FloatArray | BaseException
+            result: FloatArray | str
             with recorded_warnings() as messages:
                 try:
+                    if data is None:
+                        data = self.training(index.data)
+                        X, X_test = _copied(data.X), _copied(self.test.X)
                     result = self.fit(index, X, data.y[index.noise].copy(), X_test)
-                except SystemExit as error:
-                    result = RuntimeError(f"the learner called sys.exit({error.code!r})")
-                except Exception as error:  # noqa: BLE001 (the next fit is independent of it)
-                    result = error
-            if not _same_rows(X, data.X):  # a learner that works in place
+                except (Exception, SystemExit) as error:
+                    if isinstance(error, SystemExit):
+                        error = RuntimeError(f"the learner called sys.exit({error.code!r})")
+                    if reraise:
+                        raise error from None
+                    result = f"{type(error).__name__}: {error}".encode(errors="replace").decode()
+            if data is not None and not _same_rows(X, data.X):  # a learner that works in place
                 X = _copied(data.X)
-            if not _same_rows(X_test, self.X_test):
-                X_test = _copied(self.X_test)
+            if data is not None and not _same_rows(X_test, self.test.X):
+                X_test = _copied(self.test.X)
             yield index, result, messages
+
+    def training(self, number: int) -> TrainingSet:
+        """One of the training sets."""
+        return self.source.training(
+            number, n_noise=self.n_noise, seed=self.seed, classes=self.classes
+        )
 
     def fit(self, index: FitIndex, X: Any, y: Labels, X_test: Any) -> FloatArray:
         """One fit, and its predictions."""
@@ -235,10 +298,11 @@ class Fits:
             _check_classes(y, self.classes)
         seed = init_seed(self.seed, index.init)
         predictions = self.learner.predictions(X, y, seed, X_test, self.classes)
-        if _long_axes(predictions.shape) == _long_axes(self.shape):  # (T, 1) for (T,), or reverse
-            predictions = predictions.reshape(self.shape)
-        if predictions.shape != self.shape:
-            raise ValueError(f"predict must return shape {self.shape}, got {predictions.shape}")
+        shape = self.target.shape
+        if _long_axes(predictions.shape) == _long_axes(shape):  # (T, 1) for (T,), or the reverse
+            predictions = predictions.reshape(shape)
+        if predictions.shape != shape:
+            raise ValueError(f"predict must return shape {shape}, got {predictions.shape}")
         if predictions.dtype.kind not in "iufb":
             raise TypeError(f"predict must return numbers, got an array of {predictions.dtype}")
         predictions = predictions.astype(np.float64)
@@ -251,9 +315,20 @@ class Fits:
         return predictions
 
 
-def message_of(error: BaseException) -> str:
-    """The type and the message of an error."""
-    return f"{type(error).__name__}: {error}".encode(errors="replace").decode()
+def _target(test: TestSet, classes: Labels | None) -> FloatArray:
+    """The target of the predictions, one-hot for classes."""
+    if classes is not None:
+        if test.y.ndim != 1:
+            raise ValueError(f"y must have one class for each sample, got shape {test.y.shape}")
+        if len(classes) < 2:
+            raise ValueError(f"y must have 2 or more classes, got only {classes[0]!s}")
+        return one_hot(test.y, classes)
+    if test.y.dtype.kind not in "iufb":
+        raise TypeError(
+            f"y must be numbers for a regression, got {test.y.dtype}; classes need a classifier, "
+            "or task='classification'"
+        )
+    return test.y.astype(np.float64)
 
 
 def _copied(X: Any) -> Any:
