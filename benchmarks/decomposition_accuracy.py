@@ -168,9 +168,11 @@ def cost() -> None:
     learners: dict[str, tuple[Any, dict[str, Any], int]] = {
         "RandomFeaturesRidge, P = N = 120": (dt.RandomFeaturesRidge(DIM, ridge=RIDGE), DRAWS, 40),
         "RandomForestRegressor, 50 trees": (
-            RandomForestRegressor(50), {"n_data": 4, "n_init": 2, "n_noise": 2}, 7,
+            RandomForestRegressor(50),
+            {"n_data": 4, "n_init": 2, "n_noise": 2},
+            7,
         ),
-    }  # fmt: skip
+    }
     print(f"decompose beyond its fits (bar {COST_BAR:.0%}), runs of both in turn")
     for name, (model, draws, repeats) in learners.items():
 

@@ -43,9 +43,7 @@ def left_out(f: FloatArray, n_columns: int) -> Iterator[tuple[tuple[int, int], F
 
 def described(shape: tuple[int, int, int, int], *, crossed: bool) -> Design:
     D, N, K, T = shape
-    return Design(
-        n_data=D, n_noise=N, n_init=K, n_test=T, crossed=crossed, targets=("truth",)
-    )  # fmt: skip
+    return Design(n_data=D, n_noise=N, n_init=K, n_test=T, crossed=crossed, targets=("truth",))
 
 
 def against(truth: FloatArray) -> dict[str, Target]:

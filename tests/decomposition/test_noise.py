@@ -54,9 +54,7 @@ def truth() -> Parts:
 def from_pool(n_labels: int = 1, **options: Any) -> Parts:
     def split(seed: int) -> Any:
         X, (y, *repeated) = labels(seed, n_labels)
-        data = dt.PoolSource(
-            X, y, n_train=N_TRAIN, n_test=N_TEST, repeated=repeated, **options
-        )  # fmt: skip
+        data = dt.PoolSource(X, y, n_train=N_TRAIN, n_test=N_TEST, repeated=repeated, **options)
         return dt.decompose(random_features, data, seed=seed, **SIZES)
 
     return averaged(split)

@@ -57,10 +57,12 @@ def test_learners_with_shared_initializations(other: Any) -> None:
     whole = differences.mean()
     no_data = np.array([np.delete(differences, d, axis=0).mean() for d in range(D)])
     no_init = np.array([np.delete(differences, k, axis=1).mean() for k in range(K)])
-    neither = np.array([
-        [np.delete(np.delete(differences, d, axis=0), k, axis=1).mean() for k in range(K)]
-        for d in range(D)
-    ])  # fmt: skip
+    neither = np.array(
+        [
+            [np.delete(np.delete(differences, d, axis=0), k, axis=1).mean() for k in range(K)]
+            for d in range(D)
+        ]
+    )
     V_d = (D - 1) / D * np.sum((no_data - whole) ** 2)
     V_k = (K - 1) / K * np.sum((no_init - whole) ** 2)
     both = neither - no_data[:, None] - no_init + whole

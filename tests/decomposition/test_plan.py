@@ -15,9 +15,7 @@ from tests.decomposition.random_effects import Effects, rows
 N_TEST = 40
 
 
-def pilot(
-    shape: tuple[int, int, int] = (10, 2, 4), seed: int = 0, **options: Any
-) -> Decomposition:  # fmt: skip
+def pilot(shape: tuple[int, int, int] = (10, 2, 4), seed: int = 0, **options: Any) -> Decomposition:
     f = Effects(**options).draw((*shape, N_TEST), np.random.default_rng(seed))
     return decompose_predictions(f, np.zeros(N_TEST), include_test=False)
 

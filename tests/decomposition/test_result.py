@@ -43,8 +43,15 @@ def test_a_frame() -> None:
     found = split()
     frame = found.to_frame()
     assert list(frame.columns) == [
-        "view", "part", "value", "standard_error", "low", "high", "share", "includes",
-    ]  # fmt: skip
+        "view",
+        "part",
+        "value",
+        "standard_error",
+        "low",
+        "high",
+        "share",
+        "includes",
+    ]
     table = frame[frame.view == "sequential"].set_index("part")
     assert list(table.index) == NAMES
     assert table.share["total"] == 1

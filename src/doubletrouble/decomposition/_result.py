@@ -216,12 +216,8 @@ class Decomposition:
 
     def __str__(self) -> str:
         """The parts with their shares of the total, the error of ensembles, and the notes."""
-        lines = [str(self.error())]
-        averaged = self._averaged()
-        if averaged:
-            totals = ", ".join(f"{_members_label(K)}: {total}" for K, total in averaged.items())
-            lines.append(f"averaged over initializations, {totals}")
-        return "\n".join([*lines, *self.notes])
+        averaged = [f"{_members_label(K)} averaged: {part}" for K, part in self._averaged().items()]
+        return "\n".join([str(self.error()), *averaged, *self.notes])
 
     def __repr__(self) -> str:
         """The parts on one line."""
