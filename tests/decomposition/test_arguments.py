@@ -67,7 +67,7 @@ def test_models(model: Any, message: str) -> None:
 
 
 @pytest.mark.parametrize("bad", [(X, Y), curved, None, dt.PoolSource, dt.GeneratorSource])
-def test_what_is_no_source(bad: Any) -> None:
+def test_other_sources_are_refused(bad: Any) -> None:
     with pytest.raises(TypeError, match=r"^source must be a GeneratorSource or a PoolSource"):
         dt.decompose(random_features, bad, **FEW)
 

@@ -101,7 +101,7 @@ def test_without_probabilities_the_predicted_class_is_certain(model: Any) -> Non
     assert found.error().total.value == pytest.approx(2 * wrong)
 
 
-def test_functions_are_classifiers_if_that_is_said() -> None:
+def test_functions_are_classifiers_by_task() -> None:
     def fit(X: FloatArray, y: Any, seed: int) -> Any:
         rates = [np.mean(y == name) for name in NAMES]
         return lambda X: np.tile(rates, (len(X), 1))

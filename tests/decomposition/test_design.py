@@ -97,7 +97,7 @@ def test_labels_alone() -> None:
     assert str(found).endswith(found.notes[0])
 
 
-def test_nothing_to_note() -> None:
+def test_a_complete_design_has_no_notes() -> None:
     found = decompose_predictions(drawn(4, 2, 3, 5), np.zeros(5))
     assert found.notes == ()
     averaged = [f"K = 5 averaged: {found.error(5).total}"]
@@ -117,7 +117,7 @@ def test_the_table() -> None:
     assert repr(found).startswith("Decomposition(noise=")
 
 
-def test_what_is_below_zero_is_explained() -> None:
+def test_negative_estimates_have_a_note() -> None:
     found = decompose_predictions(np.random.default_rng(1).normal(size=(4, 2, 3, 5)), np.zeros(5))
     below = [name for name, part in found.error().parts.items() if part.value < 0]
     assert below
@@ -130,24 +130,22 @@ def test_what_is_below_zero_is_explained() -> None:
 
 @pytest.mark.parametrize("shape", [(3,), (2, 3, 4), (1, 2, 3, 4, 5, 6), (2, 0, 3, 4), (2, 2, 3, 0)])
 def test_shapes_are_refused(shape: tuple[int, ...]) -> None:
-    sentence = r"^predictions must be an array \[data, noise, init, test\] .*, got shape "
-    with pytest.raises(ValueError, match=sentence + re.escape(str(shape))):
+    message = r"^predictions must be an array \[data, noise, init, test\] .*, got shape "
+    with pytest.raises(ValueError, match=message + re.escape(str(shape))):
         decompose_predictions(np.zeros(shape))
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf, 1e61])
-def test_what_is_no_number_is_refused_with_its_index(bad: float) -> None:
+def test_predictions_that_are_not_finite_are_refused_with_their_index(bad: float) -> None:
     f = np.zeros((20, 20, 20, 300))  # several blocks
     f[1, 0, 2, 271] = bad
-    sentence = (
-        f"predictions must be finite numbers up to 1e+60, got {bad!r} at index (1, 0, 2, 271)"
-    )
-    with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
+    message = f"predictions must be finite numbers up to 1e+60, got {bad!r} at index (1, 0, 2, 271)"
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         decompose_predictions(f)
 
 
 @pytest.mark.parametrize("bad", [np.zeros((2, 2, 2, 2), dtype=complex), [[[["a"]]]], None])
-def test_what_is_no_array_of_numbers_is_refused(bad: Any) -> None:
+def test_arrays_of_other_types_are_refused(bad: Any) -> None:
     with pytest.raises(TypeError, match=r"^predictions must be an array .* of numbers, got"):
         decompose_predictions(bad)
 
@@ -162,8 +160,8 @@ def test_targets_are_checked(name: str) -> None:
     f = drawn(3, 2, 2, 4)
     bad: Any
     for bad, shape in (([0.0] * 3, "(3,)"), (0.0, "()"), (np.zeros((1, 4)), "(1, 4)")):
-        sentence = f"{name} must have one number for each of 4 test points, got shape {shape}"
-        with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
+        message = f"{name} must have one number for each of 4 test points, got shape {shape}"
+        with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
             decompose_predictions(f, **{name: bad})
     bad = [0.0, 0.0, math.nan, 0.0]
     with pytest.raises(ValueError, match=rf"^{name} must be .*, got nan at index 2$"):

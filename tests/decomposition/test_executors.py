@@ -74,7 +74,7 @@ def ran(script: str, tmp_path: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
 
 
-def test_processes_find_what_a_script_defines(tmp_path: Path) -> None:
+def test_processes_fit_functions_of_a_script(tmp_path: Path) -> None:
     done = ran(f"{SCRIPT}if __name__ == '__main__':\n    main()\n", tmp_path)
     assert done.stdout == "the same\n", done.stderr
 

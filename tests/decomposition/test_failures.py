@@ -29,10 +29,10 @@ def first_input(number: int) -> float:
 
 def failing(data: int, init: int, how: Callable[[], Any]) -> Fit:
     """Random features that do something else on one data set, from one seed."""
-    x, unlucky = first_input(data), init_seed(0, init)
+    x, failing_seed = first_input(data), init_seed(0, init)
 
     def fit(X: FloatArray, y: FloatArray, seed: int) -> Any:
-        if X[0, 0] == x and seed == unlucky:
+        if X[0, 0] == x and seed == failing_seed:
             return how()
         return random_features(X, y, seed)
 
@@ -82,14 +82,14 @@ def test_predictions_that_are_no_numbers(bad: float) -> None:
         return lambda X: np.where(np.arange(len(X)) < 3, bad, 0.0)
 
     error = raised(failing(0, 0, how))
-    said = f"predict must return finite numbers up to 1e+60, got {bad} at 3 of 30 predictions"
-    assert said in str(error)
+    message = f"predict must return finite numbers up to 1e+60, got {bad} at 3 of 30 predictions"
+    assert message in str(error)
     assert len(error.failures) == 2
     assert error.partial.design.n_data == 3
 
 
 @pytest.mark.parametrize(
-    ("found", "said"),
+    ("found", "message"),
     [
         (np.zeros(29), "ValueError: predict must return shape (30,), got (29,)"),
         (np.zeros((30, 2)), "ValueError: predict must return shape (30,), got (30, 2)"),
@@ -98,8 +98,8 @@ def test_predictions_that_are_no_numbers(bad: float) -> None:
         (0.0, "ValueError: predict must return shape (30,), got ()"),
     ],
 )
-def test_predictions_of_another_kind(found: Any, said: str) -> None:
-    assert said in str(raised(lambda X, y, seed: lambda X: found))
+def test_predictions_of_another_kind(found: Any, message: str) -> None:
+    assert message in str(raised(lambda X, y, seed: lambda X: found))
 
 
 def test_outputs_in_the_wrong_order_are_not_mixed_up() -> None:
@@ -168,10 +168,10 @@ def test_masked_predictions_are_a_failed_fit() -> None:
 
 
 def test_many_failures_are_counted() -> None:
-    unlucky = init_seed(0, 0)
+    failing_seed = init_seed(0, 0)
 
     def fit(X: Any, y: Any, seed: int) -> Any:
-        return explode() if seed == unlucky else random_features(X, y, seed)
+        return explode() if seed == failing_seed else random_features(X, y, seed)
 
     error = raised(fit, n_data=5)
     assert str(error).startswith("10 of 30 fits failed, data set 0, noise draw 0")

@@ -1,4 +1,4 @@
-"""Label noise of a pool: told apart where something is known of it, and named where nothing is."""
+"""Label noise of a pool: which knowledge about it identifies which parts."""
 
 import math
 from typing import Any
@@ -66,7 +66,7 @@ def from_pool(n_labels: int = 1, **options: Any) -> Parts:
     [{"noise": SIGMA}, {"noise": SIGMA, "inject": 0.5 * SIGMA}, {"n_labels": 2}, {"n_labels": 3}],
     ids=["known", "known, another injected", "measured twice", "three times"],
 )
-def test_what_is_known_of_noise_is_enough(truth: Parts, options: dict[str, Any]) -> None:
+def test_known_noise_identifies_all_parts(truth: Parts, options: dict[str, Any]) -> None:
     scores = z_scores(from_pool(**options), truth)
     assert set(scores) == set(PARTS)
     assert max(map(abs, scores.values())) < 4, scores
@@ -74,7 +74,7 @@ def test_what_is_known_of_noise_is_enough(truth: Parts, options: dict[str, Any])
 
 @pytest.mark.statistical
 def test_noise_that_is_not_known_stays_where_it_is(truth: Parts) -> None:
-    """The negative control: the same labels, of which nothing is said."""
+    """Negative control: the same labels without any knowledge of their noise."""
     found = from_pool()
     scores = z_scores(found, truth)
     assert set(scores) == {"initialization", "sampling", "bias", "total"}
@@ -90,7 +90,7 @@ def test_a_wrong_size_of_noise_is_noticed(truth: Parts) -> None:
     assert scores["bias"] < -5
 
 
-# --- what is said --------------------------------------------------------------------------------
+# --- labels of parts, and notes ---
 
 
 def split(**options: Any) -> LearnerDecomposition:
@@ -155,7 +155,7 @@ def test_repeated_labels_have_so_many_draws() -> None:
     np.testing.assert_allclose(training.y[1] - training.y[0], 0.1)
 
 
-def test_one_draw_of_known_noise_tells_nothing_apart() -> None:
+def test_one_draw_of_known_noise_does_not_identify_it() -> None:
     found = split(noise=SIGMA, n_noise=1)
     assert label(found, "sampling") == "sampling + label noise"
     assert label(found, "bias") == "bias"

@@ -64,7 +64,7 @@ def test_a_frame() -> None:
     assert set(frame.includes) == {""}
 
 
-def test_a_frame_says_what_parts_include() -> None:
+def test_a_frame_has_the_included_causes() -> None:
     frame = split(8, 1, 4, truth=None, y_test=np.zeros(T)).to_frame()
     found = frame.set_index(["view", "part"]).includes
     assert found["sequential", "sampling"] == found["anova", "sampling"] == "label noise"
@@ -153,7 +153,7 @@ def test_axes_of_another_are_drawn_on_and_left_in_their_place(pyplot: Any) -> No
         ((8, 2, 1), {"deterministic": True}),
     ],
 )
-def test_whatever_can_be_told_is_drawn(
+def test_identified_parts_are_drawn(
     pyplot: Any, draws: tuple[int, ...], options: dict[str, Any]
 ) -> None:
     found = split(*draws, **options)

@@ -86,7 +86,7 @@ def test_noise_of_the_user() -> None:
 
 
 def numbered(**options: Any) -> dt.PoolSource:
-    """A pool whose samples tell which they are."""
+    """A pool whose inputs are the indices of its samples."""
     X = np.arange(100.0)[:, None]
     return dt.PoolSource(X, 10 * X[:, 0], **({"n_train": 15, "n_test": 25} | options))
 
@@ -123,7 +123,7 @@ def test_bootstrap_samples_repeat_themselves() -> None:
 
 @pytest.mark.statistical
 def test_bootstrap_moves_parts() -> None:
-    """What resamples share is taken for bias, and 12 features meet 13 distinct samples of 20."""
+    """Effects shared by resamples are in bias; 12 features have 13 distinct samples of 20."""
     off: dict[str, list[float]] = {"bias": [], "initialization": []}
     for seed in range(60):
         X, y = pool(520, noise=1.0, seed=seed)
@@ -140,7 +140,7 @@ def test_bootstrap_moves_parts() -> None:
         assert dt.Estimate.of(np.array(found)).z_score(0.0) > 5, name
 
 
-def test_the_test_set_is_a_quarter_unless_told() -> None:
+def test_the_test_set_is_a_quarter_by_default() -> None:
     assert numbered(n_test=None).n_test == 25
     X = np.zeros((8000, 1))
     assert dt.PoolSource(X, X[:, 0], n_train=5).n_test == 1000

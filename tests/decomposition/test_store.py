@@ -23,7 +23,7 @@ Count = Callable[[], list[FitIndex]]
 
 @pytest.fixture
 def fitted(monkeypatch: pytest.MonkeyPatch) -> Count:
-    """The indices fitted since it was last asked."""
+    """The indices fitted since the last call."""
     indices: list[FitIndex] = []
     fit = Fits.fit
 
@@ -33,12 +33,12 @@ def fitted(monkeypatch: pytest.MonkeyPatch) -> Count:
 
     monkeypatch.setattr(Fits, "fit", counted)
 
-    def asked() -> list[FitIndex]:
+    def since_last_call() -> list[FitIndex]:
         found = indices.copy()
         indices.clear()
         return found
 
-    return asked
+    return since_last_call
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def store(tmp_path: Path) -> Path:
     return tmp_path / "fits.sqlite"
 
 
-def test_what_is_stored_is_not_fitted_again(fitted: Count, store: Path) -> None:
+def test_stored_fits_are_not_computed_again(fitted: Count, store: Path) -> None:
     plain = dt.decompose(random_features, source(), **FEW)
     assert len(fitted()) == 24
     first = dt.decompose(random_features, source(), store=store, **FEW)
@@ -71,13 +71,13 @@ def test_more_of_everything_goes_on_from_there(fitted: Count, store: Path) -> No
     assert fitted() == []
 
 
-def test_what_failed_is_tried_again(fitted: Count, store: Path, tmp_path: Path) -> None:
+def test_failed_fits_are_retried(fitted: Count, store: Path, tmp_path: Path) -> None:
     trouble = tmp_path / "trouble"
     trouble.touch()
-    unlucky = source().training(2, n_noise=2, seed=0, classes=None).X[0, 0]
+    failing_seed = source().training(2, n_noise=2, seed=0, classes=None).X[0, 0]
 
     def fit(X: FloatArray, y: FloatArray, seed: int) -> Any:
-        if X[0, 0] == unlucky and trouble.exists():
+        if X[0, 0] == failing_seed and trouble.exists():
             raise OSError("disk full")
         return random_features(X, y, seed)
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from numbers import Real
-from typing import Any, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -199,6 +199,9 @@ class GeneratorSource:
     n_test: int = 1000
     classes: Any = field(default=None, kw_only=True)  # of the labels; else those of the test set
 
+    injected: ClassVar[float | None] = None  # see PoolSource
+    most_data: ClassVar[float] = math.inf  # the largest number of training sets
+
     def __post_init__(self) -> None:
         if not callable(self.sample):
             raise TypeError(
@@ -234,16 +237,6 @@ class GeneratorSource:
         rng = _StreamPerCall(changed)
         X, y = self._drawn(rng, int(self.n_train))
         return X, y, rng.calls
-
-    @property
-    def injected(self) -> float | None:
-        """None: no noise is added on top of noise of known size."""
-        return None
-
-    @property
-    def most_data(self) -> float:
-        """The number of training sets is not limited."""
-        return math.inf
 
     def noise_draws(self, n_noise: int) -> int:
         """The number of versions of the labels; labels without noise have one."""
@@ -401,12 +394,11 @@ class PoolSource:
 
     def __repr__(self) -> str:
         """The sizes and the options that are not the default, on one line."""
-        options = {"n_train": self.n_train, "n_test": self.n_test}
+        shown = [f"n_train={self.n_train}", f"n_test={self.n_test}"]
         if self.noise is not None:
-            options["noise"] = self.noise  # type: ignore[assignment]
-        shown = [f"{name}={value}" for name, value in options.items()]
+            shown.append(f"noise={self.noise}")
         if self.inject is not None:
-            shown.append(f"inject={self.inject if not callable(self.inject) else 'function'}")
+            shown.append(f"inject={'function' if callable(self.inject) else self.inject}")
         if self.repeated:
             shown.append(f"repeated: {len(self.repeated)}")
         if self.resampling != "disjoint":
