@@ -16,6 +16,7 @@ from collections.abc import Generator, Hashable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import fields, replace
 from io import BytesIO
+from itertools import groupby
 from pathlib import Path
 from types import FunctionType
 from typing import Any, Literal, TypeAlias, get_args
@@ -212,7 +213,7 @@ def _finished(
     progress: bool,
 ) -> Generator[Finished]:
     """Every fit with its predictions, or the message of its failure, and its warnings."""
-    by_data = [[i for i in fits.indices if i.data == d] for d in range(fits.n_data)]
+    by_data = [list(group) for _, group in groupby(fits.indices, key=lambda index: index.data)]
     here = executor is None and workers is None and scheduler is None
     if here and store is None:
         bar = progress_bar(len(fits.indices), unit="fit", progress=progress)

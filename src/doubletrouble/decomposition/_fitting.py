@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from itertools import product
 from typing import Any, Literal, NamedTuple, Self, TypeAlias
 
@@ -21,6 +22,7 @@ from doubletrouble.decomposition._components import LARGEST
 from doubletrouble.decomposition._sources import (
     DataSource,
     GeneratorSource,
+    Index,
     Labels,
     PoolSource,
     TestSet,
@@ -273,6 +275,7 @@ class Fits:
                     if data is None:
                         data = self.training(index.data)
                         X, X_test = _copied(data.X), _copied(self.test.X)
+                        probes = _probe(X), _probe(X_test)
                     result = self.fit(index, X, data.y[index.noise].copy(), X_test)
                 except (Exception, SystemExit) as error:
                     if isinstance(error, SystemExit):
@@ -280,10 +283,11 @@ class Fits:
                     if reraise:
                         raise error from None
                     result = f"{type(error).__name__}: {error}".encode(errors="replace").decode()
-            if data is not None and not _same_rows(X, data.X):  # a learner that works in place
-                X = _copied(data.X)
-            if data is not None and not _same_rows(X_test, self.test.X):
-                X_test = _copied(self.test.X)
+            if data is not None:  # replace inputs if the learner worked in place
+                if probes[0] is None or _probe(X) != probes[0]:
+                    X = _copied(data.X)
+                if probes[1] is None or _probe(X_test) != probes[1]:
+                    X_test = _copied(self.test.X)
             yield index, result, messages
 
     def training(self, number: int) -> TrainingSet:
@@ -335,19 +339,18 @@ def _copied(X: Any) -> Any:
     return X.copy() if hasattr(X, "copy") else copy.deepcopy(X)
 
 
-def _same_rows(X: Any, original: Any) -> bool:
-    """Whether some rows are equal; False if they cannot be compared, as of a sparse matrix."""
-    count = original.shape[0]
-    if X.shape != original.shape:
-        return False
-    index = np.unique(np.linspace(0, count - 1, min(_PROBED_ROWS, count)).astype(np.intp))
-    some, others = (
-        part.to_numpy() if hasattr(part, "to_numpy") else part
-        for part in (rows(X, index), rows(original, index))
-    )
-    if not (isinstance(some, np.ndarray) and isinstance(others, np.ndarray)):
-        return False
-    return some.dtype == others.dtype and some.tobytes() == others.tobytes()
+def _probe(X: Any) -> tuple[Any, ...] | None:
+    """The content of some rows; None if they cannot be compared, as of a sparse matrix."""
+    some = rows(X, _probed_rows(X.shape[0]))
+    array = some.to_numpy() if hasattr(some, "to_numpy") else some
+    if not isinstance(array, np.ndarray):
+        return None
+    return X.shape, array.dtype, array.tobytes()
+
+
+@cache
+def _probed_rows(count: int) -> Index:
+    return np.unique(np.linspace(0, count - 1, min(_PROBED_ROWS, count)).astype(np.intp))
 
 
 def _long_axes(shape: tuple[int, ...]) -> tuple[int, ...]:
