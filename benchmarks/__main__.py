@@ -5,6 +5,7 @@ import sys
 from benchmarks import (
     advice_speed,
     call_path,
+    coverage,
     decomposition_accuracy,
     flow_speed,
     import_time,
@@ -33,6 +34,7 @@ BENCHMARKS = {
     "decomposition_accuracy": decomposition_accuracy.main,
     "store_speed": store_speed.main,
     "kills": kills.main,
+    "coverage": coverage.main,
     "page_speed": page_speed.main,
 }
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 import doubletrouble as dt
-from doubletrouble.learners._source import DataSource
+from doubletrouble.decomposition import DataSource
 from doubletrouble.parameters import FloatArray
 from doubletrouble.results import ErrorTerms, Estimate
 
@@ -124,7 +124,7 @@ def _compared(name: str, found: list[dict[str, Estimate]], truth: Estimate, theo
 
 
 def _beside(rows: list[Any], repeats: int) -> None:
-    """Means over repeats, root mean squares of what they are off, and the ratio of these."""
+    """Means over repeats, root mean square deviations from the truth, and their ratio."""
     print(f"variance / bias²: mean of {repeats} runs of {ROUNDS} fits (rms deviation from truth)")
     for ratio, truth, mine, others in rows:
         print(f"P/N = {ratio:g}")
@@ -146,7 +146,7 @@ def _cells(runs: FloatArray, off: FloatArray) -> str:
     return f"{variance:8.3f} ({a:5.3f})  {bias:7.3f} ({b:5.3f})"
 
 
-# --- what decompose costs beyond the fits --------------------------------------------------------
+# --- the cost of decompose beyond the fits ---
 
 
 def bare(model: Any, source: DataSource, seed: int, n_data: int, n_noise: int, n_init: int) -> None:
@@ -168,9 +168,11 @@ def cost() -> None:
     learners: dict[str, tuple[Any, dict[str, Any], int]] = {
         "RandomFeaturesRidge, P = N = 120": (dt.RandomFeaturesRidge(DIM, ridge=RIDGE), DRAWS, 40),
         "RandomForestRegressor, 50 trees": (
-            RandomForestRegressor(50), {"n_data": 4, "n_init": 2, "n_noise": 2}, 7,
+            RandomForestRegressor(50),
+            {"n_data": 4, "n_init": 2, "n_noise": 2},
+            7,
         ),
-    }  # fmt: skip
+    }
     print(f"decompose beyond its fits (bar {COST_BAR:.0%}), runs of both in turn")
     for name, (model, draws, repeats) in learners.items():
 
@@ -202,9 +204,9 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--repeats", type=int, default=8, help="seeds, each with data of its own")
     parser.add_argument("--draws", type=int, default=200, help="of the simulation")
     parser.add_argument("--no-cost", action="store_true", help="leave out the cost of decompose")
-    asked = parser.parse_args([] if arguments is None else arguments)
-    accuracy(asked.repeats, asked.draws)
-    if not asked.no_cost:
+    options = parser.parse_args([] if arguments is None else arguments)
+    accuracy(options.repeats, options.draws)
+    if not options.no_cost:
         cost()
 
 

@@ -84,6 +84,7 @@ PUBLIC = {
     "CommitteeSimulation",
     "ConfidenceInterval",
     "Decomposition",
+    "DecompositionDifference",
     "Design",
     "DrawnEnsemble",
     "ErrorTerms",

@@ -30,10 +30,19 @@ if TYPE_CHECKING:
     from doubletrouble.data import Data as Data
     from doubletrouble.data import load_data as load_data
     from doubletrouble.decomposition import Decomposition as Decomposition
+    from doubletrouble.decomposition import DecompositionDifference as DecompositionDifference
     from doubletrouble.decomposition import Design as Design
+    from doubletrouble.decomposition import GeneratorSource as GeneratorSource
+    from doubletrouble.decomposition import LearnerDecomposition as LearnerDecomposition
+    from doubletrouble.decomposition import PoolSource as PoolSource
+    from doubletrouble.decomposition import RepeatPlan as RepeatPlan
+    from doubletrouble.decomposition import TestSet as TestSet
+    from doubletrouble.decomposition import TrainingSet as TrainingSet
+    from doubletrouble.decomposition import decompose as decompose
     from doubletrouble.decomposition import (
         decompose_predictions as decompose_predictions,
     )
+    from doubletrouble.decomposition import plan_repeats as plan_repeats
     from doubletrouble.ensembles import Bootstrap as Bootstrap
     from doubletrouble.ensembles import Divide as Divide
     from doubletrouble.ensembles import Ensemble as Ensemble
@@ -54,14 +63,6 @@ if TYPE_CHECKING:
     from doubletrouble.estimators import RandomFeaturesRidge as RandomFeaturesRidge
     from doubletrouble.estimators import RidgePath as RidgePath
     from doubletrouble.kernels import kernel as kernel
-    from doubletrouble.learners import GeneratorSource as GeneratorSource
-    from doubletrouble.learners import LearnerDecomposition as LearnerDecomposition
-    from doubletrouble.learners import PoolSource as PoolSource
-    from doubletrouble.learners import RepeatPlan as RepeatPlan
-    from doubletrouble.learners import TestSet as TestSet
-    from doubletrouble.learners import TrainingSet as TrainingSet
-    from doubletrouble.learners import decompose as decompose
-    from doubletrouble.learners import plan_repeats as plan_repeats
     from doubletrouble.networks import LazyCurve as LazyCurve
     from doubletrouble.networks import LazyRun as LazyRun
     from doubletrouble.networks import LazySplit as LazySplit
@@ -109,14 +110,14 @@ _HOMES = {
     "advice": "Advice AdviceOption MarginalValue advise",
     "conventions": "ridge_from ridge_to time_from time_to",
     "data": "Data load_data",
-    "decomposition": "Decomposition Design decompose_predictions",
+    "decomposition": "Decomposition DecompositionDifference Design GeneratorSource "
+    "LearnerDecomposition PoolSource RepeatPlan TestSet TrainingSet decompose "
+    "decompose_predictions plan_repeats",
     "ensembles": "Bootstrap Divide Ensemble FeatureBank Folds Scheme Subsample",
     "errors": "ConvergenceError DivergenceError DoubleTroubleError FitError MissingExtraError "
     "StoreError",
     "estimators": "RandomFeatures RandomFeaturesClassifier RandomFeaturesRidge RidgePath",
     "kernels": "kernel",
-    "learners": "GeneratorSource LearnerDecomposition PoolSource RepeatPlan TestSet TrainingSet "
-    "decompose plan_repeats",
     "networks": "LazyCurve LazyRun LazySplit TrainingOutcome lazy_curve lazy_split train_lazy",
     "problems": "Member Problem SpectralProblem",
     "replica": "SaddlePoint",

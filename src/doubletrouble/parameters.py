@@ -151,6 +151,13 @@ def refuse(name: str, value: Value, bad: npt.ArrayLike, domain: str) -> None:
     raise ValueError(f"{name} must be {domain}, got {float(shown)!r}{where}")
 
 
+def refuse_masked(name: str, value: object) -> None:
+    """Raise TypeError if an array has masked elements: NumPy would use the numbers under them."""
+    if isinstance(value, np.ma.MaskedArray) and np.any(np.ma.getmaskarray(value)):
+        count = int(np.ma.getmaskarray(value).sum())
+        raise TypeError(f"{name} must not have masked elements, got {count} of {value.size}")
+
+
 def _as_float(name: str, value: Any) -> float:
     try:
         return float(value)

@@ -138,6 +138,7 @@ class Estimate(_Result):
     standard_error: Value
     n_draws: int  # one more than the degrees of freedom of the standard error
     sources: tuple[Draws, ...] = field(default=(), repr=False, compare=False)  # independent draws
+    mean_square: float | None = field(default=None, repr=False, compare=False)  # of a variance
 
     def __post_init__(self) -> None:
         if not np.all(np.asarray(self.standard_error) >= 0):
@@ -158,13 +159,24 @@ class Estimate(_Result):
         return cls.of_draws(MeanOfDraws(values=values, key=object() if key is None else key))
 
     @classmethod
-    def of_draws(cls, draws: Draws) -> Self:
-        """The estimate from some draws."""
+    def of_draws(cls, draws: Draws, mean_square: float | None = None) -> Self:
+        """The estimate from some draws; `mean_square` is that of a variance component."""
         value, error, count = draws.summary()
-        return cls(value=value, standard_error=error, n_draws=count, sources=(draws,))
+        return cls(
+            value=value,
+            standard_error=error,
+            n_draws=count,
+            sources=(draws,),
+            mean_square=mean_square,
+        )
 
     def confidence_interval(self, level: float = 0.95) -> ConfidenceInterval:
-        """The interval that covers the expected value with probability `level` (Student's t).
+        """The interval that covers the expected value with probability `level`.
+
+        It is symmetric, by Student's t, except for variance components. A component is a mean
+        square A less a correction; A is taken as a scaled chi-square variable with ν = 2A²/(cs)²
+        degrees of freedom, at least 1, where s is the standard error and c the ratio of the
+        quantiles of Student's t and of the normal distribution.
 
         >>> estimate = Estimate(value=1.0, standard_error=0.1, n_draws=10)
         >>> low, high = estimate.confidence_interval()
@@ -177,6 +189,11 @@ class Estimate(_Result):
         few = self.n_draws < 2  # one draw does not determine its spread: the error is infinite
         quantile = 1.0 if few else float(stdtrit(self.n_draws - 1, 0.5 + level / 2))
         reach = quantile * self.standard_error
+        square = self.mean_square
+        if square is not None and square > 0 and 0 < reach < math.inf:
+            freedom = 2 * (square * _normal_quantile(level) / float(reach)) ** 2
+            if freedom < _MOST_FREEDOM:
+                return _chi_square_interval(self.value, square, max(1.0, freedom), level)
         return ConfidenceInterval(self.value - reach, self.value + reach)
 
     def z_score(self, expected: Value) -> Value:
@@ -278,6 +295,25 @@ class Estimate(_Result):
 
     def __len__(self) -> int:
         return len(np.asarray(self.value))
+
+
+_MOST_FREEDOM = 1e6  # beyond it the chi-square distribution is normal
+
+
+def _normal_quantile(level: float) -> float:
+    from scipy.special import ndtri
+
+    return float(ndtri(0.5 + level / 2))
+
+
+def _chi_square_interval(
+    value: Any, square: float, freedom: float, level: float
+) -> ConfidenceInterval:
+    """The interval of a mean square with these degrees of freedom, less `square - value`."""
+    from scipy.special import chdtri
+
+    low, high = (square * freedom / float(chdtri(freedom, 0.5 - s * level / 2)) for s in (1, -1))
+    return ConfidenceInterval(value - square + low, value - square + high)
 
 
 def _operand(other: Any) -> Any:

@@ -53,7 +53,7 @@ def test_without_targets_there_is_no_ensemble(
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        (None, "which is not there"),
+        (None, "which does not exist"),
         (b"nonsense", "which is neither"),
         (b"", "which is neither"),
         (b"PK\x03\x04 and then nothing", "which is neither"),
@@ -74,7 +74,7 @@ def test_an_archive_without_predictions_is_a_sentence(
 ) -> None:
     np.savez(tmp_path / "f.npz", other=np.zeros(3))
     assert main(["decompose", str(tmp_path / "f.npz")]) == 2
-    assert "must hold an array 'predictions', got other" in capsys.readouterr().err
+    assert "must have an array 'predictions', got other" in capsys.readouterr().err
     np.save(tmp_path / "f.npy", predictions())
     words = [str(tmp_path / "f.npy"), "--truth", str(tmp_path / "f.npz")]
     assert main(["decompose", *words]) == 2

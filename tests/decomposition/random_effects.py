@@ -52,9 +52,13 @@ class Effects:
     def anova(self) -> dict[str, float]:
         """The parts one by one."""
         names = (
-            "bias", "initialization", "sampling", "initialization_sampling", "noise_sampling",
+            "bias",
+            "initialization",
+            "sampling",
+            "initialization_sampling",
+            "noise_sampling",
             "noise_initialization_sampling",
-        )  # fmt: skip
+        )
         return {name: getattr(self, name) for name in names}
 
     @property

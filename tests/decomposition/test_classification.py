@@ -64,8 +64,8 @@ def test_groups_are_disjoint_and_in_order() -> None:
 
 @pytest.mark.parametrize("bad", [0, -1, 4])
 def test_group_sizes_are_checked(bad: int) -> None:
-    sentence = f"ensemble must be at most the 3 members there are, got {bad}"
-    with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
+    message = f"ensemble must be in [1, 3], the number of members, got {bad}"
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         grouped(SCORES, bad)
 
 

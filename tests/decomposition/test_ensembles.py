@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
-from doubletrouble.decomposition import decompose_predictions, weighted_sum
+from doubletrouble.decomposition import decompose_predictions
+from doubletrouble.decomposition._components import weighted_sum
 from tests.decomposition.random_effects import Effects, rows
 
 T = 6
@@ -65,7 +66,7 @@ def test_parts_are_those_of_averaged_predictions(crossed: bool) -> None:
         assert float(getattr(found, name)) == pytest.approx(expected, rel=1e-12)
 
 
-def test_what_does_not_depend_on_the_initialization_stays() -> None:
+def test_only_effects_of_the_initialization_fall_with_k() -> None:
     found = split((5, 2, 4))
     one, many, all_ = found.error(), found.error(4), found.error(math.inf)
     assert float(many.initialization) == pytest.approx(float(one.initialization) / 4)
@@ -84,7 +85,7 @@ def test_a_number_stands_for_an_ensemble() -> None:
     assert found.anova(7).parts == found.anova(dt.Ensemble(7)).parts
 
 
-def test_a_learner_without_randomness_gains_nothing() -> None:
+def test_averaging_a_deterministic_learner_changes_nothing() -> None:
     found = split((5, 2, 1), deterministic=True)
     assert found.error(10).parts == found.error().parts
     assert found.error(math.inf).total == found.error().total

@@ -1,4 +1,4 @@
-"""What is known besides the predictions: several outputs, noise of labels, absent randomness."""
+"""Options of decompose_predictions: several outputs, noise of labels, absent randomness."""
 
 import math
 from typing import Any
@@ -62,10 +62,8 @@ def test_an_output_twice_is_twice_as_much() -> None:
 
 def test_targets_must_have_the_outputs() -> None:
     f = np.stack([drawn(3, 2, 3)] * 2, axis=-1)
-    sentence = (
-        r"^truth must have one number for each of 12 test points and 2 outputs, got .*\(12,\)"
-    )
-    with pytest.raises(ValueError, match=sentence):
+    message = r"^truth must have one number for each of 12 test points and 2 outputs, got .*\(12,\)"
+    with pytest.raises(ValueError, match=message):
         decompose_predictions(f, TRUTH)
 
 
@@ -112,7 +110,7 @@ def test_the_floor_is_gone_on_average() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "sentence"),
+    ("options", "message"),
     [
         ({"truth": TRUTH, "label_noise": 1.0}, "label_noise must be left out without y_test"),
         ({"label_noise": 1.0}, "label_noise must be left out without y_test"),
@@ -120,14 +118,14 @@ def test_the_floor_is_gone_on_average() -> None:
         ({"y_test": TRUTH, "label_noise": [1.0, 2.0]}, "one for each of 12 test points, got shape"),
         ({"truth": TRUTH, "deterministic": True}, "deterministic must be False for 4 init"),
         ({"truth": TRUTH, "noiseless": True}, "noiseless must be False for 2 noise draws, got"),
-        ({"truth": TRUTH, "injected": 1.0}, "fewer than 2 draws of added noise beside the labels"),
+        ({"truth": TRUTH, "injected": 1.0}, "injected must be None with fewer than 2 draws"),
         ({"truth": TRUTH, "confidence": 1.0}, "confidence must be a number in (0, 1), got 1.0"),
     ],
 )
-def test_bad_knowledge(options: dict[str, Any], sentence: str) -> None:
+def test_bad_knowledge(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError) as raised:  # noqa: PT011
         decompose_predictions(drawn(6, 2, 4), **options)
-    assert sentence in str(raised.value)
+    assert message in str(raised.value)
 
 
 def test_a_response_has_a_sign() -> None:
@@ -140,31 +138,36 @@ def test_a_response_has_a_sign() -> None:
 
 def test_a_learner_without_randomness() -> None:
     f = drawn(6, 2, 1)
-    unsaid, said = (decompose_predictions(f, TRUTH, deterministic=is_so) for is_so in (False, True))
-    assert list(said.error().parts) == ["noise", "initialization", "sampling", "bias"]
-    assert (said.error().initialization.value, said.error().initialization.standard_error) == (0, 0)
-    for name, part in unsaid.error().parts.items():
-        assert said.error().parts[name] == part
-    assert not any("initialization" in note for note in said.notes)
-    assert said.error(10).total == said.error(math.inf).total == said.error().total
-    assert said.anova().noise_sampling == said.error().noise
-    assert said.anova().initialization.value == said.anova().initialization_sampling.value == 0
-    every = sum(float(part.value) for part in said.anova().parts.values())
-    assert every == pytest.approx(said.error().total.value)
+    unmarked, marked = (
+        decompose_predictions(f, TRUTH, deterministic=known) for known in (False, True)
+    )
+    assert list(marked.error().parts) == ["noise", "initialization", "sampling", "bias"]
+    assert (
+        marked.error().initialization.value,
+        marked.error().initialization.standard_error,
+    ) == (0, 0)
+    for name, part in unmarked.error().parts.items():
+        assert marked.error().parts[name] == part
+    assert not any("initialization" in note for note in marked.notes)
+    assert marked.error(10).total == marked.error(math.inf).total == marked.error().total
+    assert marked.anova().noise_sampling == marked.error().noise
+    assert marked.anova().initialization.value == marked.anova().initialization_sampling.value == 0
+    every = sum(float(part.value) for part in marked.anova().parts.values())
+    assert every == pytest.approx(marked.error().total.value)
 
 
 def test_labels_without_noise() -> None:
     f = drawn(6, 1, 4)
-    unsaid, said = (decompose_predictions(f, TRUTH, noiseless=is_so) for is_so in (False, True))
-    assert list(said.error().parts) == ["noise", "initialization", "sampling", "bias"]
-    assert (said.error().noise.value, said.error().noise.standard_error) == (0, 0)
-    assert said.error().initialization == unsaid.error().initialization
-    assert label(unsaid, "sampling") == "sampling + label noise"
-    assert label(unsaid, "initialization") == "initialization + label noise"
-    assert label(said, "sampling") == "sampling"
-    anova = said.anova()
+    unmarked, marked = (decompose_predictions(f, TRUTH, noiseless=known) for known in (False, True))
+    assert list(marked.error().parts) == ["noise", "initialization", "sampling", "bias"]
+    assert (marked.error().noise.value, marked.error().noise.standard_error) == (0, 0)
+    assert marked.error().initialization == unmarked.error().initialization
+    assert label(unmarked, "sampling") == "sampling + label noise"
+    assert label(unmarked, "initialization") == "initialization + label noise"
+    assert label(marked, "sampling") == "sampling"
+    anova = marked.anova()
     assert anova.noise_sampling.value == anova.noise_initialization_sampling.value == 0
-    assert not any("noise draw" in note for note in said.notes)
+    assert not any("noise draw" in note for note in marked.notes)
 
 
 # --- noise that is added to labels with noise of their own ---------------------------------------

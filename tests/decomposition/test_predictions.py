@@ -1,4 +1,4 @@
-"""The parts of a decomposition: known answers, sums, what is said and what is refused."""
+"""The parts of a decomposition: known answers, sums, what is message and what is refused."""
 
 import math
 import pickle
@@ -96,7 +96,7 @@ def test_an_ensemble_is_the_mean_over_groups(crossed: bool) -> None:
 
 
 @pytest.mark.parametrize("K", [1, 7, math.inf])
-def test_what_an_ensemble_averages_away(K: float) -> None:
+def test_effects_of_the_initialization_fall_as_one_over_k(K: float) -> None:
     found = decompose_predictions(predictions(), truth(), crossed=False)
     error, anova = found.error(), found.anova()
     falls = error.initialization.value + anova.noise_initialization_sampling.value
@@ -128,7 +128,7 @@ def test_labels_beside_the_truth() -> None:
     assert sum(part.value for part in error.parts.values()) == pytest.approx(error.total.value)
 
 
-def test_far_from_zero_nothing_is_lost() -> None:
+def test_a_large_offset_does_not_change_variances() -> None:
     f = np.round(predictions() * 2**20) / 2**20  # exact after the shift
     near, far = decompose_predictions(f, truth()), decompose_predictions(f + 2.0**20, truth())
     for name in ("noise", "initialization", "sampling"):

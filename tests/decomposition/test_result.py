@@ -1,5 +1,6 @@
 """Intervals, tables and pictures of a decomposition."""
 
+import json
 import math
 from typing import Any
 
@@ -42,8 +43,15 @@ def test_a_frame() -> None:
     found = split()
     frame = found.to_frame()
     assert list(frame.columns) == [
-        "view", "part", "value", "standard_error", "low", "high", "share", "includes",
-    ]  # fmt: skip
+        "view",
+        "part",
+        "value",
+        "standard_error",
+        "low",
+        "high",
+        "share",
+        "includes",
+    ]
     table = frame[frame.view == "sequential"].set_index("part")
     assert list(table.index) == NAMES
     assert table.share["total"] == 1
@@ -56,7 +64,7 @@ def test_a_frame() -> None:
     assert set(frame.includes) == {""}
 
 
-def test_a_frame_says_what_parts_include() -> None:
+def test_a_frame_has_the_included_causes() -> None:
     frame = split(8, 1, 4, truth=None, y_test=np.zeros(T)).to_frame()
     found = frame.set_index(["view", "part"]).includes
     assert found["sequential", "sampling"] == found["anova", "sampling"] == "label noise"
@@ -77,6 +85,23 @@ def test_labels_in_the_table() -> None:
     assert table[0].startswith("initialization + label noise ")
     assert table[1].startswith("sampling + label noise ")
     assert table[2].startswith("bias + noise floor ")
+
+
+def test_json_has_the_table() -> None:
+    found = split(8, 1, 4, truth=None, y_test=np.zeros(T))
+    content = json.loads(found.to_json())
+    assert content["design"]["n_data"] == 8
+    assert [part["value"] for part in content["parts"]] == list(found.to_frame().value)
+    assert [row["n_members"] for row in content["averaged"]] == [5, "inf"]
+    assert content["notes"] == list(found.notes)
+    few = json.loads(split(1, 2, 3).to_json())  # infinite errors
+    assert few["parts"][0]["standard_error"] is None
+
+
+def test_predictions_of_other_draws_have_no_difference() -> None:
+    assert float((split() - split()).total) == 0
+    with pytest.raises(ValueError, match="same draws to be compared, got other predictions"):
+        _ = split() - split(8, 2, 3)
 
 
 # --- pictures ------------------------------------------------------------------------------------
@@ -128,7 +153,7 @@ def test_axes_of_another_are_drawn_on_and_left_in_their_place(pyplot: Any) -> No
         ((8, 2, 1), {"deterministic": True}),
     ],
 )
-def test_whatever_can_be_told_is_drawn(
+def test_identified_parts_are_drawn(
     pyplot: Any, draws: tuple[int, ...], options: dict[str, Any]
 ) -> None:
     found = split(*draws, **options)

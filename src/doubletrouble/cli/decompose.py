@@ -34,7 +34,7 @@ _FILE = typer.Argument(
     flag("confidence", float, "Of the intervals.", 0.95, metavar="NUMBER"),
     flag("fresh", bool, "Every data set has initializations of its own.", False),
     *FORMS,
-)  # fmt: skip
+)
 def decompose(**given: Any) -> None:
     """Print where the squared error of a learner comes from, given its predictions.
 
@@ -45,19 +45,19 @@ def decompose(**given: Any) -> None:
     one_form(json=given["json"], csv=given["csv"])
     level = given["confidence"]
     check_level("confidence", level)
-    wanted = _ensembles(given)
+    members = _ensembles(given)
     from doubletrouble.decomposition import decompose_predictions
 
     arrays = _arrays(given["file"])
     arrays |= {name: _array(given[name], name) for name in ("truth", "y_test") if given[name]}
-    found = decompose_predictions(
+    split = decompose_predictions(
         **arrays, label_noise=given["label_noise"], crossed=not given["fresh"]
     )
-    error, sizes = found.error(), {name: getattr(found.design, name) for name in _SIZES}
+    error, sizes = split.error(), {name: getattr(split.design, name) for name in _SIZES}
     has_target = len(arrays) > 1
     averaged: dict[float, Estimate] = {}
     if has_target and sizes["n_init"] > 1:  # or else the design does not identify it
-        averaged = {K: found.error(ensemble).total for K, ensemble in wanted.items()}
+        averaged = {K: split.error(ensemble).total for K, ensemble in members.items()}
     rows = dict(error.parts)
     if has_target:
         rows["total"] = error.total
@@ -73,7 +73,7 @@ def decompose(**given: Any) -> None:
     lines = [
         f"K = {'∞' if math.isinf(K) else f'{K:g}'} averaged: {part}" for K, part in averaged.items()
     ]
-    summary = "\n".join([str(error), "", *lines, *found.notes]).rstrip()
+    summary = "\n".join([str(error), "", *lines, *split.notes]).rstrip()
     report = Report(title="Squared error", parameters=sizes, columns=columns, summary=summary)
     report.show(json=given["json"], csv=given["csv"])
 
@@ -81,21 +81,21 @@ def decompose(**given: Any) -> None:
 def _ensembles(given: Mapping[str, Any]) -> dict[float, Scheme]:
     """The ensemble of each K, if a decomposition supports it."""
     words = {name: given[name] for name in ("n_members", *SCHEME_OPTIONS)}
-    asked = axes(words | {"n_members": words["n_members"] or _MEMBERS})
-    options = {name: asked[name][0] for name in SCHEME_OPTIONS if name in asked}
-    found = {K: ensembles([given["scheme"]], K, options)[0] for K in asked["n_members"]}
-    return {K: as_ensemble(one, "Decomposition.error") for K, one in found.items()}
+    values = axes(words | {"n_members": words["n_members"] or _MEMBERS})
+    options = {name: values[name][0] for name in SCHEME_OPTIONS if name in values}
+    schemes = {K: ensembles([given["scheme"]], K, options)[0] for K in values["n_members"]}
+    return {K: as_ensemble(scheme, "Decomposition.error") for K, scheme in schemes.items()}
 
 
 def _arrays(file: Path) -> dict[str, Any]:
-    """What the file holds, by the names of arguments."""
+    """The arrays of the file, by the names of arguments."""
     loaded = _loaded(file)
     if isinstance(loaded, np.ndarray):
         return {"predictions": loaded}
     with loaded:
         if "predictions" not in loaded:
             raise ValueError(
-                f"file must hold an array 'predictions', got {', '.join(loaded.files) or 'none'}"
+                f"file must have an array 'predictions', got {', '.join(loaded.files) or 'none'}"
             )
         return {name: loaded[name] for name in _KEYS if name in loaded}
 
@@ -112,12 +112,12 @@ def _loaded(file: Path, name: str = "file") -> Any:
     """An array or an archive of arrays; nothing is unpickled."""
     try:
         with file.open("rb") as opened:
-            begins = opened.read(2)
-        if begins == b"PK" and not is_zipfile(file):  # NumPy would leave it open
-            raise ValueError("an archive that was cut off")
+            signature = opened.read(2)
+        if signature == b"PK" and not is_zipfile(file):  # NumPy would not close it
+            raise ValueError("a truncated archive")
         return np.load(file, allow_pickle=False)
     except (OSError, ValueError, EOFError) as error:
-        reason = "which is neither" if file.exists() else "which is not there"
+        reason = "which is neither" if file.exists() else "which does not exist"
         raise ValueError(
             f"{name} must be an array as .npy or .npz, got {file}, {reason}"
         ) from error

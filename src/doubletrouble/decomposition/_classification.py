@@ -1,7 +1,7 @@
 """Misclassification by the sign of scores, for one member and for many.
 
 Scores are arrays [..., init, test], labels ±1, one for each test point. A score of zero, or a tied
-vote, decides nothing: it counts as half an error.
+vote, counts as half an error.
 """
 
 import numpy as np
@@ -41,7 +41,7 @@ def vote_error(scores: npt.ArrayLike, labels: npt.ArrayLike) -> Value:
 
 
 def grouped(scores: npt.ArrayLike, size: int) -> FloatArray:
-    """Disjoint groups of K members, [..., group, K, test]; members left over are dropped.
+    """Disjoint groups of K members, [..., group, K, test]; remaining members are dropped.
 
     >>> grouped(np.zeros((7, 100)), size=3).shape
     (2, 3, 100)
@@ -49,10 +49,10 @@ def grouped(scores: npt.ArrayLike, size: int) -> FloatArray:
     members = _as_scores(scores)
     *before, count, n_test = members.shape
     if not 1 <= size <= count:
-        raise ValueError(f"ensemble must be at most the {count} members there are, got {size}")
+        raise ValueError(f"ensemble must be in [1, {count}], the number of members, got {size}")
     n_groups = count // size
-    kept = members[..., : n_groups * size, :]
-    return kept.reshape(*before, n_groups, size, n_test)
+    used = members[..., : n_groups * size, :]
+    return used.reshape(*before, n_groups, size, n_test)
 
 
 def _wrong(scores: FloatArray, labels: FloatArray) -> Value:
@@ -86,6 +86,6 @@ def _as_labels(value: npt.ArrayLike, n_test: int) -> FloatArray:
         )
     bad = ~np.isin(labels, (-1, 1))
     if bad.any():
-        place = int(np.flatnonzero(bad)[0])
-        raise ValueError(f"labels must be -1 or 1, got {labels[place].item()!r} at index {place}")
+        index = int(np.flatnonzero(bad)[0])
+        raise ValueError(f"labels must be -1 or 1, got {labels[index].item()!r} at index {index}")
     return labels.astype(np.float64)

@@ -16,10 +16,10 @@ class Design:
     deterministic: bool = False  # a learner without randomness: one initialization suffices
     noiseless: bool = False  # labels without noise: one draw suffices
     hidden_noise: bool = False  # labels with noise of their own that no draw changes
-    injected: float | None = None  # ratio c of variances, see `parts`
+    injected: float | None = None  # ratio c of variances, see `_components`
 
     @property
-    def as_they_are(self) -> "Design":
+    def own_labels(self) -> "Design":
         """The design of the fits to labels without added noise."""
         return replace(self, n_noise=1, injected=None)
 
@@ -36,13 +36,13 @@ class Design:
     def lacks(self, name: str, needs: tuple[str, ...]) -> str | None:
         """The reason why `name` is not identified; None where it is."""
         for need in needs:
-            met, wanted = self._need(need)
-            if not met:
-                return f"{name} needs {wanted}"
+            fulfilled, requirement = self._requirement(need)
+            if not fulfilled:
+                return f"{name} needs {requirement}"
         return None
 
-    def _need(self, need: str) -> tuple[bool, str]:
-        """Whether a requirement is met, and its description."""
+    def _requirement(self, need: str) -> tuple[bool, str]:
+        """Whether a requirement is fulfilled, and its description."""
         drawn = {
             "noise": (self.n_noise, self.noiseless, "draws of label noise on each data set"),
             "init": (self.n_init, self.deterministic, "initializations"),
@@ -62,56 +62,58 @@ class Design:
 
     @property
     def absorbed(self) -> dict[str, str]:
-        """Further causes that a part contains, as they are not identified, by its name."""
-        found = {}
+        """Causes that the design does not separate, by the name of the part that contains them."""
+        absorbed = {}
         unknown = self.hidden_noise or (self.n_noise == 1 and not self.noiseless)
         if unknown and self.n_init > 1:  # by interaction of the initialization with these labels
-            found["initialization"] = found["initialization_sampling"] = "label noise"
+            absorbed["initialization"] = absorbed["initialization_sampling"] = "label noise"
         if unknown and self.n_data > 1:
-            found["sampling"] = "label noise"
+            absorbed["sampling"] = "label noise"
         if self.targets == ("y_test",):
-            found["bias"] = "noise floor"
-        return found
+            absorbed["bias"] = "noise floor"
+        return absorbed
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Notes on what each part contains, and on standard errors."""
-        found = [*self._absorptions(), *self._unknown_errors()]
+        notes = [*self._absorptions(), *self._unknown_errors()]
         if not self.targets:
-            found.append("Bias and total are not identified: neither truth nor y_test was given.")
+            notes.append("Bias and total are not identified: neither truth nor y_test was given.")
         elif self.targets == ("y_test",):
-            found.append("Bias and total are against y_test and contain the noise of its labels.")
-        return tuple(found)
+            notes.append("Bias and total are against y_test and contain the noise of its labels.")
+        return tuple(notes)
 
     def _absorptions(self) -> list[str]:
         """Which parts contain those that are not identified."""
-        found = []
+        notes = []
         last = "sampling" if self.n_data > 1 else "bias"
         if self.n_noise == 1 and not self.noiseless:
             where = f"initialization and {last}" if self.n_init > 1 else last
-            found.append(f"One noise draw for each data set: what label noise adds is in {where}.")
+            notes.append(
+                f"One noise draw for each data set: the effect of label noise is in {where}."
+            )
         if self.n_init == 1 and not self.deterministic:
             where = "sampling and bias" if self.crossed and self.n_data > 1 else last
-            found.append(
-                f"One initialization: what its draw adds is in {where} "
-                "(nothing, for a learner without randomness)."
+            notes.append(
+                f"One initialization: the effect of its draw is in {where} "
+                "(it is zero for a learner without randomness)."
             )
         if self.n_data == 1:
-            found.append("One data set: what its draw adds is in bias.")
-        return found
+            notes.append("One data set: the effect of its draw is in bias.")
+        return notes
 
     def _unknown_errors(self) -> list[str]:
         """Which standard errors are infinite."""
-        found = []
+        notes = []
         if self.n_data == 1:
-            found.append("Standard errors are infinite: they need 2 or more data sets.")
+            notes.append("Standard errors are infinite: they need 2 or more data sets.")
         elif self.n_data == 2:
-            found.append(
+            notes.append(
                 "Standard errors of sampling and bias are infinite: they need 3 or more data sets."
             )
         if self.shares_inits and self.n_init == 2:
-            found.append(
+            notes.append(
                 "Standard errors of initialization, sampling and bias are infinite: they need 3 or "
                 "more shared initializations."
             )
-        return found
+        return notes

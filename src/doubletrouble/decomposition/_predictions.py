@@ -6,13 +6,18 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from doubletrouble.decomposition import _parts as parts
+from doubletrouble.decomposition._components import (
+    ADDED,
+    LARGEST,
+    Statistic,
+    Target,
+    digest,
+    mean_products,
+)
 from doubletrouble.decomposition._design import Design
-from doubletrouble.decomposition._jackknife import Statistic, digest
-from doubletrouble.decomposition._products import LARGEST, Target, mean_products
 from doubletrouble.decomposition._result import Decomposition
 from doubletrouble.glossary import NOISE
-from doubletrouble.parameters import FloatArray, Parameter, checked, number
+from doubletrouble.parameters import FloatArray, Parameter, checked, number, refuse_masked
 from doubletrouble.results import Estimate, check_level
 
 _TARGET = Parameter(
@@ -25,20 +30,27 @@ _RATIO = Parameter(
 
 
 def decompose_predictions(
-    predictions: npt.ArrayLike, truth: npt.ArrayLike | None = None,
-    y_test: npt.ArrayLike | None = None, *, label_noise: npt.ArrayLike | None = None,
-    crossed: bool = True, include_test: bool = True, deterministic: bool = False,
-    noiseless: bool = False, hidden_noise: bool = False, injected: float | None = None,
+    predictions: npt.ArrayLike,
+    truth: npt.ArrayLike | None = None,
+    y_test: npt.ArrayLike | None = None,
+    *,
+    label_noise: npt.ArrayLike | None = None,
+    crossed: bool = True,
+    include_test: bool = True,
+    deterministic: bool = False,
+    noiseless: bool = False,
+    hidden_noise: bool = False,
+    injected: float | None = None,
     confidence: float = 0.95,
-) -> Decomposition:  # fmt: skip
+) -> Decomposition:
     """Split the squared error into noise, initialization, sampling and bias, without bias.
 
     `predictions` is an array [data, noise, init, test]: training sets drawn independently; on the
     inputs of each, independent draws of the label noise; for each of these, the learner trained
     from several initializations; its outputs at the test points, the same for all. Within a data
-    set, the k-th initialization and the n-th noise are the same wherever they occur. `crossed`
-    says that the k-th initialization is the same for all data sets, too (the same seed);
-    `crossed=False`, that every data set has initializations of its own.
+    set, the k-th initialization and the n-th noise are the same wherever they occur. With `crossed`
+    the k-th initialization is the same for all data sets, too (the same seed); with
+    `crossed=False` every data set has initializations of its own.
 
     With a fifth axis, [data, noise, init, test, output], squares are added up over the outputs, and
     targets have a number for each: probabilities of classes against one-hot labels give the score
@@ -46,16 +58,16 @@ def decompose_predictions(
 
     `truth` is the target at the test points without noise. `y_test` alone may be noisy, and its
     noise is then part of bias and total, unless `label_noise`, its standard deviation (a number, or
-    one for each test point), is given and taken off. With `truth` and `y_test`, bias is against the
-    truth, total against `y_test`, and `bayes` is the difference. With neither, there is no bias and
-    no total.
+    one for each test point), is given: its square is subtracted. With `truth` and `y_test`, bias is
+    against the truth, total against `y_test`, and `bayes` is the difference. With neither, there is
+    no bias and no total.
 
     Estimates come from products of distinct draws: they are unbiased however few the draws, and
     may be negative. With an axis of length one a part is not identified; `notes` name the part that
     contains it. Set `deterministic=True` for a learner without randomness, `noiseless=True` for
     labels without noise, and `hidden_noise=True` where noise draws were added to labels that have
     noise of their own. Where its size is known, `injected` is the variance of their own over that
-    of the added noise, and the first of the noise draws is the labels as they are.
+    of the added noise, and the first of the noise draws is the labels without added noise.
 
     Standard errors are those over other data sets, noise, initializations and test points; with
     `include_test=False`, for these test points. `confidence` is that of intervals in tables and
@@ -84,37 +96,46 @@ def decompose_predictions(
     if noiseless and n_noise > 1:
         raise ValueError(f"noiseless must be False for {n_noise} noise draws, got True")
     if injected is not None:
-        n_noise -= 1  # the first are the labels as they are
+        n_noise -= 1  # the first are the labels without added noise
         if n_noise < 2:
             raise ValueError(
-                "injected must be None with fewer than 2 draws of added noise beside the labels as "
-                f"they are, got {injected!r} and {n_noise}"
+                f"injected must be None with fewer than 2 draws of added noise, got {injected!r} "
+                f"and {n_noise} beside the labels without added noise"
             )
     design = Design(
-        n_data=n_data, n_noise=n_noise, n_init=n_init, n_test=n_test, crossed=bool(crossed),
-        targets=tuple(targets), deterministic=bool(deterministic), noiseless=bool(noiseless),
+        n_data=n_data,
+        n_noise=n_noise,
+        n_init=n_init,
+        n_test=n_test,
+        crossed=bool(crossed),
+        targets=tuple(targets),
+        deterministic=bool(deterministic),
+        noiseless=bool(noiseless),
         hidden_noise=bool(hidden_noise),
         injected=None if injected is None else number("injected", injected, _RATIO),
-    )  # fmt: skip
+    )
     statistics = _statistics(array.reshape(*draws, -1), targets, design, by_point=include_test)
 
-    found = Decomposition(design=design, notes=(), confidence=confidence, statistics=statistics)
-    negative = _below_zero(found.error().parts, design)
-    return replace(found, notes=(*design.notes, *_of_test(design, include_test), *negative))
+    result = Decomposition(design=design, notes=(), confidence=confidence, statistics=statistics)
+    negative = _negative_parts(result.error().parts, design)
+    return replace(result, notes=(*design.notes, *_test_notes(design, include_test), *negative))
 
 
 def _statistics(
-    array: npt.NDArray[np.generic], targets: Mapping[str, Target], design: Design,
-    *, by_point: bool,
-) -> dict[str, Statistic]:  # fmt: skip
+    array: npt.NDArray[np.generic],
+    targets: Mapping[str, Target],
+    design: Design,
+    *,
+    by_point: bool,
+) -> dict[str, Statistic]:
     """All mean products; those of labels with added noise by names of their own."""
     key = _key(array, design, by_point)
     if design.injected is None:
         return mean_products(array, targets, design, by_point=by_point, key=key)
-    labels = design.as_they_are
-    found = mean_products(array[:, :1], targets, labels, by_point=by_point, key=key)
+    labels = design.own_labels
+    own = mean_products(array[:, :1], targets, labels, by_point=by_point, key=key)
     added = mean_products(array[:, 1:], {}, design, by_point=by_point, key=key)
-    return found | {f"{parts.ADDED}{name}": statistic for name, statistic in added.items()}
+    return own | {f"{ADDED}{name}": statistic for name, statistic in added.items()}
 
 
 def _key(array: npt.NDArray[np.generic], design: Design, by_point: bool) -> Hashable:
@@ -122,7 +143,7 @@ def _key(array: npt.NDArray[np.generic], design: Design, by_point: bool) -> Hash
     return ("decompose_predictions", digest(array), replace(design, targets=()), by_point)
 
 
-def _of_test(design: Design, include_test: bool) -> list[str]:
+def _test_notes(design: Design, include_test: bool) -> list[str]:
     if design.n_test > 1 or not include_test:
         return []
     return [
@@ -131,27 +152,28 @@ def _of_test(design: Design, include_test: bool) -> list[str]:
     ]
 
 
-def _below_zero(found: Mapping[str, Estimate], design: Design) -> list[str]:
-    """Why a part may be negative, where one is."""
-    below = {name: part for name, part in found.items() if part.value < 0}
+def _negative_parts(parts: Mapping[str, Estimate], design: Design) -> list[str]:
+    """The reason why a part is estimated as negative, where one is."""
+    below = {name: part for name, part in parts.items() if part.value < 0}
     far = [name for name, part in below.items() if part.value < -_FAR * part.standard_error]
     near = [name for name in below if name not in far]
     notes = []
     if near:
         notes.append(
-            f"{' and '.join(near)} came out negative: an unbiased estimate of what is nearly 0 "
-            "may, and is not cut off."
+            f"{' and '.join(near)} is estimated as negative: unbiased estimates of a part near 0 "
+            "may be, and are not truncated."
         )
     if far:
         why = "the noise of the labels differs from the one given"
         if design.injected is not None:
             why += ", or the learner is not linear in them"
-        notes.append(f"{' and '.join(far)} came out far below 0: {why}.")
+        notes.append(f"{' and '.join(far)} is estimated as far below 0: {why}.")
     return notes
 
 
 def _as_predictions(value: npt.ArrayLike) -> npt.NDArray[np.generic]:
     wanted = "predictions must be an array [data, noise, init, test] or one with outputs last"
+    refuse_masked("predictions", value)
     try:
         array = np.asarray(value)
     except ValueError as error:  # rows of different lengths
@@ -164,19 +186,21 @@ def _as_predictions(value: npt.ArrayLike) -> npt.NDArray[np.generic]:
 
 
 def _targets(
-    truth: npt.ArrayLike | None, y_test: npt.ArrayLike | None, label_noise: npt.ArrayLike | None,
+    truth: npt.ArrayLike | None,
+    y_test: npt.ArrayLike | None,
+    label_noise: npt.ArrayLike | None,
     shape: tuple[int, ...],
-) -> dict[str, Target]:  # fmt: skip
-    """What predictions are held against; labels whose noise is known stand for the truth."""
+) -> dict[str, Target]:
+    """The targets; labels whose noise is known stand for the truth."""
     given = {"truth": truth, "y_test": y_test}
     values = {name: _as_target(name, y, shape) for name, y in given.items() if y is not None}
     none = np.zeros(int(np.prod(shape)))
     if label_noise is None:
         return {name: Target(value, none) for name, value in values.items()}
     if truth is not None or y_test is None:
-        given_ = "truth beside it" if truth is not None else "no y_test"
+        reason = "truth beside it" if truth is not None else "no y_test"
         raise ValueError(
-            f"label_noise must be left out without y_test, or where truth is given, got {given_}"
+            f"label_noise must be left out without y_test, or where truth is given, got {reason}"
         )
     sigma = np.asarray(checked("label_noise", label_noise, NOISE), dtype=float)
     if sigma.shape == shape[:1]:

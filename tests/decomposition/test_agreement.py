@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
-from doubletrouble.learners import LearnerDecomposition
+from doubletrouble.decomposition import LearnerDecomposition
 from tests.decomposition.random_effects import rows
 
 DIM, RIDGE = 60, 1e-3
@@ -44,7 +44,7 @@ def off(found: dt.Estimate, expected: dt.Estimate) -> float:
 def simulated(ratio: float, **changes: float) -> Any:
     return dt.simulate(
         problem(ratio, **changes), dim=DIM, n_data=60, n_init=5, progress=False
-    ).error()  # fmt: skip
+    ).error()
 
 
 @pytest.mark.statistical

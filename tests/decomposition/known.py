@@ -1,4 +1,4 @@
-"""Samples and learners whose parts are known; in a module, so that worker processes find them."""
+"""Samples and learners whose parts are known, in a module that worker processes can import."""
 
 from collections.abc import Callable
 from typing import Any
@@ -20,7 +20,7 @@ def linear(rng: np.random.Generator, n: int) -> tuple[FloatArray, FloatArray]:
 
 
 def curved(rng: np.random.Generator, n: int) -> tuple[FloatArray, FloatArray]:
-    """Labels that it cannot learn altogether."""
+    """Labels that least squares can learn in part."""
     X = rng.standard_normal((n, DIM))
     return X, X[:, 0] + 0.5 * (X[:, 1] ** 2 - 1)
 
@@ -36,19 +36,19 @@ def pool(n: int, *, noise: float = 0.0, seed: int = 0) -> tuple[FloatArray, Floa
     return X, clean + noise * rng.standard_normal(n)
 
 
-def luck(seed: int) -> float:
-    """What a seed brings."""
+def offset(seed: int) -> float:
+    """A standard normal number for each seed."""
     return float(np.random.default_rng(seed).standard_normal())
 
 
-def lucky_mean(X: Any, y: FloatArray, seed: int) -> Predict:
-    """Predicts the mean label, and the luck of the seed: no interaction of any kind."""
-    level = 1.0 + luck(seed) + float(np.mean(y))
+def mean_and_offset(X: Any, y: FloatArray, seed: int) -> Predict:
+    """Predicts the mean label plus the offset of the seed: no interaction of any kind."""
+    level = 1.0 + offset(seed) + float(np.mean(y))
     return lambda X: np.full(len(X), level)
 
 
 def least_squares(X: FloatArray, y: FloatArray, seed: int) -> Predict:
-    """Without randomness: the seed means nothing."""
+    """Without randomness: the seed has no effect."""
     weights = np.linalg.lstsq(X, y, rcond=None)[0]
     return lambda X: np.asarray(X @ weights)
 

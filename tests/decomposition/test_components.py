@@ -1,15 +1,18 @@
-"""Mean products against loops over all tuples of indices."""
+"""Mean products and mean squares against direct computation."""
 
+import warnings
 from collections.abc import Callable, Iterator
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
 
-from doubletrouble.decomposition import Design, weighted_sum
-from doubletrouble.decomposition import _products as products
-from doubletrouble.decomposition._products import Target, mean_products
+from doubletrouble.decomposition import Design, decompose_predictions
+from doubletrouble.decomposition import _components as components
+from doubletrouble.decomposition._components import Target, mean_products, weighted_sum
 from doubletrouble.parameters import FloatArray
+from doubletrouble.results import Estimate
 
 SHAPES = [(3, 2, 3, 2), (4, 3, 3, 1), (3, 1, 4, 2), (4, 2, 1, 3), (3, 1, 1, 2), (1, 2, 3, 2)]
 Differ = Callable[[bool, bool, bool], bool]
@@ -43,9 +46,7 @@ def left_out(f: FloatArray, n_columns: int) -> Iterator[tuple[tuple[int, int], F
 
 def described(shape: tuple[int, int, int, int], *, crossed: bool) -> Design:
     D, N, K, T = shape
-    return Design(
-        n_data=D, n_noise=N, n_init=K, n_test=T, crossed=crossed, targets=("truth",)
-    )  # fmt: skip
+    return Design(n_data=D, n_noise=N, n_init=K, n_test=T, crossed=crossed, targets=("truth",))
 
 
 def against(truth: FloatArray) -> dict[str, Target]:
@@ -90,8 +91,61 @@ def test_blocks_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
     f, targets = rng.normal(size=shape), against(rng.normal(size=7))
     design = described(shape, crossed=True)
     whole = mean_products(f, targets, design, by_point=True, key=0)
-    monkeypatch.setattr(products, "BLOCK", 50)  # two test points at a time
+    monkeypatch.setattr(components, "_BLOCK", 50)  # two test points at a time
     for name, found in mean_products(f, targets, design, by_point=True, key=0).items():
         assert found.points.shape == (2, 7)
         np.testing.assert_allclose(found.table, whole[name].table, rtol=1e-12, atol=1e-14)
         np.testing.assert_allclose(found.points, whole[name].points, rtol=1e-12, atol=1e-14)
+
+
+# --- mean squares ---
+
+
+@pytest.mark.parametrize("shape", [(4, 2, 3, 5), (4, 1, 3, 5), (4, 2, 1, 5)])
+def test_mean_squares_are_variances_of_means(shape: tuple[int, int, int, int]) -> None:
+    rng = np.random.default_rng(2)
+    f, y = rng.normal(size=shape), rng.normal(size=5)
+    result = decompose_predictions(f, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # variances of one draw
+        expected = {
+            "noise": f.var(axis=1, ddof=1).mean(),
+            "initialization": f.mean(axis=1).var(axis=1, ddof=1).mean(),
+            "sampling": f.mean(axis=(1, 2)).var(axis=0, ddof=1).mean(),
+            "bias": ((f.mean(axis=(0, 1, 2)) - y) ** 2).mean(),
+            "total": ((f - y) ** 2).mean(),
+        }
+        effects = expected | {
+            "initialization": f.mean(axis=(0, 1)).var(axis=0, ddof=1).mean(),
+            "noise_sampling": f.mean(axis=2).var(axis=1, ddof=1).mean(),
+        }
+    for terms, squares in ((result.error(), expected), (result.anova(), effects)):
+        for name, part in (terms.parts | {"total": terms.total}).items():
+            assert part.mean_square is not None
+            assert part.mean_square > max(0, float(part) - 1e-12)
+            if name in squares:
+                assert part.mean_square == pytest.approx(squares[name], rel=1e-12), name
+
+
+@pytest.mark.parametrize("K", [2, 3, 10, np.inf])
+@pytest.mark.parametrize("options", [{}, {"crossed": False}, {"injected": 0.5}])
+def test_mean_squares_of_ensembles_are_not_negative(K: float, options: dict[str, Any]) -> None:
+    f = np.random.default_rng(3).normal(size=(5, 3, 4, 6))
+    result = decompose_predictions(f, np.zeros(6), **options)
+    for terms in (result.error(K), result.anova(K)):
+        for name, part in (terms.parts | {"total": terms.total}).items():
+            assert part.mean_square is None or part.mean_square > -1e-14, name
+
+
+def test_intervals_of_a_variance_are_those_of_chi_square() -> None:
+    """The textbook interval of a sample variance, 11 numbers of variance 2."""
+    part = Estimate(value=2.0, standard_error=2 * 0.2**0.5, n_draws=10**9, mean_square=2.0)
+    low, high = part.confidence_interval(0.95)
+    assert (low, high) == pytest.approx((20 / 20.48318, 20 / 3.24697), rel=1e-5)
+    shifted = Estimate(value=1.5, standard_error=2 * 0.2**0.5, n_draws=10**9, mean_square=2.0)
+    assert shifted.confidence_interval() == pytest.approx((low - 0.5, high - 0.5))
+    few = Estimate(value=2.0, standard_error=2 * 0.2**0.5, n_draws=11, mean_square=2.0)
+    assert few.confidence_interval().high > high
+    precise = Estimate(value=2.0, standard_error=1e-9, n_draws=11, mean_square=2.0)
+    symmetric = Estimate(value=2.0, standard_error=1e-9, n_draws=11)
+    assert precise.confidence_interval() == symmetric.confidence_interval()

@@ -8,21 +8,21 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
-from doubletrouble.learners import _run as run
-from doubletrouble.learners._seeds import init_seed
+from doubletrouble.decomposition import _decompose as run
+from doubletrouble.decomposition._sources import init_seed
 from doubletrouble.parameters import FloatArray
-from tests.decomposition.random_effects import label
-from tests.learners.known import (
+from tests.decomposition.known import (
     DIM,
     FEW,
     curved,
     least_squares,
     linear,
-    luck,
-    lucky_mean,
+    mean_and_offset,
+    offset,
     random_features,
     source,
 )
+from tests.decomposition.random_effects import label
 
 
 def pairs(values: FloatArray) -> float:
@@ -30,19 +30,21 @@ def pairs(values: FloatArray) -> float:
     return float(np.mean([a * b for a, b in permutations(values, 2)]))
 
 
-def test_a_mean_and_the_luck_of_the_seed() -> None:
+def test_a_mean_plus_an_offset_of_the_seed() -> None:
     data = source()
-    found = dt.decompose(lucky_mean, data, n_data=5, n_init=4, n_noise=3, seed=7, progress=False)
+    found = dt.decompose(
+        mean_and_offset, data, n_data=5, n_init=4, n_noise=3, seed=7, progress=False
+    )
     sets = [data.training(d, n_noise=3, seed=7, classes=None) for d in range(5)]
     means = np.array([[np.mean(y) for y in some.y] for some in sets])
-    lucks = np.array([luck(init_seed(7, k)) for k in range(4)])
-    expected = 1 + means[:, :, None] + lucks
+    offsets = np.array([offset(init_seed(7, k)) for k in range(4)])
+    expected = 1 + means[:, :, None] + offsets
     assert found.predictions.shape == (5, 3, 4, 30)
     np.testing.assert_allclose(found.predictions, np.repeat(expected[..., None], 30, axis=3))
     assert found.n_fits == 60
 
     assert found.error().noise.value == pytest.approx(np.mean(np.var(means, axis=1, ddof=1)))
-    assert found.error().initialization.value == pytest.approx(np.var(lucks, ddof=1))
+    assert found.error().initialization.value == pytest.approx(np.var(offsets, ddof=1))
     within = np.mean([pairs(some) for some in means])
     assert found.error().sampling.value == pytest.approx(within - pairs(means.mean(axis=1)))
     assert found.anova().initialization.value == pytest.approx(found.error().initialization.value)
@@ -54,7 +56,7 @@ def test_a_mean_and_the_luck_of_the_seed() -> None:
     assert found.error().total.value == pytest.approx(np.mean((found.predictions - truth) ** 2))
     parts = sum(float(part.value) for part in found.error().parts.values())
     assert parts == pytest.approx(found.error().total.value)
-    stays = found.error().total.value - np.var(lucks, ddof=1)
+    stays = found.error().total.value - np.var(offsets, ddof=1)
     assert found.error(math.inf).total.value == pytest.approx(stays)
     assert found.error(4).total.value == pytest.approx(
         np.mean((found.predictions.mean(axis=2) - truth) ** 2)
@@ -64,7 +66,7 @@ def test_a_mean_and_the_luck_of_the_seed() -> None:
 
 
 @pytest.mark.statistical
-def test_least_squares_on_what_it_can_learn() -> None:
+def test_least_squares_on_linear_labels() -> None:
     n, sigma = 15, 0.7
     data = dt.GeneratorSource(linear, n_train=n, noise=sigma, n_test=400)
     found = dt.decompose(least_squares, data, n_data=300, n_init=1, n_noise=3, progress=False)
@@ -84,15 +86,15 @@ def test_noise_is_proportional_to_its_variance_for_a_linear_learner() -> None:
     assert four.standard_error == pytest.approx(4 * one.standard_error)
 
 
-def test_without_noise_its_part_is_nothing() -> None:
+def test_without_noise_its_part_is_zero() -> None:
     found = dt.decompose(random_features, source(noise=0.0), **FEW)
     assert found.predictions.shape == (4, 1, 3, 30)
     assert (found.error().noise.value, found.error().noise.standard_error) == (0, 0)
     assert label(found, "sampling") == "sampling"
-    assert not any("noise" in note for note in found.notes)
+    assert found.notes[-1].startswith("noise = 0: the labels of sample are taken as exact")
 
 
-def test_it_is_what_predictions_alone_give() -> None:
+def test_parts_equal_those_of_the_predictions() -> None:
     found = dt.decompose(random_features, source(), confidence=0.8, **FEW)
     alone = dt.decompose_predictions(found.predictions, truth=found.y_test, confidence=0.8)
     assert found.error().parts == alone.error().parts

@@ -2,7 +2,6 @@
 
 import math
 import pickle
-import threading
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ from sklearn.linear_model import Ridge
 
 import doubletrouble as dt
 from doubletrouble.parameters import FloatArray
-from tests.learners.known import FEW, Predict, curved, pool, random_features, source
+from tests.decomposition.known import FEW, Predict, curved, pool, random_features, source
 
 
 def compared(one: Any, other: Any, **options: Any) -> tuple[dt.Estimate, float]:
@@ -58,10 +57,12 @@ def test_learners_with_shared_initializations(other: Any) -> None:
     whole = differences.mean()
     no_data = np.array([np.delete(differences, d, axis=0).mean() for d in range(D)])
     no_init = np.array([np.delete(differences, k, axis=1).mean() for k in range(K)])
-    neither = np.array([
-        [np.delete(np.delete(differences, d, axis=0), k, axis=1).mean() for k in range(K)]
-        for d in range(D)
-    ])  # fmt: skip
+    neither = np.array(
+        [
+            [np.delete(np.delete(differences, d, axis=0), k, axis=1).mean() for k in range(K)]
+            for d in range(D)
+        ]
+    )
     V_d = (D - 1) / D * np.sum((no_data - whole) ** 2)
     V_k = (K - 1) / K * np.sum((no_init - whole) ** 2)
     both = neither - no_data[:, None] - no_init + whole
@@ -100,23 +101,46 @@ def test_other_draws_are_independent(change: dict[str, int]) -> None:
     assert (a - b).standard_error == pytest.approx(expected)
 
 
-def test_a_source_without_identity_is_not_paired() -> None:
-    lock = threading.Lock()  # has no content
+def test_sources_of_equal_draws_are_paired() -> None:
+    """Draws are compared, not code: a local function is the same source as its copy."""
 
-    def sample(rng: np.random.Generator, n: int) -> Any:
-        assert lock.locked()
+    def again(rng: np.random.Generator, n: int) -> Any:
         return curved(rng, n)
 
-    with lock:
-        data = dt.GeneratorSource(sample, n_train=20, noise=0.5, n_test=30)
-        first, same, other = (
-            dt.decompose(Ridge(alpha=alpha), data, **FEW) for alpha in (1.0, 1.0, 1.001)
-        )
-        a, b = first.error().total, other.error().total
-        independent = math.hypot(float(a.standard_error), float(b.standard_error))
-        assert (a - b).standard_error == pytest.approx(independent)
-        for again in (same, pickle.loads(pickle.dumps(first))):  # the same predictions
-            assert (a - again.error().total).standard_error == 0
-    found = dt.decompose(Ridge(), source(), **FEW)
-    again = dt.decompose(Ridge(), source(), **FEW)
-    assert (found.error().total - again.error().total).standard_error == 0
+    copied = dt.GeneratorSource(again, n_train=20, noise=0.5, n_test=30)
+    one = dt.decompose(Ridge(), source(), **FEW)
+    found = one.error().total - dt.decompose(Ridge(), copied, **FEW).error().total
+    assert (found.value, found.standard_error) == (0, 0)
+    stored = pickle.loads(pickle.dumps(one)).error().total
+    assert (one.error().total - stored).standard_error == 0
+
+
+def test_a_difference_of_results_is_paired() -> None:
+    a, b = (dt.decompose(Ridge(alpha=alpha), source(), **FEW) for alpha in (1.0, 3.0))
+    found = a - b
+    assert isinstance(found, dt.DecompositionDifference)
+    expected = a.error().total - b.error().total
+    assert found.total == expected
+    assert list(found.parts) == ["noise", "initialization", "sampling", "bias", "total"]
+    low, high = expected.confidence_interval()
+    assert f"[{low:.4g}, {high:.4g}]" in str(found).splitlines()[-1]
+    frame = found.to_frame().set_index("part")
+    assert (frame.low["total"], frame.high["total"]) == (low, high)
+
+
+@pytest.mark.parametrize(
+    ("data", "change", "differing"),
+    [
+        (source(noise=0.7), {}, "source"),
+        (source(), {"seed": 1}, "source, seed"),
+        (source(), {"n_init": 4}, "n_init"),
+        (source(), {"include_test": False}, "include_test"),
+    ],
+)
+def test_a_difference_of_other_draws_is_refused(
+    data: dt.GeneratorSource, change: dict[str, Any], differing: str
+) -> None:
+    a = dt.decompose(random_features, source(), **FEW)
+    b = dt.decompose(random_features, data, **(FEW | change))
+    with pytest.raises(ValueError, match=f"must be of the same draws .* got other {differing}$"):
+        _ = a - b

@@ -1,9 +1,9 @@
-"""How many data sets, initializations and noise draws a wanted precision takes.
+"""The numbers of data sets, initializations and noise draws for a given precision.
 
 A standard error squared is V_d, which falls as 1/n_data, and V_k, which falls as 1/n_init
-(`decomposition.jackknife`); that of the test points stays. More initializations also make each data
-set tell more, which is not counted, and fewer than those at hand are not considered: the plan is on
-the safe side.
+(`_components`); that of the test points remains. More initializations also make each data set more
+precise, which is not counted, and fewer than the present ones are not considered: the plan is
+conservative.
 """
 
 import math
@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from doubletrouble.decomposition import Decomposition, Variances, weighted_sum
-from doubletrouble.decomposition import _parts as parts
+from doubletrouble.decomposition._components import Variances, sequential, weighted_sum
+from doubletrouble.decomposition._result import Decomposition
 from doubletrouble.parameters import Parameter, number
 
 _RELATIVE = Parameter(
@@ -21,18 +21,18 @@ _RELATIVE = Parameter(
 _SMALL = 0.05  # of the total: smaller parts need be known no better than one of this size
 _TRIED = 60  # numbers of initializations
 _ROUNDING = 1e-12
-_FEW = 10  # with fewer data sets, errors grow faster than 1/n_data says
+_FEW = 10  # with fewer data sets, errors grow faster than 1/n_data
 
 
 @dataclass(frozen=True, kw_only=True)
 class RepeatPlan:
-    """Repeats that make every part as precise as wanted, with as few fits as possible."""
+    """Repeats that give every part the requested precision with the fewest fits."""
 
     n_data: int
     n_init: int
     n_noise: int
-    n_fits: int  # in all
-    standard_errors: Mapping[str, float]  # those expected, by part
+    n_fits: int
+    standard_errors: Mapping[str, float]  # the expected ones, by part
     notes: tuple[str, ...] = ()
 
 
@@ -43,7 +43,7 @@ def plan_repeats(result: Decomposition, relative_error: float = 0.1) -> RepeatPl
     decomposition with few repeats, of the same learner and source; it must have standard errors.
 
     >>> import numpy as np
-    >>> from doubletrouble.decomposition._predictions import decompose_predictions
+    >>> from doubletrouble.decomposition import decompose_predictions
     >>> rng = np.random.default_rng(0)
     >>> f = rng.normal(size=(8, 1, 1, 50)) + rng.normal(size=(8, 1, 3, 50))
     >>> pilot = decompose_predictions(f + rng.normal(size=(8, 2, 3, 50)), truth=np.zeros(50))
@@ -63,21 +63,25 @@ def plan_repeats(result: Decomposition, relative_error: float = 0.1) -> RepeatPl
             "more data sets, and 3 or more initializations"
         )
     least = _SMALL * abs(float(error.total))
-    weights = parts.sequential(design)
+    weights = sequential(design)
     needs = []
     for name, part in rows.items():
         spread = weighted_sum(weights[name], result.statistics).variances()
         clear = _clear(spread, design.n_init)
-        needs.append(_Need(
-            name=name, of_data=(spread.data + spread.init - clear) * design.n_data,
-            of_init=clear * design.n_init, of_test=spread.test,
-            allowed=(wanted * max(abs(float(part)), least)) ** 2,
-        ))  # fmt: skip
+        needs.append(
+            _Need(
+                name=name,
+                of_data=(spread.data + spread.init - clear) * design.n_data,
+                of_init=clear * design.n_init,
+                of_test=spread.test,
+                allowed=(wanted * max(abs(float(part)), least)) ** 2,
+            )
+        )
     return _cheapest(needs, result)
 
 
 class _Need(NamedTuple):
-    """What the variance of a part is made of, and what is allowed of it."""
+    """The contributions to the variance of a part, and its largest allowed value."""
 
     name: str
     of_data: float  # over n_data
@@ -86,18 +90,18 @@ class _Need(NamedTuple):
     allowed: float
 
     @property
-    def is_stuck(self) -> bool:
-        """Whether the test points alone are too few."""
+    def is_limited(self) -> bool:
+        """Whether the test points alone exceed the allowed variance."""
         return self.of_test >= self.allowed
 
     @property
     def room(self) -> float:
-        """For data sets and initializations; where test points spoil it, as much as they do."""
-        return self.of_test if self.is_stuck else self.allowed - self.of_test
+        """For data sets and initializations; with too few test points, as much as for these."""
+        return self.of_test if self.is_limited else self.allowed - self.of_test
 
 
 def _clear(spread: Variances, n_init: int) -> float:
-    """That of V_k which stands out of its own error: few initializations tell little of it."""
+    """The part of V_k beyond its own standard error, which is large for few initializations."""
     if n_init < 2:
         return 0.0
     V_d, V_k = spread.data, spread.init
@@ -120,22 +124,28 @@ def _cheapest(needs: list[_Need], result: Decomposition) -> RepeatPlan:
     expected = {
         need.name: math.sqrt(need.of_data / D + need.of_init / K + need.of_test) for need in needs
     }
-    draws = design.n_noise + (design.injected is not None)  # and the labels as they are
+    draws = design.n_noise + (design.injected is not None)  # and the labels without added noise
     return RepeatPlan(
-        n_data=D, n_init=K, n_noise=design.n_noise, n_fits=D * K * draws,
-        standard_errors=expected, notes=tuple(_notes(needs, D, result)),
-    )  # fmt: skip
+        n_data=D,
+        n_init=K,
+        n_noise=design.n_noise,
+        n_fits=D * K * draws,
+        standard_errors=expected,
+        notes=tuple(_notes(needs, D, result)),
+    )
 
 
 def _notes(needs: list[_Need], n_data: int, result: Decomposition) -> Iterator[str]:
-    """What stands in the way of the plan."""
+    """Limits of the test set and of the pool."""
     points = result.design.n_test
     for need in needs:
-        if need.is_stuck:
-            few = f"with {points} test points: take more of them"
-            yield f"{need.name} cannot be known that well {few}"
+        if need.is_limited:
+            yield (
+                f"{need.name} does not reach this precision with {points} test points: use more "
+                "of them"
+            )
     if n_data > (most := getattr(result, "most_data", math.inf)):
-        yield f"the pool holds {most:g} training sets: take smaller ones, or more samples"
+        yield f"the pool has {most:g} training sets: use smaller ones, or more samples"
 
 
 def _is_deterministic(result: Decomposition) -> bool:
@@ -149,7 +159,7 @@ def _is_deterministic(result: Decomposition) -> bool:
 
 
 def _grid(least: int, needs: list[_Need]) -> list[int]:
-    """Numbers of initializations worth trying."""
+    """Numbers of initializations to consider."""
     most = max(need.of_init / need.room for need in needs)
     high = max(least, math.ceil(4 * most))
     steps = range(_TRIED + 1)

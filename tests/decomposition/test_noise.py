@@ -1,4 +1,4 @@
-"""Label noise of a pool: told apart where something is known of it, and named where nothing is."""
+"""Label noise of a pool: which knowledge about it identifies which parts."""
 
 import math
 from typing import Any
@@ -8,9 +8,9 @@ import pytest
 from sklearn.tree import ExtraTreeRegressor
 
 import doubletrouble as dt
-from doubletrouble.learners import LearnerDecomposition
+from doubletrouble.decomposition import LearnerDecomposition
+from tests.decomposition.known import FEW, curved, least_squares, pool, random_features
 from tests.decomposition.random_effects import label, rows
-from tests.learners.known import FEW, curved, least_squares, pool, random_features
 
 SIGMA, N_TRAIN, N_DATA, N_TEST, REPEATS = 0.8, 16, 10, 60, 120
 SIZES: dict[str, Any] = {"n_data": N_DATA, "n_init": 3, "n_noise": 2, "progress": False}
@@ -54,9 +54,7 @@ def truth() -> Parts:
 def from_pool(n_labels: int = 1, **options: Any) -> Parts:
     def split(seed: int) -> Any:
         X, (y, *repeated) = labels(seed, n_labels)
-        data = dt.PoolSource(
-            X, y, n_train=N_TRAIN, n_test=N_TEST, repeated=repeated, **options
-        )  # fmt: skip
+        data = dt.PoolSource(X, y, n_train=N_TRAIN, n_test=N_TEST, repeated=repeated, **options)
         return dt.decompose(random_features, data, seed=seed, **SIZES)
 
     return averaged(split)
@@ -68,7 +66,7 @@ def from_pool(n_labels: int = 1, **options: Any) -> Parts:
     [{"noise": SIGMA}, {"noise": SIGMA, "inject": 0.5 * SIGMA}, {"n_labels": 2}, {"n_labels": 3}],
     ids=["known", "known, another injected", "measured twice", "three times"],
 )
-def test_what_is_known_of_noise_is_enough(truth: Parts, options: dict[str, Any]) -> None:
+def test_known_noise_identifies_all_parts(truth: Parts, options: dict[str, Any]) -> None:
     scores = z_scores(from_pool(**options), truth)
     assert set(scores) == set(PARTS)
     assert max(map(abs, scores.values())) < 4, scores
@@ -76,7 +74,7 @@ def test_what_is_known_of_noise_is_enough(truth: Parts, options: dict[str, Any])
 
 @pytest.mark.statistical
 def test_noise_that_is_not_known_stays_where_it_is(truth: Parts) -> None:
-    """The negative control: the same labels, of which nothing is said."""
+    """Negative control: the same labels without any knowledge of their noise."""
     found = from_pool()
     scores = z_scores(found, truth)
     assert set(scores) == {"initialization", "sampling", "bias", "total"}
@@ -92,7 +90,7 @@ def test_a_wrong_size_of_noise_is_noticed(truth: Parts) -> None:
     assert scores["bias"] < -5
 
 
-# --- what is said --------------------------------------------------------------------------------
+# --- labels of parts, and notes ---
 
 
 def split(**options: Any) -> LearnerDecomposition:
@@ -112,7 +110,7 @@ def test_unknown_noise_is_named() -> None:
     assert "sampling + label noise" in str(found.error())
     with pytest.raises(ValueError, match=r"^noise needs 2 or more draws of label noise"):
         _ = found.error().noise
-    assert any("n_noise = 2 draws of label noise were asked for, and 1" in n for n in found.notes)
+    assert any("n_noise = 2 draws of label noise were requested, and 1" in n for n in found.notes)
     assert any("noise of its labels" in note for note in found.notes)
 
 
@@ -120,7 +118,7 @@ def test_known_noise_is_explained() -> None:
     found = split(noise=SIGMA)
     assert [label(found, name) for name in PARTS] == list(PARTS)
     assert found.design.injected == 1
-    assert any("Noise is known by the response to noise added" in n for n in found.notes)
+    assert any("Noise is the response to noise added" in n for n in found.notes)
 
 
 def test_clean_labels() -> None:
@@ -142,7 +140,7 @@ def test_noise_injected_into_labels_of_unknown_noise() -> None:
     found = split(inject=0.5)
     assert found.error().noise.value > 0
     assert label(found, "sampling") == "sampling + label noise"
-    assert any(note.startswith("Noise is what the injected noise adds") for note in found.notes)
+    assert any(note.startswith("Noise is the effect of the injected noise") for note in found.notes)
 
 
 def test_repeated_labels_have_so_many_draws() -> None:
@@ -151,13 +149,13 @@ def test_repeated_labels_have_so_many_draws() -> None:
     data = dt.PoolSource(X, y, n_train=20, n_test=50, repeated=again)
     found = dt.decompose(random_features, data, **(FEW | {"n_noise": 5}))
     assert found.predictions.shape[1] == 3
-    assert any("n_noise = 5 draws" in note and "3 can be had" in note for note in found.notes)
+    assert any("n_noise = 5 draws" in note and "3 are available" in note for note in found.notes)
     np.testing.assert_allclose(found.y_test, data.test(0, classification=False).y)
     training = data.training(1, n_noise=3, seed=0, classes=None)
     np.testing.assert_allclose(training.y[1] - training.y[0], 0.1)
 
 
-def test_one_draw_of_known_noise_tells_nothing_apart() -> None:
+def test_one_draw_of_known_noise_does_not_identify_it() -> None:
     found = split(noise=SIGMA, n_noise=1)
     assert label(found, "sampling") == "sampling + label noise"
     assert label(found, "bias") == "bias"

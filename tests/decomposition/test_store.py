@@ -1,7 +1,10 @@
-"""Fits that are kept: none is done twice, and none is taken for another."""
+"""Stored fits: none is computed twice, and none is confused with another."""
 
+import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,16 +14,16 @@ from sklearn.linear_model import Ridge
 from sklearn.neighbors import KNeighborsClassifier
 
 import doubletrouble as dt
-from doubletrouble.learners._fits import FitIndex, Fits
+from doubletrouble.decomposition._fitting import FitIndex, Fits
 from doubletrouble.parameters import FloatArray
-from tests.learners.known import FEW, least_squares, pool, random_features, source
+from tests.decomposition.known import FEW, curved, least_squares, pool, random_features, source
 
 Count = Callable[[], list[FitIndex]]
 
 
 @pytest.fixture
 def fitted(monkeypatch: pytest.MonkeyPatch) -> Count:
-    """The indices fitted since it was last asked."""
+    """The indices fitted since the last call."""
     indices: list[FitIndex] = []
     fit = Fits.fit
 
@@ -30,12 +33,12 @@ def fitted(monkeypatch: pytest.MonkeyPatch) -> Count:
 
     monkeypatch.setattr(Fits, "fit", counted)
 
-    def asked() -> list[FitIndex]:
+    def since_last_call() -> list[FitIndex]:
         found = indices.copy()
         indices.clear()
         return found
 
-    return asked
+    return since_last_call
 
 
 @pytest.fixture
@@ -43,7 +46,7 @@ def store(tmp_path: Path) -> Path:
     return tmp_path / "fits.sqlite"
 
 
-def test_what_is_stored_is_not_fitted_again(fitted: Count, store: Path) -> None:
+def test_stored_fits_are_not_computed_again(fitted: Count, store: Path) -> None:
     plain = dt.decompose(random_features, source(), **FEW)
     assert len(fitted()) == 24
     first = dt.decompose(random_features, source(), store=store, **FEW)
@@ -68,24 +71,24 @@ def test_more_of_everything_goes_on_from_there(fitted: Count, store: Path) -> No
     assert fitted() == []
 
 
-def test_what_failed_is_tried_again(fitted: Count, store: Path, tmp_path: Path) -> None:
+def test_failed_fits_are_retried(fitted: Count, store: Path, tmp_path: Path) -> None:
     trouble = tmp_path / "trouble"
     trouble.touch()
-    unlucky = source().training(2, n_noise=2, seed=0, classes=None).X[0, 0]
+    failing_seed = source().training(2, n_noise=2, seed=0, classes=None).X[0, 0]
 
     def fit(X: FloatArray, y: FloatArray, seed: int) -> Any:
-        if X[0, 0] == unlucky and trouble.exists():
+        if X[0, 0] == failing_seed and trouble.exists():
             raise OSError("disk full")
         return random_features(X, y, seed)
 
     with pytest.raises(dt.FitError, match=r"^6 of 24 fits failed, data set 2, noise") as caught:
-        dt.decompose(fit, source(), store=store, **FEW)
-    assert f"the other 18 are kept in {store}: run the same again to try them" in str(caught.value)
+        dt.decompose(fit, source(), store=store, name="mine", **FEW)
+    assert f"the other 18 are in {store}: call again to retry them" in str(caught.value)
     assert "OSError: disk full" in str(caught.value)
     assert caught.value.partial.n_fits == 18
     assert len(fitted()) == 24
     trouble.unlink()
-    found = dt.decompose(fit, source(), store=store, **FEW)
+    found = dt.decompose(fit, source(), store=store, name="mine", **FEW)
     assert {index.data for index in fitted()} == {2}
     plain = dt.decompose(random_features, source(), **FEW)
     np.testing.assert_array_equal(found.predictions, plain.predictions)
@@ -162,3 +165,59 @@ def test_numbers_are_not_probabilities(fitted: Count, store: Path) -> None:
     for task in ("classification", "regression"):
         with all_new(fitted, 4):
             dt.decompose(KNeighborsClassifier(), data, task=task, store=store, **FEW)
+
+
+# --- identity ------------------------------------------------------------------------------------
+
+
+def closure(value: Any) -> Any:
+    return lambda X, y, seed: random_features(X, value * y, seed)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [closure(1.0), lambda X, y, seed: random_features(X, y, seed), partial(closure(1.0))],
+    ids=["closure", "lambda", "partial"],
+)
+def test_functions_without_a_module_need_a_name(model: Any, store: Path) -> None:
+    with pytest.raises(ValueError, match=r"^name must be given"):
+        dt.decompose(model, source(), store=store, **FEW)
+    assert dt.decompose(model, source(), store=store, name="mine", **FEW).n_fits == 24
+
+
+def test_functions_of_the_main_module_need_a_name(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(curved, "__module__", "__main__")
+    monkeypatch.setattr(sys.modules["__main__"], "curved", curved, raising=False)
+    with pytest.raises(ValueError, match=r"^name must be given .* curved is not defined"):
+        dt.decompose(Ridge(), source(), store=store, **FEW)
+    assert dt.decompose(Ridge(), source(), store=store, name="mine", **FEW).n_fits == 24
+
+
+def test_content_without_a_pickle_needs_a_name(store: Path) -> None:
+    model = partial(with_lock, threading.Lock())
+    with pytest.raises(ValueError, match=r"^name must be given"):
+        dt.decompose(model, source(), store=store, **FEW)
+
+
+def with_lock(lock: Any, X: Any, y: Any, seed: int) -> Any:
+    return random_features(X, y, seed)
+
+
+@pytest.mark.parametrize("bad", ["", 3])
+def test_names_are_checked(bad: Any, store: Path) -> None:
+    with pytest.raises(ValueError, match=r"^name must be a string"):
+        dt.decompose(Ridge(), source(), store=store, name=bad, **FEW)
+
+
+def test_partials_are_identified_by_their_arguments(fitted: Count, store: Path) -> None:
+    dt.decompose(partial(scaled, 1.0), source(), store=store, **FEW)
+    with all_new(fitted, 0):
+        dt.decompose(partial(scaled, 1.0), source(), store=store, **FEW)
+    with all_new(fitted, 24):
+        dt.decompose(partial(scaled, 2.0), source(), store=store, **FEW)
+
+
+def scaled(scale: float, X: Any, y: Any, seed: int) -> Any:
+    return random_features(X, scale * y, seed)

@@ -1,4 +1,4 @@
-"""What a decomposition says of what it cannot tell, and what it refuses."""
+"""Components that a design does not identify, the notes on them, and bad predictions."""
 
 import math
 import re
@@ -34,7 +34,7 @@ def test_one_noise_draw() -> None:
     assert found.anova().initialization.value < math.inf
     (note,) = found.notes
     assert note.startswith("One noise draw for each data set")
-    assert note.endswith("what label noise adds is in initialization and sampling.")
+    assert note.endswith("label noise is in initialization and sampling.")
 
 
 def test_one_initialization() -> None:
@@ -49,7 +49,7 @@ def test_one_initialization() -> None:
             found.anova(math.inf)
         assert found.error(1).total == found.error().total
         (note,) = found.notes
-        assert f"is in {where} (nothing, for a learner without randomness)" in note
+        assert f"is in {where} (it is zero for a learner without randomness)" in note
 
 
 def test_one_data_set() -> None:
@@ -57,7 +57,7 @@ def test_one_data_set() -> None:
     assert list(found.error().parts) == ["noise", "initialization", "bias"]
     with pytest.raises(ValueError, match=r"^sampling needs 2 or more data sets, got 1$"):
         _ = found.error().sampling
-    assert found.notes[0] == "One data set: what its draw adds is in bias."
+    assert found.notes[0] == "One data set: the effect of its draw is in bias."
     assert found.error().bias.confidence_interval() == (-math.inf, math.inf)
 
 
@@ -68,8 +68,11 @@ def test_fresh_initializations_hide_their_main_effect() -> None:
     with pytest.raises(ValueError, match=r"needs the same initializations for every data set"):
         _ = anova.initialization_sampling
     assert list(anova.parts) == [
-        "bias", "sampling", "noise_sampling", "noise_initialization_sampling",
-    ]  # fmt: skip
+        "bias",
+        "sampling",
+        "noise_sampling",
+        "noise_initialization_sampling",
+    ]
 
 
 def test_no_target() -> None:
@@ -94,32 +97,32 @@ def test_labels_alone() -> None:
     assert str(found).endswith(found.notes[0])
 
 
-def test_nothing_to_note() -> None:
+def test_a_complete_design_has_no_notes() -> None:
     found = decompose_predictions(drawn(4, 2, 3, 5), np.zeros(5))
     assert found.notes == ()
-    assert str(found) == str(found.error())
+    averaged = [f"K = 5 averaged: {found.error(5).total}"]
+    averaged += [f"K = ∞ averaged: {found.error(math.inf).total}"]
+    assert str(found).splitlines() == [*str(found.error()).splitlines(), *averaged]
 
 
 def test_the_table() -> None:
     found = decompose_predictions(drawn(4, 2, 3, 5), np.zeros(5))
     lines, error = str(found).splitlines(), found.error()
     names = ["noise", "initialization", "sampling", "bias", "total"]
-    assert [line.split()[0] for line in lines] == names
-    for line, name in zip(lines, names, strict=True):
+    assert [line.split()[0] for line in lines[:-2]] == names
+    for line, name in zip(lines[:-2], names, strict=True):
         part = getattr(error, name)
         share = [] if name == "total" else [f"{float(part) / float(error.total):.1%}"]
         assert line.split() == [name, *str(part).split(), *share]
     assert repr(found).startswith("Decomposition(noise=")
 
 
-def test_what_is_below_zero_is_explained() -> None:
+def test_negative_estimates_have_a_note() -> None:
     found = decompose_predictions(np.random.default_rng(1).normal(size=(4, 2, 3, 5)), np.zeros(5))
     below = [name for name, part in found.error().parts.items() if part.value < 0]
     assert below
-    assert found.notes == (
-        f"{' and '.join(below)} came out negative: an unbiased estimate of what is nearly 0 may, "
-        "and is not cut off.",
-    )
+    (note,) = found.notes
+    assert note.startswith(f"{' and '.join(below)} is estimated as negative")
 
 
 # --- bad input -----------------------------------------------------------------------------------
@@ -127,24 +130,22 @@ def test_what_is_below_zero_is_explained() -> None:
 
 @pytest.mark.parametrize("shape", [(3,), (2, 3, 4), (1, 2, 3, 4, 5, 6), (2, 0, 3, 4), (2, 2, 3, 0)])
 def test_shapes_are_refused(shape: tuple[int, ...]) -> None:
-    sentence = r"^predictions must be an array \[data, noise, init, test\] .*, got shape "
-    with pytest.raises(ValueError, match=sentence + re.escape(str(shape))):
+    message = r"^predictions must be an array \[data, noise, init, test\] .*, got shape "
+    with pytest.raises(ValueError, match=message + re.escape(str(shape))):
         decompose_predictions(np.zeros(shape))
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf, 1e61])
-def test_what_is_no_number_is_refused_with_its_index(bad: float) -> None:
+def test_predictions_that_are_not_finite_are_refused_with_their_index(bad: float) -> None:
     f = np.zeros((20, 20, 20, 300))  # several blocks
     f[1, 0, 2, 271] = bad
-    sentence = (
-        f"predictions must be finite numbers up to 1e+60, got {bad!r} at index (1, 0, 2, 271)"
-    )
-    with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
+    message = f"predictions must be finite numbers up to 1e+60, got {bad!r} at index (1, 0, 2, 271)"
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         decompose_predictions(f)
 
 
 @pytest.mark.parametrize("bad", [np.zeros((2, 2, 2, 2), dtype=complex), [[[["a"]]]], None])
-def test_what_is_no_array_of_numbers_is_refused(bad: Any) -> None:
+def test_arrays_of_other_types_are_refused(bad: Any) -> None:
     with pytest.raises(TypeError, match=r"^predictions must be an array .* of numbers, got"):
         decompose_predictions(bad)
 
@@ -159,8 +160,8 @@ def test_targets_are_checked(name: str) -> None:
     f = drawn(3, 2, 2, 4)
     bad: Any
     for bad, shape in (([0.0] * 3, "(3,)"), (0.0, "()"), (np.zeros((1, 4)), "(1, 4)")):
-        sentence = f"{name} must have one number for each of 4 test points, got shape {shape}"
-        with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
+        message = f"{name} must have one number for each of 4 test points, got shape {shape}"
+        with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
             decompose_predictions(f, **{name: bad})
     bad = [0.0, 0.0, math.nan, 0.0]
     with pytest.raises(ValueError, match=rf"^{name} must be .*, got nan at index 2$"):

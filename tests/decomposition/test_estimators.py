@@ -16,11 +16,11 @@ from sklearn.tree import DecisionTreeRegressor
 import doubletrouble as dt
 from doubletrouble.errors import require
 from doubletrouble.parameters import FloatArray
-from tests.learners.known import FEW, curved, least_squares, pool, source
+from tests.decomposition.known import FEW, curved, least_squares, pool, source
 
 
 class Tell(RegressorMixin, BaseEstimator):  # type: ignore[misc] # scikit-learn has no types
-    """Predicts its seed, and whatever the step before it says."""
+    """Predicts its seed plus the output of the step before it."""
 
     def __init__(self, random_state: Any = None) -> None:
         self.random_state = random_state
@@ -91,7 +91,7 @@ def test_a_fitted_estimator_is_fitted_anew() -> None:
 
 
 @pytest.mark.parametrize("model", [KernelRidge(), make_pipeline(StandardScaler(), KernelRidge())])
-def test_what_has_no_seed_is_fitted_once(model: Any) -> None:
+def test_estimators_without_a_seed_are_fitted_once(model: Any) -> None:
     found = dt.decompose(model, source(), **FEW)
     assert found.predictions.shape == (4, 2, 1, 30)
     assert found.n_fits == 8
@@ -107,7 +107,7 @@ def test_what_has_no_seed_is_fitted_once(model: Any) -> None:
 
 
 @pytest.mark.parametrize("model", [Ridge(), least_squares])
-def test_a_seed_that_changes_nothing_is_noticed(model: Any) -> None:
+def test_a_seed_without_effect_has_a_note(model: Any) -> None:
     found = dt.decompose(model, source(), **FEW)
     assert found.n_fits == 24
     assert found.error().initialization.value == pytest.approx(0, abs=1e-14)
@@ -119,10 +119,10 @@ def test_a_seed_that_changes_something_is_not_noted() -> None:
     assert not any("deterministic" in note for note in found.notes)
 
 
-def test_an_estimator_is_what_a_function_says_of_it() -> None:
+def test_an_estimator_equals_its_function() -> None:
     found = dt.decompose(LinearRegression(fit_intercept=False), source(), **FEW)
-    said = dt.decompose(least_squares, source(), **FEW)
-    np.testing.assert_allclose(found.predictions[:, :, 0], said.predictions[:, :, 0])
+    message = dt.decompose(least_squares, source(), **FEW)
+    np.testing.assert_allclose(found.predictions[:, :, 0], message.predictions[:, :, 0])
 
 
 def test_a_search_over_parameters() -> None:

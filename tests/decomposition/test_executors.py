@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
-from tests.learners.known import FEW, pool, random_features, source
+from tests.decomposition.known import FEW, pool, random_features, source
 
 
 def test_threads() -> None:
@@ -33,6 +33,15 @@ def test_processes() -> None:
     np.testing.assert_array_equal(here.predictions, there.predictions)
     assert here.error().parts == there.error().parts
     assert here.notes == there.notes
+
+
+def test_processes_fit_functions_defined_here() -> None:
+    def fit(X: Any, y: Any, seed: int) -> Any:
+        return random_features(X, 2 * y, seed)
+
+    here = dt.decompose(fit, source(), **FEW)
+    there = dt.decompose(fit, source(), workers=2, **FEW)
+    np.testing.assert_array_equal(here.predictions, there.predictions)
 
 
 SCRIPT = """
@@ -78,19 +87,23 @@ def test_functions_defined_interactively_are_sent_to_processes() -> None:
 
 
 def test_fits_by_data_sets_draw_each_once() -> None:
-    drawn: list[int] = []
+    drawn: list[bytes] = []
     lock = threading.Lock()
 
     def sample(rng: np.random.Generator, n: int) -> Any:
-        with lock:
-            drawn.append(n)
         X = rng.standard_normal((n, 3))
+        with lock:
+            drawn.append(X.tobytes())
         return X, X[:, 0]
 
     data = dt.GeneratorSource(sample, n_train=20, noise=0.5, n_test=30)
     with ThreadPoolExecutor(2) as executor:
         dt.decompose(random_features, data, executor=executor, **FEW)
-    assert drawn.count(20) == 4
+    counted = list(drawn)
+    for number in range(1, 4):  # the first fits are a cell of their own
+        assert (
+            counted.count(data.training(number, n_noise=1, seed=0, classes=None).X.tobytes()) == 1
+        )
 
 
 # --- warnings ------------------------------------------------------------------------------------
@@ -102,11 +115,45 @@ def slow_and_loud(X: Any, y: Any, seed: int) -> Any:
     return random_features(X, y, seed)
 
 
-def test_a_learner_warns_once() -> None:
-    with warnings.catch_warnings(record=True) as caught:
+WARNED = "24 of 24 fits warned: RuntimeWarning: not converged"
+
+
+@pytest.mark.parametrize("workers", [None, 2])
+def test_warnings_of_all_fits_are_summarized(workers: int | None, tmp_path: Path) -> None:
+    store = tmp_path / "fits.sqlite" if workers else None
+    for _ in range(2):  # with a store, the second time from it
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            found = dt.decompose(slow_and_loud, source(), workers=workers, store=store, **FEW)
+        assert [str(warning.message) for warning in caught] == [WARNED]
+        assert caught[0].filename == __file__
+        assert found.notes[-1] == f"{WARNED}."
+
+
+def sometimes(X: Any, y: Any, seed: int) -> Any:
+    category = (UserWarning, RuntimeWarning, FutureWarning, BytesWarning)[seed % 4]
+    warnings.warn(f"{category.__name__} of a fit", category, stacklevel=1)
+    if seed % 4:
+        warnings.warn("often", UserWarning, stacklevel=1)
+    return random_features(X, y, seed)
+
+
+def test_the_most_frequent_warnings_come_first() -> None:
+    with warnings.catch_warnings():
         warnings.simplefilter("always")
-        dt.decompose(slow_and_loud, source(), **FEW)
-    assert [str(warning.message) for warning in caught] == ["not converged"]
+        with pytest.warns(UserWarning, match="fits warned") as caught:
+            dt.decompose(sometimes, source(), **(FEW | {"n_init": 20}))
+    message = str(caught[0].message)
+    assert message.startswith("160 of 160 fits warned: UserWarning: ")
+    assert "(160 fits); " in message
+    assert message.endswith("; and 1 more categories")
+
+
+def test_warnings_that_are_ignored_are_not_reported() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        found = dt.decompose(slow_and_loud, source(), **FEW)
+    assert not any("warned" in note for note in found.notes)
 
 
 def test_threads_leave_the_filters_of_warnings_as_they_were() -> None:

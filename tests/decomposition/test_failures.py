@@ -1,6 +1,7 @@
 """Fits that fail stop no other, and are named."""
 
 import pickle
+import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -11,11 +12,11 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import doubletrouble as dt
-from doubletrouble.learners import _run as run
-from doubletrouble.learners._fits import FitIndex
-from doubletrouble.learners._seeds import init_seed
+from doubletrouble.decomposition import _decompose as run
+from doubletrouble.decomposition._fitting import FitIndex
+from doubletrouble.decomposition._sources import init_seed
 from doubletrouble.parameters import FloatArray
-from tests.learners.known import FEW, pool, random_features, source
+from tests.decomposition.known import FEW, pool, random_features, source
 
 Fit = Callable[[Any, Any, int], Any]
 
@@ -28,10 +29,10 @@ def first_input(number: int) -> float:
 
 def failing(data: int, init: int, how: Callable[[], Any]) -> Fit:
     """Random features that do something else on one data set, from one seed."""
-    x, unlucky = first_input(data), init_seed(0, init)
+    x, failing_seed = first_input(data), init_seed(0, init)
 
     def fit(X: FloatArray, y: FloatArray, seed: int) -> Any:
-        if X[0, 0] == x and seed == unlucky:
+        if X[0, 0] == x and seed == failing_seed:
             return how()
         return random_features(X, y, seed)
 
@@ -57,7 +58,7 @@ def test_the_others_are_kept(threads: bool) -> None:
     assert str(error) == (
         f"2 of 24 fits failed, data set 1, noise draw 0, initialization 2 (seed {seed}): "
         "RuntimeError: out of paper; data set 1, noise draw 1, initialization 2 "
-        f"(seed {seed}): RuntimeError: out of paper (the other 22 are kept in its `predictions`)"
+        f"(seed {seed}): RuntimeError: out of paper (the other 22 are in its `predictions`)"
     )
     assert [failure.fit for failure in error.failures] == [FitIndex(1, 0, 2), FitIndex(1, 1, 2)]
     assert {failure.seed for failure in error.failures} == {seed}
@@ -81,14 +82,14 @@ def test_predictions_that_are_no_numbers(bad: float) -> None:
         return lambda X: np.where(np.arange(len(X)) < 3, bad, 0.0)
 
     error = raised(failing(0, 0, how))
-    said = f"predict must return finite numbers up to 1e+60, got {bad} at 3 of 30 predictions"
-    assert said in str(error)
+    message = f"predict must return finite numbers up to 1e+60, got {bad} at 3 of 30 predictions"
+    assert message in str(error)
     assert len(error.failures) == 2
     assert error.partial.design.n_data == 3
 
 
 @pytest.mark.parametrize(
-    ("found", "said"),
+    ("found", "message"),
     [
         (np.zeros(29), "ValueError: predict must return shape (30,), got (29,)"),
         (np.zeros((30, 2)), "ValueError: predict must return shape (30,), got (30, 2)"),
@@ -97,8 +98,8 @@ def test_predictions_that_are_no_numbers(bad: float) -> None:
         (0.0, "ValueError: predict must return shape (30,), got ()"),
     ],
 )
-def test_predictions_of_another_kind(found: Any, said: str) -> None:
-    assert said in str(raised(lambda X, y, seed: lambda X: found))
+def test_predictions_of_another_kind(found: Any, message: str) -> None:
+    assert message in str(raised(lambda X, y, seed: lambda X: found))
 
 
 def test_outputs_in_the_wrong_order_are_not_mixed_up() -> None:
@@ -113,7 +114,8 @@ def test_fit_must_return_a_function() -> None:
     assert "TypeError: fit must return a function predict(X), got NoneType" in str(error)
 
 
-def test_no_failure_stops_other_fits() -> None:
+@pytest.mark.parametrize("errors", ["raise", "collect"])
+def test_three_failures_at_the_start_stop_the_run(errors: str) -> None:
     tried = []
 
     def fit(X: Any, y: Any, seed: int) -> Any:
@@ -122,18 +124,54 @@ def test_no_failure_stops_other_fits() -> None:
             raise RuntimeError("no")
         return lambda Z: np.zeros(len(Z))
 
-    error = raised(fit, n_data=5)
+    error = raised(fit, n_data=5, errors=errors)
+    if errors == "raise":
+        assert len(tried) == len(error.failures) == 3
+        assert str(error).startswith("the first 3 fits failed, data set 0, noise draw 0, init")
+        assert "RuntimeError: no" in str(error)
+        return
     assert len(tried) == 5 * 6
     assert len(error.failures) == 3 * 6
     assert error.partial.design.n_data == 2
     assert str(error).startswith("18 of 30 fits failed, data set 0, noise draw 0, init")
 
 
+@pytest.mark.parametrize("where", ["store", "threads"])
+def test_fits_elsewhere_are_stopped_too(where: str, tmp_path: Path) -> None:
+    def fit(X: Any, y: Any, seed: int) -> Any:
+        raise RuntimeError("no")
+
+    with ThreadPoolExecutor(2) as executor:
+        options = {"store": tmp_path / "fits.sqlite", "name": "mine"}
+        error = raised(fit, **(options if where == "store" else {"executor": executor}), n_data=40)
+    assert "the first 3 fits failed" in str(error)
+    assert 3 <= len(error.failures) < 20
+
+
+def test_one_sound_fit_at_the_start_goes_on() -> None:
+    error = raised(failing(0, 1, explode))
+    assert len(error.failures) == 2
+
+
+def test_sys_exit_is_a_failed_fit(tmp_path: Path) -> None:
+    for options in ({}, {"store": tmp_path / "fits.sqlite", "name": "mine"}):
+        error = raised(failing(1, 2, lambda: sys.exit(3)), **options)
+        assert len(error.failures) == 2
+        assert "RuntimeError: the learner called sys.exit(3)" in str(error)
+
+
+def test_masked_predictions_are_a_failed_fit() -> None:
+    def how() -> Any:
+        return lambda X: np.ma.masked_less(X[:, 0], 0)
+
+    assert "TypeError: predictions must not have masked elements" in str(raised(failing(0, 0, how)))
+
+
 def test_many_failures_are_counted() -> None:
-    unlucky = init_seed(0, 0)
+    failing_seed = init_seed(0, 0)
 
     def fit(X: Any, y: Any, seed: int) -> Any:
-        return explode() if seed == unlucky else random_features(X, y, seed)
+        return explode() if seed == failing_seed else random_features(X, y, seed)
 
     error = raised(fit, n_data=5)
     assert str(error).startswith("10 of 30 fits failed, data set 0, noise draw 0")
@@ -145,7 +183,7 @@ def test_predictions_of_failed_fits_are_no_numbers_in_a_file_either(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(run, "_IN_MEMORY", 0)
-    error = raised(failing(1, 2, explode), store=tmp_path / "fits.sqlite")
+    error = raised(failing(1, 2, explode), store=tmp_path / "fits.sqlite", name="mine")
     assert isinstance(error.predictions, np.memmap)
     assert np.isnan(error.predictions[1, :, 2]).all()
     assert np.isnan(error.predictions).sum() == 2 * 30

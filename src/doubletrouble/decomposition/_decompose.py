@@ -1,0 +1,420 @@
+"""The squared error of any learner by cause, from fits of it on training sets of a source.
+
+With a store every fit is a cell of its own, stored when it is done. Without one, cells are data
+sets: the training set is drawn once for all of its fits.
+"""
+
+from __future__ import annotations  # help() then shows names, not their definitions
+
+import hashlib
+import math
+import pickle
+import tempfile
+import time
+import warnings
+from collections.abc import Generator, Hashable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import fields, replace
+from io import BytesIO
+from itertools import groupby
+from pathlib import Path
+from types import FunctionType
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+
+from doubletrouble.decomposition._components import digest
+from doubletrouble.decomposition._fitting import (
+    Failure,
+    Finished,
+    FitIndex,
+    Fits,
+    FitWarning,
+    Learner,
+    TaskName,
+    summarized_warnings,
+)
+from doubletrouble.decomposition._predictions import decompose_predictions
+from doubletrouble.decomposition._result import LearnerDecomposition
+from doubletrouble.decomposition._sources import DataSource, init_seed
+from doubletrouble.errors import FitError, SweepInterrupted, require
+from doubletrouble.parameters import FloatArray
+from doubletrouble.results import check_level
+from doubletrouble.runs import (
+    DONE,
+    Cell,
+    CellOutcome,
+    Store,
+    check_executor,
+    decode,
+    progress_bar,
+    run_cells,
+)
+
+ErrorsName: TypeAlias = Literal["raise", "collect"]
+
+REVISION = 1  # of the definition of the numbers; count up when draws or definitions change
+
+_FIRST = 3  # fits that stop a run if all of them fail
+_SHOWN = 3  # failures in a message
+_IN_MEMORY = 2**28  # bytes of predictions; more are in a file
+
+
+def decompose(
+    model: Any,
+    source: DataSource,
+    *,
+    n_data: int = 20,
+    n_init: int = 5,
+    n_noise: int | None = None,
+    seed: int = 0,
+    executor: Any = None,
+    workers: int | None = None,
+    scheduler: str | None = None,
+    store: str | Path | None = None,
+    name: str | None = None,
+    confidence: float = 0.95,
+    task: TaskName = "auto",
+    include_test: bool = True,
+    errors: ErrorsName = "raise",
+    progress: bool = True,
+) -> LearnerDecomposition:
+    """Split the squared error of a learner into noise, initialization, sampling and bias.
+
+    `model` is a scikit-learn estimator or pipeline, which is cloned for every fit, all its
+    `random_state`s set from the seed of the initialization; or a function `fit(X, y, seed)` that
+    returns a function `predict(X)`. The error of a classifier is the squared distance of its
+    predicted probabilities to the one-hot labels (Brier score); with `task="classification"` a
+    function is a classifier, and predicts a probability for each class, in sorted order.
+
+    `source` gives `n_data` training sets, `n_noise` draws of label noise on each (2, where noise
+    can be drawn) and one test set (`GeneratorSource`, `PoolSource`); on each of these the learner
+    is fitted from the same `n_init` initializations. A learner without a seed is fitted once.
+
+    Estimates of two learners with the same source, `seed` and numbers of draws are paired: `a - b`
+    of two results is the difference on the same data, with its interval.
+
+    Fits run one after the other with one thread of linear algebra, or in parallel: `workers`
+    processes, the address of a Dask `scheduler`, or any `executor` with a method `submit`. With a
+    `store`, a file, every fit is stored when it is done, and a later call with the same arguments,
+    or with more draws, computes only what is missing. Stored fits are identified by the content of
+    the estimator and of the source; functions by their module and name only. `name` stands for the
+    learner instead, and is required for functions that cannot be imported: change it whenever the
+    learner changes.
+
+    Warnings of all fits are summarized in one warning, and in a note of the result. A fit that
+    raises an error, or predicts something that is not a finite number, fails: `FitError` is raised
+    at the end, with the result of the data sets without a failure. With `errors="raise"`, it is
+    raised at once if the first three fits fail; with `errors="collect"` all fits are tried.
+
+    >>> def sample(rng, n):
+    ...     X = rng.standard_normal((n, 2))
+    ...     return X, X[:, 0]
+    >>> def fit(X, y, seed):
+    ...     features = np.random.default_rng(seed).standard_normal((2, 10))
+    ...     weights = np.linalg.lstsq(np.tanh(X @ features), y, rcond=None)[0]
+    ...     return lambda X: np.tanh(X @ features) @ weights
+    >>> from doubletrouble.decomposition import GeneratorSource
+    >>> source = GeneratorSource(sample, n_train=30, noise=0.5, n_test=100)
+    >>> result = decompose(fit, source, n_data=8, n_init=4)
+    >>> error = result.error()
+    >>> bool(error.noise.value > 0.05 > error.bias.value)
+    True
+    """
+    started = time.perf_counter()
+    check_executor(executor, workers, scheduler)
+    check_level("confidence", confidence)
+    _check_option("task", task, TaskName)
+    _check_option("errors", errors, ErrorsName)
+    fits = Fits.of(model, source, task, seed=seed, n_data=n_data, n_init=n_init, n_noise=n_noise)
+    predictions = _allocated((fits.n_data, fits.n_noise, fits.n_init, *fits.target.shape))
+    failures: list[Failure] = []
+    warned: list[list[FitWarning]] = []
+    first = set(fits.indices[:_FIRST])
+    finished = _finished(
+        fits,
+        store=None if store is None else Path(store),
+        identity="" if store is None else _identity(fits.learner, source, name),
+        executor=executor,
+        workers=workers,
+        scheduler=scheduler,
+        progress=progress,
+    )
+    for index, result, messages in finished:
+        warned.append(messages)
+        if not isinstance(result, str):
+            predictions[index] = result
+            continue
+        predictions[index] = np.nan
+        failures.append(Failure(index, init_seed(fits.seed, index.init), result))
+        if errors == "raise" and first <= {failure.fit for failure in failures}:
+            finished.close()
+            message = f"the first {len(first)} fits failed, {_listed(failures)}"
+            raise FitError(f"{message}; errors='collect' tries all fits", failures=failures)
+    warning = summarized_warnings(warned)
+    if warning:
+        warnings.warn(warning, UserWarning, stacklevel=2)
+
+    def result_of(sets: Sequence[int]) -> LearnerDecomposition:
+        return _result(
+            fits,
+            predictions if len(sets) == fits.n_data else predictions[list(sets)],
+            sets,
+            notes=[f"{warning}."] if warning else [],
+            confidence=confidence,
+            include_test=include_test,
+            started=started,
+        )
+
+    if not failures:
+        return result_of(range(fits.n_data))
+    lost = {failure.fit.data for failure in failures}
+    complete = [d for d in range(fits.n_data) if d not in lost]
+    left = len(fits.indices) - len(failures)
+    where = f"in {store}: call again to retry them" if store else "in its `predictions`"
+    raise FitError(
+        f"{len(failures)} of {len(fits.indices)} fits failed, {_listed(sorted(failures))}"
+        + (f" (the other {left} are {where})" if left else ""),
+        failures=sorted(failures),
+        predictions=predictions,
+        partial=result_of(complete) if len(complete) > 1 else None,
+    )
+
+
+def _check_option(name: str, value: object, allowed: Any) -> None:
+    if value not in get_args(allowed):
+        known = ", ".join(map(repr, get_args(allowed)))
+        raise ValueError(f"{name} must be one of {known}, got {value!r}")
+
+
+def _listed(failures: Sequence[Failure]) -> str:
+    return "; ".join(map(str, failures[:_SHOWN])) + ("; ..." if len(failures) > _SHOWN else "")
+
+
+def _allocated(shape: tuple[int, ...]) -> FloatArray:
+    """An array for all predictions; a large one is in a temporary file."""
+    if np.prod(shape) * 8 <= _IN_MEMORY:
+        return np.full(shape, np.nan)
+    with tempfile.TemporaryFile() as file:
+        return np.memmap(file, dtype=np.float64, mode="w+", shape=shape)
+
+
+# --- all fits, in this process or elsewhere ---
+
+
+def _finished(
+    fits: Fits,
+    *,
+    store: Path | None,
+    identity: str,
+    executor: Any,
+    workers: int | None,
+    scheduler: Any,
+    progress: bool,
+) -> Generator[Finished]:
+    """Every fit with its predictions, or the message of its failure, and its warnings."""
+    by_data = [list(group) for _, group in groupby(fits.indices, key=lambda index: index.data)]
+    here = executor is None and workers is None and scheduler is None
+    if here and store is None:
+        bar = progress_bar(len(fits.indices), unit="fit", progress=progress)
+        with _one_thread(), bar as shown:
+            for group in by_data:
+                for finished in fits.fit_all(group):
+                    shown.update()
+                    yield finished
+        return
+    first, *rest = by_data  # the first fits are a cell of their own: they may stop the run
+    groups = [group for group in (first[:_FIRST], first[_FIRST:], *rest) if group]
+    if store is not None:
+        groups = [[index] for index in fits.indices]
+    cells = [_cell(fits, group, identity) for group in groups]
+    group_of = {cell.key: group for cell, group in zip(cells, groups, strict=True)}
+    try:
+        with nullcontext() if store is None else Store.open(store) as opened:
+            for cell, outcome in run_cells(
+                cells,
+                fits,
+                opened,
+                retry=True,
+                executor=executor,
+                workers=1 if here else workers,
+                scheduler=scheduler,
+                progress=progress,
+                unit="fit",
+                steps=lambda cell: len(group_of[cell.key]),
+            ):
+                yield from _read(outcome, group_of[cell.key])
+    except SweepInterrupted:
+        if store is None:
+            raise KeyboardInterrupt from None
+        message = f"stopped; the finished fits are in {store}: call again to continue"
+        raise SweepInterrupted(message) from None
+
+
+def _one_thread() -> AbstractContextManager[Any]:
+    """Limit linear algebra to one thread, if threadpoolctl is installed.
+
+    Many small fits are faster so: 2.0 s instead of 10.3 s for LogisticRegression.
+    """
+    try:
+        from threadpoolctl import threadpool_limits
+    except ModuleNotFoundError:
+        return nullcontext()
+    limits: AbstractContextManager[Any] = threadpool_limits(1)
+    return limits
+
+
+def _cell(fits: Fits, group: Sequence[FitIndex], identity: str) -> Cell:
+    """The cell of fits on one data set; its key does not depend on the number of others."""
+    parameters = {
+        "identity": identity,
+        "seed": fits.seed,
+        "noisy": fits.n_noise > 1,
+        "shape": list(fits.target.shape),
+        "classification": fits.classes is not None,
+        "data": group[0].data,
+        "places": [[index.noise, index.init] for index in group],
+    }
+    return Cell.of("fits", REVISION, parameters)
+
+
+def _read(outcome: CellOutcome, group: Sequence[FitIndex]) -> Iterator[Finished]:
+    """The fits of a cell."""
+    if outcome.status != DONE:
+        for index in group:
+            yield index, outcome.message, []
+        return
+    record = decode(outcome.result)
+    failed = {FitIndex(*index): message for index, message in record["failed"]}
+    warned = record.get("warned", [[] for _ in group])  # earlier versions did not record them
+    for index, predictions, messages in zip(group, record["predictions"], warned, strict=True):
+        yield index, failed.get(index, predictions), [FitWarning(*pair) for pair in messages]
+
+
+# --- the result ---
+
+
+def _result(
+    fits: Fits,
+    predictions: FloatArray,
+    sets: Sequence[int],
+    *,
+    notes: Sequence[str],
+    confidence: float,
+    include_test: bool,
+    started: float,
+) -> LearnerDecomposition:
+    """The decomposition of the predictions of all fits on some data sets."""
+    source, n_noise = fits.source, predictions.shape[1]
+    targets: dict[str, Any] = {"truth": fits.target}
+    if fits.hidden_noise or not fits.test.is_truth:
+        known = fits.test.noise if fits.classes is None else None
+        targets = {"y_test": fits.target, "label_noise": known}
+    split = decompose_predictions(
+        predictions,
+        **targets,
+        confidence=confidence,
+        include_test=include_test,
+        deterministic=fits.learner.is_deterministic,
+        noiseless=source.is_noiseless and not fits.hidden_noise,
+        hidden_noise=fits.hidden_noise,
+        injected=source.injected if n_noise > 1 else None,
+    )
+    key = (
+        ("source", _fingerprint(fits, predictions)),
+        ("seed", fits.seed),
+        ("n_data", tuple(sets)),
+        ("n_init", fits.requested_init),
+        ("n_noise", n_noise),
+        ("task", "regression" if fits.classes is None else "classification"),
+        ("include_test", include_test),
+    )
+    values = {f.name: getattr(split, f.name) for f in fields(split)}
+    values["statistics"] = {name: replace(s, key=key) for name, s in split.statistics.items()}
+    values["notes"] = (*split.notes, *_notes(fits, predictions), *notes)
+    return LearnerDecomposition(
+        **values,
+        predictions=predictions,
+        y_test=fits.target,
+        classes=fits.classes,
+        n_fits=math.prod(predictions.shape[:3]),
+        most_data=source.most_data,
+        seconds=time.perf_counter() - started,
+    )
+
+
+def _notes(fits: Fits, predictions: FloatArray) -> list[str]:
+    """Notes on the source and on the learner."""
+    learner, source, n_noise = fits.learner, fits.source, predictions.shape[1]
+    notes = source.notes(n_noise, seed=fits.seed, hidden=fits.hidden_noise)
+    if learner.note:
+        notes.append(learner.note)
+    if learner.is_deterministic:
+        notes.append("The learner has no random_state: it is deterministic, with one fit each.")
+    elif predictions.shape[2] > 1 and all(bool((f == f[:, :1]).all()) for f in predictions):
+        notes.append("All initializations predict the same: the learner is deterministic here.")
+    if fits.requested_noise > n_noise and not source.is_noiseless:
+        notes.append(
+            f"n_noise = {fits.requested_noise} draws of label noise were requested, and {n_noise} "
+            "are available from this source."
+        )
+    return notes
+
+
+def _fingerprint(fits: Fits, predictions: FloatArray) -> Hashable:
+    """Equal for the same draws of a source: a digest of its test set and of a training set."""
+    try:
+        data = fits.training(0)
+        hashed = hashlib.blake2b()
+        for value in (fits.test.X, fits.test.y, data.X, *data.y):
+            hashed.update(_content(value))
+        return hashed.hexdigest()
+    except Exception:  # noqa: BLE001 (inputs are of any class, and the fits are done)
+        return digest(predictions)
+
+
+def _content(value: Any) -> bytes:
+    """The content of an array, a table or a sparse matrix as bytes."""
+    array = value.to_numpy() if hasattr(value, "to_numpy") else value
+    if isinstance(array, np.ndarray) and array.dtype.kind != "O":
+        return f"{array.dtype}{array.shape}".encode() + array.tobytes()
+    return pickle.dumps(value)
+
+
+# --- identity of stored fits ---
+
+
+def _identity(learner: Learner, source: DataSource, name: str | None) -> str:
+    """The learner and the source in the key of a stored fit: by content, or by `name`."""
+    if name is None:
+        return _hashed([learner.model, source])
+    if not (isinstance(name, str) and name):
+        raise ValueError(f"name must be a string that is not empty, got {name!r}")
+    try:
+        return _hashed([name, source])
+    except ValueError:  # the name stands for the source, too
+        return name
+
+
+def _hashed(content: Any) -> str:
+    """A hash by joblib, or ValueError if the content cannot be identified."""
+    joblib = require("joblib", "runs")
+    try:
+        _ContentPickler(BytesIO(), protocol=5, buffer_callback=lambda _: None).dump(content)
+        return str(joblib.hash(content, hash_name="sha1"))
+    except (pickle.PicklingError, TypeError, AttributeError) as error:
+        raise ValueError(
+            f"name must be given to store fits of a learner or source without identity: {error}"
+        ) from error
+
+
+class _ContentPickler(pickle.Pickler):
+    """Refuses functions and classes that are pickled by a name which does not identify them."""
+
+    def reducer_override(self, obj: Any) -> Any:
+        """Raise PicklingError for a lambda, a local function or one of the main module."""
+        if isinstance(obj, FunctionType | type) and (
+            obj.__module__ == "__main__" or "<" in obj.__qualname__
+        ):
+            raise pickle.PicklingError(f"{obj.__qualname__} is not defined in a module")
+        return NotImplemented

@@ -1,0 +1,448 @@
+"""Fits of a learner: an estimator or a function, seeded, on training sets of a source.
+
+A fit that fails does not stop the others. Warnings of a fit are recorded and returned with its
+predictions, also by worker processes, and are reported once for all fits.
+"""
+
+import copy
+import inspect
+import threading
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from itertools import product
+from typing import Any, Literal, NamedTuple, Self, TypeAlias
+
+import numpy as np
+
+from doubletrouble.decomposition._components import LARGEST
+from doubletrouble.decomposition._sources import (
+    DataSource,
+    GeneratorSource,
+    Index,
+    Labels,
+    PoolSource,
+    TestSet,
+    TrainingSet,
+    init_seed,
+    one_hot,
+    rows,
+)
+from doubletrouble.errors import require
+from doubletrouble.parameters import MOST_SEEDS, FloatArray, refuse_masked, whole_number
+
+_N_NOISE = 2  # draws of label noise by default
+_SEED_NAMES = ("random_state", "random_seed", "seed")
+_PROBED_ROWS = 4  # compared after every fit: work in place changes all rows
+_SHOWN_WARNINGS = 3
+_LONGEST_WARNING = 200
+
+
+class FitIndex(NamedTuple):
+    """The index of a fit: data set, draw of noise, initialization."""
+
+    data: int
+    noise: int
+    init: int
+
+
+class Failure(NamedTuple):
+    """A fit that failed."""
+
+    fit: FitIndex
+    seed: int
+    message: str
+
+    def __str__(self) -> str:
+        """The index, the seed and the message."""
+        d, n, k = self.fit
+        where = f"data set {d}, noise draw {n}, initialization {k} (seed {self.seed})"
+        return f"{where}: {self.message}"
+
+
+class FitWarning(NamedTuple):
+    """A warning of a fit."""
+
+    category: str
+    message: str
+
+
+Finished: TypeAlias = tuple[FitIndex, FloatArray | str, list[FitWarning]]
+"""A fit: its predictions, or the message of its failure; and its warnings."""
+TaskName: TypeAlias = Literal["auto", "regression", "classification"]
+
+
+# --- learners ---
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Learner:
+    """A scikit-learn estimator, or a function `fit(X, y, seed)` that returns `predict(X)`."""
+
+    model: Any  # an unfitted clone of the estimator, or the function
+    is_estimator: bool
+    is_classifier: bool | None = None  # None if it is not known
+    seeds: tuple[str, ...] = ()  # parameters of the estimator that are seeds
+    splitters: tuple[str, ...] = ()  # parameters that split data at random
+    note: str = ""
+
+    @classmethod
+    def of(cls, model: Any) -> Self:
+        """A learner, or TypeError."""
+        if isinstance(model, type):
+            raise TypeError(f"model must be an estimator, not a class; got {model.__name__}")
+        if hasattr(model, "fit") and hasattr(model, "get_params"):
+            return cls._of_estimator(model)
+        if not callable(model):
+            raise TypeError(
+                "model must be a scikit-learn estimator or a function fit(X, y, seed) -> predict, "
+                f"got {type(model).__name__}"
+            )
+        try:
+            inspect.signature(model).bind(None, None, 0)
+        except TypeError as error:
+            message = f"model must be a function fit(X, y, seed) -> predict: {error}"
+            raise TypeError(message) from None
+        except ValueError:  # built-in functions have no signature
+            pass
+        return cls(model=model, is_estimator=False)
+
+    @classmethod
+    def _of_estimator(cls, estimator: Any) -> Self:
+        base = require("sklearn.base", "estimators")
+        parameters = estimator.get_params(deep=True)
+        is_classifier, note = bool(base.is_classifier(estimator)), ""
+        if is_classifier and not hasattr(estimator, "predict_proba"):
+            name = type(estimator).__name__
+            note = f"{name} has no predict_proba: the predicted class has probability 1."
+        return cls(
+            model=base.clone(estimator),
+            is_estimator=True,
+            is_classifier=is_classifier,
+            seeds=tuple(sorted(k for k in parameters if k.rpartition("__")[2] in _SEED_NAMES)),
+            splitters=tuple(sorted(k for k, v in parameters.items() if _splits_at_random(v))),
+            note=note,
+        )
+
+    @property
+    def is_deterministic(self) -> bool:
+        """Whether it is an estimator without a seed."""
+        return self.is_estimator and not (self.seeds or self.splitters)
+
+    def predictions(
+        self, X: Any, y: Labels, seed: int, X_test: Any, classes: Labels | None
+    ) -> FloatArray:
+        """Fit, and predict at the test points: numbers, or probabilities of `classes`."""
+        if not self.is_estimator:
+            return self._by_function(X, y, seed, X_test)
+        model = require("sklearn.base", "estimators").clone(self.model)
+        model.set_params(**self._seeded(seed))
+        model.fit(X, y)
+        if classes is None:
+            return _as_array(model.predict(X_test))
+        if not hasattr(model, "predict_proba"):
+            return one_hot(_as_array(model.predict(X_test)), classes)
+        probabilities = np.zeros((X_test.shape[0], len(classes)))
+        known = np.searchsorted(classes, model.classes_)  # classes not in the training set: 0
+        probabilities[:, known] = model.predict_proba(X_test)
+        return probabilities
+
+    def _by_function(self, X: Any, y: Labels, seed: int, X_test: Any) -> FloatArray:
+        predict = self.model(X, y, seed)
+        if not callable(predict):
+            raise TypeError(f"fit must return a function predict(X), got {type(predict).__name__}")
+        predicted = predict(X_test)
+        if hasattr(predicted, "detach"):  # a tensor of torch
+            predicted = predicted.detach().cpu().numpy()
+        return _as_array(predicted)
+
+    def _seeded(self, seed: int) -> dict[str, Any]:
+        """The seed itself for the only random_state, and one of its own for each of several."""
+        names = [*self.seeds, *self.splitters]
+        if len(names) == 1 and self.seeds:
+            return {names[0]: seed}
+        drawn = np.random.default_rng(seed).integers(2**31, size=len(names)).tolist()
+        seeded: dict[str, Any] = dict(zip(names, drawn, strict=True))
+        for name in self.splitters:
+            splitter = copy.copy(self.model.get_params()[name])
+            splitter.random_state, seeded[name] = seeded[name], splitter
+        return seeded
+
+
+def _splits_at_random(value: Any) -> bool:
+    """Whether a parameter is not an estimator and has a random_state: it splits data at random."""
+    if isinstance(value, type) or hasattr(value, "get_params"):
+        return False
+    return hasattr(value, "random_state") and bool(getattr(value, "shuffle", True))
+
+
+def _as_array(predictions: Any) -> FloatArray:
+    refuse_masked("predictions", predictions)
+    return np.asarray(predictions)
+
+
+# --- fits ---
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Fits:
+    """All fits of a decomposition; called with the parameters of a cell, it makes some of them."""
+
+    learner: Learner
+    source: DataSource
+    test: TestSet
+    target: FloatArray  # of the predictions: (T,) or (T, outputs), one-hot for classes
+    classes: Labels | None
+    seed: int
+    n_data: int
+    n_noise: int
+    n_init: int  # 1 for a deterministic learner
+    requested_init: int
+    requested_noise: int  # 1 unless given
+    hidden_noise: bool  # labels have noise that no draw changes
+
+    @classmethod
+    def of(
+        cls,
+        model: Any,
+        source: Any,
+        task: TaskName,
+        *,
+        seed: int,
+        n_data: int,
+        n_init: int,
+        n_noise: int | None,
+    ) -> Self:
+        """Validate the arguments of `decompose`; nothing is fitted yet."""
+        if not isinstance(source, GeneratorSource | PoolSource):
+            given = source.__name__ if isinstance(source, type) else type(source).__name__
+            raise TypeError(f"source must be a GeneratorSource or a PoolSource, got {given}")
+        learner, seed = Learner.of(model), whole_number("seed", seed, 0, MOST_SEEDS)
+        n_data, n_init = whole_number("n_data", n_data, 1), whole_number("n_init", n_init, 1)
+        draws = whole_number("n_noise", _N_NOISE if n_noise is None else n_noise, 1)
+        classification = bool(learner.is_classifier) if task == "auto" else task == "classification"
+        if classification and learner.is_classifier is False:
+            raise ValueError(f"model must be a classifier for {task=}, got {type(model).__name__}")
+        source.check(n_data, seed=seed, classification=classification)
+        test = source.test(seed, classification=classification)
+        classes = source.class_labels(seed) if classification else None
+        return cls(
+            learner=learner,
+            source=source,
+            test=test,
+            target=_target(test, classes),
+            classes=classes,
+            seed=seed,
+            n_data=n_data,
+            n_noise=source.noise_draws(draws),
+            n_init=1 if learner.is_deterministic else n_init,
+            requested_init=n_init,
+            requested_noise=n_noise or 1,
+            hidden_noise=source.hides_noise(),
+        )
+
+    @property
+    def indices(self) -> list[FitIndex]:
+        """All fits, data set by data set."""
+        draws = product(range(self.n_data), range(self.n_noise), range(self.n_init))
+        return [FitIndex(*index) for index in draws]
+
+    def __call__(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """The record of a cell: fits on the data set `data` at the `places` (noise, init).
+
+        A cell of one fit raises the error of the fit: the cell has failed, and can be retried.
+        """
+        indices = [FitIndex(parameters["data"], n, k) for n, k in parameters["places"]]
+        record: dict[str, Any] = {"predictions": [], "failed": [], "warned": []}
+        for index, result, messages in self.fit_all(indices, reraise=len(indices) == 1):
+            if isinstance(result, str):
+                record["failed"].append([list(index), result])
+                result = np.full(self.target.shape, np.nan)
+            record["predictions"].append(result)
+            record["warned"].append([list(message) for message in messages])
+        return record
+
+    def fit_all(self, indices: Sequence[FitIndex], *, reraise: bool = False) -> Iterator[Finished]:
+        """Fits on one data set; with `reraise`, the error of a failed fit is raised."""
+        data: TrainingSet | None = None
+        for index in indices:
+            result: FloatArray | str
+            with recorded_warnings() as messages:
+                try:
+                    if data is None:
+                        data = self.training(index.data)
+                        X, X_test = _copied(data.X), _copied(self.test.X)
+                        probes = _probe(X), _probe(X_test)
+                    result = self.fit(index, X, data.y[index.noise].copy(), X_test)
+                except (Exception, SystemExit) as error:
+                    if isinstance(error, SystemExit):
+                        error = RuntimeError(f"the learner called sys.exit({error.code!r})")
+                    if reraise:
+                        raise error from None
+                    result = f"{type(error).__name__}: {error}".encode(errors="replace").decode()
+            if data is not None:  # replace inputs if the learner worked in place
+                if probes[0] is None or _probe(X) != probes[0]:
+                    X = _copied(data.X)
+                if probes[1] is None or _probe(X_test) != probes[1]:
+                    X_test = _copied(self.test.X)
+            yield index, result, messages
+
+    def training(self, number: int) -> TrainingSet:
+        """One of the training sets."""
+        return self.source.training(
+            number, n_noise=self.n_noise, seed=self.seed, classes=self.classes
+        )
+
+    def fit(self, index: FitIndex, X: Any, y: Labels, X_test: Any) -> FloatArray:
+        """One fit, and its predictions."""
+        if self.classes is not None:
+            _check_classes(y, self.classes)
+        seed = init_seed(self.seed, index.init)
+        predictions = self.learner.predictions(X, y, seed, X_test, self.classes)
+        shape = self.target.shape
+        if _long_axes(predictions.shape) == _long_axes(shape):  # (T, 1) for (T,), or the reverse
+            predictions = predictions.reshape(shape)
+        if predictions.shape != shape:
+            raise ValueError(f"predict must return shape {shape}, got {predictions.shape}")
+        if predictions.dtype.kind not in "iufb":
+            raise TypeError(f"predict must return numbers, got an array of {predictions.dtype}")
+        predictions = predictions.astype(np.float64)
+        bad = ~(np.abs(predictions) <= LARGEST)
+        if bad.any():
+            raise ValueError(
+                f"predict must return finite numbers up to {LARGEST:g}, got {predictions[bad][0]} "
+                f"at {int(bad.sum())} of {predictions.size} predictions"
+            )
+        return predictions
+
+
+def _target(test: TestSet, classes: Labels | None) -> FloatArray:
+    """The target of the predictions, one-hot for classes."""
+    if classes is not None:
+        if test.y.ndim != 1:
+            raise ValueError(f"y must have one class for each sample, got shape {test.y.shape}")
+        if len(classes) < 2:
+            raise ValueError(f"y must have 2 or more classes, got only {classes[0]!s}")
+        return one_hot(test.y, classes)
+    if test.y.dtype.kind not in "iufb":
+        raise TypeError(
+            f"y must be numbers for a regression, got {test.y.dtype}; classes need a classifier, "
+            "or task='classification'"
+        )
+    return test.y.astype(np.float64)
+
+
+def _copied(X: Any) -> Any:
+    return X.copy() if hasattr(X, "copy") else copy.deepcopy(X)
+
+
+def _probe(X: Any) -> tuple[Any, ...] | None:
+    """The content of some rows; None if they cannot be compared, as of a sparse matrix."""
+    some = rows(X, _probed_rows(X.shape[0]))
+    array = some.to_numpy() if hasattr(some, "to_numpy") else some
+    if not isinstance(array, np.ndarray):
+        return None
+    return X.shape, array.dtype, array.tobytes()
+
+
+@cache
+def _probed_rows(count: int) -> Index:
+    return np.unique(np.linspace(0, count - 1, min(_PROBED_ROWS, count)).astype(np.intp))
+
+
+def _long_axes(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The axes longer than one."""
+    return tuple(length for length in shape if length != 1)
+
+
+def _check_classes(y: Labels, classes: Labels) -> None:
+    """Raise unless a training set has two classes or more, all of them known."""
+    seen = np.unique(y)
+    if len(seen) < 2:
+        raise ValueError(
+            f"a training set must have 2 or more classes, got only {seen[0]!s}; a larger n_train "
+            "makes that unlikely"
+        )
+    if unknown := sorted({str(c) for c in seen} - {str(c) for c in classes}):
+        raise ValueError(f"classes must have every label, got {', '.join(unknown)} beside them")
+
+
+# --- warnings ---
+
+_lock = threading.Lock()
+_own = threading.local()  # the record of the fit in this thread
+_recording = 0
+_restore: Callable[..., object] | None = None
+
+
+@contextmanager
+def recorded_warnings() -> Iterator[list[FitWarning]]:
+    """Record the warnings of this thread instead of showing them; filters of the user apply.
+
+    Filters belong to the whole process, and fits may run in several of its threads: the first to
+    enter installs the record, the last to leave removes it.
+    """
+    global _recording, _restore
+    messages: list[FitWarning] = []
+    with _lock:
+        if _recording == 0:
+            context = warnings.catch_warnings()
+            context.__enter__()
+            warnings.simplefilter("always", append=True)
+            warnings.showwarning = _recorder(warnings.showwarning)
+            _restore = context.__exit__
+        _recording += 1
+    _own.messages = messages
+    try:
+        yield messages
+    finally:
+        _own.messages = None
+        with _lock:
+            _recording -= 1
+            if _recording == 0 and _restore is not None:
+                _restore(None, None, None)
+
+
+def _recorder(show: Callable[..., None]) -> Callable[..., None]:
+    """A function that records the warnings of fits, and shows all others."""
+
+    def record(
+        message: Warning | str, category: type[Warning], *where: Any, **options: Any
+    ) -> None:
+        messages = getattr(_own, "messages", None)
+        if messages is None:
+            show(message, category, *where, **options)
+        else:
+            messages.append(FitWarning(category.__name__, str(message)))
+
+    return record
+
+
+def summarized_warnings(warned: Sequence[Sequence[FitWarning]]) -> str:
+    """One line for the warnings of all fits, the most frequent first; "" if there are none.
+
+    >>> summarized_warnings([[FitWarning("UserWarning", "not converged")], []])
+    '1 of 2 fits warned: UserWarning: not converged'
+    """
+    counts: Counter[str] = Counter()
+    first: dict[str, str] = {}
+    for messages in warned:
+        for category, message in messages:
+            text = " ".join(message.split())
+            short = text if len(text) <= _LONGEST_WARNING else f"{text[:_LONGEST_WARNING]}…"
+            first.setdefault(category, short)
+        counts.update({category for category, _ in messages})
+    if not counts:
+        return ""
+    several = len(counts) > 1
+    shown = [
+        f"{category}: {first[category]}" + (f" ({count} fits)" if several else "")
+        for category, count in counts.most_common(_SHOWN_WARNINGS)
+    ]
+    more = len(counts) - len(shown)
+    rest = f"; and {more} more categories" if more else ""
+    total = sum(map(bool, warned))
+    return f"{total} of {len(warned)} fits warned: {'; '.join(shown)}{rest}"

@@ -1,0 +1,565 @@
+r"""Sources of training sets: a function that draws them, or a pool of samples that exist.
+
+Every draw has a seed of its own, which does not depend on the number of other draws: more data
+sets, noise draws or initializations leave the earlier ones unchanged, and stored fits remain valid.
+
+Training sets drawn from a pool with replacement are not independent data sets. A bootstrap sample
+of n has about 63 % distinct rows: a learner that interpolates n samples then interpolates at
+0.63 n, and every resample shares the noise and the inputs of the one set it came from, so that
+their effects are in "bias".
+"""
+
+import math
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from numbers import Real
+from typing import Any, ClassVar, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from doubletrouble import glossary
+from doubletrouble.parameters import FloatArray, number, refuse_masked, whole_number
+
+Labels: TypeAlias = npt.NDArray[Any]
+Index: TypeAlias = npt.NDArray[np.intp]
+SampleFunction: TypeAlias = Callable[[np.random.Generator, int], tuple[Any, Any]]
+Noise: TypeAlias = float | Callable[[np.random.Generator, Labels], Labels]
+"""A standard deviation, a share of flipped classes, or a function rng, y -> noisy y."""
+Resampling: TypeAlias = Literal["disjoint", "subsample", "bootstrap"]
+RESAMPLING: dict[Resampling, str] = {
+    "disjoint": "",
+    "subsample": (
+        "resampling='subsample' draws training sets that share samples: they are not independent, "
+        "and sampling is underestimated"
+    ),
+    "bootstrap": (
+        "resampling='bootstrap' draws with replacement: a training set has about 63 % distinct "
+        "samples, which moves an interpolation peak by that factor, and effects that all resamples "
+        "share are in bias; resampling='disjoint' has neither problem"
+    ),
+}
+
+_TEST, _DATA, _NOISE, _INIT = range(4)  # kinds of draws
+_TEST_SHARE, _MOST_TEST = 0.25, 1000  # of the pool for testing, by default
+_PROBED_CALLS = 16  # of a generator, in search of label noise
+
+
+def generator(seed: int, *key: int) -> np.random.Generator:
+    """The generator of one draw: its kind, and its number."""
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=key))
+
+
+@cache
+def init_seed(seed: int, number: int) -> int:
+    """The seed of an initialization, as scikit-learn and others accept it.
+
+    >>> init_seed(0, 1) == init_seed(0, 1), init_seed(0, 1) == init_seed(0, 2)
+    (True, False)
+    """
+    return int(generator(seed, _INIT, number).integers(2**31))
+
+
+# --- samples and labels ---
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TestSet:
+    """The shared test points."""
+
+    __test__ = False  # not a test of pytest
+
+    X: Any  # (T, ...)
+    y: Labels  # (T,) or (T, outputs)
+    is_truth: bool  # labels without noise
+    noise: float | FloatArray | None = None  # standard deviation of the noise, where it is known
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TrainingSet:
+    """Inputs, and a version of their labels for each draw of noise."""
+
+    X: Any  # (N, ...)
+    y: tuple[Labels, ...]
+
+
+def rows(X: Any, index: Index) -> Any:
+    """Some rows of an array, a DataFrame or a sparse matrix."""
+    return X.iloc[index] if hasattr(X, "iloc") else X[index]
+
+
+def as_inputs(name: str, X: Any) -> Any:
+    """Inputs of which rows can be taken; lists become arrays."""
+    refuse_masked(name, X)
+    if isinstance(X, Sequence) and not isinstance(X, str):
+        X = np.asarray(X)
+    if hasattr(X, "tocsr"):  # rows cannot be taken from every sparse matrix
+        X = X.tocsr()
+    if not (hasattr(X, "shape") and len(X.shape) >= 1):
+        raise TypeError(f"{name} must be an array or a DataFrame, got {type(X).__name__}")
+    return X
+
+
+def as_labels(name: str, y: Any, count: int) -> Labels:
+    """Labels as an array of one type, a row for each sample, without NaN."""
+    refuse_masked(name, y)
+    listed = isinstance(y, list | tuple)
+    array = np.asarray(y, dtype=object) if listed else np.asarray(y)
+    if array.dtype.kind == "O":
+        kinds = sorted({_kind(label) for label in array.flat})
+        if len(kinds) > 1:
+            raise TypeError(f"{name} must have labels of one type, got {' and '.join(kinds)}")
+        if listed or kinds == ["number"]:  # pandas has columns of numbers as objects
+            array = np.array(array.tolist())
+    if array.ndim not in (1, 2) or len(array) != count:
+        raise ValueError(
+            f"{name} must have a label for each of {count} samples, got shape {array.shape}"
+        )
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        bad = np.argwhere(~np.isfinite(array))[0]
+        raise ValueError(
+            f"{name} must be finite, got {float(array[tuple(bad)])} at index {int(bad[0])}"
+        )
+    return array
+
+
+def _kind(label: object) -> str:
+    if isinstance(label, bool | np.bool_):
+        return "bool"
+    return "number" if isinstance(label, Real) else type(label).__name__
+
+
+def one_hot(y: Labels, classes: Labels) -> FloatArray:
+    """Class labels as probabilities, (n, classes).
+
+    >>> one_hot(np.array(["b", "a"]), np.array(["a", "b"]))
+    array([[0., 1.],
+           [1., 0.]])
+    """
+    return np.asarray(y[:, None] == classes[None, :], dtype=np.float64)
+
+
+def _check_noise(name: str, noise: Noise) -> None:
+    if not callable(noise):
+        number(name, noise, glossary.NOISE)
+
+
+def noisy(y: Labels, noise: Noise, rng: np.random.Generator, classes: Labels | None) -> Labels:
+    """Labels with a draw of noise on them; with `classes`, labels are classes.
+
+    >>> rng = np.random.default_rng(0)
+    >>> noisy(np.array(["a", "a"]), 1.0, rng, np.array(["a", "b"])).tolist()
+    ['b', 'b']
+    """
+    if callable(noise):
+        drawn = noise(rng, y)
+        refuse_masked("labels of noise", drawn)
+        labels = np.asarray(drawn)
+        if labels.shape != y.shape:
+            raise ValueError(
+                f"noise must return labels of shape {y.shape}, got shape {labels.shape}"
+            )
+        return labels
+    if classes is None:
+        return y + noise * rng.standard_normal(y.shape)
+    number("noise", noise, glossary.LABEL_FLIPS)
+    index = np.searchsorted(classes, y)
+    others = (index + rng.integers(1, max(2, len(classes)), len(y))) % len(classes)
+    return np.where(rng.random(len(y)) < noise, classes[others], y)
+
+
+# --- data that a function draws ---
+
+
+@dataclass(frozen=True, eq=False)
+class GeneratorSource:
+    """Data from `sample(rng, n) -> X, clean_y`, with label noise added to the training sets.
+
+    `noise` is its standard deviation; for class labels, the share that is replaced by another class
+    drawn at random; or a function `noise(rng, y) -> noisy y`. All training sets share one test set
+    of `n_test` points with clean labels.
+
+    Labels of `sample` that are noisy themselves are detected where `sample` draws their noise by
+    calls of `rng` of its own: the noise is then not separated from sampling and bias, and the
+    result has a note.
+
+    >>> def sample(rng, n):
+    ...     X = rng.standard_normal((n, 3))
+    ...     return X, X[:, 0] ** 2
+    >>> source = GeneratorSource(sample, n_train=50, noise=0.5, n_test=200)
+    >>> source.training(0, n_noise=2, seed=0, classes=None).X.shape
+    (50, 3)
+    """
+
+    sample: SampleFunction
+    n_train: int
+    noise: Noise = 0.0
+    n_test: int = 1000
+    classes: Any = field(default=None, kw_only=True)  # of the labels; else those of the test set
+
+    injected: ClassVar[float | None] = None  # see PoolSource
+    most_data: ClassVar[float] = math.inf  # the largest number of training sets
+
+    def __post_init__(self) -> None:
+        if not callable(self.sample):
+            raise TypeError(
+                f"sample must be a function rng, n -> X, y, got {type(self.sample).__name__}"
+            )
+        whole_number("n_train", self.n_train, 1)
+        whole_number("n_test", self.n_test, 1)
+        _check_noise("noise", self.noise)
+
+    @property
+    def is_noiseless(self) -> bool:
+        """Whether no noise is added to the labels."""
+        return not callable(self.noise) and self.noise == 0
+
+    def hides_noise(self) -> bool:
+        """Whether the labels of `sample` differ between two draws at the same inputs.
+
+        Each call of the generator has a stream of its own here; one after the other is given
+        another stream. False if no single call changes the labels alone.
+        """
+        try:
+            X, y, calls = self._probed(None)
+            for call in range(min(calls, _PROBED_CALLS)):
+                other_X, other_y, _ = self._probed(call)
+                if _equal(X, other_X) and not _equal(y, other_y):
+                    return True
+        except Exception:  # noqa: BLE001 (errors of `sample` are raised where it is used)
+            return False
+        return False
+
+    def _probed(self, changed: int | None) -> tuple[Any, Labels, int]:
+        """A draw, with another stream for one call of the generator; and the number of calls."""
+        rng = _StreamPerCall(changed)
+        X, y = self._drawn(rng, int(self.n_train))
+        return X, y, rng.calls
+
+    def noise_draws(self, n_noise: int) -> int:
+        """The number of versions of the labels; labels without noise have one."""
+        return 1 if self.is_noiseless else n_noise
+
+    def check(self, n_data: int, *, seed: int, classification: bool) -> None:
+        """Raise ValueError for a share of flipped classes above 1."""
+        if classification and not callable(self.noise):
+            number("noise", self.noise, glossary.LABEL_FLIPS)
+
+    def notes(self, n_noise: int, *, seed: int, hidden: bool) -> list[str]:
+        """Notes on the noise of the labels."""
+        if hidden:
+            return [
+                "The labels of sample are noisy: they differ between two draws at the same inputs. "
+                "Their noise is in initialization, sampling and bias; let sample return clean "
+                "labels, and give noise, to separate it."
+            ]
+        if self.is_noiseless:
+            return ["noise = 0: the labels of sample are taken as exact given the inputs."]
+        return []
+
+    def class_labels(self, seed: int) -> Labels:
+        """The classes: those given, or those of the test set."""
+        if self.classes is not None:
+            return np.unique(np.asarray(self.classes))
+        return np.unique(self.test(seed, classification=True).y)
+
+    def test(self, seed: int, *, classification: bool) -> TestSet:
+        """The test set, with clean labels."""
+        X, y = self._drawn(generator(seed, _TEST), int(self.n_test))
+        return TestSet(X=X, y=y, is_truth=True)
+
+    def training(
+        self, number: int, *, n_noise: int, seed: int, classes: Labels | None
+    ) -> TrainingSet:
+        """One of the training sets, with some draws of noise."""
+        X, clean = self._drawn(generator(seed, _DATA, number), int(self.n_train))
+        if self.is_noiseless:
+            return TrainingSet(X=X, y=(clean,))
+        draws = (generator(seed, _NOISE, number, n) for n in range(n_noise))
+        return TrainingSet(X=X, y=tuple(noisy(clean, self.noise, rng, classes) for rng in draws))
+
+    def _drawn(self, rng: np.random.Generator, count: int) -> tuple[Any, Labels]:
+        drawn = self.sample(rng, count)
+        if not (isinstance(drawn, tuple) and len(drawn) == 2):
+            raise TypeError(f"sample must return X, y, got {type(drawn).__name__}")
+        X = as_inputs("X of sample", drawn[0])
+        if X.shape[0] != count:
+            raise ValueError(f"sample must return n = {count} rows, got {X.shape[0]}")
+        return X, as_labels("y of sample", drawn[1], count)
+
+
+class _StreamPerCall(np.random.Generator):
+    """A generator whose every method call draws from a stream of its own."""
+
+    def __init__(self, changed: int | None) -> None:
+        super().__init__(np.random.PCG64(0))
+        self.calls, self.changed = 0, changed
+
+    def __getattribute__(self, name: str) -> Any:
+        attribute = super().__getattribute__(name)
+        if name.startswith("_") or not callable(attribute):
+            return attribute
+
+        def drawn(*arguments: Any, **options: Any) -> Any:
+            key = (self.calls, int(self.calls == self.changed))
+            self.calls += 1
+            stream = np.random.default_rng(np.random.SeedSequence(0, spawn_key=key))
+            return getattr(stream, name)(*arguments, **options)
+
+        return drawn
+
+
+def _equal(left: Any, right: Any) -> bool:
+    """Whether two arrays, tables or sparse matrices are equal."""
+    if hasattr(left, "tocsr"):
+        left, right = left.toarray(), right.toarray()
+    return bool(np.array_equal(np.asarray(left), np.asarray(right)))
+
+
+# --- data that exist ---
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PoolSource:
+    """Samples `X`, `y` that exist, cut into a test set and training sets without a common sample.
+
+    `noise` is the standard deviation of the noise in `y`, where it is known; 0 for labels without
+    noise. Noise of unknown size is in sampling (that of training labels) and in bias (that of test
+    labels), and the result has a note. `inject` is the standard deviation of noise that is added to
+    training labels on top (for classes, the share flipped), to measure how the learner responds;
+    with a known `noise`, as much is injected, and the response separates noise from sampling.
+    `repeated` are further measurements of all labels, each like `y`: they separate noise without
+    knowledge of its size. `groups` has the group of each sample: samples of a group that is in the
+    test set are in no training set.
+
+    >>> X = np.arange(100.0)[:, None]
+    >>> source = PoolSource(X, X[:, 0], n_train=20, n_test=40)
+    >>> source
+    PoolSource(100 samples of shape (1,), n_train=20, n_test=40)
+    >>> sets = [source.training(d, n_noise=1, seed=0, classes=None) for d in range(3)]
+    >>> len({float(x) for some in sets for x in some.X[:, 0]})
+    60
+    """
+
+    X: Any
+    y: Any
+    n_train: int
+    noise: float | None = None
+    n_test: int | None = None  # by default a quarter of the pool, at most 1000
+    inject: Noise | None = field(default=None, kw_only=True)
+    repeated: Sequence[Any] = field(default=(), kw_only=True)
+    resampling: Resampling = field(default="disjoint", kw_only=True)
+    groups: Any = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        X = as_inputs("X", self.X)
+        count = X.shape[0]
+        y = as_labels("y", self.y, count)
+        repeated = self.repeated
+        if getattr(repeated, "shape", None) == y.shape:  # one more measurement, not a list of them
+            repeated = (repeated,)
+        again = tuple(as_labels("repeated, a list of labels like y,", z, count) for z in repeated)
+        groups = None if self.groups is None else _as_groups(self.groups, count)
+        whole_number("n_train", self.n_train, 1)
+        share = max(1, min(_MOST_TEST, int(_TEST_SHARE * count)))
+        n_test = whole_number("n_test", share if self.n_test is None else self.n_test, 1)
+        if n_test + self.n_train > count:
+            raise ValueError(
+                f"n_test must leave n_train = {self.n_train} of {count} samples for training, "
+                f"got {n_test}"
+            )
+        for name, value in (("X", X), ("y", y), ("repeated", again), ("groups", groups)):
+            object.__setattr__(self, name, value)
+        object.__setattr__(self, "n_test", n_test)
+        self._check_noise_options()
+        if self.resampling not in RESAMPLING:
+            known = ", ".join(map(repr, RESAMPLING))
+            raise ValueError(f"resampling must be one of {known}, got {self.resampling!r}")
+        if message := RESAMPLING[self.resampling]:
+            warnings.warn(message, UserWarning, stacklevel=3)
+
+    def _check_noise_options(self) -> None:
+        if self.noise is not None:
+            if callable(self.noise):
+                raise TypeError("noise must be a number or None, got a function; see inject")
+            _check_noise("noise", self.noise)
+        if self.inject is not None:
+            _check_noise("inject", self.inject)
+            if self.repeated:
+                raise ValueError(
+                    f"inject must be left out where labels are repeated, got {self.inject!r}"
+                )
+
+    def __repr__(self) -> str:
+        """The sizes and the options that are not the default, on one line."""
+        shown = [f"n_train={self.n_train}", f"n_test={self.n_test}"]
+        if self.noise is not None:
+            shown.append(f"noise={self.noise}")
+        if self.inject is not None:
+            shown.append(f"inject={'function' if callable(self.inject) else self.inject}")
+        if self.repeated:
+            shown.append(f"repeated: {len(self.repeated)}")
+        if self.resampling != "disjoint":
+            shown.append(f"resampling={self.resampling!r}")
+        if self.groups is not None:
+            shown.append(f"{len(np.unique(self.groups))} groups")
+        count, *shape = self.X.shape
+        return f"PoolSource({count} samples of shape {tuple(shape)}, {', '.join(shown)})"
+
+    @property
+    def is_noiseless(self) -> bool:
+        """Whether labels have no noise, and none is added."""
+        return self.noise == 0 and self.inject is None and not self.repeated
+
+    @property
+    def _added(self) -> Noise | None:
+        """The noise that is added to training labels: `inject`, or as much as there is."""
+        return self.inject if self.inject is not None else (self.noise or None)
+
+    @property
+    def injected(self) -> float | None:
+        """The variance of the labels' own noise over that of the added noise, where known."""
+        if not self.noise or self.repeated or callable(self._added) or not self._added:
+            return None
+        return float(self.noise / self._added) ** 2
+
+    def hides_noise(self) -> bool:
+        """Whether labels have noise of unknown size that no draw changes."""
+        return self.noise is None and not self.repeated
+
+    @property
+    def most_data(self) -> float:
+        """The number of disjoint training sets; that of resampled ones is not limited."""
+        assert self.n_test is not None
+        if self.resampling != "disjoint":
+            return math.inf
+        largest = (
+            1 if self.groups is None else int(np.unique(self.groups, return_counts=True)[1].max())
+        )
+        left = int(self.X.shape[0]) - self.n_test - largest + 1
+        return max(0, left) // self.n_train
+
+    def noise_draws(self, n_noise: int) -> int:
+        """The number of versions of the labels of a training set."""
+        if self.repeated:
+            return min(n_noise, 1 + len(self.repeated))
+        if self._added is None or n_noise == 1:
+            return 1
+        return n_noise + (self.injected is not None)  # and the labels without added noise
+
+    def check(self, n_data: int, *, seed: int, classification: bool) -> None:
+        """Raise ValueError for more data sets than the pool has samples for."""
+        left = len(self._split(seed)[1])
+        n_sets = n_data if self.resampling == "disjoint" else 1
+        if n_sets * self.n_train > left:
+            sets, size = left // self.n_train, left // n_sets
+            fitting = f"n_data={sets}" if sets > 1 else f"n_train={size}"
+            raise ValueError(
+                f"n_data = {n_data} training sets of {self.n_train} samples need "
+                f"{n_sets * self.n_train} samples beside the test set, got {left}; {fitting} would "
+                "fit"
+            )
+        if classification and self.inject is not None and not callable(self.inject):
+            number("inject", self.inject, glossary.LABEL_FLIPS)
+        if classification and self.noise:
+            raise ValueError(
+                "noise must be left out for classes, got "
+                f"{self.noise!r}; inject flips a known share of them"
+            )
+
+    def notes(self, n_noise: int, *, seed: int, hidden: bool) -> list[str]:
+        """Notes on resampling, on duplicates, and on how noise is separated."""
+        notes = []
+        if message := RESAMPLING[self.resampling]:
+            notes.append(f"{message[0].upper()}{message[1:]}.")
+        if self.injected is not None and n_noise > 1:
+            notes.append(
+                "Noise is the response to noise added to the labels: it is exact for a learner "
+                "that is linear in its labels; for others, such as trees, noise is overestimated "
+                "and initialization underestimated, while bias and total are unbiased."
+            )
+        elif hidden and n_noise > 1:
+            notes.append(
+                "Noise is the effect of the injected noise; that of the labels' own noise is in "
+                "initialization, sampling and bias."
+            )
+        test, left = (self._keys(index) for index in self._split(seed))
+        training = set(left)
+        shared, repeated = sum(key in training for key in test), len(left) - len(training)
+        if shared or repeated:
+            notes.append(
+                f"The pool has duplicates: {shared} of {len(test)} test points are equal to a "
+                f"training sample, and {repeated} of {len(left)} training samples to another one; "
+                "data sets are then not independent, and the error on new samples is larger."
+            )
+        return notes
+
+    def _keys(self, index: Index) -> list[bytes]:
+        """The content of some samples, inputs and label; none for inputs that are not numbers."""
+        X = self.X.to_numpy() if hasattr(self.X, "to_numpy") else self.X
+        if not isinstance(X, np.ndarray) or X.dtype.kind not in "biuf" or self.y.dtype.kind == "O":
+            return []
+        return [X[i].tobytes() + self.y[i].tobytes() for i in index]
+
+    def class_labels(self, seed: int) -> Labels:
+        """All classes of the pool."""
+        return np.unique(self.y)
+
+    def test(self, seed: int, *, classification: bool) -> TestSet:
+        """The test set; of repeated labels, their mean and the noise of this mean."""
+        index = self._split(seed)[0]
+        X = rows(self.X, index)
+        if self.repeated and not classification and self.y.dtype.kind in "iuf":
+            labels = np.stack([y[index] for y in (self.y, *self.repeated)]).astype(np.float64)
+            left = labels.std(axis=0, ddof=1) / np.sqrt(len(labels))
+            return TestSet(X=X, y=labels.mean(axis=0), is_truth=False, noise=left)
+        return TestSet(X=X, y=self.y[index], is_truth=self.noise == 0, noise=self.noise)
+
+    def training(
+        self, number: int, *, n_noise: int, seed: int, classes: Labels | None
+    ) -> TrainingSet:
+        """One of the training sets, with some draws of noise on its labels."""
+        index = self._training_index(number, seed)
+        X, y = rows(self.X, index), self.y[index]
+        if self.repeated:
+            labels = (self.y, *self.repeated)[:n_noise]
+            return TrainingSet(X=X, y=tuple(again[index] for again in labels))
+        if self._added is None or n_noise == 1:
+            return TrainingSet(X=X, y=(y,))
+        own = () if self.injected is None else (y,)
+        draws = (generator(seed, _NOISE, number, n) for n in range(n_noise - len(own)))
+        added = (noisy(y, self._added, rng, classes) for rng in draws)
+        return TrainingSet(X=X, y=(*own, *added))
+
+    def _training_index(self, number: int, seed: int) -> Index:
+        left, n = self._split(seed)[1], self.n_train
+        if self.resampling == "disjoint":
+            return left[number * n : (number + 1) * n]
+        rng = generator(seed, _DATA, number)
+        return rng.choice(left, n, replace=self.resampling == "bootstrap")
+
+    def _split(self, seed: int) -> tuple[Index, Index]:
+        """The test samples, and those for training; groups of the test set are left out of both."""
+        rng = generator(seed, _TEST)
+        order = rng.permutation(self.X.shape[0])
+        if self.groups is None:
+            return order[: self.n_test], order[self.n_test :]
+        names, group = np.unique(self.groups, return_inverse=True)
+        rank = rng.permutation(len(names))[group]  # groups in a random order
+        ordered = order[np.argsort(rank[order], kind="stable")]
+        test = ordered[: self.n_test]
+        return test, order[~np.isin(group[order], group[test])]
+
+
+def _as_groups(groups: Any, count: int) -> Labels:
+    array = as_labels("groups", groups, count)
+    if array.ndim != 1:
+        raise ValueError(f"groups must have one group for each sample, got shape {array.shape}")
+    if len(np.unique(array)) < 2:
+        raise ValueError(f"groups must have 2 or more groups, got only {array[0]!s}")
+    return array
+
+
+DataSource: TypeAlias = GeneratorSource | PoolSource

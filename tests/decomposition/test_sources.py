@@ -1,0 +1,309 @@
+"""Sources: draws that do not depend on other draws, disjoint sets, and the noise of labels."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.linear_model import Ridge
+
+import doubletrouble as dt
+from doubletrouble.decomposition import TrainingSet
+from doubletrouble.decomposition._sources import init_seed
+from doubletrouble.errors import require
+from tests.decomposition.known import FEW, curved, pool, random_features, source
+
+
+def training(some: Any, number: int, n_noise: int = 2, seed: int = 0) -> TrainingSet:
+    found: TrainingSet = some.training(number, n_noise=n_noise, seed=seed, classes=None)
+    return found
+
+
+def same(left: TrainingSet, right: TrainingSet) -> bool:
+    return np.array_equal(left.X, right.X) and all(map(np.array_equal, left.y, right.y))
+
+
+# --- determinism ---------------------------------------------------------------------------------
+
+
+def test_a_draw_does_not_depend_on_how_many_there_are() -> None:
+    few = dt.decompose(random_features, source(), **FEW)
+    more = dt.decompose(random_features, source(), n_data=6, n_init=5, n_noise=3, progress=False)
+    np.testing.assert_array_equal(few.predictions, more.predictions[:4, :2, :3])
+
+
+def test_seeds() -> None:
+    one, again = (dt.decompose(random_features, source(), seed=3, **FEW) for _ in range(2))
+    other = dt.decompose(random_features, source(), seed=4, **FEW)
+    assert str(one) == str(again)
+    assert not np.any(one.predictions == other.predictions)
+
+
+def test_initializations_are_the_same_for_all_data_sets() -> None:
+    used: dict[int, set[int]] = {}
+
+    def fit(X: Any, y: Any, seed: int) -> Any:
+        used.setdefault(hash(X.tobytes()), set()).add(seed)
+        return lambda X: np.zeros(len(X))
+
+    dt.decompose(fit, source(), **FEW)
+    assert len(used) == 4
+    assert set(map(frozenset, used.values())) == {frozenset(init_seed(0, k) for k in range(3))}
+
+
+@pytest.mark.parametrize("some", [source(), dt.PoolSource(*pool(200), n_train=20, inject=0.3)])
+def test_training_sets(some: Any) -> None:
+    assert same(training(some, 1), training(some, 1))
+    assert same(training(some, 1, 3), training(some, 1))  # as far as the shorter goes
+    assert not np.any(np.isin(training(some, 0).X, training(some, 1).X))
+    assert not np.array_equal(training(some, 0).X, training(some, 0, seed=1).X)
+    first, second = training(some, 0).y
+    assert not np.any(first == second)
+
+
+def test_noise_is_drawn_anew_for_each_data_set() -> None:
+    noises = []
+    for d in range(3):
+        some = training(source(), d)
+        clean = training(source(noise=0.0), d, 1)
+        np.testing.assert_array_equal(some.X, clean.X)  # whatever the noise
+        noises += [y - clean.y[0] for y in some.y]
+    table = np.corrcoef(noises) - np.eye(6)
+    assert np.abs(table).max() < 0.8
+    assert np.std(noises) == pytest.approx(0.5, rel=0.2)
+
+
+def test_noise_of_the_user() -> None:
+    def doubled(rng: np.random.Generator, y: Any) -> Any:
+        return y * (1 + rng.integers(2, size=len(y)))
+
+    some = dt.GeneratorSource(curved, n_train=10, noise=doubled)
+    clean = training(source(n_train=10, noise=0.0), 0, 1).y[0]
+    ratios = training(some, 0).y[0] / clean
+    assert set(np.round(ratios, 12)) == {1.0, 2.0}
+
+
+# --- pools ---------------------------------------------------------------------------------------
+
+
+def numbered(**options: Any) -> dt.PoolSource:
+    """A pool whose inputs are the indices of its samples."""
+    X = np.arange(100.0)[:, None]
+    return dt.PoolSource(X, 10 * X[:, 0], **({"n_train": 15, "n_test": 25} | options))
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_pools_are_cut_without_a_sample_twice(seed: int) -> None:
+    data = numbered()
+    sets = [training(data, d, 1, seed).X[:, 0] for d in range(5)]
+    test = data.test(seed, classification=False)
+    every = np.concatenate([*sets, test.X[:, 0]])
+    assert sorted(every) == list(range(100))  # all of them, each once
+    np.testing.assert_array_equal(test.y, 10 * test.X[:, 0])
+    np.testing.assert_array_equal(training(data, 2, 1, seed).y[0], 10 * sets[2])
+
+
+def test_subsamples_share_samples_but_not_with_the_test_set() -> None:
+    with pytest.warns(UserWarning, match="share samples: they are not independent") as caught:
+        data = numbered(resampling="subsample", n_train=50)
+    assert caught[0].filename.endswith("test_sources.py")
+    one, other = (set(training(data, d, 1).X[:, 0]) for d in (0, 1))
+    assert len(one) == 50
+    assert one & other
+    assert not one & set(data.test(0, classification=False).X[:, 0])
+
+
+def test_bootstrap_samples_repeat_themselves() -> None:
+    with pytest.warns(UserWarning, match="resampling='bootstrap' draws with replacement"):
+        data = numbered(resampling="bootstrap", n_train=75)
+    sets = [training(data, d, 1).X[:, 0] for d in range(30)]
+    distinct = np.mean([len(set(some)) / 75 for some in sets])
+    assert distinct == pytest.approx(1 - np.exp(-1), abs=0.03)
+    assert not set(sets[0]) & set(data.test(0, classification=False).X[:, 0])
+
+
+@pytest.mark.statistical
+def test_bootstrap_moves_parts() -> None:
+    """Effects shared by resamples are in bias; 12 features have 13 distinct samples of 20."""
+    off: dict[str, list[float]] = {"bias": [], "initialization": []}
+    for seed in range(60):
+        X, y = pool(520, noise=1.0, seed=seed)
+        whole = dt.PoolSource(X, y, n_train=20, n_test=200)
+        with pytest.warns(UserWarning, match="bootstrap"):
+            again = dt.PoolSource(X[:220], y[:220], n_train=20, n_test=200, resampling="bootstrap")
+        right, wrong = (
+            dt.decompose(random_features, data, n_data=16, n_init=3, progress=False)
+            for data in (whole, again)
+        )
+        for name, found in off.items():
+            found.append(float(wrong.error().parts[name].value - right.error().parts[name].value))
+    for name, found in off.items():
+        assert dt.Estimate.of(np.array(found)).z_score(0.0) > 5, name
+
+
+def test_the_test_set_is_a_quarter_by_default() -> None:
+    assert numbered(n_test=None).n_test == 25
+    X = np.zeros((8000, 1))
+    assert dt.PoolSource(X, X[:, 0], n_train=5).n_test == 1000
+    assert dt.PoolSource(X[:2], X[:2, 0], n_train=1).n_test == 1
+
+
+def grouped_pool(**options: Any) -> dt.PoolSource:
+    X = np.arange(100.0)[:, None]
+    groups = np.arange(100) // 7  # of unequal size
+    given: dict[str, Any] = {"n_train": 15, "n_test": 25, "groups": groups}
+    return dt.PoolSource(X, X[:, 0], **(given | options))
+
+
+@pytest.mark.parametrize("resampling", ["disjoint", "subsample"])
+@pytest.mark.filterwarnings("ignore:resampling")
+def test_no_group_is_on_both_sides(resampling: str) -> None:
+    data = grouped_pool(resampling=resampling)
+    for seed in range(5):
+        test = data.test(seed, classification=False).X[:, 0]
+        sets = [training(data, d, 1, seed).X[:, 0] for d in range(4)]
+        assert len(test) == 25
+        assert not {x // 7 for x in test} & {x // 7 for x in np.concatenate(sets)}
+        if resampling == "disjoint":
+            assert len(set(np.concatenate(sets))) == 60
+    assert not np.array_equal(
+        data.test(0, classification=False).X, data.test(1, classification=False).X
+    )
+    if resampling == "disjoint":
+        assert data.most_data == 4  # 100 - 25 - 6 samples remain in the worst case
+
+
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        (np.zeros(100), "groups must have 2 or more groups, got only 0.0"),
+        (np.zeros(50), "groups must have a label for each of 100 samples"),
+        (np.zeros((100, 2)), "groups must have one group for each sample"),
+    ],
+)
+def test_groups_are_checked(groups: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        grouped_pool(groups=groups)
+
+
+def test_groups_may_leave_too_few_samples() -> None:
+    data = grouped_pool(groups=np.arange(100) // 50, n_train=40, n_test=10)
+    with pytest.raises(ValueError, match=r"^n_data = 4 training sets .* got 50"):
+        dt.decompose(random_features, data, **FEW)
+
+
+def test_a_pool_prints_as_one_line() -> None:
+    X, y = pool(100)
+    plain = dt.PoolSource(X, y, n_train=10)
+    assert repr(plain) == "PoolSource(100 samples of shape (3,), n_train=10, n_test=25)"
+    more = dt.PoolSource(X, y, n_train=10, noise=0.5, inject=1.0, groups=np.arange(100) % 9)
+    assert repr(more).endswith("n_test=25, noise=0.5, inject=1.0, 9 groups)")
+
+
+def test_tables_of_pandas_are_taken() -> None:
+    pandas, joblib = require("pandas", "tables"), require("joblib", "runs")
+    X, y = pool(100)
+    frame = pandas.DataFrame(X).assign(label=pandas.array(np.round(y).astype(int), dtype="Int64"))
+    tables = dt.PoolSource(
+        frame[[0, 1, 2]], frame.label, n_train=10, groups=pandas.Series(["a", "b"] * 50)
+    )
+    arrays = dt.PoolSource(X, np.round(y).astype(int), n_train=10, groups=np.arange(100) % 2)
+    assert tables.y.dtype.kind == "i"
+    np.testing.assert_array_equal(training(tables, 1, 1).X, training(arrays, 1, 1).X)
+    assert joblib.hash(tables) == joblib.hash(
+        dt.PoolSource(
+            frame[[0, 1, 2]].copy(), frame.label, n_train=10, groups=pandas.Series(["a", "b"] * 50)
+        )
+    )
+
+
+# --- bad labels ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [["a", 1] * 50, np.array(["a", None] * 50, dtype=object), [True, 2] * 50, [1.0, None] * 50],
+)
+def test_labels_of_mixed_type_are_refused(labels: Any) -> None:
+    with pytest.raises(TypeError, match=r"^y must have labels of one type, got "):
+        dt.PoolSource(np.zeros((100, 1)), labels, n_train=10)
+
+
+def test_masked_arrays_are_refused() -> None:
+    X, y = pool(100)
+    masked, hidden = np.ma.masked_less(X, -2), np.ma.masked_less(y, 0)
+    given: dict[str, Any] = {"X": X, "y": y, "n_train": 10}
+    for options in ({"X": masked}, {"y": hidden}, {"repeated": [hidden]}, {"groups": hidden}):
+        with pytest.raises(TypeError, match="must not have masked elements, got"):
+            dt.PoolSource(**(given | options))
+    data = dt.GeneratorSource(lambda rng, n: (X[:n], hidden[:n]), n_train=10, n_test=50)
+    with pytest.raises(TypeError, match=r"^y of sample must not have masked elements"):
+        dt.decompose(random_features, data, **FEW)
+    assert dt.PoolSource(np.ma.array(X), np.ma.array(y), n_train=10).n_test == 25  # without a mask
+
+
+@pytest.mark.parametrize("name", ["predictions", "truth", "y_test", "label_noise"])
+def test_masked_predictions_and_targets_are_refused(name: str) -> None:
+    f, y = np.ones((3, 2, 3, 4)), np.zeros(4)
+    given: dict[str, Any] = {"predictions": f, "y_test": y, "label_noise": y}
+    if name == "truth":
+        given = {"predictions": f, "truth": y}
+    given[name] = np.ma.masked_equal(given[name], given[name].flat[0])
+    with pytest.raises(TypeError, match=rf"^{name} must"):
+        dt.decompose_predictions(**given)
+
+
+# --- noise in the labels of a generator ----------------------------------------------------------
+
+
+def noisy_labels(rng: np.random.Generator, n: int) -> Any:
+    X, y = curved(rng, n)
+    return X, y + 0.3 * rng.standard_normal(n)
+
+
+def noise_first(rng: np.random.Generator, n: int) -> Any:
+    noise = 0.3 * rng.standard_normal(n)
+    X, y = curved(rng, n)
+    return X, y + noise
+
+
+def from_a_seed(rng: np.random.Generator, n: int) -> Any:
+    return curved(np.random.default_rng(rng.integers(2**31)), n)
+
+
+@pytest.mark.parametrize("sample", [noisy_labels, noise_first])
+def test_noise_in_the_labels_of_a_generator_is_noted(sample: Any) -> None:
+    found = dt.decompose(random_features, dt.GeneratorSource(sample, 20, n_test=30), **FEW)
+    assert any(note.startswith("The labels of sample are noisy") for note in found.notes)
+    assert found.error().includes["sampling"] == "label noise"
+    assert found.error().includes["bias"] == "noise floor"
+    with pytest.raises(ValueError, match=r"^noise needs"):
+        _ = found.error().noise
+    both = dt.GeneratorSource(sample, 20, noise=0.5, n_test=30)
+    found = dt.decompose(random_features, both, **FEW)
+    assert found.error().noise.value > 0
+    assert found.error().includes["sampling"] == "label noise"
+
+
+@pytest.mark.parametrize("sample", [curved, from_a_seed])
+def test_clean_labels_of_a_generator_are_clean(sample: Any) -> None:
+    data = dt.GeneratorSource(sample, 20, n_test=30)
+    assert not data.hides_noise()
+    found = dt.decompose(random_features, data, **FEW)
+    assert found.error().noise.value == 0
+    assert found.notes[-1].startswith("noise = 0: the labels of sample are taken as exact")
+
+
+# --- duplicates ----------------------------------------------------------------------------------
+
+
+def test_duplicates_are_counted() -> None:
+    X, y = pool(150)
+    twice = dt.PoolSource(np.tile(X, (2, 1)), np.tile(y, 2), n_train=20, n_test=100)
+    (note,) = (n for n in dt.decompose(Ridge(), twice, **FEW).notes if "duplicates" in n)
+    order = np.random.default_rng(np.random.SeedSequence(0, spawn_key=(0,))).permutation(300) % 150
+    shared = np.isin(order[:100], order[100:]).sum()
+    repeated = 200 - len(set(order[100:]))
+    assert f"{shared} of 100 test points" in note
+    assert f"{repeated} of 200 training samples" in note
+    once = dt.decompose(Ridge(), dt.PoolSource(X, y, n_train=20), **FEW)
+    assert not any("duplicates" in n for n in once.notes)
