@@ -87,7 +87,7 @@ def _numbers(simulation: Simulation, ensemble: Scheme) -> dict[str, Any]:
     """The sizes realized and the results; Ψ terms are of the data that each member has."""
     problem, dim = simulation.problem, simulation.dim
     ratios = [float(np.asarray(r)) for r in (problem.features_per_dim, problem.samples_per_dim)]
-    error, draws = simulation.error(ensemble), simulation.terms_of(ensemble)
+    error, draws = simulation.error(ensemble), simulation.terms_of(ensemble).named()
     estimates = {f"error_{part}": getattr(error, part) for part in _PARTS}
     estimates |= {name: simulation.estimate(draws[name]) for name in _PSI if name in draws}
     line: dict[str, Any] = {"test_used": simulation.test}

@@ -6,7 +6,7 @@ from typing import Any
 
 from doubletrouble.problems import Problem
 from doubletrouble.runs import Record
-from doubletrouble.simulation import DrawnEnsemble, Simulation, plan, simulate
+from doubletrouble.simulation import DrawnEnsemble, SimulatedTerms, Simulation, plan, simulate
 from doubletrouble.sweep._axes import ensemble_axis, stored_ensemble
 
 KIND = "simulation"
@@ -40,12 +40,13 @@ def _arguments(parameters: Mapping[str, Any]) -> tuple[Problem, dict[str, Any]]:
 def to_record(simulation: Simulation) -> Record:
     """Every field of a simulation; the problem and the ensembles by their own fields."""
     record = {f.name: getattr(simulation, f.name) for f in fields(simulation)}
+    record["draws"] = simulation.draws.named()
     record["problem"] = {name: getattr(simulation.problem, name) for name in PROBLEM}
     record["drawn"] = [
         {
             "requested": stored_ensemble(one.requested),
             "realized": stored_ensemble(one.realized),
-            "terms": one.terms,
+            "terms": one.terms.named(),
         }
         for one in simulation.drawn
     ]
@@ -58,9 +59,14 @@ def from_record(record: Record) -> Simulation:
     for one in record["drawn"]:
         (requested,) = ensemble_axis("ensembles", one["requested"])
         (realized,) = ensemble_axis("ensembles", one["realized"])
-        drawn.append(DrawnEnsemble(requested=requested, realized=realized, terms=one["terms"]))
-    problem = Problem(**record["problem"])
-    return Simulation(**{**record, "problem": problem, "drawn": tuple(drawn)})
+        terms = SimulatedTerms.from_named(one["terms"])
+        drawn.append(DrawnEnsemble(requested=requested, realized=realized, terms=terms))
+    read = {
+        "problem": Problem(**record["problem"]),
+        "draws": SimulatedTerms.from_named(record["draws"]),
+        "drawn": tuple(drawn),
+    }
+    return Simulation(**{**record, **read})
 
 
 def check_cell(parameters: Mapping[str, Any]) -> None:
