@@ -12,7 +12,7 @@ from scipy.stats import norm
 from doubletrouble import activation
 from doubletrouble.activations import NAMES
 from doubletrouble.kernels import closed_form
-from doubletrouble.simulation._features import slope_by_power
+from doubletrouble.simulation._draws import slope_by_power
 
 _REACH = 9.0  # the Gaussian beyond is below 1e-18
 CLOSED = [name for name in NAMES if closed_form(activation(name)) is not None]

@@ -15,6 +15,7 @@ import pytest
 import doubletrouble as dt
 from conformance.cases import ACROSS, CURVES, Curve
 from conformance.compare import Sizes, compared, shrinking
+from doubletrouble.simulation import SimulatedTerms
 
 SEED = int(os.environ.get("DOUBLETROUBLE_SEED", "0"))
 REPEATS = 800
@@ -64,6 +65,11 @@ def test_the_list_is_complete() -> None:
     assert all(c.nonlinear_signal > 0 for c in CURVES)
 
 
+def some(terms: SimulatedTerms, rows: slice) -> SimulatedTerms:
+    """A part of the draws."""
+    return SimulatedTerms.combined(lambda values: values[0][rows], [terms])
+
+
 @pytest.mark.statistical
 @pytest.mark.parametrize("ratio", [0.5, 1.0, 2.0])
 def test_intervals_cover(ratio: float) -> None:
@@ -82,8 +88,8 @@ def test_intervals_cover(ratio: float) -> None:
         rows = slice(10 * repeat, 10 * (repeat + 1))
         few = replace(
             run,
-            draws={name: draws[rows] for name, draws in run.draws.items()},
-            drawn=(replace(divided, terms={k: v[rows] for k, v in divided.terms.items()}),),
+            draws=some(run.draws, rows),
+            drawn=(replace(divided, terms=some(divided.terms, rows)),),
         )
         for ensemble, name in truth:
             found = getattr(few.error(ensemble), name).confidence_interval(0.95)

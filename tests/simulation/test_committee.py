@@ -174,7 +174,7 @@ def test_the_best_weights_gain_what_the_theory_says(model: Any, sharing: str) ->
         ({"members": [Member(ridge=math.inf)]}, "ridge must be finite to be simulated, got inf"),
         (
             {"members": [Member(features_per_dim=1.0, ridge=0.0)]},
-            "ridge must be at least 1e-12 where P = 10 features meet 10 samples",
+            "ridge must be at least 1e-12 for P = 10 features and 10 samples",
         ),
         ({"members": [Member(features_per_dim=0.01)]}, "dim must be large enough"),
     ],

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pytest
 
 import doubletrouble as dt
-from doubletrouble.simulation import _place as place
+from doubletrouble.simulation import _devices as devices
 from tests.simulation.test_simulate import PARTS, same
 
 
@@ -19,10 +19,10 @@ def shifted(z: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
 
 
 def test_large_arrays_do_not_depend_on_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(place, "_BLOCK", 7)
-    many = place.normals(np.random.default_rng(3), (5, 6))
+    monkeypatch.setattr(devices, "_BLOCK", 7)
+    many = devices.normals(np.random.default_rng(3), (5, 6))
     monkeypatch.setattr("os.cpu_count", lambda: 1)
-    np.testing.assert_array_equal(many, place.normals(np.random.default_rng(3), (5, 6)))
+    np.testing.assert_array_equal(many, devices.normals(np.random.default_rng(3), (5, 6)))
     assert np.unique(many).size == 30
 
 
@@ -97,9 +97,9 @@ def test_float32_is_refused_where_it_would_show() -> None:
 def test_auto_is_the_gpu_of_a_torch_that_is_imported(monkeypatch: pytest.MonkeyPatch) -> None:
     torch = SimpleNamespace(cuda=SimpleNamespace(is_available=lambda: False))
     monkeypatch.setitem(sys.modules, "torch", torch)
-    assert place.ArrayDevice.of("auto", "float64").device == "cpu"
-    monkeypatch.setattr(place.ArrayDevice, "__post_init__", lambda self: None)
+    assert devices.ArrayDevice.of("auto", "float64").device == "cpu"
+    monkeypatch.setattr(devices.ArrayDevice, "__post_init__", lambda self: None)
     torch.cuda.is_available = lambda: True
-    assert place.ArrayDevice.of("auto", "float64").device == "cuda"
+    assert devices.ArrayDevice.of("auto", "float64").device == "cuda"
     monkeypatch.delitem(sys.modules, "torch")
-    assert place.ArrayDevice.of("auto", "float64").device == "cpu"
+    assert devices.ArrayDevice.of("auto", "float64").device == "cpu"

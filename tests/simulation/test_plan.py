@@ -54,18 +54,18 @@ import doubletrouble as dt
                 "problem": dt.Problem(features_per_dim=math.inf),
                 "times": [1.0],
             },
-            "times must be left out for model 'kernel', whose infinitely many features",
+            "times must be None for model 'kernel'",
         ),
         (
             {
                 "problem": dt.Problem(features_per_dim=0.6, ridge=0.0),
                 "ensembles": dt.Subsample(2, fraction=0.5),
             },
-            "ridge must be at least 1e-12 where P = 6 features meet 5 samples",
+            "ridge must be at least 1e-12 for P = 6 features and 5 samples",
         ),
         (
             {"problem": dt.Problem(features_per_dim=0.6, ridge=0.0), "ensembles": dt.Bootstrap()},
-            "ridge must be at least 1e-12 where P = 6 features meet the 6 ± 1 different samples",
+            "ridge must be at least 1e-12 for P = 6 features and the 6 ± 1 different samples",
         ),
         ({"device": "abacus"}, "device must be 'auto', 'cpu', 'torch' or a device torch has"),
         ({"model": "kernel"}, "features_per_dim must be inf for model 'kernel', got 2.0"),
@@ -109,14 +109,14 @@ import doubletrouble as dt
         ),
         (
             {"problem": dt.Problem(features_per_dim=1.0, ridge=0.0)},
-            "ridge must be at least 1e-12 where P = 10 features meet 10 samples",
+            "ridge must be at least 1e-12 for P = 10 features and 10 samples",
         ),
         (
             {
                 "problem": dt.Problem(features_per_dim=0.5, ridge=1e-300),
                 "ensembles": dt.Divide(2),
             },
-            "ridge must be at least 1e-12 where P = 5 features meet 5 samples",
+            "ridge must be at least 1e-12 for P = 5 features and 5 samples",
         ),
         ({"features_per_dim": [0.01, 1.0]}, "dim must be large enough"),
         ({"problem": dt.Problem(ridge=math.inf)}, "ridge must be finite to be simulated, got inf"),

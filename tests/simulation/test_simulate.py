@@ -13,17 +13,20 @@ PARTS = ("noise", "initialization", "sampling", "bias", "bayes", "total")
 
 
 def same(a: Simulation, b: Simulation, rtol: float) -> None:
-    assert a.draws.keys() == b.draws.keys()
+    assert a.draws.named().keys() == b.draws.named().keys()
     assert a.ensembles == b.ensembles
     for ensemble in (dt.Ensemble(), *a.ensembles):
-        for name, values in a.terms_of(ensemble).items():
-            np.testing.assert_allclose(b.terms_of(ensemble)[name], values, rtol=rtol, atol=1e-12)
+        for name, values in a.terms_of(ensemble).named().items():
+            np.testing.assert_allclose(
+                b.terms_of(ensemble).named()[name], values, rtol=rtol, atol=1e-12
+            )
 
 
 def test_the_seed_decides() -> None:
     problem = dt.Problem(features_per_dim=1.5, ridge=0.1)
     first, again, other = (
-        dt.simulate(problem, dim=20, n_data=3, n_init=2, seed=seed).draws for seed in (4, 4, 5)
+        dt.simulate(problem, dim=20, n_data=3, n_init=2, seed=seed).draws.named()
+        for seed in (4, 4, 5)
     )
     for name in first:
         np.testing.assert_array_equal(first[name], again[name])
@@ -38,10 +41,10 @@ def test_a_path_of_ridges_is_its_points() -> None:
     assert np.shape(path.psi.psi1.value) == (4,)
     for k, ridge in enumerate(ridges):
         one = dt.simulate(dt.Problem(features_per_dim=1.5, ridge=ridge), **options)
-        for name, values in one.draws.items():
-            np.testing.assert_allclose(path.draws[name][:, k], values, rtol=1e-8)
-        divided = path.terms_of(dt.Divide(2))
-        for name, values in one.terms_of(dt.Divide(2)).items():
+        for name, values in one.draws.named().items():
+            np.testing.assert_allclose(path.draws.named()[name][:, k], values, rtol=1e-8)
+        divided = path.terms_of(dt.Divide(2)).named()
+        for name, values in one.terms_of(dt.Divide(2)).named().items():
             np.testing.assert_allclose(divided[name][:, k], values, rtol=1e-8)
 
 
@@ -55,8 +58,8 @@ def test_nested_widths_are_the_first_features_of_the_widest() -> None:
     for k, width in enumerate(widths):
         # the same widest features are drawn; only what lies between differs
         pair = dt.simulate(problem, features_per_dim=[width, 3.0], **options)
-        for name, values in pair.draws.items():
-            np.testing.assert_allclose(curve.draws[name][:, k], values[:, 0], rtol=1e-9)
+        for name, values in pair.draws.named().items():
+            np.testing.assert_allclose(curve.draws.named()[name][:, k], values[:, 0], rtol=1e-9)
 
 
 def test_axes_match_the_theory() -> None:
@@ -87,7 +90,7 @@ def test_the_test_average_exact_or_sampled() -> None:
     assert exact.n_test == 0
     assert sampled.n_test == 64
     for name in ("psi2_vanilla", "psi3_vanilla", "psi2_ensemble", "psi3_ensemble", "psi2_divide"):
-        first, second = (dt.Estimate.of(run.draws[name]) for run in (exact, sampled))
+        first, second = (dt.Estimate.of(run.draws.named()[name]) for run in (exact, sampled))
         error = np.hypot(first.standard_error, second.standard_error)
         assert abs(first.value - second.value) < 5 * error, name
 
@@ -99,17 +102,17 @@ def test_many_test_points_approach_the_exact_average(
     """On the same draws of data and features."""
     problem = dt.Problem(features_per_dim=1.5, ridge=1e-2, activation=name)
     options: dict[str, Any] = {"dim": 8, "n_data": 2, "n_init": 2}
-    monkeypatch.setattr("doubletrouble.simulation._draw.drawn_data", data_first)
+    monkeypatch.setattr("doubletrouble.simulation._members.draw_data", data_first)
     exact = dt.simulate(problem, test="exact", **options)
     monkeypatch.setattr("doubletrouble.simulation._plan.n_test_points", lambda *_: 200_000)
     sampled = dt.simulate(problem, test="sample", **options)
-    for term, values in exact.draws.items():
-        np.testing.assert_allclose(sampled.draws[term], values, rtol=0.02, atol=2e-3)
+    for term, values in exact.draws.named().items():
+        np.testing.assert_allclose(sampled.draws.named()[term], values, rtol=0.02, atol=2e-3)
 
 
 def data_first(at: Any, rng: np.random.Generator) -> Any:
     """Draw test points from a generator of their own, so that the features stay the same."""
-    from doubletrouble.simulation._terms import DataPair
+    from doubletrouble.simulation._draws import DataPair
 
     (aside,) = rng.spawn(1)
     inputs = [rng.standard_normal((at.n_samples, at.dim)) for _ in range(2)]
@@ -174,7 +177,7 @@ def test_unequal_parts_meet_as_parts_of_one_data_set_do() -> None:
     )
     # isotropy: the mean students are multiples psi1 of the teacher
     alone, together = float(one.psi.psi1.value), float(two.psi.psi1.value)
-    found = dt.Estimate.of(whole.terms_of(dt.Divide(2))["psi2_divide"])
+    found = dt.Estimate.of(whole.terms_of(dt.Divide(2)).linear.apart)
     assert abs(float(found.z_score(alone * together))) < 5
     assert abs(float(found.z_score((alone**2 + together**2) / 2))) > 10
 
@@ -204,17 +207,17 @@ def test_features_of_low_rank() -> None:
     assert run.psi.psi2_vanilla.value == pytest.approx(1.0, abs=1e-9)
 
 
-def test_progress_is_told_where_it_takes_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_is_optional(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[dict[str, Any]] = []
 
-    def bar(draws: Any, **options: Any) -> Any:
+    def bar(draws: Any, *_: Any, **options: Any) -> Any:
         seen.append(options)
         return draws
 
     monkeypatch.setattr("tqdm.tqdm", bar)
     for progress in (True, False):
         dt.simulate(dt.Problem(ridge=0.1), dim=10, n_data=3, n_init=2, progress=progress)
-    assert [(o["total"], o["delay"], o["disable"]) for o in seen] == [(3, 2, None), (3, 2, True)]
+    assert [options["disable"] for options in seen] == [None, True]
 
 
 def test_an_ensemble_that_was_not_drawn_is_refused() -> None:

@@ -72,7 +72,8 @@ def draw(plan: SimulationPlan, rng: np.random.Generator) -> dict[Scheme, Simulat
         for scheme in plan.schemes
     }
     for parts in plan.divisions:
-        members[Divide(parts)] = DividedMembers(plan, parts, data, source, deepcopy(rng))
+        own = deepcopy(rng) if plan.n_samples % parts else rng  # equal parts draw nothing
+        members[Divide(parts)] = DividedMembers(plan, parts, data, source, own)
     rows: dict[Scheme, dict[int, list[SimulatedTerms]]] = {scheme: {} for scheme in members}
     for w in [widest] if plan.model == "kernel" else plan.order:  # one infinite width is as any
         source.grow(w)

@@ -9,24 +9,36 @@ import pytest
 
 import doubletrouble as dt
 from doubletrouble.ensembles import SCHEMES, IntArray, Scheme
-from doubletrouble.simulation._place import ArrayDevice
-from doubletrouble.simulation._resampling import _Bank, _Samples, n_common
-from doubletrouble.simulation._setting import DrawSetting, drawn_data, drawn_features
+from doubletrouble.simulation import plan
+from doubletrouble.simulation._draws import draw_data, draw_features
+from doubletrouble.simulation._members import BankMembers, FeatureFits, SampledMembers, n_common
+from doubletrouble.simulation._plan import SimulationPlan
+from doubletrouble.simulation._terms import draw_terms
 from tests.simulation.literal import error
 
 PARTS = ("noise", "initialization", "resampling", "sampling", "bias", "bayes", "total")
 EVERY: tuple[Scheme, ...] = (
-    dt.Subsample(2, fraction=0.6), dt.Bootstrap(2), dt.FeatureBank(2, bank_per_dim=3.0),
-)  # fmt: skip
+    dt.Subsample(2, fraction=0.6),
+    dt.Bootstrap(2),
+    dt.FeatureBank(2, bank_per_dim=3.0),
+)
 
 
-def setting(scheme: Scheme, widths: tuple[float, ...], slope: Any = None) -> DrawSetting:
-    return DrawSetting(
-        activation=dt.activation("relu"), dim=6, n_samples=9, widths=widths, ridges=(0.3,),
-        times=(math.inf, 5.0), divisions=(1,), schemes=(scheme,), banks={}, n_init=3,
-        n_test=0 if slope is None else 7, curved=False, center=True, place=ArrayDevice(),
-        slope=slope,
-    )  # fmt: skip
+def planned(scheme: Scheme, width: int, model: Any) -> SimulationPlan:
+    """D = 6, N = 9, three sets of features, at the end of time and at time 5."""
+    return plan(
+        dt.Problem(features_per_dim=width / 6, samples_per_dim=1.5, ridge=0.3),
+        dim=6,
+        model=model,
+        n_data=2,
+        n_init=3,
+        ensembles=scheme,
+        seed=0,
+        test="auto" if model == "gaussian" else "sample",
+        center=True,
+        dtype="float64",
+        times=[math.inf, 5.0],
+    )
 
 
 def response(phi: Any, out: Any, alpha: float, time: float, dim: int) -> Any:
@@ -51,21 +63,21 @@ def products(maps: Any, pairs: Any, x: Any) -> tuple[float, float]:
 @pytest.mark.parametrize("model", ["gaussian", "features"])
 def test_samples_by_plain_algebra(scheme: Scheme, width: int, model: str) -> None:
     """Rows repeated as often as they were drawn, labels each with a map of its own."""
-    from doubletrouble.simulation._features import slope_by_power
-
-    slope = slope_by_power(dt.activation("relu"), 6) if model == "features" else None
     size = 9 if scheme.with_replacement else 5
-    at, rng = setting(scheme, (float(width),), slope), np.random.default_rng(1)
-    data, test = drawn_data(at, rng)
-    sets = drawn_features(at, data.inputs, test, width, rng)
-    one = _Samples(at, scheme, data, sets, rng)
-    one.add(0, width, [[None, None]] * 3)
+    at, rng = planned(scheme, width, model), np.random.default_rng(1)
+    data, test = draw_data(at, rng)
+    sets = draw_features(at, data.inputs, test, width, rng)
+    source = FeatureFits(at, sets)
+    source.grow(0)
+    members = SampledMembers(at, scheme, data, source, rng)
+    ((_, groups),) = members.blocks(0)
     for k, time in enumerate((1e9, 5.0)):
+        terms = draw_terms(groups, data, members.layout, k, drawn=True)
         maps = {}
-        for j, both in enumerate(one.choices):
+        for j, both in enumerate(members.choices):
             for i, choice in enumerate(both):
-                times = np.rint(np.ravel(choice.roots) ** 2).astype(int)
-                rows = np.repeat(choice.rows, times)
+                drawn, roots = np.asarray(choice.rows), np.ravel(np.asarray(choice.roots))
+                rows = np.repeat(drawn, np.rint(roots**2).astype(int))
                 for h in (j, (j - 1) % 3):
                     phi = sets[h].train[i][rows, :width]
                     # every set has test outputs of its own, uncorrelated with the others'
@@ -91,21 +103,23 @@ def test_samples_by_plain_algebra(scheme: Scheme, width: int, model: str) -> Non
         assert all(a[2] != b[2] for a, b in kinds["other"] + kinds["apart"])
         for kind, pairs in kinds.items():
             teacher, noise = products(maps, pairs, data.inputs)
-            assert one.terms[f"psi2_{kind}"][0, k] == pytest.approx(teacher, rel=1e-9), kind
+            assert getattr(terms.linear, kind) == pytest.approx(teacher, rel=1e-9), kind
             if kind != "apart":
-                assert one.terms[f"psi3_{kind}"][0, k] == pytest.approx(noise, rel=1e-9), kind
+                assert getattr(terms.noise, kind) == pytest.approx(noise, rel=1e-9), kind
 
 
 @pytest.mark.parametrize("width", [4, 14])
 def test_a_bank_by_plain_algebra(width: int) -> None:
     """Twins share features, and with them what those have at a test point for themselves."""
     size, rng = width + 3, np.random.default_rng(1)
-    at = setting(dt.FeatureBank(bank_per_dim=size / 6), (float(width),))
-    data, test = drawn_data(at, rng)
+    scheme = dt.FeatureBank(bank_per_dim=size / 6)
+    at = planned(scheme, width, "gaussian")
+    data, test = draw_data(at, rng)
     first, again = (np.random.default_rng(7) for _ in range(2))
-    bank = _Bank(at, [size], data, test, first)
-    pools = drawn_features(at, data.inputs, test, 2 * width, again)
-    bank.add(0, width, [])
+    bank = BankMembers(at, scheme, data, test, first)
+    pools = draw_features(at, data.inputs, test, 2 * width, again)
+    ((_, groups),) = bank.blocks(0)
+    terms = draw_terms(groups, data, bank.layout, 1, drawn=True)
     common = [n_common(width, size, again) for _ in pools]
     assert 0 < min(common) <= max(common) < width
     maps = {}
@@ -129,9 +143,9 @@ def test_a_bank_by_plain_algebra(width: int) -> None:
     }  # fmt: skip
     for kind, pairs in kinds.items():
         teacher, noise = products(maps, pairs, data.inputs)
-        assert bank.terms[f"psi2_{kind}"][0, 1] == pytest.approx(teacher, rel=1e-9), kind
+        assert getattr(terms.linear, kind) == pytest.approx(teacher, rel=1e-9), kind
         if kind != "apart":
-            assert bank.terms[f"psi3_{kind}"][0, 1] == pytest.approx(noise, rel=1e-9), kind
+            assert getattr(terms.noise, kind) == pytest.approx(noise, rel=1e-9), kind
 
 
 @pytest.mark.statistical
@@ -244,12 +258,12 @@ def test_a_scheme_draws_the_same_whatever_else_is_drawn() -> None:
     every = dt.simulate(problem, ensembles=EVERY, **options)
     plain = dt.simulate(problem, **options)
     other = dt.simulate(problem, ensembles=bootstrap, **{**options, "seed": 4})
-    for name, values in plain.draws.items():
-        np.testing.assert_array_equal(every.draws[name], values)
-    single = dt.simulate(problem, ensembles=bootstrap, **options).terms_of(bootstrap)
+    for name, values in plain.draws.named().items():
+        np.testing.assert_array_equal(every.draws.named()[name], values)
+    single = dt.simulate(problem, ensembles=bootstrap, **options).terms_of(bootstrap).named()
     for name, values in single.items():
-        np.testing.assert_array_equal(every.terms_of(bootstrap)[name], values)
-        assert not np.array_equal(other.terms_of(bootstrap)[name], values)
+        np.testing.assert_array_equal(every.terms_of(bootstrap).named()[name], values)
+        assert not np.array_equal(other.terms_of(bootstrap).named()[name], values)
 
 
 @pytest.mark.parametrize("scheme", EVERY, ids=repr)
@@ -264,12 +278,12 @@ def test_axes(scheme: Scheme, model: str) -> None:
     )
     assert np.shape(run.error(scheme).total.value) == (2, 2, 2)
     path = dt.simulate(problem, features_per_dim=curve, ridge=[0.1, 1.0], **options)
-    for name, values in path.terms_of(scheme).items():
-        np.testing.assert_allclose(run.terms_of(scheme)[name][..., 1], values, rtol=1e-9)
+    for name, values in path.terms_of(scheme).named().items():
+        np.testing.assert_allclose(run.terms_of(scheme).named()[name][..., 1], values, rtol=1e-9)
     wide = dt.simulate(replace(problem, ridge=1.0), features_per_dim=[2.0, 2.0], **options)
     if not scheme.shares_features:  # for which the number of common ones is drawn anew
-        for name, values in wide.terms_of(scheme).items():
-            ours = run.terms_of(scheme)[name][:, 0, 1, 1]
+        for name, values in wide.terms_of(scheme).named().items():
+            ours = run.terms_of(scheme).named()[name][:, 0, 1, 1]
             np.testing.assert_allclose(ours, values[:, 0], rtol=1e-9)
 
 
@@ -295,8 +309,10 @@ def test_torch(model: str) -> None:
                                "times": [2.0, math.inf], "ensembles": EVERY}  # fmt: skip
     a, b = (dt.simulate(problem, device=device, **options) for device in ("cpu", "torch"))
     for scheme in EVERY:
-        for name, values in a.terms_of(scheme).items():
-            np.testing.assert_allclose(b.terms_of(scheme)[name], values, rtol=1e-9, atol=1e-12)
+        for name, values in a.terms_of(scheme).named().items():
+            np.testing.assert_allclose(
+                b.terms_of(scheme).named()[name], values, rtol=1e-9, atol=1e-12
+            )
 
 
 # --- a scheme of one's own -----------------------------------------------------------------------

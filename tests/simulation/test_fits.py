@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
-from doubletrouble.simulation._learner import Fit, gains, learner
+from doubletrouble.simulation._fits import RidgeFit, feature_learner, gains
 from tests.simulation.literal import error
 
 OPTIONS: dict[str, Any] = {"dim": 20, "n_data": 3, "n_init": 2,
@@ -16,7 +16,7 @@ OPTIONS: dict[str, Any] = {"dim": 20, "n_data": 3, "n_init": 2,
 
 def of_divided(run: dt.Simulation) -> dict[str, Any]:
     """Every term of two members on divided data."""
-    return run.terms_of(dt.Divide(2))
+    return run.terms_of(dt.Divide(2)).named()
 
 
 @pytest.mark.parametrize(("n", "p"), [(6, 4), (4, 7)])
@@ -29,20 +29,20 @@ def test_small_steps_follow_the_flow(n: int, p: int, alpha: float) -> None:
     a = np.zeros((p, n))  # for every label
     for _ in range(round(time / step)):
         a += step * (phi.T @ (np.eye(n) - phi @ a) - alpha * a)
-    fit = Fit(alpha, time)
-    found = learner(phi, outputs, 0.0, [fit]).respond(fit)
+    fit = RidgeFit(alpha, time)
+    found = feature_learner(phi, outputs, 0.0, [fit]).response(0)
     np.testing.assert_allclose(found, a.T @ outputs, rtol=5e-3, atol=5e-4)
-    later = Fit(alpha, 2 * time)
-    assert np.max(np.abs(learner(phi, outputs, 0.0, [later]).respond(later) - found)) > 0.02
+    later = RidgeFit(alpha, 2 * time)
+    assert np.max(np.abs(feature_learner(phi, outputs, 0.0, [later]).response(0) - found)) > 0.02
 
 
 def test_gains() -> None:
     values = np.array([0.0, 1e-9, 1.0, 50.0])
-    np.testing.assert_allclose(gains(values, Fit(0.0, 2.0))[1:3], [2.0, 1 - math.exp(-2)])
-    assert gains(values, Fit(0.0, 2.0))[0] == 0  # an empty mode has nothing to learn
-    np.testing.assert_array_equal(gains(values, Fit(0.3, 0.0)), 0)
-    np.testing.assert_allclose(gains(values, Fit(0.3, 1e9)), 1 / (values + 0.3))
-    np.testing.assert_allclose(gains(values, Fit(0.3)), 1 / (values + 0.3))
+    np.testing.assert_allclose(gains(values, RidgeFit(0.0, 2.0))[1:3], [2.0, 1 - math.exp(-2)])
+    assert gains(values, RidgeFit(0.0, 2.0))[0] == 0  # an empty mode has nothing to learn
+    np.testing.assert_array_equal(gains(values, RidgeFit(0.3, 0.0)), 0)
+    np.testing.assert_allclose(gains(values, RidgeFit(0.3, 1e9)), 1 / (values + 0.3))
+    np.testing.assert_allclose(gains(values, RidgeFit(0.3)), 1 / (values + 0.3))
 
 
 @pytest.mark.parametrize("ridge", [0.0, 1e-2])
@@ -53,7 +53,10 @@ def test_the_end_of_time_is_ridge_regression(ridge: float, model: Any) -> None:
     timed = dt.simulate(problem, model=model, times=[math.inf, 1e9, 1.0], **OPTIONS)
     assert plain.times is None
     np.testing.assert_array_equal(timed.times, [math.inf, 1e9, 1.0])
-    for left, right in ((plain.draws, timed.draws), (of_divided(plain), of_divided(timed))):
+    for left, right in (
+        (plain.draws.named(), timed.draws.named()),
+        (of_divided(plain), of_divided(timed)),
+    ):
         for name, values in left.items():
             np.testing.assert_allclose(right[name][:, 0], values, rtol=1e-8, err_msg=name)
             np.testing.assert_allclose(right[name][:, 1], values, rtol=1e-5, err_msg=name)
@@ -80,8 +83,10 @@ def test_axes() -> None:
     assert np.shape(run.psi.psi1.value) == (2, 2, 3)
     for k, time in enumerate(times):
         one = dt.simulate(dt.Problem(ridge=0.1), features_per_dim=widths, times=[time], **OPTIONS)
-        for name, values in one.draws.items():
-            np.testing.assert_allclose(run.draws[name][:, :, 1, k], values[..., 0], rtol=1e-9)
+        for name, values in one.draws.named().items():
+            np.testing.assert_allclose(
+                run.draws.named()[name][:, :, 1, k], values[..., 0], rtol=1e-9
+            )
     path = dt.simulate(dt.Problem(), ridge=ridge, times=times, **OPTIONS)
     assert np.shape(path.error().total.value) == (2, 3)
 
@@ -91,7 +96,7 @@ def test_a_square_fit_without_ridge_may_be_stopped() -> None:
     square = dt.Problem(features_per_dim=1.0, samples_per_dim=1.0, ridge=0.0)
     run = dt.simulate(square, dim=20, n_data=5, n_init=2, times=[1.0, 1e3])
     assert np.all(np.diff(np.asarray(run.error().noise.value)) > 0)
-    with pytest.raises(ValueError, match=r"^ridge must be at least 1e-12 where P = 20 features"):
+    with pytest.raises(ValueError, match=r"^ridge must be at least 1e-12 for P = 20 features"):
         dt.simulate(square, dim=20, n_data=5, n_init=2, times=[1.0, math.inf])
 
 
@@ -124,5 +129,5 @@ def test_torch() -> None:
         dt.simulate(problem, device=device, times=[0.0, 3.0, math.inf], **OPTIONS)
         for device in ("cpu", "torch")
     )
-    for name, values in a.draws.items():
-        np.testing.assert_allclose(b.draws[name], values, rtol=1e-9, atol=1e-12)
+    for name, values in a.draws.named().items():
+        np.testing.assert_allclose(b.draws.named()[name], values, rtol=1e-9, atol=1e-12)
