@@ -47,7 +47,7 @@ class Counted(np.ndarray[Any, np.dtype[np.float64]]):
 def _product(a: Any, b: Any) -> float:
     """2 n k m; half of it for a product of a matrix with its own transpose (syrk)."""
     if a.ndim == 1:
-        return 2.0 * a.size
+        return 2.0 * float(a.size)
     same = a.__array_interface__["data"][0] == b.__array_interface__["data"][0]
     full: float = 2.0 * a.shape[0] * a.shape[1] * b.shape[1]
     return full / 2 if same and a.strides == b.strides[::-1] else full

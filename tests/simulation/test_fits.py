@@ -10,8 +10,7 @@ import doubletrouble as dt
 from doubletrouble.simulation._fits import RidgeFit, feature_learner, gains
 from tests.simulation.literal import error
 
-OPTIONS: dict[str, Any] = {"dim": 20, "n_data": 3, "n_init": 2,
-                           "ensembles": dt.Divide(2)}  # fmt: skip
+OPTIONS: dict[str, Any] = {"dim": 20, "n_data": 3, "n_init": 2, "ensembles": dt.Divide(2)}
 
 
 def of_divided(run: dt.Simulation) -> dict[str, Any]:
@@ -21,7 +20,7 @@ def of_divided(run: dt.Simulation) -> dict[str, Any]:
 
 @pytest.mark.parametrize(("n", "p"), [(6, 4), (4, 7)])
 @pytest.mark.parametrize("alpha", [0.0, 0.5])
-def test_small_steps_follow_the_flow(n: int, p: int, alpha: float) -> None:
+def test_gradient_flow_is_the_limit_of_small_steps(n: int, p: int, alpha: float) -> None:
     """Euler's method with steps of 1e-4, on either side of P = N, with a ridge and without."""
     rng = np.random.default_rng(0)
     phi, outputs = rng.standard_normal((n, p)), rng.standard_normal((p, 3))
@@ -30,16 +29,16 @@ def test_small_steps_follow_the_flow(n: int, p: int, alpha: float) -> None:
     for _ in range(round(time / step)):
         a += step * (phi.T @ (np.eye(n) - phi @ a) - alpha * a)
     fit = RidgeFit(alpha, time)
-    found = feature_learner(phi, outputs, 0.0, [fit]).response(0)
-    np.testing.assert_allclose(found, a.T @ outputs, rtol=5e-3, atol=5e-4)
+    result = feature_learner(phi, outputs, 0.0, [fit]).response(0)
+    np.testing.assert_allclose(result, a.T @ outputs, rtol=5e-3, atol=5e-4)
     later = RidgeFit(alpha, 2 * time)
-    assert np.max(np.abs(feature_learner(phi, outputs, 0.0, [later]).response(0) - found)) > 0.02
+    assert np.max(np.abs(feature_learner(phi, outputs, 0.0, [later]).response(0) - result)) > 0.02
 
 
 def test_gains() -> None:
     values = np.array([0.0, 1e-9, 1.0, 50.0])
     np.testing.assert_allclose(gains(values, RidgeFit(0.0, 2.0))[1:3], [2.0, 1 - math.exp(-2)])
-    assert gains(values, RidgeFit(0.0, 2.0))[0] == 0  # an empty mode has nothing to learn
+    assert gains(values, RidgeFit(0.0, 2.0))[0] == 0
     np.testing.assert_array_equal(gains(values, RidgeFit(0.3, 0.0)), 0)
     np.testing.assert_allclose(gains(values, RidgeFit(0.3, 1e9)), 1 / (values + 0.3))
     np.testing.assert_allclose(gains(values, RidgeFit(0.3)), 1 / (values + 0.3))
@@ -47,7 +46,7 @@ def test_gains() -> None:
 
 @pytest.mark.parametrize("ridge", [0.0, 1e-2])
 @pytest.mark.parametrize("model", ["features", "gaussian"])
-def test_the_end_of_time_is_ridge_regression(ridge: float, model: Any) -> None:
+def test_infinite_time_is_ridge_regression(ridge: float, model: Any) -> None:
     problem = dt.Problem(features_per_dim=3.0, ridge=ridge, nonlinear_signal=0.5)
     plain = dt.simulate(problem, model=model, **OPTIONS)
     timed = dt.simulate(problem, model=model, times=[math.inf, 1e9, 1.0], **OPTIONS)
@@ -63,15 +62,15 @@ def test_the_end_of_time_is_ridge_regression(ridge: float, model: Any) -> None:
             assert not values.any() or not np.allclose(right[name][:, 2], values, rtol=1e-2)
 
 
-def test_nothing_is_learned_in_no_time() -> None:
+def test_time_zero_predicts_zero() -> None:
     problem = dt.Problem(features_per_dim=1.5, signal=2.0, noise=0.5, test_noise=0.3)
     run = dt.simulate(problem, times=[0.0], **OPTIONS)
     for ensemble in (1, math.inf, dt.Divide(2)):
-        found = run.error(ensemble)
-        assert found.bias.value == [4.0]
-        assert found.bayes.value == pytest.approx([0.09])
+        result = run.error(ensemble)
+        assert result.bias.value == [4.0]
+        assert result.bayes.value == pytest.approx([0.09])
         for part in ("noise", "initialization", "sampling"):
-            assert getattr(found, part).value == [0.0]
+            assert getattr(result, part).value == [0.0]
 
 
 def test_axes() -> None:
@@ -92,7 +91,7 @@ def test_axes() -> None:
 
 
 def test_a_square_fit_without_ridge_may_be_stopped() -> None:
-    """What is infinite in the end is finite at any time."""
+    """An error that diverges for t → ∞ is finite at any time."""
     square = dt.Problem(features_per_dim=1.0, samples_per_dim=1.0, ridge=0.0)
     run = dt.simulate(square, dim=20, n_data=5, n_init=2, times=[1.0, 1e3])
     assert np.all(np.diff(np.asarray(run.error().noise.value)) > 0)
@@ -103,7 +102,7 @@ def test_a_square_fit_without_ridge_may_be_stopped() -> None:
 @pytest.mark.statistical
 @pytest.mark.parametrize("ensemble", [dt.Ensemble(2), dt.Divide(2), dt.Bootstrap(2)], ids=str)
 def test_ensembles_drawn_one_by_one(ensemble: dt.Scheme) -> None:
-    """Two members stopped at one time, trained and evaluated as a user would."""
+    """Two members stopped at one time, against a plain implementation."""
     powers: dict[str, Any] = {"ridge": 0.02, "noise": 0.7}
     sizes: dict[str, Any] = {"dim": 10, "psi1": 1.2, "psi2": 1.4, "time": 6.0}
     rng = np.random.default_rng(0)
@@ -112,9 +111,14 @@ def test_ensembles_drawn_one_by_one(ensemble: dt.Scheme) -> None:
     )
     problem = dt.Problem(features_per_dim=1.2, samples_per_dim=1.4, **powers)
     run = dt.simulate(
-        problem, dim=10, n_data=600, n_init=2, ensembles=ensemble, progress=False,
+        problem,
+        dim=10,
+        n_data=600,
+        n_init=2,
+        ensembles=ensemble,
+        progress=False,
         times=[6.0, 12.0],
-    )  # fmt: skip
+    )
     total = run.error(ensemble).total
     values, errors = np.asarray(total.value), np.asarray(total.standard_error)
     spread = np.hypot(literal.standard_error, errors)

@@ -153,7 +153,7 @@ def test_wrong_types(changes: dict[str, Any], message: str) -> None:
         dt.simulate(dt.Problem(ridge=0.1), **arguments)
 
 
-def test_one_ensemble_is_as_good_as_a_sequence() -> None:
+def test_one_ensemble_equals_a_sequence_of_one() -> None:
     problem = dt.Problem(ridge=0.1)
     one = dt.simulate(problem, dim=10, n_data=2, n_init=2, ensembles=dt.Divide(2))
     both: Iterator[Any] = iter([2, dt.Divide(2)])
@@ -163,7 +163,7 @@ def test_one_ensemble_is_as_good_as_a_sequence() -> None:
 
 
 def test_a_bootstrap_far_from_its_peak_needs_no_ridge() -> None:
-    """Of 100 samples 63 ± 3 are different: 20 features, or 200, never meet as many."""
+    """Of 100 samples 63 ± 3 are different: never 20 nor 200."""
     for width in (0.2, 2.0):
         problem = dt.Problem(features_per_dim=width, ridge=0.0)
         run = dt.simulate(problem, dim=100, n_data=2, n_init=2, ensembles=dt.Bootstrap())

@@ -22,7 +22,7 @@ def same(a: Simulation, b: Simulation, rtol: float) -> None:
             )
 
 
-def test_the_seed_decides() -> None:
+def test_draws_depend_on_the_seed_alone() -> None:
     problem = dt.Problem(features_per_dim=1.5, ridge=0.1)
     first, again, other = (
         dt.simulate(problem, dim=20, n_data=3, n_init=2, seed=seed).draws.named()
@@ -33,7 +33,7 @@ def test_the_seed_decides() -> None:
         assert not np.array_equal(first[name], other[name])
 
 
-def test_a_path_of_ridges_is_its_points() -> None:
+def test_a_path_of_ridges_equals_single_ridges() -> None:
     """One eigendecomposition for all, against a solve for each; also a ridge of zero."""
     problem, ridges = dt.Problem(features_per_dim=1.5), [1e-3, 0.1, 0.0, 2.0]
     options: dict[str, Any] = {"dim": 30, "n_data": 3, "n_init": 2, "ensembles": dt.Divide(2)}
@@ -50,8 +50,13 @@ def test_a_path_of_ridges_is_its_points() -> None:
 
 def test_nested_widths_are_the_first_features_of_the_widest() -> None:
     """Any order, on either side of P = N: each as if simulated by itself from the same features."""
-    options: dict[str, Any] = {"dim": 20, "n_data": 2, "n_init": 2, "model": "features",
-                               "test": "sample"}  # fmt: skip
+    options: dict[str, Any] = {
+        "dim": 20,
+        "n_data": 2,
+        "n_init": 2,
+        "model": "features",
+        "test": "sample",
+    }
     problem, widths = dt.Problem(ridge=1e-2), [2.0, 0.5, 3.0, 1.0, 1.5]
     curve = dt.simulate(problem, features_per_dim=widths, **options)
     np.testing.assert_array_equal(np.ravel(curve.problem.features_per_dim), widths)
@@ -81,8 +86,8 @@ def test_axes_match_the_theory() -> None:
     assert np.all(estimates.total.value < high)
 
 
-def test_the_test_average_exact_or_sampled() -> None:
-    """Both unbiased: equal within the noise of sampling, and the result says which."""
+def test_exact_and_sampled_test_averages_agree() -> None:
+    """Both unbiased: equal within the noise of sampling; `test` is the one used."""
     problem = dt.Problem(features_per_dim=0.8, ridge=1e-2)
     options: dict[str, Any] = {"dim": 40, "n_data": 60, "n_init": 2}
     exact, sampled = (dt.simulate(problem, test=test, **options) for test in ("exact", "sample"))
@@ -99,7 +104,7 @@ def test_the_test_average_exact_or_sampled() -> None:
 def test_many_test_points_approach_the_exact_average(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """On the same draws of data and features."""
+    """For the same draws of data and features."""
     problem = dt.Problem(features_per_dim=1.5, ridge=1e-2, activation=name)
     options: dict[str, Any] = {"dim": 8, "n_data": 2, "n_init": 2}
     monkeypatch.setattr("doubletrouble.simulation._members.draw_data", data_first)
@@ -120,7 +125,7 @@ def data_first(at: Any, rng: np.random.Generator) -> Any:
     return DataPair((inputs[0], inputs[1]), None), test
 
 
-def test_auto_is_exact_where_it_is_cheap() -> None:
+def test_auto_is_exact_where_that_is_cheaper() -> None:
     def chosen(features: float, **options: Any) -> str:
         problem = dt.Problem(features_per_dim=features, ridge=0.1, **options)
         return dt.simulate(problem, dim=20, n_data=2, n_init=2).test
@@ -131,7 +136,7 @@ def test_auto_is_exact_where_it_is_cheap() -> None:
     assert chosen(0.5, nonlinear_signal=1.0) == "sample"
 
 
-def test_the_outlier_of_uncentred_features() -> None:
+def test_uncentred_features_have_an_outlying_eigenvalue() -> None:
     """One eigenvalue near μ₀² N P, its direction that of constant labels; terms move by O(1/D)."""
     rng, relu, dim = np.random.default_rng(0), dt.activation("relu"), 200
     x, theta = rng.standard_normal((dim, dim)), rng.standard_normal((2 * dim, dim))
@@ -150,7 +155,7 @@ def test_the_outlier_of_uncentred_features() -> None:
     assert 0 < off[1] < off[0] / 2
 
 
-def test_divided_among_infinitely_many() -> None:
+def test_data_divided_among_infinitely_many_members_teach_nothing() -> None:
     problem, ensemble = dt.Problem(ridge=0.1, nonlinear_signal=0.5), dt.Divide(math.inf)
     run = dt.simulate(problem, dim=10, n_data=2, n_init=2, ensembles=[dt.Divide(2), ensemble])
     for name, expected in dt.exact_error(problem, ensemble).parts.items():
@@ -166,8 +171,8 @@ def test_a_kernel_at_any_number_of_infinite_widths() -> None:
     assert first == second > 0
 
 
-def test_unequal_parts_meet_as_parts_of_one_data_set_do() -> None:
-    """N = 3 divided by 2: parts of 1 and 2 samples, whose mean students must meet crosswise."""
+def test_unequal_parts_are_paired_as_in_one_data_set() -> None:
+    """N = 3 divided by 2: parts of 1 and 2 samples, of which unequal ones must be paired."""
     problem = dt.Problem(features_per_dim=4.0, samples_per_dim=0.6, ridge=0.05)
     options: dict[str, Any] = {"dim": 5, "n_data": 4000, "n_init": 2, "progress": False}
     whole = dt.simulate(problem, ensembles=dt.Divide(2), **options)
@@ -177,9 +182,9 @@ def test_unequal_parts_meet_as_parts_of_one_data_set_do() -> None:
     )
     # isotropy: the mean students are multiples psi1 of the teacher
     alone, together = float(one.psi.psi1.value), float(two.psi.psi1.value)
-    found = dt.Estimate.of(whole.terms_of(dt.Divide(2)).linear.apart)
-    assert abs(float(found.z_score(alone * together))) < 5
-    assert abs(float(found.z_score((alone**2 + together**2) / 2))) > 10
+    result = dt.Estimate.of(whole.terms_of(dt.Divide(2)).linear.apart)
+    assert abs(float(result.z_score(alone * together))) < 5
+    assert abs(float(result.z_score((alone**2 + together**2) / 2))) > 10
 
 
 def test_sizes_are_those_realized() -> None:
@@ -188,8 +193,8 @@ def test_sizes_are_those_realized() -> None:
     assert run.dim == 10
 
 
-def test_minimum_norm() -> None:
-    """Ridge 0 is the limit of small ridges, also as far down as floats go."""
+def test_ridge_zero_is_the_limit_of_small_ridges() -> None:
+    """Also for the smallest floats."""
     options: dict[str, Any] = {"dim": 50, "n_data": 5, "n_init": 2}
     runs = [
         dt.simulate(dt.Problem(features_per_dim=3.0, ridge=ridge), **options)
@@ -243,7 +248,7 @@ def test_an_ensemble_that_was_not_drawn_is_refused() -> None:
         run.anova(drawn[1])
 
 
-def test_a_simulation_is_shown_without_its_draws() -> None:
+def test_repr_has_the_settings_only() -> None:
     run = dt.simulate(dt.Problem(ridge=0.1), dim=10, n_data=3, n_init=2)
     assert repr(run).startswith("Simulation(problem=Problem(")
     assert repr(run).endswith("dim=10, model='features', seed=0, n_data=3, n_init=2, test='exact')")
@@ -255,10 +260,18 @@ def test_anova_agrees_with_theory(model: Any, nonlinear: float) -> None:
     problem = dt.Problem(features_per_dim=0.6, ridge=0.05, noise=0.5, nonlinear_signal=nonlinear)
     ensembles = (dt.Ensemble(1), dt.Ensemble(3), dt.Divide(2))
     small, large = (
-        dt.simulate(problem, dim=dim, n_data=draws, n_init=2, model=model, ensembles=ensembles,
-                    seed=dim, progress=False)
+        dt.simulate(
+            problem,
+            dim=dim,
+            n_data=draws,
+            n_init=2,
+            model=model,
+            ensembles=ensembles,
+            seed=dim,
+            progress=False,
+        )
         for dim, draws in ((40, 120), (80, 60))
-    )  # fmt: skip
+    )
     for ensemble in ensembles:
         theory, parts = dt.anova(problem, ensemble), small.anova(ensemble).parts
         assert list(parts) == list(theory.parts)
@@ -307,15 +320,20 @@ def test_a_curve_is_paired_with_each_of_its_points() -> None:
 
 def test_curves_are_labelled_by_what_varies() -> None:
     run = dt.simulate(
-        dt.Problem(), dim=10, n_data=3, n_init=2, features_per_dim=[0.5, 2.0], ridge=[0.1, 1.0],
+        dt.Problem(),
+        dim=10,
+        n_data=3,
+        n_init=2,
+        features_per_dim=[0.5, 2.0],
+        ridge=[0.1, 1.0],
         times=[1.0, 10.0, math.inf],
-    )  # fmt: skip
-    for found in (run.error(2), run.anova(2)):
-        frame = found.to_frame()
+    )
+    for result in (run.error(2), run.anova(2)):
+        frame = result.to_frame()
         assert list(frame.columns[:3]) == ["features_per_dim", "ridge", "time"]
         assert len(frame) == 12
         assert frame["time"].tolist() == [1.0, 10.0, math.inf] * 4
-        assert str(found).splitlines()[0].split()[:3] == ["features_per_dim", "ridge", "time"]
+        assert str(result).splitlines()[0].split()[:3] == ["features_per_dim", "ridge", "time"]
 
 
 def test_estimates_read_as_a_table() -> None:
@@ -323,3 +341,26 @@ def test_estimates_read_as_a_table() -> None:
     lines = str(run.error()).splitlines()
     assert [line.split()[0] for line in lines] == list(PARTS)
     assert all("±" in line for line in lines)
+
+
+def test_arrays_of_members_broadcast_with_the_curve() -> None:
+    run = dt.simulate(
+        dt.Problem(ridge=0.1),
+        dim=20,
+        n_data=4,
+        n_init=2,
+        features_per_dim=[0.5, 2.0, 4.0],
+        ensembles=[dt.Bootstrap(2)],
+        progress=False,
+    )
+    for kind in (dt.Ensemble, dt.Bootstrap):
+        several = run.error(kind([[1], [10]]))
+        assert several.shape == (2, 3)
+        for row, members in enumerate((1, 10)):
+            one = run.error(kind(members))
+            for name, part in several.parts.items():
+                np.testing.assert_array_equal(part[row].value, one.parts[name].value)
+    with pytest.raises(ValueError, match="ensemble must broadcast with the simulation"):
+        run.error([1, 10])
+    with pytest.raises(ValueError, match="ensemble must have numbers, not arrays"):
+        run.error(dt.Divide([2, 3]))

@@ -262,10 +262,10 @@ def _correlated(
     fresh: FloatArray, size: LearnerSize, shared: LearnerSize, r: float, rng: np.random.Generator
 ) -> FloatArray:
     """The Gaussian part of the features of the second member, given that of the first."""
-    found = rng.standard_normal((size.n_samples, size.n_features))
+    values = rng.standard_normal((size.n_samples, size.n_features))
     rows, columns = shared.n_samples, shared.n_features
     if rows and columns:
         theirs = fresh[fresh.shape[0] - rows :, fresh.shape[1] - columns :]
-        ours = found[:rows, :columns]
-        found[:rows, :columns] = r * theirs + math.sqrt(max(0.0, 1 - r**2)) * ours
-    return found
+        ours = values[:rows, :columns]
+        values[:rows, :columns] = r * theirs + math.sqrt(max(0.0, 1 - r**2)) * ours
+    return values

@@ -53,7 +53,7 @@ _LARGEST_DRAW = 10**9  # of NumPy's hypergeometric numbers
 def draw(plan: SimulationPlan, rng: np.random.Generator) -> dict[Scheme, SimulatedTerms]:
     """Every term of one draw, (widths, fits); divided data are `Divide(K)`, the whole `Divide(1)`.
 
-    What is drawn for one scheme does not depend on the others.
+    The draws of one scheme do not depend on the others.
     """
     data, test = draw_data(plan, rng)
     widest = plan.order[-1]
@@ -75,7 +75,7 @@ def draw(plan: SimulationPlan, rng: np.random.Generator) -> dict[Scheme, Simulat
         own = deepcopy(rng) if plan.n_samples % parts else rng  # equal parts draw nothing
         members[Divide(parts)] = DividedMembers(plan, parts, data, source, own)
     rows: dict[Scheme, dict[int, list[SimulatedTerms]]] = {scheme: {} for scheme in members}
-    for w in [widest] if plan.model == "kernel" else plan.order:  # one infinite width is as any
+    for w in [widest] if plan.model == "kernel" else plan.order:  # all infinite widths are equal
         source.grow(w)
         for scheme, one in members.items():
             rows[scheme][w] = _width_terms(one, w, len(plan.fits(1)))

@@ -33,9 +33,9 @@ def all_draws(
     """The result of every draw, with a progress bar on a terminal after two seconds."""
     from tqdm import tqdm
 
-    found = (device or ArrayDevice()).map(work, rngs)
+    results = (device or ArrayDevice()).map(work, rngs)
     quiet = None if progress else True  # None: unless stderr is a terminal
-    return list(tqdm(found, "simulate", len(rngs), unit="draw", delay=2, disable=quiet))
+    return list(tqdm(results, "simulate", len(rngs), unit="draw", delay=2, disable=quiet))
 
 
 def simulate(
@@ -145,12 +145,12 @@ def simulate(
     drawn = []
     for requested, realized in planned.ensembles.items():
         if has_no_samples(realized):
-            found = SimulatedTerms.combined(lambda values: np.zeros_like(values[0]), [whole])
+            drawn_terms = SimulatedTerms.combined(lambda values: np.zeros_like(values[0]), [whole])
         elif is_division(realized):
-            found = terms(Divide(int(n_members(realized))))
+            drawn_terms = terms(Divide(int(n_members(realized))))
         else:
-            found = terms(realized)
-        drawn.append(DrawnEnsemble(requested=requested, realized=realized, terms=found))
+            drawn_terms = terms(realized)
+        drawn.append(DrawnEnsemble(requested=requested, realized=realized, terms=drawn_terms))
     return Simulation(
         problem=planned.problem,
         dim=planned.dim,

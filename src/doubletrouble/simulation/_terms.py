@@ -71,12 +71,12 @@ class SimulatedTerms:
     def named(self) -> dict[str, FloatArray]:
         """Every term by its name in `PsiTerms` and in stored simulations."""
         names = _TERMS if self.linear.twin is None else _DRAWN_TERMS
-        found = {}
+        terms = {}
         for name, (origin, kind) in names.items():
             products: MeanProducts | None = getattr(self, origin)
             if products is not None:
-                found[name] = getattr(products, kind)
-        return found
+                terms[name] = getattr(products, kind)
+        return terms
 
     @classmethod
     def from_named(cls, values: dict[str, FloatArray]) -> Self:
@@ -250,17 +250,17 @@ class _ProductSums:
         same = {pair: (self.common[pair] + self.own[pair]) / J for pair in self.pairs}
         own, other = (same[0, 0] + same[1, 1]) / 2, (self._other(0, 0) + self._other(1, 1)) / 2
         between = (0, 1) in self.pairs
-        found = {
+        means = {
             "overlap": self.overlap / J,
             "same": own,
             "other": other,
             "apart": self._other(0, 1) if between else 0.0,
         }
         if drawn:  # twins with the kernel are the same learner
-            found["twin"] = own if self.layout.kernel_test is not None else self.twin / J
+            means["twin"] = own if self.layout.kernel_test is not None else self.twin / J
         else:
-            found["features"] = same[0, 1] if between else 0.0
-        return MeanProducts(**{kind: np.asarray(value / scale) for kind, value in found.items()})
+            means["features"] = same[0, 1] if between else 0.0
+        return MeanProducts(**{kind: np.asarray(value / scale) for kind, value in means.items()})
 
     def _other(self, i: int, k: int) -> float:
         """The mean product of learners that share neither features nor choices."""
