@@ -70,7 +70,7 @@ def test_samples_by_plain_algebra(scheme: Scheme, width: int, model: str) -> Non
     source = FeatureFits(at, sets)
     source.grow(0)
     members = SampledMembers(at, scheme, data, source, rng)
-    ((_, groups),) = members.blocks(0)
+    groups = [group for _, part in members.blocks(0) for group in part]
     for k, time in enumerate((1e9, 5.0)):
         terms = draw_terms(groups, data, members.layout, k, drawn=True)
         maps = {}
@@ -120,7 +120,7 @@ def test_a_bank_by_plain_algebra(width: int) -> None:
     first, again = (np.random.default_rng(7) for _ in range(2))
     bank = BankMembers(at, scheme, data, test, first)
     pools = draw_features(at, data.inputs, test, 2 * width, again)
-    ((_, groups),) = bank.blocks(0)
+    groups = [group for _, part in bank.blocks(0) for group in part]
     terms = draw_terms(groups, data, bank.layout, 1, drawn=True)
     common = [n_common(width, size, again) for _ in pools]
     assert 0 < min(common) <= max(common) < width

@@ -21,6 +21,7 @@ larger ones, which reduces the standard errors of differences between schemes.
 import math
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
+from functools import partial
 from typing import Protocol
 
 import numpy as np
@@ -95,16 +96,18 @@ class MemberFits(Protocol):
     drawn: bool  # whether they draw from a common set
     layout: OutputLayout
 
-    def blocks(self, w: int) -> Iterator[tuple[DataPair, list[LearnerGroup]]]:
+    def blocks(self, w: int) -> Iterator[tuple[DataPair, Iterator[LearnerGroup]]]:
         """Data sets, or parts of them, and the learners of the w-th width on each."""
 
 
 def _width_terms(members: MemberFits, w: int, n_fits: int) -> list[SimulatedTerms]:
     """The terms of every fit of a width, means over all blocks."""
-    tables = [
-        [draw_terms(groups, data, members.layout, k, drawn=members.drawn) for k in range(n_fits)]
-        for data, groups in members.blocks(w)
-    ]
+    tables = []
+    for data, groups in members.blocks(w):
+        # several fits share factorizations; for a single one, learners are made one by one
+        learners = groups if n_fits == 1 else list(groups)
+        terms = partial(draw_terms, learners, data, members.layout, drawn=members.drawn)
+        tables.append([terms(k) for k in range(n_fits)])
     if len(tables) == 1:
         return tables[0]
     return [
@@ -210,16 +213,16 @@ class DividedMembers:
         self.plan, self.n_parts, self.data, self.source, self.rng = plan, n_parts, data, source, rng
         self.layout = source.layout
 
-    def blocks(self, w: int) -> Iterator[tuple[DataPair, list[LearnerGroup]]]:
+    def blocks(self, w: int) -> Iterator[tuple[DataPair, Iterator[LearnerGroup]]]:
         """Pairs of parts."""
         for rows in self.plan.parts(self.n_parts, self.rng):
             first, second = (SampleChoice.block(part) for part in rows)
-            groups = [
+            groups = (
                 LearnerGroup(
                     ((self.source.learner(j, 0, first), self.source.learner(j, 1, second)),)
                 )
                 for j in range(self.source.n_sets)
-            ]
+            )
             yield self.data.rows(rows), groups
 
 
@@ -249,21 +252,19 @@ class SampledMembers:
         )
         self.choices = list(zip(first, second, strict=True))
 
-    def blocks(self, w: int) -> Iterator[tuple[DataPair, list[LearnerGroup]]]:
+    def blocks(self, w: int) -> Iterator[tuple[DataPair, Iterator[LearnerGroup]]]:
         """All groups on the whole data sets."""
         learner, n_sets = self.source.learner, self.source.n_sets
-        yield (
-            self.data,
-            [
-                LearnerGroup(
-                    tuple(
-                        (learner(features, 0, first), learner(features, 1, second))
-                        for features in ((j, j - 1) if n_sets > 1 else (0,))
-                    )
+        groups = (
+            LearnerGroup(
+                tuple(
+                    (learner(features, 0, first), learner(features, 1, second))
+                    for features in ((j, j - 1) if n_sets > 1 else (0,))
                 )
-                for j, (first, second) in enumerate(self.choices)
-            ],
+            )
+            for j, (first, second) in enumerate(self.choices)
         )
+        yield self.data, groups
 
 
 class BankMembers:
@@ -284,7 +285,7 @@ class BankMembers:
         self.pools = draw_features(plan, data.inputs, test, widest, rng)
         self.layout = OutputLayout(plan.dim, self.pools[0].outputs.shape[1])
 
-    def blocks(self, w: int) -> Iterator[tuple[DataPair, list[LearnerGroup]]]:
+    def blocks(self, w: int) -> Iterator[tuple[DataPair, Iterator[LearnerGroup]]]:
         """All groups on the whole data sets."""
         width = int(self.plan.widths[w])
         fits = self.plan.fits(self.plan.n_samples, width)
@@ -293,14 +294,13 @@ class BankMembers:
             part = slice(start, start + width)
             return feature_learner(pool.train[i][:, part], pool.outputs[part], pool.own, fits)
 
-        groups = []
-        for pool in self.pools:
+        def group(pool: FeatureSet) -> LearnerGroup:
             common = n_common(width, self.sizes[w], self.rng)
-            twins = tuple(
-                (learner(pool, 0, start), learner(pool, 1, start)) for start in (0, width - common)
-            )
-            groups.append(LearnerGroup(twins, common))
-        yield self.data, groups
+            starts = (0, width - common)
+            twins = tuple((learner(pool, 0, start), learner(pool, 1, start)) for start in starts)
+            return LearnerGroup(twins, common)
+
+        yield self.data, map(group, self.pools)
 
 
 def n_common(width: int, size: float, rng: np.random.Generator) -> int:

@@ -152,9 +152,9 @@ class OutputLayout(NamedTuple):
     def product(self, left: Array, right: Array) -> float:
         """The mean product over test points of two maps, by the columns of all learners."""
         first, last = self.n_shared, self.n_common
-        product = dot(left[:, :first], right[:, :first])
-        if last > first:
-            product -= dot(left[:, first:last], right[:, first:last])
+        product = dot(left[:, :last], right[:, :last])
+        if last > first:  # all columns at once need no copy; those of the control count as -1
+            product -= 2 * dot(left[:, first:last], right[:, first:last])
         return product
 
     def own_product(self, left: Array, right: Array, n_features: int | None = None) -> float:
