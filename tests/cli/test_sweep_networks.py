@@ -78,7 +78,7 @@ def test_of_a_mixed_store_both_are_told(curve: LazyCurve, capsys: Capture) -> No
     assert "and ensembles of networks\n" in out
     assert main(["sweep", "export", STORE, "t.csv"]) == 0
     assert capsys.readouterr().err == (
-        "k.sqlite holds 4 ensembles of networks, too: --networks exports them\n"
+        "k.sqlite holds 4 ensembles of networks as well: --networks exports them\n"
     )
     assert "error_total" in Path("t.csv").read_text()
     assert main(["sweep", "export", STORE, "n.csv", "--networks"]) == 0

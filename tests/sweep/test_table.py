@@ -94,9 +94,9 @@ def test_a_row_for_every_time(tmp_path: Path) -> None:
     assert frame.scheme.tolist() == ["ensemble"] * 2 + ["bootstrap"] * 2
     assert frame.time.tolist() == [1.0, 5.0] * 2
     for name, ensemble in (("ensemble", dt.Ensemble(2)), ("bootstrap", dt.Bootstrap(2))):
-        found = frame[frame.scheme == name]
+        lines = frame[frame.scheme == name]
         total = row.simulation.error(ensemble).total
-        assert found.error_total.tolist() == np.asarray(total.value).tolist()
+        assert lines.error_total.tolist() == np.asarray(total.value).tolist()
     assert frame.psi1[:2].tolist() == np.asarray(row.simulation.psi.psi1.value).tolist()
 
 
