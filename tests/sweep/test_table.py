@@ -60,6 +60,15 @@ def test_failed_cells_have_a_message_and_no_numbers(frame: Any) -> None:
     assert (frame[frame.status == "done"].message == "").all()
 
 
+def test_a_sweep_of_failed_cells_is_a_table(tmp_path: Path) -> None:
+    sweep = dt.Sweep(dim=10_000_000, n_data=2, n_init=2, ensembles=1)
+    sweep.run(tmp_path / "s", executor=AtOnce(), progress=False)
+    (row,) = json.loads(sweep.export(tmp_path / "s", tmp_path / "t.json").read_text())
+    assert row["status"] == "failed"
+    assert row["error_total"] is None
+    assert row["test_used"] == ""
+
+
 def test_rows_hold_the_estimates_of_the_simulation(frame: Any, store: Path) -> None:
     row = SWEEP.results(store).rows[0]
     assert row.simulation is not None
