@@ -8,11 +8,13 @@ from benchmarks import (
     decomposition_accuracy,
     flow_speed,
     import_time,
+    kills,
     lazy_speed,
     page_speed,
     random_features_speed,
     simulation_gpu,
     simulation_speed,
+    store_speed,
     theory_precision,
     theory_speed,
 )
@@ -29,6 +31,8 @@ BENCHMARKS = {
     "lazy_speed": lazy_speed.main,
     "random_features_speed": random_features_speed.main,
     "decomposition_accuracy": decomposition_accuracy.main,
+    "store_speed": store_speed.main,
+    "kills": kills.main,
     "page_speed": page_speed.main,
 }
 

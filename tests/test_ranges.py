@@ -4,12 +4,12 @@ import pytest
 from doubletrouble.ranges import numbers
 
 
-def test_linear_ranges_hold_the_numbers_one_would_write() -> None:
+def test_linear_ranges_are_rounded_once() -> None:
     assert numbers("x", "0:1:linear:11") == tuple(k / 10 for k in range(11))
     assert numbers("x", "5:1:linear:3") == (5.0, 3.0, 1.0)
 
 
-def test_log_ranges_go_through_the_decades() -> None:
+def test_log_ranges_contain_the_decades() -> None:
     assert numbers("x", "1e-5:10:log:7") == (1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0)
     assert len(numbers("x", "0.1:10:log:50")) == 50
 
@@ -27,7 +27,7 @@ def test_numbers_and_ranges_may_be_listed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("", "ridge must be a number or START:STOP:log|linear:COUNT, got ''"),
         ("abc", "ridge must be a number or START:STOP:log|linear:COUNT, got 'abc'"),
@@ -44,7 +44,7 @@ def test_numbers_and_ranges_may_be_listed() -> None:
         ("nan:1:linear:3", "ridge must have two different finite ends in a range, got"),
     ],
 )
-def test_bad_ranges_are_refused_with_a_sentence(text: str, said: str) -> None:
+def test_bad_ranges_are_refused(text: str, message: str) -> None:
     with pytest.raises(ValueError, match="ridge must") as caught:
         numbers("ridge", text)
-    assert str(caught.value).startswith(said)
+    assert str(caught.value).startswith(message)

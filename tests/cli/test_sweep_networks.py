@@ -15,7 +15,7 @@ from doubletrouble.cli.main import main
 from doubletrouble.networks import LazyCurve
 from tests.cli.answers import Capture, answer, refusal
 from tests.networks.literal import small_data
-from tests.sweep.test_runner import AtOnce
+from tests.runs.work import AtOnce
 
 OPTIONS: dict[str, Any] = {
     "widths": [3, 6], "laziness": [2.0, math.inf], "ensemble": 3, "depth": 3, "max_steps": 20,
@@ -78,7 +78,7 @@ def test_of_a_mixed_store_both_are_told(curve: LazyCurve, capsys: Capture) -> No
     assert "and ensembles of networks\n" in out
     assert main(["sweep", "export", STORE, "t.csv"]) == 0
     assert capsys.readouterr().err == (
-        "k.sqlite holds 4 ensembles of networks, too: --networks exports them\n"
+        "k.sqlite holds 4 ensembles of networks as well: --networks exports them\n"
     )
     assert "error_total" in Path("t.csv").read_text()
     assert main(["sweep", "export", STORE, "n.csv", "--networks"]) == 0

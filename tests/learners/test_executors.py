@@ -35,11 +35,6 @@ def test_processes() -> None:
     assert here.notes == there.notes
 
 
-def test_processes_must_find_the_function() -> None:
-    with pytest.raises(TypeError, match="must be a function processes can import"):
-        dt.decompose(lambda X, y, seed: None, source(), workers=2, **FEW)
-
-
 SCRIPT = """
 import numpy as np
 import doubletrouble as dt
@@ -70,23 +65,16 @@ def ran(script: str, tmp_path: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
 
 
-def test_processes_find_what_a_script_defines(tmp_path: Path) -> None:
-    done = ran(f"{SCRIPT}if __name__ == '__main__':\n    main()\n", tmp_path)
+@pytest.mark.parametrize("guard", ["", "if __name__ == '__main__':\n    "])
+def test_functions_of_a_script_are_sent_to_processes(guard: str, tmp_path: Path) -> None:
+    done = ran(f"{SCRIPT}{guard}main()\n", tmp_path)
     assert done.stdout == "the same\n", done.stderr
 
 
-def test_a_script_that_would_start_again_and_again_is_told(tmp_path: Path) -> None:
-    done = ran(f"{SCRIPT}main()\n", tmp_path)
-    # not the last line: Python may tell of semaphores of the processes after it
-    said = [line for line in done.stderr.splitlines() if "worker processes do not start" in line]
-    assert said, done.stderr
-    assert "a script needs if __name__ == '__main__'; a store would keep fits" in said[-1]
-
-
-def test_processes_do_not_know_what_was_typed_in() -> None:
+def test_functions_defined_interactively_are_sent_to_processes() -> None:
     words = [sys.executable, "-c", f"{SCRIPT}main()"]
     done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
-    assert "got one that was typed in: put it into a file" in done.stderr
+    assert done.stdout == "the same\n", done.stderr
 
 
 def test_fits_by_data_sets_draw_each_once() -> None:

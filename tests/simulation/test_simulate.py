@@ -212,17 +212,26 @@ def test_features_of_low_rank() -> None:
     assert run.psi.psi2_vanilla.value == pytest.approx(1.0, abs=1e-9)
 
 
-def test_progress_is_optional(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[dict[str, Any]] = []
+def test_progress_counts_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Any] = []
 
-    def bar(draws: Any, *_: Any, **options: Any) -> Any:
-        seen.append(options)
-        return draws
+    class Bar:
+        def __enter__(self) -> "Bar":
+            return self
 
-    monkeypatch.setattr("tqdm.tqdm", bar)
+        def __exit__(self, *_: object) -> None: ...
+
+        def update(self) -> None:
+            seen.append("draw")
+
+    def bar(total: int, **options: Any) -> Bar:
+        seen.append((total, options["progress"]))
+        return Bar()
+
+    monkeypatch.setattr("doubletrouble.simulation._simulate.progress_bar", bar)
     for progress in (True, False):
         dt.simulate(dt.Problem(ridge=0.1), dim=10, n_data=3, n_init=2, progress=progress)
-    assert [options["disable"] for options in seen] == [None, True]
+    assert seen == [(3, True), *["draw"] * 3, (3, False), *["draw"] * 3]
 
 
 def test_an_ensemble_that_was_not_drawn_is_refused() -> None:

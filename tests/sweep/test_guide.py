@@ -1,4 +1,4 @@
-"""What docs/sweeps.md shows works as typed."""
+"""The examples of docs/sweeps.md run."""
 
 import contextlib
 import io
@@ -11,7 +11,7 @@ import pytest
 
 import doubletrouble as dt
 from doubletrouble.cli.main import main
-from tests.sweep.work import rows
+from tests.runs.work import rows
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "sweeps.md").read_text(encoding="utf-8")
 
@@ -49,5 +49,5 @@ def test_every_command_is_shown() -> None:
     from doubletrouble.cli import sweep
 
     names = {c.name or c.callback.__name__ for c in sweep.group.registered_commands if c.callback}
-    assert names == {"run", "status", "export", "retry"}
+    assert names == {"run", "status", "export", "retry", "verify"}
     assert all(f"doubletrouble sweep {name}" in GUIDE for name in names)

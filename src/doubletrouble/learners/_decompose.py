@@ -23,7 +23,7 @@ from doubletrouble.learners._samples import Labels, TestSet, one_hot
 from doubletrouble.learners._source import DataSource
 from doubletrouble.parameters import MOST_SEEDS, FloatArray, whole_number
 from doubletrouble.results import check_level
-from doubletrouble.runs import check_place
+from doubletrouble.runs import check_executor
 
 TaskName: TypeAlias = Literal["auto", "regression", "classification"]
 TASKS: tuple[TaskName, ...] = get_args(TaskName)
@@ -85,7 +85,7 @@ def decompose(
     True
     """
     started = time.perf_counter()
-    check_place(executor, workers, scheduler)
+    check_executor(executor, workers, scheduler)
     check_level("confidence", confidence)
     asked = _DecompositionTask.of(
         model, source, task, seed=seed, n_data=n_data, n_init=n_init, n_noise=n_noise

@@ -101,10 +101,11 @@ def _run_cells(
     failures: list[Failure] = []
     with Store.open(path) as store, ThreadPoolExecutor(1) as one:
         executor = where.executor if where.elsewhere else one
-        run_cells(
-            cells, fits, store, again=True, executor=executor, workers=where.workers,
+        for _ in run_cells(
+            cells, fits, store, retry=True, executor=executor, workers=where.workers,
             scheduler=where.scheduler, progress=where.progress,
-        )  # fmt: skip
+        ):  # fmt: skip
+            pass
         for group, cell in zip(groups, cells, strict=True):
             outcome = store.outcome(cell.key)
             if outcome is None or outcome.status != DONE:

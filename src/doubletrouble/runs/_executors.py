@@ -1,148 +1,273 @@
-"""Where cells are computed: our own processes, Dask, or any executor a user hands in.
+"""Where cells are computed: this process, worker processes, Dask, or an executor of the user.
 
-`backend` makes one of three things of the same shape, so that the runner knows none of them.
+Every cell is computed with one thread of linear algebra: with more threads, sums are taken in
+another order, and the last bits would depend on the machine and on the number of workers.
 """
 
 import importlib.util
 import logging
 import os
+import pickle
+import shutil
 import signal
 import socket
+import sys
+import threading
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import BrokenExecutor, Future
 from contextlib import ExitStack, contextmanager
-from typing import Any, Protocol
+from functools import lru_cache
+from pathlib import Path
+from tempfile import NamedTemporaryFile, TemporaryDirectory
+from typing import Any, TypeAlias
 from urllib.parse import urlsplit
+
+from tqdm import tqdm
 
 from doubletrouble.errors import ExecutorError, require
 from doubletrouble.parameters import whole_number
-from doubletrouble.runs._attempt import Work
-from doubletrouble.runs._processes import Processes
+from doubletrouble.runs._cells import DONE, FAILED, CellOutcome, Record, encode
+
+Work: TypeAlias = Callable[[Mapping[str, Any]], Record]
+"""The computation of a cell: a function of its parameters."""
 
 LOCAL = "local"
 
+_ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 _SCHEMES = ("tcp", "tls", "ws", "wss", "ucx", "inproc")
-
-_ROOM = 1024  # cells in flight at least where others queue them: enough for a cluster to grow
 _CONNECT = 20.0  # seconds to reach a scheduler
-_LOOK = 5.0  # seconds between looks at the size of a cluster
+_MOST_STARTS = 3
 
 
-class Backend(Protocol):
-    """Something that computes cells."""
-
-    @property
-    def room(self) -> int:
-        """How many cells it should hold at a time."""
-
-    def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Hand over a call; returns a future."""
-
-    def repair(self) -> bool:
-        """Start anew after a death, or raise if it cannot; tell whether it died at work."""
-
-    def drop(self, futures: Iterable[Any]) -> None:
-        """Forget calls that have not finished."""
-
-    def close(self, *, now: bool) -> None:
-        """Give back what was started."""
-
-
-@contextmanager
-def backend(
-    executor: Any, workers: int | None, scheduler: str | None, work: Work
-) -> Iterator[Backend]:
-    """The backend asked for; what we start, we stop, at once if the run is cut short."""
-    chosen = _chosen(executor, workers, scheduler, work)
-    try:
-        yield chosen
-    except BaseException:
-        chosen.close(now=True)
-        raise
-    chosen.close(now=False)
-
-
-def check_place(executor: Any, workers: int | None, scheduler: str | None) -> None:
-    """Refuse options that do not go together, before anything is opened."""
-    named = {"executor": executor, "workers": workers, "scheduler": scheduler}
-    given = [name for name, value in named.items() if value is not None]
+def check_executor(executor: Any, workers: int | None, scheduler: Any) -> None:
+    """Raise unless the options of an executor go together."""
+    options = {"executor": executor, "workers": workers, "scheduler": scheduler}
+    given = [name for name, value in options.items() if value is not None]
     if len(given) > 1 and not (executor is None and scheduler == LOCAL):
         raise ValueError(f"{given[-1]} must be left out when {given[0]} is given")
     if workers is not None:
         whole_number("workers", workers, 1)
+        if workers > 1 and scheduler is None:
+            require("loky", "runs")
     if not (executor is None or callable(getattr(executor, "submit", None))):
         raise TypeError(f"executor must have a method submit, got {type(executor).__name__}")
 
 
-def _chosen(executor: Any, workers: int | None, scheduler: str | None, work: Work) -> Backend:
-    check_place(executor, workers, scheduler)
+@contextmanager
+def open_backend(executor: Any, workers: int | None, scheduler: Any) -> Iterator["Backend"]:
+    """The backend of these options, closed at the end; at once, if the run is cut short."""
+    backend = _backend(executor, workers, scheduler)
+    try:
+        yield backend
+    except BaseException:
+        backend.close(now=True)
+        raise
+    backend.close(now=False)
+
+
+def _backend(executor: Any, workers: int | None, scheduler: Any) -> "Backend":
+    check_executor(executor, workers, scheduler)
     if executor is not None:
-        return Given(executor)
+        return UserExecutor(executor)
     if scheduler is not None:
-        return Dask(_address(scheduler), int(workers or processors()))
-    return Processes(int(workers or processors()), work)
+        address = str(getattr(scheduler, "scheduler_address", scheduler))  # of a cluster object
+        return DaskCluster(address, int(workers or _processors()))
+    if workers is None and importlib.util.find_spec("loky") is None:
+        warnings.warn(
+            "loky is not installed, so that cells are computed one after the other; "
+            "pip install 'doubletrouble[runs]'",
+            stacklevel=2,
+        )
+        workers = 1
+    workers = int(workers or _processors())
+    return ThisProcess() if workers == 1 else WorkerProcesses(workers)
 
 
-def _address(scheduler: Any) -> str:
-    """An address, or that of a Dask cluster handed in."""
-    return str(getattr(scheduler, "scheduler_address", scheduler))
-
-
-def processors() -> int:
+def _processors() -> int:
     """The processors this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
-class Given:
-    """An executor of the user's, who starts and stops it."""
+class Backend:
+    """An executor, and how many cells it holds at a time."""
+
+    room = 1024  # of an executor of unknown size: enough for a cluster to grow
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Start a call; returns a future."""
+        raise NotImplementedError
+
+    def result(self, future: Any) -> Any:
+        """The result of a finished call."""
+        return future.result()
+
+    def restart(self) -> None:
+        """Replace an executor that is broken, or raise ExecutorError."""
+        raise ExecutorError("the executor broke, as when one of its workers is killed")
+
+    def check(self) -> None:
+        """Raise ExecutorError if futures can no longer finish."""
+
+    def cancel(self, futures: Iterable[Any]) -> None:
+        """Cancel calls that have not begun."""
+        for future in futures:
+            future.cancel()
+
+    def close(self, *, now: bool) -> None:
+        """Stop what was started; with `now`, calls in progress too."""
+
+
+class ThisProcess(Backend):
+    """Cells one after the other in this process."""
+
+    room = 1
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        """Compute at once."""
+        future: Future[Any] = Future()
+        future.set_result(function(*arguments))
+        return future
+
+
+class UserExecutor(Backend):
+    """An executor of the user, who starts and stops it."""
 
     def __init__(self, executor: Any) -> None:
         if hasattr(executor, "get_executor"):  # a Dask client
             executor = executor.get_executor(pure=False)
         if importlib.util.find_spec("threadpoolctl") is None:
             warnings.warn(
-                "threadpoolctl is not installed: cells on your executor may differ in the last "
-                "digits from those of one thread; pip install 'doubletrouble[cluster]'",
+                "threadpoolctl is not installed: the last digits may depend on the number of "
+                "threads of the executor; pip install 'doubletrouble[runs]'",
                 stacklevel=2,
             )
-        self._executor = executor
-        size = getattr(executor, "_max_workers", None)
-        self.room = 2 * size if isinstance(size, int) else _ROOM
+        self.submit = executor.submit  # type: ignore[method-assign]
+
+
+class WorkerProcesses(Backend):
+    """Processes of loky with one thread each; a pool with a killed worker is replaced.
+
+    Results come back as files: a worker killed while it writes to the pipe of the pool would leave
+    a part of a message there, for whose rest loky waits. Messages of at most PIPE_BUF bytes are
+    written as a whole or not at all.
+    """
+
+    def __init__(self, workers: int) -> None:
+        self.room, self._workers = 2 * workers, workers
+        self._folder = TemporaryDirectory(prefix="doubletrouble-", ignore_cleanup_errors=True)
+        self._start()
+
+    def _start(self) -> None:
+        self._pool = require("loky", "runs").ProcessPoolExecutor(
+            self._workers,
+            initializer=_start_worker,
+            initargs=(os.getpid(), self._folder.name),
+            env=_ONE_THREAD,
+        )
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Hand a call to the user's executor."""
-        return self._executor.submit(function, *arguments)
+        """Start a call in one of the processes."""
+        return self._pool.submit(_result_in_file, self._folder.name, function, *arguments)
 
-    def repair(self) -> bool:
-        """Refuse: it is not ours to start anew."""
-        raise ExecutorError("the executor broke, as when one of its workers dies")
+    def result(self, future: Any) -> Any:
+        """The result of a finished call, from its file."""
+        file = Path(future.result())
+        result = pickle.loads(file.read_bytes())
+        file.unlink()
+        return result
 
-    def drop(self, futures: Iterable[Any]) -> None:
-        """Cancel what has not begun; the rest comes to nothing."""
-        for future in futures:
-            future.cancel()
+    def restart(self) -> None:
+        """Start a new pool, and wait until one of its workers answers."""
+        for _ in range(_MOST_STARTS):
+            self._pool.shutdown(wait=True, kill_workers=True)
+            self._start()
+            try:
+                self._pool.submit(os.getpid).result()
+            except BrokenExecutor:
+                continue
+            return
+        raise ExecutorError("worker processes do not start; their messages are above")
 
     def close(self, *, now: bool) -> None:
-        """Leave it to its owner."""
+        """End the processes."""
+        self._pool.shutdown(wait=True, kill_workers=now)
+        self._folder.cleanup()
 
 
-def _reach(scheduler: str) -> None:
-    """Refuse an address where nobody answers; Dask itself would try for minutes."""
-    wanted = (
-        "scheduler must be 'local' or the address of a running Dask scheduler such as "
-        f"tcp://host:8786, got {scheduler!r}"
-    )
-    try:
-        place = urlsplit(scheduler if "://" in scheduler else f"tcp://{scheduler}")
-        if place.scheme not in _SCHEMES or (place.scheme != "inproc" and not place.port):
-            raise ExecutorError(wanted)
-        if place.scheme in ("tcp", "tls"):
-            socket.create_connection((place.hostname, place.port or 0), _CONNECT).close()
-    except (OSError, ValueError) as error:
-        raise ExecutorError(f"{wanted}: {error}") from error
+def _result_in_file(folder: str, function: Callable[..., Any], *arguments: Any) -> str:
+    """The name of a file with the pickled result of a call."""
+    content = pickle.dumps(function(*arguments))
+    with NamedTemporaryFile(dir=folder, delete=False) as file:
+        file.write(content)
+    return file.name
+
+
+def _start_worker(parent: int, folder: str) -> None:
+    """Prepare a worker process: Ctrl-C is for the parent, and the worker ends with its parent."""
+    global _threads_limited
+    _threads_limited = True  # by the environment, before any library was loaded
+    _ignore_ctrl_c()
+    tqdm.set_lock(threading.RLock())  # its default is a semaphore, which a kill would leak
+    threading.Thread(target=_end_with_parent, args=(parent, folder), daemon=True).start()
+
+
+def _ignore_ctrl_c() -> None:
+    """A terminal sends SIGINT to all processes; the parent handles it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _end_with_parent(parent: int, folder: str) -> None:
+    while os.getppid() == parent:
+        time.sleep(1)
+    shutil.rmtree(folder, ignore_errors=True)
+    os._exit(1)
+
+
+class DaskCluster(Backend):
+    """A Dask cluster: a running one, or one on this machine for the time of a run.
+
+    When a worker dies, the scheduler gives its cells to others.
+    """
+
+    def __init__(self, scheduler: str, workers: int) -> None:
+        distributed = require("distributed", "cluster")
+        with ExitStack() as started:  # what was started before an error is stopped again
+            cluster: Any = scheduler
+            if scheduler == LOCAL:
+                cluster = started.enter_context(_local_cluster(distributed, workers))
+            else:
+                _check_address(scheduler)
+            client = distributed.Client(cluster, timeout=_CONNECT, set_as_default=False)
+            self._client = started.enter_context(client)
+            if scheduler == LOCAL:
+                client.run(_ignore_ctrl_c)
+            self._executor = client.get_executor(pure=False)
+            self._started = started.pop_all()
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Give a call to the scheduler."""
+        return self._executor.submit(function, *arguments)
+
+    def check(self) -> None:
+        """Raise ExecutorError if the connection to the scheduler is lost."""
+        if self._client.status != "running":
+            raise ExecutorError("the connection to the Dask scheduler is lost")
+
+    def close(self, *, now: bool) -> None:
+        """Disconnect, and stop a cluster that was started here."""
+        logger = logging.getLogger("distributed")
+        level = logger.level
+        if now:  # calls that are cut short need no message
+            logger.setLevel(logging.CRITICAL)
+        try:
+            self._executor.shutdown(wait=False)
+            self._started.close()
+        finally:
+            logger.setLevel(level)
 
 
 def _local_cluster(distributed: Any, workers: int) -> Any:
@@ -159,63 +284,73 @@ def _local_cluster(distributed: Any, workers: int) -> Any:
         ) from error
 
 
-def _ignore_ctrl_c() -> None:
-    """A terminal sends it to every process; it is for the first one to handle."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _check_address(scheduler: str) -> None:
+    """Raise unless a scheduler answers at the address; Dask itself tries for minutes."""
+    wanted = (
+        "scheduler must be 'local' or the address of a running Dask scheduler such as "
+        f"tcp://host:8786, got {scheduler!r}"
+    )
+    try:
+        address = urlsplit(scheduler if "://" in scheduler else f"tcp://{scheduler}")
+        if address.scheme not in _SCHEMES or (address.scheme != "inproc" and not address.port):
+            raise ExecutorError(wanted)
+        if address.scheme in ("tcp", "tls"):
+            socket.create_connection((address.hostname, address.port or 0), _CONNECT).close()
+    except (OSError, ValueError) as error:
+        raise ExecutorError(f"{wanted}: {error}") from error
 
 
-class Dask:
-    """A Dask cluster: one on this machine for the time of a sweep, or a running one.
+# --- in a worker ---
 
-    When a worker dies, the scheduler hands its cells to others.
+_lock = threading.Lock()
+_cells_running = 0
+_threads_limited = False
+_restore: Callable[[], object] | None = None
+
+
+def attempt(work: Work, parameters: Mapping[str, Any]) -> CellOutcome:
+    """Compute a cell; an error becomes the message of its outcome.
+
+    >>> attempt(lambda p: {"half": 1 / p["x"]}, {"x": 0}).message
+    'ZeroDivisionError: division by zero'
     """
+    start = time.perf_counter()
+    try:
+        with one_thread():
+            result = encode(work(parameters))
+    except (Exception, SystemExit) as error:  # noqa: BLE001 (the next cell must run)
+        message = f"{type(error).__name__}: {error}".encode(errors="replace").decode()
+        return CellOutcome(status=FAILED, message=message, seconds=time.perf_counter() - start)
+    return CellOutcome(status=DONE, result=result, seconds=time.perf_counter() - start)
 
-    def __init__(self, scheduler: str, workers: int) -> None:
-        distributed = require("distributed", "cluster")
-        with ExitStack() as started:  # what was started before an error is stopped again
-            cluster: Any = None
-            if scheduler == LOCAL:
-                cluster = started.enter_context(_local_cluster(distributed, workers))
-            else:
-                _reach(scheduler)
-            self._client = started.enter_context(
-                distributed.Client(cluster or scheduler, timeout=_CONNECT, set_as_default=False)
-            )
-            if cluster is not None:
-                self._client.run(_ignore_ctrl_c)
-            self._executor = self._client.get_executor(pure=False)
-            self._started = started.pop_all()
-        self._size, self._looked = 0, -_LOOK
 
-    @property
-    def room(self) -> int:
-        """Two cells for every thread of a cluster, which may grow and shrink, or more."""
-        if self._client.status != "running":
-            raise OSError("the connection to the Dask scheduler is lost")
-        if time.monotonic() - self._looked > _LOOK:
-            self._size = sum(self._client.nthreads().values())
-            self._looked = time.monotonic()
-        return max(2 * self._size, _ROOM)
+@lru_cache(maxsize=1)
+def _thread_controller(n_modules: int) -> Any:
+    """The thread pools of all libraries; more modules may have loaded more libraries."""
+    from threadpoolctl import ThreadpoolController
 
-    def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Hand a call to the scheduler."""
-        return self._executor.submit(function, *arguments)
+    return ThreadpoolController()
 
-    def repair(self) -> bool:
-        """Refuse: the scheduler is beyond our reach."""
-        raise ExecutorError("the Dask cluster broke")
 
-    def drop(self, futures: Iterable[Any]) -> None:
-        """Nothing to do: `close` cancels what is left."""
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Limit linear algebra to one thread, if threadpoolctl is installed.
 
-    def close(self, *, now: bool) -> None:
-        """Leave a running cluster as it is; stop our own."""
-        logger = logging.getLogger("distributed")
-        level = logger.level
-        if now:  # calls cut short are no news
-            logger.setLevel(logging.CRITICAL)
-        try:
-            self._executor.shutdown(wait=False)
-            self._started.close()
-        finally:
-            logger.setLevel(level)
+    Cells may share a process: the first to enter sets the limit, the last to leave lifts it.
+    """
+    global _cells_running, _restore
+    if _threads_limited or importlib.util.find_spec("threadpoolctl") is None:
+        yield
+        return
+    with _lock:
+        if _cells_running == 0:
+            controller = _thread_controller(len(sys.modules))
+            _restore = controller.limit(limits=1).restore_original_limits
+        _cells_running += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _cells_running -= 1
+            if _cells_running == 0 and _restore is not None:
+                _restore()

@@ -80,7 +80,7 @@ def simulate_committee(
     model
         "features" uses the true activations, "gaussian" the equivalent Gaussian covariates.
     progress
-        Show a progress bar where the draws take more than two seconds.
+        Show a progress bar, or lines in a log, where the draws take more than two seconds.
 
     Returns
     -------

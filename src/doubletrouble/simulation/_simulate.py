@@ -15,6 +15,7 @@ import numpy as np
 
 from doubletrouble.ensembles import Divide, Scheme
 from doubletrouble.problems import Problem
+from doubletrouble.runs import progress_bar
 from doubletrouble.simulation._devices import ArrayDevice, Dtype, Result
 from doubletrouble.simulation._ensembles import has_no_samples, is_division, n_members
 from doubletrouble.simulation._members import draw
@@ -30,12 +31,13 @@ def all_draws(
     device: ArrayDevice | None = None,
     progress: bool,
 ) -> list[Result]:
-    """The result of every draw, with a progress bar on a terminal after two seconds."""
-    from tqdm import tqdm
-
-    results = (device or ArrayDevice()).map(work, rngs)
-    quiet = None if progress else True  # None: unless stderr is a terminal
-    return list(tqdm(results, "simulate", len(rngs), unit="draw", delay=2, disable=quiet))
+    """The result of every draw, with a progress bar."""
+    results = []
+    with progress_bar(len(rngs), unit="draw", description="simulate", progress=progress) as bar:
+        for result in (device or ArrayDevice()).map(work, rngs):
+            results.append(result)
+            bar.update()
+    return results
 
 
 def simulate(
@@ -102,7 +104,7 @@ def simulate(
     dtype
         "float32" is refused where the ridge is too small for it.
     progress
-        Show a progress bar where the draws take more than two seconds.
+        Show a progress bar, or lines in a log, where the draws take more than two seconds.
 
     Returns
     -------

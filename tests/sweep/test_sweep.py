@@ -14,29 +14,45 @@ from doubletrouble.errors import StoreError
 from doubletrouble.runs import decode, encode
 from doubletrouble.simulation import Simulation
 from doubletrouble.sweep import _simulated as simulated
-from doubletrouble.sweep._grid import AXES
 from doubletrouble.sweep._simulated import from_record, simulate_cell, to_record
-from tests.sweep.test_runner import AtOnce
-from tests.sweep.work import rows
+from doubletrouble.sweep._sweep import AXES
+from tests.runs.work import AtOnce, rows
 
 SMALL: dict[str, Any] = {"dim": 12, "n_data": 3, "n_init": 2}
 OTHER: dict[str, Any] = {  # other values than the defaults
-    "features_per_dim": 3.0, "samples_per_dim": 2.0, "ridge": 0.3, "signal": 1.5, "noise": 0.7,
-    "nonlinear_signal": 0.4, "test_noise": 0.2, "activation": "tanh", "dim": 10,
-    "model": "features", "seed": 5, "n_data": 4, "n_init": 3, "ensembles": (
-        dt.Ensemble(1), dt.Divide(3), dt.Subsample(4, fraction=0.5), dt.Bootstrap(4),
+    "features_per_dim": 3.0,
+    "samples_per_dim": 2.0,
+    "ridge": 0.3,
+    "signal": 1.5,
+    "noise": 0.7,
+    "nonlinear_signal": 0.4,
+    "test_noise": 0.2,
+    "activation": "tanh",
+    "dim": 10,
+    "model": "features",
+    "seed": 5,
+    "n_data": 4,
+    "n_init": 3,
+    "ensembles": (
+        dt.Ensemble(1),
+        dt.Divide(3),
+        dt.Subsample(4, fraction=0.5),
+        dt.Bootstrap(4),
         dt.FeatureBank(4, bank_per_dim=5.0),
     ),
-    "times": (2.0, math.inf), "test": "sample", "center": False, "dtype": "float32",
+    "times": (2.0, math.inf),
+    "test": "sample",
+    "center": False,
+    "dtype": "float32",
     "device": "torch",
-}  # fmt: skip
+}
 
 
 def run(sweep: dt.Sweep, store: Path) -> Any:
     return sweep.run(store, executor=AtOnce(), progress=False)
 
 
-# --- cells ---------------------------------------------------------------------------------------
+# --- cells ---
 
 
 def test_a_sweep_has_every_parameter_of_a_simulation() -> None:
@@ -71,18 +87,18 @@ def test_every_parameter_changes_the_key_and_the_hash(name: str) -> None:
 def test_a_new_revision_shares_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
     before = dt.Sweep(**SMALL)
     key, name = before.cells()[0].key, before.hash
-    monkeypatch.setattr("doubletrouble.sweep._grid.REVISION", 99)
+    monkeypatch.setattr("doubletrouble.sweep._sweep.REVISION", 99)
     assert dt.Sweep(**SMALL).cells()[0].key != key
     assert dt.Sweep(**SMALL).hash != name
 
 
 def test_cells_are_the_product_in_the_order_of_the_fields() -> None:
     sweep = dt.Sweep(ridge=[0.1, 1], noise=(0, 1), seed=range(2), dim=np.array([10, 20]))
-    found = [
+    points = [
         tuple(c.parameters[n] for n in ("ridge", "noise", "dim", "seed")) for c in sweep.cells()
     ]
     expected = [(r, n, d, s) for r in (0.1, 1) for n in (0, 1) for d in (10, 20) for s in (0, 1)]
-    assert found == expected
+    assert points == expected
     assert [f.name for f in fields(sweep)][: len(AXES)] == list(AXES)
 
 
@@ -103,7 +119,7 @@ def test_ranges_of_whole_numbers_are_rounded() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "message"),
     [
         ({"dim": "0:4:linear:5"}, "dim must be a whole number in [1, 1e+07], got 0"),
         ({"dim": [20, 20.0]}, "dim must hold every value once, got 20 twice"),
@@ -149,13 +165,13 @@ def test_ranges_of_whole_numbers_are_rounded() -> None:
         ({"ridge": [[0.1, 1.0]]}, "ridge must be one number, got [0.1, 1.0]"),
     ],
 )
-def test_bad_values_are_refused_at_once(given: dict[str, Any], said: str) -> None:
+def test_bad_values_are_refused_at_once(given: dict[str, Any], message: str) -> None:
     with pytest.raises((ValueError, TypeError)) as caught:
         dt.Sweep(**(SMALL | given))
-    assert str(caught.value).startswith(said)
+    assert str(caught.value).startswith(message)
 
 
-# --- results -------------------------------------------------------------------------------------
+# --- results ---
 
 
 def test_a_simulation_comes_back_bit_for_bit() -> None:
@@ -203,7 +219,7 @@ def test_status_before_the_first_run(tmp_path: Path) -> None:
     status = dt.Sweep(seed=range(4), **SMALL).status(tmp_path / "none")
     assert (status.done, status.failed, status.missing, status.total) == (0, 0, 4, 4)
     assert not (tmp_path / "none").exists()
-    with pytest.raises(StoreError, match="which is missing"):
+    with pytest.raises(StoreError, match="does not exist"):
         dt.Sweep(**SMALL).results(tmp_path / "none")
 
 
@@ -219,7 +235,7 @@ def test_a_failed_cell_is_recorded_and_tried_again_on_request(tmp_path: Path) ->
     assert again.status == result.status
 
 
-def test_a_grid_is_found_in_its_store(tmp_path: Path) -> None:
+def test_a_grid_is_read_from_its_store(tmp_path: Path) -> None:
     store, first = tmp_path / "s", dt.Sweep(**SMALL)
     run(first, store)
     assert dt.Sweep.from_store(store) == first
@@ -247,14 +263,113 @@ def test_every_scheme_and_times_come_back_from_a_store(tmp_path: Path) -> None:
 def test_a_list_of_widths_in_a_cell_is_a_curve() -> None:
     (cell,) = dt.Sweep(**SMALL).cells()
     curve = {"features_per_dim": [0.5, 2.0], "ridge": [0.1, 1.0]}
-    found = from_record(simulate_cell({**cell.parameters, **curve}))
-    assert np.shape(found.error().total.value) == (2, 2)
+    curves = from_record(simulate_cell({**cell.parameters, **curve}))
+    assert np.shape(curves.error().total.value) == (2, 2)
 
 
 def test_numbers_of_another_revision_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run(dt.Sweep(**SMALL), tmp_path / "s")
-    monkeypatch.setattr("doubletrouble.sweep._grid.REVISION", 99)
-    with pytest.raises(StoreError, match="sweep must be of revision 99, got 2: its numbers mean"):
+    monkeypatch.setattr("doubletrouble.sweep._sweep.REVISION", 99)
+    with pytest.raises(StoreError, match="sweep must be of revision 99, got 2"):
         dt.Sweep.from_store(tmp_path / "s")
+
+
+# --- TOML ---
+
+FLAT = """
+features_per_dim = "0.1:10:log:3"
+ridge = [0.01, "0.1:1:linear:2"]
+dim = 20
+seed = "0:3:linear:4"
+ensembles = [1, "2:3:linear:2,inf", {scheme = "divide", n_members = [2, 5]}]
+center = false
+"""
+TABLES = """
+[problem]
+features_per_dim = [0.1, 1, 10]
+ridge = [1e-2, 0.1, 1]
+[simulation]
+dim = 20
+seed = [0, 1, 2, 3]
+ensembles = [1, 2, 3, inf, {scheme = "divide", n_members = 2}, {n_members = 5, scheme = "divide"}]
+center = false
+"""
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "grid.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("text", [FLAT, TABLES])
+def test_a_file_and_python_give_equal_grids(text: str, tmp_path: Path) -> None:
+    assert dt.Sweep.from_toml(write(tmp_path, text)) == dt.Sweep(
+        features_per_dim=[0.1, 1.0, 10.0],
+        ridge=[0.01, 0.1, 1.0],
+        dim=20,
+        seed=range(4),
+        ensembles=[1, 2, 3, math.inf, dt.Divide(2), dt.Divide(5)],
+        center=False,
+    )
+
+
+def test_a_grid_written_is_read_back(tmp_path: Path) -> None:
+    sweep = dt.Sweep.from_toml(write(tmp_path, FLAT))
+    assert dt.Sweep.from_toml(write(tmp_path, sweep.to_toml())) == sweep
+
+
+def test_every_scheme_and_times_are_read_back(tmp_path: Path) -> None:
+    sweep = dt.Sweep(
+        dim=20,
+        times=[0.5, math.inf],
+        ensembles=[
+            3,
+            dt.Divide(math.inf),
+            dt.Subsample(10, fraction=0.6),
+            dt.Bootstrap(math.inf),
+            dt.FeatureBank(2, bank_per_dim=math.inf),
+        ],
+    )
+    text = sweep.to_toml()
+    assert '{scheme = "subsample", n_members = 10.0, fraction = 0.6}' in text
+    assert "times = [0.5, inf]" in text
+    assert dt.Sweep.from_toml(write(tmp_path, text)) == sweep
+    assert "times" not in dt.Sweep(dim=20).to_toml()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("dim = 20\nrigde = 1", "must be among features_per_dim, samples_per_dim, ridge,"),
+        ("dim = 20\nrigde = 1", "got 'rigde'"),
+        ("ridge = 1", "dim must be given in"),
+        ("dim = ", "must be a TOML file: Invalid value"),
+        ("dim = 20\nridge = -1", "ridge must be in [0, inf], got -1"),
+        ("dim = 20\nproblem = 3", "problem must be a table, [problem], in"),
+        ("dim = 20\n[simulation]\ndim = 30", "dim must be given once in"),
+        ("dim = 20\n[other]\nridge = 1", "got 'other'"),
+        ("dim = 20\nridge = '1:2'", "ridge must be a number or START:STOP:log|linear:COUNT"),
+        ("dim = 20\nensembles = [{n_members = 2}]", "ensembles must have the name of a scheme"),
+        ("dim = 20\nensembles = {scheme = 'bag'}", "scheme must be one of ensemble, divide, "),
+        ("dim = 20\nensembles = {scheme = 'subsample'}", "fraction must be given for scheme"),
+        (
+            "dim = 20\nensembles = {scheme = 'divide', fraction = 0.5}",
+            "fraction must be left out for scheme 'divide', got 0.5",
+        ),
+        ("dim = 20\nridge = 1979-05-27", "ridge must be a number or an array of numbers"),
+    ],
+)
+def test_bad_files_are_refused(text: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises((ValueError, TypeError)) as caught:
+        dt.Sweep.from_toml(write(tmp_path, text))
+    assert message in str(caught.value)
+
+
+def test_a_file_that_is_not_text(tmp_path: Path) -> None:
+    path = tmp_path / "grid.toml"
+    path.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(ValueError, match="must be a TOML file"):
+        dt.Sweep.from_toml(path)

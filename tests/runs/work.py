@@ -1,4 +1,4 @@
-"""Work for cells in tests: functions that workers can import."""
+"""The computations of cells in tests."""
 
 import os
 import signal
@@ -6,6 +6,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Mapping
+from concurrent.futures import Executor, Future
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,15 @@ import numpy as np
 from doubletrouble.runs import Cell
 
 Row = tuple[str, str, str, bytes]
+
+
+class AtOnce(Executor):
+    """An executor that computes in `submit`."""
+
+    def submit(self, function: Any, /, *arguments: Any, **options: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        future.set_result(function(*arguments, **options))
+        return future
 
 
 def cells(count: int, **others: Any) -> list[Cell]:
@@ -39,7 +49,7 @@ def odd_ones_fail(parameters: Mapping[str, Any]) -> dict[str, Any]:
     return {"x": parameters["x"]}
 
 
-def fails_until_told(parameters: Mapping[str, Any]) -> dict[str, Any]:
+def fails_without_a_flag(parameters: Mapping[str, Any]) -> dict[str, Any]:
     if parameters["x"] == 1 and not Path(parameters["flag"]).exists():
         raise OSError("not yet")
     return {"x": parameters["x"]}
@@ -83,7 +93,7 @@ def environment(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def rows(store: Path) -> dict[str, Row]:
-    """What must be the same however often a sweep was disturbed."""
+    """The columns that are equal in every run."""
     with closing(sqlite3.connect(store)) as database:
         query = "SELECT key, parameters, status, message, result FROM cells"
         return {key: tuple(row) for key, *row in database.execute(query)}

@@ -11,18 +11,25 @@ import pytest
 
 import doubletrouble as dt
 from doubletrouble.errors import require
-from doubletrouble.sweep._export import KINDS
-from tests.sweep.test_runner import AtOnce
+from doubletrouble.sweep._table import COLUMNS
+from tests.runs.work import AtOnce
 
 pd = require("pandas", "tables")
 
 K = (1, 2, math.inf)
 SWEEP = dt.Sweep(
-    ridge=[0.1, 1.0], dim=[11, 10_000_000], n_data=3, n_init=2, ensembles=[
-        *K, *map(dt.Divide, K), dt.Subsample(4, fraction=0.6), dt.Bootstrap(4),
+    ridge=[0.1, 1.0],
+    dim=[11, 10_000_000],
+    n_data=3,
+    n_init=2,
+    ensembles=[
+        *K,
+        *map(dt.Divide, K),
+        dt.Subsample(4, fraction=0.6),
+        dt.Bootstrap(4),
         dt.FeatureBank(4, bank_per_dim=5.03),
     ],
-)  # fmt: skip
+)
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +45,7 @@ def frame(store: Path) -> Any:
 
 
 def test_a_row_for_every_cell_and_ensemble(frame: Any) -> None:
-    assert list(frame.columns) == list(KINDS)
+    assert list(frame.columns) == list(COLUMNS)
     assert len(frame) == 2 * 2 * 9
     assert frame.groupby("status").size().to_dict() == {"done": 18, "failed": 18}
     assert (frame.time == math.inf).all()
@@ -53,7 +60,16 @@ def test_failed_cells_have_a_message_and_no_numbers(frame: Any) -> None:
     assert (frame[frame.status == "done"].message == "").all()
 
 
-def test_rows_hold_what_the_simulation_says(frame: Any, store: Path) -> None:
+def test_a_sweep_of_failed_cells_is_a_table(tmp_path: Path) -> None:
+    sweep = dt.Sweep(dim=10_000_000, n_data=2, n_init=2, ensembles=1)
+    sweep.run(tmp_path / "s", executor=AtOnce(), progress=False)
+    (row,) = json.loads(sweep.export(tmp_path / "s", tmp_path / "t.json").read_text())
+    assert row["status"] == "failed"
+    assert row["error_total"] is None
+    assert row["test_used"] == ""
+
+
+def test_rows_hold_the_estimates_of_the_simulation(frame: Any, store: Path) -> None:
     row = SWEEP.results(store).rows[0]
     assert row.simulation is not None
     ensembles: Any = SWEEP.ensembles
@@ -87,9 +103,9 @@ def test_a_row_for_every_time(tmp_path: Path) -> None:
     assert frame.scheme.tolist() == ["ensemble"] * 2 + ["bootstrap"] * 2
     assert frame.time.tolist() == [1.0, 5.0] * 2
     for name, ensemble in (("ensemble", dt.Ensemble(2)), ("bootstrap", dt.Bootstrap(2))):
-        found = frame[frame.scheme == name]
+        lines = frame[frame.scheme == name]
         total = row.simulation.error(ensemble).total
-        assert found.error_total.tolist() == np.asarray(total.value).tolist()
+        assert lines.error_total.tolist() == np.asarray(total.value).tolist()
     assert frame.psi1[:2].tolist() == np.asarray(row.simulation.psi.psi1.value).tolist()
 
 
@@ -120,7 +136,7 @@ def test_a_kernel_has_infinitely_many_features(tmp_path: Path) -> None:
 def test_an_unfinished_sweep_is_a_table_too(tmp_path: Path) -> None:
     store = tmp_path / "s"
     dt.Sweep(dim=10, n_data=2, n_init=2).run(store, executor=AtOnce(), progress=False)
-    assert list(dt.Sweep(dim=11).to_frame(store).columns) == list(KINDS)
+    assert list(dt.Sweep(dim=11).to_frame(store).columns) == list(COLUMNS)
     path = dt.Sweep(dim=11).export(store, tmp_path / "t.parquet")
     assert len(pd.read_parquet(path)) == 0
 
@@ -132,6 +148,6 @@ def test_other_suffixes_are_refused(store: Path, tmp_path: Path) -> None:
         SWEEP.export(store, tmp_path / "t.xlsx")
 
 
-def test_a_folder_that_is_missing_is_named(store: Path, tmp_path: Path) -> None:
+def test_a_missing_folder_is_refused(store: Path, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"^path must be in a folder that exists, got '.*none/x"):
         SWEEP.export(store, tmp_path / "none" / "x.csv")

@@ -1,0 +1,119 @@
+"""Sweeps under random SIGKILLs of the parent, of a worker, or of all processes at once.
+
+After every kill each row that was stored before is still there, and in the end all rows are equal,
+bit for bit, to those of a run without kills.
+"""
+
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import doubletrouble as dt
+from doubletrouble.runs import Store
+
+GRID = """
+features_per_dim = "0.2:5:log:10"
+ridge = "1e-3:10:log:6"
+dim = 30
+seed = [0, 1]
+n_data = 6
+n_init = 3
+ensembles = [1, 2, {scheme = "divide", n_members = 2}]
+"""
+LARGE_GRID = GRID.replace("seed = [0, 1]", 'seed = "0:39:linear:40"')
+VICTIMS = ("parent", "worker", "all")
+
+Rows = dict[str, tuple[str, str, bytes]]
+
+
+def rows(store: Path) -> Rows:
+    """The columns that are equal in every run."""
+    if not store.exists():
+        return {}
+    with closing(sqlite3.connect(store, timeout=60)) as database:
+        query = "SELECT key, status, message, result FROM cells"
+        return {key: tuple(row) for key, *row in database.execute(query)}
+
+
+def start(grid: Path, store: Path, *options: str) -> subprocess.Popen[str]:
+    """A sweep with two workers, in a process group of its own."""
+    command = [sys.executable, "-m", "doubletrouble.cli.main", "sweep", "run", str(grid)]
+    return subprocess.Popen(
+        [*command, "--store", str(store), "--workers", "2", *options],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def workers_of(parent: int) -> list[int]:
+    """The process ids of the workers of a sweep."""
+    words = ["pgrep", "-P", str(parent), "-f", "popen_loky"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    return [int(number) for number in done.stdout.split()]
+
+
+def kill(sweep: subprocess.Popen[str], victim: str) -> bool:
+    """Kill one process of a sweep, or all; whether there was one."""
+    if victim == "worker":
+        workers = workers_of(sweep.pid)
+        for worker in workers[:1]:
+            os.kill(worker, signal.SIGKILL)
+        return bool(workers)
+    if sweep.poll() is not None:
+        return False
+    os.killpg(sweep.pid, signal.SIGKILL) if victim == "all" else sweep.kill()
+    return True
+
+
+def kill_at_random(grid: Path, store: Path, kills: int, seed: int) -> dict[str, int]:
+    """Run a sweep, kill it again and again, and let it finish; returns the kills by victim."""
+    rng, done = random.Random(seed), dict.fromkeys(VICTIMS, 0)
+    stored: Rows = {}
+    while sum(done.values()) < kills:
+        with start(grid, store, "--quiet") as sweep:
+            ended = False
+            while not ended and sum(done.values()) < kills:
+                time.sleep(rng.uniform(0.0, 2.5))
+                victim = VICTIMS[sum(done.values()) % len(VICTIMS)]
+                done[victim] += kill(sweep, victim)
+                ended = victim != "worker" or sweep.poll() is not None
+            if not ended:
+                sweep.kill()
+            sweep.communicate()
+        now = rows(store)
+        assert stored.items() <= now.items(), "a stored row was lost or changed"
+        stored = now
+    with start(grid, store, "--quiet") as sweep:
+        _, message = sweep.communicate()
+    assert sweep.returncode == 0, message
+    return done
+
+
+def main(kills: int = 100) -> None:
+    with TemporaryDirectory() as folder:
+        grid = Path(folder) / "grid.toml"
+        grid.write_text(LARGE_GRID)
+        store, undisturbed = Path(folder) / "s.sqlite", Path(folder) / "undisturbed.sqlite"
+        begin = time.perf_counter()
+        done = kill_at_random(grid, store, kills, seed=7)
+        seconds = time.perf_counter() - begin
+        dt.Sweep.from_toml(grid).run(undisturbed, workers=2, progress=False)
+        expected, result = rows(undisturbed), rows(store)
+        with Store.read(store) as opened:
+            sound = opened.verify()
+    equal = sum(result.get(key) == row for key, row in expected.items())
+    print(f"kills: {', '.join(f'{n} {victim}' for victim, n in done.items())}, in {seconds:.0f} s")
+    print(f"rows equal to those without kills: {equal} of {len(expected)}; sound: {sound}")
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))

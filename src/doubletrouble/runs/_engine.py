@@ -1,0 +1,258 @@
+"""Compute cells on an executor, and store each as it finishes.
+
+Only this process writes to the store. A bounded number of cells is in flight. When a worker
+process dies, its pool is replaced, and the cells that were in flight are computed at the end, one
+at a time: a cell that kills its worker three times is then identified, and recorded as failed.
+"""
+
+import queue
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor
+from typing import Any
+
+from doubletrouble.errors import ExecutorError, SweepInterrupted
+from doubletrouble.runs._cells import DONE, FAILED, Cell, CellOutcome
+from doubletrouble.runs._executors import Backend, Work, attempt, check_executor, open_backend
+from doubletrouble.runs._progress import progress_bar
+from doubletrouble.runs._store import Store
+
+MOST_DEATHS = 3
+
+_WAIT = 0.5  # seconds between two checks of the executor
+
+Finished = tuple[Cell, CellOutcome]
+
+
+def run_cells(
+    cells: Sequence[Cell],
+    work: Work,
+    store: Store | None,
+    *,
+    retry: bool = False,
+    executor: Any = None,
+    workers: int | None = None,
+    scheduler: Any = None,
+    progress: bool = True,
+    unit: str = "draw",
+    steps: Callable[[Cell], int] | None = None,
+) -> Iterator[Finished]:
+    """Compute cells, and yield each with its outcome as it finishes.
+
+    Parameters
+    ----------
+    cells : sequence of Cell
+        The computations.
+    work : callable
+        A function of the parameters of a cell that returns a record (see `encode`). What it raises
+        becomes the message of a failed cell.
+    store : Store or None
+        Cells that are stored already are yielded first, from the store; others are stored before
+        they are yielded.
+    retry : bool
+        Compute cells once more that are stored as failed.
+    executor, workers, scheduler
+        Any object with a method `submit`; a number of worker processes, of which one means this
+        process; or the address of a Dask scheduler, or "local". At most one of them, except that
+        `workers` is also the size of a local Dask cluster. By default, as many processes as there
+        are processors.
+    progress : bool
+        Show the progress on stderr.
+    unit : str
+        The unit of the progress.
+    steps : callable
+        The number of units of a cell; by default 1.
+
+    Yields
+    ------
+    cell, outcome
+        In the order in which the cells finish.
+
+    Examples
+    --------
+    >>> cells = [Cell.of("example", 1, {"x": x}) for x in range(3)]
+    >>> for cell, outcome in run_cells(cells, dict, None, workers=1):
+    ...     print(cell.parameters["x"], outcome.status)
+    0 done
+    1 done
+    2 done
+    """
+    check_executor(executor, workers, scheduler)
+    run = _Run(cells, work, store, retry=retry)
+    count = steps or (lambda cell: 1)
+    return run.finished(
+        lambda: open_backend(executor, workers, scheduler),
+        lambda initial: progress_bar(
+            sum(map(count, cells)), unit=unit, progress=progress, initial=initial
+        ),
+        count,
+    )
+
+
+class _Run:
+    """The state of one run of cells."""
+
+    def __init__(
+        self, cells: Sequence[Cell], work: Work, store: Store | None, *, retry: bool
+    ) -> None:
+        self._cells, self._work, self._store, self._retry = cells, work, store, retry
+        self._final = {DONE} if retry else {DONE, FAILED}
+        stored = store.statuses() if store else {}
+        self._stored = [cell for cell in cells if stored.get(cell.key) in self._final]
+        self._waiting = deque(c for c in cells if stored.get(c.key) not in self._final)
+        self._flying: dict[Any, Cell] = {}
+        self._landed: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._broken = self._reversed = False
+        self._suspects: deque[Cell] = deque()  # in flight when a worker died
+        self._alone: Cell | None = None  # the suspect in flight
+        self._deaths: Counter[str] = Counter()
+
+    def finished(
+        self,
+        backend: Callable[[], Any],
+        bar: Callable[[int], Any],
+        steps: Callable[[Cell], int],
+    ) -> Iterator[Finished]:
+        """Every cell with its outcome: first those that are stored already."""
+        try:
+            for cell in self._stored:
+                yield from self._from_store(cell)
+            if not self._left:
+                return
+            with bar(sum(map(steps, self._stored))) as progress, backend() as opened:
+                for cell, outcome in self._computed(opened):
+                    progress.update(steps(cell))
+                    yield cell, outcome
+        except KeyboardInterrupt:
+            raise SweepInterrupted(self._stopped()) from None
+
+    @property
+    def _left(self) -> int:
+        return len(self._waiting) + len(self._suspects) + len(self._flying)
+
+    def _stopped(self) -> str:
+        """The number of finished cells, and how to continue."""
+        total = len(self._cells)
+        if self._store is None:
+            return f"stopped with {total - self._left} of {total} cells computed, and none stored"
+        go_on = "retry" if self._retry else "run the same sweep"
+        return (
+            f"stopped with {total - self._left} of {total} cells stored in {self._store.path}; "
+            f"{go_on} again to go on"
+        )
+
+    def _from_store(self, cell: Cell) -> Iterator[Finished]:
+        outcome = self._store.outcome(cell.key) if self._store else None
+        if outcome is not None:
+            yield cell, outcome
+
+    def _computed(self, backend: Backend) -> Iterator[Finished]:
+        try:
+            while self._left:
+                yield from self._fill(backend)
+                yield from self._settle(backend)
+        except KeyboardInterrupt:
+            self._store_finished(backend)
+            raise
+        except ExecutorError as error:
+            self._store_finished(backend)
+            raise ExecutorError(f"{error}; {self._stopped()}") from error
+        finally:
+            backend.cancel(self._flying)
+
+    def _fill(self, backend: Backend) -> Iterator[Finished]:
+        """Submit cells while there is room and none has finished."""
+        if self._broken:
+            if self._flying:  # the other futures of a broken pool finish next
+                return
+            yield from self._restart(backend)
+        while (cells := self._waiting or self._suspects) and not self._alone:
+            suspect = cells is self._suspects
+            if len(self._flying) >= (1 if suspect else backend.room) or not self._landed.empty():
+                return
+            cell = cells[0]
+            if self._store and self._store.status(cell.key) in self._final:  # by another process
+                cells.popleft()
+                if not self._reversed:  # go on from the other end, towards that process
+                    self._waiting.reverse()
+                    self._reversed = True
+                yield from self._from_store(cell)
+                continue
+            try:
+                future = backend.submit(attempt, self._work, dict(cell.parameters))
+            except BrokenExecutor:
+                self._broken = True
+                return
+            except (OSError, RuntimeError) as error:
+                raise ExecutorError(f"the executor takes no cells: {error}") from error
+            self._alone = cell if suspect else None
+            self._flying[future] = cells.popleft()
+            future.add_done_callback(self._landed.put)
+
+    def _restart(self, backend: Backend) -> Iterator[Finished]:
+        """Replace a broken executor; the cell that was alone in it has killed its worker."""
+        backend.restart()
+        self._broken = False
+        cell, self._alone = self._alone, None
+        if cell is not None:
+            self._deaths[cell.key] += 1
+            if self._deaths[cell.key] == MOST_DEATHS:
+                self._suspects.remove(cell)
+                yield self._failed(cell, f"{MOST_DEATHS} worker processes died")
+
+    def _settle(self, backend: Backend) -> Iterator[Finished]:
+        """Wait until a cell finishes; store all that have finished in one transaction."""
+        if not self._flying:
+            return
+        try:
+            futures = [self._landed.get(timeout=_WAIT)]
+        except queue.Empty:
+            backend.check()
+            return
+        while not self._landed.empty():
+            futures.append(self._landed.get())
+        results: list[Finished] = []
+        for future in futures:
+            cell = self._flying[future]
+            error = None if future.cancelled() else future.exception()
+            if isinstance(error, KeyboardInterrupt):  # Ctrl-C also reaches the user's workers
+                raise error
+            if isinstance(error, BrokenExecutor):
+                self._broken = True
+                self._suspects.append(cell)
+            elif type(error).__name__ == "KilledWorker":  # of Dask, also for other cells
+                if self._alone is cell:
+                    self._alone = None
+                    yield self._failed(cell, "several Dask workers died")
+                else:
+                    self._suspects.append(cell)
+            elif error is not None or future.cancelled():
+                what = f"raised {type(error).__name__}: {error}" if error else "dropped a cell"
+                raise ExecutorError(f"the executor {what}")
+            else:
+                results.append((cell, backend.result(future)))
+                self._alone = None
+            del self._flying[future]
+        self._put(results)
+        yield from results
+
+    def _failed(self, cell: Cell, why: str) -> Finished:
+        message = f"{why} while computing this cell, killed or out of memory"
+        outcome = CellOutcome(status=FAILED, message=message)
+        self._put([(cell, outcome)])
+        return cell, outcome
+
+    def _put(self, results: Sequence[Finished]) -> None:
+        if self._store is not None and results:
+            self._store.put_all(results)
+
+    def _store_finished(self, backend: Backend) -> None:
+        """Store cells that finished before an interruption."""
+        done = {
+            future: cell
+            for future, cell in self._flying.items()
+            if future.done() and not future.cancelled() and future.exception() is None
+        }
+        self._put([(cell, backend.result(future)) for future, cell in done.items()])
+        for future in done:
+            del self._flying[future]

@@ -1,0 +1,458 @@
+"""A grid of simulations, stored cell by cell, and what a store holds of it.
+
+The cells are the product of all axes in the order of the fields, the last changing fastest. Every
+value is checked when the grid is made, and every parameter is passed to `simulate`.
+"""
+
+from __future__ import annotations  # help() then shows Axis, not its definition
+
+import itertools
+import json
+import math
+import tomllib
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self
+
+from doubletrouble import glossary
+from doubletrouble.ensembles import Ensemble
+from doubletrouble.errors import StoreError
+from doubletrouble.parameters import declarations, whole_number
+from doubletrouble.problems import Problem
+from doubletrouble.ranges import Axis, choice_axis, number_axis, seed_axis, whole_axis
+from doubletrouble.runs import (
+    DONE,
+    FAILED,
+    Cell,
+    CellOutcome,
+    Store,
+    canonical,
+    check_executor,
+    decode,
+    digest,
+    run_cells,
+)
+from doubletrouble.simulation import (
+    DTYPES,
+    MODELS,
+    TESTS,
+    Dtype,
+    Model,
+    Simulation,
+    TestAverage,
+    is_device,
+    simulate,
+)
+from doubletrouble.sweep import _table
+from doubletrouble.sweep._simulated import (
+    KIND,
+    PROBLEM,
+    REVISION,
+    EnsembleAxis,
+    activation_axis,
+    check_cell,
+    ensemble_axis,
+    from_record,
+    simulate_cell,
+    stored_ensemble,
+)
+
+AXES = (*PROBLEM, "dim", "model", "seed")
+"""The fields that may have several values."""
+
+ENSEMBLES = tuple(map(Ensemble, (1, 2, 10, math.inf)))
+"""The default of `Sweep.ensembles`."""
+
+TOML_TABLES = ("problem", "simulation")
+"""Tables of a TOML file that group its fields."""
+
+_HASH_SHOWN = 12  # characters; any beginning that is unique chooses a sweep
+
+_DEFAULTS: dict[str, Any] = simulate.__kwdefaults__ or {}
+
+
+def _of_problem(name: str) -> Any:
+    """A field with the default of `Problem`."""
+    return field(default=next(f.default for f in fields(Problem) if f.name == name))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sweep:
+    """A grid of simulations; fields of `Problem`, `dim`, `model` and `seed` are its axes.
+
+    An axis is one value, a sequence, or a range such as "0.1:10:log:50" or "0:1:linear:11". The
+    other fields hold for every cell, and mean what they mean to `simulate`: every cell has all
+    `ensembles`, and all `times` where they are given. With `device="cpu"` cells have the same bits
+    wherever they are computed.
+
+    >>> sweep = Sweep(features_per_dim="0.1:10:log:3", ridge=[0.01, 1.0], dim=40, seed=range(5))
+    >>> len(sweep.cells())
+    30
+    >>> sweep.features_per_dim
+    (0.1, 1.0, 10.0)
+    """
+
+    features_per_dim: Axis = _of_problem("features_per_dim")
+    samples_per_dim: Axis = _of_problem("samples_per_dim")
+    ridge: Axis = _of_problem("ridge")
+    signal: Axis = _of_problem("signal")
+    noise: Axis = _of_problem("noise")
+    nonlinear_signal: Axis = _of_problem("nonlinear_signal")
+    test_noise: Axis = _of_problem("test_noise")
+    activation: str | Sequence[str] = _of_problem("activation")
+    dim: Axis
+    model: Model | Sequence[Model] = _DEFAULTS["model"]
+    seed: Axis = _DEFAULTS["seed"]
+
+    n_data: int = _DEFAULTS["n_data"]
+    n_init: int = _DEFAULTS["n_init"]
+    ensembles: EnsembleAxis = ENSEMBLES
+    times: Axis | None = _DEFAULTS["times"]
+    test: TestAverage = _DEFAULTS["test"]
+    center: bool = _DEFAULTS["center"]
+    dtype: Dtype = _DEFAULTS["dtype"]
+    device: str = _DEFAULTS["device"]
+
+    def __post_init__(self) -> None:
+        for name, spec in declarations(Problem).items():
+            self._set(name, number_axis(name, getattr(self, name), spec))
+        self._set("activation", activation_axis("activation", self.activation))
+        self._set("dim", whole_axis("dim", self.dim, glossary.WHOLE_DIM))
+        self._set("model", choice_axis("model", self.model, MODELS))
+        self._set("seed", seed_axis("seed", self.seed))
+        self._set("ensembles", ensemble_axis("ensembles", self.ensembles))
+        if self.times is not None:
+            self._set("times", number_axis("times", self.times, glossary.TIME))
+        for name, known in (("test", TESTS), ("dtype", DTYPES)):
+            (value,) = choice_axis(name, [getattr(self, name)], known)
+            self._set(name, value)
+        for name in ("n_data", "n_init"):
+            self._set(name, whole_number(name, getattr(self, name), 2))
+        if not isinstance(self.center, bool):
+            raise TypeError(f"center must be true or false, got {self.center!r}")
+        if not is_device(self.device):
+            raise ValueError(
+                f"device must be 'auto', 'cpu', 'torch' or of torch, got {self.device!r}"
+            )
+        axes, others = self._axes()
+        for name in ("noise", "signal", "test_noise", "seed"):  # any value can be simulated
+            axes[name] = axes[name][:1]
+        for point in itertools.product(*axes.values()):
+            check_cell(dict(zip(axes, point, strict=True)) | others)
+
+    def _set(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)
+
+    # --- as text ---
+
+    @classmethod
+    def from_toml(cls, path: str | Path) -> Self:
+        """Read a grid from a TOML file, or from its text: `field = value`, `[...]` or a range."""
+        return cls(**_read_toml(path, [f.name for f in fields(cls)]))
+
+    def to_toml(self) -> str:
+        """The grid as the text of a TOML file, with every value."""
+        given = {name: value for name, value in self._values().items() if value is not None}
+        return "\n".join(f"{name} = {_toml_value(value)}" for name, value in given.items())
+
+    @classmethod
+    def from_store(cls, store: str | Path, hash: str | None = None) -> Self:
+        """Take a grid from a store; `hash`, or its beginning, chooses one of several."""
+        with Store.read(store) as opened:
+            stored, cells = opened.sweeps(), sum(opened.counts().values())
+        if not stored:
+            instead = f"holds {cells} results of another kind" if cells else "holds none yet"
+            raise StoreError(
+                f"store must hold a sweep of simulations, got {store}, which {instead}"
+            )
+        matching = [name for name in stored if name.startswith(hash or "")]
+        if len(matching) == 1:
+            return cls._from_specification(stored[matching[0]])
+        names = ", ".join(name[:_HASH_SHOWN] for name in stored)
+        if hash is None:
+            raise ValueError(
+                f"sweep must be chosen by its hash (--sweep HASH), as {store} holds several: "
+                f"{names}"
+            )
+        raise ValueError(f"sweep must be the hash of one in {store} ({names}), got {hash!r}")
+
+    @classmethod
+    def all_from_store(cls, store: str | Path) -> list[Self]:
+        """Take every grid from a store, the oldest first."""
+        with Store.read(store) as opened:
+            return [cls._from_specification(text) for text in opened.sweeps().values()]
+
+    @classmethod
+    def _from_specification(cls, text: str) -> Self:
+        content = json.loads(text)
+        if content["kind"] != KIND:
+            raise StoreError(f"sweep must be of kind {KIND!r}, got {content['kind']!r}")
+        if content["revision"] != REVISION:
+            raise StoreError(
+                f"sweep must be of revision {REVISION}, got {content['revision']}: its numbers "
+                "have another definition; use the release that made them, or run it again"
+            )
+        return cls(**content["fields"])
+
+    @property
+    def summary(self) -> str:
+        """The fields that differ from their defaults, in one line.
+
+        >>> Sweep(ridge=[0.1, 1.0], dim=20, seed=range(5), center=False).summary
+        '2 x ridge, dim 20, 5 x seed, center False'
+        """
+        words = []
+        for f in fields(self):
+            value, default = getattr(self, f.name), f.default
+            if value in (default, (default,)):
+                continue
+            if isinstance(value, tuple) and len(value) > 1:
+                words.append(f"{len(value)} x {f.name}")
+            else:
+                words.append(f"{f.name} {value[0] if isinstance(value, tuple) else value}")
+        return ", ".join(words)
+
+    @property
+    def specification(self) -> str:
+        """The grid as text, as stores hold it."""
+        return canonical({"kind": KIND, "revision": REVISION, "fields": self._values()})
+
+    @cached_property
+    def hash(self) -> str:
+        """The name of the grid in a store; any change of the grid changes it."""
+        return digest(self.specification)
+
+    # --- with a store ---
+
+    def run(
+        self,
+        store: str | Path,
+        *,
+        executor: Any = None,
+        workers: int | None = None,
+        scheduler: Any = None,
+        progress: bool = True,
+    ) -> SweepResult:
+        """Compute every cell that the store does not hold yet.
+
+        Cells are computed in `workers` processes (by default as many as there are processors; 1 is
+        this process), on a Dask cluster (`scheduler="tcp://host:port"`, or "local"), or on any
+        `executor` with a method `submit`. The numbers are the same. Cells that failed before are
+        computed again by `retry` only.
+
+        >>> from tempfile import TemporaryDirectory
+        >>> sweep = Sweep(ridge=[0.1, 1.0], dim=10, n_data=2, n_init=2)
+        >>> with TemporaryDirectory() as folder:
+        ...     result = sweep.run(f"{folder}/grid.sqlite", workers=1)
+        >>> print(result.status)
+        2 of 2 cells done, 0 failed
+        """
+        options = {"executor": executor, "workers": workers, "scheduler": scheduler}
+        return self._run(store, retry=False, progress=progress, **options)
+
+    def retry(
+        self,
+        store: str | Path,
+        *,
+        executor: Any = None,
+        workers: int | None = None,
+        scheduler: Any = None,
+        progress: bool = True,
+    ) -> SweepResult:
+        """Compute the cells that failed once more; options as for `run`."""
+        if not Path(store).exists():
+            raise StoreError(f"store must hold cells to retry, got {store}, which does not exist")
+        options = {"executor": executor, "workers": workers, "scheduler": scheduler}
+        return self._run(store, retry=True, progress=progress, **options)
+
+    def _run(
+        self, store: str | Path, *, retry: bool, progress: bool, **options: Any
+    ) -> SweepResult:
+        check_executor(**options)
+        with Store.open(store) as opened:
+            opened.add_sweep(self.hash, self.specification)
+            cells = self.cells()
+            if retry:
+                statuses = opened.statuses()
+                cells = [cell for cell in cells if statuses.get(cell.key) == FAILED]
+            finished = run_cells(
+                cells,
+                simulate_cell,
+                opened,
+                retry=retry,
+                progress=progress,
+                steps=lambda cell: self.n_data,
+                **options,
+            )
+            deque(finished, maxlen=0)
+            return SweepResult(sweep=self, store=Path(store), status=self._counts(opened))
+
+    def status(self, store: str | Path) -> SweepStatus:
+        """The number of cells that are done, failed and missing."""
+        if not Path(store).exists():
+            return SweepStatus(done=0, failed=0, missing=len(self.cells()))
+        with Store.read(store) as opened:
+            return self._counts(opened)
+
+    def results(self, store: str | Path) -> SweepResult:
+        """What the store holds of this grid, cell by cell in its order."""
+        with Store.read(store) as opened:
+            return SweepResult(sweep=self, store=Path(store), status=self._counts(opened))
+
+    def to_frame(self, store: str | Path) -> Any:
+        """What the store holds of this grid as a pandas table; see `export`."""
+        return self.results(store).to_frame()
+
+    def export(self, store: str | Path, path: str | Path) -> Path:
+        """Write a .csv, .parquet or .json file: a row for every cell, ensemble and time."""
+        return self.results(store).export(path)
+
+    def _counts(self, store: Store) -> SweepStatus:
+        stored, cells = store.statuses(), self.cells()
+        statuses = [stored.get(cell.key) for cell in cells]
+        done, failed = statuses.count(DONE), statuses.count(FAILED)
+        return SweepStatus(done=done, failed=failed, missing=len(cells) - done - failed)
+
+    # --- cells ---
+
+    def cells(self) -> list[Cell]:
+        """Every cell with its key, in the order of the grid."""
+        axes, others = self._axes()
+        return Cell.grid(KIND, REVISION, axes, others)
+
+    def _values(self) -> dict[str, Any]:
+        """Every field as plain values, as in TOML files and stores."""
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        values["ensembles"] = [stored_ensemble(one) for one in values["ensembles"]]
+        return {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
+
+    def _axes(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The fields with several values in the order of the grid, and the others."""
+        values = self._values()
+        return {name: values.pop(name) for name in AXES}, values
+
+
+@dataclass(frozen=True, kw_only=True)
+class SweepStatus:
+    """The number of cells of a grid that are done, failed and missing."""
+
+    done: int
+    failed: int
+    missing: int
+
+    @property
+    def total(self) -> int:
+        """The number of cells of the grid."""
+        return self.done + self.failed + self.missing
+
+    def __str__(self) -> str:
+        return f"{self.done} of {self.total} cells done, {self.failed} failed"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SweepRow:
+    """A finished cell: its parameters, and the simulation or the message of its failure."""
+
+    key: str
+    parameters: Mapping[str, Any]
+    status: str
+    message: str
+    seconds: float
+    simulation: Simulation | None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SweepResult:
+    """What a store holds of a grid; iterate for its rows, in the order of the grid."""
+
+    sweep: Sweep
+    store: Path
+    status: SweepStatus
+
+    @cached_property
+    def rows(self) -> tuple[SweepRow, ...]:
+        """Every finished cell, including those that failed."""
+        return tuple(
+            SweepRow(
+                key=cell.key,
+                parameters=cell.parameters,
+                status=outcome.status,
+                message=outcome.message,
+                seconds=outcome.seconds,
+                simulation=from_record(decode(outcome.result)) if outcome.result else None,
+            )
+            for cell, outcome in self._outcomes()
+        )
+
+    def __iter__(self) -> Iterator[SweepRow]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def messages(self) -> list[str]:
+        """The message of every failed cell."""
+        return [outcome.message for _, outcome in self._outcomes() if outcome.status == FAILED]
+
+    def to_frame(self) -> Any:
+        """The rows as a pandas table; see `Sweep.export`."""
+        return _table.to_frame(self._outcomes())
+
+    def export(self, path: str | Path) -> Path:
+        """Write the rows to a .csv, .parquet or .json file."""
+        return _table.export(self._outcomes(), path)
+
+    def __str__(self) -> str:
+        return f"{self.status}, in {self.store}"
+
+    def _outcomes(self) -> Iterator[tuple[Cell, CellOutcome]]:
+        cells = {cell.key: cell for cell in self.sweep.cells()}
+        with Store.read(self.store) as opened:
+            for key, outcome in opened.outcomes(cells):
+                yield cells[key], outcome
+
+
+# --- TOML ---
+
+
+def _read_toml(path: str | Path, known: Sequence[str]) -> dict[str, Any]:
+    """The fields in a TOML file or text, flat or in the tables [problem] and [simulation]."""
+    text = path if isinstance(path, str) and "\n" in path else ""
+    path = "the text" if text else path
+    try:
+        content = tomllib.loads(text or Path(path).read_text(encoding="utf-8"))
+    except ValueError as error:  # TOML or UTF-8
+        raise ValueError(f"{path} must be a TOML file: {error}") from error
+    values: dict[str, Any] = {}
+    tables = {name: content.pop(name, {}) for name in TOML_TABLES}
+    for table, part in {**tables, "": content}.items():
+        if not isinstance(part, dict):
+            raise ValueError(f"{table} must be a table, [{table}], in {path}, got {part!r}")
+        for name, value in part.items():
+            if name in values:
+                raise ValueError(f"{name} must be given once in {path}")
+            if name not in known:
+                raise ValueError(f"fields in {path} must be among {', '.join(known)}, got {name!r}")
+            values[name] = value
+    if "dim" not in values:
+        raise ValueError(f"dim must be given in {path}")
+    return values
+
+
+def _toml_value(value: object) -> str:
+    """A value as TOML.
+
+    >>> _toml_value([{"K": 2.0, "center": True}, float("inf")])
+    '[{K = 2.0, center = true}, inf]'
+    """
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list):
+        return f"[{', '.join(map(_toml_value, value))}]"
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{name} = {_toml_value(item)}' for name, item in value.items())}}}"
+    return json.dumps(value) if isinstance(value, str) else repr(value)
