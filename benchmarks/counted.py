@@ -8,8 +8,8 @@ from unittest.mock import patch
 
 import numpy as np
 
-from doubletrouble.simulation import _learner as learner
-from doubletrouble.simulation._place import ArrayDevice, positive_solve
+from doubletrouble.simulation import _fits as fits
+from doubletrouble.simulation._devices import ArrayDevice, positive_solve
 
 
 class Tally:
@@ -41,13 +41,13 @@ class Counted(np.ndarray[Any, np.dtype[np.float64]]):
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         args, kwargs = _plain(args), _plain(kwargs)
-        if func is np.tensordot:
-            return _counted(TALLY.timed(2.0 * args[0].size, func, *args, **kwargs))
         return _counted(func(*args, **kwargs))
 
 
 def _product(a: Any, b: Any) -> float:
     """2 n k m; half of it for a product of a matrix with its own transpose (syrk)."""
+    if a.ndim == 1:
+        return 2.0 * float(a.size)
     same = a.__array_interface__["data"][0] == b.__array_interface__["data"][0]
     full: float = 2.0 * a.shape[0] * a.shape[1] * b.shape[1]
     return full / 2 if same and a.strides == b.strides[::-1] else full
@@ -76,9 +76,13 @@ def _counted(value: Any) -> Any:
 @contextmanager
 def counting() -> Iterator[Tally]:
     """Count what simulations do inside."""
-    put, TALLY.seconds, TALLY.flops = ArrayDevice.put, 0.0, 0.0
+    asarray, TALLY.seconds, TALLY.flops = ArrayDevice.asarray, 0.0, 0.0
+
+    def counted(self: ArrayDevice, array: Any) -> Any:
+        return asarray(self, array).view(Counted)
+
     with (
-        patch.object(ArrayDevice, "put", lambda self, array: put(self, array).view(Counted)),
-        patch.object(learner, "positive_solve", _solve),
+        patch.object(ArrayDevice, "asarray", counted),
+        patch.object(fits, "positive_solve", _solve),
     ):
         yield TALLY

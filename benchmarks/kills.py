@@ -57,8 +57,8 @@ def start(grid: Path, store: Path, *options: str) -> subprocess.Popen[str]:
 def workers_of(parent: int) -> list[int]:
     """The process ids of the workers of a sweep."""
     words = ["pgrep", "-P", str(parent), "-f", "popen_loky"]
-    found = subprocess.run(words, capture_output=True, text=True, check=False)
-    return [int(number) for number in found.stdout.split()]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    return [int(number) for number in done.stdout.split()]
 
 
 def kill(sweep: subprocess.Popen[str], victim: str) -> bool:

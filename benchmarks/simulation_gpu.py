@@ -21,7 +21,7 @@ def operations(size: int) -> float:
 def main(size: int = SIZE, device: str = "cuda") -> None:
     torch = require("torch", "torch")
     if not torch.cuda.is_available():
-        print("no GPU here")
+        print("no GPU available")
         return
     problem = dt.Problem(features_per_dim=1.0, ridge=1e-3)
     options: dict[str, Any] = {"n_init": 2, "device": device, "progress": False}

@@ -1,4 +1,4 @@
-"""The paper's Fig. 5 simulation against a literal one, and how close a big cell is to the machine.
+"""The paper's Fig. 5 simulation against a literal one, and the rate of a large one against dgemm.
 
 Run with one BLAS thread: both sides use the same.
 """
@@ -53,9 +53,14 @@ def our_curve(n_data: int) -> tuple[float, Errors]:
     def work() -> dt.Simulation:
         problem = dt.Problem(ridge=RIDGE, noise=NOISE)
         return dt.simulate(
-            problem, dim=DIM, features_per_dim=RATIOS, n_data=n_data, n_init=2, device="cpu",
+            problem,
+            dim=DIM,
+            features_per_dim=RATIOS,
+            n_data=n_data,
+            n_init=2,
+            device="cpu",
             progress=False,
-        )  # fmt: skip
+        )
 
     run = work()  # also warms up
     return best_time(work, 1), np.array([run.error(k).total.standard_error for k in MEMBERS])

@@ -142,9 +142,9 @@ def full_disk(folder: Path) -> None:
         more = ["mount", "-o", "remount,size=20m", str(small)]
         subprocess.run(more, check=True)
         with Store.open(path) as store:
-            kept = store.verify()
+            read = store.verify()
             store.put_all([(cell, outcome) for cell in cells])
-            print(f"with more space: {kept} rows, then {store.verify()} of {len(cells)}")
+            print(f"with more space: {read} rows, then {store.verify()} of {len(cells)}")
     finally:
         subprocess.run(["umount", str(small)], check=False)
 

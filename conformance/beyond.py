@@ -16,8 +16,7 @@ import doubletrouble as dt
 from conformance.compare import Row, Sizes, extrapolated
 from conformance.theory import EVERY, Parts, Theory
 from doubletrouble.ensembles import overlaps
-from doubletrouble.simulation import Model
-from doubletrouble.simulation._committee import CommitteeModel
+from doubletrouble.simulation import CommitteeModel, Model
 
 MEMBERS = (1.0, 2.0, math.inf)
 CHANGING = ("noise", "initialization", "resampling", "total")  # with K

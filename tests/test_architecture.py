@@ -210,7 +210,7 @@ def test_use_of_a_name_without_its_extra_raises(package: str, name: str) -> None
 
 
 # The bookkeeping behind results, in attributes that users do not read.
-INTERNAL = {"Draws", "FeatureMap", "Poles", "Statistic"}
+INTERNAL = {"Draws", "FeatureMap", "Poles", "SimulatedTerms", "Statistic"}
 
 
 def classes_in(hint: Any) -> Iterator[str]:

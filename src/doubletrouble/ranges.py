@@ -1,8 +1,8 @@
 """Ranges of numbers, written as text: START:STOP:log:COUNT or START:STOP:linear:COUNT.
 
-Both ends are included. The numbers between are computed in decimal and rounded once: the fourth of
-0:1:linear:11 is 0.3, a log range goes through its decades exactly, and every machine reads the
-same floats, however its mathematical library rounds.
+Both ends are included. The numbers between them are computed in decimal and rounded once: the
+fourth of 0:1:linear:11 is 0.3, a log range contains its decades exactly, and the floats do not
+depend on the mathematical library of the machine.
 """
 
 import math
@@ -17,7 +17,7 @@ SpacingName: TypeAlias = Literal["log", "linear"]
 SPACINGS: tuple[SpacingName, ...] = get_args(SpacingName)
 
 Axis: TypeAlias = Numeric | str | Sequence[float | str]
-"""What a user may give for an axis of numbers; "0.1:10:log:50" is a range."""
+"""An axis of numbers: one number, a sequence, or text such as "0.1:10:log:50"."""
 
 _FORM = "a number or START:STOP:log|linear:COUNT"
 _MOST = 1_000_000
@@ -33,14 +33,14 @@ def numbers(name: str, text: str) -> tuple[float, ...]:
     Traceback (most recent call last):
     ValueError: ridge must have a COUNT of at least 2 in a range, got '0.1:10:log:1'
     """
-    found: list[float] = []
+    values: list[float] = []
     for part in (part.strip() for part in text.split(",")):
-        found += _range(name, part) if ":" in part else [_number(name, part, part)]
-    return tuple(found)
+        values += _range(name, part) if ":" in part else [_number(name, part, part)]
+    return tuple(values)
 
 
 def _range(name: str, text: str) -> list[float]:
-    """Both ends, and what lies between them at equal distances or ratios."""
+    """Both ends, and numbers between them at equal distances or ratios."""
     pieces = [piece.strip() for piece in text.split(":")]
     if len(pieces) != 4 or pieces[2] not in SPACINGS or not pieces[3].isdecimal():
         raise ValueError(f"{name} must be {_FORM}, got {text!r}")
@@ -89,9 +89,8 @@ def number_axis(name: str, value: Axis, spec: Parameter) -> tuple[float, ...]:
     """
     if not spec.whole:
         return distinct(name, tuple(number(name, item, spec) for item in _numbers(name, value)))
-    given = _whole_numbers(name, value)
-    found = distinct(name, tuple(_plain(number(name, item, spec)) for item in given))
-    return tuple(map(float, found))
+    values = tuple(_plain(number(name, item, spec)) for item in _whole_numbers(name, value))
+    return tuple(map(float, distinct(name, values)))
 
 
 def whole_axis(name: str, value: Axis, spec: Parameter) -> tuple[int, ...]:
@@ -100,13 +99,13 @@ def whole_axis(name: str, value: Axis, spec: Parameter) -> tuple[int, ...]:
 
 
 def seed_axis(name: str, value: Axis) -> tuple[int, ...]:
-    """Seeds, as `simulate` takes them."""
+    """Seeds in the domain of `simulate`."""
     seeds = _whole_numbers(name, value)
     return distinct(name, tuple(whole_number(name, seed, 0, MOST_SEEDS) for seed in seeds))
 
 
 def choice_axis(name: str, value: Any, known: Sequence[str]) -> tuple[str, ...]:
-    """Names out of a list."""
+    """Names from a list."""
     for choice in (chosen := tuple(listed(name, value))):
         if choice not in known:
             raise ValueError(f"{name} must be among {', '.join(known)}, got {choice!r}")
@@ -114,31 +113,31 @@ def choice_axis(name: str, value: Any, known: Sequence[str]) -> tuple[str, ...]:
 
 
 def _numbers(name: str, value: Any) -> list[Any]:
-    found: list[Any] = []
+    values: list[Any] = []
     for item in listed(name, value):
-        found += numbers(name, item) if isinstance(item, str) else [item]
-    return found
+        values += numbers(name, item) if isinstance(item, str) else [item]
+    return values
 
 
 def _whole_numbers(name: str, value: Any) -> list[Any]:
-    """The same; what lies between the ends of a range is rounded, and named once."""
-    found: list[Any] = []
+    """The same; numbers between the ends of a range are rounded, and duplicates removed."""
+    whole: list[Any] = []
     for item in listed(name, value):
         for part in item.split(",") if isinstance(item, str) else [item]:
             values = _numbers(name, part)
             if len(values) > 1:  # a range
                 values = list(dict.fromkeys([values[0], *map(round, values[1:-1]), values[-1]]))
-            found += map(_plain, values)
-    return found
+            whole += map(_plain, values)
+    return whole
 
 
 def _plain(value: Any) -> Any:
-    """A whole number as an int, which is written without a decimal point."""
+    """A whole number as an int, which is printed without a decimal point."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def listed(name: str, value: Any) -> list[Any]:
-    """The values of an axis, which is never empty."""
+    """The values of an axis as a list; an empty one raises ValueError."""
     if isinstance(value, np.ndarray):
         if value.ndim > 1:
             raise ValueError(f"{name} must be one value or a sequence, got shape {value.shape}")

@@ -90,7 +90,7 @@ def test_store_with_sweeps_and_networks(curve: LazyCurve, capsys: Capture) -> No
     assert "and ensembles of networks\n" in out
     assert main(["sweep", "export", STORE, "t.csv"]) == 0
     assert capsys.readouterr().err == (
-        "k.sqlite holds 4 ensembles of networks, too: --networks exports them\n"
+        "k.sqlite holds 4 ensembles of networks as well: --networks exports them\n"
     )
     assert "error_total" in Path("t.csv").read_text()
     assert main(["sweep", "export", STORE, "n.csv", "--networks"]) == 0

@@ -45,8 +45,8 @@ class Crowded(w.AtOnce):
 
 
 def test_errors_are_recorded_and_other_cells_computed(tmp_path: Path) -> None:
-    found = run(tmp_path / "s", w.cells(5), w.odd_ones_fail, executor=w.AtOnce())
-    outcomes = [(status, message) for _, status, message, _ in (found[c.key] for c in w.cells(5))]
+    stored = run(tmp_path / "s", w.cells(5), w.odd_ones_fail, executor=w.AtOnce())
+    outcomes = [(status, message) for _, status, message, _ in (stored[c.key] for c in w.cells(5))]
     done = ("done", "")
     assert outcomes == [
         done,
@@ -69,14 +69,14 @@ def test_failed_cells_are_computed_again_with_retry_only(tmp_path: Path) -> None
 
 
 def test_sys_exit_is_a_failure_of_the_cell(tmp_path: Path) -> None:
-    found = run(tmp_path / "s", w.cells(2), w.leaves, workers=1)
-    assert [row[2] for row in found.values()] == [f"SystemExit: leaving at {x}" for x in (0, 1)]
+    stored = run(tmp_path / "s", w.cells(2), w.leaves, workers=1)
+    assert [row[2] for row in stored.values()] == [f"SystemExit: leaving at {x}" for x in (0, 1)]
 
 
 def test_cells_finished_by_another_process_are_skipped(tmp_path: Path) -> None:
     crowded = Crowded(tmp_path / "s", w.cells(8)[2:])
-    found = run(tmp_path / "s", w.cells(8), w.odd_ones_fail, executor=crowded)
-    assert len(found) == 8
+    stored = run(tmp_path / "s", w.cells(8), w.odd_ones_fail, executor=crowded)
+    assert len(stored) == 8
     assert crowded.submitted == 2
 
 
@@ -85,16 +85,16 @@ def test_cells_finished_by_another_process_are_skipped(tmp_path: Path) -> None:
 
 def test_cells_of_a_killed_worker_are_computed_again(tmp_path: Path) -> None:
     cells = w.cells(8, flag=str(tmp_path / "flag"))
-    found = run(tmp_path / "s", cells, w.second_dies_once, workers=2)
-    assert {row[1] for row in found.values()} == {"done"}
-    assert len(found) == 8
+    stored = run(tmp_path / "s", cells, w.second_dies_once, workers=2)
+    assert {row[1] for row in stored.values()} == {"done"}
+    assert len(stored) == 8
 
 
 def test_a_cell_that_kills_its_workers_fails(tmp_path: Path) -> None:
     cells = w.cells(5)
-    found = run(tmp_path / "s", cells, w.second_always_dies, workers=2)
-    assert [found[c.key][1] for c in cells] == ["done", "failed", "done", "done", "done"]
-    assert found[cells[1].key][2] == (
+    stored = run(tmp_path / "s", cells, w.second_always_dies, workers=2)
+    assert [stored[c.key][1] for c in cells] == ["done", "failed", "done", "done", "done"]
+    assert stored[cells[1].key][2] == (
         "3 worker processes died while computing this cell, killed or out of memory"
     )
 
@@ -111,16 +111,16 @@ def test_workers_killed_from_outside_fail_no_cell(tmp_path: Path) -> None:
 
     killer = threading.Thread(target=kill)
     killer.start()
-    found = run(tmp_path / "s", cells, w.slow, workers=2)
+    stored = run(tmp_path / "s", cells, w.slow, workers=2)
     stop.set()
     killer.join()
-    assert [found[c.key][1] for c in cells] == ["done"] * 40
+    assert [stored[c.key][1] for c in cells] == ["done"] * 40
 
 
 def test_a_worker_killed_while_it_sends_is_replaced(tmp_path: Path) -> None:
     cells = w.cells(3, flag=str(tmp_path / "flag"))
-    found = run(tmp_path / "s", cells, w.dies_while_sending, workers=2)
-    assert {row[1] for row in found.values()} == {"done"}
+    stored = run(tmp_path / "s", cells, w.dies_while_sending, workers=2)
+    assert {row[1] for row in stored.values()} == {"done"}
 
 
 def test_a_broken_executor_of_the_user_stops_the_run(tmp_path: Path) -> None:
@@ -229,28 +229,28 @@ def test_cells_of_a_killed_dask_worker_are_computed_again(tmp_path: Path) -> Non
         Store.open(tmp_path / "s").close()
         killer = threading.Thread(target=kill)
         killer.start()
-        found = run(tmp_path / "s", cells, w.slow, scheduler=cluster.scheduler_address)
+        stored = run(tmp_path / "s", cells, w.slow, scheduler=cluster.scheduler_address)
         killer.join()
-        assert {row[1] for row in found.values()} == {"done"}
+        assert {row[1] for row in stored.values()} == {"done"}
         with Client(cluster, set_as_default=False) as client:
             for number, executor in enumerate((client, client.get_executor())):
                 assert (
                     len(run(tmp_path / f"{number}", w.cells(3), w.square, executor=executor)) == 3
                 )
-    assert found == run(tmp_path / "undisturbed", cells, w.slow, executor=w.AtOnce())
+    assert stored == run(tmp_path / "undisturbed", cells, w.slow, executor=w.AtOnce())
 
 
 def test_a_cell_that_kills_dask_workers_fails(tmp_path: Path) -> None:
     cells = w.cells(4)
-    found = run(tmp_path / "s", cells, w.second_always_dies, scheduler="local", workers=2)
-    assert [found[c.key][1] for c in cells] == ["done", "failed", "done", "done"]
-    assert found[cells[1].key][2].startswith("several Dask workers died while computing this cell")
+    stored = run(tmp_path / "s", cells, w.second_always_dies, scheduler="local", workers=2)
+    assert [stored[c.key][1] for c in cells] == ["done", "failed", "done", "done"]
+    assert stored[cells[1].key][2].startswith("several Dask workers died while computing this cell")
 
 
 def test_workers_have_one_thread_and_end_with_the_run(tmp_path: Path) -> None:
     before = dict(os.environ)
-    found = run(tmp_path / "s", w.cells(4), w.environment, workers=2)
-    records = [decode(result) for *_, result in found.values()]
+    stored = run(tmp_path / "s", w.cells(4), w.environment, workers=2)
+    records = [decode(result) for *_, result in stored.values()]
     assert all(record["threads"] == ["1", "1", "1"] for record in records)
     assert os.getpid() not in {record["pid"] for record in records}
     assert dict(os.environ) == before

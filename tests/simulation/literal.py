@@ -27,9 +27,16 @@ def weights(phi: Values, y: Values, alpha: float, time: float, dim: int) -> Valu
 
 
 def error(
-    ensemble: dt.Scheme, rng: np.random.Generator, *, dim: int, psi1: float, psi2: float,
-    ridge: float, noise: float, time: float = np.inf,
-) -> float:  # fmt: skip
+    ensemble: dt.Scheme,
+    rng: np.random.Generator,
+    *,
+    dim: int,
+    psi1: float,
+    psi2: float,
+    ridge: float,
+    noise: float,
+    time: float = np.inf,
+) -> float:
     """The test error of the mean of an ensemble, once."""
     members, options = int(np.asarray(ensemble.n_members)), ensemble.options
     p, n = round(psi1 * dim), round(psi2 * dim)

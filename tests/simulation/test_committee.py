@@ -17,7 +17,7 @@ A = Member(features_per_dim=2.0, samples_per_dim=1.0, ridge=0.05)
 B = Member(features_per_dim=0.5, samples_per_dim=0.8, ridge=0.1, activation="tanh")
 
 
-def test_what_comes_out() -> None:
+def test_pair_errors_and_weighted_total() -> None:
     run = simulate_committee([A, B, A], sharing=(0.31, 0.58), dim=20, n_data=5, noise=0.5)
     errors = run.pair_errors
     assert np.shape(errors.value) == np.shape(errors.standard_error) == (3, 3)
@@ -49,7 +49,7 @@ def test_sizes_are_those_realized() -> None:
 
 
 @pytest.mark.parametrize("model", ["features", "gaussian"])
-def test_the_seed_decides(model: Any) -> None:
+def test_draws_depend_on_the_seed_alone(model: Any) -> None:
     first, again, other = (
         simulate_committee([A, B], dim=10, n_data=3, seed=seed, model=model).draws
         for seed in (2, 2, 3)
@@ -59,8 +59,7 @@ def test_the_seed_decides(model: Any) -> None:
 
 
 @pytest.mark.parametrize("model", ["features", "gaussian"])
-def test_a_learner_shares_everything_with_itself(model: Any) -> None:
-    """Two of one kind with everything in common are as good as one."""
+def test_two_equal_members_that_share_everything_are_one(model: Any) -> None:
     run = simulate_committee([A, A], sharing="both", dim=20, n_data=40, model=model)
     difference = dt.Estimate.of(run.draws[:, 0, 1] - run.draws[:, 0, 0])
     assert abs(float(difference.z_score(0.0))) < 5
@@ -105,9 +104,9 @@ def test_products_drawn_one_by_one() -> None:
     rng = np.random.default_rng(0)
     literal = dt.Estimate.of(np.array([drawn_once(rng, 10) for _ in range(2500)]))
     run = simulate_committee([A, B], sharing=(0.4, 0.6), dim=10, n_data=800, noise=0.7)
-    found = dt.Estimate.of(run.draws[:, 0, 1])
-    assert abs(found.value - literal.value) < 5 * np.hypot(
-        found.standard_error, literal.standard_error
+    result = dt.Estimate.of(run.draws[:, 0, 1])
+    assert abs(result.value - literal.value) < 5 * np.hypot(
+        result.standard_error, literal.standard_error
     )
     less = simulate_committee([A, B], sharing=(0.0, 0.0), dim=10, n_data=800, noise=0.7)
     control = dt.Estimate.of(less.draws[:, 0, 1])
@@ -124,15 +123,21 @@ UNEQUAL = [
 
 @pytest.mark.statistical
 @pytest.mark.parametrize(("model", "sharing"), [("features", "both"), ("gaussian", "samples")])
-def test_the_best_weights_gain_what_the_theory_says(model: Any, sharing: str) -> None:
+def test_optimal_weights_gain_as_predicted(model: Any, sharing: str) -> None:
     """Equal and best weights on the same draws, at D and 2D, extrapolated in 1/D."""
     runs = [
         simulate_committee(
-            UNEQUAL, sharing=sharing, noise=0.3, dim=dim, n_data=draws, seed=SEED, model=model,
+            UNEQUAL,
+            sharing=sharing,
+            noise=0.3,
+            dim=dim,
+            n_data=draws,
+            seed=SEED,
+            model=model,
             progress=False,
         )
         for dim, draws in ((40, 60), (80, 30))
-    ]  # fmt: skip
+    ]
     equal, best = (
         dt.committee(UNEQUAL, sharing=sharing, weights=which, noise=0.3)
         for which in ("equal", "optimal")
@@ -152,7 +157,7 @@ def test_the_best_weights_gain_what_the_theory_says(model: Any, sharing: str) ->
         value = 2 * float(large.value) - float(small.value)
         error = math.hypot(2 * float(large.standard_error), float(small.standard_error))
         assert abs(value - theory.error.total) < 5 * error
-        assert abs(value - alike.error.total) > 10 * error  # a control: another theory is noticed
+        assert abs(value - alike.error.total) > 10 * error  # negative control
 
 
 @pytest.mark.parametrize(
@@ -174,7 +179,7 @@ def test_the_best_weights_gain_what_the_theory_says(model: Any, sharing: str) ->
         ({"members": [Member(ridge=math.inf)]}, "ridge must be finite to be simulated, got inf"),
         (
             {"members": [Member(features_per_dim=1.0, ridge=0.0)]},
-            "ridge must be at least 1e-12 where P = 10 features meet 10 samples",
+            "ridge must be at least 1e-12 for P = 10 features and 10 samples",
         ),
         ({"members": [Member(features_per_dim=0.01)]}, "dim must be large enough"),
     ],
@@ -185,7 +190,7 @@ def test_bad_input(changes: dict[str, Any], message: str) -> None:
         simulate_committee(arguments.pop("members"), **arguments)
 
 
-def test_nobody_is_no_committee() -> None:
+def test_an_empty_committee_is_refused() -> None:
     with pytest.raises(ValueError, match=r"^members must be a list of one member or more, got no"):
         simulate_committee([], dim=10)
 

@@ -1,4 +1,4 @@
-"""What `python -m conformance` says of disagreement, and of controls that go unnoticed."""
+"""The comparison and exit code of `python -m conformance`."""
 
 import math
 from dataclasses import replace
@@ -12,13 +12,21 @@ from conformance.compare import Row, agree, largest, noticed
 from conformance.report import Report
 
 ROW = Row(
-    ratio=1.0, scheme="ensemble", members=1.0, part="total", theory=1.0, means=(1.0, 1.0, 1.0),
-    errors=(0.1, 0.1, 0.1), value=1.1, error=0.1, freedom=30.0,
-)  # fmt: skip
+    ratio=1.0,
+    scheme="ensemble",
+    members=1.0,
+    part="total",
+    theory=1.0,
+    means=(1.0, 1.0, 1.0),
+    errors=(0.1, 0.1, 0.1),
+    value=1.1,
+    error=0.1,
+    freedom=30.0,
+)
 
 
 @pytest.mark.parametrize("theory", [0.0, 0.25])
-def test_without_a_spread_only_the_same_number_agrees(theory: float) -> None:
+def test_without_spread_only_equal_numbers_agree(theory: float) -> None:
     exact = replace(ROW, value=theory, theory=theory, error=0.0)
     assert exact.t == exact.z == 0
     assert replace(exact, value=theory + 1e-16).t == math.inf
@@ -26,7 +34,7 @@ def test_without_a_spread_only_the_same_number_agrees(theory: float) -> None:
     assert not agree([replace(exact, value=theory + 1e-3)])
 
 
-def test_what_is_not_a_number_disagrees() -> None:
+def test_nan_disagrees() -> None:
     rows = [ROW, replace(ROW, error=math.nan), ROW]
     assert agree([ROW])
     assert not agree(rows)
@@ -38,9 +46,13 @@ def test_what_is_not_a_number_disagrees() -> None:
     ("agrees", "seen", "code"), [(True, True, 0), (False, True, 1), (True, False, 1)]
 )
 def test_the_exit_code(
-    agrees: bool, seen: bool, code: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path,
+    agrees: bool,
+    seen: bool,
+    code: int,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+) -> None:
     def made(*_: Any) -> Report:
         return Report("", 1.0, agrees, seen)
 

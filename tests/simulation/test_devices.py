@@ -1,4 +1,4 @@
-"""The same draws and results on NumPy and torch, and how far float32 may be trusted."""
+"""Equal draws and results on NumPy and torch, and the limits of float32."""
 
 import math
 import sys
@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pytest
 
 import doubletrouble as dt
-from doubletrouble.simulation import _place as place
+from doubletrouble.simulation import _devices as devices
 from tests.simulation.test_simulate import PARTS, same
 
 
@@ -18,11 +18,11 @@ def shifted(z: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     return np.tanh(z + 0.3)
 
 
-def test_large_arrays_do_not_depend_on_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(place, "_BLOCK", 7)
-    many = place.normals(np.random.default_rng(3), (5, 6))
+def test_draws_do_not_depend_on_the_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(devices, "_BLOCK", 7)
+    many = devices.normals(np.random.default_rng(3), (5, 6))
     monkeypatch.setattr("os.cpu_count", lambda: 1)
-    np.testing.assert_array_equal(many, place.normals(np.random.default_rng(3), (5, 6)))
+    np.testing.assert_array_equal(many, devices.normals(np.random.default_rng(3), (5, 6)))
     assert np.unique(many).size == 30
 
 
@@ -44,8 +44,14 @@ def test_torch_agrees_with_numpy(
     problem = dt.Problem(
         features_per_dim=features, ridge=1e-3, activation=activation, nonlinear_signal=0.5
     )
-    options: dict[str, Any] = {"dim": 40, "model": model, "n_data": 2, "n_init": 3,
-                               "ensembles": dt.Divide(3), "center": center}  # fmt: skip
+    options: dict[str, Any] = {
+        "dim": 40,
+        "model": model,
+        "n_data": 2,
+        "n_init": 3,
+        "ensembles": dt.Divide(3),
+        "center": center,
+    }
     a, b = (dt.simulate(problem, device=device, **options) for device in ("cpu", "torch"))
     same(a, b, 1e-9)
 
@@ -53,8 +59,13 @@ def test_torch_agrees_with_numpy(
 @pytest.mark.parametrize("activation", ["relu", "sign", "quadratic"])
 def test_torch_agrees_with_numpy_on_exact_averages(activation: str) -> None:
     problem = dt.Problem(features_per_dim=0.8, activation=activation)
-    options: dict[str, Any] = {"dim": 30, "n_data": 2, "n_init": 3, "test": "exact",
-                               "ridge": [1e-3, 0.1]}  # fmt: skip
+    options: dict[str, Any] = {
+        "dim": 30,
+        "n_data": 2,
+        "n_init": 3,
+        "test": "exact",
+        "ridge": [1e-3, 0.1],
+    }
     a, b = (dt.simulate(problem, device=device, **options) for device in ("cpu", "torch"))
     same(a, b, 1e-9)
 
@@ -71,8 +82,12 @@ def test_every_activation_is_the_same_on_torch(name: str) -> None:
 @pytest.mark.parametrize("activation", ["relu", "linear", "quadratic"])
 @pytest.mark.parametrize("nonlinear", [0.0, 1.0])
 def test_float32(activation: str, nonlinear: float) -> None:
-    options: dict[str, Any] = {"dim": 60, "n_data": 3, "n_init": 2,
-                               "ensembles": [dt.Divide(1), dt.Divide(2)]}  # fmt: skip
+    options: dict[str, Any] = {
+        "dim": 60,
+        "n_data": 3,
+        "n_init": 2,
+        "ensembles": [dt.Divide(1), dt.Divide(2)],
+    }
     problem = dt.Problem(
         features_per_dim=0.3, ridge=1e-2, activation=activation, nonlinear_signal=nonlinear
     )
@@ -84,7 +99,7 @@ def test_float32(activation: str, nonlinear: float) -> None:
             assert b == pytest.approx(a, rel=1e-3, abs=1e-6), name
 
 
-def test_float32_is_refused_where_it_would_show() -> None:
+def test_float32_is_refused_for_small_ridges() -> None:
     options: dict[str, Any] = {"dim": 60, "n_data": 2, "n_init": 2}
     with pytest.raises(
         ValueError, match=r"^ridge must be at least .* for dtype 'float32'.*, got 1"
@@ -97,9 +112,9 @@ def test_float32_is_refused_where_it_would_show() -> None:
 def test_auto_is_the_gpu_of_a_torch_that_is_imported(monkeypatch: pytest.MonkeyPatch) -> None:
     torch = SimpleNamespace(cuda=SimpleNamespace(is_available=lambda: False))
     monkeypatch.setitem(sys.modules, "torch", torch)
-    assert place.ArrayDevice.of("auto", "float64").device == "cpu"
-    monkeypatch.setattr(place.ArrayDevice, "__post_init__", lambda self: None)
+    assert devices.ArrayDevice.of("auto", "float64").device == "cpu"
+    monkeypatch.setattr(devices.ArrayDevice, "__post_init__", lambda self: None)
     torch.cuda.is_available = lambda: True
-    assert place.ArrayDevice.of("auto", "float64").device == "cuda"
+    assert devices.ArrayDevice.of("auto", "float64").device == "cuda"
     monkeypatch.delitem(sys.modules, "torch")
-    assert place.ArrayDevice.of("auto", "float64").device == "cpu"
+    assert devices.ArrayDevice.of("auto", "float64").device == "cpu"

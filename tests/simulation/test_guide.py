@@ -1,4 +1,4 @@
-"""What docs/simulation.md shows works as typed."""
+"""The examples of docs/simulation.md run."""
 
 import contextlib
 import io

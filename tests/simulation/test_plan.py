@@ -54,18 +54,18 @@ import doubletrouble as dt
                 "problem": dt.Problem(features_per_dim=math.inf),
                 "times": [1.0],
             },
-            "times must be left out for model 'kernel', whose infinitely many features",
+            "times must be None for model 'kernel'",
         ),
         (
             {
                 "problem": dt.Problem(features_per_dim=0.6, ridge=0.0),
                 "ensembles": dt.Subsample(2, fraction=0.5),
             },
-            "ridge must be at least 1e-12 where P = 6 features meet 5 samples",
+            "ridge must be at least 1e-12 for P = 6 features and 5 samples",
         ),
         (
             {"problem": dt.Problem(features_per_dim=0.6, ridge=0.0), "ensembles": dt.Bootstrap()},
-            "ridge must be at least 1e-12 where P = 6 features meet the 6 ± 1 different samples",
+            "ridge must be at least 1e-12 for P = 6 features and the 6 ± 1 different samples",
         ),
         ({"device": "abacus"}, "device must be 'auto', 'cpu', 'torch' or a device torch has"),
         ({"model": "kernel"}, "features_per_dim must be inf for model 'kernel', got 2.0"),
@@ -109,14 +109,14 @@ import doubletrouble as dt
         ),
         (
             {"problem": dt.Problem(features_per_dim=1.0, ridge=0.0)},
-            "ridge must be at least 1e-12 where P = 10 features meet 10 samples",
+            "ridge must be at least 1e-12 for P = 10 features and 10 samples",
         ),
         (
             {
                 "problem": dt.Problem(features_per_dim=0.5, ridge=1e-300),
                 "ensembles": dt.Divide(2),
             },
-            "ridge must be at least 1e-12 where P = 5 features meet 5 samples",
+            "ridge must be at least 1e-12 for P = 5 features and 5 samples",
         ),
         ({"features_per_dim": [0.01, 1.0]}, "dim must be large enough"),
         ({"problem": dt.Problem(ridge=math.inf)}, "ridge must be finite to be simulated, got inf"),
@@ -153,7 +153,7 @@ def test_wrong_types(changes: dict[str, Any], message: str) -> None:
         dt.simulate(dt.Problem(ridge=0.1), **arguments)
 
 
-def test_one_ensemble_is_as_good_as_a_sequence() -> None:
+def test_one_ensemble_equals_a_sequence_of_one() -> None:
     problem = dt.Problem(ridge=0.1)
     one = dt.simulate(problem, dim=10, n_data=2, n_init=2, ensembles=dt.Divide(2))
     both: Iterator[Any] = iter([2, dt.Divide(2)])
@@ -163,7 +163,7 @@ def test_one_ensemble_is_as_good_as_a_sequence() -> None:
 
 
 def test_a_bootstrap_far_from_its_peak_needs_no_ridge() -> None:
-    """Of 100 samples 63 ± 3 are different: 20 features, or 200, never meet as many."""
+    """Of 100 samples 63 ± 3 are different: never 20 nor 200."""
     for width in (0.2, 2.0):
         problem = dt.Problem(features_per_dim=width, ridge=0.0)
         run = dt.simulate(problem, dim=100, n_data=2, n_init=2, ensembles=dt.Bootstrap())

@@ -13,24 +13,27 @@ PARTS = ("noise", "initialization", "sampling", "bias", "bayes", "total")
 
 
 def same(a: Simulation, b: Simulation, rtol: float) -> None:
-    assert a.draws.keys() == b.draws.keys()
+    assert a.draws.named().keys() == b.draws.named().keys()
     assert a.ensembles == b.ensembles
     for ensemble in (dt.Ensemble(), *a.ensembles):
-        for name, values in a.terms_of(ensemble).items():
-            np.testing.assert_allclose(b.terms_of(ensemble)[name], values, rtol=rtol, atol=1e-12)
+        for name, values in a.terms_of(ensemble).named().items():
+            np.testing.assert_allclose(
+                b.terms_of(ensemble).named()[name], values, rtol=rtol, atol=1e-12
+            )
 
 
-def test_the_seed_decides() -> None:
+def test_draws_depend_on_the_seed_alone() -> None:
     problem = dt.Problem(features_per_dim=1.5, ridge=0.1)
     first, again, other = (
-        dt.simulate(problem, dim=20, n_data=3, n_init=2, seed=seed).draws for seed in (4, 4, 5)
+        dt.simulate(problem, dim=20, n_data=3, n_init=2, seed=seed).draws.named()
+        for seed in (4, 4, 5)
     )
     for name in first:
         np.testing.assert_array_equal(first[name], again[name])
         assert not np.array_equal(first[name], other[name])
 
 
-def test_a_path_of_ridges_is_its_points() -> None:
+def test_a_path_of_ridges_equals_single_ridges() -> None:
     """One eigendecomposition for all, against a solve for each; also a ridge of zero."""
     problem, ridges = dt.Problem(features_per_dim=1.5), [1e-3, 0.1, 0.0, 2.0]
     options: dict[str, Any] = {"dim": 30, "n_data": 3, "n_init": 2, "ensembles": dt.Divide(2)}
@@ -38,25 +41,30 @@ def test_a_path_of_ridges_is_its_points() -> None:
     assert np.shape(path.psi.psi1.value) == (4,)
     for k, ridge in enumerate(ridges):
         one = dt.simulate(dt.Problem(features_per_dim=1.5, ridge=ridge), **options)
-        for name, values in one.draws.items():
-            np.testing.assert_allclose(path.draws[name][:, k], values, rtol=1e-8)
-        divided = path.terms_of(dt.Divide(2))
-        for name, values in one.terms_of(dt.Divide(2)).items():
+        for name, values in one.draws.named().items():
+            np.testing.assert_allclose(path.draws.named()[name][:, k], values, rtol=1e-8)
+        divided = path.terms_of(dt.Divide(2)).named()
+        for name, values in one.terms_of(dt.Divide(2)).named().items():
             np.testing.assert_allclose(divided[name][:, k], values, rtol=1e-8)
 
 
 def test_nested_widths_are_the_first_features_of_the_widest() -> None:
     """Any order, on either side of P = N: each as if simulated by itself from the same features."""
-    options: dict[str, Any] = {"dim": 20, "n_data": 2, "n_init": 2, "model": "features",
-                               "test": "sample"}  # fmt: skip
+    options: dict[str, Any] = {
+        "dim": 20,
+        "n_data": 2,
+        "n_init": 2,
+        "model": "features",
+        "test": "sample",
+    }
     problem, widths = dt.Problem(ridge=1e-2), [2.0, 0.5, 3.0, 1.0, 1.5]
     curve = dt.simulate(problem, features_per_dim=widths, **options)
     np.testing.assert_array_equal(np.ravel(curve.problem.features_per_dim), widths)
     for k, width in enumerate(widths):
         # the same widest features are drawn; only what lies between differs
         pair = dt.simulate(problem, features_per_dim=[width, 3.0], **options)
-        for name, values in pair.draws.items():
-            np.testing.assert_allclose(curve.draws[name][:, k], values[:, 0], rtol=1e-9)
+        for name, values in pair.draws.named().items():
+            np.testing.assert_allclose(curve.draws.named()[name][:, k], values[:, 0], rtol=1e-9)
 
 
 def test_axes_match_the_theory() -> None:
@@ -78,8 +86,8 @@ def test_axes_match_the_theory() -> None:
     assert np.all(estimates.total.value < high)
 
 
-def test_the_test_average_exact_or_sampled() -> None:
-    """Both unbiased: equal within the noise of sampling, and the result says which."""
+def test_exact_and_sampled_test_averages_agree() -> None:
+    """Both unbiased: equal within the noise of sampling; `test` is the one used."""
     problem = dt.Problem(features_per_dim=0.8, ridge=1e-2)
     options: dict[str, Any] = {"dim": 40, "n_data": 60, "n_init": 2}
     exact, sampled = (dt.simulate(problem, test=test, **options) for test in ("exact", "sample"))
@@ -87,7 +95,7 @@ def test_the_test_average_exact_or_sampled() -> None:
     assert exact.n_test == 0
     assert sampled.n_test == 64
     for name in ("psi2_vanilla", "psi3_vanilla", "psi2_ensemble", "psi3_ensemble", "psi2_divide"):
-        first, second = (dt.Estimate.of(run.draws[name]) for run in (exact, sampled))
+        first, second = (dt.Estimate.of(run.draws.named()[name]) for run in (exact, sampled))
         error = np.hypot(first.standard_error, second.standard_error)
         assert abs(first.value - second.value) < 5 * error, name
 
@@ -96,20 +104,20 @@ def test_the_test_average_exact_or_sampled() -> None:
 def test_many_test_points_approach_the_exact_average(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """On the same draws of data and features."""
+    """For the same draws of data and features."""
     problem = dt.Problem(features_per_dim=1.5, ridge=1e-2, activation=name)
     options: dict[str, Any] = {"dim": 8, "n_data": 2, "n_init": 2}
-    monkeypatch.setattr("doubletrouble.simulation._draw.drawn_data", data_first)
+    monkeypatch.setattr("doubletrouble.simulation._members.draw_data", data_first)
     exact = dt.simulate(problem, test="exact", **options)
     monkeypatch.setattr("doubletrouble.simulation._plan.n_test_points", lambda *_: 200_000)
     sampled = dt.simulate(problem, test="sample", **options)
-    for term, values in exact.draws.items():
-        np.testing.assert_allclose(sampled.draws[term], values, rtol=0.02, atol=2e-3)
+    for term, values in exact.draws.named().items():
+        np.testing.assert_allclose(sampled.draws.named()[term], values, rtol=0.02, atol=2e-3)
 
 
 def data_first(at: Any, rng: np.random.Generator) -> Any:
     """Draw test points from a generator of their own, so that the features stay the same."""
-    from doubletrouble.simulation._terms import DataPair
+    from doubletrouble.simulation._draws import DataPair
 
     (aside,) = rng.spawn(1)
     inputs = [rng.standard_normal((at.n_samples, at.dim)) for _ in range(2)]
@@ -117,7 +125,7 @@ def data_first(at: Any, rng: np.random.Generator) -> Any:
     return DataPair((inputs[0], inputs[1]), None), test
 
 
-def test_auto_is_exact_where_it_is_cheap() -> None:
+def test_auto_is_exact_where_that_is_cheaper() -> None:
     def chosen(features: float, **options: Any) -> str:
         problem = dt.Problem(features_per_dim=features, ridge=0.1, **options)
         return dt.simulate(problem, dim=20, n_data=2, n_init=2).test
@@ -128,7 +136,7 @@ def test_auto_is_exact_where_it_is_cheap() -> None:
     assert chosen(0.5, nonlinear_signal=1.0) == "sample"
 
 
-def test_the_outlier_of_uncentred_features() -> None:
+def test_uncentred_features_have_an_outlying_eigenvalue() -> None:
     """One eigenvalue near μ₀² N P, its direction that of constant labels; terms move by O(1/D)."""
     rng, relu, dim = np.random.default_rng(0), dt.activation("relu"), 200
     x, theta = rng.standard_normal((dim, dim)), rng.standard_normal((2 * dim, dim))
@@ -147,7 +155,7 @@ def test_the_outlier_of_uncentred_features() -> None:
     assert 0 < off[1] < off[0] / 2
 
 
-def test_divided_among_infinitely_many() -> None:
+def test_data_divided_among_infinitely_many_members_teach_nothing() -> None:
     problem, ensemble = dt.Problem(ridge=0.1, nonlinear_signal=0.5), dt.Divide(math.inf)
     run = dt.simulate(problem, dim=10, n_data=2, n_init=2, ensembles=[dt.Divide(2), ensemble])
     for name, expected in dt.exact_error(problem, ensemble).parts.items():
@@ -163,8 +171,8 @@ def test_a_kernel_at_any_number_of_infinite_widths() -> None:
     assert first == second > 0
 
 
-def test_unequal_parts_meet_as_parts_of_one_data_set_do() -> None:
-    """N = 3 divided by 2: parts of 1 and 2 samples, whose mean students must meet crosswise."""
+def test_unequal_parts_are_paired_as_in_one_data_set() -> None:
+    """N = 3 divided by 2: parts of 1 and 2 samples, of which unequal ones must be paired."""
     problem = dt.Problem(features_per_dim=4.0, samples_per_dim=0.6, ridge=0.05)
     options: dict[str, Any] = {"dim": 5, "n_data": 4000, "n_init": 2, "progress": False}
     whole = dt.simulate(problem, ensembles=dt.Divide(2), **options)
@@ -174,9 +182,9 @@ def test_unequal_parts_meet_as_parts_of_one_data_set_do() -> None:
     )
     # isotropy: the mean students are multiples psi1 of the teacher
     alone, together = float(one.psi.psi1.value), float(two.psi.psi1.value)
-    found = dt.Estimate.of(whole.terms_of(dt.Divide(2))["psi2_divide"])
-    assert abs(float(found.z_score(alone * together))) < 5
-    assert abs(float(found.z_score((alone**2 + together**2) / 2))) > 10
+    result = dt.Estimate.of(whole.terms_of(dt.Divide(2)).linear.apart)
+    assert abs(float(result.z_score(alone * together))) < 5
+    assert abs(float(result.z_score((alone**2 + together**2) / 2))) > 10
 
 
 def test_sizes_are_those_realized() -> None:
@@ -185,8 +193,8 @@ def test_sizes_are_those_realized() -> None:
     assert run.dim == 10
 
 
-def test_minimum_norm() -> None:
-    """Ridge 0 is the limit of small ridges, also as far down as floats go."""
+def test_ridge_zero_is_the_limit_of_small_ridges() -> None:
+    """Also for the smallest floats."""
     options: dict[str, Any] = {"dim": 50, "n_data": 5, "n_init": 2}
     runs = [
         dt.simulate(dt.Problem(features_per_dim=3.0, ridge=ridge), **options)
@@ -204,17 +212,26 @@ def test_features_of_low_rank() -> None:
     assert run.psi.psi2_vanilla.value == pytest.approx(1.0, abs=1e-9)
 
 
-def test_progress_is_told_where_it_takes_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[dict[str, Any]] = []
+def test_progress_counts_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Any] = []
 
-    def bar(draws: Any, **options: Any) -> Any:
-        seen.append(options)
-        return draws
+    class Bar:
+        def __enter__(self) -> "Bar":
+            return self
 
-    monkeypatch.setattr("tqdm.tqdm", bar)
+        def __exit__(self, *_: object) -> None: ...
+
+        def update(self) -> None:
+            seen.append("draw")
+
+    def bar(total: int, **options: Any) -> Bar:
+        seen.append((total, options["progress"]))
+        return Bar()
+
+    monkeypatch.setattr("doubletrouble.simulation._simulate.progress_bar", bar)
     for progress in (True, False):
         dt.simulate(dt.Problem(ridge=0.1), dim=10, n_data=3, n_init=2, progress=progress)
-    assert [(o["total"], o["delay"], o["disable"]) for o in seen] == [(3, 2, None), (3, 2, True)]
+    assert seen == [(3, True), *["draw"] * 3, (3, False), *["draw"] * 3]
 
 
 def test_an_ensemble_that_was_not_drawn_is_refused() -> None:
@@ -240,7 +257,7 @@ def test_an_ensemble_that_was_not_drawn_is_refused() -> None:
         run.anova(drawn[1])
 
 
-def test_a_simulation_is_shown_without_its_draws() -> None:
+def test_repr_has_the_settings_only() -> None:
     run = dt.simulate(dt.Problem(ridge=0.1), dim=10, n_data=3, n_init=2)
     assert repr(run).startswith("Simulation(problem=Problem(")
     assert repr(run).endswith("dim=10, model='features', seed=0, n_data=3, n_init=2, test='exact')")
@@ -252,10 +269,18 @@ def test_anova_agrees_with_theory(model: Any, nonlinear: float) -> None:
     problem = dt.Problem(features_per_dim=0.6, ridge=0.05, noise=0.5, nonlinear_signal=nonlinear)
     ensembles = (dt.Ensemble(1), dt.Ensemble(3), dt.Divide(2))
     small, large = (
-        dt.simulate(problem, dim=dim, n_data=draws, n_init=2, model=model, ensembles=ensembles,
-                    seed=dim, progress=False)
+        dt.simulate(
+            problem,
+            dim=dim,
+            n_data=draws,
+            n_init=2,
+            model=model,
+            ensembles=ensembles,
+            seed=dim,
+            progress=False,
+        )
         for dim, draws in ((40, 120), (80, 60))
-    )  # fmt: skip
+    )
     for ensemble in ensembles:
         theory, parts = dt.anova(problem, ensemble), small.anova(ensemble).parts
         assert list(parts) == list(theory.parts)
@@ -304,15 +329,20 @@ def test_a_curve_is_paired_with_each_of_its_points() -> None:
 
 def test_curves_are_labelled_by_what_varies() -> None:
     run = dt.simulate(
-        dt.Problem(), dim=10, n_data=3, n_init=2, features_per_dim=[0.5, 2.0], ridge=[0.1, 1.0],
+        dt.Problem(),
+        dim=10,
+        n_data=3,
+        n_init=2,
+        features_per_dim=[0.5, 2.0],
+        ridge=[0.1, 1.0],
         times=[1.0, 10.0, math.inf],
-    )  # fmt: skip
-    for found in (run.error(2), run.anova(2)):
-        frame = found.to_frame()
+    )
+    for result in (run.error(2), run.anova(2)):
+        frame = result.to_frame()
         assert list(frame.columns[:3]) == ["features_per_dim", "ridge", "time"]
         assert len(frame) == 12
         assert frame["time"].tolist() == [1.0, 10.0, math.inf] * 4
-        assert str(found).splitlines()[0].split()[:3] == ["features_per_dim", "ridge", "time"]
+        assert str(result).splitlines()[0].split()[:3] == ["features_per_dim", "ridge", "time"]
 
 
 def test_estimates_read_as_a_table() -> None:
@@ -320,3 +350,26 @@ def test_estimates_read_as_a_table() -> None:
     lines = str(run.error()).splitlines()
     assert [line.split()[0] for line in lines] == list(PARTS)
     assert all("±" in line for line in lines)
+
+
+def test_arrays_of_members_broadcast_with_the_curve() -> None:
+    run = dt.simulate(
+        dt.Problem(ridge=0.1),
+        dim=20,
+        n_data=4,
+        n_init=2,
+        features_per_dim=[0.5, 2.0, 4.0],
+        ensembles=[dt.Bootstrap(2)],
+        progress=False,
+    )
+    for kind in (dt.Ensemble, dt.Bootstrap):
+        several = run.error(kind([[1], [10]]))
+        assert several.shape == (2, 3)
+        for row, members in enumerate((1, 10)):
+            one = run.error(kind(members))
+            for name, part in several.parts.items():
+                np.testing.assert_array_equal(part[row].value, one.parts[name].value)
+    with pytest.raises(ValueError, match="ensemble must broadcast with the simulation"):
+        run.error([1, 10])
+    with pytest.raises(ValueError, match="ensemble must have numbers, not arrays"):
+        run.error(dt.Divide([2, 3]))

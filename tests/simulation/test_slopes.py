@@ -6,7 +6,7 @@ from scipy.special import erf, erfc
 
 from doubletrouble import activation
 from doubletrouble.kernels import closed_form
-from doubletrouble.simulation._features import slope_by_power
+from doubletrouble.simulation._draws import slope_by_power
 
 
 def test_interpolated_slope_equals_the_closed_form_of_erf() -> None:

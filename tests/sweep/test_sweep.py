@@ -94,11 +94,11 @@ def test_a_new_revision_shares_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_cells_are_the_product_in_the_order_of_the_fields() -> None:
     sweep = dt.Sweep(ridge=[0.1, 1], noise=(0, 1), seed=range(2), dim=np.array([10, 20]))
-    found = [
+    points = [
         tuple(c.parameters[n] for n in ("ridge", "noise", "dim", "seed")) for c in sweep.cells()
     ]
     expected = [(r, n, d, s) for r in (0.1, 1) for n in (0, 1) for d in (10, 20) for s in (0, 1)]
-    assert found == expected
+    assert points == expected
     assert [f.name for f in fields(sweep)][: len(AXES)] == list(AXES)
 
 
@@ -235,7 +235,7 @@ def test_a_failed_cell_is_recorded_and_tried_again_on_request(tmp_path: Path) ->
     assert again.status == result.status
 
 
-def test_a_grid_is_found_in_its_store(tmp_path: Path) -> None:
+def test_a_grid_is_read_from_its_store(tmp_path: Path) -> None:
     store, first = tmp_path / "s", dt.Sweep(**SMALL)
     run(first, store)
     assert dt.Sweep.from_store(store) == first
@@ -263,8 +263,8 @@ def test_every_scheme_and_times_come_back_from_a_store(tmp_path: Path) -> None:
 def test_a_list_of_widths_in_a_cell_is_a_curve() -> None:
     (cell,) = dt.Sweep(**SMALL).cells()
     curve = {"features_per_dim": [0.5, 2.0], "ridge": [0.1, 1.0]}
-    found = from_record(simulate_cell({**cell.parameters, **curve}))
-    assert np.shape(found.error().total.value) == (2, 2)
+    curves = from_record(simulate_cell({**cell.parameters, **curve}))
+    assert np.shape(curves.error().total.value) == (2, 2)
 
 
 def test_numbers_of_another_revision_are_refused(

@@ -60,6 +60,15 @@ def test_failed_cells_have_a_message_and_no_numbers(frame: Any) -> None:
     assert (frame[frame.status == "done"].message == "").all()
 
 
+def test_a_sweep_of_failed_cells_is_a_table(tmp_path: Path) -> None:
+    sweep = dt.Sweep(dim=10_000_000, n_data=2, n_init=2, ensembles=1)
+    sweep.run(tmp_path / "s", executor=AtOnce(), progress=False)
+    (row,) = json.loads(sweep.export(tmp_path / "s", tmp_path / "t.json").read_text())
+    assert row["status"] == "failed"
+    assert row["error_total"] is None
+    assert row["test_used"] == ""
+
+
 def test_rows_hold_the_estimates_of_the_simulation(frame: Any, store: Path) -> None:
     row = SWEEP.results(store).rows[0]
     assert row.simulation is not None
@@ -94,9 +103,9 @@ def test_a_row_for_every_time(tmp_path: Path) -> None:
     assert frame.scheme.tolist() == ["ensemble"] * 2 + ["bootstrap"] * 2
     assert frame.time.tolist() == [1.0, 5.0] * 2
     for name, ensemble in (("ensemble", dt.Ensemble(2)), ("bootstrap", dt.Bootstrap(2))):
-        found = frame[frame.scheme == name]
+        lines = frame[frame.scheme == name]
         total = row.simulation.error(ensemble).total
-        assert found.error_total.tolist() == np.asarray(total.value).tolist()
+        assert lines.error_total.tolist() == np.asarray(total.value).tolist()
     assert frame.psi1[:2].tolist() == np.asarray(row.simulation.psi.psi1.value).tolist()
 
 

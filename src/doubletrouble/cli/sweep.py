@@ -24,15 +24,17 @@ _MOST_MESSAGES = 10
 group = typer.Typer(help="Run grids of simulations.", no_args_is_help=True)
 
 StorePath = Annotated[Path, typer.Argument(help="The store, an SQLite file.")]
-Workers = Annotated[int | None, typer.Option(help="Processes; as many as processors if left out.")]
+Workers = Annotated[
+    int | None, typer.Option(help="Worker processes; by default one per processor.")
+]
 Scheduler = Annotated[
     str | None,
     typer.Option(help="A Dask scheduler, tcp://host:port, or 'local' to start one."),
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", help="No progress bar.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Show no progress.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Hash = Annotated[
-    str | None, typer.Option("--sweep", help="Which sweep, if the store holds several: its hash.")
+    str | None, typer.Option("--sweep", help="The hash of a sweep, if the store holds several.")
 ]
 
 
@@ -76,7 +78,7 @@ def retry(
 def status(store: StorePath, sweep: Hash = None, json: Json = False) -> None:
     """Print the contents of a store: of every sweep, how many cells are done, failed and missing.
 
-    Of ensembles of networks, which `lazy` keeps there: how many, of which α and width.
+    For ensembles of networks, which `lazy` stores: their number, with α and width.
     """
     from doubletrouble.sweep import Sweep
 
@@ -102,12 +104,12 @@ def export(
     sweep: Hash = None,
     networks: Annotated[
         bool,
-        typer.Option("--networks", help="Ensembles of networks, where there are sweeps as well."),
+        typer.Option("--networks", help="Ensembles of networks of a store with sweeps."),
     ] = False,
 ) -> None:
-    """Write what is finished as a table: a row for every cell, scheme and number of members.
+    """Write finished cells as a table: a row for every cell, scheme and number of members.
 
-    Or, of a store that `lazy` made, a row for every ensemble of networks.
+    From a store of `lazy`, a row for every ensemble of networks.
     """
     from doubletrouble.sweep import Sweep
 
@@ -132,7 +134,7 @@ def export(
     if result.status.missing:
         note(f"{result.status.missing} of {result.status.total} cells are missing; run the sweep")
     if runs:
-        note(f"{store} holds {len(runs)} ensembles of networks, too: --networks exports them")
+        note(f"{store} holds {len(runs)} ensembles of networks as well: --networks exports them")
 
 
 @group.command()
@@ -145,18 +147,18 @@ def verify(store: StorePath) -> None:
 
 
 def _ensembles(store: Path, grids: "Sequence[Sweep]") -> "list[LazyRun]":
-    """Ensembles of networks: whatever is no cell of a sweep."""
+    """Ensembles of networks: the results that are not cells of a sweep."""
     from doubletrouble.networks import stored_runs
 
     return stored_runs(store, {cell.key for grid in grids for cell in grid.cells()})
 
 
 def _groups(runs: "Sequence[LazyRun]") -> list[dict[str, object]]:
-    """How many ensembles there are of the same data and training, with their α and widths."""
-    found: dict[tuple[object, ...], list[LazyRun]] = {}
+    """The number of ensembles with the same data and training, with their α and widths."""
+    groups: dict[tuple[object, ...], list[LazyRun]] = {}
     for run in runs:
         alike = (run.n_members, *(run.settings.get(name) for name in _ALIKE))
-        found.setdefault(alike, []).append(run)
+        groups.setdefault(alike, []).append(run)
     return [
         {
             "ensembles": len(some),
@@ -164,7 +166,7 @@ def _groups(runs: "Sequence[LazyRun]") -> list[dict[str, object]]:
             "width": sorted({run.width for run in some}),
             **dict(zip(("n_members", *_ALIKE), alike, strict=True)),
         }
-        for alike, some in found.items()
+        for alike, some in groups.items()
     ]
 
 
@@ -178,7 +180,7 @@ def _listed(value: object) -> str:
 
 
 def _finish(result: "SweepResult", json: bool) -> int:
-    """Report on a run, and on failures how to go on."""
+    """Print the status of a run, and after failures the command to retry them."""
     _report(result, json)
     failed, name = result.status.failed, result.sweep.hash[:SHOWN]
     if not failed:

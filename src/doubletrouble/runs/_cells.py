@@ -200,7 +200,8 @@ def _read_array(content: memoryview) -> Any:
 def _array(content: memoryview, dtype: np.dtype[Any], shape: Sequence[int]) -> Any:
     """A copy, aligned and in the byte order of the machine."""
     array = np.frombuffer(content, dtype, math.prod(shape)) if len(content) else np.empty(0, dtype)
-    return array.astype(dtype.newbyteorder("=")).reshape(shape)
+    native = dtype if dtype.isnative else dtype.newbyteorder("=")
+    return array.astype(native).reshape(shape)
 
 
 @lru_cache(maxsize=1024)
@@ -217,7 +218,8 @@ def _array_header(header: bytes) -> tuple[tuple[int, ...], np.dtype[Any]]:
 def _members(content: bytes) -> dict[str, memoryview]:
     """The members of an archive that `encode` wrote: stored, one after the other, sizes first.
 
-    Fifteen small arrays take 0.02 ms, where `numpy.load` takes 0.9 ms: tables are made of these.
+    A record of fifteen small arrays is read in 0.06 ms, and in 1.7 ms by `numpy.load`: a table of a
+    sweep reads 10⁵ of them.
     """
     view, start, members = memoryview(content), 0, {}
     while content[start : start + 4] == _SIGNATURE:

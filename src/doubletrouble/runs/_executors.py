@@ -11,12 +11,14 @@ import pickle
 import shutil
 import signal
 import socket
+import sys
 import threading
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import BrokenExecutor, Future
 from contextlib import ExitStack, contextmanager
+from functools import lru_cache
 from pathlib import Path
 from tempfile import NamedTemporaryFile, TemporaryDirectory
 from typing import Any, TypeAlias
@@ -190,9 +192,6 @@ class WorkerProcesses(Backend):
             return
         raise ExecutorError("worker processes do not start; their messages are above")
 
-    def cancel(self, futures: Iterable[Any]) -> None:
-        """Nothing to do: `close` ends the processes."""
-
     def close(self, *, now: bool) -> None:
         """End the processes."""
         self._pool.shutdown(wait=True, kill_workers=now)
@@ -257,9 +256,6 @@ class DaskCluster(Backend):
         """Raise ExecutorError if the connection to the scheduler is lost."""
         if self._client.status != "running":
             raise ExecutorError("the connection to the Dask scheduler is lost")
-
-    def cancel(self, futures: Iterable[Any]) -> None:
-        """Nothing to do: `close` cancels what is left."""
 
     def close(self, *, now: bool) -> None:
         """Disconnect, and stop a cluster that was started here."""
@@ -328,6 +324,14 @@ def attempt(work: Work, parameters: Mapping[str, Any]) -> CellOutcome:
     return CellOutcome(status=DONE, result=result, seconds=time.perf_counter() - start)
 
 
+@lru_cache(maxsize=1)
+def _thread_controller(n_modules: int) -> Any:
+    """The thread pools of all libraries; more modules may have loaded more libraries."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Limit linear algebra to one thread, if threadpoolctl is installed.
@@ -338,11 +342,10 @@ def one_thread() -> Iterator[None]:
     if _threads_limited or importlib.util.find_spec("threadpoolctl") is None:
         yield
         return
-    from threadpoolctl import threadpool_limits
-
     with _lock:
         if _cells_running == 0:
-            _restore = threadpool_limits(1).restore_original_limits
+            controller = _thread_controller(len(sys.modules))
+            _restore = controller.limit(limits=1).restore_original_limits
         _cells_running += 1
     try:
         yield

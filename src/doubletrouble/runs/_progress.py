@@ -6,7 +6,6 @@ in units of fits or draws. Nothing is shown for what ends within two seconds.
 
 import sys
 import time
-from types import TracebackType
 from typing import Any, Protocol, Self
 
 _DELAY = 2.0  # seconds before anything is shown
@@ -87,12 +86,7 @@ class ProgressLog:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def update(self, n: float = 1) -> None:

@@ -1,16 +1,18 @@
 """Finite-size simulation of random-features ridge regression, with standard errors."""
 
-from doubletrouble.simulation._committee import CommitteeSimulation as CommitteeSimulation
+from doubletrouble.simulation._committee import CommitteeModel as CommitteeModel
 from doubletrouble.simulation._committee import simulate_committee as simulate_committee
-from doubletrouble.simulation._place import DTYPES as DTYPES
-from doubletrouble.simulation._place import Dtype as Dtype
-from doubletrouble.simulation._place import is_device as is_device
+from doubletrouble.simulation._devices import DTYPES as DTYPES
+from doubletrouble.simulation._devices import Dtype as Dtype
+from doubletrouble.simulation._devices import is_device as is_device
+from doubletrouble.simulation._ensembles import single_ensemble as single_ensemble
 from doubletrouble.simulation._plan import MODELS as MODELS
 from doubletrouble.simulation._plan import TESTS as TESTS
 from doubletrouble.simulation._plan import Model as Model
 from doubletrouble.simulation._plan import TestAverage as TestAverage
 from doubletrouble.simulation._plan import plan as plan
+from doubletrouble.simulation._result import CommitteeSimulation as CommitteeSimulation
 from doubletrouble.simulation._result import DrawnEnsemble as DrawnEnsemble
 from doubletrouble.simulation._result import Simulation as Simulation
-from doubletrouble.simulation._shares import single_ensemble as single_ensemble
 from doubletrouble.simulation._simulate import simulate as simulate
+from doubletrouble.simulation._terms import SimulatedTerms as SimulatedTerms

@@ -1,118 +1,105 @@
-"""Committees of unequal members at finite size, with standard errors."""
+r"""Committees of unequal members at finite size, with standard errors.
+
+Of the samples of member a, the last are the first of b; likewise the features, as weight vectors θ:
+each member applies its own activation to them. With responses W (`_fits`) to the labels y = Xβ + ε,
+
+    E (f* - f_a)(f* - f_b) = F² (1 - tr X_aᵀ W_a/D - tr X_bᵀ W_b/D + tr (X_aᵀ W_a)(X_bᵀ W_b)ᵀ/D)
+                             + τ² Σ_common tr W_a W_bᵀ,
+
+averaged over the noise, the teacher's direction and the linear part of the test point exactly. The
+remainders ρ_a and ρ_b are evaluated at common test points.
+
+**Gaussian covariates.** φ = μ₁ θ·x/√D + μ⋆ w. At a weight that both share, w_a and w_b of one
+sample have the correlation r = μ⋆ab²/(μ⋆a μ⋆b), μ⋆ab² = E σ_a σ_b - μ₀a μ₀b - μ₁a μ₁b.
+"""
 
 from __future__ import annotations  # help() then shows Numeric, not what it stands for
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations_with_replacement
-from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
 from doubletrouble import glossary
 from doubletrouble.activations import correlation
-from doubletrouble.ensembles import (
-    Overlaps,
-    Sharing,
-    checked_members,
-    checked_weights,
-    overlaps,
-)
+from doubletrouble.ensembles import Sharing, checked_members, overlaps
+from doubletrouble.kernels import Array
 from doubletrouble.parameters import MOST_SEEDS, FloatArray, Numeric, number, whole_number
 from doubletrouble.problems import USUAL, Member
-from doubletrouble.results import ErrorTerms, Estimate
-from doubletrouble.simulation._features import slope_by_power
-from doubletrouble.simulation._pairs import Common, Sized, pair_draw
-from doubletrouble.simulation._plan import n_test_points
-from doubletrouble.simulation._progress import shown
-from doubletrouble.simulation._square import refuse_square
+from doubletrouble.simulation._devices import ArrayDevice
+from doubletrouble.simulation._draws import activate, draw_weights, sampled_outputs, slope_by_power
+from doubletrouble.simulation._fits import RidgeFit, feature_learner
+from doubletrouble.simulation._plan import n_test_points, refuse_empty, refuse_square
+from doubletrouble.simulation._result import CommitteeSimulation
+from doubletrouble.simulation._simulate import all_draws
+from doubletrouble.simulation._terms import OutputLayout
 
 CommitteeModel: TypeAlias = Literal["features", "gaussian"]
 MODELS: tuple[str, ...] = get_args(CommitteeModel)
 
-
-_TOTAL_ONLY = "{} must be computed by theory: simulate_committee estimates the total alone"
-
-
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class CommitteeSimulation:
-    """A simulated committee at the sizes realized, with every mean product of every draw."""
-
-    members: tuple[Member, ...]
-    shared_features: FloatArray  # (K, K) per dimension; the diagonal holds the members' own
-    shared_samples: FloatArray  # (K, K)
-    signal: float
-    noise: float
-    dim: int
-    model: str
-    seed: int
-    draws: FloatArray  # (draws, K, K)
-
-    @property
-    def n_data(self) -> int:
-        """The number of independent draws."""
-        return int(self.draws.shape[0])
-
-    def __repr__(self) -> str:
-        """The settings, without the draws."""
-        return (
-            f"CommitteeSimulation(members={list(self.members)!r}, dim={self.dim}, "
-            f"model={self.model!r}, seed={self.seed}, n_data={self.n_data})"
-        )
-
-    @property
-    def pair_errors(self) -> Estimate:
-        """E (f* - f_a)(f* - f_b) for every two members, at test points without noise."""
-        return Estimate.of(self.draws, key=self._key)
-
-    def error(self, weights: Numeric | None = None) -> ErrorTerms[Estimate]:
-        """The test error of the weighted mean of all members; of the plain mean unless given.
-
-        The total is estimated, its parts are not.
-        """
-        count = len(self.members)
-        if weights is None or (isinstance(weights, str) and weights == "equal"):
-            given = np.full(count, 1 / count)
-        else:
-            given = checked_weights(weights, count)
-        draws = np.einsum("a,dab,b->d", given, self.draws, given)
-        return ErrorTerms.identified(
-            parts={},
-            total=Estimate.of(draws, key=self._key),
-            missing={name: _TOTAL_ONLY.format(name) for name in ErrorTerms.names()},
-        )
-
-    @property
-    def _key(self) -> Hashable:
-        """Equal for simulations of the same random numbers."""
-        return ("simulate_committee", self.model, self.seed, self.n_data)
+_DEVICE = ArrayDevice()
 
 
 def simulate_committee(
-    members: Sequence[Member], *, sharing: Sharing = "samples",
-    signal: float = USUAL["signal"], noise: float = USUAL["noise"], dim: int, n_data: int = 40,
-    seed: int = 0, model: CommitteeModel = "features", progress: bool = True,
-) -> CommitteeSimulation:  # fmt: skip
+    members: Sequence[Member],
+    *,
+    sharing: Sharing = "samples",
+    signal: float = USUAL["signal"],
+    noise: float = USUAL["noise"],
+    dim: int,
+    n_data: int = 40,
+    seed: int = 0,
+    model: CommitteeModel = "features",
+    progress: bool = True,
+) -> CommitteeSimulation:
     """Simulate members of unequal width, data, ridge and activation at dimension `dim`.
 
-    - `sharing` is what they have in common: "samples", "features", "both" (the smaller of two is
-      part of the larger), "nothing", or the overlaps (features, samples) per dimension, numbers or
-      matrices.
-    - `model="features"` uses the true activations, `"gaussian"` the equivalent Gaussian covariates.
+    Every two members have `n_data` draws of their own. P, N and overlaps are rounded to whole
+    numbers; the result has those realized.
 
-    The teacher is linear, of norm `signal`; `noise` is that of the labels. Every two members have
-    draws of their own, `n_data` of them, of which all that can be is averaged exactly (`pairs`). P,
-    N and overlaps are rounded to whole numbers; the result has those realized.
+    Parameters
+    ----------
+    members
+        The members, each a single point.
+    sharing
+        What any two have in common: "samples", "features", "both" (the smaller of two is part of
+        the larger), "nothing", or the overlaps (features, samples) per dimension, numbers or
+        matrices.
+    signal, noise
+        The norm of the linear teacher, and the standard deviation of the label noise.
+    dim
+        The dimension D.
+    n_data
+        Independent draws, from which the standard errors are computed.
+    seed
+        Seed of the random numbers.
+    model
+        "features" uses the true activations, "gaussian" the equivalent Gaussian covariates.
+    progress
+        Show a progress bar, or lines in a log, where the draws take more than two seconds.
 
+    Returns
+    -------
+    CommitteeSimulation
+        The mean product of the errors of every two members, and the error for any weights.
+
+    Examples
+    --------
     >>> a = Member(features_per_dim=2.0, ridge=0.1)
     >>> b = Member(features_per_dim=0.5, samples_per_dim=0.8, ridge=0.1, activation="tanh")
     >>> run = simulate_committee([a, b], dim=20, n_data=4)
     >>> run.pair_errors.value.shape, float(run.shared_samples[0, 1])
     ((2, 2), 0.8)
     """
-    checked = _checked(members)
+    given: tuple[Member, ...] = checked_members(members, (Member,))
+    for one in given:
+        for name in ("features_per_dim", "ridge"):
+            if math.isinf(value := _plain(getattr(one, name))):
+                raise ValueError(f"{name} must be finite to be simulated, got {value!r}")
     strength = number("signal", signal, glossary.SIGNAL)
     noisiness = number("noise", noise, glossary.NOISE)
     if model not in MODELS:
@@ -121,108 +108,164 @@ def simulate_committee(
     whole_number("seed", seed, 0, MOST_SEEDS)
     D = int(number("dim", dim, glossary.WHOLE_DIM))
     wanted = overlaps(
-        [_plain(one.features_per_dim) for one in checked],
-        [_plain(one.samples_per_dim) for one in checked],
+        [_plain(one.features_per_dim) for one in given],
+        [_plain(one.samples_per_dim) for one in given],
         sharing,
     )
-    sizes = [_sized(one, D, model) for one in checked]
-    counts = _counted(wanted, sizes, D)
-    tasks = [
-        _task(sizes, counts, a, b, model)
-        for a, b in combinations_with_replacement(range(len(sizes)), 2)
+    sizes = [_sizes(one, D) for one in given]
+    shared_features = _whole_overlaps(wanted.features, [size.n_features for size in sizes], D)
+    shared_samples = _whole_overlaps(wanted.samples, [size.n_samples for size in sizes], D)
+    pairs = [
+        MemberPair(
+            members=(given[a], given[b]),
+            sizes=(sizes[a], sizes[b]),
+            equal=a == b,
+            shared=LearnerSize(int(shared_features[a, b]), int(shared_samples[a, b])),
+            dim=D,
+            signal=strength,
+            noise=noisiness,
+            gaussian=model == "gaussian",
+        )
+        for a, b in combinations_with_replacement(range(len(given)), 2)
     ]
-    work = partial(_draw, tasks, dim=D, signal=strength, noise=noisiness, exact=model != "features")
     rngs = np.random.default_rng([seed, 10 + MODELS.index(model)]).spawn(n_data)
-    table = list(shown(map(work, rngs), n_data, progress, unit="draw"))
+    products = all_draws(partial(_draw, pairs), rngs, progress=progress)
+    draws = np.empty((n_data, len(given), len(given)))
+    first, second = np.triu_indices(len(given))
+    draws[:, first, second] = draws[:, second, first] = products
     return CommitteeSimulation(
         members=tuple(
-            replace(one, features_per_dim=at.n_features / D, samples_per_dim=at.n_samples / D)
-            for one, at in zip(checked, sizes, strict=True)
+            replace(one, features_per_dim=size.n_features / D, samples_per_dim=size.n_samples / D)
+            for one, size in zip(given, sizes, strict=True)
         ),
-        shared_features=counts.features / D,
-        shared_samples=counts.samples / D,
+        shared_features=shared_features / D,
+        shared_samples=shared_samples / D,
         signal=strength,
         noise=noisiness,
         dim=D,
         model=model,
         seed=seed,
-        draws=np.array(table),
+        draws=draws,
     )
 
 
-class _PairTask(NamedTuple):
-    """Two members to be drawn together."""
+class LearnerSize(NamedTuple):
+    """Whole numbers of features and samples."""
 
-    a: int
-    b: int
-    first: Sized
-    second: Sized | None
-    common: Common
+    n_features: int
+    n_samples: int
 
 
-def _task(sizes: Sequence[Sized], counts: Overlaps, a: int, b: int, model: str) -> _PairTask:
-    features, samples = int(counts.features[a, b]), int(counts.samples[a, b])
-    if a == b:
-        return _PairTask(a, b, sizes[a], None, Common(features, samples, 1.0))
-    first, second = sizes[a], sizes[b]
-    r = 0.0
-    if model == "gaussian" and features:  # the true features have it by themselves
-        alike = first.activation == second.activation
-        r = 1.0 if alike else correlation(first.activation, second.activation)
-    return _PairTask(a, b, first, second, Common(features, samples, r))
+def _sizes(one: Member, dim: int) -> LearnerSize:
+    P, N = (round(_plain(ratio) * dim) for ratio in (one.features_per_dim, one.samples_per_dim))
+    refuse_empty(dim, P, N)
+    refuse_square(P, _plain(one.ridge), [N])
+    return LearnerSize(P, N)
 
 
-def _draw(
-    tasks: Sequence[_PairTask], rng: np.random.Generator, *, dim: int, signal: float, noise: float,
-    exact: bool,
-) -> FloatArray:  # fmt: skip
-    """Every mean product once; what one pair draws does not depend on the others."""
-    count = 1 + max(task.b for task in tasks)
-    found = np.empty((count, count))
-    for task, own in zip(tasks, rng.spawn(len(tasks)), strict=True):
-        most = max(one.n_samples for one in (task.first, task.second) if one is not None)
-        value = pair_draw(
-            task.first, task.second, task.common, dim=dim, signal=signal, noise=noise,
-            n_test=0 if exact else n_test_points(most), rng=own,
-        )  # fmt: skip
-        found[task.a, task.b] = found[task.b, task.a] = value
-    return found
-
-
-def _checked(members: Any) -> tuple[Member, ...]:
-    checked: tuple[Member, ...] = checked_members(members, (Member,))
-    for one in checked:
-        for name in ("features_per_dim", "ridge"):
-            value = _plain(getattr(one, name))
-            if math.isinf(value):
-                raise ValueError(f"{name} must be finite to be simulated, got {value!r}")
-    return checked
-
-
-def _sized(one: Member, dim: int, model: str) -> Sized:
-    P, N = (round(_plain(r) * dim) for r in (one.features_per_dim, one.samples_per_dim))
-    ridge = _plain(one.ridge)
-    if min(P, N) < 1:
-        raise ValueError(
-            f"dim must be large enough for a feature and a sample, got {dim}, which gives "
-            f"P = {P} and N = {N}"
-        )
-    refuse_square(P, ridge, [N])
-    slope = slope_by_power(one.moments, dim) if model == "features" else None
-    return Sized(P, N, ridge, one.moments, slope)
-
-
-def _counted(wanted: Overlaps, sizes: Sequence[Sized], dim: int) -> Overlaps:
-    """Overlaps in whole numbers, at most all that both have."""
-    found = []
-    for requested, own in (
-        (wanted.features, [one.n_features for one in sizes]),
-        (wanted.samples, [one.n_samples for one in sizes]),
-    ):
-        rounded = np.minimum(np.rint(requested * dim), np.minimum.outer(own, own))
-        found.append(np.where(np.eye(len(own)) > 0, np.asarray(own, dtype=float), rounded))
-    return Overlaps(*found)
+def _whole_overlaps(wanted: FloatArray, sizes: Sequence[int], dim: int) -> FloatArray:
+    """Overlaps in whole numbers, at most all that both have; the sizes on the diagonal."""
+    rounded = np.minimum(np.rint(wanted * dim), np.minimum.outer(sizes, sizes))
+    np.fill_diagonal(rounded, sizes)
+    return rounded
 
 
 def _plain(value: Numeric) -> float:
     return float(np.asarray(value))
+
+
+# --- one draw ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class MemberPair:
+    """Two members, and the features and samples that they share; or one and the same member."""
+
+    members: tuple[Member, Member]
+    sizes: tuple[LearnerSize, LearnerSize]
+    equal: bool
+    shared: LearnerSize
+    dim: int
+    signal: float
+    noise: float
+    gaussian: bool  # Gaussian covariates in place of true features
+
+    @property
+    def correlation(self) -> float:
+        """The correlation of the Gaussian parts of the features at a common weight."""
+        if self.equal:
+            return 1.0
+        if not self.shared.n_features:
+            return 0.0
+        first, second = (one.moments for one in self.members)
+        return 1.0 if first == second else correlation(first, second)
+
+
+class _Maps(NamedTuple):
+    response: Array  # (N, R) to labels
+    taught: Array  # (D, R) to the teacher's directions
+
+
+def _draw(pairs: Sequence[MemberPair], rng: np.random.Generator) -> list[float]:
+    """The mean product of every pair; the draws of one pair do not depend on the others."""
+    return [_pair_draw(pair, own) for pair, own in zip(pairs, rng.spawn(len(pairs)), strict=True)]
+
+
+def _pair_draw(pair: MemberPair, rng: np.random.Generator) -> float:
+    """One draw of the mean product of the errors of two members."""
+    (a, b), (first, second), shared = pair.members, pair.sizes, pair.shared
+    dim, gaussian = pair.dim, pair.gaussian
+    x = _DEVICE.normals(rng, (first.n_samples + second.n_samples - shared.n_samples, dim))
+    n_weights = first.n_features + second.n_features - shared.n_features
+    theta = draw_weights(rng, n_weights, dim, _DEVICE)
+    n_test = 0 if gaussian else n_test_points(max(first.n_samples, second.n_samples))
+    test = _DEVICE.normals(rng, (n_test, dim)) if n_test else None
+    fresh = rng.standard_normal((first.n_samples, first.n_features)) if gaussian else None
+    left = right = _fit(a, x[: first.n_samples], theta[: first.n_features], test, fresh)
+    if not pair.equal:
+        if fresh is not None:
+            fresh = _correlated(fresh, second, shared, pair.correlation, rng)
+        rows, columns = x.shape[0] - second.n_samples, n_weights - second.n_features
+        right = _fit(b, x[rows:], theta[columns:], test, fresh)
+    layout = OutputLayout(dim, dim + n_test)
+
+    def product(one: Array, other: Array) -> float:
+        own = layout.own_product(one, other, shared.n_features) if gaussian else 0.0
+        return layout.product(one, other) + pair.correlation * own
+
+    overlap = (layout.overlap(left.taught) + layout.overlap(right.taught)) / dim
+    power = product(left.taught, right.taught) / dim
+    common = first.n_samples - shared.n_samples
+    response = product(left.response[common:], right.response[: shared.n_samples])
+    return pair.signal**2 * (1 - overlap + power) + pair.noise**2 * response
+
+
+def _fit(
+    member: Member, x: Array, theta: Array, test: Array | None, fresh: FloatArray | None
+) -> _Maps:
+    """The fit of one member: with Gaussian covariates given `fresh` ones, else true features."""
+    sigma, dim = member.moments, x.shape[1]
+    if fresh is not None:
+        outputs, own = sigma.linear * theta, sigma.nonlinear
+        phi = x @ outputs.T + own * fresh
+    else:
+        assert test is not None
+        slope = slope_by_power(sigma, dim)
+        outputs, own = sampled_outputs(sigma, theta, slope, test, sigma.mean, _DEVICE), 0.0
+        phi = activate(sigma, x @ theta.T, _DEVICE) - sigma.mean
+    fit = RidgeFit(phi.shape[0] * phi.shape[1] * _plain(member.ridge) / dim)
+    response = feature_learner(phi, outputs, own, [fit]).response(0)
+    return _Maps(response, x.T @ response)
+
+
+def _correlated(
+    fresh: FloatArray, size: LearnerSize, shared: LearnerSize, r: float, rng: np.random.Generator
+) -> FloatArray:
+    """The Gaussian part of the features of the second member, given that of the first."""
+    values = rng.standard_normal((size.n_samples, size.n_features))
+    rows, columns = shared.n_samples, shared.n_features
+    if rows and columns:
+        theirs = fresh[fresh.shape[0] - rows :, fresh.shape[1] - columns :]
+        ours = values[:rows, :columns]
+        values[:rows, :columns] = r * theirs + math.sqrt(max(0.0, 1 - r**2)) * ours
+    return values

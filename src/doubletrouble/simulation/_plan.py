@@ -3,13 +3,15 @@
 from __future__ import annotations  # help() then shows Numeric, not what it stands for
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
 from doubletrouble import glossary
+from doubletrouble.activations import Activation
 from doubletrouble.ensembles import Scheme
 from doubletrouble.kernels import CLOSED, closed_form
 from doubletrouble.parameters import (
@@ -22,19 +24,18 @@ from doubletrouble.parameters import (
     whole_number,
 )
 from doubletrouble.problems import Problem
-from doubletrouble.simulation._place import DTYPES, Dtype
-from doubletrouble.simulation._precision import refuse_too_small
-from doubletrouble.simulation._shares import (
+from doubletrouble.simulation._devices import DTYPES, ArrayDevice, Dtype
+from doubletrouble.simulation._ensembles import (
     bank_sizes,
     has_all_samples,
+    has_no_samples,
     is_division,
-    is_untaught,
     member_sizes,
     n_members,
     realized_ensemble,
     single_ensemble,
 )
-from doubletrouble.simulation._square import refuse_square
+from doubletrouble.simulation._fits import RidgeFit
 
 Model: TypeAlias = Literal["features", "gaussian", "kernel"]
 MODELS: tuple[str, ...] = get_args(Model)
@@ -45,23 +46,31 @@ Numbers: TypeAlias = Sequence[float] | FloatArray
 Ensembles: TypeAlias = float | Scheme | Iterable[float | Scheme]
 """One ensemble or several; a number of models stands for `Ensemble`."""
 
+_LEAST_RIDGE = 1e-12  # below, fits of as many features as samples diverge
+_DEVIATIONS = 6.0  # standard deviations beyond which a number is not drawn in practice
+_SINGLE_ERROR = 1e-2  # relative error that is accepted of float32
+
 
 @dataclass(frozen=True, kw_only=True)
 class SimulationPlan:
-    """The problem at the sizes realized, and everything else in whole numbers."""
+    """A problem at the sizes realized, and every other setting in whole numbers."""
 
     problem: Problem
+    model: str
     dim: int
     n_samples: int
-    widths: tuple[float, ...]  # P, in the order requested; (inf,) for the kernel
+    widths: tuple[float, ...]  # P, in the order requested; inf for the kernel
+    n_init: int
     ensembles: dict[Scheme, Scheme]  # each as requested, and at the sizes realized
     banks: dict[Scheme, tuple[float, ...]]  # B for every width, where members share features
     times: FloatArray | None  # of gradient flow; None: ridge regression
-    n_test: int  # test points to sample; 0: the average over them is exact
+    n_test: int  # sampled test points; 0: the average over test points is exact
+    center: bool
+    device: ArrayDevice = ArrayDevice()
 
     @property
     def divisions(self) -> tuple[int, ...]:
-        """The whole, and every number of parts the data are divided in."""
+        """Every number of parts of divided data; 1 is the whole."""
         parts = (n_members(one) for one in self.ensembles.values() if is_division(one))
         return tuple(sorted({1, *(int(K) for K in parts if math.isfinite(K))}))
 
@@ -72,82 +81,57 @@ class SimulationPlan:
         return tuple(dict.fromkeys(drawn))
 
     @property
-    def ridges(self) -> tuple[float, ...]:
-        """Every λ."""
-        return tuple(np.ravel(self.problem.ridge).tolist())
+    def order(self) -> list[int]:
+        """Indices of the widths, increasing."""
+        return [int(index) for index in np.argsort(self.widths, kind="stable")]
+
+    @property
+    def mean(self) -> float:
+        """The mean μ₀ that is subtracted from the activation."""
+        return self.problem.moments.mean if self.center else 0.0
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of the results of one draw."""
+        """The shape of the results of one draw."""
         times = () if self.times is None else self.times.shape
         return np.broadcast_shapes(self.problem.shape, times)
 
+    def fits(self, n_samples: int, n_features: int = 1) -> list[RidgeFit]:
+        """All fits of one learner: every ridge, and every time of each."""
+        times = [math.inf] if self.times is None else self.times.tolist()
+        ridges = np.ravel(self.problem.ridge).tolist()
+        alphas = [n_samples * n_features * ridge / self.dim for ridge in ridges]
+        return [RidgeFit(alpha, time / self.dim) for alpha in alphas for time in times]
+
+    def parts(self, n_parts: int, rng: np.random.Generator) -> Iterator[tuple[slice, slice]]:
+        """Consecutive parts of both data sets, of equal size up to one sample, in pairs.
+
+        Where sizes differ, each part of one data set is paired with any other part with equal
+        probability, as two different parts of one data set are.
+        """
+        ends = [round(k * self.n_samples / n_parts) for k in range(n_parts + 1)]
+        parts = [slice(start, end) for start, end in pairwise(ends)]
+        turn = int(rng.integers(1, n_parts)) if self.n_samples % n_parts else 0
+        return zip(parts, parts[turn:] + parts[:turn], strict=True)
+
 
 def plan(
-    problem: Problem, *, dim: int, model: Model, n_data: int, n_init: int, ensembles: Ensembles,
-    seed: int, test: TestAverage, center: bool, dtype: Dtype,
-    features_per_dim: Numbers | None = None, ridge: Numbers | None = None,
+    problem: Problem,
+    *,
+    dim: int,
+    model: Model,
+    n_data: int,
+    n_init: int,
+    ensembles: Ensembles,
+    seed: int,
+    test: TestAverage,
+    center: bool,
+    dtype: Dtype,
+    features_per_dim: Numbers | None = None,
+    ridge: Numbers | None = None,
     times: Numbers | None = None,
-) -> SimulationPlan:  # fmt: skip
+) -> SimulationPlan:
     """Check all settings together; a `ValueError` names the one that cannot be simulated."""
-    _check_options(model, n_data, n_init, test, seed, dtype, center)
-    moments = _times(times, model)
-    at, (D, N, P) = _realized(
-        problem, dim, model, features_per_dim, ridge, timed=moments is not None
-    )
-    drawn = {one: realized_ensemble(one, D, N) for one in requested_ensembles(ensembles)}
-    shared = [one for one in drawn.values() if one.shares_features]
-    if shared and model == "kernel":
-        raise ValueError(f"ensembles must not share features for model 'kernel', got {shared[0]!r}")
-    point = replace(at, ridge=float(np.min(at.ridge)))
-    banks = {one: bank_sizes(one, point, D, P) for one in shared}
-    n_test = 0 if _is_exact(test, at, model, n_init * max(P), N) else n_test_points(N)
-    found = SimulationPlan(
-        problem=at, dim=D, n_samples=N, widths=tuple(P), ensembles=drawn, banks=banks,
-        times=moments, n_test=n_test,
-    )  # fmt: skip
-    trained = (one for one in drawn.values() if not is_untaught(one))
-    sizes = sorted({N, *(size for one in trained for size in member_sizes(one, N))})
-    if moments is None or np.isinf(moments).any():
-        bootstrap = N if any(one.with_replacement for one in drawn) else 0
-        for width in P:
-            refuse_square(width, min(found.ridges), sizes, bootstrap=bootstrap)
-    if dtype == "float32":
-        every = [(size, width) for size in sizes for width in P]
-        refuse_too_small(min(found.ridges), at.moments, D, every, center)
-    return found
-
-
-def requested_ensembles(ensembles: Any) -> tuple[Scheme, ...]:
-    """Every ensemble to draw, once; those with all of the data need not be drawn.
-
-    Where the terms of a scheme serve any number of members, one of them is enough.
-    """
-    several = isinstance(ensembles, Iterable) and not isinstance(ensembles, str | bytes)
-    several &= not isinstance(ensembles, np.ndarray) or ensembles.ndim > 0
-    found: list[Scheme] = []
-    for given in ensembles if several else (ensembles,):
-        scheme = single_ensemble("ensembles", given, "simulate")
-        same = (one for one in found if type(one) is type(scheme) and one.options == scheme.options)
-        known = any(scheme.any_size or one.n_members == scheme.n_members for one in same)
-        if not has_all_samples(scheme) and not known:
-            found.append(scheme)
-    return tuple(found)
-
-
-def _times(times: Numbers | None, model: str) -> FloatArray | None:
-    found = _axis("times", times, glossary.TIME)
-    if found is not None and model == "kernel":
-        raise ValueError(
-            "times must be left out for model 'kernel', whose infinitely many features have "
-            f"learned all they can at any time, got {found.tolist()!r}"
-        )
-    return found
-
-
-def _check_options(
-    model: str, n_data: int, n_init: int, test: str, seed: int, dtype: str, center: bool
-) -> None:
     options = (("model", model, MODELS), ("test", test, TESTS), ("dtype", dtype, DTYPES))
     for name, value, known in options:
         if value not in known:
@@ -157,24 +141,85 @@ def _check_options(
     whole_number("seed", seed, 0, MOST_SEEDS)
     if not isinstance(center, bool | np.bool_):
         raise TypeError(f"center must be true or false, got {center!r}")
+    stops = _axis("times", times, glossary.TIME)
+    if stops is not None and model == "kernel":
+        raise ValueError(
+            "times must be None for model 'kernel', in which infinitely many features are "
+            f"fitted at once, got {stops.tolist()!r}"
+        )
+    D = int(number("dim", dim, glossary.WHOLE_DIM))
+    at = _realized_problem(problem, D, model, features_per_dim, ridge, timed=stops is not None)
+    N = round(float(np.asarray(at.samples_per_dim)) * D)
+    P = [ratio if math.isinf(ratio) else round(ratio * D) for ratio in _flat(at.features_per_dim)]
+    least = min(_flat(at.ridge))
+    drawn = {one: realized_ensemble(one, D, N) for one in requested_ensembles(ensembles)}
+    shared = [one for one in drawn.values() if one.shares_features]
+    if shared and model == "kernel":
+        raise ValueError(f"ensembles must not share features for model 'kernel', got {shared[0]!r}")
+    point = replace(at, ridge=least)
+    planned = SimulationPlan(
+        problem=at,
+        model=model,
+        dim=D,
+        n_samples=N,
+        widths=tuple(P),
+        n_init=n_init,
+        ensembles=drawn,
+        banks={one: bank_sizes(one, point, D, P) for one in shared},
+        times=stops,
+        n_test=0 if _is_exact(test, at, model, n_init * max(P), N) else n_test_points(N),
+        center=bool(center),
+    )
+    trained = (one for one in drawn.values() if not has_no_samples(one))
+    sizes = sorted({N, *(size for one in trained for size in member_sizes(one, N))})
+    if stops is None or np.isinf(stops).any():
+        bootstrap = N if any(one.with_replacement for one in drawn) else 0
+        for width in P:
+            refuse_square(width, least, sizes, bootstrap=bootstrap)
+    if dtype == "float32":
+        _refuse_single_precision(least, at.moments, planned.mean, D, sizes, P)
+    return planned
 
 
-def _realized(
-    problem: Problem, dim: int, model: str, features_per_dim: Numbers | None,
-    ridges: Numbers | None, *, timed: bool,
-) -> tuple[Problem, tuple[int, int, list[float]]]:  # fmt: skip
-    """The problem at whole P and N, and D, N and every P."""
+def requested_ensembles(ensembles: Any) -> tuple[Scheme, ...]:
+    """Every ensemble to draw, once; those with all of the data need not be drawn.
+
+    Where the terms of a scheme hold for any number of members, one of them is enough.
+    """
+    several = isinstance(ensembles, Iterable) and not isinstance(ensembles, str | bytes)
+    several &= not isinstance(ensembles, np.ndarray) or ensembles.ndim > 0
+    schemes: list[Scheme] = []
+    for given in ensembles if several else (ensembles,):
+        scheme = single_ensemble("ensembles", given, "simulate")
+        same = (
+            one for one in schemes if type(one) is type(scheme) and one.options == scheme.options
+        )
+        known = any(scheme.any_size or one.n_members == scheme.n_members for one in same)
+        if not has_all_samples(scheme) and not known:
+            schemes.append(scheme)
+    return tuple(schemes)
+
+
+def _realized_problem(
+    problem: Problem,
+    dim: int,
+    model: str,
+    features_per_dim: Numbers | None,
+    ridges: Numbers | None,
+    *,
+    timed: bool,
+) -> Problem:
+    """The problem along its curves, with P and N rounded to whole numbers."""
     if not isinstance(problem, Problem):
         raise TypeError(f"problem must be a Problem, got {type(problem).__name__}")
     if problem.shape:
         raise ValueError(f"problem must be a single point, got fields of shape {problem.shape}")
-    D = int(number("dim", dim, glossary.WHOLE_DIM))
     kernel = model == "kernel"
     ratios = _axis("features_per_dim", features_per_dim, glossary.FEATURES_PER_DIM)
     ridge = _axis("ridge", ridges, glossary.RIDGE)
     if ratios is not None and ridge is not None:
-        ratios = ratios[:, None]  # an axis beside that of the ridges
-    if timed:  # another one, for the times
+        ratios = ratios[:, None]  # ridges are the next axis
+    if timed:  # times are the last axis
         ratios, ridge = (axis if axis is None else axis[..., None] for axis in (ratios, ridge))
     requested = replace(
         problem,
@@ -185,16 +230,11 @@ def _realized(
     refuse("ridge", lam, np.isinf(lam), "finite to be simulated")
     wanted = "inf for model 'kernel'" if kernel else f"finite for model {model!r}"
     refuse("features_per_dim", width, np.isinf(width) != kernel, wanted)
-    N = round(float(np.multiply(problem.samples_per_dim, D)))
-    P = [math.inf if kernel else round(ratio * D) for ratio in width.ravel().tolist()]
-    if min(*P, N) < 1:
-        raise ValueError(
-            f"dim must be large enough for a feature and a sample, got {D}, which gives "
-            f"P = {min(P):g} and N = {N}"
-        )
-    realized = np.reshape(P, width.shape) / D
-    at = replace(requested, features_per_dim=realized, samples_per_dim=N / D)
-    return at, (D, N, P)
+    N = round(float(np.multiply(problem.samples_per_dim, dim)))
+    P = [math.inf if kernel else round(ratio * dim) for ratio in _flat(width)]
+    refuse_empty(dim, min(P), N)
+    realized = np.reshape(P, width.shape) / dim
+    return replace(requested, features_per_dim=realized, samples_per_dim=N / dim)
 
 
 def _axis(name: str, values: Numbers | None, spec: Parameter) -> FloatArray | None:
@@ -207,6 +247,22 @@ def _axis(name: str, values: Numbers | None, spec: Parameter) -> FloatArray | No
     if axis.ndim != 1:
         raise ValueError(f"{name} must be a sequence of numbers, got shape {axis.shape}")
     return axis
+
+
+def _flat(values: Any) -> list[float]:
+    return [float(value) for value in np.ravel(values)]
+
+
+def refuse_empty(dim: int, n_features: float, n_samples: int) -> None:
+    """Raise a ValueError where no feature or no sample is left by rounding."""
+    if min(n_features, n_samples) < 1:
+        raise ValueError(
+            f"dim must be large enough for a feature and a sample, got {dim}, which gives "
+            f"P = {n_features:g} and N = {n_samples}"
+        )
+
+
+# --- test points ---------------------------------------------------------------------------------
 
 
 def n_test_points(n_samples: int) -> int:
@@ -242,6 +298,77 @@ def _is_exact(test: str, at: Problem, model: str, n_features: float, n_samples: 
                 f"got {float(np.asarray(at.nonlinear_signal))!r}"
             )
         return True
-    # F (P J, P J) takes the place of the sampled remainder
+    # the exact average factorizes a covariance of all features
     affordable = n_features <= n_test_points(n_samples)
     return test == "auto" and known and not at.nonlinear_signal and affordable
+
+
+# --- ridges that are too small -------------------------------------------------------------------
+
+
+def refuse_square(width: float, ridge: float, samples: Iterable[float], bootstrap: int = 0) -> None:
+    """Refuse a fit without ridge of `width` features to as many `samples`, any of those given.
+
+    Its mean error is infinite. The number of different samples in a `bootstrap` of N is random,
+    0.632 N ± 0.312 √N. Any number has some probability, so that strictly the mean is infinite
+    everywhere; but beyond 6 standard deviations it occurs in no simulation, nor in the theory, in
+    which the number is 0.632 N exactly.
+
+    >>> refuse_square(20, 0.0, [40, 20])
+    Traceback (most recent call last):
+    ValueError: ridge must be at least 1e-12 for P = 20 features and 20 samples, where the mean \
+error is infinite without a ridge, got 0.0
+    """
+    if ridge >= _LEAST_RIDGE:
+        return
+    square = [f"{n:.0f} samples" for n in samples if abs(width - n) <= 1]
+    empty = math.exp(-1.0)
+    mean, spread = bootstrap * (1 - empty), math.sqrt(bootstrap * empty * (1 - 2 * empty))
+    if bootstrap and abs(width - mean) <= 1 + _DEVIATIONS * spread:
+        square.append(f"the {mean:.0f} ± {spread:.0f} different samples of a bootstrap")
+    if square:
+        raise ValueError(
+            f"ridge must be at least {_LEAST_RIDGE:g} for P = {width:.0f} features and "
+            f"{square[0]}, where the mean error is infinite without a ridge, got {ridge!r}"
+        )
+
+
+def _refuse_single_precision(
+    ridge: float,
+    sigma: Activation,
+    mean: float,
+    dim: int,
+    samples: Sequence[int],
+    widths: Sequence[float],
+) -> None:
+    """Raise a ValueError where float32 would be off by more than 1 %, at any N and P."""
+    centred = sigma.mean - mean
+    sizes = [(n, width) for n in samples for width in widths]
+    least = max(_least_single_ridge(sigma, centred, dim, n, width) for n, width in sizes)
+    if ridge < least:
+        raise ValueError(
+            f"ridge must be at least {least:.1e} for dtype 'float32' at these sizes, got "
+            f"{ridge!r}; use dtype 'float64'"
+        )
+
+
+def _least_single_ridge(
+    sigma: Activation, mean: float, dim: int, n_samples: int, n_features: float
+) -> float:
+    r"""The λ at which float32 is off by 1 % at worst.
+
+    The Gram matrix of the features has a largest eigenvalue e and, near P = N, smallest ones down
+    to zero: adding alpha makes its condition number e/alpha, and rounding disturbs a fit by about
+    e/alpha times the precision. For features with moments μ₁, μ⋆ (and mean μ₀, if not subtracted)
+
+        e ≈ μ₁² (√N + √D)² (√P + √D)²/D + μ⋆² (√N + √P)² + μ₀² N P
+    """
+    N, D, P = n_samples, dim, min(n_features, 1e12)  # the kernel: e is proportional to P
+    root_n, root_p, root_d = (math.sqrt(v) for v in (N, P, D))
+    largest = (
+        (sigma.linear * (root_n + root_d) * (root_p + root_d)) ** 2 / D
+        + (sigma.nonlinear * (root_n + root_p)) ** 2
+        + mean**2 * N * P
+    )
+    alpha = largest * float(np.finfo(np.float32).eps) / _SINGLE_ERROR
+    return alpha * D / (N * P)

@@ -1,10 +1,10 @@
-"""The results of a simulation: every Ψ term of every draw, and the errors they give."""
+"""The results of simulations: every term of every draw, and the errors they give."""
 
 from __future__ import annotations  # help() then shows Numeric, not what it stands for
 
 from collections.abc import Hashable
 from dataclasses import dataclass, fields, replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -14,30 +14,18 @@ from doubletrouble.ensembles import (
     EnsembleLike,
     MemberTerms,
     Scheme,
+    checked_weights,
     combine,
 )
-from doubletrouble.parameters import FloatArray, common_shape
-from doubletrouble.problems import Problem
+from doubletrouble.parameters import FloatArray, Numeric, common_shape
+from doubletrouble.problems import Member, Problem
 from doubletrouble.results import AnovaTerms, ErrorTerms, Estimate, PsiTerms
-from doubletrouble.simulation._shares import (
+from doubletrouble.simulation._ensembles import (
     has_all_samples,
     has_disjoint_samples,
     single_ensemble,
 )
-
-TermDraws: TypeAlias = dict[str, FloatArray]
-"""Every Ψ term, one entry for each draw along the first axis."""
-
-# Of the quadratic teacher: its overlap with one student, and those of two students that share
-# features and data, data, nothing, or features; as `PsiTerms` of the linear one.
-CURVED = (
-    "curved_overlap", "curved_vanilla", "curved_ensemble", "curved_divide", "curved_features",
-)  # fmt: skip
-
-# Where members draw from a common set (`twins`): the overlaps of two that share less and less.
-_APART = ("same", "twin", "other", "apart")
-PAIRED = ("psi1", *(f"psi2_{how}" for how in _APART), "psi3_same", "psi3_twin", "psi3_other")
-PAIRED_CURVED = ("curved_overlap", *(f"curved_{how}" for how in _APART))
+from doubletrouble.simulation._terms import MeanProducts, SimulatedTerms
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -46,7 +34,7 @@ class DrawnEnsemble:
 
     requested: Scheme
     realized: Scheme  # with fraction or bank in whole numbers of samples or features
-    terms: TermDraws
+    terms: SimulatedTerms
 
     def covers(self, scheme: Scheme) -> bool:
         """Whether the terms are those of an ensemble; for `any_size`, of any number of members."""
@@ -82,14 +70,14 @@ class Simulation:
     n_test: int  # test points sampled in each draw
     center: bool
     dtype: str
-    draws: TermDraws  # of members with all of the data
+    draws: SimulatedTerms  # of members with all of the data
     drawn: tuple[DrawnEnsemble, ...] = ()  # further ensembles
     times: FloatArray | None = None  # of gradient flow; None: ridge regression
 
     @property
     def n_data(self) -> int:
         """The number of independent draws."""
-        return int(self.draws["psi1"].shape[0])
+        return int(self.draws.linear.overlap.shape[0])
 
     @property
     def ensembles(self) -> tuple[Scheme, ...]:
@@ -108,7 +96,8 @@ class Simulation:
     @property
     def psi(self) -> PsiTerms[Estimate]:
         """Every Ψ term as an `Estimate`."""
-        return PsiTerms(**{f.name: self.estimate(self.draws[f.name]) for f in fields(PsiTerms)})
+        draws = self.draws.named()
+        return PsiTerms(**{f.name: self.estimate(draws[f.name]) for f in fields(PsiTerms)})
 
     def error(self, ensemble: EnsembleLike = 1) -> ErrorTerms[Estimate]:
         """The test error of an ensemble, by cause.
@@ -147,7 +136,7 @@ class Simulation:
             return scheme
         return replace(self._drawn(scheme).realized, n_members=scheme.n_members)
 
-    def terms_of(self, ensemble: EnsembleLike = 1) -> TermDraws:
+    def terms_of(self, ensemble: EnsembleLike = 1) -> SimulatedTerms:
         """Every term of every draw of the members of an ensemble."""
         scheme = single_ensemble("ensemble", ensemble, "Simulation.error", any_members=True)
         return self.draws if has_all_samples(scheme) else self._drawn(scheme).terms
@@ -180,62 +169,118 @@ class Simulation:
 
     def _parts(self, scheme: Scheme, *, interactions: bool = False) -> dict[str, Any]:
         members, p = np.asarray(scheme.n_members), self.problem
-        count, *shape = self.draws["psi1"].shape
+        count, *shape = self.draws.linear.overlap.shape
         points = common_shape({"the simulation": tuple(shape), "ensemble": members.shape})
         deep = (1 for _ in range(members.ndim - len(shape)))  # axes for the numbers of members
         wide = (count, *deep, *shape)
-        draws = {name: term.reshape(wide) for name, term in self.terms_of(scheme).items()}
-        F, G, tau, test = (
-            float(np.asarray(v)) for v in (p.signal, p.nonlinear_signal, p.noise, p.test_noise)
+        terms = SimulatedTerms.combined(
+            lambda values: np.reshape(values, wide), [self.terms_of(scheme)]
         )
-        at = Amplitudes(signal=F, nonlinear_signal=G, noise=tau, test_noise=test)
+        at = Amplitudes(
+            signal=_plain(p.signal),
+            nonlinear_signal=_plain(p.nonlinear_signal),
+            noise=_plain(p.noise),
+            test_noise=_plain(p.test_noise),
+        )
         parts = combine(
-            _member_terms(scheme, draws, curved=False),
-            _member_terms(scheme, draws, curved=True) if G else None,
-            at, 1 / members, scheme.resamples, interactions=interactions,
-        )  # fmt: skip
+            _member_terms(scheme, terms.linear, terms.noise),
+            None
+            if terms.quadratic is None
+            else _member_terms(scheme, terms.quadratic, terms.noise),
+            at,
+            1 / members,
+            scheme.resamples,
+            interactions=interactions,
+        )
         return {
             name: self.estimate(np.array(np.broadcast_to(value, (count, *points))))
             for name, value in parts.items()
         }
 
 
-def _member_terms(scheme: Scheme, t: TermDraws, *, curved: bool) -> MemberTerms:
-    """The terms of two members, and of one beyond them, draw by draw.
+def _plain(value: Numeric) -> float:
+    return float(np.asarray(value))
+
+
+def _member_terms(scheme: Scheme, t: MeanProducts, noise: MeanProducts) -> MemberTerms:
+    """The terms of two members, and of one beyond them, for one teacher, draw by draw.
 
     Each step from one kind of pair to the next, which shares less, is one more cause
     ([dascoli2020] Sec. 5). The noise is the same for both teachers.
     """
-    power = "curved" if curved else "psi2"
-    overlap = t["curved_overlap" if curved else "psi1"]
-    if f"{power}_vanilla" in t:
-        vanilla, ensemble = t[f"{power}_vanilla"], t[f"{power}_ensemble"]
-        divide, features = t[f"{power}_divide"], t[f"{power}_features"]
-        shared = CrossTerms(bias=1 - 2 * overlap + divide)
-        own = CrossTerms(
-            initialization=features - divide,
-            interaction=vanilla - ensemble - features + divide,
-            noise_interaction=t["psi3_vanilla"] - t["psi3_ensemble"],
-        )
+    shared, own = CrossTerms(bias=1 - 2 * t.overlap + t.apart), CrossTerms()
+    if t.features is not None:
+        own.initialization = t.features - t.apart
+        own.interaction = t.same - t.other - t.features + t.apart
+        own.noise_interaction = noise.same - noise.other
         of_data = own if has_disjoint_samples(scheme) else shared
-        of_data.sampling, of_data.noise_sampling = ensemble - divide, t["psi3_ensemble"]
+        of_data.sampling, of_data.noise_sampling = t.other - t.apart, noise.other
         return MemberTerms(shared=shared, own=own)
-    same, twin = t[f"{power}_same"], t[f"{power}_twin"]
-    other, apart = t[f"{power}_other"], t[f"{power}_apart"]
-    shared = CrossTerms(
-        bias=1 - 2 * overlap + apart, sampling=other - apart, noise_sampling=t["psi3_other"]
-    )
-    own = CrossTerms(
-        interaction=same - twin, noise_interaction=t["psi3_same"] - t["psi3_twin"]
-    )  # fmt: skip
+    assert t.twin is not None
+    assert noise.twin is not None
+    shared.sampling, shared.noise_sampling = t.other - t.apart, noise.other
+    own.interaction, own.noise_interaction = t.same - t.twin, noise.same - noise.twin
     if scheme.shares_features:  # twins are two members: they have the bank in common
-        shared.interaction = twin - other
-        shared.noise_interaction = t["psi3_twin"] - t["psi3_other"]
+        shared.interaction, shared.noise_interaction = t.twin - t.other, noise.twin - noise.other
     else:  # twins share the choice of samples, two members do not
-        own.sampling, own.noise_sampling = twin - other, t["psi3_twin"] - t["psi3_other"]
+        own.sampling, own.noise_sampling = t.twin - t.other, noise.twin - noise.other
     return MemberTerms(shared=shared, own=own)
 
 
-def untaught(draws: TermDraws) -> TermDraws:
-    """Every term of a learner without data."""
-    return {name: np.zeros_like(values) for name, values in draws.items()}
+# --- committees ----------------------------------------------------------------------------------
+
+_TOTAL_ONLY = "{} must be computed by theory: simulate_committee estimates the total alone"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class CommitteeSimulation:
+    """A simulated committee at the sizes realized, with every mean product of every draw."""
+
+    members: tuple[Member, ...]
+    shared_features: FloatArray  # (K, K) per dimension; the diagonal holds the members' own
+    shared_samples: FloatArray  # (K, K)
+    signal: float
+    noise: float
+    dim: int
+    model: str
+    seed: int
+    draws: FloatArray  # (draws, K, K)
+
+    @property
+    def n_data(self) -> int:
+        """The number of independent draws."""
+        return int(self.draws.shape[0])
+
+    def __repr__(self) -> str:
+        """The settings, without the draws."""
+        return (
+            f"CommitteeSimulation(members={list(self.members)!r}, dim={self.dim}, "
+            f"model={self.model!r}, seed={self.seed}, n_data={self.n_data})"
+        )
+
+    @property
+    def pair_errors(self) -> Estimate:
+        """E (f* - f_a)(f* - f_b) for every two members, at test points without noise."""
+        return Estimate.of(self.draws, key=self._key)
+
+    def error(self, weights: Numeric | None = None) -> ErrorTerms[Estimate]:
+        """The test error of the weighted mean of all members; of the plain mean unless given.
+
+        The total is estimated, its parts are not.
+        """
+        count = len(self.members)
+        if weights is None or (isinstance(weights, str) and weights == "equal"):
+            given = np.full(count, 1 / count)
+        else:
+            given = checked_weights(weights, count)
+        draws = np.einsum("a,dab,b->d", given, self.draws, given)
+        return ErrorTerms.identified(
+            parts={},
+            total=Estimate.of(draws, key=self._key),
+            missing={name: _TOTAL_ONLY.format(name) for name in ErrorTerms.names()},
+        )
+
+    @property
+    def _key(self) -> Hashable:
+        """Equal for simulations of the same random numbers."""
+        return ("simulate_committee", self.model, self.seed, self.n_data)

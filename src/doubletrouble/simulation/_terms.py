@@ -1,145 +1,313 @@
-r"""The Ψ terms of one draw, without bias.
+r"""Mean products of two learners' outputs, without bias: the Ψ terms of one draw.
 
-A draw is two data sets X₁, X₂ and J sets of features. Learner (i, j) maps labels to outputs by
-its W (`learner`). The outputs stand for the features at a Gaussian test point x: their linear
-part, one output for each direction of input space, V = E_x φ(x) xᵀ; and what is beyond it,
-ρ = φ - V x, at sampled test points or in a basis of its known covariance. Averages over label noise
+A learner maps labels to outputs by its response W (`_fits`). The outputs stand for its prediction
+at a Gaussian test point x: the linear part, one output for each direction of input space; and the
+remainder, at sampled test points or in a basis of its known covariance. Averages over label noise
 and over the teacher's direction are traces: with y = Xβ + ε,
 
-    Ψ₁ = tr(Xᵀ W)/D on the linear outputs,    Ψ₂ = tr(Xᵀ W W'ᵀ X')/D,    Ψ₃ = tr(W W'ᵀ)
+    Ψ₁ = tr(Xᵀ W)/D on the linear outputs,    Ψ₂ = tr(Xᵀ W W'ᵀ X')/D,    Ψ₃ = tr(W W'ᵀ),
 
-for one learner (vanilla), two that share the data, the features, or nothing. Products of
-different learners are summed over pairs as |Σ_j W_j|² - Σ_j |W_j|². A quadratic teacher
-(`teacher`), where there is one, has powers of its own beside these.
+and with C the covariance of a quadratic teacher's labels (`_draws`), tr(W W'ᵀ C).
+
+**Pairs of learners.** A draw has two data sets, and J groups of learners on each. Learners of
+different groups share neither features nor, where members draw them, samples. A group is one
+learner, or two *twins*, which share what they draw from a common set: of samples, the choice, with
+features of their own; of features, the bank, with choices of their own. Products are averaged over
+all pairs of a kind,
+
+    same       a learner with itself             features  with itself on the other data set
+    other      with one of another group         apart     with one of another group on other data
+    twin       with its twin
+
+and each step from one kind to the next, which shares less, adds the variance by one more cause.
+Sums over pairs of different groups are |Σ_j W_j|² - Σ_j |W_j|².
+
+**The kernel** of infinitely many features has no initialization: a learner with other features is
+the same learner. Test points are sampled. The kernel is nearly linear, k(x, x') ≈ μ₁² x·x'/D + …;
+the linear student ℓ(x) = μ₁² x·Xᵀ (K + δ)⁻¹ y/D is the control variate: its products are known
+exactly, and only the difference from them is sampled.
 """
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import fields
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple, Self
 
+import numpy as np
 from array_api_compat import array_namespace
 
 from doubletrouble.kernels import Array
-from doubletrouble.results import PsiTerms
-from doubletrouble.simulation._learner import Fit, RidgeMap
-from doubletrouble.simulation._result import CURVED
-from doubletrouble.simulation._teacher import PAIRS, Curvature
+from doubletrouble.parameters import FloatArray
+from doubletrouble.simulation._draws import PAIRS, DataPair
+from doubletrouble.simulation._fits import RidgeLearner
 
-Terms = dict[str, float]
-Pair = tuple[RidgeMap, RidgeMap]
-
-TERMS = tuple(f.name for f in fields(PsiTerms))
+# --- terms ---------------------------------------------------------------------------------------
 
 
-class DataPair(NamedTuple):
-    """Two data sets: inputs, and the quadratic teacher's labels where there are any."""
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MeanProducts:
+    """Mean products of two learners' outputs, for labels of one origin and unit power."""
 
-    inputs: tuple[Array, Array]  # (N, D) each
-    curvature: Curvature | None
+    overlap: FloatArray  # of one learner with the target at test points
+    same: FloatArray  # of a learner with itself
+    other: FloatArray  # of two that share the data set
+    apart: FloatArray  # of two that share nothing
+    features: FloatArray | None = None  # of two that share their features
+    twin: FloatArray | None = None  # of two that share the choice of samples, or the bank
 
-    def rows(self, parts: Sequence[slice]) -> "DataPair":
-        """Some of each data set."""
-        first, second = (x[part, :] for x, part in zip(self.inputs, parts, strict=True))
-        return DataPair((first, second), self.curvature and self.curvature.rows(parts))
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SimulatedTerms:
+    """Every term of a simulation, by the origin of the labels.
 
-class Products:
-    """Mean products, between data sets i and k, of maps that share their features or do not.
-
-    Outputs after the first `n_shared` are uncorrelated between feature sets by construction.
-    `metrics`, one for each of `PAIRS`, stand between two maps.
+    Members that draw from a common set have `twin` in place of `features`. Arrays have an axis for
+    the draws, and further ones for curves.
     """
 
-    def __init__(self, n_shared: int, metrics: Sequence[Array] | None = None) -> None:
-        self.n_shared, self.count = n_shared, 0
-        self.metrics = dict(zip(PAIRS, metrics, strict=True)) if metrics else {}
-        self.sums: list[Array] = []
-        self.same = dict.fromkeys(PAIRS, 0.0)
-        self.own = dict.fromkeys(PAIRS, 0.0)
+    linear: MeanProducts  # Ψ₁ and Ψ₂: the linear teacher
+    noise: MeanProducts  # Ψ₃: label noise, which nothing at test points correlates with
+    quadratic: MeanProducts | None = None  # the quadratic teacher
 
-    def add(self, maps: Sequence[Array], pairs: Sequence[tuple[int, int]] = PAIRS) -> None:
-        """Take in the maps of one feature set, one for each data set."""
-        shared = [m[:, : self.n_shared] for m in maps]
-        for i, k in pairs:
-            self.same[i, k] += self.product(i, k, shared[i], shared[k])
-            if maps[0].shape[1] > self.n_shared:
-                own = [m[:, self.n_shared :] for m in maps]
-                self.own[i, k] += self.product(i, k, own[i], own[k])
-        self.sums = [a + b for a, b in zip(self.sums, shared, strict=True)] if self.sums else shared
-        self.count += 1
+    def named(self) -> dict[str, FloatArray]:
+        """Every term by its name in `PsiTerms` and in stored simulations."""
+        names = _TERMS if self.linear.twin is None else _DRAWN_TERMS
+        terms = {}
+        for name, (origin, kind) in names.items():
+            products: MeanProducts | None = getattr(self, origin)
+            if products is not None:
+                terms[name] = getattr(products, kind)
+        return terms
 
-    def product(self, i: int, k: int, left: Array, right: Array) -> float:
-        """Of a map of data set i and one of data set k."""
-        metric = self.metrics.get((i, k))
-        return dot(left, right if metric is None else metric @ right)
+    @classmethod
+    def from_named(cls, values: dict[str, FloatArray]) -> Self:
+        """The terms of `named`."""
+        names = _TERMS if "psi2_features" in values else _DRAWN_TERMS
+        zero = np.zeros_like(values["psi1"])  # what noise has at test points, and on other data
+        origins: dict[str, dict[str, FloatArray]] = {"noise": {"overlap": zero, "apart": zero}}
+        for name, (origin, kind) in names.items():
+            if name in values:
+                origins.setdefault(origin, {})[kind] = values[name]
+        return cls(**{origin: MeanProducts(**kinds) for origin, kinds in origins.items()})
 
-    def together(self, i: int, k: int) -> float:
-        """The same features."""
-        return (self.same[i, k] + self.own[i, k]) / self.count
+    @classmethod
+    def combined(
+        cls, function: Callable[[list[FloatArray]], FloatArray], several: Sequence[Self]
+    ) -> Self:
+        """Every term as a function of the list of its values in several."""
+        values = [one.named() for one in several]
+        return cls.from_named({name: function([one[name] for one in values]) for name in values[0]})
 
-    def apart(self, i: int, k: int) -> float:
-        """Different features."""
-        pairs = self.count * (self.count - 1)
-        return (self.product(i, k, self.sums[i], self.sums[k]) - self.same[i, k]) / pairs
+
+_TERMS = {
+    "psi1": ("linear", "overlap"),
+    "psi2_vanilla": ("linear", "same"),
+    "psi3_vanilla": ("noise", "same"),
+    "psi2_ensemble": ("linear", "other"),
+    "psi3_ensemble": ("noise", "other"),
+    "psi2_divide": ("linear", "apart"),
+    "psi2_features": ("linear", "features"),
+    "curved_overlap": ("quadratic", "overlap"),
+    "curved_vanilla": ("quadratic", "same"),
+    "curved_ensemble": ("quadratic", "other"),
+    "curved_divide": ("quadratic", "apart"),
+    "curved_features": ("quadratic", "features"),
+}
+_DRAWN_TERMS = {
+    "psi1": ("linear", "overlap"),
+    "psi2_same": ("linear", "same"),
+    "psi2_twin": ("linear", "twin"),
+    "psi2_other": ("linear", "other"),
+    "psi2_apart": ("linear", "apart"),
+    "psi3_same": ("noise", "same"),
+    "psi3_twin": ("noise", "twin"),
+    "psi3_other": ("noise", "other"),
+    "curved_overlap": ("quadratic", "overlap"),
+    "curved_same": ("quadratic", "same"),
+    "curved_twin": ("quadratic", "twin"),
+    "curved_other": ("quadratic", "other"),
+    "curved_apart": ("quadratic", "apart"),
+}
 
 
-def draw_terms(
-    learners: Iterable[Pair], data: DataPair, fits: tuple[Fit, Fit], n_shared: int
-) -> Terms:
-    """Every Ψ term of one draw; the j-th learners are trained with features j on each data set.
+# --- the product of two maps ---------------------------------------------------------------------
 
-    `fits` are those of the two data sets. The first `n_shared` outputs, the linear ones foremost,
-    mean the same for all learners.
+
+class OutputLayout(NamedTuple):
+    """The columns of a response, or of another map to outputs.
+
+    The linear part and the remainder, `n_shared` columns, mean the same for all learners. For the
+    kernel as many columns as test points follow, the linear student there. For Gaussian covariates
+    a column for each feature of the learner follows, uncorrelated with those of other features.
     """
-    xp, dim, bent = array_namespace(data.inputs[0]), data.inputs[0].shape[1], data.curvature
-    teachers, noises = Products(n_shared), Products(n_shared)
-    curved = Products(n_shared, bent.blocks) if bent else None
-    overlap = curved_overlap = 0.0
-    for pair in learners:
-        noise = [one.respond(fit) for one, fit in zip(pair, fits, strict=True)]  # (N, R)
-        teacher = [x.T @ w for x, w in zip(data.inputs, noise, strict=True)]  # (D, R)
-        overlap += sum(float(xp.linalg.trace(m[:, :dim])) for m in teacher) / 2
-        teachers.add(teacher)
-        noises.add(noise, ((0, 0), (1, 1)))
-        if curved and bent:
-            curved.add(noise)
-            curved_overlap += bent_overlap(bent, [w[:, dim:n_shared] for w in noise])
-    terms = {
-        "psi1": overlap / teachers.count / dim,
-        "psi2_vanilla": over_data(teachers.together) / dim,
-        "psi3_vanilla": over_data(noises.together),
-        "psi2_ensemble": over_data(teachers.apart) / dim,
-        "psi3_ensemble": over_data(noises.apart),
-        "psi2_divide": teachers.apart(0, 1) / dim,
-        "psi2_features": teachers.together(0, 1) / dim,
-    }
-    if curved:
-        values = (
-            curved_overlap / curved.count,
-            over_data(curved.together),
-            over_data(curved.apart),
-            curved.apart(0, 1),
-            curved.together(0, 1),
-        )
-        terms |= dict(zip(CURVED, values, strict=True))
-    return terms
 
+    dim: int
+    n_shared: int
+    kernel_test: Array | None = None  # (T, D) test points, for the kernel
 
-def over_data(product: Callable[[int, int], float]) -> float:
-    """Over the two data sets."""
-    return (product(0, 0) + product(1, 1)) / 2
+    @property
+    def n_common(self) -> int:
+        """The number of columns that are common to all learners."""
+        return self.n_shared + (0 if self.kernel_test is None else int(self.kernel_test.shape[0]))
 
+    def product(self, left: Array, right: Array) -> float:
+        """The mean product over test points of two maps, by the columns of all learners."""
+        first, last = self.n_shared, self.n_common
+        product = dot(left[:, :last], right[:, :last])
+        if last > first:  # all columns at once need no copy; those of the control count as -1
+            product -= 2 * dot(left[:, first:last], right[:, first:last])
+        return product
 
-def bent_overlap(bent: Curvature, responses: Sequence[Array]) -> float:
-    """The overlap of the quadratic teacher with what is learned of it, at test points."""
-    if bent.to_test is None:
-        return 0.0
-    both = sum(dot(seen, response) for seen, response in zip(bent.to_test, responses, strict=True))
-    return both / 2 / math.sqrt(responses[0].shape[1])
+    def own_product(self, left: Array, right: Array, n_features: int | None = None) -> float:
+        """The same by the columns of common features: the last of the left, the first of the right.
+
+        All features are common unless their number is given.
+        """
+        own = left.shape[1] - self.n_common
+        count = own if n_features is None else n_features
+        if not own or not count:
+            return 0.0
+        start = self.n_common
+        return dot(left[:, left.shape[1] - count :], right[:, start : start + count])
+
+    def overlap(self, maps: Array) -> float:
+        """The overlap of a map of the linear teacher, (D, ·), with that teacher."""
+        xp = array_namespace(maps)
+        trace = float(xp.linalg.trace(maps[:, : self.dim]))
+        if self.kernel_test is None:  # the remainder of features has no linear part
+            return trace
+        return trace + self.remainder_overlap(self.kernel_test.T, maps)
+
+    def remainder_overlap(self, to_test: Array, maps: Array) -> float:
+        """The overlap of the remainder with a target of covariance (·, T) with test points."""
+        rest = maps[:, self.dim : self.n_shared]
+        if self.kernel_test is not None:
+            rest = rest - maps[:, self.n_shared : self.n_common]
+        return dot(to_test, rest) / math.sqrt(to_test.shape[1])
 
 
 def dot(left: Array, right: Array) -> float:
     """The sum of the products of all entries."""
-    xp = array_namespace(left)
-    return float(xp.tensordot(left, right, axes=((0, 1), (0, 1))))
+    return float(left.reshape(-1) @ right.reshape(-1))
+
+
+# --- the terms of one draw -----------------------------------------------------------------------
+
+
+class LearnerGroup(NamedTuple):
+    """One learner, or two twins, on each of two data sets."""
+
+    learners: tuple[tuple[RidgeLearner, RidgeLearner], ...]
+    n_features: int = 0  # common to twins: the last of the first, the first of the second
+
+
+class _ProductSums:
+    """Sums over groups of the products of maps, for labels of one origin.
+
+    `metrics`, for each of `pairs` of data sets, are the covariances of the labels if not unit.
+    """
+
+    def __init__(
+        self,
+        layout: OutputLayout,
+        pairs: Sequence[tuple[int, int]] = PAIRS,
+        metrics: Sequence[Array] | None = None,
+    ) -> None:
+        self.layout, self.pairs = layout, pairs
+        self.metrics = dict(zip(pairs, metrics, strict=True)) if metrics else {}
+        self.n_groups = 0
+        self.overlap = self.twin = 0.0
+        self.common = dict.fromkeys(pairs, 0.0)  # of a learner with itself, by common columns
+        self.own = dict.fromkeys(pairs, 0.0)  # by its own columns
+        self.sums: list[list[Array]] = []  # of the common columns, for each twin and data set
+
+    def add(self, maps: Sequence[Sequence[Array]], n_features: int) -> None:
+        """Add the maps of one group, for each twin and data set."""
+        layout, n_twins = self.layout, len(maps)
+        for both in maps:
+            for i, k in self.pairs:
+                right = self._weighted(i, k, both[k])
+                self.common[i, k] += layout.product(both[i], right) / n_twins
+                self.own[i, k] += layout.own_product(both[i], right) / n_twins
+        if n_twins > 1:
+            for i, (left, other) in enumerate(zip(*maps, strict=True)):
+                right = self._weighted(i, i, other)
+                self.twin += layout.product(left, right) / 2
+                self.twin += layout.own_product(left, right, n_features) / 2
+        shared = [[one[:, : layout.n_common] for one in both] for both in maps]
+        self.sums = (
+            shared
+            if not self.sums
+            else [
+                [a + b for a, b in zip(before, new, strict=True)]
+                for before, new in zip(self.sums, shared, strict=True)
+            ]
+        )
+        self.n_groups += 1
+
+    def terms(self, *, drawn: bool, scale: float = 1.0) -> MeanProducts:
+        """All means, divided by `scale`; `drawn`: with those of twins."""
+        J = self.n_groups
+        same = {pair: (self.common[pair] + self.own[pair]) / J for pair in self.pairs}
+        own, other = (same[0, 0] + same[1, 1]) / 2, (self._other(0, 0) + self._other(1, 1)) / 2
+        between = (0, 1) in self.pairs
+        means = {
+            "overlap": self.overlap / J,
+            "same": own,
+            "other": other,
+            "apart": self._other(0, 1) if between else 0.0,
+        }
+        if drawn:  # twins with the kernel are the same learner
+            means["twin"] = own if self.layout.kernel_test is not None else self.twin / J
+        else:
+            means["features"] = same[0, 1] if between else 0.0
+        return MeanProducts(**{kind: np.asarray(value / scale) for kind, value in means.items()})
+
+    def _other(self, i: int, k: int) -> float:
+        """The mean product of learners that share neither features nor choices."""
+        J = self.n_groups
+        total = 0.0
+        for sums in self.sums:
+            total += self.layout.product(sums[i], self._weighted(i, k, sums[k])) / len(self.sums)
+        if self.layout.kernel_test is not None and (J == 1 or i != k):
+            return total / J**2  # no features are shared: all pairs count
+        return (total - self.common[i, k]) / (J * (J - 1))
+
+    def _weighted(self, i: int, k: int, maps: Array) -> Array:
+        metric = self.metrics.get((i, k))
+        return maps if metric is None else metric @ maps
+
+
+def draw_terms(
+    groups: Iterable[LearnerGroup],
+    data: DataPair,
+    layout: OutputLayout,
+    k: int,
+    *,
+    drawn: bool,
+) -> SimulatedTerms:
+    """Every term of the k-th fit of all groups; `drawn`: members draw from a common set."""
+    teacher = data.quadratic
+    linear, noise = _ProductSums(layout), _ProductSums(layout, PAIRS[:2])
+    quadratic = _ProductSums(layout, PAIRS, teacher.blocks) if teacher else None
+    for group in groups:
+        responses = [[one.response(k) for one in both] for both in group.learners]  # (N, R) each
+        taught = [  # (D, R) each
+            [x.T @ w for x, w in zip(data.inputs, both, strict=True)] for both in responses
+        ]
+        share = 1 / (2 * len(responses))
+        linear.overlap += share * sum(layout.overlap(m) for both in taught for m in both)
+        linear.add(taught, group.n_features)
+        noise.add(responses, group.n_features)
+        if quadratic is not None and teacher is not None:
+            quadratic.add(responses, group.n_features)
+            if teacher.to_test is not None:
+                quadratic.overlap += share * sum(
+                    layout.remainder_overlap(to_test, w)
+                    for both in responses
+                    for to_test, w in zip(teacher.to_test, both, strict=True)
+                )
+    return SimulatedTerms(
+        linear=linear.terms(drawn=drawn, scale=data.inputs[0].shape[1]),
+        noise=noise.terms(drawn=drawn),
+        quadratic=None if quadratic is None else quadratic.terms(drawn=drawn),
+    )

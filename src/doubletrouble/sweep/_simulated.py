@@ -23,7 +23,14 @@ from doubletrouble.ensembles import (
 from doubletrouble.problems import Problem
 from doubletrouble.ranges import distinct, listed, number_axis
 from doubletrouble.runs import Record
-from doubletrouble.simulation import DrawnEnsemble, Simulation, plan, simulate, single_ensemble
+from doubletrouble.simulation import (
+    DrawnEnsemble,
+    SimulatedTerms,
+    Simulation,
+    plan,
+    simulate,
+    single_ensemble,
+)
 
 KIND = "simulation"
 REVISION = 2  # of the definition of the numbers; increased when `simulate` draws otherwise
@@ -71,12 +78,13 @@ def _arguments(parameters: Mapping[str, Any]) -> tuple[Problem, dict[str, Any]]:
 def to_record(simulation: Simulation) -> Record:
     """Every field of a simulation; the problem and the ensembles by their own fields."""
     record = {f.name: getattr(simulation, f.name) for f in fields(simulation)}
+    record["draws"] = simulation.draws.named()
     record["problem"] = {name: getattr(simulation.problem, name) for name in PROBLEM}
     record["drawn"] = [
         {
             "requested": stored_ensemble(one.requested),
             "realized": stored_ensemble(one.realized),
-            "terms": one.terms,
+            "terms": one.terms.named(),
         }
         for one in simulation.drawn
     ]
@@ -89,9 +97,14 @@ def from_record(record: Record) -> Simulation:
     for one in record["drawn"]:
         (requested,) = ensemble_axis("ensembles", one["requested"])
         (realized,) = ensemble_axis("ensembles", one["realized"])
-        drawn.append(DrawnEnsemble(requested=requested, realized=realized, terms=one["terms"]))
-    problem = Problem(**record["problem"])
-    return Simulation(**{**record, "problem": problem, "drawn": tuple(drawn)})
+        terms = SimulatedTerms.from_named(one["terms"])
+        drawn.append(DrawnEnsemble(requested=requested, realized=realized, terms=terms))
+    read = {
+        "problem": Problem(**record["problem"]),
+        "draws": SimulatedTerms.from_named(record["draws"]),
+        "drawn": tuple(drawn),
+    }
+    return Simulation(**{**record, **read})
 
 
 # --- activations and ensembles ---

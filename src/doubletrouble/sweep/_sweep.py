@@ -250,17 +250,8 @@ class Sweep:
         >>> print(result.status)
         2 of 2 cells done, 0 failed
         """
-        check_executor(executor, workers, scheduler)
-        with Store.open(store) as opened:
-            opened.add_sweep(self.hash, self.specification)
-            return self._run(
-                self.cells(),
-                opened,
-                executor=executor,
-                workers=workers,
-                scheduler=scheduler,
-                progress=progress,
-            )
+        options = {"executor": executor, "workers": workers, "scheduler": scheduler}
+        return self._run(store, retry=False, progress=progress, **options)
 
     def retry(
         self,
@@ -272,26 +263,32 @@ class Sweep:
         progress: bool = True,
     ) -> SweepResult:
         """Compute the cells that failed once more; options as for `run`."""
-        check_executor(executor, workers, scheduler)
         if not Path(store).exists():
             raise StoreError(f"store must hold cells to retry, got {store}, which does not exist")
+        options = {"executor": executor, "workers": workers, "scheduler": scheduler}
+        return self._run(store, retry=True, progress=progress, **options)
+
+    def _run(
+        self, store: str | Path, *, retry: bool, progress: bool, **options: Any
+    ) -> SweepResult:
+        check_executor(**options)
         with Store.open(store) as opened:
             opened.add_sweep(self.hash, self.specification)
-            statuses = opened.statuses()
-            return self._run(
-                [cell for cell in self.cells() if statuses.get(cell.key) == FAILED],
+            cells = self.cells()
+            if retry:
+                statuses = opened.statuses()
+                cells = [cell for cell in cells if statuses.get(cell.key) == FAILED]
+            finished = run_cells(
+                cells,
+                simulate_cell,
                 opened,
-                retry=True,
-                executor=executor,
-                workers=workers,
-                scheduler=scheduler,
+                retry=retry,
                 progress=progress,
+                steps=lambda cell: self.n_data,
+                **options,
             )
-
-    def _run(self, cells: Sequence[Cell], store: Store, **options: Any) -> SweepResult:
-        finished = run_cells(cells, simulate_cell, store, steps=lambda cell: self.n_data, **options)
-        deque(finished, maxlen=0)
-        return SweepResult(sweep=self, store=store.path, status=self._counts(store))
+            deque(finished, maxlen=0)
+            return SweepResult(sweep=self, store=Path(store), status=self._counts(opened))
 
     def status(self, store: str | Path) -> SweepStatus:
         """The number of cells that are done, failed and missing."""

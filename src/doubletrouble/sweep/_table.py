@@ -14,7 +14,7 @@ import json
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -29,7 +29,7 @@ from doubletrouble.sweep._simulated import PROBLEM, ensemble_axis, from_record
 
 FORMATS = (".csv", ".parquet", ".json")
 
-_CELLS_AT_ONCE = 500
+_CELLS_AT_ONCE = 1000
 
 _AMPLITUDES = ("signal", "nonlinear_signal", "noise", "test_noise")
 _SETTINGS = ("dim", "model", "seed", "n_data", "n_init", "test", "center", "dtype", "device")
@@ -64,6 +64,28 @@ COLUMNS: dict[str, type] = {
 Outcomes = Iterable[tuple[Cell, CellOutcome]]
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _StoredCell:
+    """A finished cell in a part of the table; a failed one has no record."""
+
+    position: int
+    cell: Cell
+    outcome: CellOutcome
+    record: Record | None
+
+    @property
+    def alike(self) -> str:
+        """Equal for cells whose draws can be stacked."""
+        requested: list[object] = [self.cell.parameters[name] for name in ("ensembles", "times")]
+        if self.record is None:
+            return repr(requested)
+        drawn = [(one["requested"], one["realized"]) for one in self.record["drawn"]]
+        shapes = [term.shape for term in self.record["draws"].values()]
+        amplitudes = [float(self.record["problem"][name]) for name in _AMPLITUDES]
+        settings = [self.record[name] for name in ("model", "test", "n_init", "dtype")]
+        return repr([*requested, drawn, shapes, amplitudes, settings])
+
+
 def to_frame(outcomes: Outcomes) -> Any:
     """The table as a pandas DataFrame."""
     frames = list(_frames(outcomes))
@@ -84,32 +106,19 @@ def _frames(outcomes: Outcomes) -> Iterator[Any]:
     yield pandas.DataFrame({name: [] for name in COLUMNS}).astype(COLUMNS)
     iterator = iter(outcomes)
     while part := list(itertools.islice(iterator, _CELLS_AT_ONCE)):
-        groups: dict[str, list[tuple[int, Cell, CellOutcome, Record | None]]] = {}
+        groups: dict[str, list[_StoredCell]] = {}
         for k, (cell, outcome) in enumerate(part):
             record = decode(outcome.result) if outcome.status == DONE else None
-            groups.setdefault(_alike(cell, record), []).append((k, cell, outcome, record))
+            one = _StoredCell(position=k, cell=cell, outcome=outcome, record=record)
+            groups.setdefault(one.alike, []).append(one)
         frame = pandas.concat([pandas.DataFrame(_columns(group)) for group in groups.values()])
         frame = frame.sort_values("position", kind="stable", ignore_index=True)
-        yield frame.reindex(columns=list(COLUMNS)).fillna({"test_used": ""}).astype(COLUMNS)
+        yield frame.reindex(columns=list(COLUMNS)).astype(COLUMNS)
 
 
-def _alike(cell: Cell, record: Record | None) -> str:
-    """Equal for cells whose draws can be stacked."""
-    requested: list[object] = [cell.parameters["ensembles"], cell.parameters["times"]]
-    if record is None:
-        return repr(requested)
-    drawn = [(one["requested"], one["realized"]) for one in record["drawn"]]
-    shapes = [term.shape for term in record["draws"].values()]
-    amplitudes = [float(record["problem"][name]) for name in _AMPLITUDES]
-    settings = [record[name] for name in ("model", "test", "n_init", "dtype")]
-    return repr([*requested, drawn, shapes, amplitudes, settings])
-
-
-def _columns(
-    group: Sequence[tuple[int, Cell, CellOutcome, Record | None]],
-) -> dict[str, np.ndarray]:
+def _columns(group: Sequence[_StoredCell]) -> dict[str, np.ndarray]:
     """The columns of cells that are alike, in the order of cells, ensembles and times."""
-    first = group[0][1].parameters
+    first = group[0].cell.parameters
     ensembles = ensemble_axis("ensembles", first["ensembles"])
     times = [math.inf] if first["times"] is None else first["times"]
     shape = (len(group), len(ensembles), len(times))
@@ -121,10 +130,10 @@ def _columns(
         return np.broadcast_to(array.reshape(along), shape).ravel()
 
     columns = {
-        "position": column([k for k, *_ in group], 0),
-        "key": column([cell.key for _, cell, *_ in group], 0),
-        "status": column([outcome.status for *_, outcome, _ in group], 0),
-        "message": column([outcome.message for *_, outcome, _ in group], 0),
+        "position": column([one.position for one in group], 0),
+        "key": column([one.cell.key for one in group], 0),
+        "status": column([one.outcome.status for one in group], 0),
+        "message": column([one.outcome.message for one in group], 0),
         "scheme": column([one.name for one in ensembles], 1),
         "n_members": column([float(np.asarray(one.n_members)) for one in ensembles], 1),
         "time": column(times, 2),
@@ -132,13 +141,13 @@ def _columns(
     for name in _OPTIONS:
         columns[name] = column([one.options.get(name, math.nan) for one in ensembles], 1)
     for name in (*PROBLEM, *_SETTINGS):
-        columns[name] = column([cell.parameters[name] for _, cell, *_ in group], 0)
-    records = [record for *_, record in group if record is not None]
+        columns[name] = column([one.cell.parameters[name] for one in group], 0)
+    columns["test_used"] = column([one.record["test"] if one.record else "" for one in group], 0)
+    records = [one.record for one in group if one.record is not None]
     if records:
         realized = [_realized(record) for record in records]
         for name, values in zip(_REALIZED, zip(*realized, strict=True), strict=True):
             columns[name] = column(values, 0)
-        columns["test_used"] = column([record["test"] for record in records], 0)
         columns |= {name: values.ravel() for name, values in _numbers(records, ensembles, shape)}
     return columns
 
@@ -158,7 +167,7 @@ def _numbers(
     simulation = from_record(_stacked(records))
     columns: dict[str, np.ndarray] = {}
     for k, ensemble in enumerate(ensembles):
-        error, draws = simulation.error(ensemble), simulation.terms_of(ensemble)
+        error, draws = simulation.error(ensemble), simulation.terms_of(ensemble).named()
         estimates = {f"error_{part}": getattr(error, part) for part in _PARTS}
         # Ψ terms are those of the data that each member has
         estimates |= {name: simulation.estimate(draws[name]) for name in _PSI if name in draws}

@@ -6,7 +6,7 @@ class. There are three cases:
 - members with all of the samples and with features of their own (`has_all_samples`): the terms of
   one draw give every number of members;
 - K disjoint parts of the samples (`is_division`): consecutive blocks, all of which are averaged;
-- everything else: members that draw their samples, or share features (`resampling`).
+- everything else: members that draw their samples, or share features (`_members`).
 """
 
 import math
@@ -40,12 +40,12 @@ def single_ensemble(name: str, value: Any, function: str, *, any_members: bool =
 
 
 def n_members(scheme: Scheme) -> float:
-    """K."""
+    """The number of members K."""
     return float(np.asarray(scheme.n_members))
 
 
 def sample_share(scheme: Scheme) -> float:
-    """m/N."""
+    """The share m/N of the samples that a member has."""
     numerator, denominator = (float(np.asarray(part)) for part in scheme.sample_share)
     return numerator / denominator
 
@@ -71,11 +71,11 @@ def is_division(scheme: Scheme) -> bool:
     """
     if scheme.shares_features or not has_disjoint_samples(scheme):
         return False
-    return is_untaught(scheme) or math.isclose(sample_share(scheme) * n_members(scheme), 1.0)
+    return has_no_samples(scheme) or math.isclose(sample_share(scheme) * n_members(scheme), 1.0)
 
 
-def is_untaught(scheme: Scheme) -> bool:
-    """Whether members have no samples: the data are divided among infinitely many."""
+def has_no_samples(scheme: Scheme) -> bool:
+    """Whether members have no samples: finite data divided among infinitely many."""
     return math.isinf(n_members(scheme)) and sample_share(scheme) == 0
 
 
@@ -93,30 +93,30 @@ def member_sizes(scheme: Scheme, n_samples: int) -> tuple[int, int]:
 def realized_ensemble(scheme: Scheme, dim: int, n_samples: int) -> Scheme:
     """The ensemble with whole numbers of samples and features, checked.
 
-    Options are rounded by their declaration: fractions of the samples, and banks per dimension.
+    Fractions of the samples and banks per dimension are rounded.
 
     >>> from doubletrouble.ensembles import Subsample
     >>> realized_ensemble(Subsample(2, fraction=0.58), dim=10, n_samples=10)
     Subsample(2, fraction=0.6)
     """
-    found = {}
+    rounded = {}
     for name, spec in declarations(scheme).items():
         value = getattr(scheme, name)
         unit = {glossary.FRACTION: n_samples, glossary.BANK_PER_DIM: dim}.get(spec)
         if unit is not None and value is not None and math.isfinite(value):
-            found[name] = round(value * unit) / unit
-            if spec == glossary.FRACTION and not found[name]:
+            rounded[name] = round(value * unit) / unit
+            if spec == glossary.FRACTION and not rounded[name]:
                 raise ValueError(
                     f"{name} must be large enough for one of N = {n_samples} samples, got {value!r}"
                 )
-    realized = replace(scheme, **found) if found else scheme
+    realized = replace(scheme, **rounded) if rounded else scheme
     _check_members(realized, n_samples)
     return realized
 
 
 def _check_members(scheme: Scheme, n_samples: int) -> None:
     K = n_members(scheme)
-    if is_untaught(scheme):
+    if has_no_samples(scheme):
         return
     if is_division(scheme):
         if n_samples < K:
@@ -142,15 +142,15 @@ def _check_members(scheme: Scheme, n_samples: int) -> None:
 def bank_sizes(
     scheme: Scheme, problem: Problem, dim: int, widths: Iterable[float]
 ) -> tuple[float, ...]:
-    """B = P²/k for every width P, where two members have k features in common.
+    """The size B = P²/k of a bank for every width P, where two members share k features.
 
-    That many they have on average if each chooses P of the B features of a bank.
+    k is then the mean number of features that two members have in common.
 
     >>> from doubletrouble.ensembles import FeatureBank
     >>> bank_sizes(FeatureBank(2, bank_per_dim=3.0), Problem(), dim=10, widths=(10, 20))
     (30.0, 30.0)
     """
-    found = []
+    sizes = []
     for width in widths:
         share = float(
             np.asarray(scheme.shared_features(replace(problem, features_per_dim=width / dim)))
@@ -159,14 +159,14 @@ def bank_sizes(
             raise ValueError(f"shared_features must return k/P in [0, 1], got {share!r}")
         size = width / share if share else math.inf
         whole = round(size) if math.isfinite(size) else size
-        found.append(float(whole) if math.isclose(size, whole, rel_tol=_ROUNDING) else size)
-    return tuple(found)
+        sizes.append(float(whole) if math.isclose(size, whole, rel_tol=_ROUNDING) else size)
+    return tuple(sizes)
 
 
-def drawn_counts(
+def draw_counts(
     scheme: Scheme, n_samples: int, count: int, rng: np.random.Generator
 ) -> Sequence[IntArray]:
-    """How often each of the N samples is in each of `count` members, as the scheme draws it."""
+    """The number of times each of the N samples is in each of `count` members, checked."""
     counts = np.asarray(scheme.draw_samples(n_samples, count, rng))
     if counts.shape != (count, n_samples) or counts.dtype.kind not in "biu" or (counts < 0).any():
         raise ValueError(

@@ -7,21 +7,20 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
-from doubletrouble.simulation._learner import Fit, gains, learner
+from doubletrouble.simulation._fits import RidgeFit, feature_learner, gains
 from tests.simulation.literal import error
 
-OPTIONS: dict[str, Any] = {"dim": 20, "n_data": 3, "n_init": 2,
-                           "ensembles": dt.Divide(2)}  # fmt: skip
+OPTIONS: dict[str, Any] = {"dim": 20, "n_data": 3, "n_init": 2, "ensembles": dt.Divide(2)}
 
 
 def of_divided(run: dt.Simulation) -> dict[str, Any]:
     """Every term of two members on divided data."""
-    return run.terms_of(dt.Divide(2))
+    return run.terms_of(dt.Divide(2)).named()
 
 
 @pytest.mark.parametrize(("n", "p"), [(6, 4), (4, 7)])
 @pytest.mark.parametrize("alpha", [0.0, 0.5])
-def test_small_steps_follow_the_flow(n: int, p: int, alpha: float) -> None:
+def test_gradient_flow_is_the_limit_of_small_steps(n: int, p: int, alpha: float) -> None:
     """Euler's method with steps of 1e-4, on either side of P = N, with a ridge and without."""
     rng = np.random.default_rng(0)
     phi, outputs = rng.standard_normal((n, p)), rng.standard_normal((p, 3))
@@ -29,46 +28,49 @@ def test_small_steps_follow_the_flow(n: int, p: int, alpha: float) -> None:
     a = np.zeros((p, n))  # for every label
     for _ in range(round(time / step)):
         a += step * (phi.T @ (np.eye(n) - phi @ a) - alpha * a)
-    fit = Fit(alpha, time)
-    found = learner(phi, outputs, 0.0, [fit]).respond(fit)
-    np.testing.assert_allclose(found, a.T @ outputs, rtol=5e-3, atol=5e-4)
-    later = Fit(alpha, 2 * time)
-    assert np.max(np.abs(learner(phi, outputs, 0.0, [later]).respond(later) - found)) > 0.02
+    fit = RidgeFit(alpha, time)
+    result = feature_learner(phi, outputs, 0.0, [fit]).response(0)
+    np.testing.assert_allclose(result, a.T @ outputs, rtol=5e-3, atol=5e-4)
+    later = RidgeFit(alpha, 2 * time)
+    assert np.max(np.abs(feature_learner(phi, outputs, 0.0, [later]).response(0) - result)) > 0.02
 
 
 def test_gains() -> None:
     values = np.array([0.0, 1e-9, 1.0, 50.0])
-    np.testing.assert_allclose(gains(values, Fit(0.0, 2.0))[1:3], [2.0, 1 - math.exp(-2)])
-    assert gains(values, Fit(0.0, 2.0))[0] == 0  # an empty mode has nothing to learn
-    np.testing.assert_array_equal(gains(values, Fit(0.3, 0.0)), 0)
-    np.testing.assert_allclose(gains(values, Fit(0.3, 1e9)), 1 / (values + 0.3))
-    np.testing.assert_allclose(gains(values, Fit(0.3)), 1 / (values + 0.3))
+    np.testing.assert_allclose(gains(values, RidgeFit(0.0, 2.0))[1:3], [2.0, 1 - math.exp(-2)])
+    assert gains(values, RidgeFit(0.0, 2.0))[0] == 0
+    np.testing.assert_array_equal(gains(values, RidgeFit(0.3, 0.0)), 0)
+    np.testing.assert_allclose(gains(values, RidgeFit(0.3, 1e9)), 1 / (values + 0.3))
+    np.testing.assert_allclose(gains(values, RidgeFit(0.3)), 1 / (values + 0.3))
 
 
 @pytest.mark.parametrize("ridge", [0.0, 1e-2])
 @pytest.mark.parametrize("model", ["features", "gaussian"])
-def test_the_end_of_time_is_ridge_regression(ridge: float, model: Any) -> None:
+def test_infinite_time_is_ridge_regression(ridge: float, model: Any) -> None:
     problem = dt.Problem(features_per_dim=3.0, ridge=ridge, nonlinear_signal=0.5)
     plain = dt.simulate(problem, model=model, **OPTIONS)
     timed = dt.simulate(problem, model=model, times=[math.inf, 1e9, 1.0], **OPTIONS)
     assert plain.times is None
     np.testing.assert_array_equal(timed.times, [math.inf, 1e9, 1.0])
-    for left, right in ((plain.draws, timed.draws), (of_divided(plain), of_divided(timed))):
+    for left, right in (
+        (plain.draws.named(), timed.draws.named()),
+        (of_divided(plain), of_divided(timed)),
+    ):
         for name, values in left.items():
             np.testing.assert_allclose(right[name][:, 0], values, rtol=1e-8, err_msg=name)
             np.testing.assert_allclose(right[name][:, 1], values, rtol=1e-5, err_msg=name)
             assert not values.any() or not np.allclose(right[name][:, 2], values, rtol=1e-2)
 
 
-def test_nothing_is_learned_in_no_time() -> None:
+def test_time_zero_predicts_zero() -> None:
     problem = dt.Problem(features_per_dim=1.5, signal=2.0, noise=0.5, test_noise=0.3)
     run = dt.simulate(problem, times=[0.0], **OPTIONS)
     for ensemble in (1, math.inf, dt.Divide(2)):
-        found = run.error(ensemble)
-        assert found.bias.value == [4.0]
-        assert found.bayes.value == pytest.approx([0.09])
+        result = run.error(ensemble)
+        assert result.bias.value == [4.0]
+        assert result.bayes.value == pytest.approx([0.09])
         for part in ("noise", "initialization", "sampling"):
-            assert getattr(found, part).value == [0.0]
+            assert getattr(result, part).value == [0.0]
 
 
 def test_axes() -> None:
@@ -80,25 +82,27 @@ def test_axes() -> None:
     assert np.shape(run.psi.psi1.value) == (2, 2, 3)
     for k, time in enumerate(times):
         one = dt.simulate(dt.Problem(ridge=0.1), features_per_dim=widths, times=[time], **OPTIONS)
-        for name, values in one.draws.items():
-            np.testing.assert_allclose(run.draws[name][:, :, 1, k], values[..., 0], rtol=1e-9)
+        for name, values in one.draws.named().items():
+            np.testing.assert_allclose(
+                run.draws.named()[name][:, :, 1, k], values[..., 0], rtol=1e-9
+            )
     path = dt.simulate(dt.Problem(), ridge=ridge, times=times, **OPTIONS)
     assert np.shape(path.error().total.value) == (2, 3)
 
 
 def test_a_square_fit_without_ridge_may_be_stopped() -> None:
-    """What is infinite in the end is finite at any time."""
+    """An error that diverges for t → ∞ is finite at any time."""
     square = dt.Problem(features_per_dim=1.0, samples_per_dim=1.0, ridge=0.0)
     run = dt.simulate(square, dim=20, n_data=5, n_init=2, times=[1.0, 1e3])
     assert np.all(np.diff(np.asarray(run.error().noise.value)) > 0)
-    with pytest.raises(ValueError, match=r"^ridge must be at least 1e-12 where P = 20 features"):
+    with pytest.raises(ValueError, match=r"^ridge must be at least 1e-12 for P = 20 features"):
         dt.simulate(square, dim=20, n_data=5, n_init=2, times=[1.0, math.inf])
 
 
 @pytest.mark.statistical
 @pytest.mark.parametrize("ensemble", [dt.Ensemble(2), dt.Divide(2), dt.Bootstrap(2)], ids=str)
 def test_ensembles_drawn_one_by_one(ensemble: dt.Scheme) -> None:
-    """Two members stopped at one time, trained and evaluated as a user would."""
+    """Two members stopped at one time, against a plain implementation."""
     powers: dict[str, Any] = {"ridge": 0.02, "noise": 0.7}
     sizes: dict[str, Any] = {"dim": 10, "psi1": 1.2, "psi2": 1.4, "time": 6.0}
     rng = np.random.default_rng(0)
@@ -107,9 +111,14 @@ def test_ensembles_drawn_one_by_one(ensemble: dt.Scheme) -> None:
     )
     problem = dt.Problem(features_per_dim=1.2, samples_per_dim=1.4, **powers)
     run = dt.simulate(
-        problem, dim=10, n_data=600, n_init=2, ensembles=ensemble, progress=False,
+        problem,
+        dim=10,
+        n_data=600,
+        n_init=2,
+        ensembles=ensemble,
+        progress=False,
         times=[6.0, 12.0],
-    )  # fmt: skip
+    )
     total = run.error(ensemble).total
     values, errors = np.asarray(total.value), np.asarray(total.standard_error)
     spread = np.hypot(literal.standard_error, errors)
@@ -124,5 +133,5 @@ def test_torch() -> None:
         dt.simulate(problem, device=device, times=[0.0, 3.0, math.inf], **OPTIONS)
         for device in ("cpu", "torch")
     )
-    for name, values in a.draws.items():
-        np.testing.assert_allclose(b.draws[name], values, rtol=1e-9, atol=1e-12)
+    for name, values in a.draws.named().items():
+        np.testing.assert_allclose(b.draws.named()[name], values, rtol=1e-9, atol=1e-12)

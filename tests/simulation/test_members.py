@@ -9,24 +9,36 @@ import pytest
 
 import doubletrouble as dt
 from doubletrouble.ensembles import SCHEMES, IntArray, Scheme
-from doubletrouble.simulation._place import ArrayDevice
-from doubletrouble.simulation._resampling import _Bank, _Samples, n_common
-from doubletrouble.simulation._setting import DrawSetting, drawn_data, drawn_features
+from doubletrouble.simulation import plan
+from doubletrouble.simulation._draws import draw_data, draw_features
+from doubletrouble.simulation._members import BankMembers, FeatureFits, SampledMembers, n_common
+from doubletrouble.simulation._plan import SimulationPlan
+from doubletrouble.simulation._terms import draw_terms
 from tests.simulation.literal import error
 
 PARTS = ("noise", "initialization", "resampling", "sampling", "bias", "bayes", "total")
 EVERY: tuple[Scheme, ...] = (
-    dt.Subsample(2, fraction=0.6), dt.Bootstrap(2), dt.FeatureBank(2, bank_per_dim=3.0),
-)  # fmt: skip
+    dt.Subsample(2, fraction=0.6),
+    dt.Bootstrap(2),
+    dt.FeatureBank(2, bank_per_dim=3.0),
+)
 
 
-def setting(scheme: Scheme, widths: tuple[float, ...], slope: Any = None) -> DrawSetting:
-    return DrawSetting(
-        activation=dt.activation("relu"), dim=6, n_samples=9, widths=widths, ridges=(0.3,),
-        times=(math.inf, 5.0), divisions=(1,), schemes=(scheme,), banks={}, n_init=3,
-        n_test=0 if slope is None else 7, curved=False, center=True, place=ArrayDevice(),
-        slope=slope,
-    )  # fmt: skip
+def planned(scheme: Scheme, width: int, model: Any) -> SimulationPlan:
+    """D = 6, N = 9, three sets of features, at the end of time and at time 5."""
+    return plan(
+        dt.Problem(features_per_dim=width / 6, samples_per_dim=1.5, ridge=0.3),
+        dim=6,
+        model=model,
+        n_data=2,
+        n_init=3,
+        ensembles=scheme,
+        seed=0,
+        test="auto" if model == "gaussian" else "sample",
+        center=True,
+        dtype="float64",
+        times=[math.inf, 5.0],
+    )
 
 
 def response(phi: Any, out: Any, alpha: float, time: float, dim: int) -> Any:
@@ -51,37 +63,39 @@ def products(maps: Any, pairs: Any, x: Any) -> tuple[float, float]:
 @pytest.mark.parametrize("model", ["gaussian", "features"])
 def test_samples_by_plain_algebra(scheme: Scheme, width: int, model: str) -> None:
     """Rows repeated as often as they were drawn, labels each with a map of its own."""
-    from doubletrouble.simulation._features import slope_by_power
-
-    slope = slope_by_power(dt.activation("relu"), 6) if model == "features" else None
     size = 9 if scheme.with_replacement else 5
-    at, rng = setting(scheme, (float(width),), slope), np.random.default_rng(1)
-    data, test = drawn_data(at, rng)
-    sets = drawn_features(at, data.inputs, test, width, rng)
-    one = _Samples(at, scheme, data, sets, rng)
-    one.add(0, width, [[None, None]] * 3)
+    at, rng = planned(scheme, width, model), np.random.default_rng(1)
+    data, test = draw_data(at, rng)
+    sets = draw_features(at, data.inputs, test, width, rng)
+    source = FeatureFits(at, sets)
+    source.grow(0)
+    members = SampledMembers(at, scheme, data, source, rng)
+    groups = [group for _, part in members.blocks(0) for group in part]
     for k, time in enumerate((1e9, 5.0)):
+        terms = draw_terms(groups, data, members.layout, k, drawn=True)
         maps = {}
-        for j, both in enumerate(one.choices):
+        for j, both in enumerate(members.choices):
             for i, choice in enumerate(both):
-                times = np.rint(np.ravel(choice.roots) ** 2).astype(int)
-                rows = np.repeat(choice.rows, times)
+                drawn, roots = np.asarray(choice.rows), np.ravel(np.asarray(choice.roots))
+                rows = np.repeat(drawn, np.rint(roots**2).astype(int))
                 for h in (j, (j - 1) % 3):
                     phi = sets[h].train[i][rows, :width]
                     # every set has test outputs of its own, uncorrelated with the others'
                     own = np.zeros((width, 3 * width))
                     own[:, h * width : (h + 1) * width] = sets[h].own * np.eye(width)
                     out = np.concatenate([sets[h].outputs[:width], own], axis=1)
-                    found = response(phi, out, size * width * 0.3 / 6, time, 6)
+                    result = response(phi, out, size * width * 0.3 / 6, time, 6)
                     full = np.zeros((9, out.shape[1]))
-                    np.add.at(full, rows, found)
+                    np.add.at(full, rows, result)
                     maps[i, j, h] = full
         # (data set, choice, features); first twins have features j, second ones j - 1
         keys = list(maps)
         fair = [
-            (a, b) for a in keys for b in keys
+            (a, b)
+            for a in keys
+            for b in keys
             if a[1] != b[1] and (a[2] - a[1]) % 3 == (b[2] - b[1]) % 3
-        ]  # fmt: skip
+        ]
         kinds = {
             "same": [(a, a) for a in keys],
             "twin": [(a, b) for a in keys for b in keys if a[:2] == b[:2] and a != b],
@@ -91,21 +105,23 @@ def test_samples_by_plain_algebra(scheme: Scheme, width: int, model: str) -> Non
         assert all(a[2] != b[2] for a, b in kinds["other"] + kinds["apart"])
         for kind, pairs in kinds.items():
             teacher, noise = products(maps, pairs, data.inputs)
-            assert one.terms[f"psi2_{kind}"][0, k] == pytest.approx(teacher, rel=1e-9), kind
+            assert getattr(terms.linear, kind) == pytest.approx(teacher, rel=1e-9), kind
             if kind != "apart":
-                assert one.terms[f"psi3_{kind}"][0, k] == pytest.approx(noise, rel=1e-9), kind
+                assert getattr(terms.noise, kind) == pytest.approx(noise, rel=1e-9), kind
 
 
 @pytest.mark.parametrize("width", [4, 14])
 def test_a_bank_by_plain_algebra(width: int) -> None:
     """Twins share features, and with them what those have at a test point for themselves."""
     size, rng = width + 3, np.random.default_rng(1)
-    at = setting(dt.FeatureBank(bank_per_dim=size / 6), (float(width),))
-    data, test = drawn_data(at, rng)
+    scheme = dt.FeatureBank(bank_per_dim=size / 6)
+    at = planned(scheme, width, "gaussian")
+    data, test = draw_data(at, rng)
     first, again = (np.random.default_rng(7) for _ in range(2))
-    bank = _Bank(at, [size], data, test, first)
-    pools = drawn_features(at, data.inputs, test, 2 * width, again)
-    bank.add(0, width, [])
+    bank = BankMembers(at, scheme, data, test, first)
+    pools = draw_features(at, data.inputs, test, 2 * width, again)
+    groups = [group for _, part in bank.blocks(0) for group in part]
+    terms = draw_terms(groups, data, bank.layout, 1, drawn=True)
     common = [n_common(width, size, again) for _ in pools]
     assert 0 < min(common) <= max(common) < width
     maps = {}
@@ -122,16 +138,18 @@ def test_a_bank_by_plain_algebra(width: int) -> None:
     kinds = {
         "same": [(a, a) for a in keys],
         "twin": [(a, b) for a in keys for b in keys if a[:2] == b[:2] and a != b],
-        "other": [(a, b) for a in keys for b in keys
-                  if a[0] == b[0] and a[1] != b[1] and a[2] == b[2]],
-        "apart": [(a, b) for a in keys for b in keys
-                  if a[0] < b[0] and a[1] != b[1] and a[2] == b[2]],
-    }  # fmt: skip
+        "other": [
+            (a, b) for a in keys for b in keys if a[0] == b[0] and a[1] != b[1] and a[2] == b[2]
+        ],
+        "apart": [
+            (a, b) for a in keys for b in keys if a[0] < b[0] and a[1] != b[1] and a[2] == b[2]
+        ],
+    }
     for kind, pairs in kinds.items():
         teacher, noise = products(maps, pairs, data.inputs)
-        assert bank.terms[f"psi2_{kind}"][0, 1] == pytest.approx(teacher, rel=1e-9), kind
+        assert getattr(terms.linear, kind) == pytest.approx(teacher, rel=1e-9), kind
         if kind != "apart":
-            assert bank.terms[f"psi3_{kind}"][0, 1] == pytest.approx(noise, rel=1e-9), kind
+            assert getattr(terms.noise, kind) == pytest.approx(noise, rel=1e-9), kind
 
 
 @pytest.mark.statistical
@@ -141,7 +159,7 @@ def test_a_bank_by_plain_algebra(width: int) -> None:
     ids=repr,
 )
 def test_ensembles_drawn_one_by_one(ensemble: Scheme) -> None:
-    """Two members, trained and evaluated as a user would, at a size where theory is far off."""
+    """Two members against a plain implementation, at a size where theory is far off."""
     powers: dict[str, Any] = {"ridge": 0.05, "noise": 0.7}
     rng = np.random.default_rng(0)
     sizes: dict[str, Any] = {"dim": 10, "psi1": 1.2, "psi2": 1.5}
@@ -155,8 +173,8 @@ def test_ensembles_drawn_one_by_one(ensemble: Scheme) -> None:
     assert abs(float((single - literal).z_score(0.0))) > 10
 
 
-def test_all_samples_are_an_ensemble() -> None:
-    """Then nothing is left to choose; with two sets of features it is so draw by draw."""
+def test_a_subsample_of_all_samples_is_an_ensemble() -> None:
+    """The resampling part is zero; with two sets of features draw by draw."""
     problem = dt.Problem(features_per_dim=1.5, ridge=0.1, nonlinear_signal=0.5)
     all_data = dt.Subsample(fraction=1.0)
     run = dt.simulate(problem, dim=15, n_data=3, n_init=2, ensembles=all_data)
@@ -169,7 +187,7 @@ def test_all_samples_are_an_ensemble() -> None:
 
 
 @pytest.mark.parametrize("model", ["gaussian", "features"])
-def test_a_bank_of_what_one_member_needs(model: Any) -> None:
+def test_a_bank_of_p_features_has_no_resampling(model: Any) -> None:
     """All members have the same features: their number has no effect."""
     problem = dt.Problem(features_per_dim=1.5, ridge=0.1)
     bank = dt.FeatureBank(1, bank_per_dim=1.5)
@@ -191,8 +209,9 @@ def test_a_bank_of_any_size() -> None:
     assert run.realized(infinite) == infinite
     bank, ensemble = run.error(infinite), run.error(5)
     for ours, expected in (
-        (bank.resampling, ensemble.initialization), (bank.total, ensemble.total)
-    ):  # fmt: skip
+        (bank.resampling, ensemble.initialization),
+        (bank.total, ensemble.total),
+    ):
         assert abs(float((ours - expected).z_score(0.0))) < 5
     # independent by construction: nothing is left to the bank
     assert abs(float(bank.initialization.z_score(0.0))) < 5
@@ -207,14 +226,16 @@ def test_parts_and_realized_sizes() -> None:
     assert run.realized(7) == dt.Ensemble(7)
     for scheme in EVERY:
         four, many = (replace(scheme, n_members=k) for k in (4, math.inf))
-        found = run.error(four)
-        assert run.error(run.realized(four)) == found
-        assert found.total.value == pytest.approx(sum(float(part) for part in found.parts.values()))
-        lines = str(found).splitlines()
+        result = run.error(four)
+        assert run.error(run.realized(four)) == result
+        assert result.total.value == pytest.approx(
+            sum(float(part) for part in result.parts.values())
+        )
+        lines = str(result).splitlines()
         assert [line.split()[0] for line in lines[-2:]] == ["resampling", "total"]
         assert run.error(many).resampling.value == 0
         theory = dt.exact_error(run.problem, run.realized(four))
-        assert list(theory.parts) == list(found.parts)
+        assert list(theory.parts) == list(result.parts)
     assert "resampling" not in run.error(4).parts
 
 
@@ -238,38 +259,43 @@ def test_several_fractions_and_banks_in_one_simulation() -> None:
         assert run.error(ensemble).total.value == pytest.approx(expected, rel=0.1)
 
 
-def test_a_scheme_draws_the_same_whatever_else_is_drawn() -> None:
+def test_draws_of_a_scheme_do_not_depend_on_others() -> None:
     problem, bootstrap = dt.Problem(features_per_dim=1.5, ridge=0.1), dt.Bootstrap()
     options: dict[str, Any] = {"dim": 10, "n_data": 2, "n_init": 2, "seed": 3}
     every = dt.simulate(problem, ensembles=EVERY, **options)
     plain = dt.simulate(problem, **options)
     other = dt.simulate(problem, ensembles=bootstrap, **{**options, "seed": 4})
-    for name, values in plain.draws.items():
-        np.testing.assert_array_equal(every.draws[name], values)
-    single = dt.simulate(problem, ensembles=bootstrap, **options).terms_of(bootstrap)
+    for name, values in plain.draws.named().items():
+        np.testing.assert_array_equal(every.draws.named()[name], values)
+    single = dt.simulate(problem, ensembles=bootstrap, **options).terms_of(bootstrap).named()
     for name, values in single.items():
-        np.testing.assert_array_equal(every.terms_of(bootstrap)[name], values)
-        assert not np.array_equal(other.terms_of(bootstrap)[name], values)
+        np.testing.assert_array_equal(every.terms_of(bootstrap).named()[name], values)
+        assert not np.array_equal(other.terms_of(bootstrap).named()[name], values)
 
 
 @pytest.mark.parametrize("scheme", EVERY, ids=repr)
 @pytest.mark.parametrize("model", ["gaussian", "features"])
 def test_axes(scheme: Scheme, model: str) -> None:
     """Nested widths, a path of ridges and of times: each point as if simulated by itself."""
-    options: dict[str, Any] = {"dim": 12, "model": model, "n_data": 2, "n_init": 2,
-                               "ensembles": scheme}  # fmt: skip
+    options: dict[str, Any] = {
+        "dim": 12,
+        "model": model,
+        "n_data": 2,
+        "n_init": 2,
+        "ensembles": scheme,
+    }
     problem, curve = dt.Problem(nonlinear_signal=0.5), [2.0, 0.5]
     run = dt.simulate(
         problem, features_per_dim=curve, ridge=[0.1, 1.0], times=[1.0, math.inf], **options
     )
     assert np.shape(run.error(scheme).total.value) == (2, 2, 2)
     path = dt.simulate(problem, features_per_dim=curve, ridge=[0.1, 1.0], **options)
-    for name, values in path.terms_of(scheme).items():
-        np.testing.assert_allclose(run.terms_of(scheme)[name][..., 1], values, rtol=1e-9)
+    for name, values in path.terms_of(scheme).named().items():
+        np.testing.assert_allclose(run.terms_of(scheme).named()[name][..., 1], values, rtol=1e-9)
     wide = dt.simulate(replace(problem, ridge=1.0), features_per_dim=[2.0, 2.0], **options)
     if not scheme.shares_features:  # for which the number of common ones is drawn anew
-        for name, values in wide.terms_of(scheme).items():
-            ours = run.terms_of(scheme)[name][:, 0, 1, 1]
+        for name, values in wide.terms_of(scheme).named().items():
+            ours = run.terms_of(scheme).named()[name][:, 0, 1, 1]
             np.testing.assert_allclose(ours, values[:, 0], rtol=1e-9)
 
 
@@ -291,12 +317,20 @@ def test_kernel() -> None:
 def test_torch(model: str) -> None:
     pytest.importorskip("torch", reason="torch is not installed")
     problem = dt.Problem(features_per_dim=1.5, ridge=0.1, nonlinear_signal=0.5)
-    options: dict[str, Any] = {"dim": 10, "model": model, "n_data": 2, "n_init": 2,
-                               "times": [2.0, math.inf], "ensembles": EVERY}  # fmt: skip
+    options: dict[str, Any] = {
+        "dim": 10,
+        "model": model,
+        "n_data": 2,
+        "n_init": 2,
+        "times": [2.0, math.inf],
+        "ensembles": EVERY,
+    }
     a, b = (dt.simulate(problem, device=device, **options) for device in ("cpu", "torch"))
     for scheme in EVERY:
-        for name, values in a.terms_of(scheme).items():
-            np.testing.assert_allclose(b.terms_of(scheme)[name], values, rtol=1e-9, atol=1e-12)
+        for name, values in a.terms_of(scheme).named().items():
+            np.testing.assert_allclose(
+                b.terms_of(scheme).named()[name], values, rtol=1e-9, atol=1e-12
+            )
 
 
 # --- a scheme of one's own -----------------------------------------------------------------------
@@ -327,14 +361,22 @@ del SCHEMES[LeaveOut.name]  # for these tests alone
 
 @pytest.mark.parametrize(("model", "width"), [("features", 0.6), ("kernel", math.inf)])
 def test_a_new_scheme_is_simulated_by_its_draws(model: Any, width: float) -> None:
-    """At D and 2D, extrapolated in 1/D, against exact theory; another scheme is noticed."""
+    """At D and 2D, extrapolated in 1/D, against exact theory; another scheme disagrees."""
     problem = dt.Problem(features_per_dim=width, samples_per_dim=2.0, ridge=0.05, noise=0.5)
     ensemble, control = LeaveOut(3), dt.Ensemble(3)
     small, large = (
-        dt.simulate(problem, dim=dim, n_data=draws, n_init=4, model=model, ensembles=ensemble,
-                    seed=dim, progress=False).error(ensemble)
+        dt.simulate(
+            problem,
+            dim=dim,
+            n_data=draws,
+            n_init=4,
+            model=model,
+            ensembles=ensemble,
+            seed=dim,
+            progress=False,
+        ).error(ensemble)
         for dim, draws in ((30, 80), (60, 40))
-    )  # fmt: skip
+    )
     theory, wrong = dt.exact_error(problem, ensemble), dt.exact_error(problem, control)
     assert list(small.parts) == list(theory.parts)
     off = []
@@ -393,7 +435,7 @@ class Halves(Scheme):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Parts(dt.Divide):
-    """K disjoint parts, in other words."""
+    """K disjoint parts, as `Divide`."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -403,7 +445,7 @@ class Every(Scheme):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Wrong(dt.Subsample):
-    """A fraction of the samples, and what `draw_samples` returns is none of it."""
+    """A fraction of the samples, with draws of all of them."""
 
     def draw_samples(self, n_samples: int, count: int, rng: np.random.Generator) -> IntArray:
         return np.ones((count, n_samples), dtype=np.int64)
@@ -427,10 +469,11 @@ def test_a_new_scheme_is_simulated_by_its_shares(ensemble: Scheme) -> None:
     """At D and 2D, extrapolated in 1/D, against exact theory; P/k is no whole number."""
     problem = dt.Problem(features_per_dim=0.5, samples_per_dim=2.0, ridge=0.05, noise=0.5)
     small, large = (
-        dt.simulate(problem, dim=dim, n_data=draws, n_init=4, ensembles=ensemble, seed=dim,
-                    progress=False).error(ensemble)
+        dt.simulate(
+            problem, dim=dim, n_data=draws, n_init=4, ensembles=ensemble, seed=dim, progress=False
+        ).error(ensemble)
         for dim, draws in ((30, 80), (60, 40))
-    )  # fmt: skip
+    )
     theory, wrong = dt.exact_error(problem, ensemble), dt.exact_error(problem, 3)
     assert list(small.parts) == list(theory.parts)
     off = []
@@ -449,7 +492,7 @@ def test_common_features_of_a_bank_that_is_no_whole_number() -> None:
 
 
 def test_equal_shares_are_simulated_alike() -> None:
-    """By what members share, not by the class."""
+    """The shares decide, not the class."""
     problem = dt.Problem(features_per_dim=1.5, ridge=0.1)
     options: dict[str, Any] = {"dim": 11, "n_data": 3, "n_init": 2}
     run = dt.simulate(problem, ensembles=[dt.Divide(3), Parts(3), Every(2)], **options)

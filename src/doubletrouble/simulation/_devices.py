@@ -1,7 +1,7 @@
-"""Devices for array arithmetic: NumPy or torch, on a processor or a GPU, float64 or float32.
+"""Array arithmetic on NumPy or torch, on a processor or a GPU, in float64 or float32.
 
-Everything random is drawn by NumPy, in an order that depends on nothing but the seed; `put` then
-hands the arrays over, so that every place sees the same draws.
+All random numbers are drawn by NumPy, in an order that depends on the seed alone, and then copied
+to the device: the draws are the same on every device.
 """
 
 import os
@@ -29,7 +29,7 @@ _BLOCK = 2**20  # numbers drawn from one generator
 
 
 def is_device(name: object) -> bool:
-    """Whether some machine may have a device of this name.
+    """Whether `name` is the name of a device, present on this machine or not.
 
     >>> is_device("cuda:1"), is_device("abacus")
     (True, False)
@@ -40,9 +40,9 @@ def is_device(name: object) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class ArrayDevice:
-    """A device and a precision.
+    """A device and a precision; "cpu" is NumPy, everything else torch.
 
-    >>> ArrayDevice().put(np.ones(2))
+    >>> ArrayDevice().asarray(np.ones(2))
     array([1., 1.])
     """
 
@@ -69,48 +69,63 @@ class ArrayDevice:
             raise ValueError(wanted)
         torch = require("torch", "torch")
         try:
-            # in the precision asked for; also loads linear algebra there, not safe in two threads
-            one = torch.ones(1, 1, device=self._where, dtype=getattr(torch, self.dtype))
+            # in the precision requested; also loads linear algebra, which is not thread-safe
+            one = torch.ones(1, 1, device=self._torch_name, dtype=getattr(torch, self.dtype))
             torch.linalg.cholesky(one).item()
         except (RuntimeError, AssertionError, TypeError, NotImplementedError) as error:
             raise ValueError(f"{wanted}: {error}") from error
 
     @property
-    def _where(self) -> str:
+    def _torch_name(self) -> str:
         return "cpu" if self.device == "torch" else self.device
 
     @property
     def is_gpu(self) -> bool:
-        """Whether arrays are copied to a device that computes while we go on."""
+        """Whether arrays are copied to a device that computes asynchronously."""
         return self.device.startswith("cuda")
 
-    def put(self, array: FloatArray) -> Array:
-        """Hand an array over."""
+    def asarray(self, array: FloatArray) -> Array:
+        """Copy an array of NumPy to the device."""
         if self.device == "cpu":
             return np.asarray(array, dtype=self.dtype)
         torch = require("torch", "torch")
-        return torch.as_tensor(array, device=self._where).to(getattr(torch, self.dtype))
+        return torch.as_tensor(array, device=self._torch_name).to(getattr(torch, self.dtype))
+
+    def to_numpy(self, array: Array) -> FloatArray:
+        """Copy an array of the device to NumPy."""
+        return np.asarray(array if self.device == "cpu" else array.cpu(), dtype=np.float64)
 
     def normals(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
-        """Independent standard normal numbers, drawn by NumPy and handed over."""
+        """Independent standard normal numbers, drawn by NumPy."""
         if not self.is_gpu:
-            return self.put(normals(rng, shape))
+            return self.asarray(normals(rng, shape))
         torch = require("torch", "torch")
-        # a GPU copies several times faster from memory that stays where it is
+        # a GPU copies several times faster from page-locked memory
         buffer = torch.empty(shape, dtype=torch.float64, pin_memory=True)
         normals(rng, shape, out=buffer.numpy())
-        there = buffer.to(self._where, non_blocking=True)
-        return there.to(getattr(torch, self.dtype))
+        copied = buffer.to(self._torch_name, non_blocking=True)
+        return copied.to(getattr(torch, self.dtype))
 
-    def take(self, array: Array) -> FloatArray:
-        """Bring an array back to NumPy."""
-        return np.asarray(array if self.device == "cpu" else array.cpu(), dtype=np.float64)
+    def map(self, work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+        """Results in order; for a GPU in two threads, so that one draws while the other computes.
+
+        >>> list(ArrayDevice().map(abs, [-1, 2]))
+        [1, 2]
+        """
+        if not self.is_gpu:
+            yield from map(work, items)
+            return
+        pool = ThreadPoolExecutor(2)
+        try:
+            yield from pool.map(work, items)
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
 def positive_solve(matrix: Array, right: Array) -> Array:
     """Solve with a positive definite matrix: by Cholesky's method on torch.
 
-    NumPy has no such solver, and SciPy's would bring threads of its own, which fight NumPy's.
+    NumPy has no such solver, and SciPy's has a thread pool that competes with NumPy's.
 
     >>> positive_solve(np.diag([1.0, 4.0]), np.ones((2, 1))).ravel()
     array([1.  , 0.25])
@@ -119,24 +134,6 @@ def positive_solve(matrix: Array, right: Array) -> Array:
         torch = require("torch", "torch")
         return torch.cholesky_solve(right, torch.linalg.cholesky(matrix))
     return np.linalg.solve(matrix, right)
-
-
-def in_order(
-    work: Callable[[Item], Result], items: Iterable[Item], place: ArrayDevice
-) -> Iterator[Result]:
-    """Results of independent pieces of work; a GPU has the next one drawn while it computes.
-
-    >>> list(in_order(abs, [-1, 2], ArrayDevice()))
-    [1, 2]
-    """
-    if not place.is_gpu:
-        yield from map(work, items)
-        return
-    pool = ThreadPoolExecutor(2)
-    try:
-        yield from pool.map(work, items)
-    finally:
-        pool.shutdown(cancel_futures=True)
 
 
 def normals(
@@ -153,7 +150,7 @@ def normals(
     if len(starts) < 2:
         rng.standard_normal(out=flat)
         return out
-    with ThreadPoolExecutor(min(len(starts), _processors())) as pool:
+    with ThreadPoolExecutor(min(len(starts), _n_processors())) as pool:
         jobs = [
             pool.submit(child.standard_normal, out=flat[start : start + _BLOCK])
             for start, child in zip(starts, rng.spawn(len(starts)), strict=True)
@@ -163,8 +160,8 @@ def normals(
     return out
 
 
-def _processors() -> int:
-    """The processors this process may use."""
+def _n_processors() -> int:
+    """The number of processors this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -1,0 +1,320 @@
+r"""The members of every scheme in one draw, fitted width by width.
+
+Widths are nested: the first P of the widest features are the features of width P, as a draw of
+their own would be. Points of one curve then share their draws, each unbiased with its own standard
+error. Sums over features grow from width to width.
+
+- *Divided data* are consecutive blocks of both data sets.
+- *Members that draw samples*: `Scheme.draw_samples` returns how often each of the N samples is in
+  each member. Choice j is given to the features j and j - 1, which are twins (`_terms`). Of all
+  first twins, no two share a choice or features, nor do any two second ones, also where J = 2.
+- *Members that share features* have P of the B features of a bank, without replacement. For any
+  such scheme B = P²/k, where k is the number of features that two members have in common. A bank
+  is not drawn as a whole: its features are exchangeable, so that two choices from it are P features
+  each, m of them in common, with m from the hypergeometric distribution.
+
+**Random numbers.** All schemes of a draw start from copies of one generator. The draws of a scheme
+do not depend on the others, and those of one class are correlated: smaller subsamples are parts of
+larger ones, which reduces the standard errors of differences between schemes.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from copy import deepcopy
+from functools import partial
+from typing import Protocol
+
+import numpy as np
+from array_api_compat import array_namespace
+
+from doubletrouble.ensembles import Divide, Scheme
+from doubletrouble.kernels import Array, closed_form
+from doubletrouble.simulation._draws import (
+    DataPair,
+    FeatureSet,
+    centred_overlap,
+    draw_data,
+    draw_features,
+)
+from doubletrouble.simulation._ensembles import draw_counts, n_members
+from doubletrouble.simulation._fits import (
+    FeatureSums,
+    RidgeLearner,
+    SampleChoice,
+    feature_learner,
+    feature_sums,
+    gram_learner,
+)
+from doubletrouble.simulation._plan import SimulationPlan
+from doubletrouble.simulation._terms import LearnerGroup, OutputLayout, SimulatedTerms, draw_terms
+
+_LARGEST_DRAW = 10**9  # of NumPy's hypergeometric numbers
+
+
+def draw(plan: SimulationPlan, rng: np.random.Generator) -> dict[Scheme, SimulatedTerms]:
+    """Every term of one draw, (widths, fits); divided data are `Divide(K)`, the whole `Divide(1)`.
+
+    The draws of one scheme do not depend on the others.
+    """
+    data, test = draw_data(plan, rng)
+    widest = plan.order[-1]
+    source: FeatureFits | KernelFits
+    if plan.model == "kernel":
+        assert test is not None  # the kernel has no exact average
+        source = KernelFits(plan, data, test)
+    else:
+        sets = draw_features(plan, data.inputs, test, int(plan.widths[widest]), rng)
+        source = FeatureFits(plan, sets)
+    (common,) = rng.spawn(1)
+    members: dict[Scheme, MemberFits] = {
+        scheme: BankMembers(plan, scheme, data, test, deepcopy(common))
+        if scheme.shares_features
+        else SampledMembers(plan, scheme, data, source, deepcopy(common))
+        for scheme in plan.schemes
+    }
+    for parts in plan.divisions:
+        own = deepcopy(rng) if plan.n_samples % parts else rng  # equal parts draw nothing
+        members[Divide(parts)] = DividedMembers(plan, parts, data, source, own)
+    rows: dict[Scheme, dict[int, list[SimulatedTerms]]] = {scheme: {} for scheme in members}
+    for w in [widest] if plan.model == "kernel" else plan.order:  # all infinite widths are equal
+        source.grow(w)
+        for scheme, one in members.items():
+            rows[scheme][w] = _width_terms(one, w, len(plan.fits(1)))
+    n_widths = len(plan.widths)
+    return {
+        scheme: SimulatedTerms.combined(
+            lambda values: np.reshape(values, (n_widths, -1)),
+            [term for w in range(n_widths) for term in by_width.get(w, by_width[widest])],
+        )
+        for scheme, by_width in rows.items()
+    }
+
+
+class MemberFits(Protocol):
+    """The members of one scheme."""
+
+    drawn: bool  # whether they draw from a common set
+    layout: OutputLayout
+
+    def blocks(self, w: int) -> Iterator[tuple[DataPair, Iterator[LearnerGroup]]]:
+        """Data sets, or parts of them, and the learners of the w-th width on each."""
+
+
+def _width_terms(members: MemberFits, w: int, n_fits: int) -> list[SimulatedTerms]:
+    """The terms of every fit of a width, means over all blocks."""
+    tables = []
+    for data, groups in members.blocks(w):
+        # several fits share factorizations; for a single one, learners are made one by one
+        learners = groups if n_fits == 1 else list(groups)
+        terms = partial(draw_terms, learners, data, members.layout, drawn=members.drawn)
+        tables.append([terms(k) for k in range(n_fits)])
+    if len(tables) == 1:
+        return tables[0]
+    return [
+        SimulatedTerms.combined(lambda values: np.mean(values, axis=0), blocks)
+        for blocks in zip(*tables, strict=True)
+    ]
+
+
+# --- fits to features, or with their kernel ------------------------------------------------------
+
+
+class FeatureFits:
+    """Learners with the first features of every set, of widths that increase."""
+
+    def __init__(self, plan: SimulationPlan, sets: Sequence[FeatureSet]) -> None:
+        self.plan, self.sets, self.n_sets = plan, sets, len(sets)
+        self.layout = OutputLayout(plan.dim, sets[0].outputs.shape[1])
+        self.width = self.n_summed = 0
+        self.sums: list[list[FeatureSums | None]] = [[None, None] for _ in sets]
+
+    def grow(self, w: int) -> None:
+        """Go on to the w-th width; sums over features are needed where P > N."""
+        self.width = int(self.plan.widths[w])
+        if self.width > self.plan.n_samples:
+            new = slice(self.n_summed, self.width)
+            self.sums = [
+                [
+                    feature_sums(phi[:, new], one.outputs[new, :], before)
+                    for phi, before in zip(one.train, sums, strict=True)
+                ]
+                for one, sums in zip(self.sets, self.sums, strict=True)
+            ]
+            self.n_summed = self.width
+
+    def learner(self, j: int, i: int, samples: SampleChoice) -> RidgeLearner:
+        """The learner with the j-th set of features on samples of data set i."""
+        one, sums = self.sets[j], self.sums[j][i]
+        if sums is not None:
+            sums = FeatureSums(samples.of_gram(sums.gram), samples.of_rows(sums.right))
+        return feature_learner(
+            samples.of_rows(one.train[i][:, : self.width]),
+            one.outputs[: self.width],
+            one.own,
+            self.plan.fits(samples.n_drawn, self.width),
+            sums=sums,
+            samples=samples,
+        )
+
+
+class KernelFits:
+    """Learners with the exact kernel of infinitely many features.
+
+    f(x) = k(x)ᵀ (K + δ)⁻¹ y, where K = E_θ φ(x_μ) φ(x_ν) is the overlap of `kernels` with the roles
+    of inputs and features exchanged, and δ = λ N/D.
+    """
+
+    n_sets = 1
+
+    def __init__(self, plan: SimulationPlan, data: DataPair, test: Array) -> None:
+        self.plan, dim, count = plan, plan.dim, test.shape[0]
+        self.layout = OutputLayout(dim, dim + count, test)
+        sigma = plan.problem.moments
+        known, xp = closed_form(sigma), array_namespace(test)
+        assert known is not None  # checked by the plan
+        self.grams, self.outputs = [], []
+        for x in data.inputs:
+            scaled, there = x / math.sqrt(dim), test / math.sqrt(dim)
+            self.grams.append(centred_overlap(known, scaled, scaled, plan.mean))
+            sampled = centred_overlap(known, scaled, there, plan.mean)
+            linear = x * (sigma.linear**2 / dim)
+            rest = xp.concat([sampled, linear @ test.T], axis=1) / math.sqrt(count)
+            self.outputs.append(xp.concat([linear, rest], axis=1))
+
+    def grow(self, w: int) -> None:
+        """All widths are infinite."""
+
+    def learner(self, j: int, i: int, samples: SampleChoice) -> RidgeLearner:
+        """The learner on samples of data set i, whatever the set of features."""
+        return gram_learner(
+            samples.of_gram(self.grams[i]),
+            samples.of_rows(self.outputs[i]),
+            self.plan.fits(samples.n_drawn),
+            samples=samples,
+        )
+
+
+# --- members -------------------------------------------------------------------------------------
+
+
+class DividedMembers:
+    """Members with one of K parts of the data each."""
+
+    drawn = False
+
+    def __init__(
+        self,
+        plan: SimulationPlan,
+        n_parts: int,
+        data: DataPair,
+        source: FeatureFits | KernelFits,
+        rng: np.random.Generator,
+    ) -> None:
+        self.plan, self.n_parts, self.data, self.source, self.rng = plan, n_parts, data, source, rng
+        self.layout = source.layout
+
+    def blocks(self, w: int) -> Iterator[tuple[DataPair, Iterator[LearnerGroup]]]:
+        """Pairs of parts."""
+        for rows in self.plan.parts(self.n_parts, self.rng):
+            first, second = (SampleChoice.block(part) for part in rows)
+            groups = (
+                LearnerGroup(
+                    ((self.source.learner(j, 0, first), self.source.learner(j, 1, second)),)
+                )
+                for j in range(self.source.n_sets)
+            )
+            yield self.data.rows(rows), groups
+
+
+class SampledMembers:
+    """Members with samples of their own."""
+
+    drawn = True
+
+    def __init__(
+        self,
+        plan: SimulationPlan,
+        scheme: Scheme,
+        data: DataPair,
+        source: FeatureFits | KernelFits,
+        rng: np.random.Generator,
+    ) -> None:
+        self.data, self.source, self.layout = data, source, source.layout
+        count = max(2, source.n_sets)
+        if not scheme.any_size:  # the shares depend on K
+            count = min(count, int(n_members(scheme)))
+        first, second = (
+            [
+                SampleChoice.weighted(counts, plan.device, x)
+                for counts in draw_counts(scheme, plan.n_samples, count, rng)
+            ]
+            for x in data.inputs
+        )
+        self.choices = list(zip(first, second, strict=True))
+
+    def blocks(self, w: int) -> Iterator[tuple[DataPair, Iterator[LearnerGroup]]]:
+        """All groups on the whole data sets."""
+        learner, n_sets = self.source.learner, self.source.n_sets
+        groups = (
+            LearnerGroup(
+                tuple(
+                    (learner(features, 0, first), learner(features, 1, second))
+                    for features in ((j, j - 1) if n_sets > 1 else (0,))
+                )
+            )
+            for j, (first, second) in enumerate(self.choices)
+        )
+        yield self.data, groups
+
+
+class BankMembers:
+    """Members with all of the samples, and features of their own from a bank."""
+
+    drawn = True
+
+    def __init__(
+        self,
+        plan: SimulationPlan,
+        scheme: Scheme,
+        data: DataPair,
+        test: Array | None,
+        rng: np.random.Generator,
+    ) -> None:
+        self.plan, self.sizes, self.data, self.rng = plan, plan.banks[scheme], data, rng
+        widest = 2 * int(max(plan.widths))
+        self.pools = draw_features(plan, data.inputs, test, widest, rng)
+        self.layout = OutputLayout(plan.dim, self.pools[0].outputs.shape[1])
+
+    def blocks(self, w: int) -> Iterator[tuple[DataPair, Iterator[LearnerGroup]]]:
+        """All groups on the whole data sets."""
+        width = int(self.plan.widths[w])
+        fits = self.plan.fits(self.plan.n_samples, width)
+
+        def learner(pool: FeatureSet, i: int, start: int) -> RidgeLearner:
+            part = slice(start, start + width)
+            return feature_learner(pool.train[i][:, part], pool.outputs[part], pool.own, fits)
+
+        def group(pool: FeatureSet) -> LearnerGroup:
+            common = n_common(width, self.sizes[w], self.rng)
+            starts = (0, width - common)
+            twins = tuple((learner(pool, 0, start), learner(pool, 1, start)) for start in starts)
+            return LearnerGroup(twins, common)
+
+        yield self.data, map(group, self.pools)
+
+
+def n_common(width: int, size: float, rng: np.random.Generator) -> int:
+    """The number of features that two choices of `width` from a bank of B have in common.
+
+    Its mean is P²/B. Where B is no whole number, the bank is one of the next smaller and larger
+    sizes at random, so that the mean is the same.
+
+    >>> n_common(5, 5, np.random.default_rng(0)), n_common(5, np.inf, np.random.default_rng(0))
+    (5, 0)
+    """
+    if size < _LARGEST_DRAW:
+        whole = math.floor(size)
+        if whole < size:  # mean of 1/B: whole with probability whole (whole + 1 - B)/B
+            whole += int(rng.random() >= whole * (whole + 1 - size) / size)
+        return int(rng.hypergeometric(width, whole - width, width))
+    return int(rng.binomial(width, width / size))
