@@ -194,6 +194,29 @@ def test_ctrl_c_keeps_finished_cells(tmp_path: Path) -> None:
     assert len(w.rows(tmp_path / "s")) == 3
 
 
+def test_an_interrupted_cell_loses_no_other(tmp_path: Path) -> None:
+    """Cells that finish together with the one that is interrupted are stored."""
+
+    class Late(w.AtOnce):
+        def __init__(self) -> None:
+            self.futures: list[Future[Any]] = []
+
+        def submit(self, function: Any, /, *arguments: Any, **options: Any) -> Future[Any]:
+            self.futures.append(Future())
+            if len(self.futures) == 5:
+                threading.Timer(0.2, self.finish, (function, arguments)).start()
+            return self.futures[-1]
+
+        def finish(self, function: Any, arguments: Any) -> None:
+            for future in self.futures[:4]:
+                future.set_result(function(*arguments))
+            self.futures[4].set_exception(KeyboardInterrupt())
+
+    with pytest.raises(SweepInterrupted, match="stopped with 4 of 5 cells"):
+        run(tmp_path / "s", w.cells(5), w.odd_ones_fail, executor=Late())
+    assert len(w.rows(tmp_path / "s")) == 4
+
+
 # --- executors ---
 
 

@@ -198,7 +198,9 @@ class _Run:
             self._deaths[cell.key] += 1
             if self._deaths[cell.key] == MOST_DEATHS:
                 self._suspects.remove(cell)
-                yield self._failed(cell, f"{MOST_DEATHS} worker processes died")
+                results = [(cell, _failed(f"{MOST_DEATHS} worker processes died"))]
+                self._put(results)
+                yield from results
 
     def _settle(self, backend: Backend) -> Iterator[Finished]:
         """Wait until a cell finishes; store all that have finished in one transaction."""
@@ -212,35 +214,35 @@ class _Run:
         while not self._landed.empty():
             futures.append(self._landed.get())
         results: list[Finished] = []
-        for future in futures:
-            cell = self._flying[future]
-            error = None if future.cancelled() else future.exception()
-            if isinstance(error, KeyboardInterrupt):  # Ctrl-C also reaches the user's workers
-                raise error
-            if isinstance(error, BrokenExecutor):
-                self._broken = True
-                self._suspects.append(cell)
-            elif type(error).__name__ == "KilledWorker":  # of Dask, also for other cells
-                if self._alone is cell:
-                    self._alone = None
-                    yield self._failed(cell, "several Dask workers died")
-                else:
-                    self._suspects.append(cell)
-            elif error is not None or future.cancelled():
-                what = f"raised {type(error).__name__}: {error}" if error else "dropped a cell"
-                raise ExecutorError(f"the executor {what}")
-            else:
-                results.append((cell, backend.result(future)))
-                self._alone = None
-            del self._flying[future]
-        self._put(results)
+        try:
+            for future in futures:
+                results += self._result_of(future, backend)
+                del self._flying[future]
+        finally:  # also those that finished before an error
+            self._put(results)
         yield from results
 
-    def _failed(self, cell: Cell, why: str) -> Finished:
-        message = f"{why} while computing this cell, killed or out of memory"
-        outcome = CellOutcome(status=FAILED, message=message)
-        self._put([(cell, outcome)])
-        return cell, outcome
+    def _result_of(self, future: Any, backend: Backend) -> list[Finished]:
+        """The outcome of a future; none, if the cell has to be computed again."""
+        cell = self._flying[future]
+        error = None if future.cancelled() else future.exception()
+        if isinstance(error, KeyboardInterrupt):  # Ctrl-C also reaches the user's workers
+            raise error
+        if isinstance(error, BrokenExecutor):
+            self._broken = True
+            self._suspects.append(cell)
+            return []
+        if type(error).__name__ == "KilledWorker":  # of Dask, also for other cells
+            if self._alone is not cell:
+                self._suspects.append(cell)
+                return []
+            self._alone = None
+            return [(cell, _failed("several Dask workers died"))]
+        if error is not None or future.cancelled():
+            what = f"raised {type(error).__name__}: {error}" if error else "dropped a cell"
+            raise ExecutorError(f"the executor {what}")
+        self._alone = None
+        return [(cell, backend.result(future))]
 
     def _put(self, results: Sequence[Finished]) -> None:
         if self._store is not None and results:
@@ -256,3 +258,8 @@ class _Run:
         self._put([(cell, backend.result(future)) for future, cell in done.items()])
         for future in done:
             del self._flying[future]
+
+
+def _failed(why: str) -> CellOutcome:
+    message = f"{why} while computing this cell, killed or out of memory"
+    return CellOutcome(status=FAILED, message=message)
