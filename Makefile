@@ -23,7 +23,7 @@ picture: reproduce
 page: setup
 	$(BIN)/doubletrouble page
 
-.PHONY: reproduce test lint types contracts pytest bench conformance docs setup clean
+.PHONY: reproduce test test-all lint types contracts pytest bench conformance docs setup clean
 
 setup: $(STAMP)
 
@@ -52,6 +52,10 @@ contracts: setup
 	$(BIN)/lint-imports
 
 pytest: setup
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not full"
+
+# Everything, with every seed, curve and digit.
+test-all: lint types contracts
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 bench: setup
