@@ -74,7 +74,7 @@ class Checkpoint:
             return
         taken = set(outcomes).union(*(program.indices for program in programs))
         waiting = [s for s in self._states if taken.isdisjoint(s["places"].tolist())]
-        self._write(outcomes, [*map(_state_of, programs), *waiting])
+        self._write(outcomes, [*(program.state() for program in programs), *waiting])
         self._last = time.monotonic()
         self._cost = self._last - start
 
@@ -129,12 +129,6 @@ def _is_alive(process: int) -> bool:
     except PermissionError:  # of another user
         pass
     return True
-
-
-def _state_of(program: Program) -> _State:
-    """Return a batch in training: its members, their padded width, and all that changes."""
-    indices, width = np.array(program.indices), np.array(program.batch.architecture.width)
-    return {**program.state(), "places": indices, "width": width}
 
 
 def _states_in(arrays: Mapping[str, Any]) -> list[_State]:

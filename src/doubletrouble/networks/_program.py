@@ -312,10 +312,17 @@ class Program:
     # --- checkpoints -----------------------------------------------------------------------------
 
     def state(self) -> dict[str, Any]:
-        """Return everything that changes in training, as NumPy arrays."""
+        """Return the members, their padded width, and everything that changes in training.
+
+        The names are part of the format of checkpoints.
+        """
         self._synchronize()
-        arrays = {name: t.cpu().numpy() for name, t in self._changing().items()}
-        return {"time": self.time, **arrays}
+        return {
+            "time": self.time,
+            **{name: tensor.cpu().numpy() for name, tensor in self._changing().items()},
+            "places": self.indices,
+            "width": self.batch.architecture.width,
+        }
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Continue from a `state` of the same members."""
