@@ -314,14 +314,9 @@ def test_changed_bytes_of_npz_files(tmp_path: Path) -> None:
         assert arrays == {} or np.array_equal(arrays["x"], np.arange(4.0))
 
 
-def test_size_and_compression_of_npz_arrays(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_npz_arrays_are_read_by_name(tmp_path: Path) -> None:
     path = tmp_path / "a.npz"
-    with zipfile.ZipFile(path, "w", compression=zipfile.ZIP_BZIP2) as archive:
-        archive.writestr("x.npy", b"")
-    assert "must be stored or deflated" in message(read_npz, path, ("x",))
-    np.savez_compressed(path, x=np.zeros(10**6))
-    assert read_npz(path, ("x", "y"))["x"].shape == (10**6,)
-    monkeypatch.setattr("doubletrouble.data._formats._LARGEST_ARRAY", 10**5)
-    assert "is too large" in message(read_npz, path, ("x",))
+    np.savez_compressed(path, x=np.arange(4.0), z=np.zeros(2))
+    arrays = read_npz(path, ("x", "y"))
+    assert list(arrays) == ["x"]
+    np.testing.assert_array_equal(arrays["x"], np.arange(4.0))

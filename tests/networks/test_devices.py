@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from doubletrouble.networks import Training, train_lazy
-from doubletrouble.networks._device import TorchDevice, full_precision
+from doubletrouble.networks._device import TorchDevice, tf32_products
 from doubletrouble.networks._network import NetworkMember, Samples
 from doubletrouble.networks._program import Program
 from doubletrouble.networks._settings import LossName
@@ -137,7 +137,7 @@ def test_computing_restores_the_options_of_torch() -> None:
     with TorchDevice.of("cpu", "tf32").computing():
         assert torch.backends.cuda.matmul.allow_tf32
         assert not torch.is_grad_enabled()
-        with full_precision():
+        with tf32_products(False):
             assert not torch.backends.cuda.matmul.allow_tf32
     assert torch.backends.cuda.matmul.allow_tf32 == before
     assert torch.is_grad_enabled()

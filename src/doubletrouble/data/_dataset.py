@@ -54,7 +54,7 @@ class Data:
         if (self.pool_x is None) != (self.pool_y is None):
             raise ValueError("pool_x and pool_y must be given together, got only one of them")
         self._set(settings=MappingProxyType(dict(self.settings)))
-        self._set(x_train=_inputs("x_train", self.x_train, copy=self.pool_x is None))
+        self._set(x_train=_inputs("x_train", self.x_train))
         self._set(y_train=_labels("y_train", self.y_train, "x_train", self.x_train))
         self._set(x_test=_inputs("x_test", self.x_test))
         self._set(y_test=_labels("y_test", self.y_test, "x_test", self.x_test))
@@ -143,8 +143,8 @@ def as_data(value: Any) -> Data:
     return value
 
 
-def _inputs(name: str, value: Any, *, copy: bool = True) -> FloatArray:
-    array = _numbers(name, value, copy=copy)
+def _inputs(name: str, value: Any) -> FloatArray:
+    array = _numbers(name, value)
     if array.ndim != 2 or not array.size:
         raise ValueError(
             f"{name} must have a row for each sample and a column for each dimension, "
@@ -168,15 +168,14 @@ def _labels(name: str, value: Any, inputs: str, x: FloatArray) -> FloatArray:
     return array
 
 
-def _numbers(name: str, value: Any, *, copy: bool = True) -> FloatArray:
+def _numbers(name: str, value: Any) -> FloatArray:
     """Numbers as a read-only, C-contiguous float64 array; immutable arrays are not copied."""
     if _is_immutable(value):
         return np.asarray(value)
     plain = type(value) is np.ndarray and value.dtype.kind in "iuf"
     numbers = value if plain else np.asarray(checked(name, value, _INPUT))
-    array = np.array(numbers, dtype=np.float64, order="C", copy=copy or None)
-    if copy:
-        array.flags.writeable = False
+    array = np.array(numbers, dtype=np.float64, order="C")
+    array.flags.writeable = False
     return array
 
 

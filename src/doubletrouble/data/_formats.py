@@ -1,21 +1,21 @@
 """File formats: idx (MNIST), the binary and the pickled batches of CIFAR-10, and .npz.
 
-Sizes are limited, and every invalid file raises `DataError` with its path. Archives are read in
-place, without extraction.
+Every invalid file raises `DataError` with its path. Archives are read in place, without extraction,
+and the sizes of images are limited.
 """
 
 import gzip
+import io
 import math
+import pickle
 import pickletools
 import struct
 import tarfile
-import tokenize
-import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -29,7 +29,6 @@ ImageBatch: TypeAlias = tuple[Bytes, Bytes]
 CIFAR_PIXELS = 3 * 32 * 32
 
 _LARGEST_FILE = 2**28  # bytes of an unpacked file: several times the published ones
-_LARGEST_ARRAY = 2**32  # bytes of an array in an .npz file
 _MOST_OPCODES = 10**6  # of a pickled batch: thirty times the published ones
 _PIECE = 2**22
 
@@ -101,9 +100,10 @@ def pickled_batch(content: bytes, where: object) -> ImageBatch:
     executed: calls are recorded, and only the record of a matrix of bytes is used.
     """
     try:
-        batch = _pickled_dictionary(content)
-        images, classes = _recorded_matrix(batch["data"]), batch["labels"]
-    except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError) as error:
+        _check_opcodes(content)
+        batch = _RecordingUnpickler(io.BytesIO(content), encoding="bytes").load()
+        images, classes = _recorded_matrix(batch[b"data"]), batch[b"labels"]
+    except Exception as error:  # of an invalid pickle: many classes
         raise DataError(f"{where} is not a pickled batch of CIFAR-10: {_line(error)}") from error
     valid = isinstance(classes, list) and images.shape == (len(classes), CIFAR_PIXELS)
     if not valid or not all(type(c) is int and 0 <= c <= 9 for c in classes):
@@ -113,89 +113,59 @@ def pickled_batch(content: bytes, where: object) -> ImageBatch:
     return images, np.array(classes, dtype=np.uint8)
 
 
-@dataclass
-class _Call:
-    """A recorded call of a pickle, and the state set on its result."""
+class _RecordedCall:
+    """A call in a pickle that is recorded instead of made, and the state set on its result."""
 
-    name: Any
-    arguments: Any
-    state: Any = None
+    def __init__(self, *arguments: Any) -> None:
+        self.arguments = arguments
+        self.state: Any = None
 
-
-_CONSTANTS = {"NONE": None, "NEWFALSE": False, "NEWTRUE": True}
-_LITERALS = {"BININT", "BININT1", "BININT2", "BINSTRING", "SHORT_BINSTRING", "GLOBAL"}
-_TUPLES = {"TUPLE1": 1, "TUPLE2": 2, "TUPLE3": 3}
+    def __setstate__(self, state: Any) -> None:
+        self.state = state
 
 
-def _pickled_dictionary(content: bytes) -> dict[str, Any]:
-    """Interpret a pickle of containers, literals and recorded calls."""
-    stack: list[Any] = []
-    memo: dict[Any, Any] = {}
-    mark = object()
+class _RecordingUnpickler(pickle.Unpickler):
+    """Unpickles containers and literals; arrays and dtypes of NumPy are recorded."""
 
-    def popped(count: int | None = None) -> list[Any]:
-        """The last values: a given number, or those after the last mark."""
-        items: list[Any] = []
-        while len(items) != count:
-            item = stack.pop()
-            if item is mark:
-                if count is None:
-                    break
-                raise ValueError("a mark in place of a value")
-            items.append(item)
-        return items[::-1]
+    def find_class(self, module: str, name: str) -> type[_RecordedCall]:
+        if (module, name) not in _RECORDED:
+            raise ValueError(f"{module}.{name} does not occur in a batch")
+        return _RecordedCall
 
+
+_RECORDED = {("numpy.core.multiarray", "_reconstruct"), ("numpy", "ndarray"), ("numpy", "dtype")}
+_OPCODES = {
+    *("PROTO", "STOP", "MARK", "NONE", "NEWFALSE", "NEWTRUE", "BININT", "BININT1", "BININT2"),
+    *("BINSTRING", "SHORT_BINSTRING", "TUPLE", "TUPLE1", "TUPLE2", "TUPLE3", "EMPTY_LIST"),
+    *("APPEND", "APPENDS", "EMPTY_DICT", "SETITEM", "SETITEMS", "GLOBAL", "REDUCE", "BUILD"),
+    *("BINPUT", "LONG_BINPUT", "BINGET", "LONG_BINGET"),
+}
+
+
+def _check_opcodes(content: bytes) -> None:
+    """Raise ValueError for opcodes that do not occur in a batch, or a memo of many entries."""
     for number, (opcode, argument, _) in enumerate(pickletools.genops(content)):
-        if number > _MOST_OPCODES:
-            raise ValueError("too many opcodes")
-        name = opcode.name
-        if name in _CONSTANTS:
-            stack.append(_CONSTANTS[name])
-        elif name in _LITERALS:
-            stack.append(argument)
-        elif name in _TUPLES:
-            stack.append(tuple(popped(_TUPLES[name])))
-        elif name == "TUPLE":
-            stack.append(tuple(popped()))
-        elif name == "MARK":
-            stack.append(mark)
-        elif name == "EMPTY_LIST":
-            stack.append([])
-        elif name in ("APPEND", "APPENDS"):
-            items = popped(1 if name == "APPEND" else None)
-            stack[-1].extend(items)
-        elif name == "EMPTY_DICT":
-            stack.append({})
-        elif name in ("SETITEM", "SETITEMS"):
-            items = popped(2 if name == "SETITEM" else None)
-            stack[-1].update(zip(items[::2], items[1::2], strict=True))
-        elif name == "REDUCE":
-            stack.append(_Call(*popped(2)))
-        elif name == "BUILD":
-            (state,) = popped(1)
-            stack[-1].state = state
-        elif name in ("BINPUT", "LONG_BINPUT"):
-            memo[argument] = stack[-1]
-        elif name in ("BINGET", "LONG_BINGET"):
-            stack.append(memo[argument])
-        elif name not in ("PROTO", "STOP"):
-            raise ValueError(f"opcode {name} does not occur in a batch")
-    (batch,) = stack
-    if not isinstance(batch, dict):
-        raise TypeError(f"a dictionary is expected, got {type(batch).__name__}")
-    return batch
+        if opcode.name not in _OPCODES:
+            raise ValueError(f"opcode {opcode.name} does not occur in a batch")
+        memo_index = argument or 0 if opcode.name == "LONG_BINPUT" else 0
+        if max(number, memo_index) > _MOST_OPCODES:
+            raise ValueError("too many opcodes, or entries of the memo")
 
 
 def _recorded_matrix(value: Any) -> Bytes:
     """The matrix of bytes in the record of a NumPy array."""
     match value:
-        case _Call(
-            name="numpy.core.multiarray _reconstruct",
-            state=(1, (int(n), int(d)), _Call(arguments=("u1", _, _)), bool(columns), str(raw)),
+        case _RecordedCall(
+            state=(
+                1,
+                (int(n), int(d)),
+                _RecordedCall(arguments=(b"u1", _, _)),
+                bool(columns),
+                bytes(raw),
+            )
         ):
-            order: Any = "F" if columns else "C"
-            pixels = np.frombuffer(raw.encode("latin1"), dtype=np.uint8)
-            return pixels.reshape((n, d), order=order)
+            order: Literal["F", "C"] = "F" if columns else "C"
+            return np.frombuffer(raw, dtype=np.uint8).reshape((n, d), order=order)
     raise ValueError("data is not a matrix of bytes")
 
 
@@ -252,29 +222,12 @@ PYTHON = CifarVersion(
 
 def read_npz(path: Path, names: tuple[str, ...]) -> dict[str, npt.NDArray[Any]]:
     """Some of the arrays of an .npz file, those that it has."""
-    arrays = {}
     try:
-        with zipfile.ZipFile(path) as archive:
-            for name in names:
-                if f"{name}.npy" not in archive.namelist():
-                    continue
-                info = archive.getinfo(f"{name}.npy")
-                if info.file_size > _LARGEST_ARRAY:
-                    raise DataError(f"{name} in {path} is too large: {info.file_size} bytes")
-                if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-                    raise DataError(f"{name} in {path} must be stored or deflated")
-                with archive.open(info) as file:
-                    arrays[name] = np.lib.format.read_array(file, allow_pickle=False)
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
+            return {name: np.asarray(archive[name]) for name in names if name in archive}
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror or error}") from error
-    except (
-        *(ValueError, TypeError, LookupError, ArithmeticError, AttributeError, SyntaxError),
-        *(EOFError, MemoryError, RuntimeError, RecursionError),
-        *(zipfile.BadZipFile, zlib.error, struct.error, tokenize.TokenError),
-    ) as error:
-        if isinstance(error, DataError):
-            raise
+    except Exception as error:  # zipfile and NumPy raise many classes
         raise DataError(
             f"{path} is damaged, or not an .npz file of numbers: {_line(error)}"
         ) from error
-    return arrays

@@ -3,7 +3,6 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from doubletrouble.networks._result import LazyRun as LazyRun
 from doubletrouble.networks._settings import DTYPES as DTYPES
 from doubletrouble.networks._settings import LAPTOP as LAPTOP
 from doubletrouble.networks._settings import LOSSES as LOSSES
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from doubletrouble.networks._curve import lazy_curve as lazy_curve
     from doubletrouble.networks._curve import runs_table as runs_table
     from doubletrouble.networks._curve import stored_runs as stored_runs
+    from doubletrouble.networks._result import LazyRun as LazyRun
     from doubletrouble.networks._split import LazySplit as LazySplit
     from doubletrouble.networks._split import lazy_split as lazy_split
     from doubletrouble.networks._training import train_lazy as train_lazy
@@ -26,6 +26,7 @@ _LAZY = {  # imported on first access: they need torch or sqlite3
     "lazy_curve": "_curve",
     "runs_table": "_curve",
     "stored_runs": "_curve",
+    "LazyRun": "_result",
     "LazySplit": "_split",
     "lazy_split": "_split",
     "train_lazy": "_training",

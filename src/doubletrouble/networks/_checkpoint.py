@@ -7,11 +7,7 @@ an .npz file without pickled objects, so that reading it executes no code.
 import glob
 import json
 import os
-import struct
 import time
-import tokenize
-import zipfile
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -25,14 +21,6 @@ from doubletrouble.networks._settings import TrainingOutcome
 
 _INTERVAL = 60.0  # seconds between two writes, at least
 _SHARE = 0.05  # of the time, for writing
-_SPEED = 2e8  # bytes a second, until a write has been timed
-
-_INVALID = (
-    *(OSError, EOFError, ValueError, TypeError, LookupError, AttributeError, RuntimeError),
-    *(ArithmeticError, MemoryError, SyntaxError, tokenize.TokenError),
-    *(struct.error, zlib.error, zipfile.BadZipFile),
-)
-"""Exceptions that zipfile, NumPy and json raise for a file that is not a complete checkpoint."""
 
 _State = dict[str, Any]
 
@@ -44,7 +32,7 @@ class Checkpoint:
         self.path, self._key = Path(path), key
         self.outcomes: dict[int, TrainingOutcome] = {}  # by the index of the member
         self._states: list[_State] = []  # of batches that have not resumed yet
-        self._last, self._cost = time.monotonic(), 0.0
+        self._last, self._cost = time.monotonic(), 0.0  # of writing
         folder = self.path.parent
         if not folder.is_dir() or not os.access(folder, os.W_OK):
             raise StoreError(f"store must be in a writable folder, got {self.path}")
@@ -82,12 +70,11 @@ class Checkpoint:
     ) -> None:
         """Write everything, if the last write is long enough ago or `now`."""
         start = time.monotonic()
-        cost = max(self._cost, sum(program.state_bytes for program in programs) / _SPEED)
-        if not now and start - self._last < max(_INTERVAL, cost / _SHARE):
+        if not now and start - self._last < max(_INTERVAL, self._cost / _SHARE):
             return
         taken = set(outcomes).union(*(program.indices for program in programs))
         waiting = [s for s in self._states if taken.isdisjoint(s["places"].tolist())]
-        self._write(outcomes, [*map(_state_of, programs), *waiting])
+        self._write(outcomes, [*(program.state() for program in programs), *waiting])
         self._last = time.monotonic()
         self._cost = self._last - start
 
@@ -122,7 +109,7 @@ class Checkpoint:
                         for k, fields in header["outcomes"].items()
                     }
                     self._states = _states_in(arrays)
-        except _INVALID as error:
+        except Exception as error:  # zipfile, NumPy and json raise many classes
             raise StoreError(
                 f"store must be a complete checkpoint of a training, got {self.path}; delete it to "
                 "start again"
@@ -142,12 +129,6 @@ def _is_alive(process: int) -> bool:
     except PermissionError:  # of another user
         pass
     return True
-
-
-def _state_of(program: Program) -> _State:
-    """Return a batch in training: its members, their padded width, and all that changes."""
-    indices, width = np.array(program.indices), np.array(program.batch.architecture.width)
-    return {**program.state(), "places": indices, "width": width}
 
 
 def _states_in(arrays: Mapping[str, Any]) -> list[_State]:

@@ -36,12 +36,12 @@ from doubletrouble.ranges import Axis, number_axis, whole_axis
 from doubletrouble.runs import DONE, Cell, CellOutcome, Record, Store, decode, digest, encode
 
 if TYPE_CHECKING:
-    from doubletrouble.networks._device import TorchDevice
+    from doubletrouble.networks._network import NetworkMember
+    from doubletrouble.networks._training import TrainingTask
 
 WIDTHS = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048)
 """Widths of the figure in the paper."""
 
-_KIND = "lazy"
 _SETTINGS = {"precision": "dtype"}  # names in older stores
 _COLUMNS = {"max_steps": "most_steps"}  # the column max_steps counts networks with that status
 
@@ -96,128 +96,100 @@ def lazy_curve(
     [(2, 3), (4, 3)]
     """
     from doubletrouble.networks._device import TorchDevice  # needs torch
+    from doubletrouble.networks._network import NetworkMember
+    from doubletrouble.networks._training import TrainingTask
 
     as_data(data)
     alphas = number_axis("laziness", laziness, glossary.LAZINESS)
     sizes = whole_axis("widths", widths, glossary.WIDTH)
-    options, torch_device = Training.of(**training), TorchDevice.of(device, dtype)
-    for alpha in alphas:  # raises before a store is made
-        options.solves(alpha)
-        torch_device.check_laziness(alpha)
-    plan = _CurvePlan(
-        data=data,
-        points=[(alpha, width) for alpha in alphas for width in sizes],
-        n_members=ensemble_size(ensemble, "lazy_curve"),
+    count = ensemble_size(ensemble, "lazy_curve")
+    root = whole_number("seed", seed, 0, MOST_SEEDS)
+    if memory is not None:
+        number("memory", memory, glossary.MEMORY)
+    task = TrainingTask(
+        members=[
+            NetworkMember(width=width, laziness=alpha, number=k, seed=root)
+            for alpha in alphas
+            for width in sizes
+            for k in range(count)
+        ],
+        x=data.x_train[None],
+        y=data.y_train[None],
+        x_test=data.x_test,
         depth=int(number("depth", depth, glossary.DEPTH)),
-        seed=whole_number("seed", seed, 0, MOST_SEEDS),
-        training=options,
-        device=torch_device,
-        memory=None if memory is None else number("memory", memory, glossary.MEMORY),
-        progress=progress,
+        training=Training.of(**training),
+        device=TorchDevice.of(device, dtype),
     )
-    if store is not None:
-        return plan.run(Path(store))
     with TemporaryDirectory() as folder:
-        return plan.run(Path(folder) / "lazy.sqlite")
+        path = Path(folder) / "lazy.sqlite" if store is None else Path(store)
+        return _read_or_train(task, data, count, path, memory=memory, progress=progress)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _CurvePlan:
-    """The ensembles of a curve, and the options that they share."""
+def _read_or_train(
+    task: TrainingTask,
+    data: Data,
+    count: int,
+    path: Path,
+    *,
+    memory: float | None,
+    progress: bool,
+) -> LazyCurve:
+    """Read ensembles of `count` members from a store; train and store those it does not hold."""
+    from doubletrouble.networks._training import train_members
 
-    data: Data
-    points: Sequence[tuple[float, int]]  # α and width of each ensemble
-    n_members: int
-    depth: int
-    seed: int
-    training: Training
-    device: TorchDevice
-    memory: float | None
-    progress: bool
+    firsts = task.members[::count]  # one member of each ensemble
+    cells = [_cell(task, data, count, member) for member in firsts]
+    name = digest([cell.key for cell in cells])[:12]
+    checkpoint = path.with_name(f"{path.name}.{name}.training")
+    runs = _stored(path, cells) if path.exists() else {}
+    known = {k * count + i: o for k, run in runs.items() for i, o in enumerate(run.members)}
+    outcomes, start = dict(known), time.perf_counter()
 
-    def run(self, path: Path) -> LazyCurve:
-        """Read the ensembles from a store, and train those that it does not hold."""
-        cells = [self._cell(alpha, width) for alpha, width in self.points]
-        name = digest([cell.key for cell in cells])[:12]
-        checkpoint = path.with_name(f"{path.name}.{name}.training")
-        runs = _stored(path, cells) if path.exists() else {}
-        if len(runs) < len(cells):  # a complete store may be read-only
-            with Store.open(path) as store:
-                self._train(runs, cells, store, checkpoint)
-        with suppress(OSError):
-            checkpoint.unlink(missing_ok=True)
-        return LazyCurve(runs=tuple(runs[k] for k in range(len(cells))))
+    def done(index: int, outcome: TrainingOutcome) -> None:
+        outcomes[index] = outcome
+        k = index // count
+        indices = range(k * count, (k + 1) * count)
+        if k not in runs and all(i in outcomes for i in indices):
+            runs[k] = task.ensemble(firsts[k], [outcomes[i] for i in indices], data)
+            record = {f.name: getattr(runs[k], f.name) for f in fields(LazyRun)}
+            result, seconds = encode(record), time.perf_counter() - start
+            store.put(cells[k], CellOutcome(status=DONE, result=result, seconds=seconds))
 
-    def _cell(self, laziness: float, width: int) -> Cell:
-        """Return everything an ensemble depends on, by the names in all stores."""
-        parameters = {
-            "data": self.data.fingerprint,
-            "width": width,
-            "laziness": laziness,
-            "precision": self.device.dtype,
-            "depth": self.depth,
-            "seed": self.seed,
-            "n_members": self.n_members,
-            **asdict(self.training),
-            "patience": self.training.window,
-        }
-        return Cell.of(_KIND, REVISION, parameters)
+    if len(runs) < len(cells):  # a complete store may be read-only
+        with Store.open(path) as store:
+            try:
+                train_members(
+                    task,
+                    memory=memory,
+                    store=checkpoint,
+                    known=known,
+                    progress=progress,
+                    done=done,
+                )
+            except KeyboardInterrupt:
+                raise SweepInterrupted(
+                    f"interrupted with {len(runs)} of {len(cells)} ensembles stored in {path}; "
+                    "repeat the call to continue"
+                ) from None
+    with suppress(OSError):
+        checkpoint.unlink(missing_ok=True)
+    return LazyCurve(runs=tuple(runs[k] for k in range(len(cells))))
 
-    def _train(
-        self, runs: dict[int, LazyRun], cells: Sequence[Cell], store: Store, checkpoint: Path
-    ) -> None:
-        """Train the ensembles that are not in `runs`, and add them to `runs` and the store."""
-        from doubletrouble.networks._training import TrainingTask, network_members, train_members
 
-        count, start = self.n_members, time.perf_counter()
-        known = {k * count + i: o for k, run in runs.items() for i, o in enumerate(run.members)}
-        outcomes = dict(known)
-
-        def done(index: int, outcome: TrainingOutcome) -> None:
-            outcomes[index] = outcome
-            k = index // count
-            indices = range(k * count, (k + 1) * count)
-            if k not in runs and all(i in outcomes for i in indices):
-                runs[k] = self._combined([outcomes[i] for i in indices], *self.points[k])
-                result, seconds = encode(_record_of(runs[k])), time.perf_counter() - start
-                store.put(cells[k], CellOutcome(status=DONE, result=result, seconds=seconds))
-
-        members = [
-            member
-            for alpha, width in self.points
-            for member in network_members(width, alpha, count, self.seed)
-        ]
-        task = TrainingTask(
-            members=members,
-            x=self.data.x_train[None],
-            y=self.data.y_train[None],
-            x_test=self.data.x_test,
-            depth=self.depth,
-            training=self.training,
-            device=self.device,
-        )
-        options: dict[str, Any] = {"memory": self.memory, "progress": self.progress}
-        try:
-            train_members(task, store=checkpoint, known=known, done=done, **options)
-        except KeyboardInterrupt:
-            raise SweepInterrupted(
-                f"interrupted with {len(runs)} of {len(cells)} ensembles stored in {store.path}; "
-                "repeat the call to continue"
-            ) from None
-
-    def _combined(
-        self, outcomes: Sequence[TrainingOutcome], laziness: float, width: int
-    ) -> LazyRun:
-        settings = {
-            "depth": self.depth,
-            "seed": self.seed,
-            "dtype": self.device.dtype,
-            "data": self.data.name,
-            **asdict(self.training),
-        }
-        return LazyRun.of(
-            outcomes, self.data.y_test, width=width, laziness=laziness, settings=settings
-        )
+def _cell(task: TrainingTask, data: Data, count: int, member: NetworkMember) -> Cell:
+    """Return everything an ensemble depends on, by the names in all stores."""
+    parameters = {
+        "data": data.fingerprint,
+        "width": member.width,
+        "laziness": member.laziness,
+        "precision": task.device.dtype,
+        "depth": task.depth,
+        "seed": member.seed,
+        "n_members": count,
+        **asdict(task.training),
+        "patience": task.training.window,
+    }
+    return Cell.of("lazy", REVISION, parameters)
 
 
 # --- stores --------------------------------------------------------------------------------------
@@ -240,10 +212,6 @@ def _stored(path: Path, cells: Sequence[Cell]) -> dict[int, LazyRun]:
     with Store.read(path) as store:
         stored = [store.outcome(cell.key) for cell in cells]
     return {k: run_of_record(decode(o.result)) for k, o in enumerate(stored) if o}
-
-
-def _record_of(run: LazyRun) -> Record:
-    return {f.name: getattr(run, f.name) for f in fields(run)}
 
 
 def run_of_record(record: Record) -> LazyRun:
@@ -283,9 +251,8 @@ def table_row(run: LazyRun) -> dict[str, Any]:
 def runs_table(runs: Sequence[LazyRun]) -> dict[str, list[Any]]:
     """Return columns: the errors of every ensemble, then its settings."""
     names = dict.fromkeys(name for run in runs for name in run.settings)
-    columns: dict[str, list[Any]] = {}
-    for run in runs:
-        settings = {_COLUMNS.get(name, name): run.settings.get(name) for name in names}
-        for name, value in {**table_row(run), **settings}.items():
-            columns.setdefault(name, []).append(value)
-    return columns
+    rows = [
+        table_row(run) | {_COLUMNS.get(name, name): run.settings.get(name) for name in names}
+        for run in runs
+    ]
+    return {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}

@@ -98,14 +98,12 @@ class TorchDevice:
     @contextmanager
     def computing(self) -> Iterator[None]:
         """Use this device and its matrix products; autograd off, one thread for each batch."""
-        before = torch.backends.cuda.matmul.allow_tf32
-        torch.backends.cuda.matmul.allow_tf32 = self.dtype == "tf32"
+        gpu = torch.cuda.device(self.name) if self.is_gpu else nullcontext()
         torch.set_num_threads(1)
         try:
-            with torch.no_grad(), torch.cuda.device(self.name) if self.is_gpu else nullcontext():
+            with torch.no_grad(), gpu, tf32_products(self.dtype == "tf32"):
                 yield
         finally:
-            torch.backends.cuda.matmul.allow_tf32 = before
             torch.set_num_threads(self.threads)
 
 
@@ -123,10 +121,10 @@ def _available_memory() -> float:
 
 
 @contextmanager
-def full_precision() -> Iterator[None]:
-    """Compute matrix products without TF32."""
+def tf32_products(allowed: bool) -> Iterator[None]:
+    """Allow TF32 in products of float32 matrices on a GPU, or not."""
     before = torch.backends.cuda.matmul.allow_tf32
-    torch.backends.cuda.matmul.allow_tf32 = False
+    torch.backends.cuda.matmul.allow_tf32 = allowed
     try:
         yield
     finally:

@@ -14,7 +14,7 @@ activations at initialization. The loss is divided by α², so that gradient des
 speed that does not depend on α: dL/df = dℓ/dF / α, and dL/dF = dℓ/dF in terms of δ.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import NamedTuple, Self, TypeAlias
@@ -35,6 +35,7 @@ RowSelection: TypeAlias = Tensor | slice
 _TILE = 64  # rows and columns of a product computed by one multiprocessor of a GPU
 _BUSY = 400  # tiles that occupy all multiprocessors
 _MAX_PIECES = 20
+_TEST_POINTS = 5000  # at a time
 
 
 # --- members and their data ----------------------------------------------------------------------
@@ -357,6 +358,12 @@ def rows_of(tensor: Tensor, rows: RowSelection) -> Tensor:
 def scores_of(F: Tensor) -> Tensor:
     """Return half the difference of the outputs, whose sign is the class."""
     return (F[:, :, 1] - F[:, :, 0]) / 2
+
+
+def scores_at(function: Callable[[Tensor], Scaled | Linearized], x: Tensor) -> Tensor:
+    """Return the scores (M, n) of F = `function`(x) at inputs (M, n, D), a part at a time."""
+    parts = torch.split(x, _TEST_POINTS, dim=1)
+    return torch.cat([scores_of(function(part).outputs()) for part in parts], dim=1)
 
 
 def misclassified(scores: Tensor, y: Tensor) -> Tensor:

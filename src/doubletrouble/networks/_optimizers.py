@@ -13,7 +13,7 @@ the window before, and no more than twice that mean. A network that has stopped 
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -60,13 +60,7 @@ class Adam:
 
     def take(self, members: Tensor) -> "Adam":
         """Return the state of some of the networks."""
-        return Adam(
-            first=self.first.take(members),
-            second=self.second.take(members),
-            steps=self.steps,
-            betas=self.betas,
-            epsilon=self.epsilon,
-        )
+        return replace(self, first=self.first.take(members), second=self.second.take(members))
 
     def step_(
         self,

@@ -8,13 +8,14 @@ import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from doubletrouble.networks._device import full_precision, new_stream
+from doubletrouble.networks._device import new_stream, tf32_products
 from doubletrouble.networks._losses import LOSSES, largest_curvature
 from doubletrouble.networks._network import (
     EVERY,
@@ -30,7 +31,7 @@ from doubletrouble.networks._network import (
     misclassified,
     rows_of,
     scales,
-    scores_of,
+    scores_at,
     weighted_norm,
 )
 from doubletrouble.networks._optimizers import (
@@ -50,7 +51,6 @@ _STIFF = 10.0  # below this α the curvature grows in training
 _CHECK_SECONDS = 0.4  # between checks for networks that have stopped
 _MAX_STEPS = 2000  # between checks
 _DROP_SHARE = {"cpu": 0.0, "cuda": 0.2}  # of a batch that must have stopped to be dropped
-_TEST_POINTS = 5000  # at a time
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -296,9 +296,8 @@ class Program:
 
     def scores(self, which: Tensor, x: Tensor) -> Tensor:
         """Return the scores of some networks at inputs (m, n, D)."""
-        with full_precision():
-            parts = torch.split(x, _TEST_POINTS, dim=1)
-            return torch.cat([scores_of(self._function(which, p).outputs()) for p in parts], dim=1)
+        with tf32_products(False):
+            return scores_at(partial(self._function, which), x)
 
     def _displacement(self, which: Tensor) -> list[float]:
         """Return α |θ - θ₀| of some networks."""
@@ -312,16 +311,18 @@ class Program:
 
     # --- checkpoints -----------------------------------------------------------------------------
 
-    @property
-    def state_bytes(self) -> int:
-        """Size of `state`."""
-        return sum(tensor.nbytes for tensor in self._changing().values())
-
     def state(self) -> dict[str, Any]:
-        """Return everything that changes in training, as NumPy arrays."""
+        """Return the members, their padded width, and everything that changes in training.
+
+        The names are part of the format of checkpoints.
+        """
         self._synchronize()
-        arrays = {name: t.cpu().numpy() for name, t in self._changing().items()}
-        return {"time": self.time, **arrays}
+        return {
+            "time": self.time,
+            **{name: tensor.cpu().numpy() for name, tensor in self._changing().items()},
+            "places": self.indices,
+            "width": self.batch.architecture.width,
+        }
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Continue from a `state` of the same members."""

@@ -3,7 +3,7 @@
 from __future__ import annotations  # help() shows the names of types, not their definitions
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -112,17 +112,11 @@ class LazyRun:
 
     def without_diverged(self) -> LazyRun:
         """Return the ensemble without the members that diverged."""
-        left = np.flatnonzero(~self.diverged)
-        if not left.size:
+        left = [member for member in self.members if member.status != "diverged"]
+        if not left:
             raise DivergenceError(f"all {self.n_members} members diverged; lower learning_rate")
-        return replace(
-            self,
-            predictions=self.predictions[left],
-            train_error=self.train_error[left],
-            train_loss=self.train_loss[left],
-            displacement=self.displacement[left],
-            steps=self.steps[left],
-            status=tuple(self.status[k] for k in left),
+        return LazyRun.of(
+            left, self.y_test, width=self.width, laziness=self.laziness, settings=self.settings
         )
 
     def errors(self, ensemble: EnsembleLike = 1, measure: Measure = "classification") -> FloatArray:

@@ -24,6 +24,7 @@ from doubletrouble.decomposition import (
 from doubletrouble.ensembles import EnsembleLike, as_ensemble
 from doubletrouble.errors import DivergenceError, SweepInterrupted
 from doubletrouble.networks._device import TorchDevice
+from doubletrouble.networks._network import NetworkMember
 from doubletrouble.networks._settings import (
     DTypeName,
     LossName,
@@ -31,7 +32,7 @@ from doubletrouble.networks._settings import (
     TrainingOutcome,
     settings_used,
 )
-from doubletrouble.networks._training import TrainingTask, network_members, train_members
+from doubletrouble.networks._training import TrainingTask, train_members
 from doubletrouble.parameters import MOST_SEEDS, FloatArray, number, whole_number
 from doubletrouble.results import ErrorTerms, Estimate
 
@@ -129,6 +130,8 @@ def lazy_split(
     if not noisy:
         draws = 1
     inits = whole_number("n_init", n_init, 1)
+    w = int(number("width", width, glossary.WIDTH))
+    alpha = number("laziness", laziness, glossary.LAZINESS)
     root = whole_number("seed", seed, 0, MOST_SEEDS)
     options = Training.of(loss=loss, **training)
     if sigma and loss != "squared":
@@ -140,13 +143,12 @@ def lazy_split(
     y = np.repeat(np.stack([block.y_train for block in blocks]), draws, axis=0)
     rng = np.random.default_rng(np.random.SeedSequence(root, spawn_key=(_NOISE,)))
     y = np.where(rng.random(y.shape) < share, -y, y) + sigma * rng.standard_normal(y.shape)
-    members = [
-        member
-        for d in range(len(x))
-        for member in network_members(width, laziness, inits, root, data=d)
-    ]
     task = TrainingTask(
-        members=members,
+        members=[
+            NetworkMember(width=w, laziness=alpha, number=k, data=d, seed=root)
+            for d in range(len(x))
+            for k in range(inits)
+        ],
         x=x,
         y=y,
         x_test=data.x_test,
@@ -166,15 +168,15 @@ def lazy_split(
     _raise_if_diverged(outcomes, shape)
     predictions = np.stack([outcome.scores for outcome in outcomes]).reshape(*shape, -1)
     settings = {
-        "width": members[0].width,
+        "width": w,
         "depth": task.depth,
-        "laziness": members[0].laziness,
+        "laziness": alpha,
         "noise": sigma,
         "flips": share,
         "seed": root,
         "dtype": dtype,
         "data": data.name,
-        **settings_used(asdict(options), members[0].laziness),
+        **settings_used(asdict(options), alpha),
     }
     squared = decompose_predictions(predictions, y_test=data.y_test, noiseless=not noisy)
     notes = squared.notes if noisy else (_NO_NOISE, *squared.notes)

@@ -11,6 +11,7 @@ singular, at the least-squares solution of least norm.
 """
 
 from collections.abc import Sequence
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -27,13 +28,13 @@ from doubletrouble.networks._network import (
     initial,
     misclassified,
     scales,
+    scores_at,
     scores_of,
     weighted_norm,
 )
 from doubletrouble.networks._settings import TrainingOutcome
 
 _SAFE = 1e-10  # smallest over largest pivot for which Cholesky's method is accurate
-_TEST_POINTS = 5000  # at a time
 
 
 def solved(member: NetworkMember, samples: Samples, *, depth: int) -> TrainingOutcome:
@@ -47,10 +48,9 @@ def solved(member: NetworkMember, samples: Samples, *, depth: int) -> TrainingOu
     solve = _by_features if shape.n_weights < len(y) else _by_kernel
     delta = solve(theta0, scale, inputs, y)
     F = Linearized(delta, theta0, x).outputs()
-    parts = torch.split(samples.x_test.double()[None], _TEST_POINTS, dim=1)
-    F_test = torch.cat([Linearized(delta, theta0, part).outputs() for part in parts], dim=1)
+    scores = scores_at(partial(Linearized, delta, theta0), samples.x_test.double()[None])
     return TrainingOutcome(
-        scores=scores_of(F_test)[0].cpu().numpy(),
+        scores=scores[0].cpu().numpy(),
         train_error=misclassified(scores_of(F), targets[:, :, 1]).mean().item(),
         train_loss=(F - targets).square().mean().item(),
         displacement=weighted_norm(delta, NetworkWeights(*(1 / s for s in scale))).item(),

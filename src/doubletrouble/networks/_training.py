@@ -108,45 +108,31 @@ def train_lazy(
     True
     """
     as_data(data)
-    members = network_members(width, laziness, ensemble, seed)
-    training = Training(
-        loss=loss,
-        optimizer=optimizer,
-        learning_rate=learning_rate,
-        max_steps=max_steps,
-        patience=patience,
-        tolerance=tolerance,
-        batch_size=batch_size,
+    first = NetworkMember(
+        width=int(number("width", width, glossary.WIDTH)),
+        laziness=number("laziness", laziness, glossary.LAZINESS),
+        number=0,
+        seed=whole_number("seed", seed, 0, MOST_SEEDS),
     )
     task = TrainingTask(
-        members=members,
+        members=[replace(first, number=k) for k in range(ensemble_size(ensemble, "train_lazy"))],
         x=data.x_train[None],
         y=data.y_train[None],
         x_test=data.x_test,
         depth=int(number("depth", depth, glossary.DEPTH)),
-        training=training,
+        training=Training(
+            loss=loss,
+            optimizer=optimizer,
+            learning_rate=learning_rate,
+            max_steps=max_steps,
+            patience=patience,
+            tolerance=tolerance,
+            batch_size=batch_size,
+        ),
         device=TorchDevice.of(device, dtype),
     )
     outcomes = train_members(task, memory=memory, store=store, progress=progress)
-    one = members[0]
-    settings = {"depth": task.depth, "seed": one.seed, "dtype": dtype, "data": data.name}
-    settings |= asdict(training)
-    return LazyRun.of(
-        outcomes, data.y_test, width=one.width, laziness=one.laziness, settings=settings
-    )
-
-
-def network_members(
-    width: Any, laziness: Any, ensemble: EnsembleLike, seed: Any, data: int = 0
-) -> list[NetworkMember]:
-    """Validate the parameters of an ensemble; return its members."""
-    w = int(number("width", width, glossary.WIDTH))
-    alpha = number("laziness", laziness, glossary.LAZINESS)
-    count = ensemble_size(ensemble, "train_lazy")
-    root = whole_number("seed", seed, 0, MOST_SEEDS)
-    return [
-        NetworkMember(width=w, laziness=alpha, number=k, seed=root, data=data) for k in range(count)
-    ]
+    return task.ensemble(first, outcomes, data)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -160,6 +146,11 @@ class TrainingTask:
     depth: int
     training: Training
     device: TorchDevice
+
+    def __post_init__(self) -> None:
+        for laziness in {member.laziness for member in self.members}:
+            self.training.solves(laziness)  # raises for an α that the optimizer excludes
+            self.device.check_laziness(laziness)
 
     @property
     def key(self) -> str:
@@ -182,6 +173,21 @@ class TrainingTask:
         )
         return Samples(x=x, y=y, x_test=x_test)
 
+    def ensemble(
+        self, member: NetworkMember, outcomes: Sequence[TrainingOutcome], data: Data
+    ) -> LazyRun:
+        """Return the ensemble of a member, with the outcomes of all members of the ensemble."""
+        settings = {
+            "depth": self.depth,
+            "seed": member.seed,
+            "dtype": self.device.dtype,
+            "data": data.name,
+            **asdict(self.training),
+        }
+        return LazyRun.of(
+            outcomes, data.y_test, width=member.width, laziness=member.laziness, settings=settings
+        )
+
 
 def train_members(
     task: TrainingTask,
@@ -199,8 +205,6 @@ def train_members(
     """
     if memory is not None:
         number("memory", memory, glossary.MEMORY)
-    for laziness in {member.laziness for member in task.members}:
-        task.device.check_laziness(laziness)
     checkpoint = Checkpoint(store, task.key) if store is not None else None
     before = {**(checkpoint.outcomes if checkpoint else {}), **(known or {})}
     max_steps = task.training.max_steps
