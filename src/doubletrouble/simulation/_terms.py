@@ -290,7 +290,7 @@ def draw_terms(
     linear, noise = _ProductSums(layout), _ProductSums(layout, PAIRS[:2])
     quadratic = _ProductSums(layout, PAIRS, teacher.blocks) if teacher else None
     for group in groups:
-        responses = [[one.response(k) for one in both] for both in group.learners]  # (N, R) each
+        responses = [[one(k) for one in both] for both in group.learners]  # (N, R) each
         taught = [  # (D, R) each
             [x.T @ w for x, w in zip(data.inputs, both, strict=True)] for both in responses
         ]
