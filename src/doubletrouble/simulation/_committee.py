@@ -13,7 +13,7 @@ remainders ρ_a and ρ_b are evaluated at common test points.
 sample have the correlation r = μ⋆ab²/(μ⋆a μ⋆b), μ⋆ab² = E σ_a σ_b - μ₀a μ₀b - μ₁a μ₁b.
 """
 
-from __future__ import annotations  # help() then shows Numeric, not what it stands for
+from __future__ import annotations  # help() then shows the alias Numeric
 
 import math
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
 """The settings of a simulation, checked and in whole numbers, before anything is drawn."""
 
-from __future__ import annotations  # help() then shows Numeric, not what it stands for
+from __future__ import annotations  # help() then shows the alias Numeric
 
 import math
 from collections.abc import Iterable, Iterator, Sequence

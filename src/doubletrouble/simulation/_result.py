@@ -1,6 +1,6 @@
 """The results of simulations: every term of every draw, and the errors they give."""
 
-from __future__ import annotations  # help() then shows Numeric, not what it stands for
+from __future__ import annotations  # help() then shows the alias Numeric
 
 from collections.abc import Hashable
 from dataclasses import dataclass, fields, replace

@@ -65,7 +65,7 @@ class SimulatedTerms:
     """
 
     linear: MeanProducts  # Ψ₁ and Ψ₂: the linear teacher
-    noise: MeanProducts  # Ψ₃: label noise, which nothing at test points correlates with
+    noise: MeanProducts  # Ψ₃: label noise, independent of test points
     quadratic: MeanProducts | None = None  # the quadratic teacher
 
     def named(self) -> dict[str, FloatArray]:
@@ -82,7 +82,9 @@ class SimulatedTerms:
     def from_named(cls, values: dict[str, FloatArray]) -> Self:
         """The terms of `named`."""
         names = _TERMS if "psi2_features" in values else _DRAWN_TERMS
-        zero = np.zeros_like(values["psi1"])  # what noise has at test points, and on other data
+        zero = np.zeros_like(
+            values["psi1"]
+        )  # noise is independent of test points and of other data
         origins: dict[str, dict[str, FloatArray]] = {"noise": {"overlap": zero, "apart": zero}}
         for name, (origin, kind) in names.items():
             if name in values:
