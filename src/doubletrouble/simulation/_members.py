@@ -22,6 +22,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
 from functools import partial
+from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -69,7 +70,8 @@ def draw(plan: SimulationPlan, rng: np.random.Generator) -> dict[Scheme, Simulat
     The draws of one scheme do not depend on the others.
     """
     data, test = draw_data(plan, rng)
-    widest = plan.order[-1]
+    order = [int(w) for w in np.argsort(plan.widths, kind="stable")]
+    widest = order[-1]
     source: FeatureFits | KernelFits
     if plan.model == "kernel":
         assert test is not None  # the kernel has no exact average
@@ -90,7 +92,7 @@ def draw(plan: SimulationPlan, rng: np.random.Generator) -> dict[Scheme, Simulat
         own = deepcopy(rng) if plan.n_samples % parts else rng  # equal parts draw nothing
         members[Divide(parts)] = divided_members(plan, parts, data, source, own)
     rows: dict[Scheme, dict[int, list[SimulatedTerms]]] = {scheme: {} for scheme in members}
-    for w in [widest] if plan.model == "kernel" else plan.order:  # all infinite widths are equal
+    for w in [widest] if plan.model == "kernel" else order:  # all infinite widths are equal
         source.grow(w)
         for scheme, one in members.items():
             rows[scheme][w] = _width_terms(one, w, len(plan.fits(1)))
@@ -208,13 +210,20 @@ def divided_members(
     source: FeatureFits | KernelFits,
     rng: np.random.Generator,
 ) -> MemberFits:
-    """Members with one of K parts of the data each."""
+    """Members with one of K parts of the data each: consecutive ones, equal up to one sample.
+
+    Where sizes differ, each part of one data set is paired with any other part with equal
+    probability, as two different parts of one data set are.
+    """
+    ends = [round(k * plan.n_samples / n_parts) for k in range(n_parts + 1)]
+    parts = [slice(start, end) for start, end in pairwise(ends)]
 
     def group(j: int, first: SampleChoice, second: SampleChoice) -> LearnerGroup:
         return LearnerGroup(((source.learner(j, 0, first), source.learner(j, 1, second)),))
 
     def blocks(w: int) -> Blocks:
-        for rows in plan.parts(n_parts, rng):
+        turn = int(rng.integers(1, n_parts)) if plan.n_samples % n_parts else 0
+        for rows in zip(parts, parts[turn:] + parts[:turn], strict=True):
             first, second = map(SampleChoice.block, rows)
             yield data.rows(rows), (group(j, first, second) for j in range(source.n_sets))
 

@@ -3,9 +3,8 @@
 from __future__ import annotations  # help() then shows the alias Numeric
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -81,11 +80,6 @@ class SimulationPlan:
         return tuple(dict.fromkeys(drawn))
 
     @property
-    def order(self) -> list[int]:
-        """Indices of the widths, increasing."""
-        return [int(index) for index in np.argsort(self.widths, kind="stable")]
-
-    @property
     def mean(self) -> float:
         """The mean μ₀ that is subtracted from the activation."""
         return self.problem.moments.mean if self.center else 0.0
@@ -102,17 +96,6 @@ class SimulationPlan:
         ridges = np.ravel(self.problem.ridge).tolist()
         alphas = [n_samples * n_features * ridge / self.dim for ridge in ridges]
         return [RidgeFit(alpha, time / self.dim) for alpha in alphas for time in times]
-
-    def parts(self, n_parts: int, rng: np.random.Generator) -> Iterator[tuple[slice, slice]]:
-        """Consecutive parts of both data sets, of equal size up to one sample, in pairs.
-
-        Where sizes differ, each part of one data set is paired with any other part with equal
-        probability, as two different parts of one data set are.
-        """
-        ends = [round(k * self.n_samples / n_parts) for k in range(n_parts + 1)]
-        parts = [slice(start, end) for start, end in pairwise(ends)]
-        turn = int(rng.integers(1, n_parts)) if self.n_samples % n_parts else 0
-        return zip(parts, parts[turn:] + parts[:turn], strict=True)
 
 
 def plan(

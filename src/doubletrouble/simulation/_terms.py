@@ -252,17 +252,17 @@ class _ProductSums:
         same = {pair: (self.common[pair] + self.own[pair]) / J for pair in self.pairs}
         own, other = (same[0, 0] + same[1, 1]) / 2, (self._other(0, 0) + self._other(1, 1)) / 2
         between = (0, 1) in self.pairs
-        means = {
-            "overlap": self.overlap / J,
-            "same": own,
-            "other": other,
-            "apart": self._other(0, 1) if between else 0.0,
-        }
-        if drawn:  # twins with the kernel are the same learner
-            means["twin"] = own if self.layout.kernel_test is not None else self.twin / J
-        else:
-            means["features"] = same[0, 1] if between else 0.0
-        return MeanProducts(**{kind: np.asarray(value / scale) for kind, value in means.items()})
+        features = same[0, 1] if between else 0.0
+        # twins with the kernel are the same learner
+        twin = own if self.layout.kernel_test is not None else self.twin / J
+        return MeanProducts(
+            overlap=np.asarray(self.overlap / J / scale),
+            same=np.asarray(own / scale),
+            other=np.asarray(other / scale),
+            apart=np.asarray((self._other(0, 1) if between else 0.0) / scale),
+            features=None if drawn else np.asarray(features / scale),
+            twin=np.asarray(twin / scale) if drawn else None,
+        )
 
     def _other(self, i: int, k: int) -> float:
         """The mean product of learners that share neither features nor choices."""

@@ -66,8 +66,10 @@ ENSEMBLES = tuple(map(Ensemble, (1, 2, 10, math.inf)))
 
 _HASH_SHOWN = 12  # characters; any beginning that is unique chooses a sweep
 
-_DEFAULTS: dict[str, Any] = {**simulate.__kwdefaults__}
-_DEFAULTS |= {f.name: f.default for f in fields(Problem)}
+_DEFAULTS: dict[str, Any] = {
+    **(simulate.__kwdefaults__ or {}),
+    **{f.name: f.default for f in fields(Problem)},
+}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -123,7 +123,7 @@ def _columns(group: Sequence[_StoredCell]) -> dict[str, np.ndarray]:
     times = [math.inf] if first["times"] is None else first["times"]
     shape = (len(group), len(ensembles), len(times))
 
-    def column(values: Sequence[Any], axis: int) -> np.ndarray:
+    def column(values: Sequence[Any] | np.ndarray, axis: int) -> np.ndarray:
         array = np.array(values, dtype=object if isinstance(values[0], str) else None)
         along = [1, 1, 1]
         along[axis] = -1
