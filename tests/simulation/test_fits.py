@@ -29,10 +29,10 @@ def test_gradient_flow_is_the_limit_of_small_steps(n: int, p: int, alpha: float)
     for _ in range(round(time / step)):
         a += step * (phi.T @ (np.eye(n) - phi @ a) - alpha * a)
     fit = RidgeFit(alpha, time)
-    result = feature_learner(phi, outputs, 0.0, [fit]).response(0)
+    result = feature_learner(phi, outputs, 0.0, [fit])(0)
     np.testing.assert_allclose(result, a.T @ outputs, rtol=5e-3, atol=5e-4)
     later = RidgeFit(alpha, 2 * time)
-    assert np.max(np.abs(feature_learner(phi, outputs, 0.0, [later]).response(0) - result)) > 0.02
+    assert np.max(np.abs(feature_learner(phi, outputs, 0.0, [later])(0) - result)) > 0.02
 
 
 def test_gains() -> None:

@@ -11,7 +11,13 @@ import doubletrouble as dt
 from doubletrouble.ensembles import SCHEMES, IntArray, Scheme
 from doubletrouble.simulation import plan
 from doubletrouble.simulation._draws import draw_data, draw_features
-from doubletrouble.simulation._members import BankMembers, FeatureFits, SampledMembers, n_common
+from doubletrouble.simulation._members import (
+    FeatureFits,
+    bank_members,
+    n_common,
+    sample_choices,
+    sampled_members,
+)
 from doubletrouble.simulation._plan import SimulationPlan
 from doubletrouble.simulation._terms import draw_terms
 from tests.simulation.literal import error
@@ -42,7 +48,7 @@ def planned(scheme: Scheme, width: int, model: Any) -> SimulationPlan:
 
 
 def response(phi: Any, out: Any, alpha: float, time: float, dim: int) -> Any:
-    """What labels become: outputs times weights, by the eigenvalues of the features' side."""
+    """The map from labels to outputs, by the eigenvalues of the features' side."""
     values, vectors = np.linalg.eigh(phi.T @ phi + alpha * np.eye(phi.shape[1]))
     gain = -np.expm1(-time / dim * values) / values
     return phi @ (vectors * gain) @ vectors.T @ out  # (n, R)
@@ -69,12 +75,13 @@ def test_samples_by_plain_algebra(scheme: Scheme, width: int, model: str) -> Non
     sets = draw_features(at, data.inputs, test, width, rng)
     source = FeatureFits(at, sets)
     source.grow(0)
-    members = SampledMembers(at, scheme, data, source, rng)
+    choices = sample_choices(at, scheme, data, source.n_sets, rng)
+    members = sampled_members(data, source, choices)
     groups = [group for _, part in members.blocks(0) for group in part]
     for k, time in enumerate((1e9, 5.0)):
         terms = draw_terms(groups, data, members.layout, k, drawn=True)
         maps = {}
-        for j, both in enumerate(members.choices):
+        for j, both in enumerate(choices):
             for i, choice in enumerate(both):
                 drawn, roots = np.asarray(choice.rows), np.ravel(np.asarray(choice.roots))
                 rows = np.repeat(drawn, np.rint(roots**2).astype(int))
@@ -112,13 +119,13 @@ def test_samples_by_plain_algebra(scheme: Scheme, width: int, model: str) -> Non
 
 @pytest.mark.parametrize("width", [4, 14])
 def test_a_bank_by_plain_algebra(width: int) -> None:
-    """Twins share features, and with them what those have at a test point for themselves."""
+    """Twins share features, and the parts of these at a test point that are their own."""
     size, rng = width + 3, np.random.default_rng(1)
     scheme = dt.FeatureBank(bank_per_dim=size / 6)
     at = planned(scheme, width, "gaussian")
     data, test = draw_data(at, rng)
     first, again = (np.random.default_rng(7) for _ in range(2))
-    bank = BankMembers(at, scheme, data, test, first)
+    bank = bank_members(at, scheme, data, test, first)
     pools = draw_features(at, data.inputs, test, 2 * width, again)
     groups = [group for _, part in bank.blocks(0) for group in part]
     terms = draw_terms(groups, data, bank.layout, 1, drawn=True)

@@ -1,4 +1,4 @@
-"""The grid of simulations: its cells, what it refuses, and what comes back."""
+"""The grid of simulations: its cells, values that are refused, and results."""
 
 import inspect
 import math
@@ -156,8 +156,8 @@ def test_ranges_of_whole_numbers_are_rounded() -> None:
         ({"ensembles": "bag"}, "ensembles must be a number or START:STOP:log|linear:COUNT"),
         ({"times": [-1.0]}, "times must be in [0, 1e+150] or inf, got -1"),
         ({"times": []}, "times must not be empty"),
-        ({"test": "some"}, "test must be among auto, exact, sample, got 'some'"),
-        ({"dtype": "int"}, "dtype must be among float64, float32, got 'int'"),
+        ({"test": "some"}, "test must be one of auto, exact, sample, got 'some'"),
+        ({"dtype": "int"}, "dtype must be one of float64, float32, got 'int'"),
         ({"center": 1}, "center must be true or false, got 1"),
         ({"device": 3}, "device must be 'auto', 'cpu', 'torch' or of torch, got 3"),
         ({"device": "abacus"}, "device must be 'auto', 'cpu', 'torch' or of torch, got 'abacus'"),

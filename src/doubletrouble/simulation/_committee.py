@@ -13,7 +13,7 @@ remainders ρ_a and ρ_b are evaluated at common test points.
 sample have the correlation r = μ⋆ab²/(μ⋆a μ⋆b), μ⋆ab² = E σ_a σ_b - μ₀a μ₀b - μ₁a μ₁b.
 """
 
-from __future__ import annotations  # help() then shows Numeric, not what it stands for
+from __future__ import annotations  # help() then shows the alias Numeric
 
 import math
 from collections.abc import Sequence
@@ -201,11 +201,6 @@ class MemberPair:
         return 1.0 if first == second else correlation(first, second)
 
 
-class _Maps(NamedTuple):
-    response: Array  # (N, R) to labels
-    taught: Array  # (D, R) to the teacher's directions
-
-
 def _draw(pairs: Sequence[MemberPair], rng: np.random.Generator) -> list[float]:
     """The mean product of every pair; the draws of one pair do not depend on the others."""
     return [_pair_draw(pair, own) for pair, own in zip(pairs, rng.spawn(len(pairs)), strict=True)]
@@ -221,29 +216,30 @@ def _pair_draw(pair: MemberPair, rng: np.random.Generator) -> float:
     n_test = 0 if gaussian else n_test_points(max(first.n_samples, second.n_samples))
     test = _DEVICE.normals(rng, (n_test, dim)) if n_test else None
     fresh = rng.standard_normal((first.n_samples, first.n_features)) if gaussian else None
-    left = right = _fit(a, x[: first.n_samples], theta[: first.n_features], test, fresh)
+    x_a, x_b = x[: first.n_samples], x[x.shape[0] - second.n_samples :]
+    left = right = _response(a, x_a, theta[: first.n_features], test, fresh)  # (N, R)
     if not pair.equal:
         if fresh is not None:
             fresh = _correlated(fresh, second, shared, pair.correlation, rng)
-        rows, columns = x.shape[0] - second.n_samples, n_weights - second.n_features
-        right = _fit(b, x[rows:], theta[columns:], test, fresh)
+        right = _response(b, x_b, theta[n_weights - second.n_features :], test, fresh)
+    taught_a, taught_b = x_a.T @ left, x_b.T @ right  # (D, R), by the teacher's directions
     layout = OutputLayout(dim, dim + n_test)
 
     def product(one: Array, other: Array) -> float:
         own = layout.own_product(one, other, shared.n_features) if gaussian else 0.0
         return layout.product(one, other) + pair.correlation * own
 
-    overlap = (layout.overlap(left.taught) + layout.overlap(right.taught)) / dim
-    power = product(left.taught, right.taught) / dim
+    overlap = (layout.overlap(taught_a) + layout.overlap(taught_b)) / dim
+    power = product(taught_a, taught_b) / dim
     common = first.n_samples - shared.n_samples
-    response = product(left.response[common:], right.response[: shared.n_samples])
-    return pair.signal**2 * (1 - overlap + power) + pair.noise**2 * response
+    noise = product(left[common:], right[: shared.n_samples])
+    return pair.signal**2 * (1 - overlap + power) + pair.noise**2 * noise
 
 
-def _fit(
+def _response(
     member: Member, x: Array, theta: Array, test: Array | None, fresh: FloatArray | None
-) -> _Maps:
-    """The fit of one member: with Gaussian covariates given `fresh` ones, else true features."""
+) -> Array:
+    """The response of one member: with Gaussian covariates given `fresh` ones, else features."""
     sigma, dim = member.moments, x.shape[1]
     if fresh is not None:
         outputs, own = sigma.linear * theta, sigma.nonlinear
@@ -254,8 +250,7 @@ def _fit(
         outputs, own = sampled_outputs(sigma, theta, slope, test, sigma.mean, _DEVICE), 0.0
         phi = activate(sigma, x @ theta.T, _DEVICE) - sigma.mean
     fit = RidgeFit(phi.shape[0] * phi.shape[1] * _plain(member.ridge) / dim)
-    response = feature_learner(phi, outputs, own, [fit]).response(0)
-    return _Maps(response, x.T @ response)
+    return feature_learner(phi, outputs, own, [fit])(0)
 
 
 def _correlated(

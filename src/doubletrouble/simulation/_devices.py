@@ -115,11 +115,8 @@ class ArrayDevice:
         if not self.is_gpu:
             yield from map(work, items)
             return
-        pool = ThreadPoolExecutor(2)
-        try:
+        with ThreadPoolExecutor(2) as pool:
             yield from pool.map(work, items)
-        finally:
-            pool.shutdown(cancel_futures=True)
 
 
 def positive_solve(matrix: Array, right: Array) -> Array:
@@ -150,18 +147,10 @@ def normals(
     if len(starts) < 2:
         rng.standard_normal(out=flat)
         return out
-    with ThreadPoolExecutor(min(len(starts), _n_processors())) as pool:
-        jobs = [
-            pool.submit(child.standard_normal, out=flat[start : start + _BLOCK])
-            for start, child in zip(starts, rng.spawn(len(starts)), strict=True)
-        ]
-        for job in jobs:
-            job.result()
+
+    def fill(child: np.random.Generator, start: int) -> None:
+        child.standard_normal(out=flat[start : start + _BLOCK])
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(fill, rng.spawn(len(starts)), starts))
     return out
-
-
-def _n_processors() -> int:
-    """The number of processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

@@ -79,6 +79,13 @@ def has_no_samples(scheme: Scheme) -> bool:
     return math.isinf(n_members(scheme)) and sample_share(scheme) == 0
 
 
+def same_terms(one: Scheme, other: Scheme) -> bool:
+    """Whether two ensembles have the same terms: for `any_size`, with any number of members."""
+    if type(one) is not type(other) or one.options != other.options:
+        return False
+    return one.any_size or one.n_members == other.n_members
+
+
 def member_sizes(scheme: Scheme, n_samples: int) -> tuple[int, int]:
     """The smallest and the largest number of samples of a member: N m/N, rounded down and up.
 

@@ -20,8 +20,8 @@ different samples can be multiplied.
 """
 
 import math
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from array_api_compat import array_namespace
@@ -84,34 +84,8 @@ class SampleChoice(NamedTuple):
         return xp.concat([self.roots * response, 0 * response[:1]], axis=0)[self.back]
 
 
-class GramModes(NamedTuple):
-    """An eigendecomposition of the Gram matrix, and the right-hand side in its basis."""
-
-    values: Array  # (m,)
-    vectors: Array  # (m, m)
-    right: Array  # (m, R)
-
-
-class RidgeLearner(NamedTuple):
-    """All fits to one set of features and samples."""
-
-    gram: Array  # (m, m) of the smaller side
-    right: Array  # (m, R), to which the inverse is applied
-    fits: Sequence[RidgeFit]
-    lift: Array | None = None  # Φ where the smaller side is that of the features
-    modes: GramModes | None = None  # where several fits share a factorization
-    samples: SampleChoice | None = None
-
-    def response(self, k: int) -> Array:
-        """W of the k-th fit, (N, R): the outputs for every label."""
-        fit, xp = self.fits[k], array_namespace(self.gram)
-        if self.modes is None:
-            eye = xp.eye(self.gram.shape[0], dtype=self.gram.dtype, device=self.gram.device)
-            inner = positive_solve(self.gram + fit.alpha * eye, self.right)
-        else:
-            inner = (self.modes.vectors * gains(self.modes.values, fit)) @ self.modes.right
-        response = inner if self.lift is None else self.lift @ inner
-        return response if self.samples is None else self.samples.to_all_labels(response)
+RidgeLearner: TypeAlias = Callable[[int], Array]
+"""All fits to one set of features and samples: the response W, (N, R), of the k-th fit."""
 
 
 class FeatureSums(NamedTuple):
@@ -163,14 +137,28 @@ def gram_learner(
     lift: Array | None = None,
     samples: SampleChoice | None = None,
 ) -> RidgeLearner:
-    """(gram + alpha)⁻¹ right for every fit, factorized once where that is needed."""
+    """All fits (gram + alpha)⁻¹ right, factorized once where that is needed.
+
+    `gram` is of the smaller side, m × m; `lift` is Φ where that is the side of the features.
+    """
     xp = array_namespace(gram)
-    floor = _NEGLIGIBLE * float(xp.linalg.trace(gram)) / gram.shape[0]
-    modes = None
-    if len(fits) > 1 or fits[0].alpha < floor or math.isfinite(fits[0].time):
+    size = gram.shape[0]
+    floor = _NEGLIGIBLE * float(xp.linalg.trace(gram)) / size
+    factorized = len(fits) > 1 or fits[0].alpha < floor or math.isfinite(fits[0].time)
+    if factorized:
         values, vectors = xp.linalg.eigh(gram)
-        modes = GramModes(xp.clip(values, 0.0, None), vectors, vectors.T @ right)
-    return RidgeLearner(gram, right, fits, lift, modes, samples)
+        values, rotated = xp.clip(values, 0.0, None), vectors.T @ right
+
+    def response(k: int) -> Array:
+        if factorized:
+            inner = (vectors * gains(values, fits[k])) @ rotated
+        else:
+            eye = xp.eye(size, dtype=gram.dtype, device=gram.device)
+            inner = positive_solve(gram + fits[k].alpha * eye, right)
+        full = inner if lift is None else lift @ inner
+        return full if samples is None else samples.to_all_labels(full)
+
+    return response
 
 
 def gains(values: Array, fit: RidgeFit) -> Array:

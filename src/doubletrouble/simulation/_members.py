@@ -19,10 +19,11 @@ larger ones, which reduces the standard errors of differences between schemes.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
 from functools import partial
-from typing import Protocol
+from itertools import pairwise
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from array_api_compat import array_namespace
@@ -51,13 +52,26 @@ from doubletrouble.simulation._terms import LearnerGroup, OutputLayout, Simulate
 _LARGEST_DRAW = 10**9  # of NumPy's hypergeometric numbers
 
 
+Blocks: TypeAlias = Iterator[tuple[DataPair, Iterator[LearnerGroup]]]
+"""Data sets, or parts of them, and the learners on each."""
+
+
+class MemberFits(NamedTuple):
+    """The members of one scheme."""
+
+    blocks: Callable[[int], Blocks]  # of the w-th width
+    layout: OutputLayout
+    drawn: bool  # whether they draw from a common set
+
+
 def draw(plan: SimulationPlan, rng: np.random.Generator) -> dict[Scheme, SimulatedTerms]:
     """Every term of one draw, (widths, fits); divided data are `Divide(K)`, the whole `Divide(1)`.
 
     The draws of one scheme do not depend on the others.
     """
     data, test = draw_data(plan, rng)
-    widest = plan.order[-1]
+    order = [int(w) for w in np.argsort(plan.widths, kind="stable")]
+    widest = order[-1]
     source: FeatureFits | KernelFits
     if plan.model == "kernel":
         assert test is not None  # the kernel has no exact average
@@ -66,17 +80,19 @@ def draw(plan: SimulationPlan, rng: np.random.Generator) -> dict[Scheme, Simulat
         sets = draw_features(plan, data.inputs, test, int(plan.widths[widest]), rng)
         source = FeatureFits(plan, sets)
     (common,) = rng.spawn(1)
-    members: dict[Scheme, MemberFits] = {
-        scheme: BankMembers(plan, scheme, data, test, deepcopy(common))
-        if scheme.shares_features
-        else SampledMembers(plan, scheme, data, source, deepcopy(common))
-        for scheme in plan.schemes
-    }
+    members: dict[Scheme, MemberFits] = {}
+    for scheme in plan.schemes:
+        own = deepcopy(common)
+        if scheme.shares_features:
+            members[scheme] = bank_members(plan, scheme, data, test, own)
+        else:
+            choices = sample_choices(plan, scheme, data, source.n_sets, own)
+            members[scheme] = sampled_members(data, source, choices)
     for parts in plan.divisions:
         own = deepcopy(rng) if plan.n_samples % parts else rng  # equal parts draw nothing
-        members[Divide(parts)] = DividedMembers(plan, parts, data, source, own)
+        members[Divide(parts)] = divided_members(plan, parts, data, source, own)
     rows: dict[Scheme, dict[int, list[SimulatedTerms]]] = {scheme: {} for scheme in members}
-    for w in [widest] if plan.model == "kernel" else plan.order:  # all infinite widths are equal
+    for w in [widest] if plan.model == "kernel" else order:  # all infinite widths are equal
         source.grow(w)
         for scheme, one in members.items():
             rows[scheme][w] = _width_terms(one, w, len(plan.fits(1)))
@@ -88,16 +104,6 @@ def draw(plan: SimulationPlan, rng: np.random.Generator) -> dict[Scheme, Simulat
         )
         for scheme, by_width in rows.items()
     }
-
-
-class MemberFits(Protocol):
-    """The members of one scheme."""
-
-    drawn: bool  # whether they draw from a common set
-    layout: OutputLayout
-
-    def blocks(self, w: int) -> Iterator[tuple[DataPair, Iterator[LearnerGroup]]]:
-        """Data sets, or parts of them, and the learners of the w-th width on each."""
 
 
 def _width_terms(members: MemberFits, w: int, n_fits: int) -> list[SimulatedTerms]:
@@ -197,110 +203,97 @@ class KernelFits:
 # --- members -------------------------------------------------------------------------------------
 
 
-class DividedMembers:
-    """Members with one of K parts of the data each."""
+def divided_members(
+    plan: SimulationPlan,
+    n_parts: int,
+    data: DataPair,
+    source: FeatureFits | KernelFits,
+    rng: np.random.Generator,
+) -> MemberFits:
+    """Members with one of K parts of the data each: consecutive ones, equal up to one sample.
 
-    drawn = False
+    Where sizes differ, each part of one data set is paired with any other part with equal
+    probability, as two different parts of one data set are.
+    """
+    ends = [round(k * plan.n_samples / n_parts) for k in range(n_parts + 1)]
+    parts = [slice(start, end) for start, end in pairwise(ends)]
 
-    def __init__(
-        self,
-        plan: SimulationPlan,
-        n_parts: int,
-        data: DataPair,
-        source: FeatureFits | KernelFits,
-        rng: np.random.Generator,
-    ) -> None:
-        self.plan, self.n_parts, self.data, self.source, self.rng = plan, n_parts, data, source, rng
-        self.layout = source.layout
+    def group(j: int, first: SampleChoice, second: SampleChoice) -> LearnerGroup:
+        return LearnerGroup(((source.learner(j, 0, first), source.learner(j, 1, second)),))
 
-    def blocks(self, w: int) -> Iterator[tuple[DataPair, Iterator[LearnerGroup]]]:
-        """Pairs of parts."""
-        for rows in self.plan.parts(self.n_parts, self.rng):
-            first, second = (SampleChoice.block(part) for part in rows)
-            groups = (
-                LearnerGroup(
-                    ((self.source.learner(j, 0, first), self.source.learner(j, 1, second)),)
-                )
-                for j in range(self.source.n_sets)
-            )
-            yield self.data.rows(rows), groups
+    def blocks(w: int) -> Blocks:
+        turn = int(rng.integers(1, n_parts)) if plan.n_samples % n_parts else 0
+        for rows in zip(parts, parts[turn:] + parts[:turn], strict=True):
+            first, second = map(SampleChoice.block, rows)
+            yield data.rows(rows), (group(j, first, second) for j in range(source.n_sets))
+
+    return MemberFits(blocks, source.layout, drawn=False)
 
 
-class SampledMembers:
+def sample_choices(
+    plan: SimulationPlan, scheme: Scheme, data: DataPair, n_sets: int, rng: np.random.Generator
+) -> list[tuple[SampleChoice, SampleChoice]]:
+    """Samples of both data sets for each group of members."""
+    count = max(2, n_sets)
+    if not scheme.any_size:  # the shares depend on K
+        count = min(count, int(n_members(scheme)))
+    first, second = (
+        [
+            SampleChoice.weighted(counts, plan.device, x)
+            for counts in draw_counts(scheme, plan.n_samples, count, rng)
+        ]
+        for x in data.inputs
+    )
+    return list(zip(first, second, strict=True))
+
+
+def sampled_members(
+    data: DataPair,
+    source: FeatureFits | KernelFits,
+    choices: Sequence[tuple[SampleChoice, SampleChoice]],
+) -> MemberFits:
     """Members with samples of their own."""
 
-    drawn = True
-
-    def __init__(
-        self,
-        plan: SimulationPlan,
-        scheme: Scheme,
-        data: DataPair,
-        source: FeatureFits | KernelFits,
-        rng: np.random.Generator,
-    ) -> None:
-        self.data, self.source, self.layout = data, source, source.layout
-        count = max(2, source.n_sets)
-        if not scheme.any_size:  # the shares depend on K
-            count = min(count, int(n_members(scheme)))
-        first, second = (
-            [
-                SampleChoice.weighted(counts, plan.device, x)
-                for counts in draw_counts(scheme, plan.n_samples, count, rng)
-            ]
-            for x in data.inputs
+    def group(j: int) -> LearnerGroup:
+        first, second = choices[j]
+        sets = (j, j - 1) if source.n_sets > 1 else (0,)
+        return LearnerGroup(
+            tuple((source.learner(k, 0, first), source.learner(k, 1, second)) for k in sets)
         )
-        self.choices = list(zip(first, second, strict=True))
 
-    def blocks(self, w: int) -> Iterator[tuple[DataPair, Iterator[LearnerGroup]]]:
-        """All groups on the whole data sets."""
-        learner, n_sets = self.source.learner, self.source.n_sets
-        groups = (
-            LearnerGroup(
-                tuple(
-                    (learner(features, 0, first), learner(features, 1, second))
-                    for features in ((j, j - 1) if n_sets > 1 else (0,))
-                )
-            )
-            for j, (first, second) in enumerate(self.choices)
-        )
-        yield self.data, groups
+    def blocks(w: int) -> Blocks:
+        yield data, map(group, range(len(choices)))
+
+    return MemberFits(blocks, source.layout, drawn=True)
 
 
-class BankMembers:
+def bank_members(
+    plan: SimulationPlan,
+    scheme: Scheme,
+    data: DataPair,
+    test: Array | None,
+    rng: np.random.Generator,
+) -> MemberFits:
     """Members with all of the samples, and features of their own from a bank."""
+    pools = draw_features(plan, data.inputs, test, 2 * int(max(plan.widths)), rng)
 
-    drawn = True
-
-    def __init__(
-        self,
-        plan: SimulationPlan,
-        scheme: Scheme,
-        data: DataPair,
-        test: Array | None,
-        rng: np.random.Generator,
-    ) -> None:
-        self.plan, self.sizes, self.data, self.rng = plan, plan.banks[scheme], data, rng
-        widest = 2 * int(max(plan.widths))
-        self.pools = draw_features(plan, data.inputs, test, widest, rng)
-        self.layout = OutputLayout(plan.dim, self.pools[0].outputs.shape[1])
-
-    def blocks(self, w: int) -> Iterator[tuple[DataPair, Iterator[LearnerGroup]]]:
-        """All groups on the whole data sets."""
-        width = int(self.plan.widths[w])
-        fits = self.plan.fits(self.plan.n_samples, width)
+    def blocks(w: int) -> Blocks:
+        width = int(plan.widths[w])
+        fits = plan.fits(plan.n_samples, width)
 
         def learner(pool: FeatureSet, i: int, start: int) -> RidgeLearner:
             part = slice(start, start + width)
             return feature_learner(pool.train[i][:, part], pool.outputs[part], pool.own, fits)
 
         def group(pool: FeatureSet) -> LearnerGroup:
-            common = n_common(width, self.sizes[w], self.rng)
+            common = n_common(width, plan.banks[scheme][w], rng)
             starts = (0, width - common)
             twins = tuple((learner(pool, 0, start), learner(pool, 1, start)) for start in starts)
             return LearnerGroup(twins, common)
 
-        yield self.data, map(group, self.pools)
+        yield data, map(group, pools)
+
+    return MemberFits(blocks, OutputLayout(plan.dim, pools[0].outputs.shape[1]), drawn=True)
 
 
 def n_common(width: int, size: float, rng: np.random.Generator) -> int:

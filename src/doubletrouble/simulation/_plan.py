@@ -1,17 +1,15 @@
 """The settings of a simulation, checked and in whole numbers, before anything is drawn."""
 
-from __future__ import annotations  # help() then shows Numeric, not what it stands for
+from __future__ import annotations  # help() then shows the alias Numeric
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
 from doubletrouble import glossary
-from doubletrouble.activations import Activation
 from doubletrouble.ensembles import Scheme
 from doubletrouble.kernels import CLOSED, closed_form
 from doubletrouble.parameters import (
@@ -33,6 +31,7 @@ from doubletrouble.simulation._ensembles import (
     member_sizes,
     n_members,
     realized_ensemble,
+    same_terms,
     single_ensemble,
 )
 from doubletrouble.simulation._fits import RidgeFit
@@ -81,11 +80,6 @@ class SimulationPlan:
         return tuple(dict.fromkeys(drawn))
 
     @property
-    def order(self) -> list[int]:
-        """Indices of the widths, increasing."""
-        return [int(index) for index in np.argsort(self.widths, kind="stable")]
-
-    @property
     def mean(self) -> float:
         """The mean μ₀ that is subtracted from the activation."""
         return self.problem.moments.mean if self.center else 0.0
@@ -102,17 +96,6 @@ class SimulationPlan:
         ridges = np.ravel(self.problem.ridge).tolist()
         alphas = [n_samples * n_features * ridge / self.dim for ridge in ridges]
         return [RidgeFit(alpha, time / self.dim) for alpha in alphas for time in times]
-
-    def parts(self, n_parts: int, rng: np.random.Generator) -> Iterator[tuple[slice, slice]]:
-        """Consecutive parts of both data sets, of equal size up to one sample, in pairs.
-
-        Where sizes differ, each part of one data set is paired with any other part with equal
-        probability, as two different parts of one data set are.
-        """
-        ends = [round(k * self.n_samples / n_parts) for k in range(n_parts + 1)]
-        parts = [slice(start, end) for start, end in pairwise(ends)]
-        turn = int(rng.integers(1, n_parts)) if self.n_samples % n_parts else 0
-        return zip(parts, parts[turn:] + parts[:turn], strict=True)
 
 
 def plan(
@@ -177,7 +160,7 @@ def plan(
         for width in P:
             refuse_square(width, least, sizes, bootstrap=bootstrap)
     if dtype == "float32":
-        _refuse_single_precision(least, at.moments, planned.mean, D, sizes, P)
+        _refuse_single_precision(planned, least, sizes)
     return planned
 
 
@@ -191,11 +174,7 @@ def requested_ensembles(ensembles: Any) -> tuple[Scheme, ...]:
     schemes: list[Scheme] = []
     for given in ensembles if several else (ensembles,):
         scheme = single_ensemble("ensembles", given, "simulate")
-        same = (
-            one for one in schemes if type(one) is type(scheme) and one.options == scheme.options
-        )
-        known = any(scheme.any_size or one.n_members == scheme.n_members for one in same)
-        if not has_all_samples(scheme) and not known:
+        if not has_all_samples(scheme) and not any(same_terms(scheme, one) for one in schemes):
             schemes.append(scheme)
     return tuple(schemes)
 
@@ -333,29 +312,8 @@ error is infinite without a ridge, got 0.0
         )
 
 
-def _refuse_single_precision(
-    ridge: float,
-    sigma: Activation,
-    mean: float,
-    dim: int,
-    samples: Sequence[int],
-    widths: Sequence[float],
-) -> None:
-    """Raise a ValueError where float32 would be off by more than 1 %, at any N and P."""
-    centred = sigma.mean - mean
-    sizes = [(n, width) for n in samples for width in widths]
-    least = max(_least_single_ridge(sigma, centred, dim, n, width) for n, width in sizes)
-    if ridge < least:
-        raise ValueError(
-            f"ridge must be at least {least:.1e} for dtype 'float32' at these sizes, got "
-            f"{ridge!r}; use dtype 'float64'"
-        )
-
-
-def _least_single_ridge(
-    sigma: Activation, mean: float, dim: int, n_samples: int, n_features: float
-) -> float:
-    r"""The λ at which float32 is off by 1 % at worst.
+def _refuse_single_precision(plan: SimulationPlan, ridge: float, samples: Sequence[int]) -> None:
+    r"""Raise a ValueError where float32 is off by more than 1 %, for any N and P.
 
     The Gram matrix of the features has a largest eigenvalue e and, near P = N, smallest ones down
     to zero: adding alpha makes its condition number e/alpha, and rounding disturbs a fit by about
@@ -363,12 +321,18 @@ def _least_single_ridge(
 
         e ≈ μ₁² (√N + √D)² (√P + √D)²/D + μ⋆² (√N + √P)² + μ₀² N P
     """
-    N, D, P = n_samples, dim, min(n_features, 1e12)  # the kernel: e is proportional to P
-    root_n, root_p, root_d = (math.sqrt(v) for v in (N, P, D))
+    sigma, D = plan.problem.moments, plan.dim
+    N = np.array(samples, dtype=float)[:, None]
+    P = np.minimum(plan.widths, 1e12)  # the kernel: e is proportional to P
     largest = (
-        (sigma.linear * (root_n + root_d) * (root_p + root_d)) ** 2 / D
-        + (sigma.nonlinear * (root_n + root_p)) ** 2
-        + mean**2 * N * P
+        (sigma.linear * (np.sqrt(N) + np.sqrt(D)) * (np.sqrt(P) + np.sqrt(D))) ** 2 / D
+        + (sigma.nonlinear * (np.sqrt(N) + np.sqrt(P))) ** 2
+        + (sigma.mean - plan.mean) ** 2 * N * P
     )
-    alpha = largest * float(np.finfo(np.float32).eps) / _SINGLE_ERROR
-    return alpha * D / (N * P)
+    alpha = largest * np.finfo(np.float32).eps / _SINGLE_ERROR
+    least = np.max(alpha * D / (N * P))
+    if ridge < least:
+        raise ValueError(
+            f"ridge must be at least {least:.1e} for dtype 'float32' at these sizes, got "
+            f"{ridge!r}; use dtype 'float64'"
+        )

@@ -1,6 +1,6 @@
 """The results of simulations: every term of every draw, and the errors they give."""
 
-from __future__ import annotations  # help() then shows Numeric, not what it stands for
+from __future__ import annotations  # help() then shows the alias Numeric
 
 from collections.abc import Hashable
 from dataclasses import dataclass, fields, replace
@@ -23,6 +23,7 @@ from doubletrouble.results import AnovaTerms, ErrorTerms, Estimate, PsiTerms
 from doubletrouble.simulation._ensembles import (
     has_all_samples,
     has_disjoint_samples,
+    same_terms,
     single_ensemble,
 )
 from doubletrouble.simulation._terms import MeanProducts, SimulatedTerms
@@ -37,10 +38,8 @@ class DrawnEnsemble:
     terms: SimulatedTerms
 
     def covers(self, scheme: Scheme) -> bool:
-        """Whether the terms are those of an ensemble; for `any_size`, of any number of members."""
-        same = type(scheme) is type(self.requested)
-        same &= scheme.any_size or scheme.n_members == self.requested.n_members
-        return same and scheme.options in (self.requested.options, self.realized.options)
+        """Whether the terms are those of an ensemble, as requested or as realized."""
+        return same_terms(scheme, self.requested) or same_terms(scheme, self.realized)
 
     def __str__(self) -> str:
         if not self.requested.any_size:
@@ -177,10 +176,10 @@ class Simulation:
             lambda values: np.reshape(values, wide), [self.terms_of(scheme)]
         )
         at = Amplitudes(
-            signal=_plain(p.signal),
-            nonlinear_signal=_plain(p.nonlinear_signal),
-            noise=_plain(p.noise),
-            test_noise=_plain(p.test_noise),
+            signal=np.asarray(p.signal),
+            nonlinear_signal=np.asarray(p.nonlinear_signal),
+            noise=np.asarray(p.noise),
+            test_noise=np.asarray(p.test_noise),
         )
         parts = combine(
             _member_terms(scheme, terms.linear, terms.noise),
@@ -196,10 +195,6 @@ class Simulation:
             name: self.estimate(np.array(np.broadcast_to(value, (count, *points))))
             for name, value in parts.items()
         }
-
-
-def _plain(value: Numeric) -> float:
-    return float(np.asarray(value))
 
 
 def _member_terms(scheme: Scheme, t: MeanProducts, noise: MeanProducts) -> MemberTerms:

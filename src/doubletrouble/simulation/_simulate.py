@@ -5,7 +5,7 @@ of independent copies give every Ψ term without bias (`_terms`), and the draws 
 errors. Means deviate from the theory by O(1/D).
 """
 
-from __future__ import annotations  # help() then shows Numeric, not what it stands for
+from __future__ import annotations  # help() then shows the alias Numeric
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace

@@ -65,7 +65,7 @@ class SimulatedTerms:
     """
 
     linear: MeanProducts  # Ψ₁ and Ψ₂: the linear teacher
-    noise: MeanProducts  # Ψ₃: label noise, which nothing at test points correlates with
+    noise: MeanProducts  # Ψ₃: label noise, independent of test points
     quadratic: MeanProducts | None = None  # the quadratic teacher
 
     def named(self) -> dict[str, FloatArray]:
@@ -82,7 +82,9 @@ class SimulatedTerms:
     def from_named(cls, values: dict[str, FloatArray]) -> Self:
         """The terms of `named`."""
         names = _TERMS if "psi2_features" in values else _DRAWN_TERMS
-        zero = np.zeros_like(values["psi1"])  # what noise has at test points, and on other data
+        zero = np.zeros_like(
+            values["psi1"]
+        )  # noise is independent of test points and of other data
         origins: dict[str, dict[str, FloatArray]] = {"noise": {"overlap": zero, "apart": zero}}
         for name, (origin, kind) in names.items():
             if name in values:
@@ -250,17 +252,17 @@ class _ProductSums:
         same = {pair: (self.common[pair] + self.own[pair]) / J for pair in self.pairs}
         own, other = (same[0, 0] + same[1, 1]) / 2, (self._other(0, 0) + self._other(1, 1)) / 2
         between = (0, 1) in self.pairs
-        means = {
-            "overlap": self.overlap / J,
-            "same": own,
-            "other": other,
-            "apart": self._other(0, 1) if between else 0.0,
-        }
-        if drawn:  # twins with the kernel are the same learner
-            means["twin"] = own if self.layout.kernel_test is not None else self.twin / J
-        else:
-            means["features"] = same[0, 1] if between else 0.0
-        return MeanProducts(**{kind: np.asarray(value / scale) for kind, value in means.items()})
+        features = same[0, 1] if between else 0.0
+        # twins with the kernel are the same learner
+        twin = own if self.layout.kernel_test is not None else self.twin / J
+        return MeanProducts(
+            overlap=np.asarray(self.overlap / J / scale),
+            same=np.asarray(own / scale),
+            other=np.asarray(other / scale),
+            apart=np.asarray((self._other(0, 1) if between else 0.0) / scale),
+            features=None if drawn else np.asarray(features / scale),
+            twin=np.asarray(twin / scale) if drawn else None,
+        )
 
     def _other(self, i: int, k: int) -> float:
         """The mean product of learners that share neither features nor choices."""
@@ -290,7 +292,7 @@ def draw_terms(
     linear, noise = _ProductSums(layout), _ProductSums(layout, PAIRS[:2])
     quadratic = _ProductSums(layout, PAIRS, teacher.blocks) if teacher else None
     for group in groups:
-        responses = [[one.response(k) for one in both] for both in group.learners]  # (N, R) each
+        responses = [[one(k) for one in both] for both in group.learners]  # (N, R) each
         taught = [  # (D, R) each
             [x.T @ w for x, w in zip(data.inputs, both, strict=True)] for both in responses
         ]

@@ -1,4 +1,4 @@
-"""A grid of simulations, stored cell by cell, and what a store holds of it.
+"""A grid of simulations, stored cell by cell, and its results in a store.
 
 The cells are the product of all axes in the order of the fields, the last changing fastest. Every
 value is checked when the grid is made, and every parameter is passed to `simulate`.
@@ -12,7 +12,7 @@ import math
 import tomllib
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
@@ -36,9 +36,7 @@ from doubletrouble.runs import (
     run_cells,
 )
 from doubletrouble.simulation import (
-    DTYPES,
     MODELS,
-    TESTS,
     Dtype,
     Model,
     Simulation,
@@ -66,17 +64,12 @@ AXES = (*PROBLEM, "dim", "model", "seed")
 ENSEMBLES = tuple(map(Ensemble, (1, 2, 10, math.inf)))
 """The default of `Sweep.ensembles`."""
 
-TOML_TABLES = ("problem", "simulation")
-"""Tables of a TOML file that group its fields."""
-
 _HASH_SHOWN = 12  # characters; any beginning that is unique chooses a sweep
 
-_DEFAULTS: dict[str, Any] = simulate.__kwdefaults__ or {}
-
-
-def _of_problem(name: str) -> Any:
-    """A field with the default of `Problem`."""
-    return field(default=next(f.default for f in fields(Problem) if f.name == name))
+_DEFAULTS: dict[str, Any] = {
+    **(simulate.__kwdefaults__ or {}),
+    **{f.name: f.default for f in fields(Problem)},
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,7 +77,7 @@ class Sweep:
     """A grid of simulations; fields of `Problem`, `dim`, `model` and `seed` are its axes.
 
     An axis is one value, a sequence, or a range such as "0.1:10:log:50" or "0:1:linear:11". The
-    other fields hold for every cell, and mean what they mean to `simulate`: every cell has all
+    other fields are settings of `simulate` and hold for every cell: every cell has all
     `ensembles`, and all `times` where they are given. With `device="cpu"` cells have the same bits
     wherever they are computed.
 
@@ -95,14 +88,14 @@ class Sweep:
     (0.1, 1.0, 10.0)
     """
 
-    features_per_dim: Axis = _of_problem("features_per_dim")
-    samples_per_dim: Axis = _of_problem("samples_per_dim")
-    ridge: Axis = _of_problem("ridge")
-    signal: Axis = _of_problem("signal")
-    noise: Axis = _of_problem("noise")
-    nonlinear_signal: Axis = _of_problem("nonlinear_signal")
-    test_noise: Axis = _of_problem("test_noise")
-    activation: str | Sequence[str] = _of_problem("activation")
+    features_per_dim: Axis = _DEFAULTS["features_per_dim"]
+    samples_per_dim: Axis = _DEFAULTS["samples_per_dim"]
+    ridge: Axis = _DEFAULTS["ridge"]
+    signal: Axis = _DEFAULTS["signal"]
+    noise: Axis = _DEFAULTS["noise"]
+    nonlinear_signal: Axis = _DEFAULTS["nonlinear_signal"]
+    test_noise: Axis = _DEFAULTS["test_noise"]
+    activation: str | Sequence[str] = _DEFAULTS["activation"]
     dim: Axis
     model: Model | Sequence[Model] = _DEFAULTS["model"]
     seed: Axis = _DEFAULTS["seed"]
@@ -126,9 +119,6 @@ class Sweep:
         self._set("ensembles", ensemble_axis("ensembles", self.ensembles))
         if self.times is not None:
             self._set("times", number_axis("times", self.times, glossary.TIME))
-        for name, known in (("test", TESTS), ("dtype", DTYPES)):
-            (value,) = choice_axis(name, [getattr(self, name)], known)
-            self._set(name, value)
         for name in ("n_data", "n_init"):
             self._set(name, whole_number(name, getattr(self, name), 2))
         if not isinstance(self.center, bool):
@@ -298,12 +288,12 @@ class Sweep:
             return self._counts(opened)
 
     def results(self, store: str | Path) -> SweepResult:
-        """What the store holds of this grid, cell by cell in its order."""
+        """The results of this grid in a store, cell by cell in its order."""
         with Store.read(store) as opened:
             return SweepResult(sweep=self, store=Path(store), status=self._counts(opened))
 
     def to_frame(self, store: str | Path) -> Any:
-        """What the store holds of this grid as a pandas table; see `export`."""
+        """The results of this grid in a store as a pandas table; see `export`."""
         return self.results(store).to_frame()
 
     def export(self, store: str | Path, path: str | Path) -> Path:
@@ -366,7 +356,7 @@ class SweepRow:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SweepResult:
-    """What a store holds of a grid; iterate for its rows, in the order of the grid."""
+    """The results of a grid in a store; iterate for its rows, in the order of the grid."""
 
     sweep: Sweep
     store: Path
@@ -428,7 +418,7 @@ def _read_toml(path: str | Path, known: Sequence[str]) -> dict[str, Any]:
     except ValueError as error:  # TOML or UTF-8
         raise ValueError(f"{path} must be a TOML file: {error}") from error
     values: dict[str, Any] = {}
-    tables = {name: content.pop(name, {}) for name in TOML_TABLES}
+    tables = {name: content.pop(name, {}) for name in ("problem", "simulation")}
     for table, part in {**tables, "": content}.items():
         if not isinstance(part, dict):
             raise ValueError(f"{table} must be a table, [{table}], in {path}, got {part!r}")

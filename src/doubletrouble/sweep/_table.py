@@ -123,7 +123,7 @@ def _columns(group: Sequence[_StoredCell]) -> dict[str, np.ndarray]:
     times = [math.inf] if first["times"] is None else first["times"]
     shape = (len(group), len(ensembles), len(times))
 
-    def column(values: Sequence[Any], axis: int) -> np.ndarray:
+    def column(values: Sequence[Any] | np.ndarray, axis: int) -> np.ndarray:
         array = np.array(values, dtype=object if isinstance(values[0], str) else None)
         along = [1, 1, 1]
         along[axis] = -1
@@ -145,25 +145,19 @@ def _columns(group: Sequence[_StoredCell]) -> dict[str, np.ndarray]:
     columns["test_used"] = column([one.record["test"] if one.record else "" for one in group], 0)
     records = [one.record for one in group if one.record is not None]
     if records:
-        realized = [_realized(record) for record in records]
-        for name, values in zip(_REALIZED, zip(*realized, strict=True), strict=True):
-            columns[name] = column(values, 0)
-        columns |= {name: values.ravel() for name, values in _numbers(records, ensembles, shape)}
+        dims = np.array([record["dim"] for record in records])
+        for name, size in (("features_per_dim", "n_features"), ("samples_per_dim", "n_samples")):
+            ratios = np.array([float(record["problem"][name]) for record in records])
+            columns[f"realized_{name}"] = column(ratios, 0)
+            columns[size] = column(np.rint(ratios * dims), 0)
+        columns |= _result_columns(records, ensembles, shape)
     return columns
 
 
-def _realized(record: Record) -> tuple[float, float, float, float]:
-    """P, N and their ratios to D; P may be infinite."""
-    ratios = [float(record["problem"][name]) for name in ("features_per_dim", "samples_per_dim")]
-    sizes = [ratio * record["dim"] for ratio in ratios]
-    n_features, n_samples = (float(round(s)) if math.isfinite(s) else s for s in sizes)
-    return n_features, n_samples, ratios[0], ratios[1]
-
-
-def _numbers(
+def _result_columns(
     records: Sequence[Record], ensembles: Sequence[Scheme], shape: tuple[int, int, int]
-) -> Iterator[tuple[str, np.ndarray]]:
-    """The columns of results, of shape [cell, ensemble, time]."""
+) -> dict[str, np.ndarray]:
+    """The columns of results; `shape` is the number of cells, of ensembles and of times."""
     simulation = from_record(_stacked(records))
     columns: dict[str, np.ndarray] = {}
     for k, ensemble in enumerate(ensembles):
@@ -183,7 +177,7 @@ def _numbers(
             if name in COLUMNS:
                 along_time = np.reshape(value, (shape[0], -1)) if np.ndim(value) else value
                 columns.setdefault(name, np.full(shape, math.nan))[:, k, :] = along_time
-    yield from columns.items()
+    return {name: values.ravel() for name, values in columns.items()}
 
 
 def _stacked(records: Sequence[Record]) -> Record:
@@ -244,9 +238,8 @@ def _write_json(frames: Iterator[Any], path: Path) -> None:
     with path.open("w", encoding="utf-8") as file:
         between = "[\n"
         for frame in frames:
-            names = list(frame.columns)
-            for row in zip(*(frame[name].tolist() for name in names), strict=True):
-                values = {name: _strict(value) for name, value in zip(names, row, strict=True)}
+            for row in frame.to_dict("records"):
+                values = {name: _strict(value) for name, value in row.items()}
                 file.write(between + json.dumps(values, ensure_ascii=False, allow_nan=False))
                 between = ",\n"
         file.write("[]\n" if between == "[\n" else "\n]\n")
