@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from doubletrouble.cli.main import main
+from doubletrouble.cli import main
 
 Capture = pytest.CaptureFixture[str]
 

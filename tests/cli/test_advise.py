@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import doubletrouble as dt
-from doubletrouble.cli.main import main
+from doubletrouble.cli import main
 from tests.cli.answers import Capture, answer, refusal
 
 
@@ -112,7 +112,7 @@ def test_a_chart_is_written(ending: str, tmp_path: Path, capsys: Capture) -> Non
         ("advise --budget much", "budget must be"),
         ("advise --cost money", "cost must be"),
         ("advise --scheme both", "scheme must be"),
-        ("advise --scheme bootstrap", "ensemble must be"),
+        ("advise --scheme bootstrap", "scheme must be"),
         ("advise --scheme subsample", "fraction must be"),
         ("advise --n-members 1,2", "n_members must be"),
         ("advise --snr 1 --noise 1", "noise must be"),

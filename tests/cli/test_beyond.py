@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from doubletrouble.cli.app import COMMANDS
+from doubletrouble.cli._app import COMMANDS
 from doubletrouble.figures import FIGURES
 from tests.docs.pages import commands, run, same, text_of
 

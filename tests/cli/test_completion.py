@@ -1,6 +1,7 @@
 """Shells learn how to complete our words."""
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -8,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-PROGRAM = Path(sys.executable).with_name("doubletrouble")
+PROGRAM = [sys.executable, "-m", "doubletrouble"]
 
 
 def completed(words: str) -> list[str]:
@@ -16,7 +17,7 @@ def completed(words: str) -> list[str]:
     place = str(len(words.split(" ")) - 1)
     asked = {"COMP_WORDS": words, "COMP_CWORD": place, "_DOUBLETROUBLE_COMPLETE": "complete_bash"}
     done = subprocess.run(
-        [PROGRAM], env={**os.environ, **asked}, check=True, capture_output=True, text=True,
+        PROGRAM, env={**os.environ, **asked}, check=True, capture_output=True, text=True,
         timeout=60,
     )  # fmt: skip
     assert done.stderr == ""
@@ -58,7 +59,7 @@ def test_words_are_completed(words: str, offered: list[str]) -> None:
 )
 def test_a_script_is_made_for_each_shell(shell: str, line: str) -> None:
     done = subprocess.run(
-        [PROGRAM], env={**os.environ, "_DOUBLETROUBLE_COMPLETE": f"source_{shell}"}, check=True,
+        PROGRAM, env={**os.environ, "_DOUBLETROUBLE_COMPLETE": f"source_{shell}"}, check=True,
         capture_output=True, text=True, timeout=60,
     )  # fmt: skip
     assert line in done.stdout
@@ -66,7 +67,10 @@ def test_a_script_is_made_for_each_shell(shell: str, line: str) -> None:
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
 def test_bash_completes_with_the_script_it_is_shown(tmp_path: Path) -> None:
-    home = {**os.environ, "HOME": str(tmp_path), "PATH": f"{PROGRAM.parent}:{os.environ['PATH']}"}
+    program = tmp_path / "doubletrouble"
+    program.write_text(f'#!/bin/sh\nexec {shlex.join(PROGRAM)} "$@"\n')
+    program.chmod(0o755)
+    home = {**os.environ, "HOME": str(tmp_path), "PATH": f"{tmp_path}:{os.environ['PATH']}"}
     script = (
         'eval "$(doubletrouble --show-completion)"\n'
         "COMP_WORDS=(doubletrouble exact --activation re) COMP_CWORD=3\n"

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from doubletrouble.cli.main import main
+from doubletrouble.cli import main
 from doubletrouble.decomposition import decompose_predictions
 from doubletrouble.parameters import FloatArray
 from tests.cli.answers import refusal
@@ -84,7 +84,7 @@ def test_an_archive_without_predictions_is_a_sentence(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("--scheme divide", "ensemble must be one of Ensemble for Decomposition.error, got Divide"),
+        ("--scheme divide", "scheme must be one of ensemble for Decomposition.error"),
         ("--scheme subsample", "fraction must be given for scheme 'subsample', got None"),
         ("--scheme both", "scheme must be one of ensemble, divide"),
         ("--n-members 0", "n_members must be a whole number in [1, inf], got 0"),

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from doubletrouble import glossary
-from doubletrouble.cli.app import COMMANDS, load
-from doubletrouble.cli.main import main
+from doubletrouble.cli._app import COMMANDS, load
+from doubletrouble.cli import main
 from doubletrouble.parameters import declared
 from doubletrouble.problems import Problem
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from doubletrouble.cli import figure
-from doubletrouble.cli.main import main
+from doubletrouble.cli import _figures
+from doubletrouble.cli import main
 from doubletrouble.figures import FIGURES, write_gallery
 from tests.cli.answers import refusal
 
@@ -44,7 +44,7 @@ def test_the_gallery_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     one = partial(write_gallery, figures=["rf-single"])
-    monkeypatch.setattr(figure, "write_gallery", one)
+    monkeypatch.setattr(_figures, "write_gallery", one)
     assert main(["reproduce", "--out", str(tmp_path)]) == 0
     assert capsys.readouterr().out == f"{tmp_path / 'index.html'}\n"
     assert "rf-single.svg" in (tmp_path / "index.html").read_text()

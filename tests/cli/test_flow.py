@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
-from doubletrouble.cli.main import main
+from doubletrouble.cli import main
 from doubletrouble.conventions import ClockName
 from tests.cli.answers import Capture, answer, refusal
 
@@ -87,7 +87,7 @@ def test_stopping_is_compared_with_the_best_ridge(capsys: Capture) -> None:
         ("flow --clock wall", "clock must be one of mean, half_mean, sum, half_sum, got 'wall'"),
         ("flow --clock sum", "clock must be mean or half_mean where n_features, n_samples and dim"),
         ("stopping --clock half_sum", "clock must be mean or half_mean where n_features"),
-        ("flow --scheme bootstrap", "ensemble must be one of Ensemble, Divide, Subsample"),
+        ("flow --scheme bootstrap", "scheme must be one of ensemble, divide, subsample"),
         ("stopping --times 1", "No such option: --times"),
         ("flow --json --csv", "json must be left out where csv is given, got both"),
     ],

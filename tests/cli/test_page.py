@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from doubletrouble.cli.main import main
+from doubletrouble.cli import main
 from tests.cli.answers import refusal
 from tests.page.serving import address, start, stop
 
@@ -103,7 +103,7 @@ def test_bad_words(words: list[str], said: str, capsys: pytest.CaptureFixture[st
 def test_a_missing_extra_is_named() -> None:
     code = (
         "import sys; sys.modules['dash'] = None\n"
-        "from doubletrouble.cli.main import main; sys.exit(main(['page', '--no-browser']))"
+        "from doubletrouble.cli import main; sys.exit(main(['page', '--no-browser']))"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], check=False, capture_output=True, text=True, timeout=60

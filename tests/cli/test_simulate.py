@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
-from doubletrouble.cli.main import main
+from doubletrouble.cli import main
 from doubletrouble.ensembles import named_ensemble
 from tests.cli.answers import Capture, answer, refusal
 
@@ -147,7 +147,7 @@ def test_a_problem_without_error_has_a_table(capsys: Capture) -> None:
         ),
         (
             f"{SMALL} --scheme bootstrap --times 1",
-            "ensemble must be one of Ensemble, Divide, Subsample, FeatureBank",
+            "scheme must be one of ensemble, divide, subsample, feature_bank",
         ),
         (f"{SMALL} --snr 1 --noise 1", "noise must be left out beside snr, got '1'"),
         (f"{SMALL} --snr 1,2", "snr must be one number here, got '1,2'"),

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import doubletrouble as dt
-from doubletrouble.cli.main import main
+from doubletrouble.cli import main
 from doubletrouble.networks import LazyCurve
 from tests.cli.answers import Capture, answer, refusal
 from tests.networks.literal import small_data
@@ -117,7 +117,7 @@ def test_complete_store_may_be_read_only(curve: LazyCurve, capsys: Capture) -> N
 def test_reading_does_not_need_torch(curve: LazyCurve) -> None:
     code = (
         "import sys; sys.modules['torch'] = None\n"
-        "from doubletrouble.cli.main import main\n"
+        "from doubletrouble.cli import main\n"
         f"sys.exit(main(['sweep', 'status', '{STORE}']) + main(['sweep', 'export', '{STORE}', "
         "'t.csv']))"
     )

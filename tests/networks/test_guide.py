@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from doubletrouble.cli.app import load
+from doubletrouble.cli._app import load
 from doubletrouble.figures._agreement import stored_rows
 from doubletrouble.figures._lazy import PUBLISHED
 from doubletrouble.networks import DTYPES, LOSSES, OPTIMIZERS, STATUSES
