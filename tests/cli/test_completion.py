@@ -1,4 +1,4 @@
-"""Shells learn how to complete our words."""
+"""Completion of commands, flags and names in shells."""
 
 import os
 import shlex
@@ -13,13 +13,21 @@ PROGRAM = [sys.executable, "-m", "doubletrouble"]
 
 
 def completed(words: str) -> list[str]:
-    """What bash is told when the Tab key follows these words."""
-    place = str(len(words.split(" ")) - 1)
-    asked = {"COMP_WORDS": words, "COMP_CWORD": place, "_DOUBLETROUBLE_COMPLETE": "complete_bash"}
+    """The completions of bash at the end of these words."""
+    position = str(len(words.split(" ")) - 1)
+    request = {
+        "COMP_WORDS": words,
+        "COMP_CWORD": position,
+        "_DOUBLETROUBLE_COMPLETE": "complete_bash",
+    }
     done = subprocess.run(
-        PROGRAM, env={**os.environ, **asked}, check=True, capture_output=True, text=True,
+        PROGRAM,
+        env={**os.environ, **request},
+        check=True,
+        capture_output=True,
+        text=True,
         timeout=60,
-    )  # fmt: skip
+    )
     assert done.stderr == ""
     return done.stdout.split()
 
@@ -59,14 +67,18 @@ def test_words_are_completed(words: str, offered: list[str]) -> None:
 )
 def test_a_script_is_made_for_each_shell(shell: str, line: str) -> None:
     done = subprocess.run(
-        PROGRAM, env={**os.environ, "_DOUBLETROUBLE_COMPLETE": f"source_{shell}"}, check=True,
-        capture_output=True, text=True, timeout=60,
-    )  # fmt: skip
+        PROGRAM,
+        env={**os.environ, "_DOUBLETROUBLE_COMPLETE": f"source_{shell}"},
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
     assert line in done.stdout
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
-def test_bash_completes_with_the_script_it_is_shown(tmp_path: Path) -> None:
+def test_bash_completes_with_the_shown_script(tmp_path: Path) -> None:
     program = tmp_path / "doubletrouble"
     program.write_text(f'#!/bin/sh\nexec {shlex.join(PROGRAM)} "$@"\n')
     program.chmod(0o755)
@@ -77,11 +89,15 @@ def test_bash_completes_with_the_script_it_is_shown(tmp_path: Path) -> None:
         "_doubletrouble_completion doubletrouble\n"
         'echo "${COMPREPLY[@]}"\n'
         "doubletrouble --install-completion\n"
-        ":\n"  # bash becomes its last command, and would not be found as the shell
+        ":\n"  # bash becomes its last command, and would not be detected as the shell
     )
     done = subprocess.run(
-        ["bash", "--norc", "-c", script], env=home, check=True, capture_output=True, text=True,
+        ["bash", "--norc", "-c", script],
+        env=home,
+        check=True,
+        capture_output=True,
+        text=True,
         timeout=60,
-    )  # fmt: skip
+    )
     assert done.stdout.startswith("relu\nbash completion installed in")
     assert (tmp_path / ".bash_completions" / "doubletrouble.sh").exists()

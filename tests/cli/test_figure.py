@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from doubletrouble.cli import _figures
-from doubletrouble.cli import main
+from doubletrouble.cli import _figures, main
 from doubletrouble.figures import FIGURES, write_gallery
-from tests.cli.answers import refusal
+from tests.cli.results import error_message
 
 
 def test_files_are_written_and_listed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -59,7 +58,7 @@ def test_the_gallery_is_written(
         (["anova", "--set", "colour=1"], "options of anova must be among "),
     ],
 )
-def test_bad_arguments_are_refused(
+def test_invalid_arguments_are_named(
     words: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert refusal(["figure", *words, "--out", str(tmp_path)], capsys).startswith(message)
+    assert error_message(["figure", *words, "--out", str(tmp_path)], capsys).startswith(message)

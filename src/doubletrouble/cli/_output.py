@@ -256,7 +256,7 @@ def heading(name: str) -> str:
 
 
 def _plain(name: str) -> str:
-    """The name of a column in a sentence.
+    """The name of a column within a line of text.
 
     >>> _plain("error_noise_sampling"), _plain("psi1")
     ('noise × sampling', 'Ψ₁')

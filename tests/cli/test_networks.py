@@ -13,10 +13,10 @@ import pytest
 
 import doubletrouble as dt
 from doubletrouble.cli import _networks as commands
-from doubletrouble.cli._app import load
 from doubletrouble.cli import main
+from doubletrouble.cli._app import load
 from doubletrouble.networks import _settings as settings
-from tests.cli.answers import Capture, answer, refusal
+from tests.cli.results import Capture, error_message, json_result
 
 SMALL = "--n-train 60 --device cpu --max-steps 30"
 DIGITS = dt.load_data("digits", n_train=60)
@@ -53,7 +53,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Calls:
 
 def test_rows_are_those_of_lazy_curve(capsys: Capture) -> None:
     words = f"lazy {SMALL} --width 2,5 --laziness 1,inf --n-members 3 --seed 4 --depth 3"
-    result = answer(words, capsys)
+    result = json_result(words, capsys)
     curve = dt.lazy_curve(
         DIGITS,
         widths=[2, 5],
@@ -131,7 +131,7 @@ def test_table(capsys: Capture) -> None:
 
 def test_one_member_has_no_standard_deviation(capsys: Capture) -> None:
     words = f"lazy {SMALL} --width 3 --n-members 1"
-    assert answer(words, capsys)["rows"][0]["single_std"] is None
+    assert json_result(words, capsys)["rows"][0]["single_std"] is None
     assert main(words.split()) == 0
     assert "±" not in capsys.readouterr().out
 
@@ -150,14 +150,14 @@ def test_stored_ensembles_are_not_trained_again(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     words = f"lazy {SMALL} --width 2,3 --n-members 2 --store lazy.sqlite"
-    first = answer(words, capsys)
+    first = json_result(words, capsys)
     assert [path.name for path in tmp_path.iterdir()] == ["lazy.sqlite"]
 
     def fails(*_: Any, **__: Any) -> None:
         pytest.fail("trained again")
 
     monkeypatch.setattr("doubletrouble.networks._training.train_members", fails)
-    assert answer(words, capsys) == first
+    assert json_result(words, capsys) == first
 
 
 def test_flags_of_lazy_are_passed_on(calls: Calls) -> None:
@@ -214,7 +214,7 @@ def test_out_of_memory_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: Capt
         raise MemoryError("memory must be smaller than 1e+09 bytes")
 
     monkeypatch.setattr(dt, "lazy_curve", refuse, raising=False)
-    message = refusal(f"lazy {SMALL}".split(), capsys)
+    message = error_message(f"lazy {SMALL}".split(), capsys)
     assert message == "memory must be smaller than 1e+09 bytes\n"
 
 
@@ -223,7 +223,7 @@ def test_out_of_memory_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: Capt
 
 def test_parts_are_those_of_lazy_split(capsys: Capture) -> None:
     words = f"{SMALL} --width 20 --laziness inf --noise 0.5 --n-data 3 --n-init 3 --seed 1"
-    (row,) = answer(f"lazy-split {words}", capsys)["rows"]
+    (row,) = json_result(f"lazy-split {words}", capsys)["rows"]
     split = dt.lazy_split(
         DIGITS, width=20, laziness=math.inf, noise=0.5, n_data=3, n_init=3, seed=1, device="cpu"
     )
@@ -242,13 +242,13 @@ def test_snr_replaces_noise(calls: Calls, capsys: Capture) -> None:
         main(["lazy-split", "--snr", "4"])
     assert calls[1]["noise"] == 0.25
     for noise in ("0", "1"):
-        message = refusal(["lazy-split", "--snr", "4", "--noise", noise], capsys)
+        message = error_message(["lazy-split", "--snr", "4", "--noise", noise], capsys)
         assert message.startswith("noise must be left out beside snr")
 
 
 def test_split_without_noise_has_a_note(capsys: Capture) -> None:
     words = f"lazy-split {SMALL} --width 6 --laziness inf --n-data 3 --n-init 2"
-    assert answer(words, capsys)["rows"][0]["error_noise"] == 0
+    assert json_result(words, capsys)["rows"][0]["error_noise"] == 0
     assert main(words.split()) == 0
     out = capsys.readouterr().out
     assert "misclassified by one network" in out
@@ -382,4 +382,4 @@ def test_missing_torch_is_named() -> None:
     ],
 )
 def test_invalid_flags_are_named(words: str, message: str, capsys: Capture) -> None:
-    assert refusal(words.split(), capsys).startswith(message)
+    assert error_message(words.split(), capsys).startswith(message)

@@ -1,4 +1,4 @@
-"""What a command says: an answer as JSON, or one sentence that refuses."""
+"""The result of a command: its JSON, or its error message."""
 
 import json
 from typing import Any
@@ -10,17 +10,17 @@ from doubletrouble.cli import main
 Capture = pytest.CaptureFixture[str]
 
 
-def answer(words: str, capsys: Capture) -> dict[str, Any]:
+def json_result(words: str, capsys: Capture) -> dict[str, Any]:
     """The JSON that a command prints, which must be strict."""
     assert main([*words.split(), "--json"]) == 0
     out, error = capsys.readouterr()
     assert error == ""
-    found: dict[str, Any] = json.loads(out, parse_constant=lambda name: pytest.fail(name))
-    return found
+    result: dict[str, Any] = json.loads(out, parse_constant=lambda name: pytest.fail(name))
+    return result
 
 
-def refusal(words: list[str], capsys: Capture) -> str:
-    """The one sentence that comes with exit code 2."""
+def error_message(words: list[str], capsys: Capture) -> str:
+    """The one line on stderr of a command that ends with exit code 2."""
     assert main(words) == 2
     out, error = capsys.readouterr()
     assert out == ""
