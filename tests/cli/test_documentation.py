@@ -19,7 +19,7 @@ PAGES = ("docs/cli.md", "docs/sweeps.md")  # the README is run by tests/test_rea
 GRID = "ridge = [0.1, 1.0]\ndim = 12\nn_data = 2\nn_init = 2\n"
 
 ELSEWHERE = {
-    "doubletrouble reproduce --preset laptop --out out": "half a minute; test_figure runs one figure",
+    "doubletrouble reproduce --preset laptop --out out": "slow; test_figure runs one figure",
     "doubletrouble page --no-browser": "goes on until Ctrl-C; run by tests/page",
     "doubletrouble --install-completion": "changes the files of the user; run by test_completion",
 }
