@@ -44,7 +44,7 @@ def rows(store: Path) -> Rows:
 
 def start(grid: Path, store: Path, *options: str) -> subprocess.Popen[str]:
     """A sweep with two workers, in a process group of its own."""
-    command = [sys.executable, "-m", "doubletrouble.cli.main", "sweep", "run", str(grid)]
+    command = [sys.executable, "-m", "doubletrouble", "sweep", "run", str(grid)]
     return subprocess.Popen(
         [*command, "--store", str(store), "--workers", "2", *options],
         stdout=subprocess.PIPE,

@@ -1,40 +1,26 @@
-"""The README's lines work as typed, and print what it says they print."""
+"""The README typed from top to bottom: its blocks run in order, and print the output shown."""
 
-import contextlib
-import io
 import re
 from pathlib import Path
 
 import pytest
 
+from tests.docs.pages import run, same
+
 README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+NEEDS_A_SCHEDULER = "doubletrouble sweep run grid.toml --scheduler tcp://host:8786"
 
 
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", README, flags=re.DOTALL)
-
-
-def test_blocks_print_the_output_below_them() -> None:
-    pairs = re.findall(r"```python\n([^`]*)```\n\n```text\n([^`]*)```", README)
-    assert len(pairs) == 2
-    assert len(pairs[0][0].strip().splitlines()) <= 10
-    namespace: dict[str, object] = {}
-    exec("import numpy as np\nimport doubletrouble as dt", namespace)
-    for code, shown in pairs:
-        printed = io.StringIO()
-        with contextlib.redirect_stdout(printed):
-            exec(compile(code, "README.md", "exec"), namespace)
-        assert printed.getvalue() == shown
-
-
-def test_every_block_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_run_in_order_and_print_the_output_below_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
-    namespace: dict[str, object] = {"__name__": "__main__"}
-    for code in blocks("python")[1:]:
-        with contextlib.redirect_stdout(io.StringIO()):
-            exec(compile(code, "README.md", "exec"), namespace)
-    assert "spectrum" in namespace
-    assert (tmp_path / "sweep.csv").stat().st_size > 0
+    assert NEEDS_A_SCHEDULER in README
+    steps = list(run(README.replace(NEEDS_A_SCHEDULER, "")))
+    shown = [step for step in steps if step.block.language == "python" and step.shown is not None]
+    assert [step.block.code for step in shown if not same(step.printed, step.shown or "")] == []
+    assert len(shown) == 2
+    assert {"sweep.csv", "grid.parquet"} <= {path.name for path in tmp_path.iterdir()}
 
 
 def test_links_exist() -> None:

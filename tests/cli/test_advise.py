@@ -9,12 +9,14 @@ from pathlib import Path
 import pytest
 
 import doubletrouble as dt
-from doubletrouble.cli.main import main
-from tests.cli.answers import Capture, answer, refusal
+from doubletrouble.cli import main
+from tests.cli.results import Capture, error_message, json_result
 
 
 def test_json_equals_the_library(capsys: Capture) -> None:
-    result = answer("advise --features-per-dim 1.2 --noise 0.5 --budget 3 --n-members 2", capsys)
+    result = json_result(
+        "advise --features-per-dim 1.2 --noise 0.5 --budget 3 --n-members 2", capsys
+    )
     problem = dt.Problem(features_per_dim=1.2, noise=0.5)
     expected = dt.advise(problem, 2, budget=3).to_dict()
     assert result == json.loads(json.dumps(expected))
@@ -22,7 +24,7 @@ def test_json_equals_the_library(capsys: Capture) -> None:
 
 def test_counts_are_read_and_printed(capsys: Capture) -> None:
     words = "--n-features 240 --n-samples 200 --dim 200 --snr 2"
-    result = answer(f"advise {words} --budget 1000", capsys)
+    result = json_result(f"advise {words} --budget 1000", capsys)
     advice = dt.advise(dt.Problem(features_per_dim=1.2, noise=0.5), budget=5.0)
     assert result["budget"] == 1000
     assert result["unit"] == "one"
@@ -32,7 +34,7 @@ def test_counts_are_read_and_printed(capsys: Capture) -> None:
     assert rows["best"]["features"] == pytest.approx(1000)
     assert rows["best"]["error_total"] == pytest.approx(advice.best.total)
     assert result["marginal"]["sample"] == pytest.approx(advice.marginal.sample / 200)
-    training = answer(f"advise {words} --cost training --budget {240 * 200 * 200}", capsys)
+    training = json_result(f"advise {words} --cost training --budget {240 * 200 * 200}", capsys)
     assert training["budget"] == pytest.approx(240 * 200 * 200)
     expected = dt.advise(dt.Problem(features_per_dim=1.2, noise=0.5), cost="training")
     best = training["options"][-1]
@@ -44,12 +46,12 @@ def test_counts_are_read_and_printed(capsys: Capture) -> None:
 
 def test_allocations_of_counts_are_whole(capsys: Capture) -> None:
     words = "--n-features 40 --n-samples 30 --dim 35 --budget 40"
-    for row in answer(f"advise {words}", capsys)["options"]:
+    for row in json_result(f"advise {words}", capsys)["options"]:
         if row["features"] != "inf":
             assert row["features"] == pytest.approx(round(row["features"]), rel=1e-9)
         if row["scheme"] == "divide":
             assert row["n_members"] <= 30
-    few = answer("advise --n-samples 200 --dim 200 --budget 1000 --n-members 3", capsys)
+    few = json_result("advise --n-samples 200 --dim 200 --budget 1000 --n-members 3", capsys)
     assert few["options"][0]["features"] == 333
 
 
@@ -86,12 +88,14 @@ def test_csv_has_a_row_for_every_option(capsys: Capture) -> None:
     ],
 )
 def test_the_default_features_spend_the_budget(words: str, P: float | str, capsys: Capture) -> None:
-    result = answer(f"advise --n-samples 200 --dim 200 --snr 3 {words}", capsys)
+    result = json_result(f"advise --n-samples 200 --dim 200 --snr 3 {words}", capsys)
     now = result["options"][0]
     assert now["features"] == (P if isinstance(P, str) else pytest.approx(P))
     spent = now["training_cost" if result["cost"] == "training" else "total_features"]
     assert spent == (P if isinstance(P, str) else pytest.approx(result["budget"]))
-    again = answer(f"advise --n-samples 200 --dim 200 --snr 3 {words} --n-features {P}", capsys)
+    again = json_result(
+        f"advise --n-samples 200 --dim 200 --snr 3 {words} --n-features {P}", capsys
+    )
     assert again["summary"] == result["summary"]
 
 
@@ -112,7 +116,7 @@ def test_a_chart_is_written(ending: str, tmp_path: Path, capsys: Capture) -> Non
         ("advise --budget much", "budget must be"),
         ("advise --cost money", "cost must be"),
         ("advise --scheme both", "scheme must be"),
-        ("advise --scheme bootstrap", "ensemble must be"),
+        ("advise --scheme bootstrap", "scheme must be"),
         ("advise --scheme subsample", "fraction must be"),
         ("advise --n-members 1,2", "n_members must be"),
         ("advise --snr 1 --noise 1", "noise must be"),
@@ -125,9 +129,16 @@ def test_a_chart_is_written(ending: str, tmp_path: Path, capsys: Capture) -> Non
     ],
 )
 def test_an_error_is_one_line_and_code_two(words: str, message: str, capsys: Capture) -> None:
-    assert refusal(words.split(), capsys).startswith(message)
+    assert error_message(words.split(), capsys).startswith(message)
 
 
 def test_an_unwritable_chart_is_an_error(tmp_path: Path, capsys: Capture) -> None:
     assert main(["advise", "--chart", str(tmp_path / "none" / "bars.png")]) == 2
     assert "bars.png" in capsys.readouterr().err
+
+
+def test_the_flag_cost_completes_to_the_costs_of_the_library() -> None:
+    from doubletrouble.advice import COSTS
+    from doubletrouble.cli import _theory
+
+    assert _theory._COSTS == COSTS

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from doubletrouble.cli.app import COMMANDS
+from doubletrouble.cli._app import COMMANDS
 from doubletrouble.figures import FIGURES
 from tests.docs.pages import commands, run, same, text_of
 
@@ -27,14 +27,14 @@ def test_every_block_runs_and_prints_what_is_shown(
 
 
 def test_every_statement_has_lines_that_show_it() -> None:
-    statements = PAGE[PAGE.index("## Sub-bagging moves") : PAGE.index("## How sure")]
+    statements = PAGE[PAGE.index("## Sub-bagging moves") : PAGE.index("## Rigour")]
     for section in statements.split("\n## "):
         assert "```text" in section, section
 
 
 def test_the_figures_named_exist() -> None:
-    (sentence,) = re.findall(r"^Four figures (.*?)\n\n", PAGE, flags=re.DOTALL | re.MULTILINE)
-    named = set(re.findall(r"`([a-z-]+)`", sentence))
+    (line,) = re.findall(r"^Four figures (.*?)\n\n", PAGE, flags=re.DOTALL | re.MULTILINE)
+    named = set(re.findall(r"`([a-z-]+)`", line))
     assert len(named) == 4
     assert named <= set(FIGURES)
 

@@ -8,8 +8,8 @@ import math
 import pytest
 
 import doubletrouble as dt
-from doubletrouble.cli.main import main
-from tests.cli.answers import Capture, refusal
+from doubletrouble.cli import main
+from tests.cli.results import Capture, error_message
 
 FIRST, SECOND = "P/D=2 N/D=1 ridge=1e-3", "P/D=0.5 N/D=0.8 ridge=1e-2 activation=tanh"
 MEMBERS = [
@@ -25,13 +25,16 @@ def words(*learners: str) -> list[str]:
 def test_the_error_is_the_librarys(capsys: Capture) -> None:
     given = ["--weights", "optimal", "--noise", "0.5", "--signal", "2", "--nonlinear-signal", "0.3"]
     assert main([*words(FIRST, SECOND), *given, "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
+    result = json.loads(capsys.readouterr().out)
     best = dt.committee(MEMBERS, weights="optimal", noise=0.5, signal=2.0, nonlinear_signal=0.3)
-    assert found["parameters"] == {
-        "signal": 2.0, "noise": 0.5, "nonlinear_signal": 0.3, "sharing": "samples",
+    assert result["parameters"] == {
+        "signal": 2.0,
+        "noise": 0.5,
+        "nonlinear_signal": 0.3,
+        "sharing": "samples",
         "weights": "optimal",
-    }  # fmt: skip
-    for k, (row, one) in enumerate(zip(found["rows"], MEMBERS, strict=True)):
+    }
+    for k, (row, one) in enumerate(zip(result["rows"], MEMBERS, strict=True)):
         assert row["member"] == k + 1
         assert row["features_per_dim"] == one.features_per_dim
         assert row["activation"] == one.activation
@@ -42,7 +45,7 @@ def test_the_error_is_the_librarys(capsys: Capture) -> None:
 
 
 @pytest.mark.parametrize("sharing", ["samples", "features", "both", "nothing"])
-def test_members_share_what_is_said(sharing: str, capsys: Capture) -> None:
+def test_members_share_samples_or_features(sharing: str, capsys: Capture) -> None:
     assert main([*words(FIRST, SECOND), "--sharing", sharing, "--csv"]) == 0
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     assert float(rows[0]["error_total"]) == dt.committee(MEMBERS, sharing=sharing).error.total
@@ -76,12 +79,12 @@ def test_what_is_left_out_is_the_default(capsys: Capture) -> None:
     assert row["error_total"] == pytest.approx(dt.exact_error(dt.Problem(), 2).total, rel=1e-12)
 
 
-def test_the_signal_to_noise_ratio_may_take_the_place_of_the_noise(capsys: Capture) -> None:
+def test_the_signal_to_noise_ratio_replaces_the_noise(capsys: Capture) -> None:
     assert main([*words(FIRST, SECOND), "--snr", "4", "--signal", "2", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
+    result = json.loads(capsys.readouterr().out)
     exact = dt.committee(MEMBERS, noise=0.5, signal=2.0)
-    assert found["rows"][0]["error_total"] == exact.error.total
-    assert (found["parameters"]["snr"], found["parameters"]["noise"]) == (4.0, 0.5)
+    assert result["rows"][0]["error_total"] == exact.error.total
+    assert (result["parameters"]["snr"], result["parameters"]["noise"]) == (4.0, 0.5)
 
 
 def test_the_table_has_parts_members_and_their_products(capsys: Capture) -> None:
@@ -89,19 +92,25 @@ def test_the_table_has_parts_members_and_their_products(capsys: Capture) -> None
     assert main([*peak, "--weights", "optimal"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines[2:8]] == [
-        "noise", "initialization", "sampling", "bias", "bayes", "total",
-    ]  # fmt: skip
+        "noise",
+        "initialization",
+        "sampling",
+        "bias",
+        "bayes",
+        "total",
+    ]
     rows = [line.split() for line in lines[-3:]]
     assert [row[0] for row in rows] == ["1", "2", "3"]
     assert rows[0][5:7] == ["0", "inf"]
     assert max(map(len, lines)) <= 80
     assert main(peak) == 0  # equal weights
-    assert [line.split()[1] for line in capsys.readouterr().out.splitlines() if "total" in line] \
-        == [str(math.inf)]  # fmt: skip
+    assert [
+        line.split()[1] for line in capsys.readouterr().out.splitlines() if "total" in line
+    ] == [str(math.inf)]
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "message"),
     [
         (["committee"], "Missing option '--member'"),
         (words("P=3"), "member must be NAME=VALUE words, NAME one of λ, σ, P/D, N/D, ridge, "),
@@ -128,7 +137,5 @@ def test_the_table_has_parts_members_and_their_products(capsys: Capture) -> None
         ([*words(""), "--noise", "-1"], "noise must be in [0, 1e+150], got -1.0"),
     ],
 )
-def test_an_error_is_one_sentence_and_code_two(
-    given: list[str], said: str, capsys: Capture
-) -> None:
-    assert refusal(given, capsys).startswith(said)
+def test_an_error_is_one_line_and_code_two(given: list[str], message: str, capsys: Capture) -> None:
+    assert error_message(given, capsys).startswith(message)

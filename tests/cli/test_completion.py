@@ -1,6 +1,7 @@
-"""Shells learn how to complete our words."""
+"""Completion of commands, flags and names in shells."""
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -8,17 +9,25 @@ from pathlib import Path
 
 import pytest
 
-PROGRAM = Path(sys.executable).with_name("doubletrouble")
+PROGRAM = [sys.executable, "-m", "doubletrouble"]
 
 
 def completed(words: str) -> list[str]:
-    """What bash is told when the Tab key follows these words."""
-    place = str(len(words.split(" ")) - 1)
-    asked = {"COMP_WORDS": words, "COMP_CWORD": place, "_DOUBLETROUBLE_COMPLETE": "complete_bash"}
+    """The completions of bash at the end of these words."""
+    position = str(len(words.split(" ")) - 1)
+    request = {
+        "COMP_WORDS": words,
+        "COMP_CWORD": position,
+        "_DOUBLETROUBLE_COMPLETE": "complete_bash",
+    }
     done = subprocess.run(
-        [PROGRAM], env={**os.environ, **asked}, check=True, capture_output=True, text=True,
+        PROGRAM,
+        env={**os.environ, **request},
+        check=True,
+        capture_output=True,
+        text=True,
         timeout=60,
-    )  # fmt: skip
+    )
     assert done.stderr == ""
     return done.stdout.split()
 
@@ -58,26 +67,37 @@ def test_words_are_completed(words: str, offered: list[str]) -> None:
 )
 def test_a_script_is_made_for_each_shell(shell: str, line: str) -> None:
     done = subprocess.run(
-        [PROGRAM], env={**os.environ, "_DOUBLETROUBLE_COMPLETE": f"source_{shell}"}, check=True,
-        capture_output=True, text=True, timeout=60,
-    )  # fmt: skip
+        PROGRAM,
+        env={**os.environ, "_DOUBLETROUBLE_COMPLETE": f"source_{shell}"},
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
     assert line in done.stdout
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
-def test_bash_completes_with_the_script_it_is_shown(tmp_path: Path) -> None:
-    home = {**os.environ, "HOME": str(tmp_path), "PATH": f"{PROGRAM.parent}:{os.environ['PATH']}"}
+def test_bash_completes_with_the_shown_script(tmp_path: Path) -> None:
+    program = tmp_path / "doubletrouble"
+    program.write_text(f'#!/bin/sh\nexec {shlex.join(PROGRAM)} "$@"\n')
+    program.chmod(0o755)
+    home = {**os.environ, "HOME": str(tmp_path), "PATH": f"{tmp_path}:{os.environ['PATH']}"}
     script = (
         'eval "$(doubletrouble --show-completion)"\n'
         "COMP_WORDS=(doubletrouble exact --activation re) COMP_CWORD=3\n"
         "_doubletrouble_completion doubletrouble\n"
         'echo "${COMPREPLY[@]}"\n'
         "doubletrouble --install-completion\n"
-        ":\n"  # bash becomes its last command, and would not be found as the shell
+        ":\n"  # bash becomes its last command, and would not be detected as the shell
     )
     done = subprocess.run(
-        ["bash", "--norc", "-c", script], env=home, check=True, capture_output=True, text=True,
+        ["bash", "--norc", "-c", script],
+        env=home,
+        check=True,
+        capture_output=True,
+        text=True,
         timeout=60,
-    )  # fmt: skip
+    )
     assert done.stdout.startswith("relu\nbash completion installed in")
     assert (tmp_path / ".bash_completions" / "doubletrouble.sh").exists()

@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from doubletrouble.cli.main import main
+from doubletrouble.cli import main
 from doubletrouble.decomposition import decompose_predictions
 from doubletrouble.parameters import FloatArray
-from tests.cli.answers import refusal
+from tests.cli.results import error_message
 from tests.decomposition.random_effects import Effects
 
 
@@ -30,9 +30,11 @@ def test_json_has_the_numbers_of_the_library(
     expected = decompose_predictions(f, y_test=y, label_noise=0.5, crossed=False)
     error = expected.error()
     parts = {
-        **error.parts, "total": error.total, "K=3": expected.error(3).total,
+        **error.parts,
+        "total": error.total,
+        "K=3": expected.error(3).total,
         "K=inf": expected.error(np.inf).total,
-    }  # fmt: skip
+    }
     assert rows.keys() == parts.keys()
     for name, part in parts.items():
         assert rows[name]["value"] == part.value
@@ -51,7 +53,7 @@ def test_without_targets_there_is_no_ensemble(
 
 
 @pytest.mark.parametrize(
-    ("content", "sentence"),
+    ("content", "ending"),
     [
         (None, "which does not exist"),
         (b"nonsense", "which is neither"),
@@ -59,17 +61,17 @@ def test_without_targets_there_is_no_ensemble(
         (b"PK\x03\x04 and then nothing", "which is neither"),
     ],
 )
-def test_files_that_are_none_are_a_sentence(
-    content: bytes | None, sentence: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_files_without_an_array_are_an_error(
+    content: bytes | None, ending: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "f.npy"
     if content is not None:
         file.write_bytes(content)
     assert main(["decompose", str(file)]) == 2
-    assert capsys.readouterr().err.strip().endswith(sentence)
+    assert capsys.readouterr().err.strip().endswith(ending)
 
 
-def test_an_archive_without_predictions_is_a_sentence(
+def test_an_archive_without_predictions_is_an_error(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     np.savez(tmp_path / "f.npz", other=np.zeros(3))
@@ -82,17 +84,19 @@ def test_an_archive_without_predictions_is_a_sentence(
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
-        ("--scheme divide", "ensemble must be one of Ensemble for Decomposition.error, got Divide"),
+        ("--scheme divide", "scheme must be one of ensemble for Decomposition.error"),
         ("--scheme subsample", "fraction must be given for scheme 'subsample', got None"),
         ("--scheme both", "scheme must be one of ensemble, divide"),
         ("--n-members 0", "n_members must be a whole number in [1, inf], got 0"),
         ("--confidence 2", "confidence must be a number in (0, 1), got 2.0"),
     ],
 )
-def test_an_ensemble_that_is_not_supported_is_a_sentence(
-    words: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_an_ensemble_that_is_not_supported_is_an_error(
+    words: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     np.save(tmp_path / "f.npy", predictions())
-    assert refusal(["decompose", str(tmp_path / "f.npy"), *words.split()], capsys).startswith(said)
+    assert error_message(["decompose", str(tmp_path / "f.npy"), *words.split()], capsys).startswith(
+        message
+    )

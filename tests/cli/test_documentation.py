@@ -9,25 +9,20 @@ from typing import Any
 import pytest
 
 from doubletrouble import glossary
-from doubletrouble.cli.app import COMMANDS, load
-from doubletrouble.cli.main import main
+from doubletrouble.cli import main
+from doubletrouble.cli._app import COMMANDS, load
 from doubletrouble.parameters import declared
 from doubletrouble.problems import Problem
 
 ROOT = Path(__file__).parents[2]
-PAGES = ("README.md", "docs/cli.md", "docs/sweeps.md")
+PAGES = ("docs/cli.md", "docs/sweeps.md")  # the README is run by tests/test_readme.py
 GRID = "ridge = [0.1, 1.0]\ndim = 12\nn_data = 2\nn_init = 2\n"
 
 ELSEWHERE = {
-    "doubletrouble sweep run grid.toml --store sweep.sqlite --scheduler tcp://host:8786":
-        "needs a Dask scheduler on another machine",
-    "doubletrouble reproduce --preset laptop --out out":
-        "takes half a minute; test_figure runs it for one figure",
-    "doubletrouble page --no-browser":
-        "goes on until Ctrl-C; run by tests/page",
-    "doubletrouble --install-completion":
-        "changes the files of the user; run by test_completion",
-}  # fmt: skip
+    "doubletrouble reproduce --preset laptop --out out": "slow; test_figure runs one figure",
+    "doubletrouble page --no-browser": "goes on until Ctrl-C; run by tests/page",
+    "doubletrouble --install-completion": "changes the files of the user; run by test_completion",
+}
 REFUSED = {
     "doubletrouble exact --ridge -1",
     "doubletrouble advise --scheme bootstrap --n-members 10",
@@ -103,9 +98,9 @@ def test_lines_that_run_elsewhere_are_still_shown() -> None:
 def commands() -> Iterator[tuple[str, Any]]:
     """Every command with its full name."""
     for name in COMMANDS:
-        found = load(name)
-        below = getattr(found, "commands", {})
-        yield from ((f"{name} {one}", below[one]) for one in below) if below else [(name, found)]
+        result = load(name)
+        below = getattr(result, "commands", {})
+        yield from ((f"{name} {one}", below[one]) for one in below) if below else [(name, result)]
 
 
 @pytest.mark.parametrize(("name", "command"), [pytest.param(n, c, id=n) for n, c in commands()])
@@ -115,7 +110,7 @@ def test_every_command_and_flag_has_help_and_is_in_the_guide(name: str, command:
     assert f"doubletrouble {name}" in page("docs/cli.md")
 
 
-def test_flags_say_what_the_declarations_say() -> None:
+def test_help_has_the_declarations() -> None:
     flags = {param.opts[0]: param.help for param in load("exact").params}
     for field, spec in declared(Problem):
         text = flags[f"--{field.name.replace('_', '-')}"]
@@ -124,11 +119,16 @@ def test_flags_say_what_the_declarations_say() -> None:
         assert text.endswith(f"[default: {field.default:g}]")
 
 
-def test_help_teaches_the_symbols(capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_explains_the_symbols(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help"]) == 0
     words = set(re.split(r"[\s.,;]+", capsys.readouterr().out))
     specs = (
-        glossary.N_FEATURES, glossary.N_SAMPLES, glossary.DIM, glossary.RIDGE, glossary.NOISE,
-        glossary.SIGNAL, glossary.N_MEMBERS,
-    )  # fmt: skip
+        glossary.N_FEATURES,
+        glossary.N_SAMPLES,
+        glossary.DIM,
+        glossary.RIDGE,
+        glossary.NOISE,
+        glossary.SIGNAL,
+        glossary.N_MEMBERS,
+    )
     assert {spec.symbol for spec in specs} <= words

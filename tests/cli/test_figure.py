@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from doubletrouble.cli import figure
-from doubletrouble.cli.main import main
+from doubletrouble.cli import _figures, main
 from doubletrouble.figures import FIGURES, write_gallery
-from tests.cli.answers import refusal
+from tests.cli.results import error_message
 
 
 def test_files_are_written_and_listed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -44,7 +43,7 @@ def test_the_gallery_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     one = partial(write_gallery, figures=["rf-single"])
-    monkeypatch.setattr(figure, "write_gallery", one)
+    monkeypatch.setattr(_figures, "write_gallery", one)
     assert main(["reproduce", "--out", str(tmp_path)]) == 0
     assert capsys.readouterr().out == f"{tmp_path / 'index.html'}\n"
     assert "rf-single.svg" in (tmp_path / "index.html").read_text()
@@ -59,7 +58,7 @@ def test_the_gallery_is_written(
         (["anova", "--set", "colour=1"], "options of anova must be among "),
     ],
 )
-def test_bad_arguments_are_refused(
+def test_invalid_arguments_are_named(
     words: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert refusal(["figure", *words, "--out", str(tmp_path)], capsys).startswith(message)
+    assert error_message(["figure", *words, "--out", str(tmp_path)], capsys).startswith(message)

@@ -1,4 +1,4 @@
-"""`doubletrouble page`: it says where it is, and Ctrl-C ends it."""
+"""`doubletrouble page`: its address, its port, and its end by Ctrl-C."""
 
 import signal
 import socket
@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from doubletrouble.cli.main import main
-from tests.cli.answers import refusal
+from doubletrouble.cli import main
+from tests.cli.results import error_message
 from tests.page.serving import address, start, stop
 
 pytestmark = pytest.mark.xdist_group("processes")
@@ -26,7 +26,7 @@ def test_help(capsys: pytest.CaptureFixture[str]) -> None:
         assert word in out
 
 
-def test_it_says_its_address_and_ends_with_ctrl_c() -> None:
+def test_page_prints_its_address_and_ends_with_ctrl_c() -> None:
     process = start("--no-browser")
     where = urlsplit(address(process))
     assert where.hostname == "127.0.0.1"
@@ -42,7 +42,7 @@ def test_it_says_its_address_and_ends_with_ctrl_c() -> None:
     assert error == "stopped\n"
 
 
-def test_it_serves_on_the_port_that_is_told() -> None:
+def test_page_serves_on_the_given_port() -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     process = start("--no-browser", "--port", str(port))
@@ -69,15 +69,15 @@ def test_it_opens_the_browser(tmp_path: Path) -> None:
     browser.write_text(f'#!/bin/sh\nprintf %s "$1" > {seen}.new && mv {seen}.new {seen}\n')
     browser.chmod(browser.stat().st_mode | stat.S_IXUSR)
     process = start(BROWSER=f"{browser} %s")
-    said = address(process)
+    message = address(process)
     end = time.monotonic() + 30
     while not seen.exists() and time.monotonic() < end:
         time.sleep(0.05)
     stop(process)
-    assert seen.read_text() == said
+    assert seen.read_text() == message
 
 
-def test_elsewhere_it_serves_only_when_told_and_warns() -> None:
+def test_other_hosts_print_a_warning() -> None:
     process = start("--no-browser", "--host", "0.0.0.0")
     assert process.stderr is not None
     warning = process.stderr.readline()
@@ -87,7 +87,7 @@ def test_elsewhere_it_serves_only_when_told_and_warns() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["--port", "70000"], "Invalid value for '--port'"),
         (["--port", "x"], "Invalid value for '--port'"),
@@ -96,14 +96,16 @@ def test_elsewhere_it_serves_only_when_told_and_warns() -> None:
         (["--colour"], "No such option"),
     ],
 )
-def test_bad_words(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert said in refusal(["page", "--no-browser", *words], capsys)
+def test_invalid_flags_are_named(
+    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert message in error_message(["page", "--no-browser", *words], capsys)
 
 
 def test_a_missing_extra_is_named() -> None:
     code = (
         "import sys; sys.modules['dash'] = None\n"
-        "from doubletrouble.cli.main import main; sys.exit(main(['page', '--no-browser']))"
+        "from doubletrouble.cli import main; sys.exit(main(['page', '--no-browser']))"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], check=False, capture_output=True, text=True, timeout=60

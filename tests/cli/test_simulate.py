@@ -8,20 +8,26 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
-from doubletrouble.cli.main import main
+from doubletrouble.cli import main
 from doubletrouble.ensembles import named_ensemble
-from tests.cli.answers import Capture, answer, refusal
+from tests.cli.results import Capture, error_message, json_result
 
 SMALL = "simulate --dim 12 --n-data 3 --n-init 2"
 
 
 def test_a_curve_is_one_simulation(capsys: Capture) -> None:
     words = "--features-per-dim 0.5,2 --ridge 0.1,1 --n-members 2,inf --scheme ensemble,divide"
-    rows = answer(f"{SMALL} {words} --seed 3", capsys)["rows"]
+    rows = json_result(f"{SMALL} {words} --seed 3", capsys)["rows"]
     run = dt.simulate(
-        dt.Problem(), dim=12, n_data=3, n_init=2, seed=3, features_per_dim=[0.5, 2.0],
-        ridge=[0.1, 1.0], ensembles=[dt.Divide(2), dt.Divide(math.inf)],
-    )  # fmt: skip
+        dt.Problem(),
+        dim=12,
+        n_data=3,
+        n_init=2,
+        seed=3,
+        features_per_dim=[0.5, 2.0],
+        ridge=[0.1, 1.0],
+        ensembles=[dt.Divide(2), dt.Divide(math.inf)],
+    )
     assert len(rows) == 2 * 2 * 2 * 2 * 6
     keys = ("features_per_dim", "ridge", "n_members", "scheme", "part")
     places = [tuple(row[key] for key in keys) for row in rows]
@@ -31,43 +37,49 @@ def test_a_curve_is_one_simulation(capsys: Capture) -> None:
     for row in rows:
         at = (0.5, 2.0).index(row["features_per_dim"]), (0.1, 1.0).index(row["ridge"])
         ensemble, part = named_ensemble(row["scheme"], float(row["n_members"])), row["part"]
-        found = getattr(run.error(ensemble), part)
+        result = getattr(run.error(ensemble), part)
         theory = getattr(dt.exact_error(run.problem, ensemble), part)
-        expected = (found.value, found.standard_error, theory, found.z_score(theory))
+        expected = (result.value, result.standard_error, theory, result.z_score(theory))
         numbers = [float(row[name]) for name in ("value", "standard_error", "theory", "z")]
         assert numbers == [float(np.broadcast_to(v, (2, 2))[at]) for v in expected]
 
 
-def test_every_option_is_handed_on(capsys: Capture) -> None:
+def test_every_option_is_passed_on(capsys: Capture) -> None:
     words = (
         "--samples-per-dim 0.5 --noise 0.3 --activation erf --dtype float32 --ridge 1 "
         "--test sample --no-center --n-members 1"
     )
-    found = answer(f"{SMALL} {words}", capsys)
+    result = json_result(f"{SMALL} {words}", capsys)
     run = dt.simulate(
-        dt.Problem(samples_per_dim=0.5, noise=0.3, activation="erf", ridge=1.0), dim=12, n_data=3,
-        n_init=2, dtype="float32", test="sample", center=False,
-    )  # fmt: skip
-    assert found["rows"][-1]["value"] == run.error(1).total.value
+        dt.Problem(samples_per_dim=0.5, noise=0.3, activation="erf", ridge=1.0),
+        dim=12,
+        n_data=3,
+        n_init=2,
+        dtype="float32",
+        test="sample",
+        center=False,
+    )
+    assert result["rows"][-1]["value"] == run.error(1).total.value
     settings = {"dim": 12, "model": "features", "n_data": 3, "n_init": 2, "center": False}
-    assert found["parameters"].items() >= (settings | {"test": "sample", "n_members": 1}).items()
-    kernel = answer(f"{SMALL} --features-per-dim inf --model kernel --n-members 1", capsys)
+    assert result["parameters"].items() >= (settings | {"test": "sample", "n_members": 1}).items()
+    kernel = json_result(f"{SMALL} --features-per-dim inf --model kernel --n-members 1", capsys)
     assert kernel["parameters"]["features_per_dim"] == "inf"
 
 
 def test_members_may_draw_samples_or_features(capsys: Capture) -> None:
     words = "--scheme ensemble,subsample,feature_bank --fraction 0.51 --bank-per-dim 4 --ridge 0.1"
-    found = answer(f"{SMALL} {words} --n-members 2", capsys)
+    result = json_result(f"{SMALL} {words} --n-members 2", capsys)
     given = {
-        "ensemble": dt.Ensemble(2), "subsample": dt.Subsample(2, fraction=0.51),
+        "ensemble": dt.Ensemble(2),
+        "subsample": dt.Subsample(2, fraction=0.51),
         "feature_bank": dt.FeatureBank(2, bank_per_dim=4.0),
-    }  # fmt: skip
+    }
     run = dt.simulate(
         dt.Problem(ridge=0.1), dim=12, n_data=3, n_init=2, ensembles=list(given.values())[1:]
     )
-    assert found["parameters"]["fraction"] == 0.5  # as it is realized
+    assert result["parameters"]["fraction"] == 0.5  # as it is realized
     for scheme, ensemble in given.items():
-        rows = {row["part"]: row for row in found["rows"] if row["scheme"] == scheme}
+        rows = {row["part"]: row for row in result["rows"] if row["scheme"] == scheme}
         assert list(rows)[-1] == "total"
         assert ("resampling" in rows) == (scheme != "ensemble")
         theory, error = dt.exact_error(run.problem, run.realized(ensemble)), run.error(ensemble)
@@ -76,20 +88,24 @@ def test_members_may_draw_samples_or_features(capsys: Capture) -> None:
             assert row["theory"] == pytest.approx(getattr(theory, part), rel=1e-12)
 
 
-def test_the_signal_to_noise_ratio_may_take_the_place_of_the_noise(capsys: Capture) -> None:
+def test_the_signal_to_noise_ratio_replaces_the_noise(capsys: Capture) -> None:
     words = f"{SMALL} --n-members 1 --signal 2"
-    found = answer(f"{words} --snr 4", capsys)
-    assert found["rows"] == answer(f"{words} --noise 0.5", capsys)["rows"]
-    assert (found["parameters"]["snr"], found["parameters"]["noise"]) == (4.0, 0.5)
+    result = json_result(f"{words} --snr 4", capsys)
+    assert result["rows"] == json_result(f"{words} --noise 0.5", capsys)["rows"]
+    assert (result["parameters"]["snr"], result["parameters"]["noise"]) == (4.0, 0.5)
 
 
 def test_training_may_stop_at_times(capsys: Capture) -> None:
     words = "--features-per-dim 0.5,2 --ridge 0 --n-members 1,inf --times 0,1,inf"
-    rows = answer(f"{SMALL} {words}", capsys)["rows"]
+    rows = json_result(f"{SMALL} {words}", capsys)["rows"]
     run = dt.simulate(
-        dt.Problem(ridge=0.0), dim=12, n_data=3, n_init=2, features_per_dim=[0.5, 2.0],
+        dt.Problem(ridge=0.0),
+        dim=12,
+        n_data=3,
+        n_init=2,
+        features_per_dim=[0.5, 2.0],
         times=[0.0, 1.0, math.inf],
-    )  # fmt: skip
+    )
     assert len(rows) == 2 * 3 * 2 * 6
     totals = [row for row in rows if row["part"] == "total" and row["n_members"] == "inf"]
     assert [float(row["time"]) for row in totals] == [0.0, 1.0, math.inf] * 2
@@ -97,7 +113,7 @@ def test_training_may_stop_at_times(capsys: Capture) -> None:
     theory = dt.gradient_flow(run.problem, run.times, math.inf).total
     assert [row["theory"] for row in totals] == pytest.approx(np.ravel(theory), rel=1e-12)
     assert [row["value"] for row in totals] == np.ravel(run.error(math.inf).total.value).tolist()
-    one = answer(f"{SMALL} --n-members 1 --times 1", capsys)
+    one = json_result(f"{SMALL} --n-members 1 --times 1", capsys)
     assert one["parameters"]["time"] == 1.0
     assert one["parameters"]["ridge"] == dt.Problem().ridge
     for scheme, theory in (("divide", "--theory"), ("bootstrap", "--no-theory")):
@@ -109,8 +125,13 @@ def test_the_theory_may_be_left_out(capsys: Capture) -> None:
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     assert list(rows[0]) == ["part", "value", "standard_error"]
     assert [row["part"] for row in rows] == [
-        "noise", "initialization", "sampling", "bias", "bayes", "total",
-    ]  # fmt: skip
+        "noise",
+        "initialization",
+        "sampling",
+        "bias",
+        "bayes",
+        "total",
+    ]
     assert main([*SMALL.split(), "--n-members", "1", "--no-theory"]) == 0
     assert "theory" not in capsys.readouterr().out
 
@@ -131,7 +152,7 @@ def test_a_problem_without_error_has_a_table(capsys: Capture) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         ("simulate", "Missing option '--dim'"),
         ("simulate --dim x", "Invalid value for '--dim'"),
@@ -147,7 +168,7 @@ def test_a_problem_without_error_has_a_table(capsys: Capture) -> None:
         ),
         (
             f"{SMALL} --scheme bootstrap --times 1",
-            "ensemble must be one of Ensemble, Divide, Subsample, FeatureBank",
+            "scheme must be one of ensemble, divide, subsample, feature_bank",
         ),
         (f"{SMALL} --snr 1 --noise 1", "noise must be left out beside snr, got '1'"),
         (f"{SMALL} --snr 1,2", "snr must be one number here, got '1,2'"),
@@ -157,5 +178,5 @@ def test_a_problem_without_error_has_a_table(capsys: Capture) -> None:
         (f"{SMALL} --device moon", "device must be "),
     ],
 )
-def test_an_error_is_one_sentence_and_code_two(words: str, said: str, capsys: Capture) -> None:
-    assert refusal(words.split(), capsys).startswith(said)
+def test_an_error_is_one_line_and_code_two(words: str, message: str, capsys: Capture) -> None:
+    assert error_message(words.split(), capsys).startswith(message)

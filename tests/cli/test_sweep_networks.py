@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 import doubletrouble as dt
-from doubletrouble.cli.main import main
+from doubletrouble.cli import main
 from doubletrouble.networks import LazyCurve
-from tests.cli.answers import Capture, answer, refusal
+from tests.cli.results import Capture, error_message, json_result
 from tests.networks.literal import small_data
 from tests.runs.work import AtOnce
 
@@ -52,9 +52,9 @@ def listed(n_members: int = 3, widths: tuple[int, ...] = (3, 6)) -> dict[str, An
 
 
 def test_status_lists_ensembles_of_networks(curve: LazyCurve, capsys: Capture) -> None:
-    assert answer(f"sweep status {STORE}", capsys) == {"store": STORE, "networks": [listed()]}
+    assert json_result(f"sweep status {STORE}", capsys) == {"store": STORE, "networks": [listed()]}
     dt.lazy_curve(small_data(10), store=STORE, **{**OPTIONS, "ensemble": 2, "widths": 4})
-    result = answer(f"sweep status {STORE}", capsys)["networks"]
+    result = json_result(f"sweep status {STORE}", capsys)["networks"]
     assert sorted(result, key=lambda group: group["n_members"]) == [listed(2, (4,)), listed()]
     assert main(["sweep", "status", STORE]) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -82,7 +82,7 @@ def test_export_is_the_table_of_the_curve(curve: LazyCurve, capsys: Capture) -> 
 
 def test_store_with_sweeps_and_networks(curve: LazyCurve, capsys: Capture) -> None:
     SWEEP.run(STORE, executor=AtOnce(), progress=False)
-    result = answer(f"sweep status {STORE}", capsys)
+    result = json_result(f"sweep status {STORE}", capsys)
     assert (result["done"], result["networks"]) == (1, [listed()])
     assert main(["sweep", "status", STORE]) == 0
     out = capsys.readouterr().out
@@ -105,7 +105,7 @@ def test_store_with_sweeps_and_networks(curve: LazyCurve, capsys: Capture) -> No
 
 def test_complete_store_may_be_read_only(curve: LazyCurve, capsys: Capture) -> None:
     Path(STORE).chmod(0o444)
-    assert answer(f"sweep status {STORE}", capsys)["networks"] == [listed()]
+    assert json_result(f"sweep status {STORE}", capsys)["networks"] == [listed()]
     assert main(["sweep", "export", STORE, "t.csv"]) == 0
     again = dt.lazy_curve(small_data(10), store=STORE, **OPTIONS)
     assert again.table() == curve.table()
@@ -117,7 +117,7 @@ def test_complete_store_may_be_read_only(curve: LazyCurve, capsys: Capture) -> N
 def test_reading_does_not_need_torch(curve: LazyCurve) -> None:
     code = (
         "import sys; sys.modules['torch'] = None\n"
-        "from doubletrouble.cli.main import main\n"
+        "from doubletrouble.cli import main\n"
         f"sys.exit(main(['sweep', 'status', '{STORE}']) + main(['sweep', 'export', '{STORE}', "
         "'t.csv']))"
     )
@@ -137,4 +137,4 @@ def test_reading_does_not_need_torch(curve: LazyCurve) -> None:
 @pytest.mark.usefixtures("curve")
 def test_invalid_arguments(words: str, message: str, capsys: Capture) -> None:
     SWEEP.run("sweeps", executor=AtOnce(), progress=False)
-    assert refusal(["sweep", *words.split()], capsys).startswith(message)
+    assert error_message(["sweep", *words.split()], capsys).startswith(message)

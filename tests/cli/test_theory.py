@@ -12,22 +12,21 @@ import pytest
 
 import doubletrouble as dt
 from doubletrouble.activations import NAMES
-from doubletrouble.cli.app import load
-from doubletrouble.cli.flags import SCHEME_OPTIONS
-from doubletrouble.cli.main import main
-from doubletrouble.cli.question import axes
+from doubletrouble.cli import main
+from doubletrouble.cli._app import load
+from doubletrouble.cli._grid import SCHEME_OPTIONS, axes
 from doubletrouble.ensembles import SCHEMES, SUPPORT, named_ensemble
 from doubletrouble.parameters import Parameter, declarations
-from tests.cli.answers import Capture, answer, refusal
+from tests.cli.results import Capture, error_message, json_result
 
 
 def test_the_default_is_the_default_problem(capsys: Capture) -> None:
-    found = answer("exact", capsys)
+    result = json_result("exact", capsys)
     problem, error = dt.Problem(), dt.exact_error(dt.Problem())
     fields = {name: getattr(problem, name) for name in declarations(dt.Problem)}
     others = {"n_members": 1, "activation": "relu", "scheme": "ensemble"}
-    assert found["parameters"] == fields | others
-    assert found["rows"] == [
+    assert result["parameters"] == fields | others
+    assert result["rows"] == [
         {
             "error_noise": error.noise,
             "error_initialization": error.initialization,
@@ -43,18 +42,20 @@ def test_every_flag_reaches_the_problem(capsys: Capture) -> None:
     given = dict(zip(declarations(dt.Problem), (0.7, 1.3, 0.2, 0.9, 0.4, 0.3, 0.6), strict=True))
     words = " ".join(f"--{name.replace('_', '-')} {value}" for name, value in given.items())
     problem = dt.Problem(**given, activation="tanh")
-    found = answer(f"exact {words} --activation tanh --n-members 3 --scheme divide", capsys)
-    assert found["rows"][0]["error_total"] == dt.exact_error(problem, dt.Divide(3)).total
-    assert found["parameters"] == given | {
-        "n_members": 3, "activation": "tanh", "scheme": "divide",
-    }  # fmt: skip
-    found = answer(f"anova {words} --activation tanh", capsys)
-    assert found["rows"][0]["error_total"] == dt.anova(problem).total
+    result = json_result(f"exact {words} --activation tanh --n-members 3 --scheme divide", capsys)
+    assert result["rows"][0]["error_total"] == dt.exact_error(problem, dt.Divide(3)).total
+    assert result["parameters"] == given | {
+        "n_members": 3,
+        "activation": "tanh",
+        "scheme": "divide",
+    }
+    result = json_result(f"anova {words} --activation tanh", capsys)
+    assert result["rows"][0]["error_total"] == dt.anova(problem).total
 
 
 def test_a_table_is_the_product_of_the_ranges(capsys: Capture) -> None:
     words = "--n-members 1,inf --ridge 0,0.1 --features-per-dim 0.5:2:log:3 --noise 0,1"
-    rows = answer(f"exact {words}", capsys)["rows"]
+    rows = json_result(f"exact {words}", capsys)["rows"]
     points = product((0.5, 1.0, 2.0), (0.0, 0.1), (0.0, 1.0), (1, "inf"))
     columns = ("features_per_dim", "ridge", "noise", "n_members")
     assert [tuple(row[name] for name in columns) for row in rows] == list(points)
@@ -78,10 +79,10 @@ def test_a_table_is_the_product_of_the_ranges(capsys: Capture) -> None:
 def test_members_may_draw_samples_or_features(
     words: str, given: dict[str, Any], command: str, function: Any, capsys: Capture
 ) -> None:
-    found = answer(f"{command} {words} --n-members 1,inf", capsys)
+    result = json_result(f"{command} {words} --n-members 1,inf", capsys)
     ensemble = named_ensemble(words.split()[1], [[1.0], [math.inf]], **given)
     error = function(dt.Problem(), ensemble)
-    rows = found["rows"]
+    rows = result["rows"]
     assert [row["error_total"] for row in rows] == np.ravel(error.total).tolist()
     assert [row["error_resampling"] for row in rows] == np.ravel(error.resampling).tolist()
     for name, values in given.items():
@@ -117,11 +118,11 @@ def test_every_command_takes_every_scheme_that_its_function_supports(
 ) -> None:
     words = f"{command} {words_of(scheme)}"
     if SUPPORT[COMMANDS[command]](SCHEMES[scheme]):
-        assert answer(words, capsys)["parameters"]["scheme"] == scheme
+        assert json_result(words, capsys)["parameters"]["scheme"] == scheme
     else:
-        said = refusal(words.split(), capsys)
-        assert said.startswith("ensemble must be one of Ensemble, ")
-        assert f"for {COMMANDS[command]}, got {SCHEMES[scheme].__name__}(3" in said
+        message = error_message(words.split(), capsys)
+        assert message.startswith("scheme must be one of ensemble, ")
+        assert f"for {COMMANDS[command]}, got {scheme!r}" in message
 
 
 def test_help_has_every_scheme_in_the_words_of_its_class() -> None:
@@ -139,30 +140,32 @@ def test_a_new_scheme_is_a_choice_without_a_change_here(
         """K models for a test."""
 
     monkeypatch.setitem(SCHEMES, Halves.name, SCHEMES.pop(Halves.name))  # until the test ends
-    found = answer("exact --scheme halves --n-members 2", capsys)
-    assert found["rows"] == answer("exact --scheme divide --n-members 2", capsys)["rows"]
+    result = json_result("exact --scheme halves --n-members 2", capsys)
+    assert result["rows"] == json_result("exact --scheme divide --n-members 2", capsys)["rows"]
 
 
 def test_the_training_error_is_the_librarys(capsys: Capture) -> None:
     words = "training --ridge 0,0.1 --scheme divide --n-members 1,5"
-    found = answer(words, capsys)
-    assert "test_noise" not in found["parameters"]
+    result = json_result(words, capsys)
+    assert "test_noise" not in result["parameters"]
     ensemble = dt.Divide(np.array([1.0, 5.0]))
     expected = dt.training_error(dt.Problem(ridge=np.array([[0.0], [0.1]])), ensemble)
-    assert [row["training_error"] for row in found["rows"]] == np.ravel(expected).tolist()
+    assert [row["training_error"] for row in result["rows"]] == np.ravel(expected).tolist()
     assert main(["training", "--ridge", "1"]) == 0
     value = dt.training_error(dt.Problem(ridge=1.0))
     assert capsys.readouterr().out.splitlines()[-1].split()[-1] == f"{value:.6g}"
 
 
 def test_the_terms_of_the_theory_are_the_librarys(capsys: Capture) -> None:
-    found = answer("psi --features-per-dim 0.5,2 --activation tanh", capsys)
-    assert found["parameters"] == {
-        "samples_per_dim": 1.0, "ridge": 1e-5, "activation": "tanh",
-    }  # fmt: skip
+    result = json_result("psi --features-per-dim 0.5,2 --activation tanh", capsys)
+    assert result["parameters"] == {
+        "samples_per_dim": 1.0,
+        "ridge": 1e-5,
+        "activation": "tanh",
+    }
     terms = dt.psi_terms(dt.Problem(features_per_dim=np.array([0.5, 2.0]), activation="tanh"))
     for f in fields(terms):
-        assert [row[f.name] for row in found["rows"]] == getattr(terms, f.name).tolist()
+        assert [row[f.name] for row in result["rows"]] == getattr(terms, f.name).tolist()
     assert main(["psi"]) == 0
     lines = capsys.readouterr().out.splitlines()[2:]
     assert [line.split()[0] for line in lines] == ["Ψ₁", "Ψ₂ᵛ", "Ψ₃ᵛ", "Ψ₂ᵉ", "Ψ₃ᵉ", "Ψ₂ᵈ", "Ψ₂ᵖ"]
@@ -170,20 +173,18 @@ def test_the_terms_of_the_theory_are_the_librarys(capsys: Capture) -> None:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_the_signal_to_noise_ratio_may_take_the_place_of_the_noise(
-    command: str, capsys: Capture
-) -> None:
-    found = answer(f"{command} --snr 4,inf --signal 2", capsys)
-    by_noise = answer(f"{command} --noise 0.5,0 --signal 2", capsys)
-    pairs = zip(found["rows"], by_noise["rows"], strict=True)
+def test_the_signal_to_noise_ratio_replaces_the_noise(command: str, capsys: Capture) -> None:
+    result = json_result(f"{command} --snr 4,inf --signal 2", capsys)
+    by_noise = json_result(f"{command} --noise 0.5,0 --signal 2", capsys)
+    pairs = zip(result["rows"], by_noise["rows"], strict=True)
     assert all(row.items() >= other.items() for row, other in pairs)
-    assert float(found["rows"][0]["snr"]) == 4.0
-    one = answer(f"{command} --snr 4 --signal 2", capsys)["parameters"]
+    assert float(result["rows"][0]["snr"]) == 4.0
+    one = json_result(f"{command} --snr 4 --signal 2", capsys)["parameters"]
     assert (one["snr"], one["noise"]) == (4.0, 0.5)
-    said = refusal([command, "--snr", "1", "--noise", "1"], capsys)
-    assert said == "noise must be left out beside snr, got '1'\n"
-    said = refusal([command, "--snr", "0"], capsys)
-    assert said.startswith("snr must be in [1e-06, 1e+06] or inf, got 0.0")
+    message = error_message([command, "--snr", "1", "--noise", "1"], capsys)
+    assert message == "noise must be left out beside snr, got '1'\n"
+    message = error_message([command, "--snr", "0"], capsys)
+    assert message.startswith("snr must be in [1e-06, 1e+06] or inf, got 0.0")
 
 
 def test_the_resampling_row_is_shown(capsys: Capture) -> None:
@@ -191,22 +192,31 @@ def test_the_resampling_row_is_shown(capsys: Capture) -> None:
     lines = capsys.readouterr().out.splitlines()
     assert "η=0.5" in " ".join(lines[:2])
     assert [line.split()[0] for line in lines[3:]] == [
-        "noise", "initialization", "sampling", "bias", "bayes", "resampling", "total",
-    ]  # fmt: skip
+        "noise",
+        "initialization",
+        "sampling",
+        "bias",
+        "bayes",
+        "resampling",
+        "total",
+    ]
 
 
-def test_counts_may_take_the_place_of_ratios(capsys: Capture) -> None:
-    found = answer("anova --n-features 100,300 --n-samples 200 --dim 100,200", capsys)
-    assert [(row["n_features"], row["dim"]) for row in found["rows"]] == [
-        (100, 100), (100, 200), (300, 100), (300, 200),
-    ]  # fmt: skip
+def test_counts_replace_ratios(capsys: Capture) -> None:
+    result = json_result("anova --n-features 100,300 --n-samples 200 --dim 100,200", capsys)
+    assert [(row["n_features"], row["dim"]) for row in result["rows"]] == [
+        (100, 100),
+        (100, 200),
+        (300, 100),
+        (300, 200),
+    ]
     problem = dt.Problem.from_sizes(n_features=300, n_samples=200, dim=100)
-    assert found["rows"][2]["error_total"] == pytest.approx(dt.anova(problem).total, rel=1e-13)
-    assert "features_per_dim" not in found["parameters"]
+    assert result["rows"][2]["error_total"] == pytest.approx(dt.anova(problem).total, rel=1e-13)
+    assert "features_per_dim" not in result["parameters"]
 
 
 def test_the_optimum_is_the_librarys(capsys: Capture) -> None:
-    rows = answer("optimum --noise 0.1,1 --n-members 1,inf", capsys)["rows"]
+    rows = json_result("optimum --noise 0.1,1 --n-members 1,inf", capsys)["rows"]
     for row, (noise, k) in zip(rows, product((0.1, 1.0), (1, math.inf)), strict=True):
         best = dt.optimal_ridge(dt.Problem(noise=noise), k)
         assert row["ridge"] == pytest.approx(best.ridge, rel=1e-9)
@@ -223,22 +233,29 @@ def test_csv_has_every_digit(capsys: Capture) -> None:
 
 
 def test_one_activation_or_all(capsys: Capture) -> None:
-    rows = answer("activation", capsys)["rows"]
+    rows = json_result("activation", capsys)["rows"]
     assert [row["activation"] for row in rows] == list(NAMES)
-    (tanh,) = answer("activation Tanh", capsys)["rows"]
+    (tanh,) = json_result("activation Tanh", capsys)["rows"]
     sigma = dt.activation("tanh")
     assert tanh == {
-        "activation": "tanh", "mean": sigma.mean, "linear": sigma.linear,
-        "nonlinear": sigma.nonlinear, "closed_form": False,
-    }  # fmt: skip
+        "activation": "tanh",
+        "mean": sigma.mean,
+        "linear": sigma.linear,
+        "nonlinear": sigma.nonlinear,
+        "closed_form": False,
+    }
     assert main(["activation", "relu"]) == 0
     assert capsys.readouterr().out.splitlines()[-1].split() == [
-        "relu", "0.3989", "0.5", "0.3014", "yes",
-    ]  # fmt: skip
+        "relu",
+        "0.3989",
+        "0.5",
+        "0.3014",
+        "yes",
+    ]
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         ("exact --ridge -1", "ridge must be in [0, inf], got -1.0"),
         ("exact --ridge 1,1", "ridge must hold every value once, got 1.0 twice"),
@@ -283,15 +300,15 @@ def test_one_activation_or_all(capsys: Capture) -> None:
         ("activation rlu", "activation must be one of leaky_relu, relu"),
     ],
 )
-def test_an_error_is_one_sentence_and_code_two(words: str, said: str, capsys: Capture) -> None:
-    assert refusal(words.split(), capsys).startswith(said)
+def test_an_error_is_one_line_and_code_two(words: str, message: str, capsys: Capture) -> None:
+    assert error_message(words.split(), capsys).startswith(message)
 
 
-def test_debug_shows_where_an_error_came_from(capsys: Capture) -> None:
+def test_debug_shows_the_traceback(capsys: Capture) -> None:
     assert main(["exact", "--debug", "--ridge", "x"]) == 2
-    said = capsys.readouterr().err
-    assert said.startswith("Traceback")
-    assert "ValueError: ridge must be" in said
+    message = capsys.readouterr().err
+    assert message.startswith("Traceback")
+    assert "ValueError: ridge must be" in message
 
 
 def test_defaults_are_those_of_the_problem() -> None:

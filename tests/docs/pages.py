@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from doubletrouble.cli.main import main
+from doubletrouble.cli import main
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from doubletrouble.cli.app import load
+from doubletrouble.cli._app import load
 from doubletrouble.figures._agreement import stored_rows
 from doubletrouble.figures._lazy import PUBLISHED
 from doubletrouble.networks import DTYPES, LOSSES, OPTIMIZERS, STATUSES
@@ -66,7 +66,8 @@ def test_command_of_the_experiment_is_valid() -> None:
     given = load("lazy").make_context("lazy", words).params
     assert given["data"] == "cifar10"
     assert given["patience"] == given["max_steps"]
-    assert (given["loss"], given["optimizer"], given["dtype"]) == ("hinge", "auto", "float32")
+    assert (given["optimizer"], given["dtype"]) == ("auto", "float32")
+    assert given["loss"] is None  # the default, hinge
     assert tuple(2**k for k in range(1, 12)) == WIDTHS
     assert given["width"] == f"{WIDTHS[0]}:{WIDTHS[-1]}:log:{len(WIDTHS)}"
 

@@ -7,16 +7,15 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
-COMMAND = Path(sys.executable).with_name("doubletrouble")
+COMMAND = (sys.executable, "-m", "doubletrouble")
 _SAID = re.compile(r"the page is at (http://\S+) until Ctrl-C")
 
 
 def start(*words: str, **environment: str) -> "subprocess.Popen[str]":
     """Run `doubletrouble page` with some words."""
     return subprocess.Popen(
-        [COMMAND, "page", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        [*COMMAND, "page", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         env={**os.environ, **environment},
     )  # fmt: skip
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import doubletrouble as dt
-from doubletrouble.cli.main import main
+from doubletrouble.cli import main
 from tests.runs.work import rows
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "sweeps.md").read_text(encoding="utf-8")
@@ -46,8 +46,8 @@ def test_the_script_for_slurm_is_python() -> None:
 
 
 def test_every_command_is_shown() -> None:
-    from doubletrouble.cli import sweep
+    from doubletrouble.cli._simulate import sweep
 
-    names = {c.name or c.callback.__name__ for c in sweep.group.registered_commands if c.callback}
+    names = {c.name or c.callback.__name__ for c in sweep.registered_commands if c.callback}
     assert names == {"run", "status", "export", "retry", "verify"}
     assert all(f"doubletrouble sweep {name}" in GUIDE for name in names)

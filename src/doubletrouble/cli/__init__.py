@@ -1,1 +1,3 @@
-"""The command line; one module for each group of commands, all listed in `app`."""
+"""The command line: `doubletrouble`, or `python -m doubletrouble`."""
+
+from doubletrouble.cli._main import main as main

@@ -1,6 +1,6 @@
-"""Ensembles of lazy networks: their test errors, and the parts of these.
+"""Commands of lazy networks: the test errors of ensembles, and their parts by cause.
 
-Names and defaults of the flags do not need torch, which is imported when training starts.
+The flags do not need torch, which is imported when training starts.
 """
 
 import inspect
@@ -9,16 +9,12 @@ from collections.abc import Mapping
 from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from doubletrouble import glossary
-from doubletrouble.cli.digits import aligned, measured
-from doubletrouble.cli.flags import FORMS, ensemble_flags, explained, flag, takes
-from doubletrouble.cli.output import note
-from doubletrouble.cli.question import has_snr, one_ensemble
-from doubletrouble.cli.report import ERROR, Report, one_form
+from doubletrouble.cli._flags import choice, ensemble_flags, explained, flag, takes
+from doubletrouble.cli._grid import SCHEME_OPTIONS, SPECS, ensembles, has_snr, one_number
+from doubletrouble.cli._output import ERROR, Report, aligned, measured
 from doubletrouble.data import NAMES, PARITY, SCALINGS, Data, load_data
-from doubletrouble.ensembles import as_ensemble
+from doubletrouble.ensembles import Scheme
 from doubletrouble.errors import require
 from doubletrouble.networks import DTYPES, LAPTOP, LOSSES, OPTIMIZERS, STATUSES, Training
 from doubletrouble.parameters import number
@@ -28,7 +24,7 @@ from doubletrouble.ranges import number_axis, whole_axis
 if TYPE_CHECKING:
     from doubletrouble.networks import LazySplit
 
-LOST = 1
+DIVERGED = 1
 """Exit code if all networks of an ensemble diverged."""
 
 DEFAULTS: dict[str, Any] = {
@@ -50,10 +46,10 @@ DEFAULTS: dict[str, Any] = {
 _DATA_DEFAULTS = {name: p.default for name, p in inspect.signature(load_data).parameters.items()}
 _TRAINING_DEFAULTS: dict[str, Any] = {f.name: f.default for f in fields(Training)}
 
+_LOSS = {"lazy": _TRAINING_DEFAULTS["loss"], "lazy-split": "squared"}
+_SAMPLES = {"lazy": str(_DATA_DEFAULTS["n_train"]), "lazy-split": "200"}  # of each data set
 _COMMON = ("depth", "seed", "device", "dtype", "memory")
 _SPLIT = ("width", "laziness", "n_data", "n_init", "n_noise", "noise", "flips")
-_SPLIT_LOSS = "squared"
-_SPLIT_SAMPLES = 200  # of each data set
 _ALL = "all"
 
 _SMALL_RUN = {  # the flags of the experiment without --width
@@ -77,11 +73,12 @@ def _declared(name: str, kind: type) -> inspect.Parameter:
     return flag(name, kind, explained(name), default, metavar="NUMBER")
 
 
-def _choice(name: str, text: str, default: Any, choices: Any) -> inspect.Parameter:
-    return flag(name, str, text, default, choices=choices, metavar="NAME")
+def _optional(name: str, kind: type, text: str, default: str, metavar: str) -> inspect.Parameter:
+    """Return a flag that is None if it is not given; other flags may change its default."""
+    return flag(name, kind, f"{text} [default: {default}]", metavar=metavar)
 
 
-def _data_flags(n_train: int) -> tuple[inspect.Parameter, ...]:
+def _data_flags(n_train: str) -> tuple[inspect.Parameter, ...]:
     data = f"{', '.join(NAMES)}, or the path of a stored projection, an .npz file"
     folder = "where the files of the data are, or are downloaded to; the cache if left out"
     pca = f"D: directions on which images are projected, or '{_ALL}' their pixels"
@@ -89,14 +86,14 @@ def _data_flags(n_train: int) -> tuple[inspect.Parameter, ...]:
     scaling = "'authors': as in the code of the paper; 'whiten': unit covariance"
     samples = f"N: {glossary.N_SAMPLES.meaning}, or '{_ALL}'"
     return (
-        _choice("data", data, _DATA_DEFAULTS["name"], NAMES),
+        choice("data", data, _DATA_DEFAULTS["name"], NAMES),
         flag("folder", str, folder, metavar="FOLDER"),
         flag("pca", str, pca, str(_DATA_DEFAULTS["pca"]), metavar="COUNT"),
-        _choice("labels", labels, PARITY, (PARITY,)),
-        flag("n_train", str, samples, str(n_train), metavar="COUNT"),
+        choice("labels", labels, PARITY, (PARITY,)),
+        _optional("n_train", str, samples, n_train, "COUNT"),
         flag("n_test", str, f"test samples, or '{_ALL}'", _ALL, metavar="COUNT"),
-        _choice("scaling", scaling, _DATA_DEFAULTS["scaling"], SCALINGS),
-        flag("download", bool, "Fetch files that are not there, or not.", True),
+        choice("scaling", scaling, _DATA_DEFAULTS["scaling"], SCALINGS),
+        flag("download", bool, "Download missing files, or not.", True),
     )
 
 
@@ -106,8 +103,8 @@ def _training_flags(loss: str) -> tuple[inspect.Parameter, ...]:
         "squared loss; 'auto': exact where it can be, else adam"
     )
     rate = (
-        f"{explained('learning_rate')} [default: 0.1 min(1, α) for adam; for the others, what the "
-        "curvature allows]"
+        f"{explained('learning_rate')} [default: 0.1 min(1, α) for adam; for the others, from the "
+        "curvature]"
     )
     patience = (
         "steps that the rule of convergence averages over; as many as --max-steps switch it off "
@@ -115,10 +112,10 @@ def _training_flags(loss: str) -> tuple[inspect.Parameter, ...]:
     )
     steps = _TRAINING_DEFAULTS["max_steps"]
     return (
-        _choice("loss", ", ".join(LOSSES), loss, LOSSES),
-        _choice("optimizer", optimizer, _TRAINING_DEFAULTS["optimizer"], OPTIMIZERS),
+        choice("loss", f"{', '.join(LOSSES)} [default: {loss}]", None, LOSSES),
+        choice("optimizer", optimizer, _TRAINING_DEFAULTS["optimizer"], OPTIMIZERS),
         flag("learning_rate", float, rate, metavar="NUMBER"),
-        flag("max_steps", int, "steps after which training ends", steps),
+        _optional("max_steps", int, "steps after which training ends", str(steps), "INTEGER"),
         flag("patience", int, patience),
         _declared("tolerance", float),
         flag("batch_size", int, "samples in a step of sgd"),
@@ -130,14 +127,12 @@ def _run_flags(store: str) -> tuple[inspect.Parameter, ...]:
     dtype = "'tf32': coarser matrix products on a GPU, and faster ones"
     memory = f"{glossary.MEMORY.symbol}: {glossary.MEMORY.meaning} [default: all that is free]"
     return (
-        flag("seed", int, "seed of everything random", DEFAULTS["seed"]),
-        _choice("device", device, DEFAULTS["device"], ("auto", "cpu", "cuda")),
-        _choice("dtype", dtype, DEFAULTS["dtype"], DTYPES),
+        flag("seed", int, "seed of the random numbers", DEFAULTS["seed"]),
+        choice("device", device, DEFAULTS["device"], ("auto", "cpu", "cuda")),
+        choice("dtype", dtype, DEFAULTS["dtype"], DTYPES),
         flag("memory", float, memory, metavar="NUMBER"),
         flag("store", str, store, metavar="FILE"),
         flag("quiet", bool, "No progress bar.", False),
-        *FORMS,
-        inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context),
     )
 
 
@@ -145,7 +140,7 @@ def _run_flags(store: str) -> tuple[inspect.Parameter, ...]:
 
 
 @takes(
-    *_data_flags(_DATA_DEFAULTS["n_train"]),
+    *_data_flags(_SAMPLES["lazy"]),
     flag(
         "width",
         str,
@@ -153,12 +148,12 @@ def _run_flags(store: str) -> tuple[inspect.Parameter, ...]:
         metavar="RANGE",
     ),
     _declared("depth", int),
-    flag("laziness", str, explained("laziness"), f"{DEFAULTS['laziness']:g}", metavar="RANGE"),
+    _optional("laziness", str, explained("laziness"), f"{DEFAULTS['laziness']:g}", "RANGE"),
     *ensemble_flags(several=False, default=f"{DEFAULTS['ensemble']}"),
-    *_training_flags(_TRAINING_DEFAULTS["loss"]),
-    *_run_flags("an SQLite file for what is finished; the same command goes on from there"),
+    *_training_flags(_LOSS["lazy"]),
+    *_run_flags("an SQLite file of finished ensembles, from which the same command resumes"),
 )
-def lazy(**given: Any) -> int:
+def lazy(**given: Any) -> Report:
     """Train ensembles of lazy networks on images of two classes, and print their test errors.
 
     A network f of L layers is trained as F = α (f - f₀), f₀ being f at initialization. Networks of
@@ -170,12 +165,18 @@ def lazy(**given: Any) -> int:
     Without --width, a small experiment is run that shows the peak and its suppression in about a
     minute; other flags change it.
     """
-    if given["width"] is None:
-        given |= {name: v for name, v in _SMALL_RUN.items() if _is_default(given, name)}
+    usual = {
+        "n_train": _SAMPLES["lazy"],
+        "laziness": DEFAULTS["laziness"],
+        "n_members": DEFAULTS["ensemble"],
+        "loss": _LOSS["lazy"],
+        "max_steps": _TRAINING_DEFAULTS["max_steps"],
+    }
+    given = _with_defaults(given, _SMALL_RUN if given["width"] is None else usual)
     widths = whole_axis("width", given["width"], glossary.WIDTH)
     alphas = number_axis("laziness", given["laziness"], glossary.LAZINESS)
-    training = _training(given)
-    ensemble = as_ensemble(one_ensemble(given, DEFAULTS["ensemble"]), "train_lazy")
+    training = Training(**{name: given[name] for name in _TRAINING_DEFAULTS})
+    ensemble = _ensemble(given)
     require("torch", "networks")
     from doubletrouble import lazy_curve
 
@@ -193,32 +194,28 @@ def lazy(**given: Any) -> int:
     rows = curve.table()
     columns = {name: [row[name] for row in rows] for name in rows[0]}
     parameters = {**_data_parameters(given, data), "n_members": curve.runs[0].n_members, **options}
-    Report(
+    diverged, total = sum(columns["diverged"]), sum(columns["n_members"])
+    return Report(
         title="Test error of lazy networks",
         columns=columns,
         cells=_cells(columns),
         parameters={**parameters, **asdict(training), "patience": training.window},
-    ).show(json=given["json"], csv=given["csv"])
-    if lost := sum(columns["diverged"]):
-        total = sum(columns["n_members"])
-        note(f"{lost} of {total} networks diverged; a smaller --learning-rate may help")
-    return LOST if any(map(math.isnan, columns["single_error"])) else 0
+        warning=f"{diverged} of {total} networks diverged; a smaller --learning-rate may help"
+        if diverged
+        else "",
+        exit_code=DIVERGED if any(map(math.isnan, columns["single_error"])) else 0,
+    )
 
 
 @takes(
-    *_data_flags(_SPLIT_SAMPLES),
+    *_data_flags(_SAMPLES["lazy-split"]),
     _declared("width", int),
     _declared("depth", int),
     _declared("laziness", float),
     flag("n_data", int, "disjoint data sets of N samples", DEFAULTS["n_data"]),
     flag("n_init", int, "initializations, the same for every data set", DEFAULTS["n_init"]),
-    flag(
-        "n_noise",
-        int,
-        "draws of the label noise of each data set, where there is any",
-        DEFAULTS["n_noise"],
-    ),
-    _declared("noise", float),
+    flag("n_noise", int, "draws of the label noise for each data set", DEFAULTS["n_noise"]),
+    _optional("noise", float, explained("noise"), f"{DEFAULTS['noise']:g}", "NUMBER"),
     flag(
         "snr",
         float,
@@ -226,54 +223,57 @@ def lazy(**given: Any) -> int:
         metavar="NUMBER",
     ),
     _declared("flips", float),
-    *_training_flags(_SPLIT_LOSS),
-    *_run_flags("a file from which the same command goes on when it was stopped"),
+    *_training_flags(_LOSS["lazy-split"]),
+    *_run_flags("a file from which the same command resumes after an interruption"),
 )
-def lazy_split(**given: Any) -> None:
+def lazy_split(**given: Any) -> Report:
     """Train lazy networks on several data sets, and print their squared test error by cause.
 
     The parts are noise (that of the training labels), initialization (the variance over initial
-    weights), sampling (the variance over training images) and bias (what is left when everything
-    is averaged), each ± its standard error.
+    weights), sampling (the variance over training images) and bias (the error of the mean
+    predictor), each ± its standard error.
     """
-    noise = None if _is_default(given, "noise") else given["noise"]
-    if has_snr({"snr": given["snr"], "noise": noise}):
+    if has_snr(given):
         given["noise"] = noise_at(number("snr", given["snr"], glossary.SNR))
-    training = _training(given)
+    usual = {
+        "n_train": _SAMPLES["lazy-split"],
+        "noise": DEFAULTS["noise"],
+        "loss": _LOSS["lazy-split"],
+        "max_steps": _TRAINING_DEFAULTS["max_steps"],
+    }
+    given = _with_defaults(given, usual)
+    training = Training(**{name: given[name] for name in _TRAINING_DEFAULTS})
     require("torch", "networks")
     from doubletrouble import lazy_split as split
 
     data, options = _data(given), {name: given[name] for name in (*_SPLIT, *_COMMON)}
     result = split(
-        data,
-        store=given["store"],
-        progress=not given["quiet"],
-        **options,
-        **asdict(training),
+        data, store=given["store"], progress=not given["quiet"], **options, **asdict(training)
     )
     parameters = {**_data_parameters(given, data), **options, **asdict(training)}
     parameters |= {"patience": training.window, "n_noise": result.predictions.shape[1]}
-    Report(
+    return Report(
         title="Squared test error of lazy networks",
         columns=_split_columns(result),
         parameters=parameters,
         summary=str(result),
-    ).show(json=given["json"], csv=given["csv"])
+    )
 
 
 # --- from flags to arguments ---------------------------------------------------------------------
 
 
-def _is_default(given: Mapping[str, Any], name: str) -> bool:
-    """Whether a flag is left out of the command."""
-    source: str = given["context"].get_parameter_source(name).name
-    return source == "DEFAULT"
+def _with_defaults(given: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
+    return {**given, **{name: v for name, v in defaults.items() if given[name] is None}}
 
 
-def _training(given: Mapping[str, Any]) -> Training:
-    """Validate the options of training before data are loaded."""
-    one_form(json=given["json"], csv=given["csv"])
-    return Training(**{name: given[name] for name in _TRAINING_DEFAULTS})
+def _ensemble(given: Mapping[str, Any]) -> Scheme:
+    size = one_number("n_members", given["n_members"], SPECS["n_members"])
+    options = {name: one_number(name, given[name], SPECS[name]) for name in SCHEME_OPTIONS}
+    if size is None or math.isinf(size):
+        raise ValueError(f"n_members must be finite for networks, got {given['n_members']!r}")
+    (ensemble,) = ensembles([given["scheme"]], size, options, "train_lazy")
+    return ensemble
 
 
 def _data(given: Mapping[str, Any]) -> Data:

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 import doubletrouble as dt
-from doubletrouble.cli import lazy
-from doubletrouble.cli.app import load
-from doubletrouble.cli.main import main
+from doubletrouble.cli import _networks as commands
+from doubletrouble.cli import main
+from doubletrouble.cli._app import load
 from doubletrouble.networks import _settings as settings
-from tests.cli.answers import Capture, answer, refusal
+from tests.cli.results import Capture, error_message, json_result
 
 SMALL = "--n-train 60 --device cpu --max-steps 30"
 DIGITS = dt.load_data("digits", n_train=60)
@@ -42,7 +42,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Calls:
         result.append(options)
         raise CalledError
 
-    monkeypatch.setattr(lazy, "load_data", note_data)
+    monkeypatch.setattr(commands, "load_data", note_data)
     monkeypatch.setattr(dt, "lazy_curve", note_training, raising=False)
     monkeypatch.setattr(dt, "lazy_split", note_training, raising=False)
     return result
@@ -53,7 +53,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Calls:
 
 def test_rows_are_those_of_lazy_curve(capsys: Capture) -> None:
     words = f"lazy {SMALL} --width 2,5 --laziness 1,inf --n-members 3 --seed 4 --depth 3"
-    result = answer(words, capsys)
+    result = json_result(words, capsys)
     curve = dt.lazy_curve(
         DIGITS,
         widths=[2, 5],
@@ -131,14 +131,14 @@ def test_table(capsys: Capture) -> None:
 
 def test_one_member_has_no_standard_deviation(capsys: Capture) -> None:
     words = f"lazy {SMALL} --width 3 --n-members 1"
-    assert answer(words, capsys)["rows"][0]["single_std"] is None
+    assert json_result(words, capsys)["rows"][0]["single_std"] is None
     assert main(words.split()) == 0
     assert "±" not in capsys.readouterr().out
 
 
 def test_diverged_networks_are_reported(capsys: Capture) -> None:
     words = f"lazy {SMALL} --width 3 --n-members 2 --learning-rate 1e12 --loss squared"
-    assert main([*words.split(), "--json"]) == lazy.LOST
+    assert main([*words.split(), "--json"]) == commands.DIVERGED
     out, error = capsys.readouterr()
     assert error == "2 of 2 networks diverged; a smaller --learning-rate may help\n"
     assert '"single_error": null' in out
@@ -150,14 +150,14 @@ def test_stored_ensembles_are_not_trained_again(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     words = f"lazy {SMALL} --width 2,3 --n-members 2 --store lazy.sqlite"
-    first = answer(words, capsys)
+    first = json_result(words, capsys)
     assert [path.name for path in tmp_path.iterdir()] == ["lazy.sqlite"]
 
     def fails(*_: Any, **__: Any) -> None:
         pytest.fail("trained again")
 
     monkeypatch.setattr("doubletrouble.networks._training.train_members", fails)
-    assert answer(words, capsys) == first
+    assert json_result(words, capsys) == first
 
 
 def test_flags_of_lazy_are_passed_on(calls: Calls) -> None:
@@ -214,7 +214,7 @@ def test_out_of_memory_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: Capt
         raise MemoryError("memory must be smaller than 1e+09 bytes")
 
     monkeypatch.setattr(dt, "lazy_curve", refuse, raising=False)
-    message = refusal(f"lazy {SMALL}".split(), capsys)
+    message = error_message(f"lazy {SMALL}".split(), capsys)
     assert message == "memory must be smaller than 1e+09 bytes\n"
 
 
@@ -223,7 +223,7 @@ def test_out_of_memory_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: Capt
 
 def test_parts_are_those_of_lazy_split(capsys: Capture) -> None:
     words = f"{SMALL} --width 20 --laziness inf --noise 0.5 --n-data 3 --n-init 3 --seed 1"
-    (row,) = answer(f"lazy-split {words}", capsys)["rows"]
+    (row,) = json_result(f"lazy-split {words}", capsys)["rows"]
     split = dt.lazy_split(
         DIGITS, width=20, laziness=math.inf, noise=0.5, n_data=3, n_init=3, seed=1, device="cpu"
     )
@@ -242,13 +242,13 @@ def test_snr_replaces_noise(calls: Calls, capsys: Capture) -> None:
         main(["lazy-split", "--snr", "4"])
     assert calls[1]["noise"] == 0.25
     for noise in ("0", "1"):
-        message = refusal(["lazy-split", "--snr", "4", "--noise", noise], capsys)
+        message = error_message(["lazy-split", "--snr", "4", "--noise", noise], capsys)
         assert message.startswith("noise must be left out beside snr")
 
 
 def test_split_without_noise_has_a_note(capsys: Capture) -> None:
     words = f"lazy-split {SMALL} --width 6 --laziness inf --n-data 3 --n-init 2"
-    assert answer(words, capsys)["rows"][0]["error_noise"] == 0
+    assert json_result(words, capsys)["rows"][0]["error_noise"] == 0
     assert main(words.split()) == 0
     out = capsys.readouterr().out
     assert "misclassified by one network" in out
@@ -300,14 +300,17 @@ def test_defaults_are_those_of_the_library() -> None:
     split = {name: p.default for name, p in inspect.signature(lazy_split).parameters.items()}
     loaded = {name: p.default for name, p in inspect.signature(dt.load_data).parameters.items()}
     expected = {**split, **known}
-    assert {name: expected[name] for name in lazy.DEFAULTS} == lazy.DEFAULTS
+    assert {name: expected[name] for name in commands.DEFAULTS} == commands.DEFAULTS
     flags = {param.name: param.default for param in load("lazy").params}
-    for name in ("loss", "optimizer", "learning_rate", "max_steps", "patience", "tolerance"):
+    texts = {param.name: param.help for param in load("lazy").params}
+    for name in ("optimizer", "learning_rate", "patience", "tolerance"):
         assert flags[name] == known[name]
-    for name in ("pca", "n_train"):
-        assert flags[name] == str(loaded[name])
+    for name, default in {"loss": known, "max_steps": known, "n_train": loaded}.items():
+        assert texts[name].endswith(f"[default: {default[name]}]")
+    assert flags["pca"] == str(loaded["pca"])
     assert (flags["data"], flags["labels"]) == (loaded["name"], loaded["labels"])
-    assert {p.name: p.default for p in load("lazy-split").params}["loss"] == split["loss"]
+    (loss,) = (p.help for p in load("lazy-split").params if p.name == "loss")
+    assert loss.endswith(f"[default: {split['loss']}]")
 
 
 def test_names_are_those_of_the_library() -> None:
@@ -320,9 +323,9 @@ def test_names_are_those_of_the_library() -> None:
 
 @pytest.mark.parametrize("words", [["lazy", "--help"], ["lazy", "--loss", "l1"]])
 def test_flags_are_parsed_without_heavy_imports(words: list[str]) -> None:
-    heavy = ("torch", "sklearn", "sqlite3", "matplotlib", "scipy.optimize")
+    heavy = ("torch", "sklearn", "matplotlib", "scipy.optimize")
     code = (
-        f"import sys; from doubletrouble.cli.main import main; main({words!r})\n"
+        f"import sys; from doubletrouble.cli import main; main({words!r})\n"
         f"sys.exit(str([m for m in {heavy!r} if m in sys.modules]))"
     )
     done = subprocess.run(
@@ -334,7 +337,7 @@ def test_flags_are_parsed_without_heavy_imports(words: list[str]) -> None:
 def test_missing_torch_is_named() -> None:
     code = (
         "import sys; sys.modules['torch'] = None\n"
-        f"from doubletrouble.cli.main import main; sys.exit(main({['lazy', *SMALL.split()]!r}))"
+        f"from doubletrouble.cli import main; sys.exit(main({['lazy', *SMALL.split()]!r}))"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], check=False, capture_output=True, text=True, timeout=60
@@ -369,8 +372,8 @@ def test_missing_torch_is_named() -> None:
         ("lazy --device moon", "device must"),
         ("lazy --n-members 0", "n_members must"),
         ("lazy --n-members 2,3", "n_members must"),
-        ("lazy --n-members inf --n-train 60", "ensemble must"),
-        ("lazy --scheme divide", "ensemble must"),
+        ("lazy --n-members inf --n-train 60", "n_members must"),
+        ("lazy --scheme divide", "scheme must"),
         ("lazy --fraction 0.5", "fraction must"),
         ("lazy-split --width 2,3", "Invalid value for '--width'"),
         ("lazy-split --n-data 7", "n_data must"),
@@ -379,4 +382,4 @@ def test_missing_torch_is_named() -> None:
     ],
 )
 def test_invalid_flags_are_named(words: str, message: str, capsys: Capture) -> None:
-    assert refusal(words.split(), capsys).startswith(message)
+    assert error_message(words.split(), capsys).startswith(message)

@@ -1,48 +1,45 @@
-"""The parts of the squared error of any learner, from a file with its predictions."""
+"""The command decompose: the squared error of any learner by cause, from its predictions."""
 
-import inspect
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 from zipfile import is_zipfile
 
 import numpy as np
-import typer
 
-from doubletrouble.cli.flags import FORMS, SCHEME_OPTIONS, ensemble_flags, flag, takes
-from doubletrouble.cli.question import axes, ensembles
-from doubletrouble.cli.report import Report, one_form
-from doubletrouble.ensembles import Scheme, as_ensemble
+from doubletrouble.cli._flags import argument, ensemble_flags, flag, takes
+from doubletrouble.cli._grid import SCHEME_OPTIONS, axes, ensembles
+from doubletrouble.cli._output import Report
+from doubletrouble.ensembles import Scheme
 from doubletrouble.results import Estimate, check_level
 
 _MEMBERS = "1,5,inf"
 _KEYS = ("predictions", "truth", "y_test")
 _SIZES = ("n_data", "n_noise", "n_init", "n_test")
-_FILE = typer.Argument(
-    help="Predictions [data, noise, init, test] as .npy, or .npz with the arrays predictions, "
-    "truth and y_test, of which the last two may be absent."
-)
 
 
 @takes(
-    inspect.Parameter("file", inspect.Parameter.KEYWORD_ONLY, annotation=Annotated[Path, _FILE]),
+    argument(
+        "file",
+        Path,
+        "Predictions [data, noise, init, test] as .npy, or .npz with the arrays predictions, "
+        "truth and y_test, of which the last two may be absent.",
+    ),
     flag("truth", Path, "The target at the test points without noise, as .npy.", metavar="FILE"),
-    flag("y_test", Path, "Their labels, which may be noisy, as .npy.", metavar="FILE"),
+    flag("y_test", Path, "The labels there, which may be noisy, as .npy.", metavar="FILE"),
     flag("label_noise", float, "Standard deviation of the noise in --y-test.", metavar="NUMBER"),
     *ensemble_flags(default=_MEMBERS),
-    flag("confidence", float, "Of the intervals.", 0.95, metavar="NUMBER"),
-    flag("fresh", bool, "Every data set has initializations of its own.", False),
-    *FORMS,
+    flag("confidence", float, "Confidence level of the intervals.", 0.95, metavar="NUMBER"),
+    flag("fresh", bool, "Data sets do not share initializations.", False),
 )
-def decompose(**given: Any) -> None:
-    """Print where the squared error of a learner comes from, given its predictions.
+def decompose(**given: Any) -> Report:
+    """Print the squared error of a learner by cause, given its predictions.
 
     The parts are noise (that of the training labels), initialization (the variance over seeds),
-    sampling (the variance over training inputs) and bias (what is left when everything is
-    averaged), each ± its standard error; and the error of K averaged re-initializations.
+    sampling (the variance over training inputs) and bias (the error of the mean predictor), each ±
+    its standard error; and the error of K averaged re-initializations.
     """
-    one_form(json=given["json"], csv=given["csv"])
     level = given["confidence"]
     check_level("confidence", level)
     members = _ensembles(given)
@@ -73,18 +70,22 @@ def decompose(**given: Any) -> None:
     lines = [
         f"K = {'∞' if math.isinf(K) else f'{K:g}'} averaged: {part}" for K, part in averaged.items()
     ]
-    summary = "\n".join([str(error), "", *lines, *split.notes]).rstrip()
-    report = Report(title="Squared error", parameters=sizes, columns=columns, summary=summary)
-    report.show(json=given["json"], csv=given["csv"])
+    return Report(
+        title="Squared error",
+        parameters=sizes,
+        columns=columns,
+        summary="\n".join([str(error), "", *lines] if lines else [str(error)]),
+        notes=split.notes,
+    )
 
 
 def _ensembles(given: Mapping[str, Any]) -> dict[float, Scheme]:
-    """The ensemble of each K, if a decomposition supports it."""
+    """The ensemble of each K, if a decomposition identifies it."""
     words = {name: given[name] for name in ("n_members", *SCHEME_OPTIONS)}
     values = axes(words | {"n_members": words["n_members"] or _MEMBERS})
     options = {name: values[name][0] for name in SCHEME_OPTIONS if name in values}
-    schemes = {K: ensembles([given["scheme"]], K, options)[0] for K in values["n_members"]}
-    return {K: as_ensemble(scheme, "Decomposition.error") for K, scheme in schemes.items()}
+    function = "Decomposition.error"
+    return {K: ensembles([given["scheme"]], K, options, function)[0] for K in values["n_members"]}
 
 
 def _arrays(file: Path) -> dict[str, Any]:

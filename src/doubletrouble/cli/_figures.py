@@ -1,20 +1,21 @@
-"""The commands `figure` and `reproduce`: one figure, or all of them and a page."""
+"""Commands of figures: one figure, all of them, and the live page."""
 
-import json as notation
+import json as json_format
 import re
 from pathlib import Path
 from typing import Annotated, Any, cast
 
 import typer
 
-from doubletrouble.cli.output import note, show, show_json
+from doubletrouble.cli._output import note, show, show_json
 from doubletrouble.figures import FIGURES, PRESETS, PresetName, make_figure, write_gallery
+from doubletrouble.page.server import LOOPBACK, serve
 from doubletrouble.ranges import numbers
 
 PresetFlag = Annotated[
     str,
     typer.Option(
-        help="How large: laptop (a minute in all), or paper (more simulated points and draws).",
+        help="Amount of simulation: laptop (a minute in all), or paper (more points and draws).",
         autocompletion=lambda: list(PRESETS),
     ),
 ]
@@ -63,7 +64,7 @@ def figure(
     if set_ and (out / "index.html").exists():
         note(
             f"{out / 'index.html'} shows the figure with other parameters; "
-            "`doubletrouble reproduce` writes both again"
+            "doubletrouble reproduce writes both again"
         )
 
 
@@ -93,6 +94,26 @@ def _value(text: str) -> Any:
     ([1, inf], [0.1, 1.0, 10.0], 'relu')
     """
     try:
-        return notation.loads(re.sub(r"\binf\b", "Infinity", text))
+        return json_format.loads(re.sub(r"\binf\b", "Infinity", text))
     except ValueError:
         return list(numbers("--set", text)) if text.count(":") == 3 else text
+
+
+def page(
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="The port to serve on; 0: a free one.")
+    ] = 0,
+    host: Annotated[
+        str,
+        typer.Option(help="The address to serve on; the default is local to this machine."),
+    ] = LOOPBACK,
+    no_browser: Annotated[
+        bool, typer.Option("--no-browser", help="Do not open a browser.")
+    ] = False,
+) -> None:
+    """Open a page with sliders: exact curves, simulations and advice, live.
+
+    It runs on this machine until Ctrl-C, and contacts no other. All settings of the page are in its
+    address, so that a view can be bookmarked and shared.
+    """
+    serve(host=host, port=port, browser=not no_browser, tell=note)

@@ -1,0 +1,113 @@
+"""The table of commands, imported when they are called: `--help` and completion start fast."""
+
+import os
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from doubletrouble.cli._output import show
+
+PROGRAM = "doubletrouble"
+_NO_COMMAND = 2
+
+
+COMMANDS = {
+    "exact": ("_theory", "The exact test error, by cause."),
+    "anova": ("_theory", "Its symmetric split: main effects and interactions."),
+    "optimum": ("_theory", "The best ridge, and the error there."),
+    "training": ("_theory", "The error on the training labels."),
+    "psi": ("_theory", "The terms Ψ of the theory."),
+    "flow": ("_theory", "The exact test error along training time, by cause."),
+    "stopping": ("_theory", "When to stop training, against the best ridge."),
+    "committee": ("_theory", "Different learners, averaged with weights."),
+    "advise": ("_theory", "What to change: width, models, ridge or data."),
+    "simulate": ("_simulate", "The test error of finite models, beside the theory."),
+    "lazy": ("_networks", "The test error of ensembles of lazy networks."),
+    "lazy-split": ("_networks", "The test error of lazy networks, by cause."),
+    "decompose": ("_decompose", "The squared error of your predictions, by cause."),
+    "sweep": ("_simulate", "Grids of simulations: run, status, export, retry, verify."),
+    "figure": ("_figures", "One figure of the paper."),
+    "reproduce": ("_figures", "Every figure of the paper, and a page to open."),
+    "page": ("_figures", "A live page with sliders, simulation and advice."),
+    "activation": ("_theory", "Activations and their moments."),
+    "version": ("_app", "Print the version."),
+}
+"""The module of each command, which has its name there, and its line in the help."""
+
+_HELP = """Where does a learner's test error come from, and what fixes it?
+
+P random features are fitted to N samples of D input dimensions with ridge penalty λ; the labels are
+a linear signal of strength F with noise of strength τ, and the predictions of K models are
+averaged. Only the ratios P/D and N/D matter when all three are large.
+"""
+
+
+class _LazyGroup(TyperGroup):
+    """Commands that are imported when they are called."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Replace the name and help line of a command by the command itself."""
+        name, command, others = super().resolve_command(ctx, args)
+        return name, command if name is None else load(name), others
+
+
+app = typer.Typer(cls=_LazyGroup, help=_HELP, rich_markup_mode=None)
+for _name, (_, _line) in COMMANDS.items():
+    app.command(_name, help=_line)(lambda: None)
+
+
+@app.callback(invoke_without_command=True)
+def options(
+    context: typer.Context,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+) -> None:
+    """Print the help if there is no command; `main` handles --debug."""
+    help_without_command(context)
+
+
+def help_without_command(context: typer.Context) -> None:
+    """Print the help of a group that is called without a command, with exit code 2."""
+    if context.invoked_subcommand is None:
+        show(context.get_help())
+        raise typer.Exit(_NO_COMMAND)
+
+
+def version() -> None:
+    """Print the version."""
+    from doubletrouble import __version__
+
+    show(__version__)
+
+
+def load(name: str) -> Any:
+    """Import a command."""
+    module, _ = COMMANDS[name]
+    command = getattr(import_module(f"doubletrouble.cli.{module}"), name.replace("-", "_"))
+    holder = typer.Typer(rich_markup_mode=None, add_completion=False)
+    if isinstance(command, typer.Typer):
+        holder.add_typer(command, name=name)
+    else:
+        holder.command(name)(command)
+    return typer.main.get_group(holder).commands[name]
+
+
+def run(words: Sequence[str]) -> int:
+    """Run one command; return its exit code."""
+    command = typer.main.get_command(app)
+    try:  # not `app(...)`, which handles Ctrl-C and broken pipes itself
+        if f"_{PROGRAM.upper()}_COMPLETE" in os.environ:  # a shell requests completions
+            command.main(list(words), prog_name=PROGRAM)
+        with command.make_context(PROGRAM, list(words)) as context:
+            code = command.invoke(context)
+    except typer.Exit as end:
+        return end.exit_code
+    except SystemExit as end:  # the end of a completion
+        return int(end.code or 0)
+    except typer.TyperException as error:
+        message = error.format_message().replace(". Did you mean", "; did you mean")
+        hint = "" if message.endswith("?") else "; try --help"
+        raise ValueError(message.rstrip(".") + hint) from error
+    return code if isinstance(code, int) else 0

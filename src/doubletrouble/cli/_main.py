@@ -1,0 +1,127 @@
+"""The entry point: run a command; turn errors into one line on stderr and an exit code.
+
+0 is success, 1 a failure of part of the work, 2 invalid input or a file that cannot be used; 130
+and 143 follow Ctrl-C and SIGTERM, 141 a pipe closed by its reader.
+
+Standard streams may be closed, full, or unable to encode the symbols of the paper: results that
+cannot be written are an error, messages that cannot be written are dropped, and characters outside
+the encoding are written in ASCII.
+"""
+
+import codecs
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from io import TextIOWrapper
+
+from doubletrouble.errors import DoubleTroubleError, require
+
+BAD_INPUT = 2
+_DEBUG = "--debug"
+_ENCODING_ERRORS = "doubletrouble.ascii"  # the name of an error handler of `codecs`
+_ASCII = {
+    **{"α": "alpha", "β": "beta", "ε": "eps", "η": "eta", "θ": "theta", "λ": "lambda"},
+    **{"μ": "mu", "σ": "sigma", "τ": "tau", "Σ": "sum", "Φ": "Phi", "Ψ": "Psi"},
+    **{"\u0303": "~", "⋆": "*", "₀": "0", "₁": "1", "₂": "2", "₃": "3", "²": "^2", "³": "^3"},
+    **{"ᵛ": "v", "ᵉ": "e", "ᵈ": "d", "ᵖ": "p", "ᵀ": "^T", "√": "sqrt ", "∞": "inf"},
+    **{"±": "+-", "×": "x", "·": "*", "→": "->", "…": "...", "─": "-", "≥": ">=", "≤": "<="},
+}
+
+
+class TerminationSignal(KeyboardInterrupt):
+    """SIGTERM, as an exception that stops work like Ctrl-C."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; return its exit code."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    _prepare_streams()
+    try:
+        with _sigterm_as_exception() as signals:
+            require("typer", "cli")
+            require("rich", "cli")
+            from doubletrouble.cli._app import run
+
+            code = run([word for word in words if word != _DEBUG])
+            sys.stdout.flush()
+            return code
+    except BrokenPipeError:
+        _discard_unwritable_results()
+        return 128 + signal.SIGPIPE
+    except KeyboardInterrupt as error:
+        _report(error, "stopped")
+        return 128 + (signals[0] if signals else signal.SIGINT)
+    except (DoubleTroubleError, ValueError, TypeError, OSError, MemoryError) as error:
+        if _discard_unwritable_results() and isinstance(error, OSError):
+            error.filename = "stdout"
+        if _DEBUG in words:
+            traceback.print_exc()
+        else:
+            _report(error, type(error).__name__)
+        return BAD_INPUT
+
+
+def _prepare_streams() -> None:
+    """Open closed standard streams, and register the ASCII form of characters."""
+    codecs.register_error(_ENCODING_ERRORS, _in_ascii)
+    if sys.stdout is None:  # closed by >&-; writing to this one fails when it is flushed
+        sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w")
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors=_ENCODING_ERRORS)
+
+
+def _in_ascii(error: UnicodeError) -> tuple[str, int]:
+    """Replace characters outside the encoding of a stream."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    characters = error.object[error.start : error.end]
+    return "".join(_ASCII.get(character, "?") for character in characters), error.end
+
+
+def _discard_unwritable_results() -> bool:
+    """Return whether results are left that stdout cannot take, and discard them.
+
+    The interpreter would try to write them again at exit.
+    """
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return True
+    return False
+
+
+def _report(error: BaseException, otherwise: str) -> None:
+    """Write one line on stderr."""
+    text = str(error)
+    if isinstance(error, OSError) and error.strerror:
+        text = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    with suppress(OSError):
+        sys.stderr.write(f"{' '.join(text.split()) or otherwise}\n")
+        sys.stderr.flush()
+
+
+@contextmanager
+def _sigterm_as_exception() -> Iterator[list[int]]:
+    """Stop at SIGTERM as at Ctrl-C; yield the list of received signals."""
+    received: list[int] = []
+
+    def stop(number: int, _: object) -> None:
+        received.append(number)
+        raise TerminationSignal
+
+    try:
+        before = signal.signal(signal.SIGTERM, stop)
+    except ValueError:  # not in the main thread
+        yield received
+        return
+    try:
+        yield received
+    finally:
+        signal.signal(signal.SIGTERM, before)
