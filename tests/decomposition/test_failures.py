@@ -12,7 +12,6 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import doubletrouble as dt
-from doubletrouble.decomposition import _decompose as run
 from doubletrouble.decomposition._fitting import FitIndex
 from doubletrouble.decomposition._sources import init_seed
 from doubletrouble.parameters import FloatArray
@@ -177,16 +176,6 @@ def test_many_failures_are_counted() -> None:
     assert str(error).startswith("10 of 30 fits failed, data set 0, noise draw 0")
     assert str(error).count("out of paper") == 3
     assert error.partial is None  # none of the data sets is whole
-
-
-def test_predictions_of_failed_fits_are_no_numbers_in_a_file_either(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr(run, "_IN_MEMORY", 0)
-    error = raised(failing(1, 2, explode), store=tmp_path / "fits.sqlite", name="mine")
-    assert isinstance(error.predictions, np.memmap)
-    assert np.isnan(error.predictions[1, :, 2]).all()
-    assert np.isnan(error.predictions).sum() == 2 * 30
 
 
 # --- classes -------------------------------------------------------------------------------------

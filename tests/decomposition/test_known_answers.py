@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
-from doubletrouble.decomposition import _decompose as run
 from doubletrouble.decomposition._sources import init_seed
 from doubletrouble.parameters import FloatArray
 from tests.decomposition.known import (
@@ -118,16 +117,6 @@ def test_one_test_point_and_one_of_everything() -> None:
     assert found.n_fits == 1
     assert list(found.error().parts) == ["bias"]
     assert math.isinf(found.error().bias.standard_error)
-
-
-def test_many_predictions_go_to_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    here = dt.decompose(random_features, source(), **FEW)
-    monkeypatch.setattr(run, "_IN_MEMORY", 0)
-    there = dt.decompose(random_features, source(), **FEW)
-    assert isinstance(there.predictions, np.memmap)
-    assert not isinstance(here.predictions, np.memmap)
-    np.testing.assert_array_equal(here.predictions, there.predictions)
-    assert str(here) == str(there)
 
 
 def test_several_outputs_are_added_up() -> None:
