@@ -59,7 +59,7 @@ def test_products_are_means_over_pairs(shape: tuple[int, int, int, int], crossed
     rng = np.random.default_rng(sum(shape))
     f, truth = 3 + rng.normal(size=shape), rng.normal(size=shape[-1])
     design = described(shape, crossed=crossed)
-    statistics = mean_products(f, against(truth), design, by_point=True, key=0)
+    statistics = mean_products(f, against(truth), design, by_point=True, key=())
     shared = crossed and shape[2] > 1
     compared = 0
     for kind in statistics.keys() - {"truth"}:
@@ -80,7 +80,7 @@ def test_products_are_means_over_pairs(shape: tuple[int, int, int, int], crossed
 @pytest.mark.parametrize("shape", SHAPES)
 def test_every_possible_product_is_there(shape: tuple[int, int, int, int], crossed: bool) -> None:
     f = np.random.default_rng(0).normal(size=shape)
-    found = mean_products(f, {}, described(shape, crossed=crossed), by_point=False, key=0)
+    found = mean_products(f, {}, described(shape, crossed=crossed), by_point=False, key=())
     kinds = KINDS if crossed else {n: d for n, d in FRESH.items() if n != "other_data"}
     assert set(found) == {n for n, differ in kinds.items() if not np.isnan(brute(f, differ))}
 
@@ -90,9 +90,9 @@ def test_blocks_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(1)
     f, targets = rng.normal(size=shape), against(rng.normal(size=7))
     design = described(shape, crossed=True)
-    whole = mean_products(f, targets, design, by_point=True, key=0)
+    whole = mean_products(f, targets, design, by_point=True, key=())
     monkeypatch.setattr(components, "_BLOCK", 50)  # two test points at a time
-    for name, found in mean_products(f, targets, design, by_point=True, key=0).items():
+    for name, found in mean_products(f, targets, design, by_point=True, key=()).items():
         assert found.points.shape == (2, 7)
         np.testing.assert_allclose(found.table, whole[name].table, rtol=1e-12, atol=1e-14)
         np.testing.assert_allclose(found.points, whole[name].points, rtol=1e-12, atol=1e-14)

@@ -4,7 +4,7 @@ from __future__ import annotations  # help() then shows names, not their definit
 
 import json
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -47,7 +47,7 @@ class Decomposition:
     design: Design
     notes: tuple[str, ...]  # on what each part contains, and on standard errors
     confidence: float  # of the intervals in tables and plots
-    statistics: Mapping[str, Statistic]  # the mean products behind all parts
+    statistics: Mapping[str, Statistic]  # mean products, with keys of pairs (name, value)
 
     def error(self, ensemble: EnsembleLike = 1) -> ErrorTerms[Estimate]:
         """The error of K averaged re-initializations on the same data, in the sequential order.
@@ -124,7 +124,7 @@ class Decomposition:
         """The difference of two decompositions on the same draws, part by part."""
         if not isinstance(other, Decomposition):
             return NotImplemented
-        mine, theirs = _named(self._key), _named(other._key)
+        mine, theirs = (dict(result.statistics["same"].key) for result in (self, other))
         differing = [name for name in {**mine, **theirs} if mine.get(name) != theirs.get(name)]
         if differing:
             raise ValueError(
@@ -136,10 +136,6 @@ class Decomposition:
             parts={name: rows[name] - others[name] for name in rows if name in others},
             confidence=self.confidence,
         )
-
-    @property
-    def _key(self) -> Hashable:
-        return self.statistics["same"].key
 
     # --- shown ---
 
@@ -283,12 +279,6 @@ class DecompositionDifference:
     def __repr__(self) -> str:
         shown = ", ".join(f"{name}={part}" for name, part in self.parts.items())
         return f"{type(self).__name__}({shown})"
-
-
-def _named(key: Hashable) -> dict[str, Any]:
-    """The parts of a key of draws by their names; predictions stand for themselves."""
-    pairs = isinstance(key, tuple) and all(isinstance(p, tuple) and len(p) == 2 for p in key)
-    return dict(key) if isinstance(key, tuple) and pairs else {"predictions": key}
 
 
 def _entry(part: Estimate, confidence: float) -> dict[str, Any]:
