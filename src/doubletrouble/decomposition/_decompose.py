@@ -11,7 +11,7 @@ import math
 import pickle
 import time
 import warnings
-from collections.abc import Generator, Hashable, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from io import BytesIO
@@ -324,12 +324,8 @@ def _result(
 def _notes(fits: Fits, predictions: FloatArray) -> list[str]:
     """Notes on the source and on the learner."""
     learner, source, n_noise = fits.learner, fits.source, predictions.shape[1]
-    notes = source.notes(n_noise, seed=fits.seed, hidden=fits.hidden_noise)
-    if learner.note:
-        notes.append(learner.note)
-    if learner.is_deterministic:
-        notes.append("The learner has no random_state: it is deterministic, with one fit each.")
-    elif predictions.shape[2] > 1 and all(bool((f == f[:, :1]).all()) for f in predictions):
+    notes = [*source.notes(n_noise, seed=fits.seed, hidden=fits.hidden_noise), *learner.notes]
+    if predictions.shape[2] > 1 and (predictions == predictions[:, :, :1]).all():
         notes.append("All initializations predict the same: the learner is deterministic here.")
     if fits.requested_noise > n_noise and not source.is_noiseless:
         notes.append(
@@ -339,24 +335,20 @@ def _notes(fits: Fits, predictions: FloatArray) -> list[str]:
     return notes
 
 
-def _fingerprint(fits: Fits, predictions: FloatArray) -> Hashable:
+def _fingerprint(fits: Fits, predictions: FloatArray) -> str:
     """Equal for the same draws of a source: a digest of its test set and of a training set."""
+    hashed = hashlib.blake2b()
     try:
         data = fits.training(0)
-        hashed = hashlib.blake2b()
         for value in (fits.test.X, fits.test.y, data.X, *data.y):
-            hashed.update(_content(value))
-        return hashed.hexdigest()
+            array = value.to_numpy() if hasattr(value, "to_numpy") else value
+            if isinstance(array, np.ndarray) and array.dtype.kind != "O":
+                hashed.update(f"{array.dtype}{array.shape}".encode() + array.tobytes())
+            else:
+                hashed.update(pickle.dumps(value))
     except Exception:  # noqa: BLE001 (inputs are of any class, and the fits are done)
         return digest(predictions)
-
-
-def _content(value: Any) -> bytes:
-    """The content of an array, a table or a sparse matrix as bytes."""
-    array = value.to_numpy() if hasattr(value, "to_numpy") else value
-    if isinstance(array, np.ndarray) and array.dtype.kind != "O":
-        return f"{array.dtype}{array.shape}".encode() + array.tobytes()
-    return pickle.dumps(value)
+    return hashed.hexdigest()
 
 
 # --- identity of stored fits ---

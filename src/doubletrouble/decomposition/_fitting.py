@@ -83,7 +83,6 @@ class Learner:
     is_classifier: bool | None = None  # None if it is not known
     seeds: tuple[str, ...] = ()  # parameters of the estimator that are seeds
     splitters: tuple[str, ...] = ()  # parameters that split data at random
-    note: str = ""
 
     @classmethod
     def of(cls, model: Any) -> Self:
@@ -110,23 +109,29 @@ class Learner:
     def _of_estimator(cls, estimator: Any) -> Self:
         base = require("sklearn.base", "estimators")
         parameters = estimator.get_params(deep=True)
-        is_classifier, note = bool(base.is_classifier(estimator)), ""
-        if is_classifier and not hasattr(estimator, "predict_proba"):
-            name = type(estimator).__name__
-            note = f"{name} has no predict_proba: the predicted class has probability 1."
         return cls(
             model=base.clone(estimator),
             is_estimator=True,
-            is_classifier=is_classifier,
+            is_classifier=bool(base.is_classifier(estimator)),
             seeds=tuple(sorted(k for k in parameters if k.rpartition("__")[2] in _SEED_NAMES)),
             splitters=tuple(sorted(k for k, v in parameters.items() if _splits_at_random(v))),
-            note=note,
         )
 
     @property
     def is_deterministic(self) -> bool:
         """Whether it is an estimator without a seed."""
         return self.is_estimator and not (self.seeds or self.splitters)
+
+    @property
+    def notes(self) -> list[str]:
+        """Notes on its probabilities and on its seeds."""
+        notes = []
+        if self.is_classifier and not hasattr(self.model, "predict_proba"):
+            name = type(self.model).__name__
+            notes.append(f"{name} has no predict_proba: the predicted class has probability 1.")
+        if self.is_deterministic:
+            notes.append("The learner has no random_state: it is deterministic, with one fit each.")
+        return notes
 
     def predictions(
         self, X: Any, y: Labels, seed: int, X_test: Any, classes: Labels | None
