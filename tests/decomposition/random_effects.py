@@ -78,13 +78,13 @@ class Effects:
         return self.bias + self.sampling + self.noise_sampling + own / n_members
 
 
-def rows(found: Decomposition) -> dict[str, Estimate]:
+def rows(result: Decomposition) -> dict[str, Estimate]:
     """Every part, and the total where there is a target."""
-    error = found.error()
-    return {**error.parts, **({"total": error.total} if found.design.targets else {})}
+    error = result.error()
+    return {**error.parts, **({"total": error.total} if result.design.targets else {})}
 
 
-def label(found: Decomposition, name: str) -> str:
+def label(result: Decomposition, name: str) -> str:
     """The name of a part, with what else it contains."""
-    more = found.error().includes.get(name)
+    more = result.error().includes.get(name)
     return f"{name} + {more}" if more else name

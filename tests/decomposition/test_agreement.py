@@ -36,9 +36,9 @@ def split(ratio: float) -> LearnerDecomposition:
     return dt.decompose(model, source, n_data=20, n_init=5, n_noise=2, progress=False)
 
 
-def off(found: dt.Estimate, expected: dt.Estimate) -> float:
-    error = np.hypot(found.standard_error, expected.standard_error)
-    return float(abs(found.value - expected.value) / error)
+def off(result: dt.Estimate, expected: dt.Estimate) -> float:
+    error = np.hypot(result.standard_error, expected.standard_error)
+    return float(abs(result.value - expected.value) / error)
 
 
 def simulated(ratio: float, **changes: float) -> Any:
@@ -60,17 +60,17 @@ def test_agrees_with_direct_simulation(ratio: float) -> None:
 def test_agrees_with_theory(ratio: float) -> None:
     expected = dt.exact_error(problem(ratio))
     for name in PARTS:
-        found, value = rows(split(ratio))[name], float(getattr(expected, name))
+        result, value = rows(split(ratio))[name], float(getattr(expected, name))
         slack = 4 / DIM * value  # of finite size
-        assert abs(float(found.value) - value) < 4 * float(found.standard_error) + slack, name
+        assert abs(float(result.value) - value) < 4 * float(result.standard_error) + slack, name
 
 
 @pytest.mark.statistical
 @pytest.mark.parametrize("n_members", [3, float("inf")])
 def test_ensembles_agree_with_theory(n_members: float) -> None:
-    found = split(1.0).error(n_members).total
+    result = split(1.0).error(n_members).total
     expected = float(dt.exact_error(problem(1.0), n_members).total)
-    assert abs(float(found.z_score(expected))) < 4
+    assert abs(float(result.z_score(expected))) < 4
 
 
 @pytest.mark.statistical
@@ -83,7 +83,7 @@ def test_the_symmetric_view_agrees_with_theory() -> None:
 
 
 @pytest.mark.statistical
-def test_another_problem_does_not_agree() -> None:
+def test_another_problem_disagrees() -> None:
     """Negative controls: less noise, another ridge."""
     assert off(split(0.5).error().noise, simulated(0.5, noise=0.7).noise) > 5
     assert off(split(1.0).error().total, simulated(1.0, ridge=1e-1).total) > 5

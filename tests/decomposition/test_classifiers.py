@@ -34,25 +34,25 @@ def test_probabilities_against_one_hot_labels(numbers: bool) -> None:
         return X, 10 * np.searchsorted(NAMES, y) if numbers else y
 
     data = dt.GeneratorSource(sample, n_train=40, noise=0.1, n_test=50)
-    found = dt.decompose(KNeighborsClassifier(), data, **FEW)
-    f = found.predictions
+    result = dt.decompose(KNeighborsClassifier(), data, **FEW)
+    f = result.predictions
     assert f.shape == (4, 2, 1, 50, 3)
     np.testing.assert_allclose(f.sum(axis=-1), 1)
-    assert found.classes is not None
-    assert list(found.classes) == ([0, 10, 20] if numbers else list(NAMES))
+    assert result.classes is not None
+    assert list(result.classes) == ([0, 10, 20] if numbers else list(NAMES))
     y = data.test(0, classification=True).y
-    np.testing.assert_array_equal(found.classes[found.y_test.argmax(axis=1)], y)
-    brier = np.sum((f - found.y_test) ** 2, axis=-1).mean()
-    assert found.error().total.value == pytest.approx(brier)
-    assert sum(float(part.value) for part in found.error().parts.values()) == pytest.approx(brier)
+    np.testing.assert_array_equal(result.classes[result.y_test.argmax(axis=1)], y)
+    brier = np.sum((f - result.y_test) ** 2, axis=-1).mean()
+    assert result.error().total.value == pytest.approx(brier)
+    assert sum(float(part.value) for part in result.error().parts.values()) == pytest.approx(brier)
 
 
 def test_a_learner_that_guesses() -> None:
     """A constant probability has no variance: its error is all bias."""
-    found = dt.decompose(DummyClassifier(strategy="uniform"), zoo(), **FEW)
-    assert found.error().bias.value == pytest.approx(2 / 3)  # (1 - 1/3)² + 2/9
-    assert found.error().total.value == pytest.approx(2 / 3)
-    assert found.error().noise.value == pytest.approx(0, abs=1e-12)
+    result = dt.decompose(DummyClassifier(strategy="uniform"), zoo(), **FEW)
+    assert result.error().bias.value == pytest.approx(2 / 3)  # (1 - 1/3)² + 2/9
+    assert result.error().total.value == pytest.approx(2 / 3)
+    assert result.error().noise.value == pytest.approx(0, abs=1e-12)
 
 
 def test_flipped_labels() -> None:
@@ -82,10 +82,10 @@ def test_a_class_that_is_missing_from_a_training_set_has_no_probability() -> Non
     y = np.where(X[:, 0] > 0, "b", "d")
     y[rng.choice(300, 12, replace=False)] = "c"  # in the middle: its place must be kept
     data = dt.PoolSource(X, y, n_train=20, n_test=100)
-    found = dt.decompose(KNeighborsClassifier(), data, **(FEW | {"n_data": 10}))
+    result = dt.decompose(KNeighborsClassifier(), data, **(FEW | {"n_data": 10}))
     missing = ["c" not in data.training(d, n_noise=1, seed=0, classes=None).y[0] for d in range(10)]
     assert 0 < sum(missing) < 10
-    f = found.predictions
+    f = result.predictions
     assert np.all(f[missing][..., 1] == 0)
     assert np.all(f[..., 1].max(axis=(1, 2, 3))[~np.array(missing)] > 0)
     np.testing.assert_allclose(f.sum(axis=-1), 1)
@@ -93,12 +93,12 @@ def test_a_class_that_is_missing_from_a_training_set_has_no_probability() -> Non
 
 @pytest.mark.parametrize("model", [RidgeClassifier(), SVC()])
 def test_without_probabilities_the_predicted_class_is_certain(model: Any) -> None:
-    found = dt.decompose(model, zoo(), **FEW)
-    assert set(np.unique(found.predictions)) == {0.0, 1.0}
-    np.testing.assert_array_equal(found.predictions.sum(axis=-1), 1)
-    assert any(n.startswith(f"{type(model).__name__} has no predict_proba") for n in found.notes)
-    wrong = np.mean(found.predictions.argmax(axis=-1) != found.y_test.argmax(axis=-1))
-    assert found.error().total.value == pytest.approx(2 * wrong)
+    result = dt.decompose(model, zoo(), **FEW)
+    assert set(np.unique(result.predictions)) == {0.0, 1.0}
+    np.testing.assert_array_equal(result.predictions.sum(axis=-1), 1)
+    assert any(n.startswith(f"{type(model).__name__} has no predict_proba") for n in result.notes)
+    wrong = np.mean(result.predictions.argmax(axis=-1) != result.y_test.argmax(axis=-1))
+    assert result.error().total.value == pytest.approx(2 * wrong)
 
 
 def test_functions_are_classifiers_by_task() -> None:
@@ -106,9 +106,9 @@ def test_functions_are_classifiers_by_task() -> None:
         rates = [np.mean(y == name) for name in NAMES]
         return lambda X: np.tile(rates, (len(X), 1))
 
-    found = dt.decompose(fit, zoo(), task="classification", **FEW)
+    result = dt.decompose(fit, zoo(), task="classification", **FEW)
     prior = dt.decompose(DummyClassifier(strategy="prior"), zoo(), **FEW)
-    np.testing.assert_allclose(found.predictions, prior.predictions[:, :, :3])
+    np.testing.assert_allclose(result.predictions, prior.predictions[:, :, :3])
     with pytest.raises(TypeError, match=r"^y must be numbers for a regression, got .* need a clas"):
         dt.decompose(fit, zoo(), **FEW)
 
@@ -117,11 +117,11 @@ def test_a_classifier_may_be_judged_by_its_numbers() -> None:
     rng = np.random.default_rng(0)
     X = rng.standard_normal((200, 2))
     data = dt.PoolSource(X, (X[:, 0] > 0).astype(int), n_train=20, noise=0.0)
-    found = dt.decompose(KNeighborsClassifier(), data, task="regression", **FEW)
-    assert found.predictions.shape == (4, 1, 1, 50)
-    assert found.classes is None
-    wrong = np.mean(found.predictions != found.y_test)
-    assert found.error().total.value == pytest.approx(wrong)
+    result = dt.decompose(KNeighborsClassifier(), data, task="regression", **FEW)
+    assert result.predictions.shape == (4, 1, 1, 50)
+    assert result.classes is None
+    wrong = np.mean(result.predictions != result.y_test)
+    assert result.error().total.value == pytest.approx(wrong)
 
 
 def test_repeated_class_labels_are_not_averaged() -> None:
@@ -129,11 +129,11 @@ def test_repeated_class_labels_are_not_averaged() -> None:
     X = rng.standard_normal((200, 2))
     first, second = ((X[:, 0] + 0.5 * rng.standard_normal(200) > 0).astype(int) for _ in range(2))
     data = dt.PoolSource(X, first, n_train=20, repeated=[second])
-    found = dt.decompose(LogisticRegression(), data, **FEW)
-    np.testing.assert_array_equal(found.y_test.sum(axis=1), 1)
-    assert found.predictions.shape[1] == 2
-    assert label(found, "bias") == "bias + noise floor"
-    assert found.error().noise.value > 0
+    result = dt.decompose(LogisticRegression(), data, **FEW)
+    np.testing.assert_array_equal(result.y_test.sum(axis=1), 1)
+    assert result.predictions.shape[1] == 2
+    assert label(result, "bias") == "bias + noise floor"
+    assert result.error().noise.value > 0
 
 
 def test_classes_that_the_test_set_lacks_can_be_named() -> None:
@@ -147,9 +147,9 @@ def test_classes_that_the_test_set_lacks_can_be_named() -> None:
     with pytest.raises(dt.FitError, match="classes must have every label, got new beside them"):
         dt.decompose(KNeighborsClassifier(), dt.GeneratorSource(rare, **options), **FEW)
     data = dt.GeneratorSource(rare, **options, classes=["new", *NAMES])
-    found = dt.decompose(KNeighborsClassifier(), data, **FEW)
-    assert found.predictions.shape[-1] == 4
-    assert np.all(found.y_test[:, 3] == 0)
+    result = dt.decompose(KNeighborsClassifier(), data, **FEW)
+    assert result.predictions.shape[-1] == 4
+    assert np.all(result.y_test[:, 3] == 0)
 
 
 def test_repeated_words_are_no_numbers() -> None:

@@ -30,12 +30,12 @@ FRESH: dict[str, Differ] = KINDS | {"other_data_init": lambda d, n, k: not d}
 def brute(f: FloatArray, differ: Differ) -> float:
     """The mean over all pairs of one kind, one by one; NaN if there is none."""
     cells = list(product(*map(range, f.shape[:3])))
-    found = [
+    result = [
         float(np.mean(f[a] * f[b]))
         for a, b in product(cells, cells)
         if differ(a[0] == b[0], a[1] == b[1], a[2] == b[2])
     ]
-    return float(np.mean(found)) if found else float("nan")
+    return float(np.mean(result)) if result else float("nan")
 
 
 def left_out(f: FloatArray, n_columns: int) -> Iterator[tuple[tuple[int, int], FloatArray]]:
@@ -59,18 +59,18 @@ def test_products_are_means_over_pairs(shape: tuple[int, int, int, int], crossed
     rng = np.random.default_rng(sum(shape))
     f, truth = 3 + rng.normal(size=shape), rng.normal(size=shape[-1])
     design = described(shape, crossed=crossed)
-    statistics = mean_products(f, against(truth), design, by_point=True, key=0)
+    statistics = mean_products(f, against(truth), design, by_point=True, key=())
     shared = crossed and shape[2] > 1
     compared = 0
     for kind in statistics.keys() - {"truth"}:
-        found = weighted_sum({kind: 1.0, "truth": 1.0}, statistics)
-        assert found.table.shape == (shape[0] + 1, shape[2] + 1 if shared else 1)
-        for place, some in left_out(f - truth, found.table.shape[1]):
+        result = weighted_sum({kind: 1.0, "truth": 1.0}, statistics)
+        assert result.table.shape == (shape[0] + 1, shape[2] + 1 if shared else 1)
+        for index, some in left_out(f - truth, result.table.shape[1]):
             expected = brute(some, (KINDS if crossed else FRESH)[kind])
-            assert found.table[place] == pytest.approx(expected, rel=1e-11, nan_ok=True)
+            assert result.table[index] == pytest.approx(expected, rel=1e-11, nan_ok=True)
             compared += not np.isnan(expected)
         halves = [f[::2], f[1::2]] if len(f) > 3 else [f]
-        for points, half in zip(found.points, halves, strict=True):
+        for points, half in zip(result.points, halves, strict=True):
             expected = brute(half - truth, (KINDS if crossed else FRESH)[kind])
             assert points.mean() == pytest.approx(expected, rel=1e-11)
     assert compared >= 3
@@ -80,9 +80,9 @@ def test_products_are_means_over_pairs(shape: tuple[int, int, int, int], crossed
 @pytest.mark.parametrize("shape", SHAPES)
 def test_every_possible_product_is_there(shape: tuple[int, int, int, int], crossed: bool) -> None:
     f = np.random.default_rng(0).normal(size=shape)
-    found = mean_products(f, {}, described(shape, crossed=crossed), by_point=False, key=0)
+    result = mean_products(f, {}, described(shape, crossed=crossed), by_point=False, key=())
     kinds = KINDS if crossed else {n: d for n, d in FRESH.items() if n != "other_data"}
-    assert set(found) == {n for n, differ in kinds.items() if not np.isnan(brute(f, differ))}
+    assert set(result) == {n for n, differ in kinds.items() if not np.isnan(brute(f, differ))}
 
 
 def test_blocks_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,12 +90,12 @@ def test_blocks_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(1)
     f, targets = rng.normal(size=shape), against(rng.normal(size=7))
     design = described(shape, crossed=True)
-    whole = mean_products(f, targets, design, by_point=True, key=0)
+    whole = mean_products(f, targets, design, by_point=True, key=())
     monkeypatch.setattr(components, "_BLOCK", 50)  # two test points at a time
-    for name, found in mean_products(f, targets, design, by_point=True, key=0).items():
-        assert found.points.shape == (2, 7)
-        np.testing.assert_allclose(found.table, whole[name].table, rtol=1e-12, atol=1e-14)
-        np.testing.assert_allclose(found.points, whole[name].points, rtol=1e-12, atol=1e-14)
+    for name, result in mean_products(f, targets, design, by_point=True, key=()).items():
+        assert result.points.shape == (2, 7)
+        np.testing.assert_allclose(result.table, whole[name].table, rtol=1e-12, atol=1e-14)
+        np.testing.assert_allclose(result.points, whole[name].points, rtol=1e-12, atol=1e-14)
 
 
 # --- mean squares ---

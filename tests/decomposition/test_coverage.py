@@ -21,54 +21,54 @@ RATIOS = (0.5, 1.0, 2.0)  # P/N
 def repeated(ratio: float) -> list[tuple[Decomposition, Decomposition]]:
     """Two decompositions of the same data: the second one ignores shared initializations."""
     rng = np.random.default_rng([7, round(10 * ratio)])
-    found = []
+    result = []
     for _ in range(REPEATS):
         f, truth = random_features(rng, N_DATA, width=round(ratio * DIM))
-        found.append(
+        result.append(
             (
                 decompose_predictions(f, truth),
                 decompose_predictions(f, truth, crossed=False, include_test=False),
             )
         )
-    return found
+    return result
 
 
-def answers(found: Decomposition) -> dict[str, Estimate]:
-    return rows(found) | {"K = 5": found.error(5).total, "K = inf": found.error(math.inf).total}
+def answers(result: Decomposition) -> dict[str, Estimate]:
+    return rows(result) | {"K = 5": result.error(5).total, "K = inf": result.error(math.inf).total}
 
 
 def coverage(ratio: float, which: int) -> dict[str, float]:
     """How often intervals of nominally 95 % contain the mean of all (unbiased) estimates."""
     draws = [answers(pair[which]) for pair in repeated(ratio)]
     right = [answers(pair[0]) for pair in repeated(ratio)]
-    found = {}
+    result = {}
     for name in draws[0]:
         truth = float(np.mean([draw[name].value for draw in right]))
         intervals = [draw[name].confidence_interval() for draw in draws]
-        found[name] = float(np.mean([bool(low <= truth <= high) for low, high in intervals]))
-    return found
+        result[name] = float(np.mean([bool(low <= truth <= high) for low, high in intervals]))
+    return result
 
 
 @pytest.mark.statistical
 @pytest.mark.parametrize("ratio", RATIOS)
 def test_intervals_cover(ratio: float) -> None:
-    found = coverage(ratio, 0)
-    assert min(found.values()) > 0.90, found  # 0.92 to 0.98, and the error of 200 repeats
-    assert max(found.values()) < 0.99, found
+    result = coverage(ratio, 0)
+    assert min(result.values()) > 0.90, result  # 0.92 to 0.98, and the error of 200 repeats
+    assert max(result.values()) < 0.99, result
 
 
 @pytest.mark.statistical
 def test_intervals_cover_on_average() -> None:
-    found = [share for ratio in RATIOS for share in coverage(ratio, 0).values()]
-    assert 0.93 < np.mean(found) < 0.97
+    result = [share for ratio in RATIOS for share in coverage(ratio, 0).values()]
+    assert 0.93 < np.mean(result) < 0.97
 
 
 @pytest.mark.statistical
-def test_ignoring_shared_draws_does_not_cover() -> None:
+def test_independent_errors_do_not_cover_shared_draws() -> None:
     """Negative control: initializations and test points as if drawn anew for every fit."""
-    found = coverage(0.5, 1)
-    assert found["bias"] < 0.85
-    assert found["sampling"] < 0.85
+    result = coverage(0.5, 1)
+    assert result["bias"] < 0.85
+    assert result["sampling"] < 0.85
 
 
 # --- one common output ---

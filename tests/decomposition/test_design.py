@@ -25,40 +25,40 @@ def drawn(*shape: int) -> Any:
 
 
 def test_one_noise_draw() -> None:
-    found = decompose_predictions(drawn(4, 1, 3, 5), np.zeros(5))
-    assert list(found.error().parts) == ["initialization", "sampling", "bias"]
+    result = decompose_predictions(drawn(4, 1, 3, 5), np.zeros(5))
+    assert list(result.error().parts) == ["initialization", "sampling", "bias"]
     with pytest.raises(ValueError, match=r"^noise needs 2 or more draws of label noise .*, got 1$"):
-        _ = found.error().noise
+        _ = result.error().noise
     with pytest.raises(ValueError, match=r"^noise_sampling needs"):
-        _ = found.anova().noise_sampling
-    assert found.anova().initialization.value < math.inf
-    (note,) = found.notes
+        _ = result.anova().noise_sampling
+    assert result.anova().initialization.value < math.inf
+    (note,) = result.notes
     assert note.startswith("One noise draw for each data set")
     assert note.endswith("label noise is in initialization and sampling.")
 
 
 def test_one_initialization() -> None:
     for crossed, where in ((True, "sampling and bias"), (False, "sampling")):
-        found = decompose_predictions(drawn(4, 2, 1, 5), np.zeros(5), crossed=crossed)
-        assert list(found.error().parts) == ["noise", "sampling", "bias"]
+        result = decompose_predictions(drawn(4, 2, 1, 5), np.zeros(5), crossed=crossed)
+        assert list(result.error().parts) == ["noise", "sampling", "bias"]
         with pytest.raises(ValueError, match=r"^initialization needs 2 or more initializations"):
-            _ = found.error().initialization
+            _ = result.error().initialization
         with pytest.raises(ValueError, match=r"^the error of an ensemble needs 2 or more init"):
-            found.error(2)
+            result.error(2)
         with pytest.raises(ValueError, match=r"^the error of an ensemble needs 2 or more init"):
-            found.anova(math.inf)
-        assert found.error(1).total == found.error().total
-        (note,) = found.notes
+            result.anova(math.inf)
+        assert result.error(1).total == result.error().total
+        (note,) = result.notes
         assert f"is in {where} (it is zero for a learner without randomness)" in note
 
 
 def test_one_data_set() -> None:
-    found = decompose_predictions(drawn(1, 2, 3, 5), np.zeros(5))
-    assert list(found.error().parts) == ["noise", "initialization", "bias"]
+    result = decompose_predictions(drawn(1, 2, 3, 5), np.zeros(5))
+    assert list(result.error().parts) == ["noise", "initialization", "bias"]
     with pytest.raises(ValueError, match=r"^sampling needs 2 or more data sets, got 1$"):
-        _ = found.error().sampling
-    assert found.notes[0] == "One data set: the effect of its draw is in bias."
-    assert found.error().bias.confidence_interval() == (-math.inf, math.inf)
+        _ = result.error().sampling
+    assert result.notes[0] == "One data set: the effect of its draw is in bias."
+    assert result.error().bias.confidence_interval() == (-math.inf, math.inf)
 
 
 def test_fresh_initializations_hide_their_main_effect() -> None:
@@ -76,52 +76,52 @@ def test_fresh_initializations_hide_their_main_effect() -> None:
 
 
 def test_no_target() -> None:
-    found = decompose_predictions(drawn(4, 2, 3, 5))
+    result = decompose_predictions(drawn(4, 2, 3, 5))
     for name in ("bias", "total"):
         with pytest.raises(ValueError, match=rf"^{name} needs truth or y_test, got neither$"):
-            getattr(found.error(), name)
+            getattr(result.error(), name)
         with pytest.raises(ValueError, match=rf"^{name} needs truth or y_test, got neither$"):
-            getattr(found.anova(2), name)
-    assert list(found.error(2).parts) == ["noise", "initialization", "sampling"]
+            getattr(result.anova(2), name)
+    assert list(result.error(2).parts) == ["noise", "initialization", "sampling"]
     with pytest.raises(ValueError, match=r"^bayes needs both truth and y_test$"):
-        _ = found.error().bayes
-    assert "neither truth nor y_test" in found.notes[0]
-    assert "%" not in str(found.error())
+        _ = result.error().bayes
+    assert "neither truth nor y_test" in result.notes[0]
+    assert "%" not in str(result.error())
 
 
 def test_labels_alone() -> None:
-    found = decompose_predictions(drawn(4, 2, 3, 5), y_test=np.zeros(5))
-    assert found.notes == (
+    result = decompose_predictions(drawn(4, 2, 3, 5), y_test=np.zeros(5))
+    assert result.notes == (
         "Bias and total are against y_test and contain the noise of its labels.",
     )
-    assert str(found).endswith(found.notes[0])
+    assert str(result).endswith(result.notes[0])
 
 
 def test_a_complete_design_has_no_notes() -> None:
-    found = decompose_predictions(drawn(4, 2, 3, 5), np.zeros(5))
-    assert found.notes == ()
-    averaged = [f"K = 5 averaged: {found.error(5).total}"]
-    averaged += [f"K = ∞ averaged: {found.error(math.inf).total}"]
-    assert str(found).splitlines() == [*str(found.error()).splitlines(), *averaged]
+    result = decompose_predictions(drawn(4, 2, 3, 5), np.zeros(5))
+    assert result.notes == ()
+    averaged = [f"K = 5 averaged: {result.error(5).total}"]
+    averaged += [f"K = ∞ averaged: {result.error(math.inf).total}"]
+    assert str(result).splitlines() == [*str(result.error()).splitlines(), *averaged]
 
 
 def test_the_table() -> None:
-    found = decompose_predictions(drawn(4, 2, 3, 5), np.zeros(5))
-    lines, error = str(found).splitlines(), found.error()
+    result = decompose_predictions(drawn(4, 2, 3, 5), np.zeros(5))
+    lines, error = str(result).splitlines(), result.error()
     names = ["noise", "initialization", "sampling", "bias", "total"]
     assert [line.split()[0] for line in lines[:-2]] == names
     for line, name in zip(lines[:-2], names, strict=True):
         part = getattr(error, name)
         share = [] if name == "total" else [f"{float(part) / float(error.total):.1%}"]
         assert line.split() == [name, *str(part).split(), *share]
-    assert repr(found).startswith("Decomposition(noise=")
+    assert repr(result).startswith("Decomposition(noise=")
 
 
 def test_negative_estimates_have_a_note() -> None:
-    found = decompose_predictions(np.random.default_rng(1).normal(size=(4, 2, 3, 5)), np.zeros(5))
-    below = [name for name, part in found.error().parts.items() if part.value < 0]
+    result = decompose_predictions(np.random.default_rng(1).normal(size=(4, 2, 3, 5)), np.zeros(5))
+    below = [name for name, part in result.error().parts.items() if part.value < 0]
     assert below
-    (note,) = found.notes
+    (note,) = result.notes
     assert note.startswith(f"{' and '.join(below)} is estimated as negative")
 
 
@@ -170,18 +170,18 @@ def test_targets_are_checked(name: str) -> None:
 
 @pytest.mark.parametrize("bad", [0, 1.5, -1, math.nan])
 def test_numbers_of_members_are_checked(bad: float) -> None:
-    found = decompose_predictions(drawn(3, 2, 2, 4), np.zeros(4))
+    result = decompose_predictions(drawn(3, 2, 2, 4), np.zeros(4))
     with pytest.raises(ValueError, match=r"^ensemble must be a whole number in \[1, inf\], got "):
-        found.error(bad)
+        result.error(bad)
 
 
 def test_ensembles_are_checked() -> None:
-    found = decompose_predictions(drawn(3, 2, 2, 4), np.zeros(4))
+    result = decompose_predictions(drawn(3, 2, 2, 4), np.zeros(4))
     for name in ("error", "anova"):
         message = f"^ensemble must be one of Ensemble for Decomposition.{name}, got Divide"
         with pytest.raises(ValueError, match=message):
-            getattr(found, name)(dt.Divide(2))
+            getattr(result, name)(dt.Divide(2))
     with pytest.raises(TypeError, match=r"^ensemble must be one number, got array"):
-        found.anova([1, 2])
+        result.anova([1, 2])
     with pytest.raises(TypeError, match=r"^ensemble must be a number of models or one of Ensemble"):
-        found.error("ensemble")
+        result.error("ensemble")

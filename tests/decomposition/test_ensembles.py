@@ -36,8 +36,8 @@ def split(draws: tuple[int, int, int], seed: int = 0, **options: Any) -> dt.Deco
 def test_parts_sum_to_the_total(
     draws: tuple[int, int, int], options: dict[str, Any], K: float
 ) -> None:
-    found = split(draws, **options)
-    error = found.error(K)
+    result = split(draws, **options)
+    error = result.error(K)
     first, *others = error.parts.values()
     together = sum(others, first)
     assert float(together) == pytest.approx(float(error.total), rel=1e-12)
@@ -45,9 +45,9 @@ def test_parts_sum_to_the_total(
     weights = {"same": 1 / K, "other_init": 1 - 1 / K, "y_test": 1.0}
     if options.get("deterministic"):
         weights = {"same": 1.0, "y_test": 1.0}
-    expected = dt.Estimate.of_draws(weighted_sum(weights, found.statistics))
+    expected = dt.Estimate.of_draws(weighted_sum(weights, result.statistics))
     assert error.total == expected
-    anova = found.anova(K)
+    anova = result.anova(K)
     assert anova.total == error.total
     if set(anova.names()) <= {*anova.parts, "resampling"}:
         every = sum(float(part) for part in anova.parts.values())
@@ -58,58 +58,58 @@ def test_parts_sum_to_the_total(
 def test_parts_are_those_of_averaged_predictions(crossed: bool) -> None:
     """All groups of two of four initializations, as a learner of their own."""
     f, truth = Effects().draw((5, 2, 4, T), np.random.default_rng(1)), np.linspace(-1, 1, T)
-    found = decompose_predictions(f, truth, crossed=crossed).error(2)
+    result = decompose_predictions(f, truth, crossed=crossed).error(2)
     groups = [f[:, :, list(pair)].mean(axis=2, keepdims=True) for pair in combinations(range(4), 2)]
     each = [rows(decompose_predictions(g, truth, crossed=crossed)) for g in groups]
     for name in ("noise", "total"):
         expected = np.mean([float(parts[name]) for parts in each])
-        assert float(getattr(found, name)) == pytest.approx(expected, rel=1e-12)
+        assert float(getattr(result, name)) == pytest.approx(expected, rel=1e-12)
 
 
 def test_only_effects_of_the_initialization_fall_with_k() -> None:
-    found = split((5, 2, 4))
-    one, many, all_ = found.error(), found.error(4), found.error(math.inf)
+    result = split((5, 2, 4))
+    one, many, all_ = result.error(), result.error(4), result.error(math.inf)
     assert float(many.initialization) == pytest.approx(float(one.initialization) / 4)
     assert float(all_.initialization) == 0
     assert (many.sampling, many.bias, many.bayes) == (one.sampling, one.bias, one.bayes)
-    effects = found.anova()
+    effects = result.anova()
     assert all_.noise.value == pytest.approx(effects.noise_sampling.value)
     for name in ("initialization", "initialization_sampling", "noise_initialization_sampling"):
-        part = getattr(found.anova(4), name)
+        part = getattr(result.anova(4), name)
         assert float(part) == pytest.approx(float(getattr(effects, name)) / 4)
 
 
 def test_a_number_stands_for_an_ensemble() -> None:
-    found = split((5, 2, 4))
-    assert found.error(7).parts == found.error(dt.Ensemble(7)).parts
-    assert found.anova(7).parts == found.anova(dt.Ensemble(7)).parts
+    result = split((5, 2, 4))
+    assert result.error(7).parts == result.error(dt.Ensemble(7)).parts
+    assert result.anova(7).parts == result.anova(dt.Ensemble(7)).parts
 
 
 def test_averaging_a_deterministic_learner_changes_nothing() -> None:
-    found = split((5, 2, 1), deterministic=True)
-    assert found.error(10).parts == found.error().parts
-    assert found.error(math.inf).total == found.error().total
+    result = split((5, 2, 1), deterministic=True)
+    assert result.error(10).parts == result.error().parts
+    assert result.error(math.inf).total == result.error().total
 
 
 def test_estimates_of_one_decomposition_are_paired() -> None:
-    found = split((8, 2, 4))
-    gain = found.error().total - found.error(5).total
+    result = split((8, 2, 4))
+    gain = result.error().total - result.error(5).total
     products = {"same": 0.8, "other_init": -0.8}
-    expected = dt.Estimate.of_draws(weighted_sum(products, found.statistics))
+    expected = dt.Estimate.of_draws(weighted_sum(products, result.statistics))
     assert gain.value == pytest.approx(expected.value)
     assert gain.standard_error == pytest.approx(expected.standard_error, rel=1e-9)
     assert gain.n_draws == expected.n_draws
-    again = pickle.loads(pickle.dumps(found)).error(5).total
-    assert found.error().total - again == gain
+    again = pickle.loads(pickle.dumps(result)).error(5).total
+    assert result.error().total - again == gain
     apart = split((8, 2, 4), seed=1).error(5).total
-    alone = found.error().total - apart
-    independent = math.hypot(*(float(e.standard_error) for e in (found.error().total, apart)))
+    alone = result.error().total - apart
+    independent = math.hypot(*(float(e.standard_error) for e in (result.error().total, apart)))
     assert alone.standard_error == pytest.approx(independent)
 
 
 def test_statistics_of_other_designs_are_not_paired() -> None:
     """Their entries are those of other draws left out."""
-    found = split((8, 2, 4)).error().total
+    result = split((8, 2, 4)).error().total
     for options in ({"include_test": False}, {"crossed": False}):
         other = split((8, 2, 4), **options).error().total
-        assert (found - other).standard_error > 0
+        assert (result - other).standard_error > 0

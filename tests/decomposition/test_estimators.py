@@ -50,26 +50,26 @@ class Before(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def test_every_seed_of_a_pipeline_comes_from_the_initialization() -> None:
-    found = dt.decompose(make_pipeline(Before(), Tell()), source(), **FEW)
-    before, own = np.divmod(found.predictions[..., 0], 2.0**32)
+    result = dt.decompose(make_pipeline(Before(), Tell()), source(), **FEW)
+    before, own = np.divmod(result.predictions[..., 0], 2.0**32)
     for seeds in (before, own):
         assert len(np.unique(seeds)) == 3
         np.testing.assert_array_equal(seeds, np.broadcast_to(seeds[:1, :1], seeds.shape))
     assert not np.intersect1d(before, own).size
     others = dt.decompose(make_pipeline(Before(), Tell()), source(), seed=1, **FEW)
-    assert not np.intersect1d(others.predictions, found.predictions).size
+    assert not np.intersect1d(others.predictions, result.predictions).size
 
 
 def test_a_bag_of_trees() -> None:
     bag = BaggingRegressor(DecisionTreeRegressor(max_features=1), n_estimators=3, random_state=5)
-    found = dt.decompose(bag, source(), **FEW)
+    result = dt.decompose(bag, source(), **FEW)
     again = dt.decompose(bag, source(), **FEW)
-    np.testing.assert_array_equal(found.predictions, again.predictions)
-    assert found.error().initialization.value > 0
-    assert found.n_fits == 24
+    np.testing.assert_array_equal(result.predictions, again.predictions)
+    assert result.error().initialization.value > 0
+    assert result.n_fits == 24
 
 
-def test_the_estimator_is_left_as_it_was() -> None:
+def test_the_estimator_is_not_changed() -> None:
     model = make_pipeline(StandardScaler(), RandomForestRegressor(2, random_state=3))
     before = str(model.get_params())
     dt.decompose(model, source(), **FEW)
@@ -82,8 +82,8 @@ def test_a_fitted_estimator_is_fitted_anew() -> None:
     X, y = pool(20)
     fitted = LinearRegression().fit(X, y)
     coefficients = fitted.coef_.copy()
-    found = dt.decompose(fitted, source(), **FEW)
-    assert found.error().sampling.value > 0
+    result = dt.decompose(fitted, source(), **FEW)
+    assert result.error().sampling.value > 0
     np.testing.assert_array_equal(fitted.coef_, coefficients)
 
 
@@ -92,57 +92,57 @@ def test_a_fitted_estimator_is_fitted_anew() -> None:
 
 @pytest.mark.parametrize("model", [KernelRidge(), make_pipeline(StandardScaler(), KernelRidge())])
 def test_estimators_without_a_seed_are_fitted_once(model: Any) -> None:
-    found = dt.decompose(model, source(), **FEW)
-    assert found.predictions.shape == (4, 2, 1, 30)
-    assert found.n_fits == 8
-    part = found.error().initialization
+    result = dt.decompose(model, source(), **FEW)
+    assert result.predictions.shape == (4, 2, 1, 30)
+    assert result.n_fits == 8
+    part = result.error().initialization
     assert (part.value, part.standard_error) == (0, 0)
     assert tuple(part.confidence_interval()) == (0, 0)
-    assert found.anova().initialization.value == 0
-    assert found.anova().noise_sampling == found.error().noise
-    assert found.anova().noise_initialization_sampling.value == 0
-    assert found.error(10).total == found.error().total
-    assert any(note.startswith("The learner has no random_state") for note in found.notes)
-    assert not any("One initialization" in note for note in found.notes)
+    assert result.anova().initialization.value == 0
+    assert result.anova().noise_sampling == result.error().noise
+    assert result.anova().noise_initialization_sampling.value == 0
+    assert result.error(10).total == result.error().total
+    assert any(note.startswith("The learner has no random_state") for note in result.notes)
+    assert not any("One initialization" in note for note in result.notes)
 
 
 @pytest.mark.parametrize("model", [Ridge(), least_squares])
 def test_a_seed_without_effect_has_a_note(model: Any) -> None:
-    found = dt.decompose(model, source(), **FEW)
-    assert found.n_fits == 24
-    assert found.error().initialization.value == pytest.approx(0, abs=1e-14)
-    assert any(note.startswith("All initializations predict the same") for note in found.notes)
+    result = dt.decompose(model, source(), **FEW)
+    assert result.n_fits == 24
+    assert result.error().initialization.value == pytest.approx(0, abs=1e-14)
+    assert any(note.startswith("All initializations predict the same") for note in result.notes)
 
 
 def test_a_seed_that_changes_something_is_not_noted() -> None:
-    found = dt.decompose(dt.RandomFeaturesRidge(10), source(), **FEW)
-    assert not any("deterministic" in note for note in found.notes)
+    result = dt.decompose(dt.RandomFeaturesRidge(10), source(), **FEW)
+    assert not any("deterministic" in note for note in result.notes)
 
 
 def test_an_estimator_equals_its_function() -> None:
-    found = dt.decompose(LinearRegression(fit_intercept=False), source(), **FEW)
+    result = dt.decompose(LinearRegression(fit_intercept=False), source(), **FEW)
     message = dt.decompose(least_squares, source(), **FEW)
-    np.testing.assert_allclose(found.predictions[:, :, 0], message.predictions[:, :, 0])
+    np.testing.assert_allclose(result.predictions[:, :, 0], message.predictions[:, :, 0])
 
 
 def test_a_search_over_parameters() -> None:
     search = GridSearchCV(Ridge(), {"alpha": [0.1, 1.0]}, cv=2)
-    found = dt.decompose(search, source(), **FEW)
-    assert found.error().total.value > 0
+    result = dt.decompose(search, source(), **FEW)
+    assert result.error().total.value > 0
 
 
-# --- what goes in and comes out ------------------------------------------------------------------
+# --- inputs and outputs -------------------------------------------------------------------------
 
 
 def test_several_outputs() -> None:
     X, y = pool(150, noise=0.3)
     both = dt.PoolSource(X, np.stack([y, -y], axis=1), n_train=20, noise=0.3, n_test=50)
     one = dt.PoolSource(X, y, n_train=20, noise=0.3, n_test=50, inject=0.3)
-    found, half = (dt.decompose(KernelRidge(), data, **FEW) for data in (both, one))
-    assert found.predictions.shape == (4, 3, 1, 50, 2)  # as they are, and twice with more noise
-    assert found.error().bias.value == pytest.approx(2 * half.error().bias.value, rel=0.5)
-    parts = sum(float(part.value) for part in found.error().parts.values())
-    assert parts == pytest.approx(found.error().total.value)
+    result, half = (dt.decompose(KernelRidge(), data, **FEW) for data in (both, one))
+    assert result.predictions.shape == (4, 3, 1, 50, 2)  # as they are, and twice with more noise
+    assert result.error().bias.value == pytest.approx(2 * half.error().bias.value, rel=0.5)
+    parts = sum(float(part.value) for part in result.error().parts.values())
+    assert parts == pytest.approx(result.error().total.value)
 
 
 def test_a_column_of_labels_is_a_list_of_them() -> None:
@@ -151,9 +151,9 @@ def test_a_column_of_labels_is_a_list_of_them() -> None:
         return X, y[:, None]
 
     data = dt.GeneratorSource(column, n_train=20, noise=0.5, n_test=30)
-    found = dt.decompose(KernelRidge(), data, **FEW)
+    result = dt.decompose(KernelRidge(), data, **FEW)
     flat = dt.decompose(KernelRidge(), source(), **FEW)
-    assert found.error().total.value == pytest.approx(flat.error().total.value)
+    assert result.error().total.value == pytest.approx(flat.error().total.value)
 
 
 def test_tensors() -> None:
@@ -164,9 +164,9 @@ def test_tensors() -> None:
         weights.requires_grad_()
         return lambda X: torch.as_tensor(X) @ weights  # (T, 1), with a gradient
 
-    found = dt.decompose(fit, source(), **FEW)
+    result = dt.decompose(fit, source(), **FEW)
     expected = dt.decompose(least_squares, source(), **FEW)
-    np.testing.assert_allclose(found.predictions, expected.predictions)
+    np.testing.assert_allclose(result.predictions, expected.predictions)
 
 
 def test_tables() -> None:
@@ -179,10 +179,10 @@ def test_tables() -> None:
         seen.append(X)
         return least_squares(X.to_numpy(), y, seed)
 
-    found = dt.decompose(fit, dt.PoolSource(frame, pandas.Series(y), n_train=20), **FEW)
+    result = dt.decompose(fit, dt.PoolSource(frame, pandas.Series(y), n_train=20), **FEW)
     expected = dt.decompose(least_squares, dt.PoolSource(X, y, n_train=20), **FEW)
     assert list(seen[0].columns) == ["a", "b", "c"]
-    np.testing.assert_allclose(found.predictions, expected.predictions)
+    np.testing.assert_allclose(result.predictions, expected.predictions)
     model = make_pipeline(StandardScaler(), KernelRidge())
     assert dt.decompose(model, dt.PoolSource(frame, y, n_train=20), **FEW).error().total.value > 0
 

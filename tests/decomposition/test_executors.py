@@ -124,10 +124,10 @@ def test_warnings_of_all_fits_are_summarized(workers: int | None, tmp_path: Path
     for _ in range(2):  # with a store, the second time from it
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            found = dt.decompose(slow_and_loud, source(), workers=workers, store=store, **FEW)
+            result = dt.decompose(slow_and_loud, source(), workers=workers, store=store, **FEW)
         assert [str(warning.message) for warning in caught] == [WARNED]
         assert caught[0].filename == __file__
-        assert found.notes[-1] == f"{WARNED}."
+        assert result.notes[-1] == f"{WARNED}."
 
 
 def sometimes(X: Any, y: Any, seed: int) -> Any:
@@ -152,8 +152,8 @@ def test_the_most_frequent_warnings_come_first() -> None:
 def test_warnings_that_are_ignored_are_not_reported() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
-        found = dt.decompose(slow_and_loud, source(), **FEW)
-    assert not any("warned" in note for note in found.notes)
+        result = dt.decompose(slow_and_loud, source(), **FEW)
+    assert not any("warned" in note for note in result.notes)
 
 
 def test_threads_leave_the_filters_of_warnings_as_they_were() -> None:

@@ -12,7 +12,6 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import doubletrouble as dt
-from doubletrouble.decomposition import _decompose as run
 from doubletrouble.decomposition._fitting import FitIndex
 from doubletrouble.decomposition._sources import init_seed
 from doubletrouble.parameters import FloatArray
@@ -50,7 +49,7 @@ def raised(fit: Any, **options: Any) -> dt.FitError:
 
 
 @pytest.mark.parametrize("threads", [False, True])
-def test_the_others_are_kept(threads: bool) -> None:
+def test_failed_fits_do_not_stop_others(threads: bool) -> None:
     whole = dt.decompose(random_features, source(), **FEW)
     with ThreadPoolExecutor(2) as executor:
         error = raised(failing(1, 2, explode), executor=executor if threads else None)
@@ -77,7 +76,7 @@ def test_the_others_are_kept(threads: bool) -> None:
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, 1e70])
-def test_predictions_that_are_no_numbers(bad: float) -> None:
+def test_predictions_must_be_finite(bad: float) -> None:
     def how() -> Any:
         return lambda X: np.where(np.arange(len(X)) < 3, bad, 0.0)
 
@@ -89,7 +88,7 @@ def test_predictions_that_are_no_numbers(bad: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("found", "message"),
+    ("result", "message"),
     [
         (np.zeros(29), "ValueError: predict must return shape (30,), got (29,)"),
         (np.zeros((30, 2)), "ValueError: predict must return shape (30,), got (30, 2)"),
@@ -98,8 +97,8 @@ def test_predictions_that_are_no_numbers(bad: float) -> None:
         (0.0, "ValueError: predict must return shape (30,), got ()"),
     ],
 )
-def test_predictions_of_another_kind(found: Any, message: str) -> None:
-    assert message in str(raised(lambda X, y, seed: lambda X: found))
+def test_shape_and_type_of_predictions_are_checked(result: Any, message: str) -> None:
+    assert message in str(raised(lambda X, y, seed: lambda X: result))
 
 
 def test_outputs_in_the_wrong_order_are_not_mixed_up() -> None:
@@ -137,7 +136,7 @@ def test_three_failures_at_the_start_stop_the_run(errors: str) -> None:
 
 
 @pytest.mark.parametrize("where", ["store", "threads"])
-def test_fits_elsewhere_are_stopped_too(where: str, tmp_path: Path) -> None:
+def test_early_failures_stop_executors(where: str, tmp_path: Path) -> None:
     def fit(X: Any, y: Any, seed: int) -> Any:
         raise RuntimeError("no")
 
@@ -148,7 +147,7 @@ def test_fits_elsewhere_are_stopped_too(where: str, tmp_path: Path) -> None:
     assert 3 <= len(error.failures) < 20
 
 
-def test_one_sound_fit_at_the_start_goes_on() -> None:
+def test_one_success_at_the_start_continues_the_run() -> None:
     error = raised(failing(0, 1, explode))
     assert len(error.failures) == 2
 
@@ -177,16 +176,6 @@ def test_many_failures_are_counted() -> None:
     assert str(error).startswith("10 of 30 fits failed, data set 0, noise draw 0")
     assert str(error).count("out of paper") == 3
     assert error.partial is None  # none of the data sets is whole
-
-
-def test_predictions_of_failed_fits_are_no_numbers_in_a_file_either(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr(run, "_IN_MEMORY", 0)
-    error = raised(failing(1, 2, explode), store=tmp_path / "fits.sqlite", name="mine")
-    assert isinstance(error.predictions, np.memmap)
-    assert np.isnan(error.predictions[1, :, 2]).all()
-    assert np.isnan(error.predictions).sum() == 2 * 30
 
 
 # --- classes -------------------------------------------------------------------------------------
@@ -219,7 +208,7 @@ def test_one_class_in_a_training_set(first: bool) -> None:
     assert error.partial.design.n_data == 8 - len(lost)
 
 
-def test_one_class_in_all() -> None:
+def test_one_class_in_the_pool_is_refused() -> None:
     X, _ = pool(100)
     with pytest.raises(ValueError, match=r"^y must have 2 or more classes, got only 1$"):
         dt.decompose(LogisticRegression(), dt.PoolSource(X, np.ones(100, int), n_train=10), **FEW)

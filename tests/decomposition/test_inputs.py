@@ -19,13 +19,13 @@ from tests.decomposition.known import FEW, pool, source
 @pytest.mark.parametrize("threads", [None, 1, 3])
 def test_in_place(threads: int | None) -> None:
     where: dict[str, Any] = {} if threads is None else {"executor": ThreadPoolExecutor(threads)}
-    found = [
+    result = [
         dt.decompose(
             make_pipeline(StandardScaler(copy=copy), ExtraTreeRegressor()), source(), **where, **FEW
         ).predictions
         for copy in (True, False)
     ]
-    np.testing.assert_array_equal(found[0], found[1])
+    np.testing.assert_array_equal(result[0], result[1])
 
 
 def test_tables_in_place() -> None:
@@ -41,8 +41,8 @@ def test_tables_in_place() -> None:
         X.iloc[:, 0] = y[:] = np.nan
         return predict
 
-    found = dt.decompose(fit, data, **FEW).predictions
-    assert (found == found[0, 0, 0]).all()
+    result = dt.decompose(fit, data, **FEW).predictions
+    assert (result == result[0, 0, 0]).all()
 
 
 def test_sparse_inputs_in_place() -> None:
@@ -57,8 +57,8 @@ def test_sparse_inputs_in_place() -> None:
 
         return predict
 
-    found = dt.decompose(fit, data, **FEW).predictions
-    assert (found == found[0, 0, 0]).all()
+    result = dt.decompose(fit, data, **FEW).predictions
+    assert (result == result[0, 0, 0]).all()
 
 
 def test_single_precision_is_no_overflow() -> None:

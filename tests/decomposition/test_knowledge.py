@@ -19,8 +19,8 @@ def drawn(*draws: int, seed: int = 0) -> FloatArray:
     return Effects().draw((D, N, K, T), np.random.default_rng(seed))
 
 
-def added_up(found: Decomposition) -> float:
-    return sum(float(part.value) for part in found.error().parts.values())
+def added_up(result: Decomposition) -> float:
+    return sum(float(part.value) for part in result.error().parts.values())
 
 
 # --- outputs -------------------------------------------------------------------------------------
@@ -30,17 +30,17 @@ def added_up(found: Decomposition) -> float:
 def test_outputs_are_added_up(shape: tuple[int, int, int]) -> None:
     apart = [drawn(*shape, seed=seed) for seed in range(3)]
     targets = [TRUTH, 2 * TRUTH, 0 * TRUTH]
-    found = decompose_predictions(np.stack(apart, axis=-1), np.stack(targets, axis=-1))
+    result = decompose_predictions(np.stack(apart, axis=-1), np.stack(targets, axis=-1))
     each = [decompose_predictions(f, y) for f, y in zip(apart, targets, strict=True)]
-    for name, part in rows(found).items():
+    for name, part in rows(result).items():
         assert part.value == pytest.approx(sum(float(rows(one)[name].value) for one in each))
-    for name, part in found.anova().parts.items():
+    for name, part in result.anova().parts.items():
         expected = sum(float(one.anova().parts[name].value) for one in each)
         assert part.value == pytest.approx(expected)
-    assert found.design.n_test == T
+    assert result.design.n_test == T
 
 
-def test_one_output_is_none() -> None:
+def test_one_output_equals_no_output_axis() -> None:
     f = drawn(6, 2, 4)
     flat, deep = (
         decompose_predictions(f, TRUTH),
@@ -71,7 +71,7 @@ def test_targets_must_have_the_outputs() -> None:
 
 
 @pytest.mark.parametrize("sigma", [0.5, np.linspace(0, 1, T)])
-def test_known_label_noise_is_taken_off(sigma: Any) -> None:
+def test_known_label_noise_is_subtracted(sigma: Any) -> None:
     f = drawn(6, 2, 4)
     with_noise = decompose_predictions(f, y_test=TRUTH)
     without = decompose_predictions(f, y_test=TRUTH, label_noise=sigma)
@@ -94,12 +94,12 @@ def test_label_noise_of_outputs() -> None:
         (sigma, 2 * np.mean(sigma**2)),
         (np.stack([sigma, 0 * sigma], axis=1), np.mean(sigma**2)),
     ):
-        found = decompose_predictions(f, y_test=y, label_noise=noise)
-        assert found.error().bias.value == pytest.approx(plain - floor)
+        result = decompose_predictions(f, y_test=y, label_noise=noise)
+        assert result.error().bias.value == pytest.approx(plain - floor)
 
 
 @pytest.mark.statistical
-def test_the_floor_is_gone_on_average() -> None:
+def test_label_noise_is_subtracted_on_average() -> None:
     rng, off = np.random.default_rng(0), []
     for _ in range(400):
         f = Effects().draw((4, 2, 3, 30), rng)
@@ -122,13 +122,13 @@ def test_the_floor_is_gone_on_average() -> None:
         ({"truth": TRUTH, "confidence": 1.0}, "confidence must be a number in (0, 1), got 1.0"),
     ],
 )
-def test_bad_knowledge(options: dict[str, Any], message: str) -> None:
+def test_options_are_checked(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError) as raised:  # noqa: PT011
         decompose_predictions(drawn(6, 2, 4), **options)
     assert message in str(raised.value)
 
 
-def test_a_response_has_a_sign() -> None:
+def test_injected_ratio_must_not_be_negative() -> None:
     with pytest.raises(ValueError, match=r"^injected must be in \[0, inf\], got -1.0"):
         decompose_predictions(drawn(6, 3, 4), TRUTH, injected=-1.0)
 
@@ -179,7 +179,7 @@ def test_own_noise_is_known_by_the_response_to_added_noise(ratio: float) -> None
     """Own noise: one draw for each data set, of c times the variance that each draw adds."""
     e, rng = Effects(), np.random.default_rng(1)
     truth = e.sequential | {"total": sum(e.sequential.values()), "K = 4": e.ensemble(4)}
-    found: dict[str, list[float]] = {name: [] for name in truth}
+    result: dict[str, list[float]] = {name: [] for name in truth}
     for _ in range(600):
         no_noise = Effects(noise_sampling=0, noise_initialization_sampling=0)
         only = Effects(bias=0, initialization=0, sampling=0, initialization_sampling=0)
@@ -191,22 +191,22 @@ def test_own_noise_is_known_by_the_response_to_added_noise(ratio: float) -> None
         every = sum(float(part.value) for part in split.anova().parts.values())
         assert every == pytest.approx(split.error().total.value)
         answers = rows(split) | {"K = 4": split.error(4).total}
-        for name, values in found.items():
+        for name, values in result.items():
             values.append(float(answers[name].value))
-    for name, values in found.items():
+    for name, values in result.items():
         z = (np.mean(values) - truth[name]) / (np.std(values) / math.sqrt(600))
         assert abs(z) < 4, (name, z)
 
 
 @pytest.mark.parametrize("shape", [(1, 3, 3), (4, 3, 1), (1, 3, 1)])
 def test_parts_with_own_noise_add_up_where_some_are_absorbed(shape: tuple[int, int, int]) -> None:
-    found = decompose_predictions(drawn(*shape), TRUTH, injected=0.5)
-    assert added_up(found) == pytest.approx(found.error().total.value)
+    result = decompose_predictions(drawn(*shape), TRUTH, injected=0.5)
+    assert added_up(result) == pytest.approx(result.error().total.value)
 
 
 def test_hidden_noise_is_named() -> None:
-    found = decompose_predictions(drawn(6, 2, 4), y_test=TRUTH, hidden_noise=True)
-    assert label(found, "noise") == "noise"
-    assert label(found, "initialization") == "initialization + label noise"
-    assert label(found, "sampling") == "sampling + label noise"
-    assert label(found, "bias") == "bias + noise floor"
+    result = decompose_predictions(drawn(6, 2, 4), y_test=TRUTH, hidden_noise=True)
+    assert label(result, "noise") == "noise"
+    assert label(result, "initialization") == "initialization + label noise"
+    assert label(result, "sampling") == "sampling + label noise"
+    assert label(result, "bias") == "bias + noise floor"

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
-from doubletrouble.decomposition import _decompose as run
 from doubletrouble.decomposition._sources import init_seed
 from doubletrouble.parameters import FloatArray
 from tests.decomposition.known import (
@@ -32,49 +31,49 @@ def pairs(values: FloatArray) -> float:
 
 def test_a_mean_plus_an_offset_of_the_seed() -> None:
     data = source()
-    found = dt.decompose(
+    result = dt.decompose(
         mean_and_offset, data, n_data=5, n_init=4, n_noise=3, seed=7, progress=False
     )
     sets = [data.training(d, n_noise=3, seed=7, classes=None) for d in range(5)]
     means = np.array([[np.mean(y) for y in some.y] for some in sets])
     offsets = np.array([offset(init_seed(7, k)) for k in range(4)])
     expected = 1 + means[:, :, None] + offsets
-    assert found.predictions.shape == (5, 3, 4, 30)
-    np.testing.assert_allclose(found.predictions, np.repeat(expected[..., None], 30, axis=3))
-    assert found.n_fits == 60
+    assert result.predictions.shape == (5, 3, 4, 30)
+    np.testing.assert_allclose(result.predictions, np.repeat(expected[..., None], 30, axis=3))
+    assert result.n_fits == 60
 
-    assert found.error().noise.value == pytest.approx(np.mean(np.var(means, axis=1, ddof=1)))
-    assert found.error().initialization.value == pytest.approx(np.var(offsets, ddof=1))
+    assert result.error().noise.value == pytest.approx(np.mean(np.var(means, axis=1, ddof=1)))
+    assert result.error().initialization.value == pytest.approx(np.var(offsets, ddof=1))
     within = np.mean([pairs(some) for some in means])
-    assert found.error().sampling.value == pytest.approx(within - pairs(means.mean(axis=1)))
-    assert found.anova().initialization.value == pytest.approx(found.error().initialization.value)
-    assert found.anova().noise_sampling.value == pytest.approx(found.error().noise.value)
+    assert result.error().sampling.value == pytest.approx(within - pairs(means.mean(axis=1)))
+    assert result.anova().initialization.value == pytest.approx(result.error().initialization.value)
+    assert result.anova().noise_sampling.value == pytest.approx(result.error().noise.value)
     for name in ("initialization_sampling", "noise_initialization_sampling"):
-        assert getattr(found.anova(), name).value == pytest.approx(0, abs=1e-13)
+        assert getattr(result.anova(), name).value == pytest.approx(0, abs=1e-13)
 
-    truth = found.y_test
-    assert found.error().total.value == pytest.approx(np.mean((found.predictions - truth) ** 2))
-    parts = sum(float(part.value) for part in found.error().parts.values())
-    assert parts == pytest.approx(found.error().total.value)
-    stays = found.error().total.value - np.var(offsets, ddof=1)
-    assert found.error(math.inf).total.value == pytest.approx(stays)
-    assert found.error(4).total.value == pytest.approx(
-        np.mean((found.predictions.mean(axis=2) - truth) ** 2)
+    truth = result.y_test
+    assert result.error().total.value == pytest.approx(np.mean((result.predictions - truth) ** 2))
+    parts = sum(float(part.value) for part in result.error().parts.values())
+    assert parts == pytest.approx(result.error().total.value)
+    stays = result.error().total.value - np.var(offsets, ddof=1)
+    assert result.error(math.inf).total.value == pytest.approx(stays)
+    assert result.error(4).total.value == pytest.approx(
+        np.mean((result.predictions.mean(axis=2) - truth) ** 2)
     )
-    assert found.classes is None
-    assert found.seconds > 0
+    assert result.classes is None
+    assert result.seconds > 0
 
 
 @pytest.mark.statistical
 def test_least_squares_on_linear_labels() -> None:
     n, sigma = 15, 0.7
     data = dt.GeneratorSource(linear, n_train=n, noise=sigma, n_test=400)
-    found = dt.decompose(least_squares, data, n_data=300, n_init=1, n_noise=3, progress=False)
+    result = dt.decompose(least_squares, data, n_data=300, n_init=1, n_noise=3, progress=False)
     expected = {"noise": sigma**2 * DIM / (n - DIM - 1), "sampling": 0.0, "bias": 0.0}
     for name, value in expected.items():
-        assert abs(float(found.error().parts[name].z_score(value))) < 4, name
-    assert float(found.error().noise.z_score(0.6 * expected["noise"])) > 5
-    assert found.error().noise.standard_error < 0.1 * expected["noise"]
+        assert abs(float(result.error().parts[name].z_score(value))) < 4, name
+    assert float(result.error().noise.z_score(0.6 * expected["noise"])) > 5
+    assert result.error().noise.standard_error < 0.1 * expected["noise"]
 
 
 def test_noise_is_proportional_to_its_variance_for_a_linear_learner() -> None:
@@ -87,20 +86,20 @@ def test_noise_is_proportional_to_its_variance_for_a_linear_learner() -> None:
 
 
 def test_without_noise_its_part_is_zero() -> None:
-    found = dt.decompose(random_features, source(noise=0.0), **FEW)
-    assert found.predictions.shape == (4, 1, 3, 30)
-    assert (found.error().noise.value, found.error().noise.standard_error) == (0, 0)
-    assert label(found, "sampling") == "sampling"
-    assert found.notes[-1].startswith("noise = 0: the labels of sample are taken as exact")
+    result = dt.decompose(random_features, source(noise=0.0), **FEW)
+    assert result.predictions.shape == (4, 1, 3, 30)
+    assert (result.error().noise.value, result.error().noise.standard_error) == (0, 0)
+    assert label(result, "sampling") == "sampling"
+    assert result.notes[-1].startswith("noise = 0: the labels of sample are taken as exact")
 
 
 def test_parts_equal_those_of_the_predictions() -> None:
-    found = dt.decompose(random_features, source(), confidence=0.8, **FEW)
-    alone = dt.decompose_predictions(found.predictions, truth=found.y_test, confidence=0.8)
-    assert found.error().parts == alone.error().parts
-    assert found.anova().parts == alone.anova().parts
-    assert found.error(7).total == alone.error(7).total
-    assert str(found.error()) == str(alone.error())
+    result = dt.decompose(random_features, source(), confidence=0.8, **FEW)
+    alone = dt.decompose_predictions(result.predictions, truth=result.y_test, confidence=0.8)
+    assert result.error().parts == alone.error().parts
+    assert result.anova().parts == alone.anova().parts
+    assert result.error(7).total == alone.error(7).total
+    assert str(result.error()) == str(alone.error())
 
 
 def test_confidence() -> None:
@@ -112,22 +111,12 @@ def test_confidence() -> None:
 
 
 def test_one_test_point_and_one_of_everything() -> None:
-    found = dt.decompose(
+    result = dt.decompose(
         random_features, source(n_test=1), n_data=1, n_init=1, n_noise=1, progress=False
     )
-    assert found.n_fits == 1
-    assert list(found.error().parts) == ["bias"]
-    assert math.isinf(found.error().bias.standard_error)
-
-
-def test_many_predictions_go_to_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    here = dt.decompose(random_features, source(), **FEW)
-    monkeypatch.setattr(run, "_IN_MEMORY", 0)
-    there = dt.decompose(random_features, source(), **FEW)
-    assert isinstance(there.predictions, np.memmap)
-    assert not isinstance(here.predictions, np.memmap)
-    np.testing.assert_array_equal(here.predictions, there.predictions)
-    assert str(here) == str(there)
+    assert result.n_fits == 1
+    assert list(result.error().parts) == ["bias"]
+    assert math.isinf(result.error().bias.standard_error)
 
 
 def test_several_outputs_are_added_up() -> None:
@@ -143,10 +132,10 @@ def test_several_outputs_are_added_up() -> None:
         return fit
 
     data = dt.GeneratorSource(both, n_train=20, noise=0.5, n_test=30)
-    found = dt.decompose(random_features, data, **FEW)
-    assert found.predictions.shape == (4, 2, 3, 30, 2)
+    result = dt.decompose(random_features, data, **FEW)
+    assert result.predictions.shape == (4, 2, 3, 30, 2)
     for name in ("noise", "initialization", "sampling"):
         apart = [dt.decompose(only(c), data, **FEW).error().parts[name].value for c in (0, 1)]
-        assert found.error().parts[name].value == pytest.approx(sum(apart))
-    error = np.sum((found.predictions - found.y_test) ** 2, axis=-1)
-    assert found.error().total.value == pytest.approx(error.mean())
+        assert result.error().parts[name].value == pytest.approx(sum(apart))
+    error = np.sum((result.predictions - result.y_test) ** 2, axis=-1)
+    assert result.error().total.value == pytest.approx(error.mean())

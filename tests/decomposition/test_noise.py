@@ -27,18 +27,18 @@ def labels(seed: int, again: int = 1) -> tuple[Any, list[Any]]:
 
 def averaged(split: Any) -> Parts:
     """Every part, over many pools."""
-    found: dict[str, list[float]] = {}
+    result: dict[str, list[float]] = {}
     for seed in range(REPEATS):
         for name, part in rows(split(seed)).items():
-            found.setdefault(name, []).append(float(part.value))
-    return {name: dt.Estimate.of(np.array(draws)) for name, draws in found.items()}
+            result.setdefault(name, []).append(float(part.value))
+    return {name: dt.Estimate.of(np.array(draws)) for name, draws in result.items()}
 
 
-def z_scores(found: Parts, expected: Parts) -> dict[str, float]:
+def z_scores(result: Parts, expected: Parts) -> dict[str, float]:
     """Differences in standard errors of both."""
     scores = {}
-    for name in expected.keys() & found.keys():
-        a, b = found[name], expected[name]
+    for name in expected.keys() & result.keys():
+        a, b = result[name], expected[name]
         error = np.hypot(a.standard_error, b.standard_error)
         scores[name] = float((a.value - b.value) / error)
     return scores
@@ -73,18 +73,18 @@ def test_known_noise_identifies_all_parts(truth: Parts, options: dict[str, Any])
 
 
 @pytest.mark.statistical
-def test_noise_that_is_not_known_stays_where_it_is(truth: Parts) -> None:
+def test_unknown_noise_is_not_separated(truth: Parts) -> None:
     """Negative control: the same labels without any knowledge of their noise."""
-    found = from_pool()
-    scores = z_scores(found, truth)
+    result = from_pool()
+    scores = z_scores(result, truth)
     assert set(scores) == {"initialization", "sampling", "bias", "total"}
     assert min(scores[name] for name in ("initialization", "sampling", "bias", "total")) > 5
-    floor = float(found["bias"].value - truth["bias"].value)
+    floor = float(result["bias"].value - truth["bias"].value)
     assert floor == pytest.approx(SIGMA**2, rel=0.2)
 
 
 @pytest.mark.statistical
-def test_a_wrong_size_of_noise_is_noticed(truth: Parts) -> None:
+def test_a_wrong_noise_level_gives_wrong_parts(truth: Parts) -> None:
     scores = z_scores(from_pool(noise=1.5 * SIGMA), truth)
     assert scores["noise"] > 5
     assert scores["bias"] < -5
@@ -101,71 +101,71 @@ def split(**options: Any) -> LearnerDecomposition:
     return dt.decompose(random_features, data, **extra, **counts)
 
 
-def test_unknown_noise_is_named() -> None:
-    found = split()
-    assert found.predictions.shape[1] == 1
-    assert label(found, "initialization") == "initialization + label noise"
-    assert label(found, "sampling") == "sampling + label noise"
-    assert label(found, "bias") == "bias + noise floor"
-    assert "sampling + label noise" in str(found.error())
+def test_unknown_noise_has_a_label() -> None:
+    result = split()
+    assert result.predictions.shape[1] == 1
+    assert label(result, "initialization") == "initialization + label noise"
+    assert label(result, "sampling") == "sampling + label noise"
+    assert label(result, "bias") == "bias + noise floor"
+    assert "sampling + label noise" in str(result.error())
     with pytest.raises(ValueError, match=r"^noise needs 2 or more draws of label noise"):
-        _ = found.error().noise
-    assert any("n_noise = 2 draws of label noise were requested, and 1" in n for n in found.notes)
-    assert any("noise of its labels" in note for note in found.notes)
+        _ = result.error().noise
+    assert any("n_noise = 2 draws of label noise were requested, and 1" in n for n in result.notes)
+    assert any("noise of its labels" in note for note in result.notes)
 
 
-def test_known_noise_is_explained() -> None:
-    found = split(noise=SIGMA)
-    assert [label(found, name) for name in PARTS] == list(PARTS)
-    assert found.design.injected == 1
-    assert any("Noise is the response to noise added" in n for n in found.notes)
+def test_known_noise_has_a_note() -> None:
+    result = split(noise=SIGMA)
+    assert [label(result, name) for name in PARTS] == list(PARTS)
+    assert result.design.injected == 1
+    assert any("Noise is the response to noise added" in n for n in result.notes)
 
 
 def test_clean_labels() -> None:
-    found = split(noise=0.0)
-    assert (found.error().noise.value, found.error().noise.standard_error) == (0, 0)
-    assert [label(found, name) for name in PARTS] == list(PARTS)
-    assert not found.notes
+    result = split(noise=0.0)
+    assert (result.error().noise.value, result.error().noise.standard_error) == (0, 0)
+    assert [label(result, name) for name in PARTS] == list(PARTS)
+    assert not result.notes
 
 
 def test_noise_injected_into_clean_labels_is_their_noise() -> None:
-    found = split(noise=0.0, inject=SIGMA)
-    assert found.error().noise.value > 0
-    assert found.design.injected is None
-    expected = np.mean((found.predictions - found.y_test) ** 2)
-    assert found.error().total.value == pytest.approx(expected)
+    result = split(noise=0.0, inject=SIGMA)
+    assert result.error().noise.value > 0
+    assert result.design.injected is None
+    expected = np.mean((result.predictions - result.y_test) ** 2)
+    assert result.error().total.value == pytest.approx(expected)
 
 
 def test_noise_injected_into_labels_of_unknown_noise() -> None:
-    found = split(inject=0.5)
-    assert found.error().noise.value > 0
-    assert label(found, "sampling") == "sampling + label noise"
-    assert any(note.startswith("Noise is the effect of the injected noise") for note in found.notes)
+    result = split(inject=0.5)
+    assert result.error().noise.value > 0
+    assert label(result, "sampling") == "sampling + label noise"
+    assert any("effect of the injected noise" in note for note in result.notes)
 
 
-def test_repeated_labels_have_so_many_draws() -> None:
+def test_repeated_labels_are_noise_draws() -> None:
     X, y = pool(150, noise=SIGMA)
     again = [y + 0.1, y - 0.1]
     data = dt.PoolSource(X, y, n_train=20, n_test=50, repeated=again)
-    found = dt.decompose(random_features, data, **(FEW | {"n_noise": 5}))
-    assert found.predictions.shape[1] == 3
-    assert any("n_noise = 5 draws" in note and "3 are available" in note for note in found.notes)
-    np.testing.assert_allclose(found.y_test, data.test(0, classification=False).y)
+    result = dt.decompose(random_features, data, **(FEW | {"n_noise": 5}))
+    assert result.predictions.shape[1] == 3
+    assert any("n_noise = 5 draws" in note and "3 are available" in note for note in result.notes)
+    np.testing.assert_allclose(result.y_test, data.test(0, classification=False).y)
     training = data.training(1, n_noise=3, seed=0, classes=None)
     np.testing.assert_allclose(training.y[1] - training.y[0], 0.1)
 
 
 def test_one_draw_of_known_noise_does_not_identify_it() -> None:
-    found = split(noise=SIGMA, n_noise=1)
-    assert label(found, "sampling") == "sampling + label noise"
-    assert label(found, "bias") == "bias"
+    result = split(noise=SIGMA, n_noise=1)
+    assert label(result, "sampling") == "sampling + label noise"
+    assert label(result, "bias") == "bias"
 
 
 def test_one_data_set_with_known_noise() -> None:
-    found = split(noise=SIGMA, n_data=1)
-    assert list(found.error().parts) == ["noise", "initialization", "bias"]
-    parts = sum(float(part.value) for part in found.error().parts.values())
-    assert parts == pytest.approx(found.error().total.value)
+    result = split(noise=SIGMA, n_data=1)
+    assert list(result.error().parts) == ["noise", "initialization", "bias"]
+    parts = sum(float(part.value) for part in result.error().parts.values())
+    assert parts == pytest.approx(result.error().total.value)
 
 
 def test_without_initializations_own_noise_leaves_sampling() -> None:
@@ -200,8 +200,8 @@ def test_known_noise_and_trees() -> None:
             dt.decompose(ExtraTreeRegressor(), one, seed=seed, **counts) for one in pairs
         )
         assert any("such as trees" in note for note in pool.notes)
-        for name, found in draws.items():
-            found.append(float(rows(pool)[name].value - rows(truth)[name].value))
+        for name, result in draws.items():
+            result.append(float(rows(pool)[name].value - rows(truth)[name].value))
     z = {name: np.mean(d) / (np.std(d) / math.sqrt(20)) for name, d in draws.items()}
     assert abs(z["bias"]) < 4
     assert abs(z["total"]) < 4

@@ -27,19 +27,19 @@ def compared(one: Any, other: Any, **options: Any) -> tuple[dt.Estimate, float]:
 def squares(model: Any, **options: Any) -> FloatArray:
     """The squared errors [data, noise, init, test] of all fits."""
     given: dict[str, Any] = {"n_data": 10, "n_init": 3, "n_noise": 2, "progress": False} | options
-    found = dt.decompose(model, source(), **given)
-    return np.asarray((found.predictions - found.y_test) ** 2)
+    result = dt.decompose(model, source(), **given)
+    return np.asarray((result.predictions - result.y_test) ** 2)
 
 
 def test_learners_without_randomness() -> None:
     models = Ridge(alpha=1.0), Ridge(alpha=3.0)
-    found, independent = compared(*models, include_test=False)
+    result, independent = compared(*models, include_test=False)
     losses = [squares(model).mean(axis=(1, 2, 3)) for model in models]
     differences = losses[0] - losses[1]
-    assert float(found) == pytest.approx(differences.mean())
+    assert float(result) == pytest.approx(differences.mean())
     expected = differences.std(ddof=1) / math.sqrt(10)
-    assert found.standard_error == pytest.approx(expected, rel=1e-9)
-    assert found.standard_error < 0.8 * independent
+    assert result.standard_error == pytest.approx(expected, rel=1e-9)
+    assert result.standard_error < 0.8 * independent
 
 
 def other_features(X: FloatArray, y: FloatArray, seed: int) -> Predict:
@@ -49,11 +49,11 @@ def other_features(X: FloatArray, y: FloatArray, seed: int) -> Predict:
 @pytest.mark.parametrize("other", [Ridge(alpha=3.0), other_features])
 def test_learners_with_shared_initializations(other: Any) -> None:
     """The jackknife over data sets and initializations, of the differences."""
-    found, independent = compared(random_features, other, include_test=False)
+    result, independent = compared(random_features, other, include_test=False)
     losses = [squares(model).mean(axis=(1, 3)) for model in (random_features, other)]
     differences = losses[0] - losses[1]  # [data, init]; one initialization goes with all
     D, K = differences.shape
-    assert float(found) == pytest.approx(differences.mean())
+    assert float(result) == pytest.approx(differences.mean())
     whole = differences.mean()
     no_data = np.array([np.delete(differences, d, axis=0).mean() for d in range(D)])
     no_init = np.array([np.delete(differences, k, axis=1).mean() for k in range(K)])
@@ -68,13 +68,13 @@ def test_learners_with_shared_initializations(other: Any) -> None:
     both = neither - no_data[:, None] - no_init + whole
     V_dk = (D - 1) * (K - 1) / (D * K) * np.sum(both**2)
     expected = math.sqrt(V_d + max(V_k - V_dk, 0.0))
-    assert found.standard_error == pytest.approx(expected, rel=1e-9)
-    assert found.standard_error != pytest.approx(independent, rel=1e-3)
+    assert result.standard_error == pytest.approx(expected, rel=1e-9)
+    assert result.standard_error != pytest.approx(independent, rel=1e-3)
 
 
 def test_learners_that_hardly_differ() -> None:
-    found, independent = compared(Ridge(alpha=1.0), Ridge(alpha=1.001))
-    assert found.standard_error < 0.01 * independent
+    result, independent = compared(Ridge(alpha=1.0), Ridge(alpha=1.001))
+    assert result.standard_error < 0.01 * independent
 
 
 @pytest.mark.parametrize(
@@ -87,9 +87,9 @@ def test_learners_that_hardly_differ() -> None:
     ids=["test points", "noise", "pool"],
 )
 def test_keys_are_those_of_the_data(options: dict[str, Any]) -> None:
-    found, independent = compared(Ridge(alpha=1.0), Ridge(alpha=3.0), **options)
+    result, independent = compared(Ridge(alpha=1.0), Ridge(alpha=3.0), **options)
     same = options["data"][0] is options["data"][1]
-    assert (found.standard_error == pytest.approx(independent)) is not same
+    assert (result.standard_error == pytest.approx(independent)) is not same
 
 
 @pytest.mark.parametrize("change", [{"seed": 1}, {"n_data": 9}, {"n_noise": 3}, {"n_init": 4}])
@@ -109,22 +109,22 @@ def test_sources_of_equal_draws_are_paired() -> None:
 
     copied = dt.GeneratorSource(again, n_train=20, noise=0.5, n_test=30)
     one = dt.decompose(Ridge(), source(), **FEW)
-    found = one.error().total - dt.decompose(Ridge(), copied, **FEW).error().total
-    assert (found.value, found.standard_error) == (0, 0)
+    result = one.error().total - dt.decompose(Ridge(), copied, **FEW).error().total
+    assert (result.value, result.standard_error) == (0, 0)
     stored = pickle.loads(pickle.dumps(one)).error().total
     assert (one.error().total - stored).standard_error == 0
 
 
 def test_a_difference_of_results_is_paired() -> None:
     a, b = (dt.decompose(Ridge(alpha=alpha), source(), **FEW) for alpha in (1.0, 3.0))
-    found = a - b
-    assert isinstance(found, dt.DecompositionDifference)
+    result = a - b
+    assert isinstance(result, dt.DecompositionDifference)
     expected = a.error().total - b.error().total
-    assert found.total == expected
-    assert list(found.parts) == ["noise", "initialization", "sampling", "bias", "total"]
+    assert result.total == expected
+    assert list(result.parts) == ["noise", "initialization", "sampling", "bias", "total"]
     low, high = expected.confidence_interval()
-    assert f"[{low:.4g}, {high:.4g}]" in str(found).splitlines()[-1]
-    frame = found.to_frame().set_index("part")
+    assert f"[{low:.4g}, {high:.4g}]" in str(result).splitlines()[-1]
+    frame = result.to_frame().set_index("part")
     assert (frame.low["total"], frame.high["total"]) == (low, high)
 
 

@@ -20,26 +20,26 @@ def pilot(shape: tuple[int, int, int] = (10, 2, 4), seed: int = 0, **options: An
     return decompose_predictions(f, np.zeros(N_TEST), include_test=False)
 
 
-def worst(found: Decomposition) -> float:
+def worst(result: Decomposition) -> float:
     """The largest standard error over what it may be at a relative error of 1."""
-    least = 0.05 * float(found.error().total.value)
+    least = 0.05 * float(result.error().total.value)
     return max(
-        float(part.standard_error) / max(float(part.value), least) for part in rows(found).values()
+        float(part.standard_error) / max(float(part.value), least) for part in rows(result).values()
     )
 
 
 def test_half_the_error_takes_four_times_the_data() -> None:
     f = Effects().draw((20, 2, 1, N_TEST), np.random.default_rng(0))
-    found = decompose_predictions(f, np.zeros(N_TEST), include_test=False, deterministic=True)
-    rough, fine = (dt.plan_repeats(found, error) for error in (0.05, 0.025))
+    result = decompose_predictions(f, np.zeros(N_TEST), include_test=False, deterministic=True)
+    rough, fine = (dt.plan_repeats(result, error) for error in (0.05, 0.025))
     assert (rough.n_init, rough.n_noise) == (1, 2)
     assert fine.n_data == pytest.approx(4 * rough.n_data, abs=4)
     assert fine.n_fits == fine.n_data * 2
 
 
 def test_half_the_error_where_initializations_count() -> None:
-    found = pilot(initialization=2.0)
-    rough, fine = (dt.plan_repeats(found, error) for error in (0.1, 0.05))
+    result = pilot(initialization=2.0)
+    rough, fine = (dt.plan_repeats(result, error) for error in (0.1, 0.05))
     assert fine.n_fits == pytest.approx(16 * rough.n_fits, rel=0.4)  # data sets and initializations
 
 
@@ -56,13 +56,13 @@ def test_a_plan_is_kept() -> None:
 
 
 def test_expected_errors_reach_the_requested_precision() -> None:
-    found = pilot()
-    plan = dt.plan_repeats(found, 0.1)
-    assert plan.standard_errors.keys() == rows(found).keys()
-    least = 0.05 * float(found.error().total.value)
+    result = pilot()
+    plan = dt.plan_repeats(result, 0.1)
+    assert plan.standard_errors.keys() == rows(result).keys()
+    least = 0.05 * float(result.error().total.value)
     ratios = {
         name: plan.standard_errors[name] / max(float(part.value), least)
-        for name, part in rows(found).items()
+        for name, part in rows(result).items()
     }
     assert max(ratios.values()) == pytest.approx(0.1, rel=0.1)
     assert max(ratios.values()) <= 0.1
@@ -82,12 +82,12 @@ def test_a_precision_that_is_there_takes_little() -> None:
 def test_test_points_may_be_too_few() -> None:
     rng = np.random.default_rng(0)
     f = Effects(bias=0.0).draw((20, 2, 4, N_TEST), rng) + rng.normal(size=N_TEST)
-    found = decompose_predictions(f, np.zeros(N_TEST))
-    plan = dt.plan_repeats(found, 0.02)
+    result = decompose_predictions(f, np.zeros(N_TEST))
+    plan = dt.plan_repeats(result, 0.02)
     assert any(note.startswith("bias does not reach this precision") for note in plan.notes)
-    none = dt.plan_repeats(found, 0.001)
-    assert len(none.notes) == len(rows(found))
-    assert none.standard_errors["bias"] < found.error().bias.standard_error  # as well as they allow
+    none = dt.plan_repeats(result, 0.001)
+    assert len(none.notes) == len(rows(result))
+    assert none.standard_errors["bias"] < result.error().bias.standard_error
 
 
 def test_a_pool_holds_so_many() -> None:
@@ -131,14 +131,14 @@ def test_relative_errors_are_checked(bad: float) -> None:
 
 @pytest.mark.parametrize("learner", [random_features, least_squares])
 def test_of_a_learner(learner: Any) -> None:
-    found = dt.decompose(learner, source(n_test=200), **(FEW | {"n_data": 8}))
-    plan = dt.plan_repeats(found, relative_error=0.2)
+    result = dt.decompose(learner, source(n_test=200), **(FEW | {"n_data": 8}))
+    plan = dt.plan_repeats(result, relative_error=0.2)
     assert isinstance(plan, RepeatPlan)
     assert plan.n_data > 8
     assert plan.n_noise == 2
     known = dt.PoolSource(*random_pool(), n_train=20, noise=0.5, n_test=150)
-    found = dt.decompose(learner, known, **(FEW | {"n_data": 10}))
-    plan = dt.plan_repeats(found, relative_error=0.5)
+    result = dt.decompose(learner, known, **(FEW | {"n_data": 10}))
+    plan = dt.plan_repeats(result, relative_error=0.5)
     assert plan.n_fits == plan.n_data * plan.n_init * 3  # the labels as they are, and two draws
 
 

@@ -29,10 +29,10 @@ def truth(n_test: int = SHAPE[-1]) -> FloatArray:
 
 def test_three_data_sets_by_hand() -> None:
     f = np.array([1.0, 3.0, 2.0]).reshape(3, 1, 1, 1)
-    found = decompose_predictions(f, truth=[1.0])
-    assert found.error().sampling.value == pytest.approx(1.0)  # the sample variance
-    assert found.error().bias.value == pytest.approx((3 + 2 + 6) / 3 - 2 * 2 + 1)  # of products
-    assert found.error().total.value == pytest.approx(5 / 3)
+    result = decompose_predictions(f, truth=[1.0])
+    assert result.error().sampling.value == pytest.approx(1.0)  # the sample variance
+    assert result.error().bias.value == pytest.approx((3 + 2 + 6) / 3 - 2 * 2 + 1)  # of products
+    assert result.error().total.value == pytest.approx(5 / 3)
 
 
 @pytest.mark.parametrize(
@@ -61,17 +61,17 @@ def test_shared_initializations_are_an_effect_of_their_own() -> None:
 @pytest.mark.parametrize("crossed", [True, False])
 def test_parts_add_up(crossed: bool) -> None:
     f = predictions()
-    found = decompose_predictions(f, truth(), crossed=crossed)
+    result = decompose_predictions(f, truth(), crossed=crossed)
     mean_square = np.mean((f - truth()) ** 2)
-    assert found.error().total.value == pytest.approx(mean_square, rel=1e-13)
-    every = sum(part.value for part in found.error().parts.values())
+    assert result.error().total.value == pytest.approx(mean_square, rel=1e-13)
+    every = sum(part.value for part in result.error().parts.values())
     assert every == pytest.approx(mean_square, rel=1e-13)
-    anova = found.anova()
+    anova = result.anova()
     both = anova.noise_sampling.value + anova.noise_initialization_sampling.value
-    assert both == pytest.approx(found.error().noise.value, rel=1e-12)
+    assert both == pytest.approx(result.error().noise.value, rel=1e-12)
     if crossed:
         both = anova.initialization.value + anova.initialization_sampling.value
-        assert both == pytest.approx(found.error().initialization.value, rel=1e-12)
+        assert both == pytest.approx(result.error().initialization.value, rel=1e-12)
         every = sum(part.value for part in anova.parts.values())
         assert every == pytest.approx(mean_square, rel=1e-13)
 
@@ -79,33 +79,33 @@ def test_parts_add_up(crossed: bool) -> None:
 @pytest.mark.parametrize("shape", [(6, 1, 4, 5), (6, 3, 1, 5), (1, 3, 4, 5), (6, 1, 1, 5)])
 def test_parts_add_up_where_some_are_absorbed(shape: tuple[int, int, int, int]) -> None:
     f = predictions(shape)
-    found = decompose_predictions(f, truth())
-    every = sum(part.value for part in found.error().parts.values())
+    result = decompose_predictions(f, truth())
+    every = sum(part.value for part in result.error().parts.values())
     assert every == pytest.approx(np.mean((f - truth()) ** 2), rel=1e-13)
 
 
 @pytest.mark.parametrize("crossed", [True, False])
 def test_an_ensemble_is_the_mean_over_groups(crossed: bool) -> None:
     f = predictions()
-    found = decompose_predictions(f, truth(), crossed=crossed)
+    result = decompose_predictions(f, truth(), crossed=crossed)
     for K in (1, 2, 3, 4):
         groups = [f[:, :, list(g)].mean(axis=2) for g in combinations(range(SHAPE[2]), K)]
         expected = np.mean([(group - truth()) ** 2 for group in groups])
-        assert found.error(K).total.value == pytest.approx(expected, rel=1e-12)
-    assert found.error(1).total == found.error().total
+        assert result.error(K).total.value == pytest.approx(expected, rel=1e-12)
+    assert result.error(1).total == result.error().total
 
 
 @pytest.mark.parametrize("K", [1, 7, math.inf])
 def test_effects_of_the_initialization_fall_as_one_over_k(K: float) -> None:
-    found = decompose_predictions(predictions(), truth(), crossed=False)
-    error, anova = found.error(), found.anova()
+    result = decompose_predictions(predictions(), truth(), crossed=False)
+    error, anova = result.error(), result.anova()
     falls = error.initialization.value + anova.noise_initialization_sampling.value
     stays = error.bias.value + error.sampling.value + anova.noise_sampling.value
     expected = stays + falls / K
-    assert found.error(K).total.value == pytest.approx(expected, rel=1e-12)
+    assert result.error(K).total.value == pytest.approx(expected, rel=1e-12)
 
 
-def test_without_initializations_in_common_k_has_no_meaning() -> None:
+def test_fresh_initializations_are_exchangeable() -> None:
     f = predictions()
     mixed = np.stack([one[:, np.random.default_rng(d).permutation(4)] for d, one in enumerate(f)])
     fresh = [decompose_predictions(g, truth(), crossed=False) for g in (f, mixed)]
@@ -116,10 +116,10 @@ def test_without_initializations_in_common_k_has_no_meaning() -> None:
 
 def test_labels_beside_the_truth() -> None:
     f, y = predictions(), truth() + np.array([0.5, -0.5, 0.2, 0.1, -0.9])
-    found = decompose_predictions(f, truth(), y)
+    result = decompose_predictions(f, truth(), y)
     alone = decompose_predictions(f, truth())
     labels = decompose_predictions(f, y_test=y)
-    error = found.error()
+    error = result.error()
     assert error.bias == alone.error().bias
     assert error.total == labels.error().total
     assert error.total.value == pytest.approx(np.mean((f - y) ** 2), rel=1e-13)
@@ -153,21 +153,21 @@ def test_scale_and_type() -> None:
 
 def test_fresh_initializations_leave_one_data_set_out() -> None:
     f = predictions()
-    found = decompose_predictions(f, truth(), crossed=False, include_test=False).error().bias
+    result = decompose_predictions(f, truth(), crossed=False, include_test=False).error().bias
     without = [
         decompose_predictions(np.delete(f, d, axis=0), truth(), crossed=False).error().bias.value
         for d in range(6)
     ]
-    expected = math.sqrt(5 / 6 * np.sum((np.array(without) - found.value) ** 2))
-    assert found.standard_error == pytest.approx(expected, rel=1e-10)
-    assert found.n_draws == 6
+    expected = math.sqrt(5 / 6 * np.sum((np.array(without) - result.value) ** 2))
+    assert result.standard_error == pytest.approx(expected, rel=1e-10)
+    assert result.n_draws == 6
 
 
 def test_the_standard_error_of_a_mean_square_is_the_usual_one() -> None:
     f = predictions((8, 1, 1, 5))
-    found = decompose_predictions(f, truth(), include_test=False).error().total
+    result = decompose_predictions(f, truth(), include_test=False).error().total
     errors = np.mean((f - truth()) ** 2, axis=(1, 2, 3))
-    assert found.standard_error == pytest.approx(np.std(errors, ddof=1) / math.sqrt(8))
+    assert result.standard_error == pytest.approx(np.std(errors, ddof=1) / math.sqrt(8))
 
 
 def test_shared_initializations_and_test_points_add_to_it() -> None:
@@ -196,17 +196,17 @@ def test_shared_initializations_and_test_points_add_to_it() -> None:
 def test_too_few_draws_have_infinite_errors(
     shape: tuple[int, int, int, int], infinite: set[str]
 ) -> None:
-    found = decompose_predictions(predictions(shape), np.zeros(4))
-    errors = {name: part.standard_error for name, part in found.error().parts.items()}
+    result = decompose_predictions(predictions(shape), np.zeros(4))
+    errors = {name: part.standard_error for name, part in result.error().parts.items()}
     assert {name for name, error in errors.items() if math.isinf(error)} == infinite
-    assert bool(infinite) == any("infinite" in note for note in found.notes)
+    assert bool(infinite) == any("infinite" in note for note in result.notes)
     assert not any(math.isnan(error) for error in errors.values())
 
 
 def test_a_constant_learner_has_no_variance() -> None:
-    found = decompose_predictions(np.full((3, 2, 3, 2), 0.25), np.zeros(2))
-    assert found.error().bias.value == found.error().total.value == 0.0625
-    assert found.error().total.standard_error == found.error().noise.value == 0
+    result = decompose_predictions(np.full((3, 2, 3, 2), 0.25), np.zeros(2))
+    assert result.error().bias.value == result.error().total.value == 0.0625
+    assert result.error().total.standard_error == result.error().noise.value == 0
 
 
 # --- memory --------------------------------------------------------------------------------------
@@ -226,7 +226,7 @@ def test_memory_is_bounded() -> None:
 
 
 def test_a_result_can_be_pickled() -> None:
-    found = decompose_predictions(predictions(), truth())
-    again: Any = pickle.loads(pickle.dumps(found))
-    assert again.error(3).total == found.error(3).total
-    assert str(again) == str(found)
+    result = decompose_predictions(predictions(), truth())
+    again: Any = pickle.loads(pickle.dumps(result))
+    assert again.error(3).total == result.error(3).total
+    assert str(again) == str(result)

@@ -15,11 +15,11 @@ FEW = (3, 2, 3, 6)
 MEMBERS = (1.0, 4.0, math.inf)
 
 
-def answers(found: Decomposition) -> dict[str, Estimate]:
+def answers(result: Decomposition) -> dict[str, Estimate]:
     """Everything that was estimated, by name."""
-    anova = {f"anova {name}": part for name, part in found.anova().parts.items()}
-    ensembles = {f"K = {K:g}": found.error(K).total for K in MEMBERS}
-    return dict(found.error().parts) | anova | ensembles
+    anova = {f"anova {name}": part for name, part in result.anova().parts.items()}
+    ensembles = {f"K = {K:g}": result.error(K).total for K in MEMBERS}
+    return dict(result.error().parts) | anova | ensembles
 
 
 def expected(effects: Effects) -> dict[str, float]:
@@ -46,8 +46,8 @@ def test_estimates_have_no_bias(crossed: bool, tails: float | None) -> None:
     for _ in range(1500):
         f = effects.draw(FEW, rng, crossed=crossed)
         split = decompose_predictions(f, np.zeros(6), crossed=crossed, include_test=False)
-        found = answers(split)
-        draws.append({name: float(part.value) for name, part in found.items()})
+        result = answers(split)
+        draws.append({name: float(part.value) for name, part in result.items()})
     scores = z_scores(draws, expected(effects))
     assert len(scores) == (13 if crossed else 11)
     assert max(map(abs, scores.values())) < 5, scores
@@ -66,13 +66,13 @@ def plug_in(f: FloatArray) -> dict[str, float]:
 
 def leaking(f: FloatArray) -> dict[str, float]:
     """Shared initializations taken for fresh ones: their main effect goes into the bias."""
-    found = decompose_predictions(f, np.zeros(6), crossed=False)
-    return {name: float(found.error().parts[name].value) for name in ("sampling", "bias")}
+    result = decompose_predictions(f, np.zeros(6), crossed=False)
+    return {name: float(result.error().parts[name].value) for name in ("sampling", "bias")}
 
 
 @pytest.mark.statistical
 @pytest.mark.parametrize("wrong", [plug_in, leaking])
-def test_a_wrong_estimator_is_noticed(wrong: Callable[[FloatArray], dict[str, float]]) -> None:
+def test_wrong_estimators_are_rejected(wrong: Callable[[FloatArray], dict[str, float]]) -> None:
     effects, rng = Effects(initialization=2.0), np.random.default_rng(3)
     draws = [wrong(effects.draw(FEW, rng)) for _ in range(1500)]
     scores = z_scores(draws, effects.sequential)
@@ -80,7 +80,7 @@ def test_a_wrong_estimator_is_noticed(wrong: Callable[[FloatArray], dict[str, fl
 
 
 @pytest.mark.statistical
-def test_absorbed_parts_go_where_the_notes_say() -> None:
+def test_notes_name_the_parts_that_absorb_others() -> None:
     effects, rng = Effects(), np.random.default_rng(4)
     e = effects
     cases: dict[tuple[tuple[int, int, int, int], bool], dict[str, float]] = {
@@ -128,28 +128,28 @@ def coverage(
     hits: dict[str, list[bool]] = {}
     for _ in range(repeats):
         f = effects.draw(shape, rng, crossed=crossed)
-        found = decompose_predictions(f, np.zeros(shape[-1]), crossed=crossed, include_test=False)
-        for name, part in answers(found).items():
+        result = decompose_predictions(f, np.zeros(shape[-1]), crossed=crossed, include_test=False)
+        for name, part in answers(result).items():
             low, high = part.confidence_interval(0.95)
             hits.setdefault(name, []).append(bool(low <= truth[name] <= high))
-    return {name: float(np.mean(found)) for name, found in hits.items()}
+    return {name: float(np.mean(result)) for name, result in hits.items()}
 
 
 @pytest.mark.statistical
 @pytest.mark.parametrize("crossed", [True, False])
 @pytest.mark.parametrize("shape", [(20, 2, 4, 30), (10, 2, 6, 30)])
 def test_intervals_cover(shape: tuple[int, int, int, int], crossed: bool) -> None:
-    found = coverage(Effects(), shape, crossed=crossed)
-    assert min(found.values()) > 0.91, found  # 0.92 to 0.98, and one standard error
-    assert max(found.values()) < 0.99, found
+    result = coverage(Effects(), shape, crossed=crossed)
+    assert min(result.values()) > 0.91, result  # 0.92 to 0.98, and one standard error
+    assert max(result.values()) < 0.99, result
 
 
 @pytest.mark.statistical
 @pytest.mark.parametrize("crossed", [True, False])
 def test_intervals_cover_with_heavy_tails(crossed: bool) -> None:
-    found = coverage(Effects(tails=5.0), (20, 2, 5, 30), crossed=crossed)
-    assert min(found.values()) > 0.86, found
-    assert max(found.values()) < 0.99, found
+    result = coverage(Effects(tails=5.0), (20, 2, 5, 30), crossed=crossed)
+    assert min(result.values()) > 0.86, result
+    assert max(result.values()) < 0.99, result
 
 
 @pytest.mark.statistical
@@ -158,8 +158,8 @@ def test_shared_initializations_taken_for_fresh_ones_do_not_cover() -> None:
     hits = []
     for _ in range(200):
         f = effects.draw((20, 2, 4, 30), rng)
-        found = decompose_predictions(f, crossed=False, include_test=False)
-        low, high = found.error().initialization.confidence_interval()
+        result = decompose_predictions(f, crossed=False, include_test=False)
+        low, high = result.error().initialization.confidence_interval()
         hits.append(bool(low <= effects.sequential["initialization"] <= high))
     assert np.mean(hits) < 0.7
 
@@ -172,10 +172,10 @@ def test_intervals_cover_the_average_over_all_test_points() -> None:
     for _ in range(300):
         f = Effects(bias=0.0).draw((20, 2, 4, T), rng) / np.sqrt(np.linspace(0.5, 1.5, T))
         f = rng.normal(size=T) + np.sqrt(rng.exponential(size=T)) * f
-        for include_test, found in hits.items():
+        for include_test, result in hits.items():
             parts = decompose_predictions(f, np.zeros(T), include_test=include_test).error().parts
             intervals = {name: part.confidence_interval() for name, part in parts.items()}
-            found.append([bool(a <= truth[name] <= b) for name, (a, b) in intervals.items()])
+            result.append([bool(a <= truth[name] <= b) for name, (a, b) in intervals.items()])
     assert np.min(np.mean(hits[True], axis=0)) > 0.91
     assert np.max(np.mean(hits[True], axis=0)) < 0.99
     assert np.min(np.mean(hits[False], axis=0)) < 0.7  # for those test points alone

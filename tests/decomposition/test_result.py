@@ -26,10 +26,10 @@ def split(*draws: int, **options: Any) -> Decomposition:
 
 
 def test_confidence_is_that_of_intervals_in_tables() -> None:
-    found = split(confidence=0.9)
-    assert found.confidence == 0.9
-    frame = found.to_frame().set_index(["view", "part"])
-    for name, part in rows(found).items():
+    result = split(confidence=0.9)
+    assert result.confidence == 0.9
+    frame = result.to_frame().set_index(["view", "part"])
+    for name, part in rows(result).items():
         low, high = part.confidence_interval(0.9)
         assert (frame.low["sequential", name], frame.high["sequential", name]) == (low, high)
         wide = part.confidence_interval()
@@ -40,8 +40,8 @@ def test_confidence_is_that_of_intervals_in_tables() -> None:
 
 
 def test_a_frame() -> None:
-    found = split()
-    frame = found.to_frame()
+    result = split()
+    frame = result.to_frame()
     assert list(frame.columns) == [
         "view",
         "part",
@@ -56,22 +56,22 @@ def test_a_frame() -> None:
     assert list(table.index) == NAMES
     assert table.share["total"] == 1
     assert table.share[NAMES[:-1]].sum() == pytest.approx(1)
-    for name, part in rows(found).items():
+    for name, part in rows(result).items():
         assert table.value[name] == part.value
         assert (table.low[name], table.high[name]) == tuple(part.confidence_interval())
     symmetric = frame[frame.view == "anova"]
-    assert set(symmetric.part) == set(found.anova().parts)
+    assert set(symmetric.part) == set(result.anova().parts)
     assert set(frame.includes) == {""}
 
 
 def test_a_frame_has_the_included_causes() -> None:
     frame = split(8, 1, 4, truth=None, y_test=np.zeros(T)).to_frame()
-    found = frame.set_index(["view", "part"]).includes
-    assert found["sequential", "sampling"] == found["anova", "sampling"] == "label noise"
-    assert found["sequential", "bias"] == "noise floor"
-    assert found["sequential", "initialization"] == "label noise"
-    assert found["anova", "initialization_sampling"] == "label noise"
-    assert found["anova", "initialization"] == ""  # of the initialization alone
+    result = frame.set_index(["view", "part"]).includes
+    assert result["sequential", "sampling"] == result["anova", "sampling"] == "label noise"
+    assert result["sequential", "bias"] == "noise floor"
+    assert result["sequential", "initialization"] == "label noise"
+    assert result["anova", "initialization_sampling"] == "label noise"
+    assert result["anova", "initialization"] == ""  # of the initialization alone
 
 
 def test_without_a_target_there_are_no_shares() -> None:
@@ -88,12 +88,12 @@ def test_labels_in_the_table() -> None:
 
 
 def test_json_has_the_table() -> None:
-    found = split(8, 1, 4, truth=None, y_test=np.zeros(T))
-    content = json.loads(found.to_json())
+    result = split(8, 1, 4, truth=None, y_test=np.zeros(T))
+    content = json.loads(result.to_json())
     assert content["design"]["n_data"] == 8
-    assert [part["value"] for part in content["parts"]] == list(found.to_frame().value)
+    assert [part["value"] for part in content["parts"]] == list(result.to_frame().value)
     assert [row["n_members"] for row in content["averaged"]] == [5, "inf"]
-    assert content["notes"] == list(found.notes)
+    assert content["notes"] == list(result.notes)
     few = json.loads(split(1, 2, 3).to_json())  # infinite errors
     assert few["parts"][0]["standard_error"] is None
 
@@ -120,22 +120,22 @@ def labels(axes: Any) -> list[str]:
 
 
 def test_bars_for_parts_and_averages(pyplot: Any) -> None:
-    found = split()
-    axes = found.plot()
+    result = split()
+    axes = result.plot()
     assert labels(axes) == [*NAMES, "K = 5 averaged", "K = ∞ averaged"]
     widths = [bar.get_width() for bar in axes.patches]
-    expected = [rows(found)[name].value for name in NAMES]
+    expected = [rows(result)[name].value for name in NAMES]
     assert widths[:5] == pytest.approx(expected)
-    averaged = [float(found.error(K).total) for K in (5, math.inf)]
+    averaged = [float(result.error(K).total) for K in (5, math.inf)]
     assert widths[5:] == pytest.approx(averaged)
     whiskers = [
         c.lines[2][0].get_segments()[0][:, 0] for c in axes.containers if hasattr(c, "lines")
     ]
-    assert tuple(whiskers[0]) == pytest.approx(tuple(found.error().noise.confidence_interval()))
+    assert tuple(whiskers[0]) == pytest.approx(tuple(result.error().noise.confidence_interval()))
     axes.figure.canvas.draw()
 
 
-def test_axes_of_another_are_drawn_on_and_left_in_their_place(pyplot: Any) -> None:
+def test_given_axes_are_used(pyplot: Any) -> None:
     figure = pyplot.figure()
     left, right = figure.subfigures(1, 2)
     axes = right.add_subplot()
@@ -156,7 +156,7 @@ def test_axes_of_another_are_drawn_on_and_left_in_their_place(pyplot: Any) -> No
 def test_identified_parts_are_drawn(
     pyplot: Any, draws: tuple[int, ...], options: dict[str, Any]
 ) -> None:
-    found = split(*draws, **options)
-    axes = found.plot()
-    assert labels(axes)[: len(rows(found))] == [label(found, name) for name in rows(found)]
+    result = split(*draws, **options)
+    axes = result.plot()
+    assert labels(axes)[: len(rows(result))] == [label(result, name) for name in rows(result)]
     axes.figure.canvas.draw()

@@ -14,8 +14,8 @@ from tests.decomposition.known import FEW, curved, pool, random_features, source
 
 
 def training(some: Any, number: int, n_noise: int = 2, seed: int = 0) -> TrainingSet:
-    found: TrainingSet = some.training(number, n_noise=n_noise, seed=seed, classes=None)
-    return found
+    result: TrainingSet = some.training(number, n_noise=n_noise, seed=seed, classes=None)
+    return result
 
 
 def same(left: TrainingSet, right: TrainingSet) -> bool:
@@ -72,7 +72,7 @@ def test_noise_is_drawn_anew_for_each_data_set() -> None:
     assert np.std(noises) == pytest.approx(0.5, rel=0.2)
 
 
-def test_noise_of_the_user() -> None:
+def test_noise_may_be_a_function() -> None:
     def doubled(rng: np.random.Generator, y: Any) -> Any:
         return y * (1 + rng.integers(2, size=len(y)))
 
@@ -112,7 +112,7 @@ def test_subsamples_share_samples_but_not_with_the_test_set() -> None:
     assert not one & set(data.test(0, classification=False).X[:, 0])
 
 
-def test_bootstrap_samples_repeat_themselves() -> None:
+def test_bootstrap_samples_have_duplicates() -> None:
     with pytest.warns(UserWarning, match="resampling='bootstrap' draws with replacement"):
         data = numbered(resampling="bootstrap", n_train=75)
     sets = [training(data, d, 1).X[:, 0] for d in range(30)]
@@ -134,10 +134,10 @@ def test_bootstrap_moves_parts() -> None:
             dt.decompose(random_features, data, n_data=16, n_init=3, progress=False)
             for data in (whole, again)
         )
-        for name, found in off.items():
-            found.append(float(wrong.error().parts[name].value - right.error().parts[name].value))
-    for name, found in off.items():
-        assert dt.Estimate.of(np.array(found)).z_score(0.0) > 5, name
+        for name, result in off.items():
+            result.append(float(wrong.error().parts[name].value - right.error().parts[name].value))
+    for name, result in off.items():
+        assert dt.Estimate.of(np.array(result)).z_score(0.0) > 5, name
 
 
 def test_the_test_set_is_a_quarter_by_default() -> None:
@@ -199,7 +199,7 @@ def test_a_pool_prints_as_one_line() -> None:
     assert repr(more).endswith("n_test=25, noise=0.5, inject=1.0, 9 groups)")
 
 
-def test_tables_of_pandas_are_taken() -> None:
+def test_pandas_tables_are_accepted() -> None:
     pandas, joblib = require("pandas", "tables"), require("joblib", "runs")
     X, y = pool(100)
     frame = pandas.DataFrame(X).assign(label=pandas.array(np.round(y).astype(int), dtype="Int64"))
@@ -272,25 +272,25 @@ def from_a_seed(rng: np.random.Generator, n: int) -> Any:
 
 @pytest.mark.parametrize("sample", [noisy_labels, noise_first])
 def test_noise_in_the_labels_of_a_generator_is_noted(sample: Any) -> None:
-    found = dt.decompose(random_features, dt.GeneratorSource(sample, 20, n_test=30), **FEW)
-    assert any(note.startswith("The labels of sample are noisy") for note in found.notes)
-    assert found.error().includes["sampling"] == "label noise"
-    assert found.error().includes["bias"] == "noise floor"
+    result = dt.decompose(random_features, dt.GeneratorSource(sample, 20, n_test=30), **FEW)
+    assert any(note.startswith("The labels of sample are noisy") for note in result.notes)
+    assert result.error().includes["sampling"] == "label noise"
+    assert result.error().includes["bias"] == "noise floor"
     with pytest.raises(ValueError, match=r"^noise needs"):
-        _ = found.error().noise
+        _ = result.error().noise
     both = dt.GeneratorSource(sample, 20, noise=0.5, n_test=30)
-    found = dt.decompose(random_features, both, **FEW)
-    assert found.error().noise.value > 0
-    assert found.error().includes["sampling"] == "label noise"
+    result = dt.decompose(random_features, both, **FEW)
+    assert result.error().noise.value > 0
+    assert result.error().includes["sampling"] == "label noise"
 
 
 @pytest.mark.parametrize("sample", [curved, from_a_seed])
 def test_clean_labels_of_a_generator_are_clean(sample: Any) -> None:
     data = dt.GeneratorSource(sample, 20, n_test=30)
     assert not data.hides_noise()
-    found = dt.decompose(random_features, data, **FEW)
-    assert found.error().noise.value == 0
-    assert found.notes[-1].startswith("noise = 0: the labels of sample are taken as exact")
+    result = dt.decompose(random_features, data, **FEW)
+    assert result.error().noise.value == 0
+    assert result.notes[-1].startswith("noise = 0: the labels of sample are taken as exact")
 
 
 # --- duplicates ----------------------------------------------------------------------------------

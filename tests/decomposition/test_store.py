@@ -34,9 +34,9 @@ def fitted(monkeypatch: pytest.MonkeyPatch) -> Count:
     monkeypatch.setattr(Fits, "fit", counted)
 
     def since_last_call() -> list[FitIndex]:
-        found = indices.copy()
+        result = indices.copy()
         indices.clear()
-        return found
+        return result
 
     return since_last_call
 
@@ -53,19 +53,19 @@ def test_stored_fits_are_not_computed_again(fitted: Count, store: Path) -> None:
     assert len(fitted()) == 24
     again = dt.decompose(random_features, source(), store=str(store), **FEW)
     assert fitted() == []
-    for found in (first, again):
-        np.testing.assert_array_equal(found.predictions, plain.predictions)
-        assert found.error().parts == plain.error().parts
+    for result in (first, again):
+        np.testing.assert_array_equal(result.predictions, plain.predictions)
+        assert result.error().parts == plain.error().parts
 
 
-def test_more_of_everything_goes_on_from_there(fitted: Count, store: Path) -> None:
+def test_more_draws_reuse_stored_fits(fitted: Count, store: Path) -> None:
     dt.decompose(random_features, source(), store=store, **FEW)
     fitted()
     more = {"n_data": 5, "n_init": 4, "n_noise": 3}
-    found = dt.decompose(random_features, source(), store=store, **(FEW | more))
+    result = dt.decompose(random_features, source(), store=store, **(FEW | more))
     assert len(fitted()) == 5 * 4 * 3 - 24
     plain = dt.decompose(random_features, source(), **(FEW | more))
-    np.testing.assert_array_equal(found.predictions, plain.predictions)
+    np.testing.assert_array_equal(result.predictions, plain.predictions)
     fitted()
     dt.decompose(random_features, source(), store=store, **(FEW | {"n_data": 2}))
     assert fitted() == []
@@ -88,13 +88,13 @@ def test_failed_fits_are_retried(fitted: Count, store: Path, tmp_path: Path) -> 
     assert caught.value.partial.n_fits == 18
     assert len(fitted()) == 24
     trouble.unlink()
-    found = dt.decompose(fit, source(), store=store, name="mine", **FEW)
+    result = dt.decompose(fit, source(), store=store, name="mine", **FEW)
     assert {index.data for index in fitted()} == {2}
     plain = dt.decompose(random_features, source(), **FEW)
-    np.testing.assert_array_equal(found.predictions, plain.predictions)
+    np.testing.assert_array_equal(result.predictions, plain.predictions)
 
 
-def test_a_run_that_is_stopped_goes_on(fitted: Count, store: Path) -> None:
+def test_an_interrupted_run_continues(fitted: Count, store: Path) -> None:
     done: list[int] = []
 
     def fit(X: FloatArray, y: FloatArray, seed: int) -> Any:
@@ -106,13 +106,13 @@ def test_a_run_that_is_stopped_goes_on(fitted: Count, store: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         dt.decompose(fit, source(), store=store, name="mine", **FEW)
     fitted()
-    found = dt.decompose(random_features, source(), store=store, name="mine", **FEW)
+    result = dt.decompose(random_features, source(), store=store, name="mine", **FEW)
     assert 12 <= len(fitted()) <= 16
     plain = dt.decompose(random_features, source(), **FEW)
-    np.testing.assert_array_equal(found.predictions, plain.predictions)
+    np.testing.assert_array_equal(result.predictions, plain.predictions)
 
 
-# --- what is not the same ------------------------------------------------------------------------
+# --- identity of fits ----------------------------------------------------------------------------
 
 
 @contextmanager
@@ -122,7 +122,7 @@ def all_new(fitted: Count, count: int) -> Iterator[None]:
     assert len(fitted()) == count
 
 
-def test_others_are_not_taken_for_it(fitted: Count, store: Path) -> None:
+def test_learner_source_seed_and_name_identify_fits(fitted: Count, store: Path) -> None:
     dt.decompose(random_features, source(), store=store, **FEW)
     with all_new(fitted, 24):
         dt.decompose(least_squares, source(), store=store, **FEW)
@@ -138,7 +138,7 @@ def test_others_are_not_taken_for_it(fitted: Count, store: Path) -> None:
         dt.decompose(least_squares, source(), store=store, name="mine", **FEW)
 
 
-def test_parameters_and_data_tell_estimators_apart(fitted: Count, store: Path) -> None:
+def test_parameters_and_data_identify_estimators(fitted: Count, store: Path) -> None:
     X, y = pool(150)
     data = dt.PoolSource(X, y, n_train=20)
     dt.decompose(Ridge(), data, store=store, **FEW)
@@ -159,7 +159,7 @@ def test_labels_with_injected_noise_are_not_those_without(fitted: Count, store: 
         dt.decompose(Ridge(), data, store=store, **FEW)
 
 
-def test_numbers_are_not_probabilities(fitted: Count, store: Path) -> None:
+def test_the_task_identifies_fits(fitted: Count, store: Path) -> None:
     X, y = pool(150)
     data = dt.PoolSource(X, (y > 0).astype(int), n_train=20)
     for task in ("classification", "regression"):

@@ -18,16 +18,16 @@ def repeated(draws: tuple[int, int, int]) -> dict[str, tuple[list[float], list[f
     effects, rng = Effects(), np.random.default_rng(sum(draws))
     truth = {f"anova {name}": value for name, value in effects.anova.items()}
     truth |= effects.sequential | {"total": effects.ensemble(1), "K": effects.ensemble(4)}
-    found: dict[str, tuple[list[float], list[float]]] = {name: ([], []) for name in truth}
+    result: dict[str, tuple[list[float], list[float]]] = {name: ([], []) for name in truth}
     for _ in range(REPEATS):
         f = effects.draw((*draws, T), rng)
         split = decompose_predictions(f, np.zeros(T), include_test=False)
         parts = rows(split) | {f"anova {name}": part for name, part in split.anova().parts.items()}
         parts["K"] = split.error(4).total
-        for name, (off, errors) in found.items():
+        for name, (off, errors) in result.items():
             off.append(float(parts[name].value) - truth[name])
             errors.append(float(parts[name].standard_error))
-    return found
+    return result
 
 
 @pytest.mark.statistical

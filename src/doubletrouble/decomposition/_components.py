@@ -72,8 +72,8 @@ degrees of freedom match the standard error (Satterthwaite), see `Estimate.confi
 import hashlib
 import math
 from collections.abc import Hashable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import NamedTuple, Self, TypeAlias
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -120,7 +120,7 @@ class Statistic:
 
     table: FloatArray  # (1 + D, 1 + K), or (1 + D, 1)
     points: FloatArray  # (H, T): at each test point, for H = 2 halves of the data sets, or 1, or 0
-    key: Hashable
+    key: Any  # hashable
 
     def variances(self) -> Variances:
         """The contributions of data sets, initializations and test points to its variance."""
@@ -337,10 +337,11 @@ def _parts_of_one(design: Design) -> dict[str, ProductWeights]:
     steps["initialization"] = "other_noise_init" if design.n_noise > 1 else "other_init"
     shared = design.crossed and design.n_init == 1
     steps["sampling"] = "other_data" if shared else "other_data_init"
+    zero = {"noise": design.noiseless, "initialization": design.deterministic}
     parts: dict[str, ProductWeights] = {}
     last = "same"
     for name, product in steps.items():
-        if (name, True) in (("noise", design.noiseless), ("initialization", design.deterministic)):
+        if zero.get(name):
             parts[name] = {}
         elif design.lacks(name, SEQUENTIAL[name]) is None:
             parts[name] = {last: 1.0, product: -1.0}
@@ -403,60 +404,66 @@ def mean_products(
     `predictions` are (D, N, K, T C), the C outputs at a test point together; their products are
     added up. With `by_point`, the statistics hold their values at each test point, too.
     """
+    halves, n_test = _halves(design.n_data) if by_point else [], design.n_test
     tables: dict[str, FloatArray] = {}
-    points: dict[str, list[list[FloatArray]]] = {}
-    for part, f in _blocks(predictions):
-        here = {k: Target(t.value[part], t.floor[part]) for k, t in targets.items()}
-        moments = _PredictionSums.of(f)
-        within = list(_within_data_sets(moments, here, design))
-        for name, sums, data, init in (*within, *_between_data_sets(moments, design)):
-            table = _left_out(_left_out(sums.sum(axis=-1), data).T, init).T / design.n_test
-            tables[name] = tables[name] + table if name in tables else table
-        for k, half in enumerate(_halves(design) if by_point else []):
-            count = len(moments.u[half])
-            some = [(name, sums[half], _Count(count, 0, None), i) for name, sums, _, i in within]
-            paired = _between_data_sets(moments.some(half), replace(design, n_data=count))
-            for name, sums, data, init in (*some, *paired):
-                at_points = sums.sum(axis=(0, 1)) / (data.all * init.all)
-                points.setdefault(name, [[], []])[k].append(at_points)
-    return {
-        name: Statistic(table=table, points=_by_point(points.get(name, []), design), key=key)
-        for name, table in tables.items()
-    }
+    points: dict[str, list[FloatArray]] = {}
+    for block, f in _blocks(predictions):
+        here = {k: Target(t.value[block], t.floor[block]) for k, t in targets.items()}
+        sums = _PredictionSums.of(f)
+        for pairs in sums.pairs(here, crossed=design.crossed):
+            by_data = _left_out(pairs.sums.sum(axis=-1), pairs.data)
+            by_init = _left_out(by_data.T, pairs.init, jackknife=design.shares_inits)
+            table = by_init.T / n_test
+            tables[pairs.name] = tables[pairs.name] + table if pairs.name in tables else table
+        for half in halves:
+            for pairs in sums.some(half).pairs(here, crossed=design.crossed):
+                points.setdefault(pairs.name, []).append(pairs.at_points())
+    statistics = {}
+    for name, table in tables.items():
+        by_half = np.zeros((len(halves), n_test))
+        for k in range(len(halves)):
+            joined = np.concatenate(points[name][k :: len(halves)])
+            by_half[k] = joined.reshape(n_test, -1).sum(axis=1)  # over outputs
+        statistics[name] = Statistic(table=table, points=by_half, key=key)
+    return statistics
 
 
-def _halves(design: Design) -> list[slice]:
+def _halves(n_data: int) -> list[slice]:
     """Two halves of the data sets, each with pairs in it; all, where there are too few."""
-    return [slice(0, None, 2), slice(1, None, 2)] if design.n_data > 3 else [slice(None)]
+    return [slice(0, None, 2), slice(1, None, 2)] if n_data > 3 else [slice(None)]
 
 
-def _by_point(blocks: list[list[FloatArray]], design: Design) -> FloatArray:
-    """The blocks of test points together, outputs added up: (H, T)."""
-    joined = [np.concatenate(half) for half in blocks if half]
-    rows = [half.reshape(design.n_test, -1).sum(axis=1) for half in joined]
-    return np.array(rows).reshape(len(rows), design.n_test)
+def _left_out(sums: FloatArray, order: int, *, jackknife: bool = True) -> FloatArray:
+    """The mean along the first axis, then those with one index left out.
+
+    Of `order` 1 are sums with one index each, of order 2 those with every two different ones.
+    """
+    n, total = len(sums), sums.sum(axis=0, keepdims=True)
+    mean = total / math.perm(n, order)
+    if not jackknife:
+        return np.asarray(mean)
+    return np.concatenate([mean, (total - order * sums) / (math.perm(n - 1, order) or np.nan)])
 
 
-class _Count(NamedTuple):
-    """The number of terms of a sum along an axis."""
+class _PairSums(NamedTuple):
+    """Sums (D, K, T) over pairs of a kind; pairs of two are in the sums of both."""
 
-    all: int
-    left: int  # with one index left out
-    lost: int | None  # how often the terms of that index go; None: no index is left out
+    name: str
+    sums: FloatArray
+    data: int  # 1: of one data set, 2: of two
+    init: int  # 1: of one initialization, 2: of two
 
-
-def _left_out(sums: FloatArray, count: _Count) -> FloatArray:
-    """The mean along the first axis, then those with one index left out."""
-    whole = sums.sum(axis=0, keepdims=True)
-    if count.lost is None:
-        return np.asarray(whole / count.all)
-    without = (whole - count.lost * sums) / (count.left or np.nan)
-    return np.concatenate([whole / count.all, without])
+    def at_points(self) -> FloatArray:
+        """The means at each test point."""
+        D, K, _ = self.sums.shape
+        n_pairs = math.perm(D, self.data) * math.perm(K, self.init)
+        return np.asarray(self.sums.sum(axis=(0, 1)) / n_pairs)
 
 
 class _PredictionSums(NamedTuple):
     """Sums over noise draws and initializations of predictions h, measured from their mean."""
 
+    n_noise: int
     mean: FloatArray  # (T,)
     u: FloatArray  # (D, K, T): Σ_n h
     v: FloatArray  # (D, 1, T): Σ_nk h
@@ -469,9 +476,14 @@ class _PredictionSums(NamedTuple):
         mean = f.mean(axis=(0, 1, 2))
         h = f - mean
         u = h.sum(axis=1)
-        diagonal = np.einsum("dnkt,dnkt->dkt", h, h)
-        row = np.einsum("dnkt,dnt->dkt", h, h.sum(axis=2))
-        return cls(mean, u, u.sum(axis=1, keepdims=True), diagonal, row)
+        return cls(
+            n_noise=f.shape[1],
+            mean=mean,
+            u=u,
+            v=u.sum(axis=1, keepdims=True),
+            diagonal=np.einsum("dnkt,dnkt->dkt", h, h),
+            row=np.einsum("dnkt,dnt->dkt", h, h.sum(axis=2)),
+        )
 
     def some(self, data: slice) -> Self:
         """The sums of some data sets, from the same mean."""
@@ -479,60 +491,30 @@ class _PredictionSums(NamedTuple):
             u=self.u[data], v=self.v[data], diagonal=self.diagonal[data], row=self.row[data]
         )
 
-
-class _PairSums(NamedTuple):
-    """Sums (D, K, T) over pairs of a kind, and their numbers along D and K."""
-
-    name: str
-    sums: FloatArray
-    data: _Count
-    init: _Count
-
-
-def _within_data_sets(
-    moments: _PredictionSums, targets: Mapping[str, Target], design: Design
-) -> Iterator[_PairSums]:
-    """Levels, and products within a data set."""
-    N, K, one_data = design.n_noise, design.n_init, _Count(design.n_data, design.n_data - 1, 1)
-    one_init, two_init = _init_counts(design)
-    mean, u, v, diagonal, row = moments
-    for name, target in targets.items():
-        b = mean - target.value
-        yield _PairSums(name, (2 / N * b) * u + (b**2 - target.floor), one_data, one_init)
-    yield _PairSums("same", diagonal / N, one_data, one_init)
-    if K > 1:
-        yield _PairSums("other_init", (row - diagonal) / N, one_data, two_init)
-    if N > 1:
-        again, any_again = u**2 - diagonal, u * v - row
-        yield _PairSums("other_noise", again / (N * (N - 1)), one_data, one_init)
+    def pairs(self, targets: Mapping[str, Target], *, crossed: bool) -> Iterator[_PairSums]:
+        """Levels, then products within a data set, then those of two data sets."""
+        N, u, v, diagonal, row = self.n_noise, self.u, self.v, self.diagonal, self.row
+        D, K, _ = u.shape
+        for name, target in targets.items():
+            b = self.mean - target.value
+            yield _PairSums(name, (2 / N * b) * u + (b**2 - target.floor), 1, 1)
+        yield _PairSums("same", diagonal / N, 1, 1)
         if K > 1:
-            others = (any_again - again) / (N * (N - 1))
-            yield _PairSums("other_noise_init", others, one_data, two_init)
-
-
-def _between_data_sets(moments: _PredictionSums, design: Design) -> Iterator[_PairSums]:
-    """Products of two data sets."""
-    D, N, K = design.n_data, design.n_noise, design.n_init
-    if D == 1:
-        return
-    two_data, (one_init, two_init) = _Count(D * (D - 1), (D - 1) * (D - 2), 2), _init_counts(design)
-    u, v = moments.u, moments.v
-    others = u.sum(axis=0) - u  # (D, K, T): over the other data sets
-    same_init = u * others / N**2
-    any_init = (u * others.sum(axis=1, keepdims=True) + v * others) / (2 * N**2)
-    if not design.crossed:  # the k-th ones of two data sets are different initializations
-        yield _PairSums("other_data_init", any_init, two_data, _Count(K * K, 0, None))
-        return
-    yield _PairSums("other_data", same_init, two_data, one_init)
-    if K > 1:
-        yield _PairSums("other_data_init", any_init - same_init, two_data, two_init)
-
-
-def _init_counts(design: Design) -> tuple[_Count, _Count]:
-    """One initialization, or two that differ."""
-    K, lost = design.n_init, design.shares_inits
-    one = _Count(K, K - 1, 1 if lost else None)
-    return one, _Count(K * (K - 1), (K - 1) * (K - 2), 2 if lost else None)
+            yield _PairSums("other_init", (row - diagonal) / N, 1, 2)
+        if N > 1:
+            again = u**2 - diagonal
+            yield _PairSums("other_noise", again / (N * (N - 1)), 1, 1)
+            if K > 1:
+                yield _PairSums("other_noise_init", (u * v - row - again) / (N * (N - 1)), 1, 2)
+        if D > 1 and not crossed:  # any initializations of two data sets are different
+            yield _PairSums("other_data_init", v * (v.sum(axis=0) - v) / (N * K) ** 2, 2, 1)
+        elif D > 1:
+            others = u.sum(axis=0) - u  # (D, K, T): over the other data sets
+            same_init = u * others / N**2
+            yield _PairSums("other_data", same_init, 2, 1)
+            if K > 1:
+                any_init = (u * others.sum(axis=1, keepdims=True) + v * others) / (2 * N**2)
+                yield _PairSums("other_data_init", any_init - same_init, 2, 2)
 
 
 def _blocks(predictions: npt.NDArray[np.generic]) -> Iterator[tuple[slice, FloatArray]]:

@@ -9,12 +9,11 @@ from __future__ import annotations  # help() then shows names, not their definit
 import hashlib
 import math
 import pickle
-import tempfile
 import time
 import warnings
-from collections.abc import Generator, Hashable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import fields, replace
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
 from io import BytesIO
 from itertools import groupby
 from pathlib import Path
@@ -47,6 +46,7 @@ from doubletrouble.runs import (
     Store,
     check_executor,
     decode,
+    one_thread,
     progress_bar,
     run_cells,
 )
@@ -57,7 +57,6 @@ REVISION = 1  # of the definition of the numbers; count up when draws or definit
 
 _FIRST = 3  # fits that stop a run if all of them fail
 _SHOWN = 3  # failures in a message
-_IN_MEMORY = 2**28  # bytes of predictions; more are in a file
 
 
 def decompose(
@@ -127,7 +126,7 @@ def decompose(
     _check_option("task", task, TaskName)
     _check_option("errors", errors, ErrorsName)
     fits = Fits.of(model, source, task, seed=seed, n_data=n_data, n_init=n_init, n_noise=n_noise)
-    predictions = _allocated((fits.n_data, fits.n_noise, fits.n_init, *fits.target.shape))
+    predictions = np.full((fits.n_data, fits.n_noise, fits.n_init, *fits.target.shape), np.nan)
     failures: list[Failure] = []
     warned: list[list[FitWarning]] = []
     first = set(fits.indices[:_FIRST])
@@ -145,7 +144,6 @@ def decompose(
         if not isinstance(result, str):
             predictions[index] = result
             continue
-        predictions[index] = np.nan
         failures.append(Failure(index, init_seed(fits.seed, index.init), result))
         if errors == "raise" and first <= {failure.fit for failure in failures}:
             finished.close()
@@ -191,14 +189,6 @@ def _listed(failures: Sequence[Failure]) -> str:
     return "; ".join(map(str, failures[:_SHOWN])) + ("; ..." if len(failures) > _SHOWN else "")
 
 
-def _allocated(shape: tuple[int, ...]) -> FloatArray:
-    """An array for all predictions; a large one is in a temporary file."""
-    if np.prod(shape) * 8 <= _IN_MEMORY:
-        return np.full(shape, np.nan)
-    with tempfile.TemporaryFile() as file:
-        return np.memmap(file, dtype=np.float64, mode="w+", shape=shape)
-
-
 # --- all fits, in this process or elsewhere ---
 
 
@@ -217,16 +207,17 @@ def _finished(
     here = executor is None and workers is None and scheduler is None
     if here and store is None:
         bar = progress_bar(len(fits.indices), unit="fit", progress=progress)
-        with _one_thread(), bar as shown:
+        with one_thread(), bar as shown:
             for group in by_data:
                 for finished in fits.fit_all(group):
                     shown.update()
                     yield finished
         return
-    first, *rest = by_data  # the first fits are a cell of their own: they may stop the run
-    groups = [group for group in (first[:_FIRST], first[_FIRST:], *rest) if group]
     if store is not None:
         groups = [[index] for index in fits.indices]
+    else:  # the first fits are a cell of their own: they may stop the run
+        first, *rest = by_data
+        groups = [group for group in (first[:_FIRST], first[_FIRST:], *rest) if group]
     cells = [_cell(fits, group, identity) for group in groups]
     group_of = {cell.key: group for cell, group in zip(cells, groups, strict=True)}
     try:
@@ -249,19 +240,6 @@ def _finished(
             raise KeyboardInterrupt from None
         message = f"stopped; the finished fits are in {store}: call again to continue"
         raise SweepInterrupted(message) from None
-
-
-def _one_thread() -> AbstractContextManager[Any]:
-    """Limit linear algebra to one thread, if threadpoolctl is installed.
-
-    Many small fits are faster so: 2.0 s instead of 10.3 s for LogisticRegression.
-    """
-    try:
-        from threadpoolctl import threadpool_limits
-    except ModuleNotFoundError:
-        return nullcontext()
-    limits: AbstractContextManager[Any] = threadpool_limits(1)
-    return limits
 
 
 def _cell(fits: Fits, group: Sequence[FitIndex], identity: str) -> Cell:
@@ -329,11 +307,11 @@ def _result(
         ("task", "regression" if fits.classes is None else "classification"),
         ("include_test", include_test),
     )
-    values = {f.name: getattr(split, f.name) for f in fields(split)}
-    values["statistics"] = {name: replace(s, key=key) for name, s in split.statistics.items()}
-    values["notes"] = (*split.notes, *_notes(fits, predictions), *notes)
     return LearnerDecomposition(
-        **values,
+        design=split.design,
+        notes=(*split.notes, *_notes(fits, predictions), *notes),
+        confidence=confidence,
+        statistics={name: replace(s, key=key) for name, s in split.statistics.items()},
         predictions=predictions,
         y_test=fits.target,
         classes=fits.classes,
@@ -346,12 +324,8 @@ def _result(
 def _notes(fits: Fits, predictions: FloatArray) -> list[str]:
     """Notes on the source and on the learner."""
     learner, source, n_noise = fits.learner, fits.source, predictions.shape[1]
-    notes = source.notes(n_noise, seed=fits.seed, hidden=fits.hidden_noise)
-    if learner.note:
-        notes.append(learner.note)
-    if learner.is_deterministic:
-        notes.append("The learner has no random_state: it is deterministic, with one fit each.")
-    elif predictions.shape[2] > 1 and all(bool((f == f[:, :1]).all()) for f in predictions):
+    notes = [*source.notes(n_noise, seed=fits.seed, hidden=fits.hidden_noise), *learner.notes]
+    if predictions.shape[2] > 1 and (predictions == predictions[:, :, :1]).all():
         notes.append("All initializations predict the same: the learner is deterministic here.")
     if fits.requested_noise > n_noise and not source.is_noiseless:
         notes.append(
@@ -361,24 +335,20 @@ def _notes(fits: Fits, predictions: FloatArray) -> list[str]:
     return notes
 
 
-def _fingerprint(fits: Fits, predictions: FloatArray) -> Hashable:
+def _fingerprint(fits: Fits, predictions: FloatArray) -> str:
     """Equal for the same draws of a source: a digest of its test set and of a training set."""
+    hashed = hashlib.blake2b()
     try:
         data = fits.training(0)
-        hashed = hashlib.blake2b()
         for value in (fits.test.X, fits.test.y, data.X, *data.y):
-            hashed.update(_content(value))
-        return hashed.hexdigest()
+            array = value.to_numpy() if hasattr(value, "to_numpy") else value
+            if isinstance(array, np.ndarray) and array.dtype.kind != "O":
+                hashed.update(f"{array.dtype}{array.shape}".encode() + array.tobytes())
+            else:
+                hashed.update(pickle.dumps(value))
     except Exception:  # noqa: BLE001 (inputs are of any class, and the fits are done)
         return digest(predictions)
-
-
-def _content(value: Any) -> bytes:
-    """The content of an array, a table or a sparse matrix as bytes."""
-    array = value.to_numpy() if hasattr(value, "to_numpy") else value
-    if isinstance(array, np.ndarray) and array.dtype.kind != "O":
-        return f"{array.dtype}{array.shape}".encode() + array.tobytes()
-    return pickle.dumps(value)
+    return hashed.hexdigest()
 
 
 # --- identity of stored fits ---

@@ -2,6 +2,15 @@
 
 from dataclasses import dataclass, replace
 
+_REQUIREMENTS = {
+    "noise": "2 or more draws of label noise on each data set, got 1",
+    "init": "2 or more initializations, got 1",
+    "data": "2 or more data sets, got 1",
+    "crossed": "the same initializations for every data set, got fresh ones (crossed=False)",
+    "target": "truth or y_test, got neither",
+    "both": "both truth and y_test",
+}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Design:
@@ -35,30 +44,16 @@ class Design:
 
     def lacks(self, name: str, needs: tuple[str, ...]) -> str | None:
         """The reason why `name` is not identified; None where it is."""
-        for need in needs:
-            fulfilled, requirement = self._requirement(need)
-            if not fulfilled:
-                return f"{name} needs {requirement}"
-        return None
-
-    def _requirement(self, need: str) -> tuple[bool, str]:
-        """Whether a requirement is fulfilled, and its description."""
-        drawn = {
-            "noise": (self.n_noise, self.noiseless, "draws of label noise on each data set"),
-            "init": (self.n_init, self.deterministic, "initializations"),
-            "data": (self.n_data, False, "data sets"),
+        fulfilled = {
+            "noise": self.n_noise > 1 or self.noiseless,
+            "init": self.n_init > 1 or self.deterministic,
+            "data": self.n_data > 1,
+            "crossed": self.crossed or self.deterministic,
+            "target": bool(self.targets),
+            "both": len(self.targets) > 1,
         }
-        if need in drawn:
-            count, none_needed, what = drawn[need]
-            return count > 1 or none_needed, f"2 or more {what}, got {count}"
-        return {
-            "crossed": (
-                self.crossed or self.deterministic,
-                "the same initializations for every data set, got fresh ones (crossed=False)",
-            ),
-            "target": (bool(self.targets), "truth or y_test, got neither"),
-            "both": (len(self.targets) > 1, "both truth and y_test"),
-        }[need]
+        missing = next((need for need in needs if not fulfilled[need]), None)
+        return None if missing is None else f"{name} needs {_REQUIREMENTS[missing]}"
 
     @property
     def absorbed(self) -> dict[str, str]:
@@ -76,15 +71,6 @@ class Design:
     @property
     def notes(self) -> tuple[str, ...]:
         """Notes on what each part contains, and on standard errors."""
-        notes = [*self._absorptions(), *self._unknown_errors()]
-        if not self.targets:
-            notes.append("Bias and total are not identified: neither truth nor y_test was given.")
-        elif self.targets == ("y_test",):
-            notes.append("Bias and total are against y_test and contain the noise of its labels.")
-        return tuple(notes)
-
-    def _absorptions(self) -> list[str]:
-        """Which parts contain those that are not identified."""
         notes = []
         last = "sampling" if self.n_data > 1 else "bias"
         if self.n_noise == 1 and not self.noiseless:
@@ -100,12 +86,6 @@ class Design:
             )
         if self.n_data == 1:
             notes.append("One data set: the effect of its draw is in bias.")
-        return notes
-
-    def _unknown_errors(self) -> list[str]:
-        """Which standard errors are infinite."""
-        notes = []
-        if self.n_data == 1:
             notes.append("Standard errors are infinite: they need 2 or more data sets.")
         elif self.n_data == 2:
             notes.append(
@@ -116,4 +96,8 @@ class Design:
                 "Standard errors of initialization, sampling and bias are infinite: they need 3 or "
                 "more shared initializations."
             )
-        return notes
+        if not self.targets:
+            notes.append("Bias and total are not identified: neither truth nor y_test was given.")
+        elif self.targets == ("y_test",):
+            notes.append("Bias and total are against y_test and contain the noise of its labels.")
+        return tuple(notes)

@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
 from itertools import product
 from typing import Any, Literal, NamedTuple, Self, TypeAlias
 
@@ -22,21 +21,18 @@ from doubletrouble.decomposition._components import LARGEST
 from doubletrouble.decomposition._sources import (
     DataSource,
     GeneratorSource,
-    Index,
     Labels,
     PoolSource,
     TestSet,
     TrainingSet,
     init_seed,
     one_hot,
-    rows,
 )
 from doubletrouble.errors import require
 from doubletrouble.parameters import MOST_SEEDS, FloatArray, refuse_masked, whole_number
 
 _N_NOISE = 2  # draws of label noise by default
 _SEED_NAMES = ("random_state", "random_seed", "seed")
-_PROBED_ROWS = 4  # compared after every fit: work in place changes all rows
 _SHOWN_WARNINGS = 3
 _LONGEST_WARNING = 200
 
@@ -87,7 +83,6 @@ class Learner:
     is_classifier: bool | None = None  # None if it is not known
     seeds: tuple[str, ...] = ()  # parameters of the estimator that are seeds
     splitters: tuple[str, ...] = ()  # parameters that split data at random
-    note: str = ""
 
     @classmethod
     def of(cls, model: Any) -> Self:
@@ -114,23 +109,29 @@ class Learner:
     def _of_estimator(cls, estimator: Any) -> Self:
         base = require("sklearn.base", "estimators")
         parameters = estimator.get_params(deep=True)
-        is_classifier, note = bool(base.is_classifier(estimator)), ""
-        if is_classifier and not hasattr(estimator, "predict_proba"):
-            name = type(estimator).__name__
-            note = f"{name} has no predict_proba: the predicted class has probability 1."
         return cls(
             model=base.clone(estimator),
             is_estimator=True,
-            is_classifier=is_classifier,
+            is_classifier=bool(base.is_classifier(estimator)),
             seeds=tuple(sorted(k for k in parameters if k.rpartition("__")[2] in _SEED_NAMES)),
             splitters=tuple(sorted(k for k, v in parameters.items() if _splits_at_random(v))),
-            note=note,
         )
 
     @property
     def is_deterministic(self) -> bool:
         """Whether it is an estimator without a seed."""
         return self.is_estimator and not (self.seeds or self.splitters)
+
+    @property
+    def notes(self) -> list[str]:
+        """Notes on its probabilities and on its seeds."""
+        notes = []
+        if self.is_classifier and not hasattr(self.model, "predict_proba"):
+            name = type(self.model).__name__
+            notes.append(f"{name} has no predict_proba: the predicted class has probability 1.")
+        if self.is_deterministic:
+            notes.append("The learner has no random_state: it is deterministic, with one fit each.")
+        return notes
 
     def predictions(
         self, X: Any, y: Labels, seed: int, X_test: Any, classes: Labels | None
@@ -272,22 +273,14 @@ class Fits:
             result: FloatArray | str
             with recorded_warnings() as messages:
                 try:
-                    if data is None:
-                        data = self.training(index.data)
-                        X, X_test = _copied(data.X), _copied(self.test.X)
-                        probes = _probe(X), _probe(X_test)
-                    result = self.fit(index, X, data.y[index.noise].copy(), X_test)
+                    data = data or self.training(index.data)
+                    result = self.fit(index, data)
                 except (Exception, SystemExit) as error:
                     if isinstance(error, SystemExit):
                         error = RuntimeError(f"the learner called sys.exit({error.code!r})")
                     if reraise:
                         raise error from None
                     result = f"{type(error).__name__}: {error}".encode(errors="replace").decode()
-            if data is not None:  # replace inputs if the learner worked in place
-                if probes[0] is None or _probe(X) != probes[0]:
-                    X = _copied(data.X)
-                if probes[1] is None or _probe(X_test) != probes[1]:
-                    X_test = _copied(self.test.X)
             yield index, result, messages
 
     def training(self, number: int) -> TrainingSet:
@@ -296,8 +289,9 @@ class Fits:
             number, n_noise=self.n_noise, seed=self.seed, classes=self.classes
         )
 
-    def fit(self, index: FitIndex, X: Any, y: Labels, X_test: Any) -> FloatArray:
-        """One fit, and its predictions."""
+    def fit(self, index: FitIndex, data: TrainingSet) -> FloatArray:
+        """One fit, and its predictions; copies of the data, since learners may work in place."""
+        X, y, X_test = map(_copied, (data.X, data.y[index.noise], self.test.X))
         if self.classes is not None:
             _check_classes(y, self.classes)
         seed = init_seed(self.seed, index.init)
@@ -335,22 +329,8 @@ def _target(test: TestSet, classes: Labels | None) -> FloatArray:
     return test.y.astype(np.float64)
 
 
-def _copied(X: Any) -> Any:
-    return X.copy() if hasattr(X, "copy") else copy.deepcopy(X)
-
-
-def _probe(X: Any) -> tuple[Any, ...] | None:
-    """The content of some rows; None if they cannot be compared, as of a sparse matrix."""
-    some = rows(X, _probed_rows(X.shape[0]))
-    array = some.to_numpy() if hasattr(some, "to_numpy") else some
-    if not isinstance(array, np.ndarray):
-        return None
-    return X.shape, array.dtype, array.tobytes()
-
-
-@cache
-def _probed_rows(count: int) -> Index:
-    return np.unique(np.linspace(0, count - 1, min(_PROBED_ROWS, count)).astype(np.intp))
+def _copied(array: Any) -> Any:
+    return array.copy() if hasattr(array, "copy") else copy.deepcopy(array)
 
 
 def _long_axes(shape: tuple[int, ...]) -> tuple[int, ...]:

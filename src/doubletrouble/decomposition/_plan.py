@@ -7,7 +7,7 @@ conservative.
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -62,7 +62,7 @@ def plan_repeats(result: Decomposition, relative_error: float = 0.1) -> RepeatPl
             f"result must have standard errors, got none of {', '.join(unknown)}: it needs 3 or "
             "more data sets, and 3 or more initializations"
         )
-    least = _SMALL * abs(float(error.total))
+    total = abs(float(error.total))
     weights = sequential(design)
     needs = []
     for name, part in rows.items():
@@ -74,10 +74,35 @@ def plan_repeats(result: Decomposition, relative_error: float = 0.1) -> RepeatPl
                 of_data=(spread.data + spread.init - clear) * design.n_data,
                 of_init=clear * design.n_init,
                 of_test=spread.test,
-                allowed=(wanted * max(abs(float(part)), least)) ** 2,
+                allowed=(wanted * max(abs(float(part)), _SMALL * total)) ** 2,
             )
         )
-    return _cheapest(needs, result)
+    n_init = design.n_init
+    if n_init > 1:
+        part = error.initialization
+        if max(abs(float(part)), float(part.standard_error)) <= _ROUNDING * total:
+            n_init = 1  # all initializations predicted the same
+    D, K = _fewest_fits(needs, n_init, min(_FEW, design.n_data))
+    notes = [
+        f"{need.name} does not reach this precision with {design.n_test} test points: use more "
+        "of them"
+        for need in needs
+        if need.is_limited
+    ]
+    if (most := getattr(result, "most_data", math.inf)) < D:
+        notes.append(f"the pool has {most:g} training sets: use smaller ones, or more samples")
+    draws = design.n_noise + (design.injected is not None)  # and the labels without added noise
+    return RepeatPlan(
+        n_data=D,
+        n_init=K,
+        n_noise=design.n_noise,
+        n_fits=D * K * draws,
+        standard_errors={
+            need.name: math.sqrt(need.of_data / D + need.of_init / K + need.of_test)
+            for need in needs
+        },
+        notes=tuple(notes),
+    )
 
 
 class _Need(NamedTuple):
@@ -108,57 +133,21 @@ def _clear(spread: Variances, n_init: int) -> float:
     return max(0.0, V_k - math.sqrt(2 / (n_init - 1)) * (V_k + V_d))
 
 
-def _cheapest(needs: list[_Need], result: Decomposition) -> RepeatPlan:
-    design = result.design
-    least = 1 if _is_deterministic(result) else design.n_init
-    best: tuple[int, int, int] | None = None
-    for K in [1] if least == 1 else _grid(least, needs):
+def _fewest_fits(needs: list[_Need], least_init: int, least_data: int) -> tuple[int, int]:
+    """The numbers of data sets and initializations whose product is smallest."""
+    tried = [1] if least_init == 1 else _numbers_of_inits(needs, least_init)
+    plans = []
+    for K in tried:
         room = [need.room - need.of_init / K for need in needs]
-        if min(room) <= 0:
-            continue
-        most = max(need.of_data / left for need, left in zip(needs, room, strict=True))
-        D = max(min(_FEW, design.n_data), math.ceil(most))
-        best = min(best or (D * K, D, K), (D * K, D, K))
-    assert best is not None  # the grid ends where initializations add next to nothing
-    _, D, K = best
-    expected = {
-        need.name: math.sqrt(need.of_data / D + need.of_init / K + need.of_test) for need in needs
-    }
-    draws = design.n_noise + (design.injected is not None)  # and the labels without added noise
-    return RepeatPlan(
-        n_data=D,
-        n_init=K,
-        n_noise=design.n_noise,
-        n_fits=D * K * draws,
-        standard_errors=expected,
-        notes=tuple(_notes(needs, D, result)),
-    )
+        if min(room) > 0:
+            most = max(need.of_data / left for need, left in zip(needs, room, strict=True))
+            D = max(least_data, math.ceil(most))
+            plans.append((D * K, D, K))
+    _, D, K = min(plans)  # not empty: the last K tried adds next to nothing
+    return D, K
 
 
-def _notes(needs: list[_Need], n_data: int, result: Decomposition) -> Iterator[str]:
-    """Limits of the test set and of the pool."""
-    points = result.design.n_test
-    for need in needs:
-        if need.is_limited:
-            yield (
-                f"{need.name} does not reach this precision with {points} test points: use more "
-                "of them"
-            )
-    if n_data > (most := getattr(result, "most_data", math.inf)):
-        yield f"the pool has {most:g} training sets: use smaller ones, or more samples"
-
-
-def _is_deterministic(result: Decomposition) -> bool:
-    """Whether all initializations predicted the same, to rounding."""
-    if result.design.n_init == 1:
-        return True
-    error = result.error()
-    rounding = _ROUNDING * abs(float(error.total))
-    part = error.initialization
-    return max(abs(float(part)), float(part.standard_error)) <= rounding
-
-
-def _grid(least: int, needs: list[_Need]) -> list[int]:
+def _numbers_of_inits(needs: list[_Need], least: int) -> list[int]:
     """Numbers of initializations to consider."""
     most = max(need.of_init / need.room for need in needs)
     high = max(least, math.ceil(4 * most))

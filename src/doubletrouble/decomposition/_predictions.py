@@ -1,6 +1,6 @@
 """The squared error of a learner by cause, from its predictions."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -115,10 +115,14 @@ def decompose_predictions(
         injected=None if injected is None else number("injected", injected, _RATIO),
     )
     statistics = _statistics(array.reshape(*draws, -1), targets, design, by_point=include_test)
-
     result = Decomposition(design=design, notes=(), confidence=confidence, statistics=statistics)
-    negative = _negative_parts(result.error().parts, design)
-    return replace(result, notes=(*design.notes, *_test_notes(design, include_test), *negative))
+    notes = [*design.notes]
+    if n_test == 1 and include_test:
+        notes.append(
+            "Standard errors are infinite: they need 2 or more test points (include_test=False is "
+            "for one fixed test point)."
+        )
+    return replace(result, notes=(*notes, *_negative_parts(result.error().parts, design)))
 
 
 def _statistics(
@@ -129,27 +133,17 @@ def _statistics(
     by_point: bool,
 ) -> dict[str, Statistic]:
     """All mean products; those of labels with added noise by names of their own."""
-    key = _key(array, design, by_point)
+    key = (
+        ("predictions", digest(array)),
+        ("design", replace(design, targets=())),
+        ("include_test", by_point),
+    )
     if design.injected is None:
         return mean_products(array, targets, design, by_point=by_point, key=key)
     labels = design.own_labels
     own = mean_products(array[:, :1], targets, labels, by_point=by_point, key=key)
     added = mean_products(array[:, 1:], {}, design, by_point=by_point, key=key)
     return own | {f"{ADDED}{name}": statistic for name, statistic in added.items()}
-
-
-def _key(array: npt.NDArray[np.generic], design: Design, by_point: bool) -> Hashable:
-    """Equal for statistics of the same predictions that have entries for the same draws."""
-    return ("decompose_predictions", digest(array), replace(design, targets=()), by_point)
-
-
-def _test_notes(design: Design, include_test: bool) -> list[str]:
-    if design.n_test > 1 or not include_test:
-        return []
-    return [
-        "Standard errors are infinite: they need 2 or more test points (include_test=False is for "
-        "one fixed test point)."
-    ]
 
 
 def _negative_parts(parts: Mapping[str, Estimate], design: Design) -> list[str]:

@@ -4,12 +4,20 @@ from __future__ import annotations  # help() then shows names, not their definit
 
 import json
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from doubletrouble.decomposition import _components as components
-from doubletrouble.decomposition._components import ProductWeights, Statistic, weighted_sum
+from doubletrouble.decomposition._components import (
+    ANOVA,
+    SEQUENTIAL,
+    ProductWeights,
+    Statistic,
+    anova,
+    mean_squares,
+    sequential,
+    weighted_sum,
+)
 from doubletrouble.decomposition._design import Design
 from doubletrouble.ensembles import EnsembleLike, as_ensemble
 from doubletrouble.errors import require
@@ -20,16 +28,15 @@ from doubletrouble.results import AnovaTerms, ErrorTerms, Estimate
 
 MEMBERS = (5, math.inf)  # ensembles in tables and figures
 
-_COLORS = CAUSES["light"] | {"bayes": YELLOW, "total": "#555555"}
-_HATCHES = {  # the parts differ in grey print, too
-    "noise": "",
-    "initialization": "////",
-    "sampling": "....",
-    "bias": "\\\\\\\\",
-    "bayes": "xxxx",
-    "total": "",
+_LIGHT = CAUSES["light"]
+COLORS = {  # the parts differ in grey print, too
+    "noise": (_LIGHT["noise"], ""),
+    "initialization": (_LIGHT["initialization"], "////"),
+    "sampling": (_LIGHT["sampling"], "...."),
+    "bias": (_LIGHT["bias"], "\\\\\\\\"),
+    "bayes": (YELLOW, "xxxx"),
+    "total": ("#555555", ""),
 }
-COLORS = {name: (_COLORS[name], hatch) for name, hatch in _HATCHES.items()}
 """Color and hatch of each part."""
 
 _WHISKER = {"capsize": 3, "elinewidth": 1.2, "ecolor": BLACK}
@@ -47,7 +54,7 @@ class Decomposition:
     design: Design
     notes: tuple[str, ...]  # on what each part contains, and on standard errors
     confidence: float  # of the intervals in tables and plots
-    statistics: Mapping[str, Statistic]  # the mean products behind all parts
+    statistics: Mapping[str, Statistic]  # mean products, with keys of pairs (name, value)
 
     def error(self, ensemble: EnsembleLike = 1) -> ErrorTerms[Estimate]:
         """The error of K averaged re-initializations on the same data, in the sequential order.
@@ -56,28 +63,21 @@ class Decomposition:
         does the part of noise that depends on it. Accessing a part that the design does not
         identify raises ValueError; `notes` name the part that contains it.
         """
-        K = self._size(ensemble, "Decomposition.error")
-        weights = components.sequential(self.design, K)
-        parts = self._estimates(weights, components.mean_squares(self.design, K))
+        design, K = self.design, self._size(ensemble, "Decomposition.error")
+        parts = self._estimates(sequential(design, K), mean_squares(design, K))
         total = parts.pop("total", None)
-        return ErrorTerms.identified(
-            parts,
-            missing=self._missing(components.SEQUENTIAL),
-            includes=self.design.absorbed,
-            total=total,
-        )
+        missing = self._missing(SEQUENTIAL)
+        return ErrorTerms.identified(parts, missing=missing, includes=design.absorbed, total=total)
 
     def anova(self, ensemble: EnsembleLike = 1) -> AnovaTerms[Estimate]:
         """The same error as main effects and interactions."""
-        K = self._size(ensemble, "Decomposition.anova")
-        weights = components.anova(self.design, K)
-        parts = self._estimates(weights, components.mean_squares(self.design, K, effects=True))
+        design, K = self.design, self._size(ensemble, "Decomposition.anova")
+        parts = self._estimates(anova(design, K), mean_squares(design, K, effects=True))
         total = parts.pop("total", None)
-        absorbed = dict(self.design.absorbed)
-        absorbed.pop("initialization", None)  # the main effect does not depend on the labels
-        return AnovaTerms.identified(
-            parts, missing=self._missing(components.ANOVA), includes=absorbed, total=total
-        )
+        includes = design.absorbed
+        includes.pop("initialization", None)  # the main effect does not depend on the labels
+        missing = self._missing(ANOVA)
+        return AnovaTerms.identified(parts, missing=missing, includes=includes, total=total)
 
     def _size(self, ensemble: EnsembleLike, function: str) -> float:
         """K; more than one member needs a second initialization."""
@@ -124,7 +124,7 @@ class Decomposition:
         """The difference of two decompositions on the same draws, part by part."""
         if not isinstance(other, Decomposition):
             return NotImplemented
-        mine, theirs = _named(self._key), _named(other._key)
+        mine, theirs = (dict(result.statistics["same"].key) for result in (self, other))
         differing = [name for name in {**mine, **theirs} if mine.get(name) != theirs.get(name)]
         if differing:
             raise ValueError(
@@ -136,10 +136,6 @@ class Decomposition:
             parts={name: rows[name] - others[name] for name in rows if name in others},
             confidence=self.confidence,
         )
-
-    @property
-    def _key(self) -> Hashable:
-        return self.statistics["same"].key
 
     # --- shown ---
 
@@ -159,7 +155,7 @@ class Decomposition:
         ['noise', 'initialization', 'sampling']
         """
         averaged = [
-            {"n_members": "inf" if math.isinf(K) else K, **self._entry(total)}
+            {"n_members": "inf" if math.isinf(K) else K, **_entry(total, self.confidence)}
             for K, total in self._averaged().items()
         ]
         content = {
@@ -173,26 +169,23 @@ class Decomposition:
 
     def _table(self) -> list[dict[str, Any]]:
         """A row for each part and the total, then for each part of `anova`."""
-        error, anova = self.error(), self.anova()
+        error, effects = self.error(), self.anova()
         total = float(error.total) if self.design.targets else math.nan
         views = (
             ("sequential", self._rows(), error.includes),
-            ("anova", anova.parts, anova.includes),
+            ("anova", effects.parts, effects.includes),
         )
         return [
             {
                 "view": view,
                 "part": name,
-                **self._entry(part),
+                **_entry(part, self.confidence),
                 "share": float(part) / total if total > 0 else math.nan,
                 "includes": includes.get(name, ""),
             }
             for view, parts, includes in views
             for name, part in parts.items()
         ]
-
-    def _entry(self, part: Estimate) -> dict[str, Any]:
-        return _entry(part, self.confidence)
 
     def plot(self, axes: Any = None) -> Any:
         """Draw every part with its interval, and K averaged members; return the axes.
@@ -285,20 +278,9 @@ class DecompositionDifference:
         return f"{type(self).__name__}({shown})"
 
 
-def _named(key: Hashable) -> dict[str, Any]:
-    """The parts of a key of draws by their names; predictions stand for themselves."""
-    pairs = isinstance(key, tuple) and all(isinstance(p, tuple) and len(p) == 2 for p in key)
-    return dict(key) if isinstance(key, tuple) and pairs else {"predictions": key}
-
-
 def _entry(part: Estimate, confidence: float) -> dict[str, Any]:
     low, high = part.confidence_interval(confidence)
-    return {
-        "value": part.value,
-        "standard_error": part.standard_error,
-        "low": low,
-        "high": high,
-    }
+    return {"value": part.value, "standard_error": part.standard_error, "low": low, "high": high}
 
 
 def _finite(value: Any) -> Any:

@@ -222,21 +222,16 @@ class GeneratorSource:
         Each call of the generator has a stream of its own here; one after the other is given
         another stream. False if no single call changes the labels alone.
         """
+        rng, n = _StreamPerCall(), int(self.n_train)
         try:
-            X, y, calls = self._probed(None)
-            for call in range(min(calls, _PROBED_CALLS)):
-                other_X, other_y, _ = self._probed(call)
+            X, y = self._drawn(rng, n)
+            for call in range(min(rng.calls, _PROBED_CALLS)):
+                other_X, other_y = self._drawn(_StreamPerCall(changed=call), n)
                 if _equal(X, other_X) and not _equal(y, other_y):
                     return True
         except Exception:  # noqa: BLE001 (errors of `sample` are raised where it is used)
             return False
         return False
-
-    def _probed(self, changed: int | None) -> tuple[Any, Labels, int]:
-        """A draw, with another stream for one call of the generator; and the number of calls."""
-        rng = _StreamPerCall(changed)
-        X, y = self._drawn(rng, int(self.n_train))
-        return X, y, rng.calls
 
     def noise_draws(self, n_noise: int) -> int:
         """The number of versions of the labels; labels without noise have one."""
@@ -291,9 +286,9 @@ class GeneratorSource:
 
 
 class _StreamPerCall(np.random.Generator):
-    """A generator whose every method call draws from a stream of its own."""
+    """A generator whose every method call draws from a stream of its own, one from another."""
 
-    def __init__(self, changed: int | None) -> None:
+    def __init__(self, changed: int | None = None) -> None:
         super().__init__(np.random.PCG64(0))
         self.calls, self.changed = 0, changed
 
@@ -373,24 +368,20 @@ class PoolSource:
         for name, value in (("X", X), ("y", y), ("repeated", again), ("groups", groups)):
             object.__setattr__(self, name, value)
         object.__setattr__(self, "n_test", n_test)
-        self._check_noise_options()
+        if callable(self.noise):
+            raise TypeError("noise must be a number or None, got a function; see inject")
+        for name, noise in (("noise", self.noise), ("inject", self.inject)):
+            if noise is not None:
+                _check_noise(name, noise)
+        if self.inject is not None and self.repeated:
+            raise ValueError(
+                f"inject must be left out where labels are repeated, got {self.inject!r}"
+            )
         if self.resampling not in RESAMPLING:
             known = ", ".join(map(repr, RESAMPLING))
             raise ValueError(f"resampling must be one of {known}, got {self.resampling!r}")
         if message := RESAMPLING[self.resampling]:
             warnings.warn(message, UserWarning, stacklevel=3)
-
-    def _check_noise_options(self) -> None:
-        if self.noise is not None:
-            if callable(self.noise):
-                raise TypeError("noise must be a number or None, got a function; see inject")
-            _check_noise("noise", self.noise)
-        if self.inject is not None:
-            _check_noise("inject", self.inject)
-            if self.repeated:
-                raise ValueError(
-                    f"inject must be left out where labels are repeated, got {self.inject!r}"
-                )
 
     def __repr__(self) -> str:
         """The sizes and the options that are not the default, on one line."""
@@ -435,10 +426,9 @@ class PoolSource:
         assert self.n_test is not None
         if self.resampling != "disjoint":
             return math.inf
-        largest = (
-            1 if self.groups is None else int(np.unique(self.groups, return_counts=True)[1].max())
-        )
-        left = int(self.X.shape[0]) - self.n_test - largest + 1
+        groups = np.arange(self.X.shape[0]) if self.groups is None else self.groups
+        largest = int(np.unique(groups, return_counts=True)[1].max())
+        left = len(groups) - self.n_test - largest + 1
         return max(0, left) // self.n_train
 
     def noise_draws(self, n_noise: int) -> int:
@@ -485,9 +475,9 @@ class PoolSource:
                 "Noise is the effect of the injected noise; that of the labels' own noise is in "
                 "initialization, sampling and bias."
             )
-        test, left = (self._keys(index) for index in self._split(seed))
+        test, left = (self._hashes(index) for index in self._split(seed))
         training = set(left)
-        shared, repeated = sum(key in training for key in test), len(left) - len(training)
+        shared, repeated = sum(sample in training for sample in test), len(left) - len(training)
         if shared or repeated:
             notes.append(
                 f"The pool has duplicates: {shared} of {len(test)} test points are equal to a "
@@ -496,12 +486,12 @@ class PoolSource:
             )
         return notes
 
-    def _keys(self, index: Index) -> list[bytes]:
-        """The content of some samples, inputs and label; none for inputs that are not numbers."""
+    def _hashes(self, index: Index) -> list[int]:
+        """Of some samples, inputs and label; none for inputs that are not numbers."""
         X = self.X.to_numpy() if hasattr(self.X, "to_numpy") else self.X
         if not isinstance(X, np.ndarray) or X.dtype.kind not in "biuf" or self.y.dtype.kind == "O":
             return []
-        return [X[i].tobytes() + self.y[i].tobytes() for i in index]
+        return [hash((X[i].tobytes(), self.y[i].tobytes())) for i in index]
 
     def class_labels(self, seed: int) -> Labels:
         """All classes of the pool."""
