@@ -14,10 +14,9 @@ import pytest
 
 import doubletrouble as dt
 from doubletrouble.replica import ERRATA, SaddlePoint, _errata, psi_terms, saddle_point
-from doubletrouble.replica._appendix_b import Formulas, symmetric
+from doubletrouble.replica._appendix_b import Formulas, ReplicaPoint, symmetric
 from doubletrouble.replica._hessian import Jet, expand
-from doubletrouble.replica._point import ReplicaPoint, points_of
-from doubletrouble.replica._saddle import _newton
+from doubletrouble.replica._psi_terms import _newton, points_of
 from doubletrouble.results import PsiTerms
 
 TERMS = [f.name for f in fields(PsiTerms)]
@@ -137,7 +136,7 @@ def test_unconverged_saddle_point_raises_with_the_last_point(
     def stuck(at: ReplicaPoint, start: Any, tolerance: Decimal) -> Any:
         return None if at.lam < barrier else _newton(at, start, tolerance)
 
-    monkeypatch.setattr("doubletrouble.replica._saddle._newton", stuck)
+    monkeypatch.setattr("doubletrouble.replica._psi_terms._newton", stuck)
     with pytest.raises(dt.ConvergenceError, match=r"converged down to ridge .* only") as caught:
         saddle_point(REFERENCE)
     last: Any = caught.value.last
