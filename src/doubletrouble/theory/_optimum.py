@@ -45,12 +45,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from doubletrouble.ensembles import (
-    EnsembleLike,
-    MemberTerms,
-    Scheme,
-    as_ensemble,
-)
+from doubletrouble.ensembles import EnsembleLike, MemberTerms, Scheme, as_ensemble
 from doubletrouble.errors import ConvergenceError
 from doubletrouble.parameters import Value
 from doubletrouble.results import OptimalRidge
@@ -163,7 +158,10 @@ def _risk(
     saturated = spectrum.saturated(at.features, distinct)
     ridge = np.where(saturated, np.maximum(ridge, _SMALLEST), ridge)
     if scheme.with_replacement:
-        point, g = _stepped_bootstrap(spectrum, at.features, samples, ridge)
+        step = np.full_like(at.features, _STEP)
+        bag = bootstrap(spectrum, at.features, samples, ridge, log_step=step)
+        point = replace(bag.point, limit=np.zeros(step.shape, dtype=bool))
+        g = bag.shared_samples
     else:
         point, g = spectrum.solve(at.features, samples, spare, ridge), at.shared_samples
         point = point.stepped(spectrum, _step(point, at))
@@ -182,14 +180,6 @@ def _step(point: FixedPoint, at: Inputs) -> Any:
     # infinitely many members have a peak in their shared terms only
     apart = (1 - at.shared_features) + (1 - at.shared_samples)
     return _STEP * np.fmin(np.where(np.isinf(at.n_members), unused + apart, unused), 1.0)
-
-
-def _stepped_bootstrap(
-    spectrum: Spectrum, features: Any, samples: Any, ridge: Any
-) -> tuple[FixedPoint, Any]:
-    """A complex step of log y for a bootstrap member, and the ratio of its c_N."""
-    bag = bootstrap(spectrum, features, samples, ridge, log_step=np.full_like(features, _STEP))
-    return replace(bag.point, limit=np.zeros(features.shape, dtype=bool)), bag.shared_samples
 
 
 # --- derivatives by size -------------------------------------------------------------------------
