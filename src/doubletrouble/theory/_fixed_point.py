@@ -323,7 +323,7 @@ class IsotropicSpectrum(Spectrum):
         twice = gap + np.sqrt(square + twice_ratio * ry)
         smaller, bigger = ry / (twice + TINIEST), 0.5 * twice
         degrees, narrow = learnability * unlearned + rest, features <= samples  # z - Q
-        # `FixedPoint.at` for one level, in place for speed
+        # `FixedPoint.at` for one level, inline for speed
         return FixedPoint(
             features=features,
             samples=samples,

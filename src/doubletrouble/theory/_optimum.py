@@ -131,7 +131,7 @@ def _best(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> Any:
     node = np.argmin(risk, axis=0)
     better = risk[node, index] < (1 - 1e-6) * least
     best = np.where(better & (np.isfinite(least) | (node < _NODES.size - 1)), _NODES[node], best)
-    # ridge 0 of a saturated learner is a limit; where it diverges, a tiny ridge takes its place
+    # ridge 0 of a saturated learner is a limit; where it diverges, a tiny ridge replaces it
     samples, _ = at.member_samples()
     if np.any(spectrum.saturated(at.features, samples)):
         point, g = member_fixed_point(spectrum, scheme, at, np.zeros_like(best))
