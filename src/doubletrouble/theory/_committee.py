@@ -333,9 +333,7 @@ def _products(
     first, second = np.triu_indices(len(members))
     with np.errstate(all="ignore"):
         points = [
-            _solved(
-                spectrum, np.array([p]), np.array([n]), np.array([float(np.asarray(one.ridge))])
-            )
+            _solved(spectrum, np.array([p]), np.array([n]), np.atleast_1d(one.ridge))
             for spectrum, one, p, n in zip(spectra, members, features, samples, strict=True)
         ]
         together = FixedPoint(
