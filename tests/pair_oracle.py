@@ -114,8 +114,8 @@ def bootstrap(
             _, a1, V = at(log_a1)
             return mpmath.log(mean(V, 1) / a1)
 
-        found, a1, V = at(mpmath.findroot(off, (-30, 0), solver="anderson", maxsteps=300))
-        return found, mean(V, 2) / (N * a1**2)
+        result, a1, V = at(mpmath.findroot(off, (-30, 0), solver="anderson", maxsteps=300))
+        return result, mean(V, 2) / (N * a1**2)
 
 
 # --- ridges that may be complex, in floats --------------------------------------------------------
@@ -167,8 +167,8 @@ def level(psi1: float, psi2: float, ridge: float | tuple[complex, ...], name: st
             s = s - step
             if np.max(np.abs(step / s)) < 1e-13:
                 break
-    found = s if isinstance(ridge, tuple) else s.real[0]
-    return Level(found, 1 - found, psi1, psi2)
+    result = s if isinstance(ridge, tuple) else s.real[0]
+    return Level(result, 1 - result, psi1, psi2)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -210,8 +210,8 @@ class Point:
 
     def _in_units(self, parts: dict[str, Any]) -> dict[str, float]:
         F2, T2 = self.signal**2, self.noise**2
-        found = {k: float(v) * (T2 if k == "noise" else F2) for k, v in parts.items()}
-        return {**found, "total": sum(found.values())}
+        result = {k: float(v) * (T2 if k == "noise" else F2) for k, v in parts.items()}
+        return {**result, "total": sum(result.values())}
 
     def flow(
         self, time: float, members: float, scheme: str = "ensemble", **options: float
@@ -234,13 +234,13 @@ class Point:
         )
         bank = 1 / options.get("bank_per_dim", math.inf)
         between = 0.0 if divided else 1 / self.psi2
-        found = []
+        result = []
         for kind in ((1 / p1, 1 / p2), (0.0, 1 / p2), (bank, between), (0.0, between), (0.0, 0.0)):
             signal, noise = product(rows, columns, *kind, rest(self.name, self.name))
             overlap = signal - 1 + rows.s + columns.s
             both = [float((weights @ value @ weights).real) for value in (overlap, noise)]
-            found.append(Product(1 - 2 * float((weights @ at.s).real) + both[0], both[1]))
-        same, choice, met, other, apart = found
+            result.append(Product(1 - 2 * float((weights @ at.s).real) + both[0], both[1]))
+        same, choice, met, other, apart = result
         own_data = member * (choice.signal - other.signal)
         parts = {
             "noise": met.noise + member * (same.noise - met.noise),

@@ -35,9 +35,9 @@ def exact() -> Callable[[str], dict[str, Any]]:
     return of
 
 
-def assert_close(found: dt.Activation, expected: dict[str, Any], relative: float) -> None:
+def assert_close(result: dt.Activation, expected: dict[str, Any], relative: float) -> None:
     for name in MOMENTS:
-        assert abs(getattr(found, name) - expected[name]) <= relative * abs(expected[name]), name
+        assert abs(getattr(result, name) - expected[name]) <= relative * abs(expected[name]), name
 
 
 def from_power(mean: Any, linear: Any, power: Any) -> dict[str, Any]:
@@ -90,10 +90,10 @@ def test_leaky_relu_of_any_slope(slope: float) -> None:
     a = mpf(slope)
     with mpmath.workdps(40):
         expected = from_power((1 - a) * mpmath.npdf(0), (1 + a) / 2, (1 + a**2) / 2)
-    found = dt.activation("leaky_relu", slope=slope)
-    assert_close(found, expected, 4 * ULP)
-    assert found.function is not None
-    assert np.asarray(found.function(np.array([-2.0, 3.0]))).tolist() == [-2.0 * slope, 3.0]
+    result = dt.activation("leaky_relu", slope=slope)
+    assert_close(result, expected, 4 * ULP)
+    assert result.function is not None
+    assert np.asarray(result.function(np.array([-2.0, 3.0]))).tolist() == [-2.0 * slope, 3.0]
 
 
 def test_leaky_relu_between_relu_linear_and_abs() -> None:
@@ -142,10 +142,10 @@ def test_error_depends_on_the_moments_only() -> None:
 def test_callables_equal_the_closed_forms(name: str, exact: Any) -> None:
     function = dt.activation(name).function
     assert function is not None
-    found = dt.activation(lambda z: function(z))
+    result = dt.activation(lambda z: function(z))
     for moment, expected in exact(name).items():
         tolerance = 1e-14 * abs(expected) if expected else 1e-15
-        assert abs(getattr(found, moment) - expected) <= tolerance, moment
+        assert abs(getattr(result, moment) - expected) <= tolerance, moment
 
 
 KINKS = (0.3, -0.3, 1 / 3, 1.0, -1.7, math.pi / 2, 2.9, -2.9)
@@ -186,8 +186,8 @@ def test_moments_of_a_box(low: float, high: float) -> None:
         a, b = mpf(low), mpf(high)
         inside = mpmath.ncdf(b) - mpmath.ncdf(a)
         expected = from_power(inside, mpmath.npdf(a) - mpmath.npdf(b), inside)
-    found = dt.activation(lambda z: ((z > low) & (z < high)).astype(float))
-    assert_close(found, expected, 1e-12)
+    result = dt.activation(lambda z: ((z > low) & (z < high)).astype(float))
+    assert_close(result, expected, 1e-12)
 
 
 def test_moments_of_many_jumps() -> None:
@@ -235,9 +235,9 @@ def test_moments_scale_with_the_function(scale: float, exact: Any) -> None:
 
 @pytest.mark.parametrize("height", [3.0, -0.1])
 def test_constant_function_has_no_linear_or_nonlinear_part(height: float) -> None:
-    found = dt.activation(lambda z: np.full_like(z, height))
-    assert found.mean == pytest.approx(height, rel=1e-14)
-    assert (found.linear, found.nonlinear) == (0.0, 0.0)
+    result = dt.activation(lambda z: np.full_like(z, height))
+    assert result.mean == pytest.approx(height, rel=1e-14)
+    assert (result.linear, result.nonlinear) == (0.0, 0.0)
 
 
 def test_zero_activation_predicts_zero() -> None:
@@ -248,9 +248,9 @@ def test_zero_activation_predicts_zero() -> None:
 
 
 def test_affine_function_is_a_linear_network() -> None:
-    found = dt.activation(lambda z: 0.3 * z + 0.7)
-    assert found.nonlinear == 0.0
-    assert [found.mean, found.linear] == pytest.approx([0.7, 0.3], rel=1e-14)
+    result = dt.activation(lambda z: 0.3 * z + 0.7)
+    assert result.nonlinear == 0.0
+    assert [result.mean, result.linear] == pytest.approx([0.7, 0.3], rel=1e-14)
 
 
 def test_problem_stores_the_moments_of_its_callable() -> None:

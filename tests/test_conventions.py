@@ -59,8 +59,8 @@ def test_conventions_give_the_same_fit(
 ) -> None:
     draw = Draw(sizes, seed=0)
     expected = fitted(draw, "paper", ridge)
-    found = fitted(draw, convention, draw.converted(convention, ridge))
-    np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-10 * np.abs(expected).max())
+    result = fitted(draw, convention, draw.converted(convention, ridge))
+    np.testing.assert_allclose(result, expected, rtol=1e-10, atol=1e-10 * np.abs(expected).max())
 
 
 def test_the_papers_fit_minimizes_the_papers_loss() -> None:

@@ -139,14 +139,14 @@ def test_a_simulation_agrees_with_the_theory(kind: Any) -> None:
     problem = dt.Problem(features_per_dim=1.5, samples_per_dim=1.0, ridge=0.1, noise=0.7)
     dim, ensemble = 48, example(kind, 4, problem)
     run = dt.simulate(problem, dim=dim, n_data=24, n_init=4, ensembles=[ensemble], progress=False)
-    found: dict[str, Any] = run.error(ensemble).parts
+    result: dict[str, Any] = run.error(ensemble).parts
 
     def agrees(other: dt.Scheme) -> bool:
         theory = dt.exact_error(run.problem, other)
         return all(
             abs(part.value - getattr(theory, name))
             <= 5 * part.standard_error + 2 / dim * abs(part.value)  # finite size: O(1/D)
-            for name, part in found.items()
+            for name, part in result.items()
         )
 
     assert agrees(run.realized(ensemble))
@@ -238,9 +238,9 @@ def test_invalid_ensembles_raise(make: Any, message: str) -> None:
 
 
 def test_nested_overlaps() -> None:
-    found = overlaps([2.0, 0.5, math.inf], [1.0, 1.0, 3.0], "both")
-    assert found.features.tolist() == [[2.0, 0.5, 2.0], [0.5, 0.5, 0.5], [2.0, 0.5, math.inf]]
-    assert found.samples.tolist() == [[1.0, 1.0, 1.0], [1.0, 1.0, 1.0], [1.0, 1.0, 3.0]]
+    result = overlaps([2.0, 0.5, math.inf], [1.0, 1.0, 3.0], "both")
+    assert result.features.tolist() == [[2.0, 0.5, 2.0], [0.5, 0.5, 0.5], [2.0, 0.5, math.inf]]
+    assert result.samples.tolist() == [[1.0, 1.0, 1.0], [1.0, 1.0, 1.0], [1.0, 1.0, 3.0]]
     nothing = overlaps([2.0, 0.5], [1.0, 1.0], "nothing")
     assert nothing.features.tolist() == [[2.0, 0.0], [0.0, 0.5]]
 

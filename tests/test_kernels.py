@@ -65,10 +65,10 @@ def test_kernel_known_values() -> None:
 @pytest.mark.parametrize("name", [*CLOSED, "tanh"])
 def test_zero_row_is_the_limit_of_small_rows(name: str) -> None:
     rows = np.array([[0.0, 0.0], [3.0, 4.0]])
-    found, near = dt.kernel(name, rows), dt.kernel(name, [[1e-12, 0.0], [3.0, 4.0]])
+    result, near = dt.kernel(name, rows), dt.kernel(name, [[1e-12, 0.0], [3.0, 4.0]])
     if name == "sign":  # which jumps at zero, where it is zero
         near[0] = near[:, 0] = 0.0
-    assert found == pytest.approx(near, abs=1e-10)
+    assert result == pytest.approx(near, abs=1e-10)
 
 
 def test_large_rows_do_not_overflow() -> None:
@@ -91,8 +91,8 @@ def test_torch_tensors_have_the_same_averages() -> None:
     for name in CLOSED:
         known = closed_form(dt.activation(name))
         assert known is not None
-        found = known.overlap(*map(torch.asarray, (a, b, c)))
-        assert np.asarray(found) == pytest.approx(known.overlap(a, b, c), rel=1e-13)
+        result = known.overlap(*map(torch.asarray, (a, b, c)))
+        assert np.asarray(result) == pytest.approx(known.overlap(a, b, c), rel=1e-13)
 
 
 @pytest.mark.parametrize("name", ["relu", "tanh"])

@@ -339,8 +339,8 @@ def test_pair_terms_are_not_nan(first: str) -> None:
             common: Any = np.minimum(a.features_per_dim, b.features_per_dim)
             k = np.where(share == 0, 0.0, share * common)
         n = rng.uniform(0, 1, count) * np.minimum(a.samples_per_dim, b.samples_per_dim)
-        found = dt.pair_terms(a, b, shared_features=k, shared_samples=n)
-        assert not np.isnan(found.total).any()
-        assert np.all(np.asarray(found.bias) >= 0)
+        result = dt.pair_terms(a, b, shared_features=k, shared_samples=n)
+        assert not np.isnan(result.total).any()
+        assert np.all(np.asarray(result.bias) >= 0)
         if first == second:  # different tails may have a negative covariance
-            assert_adds_up(found)
+            assert_adds_up(result)

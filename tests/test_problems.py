@@ -266,11 +266,11 @@ def test_divided_data_preserve_the_penalty_per_sample(ridge: float) -> None:
     assert flat_best.ridge == pytest.approx(1.5 * np.asarray(best.ridge), rel=1e-10)
 
 
-def assert_same(found: dt.ErrorTerms[Any], expected: dt.ErrorTerms[Any]) -> None:
-    assert found.parts.keys() == expected.parts.keys()
+def assert_same(result: dt.ErrorTerms[Any], expected: dt.ErrorTerms[Any]) -> None:
+    assert result.parts.keys() == expected.parts.keys()
     for part, values in expected.parts.items():
         np.testing.assert_allclose(
-            getattr(found, part), values, rtol=1e-12, atol=1e-15, err_msg=part
+            getattr(result, part), values, rtol=1e-12, atol=1e-15, err_msg=part
         )
 
 

@@ -238,9 +238,9 @@ def test_optimal_ridge_and_stopping_time_text() -> None:
     problem = dt.Problem(features_per_dim=1.0, ridge=0.0, noise=0.5)
     best = dt.optimal_ridge(problem)
     assert str(best).splitlines()[0] == f"best ridge: {best.ridge:.6g}"
-    found = str(dt.best_stopping_time(problem)).splitlines()
-    assert found[0].startswith("best time to stop: 1.5")
-    assert found[-1].startswith("trained to the end: total 0.790")
+    result = str(dt.best_stopping_time(problem)).splitlines()
+    assert result[0].startswith("best time to stop: 1.5")
+    assert result[-1].startswith("trained to the end: total 0.790")
     curve = str(dt.optimal_ridge(dt.Problem(noise=[0.5, 1.0])))
     assert curve.splitlines()[0].split()[:2] == ["ridge", "problem_noise"]
 
@@ -382,8 +382,8 @@ def test_invalid_estimates_raise(fields_: Any, message: str) -> None:
 
 
 def test_results_with_an_error_are_tables_in_notebooks() -> None:
-    for found in (dt.optimal_ridge(dt.Problem()), dt.committee([dt.Problem()] * 2)):
-        assert "<table>" in found._repr_html_()
+    for result in (dt.optimal_ridge(dt.Problem()), dt.committee([dt.Problem()] * 2)):
+        assert "<table>" in result._repr_html_()
 
 
 def test_arithmetic_with_numbers_and_arrays() -> None:

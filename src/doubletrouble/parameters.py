@@ -158,13 +158,6 @@ def refuse_masked(name: str, value: object) -> None:
         raise TypeError(f"{name} must not have masked elements, got {count} of {value.size}")
 
 
-def _as_float(name: str, value: Any) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        raise ValueError(f"{name} must be representable as a float, got {_shown(value)}") from None
-
-
 def _shown(value: object) -> str:
     """A bad value on one line of bounded length."""
     try:
@@ -186,11 +179,14 @@ def _as_array(name: str, value: Numeric) -> FloatArray:
         for position, element in enumerate(raw.flat):
             if isinstance(element, bool | np.bool_) or not isinstance(element, Real):
                 raise TypeError(f"{wanted}, got {_shown(element)}{_index(raw.shape, position)}")
-            _as_float(name, element)
+            try:
+                float(element)
+            except OverflowError:
+                shown = _shown(element)
+                raise ValueError(f"{name} must be representable as a float, got {shown}") from None
     elif raw.dtype.kind not in "iuf" and raw.size:
         raise TypeError(f"{wanted}, got {_shown(value)}")
-    if isinstance(value, np.ndarray) and np.any(getattr(value, "mask", False)):
-        raise TypeError(f"{wanted}, got {_shown(value)}")
+    refuse_masked(name, value)
     with np.errstate(over="ignore"):  # a long double above the largest float is inf
         return raw.astype(np.float64) + 0.0  # -0.0 becomes 0.0
 

@@ -184,16 +184,22 @@ class Estimate(_Result):
         (0.774, 1.226, 0.675)
         """
         check_level("level", level)
-        from scipy.special import stdtrit
+        from scipy.special import chdtri, ndtri, stdtrit
 
         few = self.n_draws < 2  # one draw does not determine its spread: the error is infinite
         quantile = 1.0 if few else float(stdtrit(self.n_draws - 1, 0.5 + level / 2))
         reach = quantile * self.standard_error
         square = self.mean_square
         if square is not None and square > 0 and 0 < reach < math.inf:
-            freedom = 2 * (square * _normal_quantile(level) / float(reach)) ** 2
+            freedom = 2 * (square * float(ndtri(0.5 + level / 2)) / float(reach)) ** 2
             if freedom < _MOST_FREEDOM:
-                return _chi_square_interval(self.value, square, max(1.0, freedom), level)
+                freedom = max(1.0, freedom)
+                low, high = (
+                    square * freedom / float(chdtri(freedom, 0.5 - side * level / 2))
+                    for side in (1, -1)
+                )
+                correction = self.value - square
+                return ConfidenceInterval(correction + low, correction + high)
         return ConfidenceInterval(self.value - reach, self.value + reach)
 
     def z_score(self, expected: Value) -> Value:
@@ -210,14 +216,14 @@ class Estimate(_Result):
 
     def _combined(self, other: Any, value: Any, slope: Any, other_slope: Any) -> Estimate:
         """A function of two estimates, or of one and a number, to first order in deviations."""
-        found = {draws.key: draws.combined(slope, draws, 0.0) for draws in self.sources}
+        sources = {draws.key: draws.combined(slope, draws, 0.0) for draws in self.sources}
         for draws in other.sources if isinstance(other, Estimate) else ():
-            if draws.key in found:
-                found[draws.key] = found[draws.key].combined(1.0, draws, other_slope)
+            if draws.key in sources:
+                sources[draws.key] = sources[draws.key].combined(1.0, draws, other_slope)
             else:
-                found[draws.key] = draws.combined(other_slope, draws, 0.0)
+                sources[draws.key] = draws.combined(other_slope, draws, 0.0)
         errors, counts = [], []
-        for draws in found.values():
+        for draws in sources.values():
             _, error, count = draws.summary()
             errors.append(np.asarray(error))
             counts.append(count)
@@ -227,7 +233,7 @@ class Estimate(_Result):
             value=_plain(np.broadcast_to(value, shape)),
             standard_error=_plain(np.broadcast_to(np.sqrt(variance), shape)),
             n_draws=_welch(errors, counts),
-            sources=tuple(found.values()),
+            sources=tuple(sources.values()),
         )
 
     def __add__(self, other: Any) -> Estimate:
@@ -298,22 +304,6 @@ class Estimate(_Result):
 
 
 _MOST_FREEDOM = 1e6  # beyond it the chi-square distribution is normal
-
-
-def _normal_quantile(level: float) -> float:
-    from scipy.special import ndtri
-
-    return float(ndtri(0.5 + level / 2))
-
-
-def _chi_square_interval(
-    value: Any, square: float, freedom: float, level: float
-) -> ConfidenceInterval:
-    """The interval of a mean square with these degrees of freedom, less `square - value`."""
-    from scipy.special import chdtri
-
-    low, high = (square * freedom / float(chdtri(freedom, 0.5 - s * level / 2)) for s in (1, -1))
-    return ConfidenceInterval(value - square + low, value - square + high)
 
 
 def _operand(other: Any) -> Any:

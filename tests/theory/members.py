@@ -36,7 +36,7 @@ def _choices(
     setting: Setting, n: int, p: int, rng: np.random.Generator
 ) -> list[tuple[FloatArray, IntArray]]:
     """Counts of each sample in a member, and the indices of its features in the bank."""
-    K, found = setting.members, []
+    K, result = setting.members, []
     shuffled = rng.permutation(n)
     for k in range(K):
         weights, own = np.ones(n), np.arange(k * p, (k + 1) * p)
@@ -50,8 +50,8 @@ def _choices(
             weights = np.bincount(rng.integers(n, size=n), minlength=n).astype(np.float64)
         elif setting.scheme == "feature_bank":
             own = rng.permutation(round(setting.bank * p))[:p]
-        found.append((weights, own))
-    return found
+        result.append((weights, own))
+    return result
 
 
 def draw(setting: Setting, dim: int, rng: np.random.Generator) -> dict[str, float]:

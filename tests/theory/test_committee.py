@@ -37,13 +37,13 @@ def test_equal_members_are_an_ensemble(members: int, weights: str, ridge: float)
     sizes: dict[str, Any] = {"features_per_dim": 2.0, "samples_per_dim": 1.0, "ridge": ridge}
     problem = dt.Problem(**sizes, noise=0.5, nonlinear_signal=0.2)
     known = dt.exact_error(problem, members)
-    found = dt.committee(
+    result = dt.committee(
         [dt.Member(**sizes)] * members, weights=weights, noise=0.5, nonlinear_signal=0.2
     )
-    assert found.error.total == pytest.approx(known.total, rel=1e-12)
+    assert result.error.total == pytest.approx(known.total, rel=1e-12)
     for name in ("noise", "initialization", "sampling", "bias"):
-        assert getattr(found.error, name) == pytest.approx(getattr(known, name), rel=1e-12)
-    assert found.weights == pytest.approx(np.full(members, 1 / members), rel=1e-9)
+        assert getattr(result.error, name) == pytest.approx(getattr(known, name), rel=1e-12)
+    assert result.weights == pytest.approx(np.full(members, 1 / members), rel=1e-9)
 
 
 @pytest.mark.parametrize("size", [1e-300, 1e-200, 1e-162, 1e-158, 1e-150, 1e150])
@@ -72,8 +72,8 @@ def test_best_weights_of_members_without_bias(noise: float) -> None:
 def test_members_without_overlap_equal_divided_data() -> None:
     problem = dt.Problem(features_per_dim=2.0, samples_per_dim=3.0, ridge=0.1, noise=0.5)
     third = dt.Member(features_per_dim=2.0, samples_per_dim=1.0, ridge=0.1)
-    found = dt.committee([third] * 3, sharing="nothing", noise=0.5)
-    assert found.error.total == pytest.approx(
+    result = dt.committee([third] * 3, sharing="nothing", noise=0.5)
+    assert result.error.total == pytest.approx(
         dt.exact_error(problem, dt.Divide(3)).total, rel=1e-12
     )
 
@@ -106,11 +106,11 @@ def test_pair_errors_are_a_positive_semidefinite_matrix() -> None:
 
 
 def test_the_parts_add_up() -> None:
-    found = dt.committee([WIDE, NARROW], weights=[0.7, 0.3], noise=0.5)
+    result = dt.committee([WIDE, NARROW], weights=[0.7, 0.3], noise=0.5)
     w = np.array([0.7, 0.3])
-    assert found.error.total == pytest.approx(w @ found.pair_errors @ w, rel=1e-13)
-    assert sum(found.error.parts.values()) == pytest.approx(found.error.total, rel=1e-13)
-    assert found.pair_errors[0, 1] == pytest.approx(
+    assert result.error.total == pytest.approx(w @ result.pair_errors @ w, rel=1e-13)
+    assert sum(result.error.parts.values()) == pytest.approx(result.error.total, rel=1e-13)
+    assert result.pair_errors[0, 1] == pytest.approx(
         dt.pair_error(WIDE, NARROW, shared_samples=0.8, noise=0.5), rel=1e-13
     )
 
@@ -159,18 +159,18 @@ def test_forms_of_the_sharing_argument_agree() -> None:
 
 
 def test_printed_text() -> None:
-    found = dt.committee([WIDE, NARROW], noise=0.5)
-    text = str(found)
-    assert text.startswith(str(found.error))
-    assert f"{found.pair_errors[0, 1]:.4g}" in text
+    result = dt.committee([WIDE, NARROW], noise=0.5)
+    text = str(result)
+    assert text.startswith(str(result.error))
+    assert f"{result.pair_errors[0, 1]:.4g}" in text
     assert len(text.splitlines()) == 6 + 2 + 2
 
 
 def test_a_measured_spectrum() -> None:
     problem = dt.Problem(features_per_dim=2.0, samples_per_dim=1.0, ridge=1e-3, noise=0.5)
     spectrum = dt.SpectralProblem.from_problem(problem, dim=5)
-    found = dt.committee([spectrum] * 3)
-    assert found.error.total == pytest.approx(dt.exact_error(problem, 3).total, rel=1e-12)
+    result = dt.committee([spectrum] * 3)
+    assert result.error.total == pytest.approx(dt.exact_error(problem, 3).total, rel=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -217,9 +217,9 @@ def test_impossible_overlaps_raise() -> None:
 def test_noise_of_test_labels_is_bayes_error() -> None:
     problem = dt.Problem(features_per_dim=2.0, ridge=1e-3, noise=0.5, test_noise=0.7)
     spectrum = dt.SpectralProblem.from_problem(problem, dim=4)
-    found = dt.committee([spectrum] * 2)
-    assert found.error.total == pytest.approx(dt.exact_error(problem, 2).total, rel=1e-12)
-    assert found.error.bayes == pytest.approx(0.49)
+    result = dt.committee([spectrum] * 2)
+    assert result.error.total == pytest.approx(dt.exact_error(problem, 2).total, rel=1e-12)
+    assert result.error.bayes == pytest.approx(0.49)
     other = dt.SpectralProblem.from_problem(dt.Problem(ridge=1e-3, noise=0.5), dim=4)
     with pytest.raises(ValueError, match=r"test_noise must be the same for all members, got 0\.7"):
         dt.committee([spectrum, other])
@@ -231,5 +231,5 @@ def test_spectral_ridge_is_in_proportion_to_samples() -> None:
     third = dt.SpectralProblem.from_problem(dt.Problem(samples_per_dim=1.0, ridge=0.1), dim=4)
     assert third.ridge == pytest.approx(float(whole.ridge) / 3)  # type: ignore[arg-type]
     divided = dt.exact_error(whole, dt.Divide(3)).total
-    found = dt.committee([third] * 3, sharing="nothing").error.total
-    assert found == pytest.approx(divided, rel=1e-12)
+    result = dt.committee([third] * 3, sharing="nothing").error.total
+    assert result == pytest.approx(divided, rel=1e-12)

@@ -16,23 +16,23 @@ from tests.theory.test_flow import PARTS, TIMES, problem
 @pytest.mark.parametrize("members", [1, 3, math.inf])
 def test_one_pole_equals_ridge_regression(members: float) -> None:
     at, time = problem(1.5, 0.8), 7.0
-    found = dt.gradient_flow(at, time, members, filter=dt.Filter(ridges=[1.0], weights=[1.0]))
+    result = dt.gradient_flow(at, time, members, filter=dt.Filter(ridges=[1.0], weights=[1.0]))
     known = dt.exact_error(problem(1.5, 0.8, 1 / (time * 1.5 * 0.8)), members)
     for name in PARTS:
-        assert getattr(found, name) == pytest.approx(getattr(known, name), rel=1e-12)
+        assert getattr(result, name) == pytest.approx(getattr(known, name), rel=1e-12)
 
 
 def test_real_poles_equal_a_committee() -> None:
     """Of members that share features and data, each with its own ridge."""
     weights, poles = [1.7, -0.4, -0.3], [1.0, 5.0, 0.1]
     at = problem(1.5, 0.8, nonlinear_signal=0.0, test_noise=0.0)
-    found = dt.gradient_flow(at, 2.0, filter=dt.Filter(ridges=poles, weights=weights))
+    result = dt.gradient_flow(at, 2.0, filter=dt.Filter(ridges=poles, weights=weights))
     members = [
         dt.Member(features_per_dim=1.5, samples_per_dim=0.8, ridge=z / (2.0 * 1.5 * 0.8))
         for z in poles
     ]
     known = dt.committee(members, sharing="both", weights=weights, signal=1.2, noise=0.5)
-    assert found.total == pytest.approx(known.error.total, rel=1e-11)
+    assert result.total == pytest.approx(known.error.total, rel=1e-11)
 
 
 def test_filter_weights_that_sum_to_one_half() -> None:
@@ -54,8 +54,8 @@ def test_talbot_poles_as_a_filter_equal_gradient_flow() -> None:
         weights=np.concatenate([weights, weights.conj()]),
     )
     at = problem(np.array([0.5, 1.0, 2.0])[:, None], ridge=1e-3)
-    found, known = dt.gradient_flow(at, TIMES, filter=given), dt.gradient_flow(at, TIMES)
-    assert found.total == pytest.approx(known.total, rel=1e-10)
+    result, known = dt.gradient_flow(at, TIMES, filter=given), dt.gradient_flow(at, TIMES)
+    assert result.total == pytest.approx(known.total, rel=1e-10)
     assert given.learned(2.0) == pytest.approx(1 - math.exp(-2))
 
 
@@ -81,12 +81,12 @@ def test_invalid_filters_raise(poles: Any, kind: type[Exception], message: str) 
 @pytest.mark.parametrize("time", [0.1, 50.0, 400.0, 510.0, 600.0, 1e5, 1e12, math.inf])
 @pytest.mark.parametrize("ridge", [0.0, 1e-6, 0.1])
 def test_one_pole_adds_to_the_ridge(ridge: float, time: float) -> None:
-    found = dt.gradient_flow(
+    result = dt.gradient_flow(
         problem(2.0, 0.8, ridge), time, 3, filter=dt.Filter(ridges=[1.0], weights=[1.0])
     )
     known = dt.exact_error(problem(2.0, 0.8, ridge + 1 / (time * 2.0 * 0.8)), 3)
     for name in PARTS:
-        assert getattr(found, name) == pytest.approx(getattr(known, name), rel=1e-11)
+        assert getattr(result, name) == pytest.approx(getattr(known, name), rel=1e-11)
 
 
 @pytest.mark.parametrize("width", [2.0, math.inf])
@@ -124,8 +124,8 @@ def test_roots_of_functions_of_many_scales() -> None:
 
     every = np.arange(4)
     low, high = np.full(4, -700.0), np.full(4, 690.0)
-    found = crossings(values, low, high, values(low, every), values(high, every))
-    assert found == pytest.approx(roots, abs=1e-12)
+    result = crossings(values, low, high, values(low, every), values(high, every))
+    assert result == pytest.approx(roots, abs=1e-12)
 
 
 def test_small_value_at_a_bracket_end_is_not_a_root() -> None:
@@ -133,8 +133,8 @@ def test_small_value_at_a_bracket_end_is_not_a_root() -> None:
         return np.where(x < 5, 1e-16, 5 - x)
 
     ends = np.array([0.0]), np.array([16.0])
-    found = crossings(values, *ends, values(ends[0], 0), values(ends[1], 0))
-    assert found == pytest.approx([5.0], abs=1e-12)
+    result = crossings(values, *ends, values(ends[0], 0), values(ends[1], 0))
+    assert result == pytest.approx([5.0], abs=1e-12)
 
 
 def test_missing_sign_change_raises() -> None:

@@ -48,9 +48,9 @@ def test_flow_equals_another_contour_with_another_solver(
         psi1=width, psi2=samples, ridge=ridge, name="relu", signal=1.2, noise=0.5
     )
     at = problem(width, samples, ridge, nonlinear_signal=0.0, test_noise=0.0)
-    found, known = dt.gradient_flow(at, time, members), other.flow(time, members)
+    result, known = dt.gradient_flow(at, time, members), other.flow(time, members)
     for name in ("noise", "initialization", "sampling", "bias", "total"):
-        assert getattr(found, name) == pytest.approx(known[name], rel=1e-9, abs=1e-10), name
+        assert getattr(result, name) == pytest.approx(known[name], rel=1e-9, abs=1e-10), name
 
 
 @pytest.mark.parametrize("members", [1, 3, math.inf])
@@ -62,13 +62,13 @@ def test_flow_ends_are_zero_predictor_and_ridge_fit(
     at = problem(width, ridge=ridge)
     fitted = dt.exact_error(at, members)
     for time in (1e7, 1e12, math.inf):
-        found = dt.gradient_flow(at, time, members)
+        result = dt.gradient_flow(at, time, members)
         for name in PARTS:
-            assert getattr(found, name) == pytest.approx(getattr(fitted, name), abs=1e-8)
+            assert getattr(result, name) == pytest.approx(getattr(fitted, name), abs=1e-8)
     for time in (0.0, 1e-12, 1e-300):
-        found = dt.gradient_flow(at, time, members)
-        assert found.bias == pytest.approx(1.44 + 0.09, rel=1e-11)
-        assert found.total == pytest.approx(1.44 + 0.09 + 0.04, rel=1e-11)
+        result = dt.gradient_flow(at, time, members)
+        assert result.bias == pytest.approx(1.44 + 0.09, rel=1e-11)
+        assert result.total == pytest.approx(1.44 + 0.09 + 0.04, rel=1e-11)
 
 
 @pytest.mark.parametrize("activation", ["relu", "tanh", "linear", "sign"])
@@ -111,8 +111,8 @@ def test_linear_network_equals_marchenko_pastur_integral() -> None:
             return (decay**2 + noise**2 * (1 - decay) ** 2 / x) * density(x)
 
         known = mpmath.quad(risk, [low, (low + high) / 2, high])
-        found = dt.gradient_flow(at, time / width)
-        assert found.total == pytest.approx(float(known), rel=1e-7)
+        result = dt.gradient_flow(at, time / width)
+        assert result.total == pytest.approx(float(known), rel=1e-7)
 
 
 def test_time_unit_of_a_measured_spectrum() -> None:
@@ -120,9 +120,9 @@ def test_time_unit_of_a_measured_spectrum() -> None:
     spectrum = dt.SpectralProblem.from_problem(at, dim=6)
     for time in (0.3, 10.0, 1e4):
         counted = dt.time_to("gram", time, n_features=12, n_samples=6, dim=6)
-        flat, found = dt.gradient_flow(at, time, 2), dt.gradient_flow(spectrum, counted, 2)
+        flat, result = dt.gradient_flow(at, time, 2), dt.gradient_flow(spectrum, counted, 2)
         for name in PARTS:
-            assert getattr(found, name) == pytest.approx(getattr(flat, name), rel=1e-9)
+            assert getattr(result, name) == pytest.approx(getattr(flat, name), rel=1e-9)
 
 
 def test_levels_of_their_own() -> None:
@@ -161,11 +161,11 @@ def test_flow_is_finite_at_every_time(
     N = 10**samples
     P = 10**width if offset is None else N * (1 + offset)
     at, time = problem(P, N, ridge, activation=activation), 10**log_time
-    found, more = dt.gradient_flow(at, time), dt.gradient_flow(at, time, n_poles=28)
-    assert found.total == pytest.approx(more.total, rel=1e-8)
+    result, more = dt.gradient_flow(at, time), dt.gradient_flow(at, time, n_poles=28)
+    assert result.total == pytest.approx(more.total, rel=1e-8)
     ensemble = dt.gradient_flow(at, time, math.inf)
     assert ensemble.initialization == 0
-    assert ensemble.total <= found.total * (1 + 1e-9)
+    assert ensemble.total <= result.total * (1 + 1e-9)
 
 
 def test_infinitely_many_features_converge_at_once() -> None:
@@ -187,11 +187,11 @@ def test_epoch_wise_peak_vanishes_for_infinitely_many_models() -> None:
 
 def test_arrays_broadcast() -> None:
     widths = np.array([0.5, 1.0, 2.0])[:, None]
-    found = dt.gradient_flow(problem(widths), TIMES)
-    assert np.shape(found.total) == (3, TIMES.size)
+    result = dt.gradient_flow(problem(widths), TIMES)
+    assert np.shape(result.total) == (3, TIMES.size)
     one = dt.gradient_flow(problem(2.0), float(TIMES[3]))
     assert isinstance(one.total, float)
-    assert np.asarray(found.total)[2, 3] == pytest.approx(one.total, rel=1e-12)
+    assert np.asarray(result.total)[2, 3] == pytest.approx(one.total, rel=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -228,10 +228,10 @@ def test_flow_of_schemes_equals_another_contour(
             psi1=width, psi2=samples, ridge=ridge, name="relu", signal=1.2, noise=0.5
         )
         at = problem(width, samples, ridge, nonlinear_signal=0.0, test_noise=0.0)
-        found = dt.gradient_flow(at, time, named_ensemble(scheme, members, **options))
+        result = dt.gradient_flow(at, time, named_ensemble(scheme, members, **options))
         known = other.flow(time, members, scheme, **options)
         for name in (*PARTS[:4], "resampling", "total"):
-            value = getattr(found, name)
+            value = getattr(result, name)
             assert value == pytest.approx(known[name], rel=1e-8, abs=1e-10), name
 
 
@@ -260,12 +260,12 @@ def test_divided_members_are_independent() -> None:
     times, K = np.geomspace(0.1, 1e5, 9), 4
     at = problem(np.array([0.5, 1.0, 3.0])[:, None], 2.0, 1e-3)
     one = dt.gradient_flow(problem(np.array([0.5, 1.0, 3.0])[:, None], 2.0 / K, 1e-3), times)
-    found = dt.gradient_flow(at, times, dt.Divide(K))
+    result = dt.gradient_flow(at, times, dt.Divide(K))
     for name in ("noise", "initialization", "sampling"):
-        np.testing.assert_allclose(getattr(found, name), getattr(one, name) / K, rtol=1e-11)
-    np.testing.assert_allclose(found.bias, one.bias, rtol=1e-12)
+        np.testing.assert_allclose(getattr(result, name), getattr(one, name) / K, rtol=1e-11)
+    np.testing.assert_allclose(result.bias, one.bias, rtol=1e-12)
     shared = np.asarray(dt.gradient_flow(at, times, K).total)  # the control
-    assert np.max(np.abs(shared / np.asarray(found.total) - 1)) > 0.1
+    assert np.max(np.abs(shared / np.asarray(result.total) - 1)) > 0.1
 
 
 @pytest.mark.parametrize("members", [1, 3, math.inf])
@@ -274,9 +274,9 @@ def test_schemes_reduce_to_ensembles_along_the_flow(members: float) -> None:
     known, one = dt.gradient_flow(at, TIMES, members), dt.gradient_flow(at, TIMES)
     whole = dt.gradient_flow(at, TIMES, dt.Subsample(members, fraction=1.0))
     infinite = dt.gradient_flow(at, TIMES, dt.FeatureBank(members, bank_per_dim=math.inf))
-    for found in (whole, infinite):
-        np.testing.assert_allclose(found.total, known.total, rtol=1e-11)
-        np.testing.assert_allclose(found.noise, known.noise, rtol=1e-9, atol=1e-13)
+    for result in (whole, infinite):
+        np.testing.assert_allclose(result.total, known.total, rtol=1e-11)
+        np.testing.assert_allclose(result.noise, known.noise, rtol=1e-9, atol=1e-13)
     assert np.all(np.abs(whole.resampling) < 1e-12)
     np.testing.assert_allclose(infinite.resampling, known.initialization, rtol=1e-7, atol=1e-13)
     bank = np.asarray(at.features_per_dim)
@@ -301,25 +301,25 @@ def test_gradient_flow_refuses_bootstrap() -> None:
 @pytest.mark.parametrize(("width", "ridge"), [(1.0, 0.0), (3.0, 0.0), (0.6, 1e-2)])
 def test_stopping_time_has_the_least_error(width: float, ridge: float, members: float) -> None:
     at = problem(width, ridge=ridge)
-    found: Any = dt.best_stopping_time(at, members)
+    result: Any = dt.best_stopping_time(at, members)
     fine = np.asarray(dt.gradient_flow(at, np.geomspace(1e-4, 1e10, 4000), members).total)
-    assert found.error.total <= fine.min() + 1e-12
-    assert found.error == dt.gradient_flow(at, found.time, members)
-    assert found.optimal_ridge == dt.optimal_ridge(at, members)
-    beside = dt.gradient_flow(at, [found.time / 1.5, found.time * 1.5], members).total
-    assert np.all(np.asarray(beside) >= found.error.total)
+    assert result.error.total <= fine.min() + 1e-12
+    assert result.error == dt.gradient_flow(at, result.time, members)
+    assert result.optimal_ridge == dt.optimal_ridge(at, members)
+    beside = dt.gradient_flow(at, [result.time / 1.5, result.time * 1.5], members).total
+    assert np.all(np.asarray(beside) >= result.error.total)
 
 
 @pytest.mark.parametrize("name", supported("best_stopping_time"))
 def test_stopping_time_has_the_least_error_for_every_scheme(name: str) -> None:
     at = problem(np.array([0.6, 2.0]), 1.0, np.array([0.0, 1e-2]))
     members = ensemble(name, at, 3)
-    found = dt.best_stopping_time(at, members)
+    result = dt.best_stopping_time(at, members)
     fine = dt.gradient_flow(at, np.geomspace(1e-4, 1e10, 1000)[:, None], members)
-    assert np.all(found.error.total <= np.asarray(fine.total).min(axis=0) * (1 + 1e-11))
-    assert found.error == dt.gradient_flow(at, found.time, members)
+    assert np.all(result.error.total <= np.asarray(fine.total).min(axis=0) * (1 + 1e-11))
+    assert result.error == dt.gradient_flow(at, result.time, members)
     np.testing.assert_array_equal(
-        found.optimal_ridge.error.total, dt.optimal_ridge(at, members).error.total
+        result.optimal_ridge.error.total, dt.optimal_ridge(at, members).error.total
     )
 
 
@@ -341,25 +341,25 @@ def test_stopping_time_requires_finite_features() -> None:
             dt.best_stopping_time(problem(width))
     kernel = dt.SpectralProblem.from_problem(problem(math.inf, noise=3.0), dim=5)
     wide = dt.best_stopping_time(problem(1e12, noise=3.0))
-    found = dt.best_stopping_time(kernel)
-    assert found.error.total == pytest.approx(wide.error.total, rel=1e-9)
-    assert 0 < found.time < math.inf
+    result = dt.best_stopping_time(kernel)
+    assert result.error.total == pytest.approx(wide.error.total, rel=1e-9)
+    assert 0 < result.time < math.inf
 
 
 def test_printed_text() -> None:
-    found = dt.best_stopping_time(problem(1.0))
-    first, *parts, last = str(found).splitlines()
-    assert first == f"best time to stop: {found.time:.6g}"
-    assert "\n".join(parts) == str(found.error)
-    assert last.startswith(f"trained to the end: total {found.optimal_ridge.error.total:.6g} at")
+    result = dt.best_stopping_time(problem(1.0))
+    first, *parts, last = str(result).splitlines()
+    assert first == f"best time to stop: {result.time:.6g}"
+    assert "\n".join(parts) == str(result.error)
+    assert last.startswith(f"trained to the end: total {result.optimal_ridge.error.total:.6g} at")
 
 
 def test_stopping_time_of_arrays_equals_scalars() -> None:
     widths = np.array([[0.5], [1.0], [2.0]])
-    found = dt.best_stopping_time(problem(widths), np.array([1, 2]))
-    assert np.shape(found.time) == np.shape(found.error.total) == (3, 2)
+    result = dt.best_stopping_time(problem(widths), np.array([1, 2]))
+    assert np.shape(result.time) == np.shape(result.error.total) == (3, 2)
     one = dt.best_stopping_time(problem(1.0), 2)
-    assert np.asarray(found.time)[1, 1] == pytest.approx(one.time, rel=1e-5)
+    assert np.asarray(result.time)[1, 1] == pytest.approx(one.time, rel=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -372,8 +372,8 @@ def test_stopping_time_of_arrays_equals_scalars() -> None:
     ],
 )
 def test_times_of_very_few_samples_stay_in_their_domain(ensemble: dt.Scheme) -> None:
-    found = dt.best_stopping_time(problem(2.0), ensemble)
-    assert found.time in (0.0, math.inf)  # without data or signal
-    assert found.error.total == pytest.approx(
+    result = dt.best_stopping_time(problem(2.0), ensemble)
+    assert result.time in (0.0, math.inf)  # without data or signal
+    assert result.error.total == pytest.approx(
         dt.gradient_flow(problem(2.0), 0.0, ensemble).total, rel=1e-12
     )

@@ -43,13 +43,13 @@ CASES: dict[str, tuple[Setting, Scheme, Scheme]] = {  # simulated, theory, negat
 
 
 def theory(ensemble: Scheme, time: float) -> dict[str, Any]:
-    found = {
+    result = {
         "test": dt.exact_error(PROBLEM, ensemble).total,
         "training": dt.training_error(PROBLEM, ensemble),
     }
     if SUPPORT["gradient_flow"](type(ensemble)):
-        found["flow"] = dt.gradient_flow(PROBLEM, time, ensemble).total
-    return found
+        result["flow"] = dt.gradient_flow(PROBLEM, time, ensemble).total
+    return result
 
 
 @cache

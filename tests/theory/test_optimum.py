@@ -125,13 +125,13 @@ def test_optimal_ridge_of_schemes_in_their_limits(members: float, *, measured: b
     known, one = dt.optimal_ridge(problem, members), dt.optimal_ridge(problem)
     whole: Any = {size: getattr(problem, width)}
     infinite: Any = {size: math.inf}
-    for found, expected in (
+    for result, expected in (
         (dt.optimal_ridge(problem, dt.Subsample(members, fraction=1.0)), known),
         (dt.optimal_ridge(problem, dt.FeatureBank(members, **infinite)), known),
         (dt.optimal_ridge(problem, dt.FeatureBank(members, **whole)), one),
     ):
-        np.testing.assert_allclose(found.ridge, expected.ridge, rtol=1e-6, atol=1e-12)
-        np.testing.assert_allclose(found.error.total, expected.error.total, rtol=1e-12)
+        np.testing.assert_allclose(result.ridge, expected.ridge, rtol=1e-6, atol=1e-12)
+        np.testing.assert_allclose(result.error.total, expected.error.total, rtol=1e-12)
 
 
 def test_best_error_does_not_depend_on_the_fraction() -> None:

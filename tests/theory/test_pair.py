@@ -85,17 +85,17 @@ def test_pair_error_equals_high_precision(
     a: dt.Member, b: dt.Member, features: float, samples: float
 ) -> None:
     sharing: dict[str, Any] = {"shared_features": features, "shared_samples": samples}
-    found = dt.pair_error(a, b, **sharing, signal=1.3, noise=0.5)
-    assert found == pytest.approx(expected(a, b, features, samples, 0.5), rel=2e-13)
-    assert dt.pair_error(b, a, **sharing, signal=1.3, noise=0.5) == pytest.approx(found, rel=1e-13)
+    result = dt.pair_error(a, b, **sharing, signal=1.3, noise=0.5)
+    assert result == pytest.approx(expected(a, b, features, samples, 0.5), rel=2e-13)
+    assert dt.pair_error(b, a, **sharing, signal=1.3, noise=0.5) == pytest.approx(result, rel=1e-13)
 
 
 def test_different_activations_change_the_product() -> None:
     """Negative control: with one activation for both, the product differs."""
     a, b = learner("wide"), learner("narrow", "tanh")
-    found: Any = dt.pair_error(a, b, shared_features=0.5, shared_samples=0.8)
+    result: Any = dt.pair_error(a, b, shared_features=0.5, shared_samples=0.8)
     alike = dt.pair_error(a, learner("narrow"), shared_features=0.5, shared_samples=0.8)
-    assert abs(found - alike) > 0.05 * abs(found)
+    assert abs(result - alike) > 0.05 * abs(result)
 
 
 @pytest.mark.parametrize("ridge", [0.0, 1e-300, 1e-5, 1.0, math.inf])
@@ -111,9 +111,9 @@ def test_schemes_are_special_cases_of_pairs(ridge: float, width: float) -> None:
         (0.0, 1.0): dt.exact_error(problem, math.inf),
     }
     for (features, samples), terms in cases.items():
-        found = dt.pair_terms(one, one, shared_features=features, shared_samples=samples, **powers)
+        result = dt.pair_terms(one, one, shared_features=features, shared_samples=samples, **powers)
         for name in ("noise", "initialization", "sampling", "bias"):
-            part = getattr(found, name)
+            part = getattr(result, name)
             assert part == pytest.approx(getattr(terms, name), rel=1e-12), name
     fresh = dt.pair_error(one, one, shared_features=width, **powers)
     assert fresh == pytest.approx(1 - 2 * psi.psi1 + psi.psi2_features + 0.09, rel=1e-12)
@@ -188,8 +188,8 @@ def test_levels_of_their_own() -> None:
     c1, c2 = shared_features / 45, shared_samples / 48
     T = Q + c1 * ga * gb * S**2 / (1 - c1 * Q)
     N = np.sum(powers * ga * gb * w * (1 + c1 * levels * S / (1 - c1 * Q)))
-    found = dt.pair_error(a, b, shared_features=shared_features, shared_samples=shared_samples)
-    assert found == pytest.approx((N + noise**2 * c2 * T) / (1 - c2 * T), rel=1e-12)
+    result = dt.pair_error(a, b, shared_features=shared_features, shared_samples=shared_samples)
+    assert result == pytest.approx((N + noise**2 * c2 * T) / (1 - c2 * T), rel=1e-12)
 
 
 @settings(max_examples=60, deadline=None)
@@ -235,10 +235,10 @@ def test_peak_requires_shared_features_and_samples() -> None:
 
 def test_arrays_broadcast() -> None:
     a = dt.Member(features_per_dim=np.array([0.5, 2.0]))
-    found = dt.pair_error(a, dt.Member(), shared_samples=np.array([[0.0], [1.0]]))
-    assert np.shape(found) == (2, 2)
+    result = dt.pair_error(a, dt.Member(), shared_samples=np.array([[0.0], [1.0]]))
+    assert np.shape(result) == (2, 2)
     one = dt.Member(features_per_dim=2.0)
-    assert found[1, 1] == dt.pair_error(one, dt.Member(), shared_samples=1.0)  # type: ignore[index]
+    assert result[1, 1] == dt.pair_error(one, dt.Member(), shared_samples=1.0)  # type: ignore[index]
 
 
 @pytest.mark.parametrize(
@@ -261,8 +261,8 @@ def test_pair_of_problems_has_their_target() -> None:
     powers: dict[str, Any] = {"signal": 1.3, "noise": 0.4, "nonlinear_signal": 0.2}
     problem, member = dt.Problem(**sizes, **powers), dt.Member(**sizes)
     common: dict[str, Any] = {"shared_features": 1.5, "shared_samples": 0.7}
-    found = dt.pair_terms(problem, problem, **common)
-    assert found == dt.pair_terms(member, member, **common, **powers)
+    result = dt.pair_terms(problem, problem, **common)
+    assert result == dt.pair_terms(member, member, **common, **powers)
     with pytest.raises(ValueError, match=r"noise must be the same for all members, got 0\.4 "):
         dt.pair_error(problem, dt.Problem(**sizes, signal=1.3, nonlinear_signal=0.2))
 

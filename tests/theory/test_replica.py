@@ -14,10 +14,9 @@ import pytest
 
 import doubletrouble as dt
 from doubletrouble.replica import ERRATA, SaddlePoint, _errata, psi_terms, saddle_point
-from doubletrouble.replica._appendix_b import Formulas, symmetric
+from doubletrouble.replica._appendix_b import Formulas, ReplicaPoint, symmetric
 from doubletrouble.replica._hessian import Jet, expand
-from doubletrouble.replica._point import ReplicaPoint, points_of
-from doubletrouble.replica._saddle import _newton
+from doubletrouble.replica._psi_terms import _newton, points_of
 from doubletrouble.results import PsiTerms
 
 TERMS = [f.name for f in fields(PsiTerms)]
@@ -101,12 +100,12 @@ def test_does_not_depend_on_the_callers_decimal_context() -> None:
 def test_saddle_point_values(
     features: float, ridge: float, kappa: float, q: float, r: float
 ) -> None:
-    found = saddle_point(problem_at((features, 1.0, ridge), "relu"))
-    assert isinstance(found, SaddlePoint)
-    assert type(found.q) is type(found.r) is float
-    assert found.q == pytest.approx(q, rel=1e-6)
-    assert found.r == pytest.approx(r, rel=1e-6)
-    assert 1 / (features * found.q) == pytest.approx(kappa, rel=1e-4)
+    result = saddle_point(problem_at((features, 1.0, ridge), "relu"))
+    assert isinstance(result, SaddlePoint)
+    assert type(result.q) is type(result.r) is float
+    assert result.q == pytest.approx(q, rel=1e-6)
+    assert result.r == pytest.approx(r, rel=1e-6)
+    assert 1 / (features * result.q) == pytest.approx(kappa, rel=1e-4)
 
 
 @pytest.mark.parametrize("point", POINTS, ids=str)
@@ -114,10 +113,10 @@ def test_overlap_and_effective_ridge_at_the_saddle_point(
     point: tuple[float, float, float],
 ) -> None:
     problem = problem_at(point, "relu")
-    found = saddle_point(problem)
-    overlap = 1 - found.r / found.q
+    result = saddle_point(problem)
+    overlap = 1 - result.r / result.q
     assert overlap == pytest.approx(dt.psi_terms(problem).psi1, rel=1e-12)
-    effective = 1 / (point[0] * point[1] * found.q)
+    effective = 1 / (point[0] * point[1] * result.q)
     assert effective == pytest.approx(dt.effective_ridge(problem), rel=1e-12)
 
 
@@ -137,7 +136,7 @@ def test_unconverged_saddle_point_raises_with_the_last_point(
     def stuck(at: ReplicaPoint, start: Any, tolerance: Decimal) -> Any:
         return None if at.lam < barrier else _newton(at, start, tolerance)
 
-    monkeypatch.setattr("doubletrouble.replica._saddle._newton", stuck)
+    monkeypatch.setattr("doubletrouble.replica._psi_terms._newton", stuck)
     with pytest.raises(dt.ConvergenceError, match=r"converged down to ridge .* only") as caught:
         saddle_point(REFERENCE)
     last: Any = caught.value.last

@@ -44,30 +44,30 @@ def test_subsample_of_all_samples_equals_ensemble(
 ) -> None:
     at = problem(width, ridge=ridge)
     known = dt.exact_error(at, members)
-    found = dt.exact_error(at, dt.Subsample(members, fraction=1.0))
-    assert found.resampling == 0
+    result = dt.exact_error(at, dt.Subsample(members, fraction=1.0))
+    assert result.resampling == 0
     for name in PARTS[:4]:
-        assert getattr(found, name) == pytest.approx(getattr(known, name), rel=1e-12), name
+        assert getattr(result, name) == pytest.approx(getattr(known, name), rel=1e-12), name
 
 
 @pytest.mark.parametrize(("width", "ridge"), EDGES)
 def test_bank_of_one_members_size_equals_one_model(width: float, ridge: float) -> None:
     at = problem(width, ridge=ridge)
     known = dt.exact_error(at)
-    found = dt.exact_error(at, dt.FeatureBank(7, bank_per_dim=width))
-    assert found.resampling == 0
+    result = dt.exact_error(at, dt.FeatureBank(7, bank_per_dim=width))
+    assert result.resampling == 0
     for name in PARTS[:4]:
-        assert getattr(found, name) == pytest.approx(getattr(known, name), rel=1e-12), name
+        assert getattr(result, name) == pytest.approx(getattr(known, name), rel=1e-12), name
 
 
 @pytest.mark.parametrize("members", [1, 3, math.inf])
 def test_infinite_bank_equals_ensemble(members: float) -> None:
     at = problem()
-    found = dt.exact_error(at, dt.FeatureBank(members, bank_per_dim=math.inf))
+    result = dt.exact_error(at, dt.FeatureBank(members, bank_per_dim=math.inf))
     known = dt.exact_error(at, members)
-    assert found.total == pytest.approx(known.total, rel=1e-12)
-    assert found.initialization == 0  # the bank has no chance in it; the choice has all of it
-    assert found.resampling == pytest.approx(known.initialization, rel=1e-12)
+    assert result.total == pytest.approx(known.total, rel=1e-12)
+    assert result.initialization == 0  # the bank has no chance in it; the choice has all of it
+    assert result.resampling == pytest.approx(known.initialization, rel=1e-12)
 
 
 @pytest.mark.parametrize("fraction", [1e-3, 0.4, 0.999])
@@ -75,10 +75,10 @@ def test_infinite_bank_equals_ensemble(members: float) -> None:
 def test_one_subsampled_member_equals_fewer_samples(
     fraction: float, width: float, ridge: float
 ) -> None:
-    found = dt.exact_error(problem(width, ridge=ridge), dt.Subsample(1, fraction=fraction))
+    result = dt.exact_error(problem(width, ridge=ridge), dt.Subsample(1, fraction=fraction))
     known = dt.exact_error(problem(width, fraction, ridge))
-    assert found.total == pytest.approx(known.total, rel=1e-12)
-    assert found.bias == pytest.approx(known.bias, rel=1e-12)
+    assert result.total == pytest.approx(known.total, rel=1e-12)
+    assert result.bias == pytest.approx(known.bias, rel=1e-12)
 
 
 @pytest.mark.parametrize("members", [1, 2, 5])
@@ -88,12 +88,12 @@ def test_resampled_members_equal_a_committee(members: int, width: float, ridge: 
     at, eta, bank = problem(width, ridge=ridge), 0.6, width * 1.7
     powers: dict[str, Any] = {"signal": 1.2, **POWERS}
     bag = dt.committee([member(at, eta)] * members, sharing=(0.0, eta**2), **powers)
-    found = dt.exact_error(at, dt.Subsample(members, fraction=eta))
-    assert found.total == pytest.approx(bag.error.total, rel=1e-12)
+    result = dt.exact_error(at, dt.Subsample(members, fraction=eta))
+    assert result.total == pytest.approx(bag.error.total, rel=1e-12)
     sharing = (width**2 / bank, 1.0)
     banked = dt.committee([member(at)] * members, sharing=sharing, **powers)
-    found = dt.exact_error(at, dt.FeatureBank(members, bank_per_dim=bank))
-    assert found.total == pytest.approx(banked.error.total, rel=1e-12)
+    result = dt.exact_error(at, dt.FeatureBank(members, bank_per_dim=bank))
+    assert result.total == pytest.approx(banked.error.total, rel=1e-12)
 
 
 def linear_ridge(rho: float, samples: float, sigma2: float) -> float:
@@ -115,9 +115,9 @@ def test_infinitely_many_subsamples_equal_linear_ridge_regression(
     at, samples = problem(width, 1.5, ridge), 1.5
     s = float(dt.psi_terms(problem(width, samples * fraction, ridge)).psi1)
     rho = samples * (1 - s) / s - (1 - s)
-    found: Any = dt.exact_error(at, dt.Subsample(math.inf, fraction=fraction))
-    assert found.total == pytest.approx(linear_ridge(rho, samples, 0.34), rel=1e-11)
-    assert found.resampling == found.initialization == 0
+    result: Any = dt.exact_error(at, dt.Subsample(math.inf, fraction=fraction))
+    assert result.total == pytest.approx(linear_ridge(rho, samples, 0.34), rel=1e-11)
+    assert result.resampling == result.initialization == 0
 
 
 @pytest.mark.parametrize(
@@ -139,8 +139,8 @@ def test_bootstrap_equals_high_precision(
             )
         )
         known = between + (within - between) / members
-    found = dt.exact_error(problem(width, samples, ridge), dt.Bootstrap(members))
-    assert found.total == pytest.approx(float(known), rel=1e-12)
+    result = dt.exact_error(problem(width, samples, ridge), dt.Bootstrap(members))
+    assert result.total == pytest.approx(float(known), rel=1e-12)
 
 
 @pytest.mark.parametrize("members", [1, 3, math.inf])
@@ -187,9 +187,9 @@ def test_parts_are_positive_and_fall_with_members(
         **POWERS,
     )
     members = np.array([1, 2, 10, math.inf])
-    found = dt.exact_error(at, ensemble(scheme, at, members, share))
+    result = dt.exact_error(at, ensemble(scheme, at, members, share))
     for name in PARTS:
-        part: FloatArray = np.asarray(getattr(found, name))
+        part: FloatArray = np.asarray(getattr(result, name))
         assert np.all(part >= 0)
         finite = part[np.isfinite(part)]
         assert np.all(np.diff(finite) <= 1e-12 * finite[0] if finite.size else True)
@@ -200,18 +200,18 @@ def test_a_measured_spectrum(name: str) -> None:
     at = problem()
     spectrum = dt.SpectralProblem.from_problem(at, dim=6)
     flat = dt.exact_error(at, ensemble(name, at, 3))
-    found = dt.exact_error(spectrum, ensemble(name, spectrum, 3))
+    result = dt.exact_error(spectrum, ensemble(name, spectrum, 3))
     for part in PARTS:
-        assert getattr(found, part) == pytest.approx(getattr(flat, part), rel=1e-11), part
+        assert getattr(result, part) == pytest.approx(getattr(flat, part), rel=1e-11), part
 
 
 def test_arrays_broadcast() -> None:
     at = dt.Problem(features_per_dim=np.array([0.5, 2.0]))
-    found = dt.exact_error(at, dt.Subsample(3, fraction=np.array([[0.3], [0.6], [1.0]])))
-    assert {*found.coordinates} == {"features_per_dim", "fraction"}
-    assert np.shape(found.total) == np.shape(found.resampling) == (3, 2)
+    result = dt.exact_error(at, dt.Subsample(3, fraction=np.array([[0.3], [0.6], [1.0]])))
+    assert {*result.coordinates} == {"features_per_dim", "fraction"}
+    assert np.shape(result.total) == np.shape(result.resampling) == (3, 2)
     one = dt.exact_error(dt.Problem(features_per_dim=2.0), dt.Subsample(3, fraction=0.6))
-    assert np.asarray(found.total)[1, 1] == one.total
+    assert np.asarray(result.total)[1, 1] == one.total
     members = dt.Subsample([1, 2], fraction=np.array([[0.3], [0.6], [1.0]]))
     assert members.shape == (3, 2)
     assert np.shape(dt.exact_error(dt.Problem(), members).total) == (3, 2)

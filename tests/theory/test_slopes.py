@@ -49,7 +49,7 @@ def test_slopes_equal_high_precision_differences(
     P: float, N: float, ridge: float, members: int, scheme: str
 ) -> None:
     problem = dt.Problem(features_per_dim=P, samples_per_dim=N, ridge=ridge, **POWERS)
-    found = error_slopes(problem, SCHEMES[scheme](members))
+    result = error_slopes(problem, SCHEMES[scheme](members))
     with mpmath.workdps(oracle.DIGITS):
         h = mpf(10) ** -200 if ridge < 1e-20 else mpf(10) ** -40
         p, n = mpf(P), mpf(N)
@@ -59,8 +59,8 @@ def test_slopes_equal_high_precision_differences(
 
         by_features = (at(p * (1 + h), n) - at(p * (1 - h), n)) / (2 * h * p)
         by_samples = (at(p, n * (1 + h)) - at(p, n * (1 - h))) / (2 * h * n)
-    assert found.by_features == pytest.approx(float(by_features), rel=1e-13)
-    assert found.by_samples == pytest.approx(float(by_samples), rel=1e-13)
+    assert result.by_features == pytest.approx(float(by_features), rel=1e-13)
+    assert result.by_samples == pytest.approx(float(by_samples), rel=1e-13)
 
 
 SPECTRUM: dict[str, Any] = {
@@ -100,7 +100,7 @@ def test_slopes_of_a_spectrum_equal_high_precision_differences(
         ridge=ridge,
         noise=0.3,
     )
-    found = error_slopes(problem, SCHEMES[scheme](members))
+    result = error_slopes(problem, SCHEMES[scheme](members))
 
     def at(p: Any, n: Any) -> Any:
         return oracle.spectral_risk(
@@ -115,8 +115,8 @@ def test_slopes_of_a_spectrum_equal_high_precision_differences(
         here = at(p, n)
     total = float(np.asarray(dt.exact_error(problem, SCHEMES[scheme](members)).total))
     assert total == pytest.approx(float(here), rel=1e-13)
-    assert found.by_features == pytest.approx(float(by_features), rel=1e-13)
-    assert found.by_samples == pytest.approx(float(by_samples), rel=1e-13)
+    assert result.by_features == pytest.approx(float(by_features), rel=1e-13)
+    assert result.by_samples == pytest.approx(float(by_samples), rel=1e-13)
 
 
 @pytest.mark.parametrize("ratio", [1.001, 1.2, 2.0, 50.0])
@@ -126,9 +126,9 @@ def test_ridgeless_slopes_equal_the_closed_form(ratio: float, members: int) -> N
     problem = dt.Problem(features_per_dim=ratio, samples_per_dim=1.0, ridge=0.0, noise=0.5)
     psi1 = float(np.asarray(dt.psi_terms(problem).psi1))
     expected = -(1 - psi1 + 0.25) / (members * (ratio - 1) ** 2)
-    found = error_slopes(problem, members).by_features
-    assert found == pytest.approx(expected, rel=1e-12)
-    assert found != pytest.approx(expected * members * 1.01, rel=1e-3)  # the control
+    result = error_slopes(problem, members).by_features
+    assert result == pytest.approx(expected, rel=1e-12)
+    assert result != pytest.approx(expected * members * 1.01, rel=1e-3)  # the control
 
 
 def test_slopes_at_the_peak_are_minus_infinity() -> None:
@@ -184,9 +184,9 @@ def test_feature_slope_is_zero_for_saturated_linear_networks(
 ) -> None:
     """The error is σ² D/(N - D) for all P ≥ D; the slope is the right derivative."""
     unit = 3 if spectral else 1
-    found = error_slopes(linear(P, 3.0, spectral=spectral), members)
-    assert found.by_features == 0
-    assert found.by_samples * unit == pytest.approx(-0.25, rel=1e-12)
+    result = error_slopes(linear(P, 3.0, spectral=spectral), members)
+    assert result.by_features == 0
+    assert result.by_samples * unit == pytest.approx(-0.25, rel=1e-12)
     less = error_slopes(linear(0.999, 3.0, spectral=spectral), members)
     assert abs(float(less.by_features) * unit) > 0.2  # the control
 
@@ -233,13 +233,13 @@ def test_slopes_are_not_nan(
     P: float, N: float, ridge: float, members: float, scheme: str, activation: str
 ) -> None:
     problem = dt.Problem(features_per_dim=P, samples_per_dim=N, ridge=ridge, activation=activation)
-    found = error_slopes(problem, SCHEMES[scheme](members))
-    assert not any(map(math.isnan, (found.by_features, found.by_samples)))
+    result = error_slopes(problem, SCHEMES[scheme](members))
+    assert not any(map(math.isnan, (result.by_features, result.by_samples)))
 
 
 def test_slopes_of_arrays_have_their_shape() -> None:
     widths = np.array([0.5, 1.0, 2.0])
-    found = error_slopes(dt.Problem(features_per_dim=widths, ridge=0.1), 2)
-    for width, slope in zip(widths, np.asarray(found.by_features), strict=True):
+    result = error_slopes(dt.Problem(features_per_dim=widths, ridge=0.1), 2)
+    for width, slope in zip(widths, np.asarray(result.by_features), strict=True):
         one = error_slopes(dt.Problem(features_per_dim=float(width), ridge=0.1), 2)
         assert slope == pytest.approx(one.by_features, rel=1e-14)

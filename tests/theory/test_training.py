@@ -34,9 +34,9 @@ def test_full_subsamples_and_infinite_banks_equal_ensembles() -> None:
 
 def test_bank_of_one_members_size_equals_one_model() -> None:
     bank = np.asarray(GRID.features_per_dim)
-    found = dt.training_error(GRID, dt.FeatureBank(MEMBERS, bank_per_dim=bank))
+    result = dt.training_error(GRID, dt.FeatureBank(MEMBERS, bank_per_dim=bank))
     known = np.broadcast_to(dt.training_error(GRID), (3, 4, 4))
-    np.testing.assert_allclose(found, known, rtol=1e-12, atol=1e-300)
+    np.testing.assert_allclose(result, known, rtol=1e-12, atol=1e-300)
 
 
 @pytest.mark.parametrize("fraction", [0.1, 0.7])
@@ -44,16 +44,16 @@ def test_training_error_of_a_subsample_mixes_train_and_test_error(fraction: floa
     """On the other samples the error is the test error plus the label noise."""
     fewer = replace(GRID, samples_per_dim=1.2 * fraction, test_noise=0.5)
     test, trained = np.asarray(dt.exact_error(fewer).total), np.asarray(dt.training_error(fewer))
-    found = dt.training_error(GRID, dt.Subsample(1, fraction=fraction))
-    np.testing.assert_allclose(found, fraction * trained + (1 - fraction) * test, rtol=1e-12)
+    result = dt.training_error(GRID, dt.Subsample(1, fraction=fraction))
+    np.testing.assert_allclose(result, fraction * trained + (1 - fraction) * test, rtol=1e-12)
 
 
 def test_ridgeless_bootstrap_misses_one_sample_in_e() -> None:
     """Without ridge a wide model interpolates its distinct samples."""
     wide = replace(GRID, features_per_dim=[2.0, math.inf], ridge=0.0, test_noise=0.5)
-    found = dt.training_error(wide, dt.Bootstrap(1))
+    result = dt.training_error(wide, dt.Bootstrap(1))
     test = np.asarray(dt.exact_error(wide, dt.Bootstrap(1)).total)
-    np.testing.assert_allclose(found, math.exp(-1) * test, rtol=1e-11)
+    np.testing.assert_allclose(result, math.exp(-1) * test, rtol=1e-11)
 
 
 @pytest.mark.parametrize("name", supported("training_error"))
@@ -62,13 +62,13 @@ def test_infinite_ridge_predicts_zero(name: str, *, measured: bool) -> None:
     problem: Any = replace(GRID, ridge=math.inf)
     if measured:
         problem = dt.SpectralProblem.from_problem(problem, dim=3)
-    found = dt.training_error(problem, ensemble(name, problem, 3))
-    np.testing.assert_allclose(found, POWER, rtol=1e-14)
+    result = dt.training_error(problem, ensemble(name, problem, 3))
+    np.testing.assert_allclose(result, POWER, rtol=1e-14)
 
 
 @pytest.mark.parametrize("name", supported("training_error"))
 def test_flat_spectrum_equals_the_isotropic_problem(name: str) -> None:
     spectrum = dt.SpectralProblem.from_problem(GRID, dim=8)
-    found = dt.training_error(spectrum, ensemble(name, spectrum, 3))
+    result = dt.training_error(spectrum, ensemble(name, spectrum, 3))
     known = dt.training_error(GRID, ensemble(name, GRID, 3))
-    np.testing.assert_allclose(found, known, rtol=1e-10, atol=1e-300)
+    np.testing.assert_allclose(result, known, rtol=1e-10, atol=1e-300)

@@ -24,17 +24,47 @@ A formula is a method of `Formulas`, so that `_errata` can replace it by the pri
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import NamedTuple, TypeAlias, TypeVar
+from typing import NamedTuple, Self, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from doubletrouble.replica._hessian import Jet, expand, log, trace
-from doubletrouble.replica._point import ReplicaPoint
 
 Real = TypeVar("Real", Decimal, Jet)
 OverlapFunction: TypeAlias = Callable[[Jet, Jet, Jet, Jet], Jet]  # of q, r, q̃, r̃
 Matrix: TypeAlias = npt.NDArray[np.object_]  # 2 × 2, of jets
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReplicaPoint:
+    """One point of parameter space: ψ₁ = P/D, ψ₂ = N/D, λ, and the moments μ₁, μ⋆.
+
+    >>> ReplicaPoint.of(psi1=2.0, psi2=1.0, lam=0.5, mu1=0.5, mustar=0.25).mu1
+    Decimal('0.5')
+    """
+
+    psi1: Decimal
+    psi2: Decimal
+    lam: Decimal
+    mu1: Decimal
+    mustar: Decimal
+
+    @classmethod
+    def of(cls, **numbers: float) -> Self:
+        """The point of given floats, which decimals represent exactly."""
+        return cls(**{name: Decimal(value) for name, value in numbers.items()})
+
+    @property
+    def power(self) -> Decimal:
+        """μ₁² + μ⋆², the scale of λ (1 for an activation that vanishes)."""
+        return self.mu1**2 + self.mustar**2 or Decimal(1)
+
+    @property
+    def digits(self) -> int:
+        """Decimal digits that leave at least 17 correct ones after all cancellations."""
+        scales = (self.psi1, self.psi2, self.lam / self.power)
+        return 40 + 4 * sum(abs(v.adjusted()) for v in scales)
 
 
 class Matrices(NamedTuple):
@@ -318,6 +348,34 @@ class Formulas:
     def M_W_e(self, q: Jet, r: Jet, qt: Jet, rt: Jet) -> Matrix:
         """W⁽¹⁾ and W⁽²⁾ are independent: that of v without its term in q̃."""
         return self.M_W_v(q, r, 0 * qt, rt)  # [dascoli2020] App. B
+
+    # --- shared features and fresh data: not in the paper -----------------------------------------
+    #
+    # With independent X and W the determinants of G_X and G_W factorize, as for d; with a common Θ
+    # the integral over λ̂ couples the two systems through the full 2 × 2 matrices Q and R, as for v:
+    #
+    #     Sᵖ = Σ_copies [λ ψ₁² ψ₂ q + ψ₂ log(1 + μ₁² ψ₁ r + μ⋆² ψ₁ q)]
+    #          + Tr(R Q⁻¹) + (1 - ψ₁) log det Q - log det R.
+    #
+    # Two students on independent data fit their signals through the same M_X, M_W, N_X as in P_Ψ₂ᵈ;
+    # the overlap of their weights is that of shared features, as in P_Ψ₂ᵛ.
+
+    def S_p(self, q: Jet, r: Jet, qt: Jet, rt: Jet) -> Jet:
+        """Fresh data, same features."""
+        at = self.at
+        psi1, psi2, lam, mu1, mustar = at.psi1, at.psi2, at.lam, at.mu1, at.mustar
+        det_Q, det_R = q**2 - qt**2, r**2 - rt**2
+        trace_R_over_Q = 2 * (r * q - rt * qt) / det_Q
+        one_copy = lam * psi1**2 * psi2 * q + psi2 * log(
+            1 + mu1**2 * psi1 * r + mustar**2 * psi1 * q
+        )
+        return 2 * one_copy + trace_R_over_Q + (1 - psi1) * log(det_Q) - log(det_R)
+
+    def P_psi2_p(self, q: Jet, r: Jet, qt: Jet, rt: Jet) -> Jet:
+        """Overlap of two noise-free students: fresh data, same features."""
+        at = self.at
+        signal = self.signal_11(self.matrices_d(q, r, rt))
+        return at.psi1 * at.psi2**2 * self.weights_v(qt, rt) * signal
 
 
 def entry_11(matrix: Matrix) -> Jet:

@@ -80,7 +80,6 @@ class BootstrapPoint:
     shared_samples: Any  # c_N between two members over that within one
     residual: Any  # E 1/(1 + w V)
     residual_square: Any  # E 1/(1 + w V)²
-    log_v: Any
 
 
 def bootstrap(
@@ -95,9 +94,7 @@ def bootstrap(
         spare = features - samples
         point = spectrum.fixed_point(features, samples, spare, ridge)
         one = np.ones_like(point.tail)
-        return BootstrapPoint(
-            point=point, shared_samples=one, residual=one, residual_square=one, log_v=-_LOG_V * one
-        )
+        return BootstrapPoint(point=point, shared_samples=one, residual=one, residual_square=one)
     few = samples * DISTINCT < NO_SAMPLES
     limit = few | (ridge == 0) | (ridge > _LARGEST_RIDGE)
     ridge = np.minimum(ridge, _LARGEST_RIDGE)
@@ -134,7 +131,11 @@ def bootstrap(
     )
     point, averages = solved_at(log_v, everywhere)
     if log_step is not None:
-        point, averages = _stepped(spectrum, point, averages, N, log_v, log_step.reshape(-1))
+        step = log_step.reshape(-1)
+        gap = spectrum.count(point.learnability * point.unlearned) + point.tail
+        # dz = (z - Q) dlog y = N V a₃ dlog V, and V a₃ = d·a₃/a₁, as d = V a₁
+        turned = step * gap / (N * averages.used * averages.unused)
+        point, averages = point.stepped(spectrum, step), Averages.at(log_v + 1j * turned)
     within = 1 / (N * averages.ratio)  # c_N
     L, M = point.learnability, point.unlearned
     infinite = P == _ENDLESS
@@ -153,15 +154,4 @@ def bootstrap(
         shared_samples=averages.ratio.reshape(shape),
         residual=averages.residual.reshape(shape),
         residual_square=averages.residual_square.reshape(shape),
-        log_v=log_v.reshape(shape),
     )
-
-
-def _stepped(
-    spectrum: Spectrum, point: FixedPoint, averages: Averages, N: Any, log_v: Any, step: Any
-) -> tuple[FixedPoint, Averages]:
-    """The solution after an imaginary step of log y: dz = (z - Q) dlog y = N V a₃ dlog V."""
-    gap = spectrum.count(point.learnability * point.unlearned) + point.tail
-    # V a₃ = d·a₃/a₁, as d = V a₁
-    turned = step * gap / (N * averages.used * averages.unused)
-    return point.stepped(spectrum, step), Averages.at(log_v + 1j * turned)

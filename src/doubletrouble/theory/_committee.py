@@ -120,7 +120,7 @@ def pair_terms(
     """
     both = _of_one_kind((a, b))
     target = _target(both, signal, noise, nonlinear_signal)
-    (P_a, N_a), (P_b, N_b) = sizes(a), sizes(b)
+    (P_a, N_a), (P_b, N_b) = _sizes(a), _sizes(b)
     k = shared("shared_features", shared_features, glossary.SHARED_FEATURES, P_a, P_b)
     n = shared("shared_samples", shared_samples, glossary.SHARED_SAMPLES, N_a, N_b)
     names: Any = {"the fields of a": a.shape, "the fields of b": b.shape}
@@ -146,12 +146,10 @@ def _pair_block(a: AnyMember, b: AnyMember, values: dict[str, Any]) -> dict[str,
     """The parts of the product at a block of points."""
     at = dict(zip(values, np.broadcast_arrays(*values.values()), strict=True))
     spectrum_a, spectrum_b = spectrum_of(a), spectrum_of(b)
-    kappa = None
-    if activations_differ(a, b):
-        kappa = activation_correlation(a, b) if np.any(at["shared_features"]) else 0.0
+    kappa = _correlation(a, b, at["shared_features"]) if _activations_differ(a, b) else None
     with np.errstate(all="ignore"):
-        one = solved(spectrum_a, at["features_a"], at["samples_a"], at["ridge_a"])
-        other = solved(spectrum_b, at["features_b"], at["samples_b"], at["ridge_b"])
+        one = _solved(spectrum_a, at["features_a"], at["samples_a"], at["ridge_a"])
+        other = _solved(spectrum_b, at["features_b"], at["samples_b"], at["ridge_b"])
         terms = _overlapping(
             one, other, spectrum_a, at["shared_features"], at["shared_samples"], kappa
         )
@@ -168,7 +166,7 @@ def _overlapping(
     return at_limits(cross_terms(a, b, spectrum, f, g, kappa), a.limit | b.limit)
 
 
-def solved(spectrum: Spectrum, features: Any, samples: Any, ridge: Any) -> FixedPoint:
+def _solved(spectrum: Spectrum, features: Any, samples: Any, ridge: Any) -> FixedPoint:
     """The fixed point of a member, limits included; `samples` are its own."""
     r = spectrum.scaled_ridge(ridge, samples)
     point = spectrum.fixed_point(features, samples, features - samples, r)
@@ -190,7 +188,7 @@ def _parts(terms: CrossTerms, target: Mapping[str, Any]) -> dict[str, Any]:
     return {name: np.broadcast_to(value, np.shape(terms.bias)) for name, value in parts.items()}
 
 
-def sizes(member: AnyMember) -> tuple[Any, Any]:
+def _sizes(member: AnyMember) -> tuple[Any, Any]:
     """P and N in the member's units."""
     if isinstance(member, SpectralProblem):
         return member.n_features, member.n_samples
@@ -245,15 +243,17 @@ def _target(
     return {"signal": power, "noise": noise_, "nonlinear_signal": rest}
 
 
-def activations_differ(a: AnyMember, b: AnyMember) -> bool:
+def _activations_differ(a: AnyMember, b: AnyMember) -> bool:
     """Whether two members apply different activations to the same weights."""
     if isinstance(a, SpectralProblem) or isinstance(b, SpectralProblem):
         return False
     return a.moments != b.moments
 
 
-def activation_correlation(a: Any, b: Any) -> float:
-    """κ of two activations, with the sign of μ₁a μ₁b."""
+def _correlation(a: Any, b: Any, shared_features: Any) -> float:
+    """κ of two activations, with the sign of μ₁a μ₁b; 0 where no features are shared."""
+    if not np.any(shared_features):
+        return 0.0
     sign = -1.0 if a.moments.linear * b.moments.linear < 0 else 1.0
     return sign * correlation(a.moments, b.moments)
 
@@ -303,7 +303,7 @@ def committee(
     for name, value in target.items():
         if np.ndim(value):
             raise ValueError(f"{name} must be one number here, got shape {np.shape(value)}")
-    features, samples = np.array([sizes(one) for one in all_members], dtype=np.float64).T.tolist()
+    features, samples = np.array([_sizes(one) for one in all_members], dtype=np.float64).T.tolist()
     common = overlaps(features, samples, sharing)
     test_noise: Any = getattr(all_members[0], "test_noise", 0.0)
     products = _products(all_members, features, samples, common.features, common.samples)
@@ -333,7 +333,7 @@ def _products(
     first, second = np.triu_indices(len(members))
     with np.errstate(all="ignore"):
         points = [
-            solved(spectrum, np.array([p]), np.array([n]), np.array([float(np.asarray(one.ridge))]))
+            _solved(spectrum, np.array([p]), np.array([n]), np.atleast_1d(one.ridge))
             for spectrum, one, p, n in zip(spectra, members, features, samples, strict=True)
         ]
         together = FixedPoint(
@@ -364,16 +364,13 @@ def _correlations(
     shared_features: FloatArray,
 ) -> FloatArray | None:
     """κ of every two members; None where all have one activation."""
-    if not any(activations_differ(members[0], one) for one in members):
+    if not any(_activations_differ(members[0], one) for one in members):
         return None
-    kappa = []
-    for i, j in zip(first, second, strict=True):
-        a, b = members[i], members[j]
-        if not activations_differ(a, b):
-            kappa.append(1.0)
-        else:
-            kappa.append(activation_correlation(a, b) if shared_features[i, j] else 0.0)
-    return np.array(kappa)
+    kappa = np.ones(len(first))
+    for k, (i, j) in enumerate(zip(first, second, strict=True)):
+        if _activations_differ(members[i], members[j]):
+            kappa[k] = _correlation(members[i], members[j], shared_features[i, j])
+    return kappa
 
 
 def _quadratic(weights: FloatArray, part: FloatArray) -> float:

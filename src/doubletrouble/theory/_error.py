@@ -317,7 +317,7 @@ def blockwise(
     results: dict[str, Any] = {}
     for start in range(0, size, block):
         part = slice(start, min(start + block, size))
-        values = {k: v[part] if isinstance(v, _Flat) else v for k, v in sources.items()}
+        values = {k: v if isinstance(v, np.float64) else v[part] for k, v in sources.items()}
         for name, value in function(values).items():
             if name not in results:
                 results[name] = np.empty(size)
@@ -327,18 +327,12 @@ def blockwise(
     return {k: v.reshape(shape) if shape else float(v[0]) for k, v in results.items()}
 
 
-class _Flat:
-    """Slices of a broadcast array in C order, copied one at a time."""
-
-    def __init__(self, array: Any) -> None:
-        self._flat = array.reshape(-1) if array.flags.c_contiguous else array.flat
-
-    def __getitem__(self, part: slice) -> Any:
-        return self._flat[part]
-
-
 def _source(value: Any, shape: tuple[int, ...]) -> Any:
-    return np.float64(value) if np.ndim(value) == 0 else _Flat(np.broadcast_to(value, shape))
+    """A NumPy scalar, or a flat array whose slices are copied one at a time."""
+    if np.ndim(value) == 0:
+        return np.float64(value)
+    array = np.broadcast_to(value, shape)
+    return array.reshape(-1) if array.flags.c_contiguous else array.flat
 
 
 def _not_a_number(values: Mapping[str, Any]) -> None:

@@ -37,6 +37,7 @@ import numpy.typing as npt
 from doubletrouble.errors import ConvergenceError
 from doubletrouble.parameters import FloatArray
 from doubletrouble.problems import Member, Problem, SpectralProblem
+from doubletrouble.theory._roots import crossings
 
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 
@@ -322,7 +323,7 @@ class IsotropicSpectrum(Spectrum):
         twice = gap + np.sqrt(square + twice_ratio * ry)
         smaller, bigger = ry / (twice + TINIEST), 0.5 * twice
         degrees, narrow = learnability * unlearned + rest, features <= samples  # z - Q
-        # `FixedPoint.at` for one level, in place for speed
+        # `FixedPoint.at` for one level, inline for speed
         return FixedPoint(
             features=features,
             samples=samples,
@@ -531,18 +532,14 @@ class MeasuredSpectrum(Spectrum):
         active: npt.NDArray[np.int_],
     ) -> FloatArray:
         """Log y of some points by bracketing, which is slower and always converges."""
-        from scipy.optimize import elementwise
 
-        few, own = sizes.take(active), ridge[active]
+        def values(log_y: Any, index: Any) -> Any:
+            points = active[index]
+            return excess(log_y, sizes.take(points), ridge[points])
 
-        def function(log_y: Any, index: Any) -> Any:
-            return excess(log_y, few.take(index), own[index])
-
-        find_root: Any = elementwise.find_root
-        tolerances = {"xatol": 1e-10, "xrtol": 0.0, "fatol": 0.0, "frtol": 0.0}
-        ends = (bracket[0][active], bracket[1][active])
-        root = find_root(function, ends, args=(np.arange(active.size),), tolerances=tolerances)
-        return np.asarray(root.x)
+        every = np.arange(active.size)
+        low, high = bracket[0][active], bracket[1][active]
+        return crossings(values, low, high, values(low, every), values(high, every))
 
 
 _NODES = 512  # of the table of z, at most

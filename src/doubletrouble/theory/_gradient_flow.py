@@ -123,10 +123,10 @@ def _terms_at_time(spectrum: Spectrum, scheme: Scheme, at: Inputs, poles: Poles)
     begun = (pace < 1 / _NO_TIME) & (ridge < 1 / _NO_TIME) & (spectrum.rank > 0)
     done = np.isinf(at.times) | (pace == 0) | (ridge > poles.ending * pace)
     pace = np.maximum(pace, _SLOWEST)
-    values = {
-        kind: {name: np.zeros(at.times.shape) for name in TERM_NAMES} for kind in ("shared", "own")
-    }
-    values["shared"]["bias"][:] = 1.0  # the zero predictor
+    shared, own = (
+        CrossTerms(**{name: np.zeros(at.times.shape) for name in TERM_NAMES}) for _ in range(2)
+    )
+    shared.bias += 1.0  # the zero predictor
     for which, trained in ((begun & done, True), (begun & ~done, False)):
         index = np.flatnonzero(which)
         if not index.size:
@@ -136,10 +136,10 @@ def _terms_at_time(spectrum: Spectrum, scheme: Scheme, at: Inputs, poles: Poles)
             terms = _terms_at_convergence(spectrum, scheme, some, ridge[index], poles)
         else:
             terms = _terms_during_flow(spectrum, some, ridge[index], pace[index], poles)
-        for kind, new in (("shared", terms.shared), ("own", terms.own)):
-            for name in TERM_NAMES:
-                values[kind][name][index] = getattr(new, name)
-    return MemberTerms(shared=CrossTerms(**values["shared"]), own=CrossTerms(**values["own"]))
+        for name in TERM_NAMES:
+            getattr(shared, name)[index] = getattr(terms.shared, name)
+            getattr(own, name)[index] = getattr(terms.own, name)
+    return MemberTerms(shared=shared, own=own)
 
 
 def _terms_at_convergence(

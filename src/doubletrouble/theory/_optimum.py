@@ -45,12 +45,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from doubletrouble.ensembles import (
-    EnsembleLike,
-    MemberTerms,
-    Scheme,
-    as_ensemble,
-)
+from doubletrouble.ensembles import EnsembleLike, MemberTerms, Scheme, as_ensemble
 from doubletrouble.errors import ConvergenceError
 from doubletrouble.parameters import Value
 from doubletrouble.results import OptimalRidge
@@ -136,7 +131,7 @@ def _best(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> Any:
     node = np.argmin(risk, axis=0)
     better = risk[node, index] < (1 - 1e-6) * least
     best = np.where(better & (np.isfinite(least) | (node < _NODES.size - 1)), _NODES[node], best)
-    # ridge 0 of a saturated learner is a limit; where it diverges, a tiny ridge takes its place
+    # ridge 0 of a saturated learner is a limit; where it diverges, a tiny ridge replaces it
     samples, _ = at.member_samples()
     if np.any(spectrum.saturated(at.features, samples)):
         point, g = member_fixed_point(spectrum, scheme, at, np.zeros_like(best))
@@ -163,7 +158,10 @@ def _risk(
     saturated = spectrum.saturated(at.features, distinct)
     ridge = np.where(saturated, np.maximum(ridge, _SMALLEST), ridge)
     if scheme.with_replacement:
-        point, g = _stepped_bootstrap(spectrum, at.features, samples, ridge)
+        step = np.full_like(at.features, _STEP)
+        bag = bootstrap(spectrum, at.features, samples, ridge, log_step=step)
+        point = replace(bag.point, limit=np.zeros(step.shape, dtype=bool))
+        g = bag.shared_samples
     else:
         point, g = spectrum.solve(at.features, samples, spare, ridge), at.shared_samples
         point = point.stepped(spectrum, _step(point, at))
@@ -182,14 +180,6 @@ def _step(point: FixedPoint, at: Inputs) -> Any:
     # infinitely many members have a peak in their shared terms only
     apart = (1 - at.shared_features) + (1 - at.shared_samples)
     return _STEP * np.fmin(np.where(np.isinf(at.n_members), unused + apart, unused), 1.0)
-
-
-def _stepped_bootstrap(
-    spectrum: Spectrum, features: Any, samples: Any, ridge: Any
-) -> tuple[FixedPoint, Any]:
-    """A complex step of log y for a bootstrap member, and the ratio of its c_N."""
-    bag = bootstrap(spectrum, features, samples, ridge, log_step=np.full_like(features, _STEP))
-    return replace(bag.point, limit=np.zeros(features.shape, dtype=bool)), bag.shared_samples
 
 
 # --- derivatives by size -------------------------------------------------------------------------

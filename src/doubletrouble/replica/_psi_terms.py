@@ -1,29 +1,94 @@
-r"""The saddle point (q⋆, r⋆): where the gradient (fᵛ, gᵛ) of S₀ vanishes.
+r"""The Ψ terms by the paper's own route, at every point of a problem; the saddle point (q⋆, r⋆).
 
-q = (1/P) tr B⁻¹ and r = (1/PD) tr Θᵀ B⁻¹ Θ, with B = ZᵀZ + ψ₁ψ₂λ: when λ is large,
-q = r = 1/(ψ₁ψ₂λ). From there λ is lowered step by step, each solution (extrapolated) being the
-start of Newton's method for the next, so that the physical branch is followed.
+With B = ZᵀZ + ψ₁ψ₂λ, q = (1/P) tr B⁻¹ and r = (1/PD) tr Θᵀ B⁻¹ Θ. The gradient (fᵛ, gᵛ) of S₀
+vanishes at the saddle point. When λ is large, q = r = 1/(ψ₁ψ₂λ). From there λ is lowered step by
+step, each solution (extrapolated) being the start of Newton's method for the next, so that the
+physical branch is followed.
 
 The unknowns are log q and log r, and the equations q fᵛ = 0, r gᵛ = 0, which have no units; their
 Jacobian is H[S₀] in the units of `_hessian`, plus the gradient on the diagonal.
 """
 
+from __future__ import annotations  # help() then shows the alias Value
+
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from decimal import Context, Decimal, localcontext
+from typing import Any
 
 import numpy as np
 
 from doubletrouble.errors import ConvergenceError
+from doubletrouble.parameters import Value, common_shape, refuse
 from doubletrouble.problems import Problem
-from doubletrouble.replica._appendix_b import Formulas
-from doubletrouble.replica._hessian import DecimalArray, expand, solve
-from doubletrouble.replica._point import ReplicaPoint, points_of, shape_of
+from doubletrouble.replica._appendix_b import Formulas, ReplicaPoint
+from doubletrouble.replica._errata import checked_errata, formulas
+from doubletrouble.replica._hessian import DecimalArray, expand, solve, trace
+from doubletrouble.results import PsiTerms
+
+_SIZES = ("features_per_dim", "samples_per_dim", "ridge")
+_DOMAIN = "positive and finite for the replica route (doubletrouble.psi_terms covers the limits)"
 
 _STEP = Decimal(2)  # in log λ; halved when Newton's method fails
 _SMALLEST_STEP = Decimal("1e-3")
 _NEWTON_STEPS = 20
 _ROUGH = Decimal("1e-3")  # tolerance at the ridges before the last
 _FAR = Decimal(5)  # a Newton step in log q or log r beyond this diverges
+
+
+def psi_terms(problem: Problem, printed: Iterable[int] = frozenset()) -> PsiTerms[Value]:
+    """Return the Ψ terms by the paper's own route: saddle point, Hessians, prefactors.
+
+    The values agree with those of `doubletrouble.psi_terms`, which shares no formula with this
+    route and is faster (20 ms per point here). `printed` lists errata (numbers in docs/errata.md)
+    to leave as the paper prints them; 12 and 13, two forms of one matrix, exclude each other. The
+    route needs a positive, finite ridge and finitely many features.
+
+    >>> from doubletrouble import Problem
+    >>> problem = Problem(features_per_dim=2.0, samples_per_dim=1.0, ridge=0.1)
+    >>> round(psi_terms(problem).psi2_divide, 5)
+    0.15333
+    >>> round(psi_terms(problem, printed={8}).psi2_divide, 5)
+    0.77534
+    """
+    shape, errata = shape_of(problem), checked_errata(printed)
+    rows = [_at_point(at, errata) for at in points_of(problem)]
+    if not shape:
+        return PsiTerms(**rows[0])
+    return PsiTerms(**{name: np.reshape([row[name] for row in rows], shape) for name in rows[0]})
+
+
+def _at_point(at: ReplicaPoint, printed: frozenset[int]) -> dict[str, float]:
+    with localcontext(Context(prec=at.digits)):
+        q, r = stationary_point(at)
+        terms = formulas(printed)(at).psi(q, r)
+        correct = Formulas(at)  # no erratum applies to the term that is not in the paper
+        action, prefactor = expand(correct.S_p, q, r), expand(correct.P_psi2_p, q, r)
+        terms["psi2_features"] = trace(action, prefactor)
+        return {name: float(value) for name, value in terms.items()}
+
+
+def shape_of(problem: Any) -> tuple[int, ...]:
+    """The broadcast shape of P/D, N/D and λ; raise outside the domain of the replica route."""
+    if not isinstance(problem, Problem):
+        raise TypeError(f"problem must be a Problem, got {type(problem).__name__}")
+    sizes = {name: getattr(problem, name) for name in _SIZES}
+    for name, value in sizes.items():
+        refuse(name, value, ~((np.asarray(value) > 0) & np.isfinite(value)), _DOMAIN)
+    return common_shape(sizes)
+
+
+def points_of(problem: Problem) -> Iterator[ReplicaPoint]:
+    """Every point of a problem, in the order of its arrays."""
+    shape, moments = shape_of(problem), problem.moments
+    sizes = [np.broadcast_to(getattr(problem, name), shape).reshape(-1) for name in _SIZES]
+    for psi1, psi2, lam in np.stack(sizes, axis=-1).tolist():
+        yield ReplicaPoint.of(
+            psi1=psi1, psi2=psi2, lam=lam, mu1=moments.linear, mustar=moments.nonlinear
+        )
+
+
+# --- the saddle point -----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, kw_only=True)
