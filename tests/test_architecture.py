@@ -184,17 +184,29 @@ def test_type_checkers_see_every_public_name() -> None:
     [("sklearn", "RandomFeaturesRidge"), ("torch", "train_lazy"), ("torch", "LazyRun")],
 )
 def test_use_of_a_name_without_its_extra_raises(package: str, name: str) -> None:
+    is_class = name[0].isupper()
+    uses = ["found()"]
+    if is_class:
+        uses += ["found.of", "found.fit", "type('Own', (found,), {})"]
     code = (
         f"import sys; sys.modules[{package!r}] = None\n"
-        f"import pydoc, doubletrouble as dt\n"
-        f"assert 'pip install' in pydoc.render_doc(dt.{name})\n"
-        f"try: dt.{name}()\n"
-        "except dt.MissingExtraError as error: print(error)\n"
+        f"import copy, inspect, pydoc, doubletrouble as dt\nfound = dt.{name}\n"
+        f"assert found is dt.{name}\n"
+        f"assert inspect.isclass(found) == {is_class}\n"
+        "assert copy.deepcopy(found) is found\n"
+        "inspect.getmembers(found), inspect.unwrap(found)\n"
+        f"assert 'pip install' in pydoc.render_doc(found), {name!r}\n"
+        f"for use in {uses!r}:\n"
+        "    try: eval(use)\n"
+        "    except dt.MissingExtraError as error: print(error)\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=60
     )
-    assert done.stdout.startswith(f"{package} is needed: pip install 'doubletrouble[")
+    messages = done.stdout.splitlines()
+    assert len(messages) == len(uses)
+    start = f"{package} is needed: pip install 'doubletrouble["
+    assert all(message.startswith(start) for message in messages)
 
 
 # The bookkeeping behind results, in attributes that users do not read.

@@ -164,13 +164,36 @@ def _is_installed(module: str) -> bool:
         return False
 
 
-def _placeholder(name: str, module: str, extra: str) -> Callable[..., Any]:
-    """Return a function in place of a function or class; calls of it raise MissingExtraError."""
+class _Placeholder(type):
+    """Metaclass of a class whose optional package is not installed: its use calls `_refuse`."""
+
+    _refuse: Callable[[], Any]
+
+    def __init__(cls, name: str, bases: tuple[type, ...], own: dict[str, Any]) -> None:
+        super().__init__(name, bases, own)
+        if bases:
+            cls._refuse()
+
+    def __call__(cls, *_: object, **__: object) -> Any:
+        return cls._refuse()
+
+    def __getattr__(cls, name: str) -> Any:
+        if name.startswith("_"):  # queries of inspect, pydoc, copy and IPython
+            raise AttributeError(f"type object {cls.__name__!r} has no attribute {name!r}")
+        return cls._refuse()
+
+
+def _placeholder(name: str, module: str, extra: str) -> Any:
+    """Return a class or a function of this name; every use of it raises MissingExtraError."""
     from doubletrouble.errors import require
 
     def refuse(*_: object, **__: object) -> Any:
         require(module, extra)
 
+    text = f"Needs {module}: pip install 'doubletrouble[{extra}]'."
+    if name[0].isupper():
+        own = {"_refuse": staticmethod(refuse), "__doc__": text, "__module__": __name__}
+        return _Placeholder(name, (), own)
     refuse.__name__ = refuse.__qualname__ = name
-    refuse.__doc__ = f"Needs {module}: pip install 'doubletrouble[{extra}]'."
+    refuse.__doc__, refuse.__module__ = text, __name__
     return refuse
