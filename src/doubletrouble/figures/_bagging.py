@@ -5,7 +5,6 @@ The cost of their training (`advice.training_cost`) differs and is given beside.
 has 1 - 1/e of the samples, some of them several times.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import cycle
@@ -30,7 +29,6 @@ from doubletrouble.figures._panel import (
     number_list,
     with_snr,
 )
-from doubletrouble.figures._panel import table as panel_table
 from doubletrouble.figures._simulated import SimulationSettings, TwoSizes, two_sizes
 from doubletrouble.palette import CAUSES, GREY, LABELS
 from doubletrouble.parameters import FloatArray, Numeric
@@ -178,17 +176,16 @@ def _close_to(shares: Sequence[float]) -> FloatArray:
 
 def table(data: Bagging) -> Table:
     """Return the numbers drawn: those of the curves, then a row for each split."""
-    columns, rows = panel_table(data.panels)
-    names = list(data.splits[0])
-    wide = tuple(f"{part}_of_{name}" for name in names for part in PARTS)
-    filled = [(*row, *(math.nan,) * len(wide)) for row in rows]
-    for panel, split in zip(data.panels, data.splits, strict=True):
-        totals = [float(split[line.label].total) for line in panel.lines]
-        parts = [part_of(split[name], part) for name in names for part in PARTS]
-        blank = (math.nan,) * (len(columns) - 2 - len(totals))
-        x = data.split_ratio * panel.x[0] / _ratio(panel)
-        filled.append((*map(float, panel.keys.values()), x, *totals, *blank, *parts))
-    return Table((*columns, *wide), filled)
+    splits = [
+        {
+            **panel.keys,
+            panel.axis: data.split_ratio * panel.x[0] / _ratio(panel),
+            **{name: terms.total for name, terms in split.items()},
+            **{f"{p}_of_{name}": getattr(split[name], p) for name in split for p in PARTS},
+        }
+        for panel, split in zip(data.panels, data.splits, strict=True)
+    ]
+    return Table.stack(*(block for panel in data.panels for block in panel.blocks), *splits)
 
 
 def part_of(terms: ErrorTerms[Any], part: str) -> float:

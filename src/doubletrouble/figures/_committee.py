@@ -16,7 +16,6 @@ from doubletrouble.figures import _agreement as agreement
 from doubletrouble.figures import _drawing as drawing
 from doubletrouble.figures._figure import FigureSpec
 from doubletrouble.figures._panel import Line, Panel, Points, Table, log_grid, number_list
-from doubletrouble.figures._panel import table as panel_table
 from doubletrouble.figures._simulated import MORE_DRAWS
 from doubletrouble.parameters import FloatArray
 from doubletrouble.problems import Member, Problem, noise_at
@@ -155,18 +154,12 @@ def _measured(
 
 def table(data: CommitteeWeights) -> Table:
     """Return the numbers drawn: weights of every member, then errors along F/τ."""
-    columns, rows = panel_table(data.gain)
-    names = (
-        "P_over_N",
-        *(f"weight_at_SNR_{snr:g}" for snr in data.by_snr),
-        *(f"weight_at_ridge_{ridge:g}" for ridge in data.by_ridge),
-    )
-    lines = (*data.by_snr.values(), *data.by_ridge.values())
-    nothing = (np.nan,) * len(columns)
-    weights: list[tuple[float, ...]] = [
-        (float(w), *(float(line[i]) for line in lines), *nothing) for i, w in enumerate(data.widths)
-    ]
-    return Table((*names, *columns), weights + [(*(np.nan,) * len(names), *row) for row in rows])
+    weights = {
+        "P_over_N": data.widths,
+        **{f"weight_at_SNR_{snr:g}": line for snr, line in data.by_snr.items()},
+        **{f"weight_at_ridge_{ridge:g}": line for ridge, line in data.by_ridge.items()},
+    }
+    return Table.stack(weights, *data.gain.blocks)
 
 
 def draw_weights(

@@ -68,12 +68,14 @@ def map_data(
 
 def table(data: PenaltyMap) -> Table:
     """Return the numbers drawn: a row for each F/τ and P/N."""
-    rows: list[tuple[float, ...]] = [
-        (float(snr), float(x), float(data.ensemble[i, j]), float(data.single[i, j]))
-        for i, snr in enumerate(data.snrs)
-        for j, x in enumerate(data.ratios)
-    ]
-    return Table(("SNR", "P_over_N", "Kinf_small_ridge", "K1_best_ridge"), rows)
+    return Table.stack(
+        {
+            "SNR": data.snrs[:, None],
+            "P_over_N": data.ratios,
+            "Kinf_small_ridge": data.ensemble,
+            "K1_best_ridge": data.single,
+        }
+    )
 
 
 def draw(axes: "drawing.Axes", data: PenaltyMap) -> None:

@@ -10,7 +10,6 @@ where ρ = λ N/D; the best linear predictor has ρ = τ²/F² (for a linear tea
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -20,7 +19,7 @@ from doubletrouble.ensembles import Ensemble, Scheme, Subsample
 from doubletrouble.figures import _agreement as agreement
 from doubletrouble.figures import _drawing as drawing
 from doubletrouble.figures._figure import FigureSpec
-from doubletrouble.figures._panel import KINDS, Line, Points, Table, log_grid, with_snr
+from doubletrouble.figures._panel import Line, Points, Table, log_grid, with_snr
 from doubletrouble.figures._simulated import SimulationSettings, TwoSizes, at_two_sizes, two_sizes
 from doubletrouble.parameters import FloatArray, Numeric
 from doubletrouble.problems import Problem
@@ -143,7 +142,7 @@ def simulated_paths(problem: Problem, settings: SimulationSettings) -> tuple[Poi
     penalized = at_two_sizes(problem, settings, **kernel, ridge=[0.16, 0.5, 2.0])
     return (
         _points(problem, "width", narrow, Ensemble(math.inf)),
-        _joined([_points(problem, "subsample", sampled, one) for one in bags]),
+        *(_points(problem, "subsample", sampled, one) for one in bags),
         _points(problem, "ridge", penalized, Ensemble(math.inf)),
     )
 
@@ -154,34 +153,27 @@ def _points(problem: Problem, label: str, runs: TwoSizes, ensemble: Scheme) -> P
     numerator, denominator = runs.whole.realized(ensemble).sample_share
     theory = members(problem, label, ratio, np.divide(numerator, denominator), at.ridge)
     line = Line(label, theory.effective.ravel(), theory.total.ravel())
-    points = runs.points(line, lambda simulation: simulation.error(ensemble).total)
-    names = ("value", "standard_error", "limit", "limit_error")
-    flat: dict[str, Any] = {name: np.ravel(getattr(points, name)) for name in names}
-    return replace(points, **flat)
-
-
-def _joined(parts: Sequence[Points]) -> Points:
-    names = ("x", "value", "standard_error", "theory", "limit", "limit_error")
-    together: dict[str, Any] = {
-        name: np.concatenate([getattr(p, name) for p in parts]) for name in names
-    }
-    return replace(parts[0], **together)
+    return runs.points(line, lambda simulation: simulation.error(ensemble).total)
 
 
 def table(data: Equivalences) -> Table:
     """Return the numbers drawn: members of the planes and paths, simulations, the linear curve."""
-    blank = (math.nan,) * len(KINDS)
-    rows: list[tuple[float, ...]] = []
-    for one in (*data.planes, *data.paths):
-        columns = (one.ratio, one.fraction, one.ridge, one.effective, one.total)
-        rows += [(*map(float, row), *blank) for row in zip(*map(np.ravel, columns), strict=True)]
-    for points in data.points:
-        for row in zip(points.x, points.theory, *points.measured, strict=True):
-            rows.append((math.nan, math.nan, math.nan, *map(float, row)))
-    for x, y in zip(data.linear.x, data.linear.y, strict=True):
-        rows.append((math.nan, math.nan, math.nan, float(x), float(y), *blank))
-    names = ("P_over_N", "fraction", "ridge", "effective_ridge", "test_error")
-    return Table((*names, *KINDS), rows)
+    members = [
+        {
+            "P_over_N": one.ratio,
+            "fraction": one.fraction,
+            "ridge": one.ridge,
+            "effective_ridge": one.effective,
+            "test_error": one.total,
+        }
+        for one in (*data.planes, *data.paths)
+    ]
+    points = [
+        {"effective_ridge": points.x, "test_error": points.theory, **points.measured}
+        for points in data.points
+    ]
+    linear = {"effective_ridge": data.linear.x, "test_error": data.linear.y}
+    return Table.stack(*members, *points, linear)
 
 
 def draw_plane(

@@ -177,13 +177,7 @@ def _panel(
 
 def table(panels: Sequence[NetworkPanel]) -> Table:
     """Return the numbers drawn."""
-    columns = tuple(name for name in _COLUMNS if all(name in panel.columns for panel in panels))
-    rows = [
-        tuple(float(panel[name][k]) for name in columns)
-        for panel in panels
-        for k in range(len(panel["width"]))
-    ]
-    return Table(columns, rows)
+    return Table.stack(*(panel.columns for panel in panels))
 
 
 def draw(test: "drawing.Axes", train: "drawing.Axes", panel: NetworkPanel) -> None:

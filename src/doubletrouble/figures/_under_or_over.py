@@ -97,13 +97,19 @@ def under_or_over_data(
 
 def table(families: Sequence[Family]) -> Table:
     """Return the numbers drawn: a row for each curve and P/N."""
-    rows: list[tuple[float, ...]] = [
-        (float(c.n_members), c.snr, c.samples_per_dim, float(x), float(y))
-        for family in families
-        for c in family.curves
-        for x, y in zip(c.line.x, c.line.y, strict=True)
-    ]
-    return Table(("K", "SNR", "N_over_D", "P_over_N", "test_error"), rows)
+    return Table.stack(
+        *(
+            {
+                "K": curve.n_members,
+                "SNR": curve.snr,
+                "N_over_D": curve.samples_per_dim,
+                "P_over_N": curve.line.x,
+                "test_error": curve.line.y,
+            }
+            for family in families
+            for curve in family.curves
+        )
+    )
 
 
 def draw(axes: "drawing.Axes", family: Family) -> None:
