@@ -149,14 +149,6 @@ def test_run_is_stored_and_read(tmp_path: Path) -> None:
     assert table(again) == table(panels)
 
 
-def test_networks_are_trained_if_the_stored_results_are_missing(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr(lazy, "STORED", tmp_path / "none.csv")
-    small = {**SMALL, "source": "stored"}
-    assert [p.data for p in lazy_data(**small)] == ["digits, N = 60"] * 2  # type: ignore[arg-type]
-
-
 def test_the_table_has_a_row_for_each_ensemble(stored: dict[float, NetworkPanel]) -> None:
     panels = tuple(stored.values())
     result = table(panels)

@@ -109,6 +109,7 @@ def bagging_data(
                     simulated_points(runs, name, ensemble, along.noise)
                     for name, ensemble in drawn.items()
                 ),
+                ensemble=Ensemble(n_members),
             )
         )
         at = at_ratio(along, split_ratio)
@@ -179,7 +180,7 @@ def table(data: Bagging) -> Table:
     splits = [
         {
             **panel.keys,
-            panel.axis: data.split_ratio * panel.x[0] / _ratio(panel),
+            panel.axis: data.split_ratio * panel.n_members,
             **{name: terms.total for name, terms in split.items()},
             **{f"{p}_of_{name}": getattr(split[name], p) for name in split for p in PARTS},
         }
@@ -193,17 +194,10 @@ def part_of(terms: ErrorTerms[Any], part: str) -> float:
     return float(np.asarray(getattr(terms, part)))
 
 
-def _ratio(panel: Panel) -> float:
-    """The first P/N of a panel."""
-    width = np.ravel(panel.problem.features_per_dim)[0]
-    return float(width) / panel.constant("samples_per_dim")
-
-
 def draw(axes: "drawing.Axes", panel: Panel, data: Bagging) -> None:
     """Draw one panel on the given axes."""
     drawing.log_axes(axes, panel.x, xlabel="Total number of features, $PK/N$")
-    members = panel.x[0] / _ratio(panel)
-    drawing.threshold(axes, members, "$P=N$")
+    drawing.threshold(axes, panel.n_members)
     for line in panel.lines:
         style = data.styles[line.label]
         simulated = line.label != BEST
@@ -263,9 +257,8 @@ def plot(data: Bagging) -> "drawing.Figure":
         lowest = min(float(line.y.min()) for panel in data.panels for line in panel.lines)
         grid[0, 0].set_ylim(lowest / 1.2, _TOP)
         drawing.letters(list(grid.ravel()))
-        members = data.panels[0].x[0] / _ratio(data.panels[0])
-        title = drawing.setting(data.panels[0], snr=False)
-        title = rf"$K={members:g}$,$\quad${title}"
+        first = data.panels[0]
+        title = rf"$K={first.n_members:g}$,$\quad${drawing.setting(first, snr=False)}"
         drawing.legend_above(figure, title=title, ncols=4, narrow=0.9, panels=grid[0])
         drawing.legend_above(figure, loc="outside lower center", panels=grid[1], narrow=0.8)
     return figure

@@ -191,22 +191,18 @@ def draw_plane(
             x, y, rho, levels=levels, colors=look["color"], linewidths=look["linewidth"], zorder=2
         )
         drawing.legend_line(axes, key, **look)
-    drawing.contour_labels(axes, label_positions(plane, y).items())
+    drawing.contour_labels(axes, label_positions(plane, y))
     drawing.log_axes(axes, x, ylabel=label)
     axes.set_ylim(float(y.min()), float(y.max()))
     axes.grid(visible=False)
     drawing.threshold(axes)
 
 
-def label_positions(plane: Members, y: FloatArray) -> dict[float, tuple[float, float]]:
+def label_positions(plane: Members, y: FloatArray) -> list[tuple[float, float, float | None]]:
     """The positions of contour labels: where the contours cross one value of P/N."""
     at = int(np.argmin(np.abs(np.log(plane.ratio[0] / _LABELS_AT))))
-    rising = plane.effective[:, at]
-    x, logs = float(plane.ratio[0, at]), np.log(y)
-    if rising[0] > rising[-1]:
-        rising, logs = rising[::-1], logs[::-1]
-    inside = (level for level in LEVELS if rising[0] < level < rising[-1])
-    return {level: (x, float(np.exp(np.interp(level, rising, logs)))) for level in inside}
+    x, rho = float(plane.ratio[0, at]), plane.effective[:, at]
+    return [(level, x, drawing.crossing(y, rho, level)) for level in LEVELS]
 
 
 def draw_curve(axes: "drawing.Axes", data: Equivalences) -> None:

@@ -5,7 +5,6 @@ trained lazily, F = α (f_θ - f_θ₀). The results of that experiment are stor
 because it needs a GPU; with `source="run"` networks of any size are trained instead.
 """
 
-import csv
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -107,15 +106,16 @@ def lazy_data(
     """Return a panel for each α, from the stored results or from a run.
 
     `source` is "stored" or "run". The stored results are of CIFAR-10, at α = 10 and 100 unless
-    `laziness` has other values; if their file is missing, networks are trained. All other
-    arguments are of a run, by default the small experiment on the digits (`networks.LAPTOP`), at
-    α = 100 and, linearized and solved exactly, at α = ∞.
+    `laziness` has other values. All other arguments are of a run, by default the small experiment
+    on the digits (`networks.LAPTOP`), at α = 100 and, linearized and solved exactly, at α = ∞.
 
     >>> left, right = lazy_data()
     >>> right.laziness, bool(right["single_error"].max() > right["ensemble_error"][2:].max())
     (100.0, True)
     """
-    training = {
+    arguments = {
+        "data": data,
+        "n_train": n_train,
         "widths": widths,
         "ensemble": ensemble,
         "loss": loss,
@@ -123,26 +123,19 @@ def lazy_data(
         "max_steps": max_steps,
         "seed": seed,
     }
-    given = {name: value for name, value in training.items() if value is not None}
-    of_data = {"data": data, "n_train": n_train}
-    if source == "run" or (source == "stored" and not STORED.is_file()):
-        size = LAPTOP["n_train"] if n_train is None else n_train
-        shown = number_axis("laziness", laziness or LAPTOP["laziness"], glossary.LAZINESS)
-        options = {name: value for name, value in LAPTOP.items() if name != "n_train"}
-        return _run(data or "digits", size, {**options, **given, "laziness": shown}, store)
+    given = {name: value for name, value in arguments.items() if value is not None}
+    if source == "run":
+        return _run(laziness, given, store)
     if source != "stored":
         raise ValueError(f"source must be one of {', '.join(_SOURCES)}, got {source!r}")
-    for name, value in {**of_data, **given}.items():
-        if value is not None:
-            raise ValueError(f"{name} must be left out unless source is 'run', got {value!r}")
+    for name, value in given.items():
+        raise ValueError(f"{name} must be left out unless source is 'run', got {value!r}")
     return _stored(laziness)
 
 
 def _stored(laziness: Sequence[float] | None) -> tuple[NetworkPanel, ...]:
-    with STORED.open(encoding="utf-8", newline="") as file:
-        words = list(csv.DictReader(file))
-    rows = [{k: float(text) for k, text in row.items() if k != "precision"} for row in words]
-    known = sorted({row["laziness"] for row in rows})
+    rows = agreement.stored_rows(STORED)
+    known = sorted({float(row["laziness"]) for row in rows})
     shown = number_axis("laziness", laziness or _PAPER_LAZINESS, glossary.LAZINESS)
     for alpha in shown:
         if alpha not in known:
@@ -152,21 +145,24 @@ def _stored(laziness: Sequence[float] | None) -> tuple[NetworkPanel, ...]:
 
 
 def _run(
-    name: str, n_train: int, options: Mapping[str, Any], store: str | Path | None
+    laziness: Sequence[float] | None, given: Mapping[str, Any], store: str | Path | None
 ) -> tuple[NetworkPanel, ...]:
     from doubletrouble.data import load_data
     from doubletrouble.networks import lazy_curve  # needs torch
 
-    rows = lazy_curve(load_data(name, n_train=n_train), store=store, **options).table()
-    data, loss = f"{name}, N = {n_train}", options["loss"]
-    return tuple(_panel(a, data, loss, rows) for a in options["laziness"])
+    options: dict[str, Any] = {"data": "digits", **LAPTOP, **given}
+    shown = number_axis("laziness", laziness or LAPTOP["laziness"], glossary.LAZINESS)
+    name, n_train = options.pop("data"), options.pop("n_train")
+    data = load_data(name, n_train=n_train)
+    rows = lazy_curve(data, store=store, **{**options, "laziness": shown}).table()
+    return tuple(_panel(a, f"{name}, N = {n_train}", options["loss"], rows) for a in shown)
 
 
 def _panel(
-    laziness: float, data: str, loss: str, rows: Sequence[Mapping[str, float]]
+    laziness: float, data: str, loss: str, rows: Sequence[Mapping[str, Any]]
 ) -> NetworkPanel:
-    mine = [row for row in rows if row["laziness"] == laziness]
-    ordered = sorted(mine, key=lambda row: row["width"])
+    mine = [row for row in rows if float(row["laziness"]) == laziness]
+    ordered = sorted(mine, key=lambda row: float(row["width"]))
     columns = {
         name: np.array([float(row[name]) for row in ordered])
         for name in _COLUMNS

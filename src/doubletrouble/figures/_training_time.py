@@ -201,19 +201,14 @@ def draw_map(axes: "drawing.Axes", data: TimeMap, cuts: Sequence[float]) -> None
     axes.set_title(drawing.members(f"K{data.n_members:g}"), loc="right")
 
 
-def label_positions(data: TimeMap) -> list[tuple[float, tuple[float, float]]]:
-    """The levels that are labelled, and the positions of their labels."""
+def label_positions(data: TimeMap) -> list[tuple[float, float, float | None]]:
+    """The levels that are labelled, and the time and P/N of their labels."""
     positions = []
     for time, levels, last in _LABELLED.get(data.n_members, ()):
-        column = int(np.argmin(np.abs(np.log(data.times / time))))
-        values, logs = data.total[:, column], np.log(data.ratios)
+        k = int(np.argmin(np.abs(np.log(data.times / time))))
         for level in levels:
-            crossed = np.flatnonzero((values[1:] - level) * (values[:-1] - level) < 0)
-            if crossed.size:
-                k = int(crossed[-1] if last else crossed[0])
-                part = (level - values[k]) / (values[k + 1] - values[k])
-                y = float(np.exp(logs[k] + part * (logs[k + 1] - logs[k])))
-                positions.append((level, (float(data.times[column]), y)))
+            ratio = drawing.crossing(data.ratios, data.total[:, k], level, last=last)
+            positions.append((level, float(data.times[k]), ratio))
     return positions
 
 
