@@ -141,7 +141,7 @@ def plot(panels: Sequence[Panel]) -> "drawing.Figure":
     return figure
 
 
-def agrees(panels: Sequence[Panel]) -> tuple[str, ...]:
+def comparisons(panels: Sequence[Panel]) -> tuple[str, ...]:
     """Fitted slopes, and the exact law."""
     far, near = (slopes(panel) for panel in panels)
     fits = ", ".join(f"{cause} {far[cause]:.4f}" for cause in CAUSES if cause in far)
@@ -186,5 +186,5 @@ FIGURE = FigureSpec(
     data=asymptotics_data,
     plot=plot,
     table=table,
-    agreement=agrees,
+    agreement=comparisons,
 )

@@ -264,7 +264,7 @@ def plot(data: Bagging) -> "drawing.Figure":
     return figure
 
 
-def agrees(data: Bagging) -> tuple[str, ...]:
+def comparisons(data: Bagging) -> tuple[str, ...]:
     """Theory and simulation."""
     return (agreement.with_simulation([p for panel in data.panels for p in panel.points]),)
 
@@ -300,6 +300,6 @@ FIGURE = FigureSpec(
     constants=("ridge", "samples_per_dim", "signal", "activation"),
     plot=plot,
     table=table,
-    agreement=agrees,
+    agreement=comparisons,
     presets={"paper": {"dim": 200, "n_data": 20, "simulated_ratios": (0.4, 9.2, 4)}},
 )

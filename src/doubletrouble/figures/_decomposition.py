@@ -88,7 +88,7 @@ def plot(panels: Sequence[Panel]) -> "drawing.Figure":
     return figure
 
 
-def agrees(panels: Sequence[Panel]) -> tuple[str, ...]:
+def comparisons(panels: Sequence[Panel]) -> tuple[str, ...]:
     """The authors' values, for the panels with a stored table."""
     return tuple(
         f"λ = {p.constant('ridge'):g}: {text}" for p in panels for text in _with_authors(p)
@@ -157,7 +157,7 @@ FIGURE = FigureSpec(
     constants=("samples_per_dim", "signal", "noise", "activation"),
     plot=plot,
     table=table,
-    agreement=agrees,
+    agreement=comparisons,
 )
 
 
@@ -209,7 +209,7 @@ def plot_members(panels: Sequence[Panel]) -> "drawing.Figure":
     return figure
 
 
-def members_agree(panels: Sequence[Panel]) -> tuple[str, ...]:
+def members_comparisons(panels: Sequence[Panel]) -> tuple[str, ...]:
     """The authors' values, for the numbers of members with a stored table."""
     return tuple(f"K = {p.n_members:g}: {text}" for p in panels for text in _with_authors(p))
 
@@ -235,5 +235,5 @@ MULTIPLE_K = FigureSpec(
     data=multiple_k_decomposition_data,
     plot=plot_members,
     table=table,
-    agreement=members_agree,
+    agreement=members_comparisons,
 )

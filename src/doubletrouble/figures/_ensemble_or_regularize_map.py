@@ -156,7 +156,7 @@ def plot(data: PenaltyMap) -> "drawing.Figure":
     return figure
 
 
-def agrees(data: PenaltyMap) -> tuple[str, ...]:
+def comparisons(data: PenaltyMap) -> tuple[str, ...]:
     """The paper's claim and the values that contradict it."""
     worst = np.unravel_index(int(np.argmax(data.excess)), data.excess.shape)
     share = float(np.mean(data.excess > 0))
@@ -192,7 +192,7 @@ FIGURE = FigureSpec(
     constants=("samples_per_dim", "ridge", "activation"),
     plot=plot,
     table=table,
-    agreement=agrees,
+    agreement=comparisons,
     presets={
         "laptop": {"ratio_range": (0.1, 100.0, 91), "snr_range": (0.3, 10.0, 61)},
         "paper": {"ratio_range": (0.1, 100.0, 241), "snr_range": (0.3, 10.0, 161)},

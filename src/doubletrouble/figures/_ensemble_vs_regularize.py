@@ -128,7 +128,7 @@ _CONSTANTS = (
 )
 
 
-def agrees(data: Comparison) -> tuple[str, ...]:
+def comparisons(data: Comparison) -> tuple[str, ...]:
     """The authors' values, along λ at P/D = 1.5 and at the best of 51 values of λ."""
     statements: list[str] = []
     same: dict[str, float | str] = {"samples_per_dim": 1.0, "signal": 1.0, "activation": "relu"}
@@ -187,5 +187,5 @@ FIGURE = FigureSpec(
     data=ensemble_vs_regularize_data,
     plot=plot,
     table=table,
-    agreement=agrees,
+    agreement=comparisons,
 )

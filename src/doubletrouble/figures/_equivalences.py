@@ -58,11 +58,6 @@ class Equivalences:
     points: tuple[Points, ...]
     problem: Problem
 
-    @property
-    def best(self) -> float:
-        """The best effective ridge, τ²/F²."""
-        return float(np.square(np.asarray(self.problem.noise) / np.asarray(self.problem.signal)))
-
 
 def equivalences_data(
     *,
@@ -98,10 +93,8 @@ def equivalences_data(
         members(problem, "ridge", math.inf, 1.0, ridges),
         members(bent, "mixed", sizes.ravel(), shares.ravel(), penalties.ravel()),
     )
-    effective = np.geomspace(0.5, 2.0, 3) * np.square(
-        np.asarray(problem.noise) / np.asarray(problem.signal)
-    )
-    effective = np.unique(np.concatenate([np.geomspace(0.1, 60.0, 241), effective]))
+    around_best = np.geomspace(0.5, 2.0, 3) * best_ridge(problem)
+    effective = np.unique(np.concatenate([np.geomspace(0.1, 60.0, 241), around_best]))
     return Equivalences(
         planes=planes,
         paths=paths,
@@ -124,6 +117,11 @@ def members(
     rho = np.asarray(N * (1 - s) / s - (1 - s))
     error = exact_error(at, Subsample(math.inf, fraction=fraction))
     return Members(label, ratio, fraction, ridge, rho, np.asarray(error.total))
+
+
+def best_ridge(problem: Problem) -> float:
+    """The best effective ridge, τ²/F²."""
+    return float(np.square(np.asarray(problem.noise) / np.asarray(problem.signal)))
 
 
 def linear_error(problem: Problem, effective: FloatArray) -> FloatArray:
@@ -237,7 +235,7 @@ def draw_curve(axes: "drawing.Axes", data: Equivalences) -> None:
     drawing.log_axes(axes, data.linear.x, xlabel=r"Effective ridge $\rho$")
     axes.set_yscale("linear")
     axes.yaxis.set_major_formatter(drawing.plain_number)
-    drawing.threshold(axes, data.best, r"$\rho=\tau^2/F^2$")
+    drawing.threshold(axes, best_ridge(data.problem), r"$\rho=\tau^2/F^2$")
 
 
 def plot(data: Equivalences) -> "drawing.Figure":
@@ -245,28 +243,23 @@ def plot(data: Equivalences) -> "drawing.Figure":
     with drawing.page(height=6.2) as figure:
         axes = figure.subplot_mosaic([["ridges", "fractions"], ["curve", "curve"]])
         ridges, fractions = data.planes
-        draw_plane(axes["ridges"], ridges, ridges.ridge[:, 0], r"Penalty $\lambda$", data.best)
-        draw_plane(
-            axes["fractions"],
-            fractions,
-            fractions.fraction[:, 0],
-            "Fraction of the samples",
-            data.best,
-        )
+        best = best_ridge(data.problem)
+        draw_plane(axes["ridges"], ridges, ridges.ridge[:, 0], r"Penalty $\lambda$", best)
+        share = fractions.fraction[:, 0]
+        draw_plane(axes["fractions"], fractions, share, "Fraction of the samples", best)
         draw_curve(axes["curve"], data)
         axes["ridges"].set_title("All samples", loc="right")
         ridge = drawing.scientific(float(np.asarray(data.problem.ridge)))
         axes["fractions"].set_title(rf"$\lambda={ridge}$", loc="right")
         drawing.letters(list(axes.values()))
         samples = drawing.scientific(float(np.asarray(data.problem.samples_per_dim)))
-        noise = np.asarray(data.problem.noise) / np.asarray(data.problem.signal)
-        snr = drawing.scientific(float(1 / noise) if noise else math.inf)
+        snr = drawing.scientific(1 / math.sqrt(best) if best else math.inf)
         title = rf"$K\to\infty$,$\quad$$N/D={samples}$,$\quad$$\mathrm{{SNR}}=F/\tau={snr}$"
         drawing.legend_above(figure, title=title, ncols=3)
     return figure
 
 
-def agrees(data: Equivalences) -> tuple[str, ...]:
+def comparisons(data: Equivalences) -> tuple[str, ...]:
     """Simulation and theory, and the deviation of all settings from the curve."""
     settings = [m for m in (*data.planes, *data.paths) if np.all(m.effective > 0)]
     rho = np.concatenate([np.ravel(m.effective) for m in settings])
@@ -278,7 +271,7 @@ def agrees(data: Equivalences) -> tuple[str, ...]:
         f"regression: at most {off:.0e} apart (relative).",
         f"The least error of any of them is {error.min():.6f}, at ρ = {rho[np.argmin(error)]:.3f}; "
         f"that of linear ridge regression at ρ = τ²/F² is "
-        f"{float(linear_error(data.problem, np.asarray(data.best))):.6f}.",
+        f"{float(linear_error(data.problem, np.asarray(best_ridge(data.problem)))):.6f}.",
     )
 
 
@@ -311,7 +304,7 @@ FIGURE = FigureSpec(
     constants=("samples_per_dim", "signal", "activation", "ridge"),
     plot=plot,
     table=table,
-    agreement=agrees,
+    agreement=comparisons,
     presets={
         "paper": {
             "ratio_range": (0.1, 10.0, 161),

@@ -187,7 +187,7 @@ def draw(test: "drawing.Axes", train: "drawing.Axes", panel: NetworkPanel) -> No
     ):
         look = stroke.line | stroke.data | {"linewidth": 1.5, "elinewidth": 1.0, "capsize": 2.5}
         axes.errorbar(width, panel[name], yerr=bars, label=label, **look)
-    _published(test, panel)
+    _draw_published(test, panel)
     if panel.threshold is not None:
         for axes in (test, train):
             drawing.threshold(axes, panel.threshold, "")
@@ -235,19 +235,18 @@ def _round(widths: FloatArray) -> list[float]:
     return [2.0**k for k in range(low, high + 1, 2 if high - low > 5 else 1)]
 
 
-def _published(test: "drawing.Axes", panel: NetworkPanel) -> None:
+def _draw_published(test: "drawing.Axes", panel: NetworkPanel) -> None:
     """Draw the authors' points beside ours, for CIFAR-10."""
     for name, kind, marker in (
         ("K1_mean_test_error", "K=1", "D"),
         ("ensemble_K20_test_error", "K=20", "x"),
     ):
-        width, _, value = _published_values(panel, name)
-        _, _, spread = _published_values(panel, "K1_std")
-        if width:
+        at, value = _published(panel, name)
+        if at:
             test.errorbar(
-                _BESIDE * np.array(width),
+                _BESIDE * panel["width"][at],
                 value,
-                yerr=spread if kind == "K=1" else None,
+                yerr=_published(panel, "K1_std")[1] if kind == "K=1" else None,
                 linestyle="none",
                 marker=marker,
                 color="#000000",
@@ -261,17 +260,19 @@ def _published(test: "drawing.Axes", panel: NetworkPanel) -> None:
             )
 
 
-def _published_values(panel: NetworkPanel, name: str) -> tuple[list[int], list[int], FloatArray]:
-    """Published widths that are among ours, their indices there, and the published values."""
+def _published(panel: NetworkPanel, name: str) -> tuple[list[int], FloatArray]:
+    """Indices of our widths with a published value, and these values."""
     rows = agreement.stored_rows(PUBLISHED) if panel.data.startswith(_CIFAR) else []
-    mine = [row for row in rows if float(row["alpha"]) == panel.laziness and row[name]]
-    where = {int(w): k for k, w in enumerate(panel["width"])}
-    mine = [row for row in mine if int(row["width"]) in where]
-    widths = [int(row["width"]) for row in mine]
-    return widths, [where[w] for w in widths], agreement.column(mine, name)
+    values = {
+        float(row["width"]): float(row[name])
+        for row in rows
+        if float(row["alpha"]) == panel.laziness and row[name]
+    }
+    indices = [k for k, width in enumerate(panel["width"]) if width in values]
+    return indices, np.array([values[panel["width"][k]] for k in indices])
 
 
-def agrees(panels: Sequence[NetworkPanel]) -> tuple[str, ...]:
+def comparisons(panels: Sequence[NetworkPanel]) -> tuple[str, ...]:
     """The protocol, our values against the published points, and the peaks."""
     statements = [_PROTOCOL] if panels[0].data.startswith(_CIFAR) else []
     statements += [_against_authors(panel) for panel in panels]
@@ -304,22 +305,21 @@ def _of_peak(panel: NetworkPanel) -> str:
 
 
 def _against_authors(panel: NetworkPanel) -> str:
-    width, indices, theirs = _published_values(panel, "ensemble_K20_test_error")
-    if not width:
+    width = panel["width"]
+    many, theirs = _published(panel, "ensemble_K20_test_error")
+    if not many:
         return ""
-    off = np.abs(panel["ensemble_error"][indices] - theirs)
-    good = off <= 0.02
-    others, at, mean = _published_values(panel, "K1_mean_test_error")
-    _, _, spread = _published_values(panel, "K1_std")
-    score = np.abs(panel["single_error"][at] - mean) / spread
-    beyond = ", ".join(f"{w} ({s:.1f})" for w, s in zip(others, score, strict=True) if s > 2)
-    apart = ", ".join(f"{w} ({d:.3f})" for w, d in zip(width, off, strict=True) if d > 0.02)
+    off = np.abs(panel["ensemble_error"][many] - theirs)
+    one, mean = _published(panel, "K1_mean_test_error")
+    score = np.abs(panel["single_error"][one] - mean) / _published(panel, "K1_std")[1]
+    apart = [f"{w:g} ({d:.3f})" for w, d in zip(width[many], off, strict=True) if d > 0.02]
+    beyond = [f"{w:g} ({s:.1f})" for w, s in zip(width[one], score, strict=True) if s > 2]
     return (
         f"α = {panel.laziness:g}, ours against the published points: K = 20 within 0.02 at "
-        f"{good.sum()} of {good.size} widths"
-        + (f", not at {apart}" if apart else "")
+        f"{np.sum(off <= 0.02)} of {off.size} widths"
+        + (f", not at {', '.join(apart)}" if apart else "")
         + f"; K = 1 within 2 published standard deviations at {np.sum(score <= 2)} of {score.size}"
-        + (f", not at {beyond}." if beyond else ".")
+        + (f", not at {', '.join(beyond)}." if beyond else ".")
     )
 
 
@@ -350,5 +350,5 @@ FIGURE = FigureSpec(
     data=lazy_data,
     plot=plot,
     table=table,
-    agreement=agrees,
+    agreement=comparisons,
 )

@@ -249,7 +249,7 @@ def plot(data: TrainingTime) -> "drawing.Figure":
     return figure
 
 
-def agrees(data: TrainingTime) -> tuple[str, ...]:
+def comparisons(data: TrainingTime) -> tuple[str, ...]:
     """Theory and simulation, and the absence of a second descent in time."""
     most = max(second_descent(one) for one in data.maps)
     return (
@@ -290,7 +290,7 @@ FIGURE = FigureSpec(
     data=training_time_data,
     plot=plot,
     table=table,
-    agreement=agrees,
+    agreement=comparisons,
     presets={
         "paper": {
             "time_range": (0.1, 1e4, 201),

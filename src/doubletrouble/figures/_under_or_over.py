@@ -152,7 +152,7 @@ def _title(family: Family) -> str:
     return f"${_SYMBOLS[family.varied]}$ varied; ${', '.join(fixed)}$"
 
 
-def agrees(families: Sequence[Family]) -> tuple[str, ...]:
+def comparisons(families: Sequence[Family]) -> tuple[str, ...]:
     """The paper's statement on its third panel, if the curves contradict it."""
     if not all(math.isinf(curve.best) for curve in families[2].curves):
         return ()
@@ -186,5 +186,5 @@ FIGURE = FigureSpec(
     constants=("ridge", "signal", "activation"),
     plot=plot,
     table=table,
-    agreement=agrees,
+    agreement=comparisons,
 )
