@@ -196,6 +196,8 @@ def test_gallery_lists_only_the_parameters_in_use() -> None:
         ({"ensemble": 5}, "ensemble must be left out unless source is 'run', got 5"),
         ({"data": "mnist"}, "data must be left out unless source is 'run', got 'mnist'"),
         ({"laziness": [-1.0]}, "laziness must be in"),
+        ({"laziness": []}, "laziness must"),
+        ({"laziness": np.array([3.0, 4.0])}, "laziness must be among"),
         ({"laziness": [3.0]}, "laziness must be among the stored 1, 10, 100, inf, got 3"),
     ],
 )

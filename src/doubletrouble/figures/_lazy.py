@@ -136,7 +136,8 @@ def lazy_data(
 def _stored(laziness: Sequence[float] | None) -> tuple[NetworkPanel, ...]:
     rows = agreement.stored_rows(STORED)
     known = sorted({float(row["laziness"]) for row in rows})
-    shown = number_axis("laziness", laziness or _PAPER_LAZINESS, glossary.LAZINESS)
+    alphas = _PAPER_LAZINESS if laziness is None else laziness
+    shown = number_axis("laziness", alphas, glossary.LAZINESS)
     for alpha in shown:
         if alpha not in known:
             listed = ", ".join(f"{a:g}" for a in known)
@@ -151,7 +152,8 @@ def _run(
     from doubletrouble.networks import lazy_curve  # needs torch
 
     options: dict[str, Any] = {"data": "digits", **LAPTOP, **given}
-    shown = number_axis("laziness", laziness or LAPTOP["laziness"], glossary.LAZINESS)
+    alphas = LAPTOP["laziness"] if laziness is None else laziness
+    shown = number_axis("laziness", alphas, glossary.LAZINESS)
     name, n_train = options.pop("data"), options.pop("n_train")
     data = load_data(name, n_train=n_train)
     rows = lazy_curve(data, store=store, **{**options, "laziness": shown}).table()
