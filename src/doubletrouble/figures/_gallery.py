@@ -34,7 +34,14 @@ from doubletrouble.figures import (
     _training_time,
     _under_or_over,
 )
-from doubletrouble.figures._figure import FORMATS, PRESETS, FigureSpec, PresetName, WrittenFigure
+from doubletrouble.figures._figure import (
+    FORMATS,
+    PRESETS,
+    FigureSpec,
+    PresetName,
+    WrittenFigure,
+    writable,
+)
 from doubletrouble.parameters import declarations
 from doubletrouble.problems import Problem
 
@@ -103,6 +110,7 @@ def write_gallery(
     Finished simulations are stored in the folder: an interrupted run continues with the next one.
     `progress=True` shows a bar on stderr. A folder that cannot be used raises `ValueError`.
     """
+    writable(folder)  # before the progress bar
     written = []
     with tqdm(total=len(figures), desc="figures", unit="figure", disable=not progress) as bar:
         for figure in figures:
