@@ -9,10 +9,10 @@ import pytest
 
 from doubletrouble.figures import (
     FIGURES,
+    _decomposition,
     _double_descent,
     _ensemble_vs_overparametrize,
     _ensemble_vs_regularize,
-    _multiple_k_decomposition,
     _term_by_term,
 )
 from doubletrouble.figures._agreement import FOLDER, column, stored_curve, stored_rows
@@ -22,7 +22,7 @@ from doubletrouble.figures._ensemble_vs_regularize import BEST, MANY, best_of
 double_descent_data = _double_descent.FIGURE.compute
 ensemble_vs_overparametrize_data = _ensemble_vs_overparametrize.FIGURE.compute
 ensemble_vs_regularize_data = _ensemble_vs_regularize.FIGURE.compute
-multiple_k_decomposition_data = _multiple_k_decomposition.FIGURE.compute
+multiple_k_decomposition_data = _decomposition.MULTIPLE_K.compute
 term_by_term_data = _term_by_term.FIGURE.compute
 TINY: dict[str, Any] = {"simulated_ratios": (1.0, 1.0, 1), "dim": 10, "n_data": 2, "n_init": 2}
 SMALL: dict[str, dict[str, Any]] = {

@@ -111,20 +111,6 @@ def test_axes_and_legend_are_labelled(panels: Panels) -> None:
     assert {"0.1", "1", "10", "100"} <= set(ticks)
 
 
-def test_nothing_is_clipped_and_the_legend_covers_no_axes(panels: Panels) -> None:
-    figure = plot(panels)
-    low, high = figure.axes[0].get_ylim()
-    drawn = np.concatenate([line.y for panel in panels for line in panel.lines])
-    assert low < drawn.min() <= drawn.max() < high
-    box = figure.legends[0].get_window_extent()
-    for axes in figure.axes:
-        assert not box.overlaps(axes.get_window_extent())
-        tight = axes.get_tightbbox()
-        assert tight is not None
-        assert figure.bbox.x0 <= tight.x0 < tight.x1 <= figure.bbox.x1
-        assert figure.bbox.y0 <= tight.y0 < tight.y1 <= box.y0
-
-
 def test_lines_differ_without_colour(panels: Panels) -> None:
     lines = [line for line in plot(panels).axes[0].lines if len(np.asarray(line.get_xdata())) > 2]
     assert len(lines) == 5

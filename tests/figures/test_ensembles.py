@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from doubletrouble.figures import (
+    _decomposition,
     _double_descent,
     _ensemble_vs_overparametrize,
     _ensemble_vs_regularize,
-    _multiple_k_decomposition,
     _term_by_term,
 )
 from doubletrouble.figures._ensemble_vs_regularize import BEST, MANY, table
@@ -20,7 +20,7 @@ from doubletrouble.parameters import FloatArray
 double_descent_data = _double_descent.FIGURE.compute
 ensemble_vs_overparametrize_data = _ensemble_vs_overparametrize.FIGURE.compute
 ensemble_vs_regularize_data = _ensemble_vs_regularize.FIGURE.compute
-multiple_k_decomposition_data = _multiple_k_decomposition.FIGURE.compute
+multiple_k_decomposition_data = _decomposition.MULTIPLE_K.compute
 term_by_term_data = _term_by_term.FIGURE.compute
 
 SMALL = {"simulated_ratios": (0.5, 2.0, 3), "dim": 40, "n_data": 4, "n_init": 2}

@@ -136,12 +136,6 @@ def test_map_has_the_known_border() -> None:
     assert np.all(np.diff(border) >= 0)  # the more features, the sooner a penalty is better
 
 
-@pytest.mark.parametrize("bounds", [(0.0, 1.0, 2), (2.0, 1.0, 2), (1.0, 2.0, 0)])
-def test_bad_ranges_are_refused(bounds: tuple[float, float, int]) -> None:
-    with pytest.raises(ValueError, match="ratio_range must be"):
-        map_data(ratio_range=bounds)
-
-
 def test_signal_to_noise_ratio_must_be_positive() -> None:
     for call in (divide_and_conquer_data, under_or_over_data):
         with pytest.raises(ValueError, match="snr must be positive"):

@@ -120,9 +120,9 @@ def test_averaging_lowers_the_error_at_every_time(data: TrainingTime) -> None:
 
 def test_contour_labels_are_on_their_contours(data: TrainingTime) -> None:
     for one in data.maps:
-        positions = label_positions(one)
+        positions = [(level, x, y) for level, x, y in label_positions(one) if y is not None]
         assert len(positions) >= 3
-        for level, (time, ratio) in positions:
+        for level, time, ratio in positions:
             column = int(np.argmin(np.abs(one.times - time)))
             values = one.total[:, column]
             near = int(np.argmin(np.abs(np.log(one.ratios / ratio))))

@@ -23,8 +23,8 @@ import numpy as np
 import numpy.typing as npt
 
 from doubletrouble.advice._options import (
-    CLOSE,
-    SAME,
+    ERROR_TOLERANCE,
+    WHOLE_TOLERANCE,
     AdviceOption,
     Cost,
     affordable,
@@ -49,12 +49,12 @@ _NARROWEST, _WIDEST = N_FEATURES.low, N_FEATURES.high
 _MEMBERS = np.concatenate([[1.0, 2, 3, 4, 5, 6, 7, 8, 10, 12], 2.0 ** np.arange(4, 41)])
 _ROUNDS = 12  # of refinement around a number of models
 _REFINED = 9  # numbers of models in each round
-_PROMISING = 1.1  # minima over K within this factor of the best are refined
-_HOPELESS = 1.5  # minima beyond this factor of the best on the first grid are not
+_REFINE_FACTOR = 1.1  # minima over K within this factor of the best are refined
+_SKIP_FACTOR = 1.5  # minima beyond this factor of the best on the first grid are not
 _MOST_PARTS = 1e6  # parts per unit of samples
-_NEAR = 1e-4  # relative distance in K at which errors agree to eight digits
-_NOTHING = 1e-13  # errors as small as this share of the target's power are equal
-_LIKE_INFINITE = 1e5  # a best width of this many times N is taken as infinite
+_MEMBER_TOLERANCE = 1e-4  # relative distance in K at which errors agree to eight digits
+_ZERO_SHARE = 1e-13  # errors as small as this share of the target's power are equal
+_INFINITE_WIDTH = 1e5  # a best width of this many times N is taken as infinite
 _RIDGES = np.geomspace(1e-16, 1e12, 29)  # in units of the kernel's weight per sample
 _CELL = 9  # widths between those of K and K + 1 models
 _WIDTHS = np.unique(  # in units of N, denser around the peak
@@ -70,8 +70,8 @@ _WIDTHS = np.unique(  # in units of N, denser around the peak
 )
 _POINTS = 9  # of a zoom's grid: each stage is four times finer than the last
 _STAGES = 5
-_GOOD = 8  # whole allocations whose best ridge is computed
-_LARGEST = 2.0**53  # larger floats are all whole
+_MAX_RIDGES = 8  # whole allocations whose best ridge is computed
+_LARGEST_EXACT = 2.0**53  # larger floats are all whole
 
 
 def best_allocation(
@@ -142,7 +142,7 @@ class Search:
         self._add(self._first_members())
         for members in self._minima():
             self._refine(members)
-        i = [int(np.argmax(_as_good(self._total, self._power)))]
+        i = [int(np.argmax(_minimal(self._total, self._power)))]
         K, at = self._members[i], self._at[i]
         most = self._widest(K)
         if self._free_ridge:
@@ -191,11 +191,11 @@ class Search:
         grid = self._ridges(members) if self._free_ridge else self._widths(members)
         rows = np.arange(members.size)
         total = self._error(np.repeat(members, grid.shape[1]), grid.ravel()).reshape(grid.shape)
-        i = np.argmax(_as_good(total, self._power), axis=1)
+        i = np.argmax(_minimal(total, self._power), axis=1)
         at, least = grid[rows, i], total[rows, i]
         low = _inside(grid[rows, np.maximum(i - 1, 0)], grid)
         high = _inside(grid[rows, np.minimum(i + 1, grid.shape[1] - 1)], grid)
-        some = least <= _HOPELESS * min(least.min(), self._total.min(initial=np.inf))
+        some = least <= _SKIP_FACTOR * min(least.min(), self._total.min(initial=np.inf))
         if some.any():
             at[some], least[some] = zoom(
                 lambda i, x: self._error(members[some][i], x),
@@ -237,7 +237,7 @@ class Search:
         total = np.pad(self._total, 1, constant_values=np.inf)
         minima = np.flatnonzero((total[1:-1] <= total[:-2]) & (total[1:-1] <= total[2:]))
         order = minima[np.argsort(self._total[minima], kind="stable")]
-        good = self._total[order] <= _PROMISING * self._total.min()
+        good = self._total[order] <= _REFINE_FACTOR * self._total.min()
         return [float(members) for members in self._members[order[good][:2]]]
 
     def _refine(self, members: float) -> None:
@@ -246,8 +246,8 @@ class Search:
             i = int(np.searchsorted(self._members, members))
             near = slice(max(i - 1, 0), i + 2)
             low, high = self._members[near][[0, -1]]
-            flat = self._total[near].max() <= self._total[near].min() * (1 + SAME)
-            if flat or high - low <= _NEAR * members:
+            flat = self._total[near].max() <= self._total[near].min() * (1 + ERROR_TOLERANCE)
+            if flat or high - low <= _MEMBER_TOLERANCE * members:
                 break
             tried = np.unique(np.rint(np.geomspace(low, high, _REFINED)))
             tried = np.setdiff1d(tried, self._members)
@@ -270,16 +270,16 @@ def best_width_of_many(problem: AnyProblem) -> float:
         return np.asarray(exact_error(changed(problem, width=_valid(widths)), np.inf).total)
 
     totals = total(None, grid)
-    if totals.max() <= totals.min() * (1 + SAME):  # every width is as good
+    if totals.max() <= totals.min() * (1 + ERROR_TOLERANCE):  # every width is as good
         return max(P, N)
-    good = _as_good(totals, _power(problem))
+    good = _minimal(totals, _power(problem))
     broad = good & (grid >= N)
     i = int(np.argmax(broad if broad.any() else good))
     # not the neighbours on the grid: P may be next to N, and the minimum beyond it
     near = np.searchsorted(grid, [0.999 * grid[i], 1.001 * grid[i]], side="right")
     low, high = np.clip([near[0] - 1, near[1]], 0, grid.size - 2)  # both finite
     at, _ = zoom(total, grid[[low]], grid[[high]], grid[[i]], totals[[i]], 2 * _STAGES)
-    return float(_valid(at)[0]) if at[0] < _LIKE_INFINITE * N else np.inf
+    return float(_valid(at)[0]) if at[0] < _INFINITE_WIDTH * N else np.inf
 
 
 def zoom(
@@ -309,7 +309,7 @@ def zoom(
         at[better] = np.exp(grid[rows, i])[better]
         least[better] = tried[rows, i][better]
         low, high = grid[rows, np.maximum(i - 1, 0)], grid[rows, np.minimum(i + 1, _POINTS - 1)]
-    improved = least < known * (1 - SAME)
+    improved = least < known * (1 - ERROR_TOLERANCE)
     return np.where(improved, at, first), np.where(improved, least, known)
 
 
@@ -339,36 +339,36 @@ def round_to_counts(
     if unit is None or np.isinf(option.width) or is_whole(option.width / unit):
         return option
     problem, kind = option.problem, type(option.ensemble)
-    pairs = _whole_pairs(option, budget, cost, unit)
+    pairs = _integer_pairs(option, budget, cost, unit)
     if not pairs:
         return option
     members, counts = np.array(sorted(pairs)).T
     total = np.asarray(exact_error(changed(problem, width=counts * unit), kind(members)).total)
     ridges = np.full_like(total, option.ridge)
     if free_ridge:  # slow, and the best ridges are close to each other: only for the good ones
-        good = np.sort(np.argsort(total, kind="stable")[:_GOOD])
+        good = np.sort(np.argsort(total, kind="stable")[:_MAX_RIDGES])
         members, counts = members[good], counts[good]
         best = optimal_ridge(changed(problem, width=counts * unit), kind(members))
         total, ridges = np.asarray(best.error.total), np.asarray(best.ridge)
-    i = int(np.argmax(total <= total.min() * (1 + SAME)))  # the fewest models of these
+    i = int(np.argmax(total <= total.min() * (1 + ERROR_TOLERANCE)))  # the fewest models of these
     there = changed(problem, width=float(counts[i] * unit), ridge=float(ridges[i]))
     counted = AdviceOption.of(option.name, option.label, there, kind(float(members[i])))
     return replace(counted, ideal=option)
 
 
-def _whole_pairs(
+def _integer_pairs(
     option: AdviceOption, budget: float, cost: Cost, unit: float
 ) -> set[tuple[float, float]]:
     """Affordable whole numbers of models and features near those of an option."""
     K, P, N = option.n_members, option.width / unit, option.samples
     divided = option.scheme == "divide"
-    members = _whole_near(K, most_parts(option.problem, unit) if divided else np.inf)
-    widths = _whole_near(P, np.inf)
-    wide = np.floor(widest(budget, N, members, option.scheme, cost) / unit * (1 + CLOSE))
+    members = _integers_near(K, most_parts(option.problem, unit) if divided else np.inf)
+    widths = _integers_near(P, np.inf)
+    wide = np.floor(widest(budget, N, members, option.scheme, cost) / unit * (1 + WHOLE_TOLERANCE))
     tried = [(k, p) for k in members.tolist() for p in (np.floor(P), np.ceil(P))]
     tried += zip(members.tolist(), wide.tolist(), strict=True)
     if not divided or cost == "features":  # as many models as the budget allows
-        many = np.floor(most_members(budget, N, widths * unit, cost) * (1 + CLOSE))
+        many = np.floor(most_members(budget, N, widths * unit, cost) * (1 + WHOLE_TOLERANCE))
         many = np.minimum(many, members[-1] if divided else np.inf)
         tried += zip(many.tolist(), widths.tolist(), strict=True)
     return {
@@ -378,19 +378,19 @@ def _whole_pairs(
     }
 
 
-def _whole_near(value: float, most: float) -> FloatArray:
+def _integers_near(value: float, most: float) -> FloatArray:
     near = np.array([value])
-    if value <= _LARGEST:
+    if value <= _LARGEST_EXACT:
         near = np.concatenate(
             [np.floor(value) + np.arange(-3.0, 4.0), np.rint(value * np.geomspace(0.6, 1.7, 11))]
         )
     return np.unique(np.clip(near, 1.0, most))
 
 
-def _as_good(values: FloatArray, power: float) -> npt.NDArray[np.bool_]:
+def _minimal(values: FloatArray, power: float) -> npt.NDArray[np.bool_]:
     """Which values are equal to the least along the last axis; `power` is that of the target."""
     least = values.min(axis=-1, keepdims=True)
-    good: npt.NDArray[np.bool_] = values <= least * (1 + SAME) + _NOTHING * power
+    good: npt.NDArray[np.bool_] = values <= least * (1 + ERROR_TOLERANCE) + _ZERO_SHARE * power
     return good
 
 

@@ -31,10 +31,10 @@ Cost: TypeAlias = Literal["features", "training"]
 """The measures of cost."""
 
 COSTS: tuple[Cost, ...] = get_args(Cost)
-SAME = 1e-10  # relative difference of equal errors, the tolerance of the search
-CLOSE = 1e-9  # relative distance of a whole number from its integer
-_ROUNDING = 1e-12  # relative difference of equal costs
-_LITTLE = 1.1
+ERROR_TOLERANCE = 1e-10  # relative difference of equal errors, the tolerance of the search
+WHOLE_TOLERANCE = 1e-9  # relative distance of a whole number from its integer
+_COST_TOLERANCE = 1e-12  # relative difference of equal costs
+_LITTLE_WIDER = 1.1
 
 
 def check_cost(cost: object) -> Cost:
@@ -82,7 +82,7 @@ def most_members(budget: float, samples: float, width: FloatArray, cost: Cost) -
 
 def affordable(cost: float, budget: float) -> bool:
     """Whether a cost is within the budget, up to rounding."""
-    return cost <= budget * (1 + _ROUNDING)
+    return cost <= budget * (1 + _COST_TOLERANCE)
 
 
 def less(error: float, other: float) -> bool:
@@ -91,7 +91,7 @@ def less(error: float, other: float) -> bool:
     >>> less(1.0, 2.0), less(1 - 1e-12, 1.0), less(math.inf, math.inf)
     (True, False, False)
     """
-    return error < other * (1 - SAME)
+    return error < other * (1 - ERROR_TOLERANCE)
 
 
 def is_whole(value: float) -> bool:
@@ -100,7 +100,7 @@ def is_whole(value: float) -> bool:
     >>> is_whole(3.0), is_whole(2.9999999999999996), is_whole(2.99), is_whole(math.inf)
     (True, True, False, False)
     """
-    return math.isfinite(value) and abs(value - round(value)) <= CLOSE * value
+    return math.isfinite(value) and abs(value - round(value)) <= WHOLE_TOLERANCE * value
 
 
 def rounded(value: float, digits: int = 3) -> str:
@@ -241,8 +241,8 @@ def _wider(P: float, factor: float) -> float:
 def _a_little(P: float, N: float, parts: float, unit: float | None) -> tuple[str, float]:
     """Label and value of a slightly larger width, for models on N/parts samples."""
     n = N / parts
-    near_peak = math.isfinite(P) and 0 < (P - n) / 2 < (_LITTLE - 1) * P
-    more = P + (P - n) / 2 if near_peak else _wider(P, _LITTLE)
+    near_peak = math.isfinite(P) and 0 < (P - n) / 2 < (_LITTLE_WIDER - 1) * P
+    more = P + (P - n) / 2 if near_peak else _wider(P, _LITTLE_WIDER)
     if unit is not None and math.isfinite(more):
         steps = (more - P) / unit
         if steps < 0.5 or not is_whole(steps):

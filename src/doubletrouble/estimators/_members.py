@@ -10,17 +10,18 @@ factor of all weights changes nothing. scikit-learn's loss is a weighted sum, in
 need the same factor.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from doubletrouble import glossary
 from doubletrouble.conventions import ridge_from, ridge_to
 from doubletrouble.ensembles import Scheme
-from doubletrouble.estimators._features import FeatureMap, RealArray, blocks
-from doubletrouble.estimators._solvers import MemberFit, NormalEquations, Sample, fit_member
+from doubletrouble.estimators._features import FeatureMap, RealArray, Seed, blocks, draws_generator
+from doubletrouble.estimators._solvers import MemberFit
 from doubletrouble.parameters import FloatArray, number
 
 DEFAULT_RIDGE = 1e-3
@@ -77,23 +78,17 @@ def _finite(name: str, value: Any) -> float:
     return penalty
 
 
-def has_all_rows(ensemble: Scheme) -> bool:
-    """Whether every member is fitted to all rows."""
-    numerator, denominator = ensemble.sample_share
-    return not ensemble.with_replacement and numerator == denominator
-
-
 def draw_counts(
-    n_samples: int, ensemble: Scheme, n_members: int, rng: np.random.Generator
-) -> RealArray:
+    ensemble: Scheme, *, n_members: int, n_samples: int, seed: Seed
+) -> npt.NDArray[np.int64]:
     """The number of times that each row is in the sample of each member, (K, N).
 
     >>> from doubletrouble.ensembles import Divide
-    >>> draw_counts(5, Divide(2), 2, np.random.default_rng(0))
+    >>> draw_counts(Divide(2), n_members=2, n_samples=5, seed=np.arange(4))
     array([[1, 1, 0, 0, 0],
            [0, 0, 1, 1, 1]])
     """
-    counts = np.asarray(ensemble.draw_samples(n_samples, n_members, rng))
+    counts = np.asarray(ensemble.draw_samples(n_samples, n_members, draws_generator(seed)))
     if counts.shape != (n_members, n_samples):
         raise ValueError(
             f"draw_samples must return an array of shape {(n_members, n_samples)}, got "
@@ -117,29 +112,23 @@ class Solution:
 
 
 def fit_members(
-    maps: Sequence[FeatureMap], samples: Sequence[Sample], penalty: Penalty
+    fits: Sequence[Callable[[float], MemberFit]],
+    weights: Sequence[float],
+    penalty: Penalty,
+    *,
+    n_features: int,
+    dim: int,
 ) -> Solution:
-    """Fit every member to its sample."""
-    weights = np.array([sample.weight for sample in samples])
-    sizes = {"n_features": maps[0].n_features, "dim": samples[0].inputs.shape[1]}
-    alphas = penalty.alphas(weights, **sizes)
-    fits = [fit_member(*member) for member in zip(maps, samples, alphas.tolist(), strict=True)]
-    return _solution(fits, alphas, penalty.ridge(weights, **sizes))
-
-
-def fit_sums(sums: Sequence[NormalEquations], penalty: Penalty, dim: int) -> Solution:
-    """Fit every member to accumulated normal equations."""
-    weights = np.array([total.weight for total in sums])
-    sizes = {"n_features": sums[0].mean.size, "dim": dim}
-    alphas = penalty.alphas(weights, **sizes)
-    fits = [total.fit(alpha) for total, alpha in zip(sums, alphas.tolist(), strict=True)]
-    return _solution(fits, alphas, penalty.ridge(weights, **sizes))
-
-
-def _solution(fits: Sequence[MemberFit], alphas: FloatArray, ridge: float) -> Solution:
-    coef = np.stack([fit.coef.T for fit in fits])
-    intercept = np.mean([fit.intercept for fit in fits], axis=0)
-    return Solution(coef=coef, intercept=intercept, alphas=alphas, ridge=ridge)
+    """Fit every member by its function of alpha, for a sample of its total weight."""
+    totals = np.array(weights)
+    alphas = penalty.alphas(totals, n_features=n_features, dim=dim)
+    solved = [fit(alpha) for fit, alpha in zip(fits, alphas.tolist(), strict=True)]
+    return Solution(
+        coef=np.stack([one.coef.T for one in solved]),
+        intercept=np.mean([one.intercept for one in solved], axis=0),
+        alphas=alphas,
+        ridge=penalty.ridge(totals, n_features=n_features, dim=dim),
+    )
 
 
 def predict_mean(

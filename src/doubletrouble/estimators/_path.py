@@ -151,34 +151,29 @@ def best_solution(path: RidgePath, samples: Sequence[Sample]) -> Solution:
 
 def _left_out(system: RidgeEquations, modes: EigenModes, alphas: FloatArray) -> FloatArray:
     """Predictions for each row by the fit to all others, (N, T, R), for alphas of all rows."""
-    predictions = np.empty((*system.sample.labels.shape, alphas.size))
+    sample, constant = system.sample, system.sample.constant
+    predictions = np.empty((*sample.labels.shape, alphas.size))
     for rows, u in system.left_vectors(modes):
-        predictions[rows] = _left_out_rows(u, modes, system.sample, rows, alphas)
+        part = sample.rows(rows)
+        remaining = sample.weight - (np.ones(1) if part.weights is None else part.weights)
+        own_alphas = np.outer(remaining / sample.weight, alphas)  # (1 or n, R)
+        above, below = _resolvent(u, modes, own_alphas)
+        free = np.zeros(len(u))  # Q_ii
+        if modes.values.size < sample.size - sample.intercept:
+            free = 1 - np.sum(u * u, axis=1)
+            if constant is not None:
+                free -= constant[rows] ** 2
+        tied = (free < _NO_SHARE)[:, None]
+        beyond = sample.targets[rows] - u @ modes.projections  # Q y
+        # where Q_ii = 0, alpha drops out of the ratio: 1 is used for it
+        share = np.where(tied, 1.0, own_alphas)
+        above = share[:, None, :] * above + np.where(tied, 0.0, beyond)[..., None]
+        below = share * below + np.where(tied, 0.0, free[:, None])
+        residual = above / below[:, None, :]
+        if part.roots is not None:
+            residual /= part.roots[:, None, None]
+        predictions[rows] = part.labels[..., None] - residual
     return predictions
-
-
-def _left_out_rows(
-    u: FloatArray, modes: EigenModes, sample: Sample, rows: slice, alphas: FloatArray
-) -> FloatArray:
-    part, targets, constant = sample.rows(rows), sample.targets[rows], sample.constant
-    remaining = sample.weight - (np.ones(1) if part.weights is None else part.weights)
-    own_alphas = np.outer(remaining / sample.weight, alphas)  # (1 or n, R)
-    above, below = _resolvent(u, modes, own_alphas)
-    free = np.zeros(len(u))  # Q_ii
-    if modes.values.size < sample.size - sample.intercept:
-        free = 1 - np.sum(u * u, axis=1)
-        if constant is not None:
-            free -= constant[rows] ** 2
-    tied = (free < _NO_SHARE)[:, None]
-    beyond = targets - u @ modes.projections  # Q y
-    # where Q_ii = 0, alpha drops out of the ratio: 1 is used for it
-    share = np.where(tied, 1.0, own_alphas)
-    above = share[:, None, :] * above + np.where(tied, 0.0, beyond)[..., None]
-    below = share * below + np.where(tied, 0.0, free[:, None])
-    residual = above / below[:, None, :]
-    if part.roots is not None:
-        residual /= part.roots[:, None, None]
-    return part.labels[..., None] - residual
 
 
 def _resolvent(

@@ -1,6 +1,8 @@
 """Ridge regression on random features, as a scikit-learn regressor."""
 
-from dataclasses import dataclass, replace
+from copy import copy
+from dataclasses import dataclass
+from functools import partial
 from numbers import Real
 from typing import Any, Literal, Self
 
@@ -18,7 +20,6 @@ from doubletrouble.estimators._features import (
     RealArray,
     Seed,
     check_flag,
-    draws_generator,
     ensemble_weights,
     feature_map,
     known_activation,
@@ -31,12 +32,10 @@ from doubletrouble.estimators._members import (
     checked_penalty,
     draw_counts,
     fit_members,
-    fit_sums,
-    has_all_rows,
     predict_mean,
 )
 from doubletrouble.estimators._path import RidgePath, best_solution, fit_path, ridge_grid
-from doubletrouble.estimators._solvers import NormalEquations, Sample
+from doubletrouble.estimators._solvers import NormalEquations, Sample, fit_member
 from doubletrouble.parameters import FloatArray, whole_number
 
 
@@ -49,6 +48,7 @@ class LearnerParameters:
     n_members: int
     activation: Activation
     center: bool
+    intercept: bool
     penalty: Penalty | None  # None: the one of least leave-one-out error
     ridges: FloatArray
 
@@ -56,10 +56,6 @@ class LearnerParameters:
         """Θ of all members, (K, P, D)."""
         count, members = self.n_features, self.n_members
         return ensemble_weights(seed, self.ensemble, n_members=members, n_features=count, dim=dim)
-
-    def counts(self, seed: Seed, n_samples: int) -> npt.NDArray[np.int64]:
-        """The number of times that each row is in the sample of each member, (K, N)."""
-        return draw_counts(n_samples, self.ensemble, self.n_members, draws_generator(seed))
 
 
 class RandomFeaturesModel(BaseEstimator):
@@ -74,6 +70,8 @@ class RandomFeaturesModel(BaseEstimator):
     _intercept: bool
     _single: bool
     _precision: np.dtype[Any]
+    loo_path_: RidgePath
+    loo_error_: float
 
     def __init__(
         self,
@@ -127,21 +125,37 @@ class RandomFeaturesModel(BaseEstimator):
         if self._solution is None:
             assert self._sums is not None
             assert self._penalty is not None
-            self._solution = fit_sums(self._sums, self._penalty, self.weights_.shape[2])
+            _, n_features, dim = self.weights_.shape
+            self._solution = fit_members(
+                [sums.fit for sums in self._sums],
+                [sums.weight for sums in self._sums],
+                self._penalty,
+                n_features=n_features,
+                dim=dim,
+            )
         return self._solution
 
     def _fit(self, X: RealArray, labels: RealArray, weights: FloatArray | None) -> Self:
         parameters = self._parameters()
-        sample = self._sample(X, labels, weights)
-        seed = seed_of(self.random_state)
-        theta, counts = parameters.weights(seed, X.shape[1]), parameters.counts(seed, sample.size)
+        sample = _sample(X, labels, weights, intercept=parameters.intercept)
+        seed, dim = seed_of(self.random_state), X.shape[1]
+        theta = parameters.weights(seed, dim)
+        counts = draw_counts(
+            parameters.ensemble, n_members=len(theta), n_samples=sample.size, seed=seed
+        )
         maps = _maps(theta, parameters.activation, parameters.center, X.dtype)
         samples, path = [sample.drawn(drawn) for drawn in counts], None
         if parameters.penalty is None:
             path = fit_path(maps, sample, counts, parameters.ridges, single=labels.ndim == 1)
             solution = best_solution(path, samples)
         else:
-            solution = fit_members(maps, samples, parameters.penalty)
+            solution = fit_members(
+                [partial(fit_member, phi, own) for phi, own in zip(maps, samples, strict=True)],
+                [own.weight for own in samples],
+                parameters.penalty,
+                n_features=parameters.n_features,
+                dim=dim,
+            )
         self._start(parameters, theta, X, labels)
         if path is not None:
             self.loo_path_, self.loo_error_ = path, float(path.loo_error.min())
@@ -154,14 +168,16 @@ class RandomFeaturesModel(BaseEstimator):
 
     def _partial_fit(self, X: RealArray, labels: RealArray, weights: FloatArray | None) -> Self:
         parameters = self._parameters()
-        if not has_all_rows(parameters.ensemble):
+        scheme = parameters.ensemble
+        taken, total = scheme.sample_share
+        if scheme.with_replacement or taken != total:
             raise ValueError(
-                "ensemble must have every row in each member for partial_fit, got "
-                f"{parameters.ensemble!r}"
+                f"ensemble must have every row in each member for partial_fit, got {scheme!r}"
             )
         if parameters.penalty is None:
             raise ValueError("ridge must be a number for partial_fit, got 'loo'")
-        sample = self._sample(X, labels, weights)
+        intercept = parameters.intercept if self._is_first() else self._intercept
+        sample = _sample(X, labels, weights, intercept=intercept)
         outputs = sample.labels.shape[1]
         if self._is_first():
             theta = parameters.weights(seed_of(self.random_state), X.shape[1])
@@ -172,7 +188,6 @@ class RandomFeaturesModel(BaseEstimator):
             raise ValueError(
                 f"y must have {self._sums[0].right.shape[1]} columns as before, got {outputs}"
             )
-        sample = replace(sample, intercept=self._intercept)  # as in the first call
         maps = _maps(self.weights_, self.activation_, self._center, X.dtype)
         for sums, phi in zip(self._sums, maps, strict=True):
             sums.add(phi, sample)  # in float64: rows are not available again
@@ -189,7 +204,6 @@ class RandomFeaturesModel(BaseEstimator):
         return mean[:, 0] if self._single else mean
 
     def _parameters(self) -> LearnerParameters:
-        check_flag("fit_intercept", self.fit_intercept)
         scheme = as_ensemble(self.ensemble, "RandomFeaturesRidge")
         if scheme.shape:
             raise ValueError(f"ensemble must have numbers, not arrays, got {scheme!r}")
@@ -199,21 +213,10 @@ class RandomFeaturesModel(BaseEstimator):
             n_members=whole_number("ensemble", scheme.n_members, 1, floats=True),
             activation=known_activation(self.activation),
             center=check_flag("center", self.center),
+            intercept=check_flag("fit_intercept", self.fit_intercept),
             penalty=checked_penalty(self.ridge, self.alpha),
             ridges=ridge_grid(self.ridges),
         )
-
-    def _sample(self, X: RealArray, labels: RealArray, weights: Any) -> Sample:
-        """Rows of positive weight, labels as a matrix."""
-        Y = np.asarray(labels, dtype=np.float64).reshape(len(X), -1)
-        if weights is not None:
-            weights = checked_weights(weights, len(X))
-            keep = weights > 0
-            if not keep.any():
-                raise ValueError("sample_weight must be positive somewhere, got only zeros")
-            if not keep.all():
-                X, Y, weights = X[keep], Y[keep], weights[keep]
-        return Sample(inputs=X, labels=Y, weights=weights, intercept=bool(self.fit_intercept))
 
     def _start(
         self, parameters: LearnerParameters, theta: FloatArray, X: RealArray, labels: RealArray
@@ -223,8 +226,21 @@ class RandomFeaturesModel(BaseEstimator):
             delattr(self, name)
         self.weights_, self._penalty = theta, parameters.penalty
         self.activation_, self._center = parameters.activation, parameters.center
-        self._intercept = bool(self.fit_intercept)
+        self._intercept = parameters.intercept
         self._single, self._precision = labels.ndim == 1, X.dtype
+
+
+def _sample(X: RealArray, labels: RealArray, weights: Any, *, intercept: bool) -> Sample:
+    """Rows of positive weight, labels as a matrix."""
+    Y = np.asarray(labels, dtype=np.float64).reshape(len(X), -1)
+    if weights is not None:
+        weights = checked_weights(weights, len(X))
+        keep = weights > 0
+        if not keep.any():
+            raise ValueError("sample_weight must be positive somewhere, got only zeros")
+        if not keep.all():
+            X, Y, weights = X[keep], Y[keep], weights[keep]
+    return Sample(inputs=X, labels=Y, weights=weights, intercept=intercept)
 
 
 def checked_weights(sample_weight: Any, n_samples: int) -> FloatArray:
@@ -293,7 +309,7 @@ class RandomFeaturesRidge(MultiOutputMixin, RegressorMixin, RandomFeaturesModel)
         Needs memory for P² numbers, or N² where P > N, and for blocks of features; and for all
         features, up to 1 GB, where a very small penalty leaves too few digits otherwise.
         """
-        X, y = self._validated(X, y, reset=True)
+        X, y = validated(self, X, y, y_numeric=True, multi_output=True)
         return self._fit(X, y, sample_weight)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -312,7 +328,7 @@ class RandomFeaturesRidge(MultiOutputMixin, RegressorMixin, RandomFeaturesModel)
         >>> bool(np.allclose(parts.coef_, whole.coef_))
         True
         """
-        X, y = self._validated(X, y, reset=self._is_first())
+        X, y = validated(self, X, y, reset=self._is_first(), y_numeric=True, multi_output=True)
         return self._partial_fit(X, y, sample_weight)
 
     def predict(self, X: Any) -> RealArray:
@@ -330,14 +346,7 @@ class RandomFeaturesRidge(MultiOutputMixin, RegressorMixin, RandomFeaturesModel)
         A row is left out with all its weight; λ does not change, alpha does with the rows that
         remain. In an ensemble the other rows stay with their members.
         """
-        X, y = type(self)()._validated(X, y, reset=True)
-        parameters, seed = self._parameters(), seed_of(self.random_state)
-        grid = parameters.ridges if ridges is None else ridge_grid(ridges)
-        sample = self._sample(X, y, sample_weight)
-        theta, counts = parameters.weights(seed, X.shape[1]), parameters.counts(seed, sample.size)
-        maps = _maps(theta, parameters.activation, parameters.center, X.dtype)
-        return fit_path(maps, sample, counts, grid, single=y.ndim == 1)
-
-    def _validated(self, X: Any, y: Any, *, reset: bool) -> tuple[RealArray, RealArray]:
-        X, y = validated(self, X, y, reset=reset, y_numeric=True, multi_output=True)
-        return X, y
+        model = copy(self)
+        model.ridge, model.alpha = "loo", None
+        model.ridges = self.ridges if ridges is None else ridges
+        return model.fit(X, y, sample_weight).loo_path_

@@ -17,8 +17,8 @@ from doubletrouble.problems import Problem
 FOLDER = Path(__file__).parent / "reference"
 
 
-def stored_rows(file: str) -> list[dict[str, str]]:
-    """The rows of a reference table; an empty list for an empty name."""
+def stored_rows(file: str | Path) -> list[dict[str, str]]:
+    """The rows of a table, relative to the folder; an empty list for an empty name."""
     if not file:
         return []
     with (FOLDER / file).open(encoding="utf-8", newline="") as handle:

@@ -69,7 +69,7 @@ def plot(data: Panel) -> "drawing.Figure":
     return figure
 
 
-def agrees(data: Panel) -> tuple[str, ...]:
+def comparisons(data: Panel) -> tuple[str, ...]:
     """The sum of the effects against the test error."""
     total = np.asarray(exact_error(data.problem).total)
     finite = np.isfinite(total) & (total > 0)
@@ -98,5 +98,5 @@ FIGURE = FigureSpec(
     data=anova_data,
     plot=plot,
     table=table,
-    agreement=agrees,
+    agreement=comparisons,
 )

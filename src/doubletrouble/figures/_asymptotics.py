@@ -87,14 +87,15 @@ def slopes(panel: Panel) -> dict[str, float]:
 
 def table(panels: Sequence[Panel]) -> Table:
     """Return the numbers drawn: rows for P/N → ∞, then for P → N; NaN where a curve is absent."""
-    far, near = panels
-    laws = [line.label for line in near.lines if line.label.startswith("law_")]
-    rows = [(x, x - 1, *y, *(np.nan for _ in laws)) for x, *y in far.rows]
-    for i, x in enumerate(near.x):
-        known = {line.label: float(line.y[i]) for line in near.lines}
-        y = (known.get(label, np.nan) for label in (*CAUSES, *laws))
-        rows.append((1 + float(x), float(x), *y))
-    return Table((FAR, NEAR, *(f"{c}_distance" for c in CAUSES), *laws), rows)
+    far, near = (
+        {
+            line.label if line.label.startswith("law_") else f"{line.label}_distance": line.y
+            for line in panel.lines
+        }
+        for panel in panels
+    )
+    x, close = (panel.x for panel in panels)
+    return Table.stack({FAR: x, NEAR: x - 1, **far}, {FAR: 1 + close, NEAR: close, **near})
 
 
 def draw(axes: "drawing.Axes", panel: Panel) -> None:
@@ -140,7 +141,7 @@ def plot(panels: Sequence[Panel]) -> "drawing.Figure":
     return figure
 
 
-def agrees(panels: Sequence[Panel]) -> tuple[str, ...]:
+def comparisons(panels: Sequence[Panel]) -> tuple[str, ...]:
     """Fitted slopes, and the exact law."""
     far, near = (slopes(panel) for panel in panels)
     fits = ", ".join(f"{cause} {far[cause]:.4f}" for cause in CAUSES if cause in far)
@@ -185,5 +186,5 @@ FIGURE = FigureSpec(
     data=asymptotics_data,
     plot=plot,
     table=table,
-    agreement=agrees,
+    agreement=comparisons,
 )

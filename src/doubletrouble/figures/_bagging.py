@@ -5,7 +5,6 @@ The cost of their training (`advice.training_cost`) differs and is given beside.
 has 1 - 1/e of the samples, some of them several times.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import cycle
@@ -30,7 +29,6 @@ from doubletrouble.figures._panel import (
     number_list,
     with_snr,
 )
-from doubletrouble.figures._panel import table as panel_table
 from doubletrouble.figures._simulated import SimulationSettings, TwoSizes, two_sizes
 from doubletrouble.palette import CAUSES, GREY, LABELS
 from doubletrouble.parameters import FloatArray, Numeric
@@ -111,6 +109,7 @@ def bagging_data(
                     simulated_points(runs, name, ensemble, along.noise)
                     for name, ensemble in drawn.items()
                 ),
+                ensemble=Ensemble(n_members),
             )
         )
         at = at_ratio(along, split_ratio)
@@ -178,17 +177,16 @@ def _close_to(shares: Sequence[float]) -> FloatArray:
 
 def table(data: Bagging) -> Table:
     """Return the numbers drawn: those of the curves, then a row for each split."""
-    columns, rows = panel_table(data.panels)
-    names = list(data.splits[0])
-    wide = tuple(f"{part}_of_{name}" for name in names for part in PARTS)
-    filled = [(*row, *(math.nan,) * len(wide)) for row in rows]
-    for panel, split in zip(data.panels, data.splits, strict=True):
-        totals = [float(split[line.label].total) for line in panel.lines]
-        parts = [part_of(split[name], part) for name in names for part in PARTS]
-        blank = (math.nan,) * (len(columns) - 2 - len(totals))
-        x = data.split_ratio * panel.x[0] / _ratio(panel)
-        filled.append((*map(float, panel.keys.values()), x, *totals, *blank, *parts))
-    return Table((*columns, *wide), filled)
+    splits = [
+        {
+            **panel.keys,
+            panel.axis: data.split_ratio * panel.n_members,
+            **{name: terms.total for name, terms in split.items()},
+            **{f"{p}_of_{name}": getattr(split[name], p) for name in split for p in PARTS},
+        }
+        for panel, split in zip(data.panels, data.splits, strict=True)
+    ]
+    return Table.stack(*(block for panel in data.panels for block in panel.blocks), *splits)
 
 
 def part_of(terms: ErrorTerms[Any], part: str) -> float:
@@ -196,17 +194,10 @@ def part_of(terms: ErrorTerms[Any], part: str) -> float:
     return float(np.asarray(getattr(terms, part)))
 
 
-def _ratio(panel: Panel) -> float:
-    """The first P/N of a panel."""
-    width = np.ravel(panel.problem.features_per_dim)[0]
-    return float(width) / panel.constant("samples_per_dim")
-
-
 def draw(axes: "drawing.Axes", panel: Panel, data: Bagging) -> None:
     """Draw one panel on the given axes."""
     drawing.log_axes(axes, panel.x, xlabel="Total number of features, $PK/N$")
-    members = panel.x[0] / _ratio(panel)
-    drawing.threshold(axes, members, "$P=N$")
+    drawing.threshold(axes, panel.n_members)
     for line in panel.lines:
         style = data.styles[line.label]
         simulated = line.label != BEST
@@ -266,15 +257,14 @@ def plot(data: Bagging) -> "drawing.Figure":
         lowest = min(float(line.y.min()) for panel in data.panels for line in panel.lines)
         grid[0, 0].set_ylim(lowest / 1.2, _TOP)
         drawing.letters(list(grid.ravel()))
-        members = data.panels[0].x[0] / _ratio(data.panels[0])
-        title = drawing.setting(data.panels[0], snr=False)
-        title = rf"$K={members:g}$,$\quad${title}"
+        first = data.panels[0]
+        title = rf"$K={first.n_members:g}$,$\quad${drawing.setting(first, snr=False)}"
         drawing.legend_above(figure, title=title, ncols=4, narrow=0.9, panels=grid[0])
         drawing.legend_above(figure, loc="outside lower center", panels=grid[1], narrow=0.8)
     return figure
 
 
-def agrees(data: Bagging) -> tuple[str, ...]:
+def comparisons(data: Bagging) -> tuple[str, ...]:
     """Theory and simulation."""
     return (agreement.with_simulation([p for panel in data.panels for p in panel.points]),)
 
@@ -310,6 +300,6 @@ FIGURE = FigureSpec(
     constants=("ridge", "samples_per_dim", "signal", "activation"),
     plot=plot,
     table=table,
-    agreement=agrees,
+    agreement=comparisons,
     presets={"paper": {"dim": 200, "n_data": 20, "simulated_ratios": (0.4, 9.2, 4)}},
 )

@@ -16,7 +16,6 @@ from doubletrouble.figures import _agreement as agreement
 from doubletrouble.figures import _drawing as drawing
 from doubletrouble.figures._figure import FigureSpec
 from doubletrouble.figures._panel import Line, Panel, Points, Table, log_grid, number_list
-from doubletrouble.figures._panel import table as panel_table
 from doubletrouble.figures._simulated import MORE_DRAWS
 from doubletrouble.parameters import FloatArray
 from doubletrouble.problems import Member, Problem, noise_at
@@ -62,14 +61,14 @@ def committee_data(
     ratios, penalties = number_list("snrs", snrs), number_list("ridges", ridges)
     shared: dict[str, Any] = {"samples_per_dim": samples_per_dim, "activation": activation}
 
-    def team(ridge: float) -> list[Member]:
+    def members_at(ridge: float) -> list[Member]:
         return [Member(features_per_dim=w * samples_per_dim, ridge=ridge, **shared) for w in sizes]
 
     def weights(ridge: float, snr: float) -> FloatArray:
-        return committee(team(ridge), weights="optimal", noise=noise_at(snr, 1.0)).weights
+        return committee(members_at(ridge), weights="optimal", noise=noise_at(snr, 1.0)).weights
 
     along = log_grid(snr_range, "snr_range")
-    voters = team(gain_ridge)
+    members = members_at(gain_ridge)
     return CommitteeWeights(
         widths=sizes,
         by_snr={snr: weights(penalties[0], snr) for snr in ratios},
@@ -78,43 +77,43 @@ def committee_data(
             axis="SNR",
             keys={},
             problem=Problem(ridge=gain_ridge, noise=1 / along, **shared),
-            lines=tuple(Line(k, along, y) for k, y in errors(voters, along).items()),
-            points=_simulated(voters, np.array(ratios), dim=dim, n_data=n_data, seed=seed),
+            lines=tuple(Line(k, along, y) for k, y in errors(members, along).items()),
+            points=_simulated(members, np.array(ratios), dim=dim, n_data=n_data, seed=seed),
         ),
     )
 
 
-class Vote(NamedTuple):
+class Weighting(NamedTuple):
     """Weights of the members, and the test error of the committee."""
 
     weights: FloatArray
     total: float  # test error
 
 
-def votes(team: Sequence[Member], snr: float) -> dict[str, Vote]:
+def weightings(members: Sequence[Member], snr: float) -> dict[str, Weighting]:
     """Equal weights, the best member alone and the best weights, at one F/τ."""
-    best = committee(team, weights="optimal", noise=noise_at(snr, 1.0))
-    count, single = len(team), int(np.argmin(np.diag(best.pair_errors)))
+    best = committee(members, weights="optimal", noise=noise_at(snr, 1.0))
+    count, single = len(members), int(np.argmin(np.diag(best.pair_errors)))
     return {
-        "equal": Vote(np.full(count, 1 / count), float(np.mean(best.pair_errors))),
-        "single": Vote(np.eye(count)[single], float(best.pair_errors[single, single])),
-        "optimal": Vote(best.weights, float(best.error.total)),
+        "equal": Weighting(np.full(count, 1 / count), float(np.mean(best.pair_errors))),
+        "single": Weighting(np.eye(count)[single], float(best.pair_errors[single, single])),
+        "optimal": Weighting(best.weights, float(best.error.total)),
     }
 
 
-def errors(team: Sequence[Member], snrs: FloatArray) -> dict[str, FloatArray]:
+def errors(members: Sequence[Member], snrs: FloatArray) -> dict[str, FloatArray]:
     """The test error of equal weights, of the best member and of the best weights, along F/τ."""
-    along = [votes(team, snr) for snr in snrs]
-    return {label: np.array([vote[label].total for vote in along]) for label in GAINS}
+    along = [weightings(members, snr) for snr in snrs]
+    return {label: np.array([one[label].total for one in along]) for label in GAINS}
 
 
 def _simulated(
-    team: Sequence[Member], snrs: FloatArray, *, dim: int, n_data: int, seed: int
+    members: Sequence[Member], snrs: FloatArray, *, dim: int, n_data: int, seed: int
 ) -> tuple[Points, ...]:
     """Every error as simulated at D and at D/2, with the weights of the theory."""
-    chosen = [votes(team, snr) for snr in snrs]
+    chosen = [weightings(members, snr) for snr in snrs]
     whole, half = (
-        _along(team, snrs, dim=size, n_data=draws, seed=seed)
+        _along(members, snrs, dim=size, n_data=draws, seed=seed)
         for size, draws in ((dim, n_data), (dim // 2, MORE_DRAWS * n_data))
     )
     points = []
@@ -126,12 +125,12 @@ def _simulated(
 
 
 def _along(
-    team: Sequence[Member], snrs: FloatArray, *, dim: int, n_data: int, seed: int
+    members: Sequence[Member], snrs: FloatArray, *, dim: int, n_data: int, seed: int
 ) -> list[CommitteeSimulation]:
-    """The team at every F/τ, from one simulation without noise and one of noise alone."""
+    """The committee at every F/τ, from one simulation without noise and one of noise alone."""
     signal, noise = (
         simulate_committee(
-            team, signal=F, noise=tau, dim=dim, n_data=n_data, seed=seed, progress=False
+            members, signal=F, noise=tau, dim=dim, n_data=n_data, seed=seed, progress=False
         )
         for F, tau in ((1.0, 0.0), (0.0, 1.0))
     )
@@ -142,7 +141,7 @@ def _along(
 
 
 def _measured(
-    runs: Sequence[CommitteeSimulation], chosen: Sequence[Mapping[str, Vote]], label: str
+    runs: Sequence[CommitteeSimulation], chosen: Sequence[Mapping[str, Weighting]], label: str
 ) -> Estimate:
     """The error with one choice of weights at every F/τ."""
     totals = [run.error(by[label].weights).total for run, by in zip(runs, chosen, strict=True)]
@@ -155,18 +154,12 @@ def _measured(
 
 def table(data: CommitteeWeights) -> Table:
     """Return the numbers drawn: weights of every member, then errors along F/τ."""
-    columns, rows = panel_table(data.gain)
-    names = (
-        "P_over_N",
-        *(f"weight_at_SNR_{snr:g}" for snr in data.by_snr),
-        *(f"weight_at_ridge_{ridge:g}" for ridge in data.by_ridge),
-    )
-    lines = (*data.by_snr.values(), *data.by_ridge.values())
-    nothing = (np.nan,) * len(columns)
-    weights: list[tuple[float, ...]] = [
-        (float(w), *(float(line[i]) for line in lines), *nothing) for i, w in enumerate(data.widths)
-    ]
-    return Table((*names, *columns), weights + [(*(np.nan,) * len(names), *row) for row in rows])
+    weights = {
+        "P_over_N": data.widths,
+        **{f"weight_at_SNR_{snr:g}": line for snr, line in data.by_snr.items()},
+        **{f"weight_at_ridge_{ridge:g}": line for ridge, line in data.by_ridge.items()},
+    }
+    return Table.stack(weights, *data.gain.blocks)
 
 
 def draw_weights(
@@ -218,7 +211,7 @@ def plot(data: CommitteeWeights) -> "drawing.Figure":
     return figure
 
 
-def agrees(data: CommitteeWeights) -> tuple[str, ...]:
+def comparisons(data: CommitteeWeights) -> tuple[str, ...]:
     """Theory and simulation."""
     return (agreement.with_simulation(data.gain.points),)
 
@@ -251,6 +244,6 @@ FIGURE = FigureSpec(
     data=committee_data,
     plot=plot,
     table=table,
-    agreement=agrees,
+    agreement=comparisons,
     presets={"paper": {"dim": 200, "n_data": 20, "snr_range": (0.5, 10.0, 121)}},
 )

@@ -3,14 +3,18 @@ r"""The parts of the test error against P/N: the origin of the double-descent pe
 The decomposition of [dascoli2020] Sec. 4, for a weak and a strong ridge penalty λ. With
 P features, N samples of dimension D, a linear teacher of norm F and label noise τ, the test error
 is noise + initialization + sampling + bias, each exact in the limit of large P, N and D.
+
+A second figure has the parts for K averaged models, beside those of a single one ([dascoli2020]
+Sec. 5): averaging divides the initialization variance by K, and the part of the noise variance that
+the members do not share; sampling variance and bias do not change.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from doubletrouble.ensembles import Divide, Ensemble, EnsembleLike, Scheme, as_ensemble
+from doubletrouble.ensembles import Divide, Ensemble, EnsembleLike, as_ensemble
 from doubletrouble.figures import _agreement as agreement
 from doubletrouble.figures import _drawing as drawing
 from doubletrouble.figures._figure import FigureSpec
@@ -27,9 +31,10 @@ COLUMNS = {  # the authors' names
     "bias": "bias",
     "total": "total",
 }
-_FILES = {
+_FILES = {  # by λ and K
     (1e-5, 1.0): "fig3_top_decomposition_lambda1e-5_SNR1_K1.csv",
     (1e-1, 1.0): "fig3_bottom_decomposition_lambda1e-1_SNR1_K1.csv",
+    (1e-5, 10.0): "fig6_decomposition_lambda1e-5_SNR1_K10.csv",
 }
 
 
@@ -79,20 +84,21 @@ def plot(panels: Sequence[Panel]) -> "drawing.Figure":
     with drawing.page(height=3.1) as figure:
         row = drawing.side_by_side(figure, panels, draw)
         row[0].set_ylim(drawing.log_range(line.y for panel in panels for line in panel.lines))
-        drawing.legend_above(figure, title=setting(panels[0]))
+        drawing.legend_above(figure, title=_title(panels[0]))
     return figure
 
 
-def agrees(panels: Sequence[Panel]) -> tuple[str, ...]:
+def comparisons(panels: Sequence[Panel]) -> tuple[str, ...]:
     """The authors' values, for the panels with a stored table."""
     return tuple(
-        f"λ = {p.constant('ridge'):g}: {text}" for p in panels for text in with_stored(p, _FILES)
+        f"λ = {p.constant('ridge'):g}: {text}" for p in panels for text in _with_authors(p)
     )
 
 
-def with_stored(panel: Panel, files: Mapping[tuple[float, float], str]) -> tuple[str, ...]:
+def _with_authors(panel: Panel) -> tuple[str, ...]:
     """One panel against the authors' table of its ridge and number of members, if there is one."""
-    ratios, rows = agreement.stored_curve(files.get((panel.constant("ridge"), panel.n_members), ""))
+    file = _FILES.get((panel.constant("ridge"), panel.n_members), "")
+    ratios, rows = agreement.stored_curve(file)
     same: dict[str, float | str] = {
         "samples_per_dim": 1.0,
         "signal": 1.0,
@@ -114,17 +120,16 @@ def with_stored(panel: Panel, files: Mapping[tuple[float, float], str]) -> tuple
     )
 
 
-def setting(panel: Panel, *, ridge: bool = False) -> str:
+def _title(panel: Panel) -> str:
     """The constants that the panels share."""
-    constants = drawing.setting(panel, ridge=ridge)
-    kind = "" if type(panel.ensemble) is Ensemble else f" ({_named(panel.ensemble)})"
+    constants, scheme, kind = drawing.setting(panel, ridge=False), panel.ensemble, ""
+    if isinstance(scheme, Divide):
+        kind = " (divided data)"
+    elif type(scheme) is not Ensemble:
+        kind = f" ({scheme.name.replace('_', ' ')})"
     if panel.n_members == 1 and not kind:
         return constants
     return rf"{constants},$\quad$$K={drawing.scientific(panel.n_members)}${kind}"
-
-
-def _named(ensemble: Scheme) -> str:
-    return "divided data" if isinstance(ensemble, Divide) else ensemble.name.replace("_", " ")
 
 
 FIGURE = FigureSpec(
@@ -152,5 +157,83 @@ FIGURE = FigureSpec(
     constants=("samples_per_dim", "signal", "noise", "activation"),
     plot=plot,
     table=table,
-    agreement=agrees,
+    agreement=comparisons,
+)
+
+
+# --- K averaged models ---------------------------------------------------------------------------
+
+
+def multiple_k_decomposition_data(
+    *,
+    n_members: Sequence[float] = (1, 10),
+    problem: Problem = Problem(),
+    ratios: Numeric | None = None,
+) -> tuple[Panel, ...]:
+    """Return the decomposition for each number of members, along `ratios` = P/N.
+
+    >>> one, ten = multiple_k_decomposition_data(ratios=[1.0])
+    >>> round(float(one.line("initialization").y[0] / ten.line("initialization").y[0]), 6)
+    10.0
+    """
+    ridges = [float(np.asarray(problem.ridge))]
+    return tuple(
+        replace(panel, keys={"K": k})
+        for k in number_list("n_members", n_members)
+        for panel in decomposition_data(ridges=ridges, problem=problem, ensemble=k, ratios=ratios)
+    )
+
+
+def draw_members(axes: "drawing.Axes", panels: Sequence[Panel]) -> None:
+    """Draw on the given axes: the last panel thick, the others thin beneath it."""
+    *others, main = panels
+    drawing.log_axes(axes, main.x)
+    drawing.threshold(axes)
+    for label, stroke in drawing.PARTS.items():
+        for panel in others:
+            drawing.curve(axes, panel.line(label), stroke._replace(width=0.9), label="_")
+    for label, stroke in drawing.PARTS.items():
+        drawing.curve(axes, main.line(label), stroke._replace(width=stroke.width + 0.7))
+
+
+def plot_members(panels: Sequence[Panel]) -> "drawing.Figure":
+    """Draw the figure of averaged models."""
+    with drawing.page(height=3.9) as figure:
+        axes = figure.subplots()
+        draw_members(axes, panels)
+        axes.set_ylim(drawing.log_range(line.y for panel in panels for line in panel.lines))
+        shown = [drawing.scientific(panel.n_members) for panel in panels]
+        thin = "".join(rf",$\quad$thin: $K={k}$" for k in shown[:-1])
+        constants = drawing.setting(panels[0])
+        drawing.legend_above(figure, title=rf"Thick: $K={shown[-1]}${thin},$\quad${constants}")
+    return figure
+
+
+def members_comparisons(panels: Sequence[Panel]) -> tuple[str, ...]:
+    """The authors' values, for the numbers of members with a stored table."""
+    return tuple(f"K = {p.n_members:g}: {text}" for p in panels for text in _with_authors(p))
+
+
+MULTIPLE_K = FigureSpec(
+    name="multiple-k-decomposition",
+    number=6,
+    title="The effect of ensembling on each part",
+    caption=(
+        "The parts of the test error for an average of K = 10 models (thick) and for a single "
+        "model (thin). Averaging divides the initialization variance by K everywhere, and the part "
+        "of the noise variance that the members do not share: both peaks at P = N are ten times "
+        "lower.\n"
+        "Sampling variance and bias are the same for any K: their thin lines coincide with the "
+        "thick ones. All members have the same training data, and averaging does not reduce these "
+        "parts."
+    ),
+    alt=(
+        "Parts of the test error against features per sample P/N, logarithmic axes, for K = 10 "
+        "and K = 1. Total, noise and initialization peak at P = N, ten times lower for K = 10. "
+        "Sampling variance and bias coincide for both and are flat beyond P = N."
+    ),
+    data=multiple_k_decomposition_data,
+    plot=plot_members,
+    table=table,
+    agreement=members_comparisons,
 )

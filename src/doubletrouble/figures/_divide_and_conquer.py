@@ -80,7 +80,7 @@ def plot(panels: Sequence[Panel]) -> "drawing.Figure":
     return figure
 
 
-def agrees(panels: Sequence[Panel]) -> tuple[str, ...]:
+def comparisons(panels: Sequence[Panel]) -> tuple[str, ...]:
     """The kernel limits."""
     return tuple(
         f"SNR = {p.keys['SNR']:g}, infinitely many features: divided data "
@@ -111,5 +111,5 @@ FIGURE = FigureSpec(
     constants=("ridge", "samples_per_dim", "signal", "activation"),
     plot=plot,
     table=table,
-    agreement=agrees,
+    agreement=comparisons,
 )

@@ -97,7 +97,7 @@ def plot(panel: Panel) -> "drawing.Figure":
     return figure
 
 
-def agrees(panel: Panel) -> tuple[str, ...]:
+def comparisons(panel: Panel) -> tuple[str, ...]:
     """Theory, simulation and the authors' values."""
     statements: tuple[str, ...] = (agreement.with_simulation(panel.points),)
     if agreement.has_constants(panel.problem, **_SAME):
@@ -138,6 +138,6 @@ FIGURE = FigureSpec(
     data=double_descent_data,
     plot=plot,
     table=table,
-    agreement=agrees,
+    agreement=comparisons,
     presets={"paper": {"simulated_ratios": (0.1, 31.6, 26), "n_data": 20}},
 )

@@ -269,14 +269,32 @@ def corner(axes: "Axes", text: str) -> None:
 
 def contour_labels(
     axes: "Axes",
-    positions: Iterable[tuple[float, tuple[float, float]]],
+    positions: Iterable[tuple[float, float | None, float | None]],
     text: Callable[[float], str] = "{:g}".format,
 ) -> None:
-    """Write the levels of contours at their positions."""
-    for level, (x, y) in positions:
-        axes.text(
-            x, y, text(level), ha="center", va="center", fontsize=8.5, zorder=3, bbox=WHITE_BOX
-        )
+    """Write levels of contours at positions (level, x, y); None where there is no contour."""
+    for level, x, y in positions:
+        if x is not None and y is not None:
+            axes.text(
+                x, y, text(level), ha="center", va="center", fontsize=8.5, zorder=3, bbox=WHITE_BOX
+            )
+
+
+def crossing(
+    axis: FloatArray, values: FloatArray, level: float, *, last: bool = False
+) -> float | None:
+    """The first or last point of a logarithmic axis at which values cross a level, or None.
+
+    >>> crossing(np.array([1.0, 100.0, 1e4]), np.array([0.0, 2.0, 1.0]), 1.0)
+    10.0
+    """
+    below = values < level
+    crossed = np.flatnonzero(below[1:] != below[:-1])
+    if not crossed.size:
+        return None
+    k = int(crossed[-1 if last else 0])
+    share = (level - values[k]) / (values[k + 1] - values[k])
+    return float(axis[k] * (axis[k + 1] / axis[k]) ** share)
 
 
 def shades(first: str, last: str, count: int) -> list[str]:

@@ -53,27 +53,28 @@ def map_data(
     [0.727, 0.293, 0.6661, 0.3438]
     """
     ratios, snrs = log_grid(ratio_range, "ratio_range"), log_grid(snr_range, "snr_range")
-    sigma = problem.moments
+    linear, nonlinear = abs(problem.moments.linear), problem.moments.nonlinear
     problem = replace(at_ratio(problem, ratios), noise=np.asarray(problem.signal) / snrs[:, None])
-    nonlinear = sigma.nonlinear
     return PenaltyMap(
         ratios=ratios,
         snrs=snrs,
         ensemble=np.asarray(exact_error(problem, np.inf).total),
         single=np.asarray(optimal_ridge(problem).error.total),
-        threshold=abs(sigma.linear) / nonlinear if nonlinear else np.inf,
+        threshold=linear / nonlinear if nonlinear else np.inf,
         ridge=float(np.asarray(problem.ridge)),
     )
 
 
 def table(data: PenaltyMap) -> Table:
     """Return the numbers drawn: a row for each F/τ and P/N."""
-    rows: list[tuple[float, ...]] = [
-        (float(snr), float(x), float(data.ensemble[i, j]), float(data.single[i, j]))
-        for i, snr in enumerate(data.snrs)
-        for j, x in enumerate(data.ratios)
-    ]
-    return Table(("SNR", "P_over_N", "Kinf_small_ridge", "K1_best_ridge"), rows)
+    return Table.stack(
+        {
+            "SNR": data.snrs[:, None],
+            "P_over_N": data.ratios,
+            "Kinf_small_ridge": data.ensemble,
+            "K1_best_ridge": data.single,
+        }
+    )
 
 
 def draw(axes: "drawing.Axes", data: PenaltyMap) -> None:
@@ -87,7 +88,7 @@ def draw(axes: "drawing.Axes", data: PenaltyMap) -> None:
         x, y, z, levels=LEVELS, colors=drawing.INK, linewidths=0.7, linestyles="solid", zorder=1
     )
     axes.contour(x, y, z, levels=[0.0], colors="#000000", linewidths=2.2, zorder=2)
-    drawing.contour_labels(axes, label_positions(data).items(), _percent)
+    drawing.contour_labels(axes, label_positions(data), _percent)
     drawing.legend_line(
         axes,
         "Contours: error of the ensemble relative to that of the single model",
@@ -122,28 +123,20 @@ def draw(axes: "drawing.Axes", data: PenaltyMap) -> None:
         )
 
 
-def label_positions(data: PenaltyMap) -> dict[float, tuple[float, float]]:
+def label_positions(data: PenaltyMap) -> list[tuple[float, float | None, float | None]]:
     """Positions of contour labels: gains to the right of P = N at one F/τ, losses at one P/N."""
     at = int(np.argmin(np.abs(np.log(data.ratios / _LOSSES_AT))))
     right = data.ratios >= 1
-    positions = {}
+    positions: list[tuple[float, float | None, float | None]] = []
     for i, level in enumerate(LEVELS):
         if level < 0:
             row = int(np.argmin(np.abs(np.log(data.snrs / _GAINS_AT[i % 2]))))
-            x = _crossing(data.ratios[right], data.excess[row, right], level)
-            y: float | None = float(data.snrs[row])
-        else:
-            x, y = float(data.ratios[at]), _crossing(data.snrs, -data.excess[:, at], -level)
-        if level and x is not None and y is not None:
-            positions[level] = (x, y)
+            x = drawing.crossing(data.ratios[right], data.excess[row, right], level)
+            positions.append((level, x, float(data.snrs[row])))
+        elif level > 0:
+            y = drawing.crossing(data.snrs, data.excess[:, at], level)
+            positions.append((level, float(data.ratios[at]), y))
     return positions
-
-
-def _crossing(axis: FloatArray, rising: FloatArray, level: float) -> float | None:
-    """The value of a logarithmic axis at which increasing values cross a level; None if nowhere."""
-    if not rising.size or not rising[0] < level < rising[-1]:
-        return None
-    return float(np.exp(np.interp(level, rising, np.log(axis))))
 
 
 def _percent(value: float) -> str:
@@ -163,7 +156,7 @@ def plot(data: PenaltyMap) -> "drawing.Figure":
     return figure
 
 
-def agrees(data: PenaltyMap) -> tuple[str, ...]:
+def comparisons(data: PenaltyMap) -> tuple[str, ...]:
     """The paper's claim and the values that contradict it."""
     worst = np.unravel_index(int(np.argmax(data.excess)), data.excess.shape)
     share = float(np.mean(data.excess > 0))
@@ -199,7 +192,7 @@ FIGURE = FigureSpec(
     constants=("samples_per_dim", "ridge", "activation"),
     plot=plot,
     table=table,
-    agreement=agrees,
+    agreement=comparisons,
     presets={
         "laptop": {"ratio_range": (0.1, 100.0, 91), "snr_range": (0.3, 10.0, 61)},
         "paper": {"ratio_range": (0.1, 100.0, 241), "snr_range": (0.3, 10.0, 161)},

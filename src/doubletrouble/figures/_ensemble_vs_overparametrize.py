@@ -93,7 +93,7 @@ def plot(panels: Sequence[Panel]) -> "drawing.Figure":
     return figure
 
 
-def agrees(panels: Sequence[Panel]) -> tuple[str, ...]:
+def comparisons(panels: Sequence[Panel]) -> tuple[str, ...]:
     """The authors' values, with their nonlinear teacher, and its effect."""
     pairs, off = [], [0.0]
     for panel in panels:
@@ -143,5 +143,5 @@ FIGURE = FigureSpec(
     constants=("ridge", "signal", "noise", "nonlinear_signal", "activation"),
     plot=plot,
     table=table,
-    agreement=agrees,
+    agreement=comparisons,
 )

@@ -73,16 +73,14 @@ def ensemble_vs_regularize_data(
 
 def table(data: Comparison) -> Table:
     """Return the numbers drawn: rows along λ, then rows along P/N; NaN for the other axis."""
-    labels = [line.label for line in data.along[0].lines]
-    rows: list[tuple[float, ...]] = []
-    for panel in data.along:
-        rows += [(panel.keys["P_over_D"], *row, *(math.nan,) * 3) for row in panel.rows]
     best, many = data.optimal.lines
-    samples = data.optimal.constant("samples_per_dim")
-    for x, ridge, one, other in zip(best.x, data.best_ridge, best.y, many.y, strict=True):
-        blank = (math.nan,) * (1 + len(labels))
-        rows.append((float(x) * samples, *blank, float(ridge), float(one), float(other)))
-    return Table(("P_over_D", "ridge", *labels, "best_ridge", BEST, MANY), rows)
+    optimal = {
+        "P_over_D": best.x * data.optimal.constant("samples_per_dim"),
+        "best_ridge": data.best_ridge,
+        BEST: best.y,
+        MANY: many.y,
+    }
+    return Table.stack(*(block for panel in data.along for block in panel.blocks), optimal)
 
 
 def draw_along(axes: "drawing.Axes", panel: Panel) -> None:
@@ -130,7 +128,7 @@ _CONSTANTS = (
 )
 
 
-def agrees(data: Comparison) -> tuple[str, ...]:
+def comparisons(data: Comparison) -> tuple[str, ...]:
     """The authors' values, along λ at P/D = 1.5 and at the best of 51 values of λ."""
     statements: list[str] = []
     same: dict[str, float | str] = {"samples_per_dim": 1.0, "signal": 1.0, "activation": "relu"}
@@ -189,5 +187,5 @@ FIGURE = FigureSpec(
     data=ensemble_vs_regularize_data,
     plot=plot,
     table=table,
-    agreement=agrees,
+    agreement=comparisons,
 )

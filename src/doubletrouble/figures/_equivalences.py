@@ -10,7 +10,6 @@ where ρ = λ N/D; the best linear predictor has ρ = τ²/F² (for a linear tea
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -20,7 +19,7 @@ from doubletrouble.ensembles import Ensemble, Scheme, Subsample
 from doubletrouble.figures import _agreement as agreement
 from doubletrouble.figures import _drawing as drawing
 from doubletrouble.figures._figure import FigureSpec
-from doubletrouble.figures._panel import KINDS, Line, Points, Table, log_grid, with_snr
+from doubletrouble.figures._panel import Line, Points, Table, log_grid, with_snr
 from doubletrouble.figures._simulated import SimulationSettings, TwoSizes, at_two_sizes, two_sizes
 from doubletrouble.parameters import FloatArray, Numeric
 from doubletrouble.problems import Problem
@@ -59,11 +58,6 @@ class Equivalences:
     points: tuple[Points, ...]
     problem: Problem
 
-    @property
-    def best(self) -> float:
-        """The best effective ridge, τ²/F²."""
-        return float(np.square(np.asarray(self.problem.noise) / np.asarray(self.problem.signal)))
-
 
 def equivalences_data(
     *,
@@ -99,10 +93,8 @@ def equivalences_data(
         members(problem, "ridge", math.inf, 1.0, ridges),
         members(bent, "mixed", sizes.ravel(), shares.ravel(), penalties.ravel()),
     )
-    effective = np.geomspace(0.5, 2.0, 3) * np.square(
-        np.asarray(problem.noise) / np.asarray(problem.signal)
-    )
-    effective = np.unique(np.concatenate([np.geomspace(0.1, 60.0, 241), effective]))
+    around_best = np.geomspace(0.5, 2.0, 3) * best_ridge(problem)
+    effective = np.unique(np.concatenate([np.geomspace(0.1, 60.0, 241), around_best]))
     return Equivalences(
         planes=planes,
         paths=paths,
@@ -127,6 +119,11 @@ def members(
     return Members(label, ratio, fraction, ridge, rho, np.asarray(error.total))
 
 
+def best_ridge(problem: Problem) -> float:
+    """The best effective ridge, τ²/F²."""
+    return float(np.square(np.asarray(problem.noise) / np.asarray(problem.signal)))
+
+
 def linear_error(problem: Problem, effective: FloatArray) -> FloatArray:
     """The test error of linear ridge regression on all of the data."""
     ridge = effective / np.asarray(problem.samples_per_dim)
@@ -143,7 +140,7 @@ def simulated_paths(problem: Problem, settings: SimulationSettings) -> tuple[Poi
     penalized = at_two_sizes(problem, settings, **kernel, ridge=[0.16, 0.5, 2.0])
     return (
         _points(problem, "width", narrow, Ensemble(math.inf)),
-        _joined([_points(problem, "subsample", sampled, one) for one in bags]),
+        *(_points(problem, "subsample", sampled, one) for one in bags),
         _points(problem, "ridge", penalized, Ensemble(math.inf)),
     )
 
@@ -154,34 +151,27 @@ def _points(problem: Problem, label: str, runs: TwoSizes, ensemble: Scheme) -> P
     numerator, denominator = runs.whole.realized(ensemble).sample_share
     theory = members(problem, label, ratio, np.divide(numerator, denominator), at.ridge)
     line = Line(label, theory.effective.ravel(), theory.total.ravel())
-    points = runs.points(line, lambda simulation: simulation.error(ensemble).total)
-    names = ("value", "standard_error", "limit", "limit_error")
-    flat: dict[str, Any] = {name: np.ravel(getattr(points, name)) for name in names}
-    return replace(points, **flat)
-
-
-def _joined(parts: Sequence[Points]) -> Points:
-    names = ("x", "value", "standard_error", "theory", "limit", "limit_error")
-    together: dict[str, Any] = {
-        name: np.concatenate([getattr(p, name) for p in parts]) for name in names
-    }
-    return replace(parts[0], **together)
+    return runs.points(line, lambda simulation: simulation.error(ensemble).total)
 
 
 def table(data: Equivalences) -> Table:
     """Return the numbers drawn: members of the planes and paths, simulations, the linear curve."""
-    blank = (math.nan,) * len(KINDS)
-    rows: list[tuple[float, ...]] = []
-    for one in (*data.planes, *data.paths):
-        columns = (one.ratio, one.fraction, one.ridge, one.effective, one.total)
-        rows += [(*map(float, row), *blank) for row in zip(*map(np.ravel, columns), strict=True)]
-    for points in data.points:
-        for row in zip(points.x, points.theory, *points.measured, strict=True):
-            rows.append((math.nan, math.nan, math.nan, *map(float, row)))
-    for x, y in zip(data.linear.x, data.linear.y, strict=True):
-        rows.append((math.nan, math.nan, math.nan, float(x), float(y), *blank))
-    names = ("P_over_N", "fraction", "ridge", "effective_ridge", "test_error")
-    return Table((*names, *KINDS), rows)
+    members = [
+        {
+            "P_over_N": one.ratio,
+            "fraction": one.fraction,
+            "ridge": one.ridge,
+            "effective_ridge": one.effective,
+            "test_error": one.total,
+        }
+        for one in (*data.planes, *data.paths)
+    ]
+    points = [
+        {"effective_ridge": points.x, "test_error": points.theory, **points.measured}
+        for points in data.points
+    ]
+    linear = {"effective_ridge": data.linear.x, "test_error": data.linear.y}
+    return Table.stack(*members, *points, linear)
 
 
 def draw_plane(
@@ -199,22 +189,18 @@ def draw_plane(
             x, y, rho, levels=levels, colors=look["color"], linewidths=look["linewidth"], zorder=2
         )
         drawing.legend_line(axes, key, **look)
-    drawing.contour_labels(axes, label_positions(plane, y).items())
+    drawing.contour_labels(axes, label_positions(plane, y))
     drawing.log_axes(axes, x, ylabel=label)
     axes.set_ylim(float(y.min()), float(y.max()))
     axes.grid(visible=False)
     drawing.threshold(axes)
 
 
-def label_positions(plane: Members, y: FloatArray) -> dict[float, tuple[float, float]]:
+def label_positions(plane: Members, y: FloatArray) -> list[tuple[float, float, float | None]]:
     """The positions of contour labels: where the contours cross one value of P/N."""
     at = int(np.argmin(np.abs(np.log(plane.ratio[0] / _LABELS_AT))))
-    rising = plane.effective[:, at]
-    x, logs = float(plane.ratio[0, at]), np.log(y)
-    if rising[0] > rising[-1]:
-        rising, logs = rising[::-1], logs[::-1]
-    inside = (level for level in LEVELS if rising[0] < level < rising[-1])
-    return {level: (x, float(np.exp(np.interp(level, rising, logs)))) for level in inside}
+    x, rho = float(plane.ratio[0, at]), plane.effective[:, at]
+    return [(level, x, drawing.crossing(y, rho, level)) for level in LEVELS]
 
 
 def draw_curve(axes: "drawing.Axes", data: Equivalences) -> None:
@@ -249,7 +235,7 @@ def draw_curve(axes: "drawing.Axes", data: Equivalences) -> None:
     drawing.log_axes(axes, data.linear.x, xlabel=r"Effective ridge $\rho$")
     axes.set_yscale("linear")
     axes.yaxis.set_major_formatter(drawing.plain_number)
-    drawing.threshold(axes, data.best, r"$\rho=\tau^2/F^2$")
+    drawing.threshold(axes, best_ridge(data.problem), r"$\rho=\tau^2/F^2$")
 
 
 def plot(data: Equivalences) -> "drawing.Figure":
@@ -257,28 +243,23 @@ def plot(data: Equivalences) -> "drawing.Figure":
     with drawing.page(height=6.2) as figure:
         axes = figure.subplot_mosaic([["ridges", "fractions"], ["curve", "curve"]])
         ridges, fractions = data.planes
-        draw_plane(axes["ridges"], ridges, ridges.ridge[:, 0], r"Penalty $\lambda$", data.best)
-        draw_plane(
-            axes["fractions"],
-            fractions,
-            fractions.fraction[:, 0],
-            "Fraction of the samples",
-            data.best,
-        )
+        best = best_ridge(data.problem)
+        draw_plane(axes["ridges"], ridges, ridges.ridge[:, 0], r"Penalty $\lambda$", best)
+        share = fractions.fraction[:, 0]
+        draw_plane(axes["fractions"], fractions, share, "Fraction of the samples", best)
         draw_curve(axes["curve"], data)
         axes["ridges"].set_title("All samples", loc="right")
         ridge = drawing.scientific(float(np.asarray(data.problem.ridge)))
         axes["fractions"].set_title(rf"$\lambda={ridge}$", loc="right")
         drawing.letters(list(axes.values()))
         samples = drawing.scientific(float(np.asarray(data.problem.samples_per_dim)))
-        noise = np.asarray(data.problem.noise) / np.asarray(data.problem.signal)
-        snr = drawing.scientific(float(1 / noise) if noise else math.inf)
+        snr = drawing.scientific(1 / math.sqrt(best) if best else math.inf)
         title = rf"$K\to\infty$,$\quad$$N/D={samples}$,$\quad$$\mathrm{{SNR}}=F/\tau={snr}$"
         drawing.legend_above(figure, title=title, ncols=3)
     return figure
 
 
-def agrees(data: Equivalences) -> tuple[str, ...]:
+def comparisons(data: Equivalences) -> tuple[str, ...]:
     """Simulation and theory, and the deviation of all settings from the curve."""
     settings = [m for m in (*data.planes, *data.paths) if np.all(m.effective > 0)]
     rho = np.concatenate([np.ravel(m.effective) for m in settings])
@@ -290,7 +271,7 @@ def agrees(data: Equivalences) -> tuple[str, ...]:
         f"regression: at most {off:.0e} apart (relative).",
         f"The least error of any of them is {error.min():.6f}, at ρ = {rho[np.argmin(error)]:.3f}; "
         f"that of linear ridge regression at ρ = τ²/F² is "
-        f"{float(linear_error(data.problem, np.asarray(data.best))):.6f}.",
+        f"{float(linear_error(data.problem, np.asarray(best_ridge(data.problem)))):.6f}.",
     )
 
 
@@ -323,7 +304,7 @@ FIGURE = FigureSpec(
     constants=("samples_per_dim", "signal", "activation", "ridge"),
     plot=plot,
     table=table,
-    agreement=agrees,
+    agreement=comparisons,
     presets={
         "paper": {
             "ratio_range": (0.1, 10.0, 161),

@@ -29,7 +29,6 @@ from doubletrouble.figures import (
     _ensemble_vs_regularize,
     _equivalences,
     _lazy,
-    _multiple_k_decomposition,
     _network_diagrams,
     _term_by_term,
     _training_time,
@@ -56,7 +55,7 @@ FIGURES: dict[str, FigureSpec[Any]] = {
         _decomposition.FIGURE,
         _network_diagrams.MULTIPLE,
         _double_descent.FIGURE,
-        _multiple_k_decomposition.FIGURE,
+        _decomposition.MULTIPLE_K,
         _ensemble_vs_overparametrize.FIGURE,
         _ensemble_vs_regularize.FIGURE,
         _lazy.FIGURE,
@@ -111,15 +110,17 @@ def write_gallery(
     Finished simulations are stored in the folder: an interrupted run continues with the next one.
     `progress=True` shows a bar on stderr. A folder that cannot be used raises `ValueError`.
     """
-    out, written = writable(folder), []
+    writable(folder)  # before the progress bar
+    written = []
     with tqdm(total=len(figures), desc="figures", unit="figure", disable=not progress) as bar:
         for figure in figures:
             bar.set_postfix_str(figure if isinstance(figure, str) else figure.name)
-            written.append(make_figure(figure, out, preset=preset))
+            written.append(make_figure(figure, folder, preset=preset))
             bar.update()
         bar.set_postfix_str("")
-    (out / "index.html").write_text(_page(written, preset), encoding="utf-8", newline="\n")
-    return os.path.join(folder, "index.html")  # Path would change the spelling of `folder`
+    index = os.path.join(folder, "index.html")  # Path would change the spelling of `folder`
+    Path(index).write_text(_page(written, preset), encoding="utf-8", newline="\n")
+    return index
 
 
 # Symbol and meaning of arguments of data functions that are not fields of a problem.

@@ -5,7 +5,6 @@ trained lazily, F = α (f_θ - f_θ₀). The results of that experiment are stor
 because it needs a GPU; with `source="run"` networks of any size are trained instead.
 """
 
-import csv
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -107,15 +106,16 @@ def lazy_data(
     """Return a panel for each α, from the stored results or from a run.
 
     `source` is "stored" or "run". The stored results are of CIFAR-10, at α = 10 and 100 unless
-    `laziness` has other values; if their file is missing, networks are trained. All other
-    arguments are of a run, by default the small experiment on the digits (`networks.LAPTOP`), at
-    α = 100 and, linearized and solved exactly, at α = ∞.
+    `laziness` has other values. All other arguments are of a run, by default the small experiment
+    on the digits (`networks.LAPTOP`), at α = 100 and, linearized and solved exactly, at α = ∞.
 
     >>> left, right = lazy_data()
     >>> right.laziness, bool(right["single_error"].max() > right["ensemble_error"][2:].max())
     (100.0, True)
     """
-    training = {
+    arguments = {
+        "data": data,
+        "n_train": n_train,
         "widths": widths,
         "ensemble": ensemble,
         "loss": loss,
@@ -123,27 +123,21 @@ def lazy_data(
         "max_steps": max_steps,
         "seed": seed,
     }
-    given = {name: value for name, value in training.items() if value is not None}
-    of_data = {"data": data, "n_train": n_train}
-    if source == "run" or (source == "stored" and not STORED.is_file()):
-        size = LAPTOP["n_train"] if n_train is None else n_train
-        shown = number_axis("laziness", laziness or LAPTOP["laziness"], glossary.LAZINESS)
-        options = {name: value for name, value in LAPTOP.items() if name != "n_train"}
-        return _run(data or "digits", size, {**options, **given, "laziness": shown}, store)
+    given = {name: value for name, value in arguments.items() if value is not None}
+    if source == "run":
+        return _run(laziness, given, store)
     if source != "stored":
         raise ValueError(f"source must be one of {', '.join(_SOURCES)}, got {source!r}")
-    for name, value in {**of_data, **given}.items():
-        if value is not None:
-            raise ValueError(f"{name} must be left out unless source is 'run', got {value!r}")
+    for name, value in given.items():
+        raise ValueError(f"{name} must be left out unless source is 'run', got {value!r}")
     return _stored(laziness)
 
 
 def _stored(laziness: Sequence[float] | None) -> tuple[NetworkPanel, ...]:
-    with STORED.open(encoding="utf-8", newline="") as file:
-        words = list(csv.DictReader(file))
-    rows = [{k: float(text) for k, text in row.items() if k != "precision"} for row in words]
-    known = sorted({row["laziness"] for row in rows})
-    shown = number_axis("laziness", laziness or _PAPER_LAZINESS, glossary.LAZINESS)
+    rows = agreement.stored_rows(STORED)
+    known = sorted({float(row["laziness"]) for row in rows})
+    alphas = _PAPER_LAZINESS if laziness is None else laziness
+    shown = number_axis("laziness", alphas, glossary.LAZINESS)
     for alpha in shown:
         if alpha not in known:
             listed = ", ".join(f"{a:g}" for a in known)
@@ -152,21 +146,25 @@ def _stored(laziness: Sequence[float] | None) -> tuple[NetworkPanel, ...]:
 
 
 def _run(
-    name: str, n_train: int, options: Mapping[str, Any], store: str | Path | None
+    laziness: Sequence[float] | None, given: Mapping[str, Any], store: str | Path | None
 ) -> tuple[NetworkPanel, ...]:
     from doubletrouble.data import load_data
     from doubletrouble.networks import lazy_curve  # needs torch
 
-    rows = lazy_curve(load_data(name, n_train=n_train), store=store, **options).table()
-    data, loss = f"{name}, N = {n_train}", options["loss"]
-    return tuple(_panel(a, data, loss, rows) for a in options["laziness"])
+    options: dict[str, Any] = {"data": "digits", **LAPTOP, **given}
+    alphas = LAPTOP["laziness"] if laziness is None else laziness
+    shown = number_axis("laziness", alphas, glossary.LAZINESS)
+    name, n_train = options.pop("data"), options.pop("n_train")
+    data = load_data(name, n_train=n_train)
+    rows = lazy_curve(data, store=store, **{**options, "laziness": shown}).table()
+    return tuple(_panel(a, f"{name}, N = {n_train}", options["loss"], rows) for a in shown)
 
 
 def _panel(
-    laziness: float, data: str, loss: str, rows: Sequence[Mapping[str, float]]
+    laziness: float, data: str, loss: str, rows: Sequence[Mapping[str, Any]]
 ) -> NetworkPanel:
-    mine = [row for row in rows if row["laziness"] == laziness]
-    ordered = sorted(mine, key=lambda row: row["width"])
+    mine = [row for row in rows if float(row["laziness"]) == laziness]
+    ordered = sorted(mine, key=lambda row: float(row["width"]))
     columns = {
         name: np.array([float(row[name]) for row in ordered])
         for name in _COLUMNS
@@ -177,13 +175,7 @@ def _panel(
 
 def table(panels: Sequence[NetworkPanel]) -> Table:
     """Return the numbers drawn."""
-    columns = tuple(name for name in _COLUMNS if all(name in panel.columns for panel in panels))
-    rows = [
-        tuple(float(panel[name][k]) for name in columns)
-        for panel in panels
-        for k in range(len(panel["width"]))
-    ]
-    return Table(columns, rows)
+    return Table.stack(*(panel.columns for panel in panels))
 
 
 def draw(test: "drawing.Axes", train: "drawing.Axes", panel: NetworkPanel) -> None:
@@ -197,7 +189,7 @@ def draw(test: "drawing.Axes", train: "drawing.Axes", panel: NetworkPanel) -> No
     ):
         look = stroke.line | stroke.data | {"linewidth": 1.5, "elinewidth": 1.0, "capsize": 2.5}
         axes.errorbar(width, panel[name], yerr=bars, label=label, **look)
-    _published(test, panel)
+    _draw_published(test, panel)
     if panel.threshold is not None:
         for axes in (test, train):
             drawing.threshold(axes, panel.threshold, "")
@@ -245,19 +237,18 @@ def _round(widths: FloatArray) -> list[float]:
     return [2.0**k for k in range(low, high + 1, 2 if high - low > 5 else 1)]
 
 
-def _published(test: "drawing.Axes", panel: NetworkPanel) -> None:
+def _draw_published(test: "drawing.Axes", panel: NetworkPanel) -> None:
     """Draw the authors' points beside ours, for CIFAR-10."""
     for name, kind, marker in (
         ("K1_mean_test_error", "K=1", "D"),
         ("ensemble_K20_test_error", "K=20", "x"),
     ):
-        width, _, value = _published_values(panel, name)
-        _, _, spread = _published_values(panel, "K1_std")
-        if width:
+        at, value = _published(panel, name)
+        if at:
             test.errorbar(
-                _BESIDE * np.array(width),
+                _BESIDE * panel["width"][at],
                 value,
-                yerr=spread if kind == "K=1" else None,
+                yerr=_published(panel, "K1_std")[1] if kind == "K=1" else None,
                 linestyle="none",
                 marker=marker,
                 color="#000000",
@@ -271,17 +262,19 @@ def _published(test: "drawing.Axes", panel: NetworkPanel) -> None:
             )
 
 
-def _published_values(panel: NetworkPanel, name: str) -> tuple[list[int], list[int], FloatArray]:
-    """Published widths that are among ours, their indices there, and the published values."""
+def _published(panel: NetworkPanel, name: str) -> tuple[list[int], FloatArray]:
+    """Indices of our widths with a published value, and these values."""
     rows = agreement.stored_rows(PUBLISHED) if panel.data.startswith(_CIFAR) else []
-    mine = [row for row in rows if float(row["alpha"]) == panel.laziness and row[name]]
-    where = {int(w): k for k, w in enumerate(panel["width"])}
-    mine = [row for row in mine if int(row["width"]) in where]
-    widths = [int(row["width"]) for row in mine]
-    return widths, [where[w] for w in widths], agreement.column(mine, name)
+    values = {
+        float(row["width"]): float(row[name])
+        for row in rows
+        if float(row["alpha"]) == panel.laziness and row[name]
+    }
+    indices = [k for k, width in enumerate(panel["width"]) if width in values]
+    return indices, np.array([values[panel["width"][k]] for k in indices])
 
 
-def agrees(panels: Sequence[NetworkPanel]) -> tuple[str, ...]:
+def comparisons(panels: Sequence[NetworkPanel]) -> tuple[str, ...]:
     """The protocol, our values against the published points, and the peaks."""
     statements = [_PROTOCOL] if panels[0].data.startswith(_CIFAR) else []
     statements += [_against_authors(panel) for panel in panels]
@@ -314,22 +307,21 @@ def _of_peak(panel: NetworkPanel) -> str:
 
 
 def _against_authors(panel: NetworkPanel) -> str:
-    width, indices, theirs = _published_values(panel, "ensemble_K20_test_error")
-    if not width:
+    width = panel["width"]
+    many, theirs = _published(panel, "ensemble_K20_test_error")
+    if not many:
         return ""
-    off = np.abs(panel["ensemble_error"][indices] - theirs)
-    good = off <= 0.02
-    others, at, mean = _published_values(panel, "K1_mean_test_error")
-    _, _, spread = _published_values(panel, "K1_std")
-    score = np.abs(panel["single_error"][at] - mean) / spread
-    beyond = ", ".join(f"{w} ({s:.1f})" for w, s in zip(others, score, strict=True) if s > 2)
-    apart = ", ".join(f"{w} ({d:.3f})" for w, d in zip(width, off, strict=True) if d > 0.02)
+    off = np.abs(panel["ensemble_error"][many] - theirs)
+    one, mean = _published(panel, "K1_mean_test_error")
+    score = np.abs(panel["single_error"][one] - mean) / _published(panel, "K1_std")[1]
+    apart = [f"{w:g} ({d:.3f})" for w, d in zip(width[many], off, strict=True) if d > 0.02]
+    beyond = [f"{w:g} ({s:.1f})" for w, s in zip(width[one], score, strict=True) if s > 2]
     return (
         f"α = {panel.laziness:g}, ours against the published points: K = 20 within 0.02 at "
-        f"{good.sum()} of {good.size} widths"
-        + (f", not at {apart}" if apart else "")
+        f"{np.sum(off <= 0.02)} of {off.size} widths"
+        + (f", not at {', '.join(apart)}" if apart else "")
         + f"; K = 1 within 2 published standard deviations at {np.sum(score <= 2)} of {score.size}"
-        + (f", not at {beyond}." if beyond else ".")
+        + (f", not at {', '.join(beyond)}." if beyond else ".")
     )
 
 
@@ -360,5 +352,5 @@ FIGURE = FigureSpec(
     data=lazy_data,
     plot=plot,
     table=table,
-    agreement=agrees,
+    agreement=comparisons,
 )

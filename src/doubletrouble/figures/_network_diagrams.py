@@ -8,6 +8,7 @@ coloured: distinguishable without colour.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 from doubletrouble.errors import require
@@ -111,8 +112,8 @@ def name_layers(axes: "drawing.Axes", y: float, names: Mapping[float, str]) -> N
             )
 
 
-def figure_of(
-    diagram: Diagram, label: "Callable[[drawing.Axes, Diagram], None]", *, height: float
+def plot(
+    diagram: Diagram, *, label: "Callable[[drawing.Axes, Diagram], None]", height: float
 ) -> "drawing.Figure":
     """Draw the figure of a diagram, with the texts that `label` adds."""
     with drawing.page(height=height) as figure:
@@ -171,11 +172,6 @@ def label_single(axes: "drawing.Axes", diagram: Diagram) -> None:
     axes.set(xlim=(-0.9, 5.0), ylim=(low - 0.75, high + 0.65))
 
 
-def plot_single(diagram: Diagram) -> "drawing.Figure":
-    """Draw the figure of the model."""
-    return figure_of(diagram, label_single, height=4.2)
-
-
 SINGLE = FigureSpec(
     name="rf-single",
     number=1,
@@ -193,7 +189,7 @@ SINGLE = FigureSpec(
         "features; thick lines, the trained weights a, join features and output."
     ),
     data=rf_single_data,
-    plot=plot_single,
+    plot=partial(plot, label=label_single, height=4.2),
     table=table,
 )
 
@@ -269,11 +265,6 @@ def label_multiple(axes: "drawing.Axes", diagram: Diagram) -> None:
     axes.set(xlim=(-1.0, 6.0), ylim=(low - 0.65, high + 0.3))
 
 
-def plot_multiple(diagram: Diagram) -> "drawing.Figure":
-    """Draw the figure of the ensemble."""
-    return figure_of(diagram, label_multiple, height=5.4)
-
-
 MULTIPLE = FigureSpec(
     name="rf-multiple",
     number=4,
@@ -290,6 +281,6 @@ MULTIPLE = FigureSpec(
         "averaged, one over K times their sum."
     ),
     data=rf_multiple_data,
-    plot=plot_multiple,
+    plot=partial(plot, label=label_multiple, height=5.4),
     table=table,
 )

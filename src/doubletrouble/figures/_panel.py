@@ -5,7 +5,7 @@ The axes are checked here: the values of P/N along which curves are drawn, and r
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -14,8 +14,8 @@ from doubletrouble.parameters import FloatArray, Numeric, checked, declarations
 from doubletrouble.problems import Problem, noise_at
 from doubletrouble.results import Estimate
 
-KINDS = ("simulated", "standard_error", "extrapolated", "extrapolated_error")
-"""The columns of a table for each simulated quantity."""
+Columns: TypeAlias = Mapping[str, Any]
+"""Some columns of a table, by name; their values are broadcast against each other."""
 
 
 class Line(NamedTuple):
@@ -31,6 +31,22 @@ class Table(NamedTuple):
 
     columns: tuple[str, ...]
     rows: list[tuple[float, ...]]
+
+    @classmethod
+    def stack(cls, *blocks: Columns, columns: Sequence[str] = ()) -> "Table":
+        """Blocks of rows below each other, with NaN in the columns that a block does not have.
+
+        `columns` come first; by default columns are in the order of their first block.
+
+        >>> Table.stack({"x": [1.0, 2.0], "y": 3.0}, {"x": 4.0})
+        Table(columns=('x', 'y'), rows=[(1.0, 3.0), (2.0, 3.0), (4.0, nan)])
+        """
+        names = tuple(dict.fromkeys([*columns, *(name for block in blocks for name in block)]))
+        rows: list[tuple[float, ...]] = []
+        for block in blocks:
+            values = np.broadcast_arrays(*(block.get(name, np.nan) for name in names))
+            rows += zip(*(np.asarray(v, dtype=float).ravel().tolist() for v in values), strict=True)
+        return cls(names, rows)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -52,23 +68,28 @@ class Points:
         cls, theory: Line, at: Estimate, half: Estimate, *, dim: int, n_data: int
     ) -> "Points":
         """Points of a simulation at D, with the limit from a second one at D/2."""
-        value, error = np.asarray(at.value), np.asarray(at.standard_error)
+        value, error = np.ravel(at.value), np.ravel(at.standard_error)
         return cls(
             label=theory.label,
             x=theory.x,
             value=value,
             standard_error=error,
             theory=theory.y,
-            limit=2 * value - np.asarray(half.value),
-            limit_error=np.hypot(2 * error, np.asarray(half.standard_error)),
+            limit=2 * value - np.ravel(half.value),
+            limit_error=np.hypot(2 * error, np.ravel(half.standard_error)),
             dim=dim,
             n_data=n_data,
         )
 
     @property
-    def measured(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        """The columns of a table: values and extrapolated values with their standard errors."""
-        return self.value, self.standard_error, self.limit, self.limit_error
+    def measured(self) -> dict[str, FloatArray]:
+        """Values and extrapolated values with their standard errors, as columns of a table."""
+        return {
+            "simulated": self.value,
+            "standard_error": self.standard_error,
+            "extrapolated": self.limit,
+            "extrapolated_error": self.limit_error,
+        }
 
     @property
     def z(self) -> FloatArray:
@@ -109,10 +130,18 @@ class Panel:
         return self.constant("signal") / noise if noise else np.inf
 
     @property
-    def rows(self) -> list[tuple[float, ...]]:
-        """Every x, with the value of each line there."""
-        columns = (self.x, *(line.y for line in self.lines))
-        return [tuple(map(float, row)) for row in zip(*columns, strict=True)]
+    def blocks(self) -> Sequence[Columns]:
+        """The rows of a table: lines at every x, then simulated points beside the theory."""
+        blocks = [{**self.keys, self.axis: self.x, **{line.label: line.y for line in self.lines}}]
+        if self.points:
+            theory = {points.label: points.theory for points in self.points}
+            simulated = {
+                f"{kind}_{points.label}": values
+                for points in self.points
+                for kind, values in points.measured.items()
+            }
+            blocks.append({**self.keys, self.axis: self.points[0].x, **theory, **simulated})
+        return blocks
 
     def line(self, label: str) -> Line:
         """Return the line with this label."""
@@ -129,19 +158,7 @@ def table(panels: Panel | Sequence[Panel]) -> Table:
     Where nothing was simulated, the columns of the simulation are NaN.
     """
     panels = [panels] if isinstance(panels, Panel) else panels
-    first = panels[0]
-    labels = [line.label for line in first.lines]
-    simulated = [f"{kind}_{points.label}" for points in first.points for kind in KINDS]
-    rows: list[tuple[float, ...]] = []
-    for panel in panels:
-        keys = tuple(map(float, panel.keys.values()))
-        rows += [(*keys, *row, *(np.nan,) * len(simulated)) for row in panel.rows]
-        theory = {p.label: p.theory for p in panel.points}
-        for i, x in enumerate(panel.points[0].x if panel.points else ()):
-            lines = [float(theory[label][i]) if label in theory else np.nan for label in labels]
-            measured = [float(values[i]) for p in panel.points for values in p.measured]
-            rows.append((*keys, float(x), *lines, *measured))
-    return Table((*first.keys, first.axis, *labels, *simulated), rows)
+    return Table.stack(*(block for panel in panels for block in panel.blocks))
 
 
 def default_ratios() -> FloatArray:

@@ -6,6 +6,7 @@ compared with the theory in standard errors.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -99,15 +100,11 @@ def simulated(
         return simulate(problem, ensembles=ensembles, progress=False, **settings)
     drawn = [stored_ensemble(one) for one in ensembles]
     cell = Cell.of(KIND, REVISION, {**fields, "ensembles": drawn, **settings})
-    if store is None:
-        outcome = attempt(simulate_cell, cell.parameters)
-    else:
-        with Store.open(store) as opened:
-            stored = opened.outcome(cell.key)
-            if stored is not None and stored.status == DONE:
-                outcome = stored
-            else:
-                outcome = attempt(simulate_cell, cell.parameters)
+    with nullcontext() if store is None else Store.open(store) as opened:
+        outcome = opened.outcome(cell.key) if opened else None
+        if outcome is None or outcome.status != DONE:
+            outcome = attempt(simulate_cell, cell.parameters)
+            if opened:
                 opened.put(cell, outcome)
     if outcome.status != DONE:
         raise DoubleTroubleError(f"a simulation failed: {outcome.message}")

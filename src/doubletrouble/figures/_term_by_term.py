@@ -97,7 +97,7 @@ def plot(panel: Panel) -> "drawing.Figure":
     return figure
 
 
-def agrees(panel: Panel) -> tuple[str, ...]:
+def comparisons(panel: Panel) -> tuple[str, ...]:
     """Theory, simulation and the authors' values."""
     statements: tuple[str, ...] = (agreement.with_simulation(panel.points),)
     if agreement.has_constants(panel.problem, ridge=1e-5, samples_per_dim=1, **_RELU):
@@ -133,6 +133,6 @@ FIGURE = FigureSpec(
     constants=("ridge", "samples_per_dim", "activation"),
     plot=plot,
     table=table,
-    agreement=agrees,
+    agreement=comparisons,
     presets={"paper": {"simulated_ratios": (0.1, 31.6, 26), "n_data": 20}},
 )

@@ -16,7 +16,6 @@ from doubletrouble.figures import _agreement as agreement
 from doubletrouble.figures import _drawing as drawing
 from doubletrouble.figures._figure import FigureSpec
 from doubletrouble.figures._panel import Line, Panel, Points, Table, at_ratio, log_grid, number_list
-from doubletrouble.figures._panel import table as panel_table
 from doubletrouble.figures._simulated import SimulationSettings, TwoSizes, two_sizes
 from doubletrouble.palette import GREY
 from doubletrouble.parameters import FloatArray
@@ -154,23 +153,12 @@ def _points(runs: TwoSizes, theory: Line, row: int) -> Points:
 
 def table(data: TrainingTime) -> Table:
     """Return the numbers drawn: the maps and best times, then the cuts."""
-    columns, rows = panel_table(data.cuts)
-    names = [f"K{one.n_members:g}" for one in data.maps]
-    extra = (*(f"map_{k}" for k in names), *(f"best_time_{k}" for k in names))
+    cuts = [block for panel in data.cuts for block in panel.blocks]
     first = data.maps[0]
-    blank = (math.nan,) * (len(columns) - 2)
-    map_rows: list[tuple[float, ...]] = [
-        (
-            float(x),
-            float(t),
-            *blank,
-            *(float(one.total[i, j]) for one in data.maps),
-            *(float(one.best[i]) for one in data.maps),
-        )
-        for i, x in enumerate(first.ratios)
-        for j, t in enumerate(first.times)
-    ]
-    return Table((*columns, *extra), map_rows + [(*row, *(math.nan,) * len(extra)) for row in rows])
+    maps: dict[str, FloatArray] = {"P_over_N": first.ratios[:, None], "time": first.times}
+    maps |= {f"map_K{one.n_members:g}": one.total for one in data.maps}
+    maps |= {f"best_time_K{one.n_members:g}": one.best[:, None] for one in data.maps}
+    return Table.stack(maps, *cuts, columns=Table.stack(*cuts).columns)
 
 
 def draw_map(axes: "drawing.Axes", data: TimeMap, cuts: Sequence[float]) -> None:
@@ -213,19 +201,14 @@ def draw_map(axes: "drawing.Axes", data: TimeMap, cuts: Sequence[float]) -> None
     axes.set_title(drawing.members(f"K{data.n_members:g}"), loc="right")
 
 
-def label_positions(data: TimeMap) -> list[tuple[float, tuple[float, float]]]:
-    """The levels that are labelled, and the positions of their labels."""
+def label_positions(data: TimeMap) -> list[tuple[float, float, float | None]]:
+    """The levels that are labelled, and the time and P/N of their labels."""
     positions = []
     for time, levels, last in _LABELLED.get(data.n_members, ()):
-        column = int(np.argmin(np.abs(np.log(data.times / time))))
-        values, logs = data.total[:, column], np.log(data.ratios)
+        k = int(np.argmin(np.abs(np.log(data.times / time))))
         for level in levels:
-            crossed = np.flatnonzero((values[1:] - level) * (values[:-1] - level) < 0)
-            if crossed.size:
-                k = int(crossed[-1] if last else crossed[0])
-                part = (level - values[k]) / (values[k + 1] - values[k])
-                y = float(np.exp(logs[k] + part * (logs[k + 1] - logs[k])))
-                positions.append((level, (float(data.times[column]), y)))
+            ratio = drawing.crossing(data.ratios, data.total[:, k], level, last=last)
+            positions.append((level, float(data.times[k]), ratio))
     return positions
 
 
@@ -266,7 +249,7 @@ def plot(data: TrainingTime) -> "drawing.Figure":
     return figure
 
 
-def agrees(data: TrainingTime) -> tuple[str, ...]:
+def comparisons(data: TrainingTime) -> tuple[str, ...]:
     """Theory and simulation, and the absence of a second descent in time."""
     most = max(second_descent(one) for one in data.maps)
     return (
@@ -307,7 +290,7 @@ FIGURE = FigureSpec(
     data=training_time_data,
     plot=plot,
     table=table,
-    agreement=agrees,
+    agreement=comparisons,
     presets={
         "paper": {
             "time_range": (0.1, 1e4, 201),

@@ -97,13 +97,19 @@ def under_or_over_data(
 
 def table(families: Sequence[Family]) -> Table:
     """Return the numbers drawn: a row for each curve and P/N."""
-    rows: list[tuple[float, ...]] = [
-        (float(c.n_members), c.snr, c.samples_per_dim, float(x), float(y))
-        for family in families
-        for c in family.curves
-        for x, y in zip(c.line.x, c.line.y, strict=True)
-    ]
-    return Table(("K", "SNR", "N_over_D", "P_over_N", "test_error"), rows)
+    return Table.stack(
+        *(
+            {
+                "K": curve.n_members,
+                "SNR": curve.snr,
+                "N_over_D": curve.samples_per_dim,
+                "P_over_N": curve.line.x,
+                "test_error": curve.line.y,
+            }
+            for family in families
+            for curve in family.curves
+        )
+    )
 
 
 def draw(axes: "drawing.Axes", family: Family) -> None:
@@ -146,7 +152,7 @@ def _title(family: Family) -> str:
     return f"${_SYMBOLS[family.varied]}$ varied; ${', '.join(fixed)}$"
 
 
-def agrees(families: Sequence[Family]) -> tuple[str, ...]:
+def comparisons(families: Sequence[Family]) -> tuple[str, ...]:
     """The paper's statement on its third panel, if the curves contradict it."""
     if not all(math.isinf(curve.best) for curve in families[2].curves):
         return ()
@@ -180,5 +186,5 @@ FIGURE = FigureSpec(
     constants=("ridge", "signal", "activation"),
     plot=plot,
     table=table,
-    agreement=agrees,
+    agreement=comparisons,
 )
