@@ -42,6 +42,14 @@ def rows(store: Path) -> Rows:
         return {key: tuple(row) for key, *row in database.execute(query)}
 
 
+def n_rows(store: Path) -> int:
+    """The number of rows so far."""
+    if not store.exists():
+        return 0
+    with Store.read(store) as opened:
+        return sum(opened.counts().values())
+
+
 def start(grid: Path, store: Path, *options: str) -> subprocess.Popen[str]:
     """A sweep with two workers, in a process group of its own."""
     command = [sys.executable, "-m", "doubletrouble", "sweep", "run", str(grid)]
@@ -75,22 +83,33 @@ def kill(sweep: subprocess.Popen[str], victim: str) -> bool:
 
 
 def kill_at_random(grid: Path, store: Path, kills: int, seed: int) -> dict[str, int]:
-    """Run a sweep, kill it again and again, and let it finish; returns the kills by victim."""
+    """Run a sweep, kill it again and again, and let it finish; returns the kills by victim.
+
+    A kill comes some rows after the one before, at random, so that the sweep lasts for all kills.
+    """
     rng, done = random.Random(seed), dict.fromkeys(VICTIMS, 0)
+    total = len(dt.Sweep.from_toml(grid).cells())
+    rows_per_kill = total // (kills + 1)
     stored: Rows = {}
-    while sum(done.values()) < kills:
+    while (count := sum(done.values())) < kills:
         with start(grid, store, "--quiet") as sweep:
-            ended = False
-            while not ended and sum(done.values()) < kills:
-                time.sleep(rng.uniform(0.0, 2.5))
-                victim = VICTIMS[sum(done.values()) % len(VICTIMS)]
+            while sweep.poll() is None and count < kills:
+                wanted = len(stored) + rng.randrange(rows_per_kill)
+                while sweep.poll() is None and n_rows(store) < wanted:
+                    time.sleep(0.02)
+                time.sleep(rng.uniform(0.0, 0.2))
+                victim = VICTIMS[count % len(VICTIMS)]
                 done[victim] += kill(sweep, victim)
-                ended = victim != "worker" or sweep.poll() is not None
-            if not ended:
-                sweep.kill()
+                if victim != "worker":
+                    break
+                time.sleep(0.1)  # until a killed worker is noticed
+                count = sum(done.values())
+            sweep.kill()
             sweep.communicate()
         now = rows(store)
         assert stored.items() <= now.items(), "a stored row was lost or changed"
+        if len(now) == len(stored) == total:  # finished before all kills
+            break
         stored = now
     with start(grid, store, "--quiet") as sweep:
         _, message = sweep.communicate()

@@ -13,7 +13,7 @@ from typing import Any
 
 from doubletrouble.errors import ExecutorError, SweepInterrupted
 from doubletrouble.runs._cells import DONE, FAILED, Cell, CellOutcome
-from doubletrouble.runs._executors import Backend, Work, attempt, check_executor, open_backend
+from doubletrouble.runs._executors import Backend, Work, check_executor, open_backend
 from doubletrouble.runs._progress import progress_bar
 from doubletrouble.runs._store import Store
 
@@ -78,10 +78,10 @@ def run_cells(
     2 done
     """
     check_executor(executor, workers, scheduler)
-    run = _Run(cells, work, store, retry=retry)
+    run = _Run(cells, store, retry=retry)
     count = steps or (lambda cell: 1)
     return run.finished(
-        lambda: open_backend(executor, workers, scheduler),
+        lambda: open_backend(executor, workers, scheduler, work),
         lambda initial: progress_bar(
             sum(map(count, cells)), unit=unit, progress=progress, initial=initial
         ),
@@ -92,10 +92,8 @@ def run_cells(
 class _Run:
     """The state of one run of cells."""
 
-    def __init__(
-        self, cells: Sequence[Cell], work: Work, store: Store | None, *, retry: bool
-    ) -> None:
-        self._cells, self._work, self._store, self._retry = cells, work, store, retry
+    def __init__(self, cells: Sequence[Cell], store: Store | None, *, retry: bool) -> None:
+        self._cells, self._store, self._retry = cells, store, retry
         self._final = {DONE} if retry else {DONE, FAILED}
         stored = store.statuses() if store else {}
         self._stored = [cell for cell in cells if stored.get(cell.key) in self._final]
@@ -179,7 +177,7 @@ class _Run:
                 yield from self._from_store(cell)
                 continue
             try:
-                future = backend.submit(attempt, self._work, dict(cell.parameters))
+                future = backend.submit(dict(cell.parameters))
             except BrokenExecutor:
                 self._broken = True
                 return

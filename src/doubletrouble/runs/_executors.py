@@ -39,6 +39,7 @@ _ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM
 _SCHEMES = ("tcp", "tls", "ws", "wss", "ucx", "inproc")
 _CONNECT = 20.0  # seconds to reach a scheduler
 _MOST_STARTS = 3
+_WORK = "work"  # the file of the computation
 
 
 def check_executor(executor: Any, workers: int | None, scheduler: Any) -> None:
@@ -56,9 +57,11 @@ def check_executor(executor: Any, workers: int | None, scheduler: Any) -> None:
 
 
 @contextmanager
-def open_backend(executor: Any, workers: int | None, scheduler: Any) -> Iterator["Backend"]:
+def open_backend(
+    executor: Any, workers: int | None, scheduler: Any, work: Work
+) -> Iterator["Backend"]:
     """The backend of these options, closed at the end; at once, if the run is cut short."""
-    backend = _backend(executor, workers, scheduler)
+    backend = _backend(executor, workers, scheduler, work)
     try:
         yield backend
     except BaseException:
@@ -67,13 +70,13 @@ def open_backend(executor: Any, workers: int | None, scheduler: Any) -> Iterator
     backend.close(now=False)
 
 
-def _backend(executor: Any, workers: int | None, scheduler: Any) -> "Backend":
+def _backend(executor: Any, workers: int | None, scheduler: Any, work: Work) -> "Backend":
     check_executor(executor, workers, scheduler)
     if executor is not None:
-        return UserExecutor(executor)
+        return UserExecutor(executor, work)
     if scheduler is not None:
         address = str(getattr(scheduler, "scheduler_address", scheduler))  # of a cluster object
-        return DaskCluster(address, int(workers or _processors()))
+        return DaskCluster(address, int(workers or _processors()), work)
     if workers is None and importlib.util.find_spec("loky") is None:
         warnings.warn(
             "loky is not installed, so that cells are computed one after the other; "
@@ -82,7 +85,7 @@ def _backend(executor: Any, workers: int | None, scheduler: Any) -> "Backend":
         )
         workers = 1
     workers = int(workers or _processors())
-    return ThisProcess() if workers == 1 else WorkerProcesses(workers)
+    return ThisProcess(work) if workers == 1 else WorkerProcesses(workers, work)
 
 
 def _processors() -> int:
@@ -93,17 +96,21 @@ def _processors() -> int:
 
 
 class Backend:
-    """An executor, and how many cells it holds at a time."""
+    """An executor of one computation, and how many cells it holds at a time."""
 
     room = 1024  # of an executor of unknown size: enough for a cluster to grow
 
-    def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Start a call; returns a future."""
-        raise NotImplementedError
+    def __init__(self, work: Work, executor: Any = None) -> None:
+        self._work, self._executor = work, executor
 
-    def result(self, future: Any) -> Any:
-        """The result of a finished call."""
-        return future.result()
+    def submit(self, parameters: Mapping[str, Any]) -> Any:
+        """Start the computation of a cell; returns a future."""
+        return self._executor.submit(attempt, self._work, parameters)
+
+    def result(self, future: Any) -> CellOutcome:
+        """The outcome of a finished cell."""
+        outcome: CellOutcome = future.result()
+        return outcome
 
     def restart(self) -> None:
         """Replace an executor that is broken, or raise ExecutorError."""
@@ -126,17 +133,17 @@ class ThisProcess(Backend):
 
     room = 1
 
-    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        """Compute at once."""
-        future: Future[Any] = Future()
-        future.set_result(function(*arguments))
+    def submit(self, parameters: Mapping[str, Any]) -> Future[CellOutcome]:
+        """Compute a cell at once."""
+        future: Future[CellOutcome] = Future()
+        future.set_result(attempt(self._work, parameters))
         return future
 
 
 class UserExecutor(Backend):
     """An executor of the user, who starts and stops it."""
 
-    def __init__(self, executor: Any) -> None:
+    def __init__(self, executor: Any, work: Work) -> None:
         if hasattr(executor, "get_executor"):  # a Dask client
             executor = executor.get_executor(pure=False)
         if importlib.util.find_spec("threadpoolctl") is None:
@@ -145,20 +152,27 @@ class UserExecutor(Backend):
                 "threads of the executor; pip install 'doubletrouble[runs]'",
                 stacklevel=2,
             )
-        self.submit = executor.submit  # type: ignore[method-assign]
+        super().__init__(work, executor)
 
 
 class WorkerProcesses(Backend):
     """Processes of loky with one thread each; a pool with a killed worker is replaced.
 
+    The computation is sent once, as a file: it may hold a large data set.
     Results come back as files: a worker killed while it writes to the pipe of the pool would leave
     a part of a message there, for whose rest loky waits. Messages of at most PIPE_BUF bytes are
     written as a whole or not at all.
     """
 
-    def __init__(self, workers: int) -> None:
+    def __init__(self, workers: int, work: Work) -> None:
+        super().__init__(work)
         self.room, self._workers = 2 * workers, workers
+        try:
+            content = require("cloudpickle", "runs").dumps(work)
+        except (pickle.PicklingError, TypeError, AttributeError) as error:
+            raise ExecutorError(f"worker processes cannot receive the work: {error}") from error
         self._folder = TemporaryDirectory(prefix="doubletrouble-", ignore_cleanup_errors=True)
+        Path(self._folder.name, _WORK).write_bytes(content)
         self._start()
 
     def _start(self) -> None:
@@ -169,16 +183,16 @@ class WorkerProcesses(Backend):
             env=_ONE_THREAD,
         )
 
-    def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Start a call in one of the processes."""
-        return self._pool.submit(_result_in_file, self._folder.name, function, *arguments)
+    def submit(self, parameters: Mapping[str, Any]) -> Any:
+        """Start the computation of a cell in one of the processes."""
+        return self._pool.submit(_outcome_in_file, self._folder.name, parameters)
 
-    def result(self, future: Any) -> Any:
-        """The result of a finished call, from its file."""
+    def result(self, future: Any) -> CellOutcome:
+        """The outcome of a finished cell, from its file."""
         file = Path(future.result())
-        result = pickle.loads(file.read_bytes())
+        outcome: CellOutcome = pickle.loads(file.read_bytes())
         file.unlink()
-        return result
+        return outcome
 
     def restart(self) -> None:
         """Start a new pool, and wait until one of its workers answers."""
@@ -198,12 +212,19 @@ class WorkerProcesses(Backend):
         self._folder.cleanup()
 
 
-def _result_in_file(folder: str, function: Callable[..., Any], *arguments: Any) -> str:
-    """The name of a file with the pickled result of a call."""
-    content = pickle.dumps(function(*arguments))
+def _outcome_in_file(folder: str, parameters: Mapping[str, Any]) -> str:
+    """The name of a file with the pickled outcome of a cell."""
+    content = pickle.dumps(attempt(_received_work(folder), parameters))
     with NamedTemporaryFile(dir=folder, delete=False) as file:
         file.write(content)
     return file.name
+
+
+@lru_cache(maxsize=1)
+def _received_work(folder: str) -> Work:
+    """The computation that the parent process has written."""
+    work: Work = pickle.loads(Path(folder, _WORK).read_bytes())
+    return work
 
 
 def _start_worker(parent: int, folder: str) -> None:
@@ -233,7 +254,7 @@ class DaskCluster(Backend):
     When a worker dies, the scheduler gives its cells to others.
     """
 
-    def __init__(self, scheduler: str, workers: int) -> None:
+    def __init__(self, scheduler: str, workers: int, work: Work) -> None:
         distributed = require("distributed", "cluster")
         with ExitStack() as started:  # what was started before an error is stopped again
             cluster: Any = scheduler
@@ -245,12 +266,8 @@ class DaskCluster(Backend):
             self._client = started.enter_context(client)
             if scheduler == LOCAL:
                 client.run(_ignore_ctrl_c)
-            self._executor = client.get_executor(pure=False)
+            super().__init__(work, client.get_executor(pure=False))
             self._started = started.pop_all()
-
-    def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Give a call to the scheduler."""
-        return self._executor.submit(function, *arguments)
 
     def check(self) -> None:
         """Raise ExecutorError if the connection to the scheduler is lost."""
