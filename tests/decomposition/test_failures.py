@@ -1,5 +1,6 @@
 """Fits that fail stop no other, and are named."""
 
+import os
 import pickle
 import sys
 from collections.abc import Callable
@@ -57,7 +58,8 @@ def test_failed_fits_do_not_stop_others(threads: bool) -> None:
     assert str(error) == (
         f"2 of 24 fits failed, data set 1, noise draw 0, initialization 2 (seed {seed}): "
         "RuntimeError: out of paper; data set 1, noise draw 1, initialization 2 "
-        f"(seed {seed}): RuntimeError: out of paper (the other 22 are in its `predictions`)"
+        f"(seed {seed}): RuntimeError: out of paper "
+        "(the other 22 are in the `predictions` of this error)"
     )
     assert [failure.fit for failure in error.failures] == [FitIndex(1, 0, 2), FitIndex(1, 1, 2)]
     assert {failure.seed for failure in error.failures} == {seed}
@@ -164,6 +166,13 @@ def test_masked_predictions_are_a_failed_fit() -> None:
         return lambda X: np.ma.masked_less(X[:, 0], 0)
 
     assert "TypeError: predictions must not have masked elements" in str(raised(failing(0, 0, how)))
+
+
+def test_a_fit_that_kills_its_worker_takes_no_other_with_it() -> None:
+    error = raised(failing(1, 2, lambda: os._exit(1)), workers=2, n_noise=1)
+    assert [failure.fit for failure in error.failures] == [FitIndex(1, 0, 2)]
+    assert "1 of 12 fits failed" in str(error)
+    assert np.isnan(error.predictions).sum() == 30
 
 
 def test_many_failures_are_counted() -> None:
