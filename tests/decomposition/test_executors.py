@@ -1,5 +1,6 @@
 """Fits elsewhere: the same to the last bit."""
 
+import re
 import subprocess
 import sys
 import threading
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
+from doubletrouble.decomposition._fitting import FitWarning, summarized_warnings
 from tests.decomposition.known import FEW, pool, random_features, source
 
 
@@ -86,7 +88,8 @@ def test_functions_defined_interactively_are_sent_to_processes() -> None:
     assert done.stdout == "the same\n", done.stderr
 
 
-def test_fits_by_data_sets_draw_each_once() -> None:
+@pytest.mark.parametrize("threads", [0, 2])
+def test_each_worker_draws_a_training_set_once(threads: int) -> None:
     drawn: list[bytes] = []
     lock = threading.Lock()
 
@@ -98,12 +101,26 @@ def test_fits_by_data_sets_draw_each_once() -> None:
 
     data = dt.GeneratorSource(sample, n_train=20, noise=0.5, n_test=30)
     with ThreadPoolExecutor(2) as executor:
-        dt.decompose(random_features, data, executor=executor, **FEW)
+        dt.decompose(random_features, data, executor=executor if threads else None, **FEW)
     counted = list(drawn)
-    for number in range(1, 4):  # the first fits are a cell of their own
-        assert (
-            counted.count(data.training(number, n_noise=1, seed=0, classes=None).X.tobytes()) == 1
-        )
+    for number in range(1, 4):  # the first one is also drawn to identify the source
+        X = data.training(number, n_noise=1, seed=0, classes=None).X
+        assert 1 <= counted.count(X.tobytes()) <= max(1, threads)
+
+
+def test_warnings_of_sample_are_those_of_every_fit_on_it() -> None:
+    def sample(rng: np.random.Generator, n: int) -> Any:
+        warnings.warn("slow sampler", RuntimeWarning, stacklevel=1)
+        X = rng.standard_normal((n, 3))
+        return X, X[:, 0]
+
+    data = dt.GeneratorSource(sample, n_train=20, noise=0.5, n_test=30)
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        with pytest.warns() as caught:
+            dt.decompose(random_features, data, **FEW)
+    shown = [str(warning.message) for warning in caught]
+    assert "24 of 24 fits warned: RuntimeWarning: slow sampler" in shown
 
 
 # --- warnings ------------------------------------------------------------------------------------
@@ -144,9 +161,21 @@ def test_the_most_frequent_warnings_come_first() -> None:
         with pytest.warns(UserWarning, match="fits warned") as caught:
             dt.decompose(sometimes, source(), **(FEW | {"n_init": 20}))
     message = str(caught[0].message)
-    assert message.startswith("160 of 160 fits warned: UserWarning: ")
-    assert "(160 fits); " in message
-    assert message.endswith("; and 1 more categories")
+    assert message.startswith("160 of 160 fits warned: UserWarning: often (")
+    counts = [int(count) for count in re.findall(r"\((\d+) fits\)", message)]
+    assert len(counts) == 3
+    assert counts == sorted(counts, reverse=True)
+    assert message.endswith("; and 2 other warnings")
+
+
+def test_warnings_are_counted_by_text() -> None:
+    texts = [["not converged."], ["not converged.", "ill-conditioned"], ["ill-conditioned"], []]
+    warned = [[FitWarning("UserWarning", text) for text in some] for some in (*texts, texts[0])]
+    assert summarized_warnings(warned) == (
+        "4 of 5 fits warned: UserWarning: not converged (3 fits); "
+        "UserWarning: ill-conditioned (2 fits)"
+    )
+    assert summarized_warnings(warned[:1]) == "1 of 1 fits warned: UserWarning: not converged"
 
 
 def test_warnings_that_are_ignored_are_not_reported() -> None:

@@ -1,7 +1,9 @@
 """Fits that fail stop no other, and are named."""
 
+import os
 import pickle
 import sys
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -57,7 +59,8 @@ def test_failed_fits_do_not_stop_others(threads: bool) -> None:
     assert str(error) == (
         f"2 of 24 fits failed, data set 1, noise draw 0, initialization 2 (seed {seed}): "
         "RuntimeError: out of paper; data set 1, noise draw 1, initialization 2 "
-        f"(seed {seed}): RuntimeError: out of paper (the other 22 are in its `predictions`)"
+        f"(seed {seed}): RuntimeError: out of paper "
+        "(the other 22 are in the `predictions` of this error)"
     )
     assert [failure.fit for failure in error.failures] == [FitIndex(1, 0, 2), FitIndex(1, 1, 2)]
     assert {failure.seed for failure in error.failures} == {seed}
@@ -138,13 +141,14 @@ def test_three_failures_at_the_start_stop_the_run(errors: str) -> None:
 @pytest.mark.parametrize("where", ["store", "threads"])
 def test_early_failures_stop_executors(where: str, tmp_path: Path) -> None:
     def fit(X: Any, y: Any, seed: int) -> Any:
+        time.sleep(0.002)  # threads then take turns
         raise RuntimeError("no")
 
     with ThreadPoolExecutor(2) as executor:
         options = {"store": tmp_path / "fits.sqlite", "name": "mine"}
         error = raised(fit, **(options if where == "store" else {"executor": executor}), n_data=40)
     assert "the first 3 fits failed" in str(error)
-    assert 3 <= len(error.failures) < 20
+    assert 3 <= len(error.failures) < 120  # of 240
 
 
 def test_one_success_at_the_start_continues_the_run() -> None:
@@ -164,6 +168,13 @@ def test_masked_predictions_are_a_failed_fit() -> None:
         return lambda X: np.ma.masked_less(X[:, 0], 0)
 
     assert "TypeError: predictions must not have masked elements" in str(raised(failing(0, 0, how)))
+
+
+def test_a_fit_that_kills_its_worker_takes_no_other_with_it() -> None:
+    error = raised(failing(1, 2, lambda: os._exit(1)), workers=2, n_noise=1)
+    assert [failure.fit for failure in error.failures] == [FitIndex(1, 0, 2)]
+    assert "1 of 12 fits failed" in str(error)
+    assert np.isnan(error.predictions).sum() == 30
 
 
 def test_many_failures_are_counted() -> None:

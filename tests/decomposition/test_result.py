@@ -98,6 +98,20 @@ def test_json_has_the_table() -> None:
     assert few["parts"][0]["standard_error"] is None
 
 
+def test_json_of_a_difference() -> None:
+    difference = split() - split()
+    content = json.loads(difference.to_json())
+    assert [row["part"] for row in content["differences"]] == list(difference.parts)
+    assert content["confidence"] == 0.95
+
+
+def test_html_has_the_table_and_the_notes() -> None:
+    html = split(8, 1, 3)._repr_html_()
+    assert html.startswith("<table>")
+    assert "K = 5 averaged" in html
+    assert "One noise draw" in html
+
+
 def test_predictions_of_other_draws_have_no_difference() -> None:
     assert float((split() - split()).total) == 0
     with pytest.raises(ValueError, match="same draws to be compared, got other predictions"):

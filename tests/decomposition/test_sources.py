@@ -185,6 +185,16 @@ def test_groups_are_checked(groups: Any, message: str) -> None:
         grouped_pool(groups=groups)
 
 
+def test_groups_in_several_training_sets_are_noted() -> None:
+    (note,) = (n for n in dt.decompose(Ridge(), grouped_pool(), **FEW).notes if "groups" in n)
+    sets = [set(training(grouped_pool(), d, 1).X[:, 0] // 7) for d in range(4)]
+    counts = [sum(group in some for some in sets) for group in set().union(*sets)]
+    shared = sum(count > 1 for count in counts)
+    assert note.startswith(f"{shared} of {len(counts)} groups have samples in more than one")
+    alone = dt.decompose(Ridge(), grouped_pool(groups=np.arange(100)), **FEW)
+    assert not any("groups" in n for n in alone.notes)
+
+
 def test_groups_may_leave_too_few_samples() -> None:
     data = grouped_pool(groups=np.arange(100) // 50, n_train=40, n_test=10)
     with pytest.raises(ValueError, match=r"^n_data = 4 training sets .* got 50"):
@@ -232,7 +242,14 @@ def test_masked_arrays_are_refused() -> None:
     X, y = pool(100)
     masked, hidden = np.ma.masked_less(X, -2), np.ma.masked_less(y, 0)
     given: dict[str, Any] = {"X": X, "y": y, "n_train": 10}
-    for options in ({"X": masked}, {"y": hidden}, {"repeated": [hidden]}, {"groups": hidden}):
+    for options in (
+        {"X": masked},
+        {"X": list(masked)},
+        {"y": hidden},
+        {"y": list(hidden)},
+        {"repeated": [hidden]},
+        {"groups": hidden},
+    ):
         with pytest.raises(TypeError, match="must not have masked elements, got"):
             dt.PoolSource(**(given | options))
     data = dt.GeneratorSource(lambda rng, n: (X[:n], hidden[:n]), n_train=10, n_test=50)
@@ -248,7 +265,7 @@ def test_masked_predictions_and_targets_are_refused(name: str) -> None:
     if name == "truth":
         given = {"predictions": f, "truth": y}
     given[name] = np.ma.masked_equal(given[name], given[name].flat[0])
-    with pytest.raises(TypeError, match=rf"^{name} must"):
+    with pytest.raises(TypeError, match=rf"^{name} must not have masked elements"):
         dt.decompose_predictions(**given)
 
 
@@ -270,7 +287,15 @@ def from_a_seed(rng: np.random.Generator, n: int) -> Any:
     return curved(np.random.default_rng(rng.integers(2**31)), n)
 
 
-@pytest.mark.parametrize("sample", [noisy_labels, noise_first])
+def from_another_generator(rng: np.random.Generator, n: int) -> Any:
+    X, y = curved(rng, n)
+    return X, y + 0.3 * OTHER.standard_normal(n)
+
+
+OTHER = np.random.default_rng(3)
+
+
+@pytest.mark.parametrize("sample", [noisy_labels, noise_first, from_another_generator])
 def test_noise_in_the_labels_of_a_generator_is_noted(sample: Any) -> None:
     result = dt.decompose(random_features, dt.GeneratorSource(sample, 20, n_test=30), **FEW)
     assert any(note.startswith("The labels of sample are noisy") for note in result.notes)
@@ -287,10 +312,24 @@ def test_noise_in_the_labels_of_a_generator_is_noted(sample: Any) -> None:
 @pytest.mark.parametrize("sample", [curved, from_a_seed])
 def test_clean_labels_of_a_generator_are_clean(sample: Any) -> None:
     data = dt.GeneratorSource(sample, 20, n_test=30)
-    assert not data.hides_noise()
+    assert not data.hides_noise(seed=0)
     result = dt.decompose(random_features, data, **FEW)
     assert result.error().noise.value == 0
     assert result.notes[-1].startswith("noise = 0: the labels of sample are taken as exact")
+
+
+def test_inputs_must_depend_on_the_generator_alone() -> None:
+    data = dt.GeneratorSource(lambda rng, n: curved(OTHER, n), 20, n_test=30)
+    with pytest.raises(ValueError, match=r"^sample must depend on rng alone"):
+        dt.decompose(random_features, data, **FEW)
+
+
+def test_equal_inputs_may_have_missing_values() -> None:
+    def sample(rng: np.random.Generator, n: int) -> Any:
+        X, y = curved(rng, n)
+        return np.where(X < -1, np.nan, X), y
+
+    assert not dt.GeneratorSource(sample, 20).hides_noise(seed=0)
 
 
 # --- duplicates ----------------------------------------------------------------------------------
@@ -307,3 +346,12 @@ def test_duplicates_are_counted() -> None:
     assert f"{repeated} of 200 training samples" in note
     once = dt.decompose(Ridge(), dt.PoolSource(X, y, n_train=20), **FEW)
     assert not any("duplicates" in n for n in once.notes)
+
+
+def test_duplicate_inputs_with_other_labels_are_counted() -> None:
+    X, y = pool(150)
+    data = dt.PoolSource(np.tile(X, (2, 1)), np.append(y, y + 1), n_train=20, n_test=100)
+    (note,) = (n for n in dt.decompose(Ridge(), data, **FEW).notes if "duplicates" in n)
+    order = np.random.default_rng(np.random.SeedSequence(0, spawn_key=(0,))).permutation(300) % 150
+    shared = np.isin(order[:100], order[100:]).sum()
+    assert f"0 of 100 test points are equal to a training sample ({shared} in their inputs)" in note

@@ -83,7 +83,9 @@ def test_failed_fits_are_retried(fitted: Count, store: Path, tmp_path: Path) -> 
 
     with pytest.raises(dt.FitError, match=r"^6 of 24 fits failed, data set 2, noise") as caught:
         dt.decompose(fit, source(), store=store, name="mine", **FEW)
-    assert f"the other 18 are in {store}: call again to retry them" in str(caught.value)
+    assert f"the other 18 are in {store}: the same call computes only the failed" in str(
+        caught.value
+    )
     assert "OSError: disk full" in str(caught.value)
     assert caught.value.partial.n_fits == 18
     assert len(fitted()) == 24
@@ -106,7 +108,8 @@ def test_an_interrupted_run_continues(fitted: Count, store: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         dt.decompose(fit, source(), store=store, name="mine", **FEW)
     fitted()
-    result = dt.decompose(random_features, source(), store=store, name="mine", **FEW)
+    again = closure(1.0)  # a learner that cannot be hashed goes by its name
+    result = dt.decompose(again, source(), store=store, name="mine", **FEW)
     assert 12 <= len(fitted()) <= 16
     plain = dt.decompose(random_features, source(), **FEW)
     np.testing.assert_array_equal(result.predictions, plain.predictions)
@@ -134,8 +137,44 @@ def test_learner_source_seed_and_name_identify_fits(fitted: Count, store: Path) 
         dt.decompose(random_features, source(), store=store, seed=1, **FEW)
     with all_new(fitted, 24):
         dt.decompose(random_features, source(), store=store, name="mine", **FEW)
-    with all_new(fitted, 0):
+    with all_new(fitted, 24):
         dt.decompose(least_squares, source(), store=store, name="mine", **FEW)
+    with all_new(fitted, 0):
+        dt.decompose(random_features, source(), store=store, name="mine", **FEW)
+
+
+def test_a_name_does_not_hide_another_estimator(fitted: Count, store: Path) -> None:
+    for alpha in (1.0, 2.0):
+        with all_new(fitted, 24):
+            dt.decompose(Ridge(alpha=alpha), source(), store=store, name="ridge", **FEW)
+
+
+@pytest.mark.parametrize("model", [random_features, Ridge()])
+def test_a_name_does_not_hide_another_source(model: Any, fitted: Count, store: Path) -> None:
+    totals = []
+    for scale in (1.0, 3.0, 1.0):
+
+        def sample(rng: np.random.Generator, n: int, scale: float = scale) -> Any:
+            X, y = curved(rng, n)
+            return X, scale * y
+
+        data = dt.GeneratorSource(sample, n_train=20, noise=0.5, n_test=30)
+        fitted()
+        totals.append(dt.decompose(model, data, store=store, name="mine", **FEW).error().total)
+    assert fitted() == []  # the third is the first again
+    assert totals[0] == totals[2]
+    assert totals[1].value > 2 * totals[0].value
+
+
+def test_a_name_does_not_hide_other_noise(fitted: Count, store: Path) -> None:
+    for sigma in (0.5, 1.0):
+
+        def noise(rng: np.random.Generator, y: FloatArray, sigma: float = sigma) -> FloatArray:
+            return y + sigma * rng.standard_normal(len(y))
+
+        data = dt.GeneratorSource(curved, n_train=20, noise=noise)
+        with all_new(fitted, 24):
+            dt.decompose(random_features, data, store=store, name="mine", **FEW)
 
 
 def test_parameters_and_data_identify_estimators(fitted: Count, store: Path) -> None:

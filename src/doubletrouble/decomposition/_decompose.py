@@ -1,21 +1,21 @@
 """The squared error of any learner by cause, from fits of it on training sets of a source.
 
-With a store every fit is a cell of its own, stored when it is done. Without one, cells are data
-sets: the training set is drawn once for all of its fits.
+Every fit is a cell of its own: one that kills its worker takes no other with it, and with a store
+each is stored when it is done.
 """
 
 from __future__ import annotations  # help() then shows names, not their definitions
 
 import hashlib
+import json
 import math
 import pickle
 import time
 import warnings
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from io import BytesIO
-from itertools import groupby
 from pathlib import Path
 from types import FunctionType
 from typing import Any, Literal, TypeAlias, get_args
@@ -29,8 +29,8 @@ from doubletrouble.decomposition._fitting import (
     FitIndex,
     Fits,
     FitWarning,
-    Learner,
     TaskName,
+    forget_training,
     summarized_warnings,
 )
 from doubletrouble.decomposition._predictions import decompose_predictions
@@ -46,8 +46,6 @@ from doubletrouble.runs import (
     Store,
     check_executor,
     decode,
-    one_thread,
-    progress_bar,
     run_cells,
 )
 
@@ -97,9 +95,9 @@ def decompose(
     processes, the address of a Dask `scheduler`, or any `executor` with a method `submit`. With a
     `store`, a file, every fit is stored when it is done, and a later call with the same arguments,
     or with more draws, computes only what is missing. Stored fits are identified by the content of
-    the estimator and of the source; functions by their module and name only. `name` stands for the
-    learner instead, and is required for functions that cannot be imported: change it whenever the
-    learner changes.
+    the estimator and of the source (of functions: their module and name), by the test set and the
+    first training set, and by `name`, if given. A learner or source that cannot be hashed, such as
+    a lambda or a function of a notebook, requires a `name`; change it whenever the learner changes.
 
     Warnings of all fits are summarized in one warning, and in a note of the result. A fit that
     raises an error, or predicts something that is not a finite number, fails: `FitError` is raised
@@ -133,7 +131,7 @@ def decompose(
     finished = _finished(
         fits,
         store=None if store is None else Path(store),
-        identity="" if store is None else _identity(fits.learner, source, name),
+        identity="" if store is None else _identity(fits, name),
         executor=executor,
         workers=workers,
         scheduler=scheduler,
@@ -169,7 +167,9 @@ def decompose(
     lost = {failure.fit.data for failure in failures}
     complete = [d for d in range(fits.n_data) if d not in lost]
     left = len(fits.indices) - len(failures)
-    where = f"in {store}: call again to retry them" if store else "in its `predictions`"
+    where = "in the `predictions` of this error"
+    if store is not None:
+        where = f"in {store}: the same call computes only the failed ones again"
     raise FitError(
         f"{len(failures)} of {len(fits.indices)} fits failed, {_listed(sorted(failures))}"
         + (f" (the other {left} are {where})" if left else ""),
@@ -203,23 +203,8 @@ def _finished(
     progress: bool,
 ) -> Generator[Finished]:
     """Every fit with its predictions, or the message of its failure, and its warnings."""
-    by_data = [list(group) for _, group in groupby(fits.indices, key=lambda index: index.data)]
     here = executor is None and workers is None and scheduler is None
-    if here and store is None:
-        bar = progress_bar(len(fits.indices), unit="fit", progress=progress)
-        with one_thread(), bar as shown:
-            for group in by_data:
-                for finished in fits.fit_all(group):
-                    shown.update()
-                    yield finished
-        return
-    if store is not None:
-        groups = [[index] for index in fits.indices]
-    else:  # the first fits are a cell of their own: they may stop the run
-        first, *rest = by_data
-        groups = [group for group in (first[:_FIRST], first[_FIRST:], *rest) if group]
-    cells = [_cell(fits, group, identity) for group in groups]
-    group_of = {cell.key: group for cell, group in zip(cells, groups, strict=True)}
+    cells = [_cell(fits, index, identity) for index in fits.indices]
     try:
         with nullcontext() if store is None else Store.open(store) as opened:
             for cell, outcome in run_cells(
@@ -232,41 +217,37 @@ def _finished(
                 scheduler=scheduler,
                 progress=progress,
                 unit="fit",
-                steps=lambda cell: len(group_of[cell.key]),
             ):
-                yield from _read(outcome, group_of[cell.key])
+                yield _read(cell, outcome)
     except SweepInterrupted:
         if store is None:
             raise KeyboardInterrupt from None
         message = f"stopped; the finished fits are in {store}: call again to continue"
         raise SweepInterrupted(message) from None
+    finally:
+        forget_training()
 
 
-def _cell(fits: Fits, group: Sequence[FitIndex], identity: str) -> Cell:
-    """The cell of fits on one data set; its key does not depend on the number of others."""
+def _cell(fits: Fits, index: FitIndex, identity: str) -> Cell:
+    """The cell of a fit; its key does not depend on the number of others."""
     parameters = {
         "identity": identity,
         "seed": fits.seed,
         "noisy": fits.n_noise > 1,
         "shape": list(fits.target.shape),
         "classification": fits.classes is not None,
-        "data": group[0].data,
-        "places": [[index.noise, index.init] for index in group],
+        **index._asdict(),
     }
     return Cell.of("fits", REVISION, parameters)
 
 
-def _read(outcome: CellOutcome, group: Sequence[FitIndex]) -> Iterator[Finished]:
-    """The fits of a cell."""
+def _read(cell: Cell, outcome: CellOutcome) -> Finished:
+    """The fit of a cell."""
+    index = FitIndex(*(cell.parameters[name] for name in FitIndex._fields))
     if outcome.status != DONE:
-        for index in group:
-            yield index, outcome.message, []
-        return
+        return index, outcome.message, []
     record = decode(outcome.result)
-    failed = {FitIndex(*index): message for index, message in record["failed"]}
-    warned = record.get("warned", [[] for _ in group])  # earlier versions did not record them
-    for index, predictions, messages in zip(group, record["predictions"], warned, strict=True):
-        yield index, failed.get(index, predictions), [FitWarning(*pair) for pair in messages]
+    return index, record["predictions"], [FitWarning(*pair) for pair in record["warned"]]
 
 
 # --- the result ---
@@ -324,9 +305,10 @@ def _result(
 def _notes(fits: Fits, predictions: FloatArray) -> list[str]:
     """Notes on the source and on the learner."""
     learner, source, n_noise = fits.learner, fits.source, predictions.shape[1]
-    notes = [*source.notes(n_noise, seed=fits.seed, hidden=fits.hidden_noise), *learner.notes]
-    if predictions.shape[2] > 1 and (predictions == predictions[:, :, :1]).all():
-        notes.append("All initializations predict the same: the learner is deterministic here.")
+    notes = [
+        *source.notes(n_noise, n_data=fits.n_data, seed=fits.seed, hidden=fits.hidden_noise),
+        *learner.notes,
+    ]
     if fits.requested_noise > n_noise and not source.is_noiseless:
         notes.append(
             f"n_noise = {fits.requested_noise} draws of label noise were requested, and {n_noise} "
@@ -354,32 +336,46 @@ def _fingerprint(fits: Fits, predictions: FloatArray) -> str:
 # --- identity of stored fits ---
 
 
-def _identity(learner: Learner, source: DataSource, name: str | None) -> str:
-    """The learner and the source in the key of a stored fit: by content, or by `name`."""
-    if name is None:
-        return _hashed([learner.model, source])
-    if not (isinstance(name, str) and name):
+def _identity(fits: Fits, name: str | None) -> str:
+    """The learner, the source and the name in the key of a stored fit.
+
+    The learner and the source are identified by their content, where they have one that can be
+    hashed, and need a name otherwise. The test set and the first training set are always hashed.
+    """
+    if not (name is None or (isinstance(name, str) and name)):
         raise ValueError(f"name must be a string that is not empty, got {name!r}")
+    parts = [
+        _content_hash(fits.learner.model, name),
+        _content_hash(fits.source, name),
+        *map(_hash, (fits.test.X, fits.test.y)),
+    ]
     try:
-        return _hashed([name, source])
-    except ValueError:  # the name stands for the source, too
-        return name
+        data = fits.training(0)
+    except Exception:  # noqa: BLE001 (a fit with an error in `sample` fails)
+        return json.dumps([name, *parts])
+    return json.dumps([name, *parts, *map(_hash, (data.X, *data.y[:2]))])
 
 
-def _hashed(content: Any) -> str:
-    """A hash by joblib, or ValueError if the content cannot be identified."""
-    joblib = require("joblib", "runs")
+def _hash(content: Any) -> str:
+    return str(require("joblib", "runs").hash(content, hash_name="sha1"))
+
+
+def _content_hash(content: Any, name: str | None) -> str | None:
+    """A hash, or None for content without one that has a name."""
     try:
         _ContentPickler(BytesIO(), protocol=5, buffer_callback=lambda _: None).dump(content)
-        return str(joblib.hash(content, hash_name="sha1"))
+        return _hash(content)
     except (pickle.PicklingError, TypeError, AttributeError) as error:
+        if name is not None:
+            return None
         raise ValueError(
-            f"name must be given to store fits of a learner or source without identity: {error}"
+            "name must be given to store fits of a learner or source that cannot be hashed: "
+            f"{error}"
         ) from error
 
 
 class _ContentPickler(pickle.Pickler):
-    """Refuses functions and classes that are pickled by a name which does not identify them."""
+    """A pickler that raises PicklingError for functions and classes that cannot be imported."""
 
     def reducer_override(self, obj: Any) -> Any:
         """Raise PicklingError for a lambda, a local function or one of the main module."""

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import product
 from typing import Any, Literal, NamedTuple, Self, TypeAlias
+from uuid import uuid4
 
 import numpy as np
 
@@ -188,9 +189,26 @@ def _as_array(predictions: Any) -> FloatArray:
 # --- fits ---
 
 
+class _Drawn(NamedTuple):
+    """A training set of a run, and the warnings of its draw."""
+
+    run: str
+    number: int
+    data: TrainingSet
+    warned: list[FitWarning]
+
+
+_last = threading.local()  # the training set drawn last in this thread
+
+
+def forget_training() -> None:
+    """Release the training set drawn last in this thread."""
+    _last.__dict__.clear()
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Fits:
-    """All fits of a decomposition; called with the parameters of a cell, it makes some of them."""
+    """All fits of a decomposition; called with the parameters of a cell, it makes one of them."""
 
     learner: Learner
     source: DataSource
@@ -204,6 +222,7 @@ class Fits:
     requested_init: int
     requested_noise: int  # 1 unless given
     hidden_noise: bool  # labels have noise that no draw changes
+    run: str  # of this object and its copies in workers alone
 
     @classmethod
     def of(
@@ -242,7 +261,8 @@ class Fits:
             n_init=1 if learner.is_deterministic else n_init,
             requested_init=n_init,
             requested_noise=n_noise or 1,
-            hidden_noise=source.hides_noise(),
+            hidden_noise=source.hides_noise(seed),
+            run=uuid4().hex,
         )
 
     @property
@@ -252,36 +272,25 @@ class Fits:
         return [FitIndex(*index) for index in draws]
 
     def __call__(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
-        """The record of a cell: fits on the data set `data` at the `places` (noise, init).
-
-        A cell of one fit raises the error of the fit: the cell has failed, and can be retried.
-        """
-        indices = [FitIndex(parameters["data"], n, k) for n, k in parameters["places"]]
-        record: dict[str, Any] = {"predictions": [], "failed": [], "warned": []}
-        for index, result, messages in self.fit_all(indices, reraise=len(indices) == 1):
-            if isinstance(result, str):
-                record["failed"].append([list(index), result])
-                result = np.full(self.target.shape, np.nan)
-            record["predictions"].append(result)
-            record["warned"].append([list(message) for message in messages])
-        return record
-
-    def fit_all(self, indices: Sequence[FitIndex], *, reraise: bool = False) -> Iterator[Finished]:
-        """Fits on one data set; with `reraise`, the error of a failed fit is raised."""
-        data: TrainingSet | None = None
-        for index in indices:
-            result: FloatArray | str
+        """The record of a cell, which is one fit: its predictions and its warnings."""
+        index = FitIndex(*(parameters[name] for name in FitIndex._fields))
+        try:
+            drawn = self._cached_training(index.data)
             with recorded_warnings() as messages:
-                try:
-                    data = data or self.training(index.data)
-                    result = self.fit(index, data)
-                except (Exception, SystemExit) as error:
-                    if isinstance(error, SystemExit):
-                        error = RuntimeError(f"the learner called sys.exit({error.code!r})")
-                    if reraise:
-                        raise error from None
-                    result = f"{type(error).__name__}: {error}".encode(errors="replace").decode()
-            yield index, result, messages
+                predictions = self.fit(index, drawn.data)
+        except SystemExit as error:
+            raise RuntimeError(f"the learner called sys.exit({error.code!r})") from None
+        warned = [list(message) for message in (*drawn.warned, *messages)]
+        return {"predictions": predictions, "warned": warned}
+
+    def _cached_training(self, number: int) -> "_Drawn":
+        """A training set; each thread keeps the last one it drew, for the next fit on it."""
+        drawn: _Drawn | None = getattr(_last, "drawn", None)
+        if drawn is None or (drawn.run, drawn.number) != (self.run, number):
+            with recorded_warnings() as messages:
+                data = self.training(number)
+            drawn = _last.drawn = _Drawn(self.run, number, data, messages)
+        return drawn
 
     def training(self, number: int) -> TrainingSet:
         """One of the training sets."""
@@ -408,21 +417,22 @@ def summarized_warnings(warned: Sequence[Sequence[FitWarning]]) -> str:
     '1 of 2 fits warned: UserWarning: not converged'
     """
     counts: Counter[str] = Counter()
-    first: dict[str, str] = {}
     for messages in warned:
-        for category, message in messages:
-            text = " ".join(message.split())
-            short = text if len(text) <= _LONGEST_WARNING else f"{text[:_LONGEST_WARNING]}…"
-            first.setdefault(category, short)
-        counts.update({category for category, _ in messages})
+        counts.update({f"{category}: {_shortened(text)}" for category, text in messages})
     if not counts:
         return ""
-    several = len(counts) > 1
+    frequent = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     shown = [
-        f"{category}: {first[category]}" + (f" ({count} fits)" if several else "")
-        for category, count in counts.most_common(_SHOWN_WARNINGS)
+        text + (f" ({count} fit{'s' if count > 1 else ''})" if len(counts) > 1 else "")
+        for text, count in frequent[:_SHOWN_WARNINGS]
     ]
     more = len(counts) - len(shown)
-    rest = f"; and {more} more categories" if more else ""
+    rest = f"; and {more} other warning{'s' if more > 1 else ''}" if more else ""
     total = sum(map(bool, warned))
     return f"{total} of {len(warned)} fits warned: {'; '.join(shown)}{rest}"
+
+
+def _shortened(message: str) -> str:
+    """A message on one line of bounded length, without a full stop."""
+    text = " ".join(message.split())
+    return text.rstrip(".") if len(text) <= _LONGEST_WARNING else f"{text[:_LONGEST_WARNING]}…"

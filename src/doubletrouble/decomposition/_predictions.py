@@ -93,6 +93,10 @@ def decompose_predictions(
     targets = _targets(truth, y_test, label_noise, array.shape[3:])
     if deterministic and n_init > 1:
         raise ValueError(f"deterministic must be False for {n_init} initializations, got True")
+    identical = n_init > 1 and bool((array == array[:, :, :1]).all())
+    if identical:  # rounding errors of the general estimate would not be exactly 0
+        array, n_init, deterministic = array[:, :, :1], 1, True
+        draws[2] = 1
     if noiseless and n_noise > 1:
         raise ValueError(f"noiseless must be False for {n_noise} noise draws, got True")
     if injected is not None:
@@ -117,6 +121,8 @@ def decompose_predictions(
     statistics = _statistics(array.reshape(*draws, -1), targets, design, by_point=include_test)
     result = Decomposition(design=design, notes=(), confidence=confidence, statistics=statistics)
     notes = [*design.notes]
+    if identical:
+        notes.append("All initializations predict the same: the learner is deterministic here.")
     if n_test == 1 and include_test:
         notes.append(
             "Standard errors are infinite: they need 2 or more test points (include_test=False is "
@@ -196,6 +202,7 @@ def _targets(
         raise ValueError(
             f"label_noise must be left out without y_test, or where truth is given, got {reason}"
         )
+    refuse_masked("label_noise", label_noise)
     sigma = np.asarray(checked("label_noise", label_noise, NOISE), dtype=float)
     if sigma.shape == shape[:1]:
         sigma = sigma.reshape(-1, *(1 for _ in shape[1:]))
@@ -210,6 +217,7 @@ def _targets(
 
 
 def _as_target(name: str, value: npt.ArrayLike, shape: tuple[int, ...]) -> FloatArray:
+    refuse_masked(name, value)
     target = checked(name, value, _TARGET)
     if np.shape(target) != shape:
         outputs = f" and {shape[1]} outputs" if len(shape) > 1 else ""

@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from html import escape
 from typing import Any
 
 from doubletrouble.decomposition._components import (
@@ -212,6 +213,11 @@ class Decomposition:
         averaged = [f"{_members_label(K)} averaged: {part}" for K, part in self._averaged().items()]
         return "\n".join([str(self.error()), *averaged, *self.notes])
 
+    def _repr_html_(self) -> str:
+        error = self.error()
+        rest = str(self).removeprefix(str(error)).strip()
+        return error._repr_html_() + (f"<pre>{escape(rest)}</pre>" if rest else "")
+
     def __repr__(self) -> str:
         """The parts on one line."""
         shown = (
@@ -257,11 +263,18 @@ class DecompositionDifference:
 
     def to_frame(self) -> Any:
         """A pandas table: a row for each part and the total."""
-        pandas = require("pandas", "tables")
-        rows = [
+        return require("pandas", "tables").DataFrame(self._table())
+
+    def to_json(self) -> str:
+        """Every difference with its interval."""
+        content = {"confidence": self.confidence, "differences": self._table()}
+        return json.dumps(_finite(content), ensure_ascii=False, allow_nan=False, indent=2)
+
+    def _table(self) -> list[dict[str, Any]]:
+        """A row for each part and the total."""
+        return [
             {"part": name, **_entry(part, self.confidence)} for name, part in self.parts.items()
         ]
-        return pandas.DataFrame(rows)
 
     def __str__(self) -> str:
         """The differences with their intervals."""

@@ -11,6 +11,7 @@ their effects are in "bias".
 
 import math
 import warnings
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -92,7 +93,7 @@ def rows(X: Any, index: Index) -> Any:
 
 def as_inputs(name: str, X: Any) -> Any:
     """Inputs of which rows can be taken; lists become arrays."""
-    refuse_masked(name, X)
+    _refuse_masked_items(name, X)
     if isinstance(X, Sequence) and not isinstance(X, str):
         X = np.asarray(X)
     if hasattr(X, "tocsr"):  # rows cannot be taken from every sparse matrix
@@ -104,7 +105,7 @@ def as_inputs(name: str, X: Any) -> Any:
 
 def as_labels(name: str, y: Any, count: int) -> Labels:
     """Labels as an array of one type, a row for each sample, without NaN."""
-    refuse_masked(name, y)
+    _refuse_masked_items(name, y)
     listed = isinstance(y, list | tuple)
     array = np.asarray(y, dtype=object) if listed else np.asarray(y)
     if array.dtype.kind == "O":
@@ -123,6 +124,14 @@ def as_labels(name: str, y: Any, count: int) -> Labels:
             f"{name} must be finite, got {float(array[tuple(bad)])} at index {int(bad[0])}"
         )
     return array
+
+
+def _refuse_masked_items(name: str, value: Any) -> None:
+    """Raise TypeError for masked elements, also of the items of a list."""
+    refuse_masked(name, value)
+    if isinstance(value, list | tuple):
+        for item in value:
+            _refuse_masked_items(name, item)
 
 
 def _kind(label: object) -> str:
@@ -181,9 +190,10 @@ class GeneratorSource:
     drawn at random; or a function `noise(rng, y) -> noisy y`. All training sets share one test set
     of `n_test` points with clean labels.
 
-    Labels of `sample` that are noisy themselves are detected where `sample` draws their noise by
-    calls of `rng` of its own: the noise is then not separated from sampling and bias, and the
-    result has a note.
+    `sample` must draw everything from `rng`: inputs that differ between two calls with the same
+    state of `rng` are an error. Labels of `sample` that are noisy themselves are detected where
+    their noise is drawn by separate calls of `rng`, or from another generator: it is then not
+    separated from sampling and bias, and the result has a note.
 
     >>> def sample(rng, n):
     ...     X = rng.standard_normal((n, 3))
@@ -216,20 +226,41 @@ class GeneratorSource:
         """Whether no noise is added to the labels."""
         return not callable(self.noise) and self.noise == 0
 
-    def hides_noise(self) -> bool:
+    def hides_noise(self, seed: int) -> bool:
         """Whether the labels of `sample` differ between two draws at the same inputs.
 
-        Each call of the generator has a stream of its own here; one after the other is given
-        another stream. False if no single call changes the labels alone.
+        First, of two draws with the same state of the generator; these must have equal inputs.
+        Then each call of the generator has a stream of its own, and one after the other is given
+        another stream: False if no single call changes the labels alone.
         """
-        rng, n = _StreamPerCall(), int(self.n_train)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return self._labels_differ(seed)
+
+    def _labels_differ(self, seed: int) -> bool:
+        n = int(self.n_train)
+        try:
+            (X, y), (other_X, other_y) = (
+                self._drawn(generator(seed, _DATA, 0), n) for _ in range(2)
+            )
+            same_X, same_y = _equal(X, other_X), _equal(y, other_y)
+        except Exception:  # noqa: BLE001 (errors of `sample` are raised where it is used)
+            return False
+        if not same_X:
+            raise ValueError(
+                "sample must depend on rng alone, got different inputs from two generators in the "
+                "same state"
+            )
+        if not same_y:
+            return True
+        rng = _StreamPerCall()
         try:
             X, y = self._drawn(rng, n)
             for call in range(min(rng.calls, _PROBED_CALLS)):
                 other_X, other_y = self._drawn(_StreamPerCall(changed=call), n)
                 if _equal(X, other_X) and not _equal(y, other_y):
                     return True
-        except Exception:  # noqa: BLE001 (errors of `sample` are raised where it is used)
+        except Exception:  # noqa: BLE001 (as above)
             return False
         return False
 
@@ -242,7 +273,7 @@ class GeneratorSource:
         if classification and not callable(self.noise):
             number("noise", self.noise, glossary.LABEL_FLIPS)
 
-    def notes(self, n_noise: int, *, seed: int, hidden: bool) -> list[str]:
+    def notes(self, n_noise: int, *, n_data: int, seed: int, hidden: bool) -> list[str]:
         """Notes on the noise of the labels."""
         if hidden:
             return [
@@ -307,10 +338,15 @@ class _StreamPerCall(np.random.Generator):
 
 
 def _equal(left: Any, right: Any) -> bool:
-    """Whether two arrays, tables or sparse matrices are equal."""
+    """Whether two arrays, tables or sparse matrices are equal, NaN included."""
+    if hasattr(left, "equals"):  # of pandas
+        return bool(left.equals(right))
     if hasattr(left, "tocsr"):
         left, right = left.toarray(), right.toarray()
-    return bool(np.array_equal(np.asarray(left), np.asarray(right)))
+    left, right = np.asarray(left), np.asarray(right)
+    if left.shape != right.shape:
+        return False
+    return bool(((left == right) | ((left != left) & (right != right))).all())
 
 
 # --- data that exist ---
@@ -416,7 +452,7 @@ class PoolSource:
             return None
         return float(self.noise / self._added) ** 2
 
-    def hides_noise(self) -> bool:
+    def hides_noise(self, seed: int) -> bool:
         """Whether labels have noise of unknown size that no draw changes."""
         return self.noise is None and not self.repeated
 
@@ -459,7 +495,7 @@ class PoolSource:
                 f"{self.noise!r}; inject flips a known share of them"
             )
 
-    def notes(self, n_noise: int, *, seed: int, hidden: bool) -> list[str]:
+    def notes(self, n_noise: int, *, n_data: int, seed: int, hidden: bool) -> list[str]:
         """Notes on resampling, on duplicates, and on how noise is separated."""
         notes = []
         if message := RESAMPLING[self.resampling]:
@@ -475,23 +511,44 @@ class PoolSource:
                 "Noise is the effect of the injected noise; that of the labels' own noise is in "
                 "initialization, sampling and bias."
             )
-        test, left = (self._hashes(index) for index in self._split(seed))
-        training = set(left)
-        shared, repeated = sum(sample in training for sample in test), len(left) - len(training)
-        if shared or repeated:
-            notes.append(
-                f"The pool has duplicates: {shared} of {len(test)} test points are equal to a "
-                f"training sample, and {repeated} of {len(left)} training samples to another one; "
-                "data sets are then not independent, and the error on new samples is larger."
-            )
-        return notes
+        if self.groups is not None and self.resampling == "disjoint":
+            sets = [set(self.groups[self._training_index(d, seed)]) for d in range(n_data)]
+            counts = Counter(group for some in sets for group in some)
+            if shared := sum(count > 1 for count in counts.values()):
+                notes.append(
+                    f"{shared} of {len(counts)} groups have samples in more than one training "
+                    "set: data sets are then not independent."
+                )
+        return [*notes, *self._duplicates(seed)]
 
-    def _hashes(self, index: Index) -> list[int]:
-        """Of some samples, inputs and label; none for inputs that are not numbers."""
+    def _duplicates(self, seed: int) -> list[str]:
+        """A note on samples, or inputs alone, that occur more than once."""
+        test, left = self._split(seed)
+        equal_test, equal_training = [], []
+        for labels in (True, False):
+            of_test, of_training = self._hashes(test, labels), self._hashes(left, labels)
+            training = set(of_training)
+            equal_test.append(sum(sample in training for sample in of_test))
+            equal_training.append(len(of_training) - len(training))
+        if not (equal_test[1] or equal_training[1]):
+            return []
+        by_inputs = [
+            "" if whole == inputs else f" ({inputs} in their inputs)"
+            for whole, inputs in (equal_test, equal_training)
+        ]
+        return [
+            f"The pool has duplicates: {equal_test[0]} of {len(test)} test points are equal to a "
+            f"training sample{by_inputs[0]}, and {equal_training[0]} of {len(left)} training "
+            f"samples to another one{by_inputs[1]}; if these are copies, data sets are not "
+            "independent, and the error on new samples is larger."
+        ]
+
+    def _hashes(self, index: Index, labels: bool) -> list[int]:
+        """Of some samples, inputs and label, or inputs; none for inputs that are not numbers."""
         X = self.X.to_numpy() if hasattr(self.X, "to_numpy") else self.X
         if not isinstance(X, np.ndarray) or X.dtype.kind not in "biuf" or self.y.dtype.kind == "O":
             return []
-        return [hash((X[i].tobytes(), self.y[i].tobytes())) for i in index]
+        return [hash((X[i].tobytes(), self.y[i].tobytes() if labels else b"")) for i in index]
 
     def class_labels(self, seed: int) -> Labels:
         """All classes of the pool."""
