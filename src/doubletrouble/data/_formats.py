@@ -166,7 +166,8 @@ def _check_opcodes(content: bytes) -> None:
         memo_index = argument or 0 if name in _PUTS else 0
         if max(number, memo_index) > _MOST_OPCODES or tuples > _MOST_TUPLES:
             raise ValueError("too many opcodes, tuples, or entries of the memo")
-        stack, keys = stacks[-1], list[str]()
+        stack = stacks[-1]
+        keys: list[str] = []
         if name in _PUTS:
             memo[argument] = stack[-1]
         elif name in _GETS:

@@ -45,7 +45,7 @@ _COLUMNS = [
     "median_steps",
 ]
 """Of the table, where present: the stored results have no `train_loss`."""
-_BESIDE = 1.16  # published points are drawn this factor to the right of ours
+_OFFSET = 1.16  # published points are drawn this factor to the right
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -246,7 +246,7 @@ def _round(widths: FloatArray) -> list[float]:
 
 
 def _published(test: "drawing.Axes", panel: NetworkPanel) -> None:
-    """Draw the authors' points beside ours, for CIFAR-10."""
+    """Draw the authors' points, for CIFAR-10."""
     for name, kind, marker in (
         ("K1_mean_test_error", "K=1", "D"),
         ("ensemble_K20_test_error", "K=20", "x"),
@@ -255,7 +255,7 @@ def _published(test: "drawing.Axes", panel: NetworkPanel) -> None:
         _, _, spread = _published_values(panel, "K1_std")
         if width:
             test.errorbar(
-                _BESIDE * np.array(width),
+                _OFFSET * np.array(width),
                 value,
                 yerr=spread if kind == "K=1" else None,
                 linestyle="none",
@@ -272,7 +272,7 @@ def _published(test: "drawing.Axes", panel: NetworkPanel) -> None:
 
 
 def _published_values(panel: NetworkPanel, name: str) -> tuple[list[int], list[int], FloatArray]:
-    """Published widths that are among ours, their indices there, and the published values."""
+    """Published widths that the panel has, their indices in it, and the published values."""
     rows = agreement.stored_rows(PUBLISHED) if panel.data.startswith(_CIFAR) else []
     mine = [row for row in rows if float(row["alpha"]) == panel.laziness and row[name]]
     where = {int(w): k for k, w in enumerate(panel["width"])}
@@ -282,7 +282,7 @@ def _published_values(panel: NetworkPanel, name: str) -> tuple[list[int], list[i
 
 
 def agrees(panels: Sequence[NetworkPanel]) -> tuple[str, ...]:
-    """The protocol, our values against the published points, and the peaks."""
+    """The protocol, the comparison with the published points, and the peaks."""
     statements = [_PROTOCOL] if panels[0].data.startswith(_CIFAR) else []
     statements += [_against_authors(panel) for panel in panels]
     statements += [_of_peak(panel) for panel in panels]
@@ -302,8 +302,8 @@ def _of_peak(panel: NetworkPanel) -> str:
         return ""
     if at is None:
         return (
-            f"α = {alpha:g}: no peak; the error of one network goes from {error[0]:.3f} at width "
-            f"{width[0]:g} to {error[-1]:.3f} at {width[-1]:g}."
+            f"α = {alpha:g}: no peak; the error of one network changes from {error[0]:.3f} at "
+            f"width {width[0]:g} to {error[-1]:.3f} at {width[-1]:g}."
         )
     return (
         f"α = {alpha:g}: the error of one network has a peak at width {width[at]:g}, "
@@ -325,7 +325,7 @@ def _against_authors(panel: NetworkPanel) -> str:
     beyond = ", ".join(f"{w} ({s:.1f})" for w, s in zip(others, score, strict=True) if s > 2)
     apart = ", ".join(f"{w} ({d:.3f})" for w, d in zip(width, off, strict=True) if d > 0.02)
     return (
-        f"α = {panel.laziness:g}, ours against the published points: K = 20 within 0.02 at "
+        f"α = {panel.laziness:g}, compared with the published points: K = 20 within 0.02 at "
         f"{good.sum()} of {good.size} widths"
         + (f", not at {apart}" if apart else "")
         + f"; K = 1 within 2 published standard deviations at {np.sum(score <= 2)} of {score.size}"

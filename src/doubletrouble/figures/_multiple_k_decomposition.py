@@ -1,4 +1,4 @@
-r"""The parts of the test error of K averaged models, beside those of a single one.
+r"""The parts of the test error of K averaged models, and those of a single one.
 
 [dascoli2020] Sec. 5: averaging divides the initialization variance by K, and the part of the noise
 variance that the members do not share; sampling variance and bias do not change.
