@@ -372,7 +372,7 @@ def _first_digit(number: float) -> int:
 
 
 def check_level(name: str, level: float) -> None:
-    """Refuse a confidence level outside (0, 1)."""
+    """Raise ValueError for a confidence level outside (0, 1)."""
     if isinstance(level, bool) or not isinstance(level, float | int) or not 0 < level < 1:
         raise ValueError(f"{name} must be a number in (0, 1), got {level!r}")
 
@@ -635,8 +635,8 @@ def _scaled_axes(axes: Any, name: str, x: Any, ylabel: str) -> None:
     axes.set_ylabel(ylabel)
     if axes.get_legend_handles_labels()[1]:
         axes.set_yscale("log")
-        beside = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}
-        axes.legend(frameon=False, fontsize="small", **beside)
+        outside = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}
+        axes.legend(frameon=False, fontsize="small", **outside)
 
 
 def _number(part: Any) -> Any:

@@ -119,7 +119,7 @@ def test_a_chart_is_written(ending: str, tmp_path: Path, capsys: Capture) -> Non
         ("advise --scheme bootstrap", "scheme must be"),
         ("advise --scheme subsample", "fraction must be"),
         ("advise --n-members 1,2", "n_members must be"),
-        ("advise --snr 1 --noise 1", "noise must be"),
+        ("advise --snr 1 --noise 1", "noise must not be"),
         ("advise --snr -1", "snr must be"),
         ("advise --chart bars.jpg", "chart must end in"),
         ("advise --json --csv", "json must be"),

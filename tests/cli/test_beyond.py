@@ -12,7 +12,7 @@ from tests.docs.pages import commands, run, same, text_of
 PAGE = text_of("beyond.md")
 
 
-def test_every_block_runs_and_prints_what_is_shown(
+def test_every_block_runs_and_prints_the_output_shown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

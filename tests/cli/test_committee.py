@@ -73,7 +73,7 @@ def test_a_member_may_be_written_in_symbols_or_words(text: str, capsys: Capture)
     assert row["error_total"] == dt.committee(MEMBERS[1:]).error.total
 
 
-def test_what_is_left_out_is_the_default(capsys: Capture) -> None:
+def test_omitted_flags_have_their_defaults(capsys: Capture) -> None:
     assert main([*words("", "σ=relu"), "--json"]) == 0
     row = json.loads(capsys.readouterr().out)["rows"][0]
     assert row["error_total"] == pytest.approx(dt.exact_error(dt.Problem(), 2).total, rel=1e-12)
@@ -131,7 +131,7 @@ def test_the_table_has_parts_members_and_their_products(capsys: Capture) -> None
         ([*words("", ""), "--sharing", "widths=1"], "sharing must be NAME=VALUE words, NAME one"),
         ([*words("", ""), "--sharing", "features=3"], "shared features must be at most 2"),
         ([*words(""), "--noise", "0,1"], "noise must be one number here, got '0,1'"),
-        ([*words(""), "--snr", "1", "--noise", "1"], "noise must be left out beside snr, got '1'"),
+        ([*words(""), "--snr", "1", "--noise", "1"], "noise must not be given with snr, got '1'"),
         ([*words(""), "--snr", "0"], "snr must be in [1e-06, 1e+06] or inf, got 0.0"),
         ([*words(""), "--snr", "1,2"], "snr must be one number here, got '1,2'"),
         ([*words(""), "--noise", "-1"], "noise must be in [0, 1e+150], got -1.0"),

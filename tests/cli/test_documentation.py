@@ -64,7 +64,7 @@ def rounded(text: str) -> str:
 
 @pytest.mark.xdist_group("processes")
 @pytest.mark.parametrize("name", PAGES)
-def test_every_command_line_runs_and_prints_what_is_shown(
+def test_every_command_line_runs_and_prints_the_output_shown(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -149,7 +149,7 @@ def test_verify_checks_every_row(grid: Path, capsys: pytest.CaptureFixture[str])
     assert main(["sweep", "run", str(grid), "--workers", "1", "--quiet"]) == 0
     capsys.readouterr()
     assert main(["sweep", "verify", "grid.sqlite"]) == 0
-    assert capsys.readouterr().out == "2 rows of grid.sqlite are sound\n"
+    assert capsys.readouterr().out == "2 rows of grid.sqlite are undamaged\n"
     content = Path("grid.sqlite").read_bytes()
     position = content.index(b"record.json")
     Path("grid.sqlite").write_bytes(content[:position] + b"R" + content[position + 1 :])

@@ -243,7 +243,7 @@ def test_snr_replaces_noise(calls: Calls, capsys: Capture) -> None:
     assert calls[1]["noise"] == 0.25
     for noise in ("0", "1"):
         message = error_message(["lazy-split", "--snr", "4", "--noise", noise], capsys)
-        assert message.startswith("noise must be left out beside snr")
+        assert message.startswith("noise must not be given with snr")
 
 
 def test_split_without_noise_has_a_note(capsys: Capture) -> None:

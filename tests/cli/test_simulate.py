@@ -170,7 +170,7 @@ def test_a_problem_without_error_has_a_table(capsys: Capture) -> None:
             f"{SMALL} --scheme bootstrap --times 1",
             "scheme must be one of ensemble, divide, subsample, feature_bank",
         ),
-        (f"{SMALL} --snr 1 --noise 1", "noise must be left out beside snr, got '1'"),
+        (f"{SMALL} --snr 1 --noise 1", "noise must not be given with snr, got '1'"),
         (f"{SMALL} --snr 1,2", "snr must be one number here, got '1,2'"),
         (f"{SMALL} --times -1", "times must be in [0, 1e+150] or inf, got -1.0"),
         (f"{SMALL} --ridge inf", "ridge must be finite to be simulated, got inf"),

@@ -129,7 +129,7 @@ def test_reading_does_not_need_torch(curve: LazyCurve) -> None:
     ("words", "message"),
     [
         (f"export {STORE} t.txt", "path must end in .csv, .parquet or .json, got 't.txt'"),
-        (f"export {STORE} t.csv --networks --sweep ab", "sweep must be left out beside networks"),
+        (f"export {STORE} t.csv --networks --sweep ab", "sweep must not be given with networks"),
         ("export sweeps t.csv --networks", "store must hold ensembles of networks, got sweeps"),
         (f"retry {STORE}", f"store must hold a sweep of simulations, got {STORE}, which holds 4"),
     ],

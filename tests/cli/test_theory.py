@@ -182,7 +182,7 @@ def test_the_signal_to_noise_ratio_replaces_the_noise(command: str, capsys: Capt
     one = json_result(f"{command} --snr 4 --signal 2", capsys)["parameters"]
     assert (one["snr"], one["noise"]) == (4.0, 0.5)
     message = error_message([command, "--snr", "1", "--noise", "1"], capsys)
-    assert message == "noise must be left out beside snr, got '1'\n"
+    assert message == "noise must not be given with snr, got '1'\n"
     message = error_message([command, "--snr", "0"], capsys)
     assert message.startswith("snr must be in [1e-06, 1e+06] or inf, got 0.0")
 

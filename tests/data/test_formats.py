@@ -247,6 +247,30 @@ def test_memory_of_pickles_is_limited(content: bytes, monkeypatch: pytest.Monkey
     assert peak < 1e8
 
 
+DOUBLED = b"K\x01K\x02\x86q\x00" + b"".join(
+    b"h" + bytes([i - 1]) + b"\x86q" + bytes([i]) for i in range(1, 60)
+)
+WIDE = b"K\x01\x85q\x00" + b"".join(
+    b"(" + (b"h" + bytes([i])) * 1000 + b"tq" + bytes([i + 1]) for i in range(8)
+)
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        DOUBLED,  # each tuple has the one before it twice: 2⁶⁰ hashes
+        WIDE,  # the same with few tuples
+        b"K\x01" + b"\x85" * 900_000,  # nested deeper than the stack of the interpreter
+        b"K\x01\x85",
+        b"K\x01",
+    ],
+    ids=["doubled", "wide", "deep", "tuple", "number"],
+)
+@pytest.mark.parametrize("content", [b"\x80\x02}%bK\x01s.", b"\x80\x02}(%bK\x01u."])
+def test_keys_that_are_not_strings_are_not_hashed(key: bytes, content: bytes) -> None:
+    message(pickled_batch, content % key, "batch")
+
+
 def test_changed_and_truncated_pickles() -> None:
     rng = np.random.default_rng(0)
     whole = python2_pickle(X, CLASSES.tolist())

@@ -52,7 +52,7 @@ def steps(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[int, list[S
 
 @pytest.mark.xdist_group("claims")
 @pytest.mark.parametrize("number", CLAIMS)
-def test_every_line_runs_and_prints_what_is_shown(
+def test_every_line_runs_and_prints_the_output_shown(
     steps: dict[int, list[Step]], number: int
 ) -> None:
     shown = [step for step in steps[number] if step.shown is not None]

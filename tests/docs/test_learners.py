@@ -14,7 +14,7 @@ PAGE = "learners.md"
 COMPARED = re.compile(r"^\| (0\.632|1) \| (variance|bias²) \|(.*)\|$", re.MULTILINE)
 
 
-def test_every_block_runs_and_prints_what_is_shown(
+def test_every_block_runs_and_prints_the_output_shown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

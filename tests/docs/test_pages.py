@@ -34,7 +34,7 @@ def run_page(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[s
 
 @pytest.mark.xdist_group("processes")
 @pytest.mark.parametrize("name", [name for name in PAGES if name != "extending.md"])
-def test_every_block_runs_and_prints_what_is_shown(
+def test_every_block_runs_and_prints_the_output_shown(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run_page(name, tmp_path, monkeypatch)

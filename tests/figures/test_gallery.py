@@ -81,7 +81,7 @@ def test_numbers_read_back_exactly(folder: Path) -> None:
     assert [tuple(map(float, row.split(","))) for row in rows] == expected
 
 
-def test_page_contains_its_pictures_and_links_only_to_files_beside_it(
+def test_page_contains_its_pictures_and_links_only_to_files_in_its_folder(
     folder: Path, index: Page
 ) -> None:
     assert {f"decomposition.{suffix}" for suffix in FORMATS} <= set(index.references)

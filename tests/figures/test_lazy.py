@@ -119,7 +119,7 @@ def test_statement_on_the_peak() -> None:
     falling, peaked = curve_of([0.4, 0.3, 0.31, 0.1]), curve_of([0.4, 0.3, 0.35, 0.1])
     (none, some) = comparisons([falling, peaked])
     assert none == (
-        "α = 1: no peak; the error of one network goes from 0.400 at width 1 to 0.100 at 8."
+        "α = 1: no peak; the error of one network changes from 0.400 at width 1 to 0.100 at 8."
     )
     assert some.startswith("α = 1: the error of one network has a peak at width 4, 0.350 ± 0.010")
     assert comparisons([curve_of([0.4, math.nan, 0.2]), curve_of([0.4, 0.2])]) == ()
@@ -172,14 +172,14 @@ def test_it_is_drawn_with_one_panel_or_several(stored: dict[float, NetworkPanel]
         assert "Half of the networks fit all samples" in train
 
 
-def test_published_points_are_drawn_beside_ours_with_bars(
+def test_published_points_are_drawn_with_bars(
     stored: dict[float, NetworkPanel],
 ) -> None:
     (test, _) = plot([stored[10.0]]).axes
     one = drawn(test)["Published, $K=1$"]
     indices, values = lazy._published(stored[10.0], "K1_mean_test_error")
     widths = stored[10.0]["width"][indices]
-    assert np.allclose(one.lines[0].get_xdata(), lazy._BESIDE * widths)
+    assert np.allclose(one.lines[0].get_xdata(), lazy._OFFSET * widths)
     assert np.array_equal(one.lines[0].get_ydata(), values)
     assert one.has_yerr
     assert not drawn(test)["Published, $K=20$"].has_yerr

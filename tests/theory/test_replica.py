@@ -194,7 +194,7 @@ def test_the_table_replaces_methods_by_functions_of_the_same_arguments() -> None
 
 
 @pytest.mark.parametrize("number", sorted(set(ERRATA) - {13}))
-def test_each_misprint_has_an_effect_beside_those_before_it(number: int) -> None:
+def test_each_misprint_has_an_effect_in_addition_to_those_before_it(number: int) -> None:
     before = set(range(1, number)) - {13}
     assert psi_terms(REFERENCE, printed=before) != psi_terms(REFERENCE, printed=before | {number})
 

@@ -1,4 +1,4 @@
-"""The result of `advise`: a table of options, the best change in a sentence, JSON and a plot."""
+"""The result of `advise`: a table of options, the best change as text, JSON and a plot."""
 
 import json
 import math
@@ -116,7 +116,7 @@ class Advice:
 
     @property
     def summary(self) -> str:
-        """The best change, its error and its cost in one sentence."""
+        """The best change, its error and its cost, as text."""
         now, choice = self.now, self.choice
         if choice is now:
             return f"No finite change reduces the error of {rounded(now.total)} by 1 % or more."

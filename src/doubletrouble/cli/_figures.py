@@ -69,7 +69,7 @@ def figure(
 
 
 def reproduce(preset: PresetFlag = PRESETS[0], out: Out = Path("out")) -> None:
-    """Make every figure of the paper, those beyond it, and a page to open, `index.html`.
+    """Make every figure of the paper, those beyond it, and a gallery in HTML, `index.html`.
 
     Finished simulations are stored in the folder: an interrupted run continues with the next one.
     """

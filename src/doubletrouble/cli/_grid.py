@@ -77,7 +77,7 @@ def has_snr(given: Mapping[str, Any]) -> bool:
     if given.get("snr") is None:
         return False
     if given["noise"] is not None:
-        raise ValueError(f"noise must be left out beside snr, got {given['noise']!r}")
+        raise ValueError(f"noise must not be given with snr, got {given['noise']!r}")
     return True
 
 
@@ -114,7 +114,7 @@ def ensembles(
     orphans = {name for name in options if not any(name in own for own in owned.values())}
     schemes = []
     for name in names:
-        own = {*owned.get(name, ()), *orphans}  # the first scheme refuses options of none
+        own = {*owned.get(name, ()), *orphans}  # the first scheme raises for options of none
         given = {option: value for option, value in options.items() if option in own}
         scheme = named_ensemble(name, n_members, **given)
         if not SUPPORT[function](type(scheme)):

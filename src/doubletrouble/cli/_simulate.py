@@ -1,4 +1,4 @@
-"""Commands of finite models: simulations beside the theory, and sweeps over grids of them."""
+"""Commands of finite models: simulations with the theory, and sweeps over grids of them."""
 
 import inspect
 from collections import Counter
@@ -332,7 +332,7 @@ def export(
     from doubletrouble.sweep import Sweep
 
     if networks and sweep is not None:
-        raise ValueError(f"sweep must be left out beside networks, got {sweep!r}")
+        raise ValueError(f"sweep must not be given with networks, got {sweep!r}")
     grids = Sweep.all_from_store(store) if sweep is None else []
     runs = _stored_networks(store, grids) if sweep is None else []
     if networks and not runs:
@@ -352,16 +352,16 @@ def export(
     if result.status.missing:
         note(f"{result.status.missing} of {result.status.total} cells are missing; run the sweep")
     if runs:
-        note(f"{store} holds {len(runs)} ensembles of networks, too: --networks exports them")
+        note(f"{store} holds {len(runs)} ensembles of networks as well: --networks exports them")
 
 
 @sweep.command()
 def verify(store: StorePath) -> None:
-    """Check the whole content of a store, and print how many rows are sound."""
+    """Check the whole content of a store, and print the number of undamaged rows."""
     from doubletrouble.runs import Store
 
     with Store.read(store) as opened:
-        show(f"{opened.verify()} rows of {store} are sound")
+        show(f"{opened.verify()} rows of {store} are undamaged")
 
 
 def _stored_networks(store: Path, grids: "Sequence[Sweep]") -> "list[LazyRun]":

@@ -1,6 +1,6 @@
 """A data set: training and test inputs with labels ±1, validated once and read-only."""
 
-from __future__ import annotations  # help() then shows FloatArray, not what it stands for
+from __future__ import annotations  # help() then shows FloatArray, not its definition
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields

@@ -30,6 +30,7 @@ CIFAR_PIXELS = 3 * 32 * 32
 
 _LARGEST_FILE = 2**28  # bytes of an unpacked file: several times the published ones
 _MOST_OPCODES = 10**6  # of a pickled batch: thirty times the published ones
+_MOST_TUPLES = 16  # the published ones have 6
 _PIECE = 2**22
 
 
@@ -134,22 +135,55 @@ class _RecordingUnpickler(pickle.Unpickler):
 
 
 _RECORDED = {("numpy.core.multiarray", "_reconstruct"), ("numpy", "ndarray"), ("numpy", "dtype")}
+_STRINGS = {"BINSTRING", "SHORT_BINSTRING"}
+_TUPLES = {"TUPLE", "TUPLE1", "TUPLE2", "TUPLE3"}
+_PUTS = {"BINPUT", "LONG_BINPUT"}
+_GETS = {"BINGET", "LONG_BINGET"}
+_TO_MARK = {"TUPLE", "APPENDS", "SETITEMS"}
 _OPCODES = {
     *("PROTO", "STOP", "MARK", "NONE", "NEWFALSE", "NEWTRUE", "BININT", "BININT1", "BININT2"),
-    *("BINSTRING", "SHORT_BINSTRING", "TUPLE", "TUPLE1", "TUPLE2", "TUPLE3", "EMPTY_LIST"),
-    *("APPEND", "APPENDS", "EMPTY_DICT", "SETITEM", "SETITEMS", "GLOBAL", "REDUCE", "BUILD"),
-    *("BINPUT", "LONG_BINPUT", "BINGET", "LONG_BINGET"),
+    *("EMPTY_LIST", "APPEND", "EMPTY_DICT", "SETITEM", "GLOBAL", "REDUCE", "BUILD"),
+    *(_STRINGS | _TUPLES | _PUTS | _GETS | _TO_MARK),
 }
 
 
 def _check_opcodes(content: bytes) -> None:
-    """Raise ValueError for opcodes that do not occur in a batch, or a memo of many entries."""
+    """Raise ValueError for a pickle that is not like a batch, before it is unpickled.
+
+    Opcodes that do not occur in a batch are errors, and so are many tuples, a large memo, and keys
+    that are not strings: the hash of nested tuples may take unlimited time, or overflow the stack
+    of the interpreter. To check the keys, the stack of the unpickler is followed, with the name of
+    an opcode for each object and a list for each mark.
+    """
+    stacks: list[list[str]] = [[]]
+    memo: dict[object, str] = {}
+    tuples = 0
     for number, (opcode, argument, _) in enumerate(pickletools.genops(content)):
-        if opcode.name not in _OPCODES:
-            raise ValueError(f"opcode {opcode.name} does not occur in a batch")
-        memo_index = argument or 0 if opcode.name == "LONG_BINPUT" else 0
-        if max(number, memo_index) > _MOST_OPCODES:
-            raise ValueError("too many opcodes, or entries of the memo")
+        name = opcode.name
+        if name not in _OPCODES:
+            raise ValueError(f"opcode {name} does not occur in a batch")
+        tuples += name in _TUPLES
+        memo_index = argument or 0 if name in _PUTS else 0
+        if max(number, memo_index) > _MOST_OPCODES or tuples > _MOST_TUPLES:
+            raise ValueError("too many opcodes, tuples, or entries of the memo")
+        stack = stacks[-1]
+        keys: list[str] = []
+        if name in _PUTS:
+            memo[argument] = stack[-1]
+        elif name in _GETS:
+            stack.append(memo[argument])
+        elif name == "MARK":
+            stacks.append([])
+        elif name in _TO_MARK:
+            stacks.pop()
+            stacks[-1] += [name] * (name == "TUPLE")
+            keys = stack[::2] if name == "SETITEMS" else keys
+        else:
+            keys = stack[-2:-1] if name == "SETITEM" else keys
+            del stack[len(stack) - len(opcode.stack_before) :]
+            stack += [name] * len(opcode.stack_after)
+        if not _STRINGS.issuperset(keys):
+            raise ValueError("keys must be strings")
 
 
 def _recorded_matrix(value: Any) -> Bytes:

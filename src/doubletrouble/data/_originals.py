@@ -6,7 +6,7 @@ that is not set, in `.cache` in the home directory. Downloads, by pooch, go to t
 to the cache.
 
 A file of the published name and size must have the published SHA-256, and a published file under
-the name of another is refused. A file of another size is read, but not verified.
+the name of another raises `DataError`. A file of another size is read, but not verified.
 """
 
 import os
@@ -30,7 +30,7 @@ from doubletrouble.data._projection import LabelledArrays
 from doubletrouble.errors import require
 
 VARIABLE = "DOUBLETROUBLE_DATA"
-TIMEOUT = 30.0  # seconds without an answer of the server
+TIMEOUT = 30.0  # seconds without a response of the server
 RETRIES = 2
 
 # Size in bytes, SHA-256 and name. CIFAR-10's page publishes MD5 for its archives, c32a1d4a… for the

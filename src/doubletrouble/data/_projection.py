@@ -117,8 +117,8 @@ def projections(
     """The maps for the training and for the test images.
 
     >>> train = np.array([[0, 2], [2, 0], [2, 2], [0, 0]], dtype=np.uint8)
-    >>> ours, _ = projections(train, train, ProjectionOptions(pca=2, scaling="whiten"))
-    >>> x = ours(train, np.arange(4))
+    >>> project, _ = projections(train, train, ProjectionOptions(pca=2, scaling="whiten"))
+    >>> x = project(train, np.arange(4))
     >>> np.round(x.T @ x / 4, 12)
     array([[1., 0.],
            [0., 1.]])
@@ -128,13 +128,13 @@ def projections(
             f"pca must be at most {train.shape[1]}, the pixels of an image, got {options.pca}"
         )
     if options.scaling == "whiten":
-        ours = _whitened(train, options.pca)
-        return ours, ours
-    ours = _authors(train, options.pca)
+        whitened = _whitened(train, options.pca)
+        return whitened, whitened
+    standardized = _authors(train, options.pca)
     if options.test_statistics == "train":
-        return ours, ours
+        return standardized, standardized
     centre, spread = _statistics(test, "test")
-    return ours, replace(ours, centre=centre, spread=spread)
+    return standardized, replace(standardized, centre=centre, spread=spread)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -180,7 +180,7 @@ def _authors(train: npt.NDArray[np.uint8], pca: int | None) -> Projection:
 def _whitened(train: npt.NDArray[np.uint8], pca: int | None) -> Projection:
     gram, sums = _gram(train)
     n = len(train)
-    # in this order the difference is of whole numbers, too, and hence exact
+    # in this order the difference is of whole numbers, too, and therefore exact
     variances, V = _leading((n * gram - sums[:, None] * sums) / n**2, pca)
     return Projection(centre=sums / n, spread=1.0, directions=V / np.sqrt(variances))
 

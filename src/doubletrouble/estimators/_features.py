@@ -163,9 +163,9 @@ def ensemble_weights(
 
 def validated(estimator: BaseEstimator, X: Any, *y: Any, **options: Any) -> Any:
     """`validate_data` of scikit-learn, for float32 or float64 inputs with finite features."""
-    found = validate_data(estimator, X, *y, dtype=(np.float64, np.float32), **options)
-    check_range(found[0] if y else found)
-    return found
+    data = validate_data(estimator, X, *y, dtype=(np.float64, np.float32), **options)
+    check_range(data[0] if y else data)
+    return data
 
 
 def check_range(X: RealArray) -> None:

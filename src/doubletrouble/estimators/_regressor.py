@@ -282,7 +282,7 @@ class RandomFeaturesRidge(MultiOutputMixin, RegressorMixin, RandomFeaturesModel)
         ensemble: K, models averaged, with features of their own and all rows; or an ensemble such
             as `Divide(K)` (each model has its own block of N/K rows), `Subsample`, `Bootstrap` or
             `FeatureBank`. N is the number of rows of a model, including repeated ones.
-        fit_intercept: whether a constant, not penalized, is fitted beside the features.
+        fit_intercept: whether a constant, not penalized, is fitted in addition.
         random_state: as in scikit-learn. Member k is the same for every K.
 
     With sample weights, their sum takes the place of N: a row of weight 2 is two rows. Inputs must

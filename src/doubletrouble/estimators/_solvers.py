@@ -53,7 +53,7 @@ _NORM_ROWS = 256  # rows from which the norm of Zᵀ Z is estimated
 
 @dataclass(frozen=True, kw_only=True)
 class Sample:
-    """Rows of positive weight; `intercept`: whether a constant is fitted beside the features."""
+    """Rows of positive weight; `intercept`: whether a constant is fitted, too."""
 
     inputs: RealArray  # (N, D)
     labels: FloatArray  # (N, T)

@@ -69,8 +69,10 @@ def with_authors(
     ("Theory and the authors' stored values: at most 1.0e-03 apart (relative), 2 values.",)
     """
     parts = [
-        (np.abs(ours - theirs) / np.abs(theirs if scale is None else scale))[np.isfinite(theirs)]
-        for ours, theirs in pairs
+        (np.abs(value - authors) / np.abs(authors if scale is None else scale))[
+            np.isfinite(authors)
+        ]
+        for value, authors in pairs
     ]
     deviation = np.concatenate(parts) if parts else np.empty(0)
     if deviation.size == 0:

@@ -116,7 +116,7 @@ def draw(axes: "drawing.Axes", panel: Panel) -> None:
 
 
 def _write_slope(axes: "drawing.Axes", line: Line, slope: float) -> None:
-    """The fitted slope beside its line: above for the upper line of a pair, below for the other."""
+    """The fitted slope at its line: above for the upper line of a pair, below for the other."""
     above = line.label in ("noise", "bias")
     i = int(0.6 * line.x.size) if above else int(0.5 * line.x.size)
     axes.annotate(
@@ -181,7 +181,7 @@ FIGURE = FigureSpec(
         "Two panels with logarithmic axes. Left: distances of noise, initialization, bias and "
         "sampling variance from their limits against P/N from 10 to 10000, four parallel lines of "
         "slope -1. Right: noise and initialization variance against P/N - 1 from 0.001 to 10: "
-        "lines of slope -1 that level off below 0.01, beside the straight exact law."
+        "lines of slope -1 that level off below 0.01, and the straight exact law."
     ),
     data=asymptotics_data,
     plot=plot,

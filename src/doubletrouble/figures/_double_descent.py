@@ -103,15 +103,16 @@ def comparisons(panel: Panel) -> tuple[str, ...]:
     if agreement.has_constants(panel.problem, **_SAME):
         ratio, rows = agreement.stored_curve(_FILE)
         known = [float(line.label[1:]) for line in panel.lines if line.label in rows[0]]
-        ours = errors(replace(panel.problem, features_per_dim=ratio), known)
+        computed = errors(replace(panel.problem, features_per_dim=ratio), known)
         statements += agreement.with_authors(
-            (y, agreement.column(rows, k)) for k, y in ours.items()
+            (y, agreement.column(rows, k)) for k, y in computed.items()
         )
     return (
         *statements,
         "The paper's caption has the limit N → ∞; the curve is that of K → ∞. Its bars are "
-        "standard deviations over 10 runs, ours two standard errors of the mean; the authors' "
-        "released notebook has D = 100 and λ = 1e-4 where the text has D = 200 and λ = 1e-5.",
+        "standard deviations over 10 runs, those here two standard errors of the mean; the "
+        "authors' released notebook has D = 100 and λ = 1e-4 where the text has D = 200 and "
+        "λ = 1e-5.",
     )
 
 

@@ -1,7 +1,7 @@
 r"""Two models averaged, or one model with twice the features? Against the number of samples.
 
-[dascoli2020] Sec. 5. For P > N and λ → 0 the answer is exact: K models of P features have the error
-of infinitely many plus c/(K (P/N - 1)), one of K P features c/(K P/N - 1), which is less.
+[dascoli2020] Sec. 5. For P > N and λ → 0 the comparison is exact: K models of P features have
+the error of infinitely many plus c/(K (P/N - 1)), one of K P features c/(K P/N - 1), which is less.
 
 **Differs from the paper.** The authors' values contain a part of the teacher that cannot be
 learned, of power F⋆² = 0.01, which the text does not mention. `nonlinear_signal=0.1` draws theirs.

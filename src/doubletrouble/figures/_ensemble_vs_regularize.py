@@ -137,8 +137,8 @@ def comparisons(data: Comparison) -> tuple[str, ...]:
         return (_CONSTANTS,)
     ridges, rows = agreement.stored_curve(_ALONG, "log10_lambda")
     problem = replace(base, features_per_dim=1.5, ridge=ridges)
-    ours = errors(problem, [float(key[1:]) for key in rows[0] if key.startswith("K")])
-    pairs = [(y, agreement.column(rows, k)) for k, y in ours.items()]
+    computed = errors(problem, [float(key[1:]) for key in rows[0] if key.startswith("K")])
+    pairs = [(y, agreement.column(rows, k)) for k, y in computed.items()]
     statements += [f"Along λ at P/D = 1.5: {text}" for text in agreement.with_authors(pairs)]
     pairs, loss = [], [0.0]
     for noise, file in _OPTIMAL.items():

@@ -1,7 +1,7 @@
 """All figures, and one page, `index.html`, that shows them with captions, parameters and commands.
 
-The page contains the pictures and refers only to files beside it: it can be opened from disk, sent
-or served. A new figure is one module and one entry in `FIGURES`.
+The page contains the pictures and refers only to files in its folder: it can be opened from disk,
+sent or served. A new figure is one module and one entry in `FIGURES`.
 """
 
 import math

@@ -44,7 +44,7 @@ _COLUMNS = [
     "median_steps",
 ]
 """Of the table, where present: the stored results have no `train_loss`."""
-_BESIDE = 1.16  # published points are drawn this factor to the right of ours
+_OFFSET = 1.16  # published points are drawn this factor to the right
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -238,7 +238,7 @@ def _round(widths: FloatArray) -> list[float]:
 
 
 def _draw_published(test: "drawing.Axes", panel: NetworkPanel) -> None:
-    """Draw the authors' points beside ours, for CIFAR-10."""
+    """Draw the authors' points, for CIFAR-10."""
     for name, kind, marker in (
         ("K1_mean_test_error", "K=1", "D"),
         ("ensemble_K20_test_error", "K=20", "x"),
@@ -246,7 +246,7 @@ def _draw_published(test: "drawing.Axes", panel: NetworkPanel) -> None:
         at, value = _published(panel, name)
         if at:
             test.errorbar(
-                _BESIDE * panel["width"][at],
+                _OFFSET * panel["width"][at],
                 value,
                 yerr=_published(panel, "K1_std")[1] if kind == "K=1" else None,
                 linestyle="none",
@@ -263,7 +263,7 @@ def _draw_published(test: "drawing.Axes", panel: NetworkPanel) -> None:
 
 
 def _published(panel: NetworkPanel, name: str) -> tuple[list[int], FloatArray]:
-    """Indices of our widths with a published value, and these values."""
+    """Indices of the widths with a published value, and these values."""
     rows = agreement.stored_rows(PUBLISHED) if panel.data.startswith(_CIFAR) else []
     values = {
         float(row["width"]): float(row[name])
@@ -275,7 +275,7 @@ def _published(panel: NetworkPanel, name: str) -> tuple[list[int], FloatArray]:
 
 
 def comparisons(panels: Sequence[NetworkPanel]) -> tuple[str, ...]:
-    """The protocol, our values against the published points, and the peaks."""
+    """The protocol, the comparison with the published points, and the peaks."""
     statements = [_PROTOCOL] if panels[0].data.startswith(_CIFAR) else []
     statements += [_against_authors(panel) for panel in panels]
     statements += [_of_peak(panel) for panel in panels]
@@ -295,8 +295,8 @@ def _of_peak(panel: NetworkPanel) -> str:
         return ""
     if at is None:
         return (
-            f"α = {alpha:g}: no peak; the error of one network goes from {error[0]:.3f} at width "
-            f"{width[0]:g} to {error[-1]:.3f} at {width[-1]:g}."
+            f"α = {alpha:g}: no peak; the error of one network changes from {error[0]:.3f} at "
+            f"width {width[0]:g} to {error[-1]:.3f} at {width[-1]:g}."
         )
     return (
         f"α = {alpha:g}: the error of one network has a peak at width {width[at]:g}, "
@@ -317,7 +317,7 @@ def _against_authors(panel: NetworkPanel) -> str:
     apart = [f"{w:g} ({d:.3f})" for w, d in zip(width[many], off, strict=True) if d > 0.02]
     beyond = [f"{w:g} ({s:.1f})" for w, s in zip(width[one], score, strict=True) if s > 2]
     return (
-        f"α = {panel.laziness:g}, ours against the published points: K = 20 within 0.02 at "
+        f"α = {panel.laziness:g}, compared with the published points: K = 20 within 0.02 at "
         f"{np.sum(off <= 0.02)} of {off.size} widths"
         + (f", not at {', '.join(apart)}" if apart else "")
         + f"; K = 1 within 2 published standard deviations at {np.sum(score <= 2)} of {score.size}"

@@ -1,4 +1,4 @@
-"""A panel: curves along one axis, simulated points beside them, and the table of both.
+"""A panel: curves along one axis, simulated points, and the table of both.
 
 The axes are checked here: the values of P/N along which curves are drawn, and ranges from options.
 """

@@ -1,4 +1,4 @@
-"""Simulations beside a theory curve, each stored as soon as it is finished.
+"""Simulations at points of a theory curve, each stored as soon as it is finished.
 
 The theory holds for infinite sizes, and a simulation at dimension D deviates from it by O(1/D).
 A second simulation at D/2 measures that deviation: 2 × (at D) - (at D/2) has no 1/D term and is
@@ -51,7 +51,7 @@ class TwoSizes:
         return self.whole.problem
 
     def points(self, theory: Line, quantity: Callable[[Simulation], Estimate]) -> Points:
-        """One quantity of the simulations beside the theory at the same points."""
+        """One quantity of the simulations, and the theory at the same points."""
         at, half = quantity(self.whole), quantity(self.half)
         return Points.extrapolated(theory, at, half, dim=self.whole.dim, n_data=self.n_data)
 

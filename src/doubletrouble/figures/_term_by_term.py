@@ -1,6 +1,6 @@
 r"""The dimensionless terms Ψ against P/N: terms that diverge at P = N, and terms that do not.
 
-[dascoli2020] Eqs. (12)-(17), with a seventh term that the paper does not define, beside traces of
+[dascoli2020] Eqs. (12)-(17), with a seventh term that the paper does not define, and traces of
 random matrices of the Gaussian covariate model at finite size, as in the paper's figure.
 """
 
@@ -102,9 +102,9 @@ def comparisons(panel: Panel) -> tuple[str, ...]:
     statements: tuple[str, ...] = (agreement.with_simulation(panel.points),)
     if agreement.has_constants(panel.problem, ridge=1e-5, samples_per_dim=1, **_RELU):
         ratio, rows = agreement.stored_curve(_FILE)
-        ours = every_term(replace(panel.problem, features_per_dim=ratio))
+        computed = every_term(replace(panel.problem, features_per_dim=ratio))
         statements += agreement.with_authors(
-            (ours[term], agreement.column(rows, name)) for term, name in _COLUMNS.items()
+            (computed[term], agreement.column(rows, name)) for term, name in _COLUMNS.items()
         )
     return statements
 

@@ -1,7 +1,7 @@
 r"""The minimum of the test error along P/N: beyond the threshold, or below it.
 
 [dascoli2020] App. A.3 names three causes of a minimum at P < N: more averaged models, a lower
-signal-to-noise ratio, and fewer samples. For infinitely many models and λ → 0 the answer is
+signal-to-noise ratio, and fewer samples. For infinitely many models and λ → 0 the condition is
 exact: the minimum lies below P = N if and only if F²/τ² < μ₁²/μ⋆², for any N/D.
 
 **Differs from the paper.** At the constants of its third panel, K = 2 and F/τ = 1, the error

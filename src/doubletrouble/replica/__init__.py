@@ -1,4 +1,4 @@
-"""The paper's replica route to the Ψ terms, to be read beside its Appendix B.
+"""The paper's replica route to the Ψ terms.
 
 The letters and the order of the formulas are those of [dascoli2020] App. B. `_appendix_b` has the
 formulas (actions S, prefactors P_Ψ, matrices M_X, M_W, N_X), `_hessian` the Hessians H[F] and the

@@ -260,7 +260,7 @@ def _correlated(
     values = rng.standard_normal((size.n_samples, size.n_features))
     rows, columns = shared.n_samples, shared.n_features
     if rows and columns:
-        theirs = fresh[fresh.shape[0] - rows :, fresh.shape[1] - columns :]
-        ours = values[:rows, :columns]
-        values[:rows, :columns] = r * theirs + math.sqrt(max(0.0, 1 - r**2)) * ours
+        first = fresh[fresh.shape[0] - rows :, fresh.shape[1] - columns :]
+        own = values[:rows, :columns]
+        values[:rows, :columns] = r * first + math.sqrt(max(0.0, 1 - r**2)) * own
     return values

@@ -171,7 +171,7 @@ def draw_weights(rng: np.random.Generator, width: int, dim: int, device: ArrayDe
 def activate(activation: Activation, values: Array, device: ArrayDevice) -> Array:
     """σ of an array; functions of the user are evaluated by NumPy."""
     sigma = activation.function
-    assert sigma is not None  # slope_by_power refuses it
+    assert sigma is not None  # slope_by_power raises for None
     if device.device == "cpu" or is_named(activation):
         return sigma(values)
     return device.asarray(np.asarray(sigma(device.to_numpy(values))))

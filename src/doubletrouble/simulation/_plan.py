@@ -286,7 +286,7 @@ def _is_exact(test: str, at: Problem, model: str, n_features: float, n_samples: 
 
 
 def refuse_square(width: float, ridge: float, samples: Iterable[float], bootstrap: int = 0) -> None:
-    """Refuse a fit without ridge of `width` features to as many `samples`, any of those given.
+    """Raise ValueError for a fit without ridge of `width` features to as many `samples`.
 
     Its mean error is infinite. The number of different samples in a `bootstrap` of N is random,
     0.632 N ± 0.312 √N. Any number has some probability, so that strictly the mean is infinite

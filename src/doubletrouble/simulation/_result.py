@@ -80,7 +80,7 @@ class Simulation:
 
     @property
     def ensembles(self) -> tuple[Scheme, ...]:
-        """The ensembles drawn beside those with all of the data, as they were requested."""
+        """The ensembles drawn in addition to those with all of the data, as requested."""
         return tuple(one.requested for one in self.drawn)
 
     def __repr__(self) -> str:

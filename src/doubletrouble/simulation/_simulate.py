@@ -102,7 +102,7 @@ def simulate(
     center
         Subtract the mean of the activation.
     dtype
-        "float32" is refused where the ridge is too small for it.
+        "float32" raises ValueError where the ridge is too small for it.
     progress
         Show a progress bar, or lines in a log, where the draws take more than two seconds.
 

@@ -11,7 +11,7 @@ and with C the covariance of a quadratic teacher's labels (`_draws`), tr(W W'ᵀ
 
 **Pairs of learners.** A draw has two data sets, and J groups of learners on each. Learners of
 different groups share neither features nor, where members draw them, samples. A group is one
-learner, or two *twins*, which share what they draw from a common set: of samples, the choice, with
+learner, or two *twins*, which share the draw from a common set: of samples, the choice, with
 features of their own; of features, the bank, with choices of their own. Products are averaged over
 all pairs of a kind,
 

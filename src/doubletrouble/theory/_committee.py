@@ -421,17 +421,17 @@ def _best(products: CrossTerms, target: Mapping[str, Any]) -> FloatArray:
 def _least_error(errors: FloatArray) -> FloatArray:
     """The weights of least error for a matrix of products."""
     own = np.diag(errors)
-    sound = np.isfinite(own)
-    if not sound.any():  # all errors are infinite
+    finite = np.isfinite(own)
+    if not finite.any():  # all errors are infinite
         return np.full(own.size, 1 / own.size)
-    scale = 1 / np.sqrt(own[sound])
+    scale = 1 / np.sqrt(own[finite])
     # errors may differ by many decades: scaled to unit size, the matrix is well conditioned
-    scaled = errors[np.ix_(sound, sound)] * scale[:, None] * scale  # in this order: no overflow
+    scaled = errors[np.ix_(finite, finite)] * scale[:, None] * scale  # in this order: no overflow
     values, vectors = np.linalg.eigh(scaled)
     used = values > _RANK * values[-1]  # the others are zero up to rounding
     relative = scale / scale.max()  # a common factor does not change the weights
     projected = (vectors.T @ relative)[used]
     weights = relative * (vectors[:, used] @ (projected / values[used]))
     best = np.zeros(own.size)
-    best[sound] = weights / weights.sum()
+    best[finite] = weights / weights.sum()
     return best

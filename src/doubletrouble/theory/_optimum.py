@@ -6,7 +6,7 @@ between nodes half a decade apart are compared). The derivative comes from the e
 themselves by a complex step along log y (`FixedPoint.stepped`): it has no truncation error and
 stays finite at ridge 0, where its sign decides whether any positive ridge reduces the error.
 
-Known answers: infinitely many members, with σ² = τ² + F⋆², are best at
+Known results: infinitely many members, with σ² = τ² + F⋆², are best at
 
     λ = (μ₁² σ²/F² - μ⋆²) (1 - ψ₁*/ψ₁)/ψ₂ when both brackets are positive, else 0,
 
@@ -238,8 +238,8 @@ def _slope_parts(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> dict[str, An
         diverges = ~np.isfinite(total) | ~np.isfinite(value)
         return np.where(np.isinf(size), 0.0, np.where(diverges, -np.inf, value / size)), total
 
-    wide, rich = _moves(point, spare, float(spectrum.ridge_falls_with_samples))
-    (by_features, total), (by_samples, _) = slope(wide, at.features), slope(rich, at.samples)
+    by_P, by_N = _moves(point, spare, float(spectrum.ridge_falls_with_samples))
+    (by_features, total), (by_samples, _) = slope(by_P, at.features), slope(by_N, at.samples)
     # where every mode is learned, features have no effect, and samples remove a divergence
     useless = full & (np.isinf(total) | np.isfinite(by_features))
     by_features = np.where(useless, 0.0, by_features)
@@ -258,7 +258,7 @@ def _moves(point: FixedPoint, spare: Any, falls: float) -> tuple[_Moves, _Moves]
     peak = J == 0  # P = N, no ridge: with more of either, the other one is the smaller size
     J = np.where(peak, 1.0, J)
     x, w = z_P / J, (z_N + falls * B) / J
-    wide = _Moves(
+    by_P = _Moves(
         y=B * x,
         unused_features=np.where(peak, z_P, A * (B + e_N) * x),
         unused_samples=-e_N * B * x,
@@ -266,7 +266,7 @@ def _moves(point: FixedPoint, spare: Any, falls: float) -> tuple[_Moves, _Moves]
         features=1.0,
         samples=0.0,
     )
-    rich = _Moves(
+    by_N = _Moves(
         y=A * w,
         unused_features=-e_P * A * w,
         unused_samples=np.where(
@@ -277,7 +277,7 @@ def _moves(point: FixedPoint, spare: Any, falls: float) -> tuple[_Moves, _Moves]
         features=0.0,
         samples=1.0,
     )
-    return wide, rich
+    return by_P, by_N
 
 
 def _moved(spectrum: Spectrum, point: FixedPoint, moves: _Moves) -> tuple[FixedPoint, Any, Any]:
