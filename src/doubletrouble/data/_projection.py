@@ -21,7 +21,6 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
-from tqdm import tqdm
 
 from doubletrouble.parameters import FloatArray
 
@@ -199,9 +198,11 @@ def _leading(matrix: FloatArray, pca: int | None) -> tuple[FloatArray, FloatArra
 
 def _gram(images: npt.NDArray[np.uint8]) -> tuple[FloatArray, FloatArray]:
     """XᵀX and the sum of every pixel, exactly; with a progress bar after two seconds."""
+    from doubletrouble.runs import progress_bar
+
     n, d = images.shape
     gram, sums = np.zeros((d, d)), np.zeros(d)
-    with tqdm(total=n, desc="directions", unit="image", delay=2, disable=None) as bar:
+    with progress_bar(n, unit="image", description="directions") as bar:
         for part in _parts(n, d):
             x = images[part].astype(np.float64)
             gram += x.T @ x

@@ -13,8 +13,6 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from tqdm import tqdm
-
 from doubletrouble import glossary
 from doubletrouble.figures import (
     _anova,
@@ -44,6 +42,7 @@ from doubletrouble.figures._figure import (
 )
 from doubletrouble.parameters import declarations
 from doubletrouble.problems import Problem
+from doubletrouble.runs import progress_bar
 
 _FOLDER = Path(__file__).parent
 
@@ -112,12 +111,10 @@ def write_gallery(
     """
     writable(folder)  # before the progress bar
     written = []
-    with tqdm(total=len(figures), desc="figures", unit="figure", disable=not progress) as bar:
+    with progress_bar(len(figures), unit="figure", progress=progress) as bar:
         for figure in figures:
-            bar.set_postfix_str(figure if isinstance(figure, str) else figure.name)
             written.append(make_figure(figure, folder, preset=preset))
             bar.update()
-        bar.set_postfix_str("")
     index = os.path.join(folder, "index.html")  # Path would change the spelling of `folder`
     Path(index).write_text(_page(written, preset), encoding="utf-8", newline="\n")
     return index
