@@ -46,6 +46,8 @@ from doubletrouble.runs import (
     Store,
     check_executor,
     decode,
+    one_thread,
+    progress_bar,
     run_cells,
 )
 
@@ -204,8 +206,11 @@ def _finished(
 ) -> Generator[Finished]:
     """Every fit with its predictions, or the message of its failure, and its warnings."""
     here = executor is None and workers is None and scheduler is None
-    cells = [_cell(fits, index, identity) for index in fits.indices]
     try:
+        if here and store is None:
+            yield from _finished_here(fits, progress=progress)
+            return
+        cells = [_cell(fits, index, identity) for index in fits.indices]
         with nullcontext() if store is None else Store.open(store) as opened:
             for cell, outcome in run_cells(
                 cells,
@@ -226,6 +231,20 @@ def _finished(
         raise SweepInterrupted(message) from None
     finally:
         forget_training()
+
+
+def _finished_here(fits: Fits, *, progress: bool) -> Generator[Finished]:
+    """The fits one after the other, without cells: these cost a sixth of a fit of 2 ms."""
+    with one_thread(), progress_bar(len(fits.indices), unit="fit", progress=progress) as bar:
+        for index in fits.indices:
+            try:
+                record = fits(index._asdict())
+            except Exception as error:  # noqa: BLE001 (the next fit must run)
+                yield index, f"{type(error).__name__}: {error}", []
+            else:
+                warned = [FitWarning(*pair) for pair in record["warned"]]
+                yield index, record["predictions"], warned
+            bar.update()
 
 
 def _cell(fits: Fits, index: FitIndex, identity: str) -> Cell:
