@@ -148,7 +148,10 @@ def test_early_failures_stop_executors(where: str, tmp_path: Path) -> None:
         options = {"store": tmp_path / "fits.sqlite", "name": "mine"}
         error = raised(fit, **(options if where == "store" else {"executor": executor}), n_data=40)
     assert "the first 3 fits failed" in str(error)
-    assert 3 <= len(error.failures) < 120  # of 240
+    if where == "store":  # one after the other
+        assert len(error.failures) == 3
+    else:  # of 240, some of which had begun
+        assert 3 <= len(error.failures) < 120
 
 
 def test_one_success_at_the_start_continues_the_run() -> None:
