@@ -61,6 +61,7 @@ def check(view: PageView, setting: PageSetting, found: Curves) -> None:
     assert found.mark == getattr(setting, view.along)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("split", fields.SPLIT.choices)
 @pytest.mark.parametrize("scheme", fields.SCHEME.choices)
 @pytest.mark.parametrize("per", fields.PER.choices)

@@ -99,6 +99,7 @@ def test_the_lines_mark_the_threshold_as_the_page_does(query: str, plt: Any) -> 
 SMALL = "dim=10&draws=2&ridge=0.1"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "query",
     [

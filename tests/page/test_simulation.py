@@ -233,6 +233,7 @@ def test_the_points_lie_on_the_curve() -> None:
         assert abs(value - exact) < 5 * error + 0.05 * exact  # D is finite
 
 
+@pytest.mark.full
 @pytest.mark.statistical
 @pytest.mark.parametrize(
     "setting",

@@ -22,6 +22,7 @@ LINK = (
 )
 
 
+@pytest.mark.full
 def test_a_link_shows_the_same_to_another_reader(opened: Opener) -> None:
     view, notes = address.read(LINK)
     assert notes == ()
@@ -66,6 +67,7 @@ def test_the_back_button_goes_back(shown: Shown) -> None:
     expect(shown.by_id("box-members")).to_have_value("4")
 
 
+@pytest.mark.full
 def test_a_drag_is_one_step_of_the_history(shown: Shown) -> None:
     before = shown.page.evaluate("history.length")
     shown.slide("snr", [*range(10, 40)])
@@ -73,6 +75,7 @@ def test_a_drag_is_one_step_of_the_history(shown: Shown) -> None:
     assert shown.page.evaluate("history.length") - before in (0, 1)  # it holds fifty
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("query", "view", "said"),
     [
@@ -137,6 +140,7 @@ def test_nonsense_is_told_and_the_nearest_shown(
     shown.says("notes", said)
 
 
+@pytest.mark.full
 def test_an_emptied_box_is_told_and_shows_what_was_there(shown: Shown) -> None:
     shown.go("width=5")
     shown.type("width", "")
@@ -145,6 +149,7 @@ def test_an_emptied_box_is_told_and_shows_what_was_there(shown: Shown) -> None:
     shown.shows(PageView(first=PageSetting(width=5.0)), settled=True)
 
 
+@pytest.mark.full
 def test_the_address_is_there_before_the_page_is_at_rest(shown: Shown) -> None:
     shown.rests()
     shown.by_id("slider-members").press("ArrowRight")
@@ -156,6 +161,7 @@ def test_the_address_is_there_before_the_page_is_at_rest(shown: Shown) -> None:
     assert shown.query == "members=2"
 
 
+@pytest.mark.full
 def test_a_very_long_address_is_not_read(shown: Shown) -> None:
     shown.go("ridge=" + "1" * 5000)
     shown.shows(PageView(), settled=True)
@@ -196,6 +202,7 @@ def test_what_an_address_holds_is_only_text(shown: Shown) -> None:
     assert not Path("owned").exists()
 
 
+@pytest.mark.full
 def test_plot_controls_and_address_agree_whatever_came_fast(shown: Shown) -> None:
     rng = np.random.default_rng(0)
     for snr in range(2, 16):  # enough to go back to

@@ -16,7 +16,7 @@ from doubletrouble.page.simulation import request
 from doubletrouble.page.stops import Stops
 from tests.page.browser.shown import PATIENCE, PLOT, Shown
 
-pytestmark = pytest.mark.xdist_group("browser")
+pytestmark = [pytest.mark.xdist_group("browser"), pytest.mark.full]
 
 
 def test_the_axis_of_time_has_the_end_and_the_best_stop(shown: Shown) -> None:

@@ -50,6 +50,7 @@ def needed(field: NumberField, shown: Shown) -> PageView:
     return address.read(query)[0]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("field", SLIDERS, ids=lambda f: f.name)
 def test_a_slider_moves_by_the_keyboard(field: NumberField, shown: Shown) -> None:
     base = needed(field, shown)
@@ -66,6 +67,7 @@ def test_a_slider_moves_by_the_keyboard(field: NumberField, shown: Shown) -> Non
     assert slider.get_attribute("aria-valuetext") == spoken
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("field", SLIDERS, ids=lambda f: f.name)
 def test_a_slider_reaches_both_ends(field: NumberField, shown: Shown) -> None:
     base = needed(field, shown)
@@ -75,6 +77,7 @@ def test_a_slider_reaches_both_ends(field: NumberField, shown: Shown) -> None:
         shown.shows(with_(field.name, value, base))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("field", BOXES, ids=lambda f: f.name)
 def test_a_number_is_typed(field: NumberField, shown: Shown) -> None:
     base = needed(field, shown)
@@ -88,6 +91,7 @@ def test_a_number_is_typed(field: NumberField, shown: Shown) -> None:
     assert shown.text("notes") == ""
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("field", CHOICES, ids=lambda f: f.name)
 def test_each_choice_is_taken(field: ChoiceField, shown: Shown) -> None:
     for value in [*field.choices][::-1]:  # the default is the first
@@ -100,6 +104,7 @@ def test_each_choice_is_taken(field: ChoiceField, shown: Shown) -> None:
         assert checked.get_attribute("value") == value
 
 
+@pytest.mark.full
 def test_each_activation_is_taken(shown: Shown) -> None:
     for value, words in [*fields.ACTIVATION.choices.items()][::-1]:
         shown.open_list("choice-activation", words)
@@ -108,6 +113,7 @@ def test_each_activation_is_taken(shown: Shown) -> None:
         shown.says("said-activation", f"μ₁ = {sigma.linear:.4g}, μ⋆ = {sigma.nonlinear:.4g}")
 
 
+@pytest.mark.full
 def test_each_scheme_is_taken_and_has_its_controls(shown: Shown) -> None:
     two = with_("members", 2.0)  # which every scheme has
     shown.type("members", "2")
@@ -126,6 +132,7 @@ def test_each_scheme_is_taken_and_has_its_controls(shown: Shown) -> None:
             expect(shown.by_id(name)).to_be_visible()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", PRESETS)
 def test_a_preset_is_shown(name: str, shown: Shown) -> None:
     shown.open_list("preset", f"{name}: {PRESETS[name].title}")

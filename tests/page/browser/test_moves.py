@@ -8,7 +8,7 @@ from doubletrouble.page.setting import PageSetting, PageView
 from doubletrouble.page.simulation import request
 from tests.page.browser.shown import PATIENCE, Shown
 
-pytestmark = pytest.mark.xdist_group("browser")
+pytestmark = [pytest.mark.xdist_group("browser"), pytest.mark.full]
 
 ASKED = "**/answer"
 

@@ -5,7 +5,7 @@ from playwright.sync_api import Locator, expect
 
 from tests.page.browser.shown import PLOT, Shown
 
-pytestmark = pytest.mark.xdist_group("browser")
+pytestmark = [pytest.mark.xdist_group("browser"), pytest.mark.full]
 
 Box = tuple[float, float, float, float]
 BOTH = "members=3&second.ridge=0.1&second.scheme=subsample"

@@ -31,6 +31,7 @@ def test_it_works_on_a_telephone(telephone: Shown) -> None:
     assert seen["y"] < 100
 
 
+@pytest.mark.full
 def test_on_a_telephone_nothing_covers_the_curves(telephone: Shown) -> None:
     _check_uncovered(telephone, 120)
     telephone.by_id("compare").click()
@@ -55,6 +56,7 @@ def test_it_works_on_a_wide_screen(shown: Shown) -> None:
     _check_size(shown, 1600)
 
 
+@pytest.mark.full
 def test_nothing_overflows_in_between(shown: Shown) -> None:
     try:
         for width in (320, 701, 1024, 1300, 2560):
@@ -219,6 +221,7 @@ def test_the_page_has_headings_and_a_language(shown: Shown) -> None:
     assert shown.page.evaluate("document.documentElement.lang") == "en"
 
 
+@pytest.mark.full
 def test_tab_reaches_every_control_in_order(shown: Shown) -> None:
     shown.page.locator("h1").evaluate("e => { e.tabIndex = -1; e.focus(); }")
     reached: list[str] = []
@@ -245,6 +248,7 @@ def test_tab_reaches_every_control_in_order(shown: Shown) -> None:
     assert order == [name for name in dict.fromkeys(in_document) if name in expected]
 
 
+@pytest.mark.full
 def test_focus_is_seen(shown: Shown) -> None:
     shown.by_id("slider-ridge").focus()
     shown.page.keyboard.press("Tab")

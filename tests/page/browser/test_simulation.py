@@ -64,6 +64,7 @@ def test_points_with_error_bars_are_laid_over_the_curves(shown: Shown) -> None:
     expect(shown.by_id("status")).to_contain_text(f"Simulated {count} points")
 
 
+@pytest.mark.full
 def test_a_simulation_is_cancelled_and_started_again(shown: Shown) -> None:
     shown.go("dim=60&draws=100&members=3")
     shown.by_id("simulate").click()
@@ -96,6 +97,7 @@ def test_curves_move_while_a_simulation_runs(shown: Shown) -> None:
     expect(shown.by_id("status")).to_contain_text("Cancelled after ")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("name", "text", "shown_", "said"),
     [
@@ -113,6 +115,7 @@ def test_more_than_the_limits_is_refused(
     expect(shown.by_id(f"box-{name}")).to_have_value(shown_)
 
 
+@pytest.mark.full
 def test_too_long_a_simulation_is_refused(shown: Shown) -> None:
     shown.go("dim=400&draws=200&samples=5")
     shown.by_id("simulate").click()

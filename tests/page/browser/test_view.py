@@ -44,6 +44,7 @@ def test_two_settings_beside_each_other(shown: Shown) -> None:
     expect(single).to_be_hidden()
 
 
+@pytest.mark.full
 def test_the_scales_of_the_axes(shown: Shown) -> None:
     for field in (fields.X_SCALE, fields.Y_SCALE):
         shown.choose(field, "linear")
@@ -56,6 +57,7 @@ def test_the_scales_of_the_axes(shown: Shown) -> None:
     )  # or the peak would be at the edge
 
 
+@pytest.mark.full
 def test_areas_are_stacked_to_the_total(shown: Shown) -> None:
     shown.choose(fields.FORM, "areas")
     shown.shows(PageView(form="areas", y="linear"))
@@ -115,6 +117,7 @@ def _shown(value: float) -> str:
     return f"{value:#.6g}".replace("e-0", "e-").replace("-", "−")
 
 
+@pytest.mark.full
 def test_no_button_of_the_plot_sends_it_away(shown: Shown) -> None:
     buttons = shown.page.locator("#plot .modebar-btn")
     assert buttons.count() > 0
@@ -134,6 +137,7 @@ def test_an_infinite_peak_is_drawn(shown: Shown) -> None:
     shown.says("meaning", "infinite")
 
 
+@pytest.mark.full
 def test_the_sentence_changes_with_the_setting(shown: Shown) -> None:
     said = set()
     for width, ridge in (("0.3", "1e-5"), ("1", "1e-5"), ("30", "1e-5"), ("30", "10")):
@@ -162,6 +166,7 @@ def test_the_advisor_answers_to_the_budget(shown: Shown) -> None:
     shown.shows(PageView(budget=40.0, cost="training"), settled=True)
 
 
+@pytest.mark.full
 def test_the_bars_of_the_advisor_are_told_apart_without_colour(shown: Shown) -> None:
     shown.says("advice", "Change")
     looks = shown.page.evaluate(
