@@ -14,7 +14,7 @@ import doubletrouble as dt
 from doubletrouble.activations import NAMES
 from doubletrouble.cli import main
 from doubletrouble.cli._app import load
-from doubletrouble.cli._grid import SCHEME_OPTIONS, axes
+from doubletrouble.cli._flags import SCHEME_OPTIONS, axes
 from doubletrouble.ensembles import SCHEMES, SUPPORT, named_ensemble
 from doubletrouble.parameters import Parameter, declarations
 from tests.cli.results import Capture, error_message, json_result

@@ -14,26 +14,34 @@ from doubletrouble.cli._flags import (
     ACTIVATION,
     ENSEMBLE,
     PROBLEM,
-    argument,
-    choice,
-    ensemble_flags,
-    explained,
-    flag,
-    number,
-    problem_flags,
-    takes,
-    without,
-)
-from doubletrouble.cli._grid import (
     RATIOS,
     SIZES,
     SPECS,
     ProblemGrid,
+    argument,
     as_written,
+    choice,
+    ensemble_flags,
+    explained,
+    flag,
     has_snr,
+    number,
     one_number,
+    problem_flags,
+    takes,
+    without,
 )
-from doubletrouble.cli._output import ERROR, PSI, Report, aligned, cells, heading, note, paragraph
+from doubletrouble.cli._output import (
+    ERROR,
+    PSI,
+    Report,
+    aligned,
+    cells,
+    heading,
+    note,
+    paragraph,
+    printable,
+)
 from doubletrouble.conventions import CLOCKS, time_from, time_to
 from doubletrouble.ensembles import SHARINGS, Scheme
 from doubletrouble.errors import require
@@ -122,15 +130,17 @@ def psi(**given: Any) -> Report:
     result = theory.psi_terms(grid.problem)
     terms = {f.name: getattr(result, f.name) for f in fields(PsiTerms)}
     lines = (
-        f"{PSI[name]:<4} {value:12.6g}   {_PSI_MEANING[name]}"
+        f"{_line(PSI[name], value, 17)}   {_PSI_MEANING[name]}"
         for name, value in terms.items()
         if not grid.varying
     )
     return _grid_report(grid, "Terms of the theory", terms, "\n".join(lines))
 
 
-def _line(name: str, value: Any) -> str:
-    return f"{name:<16} {value:12.6g}"
+def _line(name: str, value: Any, width: int = 29) -> str:
+    """A name and a number, which ends where the numbers of an error end."""
+    name = printable(name)
+    return f"{name}{value:{width - len(name)}.6g}"
 
 
 def _parts(
@@ -467,7 +477,9 @@ def advise(**given: Any) -> Report:
         title="",
         parameters={},
         columns={name: [row[name] for row in rows] for name in rows[0]},
-        summary=f"{advice.table()}\n\n{advice.bars()}\n\n{paragraph(advice.summary)}",
+        summary="\n\n".join(
+            [advice.table(printable), advice.bars(printable), paragraph(advice.summary)]
+        ),
         document=document,
     )
 
