@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 SMALLER = {
     "sweep run grid.toml --scheduler tcp://host:8786": "sweep status grid.sqlite",
-    "figure double-descent": "figure double-descent --set ratios=[1.0] --set simulated_ratios=[1,1,1]",
+    "double-descent  ": "double-descent --set ratios=[1] --set simulated_ratios=[1,1,1]  ",
     "--width 8,64 --n-members 5 --max-steps 200": "--width 8,64 --n-members 2 --max-steps 2",
     "dim=100, n_data=10, n_init=3": "dim=20, n_data=2, n_init=2",
     "dim=100, n_data=5, n_init=2": "dim=20, n_data=2, n_init=2",

@@ -7,10 +7,10 @@ import subprocess
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
+from unicodedata import normalize
 from urllib.parse import unquote, urlsplit
 
 import pytest
-from markdown.extensions.toc import slugify
 
 import doubletrouble as dt
 from doubletrouble.ensembles import SCHEMES, SUPPORT
@@ -34,8 +34,12 @@ def anchors(text: str) -> set[str]:
     bare = re.sub(r"^( *)```.*?^\1```$", "", text, flags=re.DOTALL | re.MULTILINE)
     headings = re.findall(r"^#+ (.+)$", bare, flags=re.MULTILINE)
     titles = (re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading) for heading in headings)
-    named = {f"doubletrouble.{name}" for name in re.findall(r"^::: doubletrouble\.(\S+)", text, re.M)}
-    return {slugify(title.replace("`", ""), "-") for title in titles} | named
+    ascii_ = (normalize("NFKD", title).encode("ascii", "ignore").decode() for title in titles)
+    words = (re.sub(r"[^\w\s-]", "", title).strip().lower() for title in ascii_)
+    named = {
+        f"doubletrouble.{name}" for name in re.findall(r"^::: doubletrouble\.(\S+)", text, re.M)
+    }
+    return {re.sub(r"[\s-]+", "-", title) for title in words} | named
 
 
 def test_every_page_is_in_the_navigation() -> None:

@@ -81,7 +81,7 @@ def _prepare_streams() -> None:
     codecs.register_error(_ENCODING_ERRORS, _in_ascii)
     if sys.stdout is None:  # closed by >&-; writing to this one fails when it is flushed
         sys.stdout = _stdout(os.open(os.devnull, os.O_RDONLY), "utf-8")
-    elif sys.stdout is sys.__stdout__:
+    elif isinstance(sys.stdout, TextIOWrapper) and sys.stdout is sys.__stdout__:
         sys.stdout.flush()
         sys.stdout = _stdout(sys.stdout.fileno(), sys.stdout.encoding)
     if sys.stderr is None:
