@@ -3,15 +3,18 @@
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tomllib
+from functools import partial
 from pathlib import Path
 from pkgutil import resolve_name
 
 import pytest
 
 import doubletrouble as dt
+from doubletrouble import theory
 from doubletrouble.cli import main
 from tests.cli.results import Capture, check_errors, error_message, lines
 
@@ -46,6 +49,18 @@ def test_debug_shows_the_traceback(capsys: Capture) -> None:
         message = capsys.readouterr().err
         assert message.startswith("Traceback")
         assert name in message
+
+
+def test_signals_end_a_command_with_their_code(
+    monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+        kill = partial(os.kill, os.getpid(), number)
+        monkeypatch.setattr(theory, "exact_error", lambda *_, kill=kill: kill())
+        assert main(["exact"]) == code
+        assert capsys.readouterr() == ("", "stopped\n")
+    assert signal.getsignal(signal.SIGTERM) is before
 
 
 def test_missing_extras_are_named(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
