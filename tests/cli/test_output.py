@@ -75,6 +75,8 @@ def test_columns_are_aligned_in_every_encoding(printed: Callable[[str, str], str
     for encoding in ("ascii", "cp1252", "utf-8"):
         *_, head, rule, first, second, _ = printed("exact --ridge 0,1", encoding).splitlines()
         assert len(head) == len(rule) == len(first) == len(second), encoding
+        simulated = printed("simulate --dim 5 --n-data 2 --n-init 2 -K 1 --quiet", encoding)
+        assert len({len(line) for line in simulated.splitlines()[-7:]}) == 1, encoding
         terms = printed("psi", encoding).splitlines()[2:]
         assert {len(line.partition("   overlap")[0]) for line in terms if "overlap" in line} == {17}
         options, bars, _ = printed("advise", encoding).split("\n\n")
