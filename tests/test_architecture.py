@@ -223,8 +223,8 @@ def test_types_that_public_names_return_are_public() -> None:
                 if key[0] != "_" and inspect.isfunction(function):
                     returned[f"{name}.{key}"] = hints(function).get("return")
     hidden = {
-        place: kind
-        for place, hint in returned.items()
+        owner: kind
+        for owner, hint in returned.items()
         for kind in classes_in(hint)
         if kind not in PUBLIC | INTERNAL
     }

@@ -18,7 +18,7 @@ class CalledError(Exception):
 
 
 def stop(*arguments: Any, **options: Any) -> None:
-    """In place of a library function."""
+    """Replace a library function."""
     raise CalledError(*arguments, *([options] if options else []))
 
 

@@ -1,4 +1,4 @@
-"""Pages of the documentation: their blocks print the output shown, and they name what exists.
+"""Pages of the documentation: their blocks print the output shown, and name existing commands.
 
 The blocks run in `make test-all`; those of the README run in every test.
 """

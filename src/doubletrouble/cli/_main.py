@@ -70,7 +70,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (DoubleTroubleError, ValueError, TypeError, OSError, MemoryError) as error:
         _discard_unwritable_results()
         if _DEBUG in words:
-            traceback.print_exc()
+            with suppress(OSError):
+                traceback.print_exc()
         else:
             _report(error, type(error).__name__)
         return BAD_INPUT
