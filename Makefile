@@ -1,6 +1,7 @@
-# Two main targets, on a machine with Python (3.11 or newer) and make:
+# Main targets, on a machine with Python (3.11 or newer) and make:
 #   make reproduce   the figures, and a gallery to open
-#   make test        lint, types, import contracts, tests
+#   make test        lint, types, import contracts, tests: five minutes on two cores
+#   make test-all    the same with the tests marked full: twelve minutes
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
@@ -54,7 +55,7 @@ contracts: setup
 pytest: setup
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not full"
 
-# Everything, with every seed, curve and digit.
+# All tests: every seed, curve, killed process, coverage study and page of docs.
 test-all: lint types contracts
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
 

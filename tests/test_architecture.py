@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 import numpy as np
-import pytest
 
 import doubletrouble as dt
 from benchmarks.call_path import traced
@@ -142,71 +141,55 @@ def relative(path: Path) -> str:
 # --- import and public names ---------------------------------------------------------------------
 
 
-def test_import_is_light() -> None:
-    code = f"import sys, doubletrouble; print([m for m in {HEAVY!r} if m in sys.modules])"
+def test_import_and_scalar_theory_need_no_heavy_module() -> None:
+    code = f"""
+import sys, doubletrouble as dt
+assert not set({HEAVY!r}) & set(sys.modules), "import"
+problem = dt.Problem(activation="tanh")
+dt.exact_error(problem), dt.psi_terms(problem), dt.anova(problem), dt.training_error(problem)
+assert not set({HEAVY!r}) & set(sys.modules), "theory"
+"""
     done = subprocess.run(
-        [sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", code], check=False, capture_output=True, text=True, timeout=300
     )
-    assert done.stdout.strip() == "[]"
+    assert done.returncode == 0, done.stderr
 
 
-def test_scalar_theory_needs_no_heavy_module_either() -> None:
-    code = (
-        "import sys, doubletrouble as dt; problem = dt.Problem(activation='tanh');"
-        "dt.exact_error(problem); dt.psi_terms(problem); dt.anova(problem);"
-        "dt.training_error(problem);"
-        f"print([m for m in {HEAVY!r} if m in sys.modules])"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=60
-    )
-    assert done.stdout.strip() == "[]"
-
-
-def test_public_names_match_the_list() -> None:
-    assert set(dt.__all__) == PUBLIC
-    assert len(dt.__all__) == len(PUBLIC)
-
-
-def test_dir_shows_the_public_names_and_nothing_else() -> None:
-    dt.exact_error(dt.Problem())
-    assert dir(dt) == sorted(PUBLIC)
-
-
-def test_type_checkers_see_every_public_name() -> None:
+def test_public_names_are_those_of_dir_and_of_type_checkers() -> None:
+    assert sorted(dt.__all__) == dir(dt) == sorted(PUBLIC)
     text = (ROOT / "src/doubletrouble/__init__.py").read_text(encoding="utf-8")
     head = text[: text.index("_HOMES")]
     assert {name for name in PUBLIC if f"as {name}" not in head} == set()
 
 
-@pytest.mark.parametrize(
-    ("package", "name"),
-    [("sklearn", "RandomFeaturesRidge"), ("torch", "train_lazy"), ("torch", "LazyRun")],
-)
-def test_use_of_a_name_without_its_extra_raises(package: str, name: str) -> None:
-    is_class = name[0].isupper()
+def test_use_of_a_name_without_its_extra_raises() -> None:
+    code = """
+import sys
+sys.modules["torch"] = sys.modules["sklearn"] = None
+import copy, inspect, pydoc, doubletrouble as dt
+for name in ("RandomFeaturesRidge", "train_lazy", "LazyRun"):
+    found = getattr(dt, name)
+    assert found is getattr(dt, name)
+    assert inspect.isclass(found) == name[0].isupper(), name
+    assert copy.deepcopy(found) is found
+    inspect.getmembers(found), inspect.unwrap(found)
+    assert "pip install" in pydoc.render_doc(found), name
     uses = ["found()"]
-    if is_class:
+    if inspect.isclass(found):
         uses += ["found.of", "found.fit", "type('Own', (found,), {})"]
-    code = (
-        f"import sys; sys.modules[{package!r}] = None\n"
-        f"import copy, inspect, pydoc, doubletrouble as dt\nfound = dt.{name}\n"
-        f"assert found is dt.{name}\n"
-        f"assert inspect.isclass(found) == {is_class}\n"
-        "assert copy.deepcopy(found) is found\n"
-        "inspect.getmembers(found), inspect.unwrap(found)\n"
-        f"assert 'pip install' in pydoc.render_doc(found), {name!r}\n"
-        f"for use in {uses!r}:\n"
-        "    try: eval(use)\n"
-        "    except dt.MissingExtraError as error: print(error)\n"
-    )
+    for use in uses:
+        try:
+            eval(use)
+        except dt.MissingExtraError as error:
+            package = "sklearn" if "Ridge" in name else "torch"
+            assert str(error).startswith(f"{package} is needed: pip install 'doubletrouble["), error
+        else:
+            raise AssertionError(f"{name}: {use}")
+"""
     done = subprocess.run(
-        [sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", code], check=False, capture_output=True, text=True, timeout=300
     )
-    messages = done.stdout.splitlines()
-    assert len(messages) == len(uses)
-    start = f"{package} is needed: pip install 'doubletrouble["
-    assert all(message.startswith(start) for message in messages)
+    assert done.returncode == 0, done.stderr
 
 
 # The bookkeeping behind results, in attributes that users do not read.
@@ -240,34 +223,24 @@ def test_types_that_public_names_return_are_public() -> None:
                 if key[0] != "_" and inspect.isfunction(function):
                     returned[f"{name}.{key}"] = hints(function).get("return")
     hidden = {
-        place: kind
-        for place, hint in returned.items()
+        owner: kind
+        for owner, hint in returned.items()
         for kind in classes_in(hint)
         if kind not in PUBLIC | INTERNAL
     }
     assert hidden == {}
 
 
-@pytest.mark.parametrize("name", sorted(PUBLIC - {"__version__"}))
-def test_public_names_have_their_own_docstring(name: str) -> None:
-    text = vars(getattr(dt, name)).get("__doc__") or getattr(dt, name).__doc__
-    assert isinstance(text, str)
-    assert text.strip()
-    assert not text.startswith(f"{name}(")  # the default docstring of a dataclass
-
-
-@pytest.mark.parametrize(
-    "kind", [v for name in sorted(PUBLIC) if inspect.isclass(v := getattr(dt, name))]
-)
-def test_methods_of_public_classes_have_a_docstring(kind: type) -> None:
-    ours = {
-        name: member
-        for name, member in inspect.getmembers(kind)
-        if not name.startswith("_")
-        and name not in dir(Exception)
-        and (callable(member) or isinstance(member, property))
-    }
-    assert [name for name, member in ours.items() if not (member.__doc__ or "").strip()] == []
+def test_public_names_and_their_methods_have_a_docstring() -> None:
+    for name in sorted(PUBLIC - {"__version__"}):
+        found = getattr(dt, name)
+        text = vars(found).get("__doc__") or found.__doc__
+        assert (text or "").strip(), name
+        assert not text.startswith(f"{name}("), name  # the default docstring of a dataclass
+        for key, member in inspect.getmembers(found) if inspect.isclass(found) else ():
+            ours = not key.startswith("_") and key not in dir(Exception)
+            if ours and (callable(member) or isinstance(member, property)):
+                assert (member.__doc__ or "").strip(), f"{name}.{key}"
 
 
 def test_version_format() -> None:
@@ -348,14 +321,14 @@ def test_modules_are_named_after_a_concept() -> None:
     assert [relative(p) for p in PYTHON if p.stem in vague or p.parent.name in vague] == []
 
 
-def test_no_text_mentions_a_machines_folders() -> None:
+def test_no_file_has_a_path_of_one_machine() -> None:
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         cwd=ROOT,
         check=True,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
     )
     names = [name for name in listed.stdout.split("\0") if name]
     assert "pyproject.toml" in names

@@ -1,6 +1,9 @@
-"""The result of a command: its JSON, or its error message."""
+"""The result of a command: its JSON, its rows, or its error message."""
 
+import csv
+import io
 import json
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -10,19 +13,47 @@ from doubletrouble.cli import main
 Capture = pytest.CaptureFixture[str]
 
 
-def json_result(words: str, capsys: Capture) -> dict[str, Any]:
+class CalledError(Exception):
+    """A library function was called with these arguments; the rest of the command does not run."""
+
+
+def stop(*arguments: Any, **options: Any) -> None:
+    """Replace a library function."""
+    raise CalledError(*arguments, *([options] if options else []))
+
+
+def json_result(words: str | list[str], capsys: Capture) -> dict[str, Any]:
     """The JSON that a command prints, which must be strict."""
-    assert main([*words.split(), "--json"]) == 0
+    assert main([*(words.split() if isinstance(words, str) else words), "--json"]) == 0
     out, error = capsys.readouterr()
     assert error == ""
     result: dict[str, Any] = json.loads(out, parse_constant=lambda name: pytest.fail(name))
     return result
 
 
+def csv_rows(words: str | list[str], capsys: Capture) -> list[dict[str, str]]:
+    """The rows of CSV that a command prints."""
+    assert main([*(words.split() if isinstance(words, str) else words), "--csv"]) == 0
+    return list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+
+
+def lines(words: str, capsys: Capture, code: int = 0) -> list[str]:
+    """The lines that a command prints."""
+    assert main(words.split()) == code
+    return capsys.readouterr().out.splitlines()
+
+
 def error_message(words: list[str], capsys: Capture) -> str:
     """The one line on stderr of a command that ends with exit code 2."""
-    assert main(words) == 2
+    assert main(words) == 2, words
     out, error = capsys.readouterr()
-    assert out == ""
-    assert error.count("\n") == 1
+    assert out == "", words
+    assert error.count("\n") == 1, words
     return error
+
+
+def check_errors(cases: Iterable[tuple[str | list[str], str]], capsys: Capture) -> None:
+    """Every command ends with one line that starts with the name of an argument."""
+    for words, name in cases:
+        message = error_message(words.split() if isinstance(words, str) else words, capsys)
+        assert message.startswith(name), f"{words}: {message}"

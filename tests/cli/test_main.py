@@ -1,205 +1,208 @@
-"""The command line: exit codes, one line for an error, and a light start."""
+"""The entry point: exit codes, a light start, completion, and unusable standard streams."""
 
-import json
-import re
+import os
+import shlex
+import shutil
+import signal
 import subprocess
 import sys
 import tomllib
+from functools import partial
 from pathlib import Path
 from pkgutil import resolve_name
 
 import pytest
 
 import doubletrouble as dt
+from doubletrouble import theory
 from doubletrouble.cli import main
-from doubletrouble.runs import Store
-from tests.cli.results import error_message
+from tests.cli.results import Capture, check_errors, error_message, lines
 
-GRID = "ridge = [0.1, 1.0]\ndim = 12\nn_data = 2\nn_init = 2\n"
-
-
-@pytest.fixture
-def grid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    path = tmp_path / "grid.toml"
-    path.write_text(GRID)
-    return path
+PROGRAM = [sys.executable, "-m", "doubletrouble"]
+TIMEOUT = 300
 
 
-def test_version(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["version"]) == 0
-    assert capsys.readouterr().out == f"{dt.__version__}\n"
-
-
-def test_the_declared_entry_point_exists() -> None:
+def test_version_and_entry_point(capsys: Capture) -> None:
+    assert lines("version", capsys) == [dt.__version__]
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
     assert resolve_name(project["scripts"]["doubletrouble"]) is main
 
 
-def test_help_starts_without_heavy_modules() -> None:
-    heavy = ("scipy", "sqlite3", "pandas", "pyarrow", "dask", "distributed", "matplotlib", "torch")
-    code = (
-        "import sys; from doubletrouble.cli import main; main(['--help'])\n"
-        f"sys.exit(str([m for m in {heavy!r} if m in sys.modules]))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], check=False, capture_output=True, text=True, timeout=60
-    )
-    assert done.stderr == "[]\n"
+def test_without_a_command_help_is_shown(capsys: Capture) -> None:
+    for words in ("", "sweep"):
+        assert lines(words, capsys, code=2)[0].startswith("Usage: doubletrouble")
 
 
-def test_help_imports_no_command() -> None:
-    code = (
-        "import sys; from doubletrouble.cli import main; main(['--help'])\n"
-        "sys.exit(' '.join(sorted(m for m in sys.modules if m.startswith('doubletrouble.cli.'))))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], check=False, capture_output=True, text=True, timeout=60
-    )
-    ours = {name.removeprefix("doubletrouble.cli.") for name in done.stderr.split()}
-    assert ours == {"_main", "_app", "_output"}
+def test_unknown_words_are_named(capsys: Capture) -> None:
+    cases = [
+        ("exat", "No such command 'exat'; did you mean 'exact'?"),
+        ("exact 3", "Got unexpected extra argument"),
+        ("exact --rigde 1", "No such option: --rigde"),
+    ]
+    check_errors(cases, capsys)
 
 
-def test_importing_the_library_needs_no_part_of_a_sweep() -> None:
-    heavy = ("sqlite3", "pandas", "pyarrow", "dask", "distributed", "typer", "rich")
-    code = f"import sys, doubletrouble; print([m for m in {heavy!r} if m in sys.modules])"
-    done = subprocess.run(
-        [sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=60
-    )
-    assert done.stdout == "[]\n"
+def test_debug_shows_the_traceback(capsys: Capture) -> None:
+    for words, name in (("exact --debug --ridge x", "ValueError: ridge must"),
+                        ("sweep run none.toml --debug", "FileNotFoundError")):  # fmt: skip
+        assert main(words.split()) == 2
+        message = capsys.readouterr().err
+        assert message.startswith("Traceback")
+        assert name in message
 
 
-@pytest.mark.parametrize("missing", ["typer", "rich"])
-def test_a_missing_extra_is_named(missing: str) -> None:
-    code = (
-        f"import sys; sys.modules[{missing!r}] = None\n"
-        "from doubletrouble.cli import main; sys.exit(main(['version']))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], check=False, capture_output=True, text=True, timeout=60
-    )
-    assert done.returncode == 2
-    assert done.stderr == f"{missing} is needed: pip install 'doubletrouble[cli]'\n"
-
-
-@pytest.mark.parametrize("words", [[], ["sweep"]])
-def test_without_a_command_help_is_shown(
-    words: list[str], capsys: pytest.CaptureFixture[str]
+def test_signals_end_a_command_with_their_code(
+    monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
-    assert main(words) == 2
-    assert capsys.readouterr().out.startswith("Usage: doubletrouble")
+    before = signal.getsignal(signal.SIGTERM)
+    for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+        kill = partial(os.kill, os.getpid(), number)
+        monkeypatch.setattr(theory, "exact_error", lambda *_, kill=kill: kill())
+        assert main(["exact"]) == code
+        assert capsys.readouterr() == ("", "stopped\n")
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_missing_extras_are_named(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    for missing in ("typer", "rich"):
+        with monkeypatch.context() as patch:
+            patch.setitem(sys.modules, missing, None)
+            message = error_message(["version"], capsys)
+            assert message == f"{missing} is needed: pip install 'doubletrouble[cli]'\n"
+
+
+def test_help_and_flags_need_no_heavy_module() -> None:
+    code = """
+import sys
+from doubletrouble.cli import main
+main(["--help"])
+heavy = {"scipy", "sqlite3", "pandas", "pyarrow", "dask", "distributed", "matplotlib", "torch"}
+own = {name for name in sys.modules if name.startswith("doubletrouble.cli.")}
+assert not heavy & set(sys.modules), heavy & set(sys.modules)
+assert own == {f"doubletrouble.cli.{name}" for name in ("_main", "_app", "_output")}, own
+main(["lazy", "--help"])
+main(["lazy", "--loss", "l1"])
+heavy = {"torch", "sklearn", "matplotlib", "scipy.optimize"}
+assert not heavy & set(sys.modules), heavy & set(sys.modules)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], check=False, capture_output=True, text=True, timeout=TIMEOUT
+    )
+    assert done.returncode == 0, done.stderr
+
+
+# --- completion ----------------------------------------------------------------------------------
+
+
+def test_words_are_completed(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    cases = {
+        "exact --activation re": ["relu"],
+        "activation ta": ["tanh"],
+        "optimum --scheme d": ["divide"],
+        "flow --clock half": ["half_mean", "half_sum"],
+        "committee --sharing b": ["both"],
+        "simulate --scheme ensemble,d": ["ensemble,divide"],
+        "simulate --model g": ["gaussian"],
+        "lazy --data f": ["fashion-mnist"],
+        "lazy-split --dtype t": ["tf32"],
+        "figure anov": ["anova"],
+        "la": ["lazy", "lazy-split"],
+        "sweep st": ["status"],
+        "exact --features": ["--features-per-dim"],
+    }
+    monkeypatch.setenv("_DOUBLETROUBLE_COMPLETE", "complete_bash")
+    for text, offered in cases.items():
+        words = f"doubletrouble {text}"
+        monkeypatch.setenv("COMP_WORDS", words)
+        monkeypatch.setenv("COMP_CWORD", str(len(words.split(" ")) - 1))
+        assert main([]) == 0
+        assert capsys.readouterr().out.split() == offered, text
+
+
+def test_a_script_is_made_for_each_shell(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    scripts = {
+        "bash": "complete -o default -F _doubletrouble_completion doubletrouble",
+        "zsh": "compdef _doubletrouble_completion doubletrouble",
+        "fish": "complete --command doubletrouble",
+    }
+    for name, line in scripts.items():
+        monkeypatch.setenv("_DOUBLETROUBLE_COMPLETE", f"source_{name}")
+        assert main([]) == 0
+        assert line in capsys.readouterr().out
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
+def test_bash_completes_with_the_shown_script(tmp_path: Path) -> None:
+    program = tmp_path / "doubletrouble"
+    program.write_text(f'#!/bin/sh\nexec {shlex.join(PROGRAM)} "$@"\n')
+    program.chmod(0o755)
+    home = {**os.environ, "HOME": str(tmp_path), "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    script = (
+        'eval "$(doubletrouble --show-completion)"\n'
+        "COMP_WORDS=(doubletrouble exact --activation re) COMP_CWORD=3\n"
+        "_doubletrouble_completion doubletrouble\n"
+        'echo "${COMPREPLY[@]}"\n'
+        "doubletrouble --install-completion\n"
+        ":\n"  # bash becomes its last command, and would not be detected as the shell
+    )
+    done = subprocess.run(
+        ["bash", "--norc", "-c", script],
+        env=home,
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT,
+    )
+    assert done.stdout.startswith("relu\nbash completion installed in")
+    assert (tmp_path / ".bash_completions" / "doubletrouble.sh").exists()
+
+
+# --- standard streams ----------------------------------------------------------------------------
+
+
+def shell(words: str, **environment: str) -> "subprocess.CompletedProcess[bytes]":
+    """Run a command in a shell, which redirects its streams."""
+    return subprocess.run(
+        ["bash", "-c", f"{shlex.join(PROGRAM)} {words}"],
+        env={**os.environ, **environment},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+        timeout=TIMEOUT,
+    )
+
+
+FULL, CLOSED = b"stdout: No space left on device\n", b"stdout: Bad file descriptor\n"
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("words", "message", "buffered"),
     [
-        ("sweep run", "Missing argument"),
-        ("sweep go", "No such command 'go'"),
-        ("sweep run none.toml", "none.toml: No such file or directory"),
-        ("sweep run grid.toml --workers 0", "workers must be a whole number of at least 1, got 0"),
-        ("sweep run grid.toml --workers x", "Invalid value for"),
-        ("sweep run grid.toml --scheduler tcp://127.0.0.1:1", "scheduler must be 'local' or"),
-        ("sweep run grid.toml --store grid.toml", "store must be a file made by a sweep, got"),
-        ("sweep status none.sqlite", "store must be a file made by a sweep, got none.sqlite"),
-        ("sweep status empty.sqlite", "store must hold a sweep of simulations, got empty.sqlite"),
-        ("sweep export none.sqlite out.csv", "store must be a file made by a sweep, got"),
-        ("sweep retry none.sqlite", "store must be a file made by a sweep, got none.sqlite"),
+        ("--help > /dev/full", FULL, True),
+        ("activation --csv > /dev/full", FULL, False),
+        ("--help >&-", CLOSED, True),
+        pytest.param("exact --help > /dev/full", FULL, False, marks=pytest.mark.full),
+        pytest.param("exact --ridge 1:2:log:3000 > /dev/full", FULL, True, marks=pytest.mark.full),
+        pytest.param("exact --json >&-", CLOSED, False, marks=pytest.mark.full),
     ],
 )
-def test_an_error_is_one_line_and_code_two(
-    words: str, message: str, grid: Path, capsys: pytest.CaptureFixture[str]
+def test_results_that_cannot_be_written_are_one_line_and_code_two(
+    words: str, message: bytes, buffered: bool
 ) -> None:
-    Store.open("empty.sqlite").close()
-    assert error_message(words.split(), capsys).startswith(message)
-    assert grid.read_text() == GRID
+    done = shell(words, PYTHONUNBUFFERED="" if buffered else "1")
+    assert (done.returncode, done.stderr) == (2, message)
 
 
-def test_debug_shows_the_traceback(grid: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["sweep", "run", "none.toml", "--debug"]) == 2
-    message = capsys.readouterr().err
-    assert message.startswith("Traceback")
-    assert "FileNotFoundError" in message
+@pytest.mark.parametrize("stream", ["2>&-", pytest.param("2> /dev/full", marks=pytest.mark.full)])
+def test_messages_that_cannot_be_written_are_dropped(stream: str) -> None:
+    done = shell(f"version {stream}")
+    assert (done.returncode, done.stdout) == (0, f"{dt.__version__}\n".encode())
+    done = shell(f"exat {stream}")
+    assert (done.returncode, done.stdout, done.stderr) == (2, b"", b"")
 
 
-# --- sweep ---------------------------------------------------------------------------------------
-
-processes = pytest.mark.xdist_group("processes")
-
-
-@processes
-def test_run_status_and_export(grid: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["sweep", "run", "grid.toml", "--workers", "1"]) == 0
-    out, error = capsys.readouterr()
-    assert re.search(r"\n\w{12} +2 +2 +0 +0\n", out)
-    assert error == ""  # shorter than the two seconds after which progress is shown
-    assert main(["sweep", "status", "grid.sqlite", "--json"]) == 0
-    result = json.loads(capsys.readouterr().out)
-    expected = {"total": 2, "done": 2, "failed": 0, "missing": 0, "messages": {}}
-    assert result == expected | {
-        "store": "grid.sqlite",
-        "sweep": dt.Sweep.from_toml(grid).hash,
-    }
-    for name in ("out.csv", "out.parquet"):
-        assert main(["sweep", "export", "grid.sqlite", name]) == 0
-        assert capsys.readouterr().out == f"{name}\n"
-        assert Path(name).stat().st_size > 0
-
-
-def test_verify_checks_every_row(grid: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["sweep", "run", str(grid), "--workers", "1", "--quiet"]) == 0
-    capsys.readouterr()
-    assert main(["sweep", "verify", "grid.sqlite"]) == 0
-    assert capsys.readouterr().out == "2 rows of grid.sqlite are undamaged\n"
-    content = Path("grid.sqlite").read_bytes()
-    position = content.index(b"record.json")
-    Path("grid.sqlite").write_bytes(content[:position] + b"R" + content[position + 1 :])
-    assert main(["sweep", "verify", "grid.sqlite"]) == 2
-    assert "row" in capsys.readouterr().err
-
-
-@processes
-def test_failed_cells_are_reported_and_tried_again(
-    grid: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    grid.write_text("dim = [12, 10_000_000]\nn_data = 2\nn_init = 2\n")
-    name = dt.Sweep.from_toml(grid).hash[:12]
-    run = ["sweep", "run", "grid.toml", "--workers", "1", "--quiet"]
-    retry = ["sweep", "retry", "grid.sqlite", "--workers", "1", "--quiet"]
-    for words in (run, retry):
-        assert main(words) == 1
-        out, error = capsys.readouterr()
-        assert "MemoryError: Unable to allocate" in out
-        assert error == (
-            "1 of 2 cells failed; to try them again: "
-            f"doubletrouble sweep retry grid.sqlite --sweep {name}\n"
-        )
-
-
-@processes
-def test_a_store_of_several_sweeps_needs_a_hash(
-    grid: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    names = []
-    for text in ("dim = 10", "dim = 11"):
-        grid.write_text(f"{text}\nn_data = 2\nn_init = 2\n")
-        names.append(dt.Sweep.from_toml(grid).hash[:12])
-        assert main(["sweep", "run", "grid.toml", "--workers", "1", "--quiet"]) == 0
-    capsys.readouterr()
-    assert main(["sweep", "status", "grid.sqlite"]) == 0  # all of them, and what they are
-    message = capsys.readouterr().out
-    assert all(name in message for name in names)
-    assert "dim 10" in message
-    assert "dim 11" in message
-    assert main(["sweep", "status", "grid.sqlite", "--json"]) == 0
-    assert [row["sweep"][:12] for row in json.loads(capsys.readouterr().out)] == names
-    for words in (
-        ["retry", "grid.sqlite"],
-        ["export", "grid.sqlite", "a.csv"],
-    ):
-        assert main(["sweep", *words]) == 2
-        assert capsys.readouterr().err == (
-            "sweep must be chosen by its hash (--sweep HASH), as grid.sqlite holds several: "
-            f"{', '.join(names)}\n"
-        )
-    assert main(["sweep", "status", "grid.sqlite", "--sweep", names[1][:6]]) == 0
-    assert names[1] in capsys.readouterr().out
+def test_a_pipe_closed_by_its_reader_is_code_141() -> None:
+    done = shell("exact --ridge 1:2:log:3000 --csv | head -1; echo ${PIPESTATUS[0]}")
+    header, code = done.stdout.decode().splitlines()
+    assert header.startswith("ridge,")
+    assert (code, done.stderr) == ("141", b"")

@@ -1,8 +1,15 @@
-"""simulate: one call of the library for a whole curve, and the theory beside it."""
+"""simulate and sweep: the numbers of the library, the theory beside them, and stores."""
 
 import csv
-import io
+import json
 import math
+import re
+import shutil
+import subprocess
+import sys
+from itertools import product
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,9 +17,15 @@ import pytest
 import doubletrouble as dt
 from doubletrouble.cli import main
 from doubletrouble.ensembles import named_ensemble
-from tests.cli.results import Capture, error_message, json_result
+from doubletrouble.networks import LazyCurve
+from doubletrouble.runs import Store
+from tests.cli.results import Capture, check_errors, csv_rows, error_message, json_result, lines
+from tests.networks.literal import small_data
+from tests.runs.work import AtOnce
 
-SMALL = "simulate --dim 12 --n-data 3 --n-init 2"
+pytestmark = pytest.mark.xdist_group("processes")
+
+SMALL = "simulate --dim 12 --n-data 3 --n-init 2 --quiet"
 
 
 def test_a_curve_is_one_simulation(capsys: Capture) -> None:
@@ -28,12 +41,10 @@ def test_a_curve_is_one_simulation(capsys: Capture) -> None:
         ridge=[0.1, 1.0],
         ensembles=[dt.Divide(2), dt.Divide(math.inf)],
     )
-    assert len(rows) == 2 * 2 * 2 * 2 * 6
     keys = ("features_per_dim", "ridge", "n_members", "scheme", "part")
-    places = [tuple(row[key] for key in keys) for row in rows]
-    assert len(set(places)) == len(rows)
-    assert places[0] == (0.5, 0.1, 2, "ensemble", "noise")
-    assert places[-1] == (2.0, 1.0, "inf", "divide", "total")
+    parts = ("noise", "initialization", "sampling", "bias", "bayes", "total")
+    points = product((0.5, 2.0), (0.1, 1.0), (2, "inf"), ("ensemble", "divide"), parts)
+    assert [tuple(row[key] for key in keys) for row in rows] == list(points)
     for row in rows:
         at = (0.5, 2.0).index(row["features_per_dim"]), (0.1, 1.0).index(row["ridge"])
         ensemble, part = named_ensemble(row["scheme"], float(row["n_members"])), row["part"]
@@ -44,7 +55,7 @@ def test_a_curve_is_one_simulation(capsys: Capture) -> None:
         assert numbers == [float(np.broadcast_to(v, (2, 2))[at]) for v in expected]
 
 
-def test_every_option_is_passed_on(capsys: Capture) -> None:
+def test_every_option_reaches_the_library(capsys: Capture) -> None:
     words = (
         "--samples-per-dim 0.5 --noise 0.3 --activation erf --dtype float32 --ridge 1 "
         "--test sample --no-center --n-members 1"
@@ -88,7 +99,7 @@ def test_members_may_draw_samples_or_features(capsys: Capture) -> None:
             assert row["theory"] == pytest.approx(getattr(theory, part), rel=1e-12)
 
 
-def test_the_signal_to_noise_ratio_replaces_the_noise(capsys: Capture) -> None:
+def test_signal_to_noise_ratio_replaces_the_noise(capsys: Capture) -> None:
     words = f"{SMALL} --n-members 1 --signal 2"
     result = json_result(f"{words} --snr 4", capsys)
     assert result["rows"] == json_result(f"{words} --noise 0.5", capsys)["rows"]
@@ -120,63 +131,243 @@ def test_training_may_stop_at_times(capsys: Capture) -> None:
         assert main([*SMALL.split(), "--scheme", scheme, "--times", "1", theory]) == 0
 
 
-def test_the_theory_may_be_left_out(capsys: Capture) -> None:
-    assert main([*SMALL.split(), "--n-members", "1", "--no-theory", "--csv"]) == 0
-    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+def test_theory_may_be_left_out(capsys: Capture) -> None:
+    words = f"{SMALL} --n-members 1 --no-theory"
+    rows = csv_rows(words, capsys)
     assert list(rows[0]) == ["part", "value", "standard_error"]
-    assert [row["part"] for row in rows] == [
-        "noise",
-        "initialization",
-        "sampling",
-        "bias",
-        "bayes",
-        "total",
-    ]
-    assert main([*SMALL.split(), "--n-members", "1", "--no-theory"]) == 0
-    assert "theory" not in capsys.readouterr().out
+    parts = ["noise", "initialization", "sampling", "bias", "bayes", "total"]
+    assert [row["part"] for row in rows] == parts
+    assert "theory" not in "".join(lines(words, capsys))
 
 
-def test_the_table_has_a_line_for_every_part(capsys: Capture) -> None:
-    assert main([*SMALL.split(), "--test-noise", "0.5", "--n-members", "1,inf"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    first = next(k for k, line in enumerate(lines) if line.startswith("─")) + 1
-    assert lines[first - 2].split() == ["K", "part", "simulated", "theory", "z"]
-    assert len(lines[first:]) == 2 * 6
-    assert all("±" in line for line in lines[first:])
-    assert max(map(len, lines)) <= 80
+def test_table_has_a_line_for_every_part(capsys: Capture) -> None:
+    text = lines(f"{SMALL} --test-noise 0.5 --n-members 1,inf", capsys)
+    first = next(k for k, line in enumerate(text) if line.startswith("─")) + 1
+    assert text[first - 2].split() == ["K", "part", "simulated", "theory", "z"]
+    assert len(text[first:]) == 2 * 6
+    assert all("±" in line for line in text[first:])
+    assert max(map(len, text)) <= 80
+    zero = lines(f"{SMALL} --signal 0 --noise 0 --n-members 1", capsys)
+    assert zero[-1].split()[0] == "total"
 
 
-def test_a_problem_without_error_has_a_table(capsys: Capture) -> None:
-    assert main([*SMALL.split(), "--signal", "0", "--noise", "0", "--n-members", "1"]) == 0
-    assert capsys.readouterr().out.splitlines()[-1].split()[0] == "total"
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
+def test_errors_of_simulations_name_the_argument(capsys: Capture) -> None:
+    cases = [
         ("simulate", "Missing option '--dim'"),
         ("simulate --dim x", "Invalid value for '--dim'"),
-        (f"{SMALL} --noise 0,1", "noise must be one number here, got '0,1'; sweeps run any grid"),
-        (f"{SMALL} --model deep", "model must be one of features, gaussian, kernel, got 'deep'"),
-        (f"{SMALL} --scheme both", "scheme must be among ensemble, divide, subsample"),
-        (f"{SMALL} --scheme divide,divide", "scheme must hold every value once, got 'divide'"),
-        (f"{SMALL} --scheme subsample", "fraction must be given for scheme 'subsample', got None"),
-        (f"{SMALL} --fraction 0.5", "fraction must be left out for scheme 'ensemble', got 0.5"),
-        (
-            f"{SMALL} --scheme subsample --fraction 0.5,1",
-            "fraction must be one number here, got '0.5,1'",
-        ),
-        (
-            f"{SMALL} --scheme bootstrap --times 1",
-            "scheme must be one of ensemble, divide, subsample, feature_bank",
-        ),
-        (f"{SMALL} --snr 1 --noise 1", "noise must not be given with snr, got '1'"),
-        (f"{SMALL} --snr 1,2", "snr must be one number here, got '1,2'"),
-        (f"{SMALL} --times -1", "times must be in [0, 1e+150] or inf, got -1.0"),
-        (f"{SMALL} --ridge inf", "ridge must be finite to be simulated, got inf"),
-        (f"{SMALL} --n-data 1", "n_data must be a whole number of at least 2, got 1"),
-        (f"{SMALL} --device moon", "device must be "),
-    ],
-)
-def test_an_error_is_one_line_and_code_two(words: str, message: str, capsys: Capture) -> None:
-    assert error_message(words.split(), capsys).startswith(message)
+        (f"{SMALL} --noise 0,1", "noise must be one number"),
+        (f"{SMALL} --model deep", "model must"),
+        (f"{SMALL} --scheme both", "scheme must"),
+        (f"{SMALL} --scheme divide,divide", "scheme must"),
+        (f"{SMALL} --scheme subsample --fraction 0.5,1", "fraction must be one number"),
+        (f"{SMALL} --scheme bootstrap --times 1", "scheme must"),
+        (f"{SMALL} --snr 1 --noise 1", "noise must"),
+        (f"{SMALL} --snr 1,2", "snr must be one number"),
+        (f"{SMALL} --times -1", "times must"),
+        (f"{SMALL} --ridge inf", "ridge must"),
+        (f"{SMALL} --n-data 1", "n_data must"),
+        (f"{SMALL} --device moon", "device must"),
+    ]
+    check_errors(cases, capsys)
+    message = error_message(f"{SMALL} --scheme bootstrap --times 1".split(), capsys)
+    assert "--no-theory" in message
+
+
+# --- sweep ---------------------------------------------------------------------------------------
+
+GRID = "ridge = [0.1, 1.0]\ndim = 12\nn_data = 2\nn_init = 2\n"
+OPTIONS: dict[str, Any] = {
+    "widths": [3, 6],
+    "laziness": [2.0, math.inf],
+    "ensemble": 3,
+    "depth": 3,
+    "max_steps": 20,
+    "loss": "squared",
+    "device": "cpu",
+    "progress": False,
+}
+STORE = "k.sqlite"
+RUN = "sweep run grid.toml --workers 1 --quiet"
+
+
+@pytest.fixture
+def grid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "grid.toml"
+    path.write_text(GRID)
+    return path
+
+
+@pytest.fixture(scope="module")
+def networks(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, LazyCurve]:
+    """A store with ensembles of networks, and their curve."""
+    path = tmp_path_factory.mktemp("networks") / STORE
+    return path, dt.lazy_curve(small_data(10), store=path, **OPTIONS)
+
+
+@pytest.fixture
+def curve(grid: Path, networks: tuple[Path, LazyCurve]) -> LazyCurve:
+    """The curve; its store is copied into the current folder."""
+    shutil.copy(networks[0], grid.parent)
+    return networks[1]
+
+
+def finish(sweep: dt.Sweep) -> None:
+    sweep.run(STORE, executor=AtOnce(), progress=False)
+
+
+def test_run_status_export_and_verify(grid: Path, capsys: Capture) -> None:
+    text = "\n".join(lines("sweep run grid.toml --workers 1", capsys))
+    assert re.search(r"\n\w{12} +2 +2 +0 +0$", text)
+    result = json_result("sweep status grid.sqlite", capsys)
+    counts = {"total": 2, "done": 2, "failed": 0, "missing": 0, "messages": {}}
+    assert result == counts | {"store": "grid.sqlite", "sweep": dt.Sweep.from_toml(grid).hash}
+    for name in ("out.csv", "out.parquet"):
+        assert lines(f"sweep export grid.sqlite {name}", capsys) == [name]
+        assert Path(name).stat().st_size > 0
+    verified = lines("sweep verify grid.sqlite", capsys)
+    assert verified == ["2 rows of grid.sqlite are undamaged"]
+    content = Path("grid.sqlite").read_bytes()
+    position = content.index(b"record.json")
+    Path("grid.sqlite").write_bytes(content[:position] + b"R" + content[position + 1 :])
+    assert "row" in error_message(["sweep", "verify", "grid.sqlite"], capsys)
+
+
+def test_failed_cells_are_reported_and_tried_again(grid: Path, capsys: Capture) -> None:
+    grid.write_text("dim = [12, 10_000_000]\nn_data = 2\nn_init = 2\n")
+    name = dt.Sweep.from_toml(grid).hash[:12]
+    for words in (RUN, f"sweep retry grid.sqlite --sweep {name} --workers 1 --quiet"):
+        assert main(words.split()) == 1
+        out, error = capsys.readouterr()
+        assert "MemoryError: Unable to allocate" in out
+        assert error.startswith("1 of 2 cells failed")
+        assert error.endswith(f"doubletrouble sweep retry grid.sqlite --sweep {name}\n")
+
+
+def test_a_store_of_several_sweeps_needs_a_hash(grid: Path, capsys: Capture) -> None:
+    sweeps = [dt.Sweep(dim=dim, n_data=2, n_init=2) for dim in (10, 11)]
+    names = [sweep.hash[:12] for sweep in sweeps]
+    for sweep in sweeps:
+        finish(sweep)
+    text = "\n".join(lines(f"sweep status {STORE}", capsys))
+    assert all(word in text for word in (*names, "dim 10", "dim 11"))
+    assert main(["sweep", "status", STORE, "--json"]) == 0
+    assert [row["sweep"][:12] for row in json.loads(capsys.readouterr().out)] == names
+    for words in (["retry", STORE], ["export", STORE, "a.csv"]):
+        message = error_message(["sweep", *words], capsys)
+        assert message.startswith("sweep must")
+        assert all(name in message for name in names)
+    assert names[1] in "\n".join(lines(f"sweep status {STORE} --sweep {names[1][:6]}", capsys))
+
+
+def test_errors_of_sweeps_name_the_argument(grid: Path, curve: LazyCurve, capsys: Capture) -> None:
+    Store.open("empty.sqlite").close()
+    dt.Sweep(dim=10, n_data=2, n_init=2).run("sweeps", executor=AtOnce(), progress=False)
+    cases = [
+        ("sweep run", "Missing argument"),
+        ("sweep go", "No such command 'go'"),
+        ("sweep run none.toml", "none.toml: "),
+        ("sweep run grid.toml --workers 0", "workers must"),
+        ("sweep run grid.toml --workers x", "Invalid value for '--workers'"),
+        ("sweep run grid.toml --scheduler tcp://127.0.0.1:1", "scheduler must"),
+        ("sweep run grid.toml --store grid.toml", "store must"),
+        ("sweep status none.sqlite", "store must"),
+        ("sweep status empty.sqlite", "store must"),
+        ("sweep export none.sqlite out.csv", "store must"),
+        ("sweep retry none.sqlite", "store must"),
+        (f"sweep export {STORE} t.txt", "path must"),
+        (f"sweep export {STORE} t.csv --networks --sweep ab", "sweep must"),
+        ("sweep export sweeps t.csv --networks", "store must hold ensembles of networks"),
+        (f"sweep retry {STORE}", "store must hold a sweep"),
+    ]
+    check_errors(cases, capsys)
+    assert grid.read_text() == GRID
+    assert curve.runs
+
+
+# --- stores of networks --------------------------------------------------------------------------
+
+
+def listed(n_members: int = 3, widths: tuple[int, ...] = (3, 6)) -> dict[str, Any]:
+    return {
+        "ensembles": 2 * len(widths),
+        "laziness": [2.0, "inf"],
+        "width": list(widths),
+        "n_members": n_members,
+        "depth": 3,
+        "data": "small",
+        "loss": "squared",
+        "seed": 0,
+        "dtype": "float32",
+    }
+
+
+def test_status_lists_ensembles_of_networks(curve: LazyCurve, capsys: Capture) -> None:
+    assert json_result(f"sweep status {STORE}", capsys) == {"store": STORE, "networks": [listed()]}
+    dt.lazy_curve(small_data(10), store=STORE, **{**OPTIONS, "ensemble": 2, "widths": 4})
+    result = json_result(f"sweep status {STORE}", capsys)["networks"]
+    assert sorted(result, key=lambda group: group["n_members"]) == [listed(2, (4,)), listed()]
+    text = lines(f"sweep status {STORE}", capsys)
+    assert text[0] == "k.sqlite: ensembles of networks"
+    assert text[1].split()[:5] == ["ensembles", "α", "w", "K", "L"]
+    assert any(line.split()[:6] == ["4", "2", "inf", "3", "6", "3"] for line in text)
+    assert curve.runs
+
+
+def test_export_is_the_table_of_the_curve(curve: LazyCurve, capsys: Capture) -> None:
+    for name in ("t.csv", "t.json", "t.parquet"):
+        assert lines(f"sweep export {STORE} {name}", capsys) == [name]
+    expected = curve.table()
+    with Path("t.csv").open(newline="") as file:
+        text = list(csv.DictReader(file))
+    content = json.loads(Path("t.json").read_text(), parse_constant=pytest.fail)
+    for row, line, fields in zip(expected, text, content, strict=True):
+        assert {name: float(line[name]) for name in row} == row
+        assert {name: float(fields[name]) for name in row} == row
+        assert (line["data"], line["loss"], line["most_steps"]) == ("small", "squared", "20")
+    assert [line["optimizer"] for line in text] == ["adam", "adam", "exact", "exact"]
+    assert [fields["learning_rate"] for fields in content] == [0.1, 0.1, None, None]
+
+
+def test_store_with_sweeps_and_networks(curve: LazyCurve, capsys: Capture) -> None:
+    sweep = dt.Sweep(dim=10, n_data=2, n_init=2)
+    finish(sweep)
+    result = json_result(f"sweep status {STORE}", capsys)
+    assert (result["done"], result["networks"]) == (1, [listed()])
+    text = "\n".join(lines(f"sweep status {STORE}", capsys))
+    assert sweep.hash[:12] in text
+    assert "and ensembles of networks\n" in text
+    assert main(["sweep", "export", STORE, "t.csv"]) == 0
+    assert "4 ensembles of networks" in capsys.readouterr().err
+    assert "error_total" in Path("t.csv").read_text()
+    assert lines(f"sweep export {STORE} n.csv --networks", capsys) == ["n.csv"]
+    header, *rows = Path("n.csv").read_text().splitlines()
+    assert "single_error" in header
+    assert len(rows) == len(curve.runs)
+    finish(dt.Sweep(dim=11, n_data=2, n_init=2))
+    assert main(["sweep", "status", STORE, "--json"]) == 0
+    *sweeps, others = json.loads(capsys.readouterr().out)
+    assert len(sweeps) == 2
+    assert others == {"store": STORE, "networks": [listed()]}
+
+
+def test_complete_store_may_be_read_only(curve: LazyCurve, capsys: Capture) -> None:
+    Path(STORE).chmod(0o444)
+    assert json_result(f"sweep status {STORE}", capsys)["networks"] == [listed()]
+    assert main(["sweep", "export", STORE, "t.csv"]) == 0
+    again = dt.lazy_curve(small_data(10), store=STORE, **OPTIONS)
+    assert again.table() == curve.table()
+    with pytest.raises(ValueError, match=r"^store must be writable"):
+        dt.lazy_curve(small_data(10), store=STORE, **{**OPTIONS, "seed": 1})
+    assert [path.name for path in Path().glob("k.*")] == [STORE]
+
+
+def test_reading_a_store_of_networks_does_not_need_torch(curve: LazyCurve) -> None:
+    code = (
+        "import sys; sys.modules['torch'] = None\n"
+        "from doubletrouble.cli import main\n"
+        f"sys.exit(main(['sweep', 'status', '{STORE}']) + main(['sweep', 'export', '{STORE}', "
+        "'t.csv']))"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, timeout=300)
+    assert len(Path("t.csv").read_text().splitlines()) == 1 + len(curve.runs)

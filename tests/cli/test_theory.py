@@ -1,40 +1,48 @@
-"""exact, anova, optimum, training, psi and activation: the library's numbers, in every form."""
+"""Commands of the exact theory: the numbers of the library, as JSON, CSV and text."""
 
-import csv
-import io
+import json
 import math
 from dataclasses import fields
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import doubletrouble as dt
+from doubletrouble import theory
 from doubletrouble.activations import NAMES
-from doubletrouble.cli import main
-from doubletrouble.cli._app import load
-from doubletrouble.cli._grid import SCHEME_OPTIONS, axes
+from doubletrouble.advice import COSTS
+from doubletrouble.cli import _theory, main
+from doubletrouble.cli._flags import SCHEME_OPTIONS
+from doubletrouble.conventions import ClockName
 from doubletrouble.ensembles import SCHEMES, SUPPORT, named_ensemble
-from doubletrouble.parameters import Parameter, declarations
-from tests.cli.results import Capture, error_message, json_result
+from doubletrouble.parameters import declarations
+from tests.cli.results import (
+    CalledError,
+    Capture,
+    check_errors,
+    csv_rows,
+    error_message,
+    json_result,
+    lines,
+    stop,
+)
+
+PARTS = ["noise", "initialization", "sampling", "bias", "bayes"]
+
+# --- the error by cause --------------------------------------------------------------------------
 
 
-def test_the_default_is_the_default_problem(capsys: Capture) -> None:
+def test_without_flags_the_problem_is_the_default(capsys: Capture) -> None:
     result = json_result("exact", capsys)
     problem, error = dt.Problem(), dt.exact_error(dt.Problem())
-    fields = {name: getattr(problem, name) for name in declarations(dt.Problem)}
-    others = {"n_members": 1, "activation": "relu", "scheme": "ensemble"}
-    assert result["parameters"] == fields | others
+    numbers = {name: getattr(problem, name) for name in declarations(dt.Problem)}
+    names = {"n_members": 1, "activation": "relu", "scheme": "ensemble"}
+    assert result["parameters"] == numbers | names
     assert result["rows"] == [
-        {
-            "error_noise": error.noise,
-            "error_initialization": error.initialization,
-            "error_sampling": error.sampling,
-            "error_bias": error.bias,
-            "error_bayes": error.bayes,
-            "error_total": error.total,
-        }
+        {f"error_{name}": getattr(error, name) for name in (*PARTS, "total")},
     ]
 
 
@@ -44,11 +52,8 @@ def test_every_flag_reaches_the_problem(capsys: Capture) -> None:
     problem = dt.Problem(**given, activation="tanh")
     result = json_result(f"exact {words} --activation tanh --n-members 3 --scheme divide", capsys)
     assert result["rows"][0]["error_total"] == dt.exact_error(problem, dt.Divide(3)).total
-    assert result["parameters"] == given | {
-        "n_members": 3,
-        "activation": "tanh",
-        "scheme": "divide",
-    }
+    names = {"n_members": 3, "activation": "tanh", "scheme": "divide"}
+    assert result["parameters"] == given | names
     result = json_result(f"anova {words} --activation tanh", capsys)
     assert result["rows"][0]["error_total"] == dt.anova(problem).total
 
@@ -67,41 +72,37 @@ def test_a_table_is_the_product_of_the_ranges(capsys: Capture) -> None:
     assert any(row["error_total"] == "inf" for row in rows)
 
 
-@pytest.mark.parametrize(
-    ("words", "given"),
-    [
-        ("--scheme subsample --fraction 0.5,1", {"fraction": np.array([[0.5, 1.0]])}),
-        ("--scheme bootstrap", {}),
-        ("--scheme feature_bank --bank-per-dim 4,inf", {"bank_per_dim": np.array([[4, math.inf]])}),
-    ],
-)
-@pytest.mark.parametrize(("command", "function"), [("exact", dt.exact_error), ("anova", dt.anova)])
-def test_members_may_draw_samples_or_features(
-    words: str, given: dict[str, Any], command: str, function: Any, capsys: Capture
-) -> None:
-    result = json_result(f"{command} {words} --n-members 1,inf", capsys)
-    ensemble = named_ensemble(words.split()[1], [[1.0], [math.inf]], **given)
-    error = function(dt.Problem(), ensemble)
-    rows = result["rows"]
-    assert [row["error_total"] for row in rows] == np.ravel(error.total).tolist()
-    assert [row["error_resampling"] for row in rows] == np.ravel(error.resampling).tolist()
-    for name, values in given.items():
-        assert [float(row[name]) for row in rows] == [*values.ravel(), *values.ravel()]
-
-
-def value_of(spec: Parameter) -> float:
-    """A value of an option that every problem of default size allows."""
-    return 0.5 if spec.high == 1.0 else 4.0
+def test_members_may_draw_samples_or_features(capsys: Capture) -> None:
+    cases: dict[str, dict[str, Any]] = {
+        "--scheme subsample --fraction 0.5,1": {"fraction": np.array([[0.5, 1.0]])},
+        "--scheme bootstrap": {},
+        "--scheme feature_bank --bank-per-dim 4,inf": {"bank_per_dim": np.array([[4, math.inf]])},
+    }
+    functions = {"exact": dt.exact_error, "anova": dt.anova}
+    for (words, given), (command, function) in product(cases.items(), functions.items()):
+        rows = json_result(f"{command} {words} --n-members 1,inf", capsys)["rows"]
+        ensemble = named_ensemble(words.split()[1], [[1.0], [math.inf]], **given)
+        error: Any = function(dt.Problem(), ensemble)
+        assert [row["error_total"] for row in rows] == np.ravel(error.total).tolist(), words
+        assert [row["error_resampling"] for row in rows] == np.ravel(error.resampling).tolist()
+        for name, values in given.items():
+            assert [float(row[name]) for row in rows] == [*values.ravel(), *values.ravel()]
+    (row,) = json_result("exact --scheme subsample --fraction 1", capsys)["rows"]
+    assert row["error_resampling"] == 0
+    text = lines("exact --scheme subsample --fraction 0.5", capsys)
+    assert "η=0.5" in " ".join(text[:2])
+    assert [line.split()[0] for line in text[3:]] == [*PARTS, "resampling", "total"]
 
 
 def words_of(scheme: str) -> str:
     """The flags that choose a scheme of three members, with all of its options."""
     own = [name for name in declarations(SCHEMES[scheme]) if name in SCHEME_OPTIONS]
-    options = (f"--{n.replace('_', '-')} {value_of(SCHEME_OPTIONS[n])}" for n in own)
+    value = {name: 0.5 if SCHEME_OPTIONS[name].high == 1.0 else 4.0 for name in own}
+    options = (f"--{name.replace('_', '-')} {value[name]}" for name in own)
     return " ".join([f"--scheme {scheme} --n-members 3", *options])
 
 
-COMMANDS = {
+FUNCTIONS = {
     "exact": "exact_error",
     "anova": "anova",
     "optimum": "optimal_ridge",
@@ -111,31 +112,23 @@ COMMANDS = {
 }
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
-@pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_takes_every_scheme_that_its_function_supports(
-    command: str, scheme: str, capsys: Capture
-) -> None:
-    words = f"{command} {words_of(scheme)}"
-    if SUPPORT[COMMANDS[command]](SCHEMES[scheme]):
-        assert json_result(words, capsys)["parameters"]["scheme"] == scheme
-    else:
-        message = error_message(words.split(), capsys)
-        assert message.startswith("scheme must be one of ensemble, ")
-        assert f"for {COMMANDS[command]}, got {scheme!r}" in message
-
-
-def test_help_has_every_scheme_in_the_words_of_its_class() -> None:
-    texts = {param.name: " ".join(param.help.split()) for param in load("training").params}
-    for name, kind in SCHEMES.items():
-        assert f"'{name}': {kind.__doc__.splitlines()[0].rstrip('.')}" in texts["scheme"]
-    for name, spec in SCHEME_OPTIONS.items():
-        assert texts[name].startswith(f"{spec.symbol}: {spec.meaning}")
-
-
-def test_a_new_scheme_is_a_choice_without_a_change_here(
+def test_every_command_takes_the_schemes_that_its_function_supports(
     monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
+    for command, scheme in product(FUNCTIONS, SCHEMES):
+        function, words = FUNCTIONS[command], f"{command} {words_of(scheme)}".split()
+        monkeypatch.setattr(theory, function, stop)
+        if SUPPORT[function](SCHEMES[scheme]):
+            with pytest.raises(CalledError) as called:
+                main(words)
+            assert type(called.value.args[-1]) is SCHEMES[scheme], words
+        else:
+            message = error_message(words, capsys)
+            assert message.startswith("scheme must"), words
+            assert f"for {function}, got {scheme!r}" in message
+
+
+def test_a_new_scheme_is_a_choice(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     class Halves(dt.Divide):
         """K models for a test."""
 
@@ -144,88 +137,61 @@ def test_a_new_scheme_is_a_choice_without_a_change_here(
     assert result["rows"] == json_result("exact --scheme divide --n-members 2", capsys)["rows"]
 
 
-def test_the_training_error_is_the_librarys(capsys: Capture) -> None:
+def test_training_error_is_that_of_the_library(capsys: Capture) -> None:
     words = "training --ridge 0,0.1 --scheme divide --n-members 1,5"
     result = json_result(words, capsys)
     assert "test_noise" not in result["parameters"]
     ensemble = dt.Divide(np.array([1.0, 5.0]))
     expected = dt.training_error(dt.Problem(ridge=np.array([[0.0], [0.1]])), ensemble)
     assert [row["training_error"] for row in result["rows"]] == np.ravel(expected).tolist()
-    assert main(["training", "--ridge", "1"]) == 0
     value = dt.training_error(dt.Problem(ridge=1.0))
-    assert capsys.readouterr().out.splitlines()[-1].split()[-1] == f"{value:.6g}"
+    assert lines("training --ridge 1", capsys)[-1].split()[-1] == f"{value:.6g}"
 
 
-def test_the_terms_of_the_theory_are_the_librarys(capsys: Capture) -> None:
+def test_terms_of_the_theory_are_those_of_the_library(capsys: Capture) -> None:
     result = json_result("psi --features-per-dim 0.5,2 --activation tanh", capsys)
-    assert result["parameters"] == {
-        "samples_per_dim": 1.0,
-        "ridge": 1e-5,
-        "activation": "tanh",
-    }
+    assert result["parameters"] == {"samples_per_dim": 1.0, "ridge": 1e-5, "activation": "tanh"}
     terms = dt.psi_terms(dt.Problem(features_per_dim=np.array([0.5, 2.0]), activation="tanh"))
     for f in fields(terms):
         assert [row[f.name] for row in result["rows"]] == getattr(terms, f.name).tolist()
-    assert main(["psi"]) == 0
-    lines = capsys.readouterr().out.splitlines()[2:]
-    assert [line.split()[0] for line in lines] == ["Ψ₁", "Ψ₂ᵛ", "Ψ₃ᵛ", "Ψ₂ᵉ", "Ψ₃ᵉ", "Ψ₂ᵈ", "Ψ₂ᵖ"]
+    symbols = [line.split()[0] for line in lines("psi", capsys)[2:]]
+    assert symbols == ["Ψ₁", "Ψ₂ᵛ", "Ψ₃ᵛ", "Ψ₂ᵉ", "Ψ₃ᵉ", "Ψ₂ᵈ", "Ψ₂ᵖ"]
     assert main(["psi", "--ridge", "inf,1"]) == 0
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_the_signal_to_noise_ratio_replaces_the_noise(command: str, capsys: Capture) -> None:
-    result = json_result(f"{command} --snr 4,inf --signal 2", capsys)
-    by_noise = json_result(f"{command} --noise 0.5,0 --signal 2", capsys)
-    pairs = zip(result["rows"], by_noise["rows"], strict=True)
-    assert all(row.items() >= other.items() for row, other in pairs)
-    assert float(result["rows"][0]["snr"]) == 4.0
-    one = json_result(f"{command} --snr 4 --signal 2", capsys)["parameters"]
-    assert (one["snr"], one["noise"]) == (4.0, 0.5)
-    message = error_message([command, "--snr", "1", "--noise", "1"], capsys)
-    assert message == "noise must not be given with snr, got '1'\n"
-    message = error_message([command, "--snr", "0"], capsys)
-    assert message.startswith("snr must be in [1e-06, 1e+06] or inf, got 0.0")
-
-
-def test_the_resampling_row_is_shown(capsys: Capture) -> None:
-    assert main(["exact", "--scheme", "subsample", "--fraction", "0.5"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert "η=0.5" in " ".join(lines[:2])
-    assert [line.split()[0] for line in lines[3:]] == [
-        "noise",
-        "initialization",
-        "sampling",
-        "bias",
-        "bayes",
-        "resampling",
-        "total",
-    ]
+def test_signal_to_noise_ratio_replaces_the_noise(capsys: Capture) -> None:
+    for command in ("exact", "optimum"):
+        result = json_result(f"{command} --snr 4,inf --signal 2", capsys)
+        by_noise = json_result(f"{command} --noise 0.5,0 --signal 2", capsys)
+        pairs = zip(result["rows"], by_noise["rows"], strict=True)
+        assert all(row.items() >= other.items() for row, other in pairs)
+        assert float(result["rows"][0]["snr"]) == 4.0
+        one = json_result(f"{command} --snr 4 --signal 2", capsys)["parameters"]
+        assert (one["snr"], one["noise"]) == (4.0, 0.5)
+    check_errors([("exact --snr 1 --noise 1", "noise must"), ("exact --snr 0", "snr must")], capsys)
 
 
 def test_counts_replace_ratios(capsys: Capture) -> None:
     result = json_result("anova --n-features 100,300 --n-samples 200 --dim 100,200", capsys)
-    assert [(row["n_features"], row["dim"]) for row in result["rows"]] == [
-        (100, 100),
-        (100, 200),
-        (300, 100),
-        (300, 200),
-    ]
+    points = [(row["n_features"], row["dim"]) for row in result["rows"]]
+    assert points == [(100, 100), (100, 200), (300, 100), (300, 200)]
     problem = dt.Problem.from_sizes(n_features=300, n_samples=200, dim=100)
     assert result["rows"][2]["error_total"] == pytest.approx(dt.anova(problem).total, rel=1e-13)
     assert "features_per_dim" not in result["parameters"]
 
 
-def test_the_optimum_is_the_librarys(capsys: Capture) -> None:
+def test_optimum_is_that_of_the_library(capsys: Capture) -> None:
     rows = json_result("optimum --noise 0.1,1 --n-members 1,inf", capsys)["rows"]
     for row, (noise, k) in zip(rows, product((0.1, 1.0), (1, math.inf)), strict=True):
         best = dt.optimal_ridge(dt.Problem(noise=noise), k)
         assert row["ridge"] == pytest.approx(best.ridge, rel=1e-9)
         assert row["error_total"] == pytest.approx(best.error.total, rel=1e-12)
+    text = lines("optimum", capsys)
+    assert text[-7].split() == ["best", "λ", f"{dt.optimal_ridge(dt.Problem()).ridge:.6g}"]
 
 
 def test_csv_has_every_digit(capsys: Capture) -> None:
-    assert main(["exact", "--ridge", "0,0.1", "--features-per-dim", "1", "--csv"]) == 0
-    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    rows = csv_rows("exact --ridge 0,0.1 --features-per-dim 1", capsys)
     assert [row["ridge"] for row in rows] == ["0.0", "0.1"]
     assert rows[0]["error_noise"] == "inf"
     error = dt.exact_error(dt.Problem(features_per_dim=1.0, ridge=0.1))
@@ -237,79 +203,280 @@ def test_one_activation_or_all(capsys: Capture) -> None:
     assert [row["activation"] for row in rows] == list(NAMES)
     (tanh,) = json_result("activation Tanh", capsys)["rows"]
     sigma = dt.activation("tanh")
-    assert tanh == {
-        "activation": "tanh",
-        "mean": sigma.mean,
-        "linear": sigma.linear,
-        "nonlinear": sigma.nonlinear,
-        "closed_form": False,
-    }
-    assert main(["activation", "relu"]) == 0
-    assert capsys.readouterr().out.splitlines()[-1].split() == [
-        "relu",
-        "0.3989",
-        "0.5",
-        "0.3014",
-        "yes",
+    moments = {name: getattr(sigma, name) for name in ("mean", "linear", "nonlinear")}
+    assert tanh == {"activation": "tanh", **moments, "closed_form": False}
+    cells = lines("activation relu", capsys)[-1].split()
+    assert cells == ["relu", "0.3989", "0.5", "0.3014", "yes"]
+
+
+def test_errors_of_theory_commands_name_the_argument(capsys: Capture) -> None:
+    cases = [
+        ("exact --ridge -1", "ridge must"),
+        ("exact --scheme both", "scheme must"),
+        ("exact --activation rlu", "activation must"),
+        ("exact --dim 3", "n_features, n_samples, dim must"),
+        ("exact --dim 3 --n-samples 3 --n-features 3 --features-per-dim 1", "features_per_dim"),
+        ("exact --ridge 1:2:log:2000 --noise 1:2:log:2000", "ranges must"),
+        ("psi --noise 1", "No such option: --noise"),
+        ("psi --n-members 2", "No such option: --n-members"),
+        ("optimum --ridge 1", "No such option: --ridge"),
+        ("training --test-noise 1", "No such option: --test-noise"),
+        ("activation rlu", "activation must"),
     ]
+    check_errors(cases, capsys)
+
+
+# --- training time -------------------------------------------------------------------------------
+
+
+def test_times_are_rows_and_parts_are_columns(capsys: Capture) -> None:
+    words = "flow --features-per-dim 1 --ridge 0 --n-members 1,inf --times 0,1:100:log:3,inf"
+    result = json_result(words, capsys)
+    times = [0.0, 1.0, 10.0, 100.0, math.inf]
+    assert [float(row["time"]) for row in result["rows"]] == times * 2
+    assert [row["n_members"] for row in result["rows"]] == [1] * 5 + ["inf"] * 5
+    problem = dt.Problem(features_per_dim=1.0, ridge=0.0)
+    for k, rows in ((1, result["rows"][:5]), (math.inf, result["rows"][5:])):
+        error = dt.gradient_flow(problem, times, k)
+        for part in (*PARTS[:4], "total"):
+            values = [float(row[f"error_{part}"]) for row in rows]
+            assert values == pytest.approx(getattr(error, part), rel=1e-12)
+    assert result["rows"][4]["error_total"] == "inf"
+
+
+def test_default_times_are_typical_and_one_time_is_a_small_table(capsys: Capture) -> None:
+    rows = json_result("flow", capsys)["rows"]
+    assert [row["time"] for row in rows] == [10.0**k for k in range(-2, 7)]
+    text = lines("flow --times 3", capsys)
+    assert "t=3" in text[0] + text[1]
+    assert text[-1].split() == ["total", f"{dt.gradient_flow(dt.Problem(), 3.0).total:.6g}"]
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ("exact --ridge -1", "ridge must be in [0, inf], got -1.0"),
-        ("exact --ridge 1,1", "ridge must hold every value once, got 1.0 twice"),
-        ("exact --ridge=", "ridge must be a number or START:STOP:log|linear:COUNT, got ''"),
-        ("exact --ridge nan", "ridge must be in [0, inf], got nan"),
-        ("exact --noise 0:1:log:3", "noise must have ends above 0 in a log range, got '0:1:log:3'"),
-        ("exact --n-members 1.5", "n_members must be a whole number in [1, inf], got 1.5"),
-        (
-            "exact --scheme both",
-            f"scheme must be one of {', '.join(SCHEMES)}, got 'both'",
-        ),
-        ("exact --scheme subsample", "fraction must be given for scheme 'subsample', got None"),
-        ("exact --scheme subsample --fraction 1.5", "fraction must be in (0, 1], got 1.5"),
-        ("exact --fraction 0.5", "fraction must be left out for scheme 'ensemble'"),
-        ("exact --scheme divide,subsample", "scheme must be one of ensemble, divide"),
-        ("exact --scheme feature_bank", "bank_per_dim must be given, or n_bank"),
-        (
-            "exact --scheme feature_bank --bank-per-dim 1",
-            "bank_per_dim must be at least the features of one member, got 1.0",
-        ),
-        ("anova --scheme subsample", "fraction must be given for scheme 'subsample', got None"),
-        ("anova --fraction 0.5", "fraction must be left out for scheme 'ensemble', got 0.5"),
-        ("psi --noise 1", "No such option: --noise"),
-        ("psi --snr 1", "No such option: --snr"),
-        ("psi --n-members 2", "No such option: --n-members"),
-        ("training --ridge -1", "ridge must be in [0, inf], got -1.0"),
-        ("exact --activation rlu", "activation must be one of leaky_relu, relu"),
-        ("exact --dim 3", "n_features, n_samples, dim must be given together"),
-        (
-            "exact --dim 3 --n-samples 3 --n-features 3 --features-per-dim 1",
-            "features_per_dim must be left out",
-        ),
-        (
-            "exact --ridge 1:2:log:2000 --noise 1:2:log:2000",
-            "ranges must have at most 1000000 combinations, got 4000000",
-        ),
-        ("exact --json --csv", "json must be left out where csv is given, got both"),
-        ("exact 3", "Got unexpected extra argument"),
-        ("exact --rigde 1", "No such option: --rigde"),
-        ("optimum --ridge 1", "No such option: --ridge"),
-        ("exat", "No such command 'exat'; did you mean 'exact'?"),
-        ("activation rlu", "activation must be one of leaky_relu, relu"),
-    ],
+    "clock", ["sum", *(pytest.param(c, marks=pytest.mark.full) for c in ("mean", "half_mean"))]
 )
-def test_an_error_is_one_line_and_code_two(words: str, message: str, capsys: Capture) -> None:
-    assert error_message(words.split(), capsys).startswith(message)
+def test_time_may_be_steps_times_learning_rate(clock: ClockName, capsys: Capture) -> None:
+    sizes = {"n_features": 80, "n_samples": 120, "dim": 40}
+    counts = " ".join(f"--{name.replace('_', '-')} {value}" for name, value in sizes.items())
+    result = json_result(f"flow {counts} --times 0.3,3 --clock {clock}", capsys)
+    time = dt.time_from(clock, [0.3, 3.0], **sizes)
+    error = dt.gradient_flow(dt.Problem.from_sizes(**sizes), time)
+    assert [row["error_total"] for row in result["rows"]] == pytest.approx(error.total, rel=1e-12)
+    assert [row["time"] for row in result["rows"]] == [0.3, 3.0]  # as given
+    assert result["parameters"]["clock"] == clock
+    best = json_result(f"stopping {counts} --clock {clock}", capsys)["rows"][0]["time"]
+    exact = dt.best_stopping_time(dt.Problem.from_sizes(**sizes)).time
+    assert dt.time_from(clock, best, **sizes) == pytest.approx(exact, rel=1e-12)
 
 
-def test_debug_shows_the_traceback(capsys: Capture) -> None:
-    assert main(["exact", "--debug", "--ridge", "x"]) == 2
-    message = capsys.readouterr().err
-    assert message.startswith("Traceback")
-    assert "ValueError: ridge must be" in message
+def test_clocks_of_a_mean_need_only_ratios(capsys: Capture) -> None:
+    rows = json_result("flow --samples-per-dim 2,4 --times 6 --clock mean", capsys)["rows"]
+    for row, samples, time in zip(rows, (2.0, 4.0), (6.0, 3.0), strict=True):
+        error = dt.gradient_flow(dt.Problem(samples_per_dim=samples), time)
+        assert row["error_total"] == pytest.approx(error.total, rel=1e-12)
 
 
-def test_defaults_are_those_of_the_problem() -> None:
-    assert axes({"ridge": None})["ridge"] == (dt.Problem().ridge,)
+def test_stopping_is_compared_with_the_best_ridge(capsys: Capture) -> None:
+    words = "stopping --features-per-dim 0.5,2 --ridge 0 --noise 0.5"
+    rows = json_result(words, capsys)["rows"]
+    problem = dt.Problem(features_per_dim=np.array([0.5, 2.0]), ridge=0.0, noise=0.5)
+    best = dt.best_stopping_time(problem)
+    expected = {
+        "time": best.time,
+        "error_total": best.error.total,
+        "best_ridge": best.optimal_ridge.ridge,
+        "best_ridge_total": best.optimal_ridge.error.total,
+    }
+    for name, values in expected.items():
+        assert [row[name] for row in rows] == pytest.approx(values, rel=1e-6), name
+    message = "\n".join(lines("stopping --features-per-dim 0.5 --ridge 0", capsys))
+    assert "best time t" in message
+    assert "best λ instead" in message
+    assert max(map(len, lines(words, capsys))) <= 80
+
+
+def test_errors_of_flow_and_stopping_name_the_argument(capsys: Capture) -> None:
+    cases = [
+        ("flow --times -1", "times must"),
+        ("flow --clock wall", "clock must"),
+        ("stopping --clock half_sum", "clock must be mean or half_mean"),
+        ("stopping --times 1", "No such option: --times"),
+    ]
+    check_errors(cases, capsys)
+
+
+# --- committees ----------------------------------------------------------------------------------
+
+FIRST, SECOND = "P/D=2 N/D=1 ridge=1e-3", "P/D=0.5 N/D=0.8 ridge=1e-2 activation=tanh"
+MEMBERS = [
+    dt.Member(features_per_dim=2.0, samples_per_dim=1.0, ridge=1e-3),
+    dt.Member(features_per_dim=0.5, samples_per_dim=0.8, ridge=1e-2, activation="tanh"),
+]
+
+
+def committee(*members: str, options: str = "") -> list[str]:
+    pairs = (word for member in members for word in ("--member", member))
+    return ["committee", *pairs, *options.split()]
+
+
+def test_committee_has_weights_and_products_of_errors(capsys: Capture) -> None:
+    options = "--weights optimal --noise 0.5 --signal 2 --nonlinear-signal 0.3"
+    result = json_result(committee(FIRST, SECOND, options=options), capsys)
+    powers: dict[str, Any] = {"signal": 2.0, "noise": 0.5, "nonlinear_signal": 0.3}
+    best = dt.committee(MEMBERS, weights="optimal", **powers)
+    assert result["parameters"] == {**powers, "sharing": "samples", "weights": "optimal"}
+    for k, (row, one) in enumerate(zip(result["rows"], MEMBERS, strict=True)):
+        assert row["member"] == k + 1
+        assert row["features_per_dim"] == one.features_per_dim
+        assert row["activation"] == one.activation
+        assert row["weight"] == best.weights[k]
+        assert [row["pair_error_1"], row["pair_error_2"]] == best.pair_errors[k].tolist()
+        assert row["error_total"] == best.error.total
+        assert row["error_sampling"] == best.error.sampling
+
+
+def test_options_of_a_committee_reach_the_library(capsys: Capture) -> None:
+    cases: dict[str, dict[str, Any]] = {
+        "--sharing features": {"sharing": "features"},
+        "--sharing both": {"sharing": "both"},
+        "--sharing nothing": {"sharing": "nothing"},
+        "--sharing features=0.3,samples=0.8": {"sharing": (0.3, 0.8)},
+        "--weights 1.5,-0.5": {"weights": [1.5, -0.5]},
+        "--snr 4 --signal 2": {"noise": 0.5, "signal": 2.0},
+    }
+    for options, given in cases.items():
+        row = csv_rows(committee(FIRST, SECOND, options=options), capsys)[0]
+        assert float(row["error_total"]) == dt.committee(MEMBERS, **given).error.total, options
+
+
+def test_a_member_may_be_written_in_symbols_or_words(capsys: Capture) -> None:
+    cases = {
+        "P/D=0.5 N/D=0.8 λ=0.01 σ=tanh": MEMBERS[1],
+        "features_per_dim=0.5 samples-per-dim=0.8 ridge=0.01 activation=Tanh": MEMBERS[1],
+        "P/D=0.5, N/D=0.8, ridge=0.01, activation=tanh": MEMBERS[1],
+        "": dt.Member(),
+    }
+    for text, member in cases.items():
+        row = json_result(committee(text), capsys)["rows"][0]
+        assert row["error_total"] == dt.committee([member]).error.total, text
+
+
+def test_table_of_a_committee_has_parts_members_and_products(capsys: Capture) -> None:
+    peak = committee("P/D=1 ridge=0", "P/D=2 ridge=0", "P/D=inf ridge=0")
+    assert main([*peak, "--weights", "optimal"]) == 0
+    text = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in text[2:8]] == [*PARTS, "total"]
+    rows = [line.split() for line in text[-3:]]
+    assert [row[0] for row in rows] == ["1", "2", "3"]
+    assert rows[0][5:7] == ["0", "inf"]
+    assert max(map(len, text)) <= 80
+
+
+def test_errors_of_committees_name_the_argument(capsys: Capture) -> None:
+    cases = [
+        (committee(), "Missing option '--member'"),
+        (committee("P=3"), "member must"),
+        (committee("P/D 3"), "member must"),
+        (committee("P/D="), "member must"),
+        (committee("ridge=1 λ=2"), "member must have every NAME once"),
+        (committee("P/D=wide"), "features_per_dim must"),
+        (committee("P/D=1:2:log:3"), "features_per_dim must be one number"),
+        (committee("P/D=-1"), "features_per_dim must"),
+        (committee("activation=rlu"), "activation must"),
+        (committee("", "", options="--weights best"), "weights must"),
+        (committee("", "", options="--weights 0.5"), "weights must"),
+        (committee("", "", options="--sharing all"), "sharing must"),
+        (committee("", "", options="--sharing widths=1"), "sharing must"),
+        (committee("", "", options="--sharing features=3"), "shared features must"),
+        (committee("", options="--noise 0,1"), "noise must be one number"),
+        (committee("", options="--snr 1 --noise 1"), "noise must"),
+        (committee("", options="--snr 0"), "snr must"),
+    ]
+    check_errors(cases, capsys)
+
+
+# --- advice --------------------------------------------------------------------------------------
+
+
+def test_advice_is_that_of_the_library(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    words = "advise --features-per-dim 1.2 --noise 0.5 --budget 3 --n-members 2"
+    advice = dt.advise(dt.Problem(features_per_dim=1.2, noise=0.5), 2, budget=3)
+    assert json_result(words, capsys) == json.loads(json.dumps(advice.to_dict()))
+    rows = csv_rows(words, capsys)
+    assert [row["name"] for row in rows] == [option.name for option in advice.options]
+    totals = [option.total for option in advice.options]
+    assert [float(row["error_total"]) for row in rows] == totals
+    monkeypatch.setenv("COLUMNS", "1000")
+    expected = f"{advice.table()}\n\n{advice.bars()}\n\n{advice.summary}"
+    assert "\n".join(lines(words, capsys)) == expected
+
+
+def test_advice_in_counts(capsys: Capture) -> None:
+    words = "advise --n-features 240 --n-samples 200 --dim 200 --snr 2"
+    result = json_result(f"{words} --budget 1000", capsys)
+    advice = dt.advise(dt.Problem(features_per_dim=1.2, noise=0.5), budget=5.0)
+    assert (result["budget"], result["unit"]) == (1000, "one")
+    rows = {row["name"]: row for row in result["options"]}
+    assert rows["now"]["features"] == 240
+    assert rows["collect"]["samples"] == 400
+    assert rows["best"]["features"] == pytest.approx(1000)
+    assert rows["best"]["error_total"] == pytest.approx(advice.best.total)
+    assert result["marginal"]["sample"] == pytest.approx(advice.marginal.sample / 200)
+    training = json_result(f"{words} --cost training --budget {240 * 200 * 200}", capsys)
+    assert training["budget"] == pytest.approx(240 * 200 * 200)
+    expected = dt.advise(dt.Problem(features_per_dim=1.2, noise=0.5), cost="training")
+    best = training["options"][-1]
+    assert best["ideal_error_total"] == pytest.approx(expected.best.total)
+    assert best["ideal_features"] == pytest.approx(200 * expected.best.width)
+    assert best["error_total"] == pytest.approx(expected.best.total, rel=1e-2)
+
+
+def test_allocations_of_counts_are_whole(capsys: Capture) -> None:
+    words = "--n-features 40 --n-samples 30 --dim 35 --budget 40"
+    for row in json_result(f"advise {words}", capsys)["options"]:
+        if row["features"] != "inf":
+            assert row["features"] == pytest.approx(round(row["features"]), rel=1e-9)
+        if row["scheme"] == "divide":
+            assert row["n_members"] <= 30
+
+
+def test_default_features_spend_the_budget(capsys: Capture) -> None:
+    cases = {
+        "--budget 1000": 1000,
+        "--budget 1000 --n-members 3": 333,
+        f"--budget {3 * 200 * 50 * 50} --cost training --n-members 3": 50,
+        f"--budget {200 * 70 * 50} --cost training --n-members 4 --scheme divide": 70,
+        "--budget inf": math.inf,
+    }
+    for words, features in cases.items():
+        result = json_result(f"advise --n-samples 200 --dim 200 --snr 3 {words}", capsys)
+        now = result["options"][0]
+        assert float(now["features"]) == pytest.approx(features), words
+        if features != 333:
+            spent = now["training_cost" if result["cost"] == "training" else "total_features"]
+            assert float(spent) == pytest.approx(float(result["budget"])), words
+
+
+def test_a_chart_is_written(tmp_path: Path, capsys: Capture) -> None:
+    for ending in ("png", "PDF"):
+        chart = tmp_path / f"advice.{ending}"
+        assert main(["advise", "--chart", str(chart)]) == 0
+        assert chart.stat().st_size > 1000
+        assert capsys.readouterr().err == f"{chart} written\n"
+    assert "b.png" in error_message(["advise", "--chart", str(tmp_path / "none" / "b.png")], capsys)
+
+
+def test_errors_of_advice_name_the_argument(capsys: Capture) -> None:
+    cases = [
+        ("advise --ridge 1,2", "ridge must be one number"),
+        ("advise --budget 1,2", "budget must be one number"),
+        ("advise --budget 0", "budget must"),
+        ("advise --cost money", "cost must"),
+        ("advise --scheme bootstrap", "scheme must"),
+        ("advise --chart bars.jpg", "chart must"),
+        ("advise --n-samples 2 --dim 3", "n_features, n_samples, dim must"),
+        ("advise --n-samples 2 --dim 3 --budget 1 --n-members inf", "n_features must"),
+        ("advise --n-samples 2,3 --dim 3 --budget 1", "n_samples must"),
+    ]
+    check_errors(cases, capsys)
+    assert _theory._COSTS == COSTS

@@ -5,7 +5,7 @@ import io
 import re
 import shlex
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,7 +20,7 @@ _ROUNDING = 2  # units of the last digit shown
 
 
 class Block(NamedTuple):
-    """A fenced block: its language, the file it is for, and what is in it."""
+    """A fenced block: its language, the file it is for, and its content."""
 
     language: str
     title: str
@@ -28,7 +28,7 @@ class Block(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A block that was run: what it printed, and what the page shows below it."""
+    """A block, its output, and the output shown below it."""
 
     block: Block
     printed: str
@@ -54,31 +54,53 @@ def commands(code: str) -> list[str]:
     return [line for line in bare if line.startswith("doubletrouble ")]
 
 
-def run(text: str, names: dict[str, Any] | None = None) -> Iterator[Step]:
-    """Run the blocks in the current folder, all Python in one namespace."""
+def run(
+    text: str,
+    names: dict[str, Any] | None = None,
+    *,
+    skipped: Collection[str] = (),
+    invalid: Collection[str] = (),
+) -> Iterator[Step]:
+    """Run the blocks in the current folder, all Python in one namespace.
+
+    Command lines that are `skipped` do not run, and those that are `invalid` end with code 2.
+    """
     namespace = {"__name__": "__main__"} if names is None else names
     found = blocks(text)
-    for place, block in enumerate(found):
+    for index, block in enumerate(found):
         printed = io.StringIO()
         if block.language == "python":
             with contextlib.redirect_stdout(printed):
-                exec(compile(block.code, f"block {place}", "exec"), namespace)
+                exec(compile(block.code, f"block {index}", "exec"), namespace)
         elif block.language == "sh":
             for line in commands(block.code):
-                with contextlib.redirect_stdout(printed):
-                    assert main(shlex.split(line)[1:]) == 0, line
+                if line not in skipped:
+                    _command(line, printed, 2 if line in invalid else 0)
         elif block.language == "toml":
-            Path(block.title).write_text(block.code, encoding="utf-8")
+            Path(block.title or "grid.toml").write_text(block.code, encoding="utf-8")
             continue
         else:
             continue
-        below = found[place + 1] if place + 1 < len(found) else None
+        below = found[index + 1] if index + 1 < len(found) else None
         shown = below.code if below is not None and below.language == "text" else None
         yield Step(block, printed.getvalue(), shown)
 
 
+def _command(line: str, printed: io.StringIO, code: int) -> None:
+    """Run a command line, which may end with `> FILE`."""
+    words, _, file = line.partition(" > ")
+    out = io.StringIO()
+    errors = contextlib.redirect_stderr(out) if code else contextlib.nullcontext()
+    with contextlib.redirect_stdout(out), errors:
+        assert main(shlex.split(words)[1:]) == code, line
+    if file:
+        Path(file).write_text(out.getvalue(), encoding="utf-8")
+    else:
+        printed.write(out.getvalue())
+
+
 def compared(page: str) -> int:
-    """Run a page of which every block shows what it prints; how many were compared."""
+    """Run a page of which every block shows its output; return the number of blocks."""
     count = 0
     for step in run(text_of(page)):
         assert step.shown is not None, step.block.code
@@ -107,7 +129,7 @@ def _words(text: str) -> list[str]:
 
 
 def unit(written: str) -> float:
-    """The last digit of a number: 0.01 for 1.25; nothing for a whole number."""
+    """The unit of the last digit: 0.01 for 1.25; 0 for a whole number."""
     digits, _, power = written.partition("e")
     decimals = len(digits.partition(".")[2])
     return 10.0 ** (int(power or 0) - decimals) if decimals else 0.0

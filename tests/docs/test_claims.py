@@ -1,13 +1,14 @@
-"""Every claim of docs/claims.md is checked by its own lines, which print the numbers it names."""
+"""docs/claims.md: the blocks of each claim print the numbers of its verdict."""
 
 import re
-from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
+import doubletrouble as dt
 from doubletrouble.figures import FIGURES
-from tests.docs.pages import Step, commands, numbers, run, same, text_of, unit
+from tests.docs.pages import commands, numbers, run, same, text_of, unit
 
 PAGE = text_of("claims.md")
 SECTION = re.compile(r"^## (\d+)\. ([^\n]+)\n(.*?)(?=^## )", re.DOTALL | re.MULTILINE)
@@ -39,48 +40,33 @@ def claims() -> list[Claim]:
 CLAIMS = {claim.number: claim for claim in claims()}
 
 
-@pytest.fixture(scope="module")
-def steps(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[int, list[Step]]]:
-    """What every block printed, by the number of its claim."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(tmp_path_factory.mktemp("claims"))
-        patch.setenv("COLUMNS", "80")
-        names: dict[str, Any] = {"__name__": "__main__"}
-        list(run(PAGE[: PAGE.index("## 1. ")], names))
-        yield {number: list(run(claim.text, names)) for number, claim in CLAIMS.items()}
-
-
-@pytest.mark.xdist_group("claims")
-@pytest.mark.parametrize("number", CLAIMS)
-def test_every_line_runs_and_prints_the_output_shown(
-    steps: dict[int, list[Step]], number: int
+@pytest.mark.full
+def test_blocks_print_the_output_shown_and_every_number_of_a_verdict(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shown = [step for step in steps[number] if step.shown is not None]
-    assert shown
-    for step in shown:
-        assert step.shown is not None
-        assert same(step.printed, step.shown), step.block.code
-
-
-@pytest.mark.xdist_group("claims")
-@pytest.mark.parametrize("number", CLAIMS)
-def test_every_number_of_a_verdict_is_printed_by_its_lines(
-    steps: dict[int, list[Step]], number: int
-) -> None:
-    words = CLAIMS[number].words
-    sources = {number, *map(int, re.findall(r"\(see (\d+)\)", words))}
-    printed = [
-        float(value)
-        for source in sources
-        for step in steps[source]
-        for value in numbers(step.printed + step.block.code)
-    ]
-    missing = [
-        named
-        for named in DECIMAL.findall(words)
-        if not any(abs(float(named) - value) <= 0.501 * unit(named) for value in printed)
-    ]
-    assert missing == []
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    names: dict[str, Any] = {"__name__": "__main__"}
+    list(run(PAGE[: PAGE.index("## 1. ")], names))
+    steps = {number: list(run(claim.text, names)) for number, claim in CLAIMS.items()}
+    for number, claim in CLAIMS.items():
+        shown = [step for step in steps[number] if step.shown is not None]
+        assert shown, claim.title
+        for step in shown:
+            assert same(step.printed, step.shown or ""), step.block.code
+        sources = {number, *map(int, re.findall(r"\(see (\d+)\)", claim.words))}
+        printed = [
+            float(value)
+            for source in sources
+            for step in steps[source]
+            for value in numbers(step.printed + step.block.code)
+        ]
+        missing = [
+            named
+            for named in DECIMAL.findall(claim.words)
+            if not any(abs(float(named) - value) <= 0.501 * unit(named) for value in printed)
+        ]
+        assert missing == [], claim.title
 
 
 def test_there_are_claims_of_every_verdict() -> None:
@@ -91,29 +77,21 @@ def test_there_are_claims_of_every_verdict() -> None:
     }  # fmt: skip
 
 
-def test_the_table_has_the_verdicts_of_the_sections() -> None:
+def test_table_has_the_verdicts_of_the_sections_and_existing_figures() -> None:
     rows = [(int(n), title, verdict) for n, title, verdict, _ in ROW.findall(PAGE)]
     assert rows == [(c.number, c.title, c.verdict) for c in CLAIMS.values()]
-
-
-def test_the_figures_named_exist() -> None:
     names = {name for *_, name in ROW.findall(PAGE) if name}
     assert len(names) > 5
     assert names <= set(FIGURES)
 
 
-def test_both_the_command_line_and_python_are_used() -> None:
+def test_claims_use_the_command_line_and_python() -> None:
     shells = [line for claim in CLAIMS.values() for line in commands(claim.text)]
     assert len(shells) > 5
     assert any(line.startswith("doubletrouble figure ") for line in shells)
 
 
-# --- the verdicts that contradict the paper, once more and without the page ----------------------
-
-
-def test_an_ensemble_does_not_always_beat_the_best_ridge() -> None:
-    import doubletrouble as dt
-
+def test_an_ensemble_is_better_than_the_best_ridge_for_clean_labels_only() -> None:
     clean, noisy = (dt.Problem(features_per_dim=10.0, noise=noise) for noise in (0.1, 1.0))
     many = [dt.exact_error(problem, float("inf")).total for problem in (clean, noisy)]
     best = [dt.optimal_ridge(problem).error.total for problem in (clean, noisy)]

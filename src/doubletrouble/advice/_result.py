@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -132,11 +133,14 @@ class Advice:
             f"{rounded(now.total)} to {rounded(choice.total)} ({paid or 'at no cost'})."
         )
 
-    def table(self) -> str:
-        """One line per option: error, P, N, K, λ, and the costs relative to now."""
+    def table(self, text: Callable[[str], str] = str) -> str:
+        """One line per option: error, P, N, K, λ, and the costs relative to now.
+
+        `text` replaces characters of a cell, such as those outside an encoding.
+        """
         per = "" if self._is_counted else "/D"
         head = ("option", "error", f"P{per}", f"N{per}", "K", "λ", "features", "training")
-        rows = [head, *(self._cells(option) for option in self.options)]
+        rows = [[*map(text, row)] for row in (head, *map(self._cells, self.options))]
         sizes = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = []
         for first, *others in rows:
@@ -144,17 +148,20 @@ class Advice:
             lines.append("  ".join([f"{first:<{sizes[0]}}", *cells]))
         return "\n".join(lines)
 
-    def bars(self) -> str:
-        """The error of every option as a row of letters, one letter for each part."""
-        limit, size = bar_limit(self), max(len(option.label) for option in self.options)
-        lines = []
-        for option in self.options:
+    def bars(self, text: Callable[[str], str] = str) -> str:
+        """The error of every option as a row of letters, one letter for each part.
+
+        `text` replaces characters of a label, such as those outside an encoding.
+        """
+        limit, labels = bar_limit(self), [text(option.label) for option in self.options]
+        size, lines = max(map(len, labels)), []
+        for option, label in zip(self.options, labels, strict=True):
             row, end = "", 0.0
             for name, length in bar_lengths(option, limit).items():
                 end += length
                 row += _LETTERS[name] * (round(_BAR * end / limit) - len(row))
             cut = "…" if option.total > limit else ""
-            lines.append(f"{option.label:<{size}}  {row}{cut} {rounded(option.total, 4)}")
+            lines.append(f"{label:<{size}}  {row}{cut} {rounded(option.total, 4)}")
         return "\n".join([*lines, ", ".join(f"{_LETTERS[name]} {name}" for name in self._parts)])
 
     def plot(self, axes: Any = None) -> Any:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from doubletrouble.cli._output import show
+from doubletrouble.cli._output import printable, show
 
 PROGRAM = "doubletrouble"
 _NO_COMMAND = 2
@@ -91,12 +91,22 @@ def load(name: str) -> Any:
         holder.add_typer(command, name=name)
     else:
         holder.command(name)(command)
-    return typer.main.get_group(holder).commands[name]
+    return _printable(typer.main.get_group(holder).commands[name])
+
+
+def _printable(command: Any) -> Any:
+    """Replace characters in help that stdout cannot encode, before lines are broken."""
+    for one in (command, *command.params):
+        if getattr(one, "help", None):
+            one.help = printable(one.help)
+    for inner in getattr(command, "commands", {}).values():
+        _printable(inner)
+    return command
 
 
 def run(words: Sequence[str]) -> int:
     """Run one command; return its exit code."""
-    command = typer.main.get_command(app)
+    command = _printable(typer.main.get_command(app))
     try:  # not `app(...)`, which handles Ctrl-C and broken pipes itself
         if f"_{PROGRAM.upper()}_COMPLETE" in os.environ:  # a shell requests completions
             command.main(list(words), prog_name=PROGRAM)

@@ -8,8 +8,15 @@ from zipfile import is_zipfile
 
 import numpy as np
 
-from doubletrouble.cli._flags import argument, ensemble_flags, flag, takes
-from doubletrouble.cli._grid import SCHEME_OPTIONS, axes, ensembles
+from doubletrouble.cli._flags import (
+    SCHEME_OPTIONS,
+    argument,
+    axes,
+    ensemble_flags,
+    ensembles,
+    flag,
+    takes,
+)
 from doubletrouble.cli._output import Report
 from doubletrouble.ensembles import Scheme
 from doubletrouble.results import Estimate, check_level

@@ -1,22 +1,68 @@
-"""Flags from the declarations of parameters: symbol, meaning, domain and default.
+"""Flags from the declarations of parameters, and values from their text.
 
-A command takes them as keywords (`takes`) and returns a report. Numbers stay text until
-`doubletrouble.cli._grid` reads them as ranges.
+A command takes flags as keywords (`takes`) and returns a report. Numbers stay text until they are
+read as ranges (`axes`), whose combinations are the points of a problem (`ProblemGrid`).
 """
 
 import inspect
-from collections.abc import Callable, Iterable, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import wraps
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 
-from doubletrouble.activations import NAMES
-from doubletrouble.cli._grid import DEFAULTS, PROBLEM_SPECS, SCHEME_OPTIONS, SIZES, SPECS
+from doubletrouble import glossary
+from doubletrouble.activations import NAMES, activation
 from doubletrouble.cli._output import Report
-from doubletrouble.ensembles import SCHEMES, Ensemble
-from doubletrouble.parameters import declarations
-from doubletrouble.problems import Problem
+from doubletrouble.ensembles import SCHEMES, SUPPORT, Ensemble, Scheme, named_ensemble
+from doubletrouble.ensembles import scheme_options as all_scheme_options
+from doubletrouble.parameters import Numeric, Parameter, Value, declarations, declared
+from doubletrouble.problems import Problem, noise_at
+from doubletrouble.ranges import number_axis
+
+# --- declarations --------------------------------------------------------------------------------
+
+DEFAULTS: dict[str, Any] = {
+    **{f.name: f.default for f, _ in declared(Problem)},
+    "n_members": Ensemble.n_members,
+}
+SCHEME_OPTIONS = {
+    name: spec
+    for name, spec in all_scheme_options().items()
+    if name != "n_bank"  # for measured spectra, which have no flags
+}
+SIZES = {
+    "n_features": glossary.N_FEATURES,
+    "n_samples": glossary.N_SAMPLES,
+    "dim": glossary.DIM,
+}
+RATIOS = ("features_per_dim", "samples_per_dim")
+PROBLEM_SPECS: dict[str, Parameter] = {}
+for _field, _spec in declared(Problem):
+    PROBLEM_SPECS[_field.name] = _spec
+    if _field.name == "noise":
+        PROBLEM_SPECS["snr"] = glossary.SNR  # F/τ, in place of τ
+SPECS: dict[str, Parameter] = {
+    **SIZES,
+    **PROBLEM_SPECS,
+    "n_members": glossary.N_MEMBERS,
+    **SCHEME_OPTIONS,
+    "times": glossary.TIME,
+    "laziness": glossary.LAZINESS,
+    "width": glossary.WIDTH,
+    "depth": glossary.DEPTH,
+    "learning_rate": glossary.LEARNING_RATE,
+    "tolerance": glossary.TOLERANCE,
+    "flips": glossary.LABEL_FLIPS,
+    "budget": glossary.BUDGET,
+}
+"""Every number of a problem or a network, in the order of the columns of a table."""
+
+
+# --- flags ---------------------------------------------------------------------------------------
 
 Command = Callable[..., Report]
 
@@ -171,3 +217,148 @@ _FORMS = (
     flag("json", bool, "Print JSON, at full precision.", False),
     flag("csv", bool, "Print CSV, at full precision.", False),
 )
+
+
+# --- values --------------------------------------------------------------------------------------
+
+Axes = dict[str, tuple[float, ...]]
+_MOST_ROWS = 1_000_000  # of a table
+_NOISE_AT = np.vectorize(noise_at, otypes=[np.float64])
+
+
+def axes(given: Mapping[str, Any]) -> Axes:
+    """Return the values of every parameter of a command, in the order of the columns.
+
+    >>> axes({"ridge": "0,0.1", "noise": None})
+    {'ridge': (0.0, 0.1), 'noise': (1.0,)}
+    """
+    dropped = "noise" if has_snr(given) else "snr"
+    texts = {name: given[name] for name in SPECS if name in given and name != dropped}
+    texts = {name: DEFAULTS.get(name) if text is None else text for name, text in texts.items()}
+    values = {n: number_axis(n, text, SPECS[n]) for n, text in texts.items() if text is not None}
+    if (rows := math.prod(map(len, values.values()))) > _MOST_ROWS:
+        raise ValueError(f"ranges must have at most {_MOST_ROWS} combinations, got {rows}")
+    return values
+
+
+def has_snr(given: Mapping[str, Any]) -> bool:
+    """Return whether the signal-to-noise ratio is given instead of the noise."""
+    if given.get("snr") is None:
+        return False
+    if given["noise"] is not None:
+        raise ValueError(f"noise must not be given with snr, got {given['noise']!r}")
+    return True
+
+
+def one_number(name: str, value: Any, spec: Parameter) -> float | None:
+    """Return the value of a flag with a single number; None if it is not given."""
+    if value is None:
+        return None
+    values = number_axis(name, value, spec)
+    if len(values) > 1:
+        raise ValueError(f"{name} must be one number here, got {value!r}")
+    return values[0]
+
+
+def ensembles(
+    names: Sequence[str],
+    n_members: Numeric,
+    options: Mapping[str, Numeric | None],
+    function: str,
+) -> list[Scheme]:
+    """Return the ensembles of some schemes, each with its own options.
+
+    Raise ValueError for schemes that `function` of the library does not support.
+
+    >>> ensembles(["divide", "subsample"], 4, {"fraction": 0.6}, "exact_error")
+    [Divide(4), Subsample(4, fraction=0.6)]
+    >>> ensembles(["divide"], 4, {"fraction": 0.6}, "exact_error")
+    Traceback (most recent call last):
+    ValueError: fraction must be left out for scheme 'divide', got 0.6
+    >>> ensembles(["bootstrap"], 4, {}, "advise")
+    Traceback (most recent call last):
+    ValueError: scheme must be one of ensemble, divide for advise, got 'bootstrap'
+    """
+    owned = {name: declarations(SCHEMES[name]) for name in names if name in SCHEMES}
+    orphans = {name for name in options if not any(name in own for own in owned.values())}
+    schemes = []
+    for name in names:
+        own = {*owned.get(name, ()), *orphans}  # the first scheme raises for options of none
+        given = {option: value for option, value in options.items() if option in own}
+        scheme = named_ensemble(name, n_members, **given)
+        if not SUPPORT[function](type(scheme)):
+            known = ", ".join(one for one, kind in SCHEMES.items() if SUPPORT[function](kind))
+            raise ValueError(f"scheme must be one of {known} for {function}, got {name!r}")
+        schemes.append(scheme)
+    return schemes
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProblemGrid:
+    """A problem at every combination of the given values, with an array axis for each range."""
+
+    axes: Axes
+    names: Mapping[str, str]  # activation, scheme and clock
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> "ProblemGrid":
+        """Read the flags of a command: ratios, or the counts P, N and D."""
+        counts = [name for name in SIZES if given[name] is not None]
+        dropped = RATIOS if counts else tuple(SIZES)
+        if counts and len(counts) < len(SIZES):
+            raise ValueError(
+                f"{', '.join(SIZES)} must be given together, got only {' and '.join(counts)}"
+            )
+        for name in RATIOS:
+            if counts and given[name] is not None:
+                raise ValueError(
+                    f"{name} must be left out if counts are given, got {given[name]!r}"
+                )
+        return cls(
+            axes=axes({name: text for name, text in given.items() if name not in dropped}),
+            names={
+                "activation": activation(given["activation"]).name,
+                **{name: given[name] for name in ("scheme", "clock") if given.get(name)},
+            },
+        )
+
+    @property
+    def varying(self) -> Axes:
+        """The parameters with several values."""
+        return {name: values for name, values in self.axes.items() if len(values) > 1}
+
+    @property
+    def problem(self) -> Problem:
+        """The problem at all combinations."""
+        names = {*SIZES, *declarations(Problem)}
+        values: dict[str, Any] = {name: self.values(name) for name in self.axes if name in names}
+        if self.noise is not None:
+            values["noise"] = self.noise
+        make = Problem.from_sizes if "dim" in values else Problem
+        return make(**values, activation=self.names["activation"])
+
+    def ensemble(self, function: str) -> Scheme:
+        """The ensemble at all combinations, of a scheme that `function` supports."""
+        options = {name: self.values(name) for name in SCHEME_OPTIONS if name in self.axes}
+        size = self.values("n_members")
+        (ensemble,) = ensembles([self.names["scheme"]], size, options, function)
+        return ensemble
+
+    @property
+    def noise(self) -> Value | None:
+        """τ = F/SNR, if the signal-to-noise ratio is given."""
+        if "snr" not in self.axes:
+            return None
+        noise = _NOISE_AT(self.values("snr"), self.values("signal"))
+        return noise if np.ndim(noise) else float(noise)
+
+    def values(self, name: str) -> Numeric:
+        """One number, or an array along the axis of a parameter."""
+        values = self.axes[name]
+        shape = [-1 if axis == name else 1 for axis in self.varying]
+        return np.reshape(values, shape) if len(values) > 1 else values[0]
+
+
+def as_written(name: str, values: Sequence[float]) -> list[float]:
+    """Whole numbers without a decimal point."""
+    return [int(v) if SPECS[name].whole and math.isfinite(v) else v for v in values]

@@ -15,7 +15,8 @@ import sys
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from io import TextIOWrapper
+from io import BufferedWriter, FileIO, TextIOWrapper
+from typing import Any
 
 from doubletrouble.errors import DoubleTroubleError, require
 
@@ -33,6 +34,18 @@ _ASCII = {
 
 class TerminationSignal(KeyboardInterrupt):
     """SIGTERM, as an exception that stops work like Ctrl-C."""
+
+
+class _Stdout(FileIO):
+    """Standard output, named in its errors."""
+
+    def write(self, data: Any) -> int:
+        """Write bytes."""
+        try:
+            return super().write(data)
+        except OSError as error:
+            error.filename = "stdout"
+            raise
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -55,10 +68,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _report(error, "stopped")
         return 128 + (signals[0] if signals else signal.SIGINT)
     except (DoubleTroubleError, ValueError, TypeError, OSError, MemoryError) as error:
-        if _discard_unwritable_results() and isinstance(error, OSError):
-            error.filename = "stdout"
+        _discard_unwritable_results()
         if _DEBUG in words:
-            traceback.print_exc()
+            with suppress(OSError):
+                traceback.print_exc()
         else:
             _report(error, type(error).__name__)
         return BAD_INPUT
@@ -68,12 +81,21 @@ def _prepare_streams() -> None:
     """Open closed standard streams, and register the ASCII form of characters."""
     codecs.register_error(_ENCODING_ERRORS, _in_ascii)
     if sys.stdout is None:  # closed by >&-; writing to this one fails when it is flushed
-        sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w")
+        sys.stdout = _stdout(os.open(os.devnull, os.O_RDONLY), "utf-8")
+    elif isinstance(sys.stdout, TextIOWrapper) and sys.stdout is sys.__stdout__:
+        sys.stdout.flush()
+        sys.stdout = _stdout(sys.stdout.fileno(), sys.stdout.encoding)
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors=_ENCODING_ERRORS)
+
+
+def _stdout(descriptor: int, encoding: str) -> TextIOWrapper:
+    """Buffered also if Python is not, so that a table is written at once."""
+    raw = _Stdout(descriptor, "w", closefd=False)
+    return TextIOWrapper(BufferedWriter(raw), encoding=encoding, line_buffering=raw.isatty())
 
 
 def _in_ascii(error: UnicodeError) -> tuple[str, int]:
@@ -84,17 +106,12 @@ def _in_ascii(error: UnicodeError) -> tuple[str, int]:
     return "".join(_ASCII.get(character, "?") for character in characters), error.end
 
 
-def _discard_unwritable_results() -> bool:
-    """Return whether results are left that stdout cannot take, and discard them.
-
-    The interpreter would try to write them again at exit.
-    """
+def _discard_unwritable_results() -> None:
+    """Discard results that stdout cannot take; the interpreter would write them again at exit."""
     try:
         sys.stdout.flush()
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return True
-    return False
 
 
 def _report(error: BaseException, otherwise: str) -> None:

@@ -10,8 +10,18 @@ from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any
 
 from doubletrouble import glossary
-from doubletrouble.cli._flags import choice, ensemble_flags, explained, flag, takes
-from doubletrouble.cli._grid import SCHEME_OPTIONS, SPECS, ensembles, has_snr, one_number
+from doubletrouble.cli._flags import (
+    SCHEME_OPTIONS,
+    SPECS,
+    choice,
+    ensemble_flags,
+    ensembles,
+    explained,
+    flag,
+    has_snr,
+    one_number,
+    takes,
+)
 from doubletrouble.cli._output import ERROR, Report, aligned, measured
 from doubletrouble.data import NAMES, PARITY, SCALINGS, Data, load_data
 from doubletrouble.ensembles import Scheme

@@ -243,7 +243,7 @@ class Report:
 
 def symbol(name: str) -> str:
     """The symbol of a parameter or a result, or its name."""
-    from doubletrouble.cli._grid import SPECS  # not for --help
+    from doubletrouble.cli._flags import SPECS  # not for --help
 
     return SPECS[name].symbol if name in SPECS else _SYMBOLS.get(name, name)
 

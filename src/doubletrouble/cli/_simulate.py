@@ -11,8 +11,19 @@ import numpy as np
 import typer
 
 from doubletrouble.cli._app import help_without_command
-from doubletrouble.cli._flags import ACTIVATION, choice, ensemble_flags, flag, number, takes
-from doubletrouble.cli._grid import PROBLEM_SPECS, SCHEME_OPTIONS, as_written, axes, ensembles
+from doubletrouble.cli._flags import (
+    ACTIVATION,
+    PROBLEM_SPECS,
+    SCHEME_OPTIONS,
+    as_written,
+    axes,
+    choice,
+    ensemble_flags,
+    ensembles,
+    flag,
+    number,
+    takes,
+)
 from doubletrouble.cli._output import (
     Report,
     cells,

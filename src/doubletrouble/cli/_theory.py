@@ -14,28 +14,36 @@ from doubletrouble.cli._flags import (
     ACTIVATION,
     ENSEMBLE,
     PROBLEM,
-    argument,
-    choice,
-    ensemble_flags,
-    explained,
-    flag,
-    number,
-    problem_flags,
-    takes,
-    without,
-)
-from doubletrouble.cli._grid import (
     RATIOS,
     SIZES,
     SPECS,
     ProblemGrid,
+    argument,
     as_written,
+    choice,
+    ensemble_flags,
+    explained,
+    flag,
     has_snr,
+    number,
     one_number,
+    problem_flags,
+    takes,
+    without,
 )
-from doubletrouble.cli._output import ERROR, PSI, Report, aligned, cells, heading, note, paragraph
+from doubletrouble.cli._output import (
+    ERROR,
+    PSI,
+    Report,
+    aligned,
+    cells,
+    heading,
+    note,
+    paragraph,
+    printable,
+)
 from doubletrouble.conventions import CLOCKS, time_from, time_to
-from doubletrouble.ensembles import SHARINGS, Scheme
+from doubletrouble.ensembles import SHARINGS
 from doubletrouble.errors import require
 from doubletrouble.kernels import closed_form
 from doubletrouble.parameters import Value, declarations
@@ -57,9 +65,8 @@ def exact(**given: Any) -> Report:
     resampling as well: the variance over these draws.
     """
     grid = ProblemGrid.of(given)
-    ensemble = grid.ensemble("exact_error")
-    error = theory.exact_error(grid.problem, ensemble)
-    return _grid_report(grid, "Test error", _parts(error, ensemble), str(error))
+    error = theory.exact_error(grid.problem, grid.ensemble("exact_error"))
+    return _grid_report(grid, "Test error", _parts(error), str(error))
 
 
 @takes(*PROBLEM, *ENSEMBLE)
@@ -69,10 +76,9 @@ def anova(**given: Any) -> Report:
     Only the interactions with the initialization diverge at P = N.
     """
     grid = ProblemGrid.of(given)
-    ensemble = grid.ensemble("anova")
-    terms = theory.anova(grid.problem, ensemble)
+    terms = theory.anova(grid.problem, grid.ensemble("anova"))
     title = "Symmetric split of the test error"
-    return _grid_report(grid, title, _parts(terms, ensemble), str(terms))
+    return _grid_report(grid, title, _parts(terms), str(terms))
 
 
 @takes(*without(PROBLEM, "ridge"), *ENSEMBLE)
@@ -82,9 +88,8 @@ def optimum(**given: Any) -> Report:
     Both 0 (minimum norm) and inf (predict zero) are possible results.
     """
     grid = ProblemGrid.of(given)
-    ensemble = grid.ensemble("optimal_ridge")
-    best = theory.optimal_ridge(grid.problem, ensemble)
-    results = {"ridge": best.ridge} | _parts(best.error, ensemble)
+    best = theory.optimal_ridge(grid.problem, grid.ensemble("optimal_ridge"))
+    results = {"ridge": best.ridge} | _parts(best.error)
     summary = "" if grid.varying else f"{_line('best λ', best.ridge)}\n{best.error}"
     return _grid_report(grid, "Test error at the best ridge", results, summary)
 
@@ -122,26 +127,24 @@ def psi(**given: Any) -> Report:
     result = theory.psi_terms(grid.problem)
     terms = {f.name: getattr(result, f.name) for f in fields(PsiTerms)}
     lines = (
-        f"{PSI[name]:<4} {value:12.6g}   {_PSI_MEANING[name]}"
+        f"{_line(PSI[name], value, 17)}   {_PSI_MEANING[name]}"
         for name, value in terms.items()
         if not grid.varying
     )
     return _grid_report(grid, "Terms of the theory", terms, "\n".join(lines))
 
 
-def _line(name: str, value: Any) -> str:
-    return f"{name:<16} {value:12.6g}"
+def _line(name: str, value: Any, width: int = 29) -> str:
+    """A name and a number, which ends where the numbers of an error end."""
+    name = printable(name)
+    return f"{name}{value:{width - len(name)}.6g}"
 
 
-def _parts(
-    error: ErrorTerms[Any] | AnovaTerms[Any], ensemble: Scheme | None = None
-) -> dict[str, Value]:
-    """The columns of an error by cause; resampling is one for every ensemble that resamples."""
-    columns = dict(error.parts)
-    if ensemble is not None and ensemble.resamples is not None:
-        columns["resampling"] = error.resampling
-    columns["total"] = error.total
-    return {f"{ERROR}{name}": value for name, value in columns.items()}
+def _parts(error: ErrorTerms[Any] | AnovaTerms[Any]) -> dict[str, Value]:
+    """The columns of an error by cause."""
+    return {
+        f"{ERROR}{name}": value for name, value in (error.parts | {"total": error.total}).items()
+    }
 
 
 def _grid_report(
@@ -199,10 +202,9 @@ def flow(**given: Any) -> Report:
     times: Any = grid.values("times")
     if given["clock"]:
         times = time_from(given["clock"], times, **_clock_sizes(grid, given["clock"]))
-    ensemble = grid.ensemble("gradient_flow")
-    error = theory.gradient_flow(grid.problem, times, ensemble)
+    error = theory.gradient_flow(grid.problem, times, grid.ensemble("gradient_flow"))
     title = "Test error along gradient flow"
-    return _grid_report(grid, title, _parts(error, ensemble), str(error))
+    return _grid_report(grid, title, _parts(error), str(error))
 
 
 @takes(*PROBLEM, *ENSEMBLE, _CLOCK)
@@ -214,8 +216,7 @@ def stopping(**given: Any) -> Report:
     the end.
     """
     grid = ProblemGrid.of(given)
-    ensemble = grid.ensemble("best_stopping_time")
-    best = theory.best_stopping_time(grid.problem, ensemble)
+    best = theory.best_stopping_time(grid.problem, grid.ensemble("best_stopping_time"))
     time, ridge = best.time, best.optimal_ridge
     if given["clock"]:
         time = time_to(given["clock"], time, **_clock_sizes(grid, given["clock"]))
@@ -230,7 +231,7 @@ def stopping(**given: Any) -> Report:
             _line("total there", ridge.error.total),
         )
     )
-    results = {"time": time} | _parts(best.error, ensemble)
+    results = {"time": time} | _parts(best.error)
     results |= {"best_ridge": ridge.ridge, "best_ridge_total": ridge.error.total}
     return _grid_report(grid, "Test error at the best time to stop", results, "\n".join(lines))
 
@@ -467,7 +468,9 @@ def advise(**given: Any) -> Report:
         title="",
         parameters={},
         columns={name: [row[name] for row in rows] for name in rows[0]},
-        summary=f"{advice.table()}\n\n{advice.bars()}\n\n{paragraph(advice.summary)}",
+        summary="\n\n".join(
+            [advice.table(printable), advice.bars(printable), paragraph(advice.summary)]
+        ),
         document=document,
     )
 

@@ -1,0 +1,122 @@
+"""figure, reproduce and page: files, options, the address of the page, and its end."""
+
+import shlex
+import signal
+import stat
+import sys
+import time
+from http.client import HTTPConnection
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from doubletrouble.cli import _figures, main
+from doubletrouble.figures import FIGURES
+from tests.cli.results import CalledError, Capture, check_errors, json_result, lines, stop
+from tests.page.serving import address, start
+from tests.page.serving import stop as end_page
+
+pytestmark = pytest.mark.xdist_group("processes")
+
+
+def test_files_of_a_figure_are_written_and_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    options = "--set ridges=[0.5] --set activation=tanh --set 'ratios=[0.5, 2]'"
+    words = shlex.split(f"figure decomposition --out {tmp_path} {options}")
+    result = json_result(words, capsys)
+    assert result["source"] == FIGURES["decomposition"].source
+    assert [Path(file).suffix for file in result["files"]] == [".png", ".pdf", ".svg", ".csv"]
+    assert all(Path(file).stat().st_size > 0 for file in result["files"])
+    header, *rows = (tmp_path / "decomposition.csv").read_text().splitlines()
+    assert header.startswith("ridge,P_over_N")
+    assert [row.split(",")[:2] for row in rows] == [["0.5", "0.5"], ["0.5", "2.0"]]
+
+    made = SimpleNamespace(files=result["files"], agreement=result["agreement"])
+    monkeypatch.setattr(_figures, "make_figure", lambda *_, **__: made)
+    (tmp_path / "index.html").touch()
+    assert main(words) == 0
+    out, error = capsys.readouterr()
+    assert out.splitlines() == [*result["files"], *result["agreement"]]
+    assert "index.html" in error  # the gallery shows other parameters
+
+
+def test_figures_are_listed_with_their_number(capsys: Capture) -> None:
+    text = lines("figure", capsys)
+    assert [line.split()[0] for line in text] == list(FIGURES)
+    assert "Fig. 1 " in text[0]
+    assert "beyond" in text[-1]
+
+
+def test_reproduce_writes_the_gallery(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    def write(out: Path, **options: Any) -> Path:
+        assert options == {"preset": "paper", "progress": True}
+        return out / "index.html"
+
+    monkeypatch.setattr(_figures, "write_gallery", write)
+    text = lines("reproduce --out folder --preset paper", capsys)
+    assert text == [str(Path("folder") / "index.html")]
+
+
+def test_flags_of_the_page_reach_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_figures, "serve", stop)
+    cases = {
+        "page": {"host": "127.0.0.1", "port": 0, "browser": True},
+        "page --no-browser --port 80 --host ::": {"host": "::", "port": 80, "browser": False},
+    }
+    for words, options in cases.items():
+        with pytest.raises(CalledError) as called:
+            main(words.split())
+        assert called.value.args[0].items() >= options.items()
+
+
+def test_page_opens_a_browser_and_ends_with_ctrl_c(tmp_path: Path, capsys: Capture) -> None:
+    seen, browser = tmp_path / "seen", tmp_path / "browser"
+    browser.write_text(f'#!/bin/sh\nprintf %s "$1" > {seen}.new && mv {seen}.new {seen}\n')
+    browser.chmod(browser.stat().st_mode | stat.S_IXUSR)
+    process = start(BROWSER=f"{browser} %s")
+    where = urlsplit(address(process))
+    assert where.hostname == "127.0.0.1"
+    connection = HTTPConnection(where.netloc, timeout=120)
+    connection.request("GET", "/")
+    answer = connection.getresponse()
+    assert answer.status == 200
+    assert b"doubletrouble" in answer.read()
+    connection.close()
+    check_errors([(f"page --no-browser --port {where.port}", "port must be free")], capsys)
+    end = time.monotonic() + 120
+    while not seen.exists() and time.monotonic() < end:
+        time.sleep(0.05)
+    out, error = end_page(process)
+    assert (process.returncode, out, error) == (0, "", "stopped\n")
+    assert seen.read_text() == where.geturl()
+
+
+@pytest.mark.full
+def test_page_ends_with_sigterm() -> None:
+    process = start("--no-browser")
+    address(process)
+    process.send_signal(signal.SIGTERM)
+    _, error = process.communicate(timeout=120)
+    assert "Traceback" not in error
+
+
+def test_missing_dash_is_named(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    monkeypatch.setitem(sys.modules, "dash", None)
+    check_errors([("page", "dash is needed: pip install 'doubletrouble[page]'")], capsys)
+
+
+def test_errors_name_the_argument(tmp_path: Path, capsys: Capture) -> None:
+    cases = [
+        ("figure nope", "figure must"),
+        (f"figure anova --preset huge --out {tmp_path}", "preset must"),
+        (f"figure anova --set ridge --out {tmp_path}", "--set must"),
+        (f"figure anova --set colour=1 --out {tmp_path}", "options of anova must"),
+        ("page --no-browser --port 70000", "Invalid value for '--port'"),
+        ("page --no-browser --host 999.1.2.3", "host must"),
+        ("page --no-browser --colour", "No such option"),
+    ]
+    check_errors(cases, capsys)
