@@ -125,7 +125,7 @@ def test_bootstrap_samples_have_duplicates() -> None:
 def test_bootstrap_moves_parts() -> None:
     """Effects shared by resamples are in bias; 12 features have 13 distinct samples of 20."""
     off: dict[str, list[float]] = {"bias": [], "initialization": []}
-    for seed in range(60):
+    for seed in range(40):
         X, y = pool(520, noise=1.0, seed=seed)
         whole = dt.PoolSource(X, y, n_train=20, n_test=200)
         with pytest.warns(UserWarning, match="bootstrap"):
