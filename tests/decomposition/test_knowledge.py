@@ -64,8 +64,7 @@ def test_an_output_twice_is_twice_as_much() -> None:
 
 def test_targets_must_have_the_outputs() -> None:
     f = np.stack([drawn(3, 2, 3)] * 2, axis=-1)
-    message = r"^truth must have one number for each of 12 test points and 2 outputs, got .*\(12,\)"
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=r"^truth must .* 2 outputs"):
         decompose_predictions(f, TRUTH)
 
 
@@ -87,7 +86,7 @@ def test_known_label_noise_is_subtracted(sigma: Any) -> None:
     assert not any("y_test" in note for note in without.notes)
 
 
-def test_label_noise_of_outputs() -> None:
+def test_label_noise_of_outputs_is_added_up() -> None:
     f, y = np.stack([drawn(6, 2, 4)] * 2, axis=-1), np.stack([TRUTH, TRUTH], axis=-1)
     plain = float(decompose_predictions(f, y_test=y).error().bias.value)
     sigma = np.linspace(0, 1, T)
@@ -111,34 +110,29 @@ def test_label_noise_is_subtracted_on_average() -> None:
     assert abs(float(Estimate.of(np.array(off)).z_score(0.0))) < 4
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"truth": TRUTH, "label_noise": 1.0}, "label_noise must be left out without y_test"),
-        ({"label_noise": 1.0}, "label_noise must be left out without y_test"),
-        ({"y_test": TRUTH, "label_noise": -1.0}, "label_noise must be in [0, 1e+150], got -1.0"),
-        ({"y_test": TRUTH, "label_noise": [1.0, 2.0]}, "one for each of 12 test points, got shape"),
-        ({"truth": TRUTH, "deterministic": True}, "deterministic must be False for 4 init"),
-        ({"truth": TRUTH, "noiseless": True}, "noiseless must be False for 2 noise draws, got"),
-        ({"truth": TRUTH, "injected": 1.0}, "injected must be None with fewer than 2 draws"),
-        ({"truth": TRUTH, "confidence": 1.0}, "confidence must be a number in (0, 1), got 1.0"),
-    ],
-)
-def test_options_are_checked(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError) as raised:  # noqa: PT011
-        decompose_predictions(drawn(6, 2, 4), **options)
-    assert message in str(raised.value)
-
-
-def test_injected_ratio_must_not_be_negative() -> None:
-    with pytest.raises(ValueError, match=r"^injected must be in \[0, inf\], got -1.0"):
+def test_options_are_checked() -> None:
+    """The last argument of every case is refused, by its name."""
+    cases: list[dict[str, Any]] = [
+        {"truth": TRUTH, "label_noise": 1.0},
+        {"label_noise": 1.0},
+        {"y_test": TRUTH, "label_noise": -1.0},
+        {"y_test": TRUTH, "label_noise": [1.0, 2.0]},
+        {"deterministic": True},  # with four initializations
+        {"noiseless": True},  # with two noise draws
+        {"injected": 1.0},  # and one draw of added noise
+        {"confidence": 1.0},
+    ]
+    for options in cases:
+        with pytest.raises(ValueError, match=rf"^{list(options)[-1]} must"):
+            decompose_predictions(drawn(6, 2, 4), **options)
+    with pytest.raises(ValueError, match=r"^injected must"):
         decompose_predictions(drawn(6, 3, 4), TRUTH, injected=-1.0)
 
 
 # --- absent randomness ---------------------------------------------------------------------------
 
 
-def test_a_learner_without_randomness() -> None:
+def test_deterministic_learners_have_no_initialization_part() -> None:
     f = drawn(6, 2, 1)
     unmarked, marked = (
         decompose_predictions(f, TRUTH, deterministic=known) for known in (False, True)
@@ -158,7 +152,7 @@ def test_a_learner_without_randomness() -> None:
     assert every == pytest.approx(marked.error().total.value)
 
 
-def test_labels_without_noise() -> None:
+def test_noiseless_labels_have_no_noise_part() -> None:
     f = drawn(6, 1, 4)
     unmarked, marked = (decompose_predictions(f, TRUTH, noiseless=known) for known in (False, True))
     assert list(marked.error().parts) == ["noise", "initialization", "sampling", "bias"]

@@ -70,8 +70,11 @@ def test_agrees_with_theory(
 @pytest.mark.statistical
 def test_wrong_ridge_or_activation_deviates() -> None:
     """Negative controls: ridge without the factor P/D, and another activation."""
-    problem = dt.Problem(features_per_dim=3.0, samples_per_dim=1.0, ridge=0.1, noise=0.5)
+    problem = dt.Problem(features_per_dim=0.5, samples_per_dim=0.5, ridge=0.1, noise=0.5)
     expected = float(dt.exact_error(problem).total)
-    assert deviation(estimated(3.0, 1.0, 0.1), expected) < 4
-    assert deviation(estimated(3.0, 1.0, 0.1 / 3), expected) > 6
-    assert deviation(estimated(3.0, 1.0, 0.1, activation="tanh"), expected) > 6
+    assert deviation(estimated(0.5, 0.5, 0.1), expected) < 4
+    assert deviation(estimated(0.5, 0.5, 0.1 / 0.5), expected) > 6
+    problem = dt.Problem(features_per_dim=2.0, samples_per_dim=1.0, ridge=0.1, noise=0.5)
+    expected = float(dt.exact_error(problem).total)
+    assert deviation(estimated(2.0, 1.0, 0.1), expected) < 4
+    assert deviation(estimated(2.0, 1.0, 0.1, activation="tanh"), expected) > 6
