@@ -214,7 +214,7 @@ def test_pandas_tables_are_accepted() -> None:
     )
 
 
-# --- invalid labels ----------------------------------------------------------------------------------
+# --- invalid labels -------------------------------------------------------------------------------
 
 
 def test_labels_of_mixed_type_are_refused() -> None:
