@@ -103,7 +103,7 @@ def test_pools_are_cut_without_a_sample_twice(seed: int) -> None:
 
 
 def test_subsamples_share_samples_but_not_with_the_test_set() -> None:
-    with pytest.warns(UserWarning, match="^resampling") as caught:
+    with pytest.warns(UserWarning, match=r"^resampling") as caught:
         data = numbered(resampling="subsample", n_train=50)
     assert caught[0].filename.endswith("test_sources.py")
     one, other = (set(training(data, d, 1).X[:, 0]) for d in (0, 1))
@@ -113,7 +113,7 @@ def test_subsamples_share_samples_but_not_with_the_test_set() -> None:
 
 
 def test_bootstrap_samples_have_duplicates() -> None:
-    with pytest.warns(UserWarning, match="^resampling"):
+    with pytest.warns(UserWarning, match=r"^resampling"):
         data = numbered(resampling="bootstrap", n_train=75)
     sets = [training(data, d, 1).X[:, 0] for d in range(30)]
     distinct = np.mean([len(set(some)) / 75 for some in sets])
@@ -129,7 +129,7 @@ def test_bootstrap_moves_parts() -> None:
     for seed in range(60):
         X, y = pool(520, noise=1.0, seed=seed)
         whole = dt.PoolSource(X, y, n_train=20, n_test=200)
-        with pytest.warns(UserWarning, match="^resampling"):
+        with pytest.warns(UserWarning, match=r"^resampling"):
             again = dt.PoolSource(X[:220], y[:220], n_train=20, n_test=200, resampling="bootstrap")
         right, wrong = (
             dt.decompose(random_features, data, n_data=16, n_init=3, progress=False)

@@ -168,10 +168,9 @@ def pair(monkeypatch: pytest.MonkeyPatch, ridge: float, **options: Any) -> tuple
     return plain, model.fit(x, y, w).predict(x), answers[0] is not None
 
 
-@pytest.mark.parametrize("intercept", [True, False])
-@pytest.mark.parametrize("ridge", [1e-3, 0.1, 10.0])
+@pytest.mark.parametrize(("ridge", "intercept"), [(1e-3, True), (0.1, False), (10.0, True)])
 def test_refinement_reaches_the_float64_solution(
-    intercept: bool, ridge: float, monkeypatch: pytest.MonkeyPatch
+    ridge: float, intercept: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plain, quick, taken = pair(monkeypatch, ridge, fit_intercept=intercept)
     assert taken
