@@ -100,6 +100,15 @@ def test_each_worker_draws_a_training_set_once(threads: int) -> None:
         assert 1 <= counted.count(X.tobytes()) <= max(1, threads)
 
 
+def test_threads_do_not_reuse_training_sets_of_another_run() -> None:
+    one = FEW | {"n_data": 1}
+    with ThreadPoolExecutor(1) as executor:
+        for data in (source(), source(noise=1.0)):
+            there = dt.decompose(random_features, data, executor=executor, **one)
+            here = dt.decompose(random_features, data, **one)
+            np.testing.assert_array_equal(here.predictions, there.predictions)
+
+
 def test_warnings_of_sample_are_those_of_every_fit_on_it() -> None:
     def sample(rng: np.random.Generator, n: int) -> Any:
         warnings.warn("slow sampler", RuntimeWarning, stacklevel=1)

@@ -60,11 +60,19 @@ def test_training_sets_do_not_depend_on_other_draws(some: Any) -> None:
     assert not np.any(first == second)
 
 
-def test_noise_is_drawn_anew_for_each_data_set() -> None:
+@pytest.mark.parametrize(
+    ("noisy", "exact"),
+    [
+        (source(), source(noise=0.0)),
+        (dt.PoolSource(*pool(200), n_train=20, inject=0.5), dt.PoolSource(*pool(200), n_train=20)),
+    ],
+    ids=["generator", "pool"],
+)
+def test_noise_is_drawn_anew_for_each_data_set(noisy: Any, exact: Any) -> None:
     noises = []
     for d in range(3):
-        some = training(source(), d)
-        clean = training(source(noise=0.0), d, 1)
+        some = training(noisy, d)
+        clean = training(exact, d, 1)
         np.testing.assert_array_equal(some.X, clean.X)  # for any noise
         noises += [y - clean.y[0] for y in some.y]
     table = np.corrcoef(noises) - np.eye(6)

@@ -73,6 +73,12 @@ def test_first_members_do_not_depend_on_their_number(few: dt.Scheme) -> None:
     np.testing.assert_array_equal(one.coef_, two.coef_[:2])
 
 
+def test_draws_of_rows_and_features_are_independent() -> None:
+    theta = dt.RandomFeaturesRidge(20, random_state=0).fit(*data(40, 5)).weights_
+    other = draws_generator(seed_of(0)).standard_normal(theta.size)
+    assert not np.intersect1d(theta, other).size
+
+
 @pytest.mark.parametrize("penalty", [{"ridge": 0.02}, {"alpha": 1.5}], ids=str)
 def test_integer_weights_are_repeated_rows(penalty: dict[str, Any]) -> None:
     x, y = data(40, 5)
