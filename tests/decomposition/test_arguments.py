@@ -56,8 +56,9 @@ def test_models_and_sources_are_checked() -> None:
 
 
 def test_generators_are_checked() -> None:
+    given: dict[str, Any] = {"sample": curved, "n_train": 10}
     check(
-        lambda **options: dt.GeneratorSource(**({"sample": curved, "n_train": 10} | options)),
+        lambda **options: dt.GeneratorSource(**(given | options)),
         [
             {"sample": X},
             {"n_train": 0},
@@ -87,8 +88,9 @@ def test_samples_are_checked(drawn: Any, message: str) -> None:
 
 
 def test_pools_are_checked() -> None:
+    given: dict[str, Any] = {"X": X, "y": Y, "n_train": 10}
     check(
-        lambda **options: dt.PoolSource(**({"X": X, "y": Y, "n_train": 10} | options)),
+        lambda **options: dt.PoolSource(**(given | options)),
         [
             {"y": Y[:50]},
             {"X": 3},

@@ -70,7 +70,8 @@ def test_rows_are_left_out_of_every_member_that_has_them(p: int, ensemble: dt.Sc
     """With all copies of a row; the other rows stay with their members."""
     x, y = data(15, 5)
     w = np.random.default_rng(1).uniform(0.5, 2, 15)
-    counts = ensemble.draw_samples(15, int(ensemble.n_members), draws_generator(seed_of(0)))
+    n_members = int(np.asarray(ensemble.n_members))
+    counts = ensemble.draw_samples(15, n_members, draws_generator(seed_of(0)))
     for intercept in (True, False):
         how: dict[str, Any] = {"ensemble": ensemble, "fit_intercept": intercept}
         check_path(p, x, y, w, counts=counts, rel=1e-5, **how)

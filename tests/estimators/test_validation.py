@@ -109,6 +109,7 @@ def test_squares_of_features_must_not_overflow_or_underflow(p: int) -> None:
 
 
 def test_partial_fit_needs_a_ridge_and_all_rows_in_each_member() -> None:
+    bad: Any
     for name, bad in (("ridge", "loo"), ("ensemble", dt.Divide(2)), ("ensemble", dt.Bootstrap(2))):
         with pytest.raises(ValueError, match=f"^{name} must .* for partial_fit"):
             dt.RandomFeaturesRidge(5, **{name: bad}).partial_fit(X, Y)
