@@ -12,6 +12,10 @@ from tests.decomposition.random_effects import rows
 
 DIM, RIDGE = 60, 1e-3
 PARTS = ("noise", "initialization", "sampling", "bias", "total")
+RATIOS = pytest.mark.parametrize(
+    "ratio", [1.0, *(pytest.param(ratio, marks=pytest.mark.full) for ratio in (0.5, 2.0))]
+)
+pytestmark = pytest.mark.xdist_group("agreement of decompose")
 
 
 def sample(rng: np.random.Generator, n: int) -> Any:
@@ -29,7 +33,7 @@ def problem(ratio: float, **changes: float) -> dt.Problem:
     return dt.Problem(**(given | changes))
 
 
-@cache
+@cache  # shared by the tests of this module
 def split(ratio: float) -> LearnerDecomposition:
     source = dt.GeneratorSource(sample, n_train=DIM, noise=1.0, n_test=500)
     model = dt.RandomFeaturesRidge(round(ratio * DIM), ridge=RIDGE)
@@ -48,7 +52,7 @@ def simulated(ratio: float, **changes: float) -> Any:
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("ratio", [0.5, 1.0, 2.0])
+@RATIOS
 def test_agrees_with_direct_simulation(ratio: float) -> None:
     expected = simulated(ratio)
     scores = {name: off(rows(split(ratio))[name], getattr(expected, name)) for name in PARTS}
@@ -56,7 +60,7 @@ def test_agrees_with_direct_simulation(ratio: float) -> None:
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("ratio", [0.5, 1.0, 2.0])
+@RATIOS
 def test_agrees_with_theory(ratio: float) -> None:
     expected = dt.exact_error(problem(ratio))
     for name in PARTS:
@@ -85,5 +89,5 @@ def test_the_symmetric_view_agrees_with_theory() -> None:
 @pytest.mark.statistical
 def test_another_problem_disagrees() -> None:
     """Negative controls: less noise, another ridge."""
-    assert off(split(0.5).error().noise, simulated(0.5, noise=0.7).noise) > 5
+    assert off(split(1.0).error().noise, simulated(1.0, noise=0.7).noise) > 5
     assert off(split(1.0).error().total, simulated(1.0, ridge=1e-1).total) > 5

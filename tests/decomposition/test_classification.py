@@ -1,7 +1,5 @@
 """Misclassification of one member, of an ensemble and of a vote."""
 
-import re
-
 import numpy as np
 import pytest
 
@@ -22,7 +20,7 @@ SCORES = np.array(
 )
 
 
-def test_known_answers() -> None:
+def test_ties_count_half() -> None:
     np.testing.assert_array_equal(error_rate(SCORES, LABELS), [1.5 / 4, 1 / 4, 1.0])
     # the means are -1/3, -1, 0, -1/3; the votes +1, +1, 0, +1
     assert ensemble_error(SCORES, LABELS) == 1.5 / 4
@@ -38,7 +36,7 @@ def test_one_member_is_its_own_ensemble_and_vote() -> None:
     np.testing.assert_array_equal(vote_error(scores, labels), rates[:, 0])
 
 
-def test_brute_force() -> None:
+def test_rates_are_those_of_counting_one_by_one() -> None:
     rng = np.random.default_rng(1)
     scores = rng.integers(-2, 3, size=(2, 4, 30))  # zeros and ties are frequent
     labels = rng.choice([-1, 1], size=30)
@@ -61,8 +59,7 @@ def test_groups_are_disjoint_and_in_order() -> None:
     assert np.shape(ensemble_error(groups, [1, 1, -1])) == (2, 2)
 
 
-@pytest.mark.parametrize("bad", [0, -1, 4])
-def test_group_sizes_are_checked(bad: int) -> None:
-    message = f"ensemble must be in [1, 3], the number of members, got {bad}"
-    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
-        grouped(SCORES, bad)
+def test_group_sizes_are_checked() -> None:
+    for bad in (0, -1, 4):
+        with pytest.raises(ValueError, match=r"^ensemble must"):
+            grouped(SCORES, bad)

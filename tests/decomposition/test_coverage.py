@@ -38,7 +38,7 @@ def answers(result: Decomposition) -> dict[str, Estimate]:
 
 
 def coverage(ratio: float, which: int) -> dict[str, float]:
-    """How often intervals of nominally 95 % contain the mean of all (unbiased) estimates."""
+    """The share of intervals of nominally 95 % that contain the mean of all estimates."""
     draws = [answers(pair[which]) for pair in repeated(ratio)]
     right = [answers(pair[0]) for pair in repeated(ratio)]
     result = {}
@@ -49,37 +49,32 @@ def coverage(ratio: float, which: int) -> dict[str, float]:
     return result
 
 
+@pytest.mark.full
 @pytest.mark.statistical
-@pytest.mark.parametrize("ratio", RATIOS)
-def test_intervals_cover(ratio: float) -> None:
-    result = coverage(ratio, 0)
-    assert min(result.values()) > 0.90, result  # 0.92 to 0.98, and the error of 200 repeats
-    assert max(result.values()) < 0.99, result
-
-
-@pytest.mark.statistical
-def test_intervals_cover_on_average() -> None:
-    result = [share for ratio in RATIOS for share in coverage(ratio, 0).values()]
-    assert 0.93 < np.mean(result) < 0.97
-
-
-@pytest.mark.statistical
-def test_independent_errors_do_not_cover_shared_draws() -> None:
-    """Negative control: initializations and test points as if drawn anew for every fit."""
-    result = coverage(0.5, 1)
-    assert result["bias"] < 0.85
-    assert result["sampling"] < 0.85
-
-
-# --- one common output ---
+@pytest.mark.xdist_group("coverage of random features")
+def test_intervals_cover_errors_of_random_features() -> None:
+    """Errors of independent fits, which ignore shared draws, are the negative control."""
+    shares = {ratio: coverage(ratio, 0) for ratio in RATIOS}
+    for result in shares.values():
+        assert min(result.values()) > 0.90, shares  # 0.92 to 0.98, and the error of 200 repeats
+        assert max(result.values()) < 0.99, shares
+    assert 0.93 < np.mean([list(result.values()) for result in shares.values()]) < 0.97
+    wrong = coverage(0.5, 1)
+    assert wrong["bias"] < 0.85
+    assert wrong["sampling"] < 0.85
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("n_data", [5, 20])
-@pytest.mark.parametrize("model", ["linear, one common output", "Gaussian, one common output"])
-def test_intervals_of_variances_cover_where_test_points_move_together(
-    model: str, n_data: int
-) -> None:
+@pytest.mark.parametrize(
+    ("model", "n_data"),
+    [
+        ("linear, one common output", 5),
+        pytest.param("linear, one common output", 20, marks=pytest.mark.full),
+        pytest.param("Gaussian, one common output", 5, marks=pytest.mark.full),
+        pytest.param("Gaussian, one common output", 20, marks=pytest.mark.full),
+    ],
+)
+def test_intervals_cover_variances_of_one_common_output(model: str, n_data: int) -> None:
     """The small version of benchmarks/coverage.py; Student's t is the negative control."""
     estimates, most = draws_of(model, n_data, 400), draws_of(model, 20, 400)
     expected = {name: np.mean([part.value for part in most[name]]) for name in VARIANCES}

@@ -1,10 +1,9 @@
-"""Fits elsewhere: the same to the last bit."""
+"""Fits by executors: equal bits, and warnings of all fits."""
 
 import re
 import subprocess
 import sys
 import threading
-import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -18,32 +17,26 @@ from doubletrouble.decomposition._fitting import FitWarning, summarized_warnings
 from tests.decomposition.known import FEW, pool, random_features, source
 
 
-def test_threads() -> None:
+def test_executors_of_the_user_stay_open() -> None:
     here = dt.decompose(random_features, source(), **FEW)
     with ThreadPoolExecutor(3) as executor:
         there = dt.decompose(random_features, source(), executor=executor, **FEW)
-        assert executor.submit(int, "3").result() == 3  # it is not ours to stop
+        assert executor.submit(int, "3").result() == 3
     np.testing.assert_array_equal(here.predictions, there.predictions)
     assert here.error().parts == there.error().parts
 
 
 def test_processes() -> None:
+    def fit(X: Any, y: Any, seed: int) -> Any:  # not in a module
+        return random_features(X, 2 * y, seed)
+
     X, y = pool(150, noise=0.5)
     data = dt.PoolSource(X, y, n_train=20, noise=0.5, n_test=30)
-    here = dt.decompose(random_features, data, **FEW)
-    there = dt.decompose(random_features, data, workers=2, **FEW)
+    here = dt.decompose(fit, data, **FEW)
+    there = dt.decompose(fit, data, workers=2, **FEW)
     np.testing.assert_array_equal(here.predictions, there.predictions)
     assert here.error().parts == there.error().parts
     assert here.notes == there.notes
-
-
-def test_processes_fit_functions_defined_here() -> None:
-    def fit(X: Any, y: Any, seed: int) -> Any:
-        return random_features(X, 2 * y, seed)
-
-    here = dt.decompose(fit, source(), **FEW)
-    there = dt.decompose(fit, source(), workers=2, **FEW)
-    np.testing.assert_array_equal(here.predictions, there.predictions)
 
 
 SCRIPT = """
@@ -69,22 +62,21 @@ def main():
 """
 
 
-def ran(script: str, tmp_path: Path) -> subprocess.CompletedProcess[str]:
-    file = tmp_path / "script.py"
+@pytest.mark.parametrize(
+    ("guard", "is_file"),
+    [
+        ("", True),
+        pytest.param("if __name__ == '__main__':\n    ", True, marks=pytest.mark.full),
+        pytest.param("", False, marks=pytest.mark.full),  # as in an interactive session
+    ],
+)
+def test_functions_of_the_main_module_are_sent_to_processes(
+    guard: str, is_file: bool, tmp_path: Path
+) -> None:
+    script, file = f"{SCRIPT}{guard}main()\n", tmp_path / "script.py"
     file.write_text(script)
-    words = [sys.executable, str(file)]
-    return subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
-
-
-@pytest.mark.parametrize("guard", ["", "if __name__ == '__main__':\n    "])
-def test_functions_of_a_script_are_sent_to_processes(guard: str, tmp_path: Path) -> None:
-    done = ran(f"{SCRIPT}{guard}main()\n", tmp_path)
-    assert done.stdout == "the same\n", done.stderr
-
-
-def test_functions_defined_interactively_are_sent_to_processes() -> None:
-    words = [sys.executable, "-c", f"{SCRIPT}main()"]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
+    words = [sys.executable, *([str(file)] if is_file else ["-c", script])]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=300, check=False)
     assert done.stdout == "the same\n", done.stderr
 
 
@@ -108,6 +100,15 @@ def test_each_worker_draws_a_training_set_once(threads: int) -> None:
         assert 1 <= counted.count(X.tobytes()) <= max(1, threads)
 
 
+def test_threads_do_not_reuse_training_sets_of_another_run() -> None:
+    one = FEW | {"n_data": 1}
+    with ThreadPoolExecutor(1) as executor:
+        for data in (source(), source(noise=1.0)):
+            there = dt.decompose(random_features, data, executor=executor, **one)
+            here = dt.decompose(random_features, data, **one)
+            np.testing.assert_array_equal(here.predictions, there.predictions)
+
+
 def test_warnings_of_sample_are_those_of_every_fit_on_it() -> None:
     def sample(rng: np.random.Generator, n: int) -> Any:
         warnings.warn("slow sampler", RuntimeWarning, stacklevel=1)
@@ -126,9 +127,8 @@ def test_warnings_of_sample_are_those_of_every_fit_on_it() -> None:
 # --- warnings ------------------------------------------------------------------------------------
 
 
-def slow_and_loud(X: Any, y: Any, seed: int) -> Any:
+def not_converged(X: Any, y: Any, seed: int) -> Any:
     warnings.warn("not converged", RuntimeWarning, stacklevel=1)
-    time.sleep(0.001 * (seed % 7))
     return random_features(X, y, seed)
 
 
@@ -141,7 +141,7 @@ def test_warnings_of_all_fits_are_summarized(workers: int | None, tmp_path: Path
     for _ in range(2):  # with a store, the second time from it
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            result = dt.decompose(slow_and_loud, source(), workers=workers, store=store, **FEW)
+            result = dt.decompose(not_converged, source(), workers=workers, store=store, **FEW)
         assert [str(warning.message) for warning in caught] == [WARNED]
         assert caught[0].filename == __file__
         assert result.notes[-1] == f"{WARNED}."
@@ -181,17 +181,28 @@ def test_warnings_are_counted_by_text() -> None:
 def test_warnings_that_are_ignored_are_not_reported() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
-        result = dt.decompose(slow_and_loud, source(), **FEW)
+        result = dt.decompose(not_converged, source(), **FEW)
     assert not any("warned" in note for note in result.notes)
 
 
-def test_threads_leave_the_filters_of_warnings_as_they_were() -> None:
-    """Filters belong to the process: fits that end in another order must not mix them up."""
+def test_threads_leave_the_filters_of_warnings_unchanged() -> None:
+    """Filters belong to the process; each fit ends after the next one has begun."""
+    begun, turn = 0, threading.Condition()
+
+    def overlapping(X: Any, y: Any, seed: int) -> Any:
+        nonlocal begun
+        with turn:
+            begun += 1
+            mine = begun
+            turn.notify_all()
+            turn.wait_for(lambda: begun > mine or mine == 24, timeout=120)
+        return not_converged(X, y, seed)
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
         before = list(warnings.filters)
-        with ThreadPoolExecutor(4) as executor:
-            dt.decompose(slow_and_loud, source(), executor=executor, **(FEW | {"n_data": 12}))
+        with ThreadPoolExecutor(2) as executor:
+            dt.decompose(overlapping, source(), executor=executor, **FEW)
         assert warnings.filters == before
-        with pytest.warns(UserWarning, match="still heard"):
-            warnings.warn("still heard", UserWarning, stacklevel=1)
+        with pytest.warns(UserWarning, match="shown"):
+            warnings.warn("shown", UserWarning, stacklevel=1)

@@ -1,4 +1,4 @@
-"""Learners whose parts can be written down."""
+"""Learners whose parts are known."""
 
 import math
 from itertools import permutations
@@ -25,7 +25,7 @@ from tests.decomposition.random_effects import label
 
 
 def pairs(values: FloatArray) -> float:
-    """The mean product of two different ones."""
+    """The mean product of two different values."""
     return float(np.mean([a * b for a, b in permutations(values, 2)]))
 
 
@@ -102,7 +102,7 @@ def test_parts_equal_those_of_the_predictions() -> None:
     assert str(result.error()) == str(alone.error())
 
 
-def test_confidence() -> None:
+def test_intervals_widen_with_confidence() -> None:
     wide, narrow = (
         dt.decompose(random_features, source(), confidence=c, **FEW) for c in (0.95, 0.9)
     )
@@ -110,7 +110,7 @@ def test_confidence() -> None:
     assert (narrow.to_frame().high < wide.to_frame().high).all()
 
 
-def test_one_test_point_and_one_of_everything() -> None:
+def test_one_fit_at_one_test_point() -> None:
     result = dt.decompose(
         random_features, source(n_test=1), n_data=1, n_init=1, n_noise=1, progress=False
     )

@@ -1,4 +1,4 @@
-"""How many repeats a precision takes, and whether it is reached with them."""
+"""Plans of repeats, and the precision reached with them."""
 
 import math
 from typing import Any
@@ -37,15 +37,15 @@ def test_half_the_error_takes_four_times_the_data() -> None:
     assert fine.n_fits == fine.n_data * 2
 
 
-def test_half_the_error_where_initializations_count() -> None:
+def test_half_the_error_takes_four_times_the_initializations() -> None:
     result = pilot(initialization=2.0)
     rough, fine = (dt.plan_repeats(result, error) for error in (0.1, 0.05))
     assert fine.n_fits == pytest.approx(16 * rough.n_fits, rel=0.4)  # data sets and initializations
 
 
 @pytest.mark.statistical
-def test_a_plan_is_kept() -> None:
-    """Standard errors with the planned repeats are those wanted, or better, and no waste."""
+def test_planned_repeats_reach_the_precision() -> None:
+    """On average, and without many more fits than necessary."""
     wanted, reached = 0.1, []
     for seed in range(10):
         plan = dt.plan_repeats(pilot(seed=seed), wanted)
@@ -73,13 +73,13 @@ def test_plans_have_at_least_the_present_initializations() -> None:
     assert dt.plan_repeats(pilot((10, 2, 8)), 0.5).n_init >= 8
 
 
-def test_a_precision_that_is_there_takes_little() -> None:
+def test_a_precision_already_reached_needs_the_fewest_repeats() -> None:
     plan = dt.plan_repeats(pilot((40, 2, 10)), 0.9)
     assert (plan.n_data, plan.n_init) == (10, 10)
     assert plan.notes == ()
 
 
-def test_test_points_may_be_too_few() -> None:
+def test_too_few_test_points_have_a_note() -> None:
     rng = np.random.default_rng(0)
     f = Effects(bias=0.0).draw((20, 2, 4, N_TEST), rng) + rng.normal(size=N_TEST)
     result = decompose_predictions(f, np.zeros(N_TEST))
@@ -90,7 +90,7 @@ def test_test_points_may_be_too_few() -> None:
     assert none.standard_errors["bias"] < result.error().bias.standard_error
 
 
-def test_a_pool_holds_so_many() -> None:
+def test_pools_with_too_few_training_sets_have_a_note() -> None:
     data = dt.PoolSource(*pool(150), n_train=20, n_test=50)
     plan = dt.plan_repeats(dt.decompose(random_features, data, **FEW), 0.01)
     assert plan.n_data > 5
@@ -103,7 +103,7 @@ def test_a_deterministic_learner_needs_one_initialization() -> None:
 
 
 @pytest.mark.statistical
-def test_plans_of_pilots_are_alike() -> None:
+def test_plans_of_several_pilots_are_similar() -> None:
     """The variance over few initializations is imprecise, and must not dominate the plan."""
     data = dt.GeneratorSource(curved, n_train=20, noise=0.5, n_test=200)
     few: dict[str, Any] = {"n_data": 20, "n_init": 5, "progress": False}
@@ -113,24 +113,24 @@ def test_plans_of_pilots_are_alike() -> None:
 
 @pytest.mark.parametrize("shape", [(2, 2, 4), (10, 2, 2), (1, 2, 4)])
 def test_too_few_repeats_are_refused(shape: tuple[int, int, int]) -> None:
-    with pytest.raises(ValueError, match=r"^result must have standard errors, got none of .*: it"):
+    with pytest.raises(ValueError, match=r"^result must have standard errors"):
         dt.plan_repeats(pilot(shape))
 
 
-def test_without_a_target_there_is_no_total() -> None:
+def test_plans_need_a_total() -> None:
     f = Effects().draw((10, 2, 4, N_TEST), np.random.default_rng(0))
-    with pytest.raises(ValueError, match=r"^result must have a total, .*, got none$"):
+    with pytest.raises(ValueError, match=r"^result must have a total"):
         dt.plan_repeats(decompose_predictions(f))
 
 
-@pytest.mark.parametrize("bad", [0.0, -0.1, math.nan])
-def test_relative_errors_are_checked(bad: float) -> None:
-    with pytest.raises(ValueError, match=r"^relative_error must be in \[1e-09, inf\], got"):
-        dt.plan_repeats(pilot(), bad)
+def test_relative_errors_are_checked() -> None:
+    for bad in (0.0, -0.1, math.nan):
+        with pytest.raises(ValueError, match=r"^relative_error must"):
+            dt.plan_repeats(pilot(), bad)
 
 
 @pytest.mark.parametrize("learner", [random_features, least_squares])
-def test_of_a_learner(learner: Any) -> None:
+def test_plans_of_learners(learner: Any) -> None:
     result = dt.decompose(learner, source(n_test=200), **(FEW | {"n_data": 8}))
     plan = dt.plan_repeats(result, relative_error=0.2)
     assert isinstance(plan, RepeatPlan)

@@ -1,10 +1,10 @@
-"""Intervals, tables and pictures of a decomposition."""
+"""Intervals, tables and plots of a decomposition."""
 
 import json
 import math
 from typing import Any
 
-import matplotlib as mpl  # noqa: TID251 (the picture is looked at)
+import matplotlib as mpl  # noqa: TID251 (the plot is tested)
 import numpy as np
 import pytest
 
@@ -39,7 +39,7 @@ def test_confidence_is_that_of_intervals_in_tables() -> None:
 # --- tables --------------------------------------------------------------------------------------
 
 
-def test_a_frame() -> None:
+def test_frames_have_parts_shares_and_intervals() -> None:
     result = split()
     frame = result.to_frame()
     assert list(frame.columns) == [
@@ -64,7 +64,7 @@ def test_a_frame() -> None:
     assert set(frame.includes) == {""}
 
 
-def test_a_frame_has_the_included_causes() -> None:
+def test_frames_have_the_included_causes() -> None:
     frame = split(8, 1, 4, truth=None, y_test=np.zeros(T)).to_frame()
     result = frame.set_index(["view", "part"]).includes
     assert result["sequential", "sampling"] == result["anova", "sampling"] == "label noise"
@@ -80,7 +80,7 @@ def test_without_a_target_there_are_no_shares() -> None:
     assert "total" not in set(frame.part)
 
 
-def test_labels_in_the_table() -> None:
+def test_tables_have_the_included_causes() -> None:
     table = str(split(8, 1, 4, truth=None, y_test=np.zeros(T))).splitlines()
     assert table[0].startswith("initialization + label noise ")
     assert table[1].startswith("sampling + label noise ")
@@ -114,11 +114,11 @@ def test_html_has_the_table_and_the_notes() -> None:
 
 def test_predictions_of_other_draws_have_no_difference() -> None:
     assert float((split() - split()).total) == 0
-    with pytest.raises(ValueError, match="same draws to be compared, got other predictions"):
+    with pytest.raises(ValueError, match="other predictions"):
         _ = split() - split(8, 2, 3)
 
 
-# --- pictures ------------------------------------------------------------------------------------
+# --- plots ------------------------------------------------------------------------------------
 
 
 @pytest.fixture

@@ -81,11 +81,9 @@ def test_failed_fits_are_retried(fitted: Count, store: Path, tmp_path: Path) -> 
             raise OSError("disk full")
         return random_features(X, y, seed)
 
-    with pytest.raises(dt.FitError, match=r"^6 of 24 fits failed, data set 2, noise") as caught:
+    with pytest.raises(dt.FitError, match=r"^6 of 24 fits failed") as caught:
         dt.decompose(fit, source(), store=store, name="mine", **FEW)
-    assert f"the other 18 are in {store}: the same call computes only the failed" in str(
-        caught.value
-    )
+    assert f"the other 18 are in {store}" in str(caught.value)
     assert "OSError: disk full" in str(caught.value)
     assert caught.value.partial.n_fits == 18
     assert len(fitted()) == 24
@@ -143,14 +141,14 @@ def test_learner_source_seed_and_name_identify_fits(fitted: Count, store: Path) 
         dt.decompose(random_features, source(), store=store, name="mine", **FEW)
 
 
-def test_a_name_does_not_hide_another_estimator(fitted: Count, store: Path) -> None:
+def test_estimators_of_equal_names_are_distinguished(fitted: Count, store: Path) -> None:
     for alpha in (1.0, 2.0):
         with all_new(fitted, 24):
             dt.decompose(Ridge(alpha=alpha), source(), store=store, name="ridge", **FEW)
 
 
 @pytest.mark.parametrize("model", [random_features, Ridge()])
-def test_a_name_does_not_hide_another_source(model: Any, fitted: Count, store: Path) -> None:
+def test_sources_of_equal_names_are_distinguished(model: Any, fitted: Count, store: Path) -> None:
     totals = []
     for scale in (1.0, 3.0, 1.0):
 
@@ -166,7 +164,7 @@ def test_a_name_does_not_hide_another_source(model: Any, fitted: Count, store: P
     assert totals[1].value > 2 * totals[0].value
 
 
-def test_a_name_does_not_hide_other_noise(fitted: Count, store: Path) -> None:
+def test_noise_of_equal_names_is_distinguished(fitted: Count, store: Path) -> None:
     for sigma in (0.5, 1.0):
 
         def noise(rng: np.random.Generator, y: FloatArray, sigma: float = sigma) -> FloatArray:
@@ -191,7 +189,7 @@ def test_parameters_and_data_identify_estimators(fitted: Count, store: Path) -> 
         dt.decompose(Ridge(), dt.PoolSource(X.copy(), y, n_train=20), store=store, **FEW)
 
 
-def test_labels_with_injected_noise_are_not_those_without(fitted: Count, store: Path) -> None:
+def test_injected_noise_identifies_fits(fitted: Count, store: Path) -> None:
     data = dt.PoolSource(*pool(150, noise=0.5), n_train=20, noise=0.5)
     dt.decompose(Ridge(), data, store=store, **(FEW | {"n_noise": 1}))
     with all_new(fitted, 36):
@@ -229,7 +227,7 @@ def test_functions_of_the_main_module_need_a_name(
 ) -> None:
     monkeypatch.setattr(curved, "__module__", "__main__")
     monkeypatch.setattr(sys.modules["__main__"], "curved", curved, raising=False)
-    with pytest.raises(ValueError, match=r"^name must be given .* curved is not defined"):
+    with pytest.raises(ValueError, match=r"^name must be given .* curved"):
         dt.decompose(Ridge(), source(), store=store, **FEW)
     assert dt.decompose(Ridge(), source(), store=store, name="mine", **FEW).n_fits == 24
 
@@ -244,10 +242,11 @@ def with_lock(lock: Any, X: Any, y: Any, seed: int) -> Any:
     return random_features(X, y, seed)
 
 
-@pytest.mark.parametrize("bad", ["", 3])
-def test_names_are_checked(bad: Any, store: Path) -> None:
-    with pytest.raises(ValueError, match=r"^name must be a string"):
-        dt.decompose(Ridge(), source(), store=store, name=bad, **FEW)
+def test_names_are_checked(store: Path) -> None:
+    bad: Any
+    for bad in ("", 3):
+        with pytest.raises(ValueError, match=r"^name must be a string"):
+            dt.decompose(Ridge(), source(), store=store, name=bad, **FEW)
 
 
 def test_partials_are_identified_by_their_arguments(fitted: Count, store: Path) -> None:

@@ -5,7 +5,16 @@ import pytest
 
 import doubletrouble as dt
 
-DIM, DRAWS, N_TEST = 120, 100, 1500
+DIM = 120
+CASES = [  # P/D, N/D, ensemble
+    (2.0, 1.0, 4),
+    (0.8, 1.0, dt.Bootstrap(3)),
+    (1.0, 1.0, dt.FeatureBank(3, bank_per_dim=1.5)),
+    (0.5, 1.0, 1),
+    (2.0, 1.0, 1),
+    (1.5, 2.0, dt.Divide(2)),
+    (1.0, 1.5, dt.Subsample(3, fraction=0.6)),
+]
 
 
 def estimated(
@@ -14,12 +23,14 @@ def estimated(
     ridge: float,
     ensemble: int | dt.Scheme = 1,
     activation: str = "relu",
+    draws: int = 50,
+    n_test: int = 500,
 ) -> dt.Estimate:
     """The test error of fits on independent data."""
     errors = []
-    for seed in range(DRAWS):
+    for seed in range(draws):
         rng = np.random.default_rng(seed)
-        x, new = (rng.standard_normal((n, DIM)) for n in (round(samples * DIM), N_TEST))
+        x, new = (rng.standard_normal((n, DIM)) for n in (round(samples * DIM), n_test))
         beta = rng.standard_normal(DIM)
         beta /= np.linalg.norm(beta)
         y = x @ beta + 0.5 * rng.standard_normal(len(x))
@@ -43,28 +54,27 @@ def deviation(estimate: dt.Estimate, expected: float) -> float:
 
 @pytest.mark.statistical
 @pytest.mark.parametrize(
-    ("ratio", "samples", "ensemble"),
-    [
-        (0.5, 1.0, 1),
-        (2.0, 1.0, 1),
-        (2.0, 1.0, 4),
-        (1.5, 2.0, dt.Divide(2)),
-        (1.0, 1.5, dt.Subsample(3, fraction=0.6)),
-        (0.8, 1.0, dt.Bootstrap(3)),
-        (1.0, 1.0, dt.FeatureBank(3, bank_per_dim=1.5)),
-    ],
+    ("cases", "draws", "n_test"),
+    [(CASES[:3], 50, 500), pytest.param(CASES, 100, 1500, marks=pytest.mark.full)],
 )
-def test_agrees_with_theory(ratio: float, samples: float, ensemble: int | dt.Scheme) -> None:
-    problem = dt.Problem(features_per_dim=ratio, samples_per_dim=samples, ridge=0.01, noise=0.5)
-    result = estimated(ratio, samples, 0.01, ensemble)
-    assert deviation(result, float(dt.exact_error(problem, ensemble).total)) < 4
+def test_agrees_with_theory(
+    cases: list[tuple[float, float, int | dt.Scheme]], draws: int, n_test: int
+) -> None:
+    for ratio, samples, ensemble in cases:
+        problem = dt.Problem(features_per_dim=ratio, samples_per_dim=samples, ridge=0.01, noise=0.5)
+        result = estimated(ratio, samples, 0.01, ensemble, draws=draws, n_test=n_test)
+        expected = float(dt.exact_error(problem, ensemble).total)
+        assert deviation(result, expected) < 4, (ratio, samples, ensemble)
 
 
 @pytest.mark.statistical
 def test_wrong_ridge_or_activation_deviates() -> None:
     """Negative controls: ridge without the factor P/D, and another activation."""
+    problem = dt.Problem(features_per_dim=0.5, samples_per_dim=0.5, ridge=0.1, noise=0.5)
+    expected = float(dt.exact_error(problem).total)
+    assert deviation(estimated(0.5, 0.5, 0.1), expected) < 4
+    assert deviation(estimated(0.5, 0.5, 0.1 / 0.5), expected) > 6
     problem = dt.Problem(features_per_dim=2.0, samples_per_dim=1.0, ridge=0.1, noise=0.5)
     expected = float(dt.exact_error(problem).total)
     assert deviation(estimated(2.0, 1.0, 0.1), expected) < 4
-    assert deviation(estimated(2.0, 1.0, 0.1 / 2), expected) > 6
     assert deviation(estimated(2.0, 1.0, 0.1, activation="tanh"), expected) > 6

@@ -14,16 +14,13 @@ REFUSED = (  # partial_fit does not support these parameters
 )
 WEIGHTS = "check_sample_weight_equivalence_on_dense_data"
 CASES: list[tuple[Any, tuple[str, ...]]] = [
-    (dt.RandomFeatures(20), ()),
     (dt.RandomFeatures(20, activation="gelu", center=False), ()),
-    (dt.RandomFeaturesRidge(), ()),
     (dt.RandomFeaturesRidge(30, alpha=0.1, activation="tanh", ensemble=2), ()),
     (dt.RandomFeaturesRidge(8, alpha=0.0, fit_intercept=True), ()),
     # a repeated row is left out once; and one check sets alpha beside ridge
     (dt.RandomFeaturesRidge(10, ridge="loo"), (*REFUSED, WEIGHTS, "check_regressors_train")),
     # the rows of a member are counted without weights
     (dt.RandomFeaturesRidge(40, ensemble=dt.Divide(2)), (*REFUSED, WEIGHTS)),
-    (dt.RandomFeaturesClassifier(), ()),
     (dt.RandomFeaturesClassifier(30, alpha=0.1, fit_intercept=True, ensemble=2), ()),
     (dt.RandomFeaturesClassifier(10, ridge="loo", fit_intercept=True), (*REFUSED, WEIGHTS)),
 ]

@@ -34,7 +34,7 @@ def test_more_classes_are_one_against_the_rest() -> None:
     assert np.array_equal(model.predict(x), 10 * np.argmax(outputs, axis=1))
 
 
-def test_handwritten_digits() -> None:
+def test_handwritten_digits_are_classified() -> None:
     x, y = load_digits(return_X_y=True)
     parts = train_test_split(x / 16, y, random_state=0)
     model = dt.RandomFeaturesClassifier(600, ridge="loo", ensemble=2, random_state=0)
@@ -44,7 +44,7 @@ def test_handwritten_digits() -> None:
 
 
 @pytest.mark.parametrize("spec", ["balanced", {False: 1.0, True: 9.0}])
-def test_class_weights(spec: str | dict[bool, float]) -> None:
+def test_class_weights_are_weights_of_rows(spec: str | dict[bool, float]) -> None:
     x, y = data(200, 5)
     rare = y > np.quantile(y, 0.9)
     model = dt.RandomFeaturesClassifier(20, ridge=0.1, fit_intercept=True, random_state=0)

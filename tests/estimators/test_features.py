@@ -1,6 +1,7 @@
-"""Random features alone."""
+"""Random features as a transformer."""
 
 import math
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -14,18 +15,19 @@ from tests.estimators.literal import data, features
 pd = require("pandas", "tables")
 
 
-@pytest.mark.parametrize("center", [True, False])
-@pytest.mark.parametrize("name", NAMES)
-def test_features_follow_the_formula(name: str, center: bool) -> None:
+def test_features_follow_the_formula() -> None:
     x, _ = data(30, 7)
-    map_ = dt.RandomFeatures(11, activation=name, center=center, random_state=3).fit(x)
-    expected = features(x, map_.weights_, name, center)
-    np.testing.assert_allclose(map_.transform(x), expected, rtol=1e-12, atol=1e-13)
-    assert map_.weights_.shape == (11, 7)
+    for name, center in product(NAMES, (True, False)):
+        map_ = dt.RandomFeatures(11, activation=name, center=center, random_state=3).fit(x)
+        expected = features(x, map_.weights_, name, center)
+        np.testing.assert_allclose(
+            map_.transform(x), expected, rtol=1e-12, atol=1e-13, err_msg=name
+        )
+        assert map_.weights_.shape == (11, 7)
 
 
 @pytest.mark.parametrize("sigma", [np.tanh, math.tanh, dt.activation("tanh")])
-def test_any_callable(sigma: Any) -> None:
+def test_activations_may_be_callables(sigma: Any) -> None:
     x, _ = data(20, 4)
     named = dt.RandomFeatures(9, activation="tanh", random_state=0).fit_transform(x)
     np.testing.assert_allclose(
@@ -43,7 +45,7 @@ def test_weights_are_standard_normal_and_nested() -> None:
     assert not np.array_equal(few, dt.RandomFeatures(5, random_state=1).fit(x).weights_)
 
 
-def test_first_member_of_the_regressor() -> None:
+def test_features_are_those_of_the_first_member() -> None:
     x, y = data(20, 4)
     theta = dt.RandomFeatures(6, random_state=5).fit(x).weights_
     one = dt.RandomFeaturesRidge(9, random_state=5).fit(x, y)
@@ -55,7 +57,7 @@ def test_first_member_of_the_regressor() -> None:
 
 def test_random_state_object_is_advanced() -> None:
     x, _ = data(3, 4)
-    state = np.random.RandomState(0)  # what scikit-learn passes around
+    state = np.random.RandomState(0)
     map_ = dt.RandomFeatures(6, random_state=state)
     assert not np.array_equal(map_.fit(x).weights_, map_.fit(x).weights_)
 

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,6 @@ from sklearn.linear_model import Ridge
 import doubletrouble as dt
 from doubletrouble.estimators._features import draws_generator, seed_of
 from tests.estimators.literal import data, features, weights
-
-PENALTIES: list[dict[str, Any]] = [{"ridge": 0.02}, {"alpha": 1.5}]
 
 
 @pytest.mark.parametrize(
@@ -74,21 +73,26 @@ def test_first_members_do_not_depend_on_their_number(few: dt.Scheme) -> None:
     np.testing.assert_array_equal(one.coef_, two.coef_[:2])
 
 
-@pytest.mark.parametrize("penalty", PENALTIES, ids=str)
-@pytest.mark.parametrize("intercept", [True, False])
-@pytest.mark.parametrize("p", [10, 200])
-def test_integer_weights_are_repeated_rows(
-    penalty: dict[str, Any], intercept: bool, p: int
-) -> None:
+def test_draws_of_rows_and_features_are_independent() -> None:
+    theta = dt.RandomFeaturesRidge(20, random_state=0).fit(*data(40, 5)).weights_
+    other = draws_generator(seed_of(0)).standard_normal(theta.size)
+    assert not np.intersect1d(theta, other).size
+
+
+@pytest.mark.parametrize("penalty", [{"ridge": 0.02}, {"alpha": 1.5}], ids=str)
+def test_integer_weights_are_repeated_rows(penalty: dict[str, Any]) -> None:
     x, y = data(40, 5)
     w = np.random.default_rng(0).integers(0, 4, 40)
     rows = np.repeat(np.arange(40), w)
-    make = partial(dt.RandomFeaturesRidge, p, fit_intercept=intercept, random_state=0, **penalty)
-    weighted, repeated = make().fit(x, y, w), make().fit(x[rows], y[rows])
-    np.testing.assert_allclose(weighted.predict(x), repeated.predict(x), atol=1e-9)
-    np.testing.assert_allclose(weighted.alpha_, repeated.alpha_)
-    unweighted = make().fit(x, y)
-    assert np.max(np.abs(weighted.predict(x) - unweighted.predict(x))) > 1e-3
+    for p, intercept in product((10, 200), (True, False)):
+        make = partial(
+            dt.RandomFeaturesRidge, p, fit_intercept=intercept, random_state=0, **penalty
+        )
+        weighted, repeated = make().fit(x, y, w), make().fit(x[rows], y[rows])
+        np.testing.assert_allclose(weighted.predict(x), repeated.predict(x), atol=1e-9)
+        np.testing.assert_allclose(weighted.alpha_, repeated.alpha_)
+        unweighted = make().fit(x, y)
+        assert np.max(np.abs(weighted.predict(x) - unweighted.predict(x))) > 1e-3
 
 
 @pytest.mark.parametrize("p", [10, 100])
@@ -102,7 +106,7 @@ def test_sample_weights_agree_with_scikit_learn(p: int, intercept: bool) -> None
     np.testing.assert_allclose(ours.coef_[0], theirs.coef_, atol=1e-9)
 
 
-def test_common_factor_of_weights_changes_nothing() -> None:
+def test_common_factor_of_weights_has_no_effect() -> None:
     x, y = data(40, 5)
     model = dt.RandomFeaturesRidge(10, ridge=0.1, random_state=0)
     plain = model.fit(x, y).predict(x)
@@ -110,7 +114,7 @@ def test_common_factor_of_weights_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize("p", [10, 100])
-def test_weighted_minimum_norm(p: int) -> None:
+def test_ridge_zero_is_the_weighted_minimum_norm_fit(p: int) -> None:
     x, y = data(40, 5)
     w = np.random.default_rng(0).uniform(0.5, 3, 40)
     model = dt.RandomFeaturesRidge(p, ridge=0, random_state=0).fit(x, y, w)

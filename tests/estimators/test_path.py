@@ -1,6 +1,5 @@
-"""The whole path of ridges, and leave-one-out errors, against separate fits."""
+"""The path of ridges, and leave-one-out errors, against separate fits."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,33 +9,37 @@ from sklearn.model_selection import LeaveOneOut, cross_val_predict
 import doubletrouble as dt
 from doubletrouble.estimators._features import draws_generator, seed_of
 from doubletrouble.parameters import FloatArray
-from tests.estimators.literal import data, features
+from tests.estimators.literal import data, left_out_error
 
 RIDGES = [0.0, 1e-8, 1e-3, 0.1, 10.0]
-SIZES = [(25, 10), (15, 30), (12, 12), (12, 11), (2, 5), (2, 1)]  # N, P
 
 
-def literal_error(model: Any, x: FloatArray, y: FloatArray, w: FloatArray | None = None) -> float:
-    """Leave out each row in turn."""
-    missed = np.empty(y.shape)
-    for i in range(len(x)):
-        keep = np.arange(len(x)) != i
-        model.fit(x[keep], y[keep], None if w is None else w[keep])
-        missed[i] = y[i] - model.predict(x[i : i + 1])[0]
-    return float(np.average(missed.reshape(len(x), -1) ** 2, axis=0, weights=w).mean())
-
-
-@pytest.mark.parametrize(("n", "p"), SIZES)
-@pytest.mark.parametrize("intercept", [True, False])
-@pytest.mark.parametrize("members", [1, 3])
-def test_leave_one_out_error_is_exact(n: int, p: int, intercept: bool, members: int) -> None:
-    x, y = data(n, 5)
-    options: dict[str, Any] = {"ensemble": members, "fit_intercept": intercept, "random_state": 0}
-    path = dt.RandomFeaturesRidge(p, **options).ridge_path(x, y, RIDGES)
+def check_path(
+    p: int,
+    x: FloatArray,
+    y: FloatArray,
+    w: FloatArray | None = None,
+    *,
+    rel: float = 1e-6,
+    counts: Any = None,
+    **options: Any,
+) -> None:
+    """Compare errors with leaving out each row in turn, and predictions with fits."""
+    path = dt.RandomFeaturesRidge(p, random_state=0, **options).ridge_path(x, y, RIDGES, w)
+    case: dict[str, Any] = {"counts": counts, "weights": w}
+    case["intercept"] = options.get("fit_intercept", False)
     for ridge, error, predictions in zip(RIDGES, path.loo_error, path.predict(x), strict=True):
-        model = dt.RandomFeaturesRidge(p, ridge=ridge, **options)
-        assert literal_error(model, x, y) == pytest.approx(error, rel=1e-6)
-        np.testing.assert_allclose(model.fit(x, y).predict(x), predictions, atol=1e-6)
+        model = dt.RandomFeaturesRidge(p, ridge=ridge, random_state=0, **options).fit(x, y, w)
+        np.testing.assert_allclose(model.predict(x), predictions, atol=1e-6)
+        expected = left_out_error(x, y, model.weights_, ridge, **case)
+        assert error == pytest.approx(expected, rel=rel), (p, ridge, options)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize(("n", "p"), [(25, 10), (15, 30), (12, 12), (12, 11), (2, 5), (2, 1)])
+def test_leave_one_out_error_is_exact(n: int, p: int, intercept: bool) -> None:
+    for members in (1, 3):
+        check_path(p, *data(n, 5), ensemble=members, fit_intercept=intercept)
 
 
 def test_agrees_with_cross_validation() -> None:
@@ -49,78 +52,29 @@ def test_agrees_with_cross_validation() -> None:
     assert error > 2 * within  # negative control
 
 
-@pytest.mark.parametrize("p", [8, 40])
 @pytest.mark.parametrize("intercept", [True, False])
-def test_with_weights_and_outputs(p: int, intercept: bool) -> None:
+@pytest.mark.parametrize("p", [8, 40])
+def test_leave_one_out_with_weights_and_outputs(p: int, intercept: bool) -> None:
     x, y = data(20, 5, outputs=2)
     w = np.random.default_rng(1).uniform(0.2, 3, 20)
-    options: dict[str, Any] = {"fit_intercept": intercept, "random_state": 0}
-    path = dt.RandomFeaturesRidge(p, **options).ridge_path(x, y, RIDGES, sample_weight=w)
+    check_path(p, x, y, w, fit_intercept=intercept)
+    path = dt.RandomFeaturesRidge(p, random_state=0).ridge_path(x, y, RIDGES)
     assert path.coef.shape == (5, 1, 2, p)
     assert path.intercept.shape == (5, 2)
     assert path.predict(x).shape == (5, 20, 2)
-    for ridge, error, predictions in zip(RIDGES, path.loo_error, path.predict(x), strict=True):
-        model = dt.RandomFeaturesRidge(p, ridge=ridge, **options)
-        assert literal_error(model, x, y, w) == pytest.approx(error, rel=1e-6)
-        np.testing.assert_allclose(model.fit(x, y, w).predict(x), predictions, atol=1e-6)
 
 
-@pytest.mark.parametrize("p", [4, 20])
-def test_divided_data(p: int) -> None:
-    """The other rows stay with their members."""
-    x, y = data(21, 5)
-    model = dt.RandomFeaturesRidge(p, ensemble=dt.Divide(2), random_state=0)
-    path = model.ridge_path(x, y, RIDGES)
-    theta = model.fit(x, y).weights_
-    parts = [np.arange(10), np.arange(10, 21)]
-    for ridge, error, predictions in zip(RIDGES, path.loo_error, path.predict(x), strict=True):
-        outside = np.zeros(21)
-        for k, rows in enumerate(parts):
-            for i in range(21):
-                seen = rows[rows != i]
-                one = dt.RandomFeaturesRidge(p, ridge=ridge, ensemble=2, random_state=0)
-                one.fit(x[seen], y[seen])
-                assert np.array_equal(one.weights_, theta)
-                z = dt.RandomFeaturesRidge.predict(_only(one, k), x[i : i + 1])
-                outside[i] += z[0] / 2
-        assert np.mean((y - outside) ** 2) == pytest.approx(error, rel=1e-6)
-        model.set_params(ridge=ridge)
-        np.testing.assert_allclose(model.fit(x, y).predict(x), predictions, atol=1e-6)
-
-
+@pytest.mark.parametrize("ensemble", [dt.Divide(2), dt.Subsample(3, fraction=0.6), dt.Bootstrap(3)])
 @pytest.mark.parametrize("p", [4, 30])
-@pytest.mark.parametrize("intercept", [True, False])
-@pytest.mark.parametrize("ensemble", [dt.Subsample(3, fraction=0.6), dt.Bootstrap(3)], ids=repr)
-def test_rows_left_out_of_drawn_samples(p: int, intercept: bool, ensemble: dt.Scheme) -> None:
-    """A row is left out of every member that has it, with all its copies."""
+def test_rows_are_left_out_of_every_member_that_has_them(p: int, ensemble: dt.Scheme) -> None:
+    """With all copies of a row; the other rows stay with their members."""
     x, y = data(15, 5)
     w = np.random.default_rng(1).uniform(0.5, 2, 15)
-    how: dict[str, Any] = {"fit_intercept": intercept, "random_state": 0}
-    model = dt.RandomFeaturesRidge(p, ensemble=ensemble, **how)
-    path = model.ridge_path(x, y, RIDGES, sample_weight=w)
-    counts = ensemble.draw_samples(15, 3, draws_generator(seed_of(0)))
-    for ridge, error in zip(RIDGES, path.loo_error, strict=True):
-        outside = np.zeros(15)
-        for k, own in enumerate(counts):
-            for i in range(15):
-                remaining = (own * w) * (np.arange(15) != i)
-                one = dt.RandomFeaturesRidge(p, ridge=ridge, ensemble=3, **how).fit(x, y, remaining)
-                z = features(x[i : i + 1], one.weights_[k])
-                outside[i] += (z @ one.coef_[k])[0] / 3
-                if intercept:
-                    means = [
-                        np.average(y - features(x, theta) @ coef, weights=remaining)
-                        for theta, coef in zip(one.weights_, one.coef_, strict=True)
-                    ]
-                    outside[i] += means[k] / 3
-        assert np.average((y - outside) ** 2, weights=w) == pytest.approx(error, rel=1e-5)
-
-
-def _only(model: Any, k: int) -> Any:
-    """The same with one member."""
-    model.weights_ = model.weights_[k : k + 1]
-    model._solution = replace(model._solution, coef=model._solution.coef[k : k + 1])
-    return model
+    n_members = int(np.asarray(ensemble.n_members))
+    counts = ensemble.draw_samples(15, n_members, draws_generator(seed_of(0)))
+    for intercept in (True, False):
+        how: dict[str, Any] = {"ensemble": ensemble, "fit_intercept": intercept}
+        check_path(p, x, y, w, counts=counts, rel=1e-5, **how)
 
 
 def test_row_of_leverage_one() -> None:
@@ -128,12 +82,12 @@ def test_row_of_leverage_one() -> None:
     x = -np.ones((6, 1))
     x[0] = 2.0
     y = np.arange(1.0, 7.0)
-    model = dt.RandomFeaturesRidge(1, center=False, random_state=1)
-    sign = np.sign(model.fit(x, y).weights_[0, 0, 0])
-    path = model.ridge_path(sign * x, y, [0.0, 0.1])
+    model = dt.RandomFeaturesRidge(1, center=False, random_state=1).fit(x, y)
+    x *= np.sign(model.weights_[0, 0, 0])
+    path = model.ridge_path(x, y, [0.0, 0.1])
     for ridge, error in zip(path.ridges, path.loo_error, strict=True):
-        again = dt.RandomFeaturesRidge(1, ridge=ridge, center=False, random_state=1)
-        assert literal_error(again, sign * x, y) == pytest.approx(error, rel=1e-9)
+        expected = left_out_error(x, y, model.weights_, ridge, center=False)
+        assert error == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.parametrize("p", [20, 100])

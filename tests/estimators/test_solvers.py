@@ -1,6 +1,7 @@
 """Solvers of one member: digits, blocks, memory and refinement."""
 
 import tracemalloc
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -30,20 +31,19 @@ def _deficient(kind: str) -> FloatArray:
 
 
 @pytest.mark.parametrize("kind", ["constant column", "repeated rows", "one direction", "zeros"])
-@pytest.mark.parametrize("p", [10, 100])
-@pytest.mark.parametrize("activation", ["relu", "linear"])
-def test_features_of_low_rank(kind: str, p: int, activation: str) -> None:
+def test_features_of_low_rank_have_the_minimum_norm_fit(kind: str) -> None:
     x, y = _deficient(kind), data(30, 5)[1]
     if kind == "repeated rows":
         y[10:20] = y[:10]
-    options: dict[str, Any] = {"activation": activation, "center": False, "random_state": 0}
-    model = dt.RandomFeaturesRidge(p, ridge=0, **options).fit(x, y)
-    z = features(x, model.weights_[0], activation, center=False)
-    a = np.linalg.pinv(z) @ y
-    np.testing.assert_allclose(model.coef_[0], a, rtol=1e-7, atol=1e-9)
+    for p, activation in product((10, 100), ("relu", "linear")):
+        options: dict[str, Any] = {"activation": activation, "center": False, "random_state": 0}
+        model = dt.RandomFeaturesRidge(p, ridge=0, **options).fit(x, y)
+        z = features(x, model.weights_[0], activation, center=False)
+        a = np.linalg.pinv(z) @ y
+        np.testing.assert_allclose(model.coef_[0], a, rtol=1e-7, atol=1e-9, err_msg=activation)
 
 
-def test_ill_conditioned_features() -> None:
+def test_ill_conditioned_features_are_fitted_to_all_digits() -> None:
     """Singular values down to 1e-11 of the largest: a Gram matrix alone would lose them."""
     x = np.linspace(-2, 2, 60)[:, None]
     for p in (20, 90):
@@ -55,7 +55,7 @@ def test_ill_conditioned_features() -> None:
 
 
 @pytest.mark.parametrize("intercept", [True, False])
-def test_dual_is_primal(intercept: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dual_equations_equal_primal_ones(intercept: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """The dual equations also for fewer features than rows."""
     x, y = data(40, 10)
     for p in (30, 55):
@@ -104,7 +104,7 @@ def test_large_means_do_not_cancel() -> None:
 @pytest.mark.parametrize("side", [Primal, Dual])
 def test_means_of_float32_features_are_computed_in_float64(side: Any) -> None:
     """NumPy would add up float32 in float32."""
-    x, y = data(3000, 3)
+    x, y = data(1000, 3)
     sigma = dt.activation("linear")
     phi = feature_map(np.ones((2, 3)), sigma, center=False, dtype=np.float32)
     x = (x + 100).astype(np.float32)
@@ -160,18 +160,17 @@ def pair(monkeypatch: pytest.MonkeyPatch, ridge: float, **options: Any) -> tuple
     monkeypatch.setattr(_solvers, "REFINED_FROM", 0)
     refined, answers = _solvers.refined, []
 
-    def watched(*args: Any) -> Any:
+    def recorded(*args: Any) -> Any:
         answers.append(refined(*args))
         return answers[-1]
 
-    monkeypatch.setattr(_solvers, "refined", watched)
+    monkeypatch.setattr(_solvers, "refined", recorded)
     return plain, model.fit(x, y, w).predict(x), answers[0] is not None
 
 
-@pytest.mark.parametrize("intercept", [True, False])
-@pytest.mark.parametrize("ridge", [1e-3, 0.1, 10.0])
+@pytest.mark.parametrize(("ridge", "intercept"), [(1e-3, True), (0.1, False), (10.0, True)])
 def test_refinement_reaches_the_float64_solution(
-    intercept: bool, ridge: float, monkeypatch: pytest.MonkeyPatch
+    ridge: float, intercept: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plain, quick, taken = pair(monkeypatch, ridge, fit_intercept=intercept)
     assert taken
@@ -203,8 +202,7 @@ def test_slow_refinement_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     assert np.array_equal(plain, quick)
 
 
-def test_features_that_are_all_zero(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The minimum-norm fit is zero."""
+def test_features_that_are_zero_have_zero_weights(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_solvers, "REFINED_FROM", 0)
     model = dt.RandomFeaturesRidge(20, ridge=0.0, center=False, random_state=0)
     x, y = np.zeros((100, 3)), np.ones(100)
