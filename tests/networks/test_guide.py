@@ -31,6 +31,7 @@ def stored() -> dict[tuple[str, int], Row]:
         return {(row["laziness"], int(row["width"])): row for row in csv.DictReader(file)}
 
 
+@pytest.mark.full
 def test_examples_print_the_output_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert compared(PAGE) == 6
