@@ -20,7 +20,7 @@ from tests.advice.brute_force import random_problem
 from tests.selection import full_beyond_cases
 
 INF = math.inf
-SEEDS = range(16)
+SEEDS = range(12)
 SPECTRUM = dt.SpectralProblem(
     eigenvalues=[1.0, 0.1, 0.01],
     target_powers=[1.0, 0.5, 0.1],
@@ -117,7 +117,7 @@ def test_error_and_its_slopes_are_infinite_at_the_peak() -> None:
     assert math.isfinite(advice.best_at_this_ridge.total)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(
     P=st.floats(1e-3, 1e3),
     N=st.floats(1e-3, 1e3),
@@ -157,7 +157,7 @@ def test_one_wide_model_is_best_at_the_best_ridge() -> None:
             narrow = dt.optimal_ridge(changed(problem, width=budget / K), K).error.total
             assert float(narrow) >= advice.best.total * (1 - 1e-12)
         several += advice.best_at_this_ridge.n_members > 1
-    assert several > 4
+    assert several > 3
 
 
 def test_one_wide_model_is_best_where_errors_nearly_agree() -> None:

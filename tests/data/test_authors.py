@@ -16,7 +16,7 @@ from doubletrouble.data._formats import PYTHON, pickled_batch
 from doubletrouble.data._originals import ORIGINS
 from doubletrouble.data._projection import StatisticsName
 from tests.data.files import SHARED
-from tests.selection import full_beyond, full_beyond_cases
+from tests.selection import full_beyond
 
 ROUNDING = 1e-7  # of float32, where inputs are about 1
 
@@ -34,12 +34,8 @@ def stored(name: str) -> dict[str, npt.NDArray[Any]]:
         return dict(file)
 
 
-@pytest.mark.parametrize(
-    ("statistics", "key"),
-    full_beyond_cases(
-        [("own", "X_test_ownstats")], [("own", "X_test_ownstats"), ("train", "X_test")]
-    ),
-)
+@pytest.mark.full
+@pytest.mark.parametrize(("statistics", "key"), [("own", "X_test_ownstats"), ("train", "X_test")])
 def test_mnist_is_projected_as_the_authors_do(statistics: StatisticsName, key: str) -> None:
     needed("mnist")
     expected = stored("mnist")

@@ -2,6 +2,7 @@
 
 import inspect
 import re
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from doubletrouble.errors import require
 from doubletrouble.figures import FIGURES, PRESETS
 from doubletrouble.figures._drawing import SIMULATION
 from doubletrouble.figures._network_diagrams import FIXED, TRAINED, rf_multiple_data, rf_single_data
+from tests.selection import full_beyond
 
 pytestmark = pytest.mark.xdist_group("drawing")
 RATIOS = 10.0 ** np.linspace(-1, 2, 25)
@@ -45,14 +47,28 @@ SMALL: dict[str, dict[str, Any]] = {
 }
 
 
-Drawn = dict[str, tuple[Any, Any]]
+SHARED = (  # drawn by the same functions as others
+    "rf-multiple",
+    "multiple-k-decomposition",
+    "ensemble-vs-overparametrize",
+    "asymptotics",
+    "divide-and-conquer",
+    "anova",
+    "equivalences",
+    "committee",
+)
+GROUPS = [
+    [name for name in FIGURES if name not in SHARED],
+    pytest.param(SHARED, marks=pytest.mark.full),
+]
+every_figure = pytest.mark.parametrize("names", GROUPS, ids=["one of each kind", "others"])
 
 
-@pytest.fixture(scope="module")
-def drawn() -> Drawn:
-    """The data and the drawing of every figure."""
-    data = {name: spec.compute(**SMALL.get(name, {})) for name, spec in FIGURES.items()}
-    return {name: (data[name], FIGURES[name].plot(data[name])) for name in FIGURES}
+@cache
+def drawn(name: str) -> tuple[Any, Any]:
+    """The data and the drawing of a figure."""
+    data = FIGURES[name].compute(**SMALL.get(name, {}))
+    return data, FIGURES[name].plot(data)
 
 
 def legends(figure: Any) -> list[Any]:
@@ -66,8 +82,9 @@ def texts(figure: Any) -> list[str]:
     return [text.get_text() for legend in legends(figure) for text in legend.get_texts()]
 
 
-def test_axes_and_legends_are_within_the_page(drawn: Drawn) -> None:
-    for name, (_, figure) in drawn.items():
+@every_figure
+def test_axes_and_legends_are_within_the_page(names: list[str]) -> None:
+    for name, (_, figure) in zip(names, map(drawn, names), strict=True):
         page = figure.bbox
         for axes in figure.axes:
             box = axes.get_tightbbox()
@@ -82,8 +99,9 @@ def test_axes_and_legends_are_within_the_page(drawn: Drawn) -> None:
             assert figure.axes[0].get_ylabel(), name
 
 
-def test_legends_cover_no_curve_and_no_other_panel(drawn: Drawn) -> None:
-    for name, (_, figure) in drawn.items():
+@every_figure
+def test_legends_cover_no_curve_and_no_other_panel(names: list[str]) -> None:
+    for name, (_, figure) in zip(names, map(drawn, names), strict=True):
         boxes = [(legend, legend.get_window_extent()) for legend in legends(figure)]
         for axes in figure.axes:
             extent, inside = axes.get_window_extent(), axes.get_legend()
@@ -98,8 +116,9 @@ def test_legends_cover_no_curve_and_no_other_panel(drawn: Drawn) -> None:
             assert not [1 for legend, box in boxes if legend is not inside and box.overlaps(extent)]
 
 
-def test_markers_are_data_and_are_named_in_the_legend(drawn: Drawn) -> None:
-    for name, (data, figure) in drawn.items():
+@every_figure
+def test_markers_are_data_and_are_named_in_the_legend(names: list[str]) -> None:
+    for name, (data, figure) in zip(names, map(drawn, names), strict=True):
         columns = FIGURES[name].table(data).columns
         simulated = any(column.startswith("simulated") for column in columns)
         assert (SIMULATION in texts(figure)) == simulated, name
@@ -111,17 +130,21 @@ def test_markers_are_data_and_are_named_in_the_legend(drawn: Drawn) -> None:
                     assert line.get_markevery() == [], name  # in the legend only
 
 
-def test_tables_have_every_number(drawn: Drawn) -> None:
-    for name, (data, _) in drawn.items():
+@every_figure
+def test_tables_have_every_number(names: list[str]) -> None:
+    for name, (data, _) in zip(names, map(drawn, names), strict=True):
         columns, rows = FIGURES[name].table(data)
         assert {len(row) for row in rows} == {len(columns)}, name
         assert len(set(columns)) == len(columns), name
         assert all(isinstance(text, str) for text in FIGURES[name].agreement(data)), name
 
 
-def test_contours_are_named_in_the_legend(drawn: Drawn) -> None:
-    for name in ("equivalences", "training-time", "ensemble-or-regularize-map"):
-        assert any(text.startswith("Contours: ") for text in texts(drawn[name][1])), name
+@pytest.mark.parametrize(
+    "name",
+    full_beyond(["training-time"], ["training-time", "ensemble-or-regularize-map", "equivalences"]),
+)
+def test_contours_are_named_in_the_legend(name: str) -> None:
+    assert any(text.startswith("Contours: ") for text in texts(drawn(name)[1]))
 
 
 def test_figures_have_the_numbers_of_the_paper_in_order() -> None:
@@ -151,29 +174,29 @@ def test_paper_preset_is_at_least_as_large_as_in_the_paper() -> None:
             assert arguments["n_data"] >= 10  # type: ignore[operator]
 
 
-def test_simulated_points_have_bars(drawn: Drawn) -> None:
-    _, figure = drawn["double-descent"]
+def test_simulated_points_have_bars() -> None:
+    _, figure = drawn("double-descent")
     assert len(figure.axes[0].containers) == 4
     assert texts(figure) == ["$K=1$", "$K=2$", "$K=10$", r"$K\to\infty$", SIMULATION]
 
 
-def test_ticks_of_an_axis_are_all_powers_or_none(drawn: Drawn) -> None:
-    along, _, across = drawn["ensemble-vs-regularize"][1].axes
+def test_ticks_of_an_axis_are_all_powers_or_none() -> None:
+    along, _, across = drawn("ensemble-vs-regularize")[1].axes
     low, high = along.get_xlim()
     shown = [t.get_text() for t in along.get_xticklabels() if low <= t.get_position()[0] <= high]
     assert shown == ["$10^{-4}$", "$10^{-2}$", "$10^{0}$", "$10^{2}$"]
     assert {"0.1", "1", "10", "100"} <= {text.get_text() for text in across.get_xticklabels()}
 
 
-def test_rows_of_a_legend_are_read_from_left_to_right(drawn: Drawn) -> None:
-    legend = drawn["under-or-over"][1].axes[0].get_legend()
+def test_rows_of_a_legend_are_read_from_left_to_right() -> None:
+    legend = drawn("under-or-over")[1].axes[0].get_legend()
     boxes = {text.get_text(): text.get_window_extent() for text in legend.get_texts()}
     rows = sorted(boxes, key=lambda text: (-round(boxes[text].y0), boxes[text].x0))
     assert rows == ["$1$", "$2$", "$10$", "$100$", r"$\infty$"]
 
 
-def test_labels_of_minima_do_not_overlap(drawn: Drawn) -> None:
-    axes = drawn["under-or-over"][1].axes[0]
+def test_labels_of_minima_do_not_overlap() -> None:
+    axes = drawn("under-or-over")[1].axes[0]
     labels = [t for t in axes.texts if re.fullmatch(r"0\.\d\d", t.get_text())]
     extent = require("matplotlib.text", "figures").Text.get_window_extent  # without the arrow
     boxes = [extent(label) for label in labels]
@@ -181,10 +204,12 @@ def test_labels_of_minima_do_not_overlap(drawn: Drawn) -> None:
     assert not boxes[0].overlaps(boxes[1])
 
 
-def test_headings_of_panels_are_level(drawn: Drawn) -> None:
-    for name in ("committee", "term-by-term", "under-or-over"):
-        axes = drawn[name][1].axes
-        assert len({round(each.get_window_extent().y1) for each in axes}) == 1, name
+@pytest.mark.parametrize(
+    "name", full_beyond(["under-or-over"], ["under-or-over", "term-by-term", "committee"])
+)
+def test_headings_of_panels_are_level(name: str) -> None:
+    axes = drawn(name)[1].axes
+    assert len({round(each.get_window_extent().y1) for each in axes}) == 1
 
 
 def test_diagrams_connect_all_neighbours() -> None:

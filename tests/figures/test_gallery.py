@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from doubletrouble.errors import require
-from doubletrouble.figures import make_figure, write_gallery
+from doubletrouble.figures import FigureSpec, make_figure, write_gallery
 from doubletrouble.figures._decomposition import decomposition_data
 from doubletrouble.figures._figure import FORMATS
 from doubletrouble.figures._panel import table
@@ -148,7 +148,8 @@ def test_path_of_the_page_is_spelled_as_the_folder(
     assert "--preset paper" in (tmp_path / "there" / "index.html").read_text(encoding="utf-8")
 
 
-def test_options_replace_arguments(tmp_path: Path) -> None:
+def test_options_replace_arguments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(FigureSpec, "_save_pictures", lambda *_: None)
     made = make_figure("rf-single", tmp_path, options={"inputs_shown": 1})
     assert made.arguments == {"inputs_shown": 1, "features_shown": 4}
     rows = (tmp_path / "rf-single.csv").read_text(encoding="utf-8").splitlines()

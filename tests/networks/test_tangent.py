@@ -113,7 +113,7 @@ def test_exact_solution_is_least_squares_of_least_norm(width: int, depth: int, n
 
 
 def test_gradient_descent_ends_at_the_exact_solution() -> None:
-    data = small_data(5)
+    data = small_data(4)
     options: dict[str, Any] = {
         "width": 30,
         "depth": 3,
