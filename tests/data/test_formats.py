@@ -94,7 +94,7 @@ def test_every_truncation_and_changed_byte_of_a_compressed_file_is_refused(tmp_p
 
 
 def test_missing_files_are_reported(tmp_path: Path) -> None:
-    for name in ("nothing", "nothing.gz"):
+    for name in ("absent", "absent.gz"):
         assert "cannot be read" in message(read_idx, tmp_path / name)
 
 
@@ -185,7 +185,7 @@ class Malicious:
 
 
 @pytest.mark.parametrize("protocol", [0, 2, pickle.HIGHEST_PROTOCOL])
-def test_a_malicious_pickle_is_not_executed(tmp_path: Path, protocol: int) -> None:
+def test_malicious_pickle_is_not_executed(tmp_path: Path, protocol: int) -> None:
     victim = tmp_path / "victim"
     batch = {"data": Malicious(f"touch '{victim}'"), "labels": [1]}
     content = pickle.dumps(batch, protocol=protocol)

@@ -90,7 +90,7 @@ def test_pixels_are_normalized_without_directions() -> None:
 
 
 @pytest.mark.parametrize("scaling", ["authors", "whiten"])
-def test_a_factor_of_all_pixels_drops_out(scaling: ScalingName) -> None:
+def test_result_does_not_depend_on_a_factor_of_all_pixels(scaling: ScalingName) -> None:
     small_train, small_test = TRAIN // 4, TEST // 4
     view = ProjectionOptions(pca=5, scaling=scaling)
     small = projections(small_train, small_test, view)

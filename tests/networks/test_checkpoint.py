@@ -210,7 +210,7 @@ def test_states_are_preserved_until_their_batch_resumes(tmp_path: Path) -> None:
 
 
 @torch.no_grad()
-def test_a_batch_padded_to_another_width_starts_again(tmp_path: Path) -> None:
+def test_batch_padded_to_another_width_starts_again(tmp_path: Path) -> None:
     """As on a CPU, after a GPU."""
     padded = program_of((0, 1), 16)
     padded.advance()

@@ -167,6 +167,6 @@ def test_errors_of_diverged_members_are_refused() -> None:
     assert np.isfinite(float(left.error(ensemble=3).total))
     assert np.isfinite(left.distance).all()
     assert repr(run) == "LazyRun(5 x width 6, α = 10: 3 max_steps, 2 diverged)"
-    nothing = train_lazy(small_data(), ensemble=2, learning_rate=1e4, **WILD)
+    lost = train_lazy(small_data(), ensemble=2, learning_rate=1e4, **WILD)
     with pytest.raises(DivergenceError, match=r"^all 2 members diverged"):
-        nothing.without_diverged()
+        lost.without_diverged()

@@ -112,7 +112,7 @@ def test_members_trained_together_and_alone_agree() -> None:
         assert outcome.train_loss == pytest.approx(alone.train_loss, rel=1e-8, abs=1e-12)
 
 
-def test_a_member_does_not_depend_on_the_size_of_its_ensemble() -> None:
+def test_member_does_not_depend_on_the_size_of_its_ensemble() -> None:
     small, large = (train_lazy(DATA, **{**OPTIONS, "ensemble": n}) for n in (2, 6))
     np.testing.assert_allclose(large.predictions[:2], small.predictions, rtol=1e-9, atol=1e-9)
     assert np.abs(large.predictions[0] - large.predictions[1]).max() > 1e-3
