@@ -279,7 +279,7 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
 
 def test_checkpoint_of_other_data_or_settings_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "run"
-    for changed in (
+    others: list[dict[str, Any]] = [
         {"seed": 1},
         {"ensemble": 3},
         {"laziness": 2.0},
@@ -290,7 +290,8 @@ def test_checkpoint_of_other_data_or_settings_is_refused(tmp_path: Path) -> None
         {"max_steps": 9},
         {"dtype": "float32"},
         {"data": small_data(10, seed=3)},
-    ):
+    ]
+    for changed in others:
         train(path, **{"max_steps": 10, **changed})
         refused(path, r"^store must belong", max_steps=10)
         path.unlink()
