@@ -12,8 +12,9 @@ from doubletrouble.errors import DoubleTroubleError
 from doubletrouble.figures import _double_descent, _term_by_term, make_figure
 from doubletrouble.figures import _simulated as module
 from doubletrouble.figures._figure import SIMULATIONS, FigureSpec
-from doubletrouble.figures._panel import Line, table
+from doubletrouble.figures._panel import Line, Points, table
 from doubletrouble.figures._simulated import SimulationSettings, simulated, two_sizes
+from doubletrouble.results import Estimate
 from doubletrouble.runs import attempt
 from doubletrouble.theory import exact_error
 from tests.selection import full_beyond
@@ -109,10 +110,22 @@ def test_function_as_activation_is_simulated_and_not_stored(
     assert not store.exists()
 
 
+def test_extrapolation_removes_the_first_order_in_the_inverse_dimension() -> None:
+    theory = Line("K1", np.array([1.0]), np.array([3.0]))
+    at, half = (
+        Estimate(value=3 + 4 / dim, standard_error=error, n_draws=2)
+        for dim, error in ((10, 0.1), (5, 0.2))
+    )
+    points = Points.extrapolated(theory, at, half, dim=10, n_data=2)
+    assert points.z[0] == pytest.approx(4)
+    assert points.limit[0] == pytest.approx(3)
+    assert points.limit_error[0] == pytest.approx(math.hypot(0.2, 0.2))
+
+
 @pytest.mark.statistical
 @pytest.mark.parametrize("seed", full_beyond([0], range(3)))
 def test_two_sizes_remove_the_deviation_of_finite_ones(seed: int) -> None:
-    """At small D the 1/D deviation is significant; without it, theory and simulation agree."""
+    """Without the 1/D deviation, theory and simulation agree; another theory is the control."""
     settings = SimulationSettings(dim=40, n_data=120, n_init=2, seed=seed)
     runs = two_sizes(Problem(ridge=0.1), settings, ratios=[0.5, 1.0, 2.0], model="gaussian")
     x = np.asarray(runs.problem.features_per_dim)
