@@ -38,7 +38,7 @@ $(STAMP): pyproject.toml constraints.txt
 # Every figure and out/index.html; PRESET=paper is larger. Finished simulations are not repeated.
 PRESET ?= laptop
 reproduce: setup
-	$(BIN)/python -m doubletrouble.figures --out out --preset $(PRESET)
+	$(BIN)/doubletrouble reproduce --out out --preset $(PRESET)
 
 test: lint types contracts pytest
 

@@ -12,3 +12,12 @@ def full_beyond(default: Container[Any], values: Iterable[Any]) -> list[Any]:
         value if value in default else pytest.param(value, marks=pytest.mark.full)
         for value in values
     ]
+
+
+def full_beyond_cases(
+    default: Container[tuple[Any, ...]], cases: Iterable[tuple[Any, ...]]
+) -> list[Any]:
+    """Like `full_beyond`, for tests with several parameters."""
+    return [
+        case if case in default else pytest.param(*case, marks=pytest.mark.full) for case in cases
+    ]

@@ -12,6 +12,7 @@ from doubletrouble.advice._allocation import Search
 from doubletrouble.advice._options import COSTS, Cost, cost_of, scalar
 from doubletrouble.ensembles import SCHEMES, named_ensemble
 from tests.advice.brute_force import least, least_at_this_ridge, random_problem, sizes, total
+from tests.selection import full_beyond, full_beyond_cases
 
 WAYS = [(scheme, cost) for scheme in ("ensemble", "divide") for cost in COSTS]
 CLOSE = 1e-6
@@ -41,20 +42,20 @@ def compare(seed: int, *, spectral: bool) -> None:
     assert advice.best.total <= advice.best_at_this_ridge.total * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("seed", range(12))
-def test_the_search_equals_brute_force(seed: int) -> None:
+@pytest.mark.parametrize("seed", full_beyond(range(4), range(12)))
+def test_search_equals_brute_force(seed: int) -> None:
     compare(seed, spectral=False)
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_the_search_equals_brute_force_for_a_measured_spectrum(seed: int) -> None:
+@pytest.mark.parametrize("seed", full_beyond([3], range(4)))
+def test_search_equals_brute_force_for_a_measured_spectrum(seed: int) -> None:
     compare(seed, spectral=True)
 
 
 def test_other_allocations_are_worse() -> None:
     """The control: twice the models, or half of them, at the same cost."""
     worse = 0
-    for seed in range(12):
+    for seed in range(8):
         problem, budget = random_problem(np.random.default_rng(seed))
         best = dt.advise(problem, budget=budget).best_at_this_ridge
         for K in {2 * best.n_members, max(1.0, best.n_members // 2)} - {best.n_members}:
@@ -62,10 +63,10 @@ def test_other_allocations_are_worse() -> None:
             other = float(total(problem, K, best.scheme, **{name: budget / K}))
             assert other >= best.total * (1 - 1e-9)
             worse += other > best.total + 1e-4
-    assert worse > 12
+    assert worse > 8
 
 
-def test_an_infinite_budget_is_the_kernel_limit_or_infinitely_many_models() -> None:
+def test_infinite_budget_is_the_kernel_limit_or_infinitely_many_models() -> None:
     clean = dt.advise(dt.Problem(noise=0.1, ridge=0.0), budget=math.inf)
     assert (clean.best.n_members, clean.best.width, clean.best.ridge) == (1, math.inf, 0)
     assert clean.best_at_this_ridge.width == math.inf
@@ -77,52 +78,56 @@ def test_an_infinite_budget_is_the_kernel_limit_or_infinitely_many_models() -> N
 
 
 @pytest.mark.parametrize("cost", COSTS)
-def test_a_larger_budget_is_never_worse(cost: Cost) -> None:
+def test_larger_budget_is_never_worse(cost: Cost) -> None:
     limit = (math.sqrt(5) - 1) / 2
-    budgets = [1.0, 1e3, 1e6, 1e11, 1e12, 1e13, 1e16, 1e40, 1e60, 1e300, math.inf]
+    budgets = [1.0, 1e6, 1e12, 1e60, 1e300, math.inf]
     result = [dt.advise(dt.Problem(), budget=C, cost=cost).best_at_this_ridge for C in budgets]
     totals = [option.total for option in result]
     for option, budget in zip(result, budgets, strict=True):
         assert option.cost(cost) <= budget * (1 + 1e-12)
     for less, more in itertools.pairwise(totals):
         assert more <= less * (1 + 1e-9)
-    assert totals[3:] == pytest.approx([limit] * 8, rel=1e-9)
+    assert totals[2:] == pytest.approx([limit] * 4, rel=1e-9)
     vast = dt.advise(dt.Problem(), ensemble=1e300, cost=cost).best_at_this_ridge
     assert vast.total == pytest.approx(limit, rel=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("ensemble", "other"), [(dt.Ensemble(), dt.Divide()), (dt.Divide(), dt.Ensemble())]
-)
-@pytest.mark.parametrize("cost", COSTS)
-def test_both_schemes_are_searched(ensemble: dt.Scheme, other: dt.Scheme, cost: Cost) -> None:
+def test_both_schemes_are_searched() -> None:
     """The best models share the data in one problem, and have parts of it in another."""
-    result = dt.advise(dt.Problem(), ensemble, budget=2.0).best_at_this_ridge
-    assert (result.scheme, result.n_members) == ("ensemble", 8)
-    assert result.total == pytest.approx(0.8227, abs=1e-4)
-    divided = dt.advise(dt.Problem(features_per_dim=1.015), ensemble=ensemble, cost="training")
-    for option in (divided.best, divided.best_at_this_ridge):
-        assert (option.scheme, option.n_members) == ("divide", 3)
-    for problem in (dt.Problem(), dt.Problem(noise=3.0), dt.Problem(features_per_dim=5.0)):
-        one, two = (dt.advise(problem, e, budget=3.0, cost=cost) for e in (ensemble, other))
+    for ensemble in (dt.Ensemble(), dt.Divide()):
+        result = dt.advise(dt.Problem(), ensemble, budget=2.0).best_at_this_ridge
+        assert (result.scheme, result.n_members) == ("ensemble", 8)
+        assert result.total == pytest.approx(0.8227, abs=1e-4)
+        divided = dt.advise(dt.Problem(features_per_dim=1.015), ensemble=ensemble, cost="training")
+        for option in (divided.best, divided.best_at_this_ridge):
+            assert (option.scheme, option.n_members) == ("divide", 3)
+
+
+@pytest.mark.parametrize("cost", COSTS)
+def test_best_allocation_does_not_depend_on_the_present_scheme(cost: Cost) -> None:
+    for problem in (dt.Problem(noise=3.0), dt.Problem(features_per_dim=5.0)):
+        one, two = (
+            dt.advise(problem, present, budget=3.0, cost=cost)
+            for present in (dt.Ensemble(), dt.Divide())
+        )
         assert one.best.total == pytest.approx(two.best.total, rel=1e-9)
         assert one.best_at_this_ridge.total == pytest.approx(two.best_at_this_ridge.total, rel=1e-9)
 
 
-def test_the_cheapest_point_of_a_plateau_is_chosen() -> None:
+def test_cheapest_point_of_a_plateau_is_chosen() -> None:
     """Without ridge and noise, infinitely many models are as good from P = N on."""
     result = dt.advise(dt.Problem(features_per_dim=5.0, samples_per_dim=2.0, ridge=0.0, noise=0.0))
     assert result.many_at_best_width.width == 2.0
 
 
-def test_the_present_allocation_stays_if_none_is_better() -> None:
+def test_present_allocation_is_returned_if_none_is_better() -> None:
     problem = dt.Problem(ridge=math.inf)
     result = dt.advise(problem, ensemble=3)
     assert result.best_at_this_ridge.problem == problem
     assert result.best_at_this_ridge.n_members == 3
 
 
-def test_the_best_ridge_is_infinite_without_signal() -> None:
+def test_best_ridge_is_infinite_without_signal() -> None:
     result = dt.advise(dt.Problem(signal=0.0, ridge=0.1))
     assert result.best.ridge == math.inf
     assert result.best.total == 0
@@ -157,7 +162,10 @@ def least_over_counts(problem: dt.Problem, D: int, budget: int, cost: Cost, *, f
 
 @pytest.mark.parametrize(
     ("D", "P", "N", "noise", "budget"),
-    [(20, 24, 20, 1.0, 40), (4, 12, 8, 1.0, 41), (10, 7, 30, 3.0, 29), (30, 50, 11, 0.3, 23)],
+    full_beyond_cases(
+        [(30, 50, 11, 0.3, 23)],
+        [(20, 24, 20, 1.0, 40), (4, 12, 8, 1.0, 41), (10, 7, 30, 3.0, 29), (30, 50, 11, 0.3, 23)],
+    ),
 )
 def test_counts_equal_brute_force(D: int, P: int, N: int, noise: float, budget: int) -> None:
     problem = counted(D, P, N, noise)
@@ -177,9 +185,9 @@ def test_counts_are_close_to_brute_force_in_training() -> None:
         assert option.total == pytest.approx(brute, rel=1e-3)  # only counts near the optimum
 
 
-@pytest.mark.parametrize(("scheme", "cost"), WAYS)
-@pytest.mark.parametrize("seed", range(3))
-def test_counts_are_whole_and_affordable(cost: Cost, scheme: str, seed: int) -> None:
+@pytest.mark.parametrize("seed", full_beyond(range(4), range(12)))
+def test_counts_are_whole_and_affordable(seed: int) -> None:
+    scheme, cost = WAYS[(seed + seed // 4) % 4]
     rng = np.random.default_rng(seed)
     D, P, N = (int(v) for v in rng.integers(3, 300, 3))
     ensemble = named_ensemble(scheme, int(rng.integers(1, N + 1)))
@@ -198,7 +206,7 @@ def test_counts_are_whole_and_affordable(cost: Cost, scheme: str, seed: int) -> 
     assert ratios.best.ideal is None  # the control: ratios are not rounded
 
 
-def test_a_measured_spectrum_has_counts_if_its_samples_are_whole() -> None:
+def test_measured_spectrum_has_counts_if_its_samples_are_whole() -> None:
     levels = np.arange(1.0, 20.0) ** -1.5
     for N, whole in ((12, True), (12.5, False)):
         problem = dt.SpectralProblem(
@@ -216,6 +224,6 @@ def test_a_measured_spectrum_has_counts_if_its_samples_are_whole() -> None:
         assert option.features <= 51 * (1 + 1e-12)
 
 
-def test_a_budget_below_one_feature_is_not_rounded() -> None:
+def test_budget_below_one_feature_is_not_rounded() -> None:
     best = dt.advise(counted(10, 13, 10, 1.0), budget=0.05, dim=10).best
     assert best.features <= 0.05 * (1 + 1e-12)

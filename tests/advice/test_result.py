@@ -40,15 +40,17 @@ def test_marginal_values_are_derivatives() -> None:
     assert marginal.sample != pytest.approx(sample, rel=1e-2)  # the control: a fixed ridge
 
 
-@pytest.mark.parametrize(
-    ("sample", "feature", "expected"),
-    [(0.6, 0.2, 3.0), (0.0, 0.2, 0.0), (0.6, 0.0, INF), (INF, INF, 1.0)],
-)
-def test_features_per_sample_has_limits(sample: float, feature: float, expected: float) -> None:
-    value = MarginalValue(
-        sample=0.0, feature=0.0, sample_at_best_ridge=sample, feature_at_best_ridge=feature
-    )
-    assert value.features_per_sample == pytest.approx(expected)
+def test_features_per_sample_has_limits() -> None:
+    for sample, feature, expected in (
+        (0.6, 0.2, 3.0),
+        (0.0, 0.2, 0.0),
+        (0.6, 0.0, INF),
+        (INF, INF, 1.0),
+    ):
+        value = MarginalValue(
+            sample=0.0, feature=0.0, sample_at_best_ridge=sample, feature_at_best_ridge=feature
+        )
+        assert value.features_per_sample == pytest.approx(expected), (sample, feature)
 
 
 def test_features_have_no_value_in_the_kernel_limit() -> None:
@@ -60,9 +62,10 @@ def test_features_have_no_value_in_the_kernel_limit() -> None:
 # --- choice and summary --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("N", [1e-4, 1e-3, 3e-3, 1e-2, 0.1, 1.0])
-@pytest.mark.parametrize("noise", [0.1, 1.0, 10.0])
-def test_the_choice_is_the_best_finite_change_worth_one_per_cent(N: float, noise: float) -> None:
+@pytest.mark.parametrize(
+    ("N", "noise"), [(1e-4, 1.0), (1e-3, 10.0), (3e-3, 0.1), (1e-2, 1.0), (0.1, 10.0), (1.0, 1.0)]
+)
+def test_choice_is_the_best_finite_change_worth_one_per_cent(N: float, noise: float) -> None:
     result = advice(samples_per_dim=N, noise=noise)
     names = ("widen", "ensemble", "divide", "regularize", "collect")
     least = min(result[name].total for name in names)
@@ -84,11 +87,11 @@ def test_the_choice_is_the_best_finite_change_worth_one_per_cent(N: float, noise
         ({"ridge": 1e-5}, dt.Divide(100), "(features ×2, training ×20000)"),
     ],
 )
-def test_the_summary_has_the_cost(fields: dict[str, Any], ensemble: Any, cost: str) -> None:
+def test_summary_has_the_cost(fields: dict[str, Any], ensemble: Any, cost: str) -> None:
     assert cost in advice(ensemble, **fields).summary
 
 
-def test_no_error_leaves_nothing_to_change() -> None:
+def test_zero_error_is_not_changed() -> None:
     result = advice(signal=0.0, noise=0.0)
     assert result.choice is result.now
     assert result.bars()
@@ -97,7 +100,7 @@ def test_no_error_leaves_nothing_to_change() -> None:
 # --- table and bars ------------------------------------------------------------------------------
 
 
-def test_the_table_has_a_line_per_option() -> None:
+def test_table_has_a_line_per_option() -> None:
     result = advice()
     lines = result.table().splitlines()
     names = ["option", "error", "P/D", "N/D", "K", "λ", "features", "training"]
@@ -142,7 +145,7 @@ def test_bars_are_cut_at_the_limit(features_per_dim: float) -> None:
     assert lines[-1] == "n noise, i initialization, s sampling, b bias"
 
 
-@pytest.mark.parametrize("features_per_dim", [1.0, 1.2, 3.0])
+@pytest.mark.parametrize("features_per_dim", [1.0, 3.0])
 def test_bars_of_the_plot_end_at_the_error_or_at_the_limit(features_per_dim: float) -> None:
     require("matplotlib", "figures").use("Agg")
     pyplot = require("matplotlib.pyplot", "figures")
@@ -166,7 +169,7 @@ def test_bars_of_the_plot_end_at_the_error_or_at_the_limit(features_per_dim: flo
     pyplot.close("all")
 
 
-def test_an_infinite_error_has_a_plot() -> None:
+def test_infinite_error_has_a_plot() -> None:
     axes = advice(features_per_dim=1.0, ridge=0.0).plot()
     assert axes.texts[0].get_text() == " ∞"
     require("matplotlib.pyplot", "figures").close("all")
@@ -203,6 +206,6 @@ def test_json_of_counts_has_the_optimum_over_ratios() -> None:
     assert rows["now"]["ideal_features"] == rows["now"]["features"]
 
 
-def test_an_unknown_option_is_refused() -> None:
-    with pytest.raises(KeyError, match=r"option must be one of now, widen, .*, got 'wide'"):
+def test_unknown_option_is_refused() -> None:
+    with pytest.raises(KeyError, match="option must be one of"):
         advice()["wide"]

@@ -2,7 +2,6 @@
 
 import copy
 import pickle
-import re
 import tracemalloc
 from typing import Any
 
@@ -52,7 +51,7 @@ def test_read_only_view_of_a_writable_array_is_copied() -> None:
     assert result.x_train[0, 0] == 0.0
 
 
-def test_the_largest_inputs_are_accepted() -> None:
+def test_largest_inputs_are_accepted() -> None:
     assert data(x_train=changed(X, (0, 0), -1e15)).x_train[0, 0] == -1e15
     assert data(x_test=changed(X[:2], (0, 0), 1e15)).x_test[0, 0] == 1e15
 
@@ -97,12 +96,12 @@ def test_blocks_are_disjoint_and_cover_the_pool() -> None:
     assert blocks[0].blocks(1)[0].fingerprint == blocks[0].fingerprint
 
 
-def test_pool_that_is_too_small() -> None:
-    with pytest.raises(ValueError, match=r"n_data must be at most 3, .*, got 4"):
+def test_number_of_blocks_is_at_most_that_of_the_pool() -> None:
+    with pytest.raises(ValueError, match="n_data must be at most 3"):
         Data(**POOL).blocks(4)
     with pytest.raises(ValueError, match="n_data must be at most 1"):
         data().blocks(2)
-    with pytest.raises(ValueError, match="n_data must be a whole number"):
+    with pytest.raises(ValueError, match="n_data must be"):
         data().blocks(0)
 
 
@@ -136,57 +135,59 @@ def test_fingerprint_is_fixed() -> None:
     assert data().fingerprint.startswith("bbb633d8eba04b08")
 
 
-# --- invalid input--------------------------------------------------------------------------------
+# --- invalid input ------------------------------------------------------------------------------
 
-BAD: list[tuple[dict[str, Any], str]] = [
-    ({"x_train": changed(X, (3, 1), np.nan)}, "x_train must be finite, got nan at index (3, 1)"),
-    ({"x_train": [[0.0, np.nan]] * 6}, "x_train must be in .*, got nan at index (0, 1)"),
-    (
-        {"x_test": changed(X[:2], (1, 0), -np.inf)},
-        "x_test must be finite, got -inf at index (1, 0)",
-    ),
-    ({"pool_x": changed(X, (4, 0), np.nan), "pool_y": Y}, "pool_x must be finite, got nan"),
-    ({"x_train": changed(X, (0, 0), np.nan), "pool_x": X, "pool_y": Y}, "x_train must be finite"),
-    ({"x_train": changed(X, (3, 1), 1e39)}, "x_train must be in .*, got 1e+39 at index (3, 1)"),
-    ({"x_test": changed(X[:2], (1, 0), -1.1e15).tolist()}, "x_test must be in .* index (1, 0)"),
-    ({"pool_x": changed(X, (4, 0), 1e50), "pool_y": Y}, "pool_x must be in .* index (4, 0)"),
-    ({"y_train": np.ones(6)}, "y_train must hold both classes, got only 1.0"),
-    ({"y_train": -np.ones(6)}, "y_train must hold both classes, got only -1.0"),
-    ({"y_train": changed(Y, 2, 0.0)}, "y_train must be -1 or 1, got 0.0 at index 2"),
-    ({"y_test": [1, np.nan]}, "y_test must be"),
-    ({"y_test": np.array([1, np.nan])}, "y_test must be -1 or 1, got nan at index 1"),
-    ({"y_train": Y[:5]}, "y_train must have one label for each of the 6 rows of x_train"),
-    ({"y_train": Y[:, None]}, "y_train must have one label for each of the 6 rows of x_train"),
-    ({"x_train": X.ravel()}, "x_train must have a row for each sample"),
-    ({"x_train": 3.0}, "x_train must have a row for each sample"),
-    ({"x_test": X[:0], "y_test": Y[:0]}, "x_test must have a row for each sample"),
-    ({"x_test": X[:2, :1]}, "x_test must have as many columns as x_train, 2, got 1"),
-    ({"pool_x": X}, "pool_x and pool_y must be given together"),
-    ({"pool_x": X[::-1], "pool_y": Y}, "x_train and y_train must be the first rows"),
-    ({"pool_x": X[:3], "pool_y": Y[:3]}, "x_train and y_train must be the first rows"),
+POOLED: dict[str, Any] = {"pool_x": X, "pool_y": Y}
+BAD: list[tuple[dict[str, Any], str]] = [  # the index of the invalid value, where there is one
+    ({"x_train": changed(X, (3, 1), np.nan)}, "(3, 1)"),
+    ({"x_train": [[0.0, np.nan]] * 6}, "(0, 1)"),
+    ({"x_test": changed(X[:2], (1, 0), -np.inf)}, "(1, 0)"),
+    ({"pool_x": changed(X, (4, 0), np.nan), "pool_y": Y}, "(4, 0)"),
+    ({"x_train": changed(X, (0, 0), np.nan), **POOLED}, "(0, 0)"),
+    ({"x_train": changed(X, (3, 1), 1e39)}, "(3, 1)"),
+    ({"x_test": changed(X[:2], (1, 0), -1.1e15).tolist()}, "(1, 0)"),
+    ({"pool_x": changed(X, (4, 0), 1e50), "pool_y": Y}, "(4, 0)"),
+    ({"y_train": np.ones(6)}, ""),
+    ({"y_train": -np.ones(6)}, ""),
+    ({"y_train": changed(Y, 2, 0.0)}, "index 2"),
+    ({"y_test": [1, np.nan]}, ""),
+    ({"y_test": np.array([1, np.nan])}, "index 1"),
+    ({"y_train": Y[:5]}, ""),
+    ({"y_train": Y[:, None]}, ""),
+    ({"x_train": X.ravel()}, ""),
+    ({"x_train": 3.0}, ""),
+    ({"x_test": X[:0], "y_test": Y[:0]}, ""),
+    ({"x_test": X[:2, :1]}, ""),
+    ({"pool_x": X}, ""),
 ]
-WRONG: list[tuple[dict[str, Any], str]] = [
-    ({"x_train": "abc"}, "x_train must be a number or an array of numbers, got 'abc'"),
-    ({"x_train": [["a", 1.0]] * 6}, "x_train must be a number or an array of numbers, got 'a' at"),
-    ({"x_train": X.astype(complex)}, "x_train must be a number or an array of numbers"),
-    ({"y_test": [True, False]}, "y_test must be a number or an array of numbers, got True"),
-    ({"name": 3}, "name must be a string, got 3"),
-    ({"settings": [1]}, "settings must be a mapping, got [1]"),
+WRONG: list[dict[str, Any]] = [
+    {"x_train": "abc"},
+    {"x_train": [["a", 1.0]] * 6},
+    {"x_train": X.astype(complex)},
+    {"y_test": [True, False]},
+    {"name": 3},
+    {"settings": [1]},
 ]
 
 
-@pytest.mark.parametrize(("fields", "text"), BAD)
-def test_invalid_numbers_are_named(fields: dict[str, Any], text: str) -> None:
-    pattern = re.escape(text).replace(re.escape(".*"), ".*")
-    with pytest.raises(ValueError, match=f"^{pattern}"):
-        data(**fields)
+def test_invalid_fields_are_named() -> None:
+    cases = [(ValueError, *case) for case in BAD] + [(TypeError, case, "") for case in WRONG]
+    for kind, fields, index in cases:
+        try:
+            data(**fields)
+        except kind as error:
+            message = str(error)
+        else:
+            message = "accepted"
+        name = next(iter(fields))
+        assert message.startswith((f"{name} must ", f"{name} and ")), (fields, message)
+        assert index in message, (fields, message)
 
 
-@pytest.mark.parametrize(("fields", "text"), WRONG)
-def test_values_of_a_wrong_type_are_named(fields: dict[str, Any], text: str) -> None:
-    with pytest.raises(TypeError) as caught:
-        data(**fields)
-    assert str(caught.value).startswith(text)
+def test_training_set_must_be_the_first_rows_of_the_pool() -> None:
+    for pool in ({"pool_x": X[::-1], "pool_y": Y}, {"pool_x": X[:3], "pool_y": Y[:3]}):
+        with pytest.raises(ValueError, match="x_train and y_train must"):
+            data(**pool)
 
 
 def test_immutable_arrays_are_not_copied() -> None:

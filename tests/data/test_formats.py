@@ -66,9 +66,8 @@ def test_idx_files_are_read(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["a", "a.gz"])
-@pytest.mark.parametrize(
-    "content",
-    [
+def test_invalid_idx_files_are_named(tmp_path: Path, name: str) -> None:
+    for content in (
         FILE[:-1],
         FILE + b"x",
         FILE[:9],
@@ -77,14 +76,12 @@ def test_idx_files_are_read(tmp_path: Path, name: str) -> None:
         b"<html>not found</html>",
         FILE[:4] + struct.pack(">3I", 2**31, 2**31, 2**31),
         FILE[:4] + bytes(12),
-    ],
-)
-def test_invalid_idx_files(tmp_path: Path, name: str, content: bytes) -> None:
-    path = put(tmp_path, content, name)
-    assert message(read_idx, path).startswith(f"{path} must ")
+    ):
+        path = put(tmp_path, content, name)
+        assert message(read_idx, path).startswith(f"{path} must "), content
 
 
-def test_every_truncation_and_every_changed_byte_of_a_compressed_file(tmp_path: Path) -> None:
+def test_every_truncation_and_changed_byte_of_a_compressed_file_is_refused(tmp_path: Path) -> None:
     path, whole = tmp_path / "a.gz", gzip.compress(FILE, mtime=0)
     for end in range(len(whole)):
         path.write_bytes(whole[:end])
@@ -96,8 +93,8 @@ def test_every_truncation_and_every_changed_byte_of_a_compressed_file(tmp_path: 
     assert "Not a gzipped file" in message(read_idx, path)
 
 
-def test_missing_files(tmp_path: Path) -> None:
-    for name in ("nothing", "nothing.gz"):
+def test_missing_files_are_reported(tmp_path: Path) -> None:
+    for name in ("absent", "absent.gz"):
         assert "cannot be read" in message(read_idx, tmp_path / name)
 
 
@@ -152,7 +149,9 @@ def test_invalid_batches_are_named(
 
 
 @pytest.mark.parametrize(("version", "files"), VERSIONS)
-def test_invalid_archives(tmp_path: Path, version: CifarVersion, files: dict[str, bytes]) -> None:
+def test_invalid_archives_are_named(
+    tmp_path: Path, version: CifarVersion, files: dict[str, bytes]
+) -> None:
     archive, whole = tmp_path / version.archive, tar(files, version.folder)
     for end in (0, 5, 20, len(whole) // 2, len(whole) - 9, len(whole) - 1):
         archive.write_bytes(whole[:end])
@@ -185,8 +184,8 @@ class Malicious:
         return os.system, (self.command,)
 
 
-@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
-def test_a_malicious_pickle_is_not_executed(tmp_path: Path, protocol: int) -> None:
+@pytest.mark.parametrize("protocol", [0, 2, pickle.HIGHEST_PROTOCOL])
+def test_malicious_pickle_is_not_executed(tmp_path: Path, protocol: int) -> None:
     victim = tmp_path / "victim"
     batch = {"data": Malicious(f"touch '{victim}'"), "labels": [1]}
     content = pickle.dumps(batch, protocol=protocol)
@@ -204,27 +203,27 @@ def test_pickled_batches_of_python_2_are_those_of_pickle() -> None:
     assert classes.tolist() == expected[b"labels"]
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        b"cbuiltins\neval\n(S'1+1'\ntR.",
-        b"\x82\x01.",  # an entry of the extension registry
-        b"S'id'\nQ.",  # a persistent object
-        b"}.",
-        b"].",
-        b"t.",
-        b"}(U\x06labelsu.",
-        b"}q\x01h\x02.",
-        python2_pickle(X, [1]),
-        python2_pickle(X, [1, 10]),
-        python2_pickle(X[:, :784].copy(), [1, 2]),
-        python2_pickle(X, [1, 2]).replace(b"u1", b"f4"),
-        python2_pickle(X, [1, 2]).replace(b"_reconstruct", b"scalar"),
-        python2_pickle(X, [1, 2]).replace(b"labels", b"levels"),
-    ],
-)
-def test_other_pickles_are_not_batches(content: bytes) -> None:
-    assert message(pickled_batch, content, "batch").startswith("batch ")
+OTHER_PICKLES = [
+    b"cbuiltins\neval\n(S'1+1'\ntR.",
+    b"\x82\x01.",  # an entry of the extension registry
+    b"S'id'\nQ.",  # a persistent object
+    b"}.",
+    b"].",
+    b"t.",
+    b"}(U\x06labelsu.",
+    b"}q\x01h\x02.",
+    python2_pickle(X, [1]),
+    python2_pickle(X, [1, 10]),
+    python2_pickle(X[:, :784].copy(), [1, 2]),
+    python2_pickle(X, [1, 2]).replace(b"u1", b"f4"),
+    python2_pickle(X, [1, 2]).replace(b"_reconstruct", b"scalar"),
+    python2_pickle(X, [1, 2]).replace(b"labels", b"levels"),
+]
+
+
+def test_other_pickles_are_not_batches() -> None:
+    for content in OTHER_PICKLES:
+        assert message(pickled_batch, content, "batch").startswith("batch "), content[:80]
 
 
 @pytest.mark.parametrize(
@@ -271,7 +270,7 @@ def test_keys_that_are_not_strings_are_not_hashed(key: bytes, content: bytes) ->
     message(pickled_batch, content % key, "batch")
 
 
-def test_changed_and_truncated_pickles() -> None:
+def test_changed_and_truncated_pickles_are_refused_or_read() -> None:
     rng = np.random.default_rng(0)
     whole = python2_pickle(X, CLASSES.tolist())
     for _ in range(300):
@@ -299,31 +298,31 @@ def npz(**headers: bytes) -> bytes:
     return out.getvalue()
 
 
-@pytest.mark.parametrize(
-    "header",
-    [
-        b"{'descr': '<f8', 'fortran_order': False, 'shape': (1" + b"0" * 30 + b",), }",
-        b"{'descr': '<f8', 'fortran_order': False, 'shape': (-1,), }",
-        b"{'descr': '<f8', 'fortran_order': False, 'shape': (1e400,), }",
-        b"{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000,), }",
-        b"{'descr': '<f8', 'fortran_order': False, 'shape': (",
-        b"{'descr': '''",
-        b"{'descr': '|O', 'fortran_order': False, 'shape': (1,), }",
-        b"{'descr': [('a', '<f8', 10**9)], 'fortran_order': False, 'shape': (1,), }",
-        b"(" * 5000,
-        b"\xff\xfe",
-        b"1L",
-        b"",
-    ],
-)
+INVALID_HEADERS = [
+    b"{'descr': '<f8', 'fortran_order': False, 'shape': (1" + b"0" * 30 + b",), }",
+    b"{'descr': '<f8', 'fortran_order': False, 'shape': (-1,), }",
+    b"{'descr': '<f8', 'fortran_order': False, 'shape': (1e400,), }",
+    b"{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000,), }",
+    b"{'descr': '<f8', 'fortran_order': False, 'shape': (",
+    b"{'descr': '''",
+    b"{'descr': '|O', 'fortran_order': False, 'shape': (1,), }",
+    b"{'descr': [('a', '<f8', 10**9)], 'fortran_order': False, 'shape': (1,), }",
+    b"(" * 5000,
+    b"\xff\xfe",
+    b"1L",
+    b"",
+]
+
+
 @pytest.mark.filterwarnings("ignore:Reading:UserWarning")  # of headers by Python 2
-def test_invalid_npz_headers(tmp_path: Path, header: bytes) -> None:
+def test_invalid_npz_headers_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.npz"
-    path.write_bytes(npz(x=header))
-    assert str(path) in message(read_npz, path, ("x",))
+    for header in INVALID_HEADERS:
+        path.write_bytes(npz(x=header))
+        assert str(path) in message(read_npz, path, ("x",)), header[:80]
 
 
-def test_changed_bytes_of_npz_files(tmp_path: Path) -> None:
+def test_changed_npz_files_are_refused_or_read(tmp_path: Path) -> None:
     path, out = tmp_path / "a.npz", io.BytesIO()
     np.savez(out, x=np.arange(4.0))
     whole, rng = out.getvalue(), np.random.default_rng(0)

@@ -1,7 +1,6 @@
 """load_data: the digits, stored projections, every argument, and the page of the guide."""
 
 import json
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -71,7 +70,7 @@ def test_counts_take_the_first_samples() -> None:
     assert len(part.blocks(25)) == 25
 
 
-def test_pixels_and_whitening() -> None:
+def test_pixels_are_normalized_and_whitened_inputs_are_uncorrelated() -> None:
     pixels = load_data(pca=None, n_train=None)
     assert pixels.x_train.shape == (1297, 64)
     np.testing.assert_allclose([pixels.x_train.mean(), pixels.x_train.std()], [0, 1], atol=1e-12)
@@ -97,58 +96,45 @@ def test_settings_are_plain_values() -> None:
 def test_import_is_light() -> None:
     heavy = ("sklearn", "pooch", "requests")
     code = f"import sys, doubletrouble.data; print([m for m in {heavy!r} if m in sys.modules])"
-    done = subprocess.run(
-        [sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=60
-    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout.strip() == "[]"
 
 
 # --- invalid arguments ---------------------------------------------------------------------------
 
-BAD: list[tuple[dict[str, Any], str]] = [
-    ({"name": "svhn"}, "name must be one of digits, mnist, fashion-mnist, cifar10 or the path"),
-    ({"pca": 0}, "pca must be a whole number of at least 1, got 0"),
-    ({"pca": 2.5}, "pca must be a whole number of at least 1, got 2.5"),
-    ({"pca": True}, "pca must be a whole number of at least 1, got True"),
-    ({"pca": 65}, "pca must be at most 64, the pixels of an image, got 65"),
-    ({"n_train": 0}, "n_train must be a whole number of at least 1, got 0"),
-    ({"n_train": 1}, "y_train must hold both classes, got only"),
-    ({"n_train": 1298}, "n_train must be at most 1297"),
-    ({"n_test": 501}, "n_test must be at most 500"),
-    ({"n_test": -1}, "n_test must be a whole number of at least 1, got -1"),
-    ({"labels": (3, 8)}, "n_train must be at most 2"),
-    ({"labels": "odd"}, "labels must be 'parity' or two different classes, got 'odd'"),
-    ({"labels": (3, 3)}, "labels must be 'parity' or two different classes, got (3, 3)"),
-    ({"labels": (3,)}, "labels must be 'parity' or two different classes, got (3,)"),
-    ({"labels": (3, True)}, "labels must be 'parity' or two different classes, got (3, True)"),
-    ({"labels": (1.0, 2.0)}, "labels must be 'parity' or two different classes, got (1.0, 2.0)"),
-    ({"labels": 3}, "labels must be 'parity' or two different classes, got 3"),
-    ({"labels": (3, 12)}, "labels must be among the classes 0, 1, 2, 3, 4, 5, 6, 7, 8, 9"),
-    ({"scaling": "zca"}, "scaling must be one of authors, whiten, got 'zca'"),
-    ({"test_statistics": "both"}, "test_statistics must be one of own, train, got 'both'"),
-    ({"name": "mnist", "folder": "nowhere"}, "folder must be an existing folder, got 'nowhere'"),
+BAD: list[dict[str, Any]] = [  # the first argument is the invalid one
+    {"name": "svhn"},
+    *({"pca": pca} for pca in (0, 2.5, True, 65)),
+    *({"n_train": n} for n in (0, 1298)),
+    *({"n_test": n} for n in (501, -1)),
+    *({"labels": pair} for pair in ("odd", (3, 3), (3,), (3, True), (1.0, 2.0), 3, (3, 12))),
+    {"scaling": "zca"},
+    {"test_statistics": "both"},
+    {"folder": "nowhere", "name": "mnist"},
+    {"name": 3},
+    {"folder": 3, "name": "mnist"},
+    {"download": "no"},
 ]
 
 
-@pytest.mark.parametrize(("arguments", "start"), BAD)
-def test_invalid_arguments(arguments: dict[str, Any], start: str) -> None:
-    with pytest.raises(ValueError, match=re.escape(start)) as caught:
-        load_data(**arguments)
-    assert str(caught.value).startswith(start)
+def test_invalid_arguments_are_named() -> None:
+    for arguments in BAD:
+        name, value = next(iter(arguments.items()))
+        kind = TypeError if value in (3, "no") and name != "labels" else ValueError
+        try:
+            load_data(**arguments)
+        except kind as error:
+            message = str(error)
+        else:
+            message = "accepted"
+        assert message.startswith(f"{name} must "), (arguments, message)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "start"),
-    [
-        ({"name": 3}, "name must be a string or a path, got 3"),
-        ({"name": "mnist", "folder": 3}, "folder must be a path, got 3"),
-        ({"download": "no"}, "download must be True or False, got 'no'"),
-    ],
-)
-def test_arguments_of_a_wrong_type(arguments: dict[str, Any], start: str) -> None:
-    with pytest.raises(TypeError) as caught:
-        load_data(**arguments)
-    assert str(caught.value).startswith(start)
+def test_first_samples_must_have_both_classes_and_pairs_enough_samples() -> None:
+    with pytest.raises(ValueError, match="y_train must hold both classes"):
+        load_data(n_train=1)
+    with pytest.raises(ValueError, match="n_train must be at most 2"):
+        load_data(labels=(3, 8))
 
 
 # --- stored projections --------------------------------------------------------------------------
@@ -173,7 +159,9 @@ def store(path: Path, **changes: Any) -> Path:
 
 
 @pytest.mark.parametrize(("statistics", "key"), [("own", "X_test_ownstats"), ("train", "X_test")])
-def test_the_first_columns_are_taken(tmp_path: Path, statistics: StatisticsName, key: str) -> None:
+def test_projections_are_the_first_columns(
+    tmp_path: Path, statistics: StatisticsName, key: str
+) -> None:
     path = store(tmp_path / "mine.npz")
     data = load_data(path, test_statistics=statistics, **SMALL)
     np.testing.assert_array_equal(data.x_train, ARRAYS["X_train"][:20, :3])
@@ -191,7 +179,7 @@ def test_the_first_columns_are_taken(tmp_path: Path, statistics: StatisticsName,
     )
 
 
-def test_file_with_one_test_set(tmp_path: Path) -> None:
+def test_files_may_have_one_test_set(tmp_path: Path) -> None:
     path = store(tmp_path / "one.npz", X_test_ownstats=None)
     for statistics in ("own", "train"):
         data = load_data(path, test_statistics=statistics, **SMALL)
@@ -218,7 +206,7 @@ def test_projection_in_place_of_incomplete_originals(tmp_path: Path) -> None:
     assert load_data("cifar10", folder=tmp_path, **SMALL).settings["source"] == "cifar10_pca6.npz"
 
 
-def test_the_smallest_sufficient_projection_is_used(tmp_path: Path) -> None:
+def test_smallest_sufficient_projection_is_used(tmp_path: Path) -> None:
     store(tmp_path / "mnist" / "mnist_pca2.npz")
     store(tmp_path / "mnist" / "mnist_pca6.npz")
     store(tmp_path / "mnist" / "mnist_pca10.npz")
@@ -229,43 +217,35 @@ def test_the_smallest_sufficient_projection_is_used(tmp_path: Path) -> None:
             load_data("mnist", folder=tmp_path, **{**SMALL, **arguments})
 
 
-BAD_ARRAYS: list[tuple[dict[str, Any], str]] = [
-    ({"X_train": None}, "must have X_train, got y_train, X_test_ownstats, X_test, y_test"),
-    ({"X_test": None, "X_test_ownstats": None}, "must have X_test, got X_train, y_train, y_test"),
-    ({"X_train": ARRAYS["X_train"].astype(object)}, "not an .npz file of numbers"),
-    ({"X_train": ARRAYS["X_train"][:, 0]}, "must be a matrix of numbers, got float32 of shape (4"),
-    ({"X_train": ARRAYS["X_train"].astype(str)}, "must be a matrix of numbers, got <U"),
-    ({"y_train": ARRAYS["y_train"][:9]}, "y_train in"),
-    ({"y_train": ARRAYS["y_train"].astype(int) - 1}, "must be 40 classes, whole numbers from 0"),
-    ({"y_test": ARRAYS["y_test"] / 2}, "must be 20 classes, whole numbers from 0, got float64"),
-]
+def test_invalid_arrays_are_named(tmp_path: Path) -> None:
+    x, nan = ARRAYS["X_train"], ARRAYS["X_train"].copy()
+    nan[3, 1] = np.nan
+    cases: list[tuple[str, dict[str, Any]]] = [
+        ("X_train", {"X_train": None}),
+        ("X_test", {"X_test": None, "X_test_ownstats": None}),
+        ("", {"X_train": x.astype(object)}),
+        ("X_train", {"X_train": x[:, 0]}),
+        ("X_train", {"X_train": x.astype(str)}),
+        ("X_train", {"X_train": nan}),
+        ("y_train", {"y_train": ARRAYS["y_train"][:9]}),
+        ("y_train", {"y_train": ARRAYS["y_train"].astype(int) - 1}),
+        ("y_test", {"y_test": ARRAYS["y_test"] / 2}),
+    ]
+    for name, changes in cases:
+        path = store(tmp_path / "bad.npz", **changes)
+        with pytest.raises(DataError, match=f"{name}.*") as caught:
+            load_data(path, **SMALL)
+        assert str(path) in str(caught.value), name
+        assert ("index (3, 1)" in str(caught.value)) == (changes.get("X_train") is nan)
 
 
-@pytest.mark.parametrize(("changes", "text"), BAD_ARRAYS)
-def test_invalid_arrays(tmp_path: Path, changes: dict[str, Any], text: str) -> None:
-    path = store(tmp_path / "bad.npz", **changes)
-    with pytest.raises(DataError) as caught:
-        load_data(path, **SMALL)
-    assert text in str(caught.value)
-    assert str(path) in str(caught.value)
-
-
-def test_nan_is_named_with_its_index(tmp_path: Path) -> None:
-    x = ARRAYS["X_train"].copy()
-    x[3, 1] = np.nan
-    path = store(tmp_path / "bad.npz", X_train=x)
-    with pytest.raises(DataError) as caught:
-        load_data(path, **SMALL)
-    assert str(caught.value) == f"X_train in {path} must be finite, got nan at index (3, 1)"
-
-
-def test_labels_of_one_class(tmp_path: Path) -> None:
+def test_labels_must_have_both_classes(tmp_path: Path) -> None:
     path = store(tmp_path / "odd.npz", y_train=np.full(40, 3))
-    with pytest.raises(ValueError, match=r"y_train must hold both classes, got only 1\.0"):
+    with pytest.raises(ValueError, match="y_train must hold both classes"):
         load_data(path, **SMALL)
 
 
-def test_invalid_files(tmp_path: Path) -> None:
+def test_invalid_files_are_named(tmp_path: Path) -> None:
     whole = store(tmp_path / "good.npz").read_bytes()
     path = tmp_path / "bad.npz"
     for content in (b"", b"abc", whole[:-1], whole[: len(whole) // 2], whole[:30]):
@@ -285,17 +265,18 @@ def test_invalid_files(tmp_path: Path) -> None:
         load_data(path, **SMALL)
 
 
-def test_options_that_a_projection_does_not_have(tmp_path: Path) -> None:
+def test_options_beyond_a_projection_are_refused(tmp_path: Path) -> None:
     path = store(tmp_path / "mine.npz")
-    with pytest.raises(ValueError, match=r"pca must be at most 6, the columns of .*, got 7"):
+    with pytest.raises(ValueError, match="pca must be at most 6"):
         load_data(path, pca=7, n_train=20)
-    with pytest.raises(ValueError, match="scaling must be 'authors' for the stored projection"):
+    with pytest.raises(ValueError, match="scaling must be 'authors'"):
         load_data(path, scaling="whiten", pca=3, n_train=20)
 
 
 # --- docs/data.md --------------------------------------------------------------------------------
 
 
+@pytest.mark.full
 def test_examples_print_the_output_on_the_page(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -46,6 +46,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def server(small: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     """A local server of the small sets."""
+    gc.freeze()  # the collection below is then fast
     with serving() as server:
         server.files |= packed(FILES) | ARCHIVE
         monkeypatch.setenv("no_proxy", "127.0.0.1")
@@ -58,6 +59,7 @@ def server(small: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     with warnings.catch_warnings():  # sockets of failed transfers, which pooch does not close
         warnings.simplefilter("ignore", ResourceWarning)
         gc.collect()
+    gc.unfreeze()
 
 
 def source(folder: Path, files: dict[str, bytes], name: str = "mnist") -> str:
@@ -86,8 +88,8 @@ def repacked(content: bytes) -> bytes:
 # --- forms and folders ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("folder", ["", "mnist", "MNIST/raw"])
-def test_mnist_is_found_packed_and_unpacked(tmp_path: Path, folder: str) -> None:
+@pytest.mark.parametrize("folder", ["", "MNIST/raw"])
+def test_mnist_is_read_packed_and_unpacked(tmp_path: Path, folder: str) -> None:
     first = load_data("mnist", folder=write(tmp_path / "gz" / folder, packed(FILES)), **HERE)
     assert first.settings["source"] == UNVERIFIED
     for number, written in enumerate(
@@ -112,14 +114,14 @@ def test_sets_with_the_same_file_names_are_in_their_own_folders(tmp_path: Path) 
     assert sizes == [40, 30, 30]
 
 
-def test_a_file_with_the_size_of_another_set_is_not_read(tmp_path: Path) -> None:
+def test_file_with_the_size_of_another_set_is_not_read(tmp_path: Path) -> None:
     label = {SECOND: b"\x1f\x8b" + bytes(28879)}  # the size of MNIST's
     assert f"got no {SECOND}" in message(tmp_path, packed(FILES) | label, "fashion-mnist")
     assert "is truncated or damaged" in message(tmp_path, {})
 
 
-@pytest.mark.parametrize("folder", ["", "cifar10", "cifar-10"])
-def test_cifar_is_found_in_every_form(tmp_path: Path, folder: str) -> None:
+@pytest.mark.parametrize("folder", ["", "cifar-10"])
+def test_cifar_is_read_in_every_form(tmp_path: Path, folder: str) -> None:
     forms: list[tuple[str, dict[str, bytes]]] = [
         ("cifar-10-batches-bin", BINARY),
         ("", BINARY),
@@ -138,7 +140,7 @@ def test_cifar_is_found_in_every_form(tmp_path: Path, folder: str) -> None:
     assert loaded[0].name == "cifar10"
 
 
-def test_files_that_do_not_match_each_other(tmp_path: Path) -> None:
+def test_files_must_match_each_other(tmp_path: Path) -> None:
     good, other = packed(FILES), packed(make.mnist_files(50, 30, side=5))
     for name in ("train-labels-idx1-ubyte.gz", "t10k-labels-idx1-ubyte.gz"):
         assert "with one class from 0 to 9 each" in message(tmp_path, {**good, name: other[name]})
@@ -149,13 +151,13 @@ def test_files_that_do_not_match_each_other(tmp_path: Path) -> None:
     assert "classes up to 16" in message(tmp_path, {**good, **labels})
 
 
-def test_cifar_archive_without_a_batch(tmp_path: Path) -> None:
+def test_missing_batch_of_an_archive_is_named(tmp_path: Path) -> None:
     files = {name: content for name, content in BINARY.items() if name != "data_batch_4.bin"}
     archive = {"cifar-10-binary.tar.gz": tar(files, "cifar-10-batches-bin")}
     assert message(tmp_path, archive, "cifar10").endswith("got no data_batch_4.bin")
 
 
-def test_folder_then_variable_then_cache(
+def test_folder_precedes_the_variable_and_the_cache(
     tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def size(**arguments: Any) -> int:
@@ -177,7 +179,7 @@ def test_folder_then_variable_then_cache(
         size()
 
 
-def test_missing_files_without_download(server: Server, tmp_path: Path) -> None:
+def test_missing_files_are_named_without_download(server: Server, tmp_path: Path) -> None:
     files = packed(FILES)
     del files["t10k-images-idx3-ubyte.gz"]
     text = message(tmp_path, files)
@@ -210,8 +212,8 @@ def test_mnist_is_verified_in_every_form(small: None, tmp_path: Path) -> None:
     assert sources == [VERIFIED] * len(forms)
 
 
-@pytest.mark.parametrize("name", list(FILES))
-def test_one_changed_byte_of_mnist(small: None, tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize("name", list(FILES)[:2])
+def test_one_changed_byte_of_mnist_is_refused(small: None, tmp_path: Path, name: str) -> None:
     changed, plain = flipped(FILES[name], -3), name.removesuffix(".gz")
     others = {other: content for other, content in packed(FILES).items() if other != name}
     for number, (file, content) in enumerate(
@@ -234,7 +236,7 @@ def test_files_of_another_size_are_not_verified(small: None, tmp_path: Path) -> 
     assert source(tmp_path / "unpacked", unpacked({**FILES, **train})) == UNVERIFIED
 
 
-def test_fashion_is_verified_as_it_was_published(small: None, tmp_path: Path) -> None:
+def test_fashion_is_verified_as_published(small: None, tmp_path: Path) -> None:
     name = "fashion-mnist"
     assert source(tmp_path / "a", packed(FASHION), name) == VERIFIED
     assert source(tmp_path / "b", unpacked(FASHION), name) == UNVERIFIED
@@ -242,7 +244,7 @@ def test_fashion_is_verified_as_it_was_published(small: None, tmp_path: Path) ->
     assert source(tmp_path / "c", {**packed(FASHION), **one}, name) == UNVERIFIED
 
 
-def test_a_published_file_under_the_name_of_another(small: None, tmp_path: Path) -> None:
+def test_published_file_under_the_name_of_another_is_refused(small: None, tmp_path: Path) -> None:
     files = {name: repacked(content) for name, content in FILES.items()}
     text = message(tmp_path, files, "fashion-mnist")
     assert f"must be {IMAGES} of fashion-mnist, got {IMAGES} of mnist" in text
@@ -292,7 +294,7 @@ def failed(folder: Path, name: str = "mnist") -> str:
 
 
 @pytest.mark.parametrize(("name", "files"), [("mnist", packed(FILES)), ("cifar10", ARCHIVE)])
-def test_a_set_is_downloaded_once(
+def test_data_set_is_downloaded_once(
     server: Server,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
@@ -332,24 +334,26 @@ def test_incomplete_batches_of_cifar_are_not_used(server: Server, tmp_path: Path
     assert server.requests == list(ARCHIVE)
 
 
-def test_wrong_checksum(server: Server, tmp_path: Path) -> None:
+def test_wrong_checksum_is_refused(server: Server, tmp_path: Path) -> None:
     server.files[FIRST] = flipped(server.files[FIRST], -1)
     text = failed(tmp_path)
     assert f"{server.url}{FIRST} cannot be downloaded" in text
     assert "hash" in text
 
 
-def test_broken_transfer(server: Server, tmp_path: Path) -> None:
+def test_broken_transfer_leaves_no_file(server: Server, tmp_path: Path) -> None:
     server.cut.add(FIRST)
     assert f"{server.url}{FIRST} cannot be downloaded" in failed(tmp_path)
 
 
-def test_missing_on_the_server(server: Server, tmp_path: Path) -> None:
+def test_missing_file_on_the_server_is_reported(server: Server, tmp_path: Path) -> None:
     del server.files[FIRST]
     assert "404" in failed(tmp_path)
 
 
-def test_no_network(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_refused_connection_is_reported_with_the_files_needed(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{free.getsockname()[1]}/"
@@ -359,7 +363,7 @@ def test_no_network(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert f"put {', '.join(FILES)} there" in text
 
 
-def test_server_without_an_answer(
+def test_server_without_an_answer_times_out(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(originals, "TIMEOUT", 0.2)
@@ -369,7 +373,7 @@ def test_server_without_an_answer(
         assert "timed out" in failed(tmp_path)
 
 
-def test_a_failed_transfer_is_repeated(
+def test_failed_transfer_is_repeated(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(originals, "RETRIES", 2)
@@ -385,7 +389,7 @@ def test_earlier_files_of_a_failed_download_stay(server: Server, tmp_path: Path)
     assert contents(tmp_path / "mnist") == {FIRST: packed(FILES)[FIRST]}
 
 
-def test_a_folder_that_cannot_be_made(server: Server, tmp_path: Path) -> None:
+def test_folder_that_cannot_be_made_is_named(server: Server, tmp_path: Path) -> None:
     (tmp_path / "cifar10").write_bytes(b"a file")
     assert str(tmp_path / "cifar10") in message(tmp_path, {}, "cifar10", download=True)
 
@@ -398,7 +402,7 @@ def test_downloads_need_pooch(
         load_data("mnist", folder=tmp_path, **SMALL)
 
 
-def test_addresses_and_checksums() -> None:
+def test_every_file_has_an_address_and_a_checksum() -> None:
     hosts = {name: origin.url.split("/")[2] for name, origin in ORIGINS.items()}
     assert hosts["mnist"] == "ossci-datasets.s3.amazonaws.com"
     assert hosts["cifar10"] == "www.cs.toronto.edu"

@@ -49,11 +49,11 @@ def authors(by: Bytes, k: int) -> tuple[FloatArray, FloatArray]:
 
 
 @pytest.mark.parametrize(("statistics", "by"), [("own", TEST), ("train", TRAIN)])
-@pytest.mark.parametrize("k", [1, 7, 20])
-def test_the_authors_scaling(k: int, statistics: StatisticsName, by: Bytes) -> None:
-    maps = projections(TRAIN, TEST, ProjectionOptions(pca=k, test_statistics=statistics))
-    for images, map_, expected in zip((TRAIN, TEST), maps, authors(by, k), strict=True):
-        np.testing.assert_allclose(everything(images, map_), expected, rtol=0, atol=1e-9)
+def test_authors_scaling_is_that_of_their_definition(statistics: StatisticsName, by: Bytes) -> None:
+    for k in (1, 7, 20):
+        maps = projections(TRAIN, TEST, ProjectionOptions(pca=k, test_statistics=statistics))
+        for images, map_, expected in zip((TRAIN, TEST), maps, authors(by, k), strict=True):
+            np.testing.assert_allclose(everything(images, map_), expected, rtol=0, atol=1e-9)
 
 
 def test_train_and_own_statistics_differ() -> None:
@@ -63,7 +63,7 @@ def test_train_and_own_statistics_differ() -> None:
     assert np.max(np.abs(everything(TEST, own) - everything(TEST, train))) > 1e-3
 
 
-@pytest.mark.parametrize("k", [1, 7, 20])
+@pytest.mark.parametrize("k", [1, 20])
 def test_whitening_makes_the_training_covariance_the_identity(k: int) -> None:
     ours, theirs = projections(TRAIN, TEST, ProjectionOptions(pca=k, scaling="whiten"))
     x = everything(TRAIN, ours)
@@ -75,12 +75,12 @@ def test_whitening_makes_the_training_covariance_the_identity(k: int) -> None:
     np.testing.assert_allclose(np.abs(everything(TEST, theirs)), np.abs(expected), atol=1e-9)
 
 
-def test_the_authors_scaling_does_not_whiten() -> None:
+def test_authors_scaling_does_not_whiten() -> None:
     x = everything(TRAIN, projections(TRAIN, TEST, ProjectionOptions(pca=3))[0])
     assert np.max(np.abs(x.T @ x / len(x) - np.eye(3))) > 0.5
 
 
-def test_pixels_are_kept_without_directions() -> None:
+def test_pixels_are_normalized_without_directions() -> None:
     for statistics, by in zip(STATISTICS, (TEST, TRAIN), strict=True):
         ours, theirs = projections(
             TRAIN, TEST, ProjectionOptions(pca=None, test_statistics=statistics)
@@ -90,7 +90,7 @@ def test_pixels_are_kept_without_directions() -> None:
 
 
 @pytest.mark.parametrize("scaling", ["authors", "whiten"])
-def test_a_factor_of_all_pixels_drops_out(scaling: ScalingName) -> None:
+def test_result_does_not_depend_on_a_factor_of_all_pixels(scaling: ScalingName) -> None:
     small_train, small_test = TRAIN // 4, TEST // 4
     view = ProjectionOptions(pca=5, scaling=scaling)
     small = projections(small_train, small_test, view)
@@ -102,7 +102,7 @@ def test_a_factor_of_all_pixels_drops_out(scaling: ScalingName) -> None:
 
 
 @pytest.mark.parametrize("scaling", ["authors", "whiten"])
-def test_the_order_of_images_and_the_blocks_do_not_matter(
+def test_result_does_not_depend_on_the_order_of_images_and_on_blocks(
     scaling: ScalingName, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     view = ProjectionOptions(pca=5, scaling=scaling)
@@ -116,38 +116,37 @@ def test_the_order_of_images_and_the_blocks_do_not_matter(
 
 
 @pytest.mark.parametrize("scaling", ["authors", "whiten"])
-def test_the_entry_of_largest_magnitude_is_positive(scaling: ScalingName) -> None:
+def test_entry_of_largest_magnitude_is_positive(scaling: ScalingName) -> None:
     directions = projections(TRAIN, TEST, ProjectionOptions(pca=20, scaling=scaling))[0].directions
     assert directions is not None
     assert np.all(directions[np.abs(directions).argmax(axis=0), range(20)] > 0)
 
 
 @pytest.mark.parametrize("scaling", ["authors", "whiten"])
-def test_more_directions_than_the_rank(scaling: ScalingName) -> None:
+def test_number_of_directions_is_at_most_the_rank(scaling: ScalingName) -> None:
     flat = TRAIN.copy()
     flat[:, 5:9] = 0  # as the border of MNIST
     rank = {"authors": 17, "whiten": 16}[scaling]
     ours, _ = projections(flat, TEST, ProjectionOptions(pca=rank, scaling=scaling))
     assert np.all(np.isfinite(everything(flat, ours)))
-    text = f"pca must be at most {rank}, the rank of the training images, got {rank + 1}"
-    with pytest.raises(ValueError, match=text):
+    with pytest.raises(ValueError, match=f"pca must be at most {rank}"):
         projections(flat, TEST, ProjectionOptions(pca=rank + 1, scaling=scaling))
-    with pytest.raises(ValueError, match="pca must be at most 20, the pixels of an image, got 21"):
+    with pytest.raises(ValueError, match="pca must be at most 20"):
         projections(flat, TEST, ProjectionOptions(pca=21, scaling=scaling))
 
 
-def test_whitening_without_a_number_takes_the_whole_rank() -> None:
+def test_whitening_has_as_many_directions_as_the_rank() -> None:
     flat = TRAIN.copy()
     flat[:, 5:9] = 0
     x = everything(flat, projections(flat, TEST, ProjectionOptions(pca=None, scaling="whiten"))[0])
     np.testing.assert_allclose(x.T @ x / len(x), np.eye(16), atol=1e-9)
 
 
-def test_constant_images() -> None:
+def test_constant_images_are_refused() -> None:
     grey = np.full((5, 4), 7, dtype=np.uint8)
-    with pytest.raises(ValueError, match="training images must have pixels of different values"):
+    with pytest.raises(ValueError, match="training images must"):
         projections(grey, TEST[:, :4], ProjectionOptions(pca=1))
-    with pytest.raises(ValueError, match="test images must have pixels of different values"):
+    with pytest.raises(ValueError, match="test images must"):
         projections(TRAIN[:, :4], grey, ProjectionOptions(pca=1))
 
 

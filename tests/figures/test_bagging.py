@@ -100,6 +100,13 @@ def test_costs_of_training(bags: Bagging) -> None:
     )
 
 
+def test_points_are_compared_with_the_theory_at_their_noise(bags: Bagging) -> None:
+    for panel, noise in zip(bags.panels, (1.0, 0.1), strict=True):
+        points = panel.points[0]
+        at = Problem(features_per_dim=points.x / 10, ridge=1e-5, noise=noise)
+        np.testing.assert_allclose(points.theory, exact_error(at, 10).total, rtol=1e-12)
+
+
 def test_points_do_not_depend_on_the_other_panels(bags: Bagging) -> None:
     alone = bagging_data(snrs=[10.0], simulated_ratios=(0.4, 1.2, 2), **TINY)
     for p, q in zip(bags.panels[1].points, alone.panels[0].points, strict=True):

@@ -1,9 +1,11 @@
 """The figure on committees: best weights, and their gain."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
-from doubletrouble.figures._committee import CommitteeWeights, committee_data, errors
+from doubletrouble.figures._committee import CommitteeWeights, _along, committee_data, errors
 from doubletrouble.problems import Member
 from doubletrouble.simulation import simulate_committee
 
@@ -45,10 +47,10 @@ def test_best_weights_are_better_than_equal_weights_and_the_best_member(
     np.testing.assert_allclose(result["equal"], [0.8994, 0.4971], atol=6e-5)
 
 
-def test_simulated_products_are_linear_in_signal_and_noise() -> None:
+def test_simulations_at_every_noise_follow_from_two() -> None:
     team = [Member(features_per_dim=w, samples_per_dim=1.0, ridge=0.01) for w in (0.5, 2.0)]
-    signal, noise, both = (
-        simulate_committee(team, signal=s, noise=n, dim=20, n_data=3, progress=False).draws
-        for s, n in ((1.0, 0.0), (0.0, 1.0), (1.0, 0.5))
-    )
-    np.testing.assert_allclose(signal + noise / 4, both, rtol=1e-12)
+    size: dict[str, Any] = {"dim": 20, "n_data": 3, "seed": 0}
+    (derived,) = _along(team, np.array([2.0]), **size)
+    direct = simulate_committee(team, signal=1.0, noise=0.5, progress=False, **size)
+    np.testing.assert_allclose(derived.draws, direct.draws, rtol=1e-12)
+    assert derived.noise == direct.noise

@@ -1,7 +1,8 @@
-"""Every figure is drawn once on small data: nothing clipped, nothing covered, all explained."""
+"""Every figure, drawn once on small data: its layout, legends, markers, table and texts."""
 
 import inspect
 import re
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,9 @@ from doubletrouble.errors import require
 from doubletrouble.figures import FIGURES, PRESETS
 from doubletrouble.figures._drawing import SIMULATION
 from doubletrouble.figures._network_diagrams import FIXED, TRAINED, rf_multiple_data, rf_single_data
+from tests.selection import full_beyond
 
+pytestmark = pytest.mark.xdist_group("drawing")
 RATIOS = 10.0 ** np.linspace(-1, 2, 25)
 SIMULATED = {"simulated_ratios": (0.5, 2.0, 3), "dim": 10, "n_data": 2, "n_init": 2}
 SMALL: dict[str, dict[str, Any]] = {
@@ -44,14 +47,28 @@ SMALL: dict[str, dict[str, Any]] = {
 }
 
 
-Drawn = dict[str, tuple[Any, Any]]
+SHARED = (  # drawn by the same functions as others
+    "rf-multiple",
+    "multiple-k-decomposition",
+    "ensemble-vs-overparametrize",
+    "asymptotics",
+    "divide-and-conquer",
+    "anova",
+    "equivalences",
+    "committee",
+)
+GROUPS = [
+    [name for name in FIGURES if name not in SHARED],
+    pytest.param(SHARED, marks=pytest.mark.full),
+]
+every_figure = pytest.mark.parametrize("names", GROUPS, ids=["one of each kind", "others"])
 
 
-@pytest.fixture(scope="module")
-def drawn() -> Drawn:
-    """The data and the drawing of every figure."""
-    data = {name: spec.compute(**SMALL.get(name, {})) for name, spec in FIGURES.items()}
-    return {name: (data[name], FIGURES[name].plot(data[name])) for name in FIGURES}
+@cache
+def drawn(name: str) -> tuple[Any, Any]:
+    """The data and the drawing of a figure."""
+    data = FIGURES[name].compute(**SMALL.get(name, {}))
+    return data, FIGURES[name].plot(data)
 
 
 def legends(figure: Any) -> list[Any]:
@@ -60,69 +77,74 @@ def legends(figure: Any) -> list[Any]:
     return [*figure.legends, *(legend for legend in own if legend is not None)]
 
 
-@pytest.mark.parametrize("name", FIGURES)
-def test_nothing_is_clipped(drawn: Drawn, name: str) -> None:
-    _, figure = drawn[name]
-    page = figure.bbox
-    for axes in figure.axes:
-        box = axes.get_tightbbox()
-        assert page.x0 <= box.x0 < box.x1 <= page.x1
-        assert page.y0 <= box.y0 < box.y1 <= page.y1
-        assert axes.get_window_extent().width > 0.25 * page.width
-    for legend in legends(figure):
-        assert page.x0 <= legend.get_window_extent().x0
-        assert legend.get_window_extent().x1 <= page.x1
-    if figure.axes[-1].axison:
-        assert figure.axes[-1].get_xlabel()
-        assert figure.axes[0].get_ylabel()
+def texts(figure: Any) -> list[str]:
+    """The entries of all legends."""
+    return [text.get_text() for legend in legends(figure) for text in legend.get_texts()]
 
 
-@pytest.mark.parametrize("name", FIGURES)
-def test_legends_cover_no_curve_and_no_other_panel(drawn: Drawn, name: str) -> None:
-    _, figure = drawn[name]
-    for axes in figure.axes:
-        inside = axes.get_legend()
+@every_figure
+def test_axes_and_legends_are_within_the_page(names: list[str]) -> None:
+    for name, (_, figure) in zip(names, map(drawn, names), strict=True):
+        page = figure.bbox
+        for axes in figure.axes:
+            box = axes.get_tightbbox()
+            assert page.x0 <= box.x0 < box.x1 <= page.x1, name
+            assert page.y0 <= box.y0 < box.y1 <= page.y1, name
+            assert axes.get_window_extent().width > 0.25 * page.width, name
         for legend in legends(figure):
-            box = legend.get_window_extent()
-            if legend is not inside or not box.overlaps(axes.get_window_extent()):
-                assert not box.overlaps(axes.get_window_extent())
-                continue
+            assert page.x0 <= legend.get_window_extent().x0, name
+            assert legend.get_window_extent().x1 <= page.x1, name
+        if figure.axes[-1].axison:
+            assert figure.axes[-1].get_xlabel(), name
+            assert figure.axes[0].get_ylabel(), name
+
+
+@every_figure
+def test_legends_cover_no_curve_and_no_other_panel(names: list[str]) -> None:
+    for name, (_, figure) in zip(names, map(drawn, names), strict=True):
+        boxes = [(legend, legend.get_window_extent()) for legend in legends(figure)]
+        for axes in figure.axes:
+            extent, inside = axes.get_window_extent(), axes.get_legend()
+            paths = [
+                line.get_transform().transform(line.get_path().interpolated(20).vertices)
+                for line in axes.lines
+                if len(np.asarray(line.get_xdata())) > 2
+            ]
+            for box in (box for legend, box in boxes if box.overlaps(extent)):
+                assert inside is not None, name
+                assert not any(np.any(box.count_contains(path)) for path in paths), name
+            assert not [1 for legend, box in boxes if legend is not inside and box.overlaps(extent)]
+
+
+@every_figure
+def test_markers_are_data_and_are_named_in_the_legend(names: list[str]) -> None:
+    for name, (data, figure) in zip(names, map(drawn, names), strict=True):
+        columns = FIGURES[name].table(data).columns
+        simulated = any(column.startswith("simulated") for column in columns)
+        assert (SIMULATION in texts(figure)) == simulated, name
+        for axes in figure.axes:
+            bars = [c.lines[0] for c in axes.containers if hasattr(c, "lines")]
             for line in axes.lines:
-                if len(np.asarray(line.get_xdata())) > 2:
-                    path = line.get_path().interpolated(20).vertices
-                    assert not np.any(box.count_contains(line.get_transform().transform(path)))
+                marked = line.get_marker() not in ("", "None", "|", "_")  # ticks and ends of bars
+                if marked and line not in bars and len(np.asarray(line.get_xdata())):
+                    assert line.get_markevery() == [], name  # in the legend only
 
 
-@pytest.mark.parametrize("name", FIGURES)
-def test_markers_are_data_and_are_named_in_the_legend(drawn: Drawn, name: str) -> None:
-    data, figure = drawn[name]
-    columns = FIGURES[name].table(data).columns
-    simulated = any(column.startswith("simulated") for column in columns)
-    texts = [text.get_text() for legend in legends(figure) for text in legend.get_texts()]
-    assert (SIMULATION in texts) == simulated
-    for axes in figure.axes:
-        bars = [c.lines[0] for c in axes.containers if hasattr(c, "lines")]
-        for line in axes.lines:
-            marked = line.get_marker() not in ("", "None", "|", "_")  # ticks and ends of bars
-            if marked and line not in bars and len(np.asarray(line.get_xdata())):
-                assert line.get_markevery() == []  # in the legend only
+@every_figure
+def test_tables_have_every_number(names: list[str]) -> None:
+    for name, (data, _) in zip(names, map(drawn, names), strict=True):
+        columns, rows = FIGURES[name].table(data)
+        assert {len(row) for row in rows} == {len(columns)}, name
+        assert len(set(columns)) == len(columns), name
+        assert all(isinstance(text, str) for text in FIGURES[name].agreement(data)), name
 
 
-@pytest.mark.parametrize("name", FIGURES)
-def test_table_has_every_number(drawn: Drawn, name: str) -> None:
-    data, _ = drawn[name]
-    columns, rows = FIGURES[name].table(data)
-    assert rows
-    assert {len(row) for row in rows} == {len(columns)}
-    assert len(set(columns)) == len(columns)
-    assert all(isinstance(text, str) for text in FIGURES[name].agreement(data))
-
-
-def test_contours_are_named_in_the_legend(drawn: Drawn) -> None:
-    for name in ("equivalences", "training-time", "ensemble-or-regularize-map"):
-        _, figure = drawn[name]
-        texts = [text.get_text() for legend in legends(figure) for text in legend.get_texts()]
-        assert any(text.startswith("Contours: ") for text in texts), name
+@pytest.mark.parametrize(
+    "name",
+    full_beyond(["training-time"], ["training-time", "ensemble-or-regularize-map", "equivalences"]),
+)
+def test_contours_are_named_in_the_legend(name: str) -> None:
+    assert any(text.startswith("Contours: ") for text in texts(drawn(name)[1]))
 
 
 def test_figures_have_the_numbers_of_the_paper_in_order() -> None:
@@ -132,16 +154,16 @@ def test_figures_have_the_numbers_of_the_paper_in_order() -> None:
     assert FIGURES["anova"].source == "Beyond d’Ascoli et al. (2020)"
 
 
-@pytest.mark.parametrize("name", FIGURES)
-def test_every_figure_has_texts_and_keyword_parameters(name: str) -> None:
-    spec = FIGURES[name]
-    assert spec.name == name
-    assert len(spec.caption) > 200
-    assert len(spec.alt) > 100
-    assert not re.search(r"\$|\\", spec.caption + spec.alt + spec.title)  # plain text
-    parameters = inspect.signature(spec.data).parameters
-    assert all(p.kind is p.KEYWORD_ONLY and p.default is not p.empty for p in parameters.values())
-    assert set(spec.presets) <= set(PRESETS)
+def test_every_figure_has_texts_and_keyword_parameters() -> None:
+    for name, spec in FIGURES.items():
+        assert spec.name == name
+        assert len(spec.caption) > 200, name
+        assert len(spec.alt) > 100, name
+        assert not re.search(r"\$|\\", spec.caption + spec.alt + spec.title), name  # plain text
+        for p in inspect.signature(spec.data).parameters.values():
+            assert p.kind is p.KEYWORD_ONLY, (name, p)
+            assert p.default is not p.empty, (name, p)
+        assert set(spec.presets) <= set(PRESETS), name
 
 
 def test_paper_preset_is_at_least_as_large_as_in_the_paper() -> None:
@@ -152,30 +174,29 @@ def test_paper_preset_is_at_least_as_large_as_in_the_paper() -> None:
             assert arguments["n_data"] >= 10  # type: ignore[operator]
 
 
-def test_simulated_points_have_bars(drawn: Drawn) -> None:
-    _, figure = drawn["double-descent"]
+def test_simulated_points_have_bars() -> None:
+    _, figure = drawn("double-descent")
     assert len(figure.axes[0].containers) == 4
-    texts = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert texts == ["$K=1$", "$K=2$", "$K=10$", r"$K\to\infty$", SIMULATION]
+    assert texts(figure) == ["$K=1$", "$K=2$", "$K=10$", r"$K\to\infty$", SIMULATION]
 
 
-def test_ticks_of_an_axis_are_all_powers_or_none(drawn: Drawn) -> None:
-    along, _, across = drawn["ensemble-vs-regularize"][1].axes
+def test_ticks_of_an_axis_are_all_powers_or_none() -> None:
+    along, _, across = drawn("ensemble-vs-regularize")[1].axes
     low, high = along.get_xlim()
     shown = [t.get_text() for t in along.get_xticklabels() if low <= t.get_position()[0] <= high]
     assert shown == ["$10^{-4}$", "$10^{-2}$", "$10^{0}$", "$10^{2}$"]
     assert {"0.1", "1", "10", "100"} <= {text.get_text() for text in across.get_xticklabels()}
 
 
-def test_rows_of_a_legend_are_read_from_left_to_right(drawn: Drawn) -> None:
-    legend = drawn["under-or-over"][1].axes[0].get_legend()
+def test_rows_of_a_legend_are_read_from_left_to_right() -> None:
+    legend = drawn("under-or-over")[1].axes[0].get_legend()
     boxes = {text.get_text(): text.get_window_extent() for text in legend.get_texts()}
     rows = sorted(boxes, key=lambda text: (-round(boxes[text].y0), boxes[text].x0))
     assert rows == ["$1$", "$2$", "$10$", "$100$", r"$\infty$"]
 
 
-def test_labels_of_minima_do_not_overlap(drawn: Drawn) -> None:
-    axes = drawn["under-or-over"][1].axes[0]
+def test_labels_of_minima_do_not_overlap() -> None:
+    axes = drawn("under-or-over")[1].axes[0]
     labels = [t for t in axes.texts if re.fullmatch(r"0\.\d\d", t.get_text())]
     extent = require("matplotlib.text", "figures").Text.get_window_extent  # without the arrow
     boxes = [extent(label) for label in labels]
@@ -183,10 +204,12 @@ def test_labels_of_minima_do_not_overlap(drawn: Drawn) -> None:
     assert not boxes[0].overlaps(boxes[1])
 
 
-def test_headings_of_panels_are_level(drawn: Drawn) -> None:
-    for name in ("committee", "term-by-term", "under-or-over"):
-        axes = drawn[name][1].axes
-        assert len({round(each.get_window_extent().y1) for each in axes}) == 1, name
+@pytest.mark.parametrize(
+    "name", full_beyond(["under-or-over"], ["under-or-over", "term-by-term", "committee"])
+)
+def test_headings_of_panels_are_level(name: str) -> None:
+    axes = drawn(name)[1].axes
+    assert len({round(each.get_window_extent().y1) for each in axes}) == 1
 
 
 def test_diagrams_connect_all_neighbours() -> None:

@@ -73,7 +73,7 @@ def test_simulated_points_are_near_their_lines(terms: Panel, ensembles: Panel) -
             np.testing.assert_allclose(points.value[outside], points.theory[outside], rtol=0.2)
 
 
-def test_more_members_never_hurt_and_cut_the_peak(ensembles: Panel) -> None:
+def test_more_members_reduce_the_error_and_the_peak(ensembles: Panel) -> None:
     assert [line.label for line in ensembles.lines] == ["K1", "K2", "K10", "Kinf"]
     for one, more in zip(ensembles.lines, ensembles.lines[1:], strict=False):
         assert np.all(more.y < one.y)
@@ -123,7 +123,7 @@ def test_wide_model_is_worse_only_around_its_own_peak() -> None:
     assert gaps[1] < gaps[0] / 10  # the more features, the less the choice matters
 
 
-def test_the_nonlinear_teacher_is_an_option_and_only_raises_the_error() -> None:
+def test_nonlinear_teacher_increases_the_error() -> None:
     plain = ensemble_vs_overparametrize_data(samples=[1.0, 10.0])
     bent = ensemble_vs_overparametrize_data(samples=[1.0, 10.0], nonlinear_signal=0.1)
     for p, q in zip(plain, bent, strict=True):
@@ -131,7 +131,7 @@ def test_the_nonlinear_teacher_is_an_option_and_only_raises_the_error() -> None:
             assert np.all(b.y > a.y)
 
 
-def test_the_best_penalty_shrinks_with_the_number_of_members() -> None:
+def test_best_penalty_decreases_with_the_number_of_members() -> None:
     for panel in ensemble_vs_regularize_data(ratios=[1.0]).along:
         best = [line.x[np.argmin(line.y)] for line in panel.lines]
         assert best == sorted(best, reverse=True)

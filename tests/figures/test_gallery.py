@@ -5,19 +5,20 @@ import os
 import re
 import subprocess
 import sys
-from functools import partial
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import pytest
 
-from doubletrouble.figures import __main__, make_figure, write_gallery
-from doubletrouble.figures.__main__ import main
+from doubletrouble.cli import main
+from doubletrouble.errors import require
+from doubletrouble.figures import FigureSpec, make_figure, write_gallery
 from doubletrouble.figures._decomposition import decomposition_data
 from doubletrouble.figures._figure import FORMATS
 from doubletrouble.figures._panel import table
 
+pytestmark = pytest.mark.xdist_group("gallery")
 VOID = {"meta", "img"}
 ONE = ("decomposition",)
 PICTURE = Path(__file__).resolve().parents[2] / "docs" / "decomposition.png"
@@ -113,112 +114,106 @@ def test_page_names_the_figure_of_the_paper(folder: Path) -> None:
     assert "Figure 3 of d’Ascoli et al. (2020)" in text
 
 
-def test_commands_on_the_page_write_the_figure(
+def test_commands_on_the_page_write_the_same_bytes(
     folder: Path, index: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     everything, command, source = index.code
     assert everything == "doubletrouble reproduce --preset laptop --out out"
     assert command == "doubletrouble figure decomposition --preset laptop --out out"
     monkeypatch.chdir(tmp_path)
-    exec(source, {})
+    # settings of the user have no effect
+    with require("matplotlib", "figures").rc_context({"lines.linewidth": 9, "svg.hashsalt": "x"}):
+        exec(source, {})
     for suffix in FORMATS:
         name = f"decomposition.{suffix}"
         assert (tmp_path / "out" / name).read_bytes() == (folder / name).read_bytes()
 
 
-def test_command_in_a_fresh_process_gives_the_same_bytes(folder: Path, tmp_path: Path) -> None:
-    # a matplotlibrc of the user has no effect
+@pytest.mark.full
+def test_another_process_writes_the_same_bytes(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "matplotlibrc").write_text("lines.linewidth: 9\nsvg.hashsalt: mine\n")
     code = (
         "from doubletrouble.figures import write_gallery\n"
-        'print(write_gallery("./there/", ["decomposition"], progress=True))'
+        'write_gallery("there", ["decomposition"], progress=True)'
     )
-    command = [sys.executable, "-c", code]
-    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert run.stdout == "./there/index.html\n"
+    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True)
     for path in folder.iterdir():
         assert (tmp_path / "there" / path.name).read_bytes() == path.read_bytes(), path.name
 
 
-def test_module_as_a_command(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+def test_path_of_the_page_is_spelled_as_the_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(__main__, "write_gallery", partial(write_gallery, figures=ONE))
-    assert main(["--out", str(tmp_path), "--preset", "paper"]) == 0
-    assert capsys.readouterr().out == f"{tmp_path / 'index.html'}\n"
-    text = (tmp_path / "index.html").read_text(encoding="utf-8")
-    assert "doubletrouble figure decomposition --preset paper --out out" in text
+    monkeypatch.chdir(tmp_path)
+    assert write_gallery("./there/", [], preset="paper", progress=True) == "./there/index.html"
+    assert "--preset paper" in (tmp_path / "there" / "index.html").read_text(encoding="utf-8")
 
 
-def test_interrupt_exits_with_130(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def stopped(*_: object, **__: object) -> NoReturn:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(__main__, "write_gallery", stopped)
-    assert main(["--out", str(tmp_path)]) == 130
-    assert "interrupted" in capsys.readouterr().err
-
-
-def test_options_replace_arguments(tmp_path: Path) -> None:
-    made = make_figure("decomposition", tmp_path, options={"ridges": [0.5], "ratios": [1.0, 2.0]})
-    assert made.arguments["ridges"] == [0.5]
-    _, *rows = (tmp_path / "decomposition.csv").read_text(encoding="utf-8").splitlines()
-    assert [row.split(",")[:2] for row in rows] == [["0.5", "1.0"], ["0.5", "2.0"]]
+def test_options_replace_arguments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(FigureSpec, "_save_pictures", lambda *_: None)
+    made = make_figure("rf-single", tmp_path, options={"inputs_shown": 1})
+    assert made.arguments == {"inputs_shown": 1, "features_shown": 4}
+    rows = (tmp_path / "rf-single.csv").read_text(encoding="utf-8").splitlines()
+    assert len(rows) == 1 + 2 * 5 + 5  # a header, and every connection
 
 
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("name", "call"),
     [
-        ({"figure": "nothing"}, "figure must be one of"),
-        ({"preset": "huge"}, "preset must be one of"),
-        ({"options": {"colour": 1}}, "options of decomposition must be among"),
-        ({"options": {"store": "x"}}, "options must not contain 'store'"),
+        ("figure", {"figure": "unknown"}),
+        ("preset", {"preset": "huge"}),
+        ("options of decomposition", {"options": {"colour": 1}}),
+        ("options", {"options": {"store": "x"}}),
     ],
 )
-def test_bad_arguments_are_refused(tmp_path: Path, call: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
+def test_invalid_arguments_are_named(tmp_path: Path, name: str, call: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=f"{name} must"):
         make_figure(**{"figure": "decomposition", "folder": tmp_path, **call})
+    assert not list(tmp_path.iterdir())
 
 
-def refusal(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
-    """The message of exit code 2."""
-    assert main(arguments) == 2
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert err.count("\n") == 1
-    return err
-
-
-def test_output_folder_must_not_be_a_file(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_output_folder_must_be_a_writable_folder_with_a_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "taken"
     file.write_text("mine")
-    for folder in (file, file / "deeper"):
-        assert str(folder) in refusal(["--out", str(folder)], capsys)
+    for folder in (file, file / "deeper", ""):
+        with pytest.raises(ValueError, match=f"output folder .*{folder}"):
+            write_gallery(folder)
     assert file.read_text() == "mine"
-
-
-def test_output_folder_must_be_writable(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
     monkeypatch.setattr(os, "access", lambda *_: False)  # root may write anywhere
-    assert f"writable, got {tmp_path}" in refusal(["--out", str(tmp_path)], capsys)
+    with pytest.raises(ValueError, match="must be writable"):
+        write_gallery(tmp_path)
 
 
-def test_output_folder_must_have_a_name(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "output folder" in refusal(["--out", ""], capsys)
-
-
-def test_failed_write_is_reported(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("failure", "code", "text"),
+    [
+        (None, 0, ""),
+        (KeyboardInterrupt(), 130, "stopped"),
+        (OSError(28, "No space left on device", "a.png"), 2, "a.png"),
+        (ValueError("the output folder must have a name"), 2, "output folder"),
+    ],
+)
+def test_reproduce_shows_progress_and_has_an_exit_code(
+    failure: BaseException | None,
+    code: int,
+    text: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(__main__, "write_gallery", partial(write_gallery, figures=ONE))
-    (tmp_path / "decomposition.png").mkdir()
-    assert main(["--out", str(tmp_path)]) == 2
-    assert f"cannot write to {tmp_path}" in capsys.readouterr().err.splitlines()[-1]
+    def write(folder: Path, *, preset: str, progress: bool) -> str:
+        assert (str(folder), preset, progress) == ("there", "paper", True)
+        if failure is not None:
+            raise failure
+        return "there/index.html"
+
+    monkeypatch.setattr("doubletrouble.cli._figures.write_gallery", write)
+    assert main(["reproduce", "--out", "there", "--preset", "paper"]) == code
+    out, err = capsys.readouterr()
+    assert out == ("" if code else "there/index.html\n")
+    assert text in err
+    assert err.count("\n") == bool(code)
 
 
 def test_picture_of_the_readme_is_small_and_wide() -> None:

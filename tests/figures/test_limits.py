@@ -32,14 +32,14 @@ def test_slopes_are_minus_one() -> None:
         assert near[f"law_{cause}"] == pytest.approx(-1, abs=1e-12)
 
 
-def test_the_law_is_exact_without_a_penalty() -> None:
+def test_law_is_exact_without_a_penalty() -> None:
     _, near = asymptotics_data(ridge=0.0, noise=0.7, signal=1.3)
     for cause in ("noise", "initialization"):
         # the value above the limit is a difference of two numbers that grow alike
         np.testing.assert_allclose(near.line(cause).y, near.line(f"law_{cause}").y, rtol=1e-11)
 
 
-def test_the_penalty_rounds_the_divergence_off() -> None:
+def test_penalty_limits_the_divergence() -> None:
     _, near = asymptotics_data()
     for cause in ("noise", "initialization"):
         value, law = near.line(cause).y, near.line(f"law_{cause}").y

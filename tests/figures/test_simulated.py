@@ -11,11 +11,13 @@ from doubletrouble import Problem
 from doubletrouble.errors import DoubleTroubleError
 from doubletrouble.figures import _double_descent, _term_by_term, make_figure
 from doubletrouble.figures import _simulated as module
-from doubletrouble.figures._figure import SIMULATIONS
-from doubletrouble.figures._panel import Line, table
+from doubletrouble.figures._figure import SIMULATIONS, FigureSpec
+from doubletrouble.figures._panel import Line, Points, table
 from doubletrouble.figures._simulated import SimulationSettings, simulated, two_sizes
+from doubletrouble.results import Estimate
 from doubletrouble.runs import attempt
 from doubletrouble.theory import exact_error
+from tests.selection import full_beyond
 
 double_descent_data = _double_descent.FIGURE.compute
 term_by_term_data = _term_by_term.FIGURE.compute
@@ -60,17 +62,18 @@ def test_stored_curve_is_not_simulated_again(tmp_path: Path, counted: Counted) -
 
 
 def test_interrupted_run_continues_with_the_next_simulation(
-    tmp_path: Path, counted: Counted
+    tmp_path: Path, counted: Counted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(FigureSpec, "_save_pictures", lambda *_: None)
     counted.after = 1
     with pytest.raises(KeyboardInterrupt):
         make_figure("double-descent", tmp_path, options=CURVE)
     assert (tmp_path / SIMULATIONS).exists()
     assert not (tmp_path / "double-descent.csv").exists()
     counted.after = math.inf
-    for _ in range(2):
-        make_figure("double-descent", tmp_path, options=CURVE)
-        assert counted.calls == 2
+    make_figure("double-descent", tmp_path, options=CURVE)
+    assert counted.calls == 2
+    assert (tmp_path / "double-descent.csv").exists()
 
 
 def test_failed_simulation_raises(tmp_path: Path) -> None:
@@ -97,19 +100,32 @@ def test_sizes_that_cannot_be_halved_are_refused(dim: int, samples: float) -> No
         )
 
 
-def test_function_as_activation_is_not_stored(tmp_path: Path) -> None:
-    store = tmp_path / "store.sqlite"
-    run = simulated(
-        Problem(activation=np.tanh), store=store, model="features", features_per_dim=[1.0], **TINY
-    )
-    assert run.dim == 10
+def test_function_as_activation_is_simulated_and_not_stored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, calls = tmp_path / "store.sqlite", []
+    monkeypatch.setattr(module, "simulate", lambda problem, **settings: calls.append(settings))
+    simulated(Problem(activation=np.tanh), store=store, features_per_dim=[1.0], **TINY)
+    assert calls == [{"ensembles": (), "progress": False, "features_per_dim": [1.0], **TINY}]
     assert not store.exists()
 
 
+def test_extrapolation_removes_the_first_order_in_the_inverse_dimension() -> None:
+    theory = Line("K1", np.array([1.0]), np.array([3.0]))
+    at, half = (
+        Estimate(value=3 + 4 / dim, standard_error=error, n_draws=2)
+        for dim, error in ((10, 0.1), (5, 0.2))
+    )
+    points = Points.extrapolated(theory, at, half, dim=10, n_data=2)
+    assert points.z[0] == pytest.approx(4)
+    assert points.limit[0] == pytest.approx(3)
+    assert points.limit_error[0] == pytest.approx(math.hypot(0.2, 0.2))
+
+
 @pytest.mark.statistical
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", full_beyond([0], range(3)))
 def test_two_sizes_remove_the_deviation_of_finite_ones(seed: int) -> None:
-    """At small D the 1/D deviation is significant; without it, theory and simulation agree."""
+    """Without the 1/D deviation, theory and simulation agree; another theory is the control."""
     settings = SimulationSettings(dim=40, n_data=120, n_init=2, seed=seed)
     runs = two_sizes(Problem(ridge=0.1), settings, ratios=[0.5, 1.0, 2.0], model="gaussian")
     x = np.asarray(runs.problem.features_per_dim)
@@ -134,7 +150,7 @@ def test_table_has_theory_and_simulation_in_one_row() -> None:
         assert all(map(math.isfinite, row))
 
 
-@pytest.mark.parametrize("bounds", [(0.0, 1.0, 2), (2.0, 1.0, 2), (1.0, 2.0, 0), (1.0, 2.0, 1.5)])
-def test_bad_ranges_are_refused(bounds: Any) -> None:
-    with pytest.raises(ValueError, match="simulated_ratios must be"):
-        term_by_term_data(simulated_ratios=bounds)
+def test_invalid_ranges_are_named() -> None:
+    for bounds in ((0.0, 1.0, 2), (2.0, 1.0, 2), (1.0, 2.0, 0), (1.0, 2.0, 1.5), (1.0, 2.0)):
+        with pytest.raises(ValueError, match="simulated_ratios must be"):
+            term_by_term_data(simulated_ratios=bounds)

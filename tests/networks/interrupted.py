@@ -41,7 +41,7 @@ def train(path: Path | None, optimizer: str = "adam", **options: Any) -> LazyRun
         **OPTIMIZERS[optimizer],
         **options,
     }
-    return train_lazy(DATA, **given)
+    return train_lazy(given.pop("data", DATA), **given)
 
 
 def identical(a: LazyRun, b: LazyRun) -> None:

@@ -1,6 +1,7 @@
 """An interrupted training continues with the same results; other files are refused unchanged."""
 
 import errno
+import itertools
 import json
 import math
 import os
@@ -16,7 +17,8 @@ import pytest
 import torch
 
 from doubletrouble.errors import StoreError
-from doubletrouble.networks import TrainingOutcome, train_lazy
+from doubletrouble.networks import TrainingOutcome
+from doubletrouble.networks import _checkpoint as checkpoint
 from doubletrouble.networks._checkpoint import Checkpoint
 from doubletrouble.networks._device import TorchDevice
 from doubletrouble.networks._network import Architecture
@@ -31,17 +33,20 @@ from tests.networks.interrupted import (
     train,
 )
 from tests.networks.literal import DIM, small_data
+from tests.selection import full_beyond, full_beyond_cases
 
 ROOT = Path(__file__).parents[2]
 ONE = network_bytes(Architecture(dim=DIM, width=5, depth=3), 10, TorchDevice.of("cpu", "float64"))
+BATCHES = (1.5 * ONE, 2.5 * ONE, None)  # memory for one network, for two, for all
 
 
 # --- continuation --------------------------------------------------------------
 
 
 @pytest.mark.usefixtures("save_always")
-@pytest.mark.parametrize("optimizer", OPTIMIZERS)
-@pytest.mark.parametrize("at", [7, 25])
+@pytest.mark.parametrize(
+    ("optimizer", "at"), [("adam", 7), *((optimizer, 25) for optimizer in OPTIMIZERS)]
+)
 def test_interrupted_within_a_step(tmp_path: Path, optimizer: str, at: int) -> None:
     path, expected = tmp_path / "run", train(None, optimizer)
     with pytest.MonkeyPatch.context() as patch:
@@ -57,7 +62,7 @@ def test_interrupted_within_a_step(tmp_path: Path, optimizer: str, at: int) -> N
     assert [p.name for p in tmp_path.iterdir()] == ["run"]
 
 
-@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+@pytest.mark.parametrize("optimizer", full_beyond(("adam", "sgd"), OPTIMIZERS))
 def test_ctrl_c_saves_after_the_step(tmp_path: Path, optimizer: str) -> None:
     """Without the interval between two writes."""
     path, expected = tmp_path / "run", train(None, optimizer)
@@ -75,7 +80,11 @@ def test_ctrl_c_saves_after_the_step(tmp_path: Path, optimizer: str) -> None:
     assert [p.name for p in tmp_path.iterdir()] == ["run"]
 
 
-def test_second_ctrl_c_interrupts_immediately(tmp_path: Path) -> None:
+def test_second_ctrl_c_interrupts_immediately(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkpoint, "_INTERVAL", math.inf)
+
     def twice() -> None:
         press_ctrl_c()
         press_ctrl_c()
@@ -101,7 +110,7 @@ import os, signal, sys
 from pathlib import Path
 import torch
 from doubletrouble.networks import _checkpoint as checkpoint
-from tests.networks.interrupted import OPTIMIZERS, train
+from tests.networks.interrupted import train
 
 torch.set_num_threads(1)
 checkpoint._INTERVAL, checkpoint._SHARE = 0.0, 1e9
@@ -116,7 +125,7 @@ def die(*args):
         os.kill(os.getpid(), signal.SIGKILL)  # after one
 
 os.replace = die
-for optimizer in OPTIMIZERS:
+for optimizer in ("adam", "sgd"):
     child = os.fork()
     if not child:
         train(Path(sys.argv[1]) / optimizer, optimizer)
@@ -134,17 +143,17 @@ def test_killed_processes_continue(tmp_path: Path) -> None:
         capture_output=True,
         check=True,
     )
-    assert done.stdout.split() == [str(-signal.SIGKILL)] * len(OPTIMIZERS)
+    assert done.stdout.split() == [str(-signal.SIGKILL)] * 2
     assert len(list(tmp_path.glob("adam.*.part"))) == 1
     other = tmp_path / f"adam.{os.getppid()}.part"  # of a process that is alive
     other.touch()
-    for optimizer in OPTIMIZERS:
+    for optimizer in ("adam", "sgd"):
         with pytest.MonkeyPatch.context() as patch:
             steps = Steps(patch)
             result = train(tmp_path / optimizer, optimizer)
             assert 0 < steps.count < 60
         identical(result, train(None, optimizer))
-    assert {p.name for p in tmp_path.iterdir()} == {*OPTIMIZERS, other.name}
+    assert {p.name for p in tmp_path.iterdir()} == {"adam", "sgd", other.name}
 
 
 def test_complete_training_is_not_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -155,9 +164,13 @@ def test_complete_training_is_not_repeated(tmp_path: Path, monkeypatch: pytest.M
 
 
 @pytest.mark.usefixtures("save_always")
-@pytest.mark.parametrize("before", [1.5 * ONE, 2.5 * ONE, None])
-@pytest.mark.parametrize("after", [1.5 * ONE, 2.5 * ONE, None])
-@pytest.mark.parametrize("at", [45, 75])
+@pytest.mark.parametrize(
+    ("before", "after", "at"),
+    full_beyond_cases(
+        [(1.5 * ONE, 2.5 * ONE, 75), (2.5 * ONE, None, 45), (None, 1.5 * ONE, 45)],
+        itertools.product(BATCHES, BATCHES, (45, 75)),
+    ),
+)
 def test_batches_may_differ_on_continuation(
     tmp_path: Path, before: float | None, after: float | None, at: int
 ) -> None:
@@ -197,7 +210,7 @@ def test_states_are_preserved_until_their_batch_resumes(tmp_path: Path) -> None:
 
 
 @torch.no_grad()
-def test_a_batch_padded_to_another_width_starts_again(tmp_path: Path) -> None:
+def test_batch_padded_to_another_width_starts_again(tmp_path: Path) -> None:
     """As on a CPU, after a GPU."""
     padded = program_of((0, 1), 16)
     padded.advance()
@@ -210,13 +223,13 @@ def test_a_batch_padded_to_another_width_starts_again(tmp_path: Path) -> None:
 # --- invalid files ---------------------------------------------------------------
 
 
-def refused(path: Path, match: str) -> None:
+def refused(path: Path, match: str, **options: Any) -> None:
     """Refused with a message, without training, and unchanged."""
     before = path.read_bytes()
     with pytest.MonkeyPatch.context() as patch:
         steps = Steps(patch)
         with pytest.raises(StoreError, match=match) as caught:
-            train(path)
+            train(path, **options)
         assert steps.count == 0
     assert "\n" not in str(caught.value)
     assert path.read_bytes() == before
@@ -257,16 +270,16 @@ def other_files(path: Path) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("kind", other_files(Path()))
-def test_other_files_are_refused(tmp_path: Path, kind: str) -> None:
+def test_other_files_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "run"
-    other_files(path)[kind]()
-    refused(path, r"^store must be a complete checkpoint")
+    for make in other_files(path).values():
+        make()
+        refused(path, r"^store must be a complete checkpoint")
 
 
-@pytest.mark.parametrize(
-    "changed",
-    [
+def test_checkpoint_of_other_data_or_settings_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "run"
+    others: list[dict[str, Any]] = [
         {"seed": 1},
         {"ensemble": 3},
         {"laziness": 2.0},
@@ -274,33 +287,14 @@ def test_other_files_are_refused(tmp_path: Path, kind: str) -> None:
         {"depth": 4},
         {"loss": "logistic"},
         {"learning_rate": 0.1},
-        {"max_steps": 61},
+        {"max_steps": 9},
         {"dtype": "float32"},
-    ],
-    ids=str,
-)
-def test_checkpoint_of_other_settings_is_refused(tmp_path: Path, changed: dict[str, Any]) -> None:
-    path = tmp_path / "run"
-    train(path, **changed)
-    refused(path, r"^store must belong to the same data and settings")
-
-
-def test_checkpoint_of_other_data_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "run"
-    train_lazy(
-        small_data(10, seed=3),
-        width=5,
-        depth=3,
-        laziness=3.0,
-        ensemble=4,
-        max_steps=60,
-        patience=10,
-        tolerance=0.0,
-        device="cpu",
-        dtype="float64",
-        store=path,
-    )
-    refused(path, "^store must belong")
+        {"data": small_data(10, seed=3)},
+    ]
+    for changed in others:
+        train(path, **{"max_steps": 10, **changed})
+        refused(path, r"^store must belong", max_steps=10)
+        path.unlink()
 
 
 @torch.no_grad()
@@ -393,6 +387,7 @@ def test_full_disk_leaves_the_last_checkpoint(tmp_path: Path) -> None:
 
 def test_interval_between_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     writes: list[Any] = []
+    monkeypatch.setattr(checkpoint, "_INTERVAL", math.inf)
     monkeypatch.setattr(Checkpoint, "_write", lambda *args: writes.append(args))
     train(tmp_path / "run")
     assert len(writes) == 1  # at the end

@@ -27,6 +27,7 @@ from doubletrouble.networks._program import Program
 from doubletrouble.networks._settings import settings_used
 from doubletrouble.runs import DONE, Cell, Store
 from tests.networks.literal import small_data
+from tests.selection import full_beyond
 
 ROOT = Path(__file__).parents[2]
 OPTIONS: dict[str, Any] = {
@@ -97,28 +98,27 @@ def test_store_holds_every_ensemble(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert files(tmp_path) == ["lazy.sqlite"]
 
 
-@pytest.mark.parametrize(
-    "changed",
-    [
+def test_other_data_and_settings_are_other_cells(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, steps = tmp_path / "store", counted(monkeypatch)
+    small: dict[str, Any] = {"widths": [3], "laziness": [2.0], "max_steps": 10, "store": path}
+    for changed in (
+        {},
         {"seed": 1},
         {"ensemble": 2},
         {"depth": 4},
         {"loss": "hinge"},
-        {"max_steps": 59},
+        {"max_steps": 9},
         {"dtype": "float32"},
         {"learning_rate": 0.2},
-    ],
-    ids=str,
-)
-def test_other_settings_are_other_cells(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changed: dict[str, Any]
-) -> None:
-    small: dict[str, Any] = {"widths": [3], "laziness": [2.0], "store": tmp_path / "store"}
-    curve(**small)
-    steps = counted(monkeypatch)
-    curve(**{**small, **changed})
-    assert steps
+    ):
+        before = len(steps)
+        curve(**{**small, **changed})
+        assert len(steps) > before, changed
     before = len(steps)
+    curve(**small)
+    assert len(steps) == before  # the control: the first cell is stored
     lazy_curve(small_data(10, seed=1), **{**OPTIONS, **small})
     assert len(steps) > before
 
@@ -163,7 +163,7 @@ def interrupted(at: int, **options: Any) -> None:
 
 
 @pytest.mark.usefixtures("save_always")
-@pytest.mark.parametrize("at", [25, 85, 115])
+@pytest.mark.parametrize("at", full_beyond([85], [25, 85, 115]))
 def test_interrupted_curve_continues(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: int
 ) -> None:
@@ -201,6 +201,7 @@ curve(store=sys.argv[1])
 """
 
 
+@pytest.mark.full
 def test_killed_process_continues(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "lazy.sqlite"
     one = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")

@@ -31,6 +31,7 @@ def stored() -> dict[tuple[str, int], Row]:
         return {(row["laziness"], int(row["width"])): row for row in csv.DictReader(file)}
 
 
+@pytest.mark.full
 def test_examples_print_the_output_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert compared(PAGE) == 6
@@ -105,7 +106,7 @@ def test_text_agrees_with_the_stored_results(stored: dict[tuple[str, int], Row])
     assert rising[1] - rising[0] > 5 * (max(flat) - min(flat))
     assert f"{min(flat):.3f} to {max(flat):.3f} from 64 to 2048" in text_of(PAGE)
     assert {alpha for alpha, _ in stored} == {"1", "10", "100", "inf"}
-    assert len(stored) == 4 * len(WIDTHS)  # nothing is missing
+    assert len(stored) == 4 * len(WIDTHS)
     for width in (1024, 2048):
         row = stored["inf", width]
         assert (row["zero"], row["interpolating"], row["precision"]) == ("20", "20", "tf32")

@@ -20,6 +20,7 @@ from doubletrouble.networks._network import (
     weighted_norm,
 )
 from doubletrouble.parameters import FloatArray
+from tests.selection import full_beyond
 
 WIDTH, DIM, DEPTH = 120, 30, 4
 SHAPE = Architecture(dim=DIM, width=WIDTH, depth=DEPTH)
@@ -49,7 +50,7 @@ def moments(numbers: FloatArray) -> tuple[float, float, float]:
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", full_beyond([0], range(5)))
 def test_weights_are_standard_normal_over_the_root_of_the_inputs(seed: int) -> None:
     for matrix in layers(drawn(members(3, seed=seed))):
         n = matrix.shape[1]
@@ -118,18 +119,17 @@ def test_float32_weights_are_rounded_float64_weights() -> None:
         np.testing.assert_array_equal(a, b.float())
 
 
-@pytest.mark.parametrize("depth", [2, 3, 6])
-def test_number_and_norm_of_weights(depth: int) -> None:
-    shape = Architecture(dim=3, width=4, depth=depth)
+def test_number_and_norm_of_weights() -> None:
     one = NetworkMember(width=4, laziness=1.0, number=0)
-    weights = initial([one], shape, torch.float64, "cpu")
-    factors = scales([one], shape, torch.float64, "cpu")
-    assert sum(t.numel() for t in weights) == shape.n_weights
-    inverse = NetworkWeights(*(1 / s for s in factors))
-    expected = np.sqrt(
-        sum(((m * np.sqrt(m.shape[1])) ** 2).sum() for m in layers(weights))
-    )  # of the standard normal numbers
-    assert weighted_norm(weights, inverse).item() == pytest.approx(expected)
+    for depth in (2, 3, 6):
+        shape = Architecture(dim=3, width=4, depth=depth)
+        weights = initial([one], shape, torch.float64, "cpu")
+        factors = scales([one], shape, torch.float64, "cpu")
+        assert sum(t.numel() for t in weights) == shape.n_weights, depth
+        inverse = NetworkWeights(*(1 / s for s in factors))
+        standard = [m * np.sqrt(m.shape[1]) for m in layers(weights)]  # standard normal numbers
+        expected = np.sqrt(sum((m**2).sum() for m in standard))
+        assert weighted_norm(weights, inverse).item() == pytest.approx(expected), depth
 
 
 def test_gradient_is_added_to_the_output() -> None:

@@ -69,7 +69,7 @@ def test_errors_of_groups_of_members() -> None:
         run.error(1, measure)
 
 
-@pytest.mark.parametrize("K", [1, 2, 5])
+@pytest.mark.parametrize("K", [1, 5])
 def test_parts_of_the_squared_error(K: int) -> None:
     rng = np.random.default_rng(K)
     scores, y = rng.normal(size=(10, 30)) + rng.normal(size=30), np.sign(rng.normal(size=30))
@@ -167,6 +167,6 @@ def test_errors_of_diverged_members_are_refused() -> None:
     assert np.isfinite(float(left.error(ensemble=3).total))
     assert np.isfinite(left.distance).all()
     assert repr(run) == "LazyRun(5 x width 6, α = 10: 3 max_steps, 2 diverged)"
-    nothing = train_lazy(small_data(), ensemble=2, learning_rate=1e4, **WILD)
+    lost = train_lazy(small_data(), ensemble=2, learning_rate=1e4, **WILD)
     with pytest.raises(DivergenceError, match=r"^all 2 members diverged"):
-        nothing.without_diverged()
+        lost.without_diverged()

@@ -105,7 +105,7 @@ def test_other_schemes_are_refused() -> None:
         lazy_split(DATA, **EXACT).error(dt.Divide(2))
 
 
-def test_a_split_continues_from_its_store(tmp_path: Path) -> None:
+def test_split_continues_from_its_store(tmp_path: Path) -> None:
     options: dict[str, Any] = {**OPTIONS, "laziness": 5.0, "max_steps": 20, "noise": 0.2}
     first = lazy_split(DATA, store=tmp_path / "split", **options)
     again = lazy_split(DATA, store=tmp_path / "split", **options)
@@ -123,9 +123,7 @@ def test_other_losses_have_a_note_on_squared_errors() -> None:
     assert hinge.settings["patience"] == 100
 
 
-def test_an_interrupted_split_names_its_store(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_interrupted_split_names_its_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def stop(*_: Any, store: Path | None, **__: Any) -> None:
         if store is not None and store.name == "written":
             store.write_bytes(b"")
@@ -134,9 +132,9 @@ def test_an_interrupted_split_names_its_store(
     monkeypatch.setattr("doubletrouble.networks._split.train_members", stop)
     with pytest.raises(SweepInterrupted, match=r"^interrupted.* in .*written"):
         lazy_split(DATA, store=tmp_path / "written", **OPTIONS)
-    for nothing in (None, tmp_path / "never"):
+    for store in (None, tmp_path / "absent"):
         with pytest.raises(KeyboardInterrupt) as error:
-            lazy_split(DATA, store=nothing, **OPTIONS)
+            lazy_split(DATA, store=store, **OPTIONS)
         assert not isinstance(error.value, SweepInterrupted)
 
 

@@ -1,5 +1,6 @@
 """Training: results do not depend on the batches, memory is limited, and options are validated."""
 
+import itertools
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -22,6 +23,7 @@ from doubletrouble.networks._training import (
     train_members,
 )
 from tests.networks.literal import DIM, small_data
+from tests.selection import full_beyond_cases
 
 N = 10
 DATA = small_data(N, pool=2)
@@ -62,21 +64,36 @@ def assert_same(a: dt.LazyRun, b: dt.LazyRun) -> None:
 # --- the results do not depend on the batches ----------------------------------------------------
 
 
-@pytest.mark.parametrize("laziness", [1.0, math.inf])
-@pytest.mark.parametrize("loss", ["hinge", "squared"])
-@pytest.mark.parametrize("memory", [1.0, ONE / 3, ONE, 2.5 * ONE])
+@pytest.mark.parametrize(
+    ("laziness", "loss", "memory"),
+    full_beyond_cases(
+        [
+            (1.0, "hinge", 1.0),
+            (math.inf, "squared", ONE / 3),
+            (1.0, "squared", ONE),
+            (math.inf, "hinge", 2.5 * ONE),
+        ],
+        itertools.product((1.0, math.inf), ("hinge", "squared"), (1.0, ONE / 3, ONE, 2.5 * ONE)),
+    ),
+)
 def test_memory_does_not_change_results(laziness: float, loss: str, memory: float) -> None:
     """One sample at a time, a third of the samples of a network, one network, two networks."""
-    options = {**OPTIONS, "laziness": laziness, "loss": loss, "optimizer": "adam"}
+    options = {**OPTIONS, "laziness": laziness, "loss": loss, "max_steps": 12}
+    options["optimizer"] = "adam"
     assert_same(train_lazy(DATA, **options), train_lazy(DATA, memory=memory, **options))
 
 
-@pytest.mark.parametrize("optimizer", ["gd", "sgd"])
-@pytest.mark.parametrize("laziness", [3.0, math.inf])
+@pytest.mark.parametrize(
+    ("optimizer", "laziness"),
+    full_beyond_cases(
+        [("gd", 3.0), ("sgd", math.inf)], itertools.product(("gd", "sgd"), (3.0, math.inf))
+    ),
+)
 def test_memory_does_not_change_results_of_gradient_descent(
     optimizer: str, laziness: float
 ) -> None:
-    options = {**OPTIONS, "laziness": laziness, "loss": "squared", "optimizer": optimizer}
+    options = {**OPTIONS, "laziness": laziness, "loss": "squared", "max_steps": 12}
+    options["optimizer"] = optimizer
     options["batch_size"] = 7 if optimizer == "sgd" else None
     assert_same(train_lazy(DATA, **options), train_lazy(DATA, memory=1, **options))
 
@@ -84,9 +101,8 @@ def test_memory_does_not_change_results_of_gradient_descent(
 def test_members_trained_together_and_alone_agree() -> None:
     members = [
         NetworkMember(width=width, laziness=alpha, number=k)
-        for width in (2, 5, 6)
-        for alpha in (0.5, 40.0, math.inf)
-        for k in range(2)
+        for width, k in ((2, 0), (5, 0), (5, 1))
+        for alpha in (0.5, math.inf)
     ]
     together = train_members(task_of(members), progress=False)
     for member, outcome in zip(members, together, strict=True):
@@ -96,7 +112,7 @@ def test_members_trained_together_and_alone_agree() -> None:
         assert outcome.train_loss == pytest.approx(alone.train_loss, rel=1e-8, abs=1e-12)
 
 
-def test_a_member_does_not_depend_on_the_size_of_its_ensemble() -> None:
+def test_member_does_not_depend_on_the_size_of_its_ensemble() -> None:
     small, large = (train_lazy(DATA, **{**OPTIONS, "ensemble": n}) for n in (2, 6))
     np.testing.assert_allclose(large.predictions[:2], small.predictions, rtol=1e-9, atol=1e-9)
     assert np.abs(large.predictions[0] - large.predictions[1]).max() > 1e-3
@@ -115,32 +131,30 @@ def test_threads_do_not_change_results() -> None:
 # --- batches and memory --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("share", [0.01, 0.5, 1, 2.5, 100])
-def test_batches_fit_and_contain_every_member_once(share: float) -> None:
+def test_batches_fit_and_contain_every_member_once() -> None:
     members = [
         NetworkMember(width=width, laziness=alpha, number=k)
         for width in (6, 3)
         for alpha in (1.0, math.inf)
         for k in range(4)
     ]
-    batches = plan_batches(task_of(members), memory=share * ONE)
-    assert sorted(k for batch in batches for k in batch.indices) == list(range(len(members)))
-    for batch in batches:
-        assert [members[k] for k in batch.indices] == list(batch.members)
-        assert len(batch.indices) == 1 or batch.bytes <= share * ONE
-        assert batch.architecture.width == max(member.width for member in batch.members)
-        assert len({math.isinf(member.laziness) for member in batch.members}) == 1
-        assert [k for block in batch.blocks for k in range(N)[block]] == list(range(N))
-    if share < 1:
-        assert max(len(batch.blocks) for batch in batches) > 1
+    for share in (0.01, 0.5, 1, 2.5, 100):
+        batches = plan_batches(task_of(members), memory=share * ONE)
+        assert sorted(k for batch in batches for k in batch.indices) == list(range(len(members)))
+        for batch in batches:
+            assert [members[k] for k in batch.indices] == list(batch.members)
+            assert len(batch.indices) == 1 or batch.bytes <= share * ONE
+            assert batch.architecture.width == max(member.width for member in batch.members)
+            assert len({math.isinf(member.laziness) for member in batch.members}) == 1
+            assert [k for block in batch.blocks for k in range(N)[block]] == list(range(N))
+        assert (max(len(batch.blocks) for batch in batches) > 1) == (share < 1)
 
 
-@pytest.mark.parametrize("n", [1, 2, 5, 9, 20])
-def test_blocks_contain_every_sample_once(n: int) -> None:
-    assert sample_blocks(n, 1) == (EVERY,)
-    for count in (2, 4, 32):
+def test_blocks_contain_every_sample_once() -> None:
+    for n, count in itertools.product((1, 2, 5, 9, 20), (1, 2, 4, 32)):
         blocks = sample_blocks(n, count)
-        assert [k for block in blocks for k in range(n)[block]] == list(range(n))
+        assert blocks == (EVERY,) or count > 1
+        assert [k for block in blocks for k in range(n)[block]] == list(range(n)), (n, count)
         assert len(blocks) <= count
 
 
@@ -151,8 +165,9 @@ NO_MEMORY = [
 ]
 
 
-@pytest.mark.parametrize("when", ["__init__", "_step", "scores"])
-@pytest.mark.parametrize("error", NO_MEMORY, ids=["gpu", "cpu", "numpy"])
+@pytest.mark.parametrize(
+    ("when", "error"), list(zip(["__init__", "_step", "scores"], NO_MEMORY, strict=True))
+)
 def test_out_of_memory_names_the_argument(
     monkeypatch: pytest.MonkeyPatch, when: str, error: Exception
 ) -> None:
@@ -285,42 +300,35 @@ INVALID: dict[Callable[..., Any], list[dict[str, Any]]] = {
         *({"laziness": alphas} for alphas in ([], [1, -1])),
     ],
 }
-CASES = [
-    pytest.param(call, case, id=f"{call.__name__} {case}")
-    for call, cases in INVALID.items()
-    for case in cases
-]
 
 
 def no_training(*_: Any, **__: Any) -> None:
     raise AssertionError("trained")
 
 
-@pytest.mark.parametrize(("call", "case"), CASES)
-def test_invalid_options_are_named_and_nothing_is_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: Callable[..., Any], case: dict[str, Any]
+@pytest.mark.parametrize("call", INVALID)
+def test_invalid_options_are_named_and_no_file_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: Callable[..., Any]
 ) -> None:
     """The first option of a case is the invalid one."""
     monkeypatch.setattr(Program, "__init__", no_training)
     options: dict[str, Any] = {"depth": 3, "loss": "hinge", "max_steps": 5, "device": "cpu"}
     if call is dt.lazy_split:
         options |= {"n_data": 2, "n_init": 2}
-    name = next(iter(case))
-    with pytest.raises((ValueError, TypeError), match=f"^{name} must ") as caught:
-        call(DATA, store=tmp_path / "run", **{**options, **case})
-    assert "\n" not in str(caught.value)
-    assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize("call", [dt.train_lazy, dt.lazy_split, dt.lazy_curve])
-def test_data_must_be_data(call: Callable[..., Any]) -> None:
-    with pytest.raises(TypeError, match=r"^data must be a Data.* got ndarray$"):
+    for case in INVALID[call]:
+        name = next(iter(case))
+        try:
+            call(DATA, store=tmp_path / "run", **{**options, **case})
+        except (ValueError, TypeError) as error:
+            message = str(error)
+        else:
+            message = "accepted"
+        assert message.startswith(f"{name} must "), (case, message)
+        assert "\n" not in message
+        assert not list(tmp_path.iterdir())
+    with pytest.raises(TypeError, match="data must be a Data"):
         call(np.zeros((3, 2)))
-
-
-@pytest.mark.parametrize("call", [dt.lazy_split, dt.lazy_curve])
-def test_unknown_options_are_named(call: Callable[..., Any]) -> None:
-    with pytest.raises(TypeError, match=r"^options of training .*, got 'momentum'$"):
+    with pytest.raises(TypeError, match="momentum"):
         call(DATA, momentum=0.9)
 
 

@@ -52,8 +52,7 @@ def draw(axes: "drawing.Axes", data: Panel, names: tuple[str, ...]) -> None:
     """Draw some of the effects on the given axes."""
     drawing.log_axes(axes, data.x)
     drawing.threshold(axes)
-    for name in names:
-        drawing.curve(axes, data.line(name), _STROKES[name])
+    drawing.curves(axes, data, {name: _STROKES[name] for name in names})
 
 
 def plot(data: Panel) -> "drawing.Figure":

@@ -44,9 +44,8 @@ _HATCHES = {"bias": "", "sampling": "....", "noise": "////", "initialization": "
 
 
 class BagStyle(NamedTuple):
-    """One way to assign samples to members: label, ensemble, and stroke of its curve."""
+    """One way to assign samples to members, and the stroke of its curve."""
 
-    label: str
     ensemble: Scheme
     share: float  # of the samples that a member fits
     stroke: Stroke
@@ -133,18 +132,18 @@ def bag_styles(fractions: Sequence[float], members: float) -> dict[str, BagStyle
     """Every way to assign samples, by the name of its column; the reference, `BEST`, is last."""
     solid, sparse, mixed, dotted, purple, orange, _ = drawing.SERIES
     styles = {
-        "ensemble": BagStyle("All samples", Ensemble(members), 1.0, solid),
-        "bootstrap": BagStyle("Bootstrap", Bootstrap(members), DISTINCT, sparse),
-        "divide": BagStyle("Divided", Divide(members), 1 / members, purple),
+        "ensemble": BagStyle(Ensemble(members), 1.0, solid._replace(label="All samples")),
+        "bootstrap": BagStyle(Bootstrap(members), DISTINCT, sparse._replace(label="Bootstrap")),
+        "divide": BagStyle(Divide(members), 1 / members, purple._replace(label="Divided")),
     }
     for fraction, stroke in zip(
         number_list("fractions", fractions), cycle((mixed, dotted, orange)), strict=False
     ):
-        label, ensemble = f"Sub-bag, {100 * fraction:.0f} %", Subsample(members, fraction=fraction)
-        styles[f"subsample_{fraction:g}"] = BagStyle(label, ensemble, fraction, stroke)
+        label, drawn = f"Subsample, {100 * fraction:.0f} %", Subsample(members, fraction=fraction)
+        styles[f"subsample_{fraction:g}"] = BagStyle(drawn, fraction, stroke._replace(label=label))
     ordered = dict(sorted(styles.items(), key=lambda item: -item[1].share))
-    grey = Stroke("", GREY, "-", "", 2.6, "none")
-    return {**ordered, BEST: BagStyle(r"All samples, best $\lambda$", Ensemble(members), 1.0, grey)}
+    grey = Stroke(r"All samples, best $\lambda$", GREY, "-", "", 2.6, "none")
+    return {**ordered, BEST: BagStyle(Ensemble(members), 1.0, grey)}
 
 
 def total_error(problem: Problem, ensemble: Scheme) -> FloatArray:
@@ -198,12 +197,7 @@ def draw(axes: "drawing.Axes", panel: Panel, data: Bagging) -> None:
     """Draw one panel on the given axes."""
     drawing.log_axes(axes, panel.x, xlabel="Total number of features, $PK/N$")
     drawing.threshold(axes, panel.n_members)
-    for line in panel.lines:
-        style = data.styles[line.label]
-        simulated = line.label != BEST
-        drawing.curve(axes, line, style.stroke, label=style.label, simulated=simulated)
-    looks = {name: style.stroke for name, style in data.styles.items()}
-    drawing.simulated_points(axes, panel.points, looks)
+    drawing.curves(axes, panel, {name: style.stroke for name, style in data.styles.items()})
     drawing.corner(axes, rf"$F/\tau={drawing.scientific(panel.keys['SNR'])}$")
 
 
@@ -234,7 +228,7 @@ def draw_split(axes: "drawing.Axes", split: Mapping[str, ErrorTerms[Any]], data:
             va="center",
             ha="left",
         )
-    axes.set_yticks(range(len(names)), [data.styles[name].label for name in names])
+    axes.set_yticks(range(len(names)), [data.styles[name].stroke.label for name in names])
     axes.set_xlim(0, 1.18 * float(left.max()))
     axes.set_ylim(len(names) - 0.5, -0.5)  # the first on top
     axes.grid(visible=False, axis="y")
@@ -258,7 +252,7 @@ def plot(data: Bagging) -> "drawing.Figure":
         grid[0, 0].set_ylim(lowest / 1.2, _TOP)
         drawing.letters(list(grid.ravel()))
         first = data.panels[0]
-        title = rf"$K={first.n_members:g}$,$\quad${drawing.setting(first, snr=False)}"
+        title = rf"$K={first.n_members:g}$,$\quad${drawing.setting(first, snr=False, dim=True)}"
         drawing.legend_above(figure, title=title, ncols=4, narrow=0.9, panels=grid[0])
         drawing.legend_above(figure, loc="outside lower center", panels=grid[1], narrow=0.8)
     return figure
@@ -274,7 +268,7 @@ FIGURE = FigureSpec(
     title="Bagging acts as a penalty",
     caption=(
         "Averages of ten models with independent features, for several ways to assign samples to "
-        "them: all samples to each, 80 % or 50 % drawn without replacement (sub-bagging), N drawn "
+        "them: all samples to each, 80 % or 50 % drawn without replacement (subsample), N drawn "
         "with replacement (bootstrap), or one tenth to each (divided). All have the same total "
         "number of features, P K: the same memory and cost of a prediction. The numbers at the "
         "bars are the cost of training, K n P min(n, P) for members that fit n different samples, "

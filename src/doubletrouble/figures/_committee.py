@@ -181,10 +181,8 @@ def draw_weights(
 def draw_gain(axes: "drawing.Axes", panel: Panel) -> None:
     """Draw test errors along F/τ on the given axes."""
     drawing.log_axes(axes, panel.x, xlabel=r"Signal-to-noise ratio, $F/\tau$", room=1.06)
-    looks = dict(zip(GAINS, (drawing.SERIES[1], drawing.SERIES[4], drawing.SERIES[0]), strict=True))
-    for line in panel.lines:
-        drawing.curve(axes, line, looks[line.label], label=GAINS[line.label], simulated=True)
-    drawing.simulated_points(axes, panel.points, looks)
+    using = (drawing.SERIES[1], drawing.SERIES[4], drawing.SERIES[0])
+    drawing.curves(axes, panel, drawing.labelled(GAINS, using))
     axes.set_ylim(top=3 * max(float(line.y.max()) for line in panel.lines))  # for the legend
     axes.legend(loc="upper right", borderaxespad=0.2, handlelength=2.2, labelspacing=0.3)
 
@@ -201,10 +199,11 @@ def plot(data: CommitteeWeights) -> "drawing.Figure":
         row[1].tick_params(labelleft=False)
         drawing.letters(row)
         ridge, snr = next(iter(data.by_ridge)), next(iter(data.by_snr))
+        dim = data.gain.points[0].dim
         headings = (
             rf"\lambda={drawing.scientific(ridge)}",
             rf"F/\tau={drawing.scientific(snr)}",
-            rf"\lambda={drawing.scientific(data.gain.constant('ridge'))}",
+            rf"\lambda={drawing.scientific(data.gain.constant('ridge'))},\ D={dim}",
         )
         for axes, heading in zip(row, headings, strict=True):
             axes.set_title(f"${heading}$", loc="right")

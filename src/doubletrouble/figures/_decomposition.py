@@ -74,8 +74,7 @@ def draw(axes: "drawing.Axes", panel: Panel) -> None:
     """Draw one panel on the given axes."""
     drawing.log_axes(axes, panel.x)
     drawing.threshold(axes)
-    for label, stroke in drawing.PARTS.items():
-        drawing.curve(axes, panel.line(label), stroke)
+    drawing.curves(axes, panel, drawing.PARTS)
     axes.set_title(rf"$\lambda={drawing.scientific(panel.constant('ridge'))}$", loc="right")
 
 
@@ -97,16 +96,11 @@ def comparisons(panels: Sequence[Panel]) -> tuple[str, ...]:
 
 def _with_authors(panel: Panel) -> tuple[str, ...]:
     """One panel against the authors' table of its ridge and number of members, if there is one."""
-    file = _FILES.get((panel.constant("ridge"), panel.n_members), "")
+    ridge = panel.constant("ridge")
+    file = _FILES.get((ridge, panel.n_members), "")
     ratios, rows = agreement.stored_curve(file)
-    same: dict[str, float | str] = {
-        "samples_per_dim": 1.0,
-        "signal": 1.0,
-        "noise": 1.0,
-        "activation": "relu",
-    }
     plain = type(panel.ensemble) is Ensemble
-    if not rows or not plain or not agreement.has_constants(panel.problem, **same):
+    if not rows or not plain or not agreement.has_constants(panel.problem, ridge=ridge):
         return ()
     problem = replace(panel.problem, features_per_dim=ratios)
     error = exact_error(problem, panel.ensemble)
@@ -192,8 +186,8 @@ def draw_members(axes: "drawing.Axes", panels: Sequence[Panel]) -> None:
     for label, stroke in drawing.PARTS.items():
         for panel in others:
             drawing.curve(axes, panel.line(label), stroke._replace(width=0.9), label="_")
-    for label, stroke in drawing.PARTS.items():
-        drawing.curve(axes, main.line(label), stroke._replace(width=stroke.width + 0.7))
+    thick = {k: stroke._replace(width=stroke.width + 0.7) for k, stroke in drawing.PARTS.items()}
+    drawing.curves(axes, main, thick)
 
 
 def plot_members(panels: Sequence[Panel]) -> "drawing.Figure":

@@ -68,7 +68,8 @@ def draw(axes: "drawing.Axes", panel: Panel) -> None:
     k = panel.keys["K"]
     drawing.threshold(axes, 1 / k, rf"$P=N/{k:g}$", align="right")
     drawing.threshold(axes, 1.0, "  $P=N$", align="left")
-    drawing.series(axes, panel.lines, {n: _LABELS[n].format(k=f"{k:g}") for n in _LABELS})
+    labels = {name: text.format(k=f"{k:g}") for name, text in _LABELS.items()}
+    drawing.curves(axes, panel, drawing.labelled(labels))
     drawing.corner(axes, rf"$\mathrm{{SNR}}=F/\tau={drawing.scientific(panel.keys['SNR'])}$")
 
 

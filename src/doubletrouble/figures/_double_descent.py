@@ -22,13 +22,6 @@ from doubletrouble.simulation import Simulation
 from doubletrouble.theory import exact_error
 
 _FILE = "fig5_test_error_lambda1e-5_SNR10.csv"
-_SAME: dict[str, float | str] = {
-    "ridge": 1e-5,
-    "samples_per_dim": 1.0,
-    "signal": 1.0,
-    "noise": 0.1,
-    "activation": "relu",
-}
 
 
 def double_descent_data(
@@ -82,11 +75,8 @@ def draw(axes: "drawing.Axes", panel: Panel) -> None:
     """Draw on the given axes."""
     drawing.log_axes(axes, panel.x, room=1.06)
     drawing.threshold(axes)
-    strokes = dict(zip((line.label for line in panel.lines), drawing.strokes(), strict=False))
-    for line in panel.lines:
-        label = drawing.members(line.label)
-        drawing.curve(axes, line, strokes[line.label], label=label, simulated=True)
-    drawing.simulated_points(axes, panel.points, strokes)
+    labels = {line.label: drawing.members(line.label) for line in panel.lines}
+    drawing.curves(axes, panel, drawing.labelled(labels))
 
 
 def plot(panel: Panel) -> "drawing.Figure":
@@ -100,7 +90,7 @@ def plot(panel: Panel) -> "drawing.Figure":
 def comparisons(panel: Panel) -> tuple[str, ...]:
     """Theory, simulation and the authors' values."""
     statements: tuple[str, ...] = (agreement.with_simulation(panel.points),)
-    if agreement.has_constants(panel.problem, **_SAME):
+    if agreement.has_constants(panel.problem, noise=0.1):
         ratio, rows = agreement.stored_curve(_FILE)
         known = [float(line.label[1:]) for line in panel.lines if line.label in rows[0]]
         computed = errors(replace(panel.problem, features_per_dim=ratio), known)

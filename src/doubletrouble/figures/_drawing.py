@@ -184,10 +184,20 @@ def curve(
     axes.plot(line.x, line.y, label=label or stroke.label, **look)
 
 
-def series(axes: "Axes", lines: Iterable[Line], labels: Mapping[str, str]) -> None:
-    """Draw curves, each in the next stroke, with `labels` by the label of the line."""
-    for line, stroke in zip(lines, strokes(), strict=False):
-        curve(axes, line, stroke, label=labels[line.label])
+def curves(axes: "Axes", panel: Panel, looks: Mapping[str, Stroke]) -> None:
+    """Draw the lines of a panel that have a stroke in `looks`, and their simulated points."""
+    points = [points for points in panel.points if points.label in looks]
+    simulated = {points.label for points in points}
+    for label, stroke in looks.items():
+        curve(axes, panel.line(label), stroke, simulated=label in simulated)
+    if points:
+        simulated_points(axes, points, looks)
+
+
+def labelled(labels: Mapping[str, str], using: Iterable[Stroke] = ()) -> dict[str, Stroke]:
+    """A stroke for each line, by its label in a panel; `labels` has those of the legend."""
+    chosen = zip(labels.items(), using or strokes(), strict=False)
+    return {name: stroke._replace(label=label) for (name, label), stroke in chosen}
 
 
 def strokes() -> Iterator[Stroke]:

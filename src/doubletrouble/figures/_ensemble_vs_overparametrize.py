@@ -34,7 +34,6 @@ _CURVES = {
     "wider": "bigger_2P_K1(ptsV)",
     "ensemble": "ensemble_K2(ptsM)",
 }
-_SAME: dict[str, float | str] = {"ridge": 1e-5, "signal": 1.0, "noise": 0.1, "activation": "relu"}
 _NONLINEAR = 0.1  # the authors' F⋆
 
 
@@ -81,7 +80,8 @@ def draw(axes: "drawing.Axes", panel: Panel) -> None:
     width, k = panel.keys["P_over_D"], panel.keys["K"]
     drawing.threshold(axes, width, "$N=P$  ", align="right")
     drawing.threshold(axes, k * width, f"  $N={k:g}P$", align="left")
-    drawing.series(axes, panel.lines, {n: _LABELS[n].format(k=f"{k:g}") for n in _LABELS})
+    labels = {name: text.format(k=f"{k:g}") for name, text in _LABELS.items()}
+    drawing.curves(axes, panel, drawing.labelled(labels))
     drawing.corner(axes, f"$P/D={drawing.scientific(width)}$")
 
 
@@ -98,7 +98,9 @@ def comparisons(panels: Sequence[Panel]) -> tuple[str, ...]:
     pairs, off = [], [0.0]
     for panel in panels:
         rows = agreement.stored_rows(_FILES.get(panel.keys["P_over_D"], ""))
-        if not rows or panel.keys["K"] != 2 or not agreement.has_constants(panel.problem, **_SAME):
+        samples = panel.problem.samples_per_dim  # the axis
+        same = agreement.has_constants(panel.problem, noise=0.1, samples_per_dim=samples)
+        if not rows or panel.keys["K"] != 2 or not same:
             continue
         for label, curve in _CURVES.items():
             chosen = [row for row in rows if row["curve"] == curve]

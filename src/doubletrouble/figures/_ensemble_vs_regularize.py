@@ -102,8 +102,8 @@ def draw_optimal(axes: "drawing.Axes", panel: Panel) -> None:
     drawing.log_axes(axes, panel.x)
     drawing.threshold(axes)
     ridge = drawing.scientific(panel.constant("ridge"))
-    for line, stroke in zip(panel.lines, (drawing.SERIES[4], drawing.SERIES[3]), strict=True):
-        drawing.curve(axes, line, stroke, label=_LABELS[line.label].replace("{ridge}", ridge))
+    labels = {name: text.replace("{ridge}", ridge) for name, text in _LABELS.items()}
+    drawing.curves(axes, panel, drawing.labelled(labels, (drawing.SERIES[4], drawing.SERIES[3])))
 
 
 def plot(data: Comparison) -> "drawing.Figure":
@@ -131,9 +131,8 @@ _CONSTANTS = (
 def comparisons(data: Comparison) -> tuple[str, ...]:
     """The authors' values, along λ at P/D = 1.5 and at the best of 51 values of λ."""
     statements: list[str] = []
-    same: dict[str, float | str] = {"samples_per_dim": 1.0, "signal": 1.0, "activation": "relu"}
     base = data.optimal.problem
-    if not agreement.has_constants(base, noise=0.1, ridge=1e-5, **same):
+    if not agreement.has_constants(base, noise=0.1):
         return (_CONSTANTS,)
     ridges, rows = agreement.stored_curve(_ALONG, "log10_lambda")
     problem = replace(base, features_per_dim=1.5, ridge=ridges)

@@ -255,6 +255,7 @@ def plot(data: Equivalences) -> "drawing.Figure":
         samples = drawing.scientific(float(np.asarray(data.problem.samples_per_dim)))
         snr = drawing.scientific(1 / math.sqrt(best) if best else math.inf)
         title = rf"$K\to\infty$,$\quad$$N/D={samples}$,$\quad$$\mathrm{{SNR}}=F/\tau={snr}$"
+        title += rf",$\quad$$D={data.points[0].dim}$"
         drawing.legend_above(figure, title=title, ncols=3)
     return figure
 

@@ -29,8 +29,7 @@ _SYMBOLS = {
     "psi2_divide": r"$\Psi_2^d$",
     "psi2_features": r"$\Psi_2^p$",
 }
-_STROKES = dict(zip(_SYMBOLS, drawing.SERIES, strict=True))
-_RELU = {"activation": "relu"}
+_STROKES = drawing.labelled(_SYMBOLS)
 _FILE = "fig2_psi_lambda1e-5_psi2_1.csv"
 _COLUMNS = {
     "psi1": "Psi1",
@@ -77,11 +76,7 @@ def draw(axes: "drawing.Axes", panel: Panel, terms: Sequence[str] = tuple(_SYMBO
     """Draw some of the terms on the given axes."""
     drawing.log_axes(axes, panel.x, ylabel=r"Term $\Psi$", room=1.12)
     drawing.threshold(axes)
-    for term in terms:
-        stroke, label = _STROKES[term], _SYMBOLS[term]
-        drawing.curve(axes, panel.line(term), stroke, label=label, simulated=True)
-    drawn = [points for points in panel.points if points.label in terms]
-    drawing.simulated_points(axes, drawn, _STROKES)
+    drawing.curves(axes, panel, {term: _STROKES[term] for term in terms})
 
 
 def plot(panel: Panel) -> "drawing.Figure":
@@ -100,7 +95,7 @@ def plot(panel: Panel) -> "drawing.Figure":
 def comparisons(panel: Panel) -> tuple[str, ...]:
     """Theory, simulation and the authors' values."""
     statements: tuple[str, ...] = (agreement.with_simulation(panel.points),)
-    if agreement.has_constants(panel.problem, ridge=1e-5, samples_per_dim=1, **_RELU):
+    if agreement.has_constants(panel.problem):
         ratio, rows = agreement.stored_curve(_FILE)
         computed = every_term(replace(panel.problem, features_per_dim=ratio))
         statements += agreement.with_authors(

@@ -14,6 +14,7 @@ import numpy as np
 
 from doubletrouble.figures import _agreement as agreement
 from doubletrouble.figures import _drawing as drawing
+from doubletrouble.figures._decomposition import CAUSES
 from doubletrouble.figures._figure import FigureSpec
 from doubletrouble.figures._panel import Line, Panel, Points, Table, at_ratio, log_grid, number_list
 from doubletrouble.figures._simulated import SimulationSettings, TwoSizes, two_sizes
@@ -26,7 +27,6 @@ from doubletrouble.theory import best_stopping_time, exact_error, gradient_flow
 
 _TIME = r"Training time, $t$"
 _CLOCK = r"$t=2\,(D/N)\times$ steps $\times$ learning rate"
-_PARTS = ("noise", "initialization", "sampling", "bias")
 MANY = "total_Kinf"
 LEVELS = (0.63, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 20.0)
 _SHADES = [*drawing.shades("#f4f9ff", "#a0bedd", 9), *drawing.shades("#fdf3e2", "#d99434", 7)]
@@ -137,7 +137,7 @@ def second_descent(data: TimeMap) -> float:
 def split(problem: Problem, times: FloatArray) -> dict[str, FloatArray]:
     """The total error of one model along time, and its parts."""
     error = gradient_flow(problem, times)
-    return {name: np.asarray(getattr(error, name)) for name in ("total", *_PARTS)}
+    return {name: np.asarray(getattr(error, name)) for name in ("total", *CAUSES)}
 
 
 def _points(runs: TwoSizes, theory: Line, row: int) -> Points:
@@ -178,7 +178,7 @@ def draw_map(axes: "drawing.Axes", data: TimeMap, cuts: Sequence[float]) -> None
         label="Best time to stop",
     )
     drawing.legend_line(axes, "Contours: equal test error", color="#555555", linewidth=0.7)
-    drawing.legend_area(axes, "Error below 1 (untrained)", facecolor=_SHADES[5])
+    drawing.legend_area(axes, "Error below 1 (no training)", facecolor=_SHADES[5])
     drawing.legend_area(axes, "Error above 1", facecolor=_SHADES[12])
     if np.any(np.isinf(data.best)):
         axes.text(
@@ -224,9 +224,7 @@ def draw_cut(axes: "drawing.Axes", panel: Panel) -> None:
         linestyle=(0, (8, 2)),
         label=r"Total, $K\to\infty$",
     )
-    for label, stroke in drawing.PARTS.items():
-        drawing.curve(axes, panel.line(label), stroke, simulated=True)
-    drawing.simulated_points(axes, panel.points, drawing.PARTS)
+    drawing.curves(axes, panel, drawing.PARTS)
     ratio = panel.keys["P_over_N"]
     axes.set_title(f"$K=1$, $P={'' if ratio == 1 else f'{ratio:g}'}N$", loc="right")
 
@@ -243,7 +241,7 @@ def plot(data: TrainingTime) -> "drawing.Figure":
         for axes in grid.ravel():
             axes.label_outer()
         drawing.letters(list(grid.ravel()))
-        title = drawing.setting(data.cuts[0])
+        title = drawing.setting(data.cuts[0], dim=True)
         drawing.legend_above(figure, title=title, ncols=3, panels=grid[0])
         drawing.legend_above(figure, ncols=4, panels=grid[1], loc="outside lower center")
     return figure
