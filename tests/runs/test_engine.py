@@ -8,8 +8,8 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ import pytest
 from doubletrouble.errors import ExecutorError, MissingExtraError, SweepInterrupted, require
 from doubletrouble.runs import Cell, Store, Work, decode, run_cells
 from doubletrouble.runs._engine import MOST_DEATHS
-from doubletrouble.runs._executors import _outcome_in_file
+from doubletrouble.runs._executors import Backend, _outcome_in_file, attempt
 from tests.runs import work as w
 
 pytestmark = pytest.mark.xdist_group("processes")
@@ -92,6 +92,32 @@ def test_cells_of_a_killed_worker_are_computed_again(tmp_path: Path) -> None:
     stored = run(tmp_path / "s", cells, w.third_always_dies, workers=2)
     assert [stored[c.key][1] for c in cells] == ["done", "done", "failed", *["done"] * 3]
     assert stored[cells[2].key][2].startswith(f"{MOST_DEATHS} worker processes died")
+
+
+def test_cell_fails_after_three_deaths_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first death, together with other cells, does not count."""
+
+    class Breaking(Backend):
+        deaths = 0
+
+        def submit(self, parameters: Any) -> Future[Any]:
+            future: Future[Any] = Future()
+            if parameters["x"] == 1:
+                self.deaths += 1
+                future.set_exception(BrokenExecutor())
+            else:
+                future.set_result(attempt(self._work, parameters))
+            return future
+
+        def restart(self) -> None: ...
+
+    backend, cells = Breaking(w.square), w.cells(3)
+    monkeypatch.setattr("doubletrouble.runs._engine.open_backend", lambda *_: nullcontext(backend))
+    stored = run(tmp_path / "s", cells, w.square)
+    assert [stored[c.key][1] for c in cells] == ["done", "failed", "done"]
+    assert backend.deaths == 1 + 3
 
 
 @pytest.mark.full
@@ -220,10 +246,16 @@ def test_loky_is_needed_for_several_workers_only(monkeypatch: pytest.MonkeyPatch
 
 def test_finished_cells_are_stored_after_ctrl_c(tmp_path: Path) -> None:
     class Interrupted(w.AtOnce):
+        def __init__(self) -> None:
+            self.futures: list[Future[Any]] = []
+
         def submit(self, function: Any, /, *arguments: Any, **options: Any) -> Future[Any]:
             if arguments[1]["x"] == 3:
+                for future in self.futures:
+                    future.set_result(function(*arguments))
                 raise KeyboardInterrupt
-            return super().submit(function, *arguments, **options)
+            self.futures.append(Future())
+            return self.futures[-1]
 
     with pytest.raises(SweepInterrupted, match=f"3 of 9 cells stored in {tmp_path / 's'}"):
         run(tmp_path / "s", w.cells(9), w.odd_ones_fail, executor=Interrupted())
