@@ -345,11 +345,12 @@ def test_cell_that_kills_dask_workers_fails(tmp_path: Path) -> None:
     assert "Dask" in stored[cells[2].key][2]
 
 
-def test_workers_have_one_thread_and_end_with_the_run(tmp_path: Path) -> None:
+def test_workers_have_one_thread_ignore_ctrl_c_and_end_with_the_run(tmp_path: Path) -> None:
     before = dict(os.environ)
     stored = run(tmp_path / "s", w.cells(4), w.environment, workers=2)
     records = [decode(result) for *_, result in stored.values()]
     assert all(record["threads"] == ["1", "1", "1"] for record in records)
+    assert all(record["ignores_ctrl_c"] for record in records)
     assert os.getpid() not in {record["pid"] for record in records}
     assert dict(os.environ) == before
     assert not multiprocessing.active_children()

@@ -47,7 +47,7 @@ def undisturbed(grid: Path) -> Rows:
 
 
 def wait_for_rows(store: Path, count: int) -> None:
-    give_up = time.monotonic() + 300
+    give_up = time.monotonic() + 120
     while len(rows(store)) < count:
         assert time.monotonic() < give_up
         time.sleep(0.02)
@@ -67,7 +67,7 @@ def test_killed_parent_loses_no_row_and_workers_end_with_it(tmp_path: Path) -> N
         workers = workers_of(parent.pid)
         parent.kill()
         # returns when no process holds the pipes any more
-        output, message = parent.communicate(timeout=300)
+        output, message = parent.communicate(timeout=120)
     assert len(workers) == 2, message
     assert output == "begin\n"
     before = rows(store)
@@ -99,7 +99,7 @@ def test_signal_stops_a_sweep_with_its_exit_code(
             os.killpg(sweep.pid, number)  # as a terminal does: to all processes
         else:
             sweep.send_signal(number)
-        out, message = sweep.communicate(timeout=300)
+        out, message = sweep.communicate(timeout=120)
     stored = rows(store)
     assert sweep.returncode == code
     assert message.startswith(f"stopped with {len(stored)} of {len(cells)} cells stored in {store}")
@@ -122,7 +122,7 @@ def test_random_kills_change_no_row(grid: Path, undisturbed: Rows, tmp_path: Pat
 def test_two_sweeps_share_a_store(grid: Path, undisturbed: Rows, tmp_path: Path) -> None:
     store = tmp_path / "s.sqlite"
     with start(grid, store, "--quiet") as one, start(grid, store, "--quiet") as other:
-        messages = [one.communicate(timeout=300), other.communicate(timeout=300)]
+        messages = [one.communicate(timeout=120), other.communicate(timeout=120)]
     assert [one.returncode, other.returncode] == [0, 0], messages
     assert rows(store) == undisturbed
 
@@ -147,7 +147,7 @@ def test_script_without_a_guard_runs_once(tmp_path: Path) -> None:
     )
     words = [sys.executable, script]
     done = subprocess.run(
-        words, cwd=tmp_path, check=True, capture_output=True, text=True, timeout=300
+        words, cwd=tmp_path, check=True, capture_output=True, text=True, timeout=120
     )
     assert done.stdout == "begin\n4 of 4 cells done, 0 failed, in s.sqlite\n"
     assert done.stderr == ""

@@ -99,7 +99,11 @@ def leaves(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 def environment(parameters: Mapping[str, Any]) -> dict[str, Any]:
     names = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
-    return {"threads": [os.environ.get(name, "") for name in names], "pid": os.getpid()}
+    return {
+        "threads": [os.environ.get(name, "") for name in names],
+        "pid": os.getpid(),
+        "ignores_ctrl_c": signal.getsignal(signal.SIGINT) is signal.SIG_IGN,
+    }
 
 
 def rows(store: Path) -> dict[str, Row]:
