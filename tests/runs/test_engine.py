@@ -11,12 +11,13 @@ from collections.abc import Iterator
 from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from doubletrouble.errors import ExecutorError, MissingExtraError, SweepInterrupted, require
-from doubletrouble.runs import Cell, Store, Work, decode, run_cells
+from doubletrouble.runs import Cell, Store, Work, _executors, decode, run_cells
 from doubletrouble.runs._engine import MOST_DEATHS
 from doubletrouble.runs._executors import Backend, _outcome_in_file, attempt
 from tests.runs import work as w
@@ -354,6 +355,24 @@ def test_workers_have_one_thread_ignore_ctrl_c_and_end_with_the_run(tmp_path: Pa
     assert os.getpid() not in {record["pid"] for record in records}
     assert dict(os.environ) == before
     assert not multiprocessing.active_children()
+
+
+def test_last_cell_of_a_process_lifts_the_limit_of_threads(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    events: list[Any] = []
+
+    class Controller:
+        def limit(self, limits: int) -> Any:
+            events.append(limits)
+            return SimpleNamespace(restore_original_limits=lambda: events.append(None))
+
+    monkeypatch.setattr(_executors, "_thread_controller", lambda _: Controller())
+    with _executors.one_thread():
+        with _executors.one_thread():
+            pass
+        assert events == [1]
+    assert events == [1, None]
 
 
 def test_options_of_executors_are_checked(tmp_path: Path) -> None:
