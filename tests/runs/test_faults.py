@@ -145,7 +145,7 @@ def test_script_without_a_guard_runs_once(tmp_path: Path) -> None:
         "sweep = dt.Sweep(seed=range(4), dim=10, n_data=2, n_init=2)\n"
         "print(sweep.run('s.sqlite', workers=2, progress=False))\n"
     )
-    words = [sys.executable, script]
+    words = [sys.executable, str(script)]
     done = subprocess.run(
         words, cwd=tmp_path, check=True, capture_output=True, text=True, timeout=120
     )

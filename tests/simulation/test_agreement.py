@@ -130,7 +130,8 @@ def test_intervals_cover(ratio: float, repeats: int) -> None:
         seed=SEED,
         progress=False,
     )
-    covered, by_repeated_draws = {}, {}
+    covered: dict[Any, float] = {}
+    by_repeated_draws: dict[Any, float] = {}
     for ensemble in ensembles:
         for part in PARTS:
             if (ensemble, part) == (dt.Ensemble(math.inf), "initialization"):
