@@ -2,7 +2,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -35,12 +35,13 @@ def same(a: Any, b: Any) -> bool:
     return type(a) is type(b) and bool(a == b)
 
 
+@settings(max_examples=50)
 @given(st.dictionaries(st.text(), values, max_size=4))
-def test_a_record_comes_back_as_it_was(record: dict[str, Any]) -> None:
+def test_decoded_records_equal_the_encoded(record: dict[str, Any]) -> None:
     assert same(record, decode(encode(record)))
 
 
-def test_every_bit_of_a_float_survives() -> None:
+def test_decoded_floats_are_equal_bit_for_bit() -> None:
     odd = np.array([np.nan, -0.0, np.inf, 5e-324, np.nextafter(1, 2)])
     back = decode(encode({"odd": odd, "one": np.float64(0.1), "inf": float("inf")}))
     assert back["odd"].tobytes() == odd.tobytes()
@@ -48,7 +49,7 @@ def test_every_bit_of_a_float_survives() -> None:
     assert back["inf"] == float("inf")
 
 
-@pytest.mark.parametrize("value", [np.array(["a"], dtype=object), {1, 2}, object()])
-def test_other_things_are_refused(value: Any) -> None:
-    with pytest.raises(TypeError, match="a record must hold"):
-        encode({"value": value})
+def test_records_hold_arrays_of_numbers_and_plain_values() -> None:
+    for value in (np.array(["a"], dtype=object), {1, 2}, object()):
+        with pytest.raises(TypeError, match="a record must"):
+            encode({"value": value})

@@ -11,9 +11,24 @@ from pathlib import Path
 import pytest
 
 import doubletrouble as dt
-from benchmarks.kills import GRID, Rows, kill_at_random, rows, start, workers_of
+from benchmarks.kills import GRID, LARGE_GRID, Rows, kill_at_random, rows, start, workers_of
+from doubletrouble.runs import Store, run_cells
+from doubletrouble.runs._executors import attempt
+from doubletrouble.sweep._simulated import simulate_cell
+from tests.runs import work as w
 
 pytestmark = pytest.mark.xdist_group("processes")
+
+# without a guard of the main module
+SCRIPT = """
+import sys
+from doubletrouble.runs import Store, run_cells
+from tests.runs import work as w
+print("begin", flush=True)
+with Store.open(sys.argv[1]) as store:
+    cells = w.cells(8, flag=sys.argv[2])
+    list(run_cells(cells, w.waits_from_the_fourth, store, workers=2, progress=False))
+"""
 
 
 @pytest.fixture(scope="module")
@@ -32,43 +47,79 @@ def undisturbed(grid: Path) -> Rows:
 
 
 def wait_for_rows(store: Path, count: int) -> None:
-    give_up = time.monotonic() + 60
+    give_up = time.monotonic() + 120
     while len(rows(store)) < count:
         assert time.monotonic() < give_up
         time.sleep(0.02)
 
 
-def test_five_random_kills_change_nothing(grid: Path, undisturbed: Rows, tmp_path: Path) -> None:
-    store = tmp_path / "s.sqlite"
-    kill_at_random(grid, store, 5, seed=1)
-    assert rows(store) == undisturbed
-    assert [p.name for p in tmp_path.glob("s.sqlite*")] == ["s.sqlite"]
+def test_killed_parent_loses_no_row_and_workers_end_with_it(tmp_path: Path) -> None:
+    store, flag, script = (tmp_path / name for name in ("s.sqlite", "flag", "script.py"))
+    script.write_text(SCRIPT)
+    with subprocess.Popen(
+        [sys.executable, script, store, flag],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    ) as parent:
+        wait_for_rows(store, 3)
+        workers = workers_of(parent.pid)
+        parent.kill()
+        # returns when no process holds the pipes any more
+        output, message = parent.communicate(timeout=120)
+    assert len(workers) == 2, message
+    assert output == "begin\n"
+    before = rows(store)
+    assert len(before) == 3
+    flag.touch()
+    cells = w.cells(8, flag=str(flag))
+    for path in (store, tmp_path / "undisturbed"):
+        with Store.open(path) as opened:
+            work = w.waits_from_the_fourth
+            assert len(list(run_cells(cells, work, opened, workers=1, progress=False))) == 8
+    assert before.items() <= rows(store).items()
+    assert rows(store) == rows(tmp_path / "undisturbed")
+    assert not list(tmp_path.glob("s.sqlite-*"))
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_signal_stops_with_a_message(
-    number: signal.Signals, code: int, grid: Path, undisturbed: Rows, tmp_path: Path
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.full)],
+)
+def test_signal_stops_a_sweep_with_its_exit_code(
+    number: signal.Signals, code: int, tmp_path: Path
 ) -> None:
-    store = tmp_path / "s.sqlite"
+    store, grid = tmp_path / "s.sqlite", tmp_path / "grid.toml"
+    grid.write_text(LARGE_GRID)
+    cells = {cell.key: cell for cell in dt.Sweep.from_toml(grid).cells()}
     with start(grid, store, "--quiet") as sweep:
         wait_for_rows(store, 3)
         if number == signal.SIGINT:
             os.killpg(sweep.pid, number)  # as a terminal does: to all processes
         else:
             sweep.send_signal(number)
-        out, message = sweep.communicate(timeout=60)
+        out, message = sweep.communicate(timeout=120)
     stored = rows(store)
     assert sweep.returncode == code
-    assert message == (
-        f"stopped with {len(stored)} of 120 cells stored in {store}; "
-        "run the same sweep again to go on\n"
-    )
+    assert message.startswith(f"stopped with {len(stored)} of {len(cells)} cells stored in {store}")
+    assert message.count("\n") == 1
     assert out == ""
-    assert 3 <= len(stored) < 120
-    assert stored.items() <= undisturbed.items()
+    assert 3 <= len(stored) < len(cells)
+    for key in list(stored)[:3]:
+        assert stored[key] == ("done", "", attempt(simulate_cell, cells[key].parameters).result)
 
 
-def test_two_processes_share_a_store(grid: Path, undisturbed: Rows, tmp_path: Path) -> None:
+@pytest.mark.full
+def test_random_kills_change_no_row(grid: Path, undisturbed: Rows, tmp_path: Path) -> None:
+    store = tmp_path / "s.sqlite"
+    kill_at_random(grid, store, 5, seed=1)
+    assert rows(store) == undisturbed
+    assert [p.name for p in tmp_path.glob("s.sqlite*")] == ["s.sqlite"]
+
+
+@pytest.mark.full
+def test_two_sweeps_share_a_store(grid: Path, undisturbed: Rows, tmp_path: Path) -> None:
     store = tmp_path / "s.sqlite"
     with start(grid, store, "--quiet") as one, start(grid, store, "--quiet") as other:
         messages = [one.communicate(timeout=120), other.communicate(timeout=120)]
@@ -76,6 +127,7 @@ def test_two_processes_share_a_store(grid: Path, undisturbed: Rows, tmp_path: Pa
     assert rows(store) == undisturbed
 
 
+@pytest.mark.full
 def test_rows_do_not_depend_on_the_number_of_workers(
     grid: Path, undisturbed: Rows, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -84,7 +136,8 @@ def test_rows_do_not_depend_on_the_number_of_workers(
     assert re.fullmatch(r"(\d+/720 draws \(\d+ %\), .*left\n)*", capsys.readouterr().err)
 
 
-def test_a_script_without_a_guard_runs_once(tmp_path: Path) -> None:
+@pytest.mark.full
+def test_script_without_a_guard_runs_once(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(
         "import doubletrouble as dt\n"
@@ -92,23 +145,9 @@ def test_a_script_without_a_guard_runs_once(tmp_path: Path) -> None:
         "sweep = dt.Sweep(seed=range(4), dim=10, n_data=2, n_init=2)\n"
         "print(sweep.run('s.sqlite', workers=2, progress=False))\n"
     )
+    words = [sys.executable, str(script)]
     done = subprocess.run(
-        [sys.executable, script],
-        cwd=tmp_path,
-        check=True,
-        capture_output=True,
-        text=True,
-        timeout=60,
+        words, cwd=tmp_path, check=True, capture_output=True, text=True, timeout=120
     )
     assert done.stdout == "begin\n4 of 4 cells done, 0 failed, in s.sqlite\n"
     assert done.stderr == ""
-
-
-def test_workers_end_with_their_parent(grid: Path, tmp_path: Path) -> None:
-    store = tmp_path / "s.sqlite"
-    with start(grid, store, "--quiet") as sweep:
-        wait_for_rows(store, 1)
-        workers = workers_of(sweep.pid)
-        sweep.kill()
-        sweep.communicate(timeout=30)  # returns when no process holds the pipes any more
-    assert len(workers) == 2

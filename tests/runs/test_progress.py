@@ -25,7 +25,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return clock
 
 
-def test_a_line_for_every_tenth(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
+def test_log_has_a_line_for_every_tenth(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
     with progress_bar(40, unit="fit", description="decompose") as bar:
         for _ in range(40):
             clock.now += 1
@@ -36,7 +36,9 @@ def test_a_line_for_every_tenth(clock: Clock, capsys: pytest.CaptureFixture[str]
     assert len(lines) == 10
 
 
-def test_a_line_after_thirty_seconds(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
+def test_log_has_a_line_every_thirty_seconds(
+    clock: Clock, capsys: pytest.CaptureFixture[str]
+) -> None:
     with progress_bar(1000, unit="draw", initial=500) as bar:
         for _ in range(8):
             clock.now += 10
@@ -45,7 +47,7 @@ def test_a_line_after_thirty_seconds(clock: Clock, capsys: pytest.CaptureFixture
     assert [line.split()[0] for line in lines] == ["503/1000", "506/1000", "508/1000"]
 
 
-def test_nothing_is_shown_within_two_seconds(
+def test_output_is_empty_within_two_seconds(
     clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with progress_bar(10, unit="draw") as bar:
@@ -56,7 +58,7 @@ def test_nothing_is_shown_within_two_seconds(
 
 
 @pytest.mark.usefixtures("clock")
-def test_nothing_is_shown_without_progress(
+def test_output_is_empty_without_progress(
     clock: Clock, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for terminal in (False, True):
@@ -67,7 +69,7 @@ def test_nothing_is_shown_without_progress(
     assert capsys.readouterr().err == ""
 
 
-def test_a_terminal_has_a_bar_of_tqdm(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_terminal_has_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
     from tqdm.auto import tqdm
 
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)

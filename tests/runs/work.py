@@ -55,6 +55,16 @@ def fails_without_a_flag(parameters: Mapping[str, Any]) -> dict[str, Any]:
     return {"x": parameters["x"]}
 
 
+def waits_from_the_fourth(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Cells that wait for a file, all but the first three."""
+    end = time.monotonic() + 300
+    while parameters["x"] >= 3 and not Path(parameters["flag"]).exists():
+        if time.monotonic() > end:
+            raise TimeoutError(parameters["flag"])
+        time.sleep(0.02)
+    return {"x": parameters["x"]}
+
+
 def second_dies_once(parameters: Mapping[str, Any]) -> dict[str, Any]:
     flag = Path(parameters["flag"])
     if parameters["x"] == 1 and not flag.exists():
@@ -63,10 +73,10 @@ def second_dies_once(parameters: Mapping[str, Any]) -> dict[str, Any]:
     return {"x": parameters["x"]}
 
 
-def second_always_dies(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    if parameters["x"] == 1:
+def third_always_dies(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    if parameters["x"] == 2:
         os.kill(os.getpid(), signal.SIGKILL)
-    return {"x": parameters["x"]}
+    return second_dies_once(parameters)
 
 
 def dies_while_sending(parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -89,7 +99,11 @@ def leaves(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 def environment(parameters: Mapping[str, Any]) -> dict[str, Any]:
     names = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
-    return {"threads": [os.environ.get(name, "") for name in names], "pid": os.getpid()}
+    return {
+        "threads": [os.environ.get(name, "") for name in names],
+        "pid": os.getpid(),
+        "ignores_ctrl_c": signal.getsignal(signal.SIGINT) is signal.SIG_IGN,
+    }
 
 
 def rows(store: Path) -> dict[str, Row]:

@@ -1,4 +1,4 @@
-"""Everything drawn, fitted by plain linear algebra, and evaluated: one error of one ensemble."""
+"""Everything drawn, fitted by plain linear algebra, and evaluated: test errors of ensembles."""
 
 import numpy as np
 import numpy.typing as npt
@@ -12,23 +12,24 @@ N_TEST = 200
 
 def features(x: Values, theta: Values) -> Values:
     """Centred ReLU features."""
-    return np.asarray(np.maximum(x @ theta.T / np.sqrt(x.shape[1]), 0.0) - 1 / np.sqrt(2 * np.pi))
+    hidden = x @ theta.swapaxes(1, 2) / np.sqrt(x.shape[2])
+    return np.asarray(np.maximum(hidden, 0.0) - 1 / np.sqrt(2 * np.pi))
 
 
 def weights(phi: Values, y: Values, alpha: float, time: float, dim: int) -> Values:
     """Ridge regression, or gradient flow at a time by its matrix exponential."""
-    gram = phi.T @ phi + alpha * np.eye(phi.shape[1])
+    gram = phi.swapaxes(1, 2) @ phi + alpha * np.eye(phi.shape[2])
+    right = phi.swapaxes(1, 2) @ y
     if np.isinf(time):
-        return np.asarray(np.linalg.solve(gram, phi.T @ y))
+        return np.asarray(np.linalg.solve(gram, right))
     values, vectors = np.linalg.eigh(gram)
-    return np.asarray(
-        vectors @ (-np.expm1(-time / dim * values) / values * (vectors.T @ phi.T @ y))
-    )
+    gain = -np.expm1(-time / dim * values) / values
+    return np.asarray(vectors @ (gain[:, :, None] * (vectors.swapaxes(1, 2) @ right)))
 
 
-def error(
+def errors(
     ensemble: dt.Scheme,
-    rng: np.random.Generator,
+    count: int,
     *,
     dim: int,
     psi1: float,
@@ -36,28 +37,33 @@ def error(
     ridge: float,
     noise: float,
     time: float = np.inf,
-) -> float:
-    """The test error of the mean of an ensemble, once."""
+) -> Values:
+    """The test error of the mean of an ensemble, in independent repetitions, the first axis."""
+    rng = np.random.default_rng(0)
     members, options = int(np.asarray(ensemble.n_members)), ensemble.options
     p, n = round(psi1 * dim), round(psi2 * dim)
-    beta = rng.standard_normal(dim)
-    beta /= np.linalg.norm(beta)
-    x = rng.standard_normal((n, dim))
-    y = x @ beta + noise * rng.standard_normal(n)
-    test = rng.standard_normal((N_TEST, dim))
-    bank = rng.standard_normal((round(options.get("bank_per_dim", 1) * dim), dim))
-    mean = np.zeros(N_TEST)
+    beta = rng.standard_normal((count, dim, 1))
+    beta /= np.linalg.norm(beta, axis=1, keepdims=True)
+    x = rng.standard_normal((count, n, dim))
+    y = x @ beta + noise * rng.standard_normal((count, n, 1))
+    test = rng.standard_normal((count, N_TEST, dim))
+    bank = rng.standard_normal((count, round(options.get("bank_per_dim", 1) * dim), dim))
+    each, mean = np.arange(count)[:, None], np.zeros((count, N_TEST, 1))
+
+    def shuffled(size: int) -> npt.NDArray[np.int64]:
+        return rng.permuted(np.tile(np.arange(size), (count, 1)), axis=1)
+
     for k in range(members):
-        rows, theta = np.arange(n), rng.standard_normal((p, dim))
+        rows, theta = shuffled(n), rng.standard_normal((count, p, dim))
         if isinstance(ensemble, dt.Subsample):
-            rows = rng.choice(n, round(options["fraction"] * n), replace=False)
+            rows = rows[:, : round(options["fraction"] * n)]
         elif isinstance(ensemble, dt.Bootstrap):
-            rows = rng.choice(n, n)  # a sample drawn twice is there twice
+            rows = rng.integers(n, size=(count, n))  # a sample may be drawn twice
         elif isinstance(ensemble, dt.Divide):
-            rows = np.arange(k * n // members, (k + 1) * n // members)
+            rows = np.tile(np.arange(k * n // members, (k + 1) * n // members), (count, 1))
         elif isinstance(ensemble, dt.FeatureBank):
-            theta = bank[rng.choice(len(bank), p, replace=False)]
-        phi = features(x[rows], theta)
-        a = weights(phi, y[rows], rows.size * p * ridge / dim, time, dim)
+            theta = bank[each, shuffled(bank.shape[1])[:, :p]]
+        phi = features(x[each, rows], theta)
+        a = weights(phi, y[each, rows], rows.shape[1] * p * ridge / dim, time, dim)
         mean += features(test, theta) @ a / members
-    return float(np.mean((test @ beta - mean) ** 2))
+    return np.asarray(np.mean((test @ beta - mean) ** 2, axis=(1, 2)))

@@ -6,6 +6,7 @@ theory, and both must agree. Some cases run by default, all of them with the mar
 is DOUBLETROUBLE_SEED, 0 unless set.
 """
 
+import itertools
 import math
 import os
 from typing import Any
@@ -16,13 +17,16 @@ import pytest
 import doubletrouble as dt
 from conformance.beyond import BEYOND, MEMBERS, Case, Flow, Resampled, Unequal
 from conformance.compare import Sizes, extrapolated, noticed
-from conformance.controls import CONTROLS, FEW, NARROW, Control
-from conformance.theory import EVERY, Library, Parts
+from conformance.controls import CONTROLS, FEW, NARROW
+from conformance.theory import EVERY, Library, Parts, Wrong
 from tests.pair_oracle import Level, Point, level, product, rest
 from tests.simulation.test_agreement import marked
 
 SEED = int(os.environ.get("DOUBLETROUBLE_SEED", "0"))
 SMALL = Sizes(dims=(40, 80, 160), draws=(24, 14, 10))
+SHORT = Sizes(dims=(30, 60, 120), draws=(24, 14, 10))
+CONTROL_SIZES = Sizes(dims=(16, 32, 64), draws=(60, 40, 30))
+DEFAULT = tuple(BEYOND[k] for k in (2, 3, 5, 9))
 FAR = 1e9  # features per dimension that are as good as infinitely many
 
 
@@ -64,10 +68,13 @@ class Formula:
         return float(result.signal + noise**2 * result.noise)
 
 
+THEORIES: tuple[Any, ...] = (Formula(), Library())
+
+
 @pytest.mark.statistical
-@pytest.mark.parametrize("case", marked(BEYOND, [BEYOND[k] for k in (2, 3, 5, 9)]))
-def test_agrees_with_the_formulas(case: Case) -> None:
-    rows = case.rows(SEED, SMALL, Formula())
+@pytest.mark.parametrize("case", marked(BEYOND, DEFAULT))
+def test_simulation_agrees_with_formulas(case: Case) -> None:
+    rows = case.rows(SEED, SHORT if case in DEFAULT else SMALL, Formula())
     worst = max(rows, key=lambda row: abs(row.z))
     assert abs(worst.z) < 5, worst
 
@@ -84,40 +91,33 @@ def test_cases_cover_schemes_models_and_activations() -> None:
     assert {1, 2, math.inf} == {*MEMBERS}
 
 
-@pytest.mark.parametrize("case", [c for c in BEYOND if isinstance(c, Resampled | Flow)])
-def test_formulas_equal_the_library(case: Any) -> None:
-    """The library's, and the formulas here, for every part."""
-    mine, theirs = Formula(), Library()
-    for width in case.widths:
-        problem = case.problem(width)
-        for members in MEMBERS:
-            pairs = []
-            if isinstance(case, Flow):
-                pairs = [
-                    (one.flow(problem, time, members) for one in (mine, theirs))
-                    for time in case.times
-                ]
-            else:
-                pairs = [
-                    (one.error(problem, ensemble) for one in (mine, theirs))
-                    for ensemble in case.ensembles(members)
-                ]
-            for ours, exact in pairs:
-                for part, value in exact.items():
-                    assert ours[part] == pytest.approx(value, rel=1e-6, abs=1e-8), part
+def test_formulas_equal_the_library() -> None:
+    """For every part."""
+    for case, width, members in itertools.product(BEYOND, range(3), MEMBERS):
+        if isinstance(case, Unequal) or width >= len(case.widths):
+            continue
+        problem = case.problem(case.widths[width])
+        for ours, exact in (
+            [[one.flow(problem, time, members) for one in THEORIES] for time in case.times]
+            if isinstance(case, Flow)
+            else [[one.error(problem, e) for one in THEORIES] for e in case.ensembles(members)]
+        ):
+            for part, value in exact.items():
+                where = (case.name, problem, part)
+                assert ours[part] == pytest.approx(value, rel=1e-6, abs=1e-8), where
 
 
-@pytest.mark.parametrize("case", [c for c in BEYOND if isinstance(c, Unequal)])
-def test_formulas_equal_the_library_for_unequal_members(case: Unequal) -> None:
-    for shared in ((0.0, 0.0), (0.4, 0.0), (0.0, 0.5), (0.4, 0.5)):
-        a, b = case.members[1:]
-        ours, theirs = (one.pair(a, b, shared, 0.5) for one in (Formula(), Library()))
-        assert ours == pytest.approx(theirs, rel=1e-8)
+def test_formulas_equal_the_library_for_unequal_members() -> None:
+    members = [case.members[1:] for case in BEYOND if isinstance(case, Unequal)]
+    for a, b in dict.fromkeys(members):
+        for shared in ((0.0, 0.0), (0.4, 0.0), (0.0, 0.5), (0.4, 0.5)):
+            ours, theirs = (one.pair(a, b, shared, 0.5) for one in THEORIES)
+            assert ours == pytest.approx(theirs, rel=1e-8), (a, b, shared)
 
 
 @pytest.mark.statistical
 @pytest.mark.parametrize("activation", marked(["relu", "tanh"], ["relu"]))
-def test_divided_data_in_time(activation: str) -> None:
+def test_divided_data_agree_with_gradient_flow_in_time(activation: str) -> None:
     """Gradient flow of two learners with half of the samples each."""
     at = Point(psi1=1.5, psi2=1.0, ridge=1e-3, name=activation)
     problem = dt.Problem(
@@ -135,7 +135,7 @@ def test_divided_data_in_time(activation: str) -> None:
             seed=SEED,
             progress=False,
         )
-        for dim, draws in zip(SMALL.dims, SMALL.draws, strict=True)
+        for dim, draws in zip(SHORT.dims, SHORT.draws, strict=True)
     ]
     for t, time in enumerate(times):
         expected = at.flow(time, 2, "divide")
@@ -148,7 +148,7 @@ def test_divided_data_in_time(activation: str) -> None:
                 2,
                 part,
                 theory=theory,
-                sizes=SMALL,
+                sizes=SHORT,
                 means=np.array([one.value[t] for one in result]),
                 errors=np.array([one.standard_error[t] for one in result]),
             )
@@ -164,16 +164,20 @@ class SameAsOther(Formula):
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("control", CONTROLS, ids=lambda control: control.what)
-def test_a_wrong_theory_disagrees(control: Control) -> None:
-    rows = control.rows(SEED)
-    assert max(abs(row.t) for row in rows) > 10
-    assert noticed(rows)
+def test_wrong_theory_disagrees() -> None:
+    """Negative controls; some share their simulations."""
+    cases = {control.case for control in CONTROLS}
+    every = {case: case.rows(SEED, CONTROL_SIZES, Wrong()) for case in cases}
+    for control in CONTROLS:
+        rows = [row for row in every[control.case] if row.scheme == control.scheme]
+        assert max(abs(row.t) for row in rows) > 10, control.what
+        assert noticed(rows), control.what
 
 
+@pytest.mark.full
 @pytest.mark.statistical
-def test_a_wrong_formula_disagrees() -> None:
-    """A mistake that the package's theory has no option for."""
+def test_wrong_self_term_disagrees() -> None:
+    """A mistake for which the theory of the package has no option."""
     rows = [row for row in NARROW.rows(SEED, FEW, SameAsOther()) if row.scheme == "subsample"]
     assert max(abs(row.t) for row in rows) > 10
     assert noticed(rows)

@@ -8,7 +8,7 @@ import pytest
 
 import doubletrouble as dt
 from doubletrouble.simulation._fits import RidgeFit, feature_learner, gains
-from tests.simulation.literal import error
+from tests.simulation.literal import errors
 
 OPTIONS: dict[str, Any] = {"dim": 20, "n_data": 3, "n_init": 2, "ensembles": dt.Divide(2)}
 
@@ -35,7 +35,7 @@ def test_gradient_flow_is_the_limit_of_small_steps(n: int, p: int, alpha: float)
     assert np.max(np.abs(feature_learner(phi, outputs, 0.0, [later])(0) - result)) > 0.02
 
 
-def test_gains() -> None:
+def test_gains_of_modes() -> None:
     values = np.array([0.0, 1e-9, 1.0, 50.0])
     np.testing.assert_allclose(gains(values, RidgeFit(0.0, 2.0))[1:3], [2.0, 1 - math.exp(-2)])
     assert gains(values, RidgeFit(0.0, 2.0))[0] == 0
@@ -73,7 +73,7 @@ def test_time_zero_predicts_zero() -> None:
             assert getattr(result, part).value == [0.0]
 
 
-def test_axes() -> None:
+def test_times_are_the_last_axis() -> None:
     """Times last; the problem broadcasts with them, and each point is as if alone."""
     times, ridge, widths = [0.5, 4.0, 100.0], [1e-3, 0.1], [2.0, 0.5]
     run = dt.simulate(dt.Problem(), features_per_dim=widths, ridge=ridge, times=times, **OPTIONS)
@@ -90,43 +90,39 @@ def test_axes() -> None:
     assert np.shape(path.error().total.value) == (2, 3)
 
 
-def test_a_square_fit_without_ridge_may_be_stopped() -> None:
+def test_square_fit_without_ridge_needs_a_finite_time() -> None:
     """An error that diverges for t → ∞ is finite at any time."""
     square = dt.Problem(features_per_dim=1.0, samples_per_dim=1.0, ridge=0.0)
     run = dt.simulate(square, dim=20, n_data=5, n_init=2, times=[1.0, 1e3])
     assert np.all(np.diff(np.asarray(run.error().noise.value)) > 0)
-    with pytest.raises(ValueError, match=r"^ridge must be at least 1e-12 for P = 20 features"):
+    with pytest.raises(ValueError, match=r"^ridge must"):
         dt.simulate(square, dim=20, n_data=5, n_init=2, times=[1.0, math.inf])
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("ensemble", [dt.Ensemble(2), dt.Divide(2), dt.Bootstrap(2)], ids=str)
-def test_ensembles_drawn_one_by_one(ensemble: dt.Scheme) -> None:
-    """Two members stopped at one time, against a plain implementation."""
+def test_stopped_ensembles_equal_plain_sampling() -> None:
+    """Two members stopped at one time, against a plain implementation; the control is 2t."""
     powers: dict[str, Any] = {"ridge": 0.02, "noise": 0.7}
     sizes: dict[str, Any] = {"dim": 10, "psi1": 1.2, "psi2": 1.4, "time": 6.0}
-    rng = np.random.default_rng(0)
-    literal = dt.Estimate.of(
-        np.array([error(ensemble, rng, **sizes, **powers) for _ in range(1500)])
-    )
     problem = dt.Problem(features_per_dim=1.2, samples_per_dim=1.4, **powers)
+    ensembles = (dt.Ensemble(2), dt.Divide(2), dt.Bootstrap(2))
     run = dt.simulate(
         problem,
         dim=10,
-        n_data=600,
+        n_data=300,
         n_init=2,
-        ensembles=ensemble,
+        ensembles=ensembles,
         progress=False,
         times=[6.0, 12.0],
     )
-    total = run.error(ensemble).total
-    values, errors = np.asarray(total.value), np.asarray(total.standard_error)
-    spread = np.hypot(literal.standard_error, errors)
-    assert abs(literal.value - values[0]) < 5 * spread[0]
-    assert abs(literal.value - values[1]) > 4 * spread[1]
+    for ensemble in ensembles:
+        literal = dt.Estimate.of(errors(ensemble, 2000, **sizes, **powers))
+        stopped, later = np.asarray((run.error(ensemble).total - literal).z_score(0.0))
+        assert abs(stopped) < 5, ensemble
+        assert abs(later) > 4, ensemble
 
 
-def test_torch() -> None:
+def test_torch_agrees_with_numpy() -> None:
     pytest.importorskip("torch", reason="torch is not installed")
     problem = dt.Problem(features_per_dim=1.5, ridge=1e-3)
     a, b = (

@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "simulation.md").read_text(encoding="utf-8")
 
 
-def test_every_block_runs() -> None:
+@pytest.mark.full
+def test_code_blocks_run() -> None:
     namespace: dict[str, Any] = {}
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):

@@ -20,8 +20,9 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", GUIDE, flags=re.DOTALL)
 
 
+@pytest.mark.full
 @pytest.mark.xdist_group("processes")
-def test_everything_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_code_blocks_and_commands_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("grid.toml").write_text(blocks("toml")[0], encoding="utf-8")
     printed, namespace = io.StringIO(), dict[str, Any]()
@@ -40,12 +41,12 @@ def test_everything_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert Path("grid.parquet").exists()
 
 
-def test_the_script_for_slurm_is_python() -> None:
+def test_script_for_slurm_is_python() -> None:
     (code,) = (code for code in blocks("python") if "dask_jobqueue" in code)
     compile(code, "submit.py", "exec")
 
 
-def test_every_command_is_shown() -> None:
+def test_every_command_is_documented() -> None:
     from doubletrouble.cli._simulate import sweep
 
     names = {c.name or c.callback.__name__ for c in sweep.registered_commands if c.callback}

@@ -1,4 +1,4 @@
-"""The grid of simulations: its cells, values that are refused, and results."""
+"""The grid of simulations: its cells, checks of its values, results, and files."""
 
 import inspect
 import math
@@ -17,6 +17,7 @@ from doubletrouble.sweep import _simulated as simulated
 from doubletrouble.sweep._simulated import from_record, simulate_cell, to_record
 from doubletrouble.sweep._sweep import AXES
 from tests.runs.work import AtOnce, rows
+from tests.simulation.refusal import refusal
 
 SMALL: dict[str, Any] = {"dim": 12, "n_data": 3, "n_init": 2}
 OTHER: dict[str, Any] = {  # other values than the defaults
@@ -55,7 +56,7 @@ def run(sweep: dt.Sweep, store: Path) -> Any:
 # --- cells ---
 
 
-def test_a_sweep_has_every_parameter_of_a_simulation() -> None:
+def test_sweep_has_every_parameter_of_a_simulation() -> None:
     of_problem = {f.name for f in fields(dt.Problem)}
     of_simulate = set(inspect.signature(dt.simulate).parameters)
     assert {f.name for f in fields(dt.Sweep)} == of_problem | of_simulate - {"problem", "progress"}
@@ -75,16 +76,16 @@ def test_every_parameter_reaches_the_simulation(monkeypatch: pytest.MonkeyPatch)
     assert {k: tuple(v) if isinstance(v, list) else v for k, v in seen.items()} == OTHER
 
 
-@pytest.mark.parametrize("name", sorted(OTHER))
-def test_every_parameter_changes_the_key_and_the_hash(name: str) -> None:
-    value = "gaussian" if name == "model" else OTHER[name]
+def test_every_parameter_changes_the_key_and_the_hash() -> None:
     given: dict[str, Any] = {"dim": 20, "ridge": 0.1}  # large enough for float32
-    plain, other = dt.Sweep(**given), dt.Sweep(**{**given, name: value})
-    assert plain.cells()[0].key != other.cells()[0].key
-    assert plain.hash != other.hash
+    plain = dt.Sweep(**given)
+    for name, value in (OTHER | {"model": "gaussian"}).items():
+        other = dt.Sweep(**(given | {name: value}))
+        assert plain.cells()[0].key != other.cells()[0].key, name
+        assert plain.hash != other.hash, name
 
 
-def test_a_new_revision_shares_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_new_revision_has_other_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     before = dt.Sweep(**SMALL)
     key, name = before.cells()[0].key, before.hash
     monkeypatch.setattr("doubletrouble.sweep._sweep.REVISION", 99)
@@ -102,7 +103,7 @@ def test_cells_are_the_product_in_the_order_of_the_fields() -> None:
     assert [f.name for f in fields(sweep)][: len(AXES)] == list(AXES)
 
 
-def test_equal_values_are_equal_grids_however_written() -> None:
+def test_grids_of_equal_values_are_equal() -> None:
     one = dt.Sweep(ridge="0.1:10:log:3", dim=20, activation="ReLU", seed=np.arange(3))
     other = dt.Sweep(ridge=[0.1, 1, 10], dim=[20.0], activation=["relu"], seed="0:2:linear:3")
     assert one == other
@@ -118,63 +119,46 @@ def test_ranges_of_whole_numbers_are_rounded() -> None:
     assert dt.Sweep(dim="20:25:log:90").dim == (20, 21, 22, 23, 24, 25)  # each of them once
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"dim": "0:4:linear:5"}, "dim must be a whole number in [1, 1e+07], got 0"),
-        ({"dim": [20, 20.0]}, "dim must hold every value once, got 20 twice"),
-        ({"ridge": [0.1, -1]}, "ridge must be in [0, inf], got -1"),
-        ({"ridge": []}, "ridge must not be empty"),
-        ({"ridge": [0.1, 0.1]}, "ridge must hold every value once, got 0.1 twice"),
-        ({"ridge": "1:2:3"}, "ridge must be a number or START:STOP:log|linear:COUNT, got '1:2:3'"),
-        ({"ridge": [True]}, "ridge must be a number or an array of numbers, got True"),
-        ({"ridge": {"a": 1}}, "ridge must be a number or an array of numbers, got {'a': 1}"),
-        ({"ridge": math.inf}, "ridge must be finite to be simulated, got inf"),
-        ({"ridge": np.ones((2, 2))}, "ridge must be one value or a sequence, got shape (2, 2)"),
-        ({"activation": np.tanh}, "activation must be a name in a sweep, got <ufunc 'tanh'>"),
-        ({"activation": "rleu"}, "activation must be one of"),
-        ({"dim": 10.5}, "dim must be a whole number in [1, 1e+07], got 10.5"),
-        ({"dim": 0}, "dim must be a whole number in [1, 1e+07], got 0"),
-        ({"model": "deep"}, "model must be among features, gaussian, kernel, got 'deep'"),
-        ({"model": "kernel"}, "features_per_dim must be inf for model 'kernel', got 2.0"),
-        ({"features_per_dim": math.inf}, "features_per_dim must be finite for model 'features'"),
-        ({"features_per_dim": 1e-3}, "dim must be large enough for a feature and a sample, got 12"),
-        ({"model": "gaussian", "test": "sample"}, "test must be 'exact' or 'auto' for model"),
-        ({"activation": "tanh", "test": "exact"}, "activation must have a closed form"),
-        ({"seed": -1}, "seed must be a whole number of at least 0 and below 4294967296, got -1"),
-        ({"seed": 0.5}, "seed must be a whole number of at least 0 and below 4294967296, got 0.5"),
-        ({"n_data": 1}, "n_data must be a whole number of at least 2, got 1"),
-        ({"n_init": 2.5}, "n_init must be a whole number of at least 2, got 2.5"),
-        ({"ensembles": [0]}, "ensembles must be a whole number in [1, inf], got 0"),
-        ({"ensembles": []}, "ensembles must not be empty"),
-        ({"ensembles": [2, dt.Ensemble(2)]}, "ensembles must hold every value once, got Ensemble"),
-        ({"ensembles": dt.Divide([2, 3])}, "ensembles must have numbers, not arrays, got Divide"),
-        ({"ensembles": dt.Divide(50)}, "n_members must be at most N = 12 to divide"),
-        ({"ensembles": dt.FeatureBank(bank_per_dim=1.0)}, "bank_per_dim must be at least the"),
-        ({"ensembles": None}, "ensembles must be a number of models or one of Ensemble, Divide"),
-        ({"ensembles": [dt.Divide]}, "ensembles must be a number of models or one of Ensemble"),
-        ({"ensembles": "bag"}, "ensembles must be a number or START:STOP:log|linear:COUNT"),
-        ({"times": [-1.0]}, "times must be in [0, 1e+150] or inf, got -1"),
-        ({"times": []}, "times must not be empty"),
-        ({"test": "some"}, "test must be one of auto, exact, sample, got 'some'"),
-        ({"dtype": "int"}, "dtype must be one of float64, float32, got 'int'"),
-        ({"center": 1}, "center must be true or false, got 1"),
-        ({"device": 3}, "device must be 'auto', 'cpu', 'torch' or of torch, got 3"),
-        ({"device": "abacus"}, "device must be 'auto', 'cpu', 'torch' or of torch, got 'abacus'"),
-        ({"ridge": b"0.1"}, "ridge must be a number"),
-        ({"ridge": [[0.1, 1.0]]}, "ridge must be one number, got [0.1, 1.0]"),
-    ],
-)
-def test_bad_values_are_refused_at_once(given: dict[str, Any], message: str) -> None:
-    with pytest.raises((ValueError, TypeError)) as caught:
-        dt.Sweep(**(SMALL | given))
-    assert str(caught.value).startswith(message)
+REFUSED: list[tuple[str, Any]] = [
+    *(("dim", value) for value in ("0:4:linear:5", [20, 20.0], 10.5, 0)),
+    *(("ridge", value) for value in ([0.1, -1], [], [0.1, 0.1], "1:2:3", [True], {"a": 1})),
+    *(("ridge", value) for value in (math.inf, np.ones((2, 2)), b"0.1", [[0.1, 1.0]])),
+    *(("activation", value) for value in (np.tanh, "rleu")),
+    ("model", "deep"),
+    ("features_per_dim", math.inf),
+    *(("seed", value) for value in (-1, 0.5)),
+    ("n_data", 1),
+    ("n_init", 2.5),
+    *(("ensembles", value) for value in ([0], [], [2, dt.Ensemble(2)], dt.Divide([2, 3]))),
+    *(("ensembles", value) for value in (None, [dt.Divide], "bag")),
+    *(("times", value) for value in ([-1.0], [])),
+    ("test", "some"),
+    ("dtype", "int"),
+    ("center", 1),
+    *(("device", value) for value in (3, "abacus")),
+]
+REFUSED_TOGETHER: list[tuple[str, dict[str, Any]]] = [
+    ("features_per_dim", {"model": "kernel"}),
+    ("dim", {"features_per_dim": 1e-3}),
+    ("test", {"model": "gaussian", "test": "sample"}),
+    ("activation", {"activation": "tanh", "test": "exact"}),
+    ("n_members", {"ensembles": dt.Divide(50)}),
+    ("bank_per_dim", {"ensembles": dt.FeatureBank(bank_per_dim=1.0)}),
+]
+
+
+def test_values_are_checked_when_the_sweep_is_made() -> None:
+    """The message begins with the name of the argument."""
+    alone = [(name, {name: value}) for name, value in REFUSED]
+    for name, given in (*alone, *REFUSED_TOGETHER):
+        message = refusal(dt.Sweep, **(SMALL | given))
+        assert message.startswith(f"{name} must"), (given, message)
 
 
 # --- results ---
 
 
-def test_a_simulation_comes_back_bit_for_bit() -> None:
+def test_decoded_simulation_is_equal_bit_for_bit() -> None:
     sweep = dt.Sweep(**(OTHER | {"device": "cpu"}))
     (cell,) = sweep.cells()
     back = from_record(decode(encode(simulate_cell(cell.parameters))))
@@ -205,7 +189,7 @@ def test_results_are_of_this_grid_in_its_order(tmp_path: Path) -> None:
     assert len(rows(store)) == 3
 
 
-def test_a_changed_setting_does_not_mix_with_old_rows(tmp_path: Path) -> None:
+def test_rows_of_other_settings_are_not_results(tmp_path: Path) -> None:
     store = tmp_path / "s"
     run(dt.Sweep(**SMALL), store)
     changed = dt.Sweep(**(SMALL | {"n_data": 4}))
@@ -223,7 +207,7 @@ def test_status_before_the_first_run(tmp_path: Path) -> None:
         dt.Sweep(**SMALL).results(tmp_path / "none")
 
 
-def test_a_failed_cell_is_recorded_and_tried_again_on_request(tmp_path: Path) -> None:
+def test_failed_cell_is_computed_again_by_retry(tmp_path: Path) -> None:
     sweep = dt.Sweep(**(SMALL | {"dim": [12, 10_000_000]}))  # the second needs 728 TiB
     result = run(sweep, tmp_path / "s")
     assert (result.status.done, result.status.failed) == (1, 1)
@@ -235,20 +219,20 @@ def test_a_failed_cell_is_recorded_and_tried_again_on_request(tmp_path: Path) ->
     assert again.status == result.status
 
 
-def test_a_grid_is_read_from_its_store(tmp_path: Path) -> None:
+def test_grid_is_read_from_its_store(tmp_path: Path) -> None:
     store, first = tmp_path / "s", dt.Sweep(**SMALL)
     run(first, store)
     assert dt.Sweep.from_store(store) == first
     second = dt.Sweep(**(SMALL | {"seed": 1}))
     run(second, store)
     assert dt.Sweep.from_store(store, second.hash[:8]) == second
-    with pytest.raises(ValueError, match=f"several: {first.hash[:12]}, {second.hash[:12]}"):
+    with pytest.raises(ValueError, match=f"{first.hash[:12]}, {second.hash[:12]}"):
         dt.Sweep.from_store(store)
-    with pytest.raises(ValueError, match="got 'xyz'"):
+    with pytest.raises(ValueError, match="xyz"):
         dt.Sweep.from_store(store, "xyz")
 
 
-def test_every_scheme_and_times_come_back_from_a_store(tmp_path: Path) -> None:
+def test_schemes_and_times_are_read_from_a_store(tmp_path: Path) -> None:
     sweep = dt.Sweep(**(OTHER | {"device": "cpu", "activation": "relu"}))
     (row,) = run(sweep, tmp_path / "s")
     assert row.status == "done"
@@ -260,19 +244,19 @@ def test_every_scheme_and_times_come_back_from_a_store(tmp_path: Path) -> None:
         assert np.shape(stored.simulation.error(ensemble).total.value) == (2,)
 
 
-def test_a_list_of_widths_in_a_cell_is_a_curve() -> None:
+def test_list_of_widths_in_a_cell_is_a_curve() -> None:
     (cell,) = dt.Sweep(**SMALL).cells()
     curve = {"features_per_dim": [0.5, 2.0], "ridge": [0.1, 1.0]}
     curves = from_record(simulate_cell({**cell.parameters, **curve}))
     assert np.shape(curves.error().total.value) == (2, 2)
 
 
-def test_numbers_of_another_revision_are_refused(
+def test_store_of_another_revision_is_not_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run(dt.Sweep(**SMALL), tmp_path / "s")
     monkeypatch.setattr("doubletrouble.sweep._sweep.REVISION", 99)
-    with pytest.raises(StoreError, match="sweep must be of revision 99, got 2"):
+    with pytest.raises(StoreError, match="revision 99"):
         dt.Sweep.from_store(tmp_path / "s")
 
 
@@ -305,7 +289,7 @@ def write(folder: Path, text: str) -> Path:
 
 
 @pytest.mark.parametrize("text", [FLAT, TABLES])
-def test_a_file_and_python_give_equal_grids(text: str, tmp_path: Path) -> None:
+def test_grids_of_files_and_of_python_are_equal(text: str, tmp_path: Path) -> None:
     assert dt.Sweep.from_toml(write(tmp_path, text)) == dt.Sweep(
         features_per_dim=[0.1, 1.0, 10.0],
         ridge=[0.01, 0.1, 1.0],
@@ -316,12 +300,12 @@ def test_a_file_and_python_give_equal_grids(text: str, tmp_path: Path) -> None:
     )
 
 
-def test_a_grid_written_is_read_back(tmp_path: Path) -> None:
+def test_written_grid_is_read_back(tmp_path: Path) -> None:
     sweep = dt.Sweep.from_toml(write(tmp_path, FLAT))
     assert dt.Sweep.from_toml(write(tmp_path, sweep.to_toml())) == sweep
 
 
-def test_every_scheme_and_times_are_read_back(tmp_path: Path) -> None:
+def test_written_schemes_and_times_are_read_back(tmp_path: Path) -> None:
     sweep = dt.Sweep(
         dim=20,
         times=[0.5, math.inf],
@@ -340,36 +324,25 @@ def test_every_scheme_and_times_are_read_back(tmp_path: Path) -> None:
     assert "times" not in dt.Sweep(dim=20).to_toml()
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("dim = 20\nrigde = 1", "must be among features_per_dim, samples_per_dim, ridge,"),
-        ("dim = 20\nrigde = 1", "got 'rigde'"),
-        ("ridge = 1", "dim must be given in"),
-        ("dim = ", "must be a TOML file: Invalid value"),
-        ("dim = 20\nridge = -1", "ridge must be in [0, inf], got -1"),
-        ("dim = 20\nproblem = 3", "problem must be a table, [problem], in"),
-        ("dim = 20\n[simulation]\ndim = 30", "dim must be given once in"),
-        ("dim = 20\n[other]\nridge = 1", "got 'other'"),
-        ("dim = 20\nridge = '1:2'", "ridge must be a number or START:STOP:log|linear:COUNT"),
-        ("dim = 20\nensembles = [{n_members = 2}]", "ensembles must have the name of a scheme"),
-        ("dim = 20\nensembles = {scheme = 'bag'}", "scheme must be one of ensemble, divide, "),
-        ("dim = 20\nensembles = {scheme = 'subsample'}", "fraction must be given for scheme"),
-        (
-            "dim = 20\nensembles = {scheme = 'divide', fraction = 0.5}",
-            "fraction must be left out for scheme 'divide', got 0.5",
-        ),
-        ("dim = 20\nridge = 1979-05-27", "ridge must be a number or an array of numbers"),
-    ],
-)
-def test_bad_files_are_refused(text: str, message: str, tmp_path: Path) -> None:
-    with pytest.raises((ValueError, TypeError)) as caught:
-        dt.Sweep.from_toml(write(tmp_path, text))
-    assert message in str(caught.value)
-
-
-def test_a_file_that_is_not_text(tmp_path: Path) -> None:
-    path = tmp_path / "grid.toml"
+def test_files_are_checked(tmp_path: Path) -> None:
+    """The message has the name of the key, or of the file."""
+    for text, word in (
+        ("rigde = 1", "'rigde'"),
+        ("ridge = ", "grid.toml"),
+        ("ridge = -1", "ridge must"),
+        ("ridge = '1:2'", "ridge must"),
+        ("ridge = 1979-05-27", "ridge must"),
+        ("problem = 3", "problem must"),
+        ("[simulation]\ndim = 30", "dim must"),
+        ("[other]\nridge = 1", "'other'"),
+        ("ensembles = [{n_members = 2}]", "ensembles must"),
+        ("ensembles = {scheme = 'bag'}", "scheme must"),
+        ("ensembles = {scheme = 'subsample'}", "fraction must"),
+        ("ensembles = {scheme = 'divide', fraction = 0.5}", "fraction must"),
+    ):
+        message = refusal(dt.Sweep.from_toml, write(tmp_path, f"dim = 20\n{text}"))
+        assert word in message, (text, message)
+    assert "dim must" in refusal(dt.Sweep.from_toml, write(tmp_path, "ridge = 1"))
+    path = tmp_path / "binary.toml"
     path.write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(ValueError, match="must be a TOML file"):
-        dt.Sweep.from_toml(path)
+    assert "binary.toml" in refusal(dt.Sweep.from_toml, path)

@@ -44,7 +44,7 @@ def frame(store: Path) -> Any:
     return SWEEP.to_frame(store)
 
 
-def test_a_row_for_every_cell_and_ensemble(frame: Any) -> None:
+def test_table_has_a_row_for_every_cell_and_ensemble(frame: Any) -> None:
     assert list(frame.columns) == list(COLUMNS)
     assert len(frame) == 2 * 2 * 9
     assert frame.groupby("status").size().to_dict() == {"done": 18, "failed": 18}
@@ -60,7 +60,7 @@ def test_failed_cells_have_a_message_and_no_numbers(frame: Any) -> None:
     assert (frame[frame.status == "done"].message == "").all()
 
 
-def test_a_sweep_of_failed_cells_is_a_table(tmp_path: Path) -> None:
+def test_table_of_failed_cells(tmp_path: Path) -> None:
     sweep = dt.Sweep(dim=10_000_000, n_data=2, n_init=2, ensembles=1)
     sweep.run(tmp_path / "s", executor=AtOnce(), progress=False)
     (row,) = json.loads(sweep.export(tmp_path / "s", tmp_path / "t.json").read_text())
@@ -93,7 +93,7 @@ def test_rows_hold_the_estimates_of_the_simulation(frame: Any, store: Path) -> N
     assert vanilla.psi1 == row.simulation.psi.psi1.value
 
 
-def test_a_row_for_every_time(tmp_path: Path) -> None:
+def test_table_has_a_row_for_every_time(tmp_path: Path) -> None:
     sweep = dt.Sweep(
         dim=10, ridge=0.1, n_data=3, n_init=2, times=[1.0, 5.0], ensembles=[2, dt.Bootstrap(2)]
     )
@@ -125,7 +125,7 @@ def test_csv_parquet_json_and_pandas_agree(frame: Any, store: Path, tmp_path: Pa
     assert sorted(p.name for p in tmp_path.iterdir()) == ["t.csv", "t.json", "t.parquet"]
 
 
-def test_a_kernel_has_infinitely_many_features(tmp_path: Path) -> None:
+def test_kernel_has_infinitely_many_features(tmp_path: Path) -> None:
     sweep = dt.Sweep(features_per_dim=math.inf, model="kernel", dim=10, n_data=2, n_init=2)
     sweep.run(tmp_path / "s", executor=AtOnce(), progress=False)
     path = sweep.export(tmp_path / "s", tmp_path / "t.csv")
@@ -133,7 +133,7 @@ def test_a_kernel_has_infinitely_many_features(tmp_path: Path) -> None:
         assert {row["n_features"] for row in csv.DictReader(file)} == {"inf"}
 
 
-def test_an_unfinished_sweep_is_a_table_too(tmp_path: Path) -> None:
+def test_table_of_an_unfinished_sweep_is_empty(tmp_path: Path) -> None:
     store = tmp_path / "s"
     dt.Sweep(dim=10, n_data=2, n_init=2).run(store, executor=AtOnce(), progress=False)
     assert list(dt.Sweep(dim=11).to_frame(store).columns) == list(COLUMNS)
@@ -141,13 +141,7 @@ def test_an_unfinished_sweep_is_a_table_too(tmp_path: Path) -> None:
     assert len(pd.read_parquet(path)) == 0
 
 
-def test_other_suffixes_are_refused(store: Path, tmp_path: Path) -> None:
-    with pytest.raises(
-        ValueError, match=r"path must end in .csv, .parquet or .json, got '.*/t.xls"
-    ):
-        SWEEP.export(store, tmp_path / "t.xlsx")
-
-
-def test_a_missing_folder_is_refused(store: Path, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"^path must be in a folder that exists, got '.*none/x"):
-        SWEEP.export(store, tmp_path / "none" / "x.csv")
+def test_path_of_a_table_is_checked(store: Path, tmp_path: Path) -> None:
+    for name in ("t.xlsx", "none/t.csv"):
+        with pytest.raises(ValueError, match=r"^path must"):
+            SWEEP.export(store, tmp_path / name)

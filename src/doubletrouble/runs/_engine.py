@@ -236,6 +236,11 @@ class _Run:
                 return []
             self._alone = None
             return [(cell, _failed("several Dask workers died"))]
+        if isinstance(error, TypeError) and CellOutcome.__name__ in str(error):
+            # Dask takes a result that arrived, and was lost with its worker, for an error
+            self._alone = None if self._alone is cell else self._alone
+            self._suspects.append(cell)
+            return []
         if error is not None or future.cancelled():
             what = f"raised {type(error).__name__}: {error}" if error else "dropped a cell"
             raise ExecutorError(f"the executor {what}")
