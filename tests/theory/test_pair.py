@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import doubletrouble as dt
 from doubletrouble.activations import correlation
 from tests import pair_oracle
+from tests.theory import oracle
 
 LEARNERS: dict[str, dict[str, Any]] = {
     "wide": {"features_per_dim": 2.0, "samples_per_dim": 1.0, "ridge": 1e-3},
@@ -23,27 +24,6 @@ LEARNERS: dict[str, dict[str, Any]] = {
 
 def learner(name: str, activation: str = "relu", **changes: Any) -> dt.Member:
     return dt.Member(**{**LEARNERS[name], **changes}, activation=activation)
-
-
-def tails(a: str, b: str) -> Any:
-    """E σ_a⊥ σ_b⊥/(μ₁a μ₁b) by quadrature."""
-    functions: dict[str, Any] = {
-        "relu": lambda z: max(z, 0),
-        "tanh": mpmath.tanh,
-        "erf": mpmath.erf,
-        "gelu": lambda z: z * mpmath.ncdf(z),
-        "cos": mpmath.cos,
-    }
-    pieces = [-40, -12, -6, -3, -1, 0, 1, 3, 6, 12, 40]
-    with mpmath.workdps(40):
-
-        def mean(f: Any) -> Any:
-            return mpmath.quad(lambda z: f(z) * mpmath.npdf(z), pieces)
-
-        f, g = functions[a], functions[b]
-        linear = [mean(lambda z, h=h: z * h(z)) for h in (f, g)]
-        both = mean(lambda z: f(z) * g(z)) - mean(f) * mean(g) - linear[0] * linear[1]
-        return both / (linear[0] * linear[1])
 
 
 def expected(a: Any, b: Any, features: float, samples: float, noise: float) -> float:
@@ -59,7 +39,7 @@ def expected(a: Any, b: Any, features: float, samples: float, noise: float) -> f
     ]
     names = (a.moments.name, b.moments.name)
     a_half, b_half = halves
-    shared = (features, samples, tails(*names))
+    shared = (features, samples, oracle.tails(*names))
     return float(pair_oracle.error(a_half, b_half, *shared, signal=1.3, noise=noise))
 
 
