@@ -164,13 +164,14 @@ def spectral_risk(
     noise: float,
     members: int,
     scheme: str,
+    digits: int = DIGITS,
 ) -> Any:
     """The total error of a measured spectrum, from products of two learners' errors.
 
     Each is (M + σ² c T)/(1 - c T) as in `theory._cross_terms`, c = 1/n where the two have their
     samples in common, else 0. The equation is solved by bisection alone.
     """
-    with mpmath.workdps(DIGITS):
+    with mpmath.workdps(digits):
         P, N, K = mpf(features), mpf(samples), mpf(members)
         n = N / K if scheme == "divide" else N
         r = mpf(gram_ridge) / N
@@ -189,7 +190,7 @@ def spectral_risk(
         while below(2 * low):
             low *= 2
         step = low
-        for _ in range(int(3.33 * DIGITS)):
+        for _ in range(int(3.33 * digits)):
             step /= 2
             low = low + step if below(low + step) else low
         learned = [(u * low / (1 + u * low), v) for u, v in modes]
