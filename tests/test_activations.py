@@ -98,7 +98,7 @@ def test_leaky_relu_between_relu_linear_and_abs() -> None:
 
 def test_slope_requires_leaky_relu() -> None:
     for spec in ("relu", np.tanh, dt.activation("tanh")):
-        with pytest.raises(ValueError, match="^slope must"):
+        with pytest.raises(ValueError, match=r"^slope must"):
             dt.activation(spec, slope=0.2)
 
 

@@ -174,13 +174,13 @@ def test_time_round_trip(clock: ClockName) -> None:
 
 def test_arguments_of_the_clock_are_validated() -> None:
     unknown: Any = "epochs"
-    with pytest.raises(ValueError, match="^clock must"):
+    with pytest.raises(ValueError, match=r"^clock must"):
         dt.time_to(unknown, 1.0, n_samples=1, dim=1)
-    with pytest.raises(ValueError, match="^time must"):
+    with pytest.raises(ValueError, match=r"^time must"):
         dt.time_to("mean", -1, n_samples=1, dim=1)
-    with pytest.raises(ValueError, match="^progress must"):
+    with pytest.raises(ValueError, match=r"^progress must"):
         dt.time_from("mean", -1, n_samples=1, dim=1)
-    with pytest.raises(ValueError, match="^n_features must be given"):
+    with pytest.raises(ValueError, match=r"^n_features must be given"):
         dt.time_to("gram", 1.0, n_samples=1, dim=1)
-    with pytest.raises(ValueError, match="^n_features must be finite"):
+    with pytest.raises(ValueError, match=r"^n_features must be finite"):
         dt.time_to("gram", 1.0, n_samples=1, dim=1, n_features=np.inf)

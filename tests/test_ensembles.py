@@ -172,7 +172,7 @@ def test_overlaps_of_three_sets_must_be_possible() -> None:
             result = overlaps([1.0] * 3, [1.0] * 3, (matrix, 0.0))
             assert result.features.tolist() == matrix.tolist()
         else:
-            with pytest.raises(ValueError, match="^shared features must be possible"):
+            with pytest.raises(ValueError, match=r"^shared features must be possible"):
                 overlaps([1.0] * 3, [1.0] * 3, (matrix, 0.0))
 
 

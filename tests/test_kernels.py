@@ -109,7 +109,7 @@ def test_inputs_of_the_kernel_are_validated() -> None:
     with pytest.raises(ValueError, match=r"^X2 must have 12 columns"):
         dt.kernel("relu", X, np.ones((2, 3)))
     silent = dt.Activation(name="own", mean=0.0, linear=1.0, nonlinear=0.0)
-    with pytest.raises(ValueError, match="^activation must have a function"):
+    with pytest.raises(ValueError, match=r"^activation must have a function"):
         dt.kernel(silent, X)
 
 

@@ -114,7 +114,7 @@ def test_replace_changes_one_field_and_validates() -> None:
     assert (changed.ridge, changed.shape, changed.activation) == (0.3, (3,), "erf")
     assert base.shape == (2,)
     assert replace(base, activation="tanh").moments == dt.activation("tanh")
-    with pytest.raises(ValueError, match="^ridge must"):
+    with pytest.raises(ValueError, match=r"^ridge must"):
         replace(base, ridge=-1)
 
 

@@ -274,7 +274,7 @@ def test_estimate_converts_to_float_and_text() -> None:
     low, high = e.confidence_interval(0.95)
     assert (low, high) == (e.confidence_interval().low, e.confidence_interval().high)
     assert high - 2 == pytest.approx(4.302652729911275 * e.standard_error)
-    with pytest.raises(ValueError, match="^level must"):
+    with pytest.raises(ValueError, match=r"^level must"):
         e.confidence_interval(1)
     with pytest.raises(TypeError, match="must be one number"):
         float(dt.Estimate.of(DRAWS))

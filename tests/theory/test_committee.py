@@ -188,14 +188,14 @@ def test_arguments_of_a_committee_are_validated() -> None:
     several = dt.Member(features_per_dim=np.array([1.0, 2.0]))
     members: list[Any] = [[], WIDE, [WIDE, several]]
     for invalid_members in members:
-        with pytest.raises((ValueError, TypeError), match="^members must"):
+        with pytest.raises((ValueError, TypeError), match=r"^members must"):
             dt.committee(invalid_members)
 
 
 def test_impossible_overlaps_raise() -> None:
     """The first shares everything with two disjoint members."""
     overlap = [[2, 2, 2], [2, 2, 0], [2, 0, 2]]
-    with pytest.raises(ValueError, match="^shared features must be possible"):
+    with pytest.raises(ValueError, match=r"^shared features must be possible"):
         dt.committee([WIDE] * 3, sharing=(overlap, 0))
 
 
@@ -206,7 +206,7 @@ def test_noise_of_test_labels_is_bayes_error() -> None:
     assert result.error.total == pytest.approx(dt.exact_error(problem, 2).total, rel=1e-12)
     assert result.error.bayes == pytest.approx(0.49)
     other = dt.SpectralProblem.from_problem(dt.Problem(ridge=1e-3, noise=0.5), dim=4)
-    with pytest.raises(ValueError, match="^test_noise must be the same"):
+    with pytest.raises(ValueError, match=r"^test_noise must be the same"):
         dt.committee([spectrum, other])
 
 

@@ -75,7 +75,7 @@ def test_poles_of_a_filter_are_validated() -> None:
     for ridges, weights, words in invalid:
         with pytest.raises((ValueError, TypeError), match=f"^{words}"):
             dt.Filter(ridges=ridges, weights=weights)
-    with pytest.raises(TypeError, match="^filter must"):
+    with pytest.raises(TypeError, match=r"^filter must"):
         dt.gradient_flow(problem(), 1.0, filter="momentum")  # type: ignore[arg-type]
 
 

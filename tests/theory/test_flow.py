@@ -308,7 +308,7 @@ def test_stopping_time_may_be_zero_or_infinite() -> None:
 def test_stopping_time_requires_finite_features() -> None:
     """They converge at once in this unit of time, but not in that of a spectrum."""
     for width in (math.inf, np.array([1.0, math.inf])):
-        with pytest.raises(ValueError, match="^features_per_dim must be finite"):
+        with pytest.raises(ValueError, match=r"^features_per_dim must be finite"):
             dt.best_stopping_time(problem(width))
     kernel = dt.SpectralProblem.from_problem(problem(math.inf, noise=3.0), dim=5)
     wide = dt.best_stopping_time(problem(1e12, noise=3.0))

@@ -233,20 +233,20 @@ def test_pair_of_problems_has_their_target() -> None:
     common: dict[str, Any] = {"shared_features": 1.5, "shared_samples": 0.7}
     result = dt.pair_terms(problem, problem, **common)
     assert result == dt.pair_terms(member, member, **common, **powers)
-    with pytest.raises(ValueError, match="^noise must be the same"):
+    with pytest.raises(ValueError, match=r"^noise must be the same"):
         dt.pair_error(problem, dt.Problem(**sizes, signal=1.3, nonlinear_signal=0.2))
 
 
 def test_members_must_be_of_one_kind() -> None:
     spectrum: dict[str, Any] = {"eigenvalues": [1.0], "target_powers": [1.0], "n_features": 3}
     a = dt.SpectralProblem(**spectrum, n_samples=2)
-    with pytest.raises(TypeError, match="^members must be of one kind"):
+    with pytest.raises(TypeError, match=r"^members must be of one kind"):
         dt.pair_error(learner("wide"), a)
     with pytest.raises(TypeError, match=r"^members must be Members"):
         dt.pair_error("wide", "narrow")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="^tail must be the same"):
+    with pytest.raises(ValueError, match=r"^tail must be the same"):
         dt.pair_error(a, dt.SpectralProblem(**spectrum, n_samples=2, tail=0.1))
-    with pytest.raises(ValueError, match="^noise must be left out"):
+    with pytest.raises(ValueError, match=r"^noise must be left out"):
         dt.pair_error(a, a, noise=1.0)
 
 
@@ -254,7 +254,7 @@ def test_correlation_requires_a_function() -> None:
     known = dt.Activation(name="mine", mean=0.0, linear=0.5, nonlinear=0.3)
     a, b = dt.Member(activation=known), dt.Member()
     assert math.isfinite(dt.pair_error(a, b, shared_samples=1.0))
-    with pytest.raises(ValueError, match="^activation must have a function"):
+    with pytest.raises(ValueError, match=r"^activation must have a function"):
         dt.pair_error(a, b, shared_features=1.0)
 
 
