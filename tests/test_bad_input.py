@@ -145,7 +145,7 @@ def test_problem_must_be_a_problem() -> None:
 
 
 def test_mismatched_shapes_name_both_arguments() -> None:
-    for call, arguments in (
+    cases: list[tuple[Call, dict[str, Any]]] = [
         (dt.Problem, {"ridge": [0.1, 0.2], "noise": [1.0, 2.0, 3.0]}),
         (from_sizes, {"n_samples": [2, 3], "dim": [2, 3, 4]}),
         (spectral, {"n_features": [2, 3], "ridge": [2, 3, 4]}),
@@ -153,7 +153,8 @@ def test_mismatched_shapes_name_both_arguments() -> None:
         (ridge_from, {"ridge": [0.1, 0.2], "n_samples": [2, 3, 4]}),
         (subsample, {"n_members": [1, 2], "fraction": [0.1, 0.2, 0.3]}),
         (bank, {"n_members": [1, 2], "bank_per_dim": [5.0, 6.0, 7.0]}),
-    ):
+    ]
+    for call, arguments in cases:
         message = message_of(call, **arguments)
         assert "must broadcast" in message
         for name, value in arguments.items():

@@ -34,7 +34,7 @@ def array_of(value: Value) -> np.ndarray[Any, np.dtype[np.float64]]:
 
 
 def test_one_number_becomes_a_python_float() -> None:
-    for value, expected in (
+    values: list[tuple[Any, float]] = [
         (0, 0.0),
         (math.inf, math.inf),
         (5e-324, 5e-324),
@@ -43,14 +43,15 @@ def test_one_number_becomes_a_python_float() -> None:
         (np.float32(0.5), 0.5),
         (np.uint64(2**63), 2.0**63),
         (np.array(3), 3.0),
-    ):
+    ]
+    for value, expected in values:
         number = checked("ridge", value, PENALTY)
         assert type(number) is float, value
         assert number == expected
 
 
 def test_many_numbers_become_a_read_only_float64_array() -> None:
-    for value in (
+    values: list[Any] = [
         [0, 1, 2],
         (0.0, 1.0, 2.0),
         range(3),
@@ -59,7 +60,8 @@ def test_many_numbers_become_a_read_only_float64_array() -> None:
         [Fraction(0), Fraction(1), 2],
         [np.float64(0.0), 1, np.int16(2)],
         np.array([0, 1, 2], dtype=object),
-    ):
+    ]
+    for value in values:
         array = array_of(checked("ridge", value, PENALTY))
         assert array.dtype == np.float64, value
         assert array.tolist() == [0.0, 1.0, 2.0]
@@ -110,7 +112,7 @@ def message_of(kind: type[Exception], value: Any, spec: Parameter = PENALTY) -> 
 
 
 def test_numbers_outside_the_domain_raise_value_error() -> None:
-    for value, shown in (
+    outside: list[tuple[Any, str]] = [
         (-1, "-1"),
         (-5e-324, "-5e-324"),
         (-math.inf, "-inf"),
@@ -119,7 +121,8 @@ def test_numbers_outside_the_domain_raise_value_error() -> None:
         (np.array(-1.0), "-1.0"),
         (Fraction(-1, 2), "-0.5"),
         (np.int64(-3), "-3.0"),
-    ):
+    ]
+    for value, shown in outside:
         assert message_of(ValueError, value).endswith(f"in [0, inf], got {shown}")
     for value in (5.5, [1.0, 5.5], -math.inf):
         assert "in [0, 5] or inf" in message_of(ValueError, value, OR_INF)
@@ -135,20 +138,22 @@ def test_members_must_be_whole_numbers() -> None:
 
 
 def test_first_invalid_element_is_shown_with_its_index() -> None:
-    for value, shown in (
+    outside: list[tuple[Any, str]] = [
         ([0.0, 1.0, NAN, -1.0], "nan at index 2"),
         ([[0.0, 1.0, 2.0], [3.0, 4.0, -5.5]], "-5.5 at index (1, 2)"),
         ([[0, 1], [-2, -3]], "-2.0 at index (1, 0)"),
         (np.array([[[-0.5]]]), "-0.5 at index (0, 0, 0)"),
         ([Fraction(-1, 2)], "-0.5 at index 0"),
-    ):
+    ]
+    for value, shown in outside:
         assert message_of(ValueError, value).endswith(f"got {shown}")
-    for value, shown in (
+    other: list[tuple[Any, str]] = [
         ([1.0] * 500 + [None] + [1.0] * 10, "None at index 500"),
         ([0.0, "0.1"], "'0.1' at index 1"),
         ([[0.0, 1.0], [True, 1.0]], "True at index (1, 0)"),
         ([1.0, [2.0]], "[2.0] at index 1"),
-    ):
+    ]
+    for value, shown in other:
         assert shown in message_of(TypeError, value)
 
 
@@ -171,7 +176,8 @@ def test_values_that_are_not_numbers_raise_type_error() -> None:
 
 
 def test_empty_arrays_raise_with_their_shape() -> None:
-    for value in ([], (), np.empty((3, 0)), [[]]):
+    values: list[Any] = [[], (), np.empty((3, 0)), [[]]]
+    for value in values:
         assert message_of(ValueError, value).endswith(str(np.shape(value)))
 
 

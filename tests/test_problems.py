@@ -52,7 +52,8 @@ def test_limits_are_legal() -> None:
 
 
 def test_problems_are_frozen() -> None:
-    for problem in (dt.Problem(), spectral()):
+    problems: list[Any] = [dt.Problem(), spectral()]
+    for problem in problems:
         with pytest.raises(FrozenInstanceError):
             problem.ridge = 1.0
         with pytest.raises(FrozenInstanceError):

@@ -232,7 +232,8 @@ def test_slopes_are_not_nan(activation: str) -> None:
     members = rng.choice([1, 2, 1000, math.inf], count)
     for scheme in (dt.Ensemble, dt.Divide):
         result = error_slopes(problem, scheme(members))
-        assert not np.isnan([result.by_features, result.by_samples]).any()
+        assert not np.isnan(result.by_features).any()
+        assert not np.isnan(result.by_samples).any()
 
 
 def test_slopes_of_arrays_have_their_shape() -> None:
