@@ -145,7 +145,7 @@ def test_from_sizes_takes_arrays_and_the_kernel_limit() -> None:
     assert built.shape == (2, 2)
 
 
-def test_from_sizes_refuses_unknown_fields() -> None:
+def test_unknown_fields_of_from_sizes_raise() -> None:
     with pytest.raises(TypeError, match="ridges"):
         dt.Problem.from_sizes(n_features=1, n_samples=1, dim=1, ridges=1)
 
