@@ -42,13 +42,13 @@ class Level(NamedTuple):
     samples: Any
 
     def common(self, other: "Level", features: Any, samples: Any) -> tuple[Any, Any]:
-        """c₁ and c₂, from what two learners have in common."""
+        """c₁ and c₂, from the features and samples in common."""
         c1 = features / (self.features * other.features)
         return c1, samples / (self.samples * other.samples)
 
 
 class Product(NamedTuple):
-    """R per unit of F² without noise, and what a unit of noise power adds."""
+    """R per unit of F² without noise, and per unit of noise power."""
 
     signal: Any
     noise: Any
@@ -143,7 +143,7 @@ def linear(name: str) -> float:
 
 @cache
 def rest(first: str, second: str) -> float:
-    """η_ab: what two activations have in common at one weight, beyond the linear part."""
+    """η_ab: the product of the nonlinear parts of two activations at one weight, over μ₁a μ₁b."""
     f, g = FUNCTIONS[first], FUNCTIONS[second]
     means = gaussian_mean(f) * gaussian_mean(g)
     both = linear(first) * linear(second)

@@ -1,7 +1,8 @@
-"""Gaussian moments of activations: against 40 digits, closed forms, and what must be refused."""
+"""Gaussian moments of activations: against 40 digits, closed forms, and invalid slopes."""
 
 import math
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import mpmath
@@ -12,27 +13,19 @@ from mpmath import mpf
 import doubletrouble as dt
 from doubletrouble.activations import NAMES
 from doubletrouble.parameters import FloatArray
+from tests.selection import full_beyond
 from tests.theory import oracle
 
 MOMENTS = ("mean", "linear", "nonlinear")
 ULP = 2.0**-52
 
 
-@pytest.fixture(scope="module")
-def exact() -> Callable[[str], dict[str, Any]]:
+@cache
+def exact(name: str) -> dict[str, Any]:
     """μ₀, μ₁, μ⋆ to 40 digits; rounding errors of an exact zero are set to zero."""
-    known: dict[str, dict[str, Any]] = {}
-
-    def of(name: str) -> dict[str, Any]:
-        if name not in known:
-            mean, linear, power = oracle.moments(name)
-            values = (mean, linear, mpmath.sqrt(power))
-            known[name] = {
-                m: v if abs(v) > 1e-19 else mpf(0) for m, v in zip(MOMENTS, values, strict=True)
-            }
-        return known[name]
-
-    return of
+    mean, linear, power = oracle.moments(name)
+    values = (mean, linear, mpmath.sqrt(power))
+    return {m: v if abs(v) > 1e-19 else mpf(0) for m, v in zip(MOMENTS, values, strict=True)}
 
 
 def assert_close(result: dt.Activation, expected: dict[str, Any], relative: float) -> None:
@@ -50,14 +43,11 @@ def from_power(mean: Any, linear: Any, power: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_named_moments_have_full_precision(name: str, exact: Any) -> None:
+def test_named_moments_have_full_precision(name: str) -> None:
     assert_close(dt.activation(name), exact(name), 2 * ULP)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_named_activation_has_its_function(name: str) -> None:
-    function = dt.activation(name).function
-    assert function is not None
+def test_named_activations_have_their_functions() -> None:
     z = np.linspace(-3.0, 3.0, 7)
     textbook: dict[str, Callable[[float], float]] = {
         "relu": lambda x: max(x, 0.0),
@@ -74,26 +64,27 @@ def test_named_activation_has_its_function(name: str) -> None:
         "linear": lambda x: x,
         "quadratic": lambda x: x**2 - 1,
     }
-    expected = [textbook[name](float(x)) for x in z]
-    np.testing.assert_allclose(np.asarray(function(z)), expected, rtol=1e-14, atol=1e-16)
+    assert set(textbook) == set(NAMES)
+    for name, known in textbook.items():
+        function: Any = dt.activation(name).function
+        expected = [known(float(x)) for x in z]
+        np.testing.assert_allclose(function(z), expected, rtol=1e-14, atol=1e-16, err_msg=name)
 
 
-@pytest.mark.parametrize(
-    "spelling", ["leaky_relu", "Leaky ReLU", "leaky-relu", " LEAKY_RELU ", "Leaky-Relu"]
-)
-def test_names_ignore_case_and_separators(spelling: str) -> None:
-    assert dt.activation(spelling) == dt.activation("leaky_relu")
+def test_names_ignore_case_and_separators() -> None:
+    for spelling in ("Leaky ReLU", "leaky-relu", " LEAKY_RELU "):
+        assert dt.activation(spelling) == dt.activation("leaky_relu")
 
 
-@pytest.mark.parametrize("slope", [0.0, 0.2, 0.5, 2.0, -0.5])
-def test_leaky_relu_of_any_slope(slope: float) -> None:
-    a = mpf(slope)
-    with mpmath.workdps(40):
-        expected = from_power((1 - a) * mpmath.npdf(0), (1 + a) / 2, (1 + a**2) / 2)
-    result = dt.activation("leaky_relu", slope=slope)
-    assert_close(result, expected, 4 * ULP)
-    assert result.function is not None
-    assert np.asarray(result.function(np.array([-2.0, 3.0]))).tolist() == [-2.0 * slope, 3.0]
+def test_leaky_relu_of_any_slope() -> None:
+    for slope in (0.0, 0.2, 2.0, -0.5):
+        a = mpf(slope)
+        with mpmath.workdps(40):
+            expected = from_power((1 - a) * mpmath.npdf(0), (1 + a) / 2, (1 + a**2) / 2)
+        result = dt.activation("leaky_relu", slope=slope)
+        assert_close(result, expected, 4 * ULP)
+        assert result.function is not None
+        assert np.asarray(result.function(np.array([-2.0, 3.0]))).tolist() == [-2.0 * slope, 3.0]
 
 
 def test_leaky_relu_between_relu_linear_and_abs() -> None:
@@ -107,15 +98,16 @@ def test_leaky_relu_between_relu_linear_and_abs() -> None:
 
 def test_slope_requires_leaky_relu() -> None:
     for spec in ("relu", np.tanh, dt.activation("tanh")):
-        with pytest.raises(ValueError, match=r"^slope must .*, got 0\.2$"):
+        with pytest.raises(ValueError, match=r"^slope must"):
             dt.activation(spec, slope=0.2)
 
 
-@pytest.mark.parametrize("slope", [math.inf, math.nan, "steep", True, [0.1], 1j], ids=repr)
-def test_invalid_slopes_raise(slope: Any) -> None:
-    with pytest.raises((ValueError, TypeError), match=r"^slope must be ") as caught:
-        dt.activation("leaky_relu", slope=slope)
-    assert repr(slope) in str(caught.value)
+def test_slope_must_be_a_finite_number() -> None:
+    slopes: list[Any] = [math.inf, math.nan, "steep", True, [0.1], 1j]
+    for slope in slopes:
+        with pytest.raises((ValueError, TypeError), match=r"^slope must be ") as caught:
+            dt.activation("leaky_relu", slope=slope)
+        assert repr(slope) in str(caught.value)
 
 
 # --- Activation ----------------------------------------------------------------------------------
@@ -138,8 +130,8 @@ def test_error_depends_on_the_moments_only() -> None:
 # --- any callable --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_callables_equal_the_closed_forms(name: str, exact: Any) -> None:
+@pytest.mark.parametrize("name", full_beyond({"relu", "sign", "cos", "gelu"}, NAMES))
+def test_callables_equal_the_closed_forms(name: str) -> None:
     function = dt.activation(name).function
     assert function is not None
     result = dt.activation(lambda z: function(z))
@@ -148,20 +140,20 @@ def test_callables_equal_the_closed_forms(name: str, exact: Any) -> None:
         assert abs(getattr(result, moment) - expected) <= tolerance, moment
 
 
-KINKS = (0.3, -0.3, 1 / 3, 1.0, -1.7, math.pi / 2, 2.9, -2.9)
+KINKS = (0.3, -0.3, 1 / 3, 1.0, -1.7, math.pi / 2, 2.9, -2.9, 3.7, 4.0, 5.0)
+KINKS_OF_EVERY_RUN = (1 / 3, -2.9, 5.0)
 
 
-@pytest.mark.parametrize("at", [*KINKS, 3.7, 4.0, 5.0, -6.0])
+@pytest.mark.parametrize("at", full_beyond(KINKS_OF_EVERY_RUN, [*KINKS, -6.0]))
 def test_moments_of_a_jump(at: float) -> None:
     with mpmath.workdps(40):
         c = mpf(at)
         above = mpmath.ncdf(-c)
         expected = from_power(above, mpmath.npdf(c), above)
-    assert_close(dt.activation(lambda z: (z > at).astype(float)), expected, 1e-12)
     assert_close(dt.activation(lambda z: z > at), expected, 1e-12)
 
 
-@pytest.mark.parametrize("at", [*KINKS, 3.7, 4.0, 5.0])
+@pytest.mark.parametrize("at", full_beyond(KINKS_OF_EVERY_RUN, KINKS))
 def test_moments_of_a_kink(at: float) -> None:
     with mpmath.workdps(40):
         c = mpf(at)
@@ -170,7 +162,7 @@ def test_moments_of_a_kink(at: float) -> None:
     assert_close(dt.activation(lambda z: np.maximum(z - at, 0.0)), expected, 1e-12)
 
 
-@pytest.mark.parametrize("at", [0.5, 1.0, 2.3])
+@pytest.mark.parametrize("at", full_beyond({2.3}, [0.5, 1.0, 2.3]))
 def test_moments_of_clipping(at: float) -> None:
     with mpmath.workdps(40):
         c = mpf(at)
@@ -180,8 +172,12 @@ def test_moments_of_clipping(at: float) -> None:
     assert_close(dt.activation(lambda z: np.clip(z, -at, at)), expected, 1e-12)
 
 
-@pytest.mark.parametrize(("low", "high"), [(-0.7, 1.3), (0.1, 0.2), (-2.1, -2.05), (0.31, 0.32)])
-def test_moments_of_a_box(low: float, high: float) -> None:
+BOXES = [(-0.7, 1.3), (0.1, 0.2), (-2.1, -2.05), (0.31, 0.32)]
+
+
+@pytest.mark.parametrize("box", full_beyond(BOXES[:1] + BOXES[3:], BOXES))
+def test_moments_of_a_box(box: tuple[float, float]) -> None:
+    low, high = box
     with mpmath.workdps(40):
         a, b = mpf(low), mpf(high)
         inside = mpmath.ncdf(b) - mpmath.ncdf(a)
@@ -202,41 +198,36 @@ def test_moments_of_many_jumps() -> None:
     assert_close(dt.activation(np.floor), expected, 1e-12)
 
 
+def test_parity_is_exact() -> None:
+    """Even functions have no linear part, odd functions no mean."""
+    for even in (np.abs, np.cosh, lambda z: np.abs(z) > 1.3):
+        assert dt.activation(even).linear == 0.0
+    for odd in (np.sin, np.arctan, lambda z: z * z * z):
+        assert dt.activation(odd).mean == 0.0
+
+
+def test_functions_of_scalars_lists_or_integers_are_accepted() -> None:
+    functions: list[tuple[Any, str]] = [
+        (math.tanh, "tanh"),
+        (lambda z: max(z, 0), "relu"),
+        (lambda z: [math.tanh(v) for v in z], "tanh"),
+        (lambda z: np.sign(z).astype(int), "sign"),
+    ]
+    for function, name in functions:
+        assert_close(dt.activation(function), exact(name), 1e-14)
+
+
 @pytest.mark.parametrize(
-    "function", [np.abs, np.cos, np.cosh, lambda z: z * z, lambda z: np.abs(z) > 1.3]
+    "scale", full_beyond({1e-200, 1e140}, [1e-200, 1e-160, 1e-30, 1e30, 1e140])
 )
-def test_even_functions_have_exactly_no_linear_part(function: Any) -> None:
-    assert dt.activation(function).linear == 0.0
-
-
-@pytest.mark.parametrize("function", [np.sin, np.tanh, np.sign, np.arctan, lambda z: z * z * z])
-def test_odd_functions_have_exactly_no_mean(function: Any) -> None:
-    assert dt.activation(function).mean == 0.0
-
-
-@pytest.mark.parametrize(
-    ("function", "name"),
-    [(math.tanh, "tanh"), (math.erf, "erf"), (lambda z: max(z, 0), "relu"), (abs, "abs")],
-)
-def test_scalar_functions_are_accepted(function: Any, name: str, exact: Any) -> None:
-    assert_close(dt.activation(function), exact(name), 1e-14)
-
-
-def test_functions_returning_lists_or_integers_are_accepted(exact: Any) -> None:
-    assert_close(dt.activation(lambda z: [math.tanh(v) for v in z]), exact("tanh"), 1e-14)
-    assert_close(dt.activation(lambda z: np.sign(z).astype(int)), exact("sign"), 1e-14)
-
-
-@pytest.mark.parametrize("scale", [1e-200, 1e-160, 1e-30, 1e30, 1e140])
-def test_moments_scale_with_the_function(scale: float, exact: Any) -> None:
+def test_moments_scale_with_the_function(scale: float) -> None:
     expected = {name: value * mpf(scale) for name, value in exact("relu").items()}
     assert_close(dt.activation(lambda z: scale * np.maximum(z, 0.0)), expected, 1e-12)
 
 
-@pytest.mark.parametrize("height", [3.0, -0.1])
-def test_constant_function_has_no_linear_or_nonlinear_part(height: float) -> None:
-    result = dt.activation(lambda z: np.full_like(z, height))
-    assert result.mean == pytest.approx(height, rel=1e-14)
+def test_constant_function_has_no_linear_or_nonlinear_part() -> None:
+    result = dt.activation(lambda z: np.full_like(z, -0.1))
+    assert result.mean == pytest.approx(-0.1, rel=1e-14)
     assert (result.linear, result.nonlinear) == (0.0, 0.0)
 
 
@@ -260,7 +251,7 @@ def test_problem_stores_the_moments_of_its_callable() -> None:
     assert dt.exact_error(problem).total == pytest.approx(named, rel=1e-13)
 
 
-def test_in_place_functions_are_evaluated_on_a_copy(exact: Any) -> None:
+def test_in_place_functions_are_evaluated_on_a_copy() -> None:
     def in_place(z: FloatArray) -> FloatArray:
         np.maximum(z, 0.0, out=z)
         return z

@@ -51,16 +51,15 @@ def fitted(draw: Draw, convention: ConventionName, ridge: float) -> FloatArray:
     return np.asarray(draw.test @ a, dtype=np.float64)
 
 
-@pytest.mark.parametrize("sizes", SIZES, ids=str)
-@pytest.mark.parametrize("ridge", [1e-2, 1.0, 30.0])
 @pytest.mark.parametrize("convention", CONVENTIONS)
-def test_conventions_give_the_same_fit(
-    convention: ConventionName, ridge: float, sizes: tuple[int, int, int]
-) -> None:
-    draw = Draw(sizes, seed=0)
-    expected = fitted(draw, "paper", ridge)
-    result = fitted(draw, convention, draw.converted(convention, ridge))
-    np.testing.assert_allclose(result, expected, rtol=1e-10, atol=1e-10 * np.abs(expected).max())
+def test_conventions_give_the_same_fit(convention: ConventionName) -> None:
+    for sizes in SIZES:
+        draw = Draw(sizes, seed=0)
+        for ridge in (1e-2, 1.0, 30.0):
+            expected = fitted(draw, "paper", ridge)
+            result = fitted(draw, convention, draw.converted(convention, ridge))
+            rounding = 1e-10 * np.abs(expected).max()
+            np.testing.assert_allclose(result, expected, rtol=1e-10, atol=rounding)
 
 
 def test_the_papers_fit_minimizes_the_papers_loss() -> None:
@@ -77,11 +76,11 @@ def test_the_papers_fit_minimizes_the_papers_loss() -> None:
         assert loss(best) < loss(best + 1e-3 * rng.standard_normal(draw.P))
 
 
-@pytest.mark.parametrize("convention", ["sklearn", "gram", "per_dim"])
-def test_unconverted_ridge_gives_another_fit(convention: ConventionName) -> None:
+def test_unconverted_ridge_gives_another_fit() -> None:
     draw = Draw((40, 25, 10), seed=0)
-    wrong = fitted(draw, convention, 1.0) - fitted(draw, "paper", 1.0)
-    assert np.abs(wrong).max() > 1e-2
+    for convention in set(CONVENTIONS) - {"paper"}:
+        wrong = fitted(draw, convention, 1.0) - fitted(draw, "paper", 1.0)
+        assert np.abs(wrong).max() > 1e-2, convention
 
 
 def test_gram_is_the_ridge_of_a_spectral_problem() -> None:
@@ -93,14 +92,14 @@ def test_gram_is_the_ridge_of_a_spectral_problem() -> None:
 
 
 @pytest.mark.parametrize("convention", CONVENTIONS)
-@pytest.mark.parametrize("sizes", SIZES, ids=str)
-def test_ridge_round_trip(convention: ConventionName, sizes: tuple[int, int, int]) -> None:
-    counts = dict(zip(("n_features", "n_samples", "dim"), sizes, strict=True))
-    for ridge in (0.0, 1e-300, 1e-5, 0.7, 1e9, math.inf):
-        there = dt.ridge_to(convention, ridge, **counts)
-        back = dt.ridge_from(convention, there, **counts)
-        assert type(back) is float
-        assert back == pytest.approx(ridge, rel=4e-16, abs=0)
+def test_ridge_round_trip(convention: ConventionName) -> None:
+    for sizes in SIZES:
+        counts = dict(zip(("n_features", "n_samples", "dim"), sizes, strict=True))
+        for ridge in (0.0, 1e-300, 1e-5, 0.7, 1e9, math.inf):
+            there = dt.ridge_to(convention, ridge, **counts)
+            back = dt.ridge_from(convention, there, **counts)
+            assert type(back) is float
+            assert back == pytest.approx(ridge, rel=4e-16, abs=0)
 
 
 @pytest.mark.parametrize("convention", CONVENTIONS)
@@ -143,13 +142,12 @@ P, N, D, RIDGE = 7, 5, 3, 0.02
 def descended(
     loss: ClockName, features: FloatArray, y: FloatArray, steps: int, rate: float
 ) -> FloatArray:
-    """Weights after gradient descent on a loss, from zero."""
-    alpha = N * P * RIDGE / D
+    """Weights a after gradient descent on a loss, from zero: a ← a + rate (b - H a)."""
     scale = {"mean": 2 / N, "half_mean": 1 / N, "sum": 2.0, "half_sum": 1.0}[loss]
-    a = np.zeros(P)
-    for _ in range(steps):
-        a += rate * scale * (features.T @ (y - features @ a) - alpha * a)
-    return a
+    H = scale * (features.T @ features + N * P * RIDGE / D * np.eye(P))
+    remaining = np.linalg.matrix_power(np.eye(P) - rate * H, steps)
+    best = np.linalg.solve(H, scale * features.T @ y)
+    return np.asarray(best - remaining @ best, dtype=np.float64)
 
 
 @pytest.mark.parametrize("loss", ["mean", "half_mean", "sum", "half_sum"])
@@ -174,15 +172,15 @@ def test_time_round_trip(clock: ClockName) -> None:
     assert back == pytest.approx(time)
 
 
-def test_invalid_arguments_raise() -> None:
+def test_arguments_of_the_clock_are_validated() -> None:
     unknown: Any = "epochs"
-    with pytest.raises(ValueError, match=r"clock must be one of mean, half_mean, .*, got 'epochs'"):
+    with pytest.raises(ValueError, match=r"^clock must"):
         dt.time_to(unknown, 1.0, n_samples=1, dim=1)
-    with pytest.raises(ValueError, match=r"time must be in \[0, 1e\+150\] or inf, got -1"):
+    with pytest.raises(ValueError, match=r"^time must"):
         dt.time_to("mean", -1, n_samples=1, dim=1)
-    with pytest.raises(ValueError, match=r"progress must be in \[0, 1e\+150\] or inf, got -1"):
+    with pytest.raises(ValueError, match=r"^progress must"):
         dt.time_from("mean", -1, n_samples=1, dim=1)
-    with pytest.raises(ValueError, match="n_features must be given for clock 'gram', got None"):
+    with pytest.raises(ValueError, match=r"^n_features must be given"):
         dt.time_to("gram", 1.0, n_samples=1, dim=1)
-    with pytest.raises(ValueError, match=r"n_features must be finite to be converted.*, got inf"):
+    with pytest.raises(ValueError, match=r"^n_features must be finite"):
         dt.time_to("gram", 1.0, n_samples=1, dim=1, n_features=np.inf)

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.integrate import quad
 from scipy.special import erf
 from scipy.stats import norm
 
@@ -35,21 +34,21 @@ def test_the_series_of_a_kink_is_close_to_the_closed_form(name: str) -> None:
 
 @pytest.mark.statistical
 @pytest.mark.parametrize("name", [*CLOSED, "tanh", "gelu"])
-@pytest.mark.parametrize("center", [False, True])
-def test_mean_product_of_features_is_the_kernel(name: str, center: bool) -> None:
+def test_mean_product_of_features_is_the_kernel(name: str) -> None:
     sigma = dt.activation(name)
     theta = np.random.default_rng(1).standard_normal((20_000, 12))
     assert sigma.function is not None
-    mean = sigma.mean if center else 0.0
-    phi, other = (
-        np.asarray(sigma.function(x @ theta.T / math.sqrt(12))) - mean for x in (X, OTHER)
-    )
-    products = phi[:, None, :] * other[None, :, :]
-    error = products.std(axis=-1) / math.sqrt(theta.shape[0])
-    z = (products.mean(axis=-1) - dt.kernel(name, X, OTHER, center=center)) / error
-    assert np.abs(z).max() < 5
-    wrong = (products.mean(axis=-1) - dt.kernel(name, X[::-1], OTHER, center=center)) / error
-    assert np.abs(wrong).max() > 10  # negative control
+    for center in (False, True):
+        mean = sigma.mean if center else 0.0
+        phi, other = (
+            np.asarray(sigma.function(x @ theta.T / math.sqrt(12))) - mean for x in (X, OTHER)
+        )
+        products = phi[:, None, :] * other[None, :, :]
+        error = products.std(axis=-1) / math.sqrt(theta.shape[0])
+        z = (products.mean(axis=-1) - dt.kernel(name, X, OTHER, center=center)) / error
+        assert np.abs(z).max() < 5
+        wrong = (products.mean(axis=-1) - dt.kernel(name, X[::-1], OTHER, center=center)) / error
+        assert np.abs(wrong).max() > 10  # negative control
 
 
 def test_kernel_known_values() -> None:
@@ -62,13 +61,13 @@ def test_kernel_known_values() -> None:
     assert dt.kernel("tanh", np.zeros((1, 2))) == pytest.approx(np.zeros((1, 1)))
 
 
-@pytest.mark.parametrize("name", [*CLOSED, "tanh"])
-def test_zero_row_is_the_limit_of_small_rows(name: str) -> None:
+def test_zero_row_is_the_limit_of_small_rows() -> None:
     rows = np.array([[0.0, 0.0], [3.0, 4.0]])
-    result, near = dt.kernel(name, rows), dt.kernel(name, [[1e-12, 0.0], [3.0, 4.0]])
-    if name == "sign":  # which jumps at zero, where it is zero
-        near[0] = near[:, 0] = 0.0
-    assert result == pytest.approx(near, abs=1e-10)
+    for name in (*CLOSED, "tanh"):
+        result, near = dt.kernel(name, rows), dt.kernel(name, [[1e-12, 0.0], [3.0, 4.0]])
+        if name == "sign":  # which jumps at zero, where it is zero
+            near[0] = near[:, 0] = 0.0
+        assert result == pytest.approx(near, abs=1e-10), name
 
 
 def test_large_rows_do_not_overflow() -> None:
@@ -95,28 +94,22 @@ def test_torch_tensors_have_the_same_averages() -> None:
         assert np.asarray(result) == pytest.approx(known.overlap(a, b, c), rel=1e-13)
 
 
-@pytest.mark.parametrize("name", ["relu", "tanh"])
-def test_the_kernel_is_symmetric_and_positive(name: str) -> None:
-    gram = dt.kernel(name, X)
-    assert gram == pytest.approx(gram.T)
-    assert np.linalg.eigvalsh(gram).min() > -1e-12
+def test_the_kernel_is_symmetric_and_positive() -> None:
+    for name in ("relu", "tanh"):
+        gram = dt.kernel(name, X)
+        assert gram == pytest.approx(gram.T)
+        assert np.linalg.eigvalsh(gram).min() > -1e-12
 
 
-@pytest.mark.parametrize(
-    ("inputs", "message"),
-    [
-        ([1.0, 2.0], r"X must have a row for each input, got shape \(2,\)"),
-        ([["a"]], "X must be an array of numbers"),
-        ([[math.nan]], "X must be finite, got"),
-    ],
-)
-def test_invalid_inputs_raise(inputs: Any, message: str) -> None:
-    with pytest.raises((TypeError, ValueError), match=message):
-        dt.kernel("relu", inputs)
-    with pytest.raises(ValueError, match=r"X2 must have 12 columns like X, got shape \(2, 3\)"):
+def test_inputs_of_the_kernel_are_validated() -> None:
+    invalid: list[Any] = [[1.0, 2.0], [["a"]], [[math.nan]]]
+    for inputs in invalid:
+        with pytest.raises((TypeError, ValueError), match=r"^X must"):
+            dt.kernel("relu", inputs)
+    with pytest.raises(ValueError, match=r"^X2 must have 12 columns"):
         dt.kernel("relu", X, np.ones((2, 3)))
     silent = dt.Activation(name="own", mean=0.0, linear=1.0, nonlinear=0.0)
-    with pytest.raises(ValueError, match="activation must have a function"):
+    with pytest.raises(ValueError, match=r"^activation must have a function"):
         dt.kernel(silent, X)
 
 
@@ -124,45 +117,36 @@ def test_invalid_inputs_raise(inputs: Any, message: str) -> None:
 
 
 _REACH = 9.0  # the Gaussian beyond is below 1e-18
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(60)
+
+
+def pieces(cut: Any) -> tuple[Any, Any]:
+    """Points and Gaussian weights of Gauss and Legendre, on both sides of a cut."""
+    cut = np.clip(cut, -_REACH, _REACH)[..., None]
+    sides = [(0.5 * (b - a), 0.5 * (a + b)) for a, b in ((-_REACH, cut), (cut, _REACH))]
+    points = np.concatenate([half * _NODES + middle for half, middle in sides], axis=-1)
+    weights = np.concatenate([half * _WEIGHTS for half, _ in sides], axis=-1)
+    return points, weights * norm.pdf(points)
 
 
 def by_quadrature(name: str, a: float, b: float, c: float) -> float:
     """E σ(u) σ(v), with v given u integrated first; the kinks and jumps are where u or v is 0."""
-    sigma = activation(name).function
-    assert sigma is not None
+    sigma: Any = activation(name).function
     spread = math.sqrt(b - c * c / a)
-
-    def value(v: float) -> float:
-        return float(np.asarray(sigma(np.array([v])))[0])
-
-    def inner(u: float) -> float:
-        mean = c / a * u
-        cut = min(max(-mean / spread, -_REACH), _REACH)
-        return sum(
-            quad(lambda z: value(mean + spread * z) * norm.pdf(z), *ends, epsabs=1e-11)[0]
-            for ends in ((-_REACH, cut), (cut, _REACH))
-        )
-
-    root = math.sqrt(a)
-    halves = ((-_REACH, 0.0), (0.0, _REACH))
-    z, weights = np.polynomial.legendre.leggauss(60)
-    total = 0.0
-    for low, high in halves:
-        points = 0.5 * (high - low) * z + 0.5 * (high + low)
-        values = [value(root * p) * inner(root * p) * norm.pdf(p) for p in points]
-        total += 0.5 * (high - low) * float(weights @ np.array(values))
-    return total
+    u, outer = pieces(np.asarray(0.0))
+    mean = c / a * math.sqrt(a) * u
+    z, inner = pieces(-mean / spread)
+    given = np.sum(inner * sigma(mean[:, None] + spread * z), axis=-1)
+    return float(np.sum(outer * sigma(math.sqrt(a) * u) * given))
 
 
 @pytest.mark.parametrize("name", CLOSED)
-@pytest.mark.parametrize(
-    ("a", "b", "c"), [pytest.param(1.0, 1.0, 0.3, marks=pytest.mark.full), (1.4, 0.7, -0.6)]
-)
-def test_overlap_equals_quadrature(name: str, a: float, b: float, c: float) -> None:
+def test_overlap_equals_quadrature(name: str) -> None:
     known = closed_form(activation(name))
     assert known is not None
-    got = float(known.overlap(*map(np.asarray, (a, b, c))))
-    assert got == pytest.approx(by_quadrature(name, a, b, c), abs=1e-9)
+    for a, b, c in ((1.0, 1.0, 0.3), (1.4, 0.7, -0.6)):
+        got = float(known.overlap(*map(np.asarray, (a, b, c))))
+        assert got == pytest.approx(by_quadrature(name, a, b, c), abs=1e-9)
 
 
 @pytest.mark.parametrize("name", CLOSED)

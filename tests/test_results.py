@@ -59,10 +59,10 @@ def test_parts_are_the_documented_ones() -> None:
     ]
 
 
-@pytest.mark.parametrize("terms", [TERMS, SPLIT], ids=["error", "anova"])
-def test_total_is_the_sum_of_all_parts(terms: Any) -> None:
-    assert terms.total == sum(terms.parts.values()) == 2.0
-    assert type(terms.total) is float
+def test_total_is_the_sum_of_all_parts() -> None:
+    for terms in (TERMS, SPLIT):
+        assert terms.total == sum(terms.parts.values()) == 2.0
+        assert type(terms.total) is float
 
 
 def test_resampling_is_a_part_where_members_resample() -> None:
@@ -98,7 +98,7 @@ def test_results_are_frozen_and_named() -> None:
     assert pickle.loads(pickle.dumps(TERMS)) == TERMS
 
 
-def test_scalars_in_python_floats_out() -> None:
+def test_scalars_give_python_floats() -> None:
     problem = dt.Problem(ridge=0.1)
     best = dt.optimal_ridge(problem)
     values = [
@@ -114,7 +114,7 @@ def test_scalars_in_python_floats_out() -> None:
     assert {type(value) for value in values} == {float}
 
 
-def test_arrays_in_arrays_out() -> None:
+def test_arrays_give_arrays() -> None:
     problem = dt.Problem(ridge=[[0.1], [0.2]], noise=[0.0, 1.0, 2.0])
     best = dt.optimal_ridge(problem)
     results: list[Any] = [dt.exact_error(problem), dt.anova(problem), best.error]
@@ -152,12 +152,12 @@ def test_interactions_are_labelled_as_products() -> None:
     ]
 
 
-@pytest.mark.parametrize("noise", [0.0, math.inf])
-def test_shares_of_zero_or_infinite_totals_are_blank(noise: float) -> None:
-    terms = dt.ErrorTerms(noise=noise, initialization=0.0, sampling=0.0, bias=0.0, bayes=0.0)
-    assert "%" not in str(terms)
-    assert "nan" not in str(terms)
-    assert str(terms).splitlines()[-1].split() == ["total", f"{noise:g}"]
+def test_shares_of_zero_or_infinite_totals_are_blank() -> None:
+    for noise in (0.0, math.inf):
+        terms = dt.ErrorTerms(noise=noise, initialization=0.0, sampling=0.0, bias=0.0, bayes=0.0)
+        assert "%" not in str(terms)
+        assert "nan" not in str(terms)
+        assert str(terms).splitlines()[-1].split() == ["total", f"{noise:g}"]
 
 
 def test_a_curve_prints_its_first_and_last_rows() -> None:
@@ -212,14 +212,15 @@ def test_frame_has_a_row_for_each_point() -> None:
     assert CURVE.to_frame()["total"].to_numpy() == pytest.approx(CURVE.total)
 
 
-@pytest.mark.parametrize("terms", [TERMS, SPLIT, CURVE], ids=["bars", "anova", "curve"])
-def test_every_result_can_be_drawn(terms: Any) -> None:
-    axes = terms.plot()
-    shown = [text.get_text() for text in (axes.get_yticklabels() or [])]
-    legend = axes.get_legend()
-    shown += [text.get_text() for text in legend.get_texts()] if legend else []
-    assert any("total" in label for label in shown)
-    assert terms.plot(axes) is axes
+def test_every_result_can_be_drawn() -> None:
+    results: list[Any] = [TERMS, SPLIT, CURVE]
+    for terms in results:
+        axes = terms.plot()
+        shown = [text.get_text() for text in (axes.get_yticklabels() or [])]
+        legend = axes.get_legend()
+        shown += [text.get_text() for text in legend.get_texts()] if legend else []
+        assert any("total" in label for label in shown)
+        assert terms.plot(axes) is axes
 
 
 def test_two_dimensional_results_plot_totals() -> None:
@@ -230,11 +231,11 @@ def test_two_dimensional_results_plot_totals() -> None:
     assert axes.get_xlabel() == "features per dim"
     infinite = dt.exact_error(dt.Problem(), [1, 2, math.inf]).plot()
     assert infinite.get_xlabel() == "n members (inf not shown)"
-    with pytest.raises(ValueError, match=r"at most two axes, got shape \(2, 2, 1\)"):
+    with pytest.raises(ValueError, match="at most two axes"):
         dt.exact_error(dt.Problem(ridge=[[[0.1]], [[0.2]]]), [[1], [5]]).plot()
 
 
-def test_optimal_ridge_and_stopping_time_text() -> None:
+def test_text_of_optimal_ridge_and_stopping_time() -> None:
     problem = dt.Problem(features_per_dim=1.0, ridge=0.0, noise=0.5)
     best = dt.optimal_ridge(problem)
     assert str(best).splitlines()[0] == f"best ridge: {best.ridge:.6g}"
@@ -255,8 +256,8 @@ def test_unidentified_parts_raise_their_reason() -> None:
     assert "sampling + label noise" in str(terms)
     with pytest.raises(ValueError, match="noise needs 2 draws"):
         _ = terms.noise
-    with pytest.raises(AttributeError, match="nonsense"):
-        _ = terms.nonsense
+    with pytest.raises(AttributeError, match="unknown"):
+        _ = terms.unknown
 
 
 # --- estimates -----------------------------------------------------------------------------------
@@ -273,15 +274,14 @@ def test_estimate_converts_to_float_and_text() -> None:
     low, high = e.confidence_interval(0.95)
     assert (low, high) == (e.confidence_interval().low, e.confidence_interval().high)
     assert high - 2 == pytest.approx(4.302652729911275 * e.standard_error)
-    with pytest.raises(ValueError, match=r"level must be a number in \(0, 1\), got 1"):
+    with pytest.raises(ValueError, match=r"^level must"):
         e.confidence_interval(1)
-    with pytest.raises(TypeError, match=r"must be one number, got shape \(2,\)"):
+    with pytest.raises(TypeError, match="must be one number"):
         float(dt.Estimate.of(DRAWS))
 
 
-@pytest.mark.parametrize(
-    ("value", "error", "spec", "text"),
-    [
+def test_value_and_error_have_matching_digits() -> None:
+    for value, error, spec, text in (
         (1.2342, 0.0432, ".3g", "1.23 ± 0.04"),
         (1.2342, 0.0432, "", "1.234 ± 0.043"),
         (3453.12, 183.0, "", "3450 ± 180"),
@@ -302,13 +302,9 @@ def test_estimate_converts_to_float_and_text() -> None:
         (5e-324, 5e-324, "", "4.94066e-324 ± 4.9e-324"),
         (1.2342, 0.0432, ">15.3g", "    1.23 ± 0.04"),
         (1.2342, 0.0432, "+.3g", "+1.23 ± 0.04"),
-    ],
-)
-def test_value_and_error_have_matching_digits(
-    value: float, error: float, spec: str, text: str
-) -> None:
-    assert _with_error(value, error, spec) == text
-    assert format(dt.Estimate(value=value, standard_error=error, n_draws=9), spec) == text
+    ):
+        assert _with_error(value, error, spec) == text
+        assert format(dt.Estimate(value=value, standard_error=error, n_draws=9), spec) == text
 
 
 def test_estimates_from_the_same_draws_are_paired() -> None:
@@ -349,14 +345,14 @@ def test_a_curve_is_paired_with_one_of_its_points() -> None:
     assert (point - curve).standard_error[1] > 0.0  # type: ignore[index]
 
 
-@pytest.mark.parametrize("name", ["noise", "ridge", "signal", "test_noise", "features_per_dim"])
-def test_varying_parameters_do_not_hide_parts(name: str) -> None:
-    fields_: dict[str, Any] = {name: np.array([0.1, 1.0])}
-    terms = dt.exact_error(dt.Problem(**fields_))
-    frame = terms.to_frame()
-    assert len(frame.columns) == 1 + len(terms.parts) + 1
-    assert frame.iloc[:, 0].tolist() == [0.1, 1.0]
-    assert len(set(str(terms).splitlines()[0].split())) == len(frame.columns)
+def test_columns_of_varying_parameters_are_distinct() -> None:
+    for name in ("noise", "ridge", "features_per_dim"):
+        varied: dict[str, Any] = {name: np.array([0.1, 1.0])}
+        terms = dt.exact_error(dt.Problem(**varied))
+        frame = terms.to_frame()
+        assert len(frame.columns) == 1 + len(terms.parts) + 1
+        assert frame.iloc[:, 0].tolist() == [0.1, 1.0]
+        assert len(set(str(terms).splitlines()[0].split())) == len(frame.columns)
 
 
 def test_arrays_of_estimates_have_items() -> None:
@@ -369,16 +365,11 @@ def test_arrays_of_estimates_have_items() -> None:
         _ = point[0]
 
 
-@pytest.mark.parametrize(
-    ("fields_", "message"),
-    [
-        ({"standard_error": -0.1}, "standard_error must be in"),
-        ({"n_draws": 0}, "n_draws must be a whole number"),
-    ],
-)
-def test_invalid_estimates_raise(fields_: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        dt.Estimate(**{"value": 1.0, "standard_error": 0.1, "n_draws": 5, **fields_})
+def test_fields_of_an_estimate_are_validated() -> None:
+    for name, value in (("standard_error", -0.1), ("n_draws", 0)):
+        known: dict[str, Any] = {"value": 1.0, "standard_error": 0.1, "n_draws": 5}
+        with pytest.raises(ValueError, match=f"^{name} must"):
+            dt.Estimate(**{**known, name: value})
 
 
 def test_results_with_an_error_are_tables_in_notebooks() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from tests.theory.traces import FloatArray
 
-N_TEST = 1000
+N_TEST = 300
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,40 +4,74 @@ Nothing here is shared with the package: the scalar equation is solved as printe
 are taken as differences, with enough digits for the cancellation not to matter.
 """
 
+import itertools
+from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import mpmath
 from mpmath import mpf
+from mpmath.calculus.quadrature import GaussLegendre
 
 # With ridge 1e-300 next to P = N, terms of order 1e-150 are differences of terms of order one,
 # and enter squared.
 DIGITS = 800
 
 
+FUNCTIONS: dict[str, Callable[[Any], Any]] = {
+    "relu": lambda z: z if z > 0 else mpf(0),
+    "leaky_relu": lambda z: z if z > 0 else z / 100,
+    "tanh": mpmath.tanh,
+    "erf": mpmath.erf,
+    "sigmoid": lambda z: 1 / (1 + mpmath.exp(-z)),
+    "sign": mpmath.sign,
+    "abs": abs,
+    "gelu": lambda z: z * mpmath.ncdf(z),
+    "softplus": lambda z: mpmath.log1p(mpmath.exp(z)),
+    "sin": mpmath.sin,
+    "cos": mpmath.cos,
+    "linear": lambda z: z,
+    "quadratic": lambda z: z * z - 1,
+}
+
+
 def moments(name: str) -> tuple[Any, Any, Any]:
-    """μ₀, μ₁, μ⋆² of an activation by mpmath quadrature (40 digits)."""
-    functions = {
-        "relu": lambda z: z if z > 0 else mpf(0),
-        "leaky_relu": lambda z: z if z > 0 else z / 100,
-        "tanh": mpmath.tanh,
-        "erf": mpmath.erf,
-        "sigmoid": lambda z: 1 / (1 + mpmath.exp(-z)),
-        "sign": mpmath.sign,
-        "abs": abs,
-        "gelu": lambda z: z * mpmath.ncdf(z),
-        "softplus": lambda z: mpmath.log1p(mpmath.exp(z)),
-        "sin": mpmath.sin,
-        "cos": mpmath.cos,
-        "linear": lambda z: z,
-        "quadratic": lambda z: z * z - 1,
-    }
-    sigma = functions[name]
-    pieces = [-40, -12, -6, -3, -1, 0, 1, 3, 6, 12, 40]
+    """μ₀, μ₁, μ⋆² of an activation (40 digits)."""
+    return *_hermite(name), tails(name, name, relative=False)
+
+
+def tails(a: str, b: str, *, relative: bool = True) -> Any:
+    """E σ_a⊥ σ_b⊥ of the nonlinear parts of two activations, over μ₁a μ₁b where `relative`."""
+    (a0, a1), (b0, b1) = _hermite(a), _hermite(b)
+    f, g = FUNCTIONS[a], FUNCTIONS[b]
     with mpmath.workdps(40):
-        m0 = mpmath.quad(lambda z: sigma(z) * mpmath.npdf(z), pieces)
-        m1 = mpmath.quad(lambda z: z * sigma(z) * mpmath.npdf(z), pieces)
-        ms = mpmath.quad(lambda z: (sigma(z) - m0 - m1 * z) ** 2 * mpmath.npdf(z), pieces)
-    return m0, m1, ms
+        both = mpmath.fsum(
+            w * (f(z) - a0 - a1 * z) * (g(z) - b0 - b1 * z) for z, w in _gaussian_nodes()
+        )
+        return both / (a1 * b1) if relative else both
+
+
+@cache
+def _hermite(name: str) -> tuple[Any, Any]:
+    """μ₀ and μ₁."""
+    with mpmath.workdps(40):
+        values = [(z, w * FUNCTIONS[name](z)) for z, w in _gaussian_nodes()]
+        return mpmath.fsum(y for _, y in values), mpmath.fsum(z * y for z, y in values)
+
+
+@cache
+def _gaussian_nodes() -> list[tuple[Any, Any]]:
+    """Points and weights for E f(z) with a kink at 0, by Gauss and Legendre on pieces."""
+    ends = [-40, -12, -6, -3, -1, 0, 1, 3, 6, 12, 40]
+    rule = GaussLegendre(mpmath.mp)
+    with mpmath.workdps(40):
+        unit = rule.calc_nodes(5, mpmath.mp.prec)  # 48 on each piece
+        pairs = [
+            ((b - a) * x / 2 + mpf(a + b) / 2, (b - a) * w / 2)
+            for a, b in itertools.pairwise(ends)
+            for x, w in unit
+        ]
+        return [(z, w * mpmath.npdf(z)) for z, w in pairs]
 
 
 def psi(features: float, samples: Any, ridge: float, linear: Any, nonlinear: Any) -> dict[str, Any]:
@@ -130,13 +164,14 @@ def spectral_risk(
     noise: float,
     members: int,
     scheme: str,
+    digits: int = DIGITS,
 ) -> Any:
     """The total error of a measured spectrum, from products of two learners' errors.
 
     Each is (M + σ² c T)/(1 - c T) as in `theory._cross_terms`, c = 1/n where the two have their
     samples in common, else 0. The equation is solved by bisection alone.
     """
-    with mpmath.workdps(DIGITS):
+    with mpmath.workdps(digits):
         P, N, K = mpf(features), mpf(samples), mpf(members)
         n = N / K if scheme == "divide" else N
         r = mpf(gram_ridge) / N
@@ -155,7 +190,7 @@ def spectral_risk(
         while below(2 * low):
             low *= 2
         step = low
-        for _ in range(int(3.33 * DIGITS)):
+        for _ in range(int(3.33 * digits)):
             step /= 2
             low = low + step if below(low + step) else low
         learned = [(u * low / (1 + u * low), v) for u, v in modes]

@@ -66,7 +66,7 @@ def test_divided_data_average_every_variance() -> None:
     for part, value in alone.parts.items():
         averaged = 1 if part in ("bias", "bayes") else 3
         assert value == pytest.approx(averaged * divided.parts[part])
-    assert dt.anova(problem, 3) != divided  # the control: not dividing is something else
+    assert dt.anova(problem, 3) != divided  # the control: one data set for all
 
 
 def test_infinitely_many_models_have_no_peak() -> None:

@@ -1,15 +1,14 @@
 """Committees: equal members, optimal weights, overlaps, and invalid arguments."""
 
+import itertools
 import math
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
 
 import doubletrouble as dt
-from doubletrouble.parameters import FloatArray
 
 WIDE = dt.Member(features_per_dim=2.0, samples_per_dim=1.0, ridge=1e-3)
 NARROW = dt.Member(features_per_dim=0.5, samples_per_dim=0.8, ridge=1e-2, activation="tanh")
@@ -30,43 +29,43 @@ def random_committee(seed: int) -> tuple[list[dt.Member], str]:
     return members, ("samples", "features", "both", "nothing")[seed % 4]
 
 
-@pytest.mark.parametrize("members", [1, 2, 10])
 @pytest.mark.parametrize("weights", ["equal", "optimal"])
-@pytest.mark.parametrize("ridge", [0.0, 1e-3, 1.0])
-def test_equal_members_are_an_ensemble(members: int, weights: str, ridge: float) -> None:
-    sizes: dict[str, Any] = {"features_per_dim": 2.0, "samples_per_dim": 1.0, "ridge": ridge}
-    problem = dt.Problem(**sizes, noise=0.5, nonlinear_signal=0.2)
-    known = dt.exact_error(problem, members)
-    result = dt.committee(
-        [dt.Member(**sizes)] * members, weights=weights, noise=0.5, nonlinear_signal=0.2
-    )
-    assert result.error.total == pytest.approx(known.total, rel=1e-12)
-    for name in ("noise", "initialization", "sampling", "bias"):
-        assert getattr(result.error, name) == pytest.approx(getattr(known, name), rel=1e-12)
-    assert result.weights == pytest.approx(np.full(members, 1 / members), rel=1e-9)
+def test_equal_members_are_an_ensemble(weights: str) -> None:
+    for members, ridge in itertools.product((1, 2, 10), (0.0, 1e-3, 1.0)):
+        sizes: dict[str, Any] = {"features_per_dim": 2.0, "samples_per_dim": 1.0, "ridge": ridge}
+        problem = dt.Problem(**sizes, noise=0.5, nonlinear_signal=0.2)
+        known = dt.exact_error(problem, members)
+        result = dt.committee(
+            [dt.Member(**sizes)] * members, weights=weights, noise=0.5, nonlinear_signal=0.2
+        )
+        for name in ("noise", "initialization", "sampling", "bias", "total"):
+            assert getattr(result.error, name) == pytest.approx(getattr(known, name), rel=1e-12)
+        assert result.weights == pytest.approx(np.full(members, 1 / members), rel=1e-9)
 
 
-@pytest.mark.parametrize("size", [1e-300, 1e-200, 1e-162, 1e-158, 1e-150, 1e150])
-@pytest.mark.parametrize("signal", [0.0, 1.0])
-def test_best_weights_do_not_depend_on_the_size_of_the_target(size: float, signal: float) -> None:
-    def best(size: float) -> dt.Committee:
+def test_best_weights_do_not_depend_on_the_size_of_the_target() -> None:
+    def best(size: float, signal: float) -> dt.Committee:
         target: dict[str, Any] = {"signal": signal * size, "noise": 0.5 * size}
         return dt.committee([WIDE, PEAK, NARROW], weights="optimal", **target)
 
-    np.testing.assert_allclose(best(size).weights, best(1.0).weights, rtol=1e-12)
-    assert best(size).error.total == pytest.approx(size**2 * best(1.0).error.total, rel=1e-6)
+    for signal in (0.0, 1.0):
+        known = best(1.0, signal)
+        for size in (1e-300, 1e-200, 1e-162, 1e-158, 1e-150, 1e150):
+            result = best(size, signal)
+            np.testing.assert_allclose(result.weights, known.weights, rtol=1e-12)
+            assert result.error.total == pytest.approx(size**2 * known.error.total, rel=1e-6)
 
 
-@pytest.mark.parametrize("noise", [1e-10, 1e-140, 1e-158, 1e-162, 1e-300])
-def test_best_weights_of_members_without_bias(noise: float) -> None:
+def test_best_weights_of_members_without_bias() -> None:
     """Linear members with more samples than dimensions: only the noise has an effect."""
     exact = [
         dt.Member(features_per_dim=p, samples_per_dim=n, ridge=0.0, activation="linear")
         for p, n in ((2.0, 3.0), (2.0, 1.5))
     ]
     alone = dt.committee(exact, sharing="nothing", weights="optimal", signal=0.0, noise=1.0)
-    best = dt.committee([WIDE, *exact], sharing="nothing", weights="optimal", noise=noise)
-    np.testing.assert_allclose(best.weights, [0, *alone.weights], atol=1e-9)
+    for noise in (1e-10, 1e-140, 1e-158, 1e-162, 1e-300):
+        best = dt.committee([WIDE, *exact], sharing="nothing", weights="optimal", noise=noise)
+        np.testing.assert_allclose(best.weights, [0, *alone.weights], atol=1e-9)
 
 
 def test_members_without_overlap_equal_divided_data() -> None:
@@ -78,23 +77,17 @@ def test_members_without_overlap_equal_divided_data() -> None:
     )
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_optimal_weights_have_the_least_error(seed: int) -> None:
-    members, sharing = random_committee(seed)
-    best = dt.committee(members, sharing=sharing, weights="optimal", noise=0.7)
-    R = best.pair_errors
-
-    def error(free: FloatArray) -> float:
-        w = np.append(free, 1 - free.sum())
-        return float(w @ R @ w)
-
-    rng = np.random.default_rng(seed)
-    starts = rng.standard_normal((3, len(members) - 1))
-    searched = min(minimize(error, s, method="BFGS", options={"gtol": 1e-12}).fun for s in starts)
-    assert best.error.total <= searched + 1e-10
-    assert best.error.total == pytest.approx(error(best.weights[:-1]), rel=1e-12)
-    moved = best.weights[:-1] + 0.05 * rng.standard_normal(len(members) - 1)
-    assert error(moved) > best.error.total + 1e-10  # above rounding
+def test_optimal_weights_have_the_least_error() -> None:
+    """The least of wᵀ R w with the sum of w equal to 1 is 1/(1ᵀ R⁻¹ 1)."""
+    for seed in range(20):
+        members, sharing = random_committee(seed)
+        best = dt.committee(members, sharing=sharing, weights="optimal", noise=0.7)
+        R, w = best.pair_errors, best.weights
+        assert best.error.total == pytest.approx(w @ R @ w, rel=1e-12)
+        assert best.error.total <= 1 / np.linalg.solve(R, np.ones(len(members))).sum() + 1e-10
+        moved = w + 0.05 * np.random.default_rng(seed).standard_normal(len(members))
+        moved /= moved.sum()
+        assert moved @ R @ moved > best.error.total + 1e-10  # above rounding
 
 
 def test_pair_errors_are_a_positive_semidefinite_matrix() -> None:
@@ -105,7 +98,7 @@ def test_pair_errors_are_a_positive_semidefinite_matrix() -> None:
         assert np.linalg.eigvalsh(R)[0] > -1e-12
 
 
-def test_the_parts_add_up() -> None:
+def test_parts_add_up() -> None:
     result = dt.committee([WIDE, NARROW], weights=[0.7, 0.3], noise=0.5)
     w = np.array([0.7, 0.3])
     assert result.error.total == pytest.approx(w @ result.pair_errors @ w, rel=1e-13)
@@ -125,14 +118,14 @@ def test_member_of_infinite_error_has_no_weight() -> None:
     assert dt.committee([PEAK, PEAK], weights="optimal", noise=0.5).error.total == math.inf
 
 
-@pytest.mark.parametrize("noise", [1e-162, 1e-158, 1e-155, 1e-150])
-def test_optimal_weights_of_tiny_errors_are_finite(noise: float) -> None:
+def test_optimal_weights_of_tiny_errors_are_finite() -> None:
     """Errors near the smallest float: the square of the noise is subnormal."""
     exact, wrong = (dt.Member(features_per_dim=p, samples_per_dim=2.0, ridge=0.0) for p in (3, 0.5))
     exact = replace(exact, activation="linear")
-    best = dt.committee([exact, wrong], weights="optimal", noise=noise)
-    assert best.weights == pytest.approx(np.array([1.0, 0.0]), abs=1e-12)
-    assert best.error.total <= 1e-290
+    for noise in (1e-162, 1e-158, 1e-155, 1e-150):
+        best = dt.committee([exact, wrong], weights="optimal", noise=noise)
+        assert best.weights == pytest.approx(np.array([1.0, 0.0]), abs=1e-12)
+        assert best.error.total <= 1e-290
 
 
 def test_identical_members_have_equal_weights() -> None:
@@ -151,14 +144,14 @@ def test_member_without_error_has_all_the_weight() -> None:
 
 def test_forms_of_the_sharing_argument_agree() -> None:
     by_name = dt.committee([WIDE, NARROW], sharing={"features": 0.3, "samples": 0.8})
-    by_place = dt.committee([WIDE, NARROW], sharing=(0.3, [[1.0, 0.8], [0.8, 0.8]]))
-    assert by_name == by_place
+    by_position = dt.committee([WIDE, NARROW], sharing=(0.3, [[1.0, 0.8], [0.8, 0.8]]))
+    assert by_name == by_position
     nested = dt.committee([WIDE, NARROW], sharing="both")
     assert nested.shared_features.tolist() == [[2.0, 0.5], [0.5, 0.5]]
     assert nested.shared_samples.tolist() == [[1.0, 0.8], [0.8, 0.8]]
 
 
-def test_printed_text() -> None:
+def test_text_of_a_committee() -> None:
     result = dt.committee([WIDE, NARROW], noise=0.5)
     text = str(result)
     assert text.startswith(str(result.error))
@@ -166,51 +159,43 @@ def test_printed_text() -> None:
     assert len(text.splitlines()) == 6 + 2 + 2
 
 
-def test_a_measured_spectrum() -> None:
+def test_committee_of_a_flat_spectrum_is_an_ensemble() -> None:
     problem = dt.Problem(features_per_dim=2.0, samples_per_dim=1.0, ridge=1e-3, noise=0.5)
     spectrum = dt.SpectralProblem.from_problem(problem, dim=5)
     result = dt.committee([spectrum] * 3)
     assert result.error.total == pytest.approx(dt.exact_error(problem, 3).total, rel=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "kind", "message"),
-    [
-        ({"weights": [0.5, 0.6]}, ValueError, "weights must add up to 1, got 1.1"),
-        ({"weights": "best"}, ValueError, "weights must be equal, optimal or an array, got 'best'"),
-        ({"weights": [1.0]}, ValueError, r"weights must be one for each of 2, got shape \(1,\)"),
-        ({"weights": [math.nan, 1.0]}, ValueError, "weights must be in .*, got nan at index 0"),
-        ({"sharing": "all"}, ValueError, "sharing must be one of samples, .*, got 'all'"),
-        ({"sharing": 3}, TypeError, "sharing must be one of samples, .*, got 3"),
-        ({"sharing": (0.6, 0.0)}, ValueError, "shared features must be at most 0.5, .*, got 0.6"),
-        ({"sharing": (0.0, 0.9)}, ValueError, "shared samples must be at most 0.8, .*, got 0.9"),
-        ({"sharing": {"data": 1.0}}, ValueError, "sharing must name features and samples only"),
-        ({"sharing": ([[2, 0.1], [0.2, 0.5]], 0)}, ValueError, "must be a symmetric matrix"),
-        ({"sharing": ([0.1, 0.2], 0)}, ValueError, "must be one number, or a matrix for 2 members"),
-        ({"noise": [0.1, 0.2]}, ValueError, r"noise must be one number here, got shape \(2,\)"),
-    ],
-)
-def test_invalid_arguments_raise(
-    arguments: dict[str, Any], kind: type[Exception], message: str
-) -> None:
-    with pytest.raises(kind, match=message):
-        dt.committee([WIDE, NARROW], **arguments)
-
-
-def test_invalid_members_raise() -> None:
-    with pytest.raises(ValueError, match="members must be a list of one member or more, got no"):
-        dt.committee([])
-    with pytest.raises(TypeError, match="members must be a list of one member or more, got Mem"):
-        dt.committee(WIDE)  # type: ignore[arg-type]
+def test_arguments_of_a_committee_are_validated() -> None:
+    invalid: list[tuple[str, Any, str]] = [
+        ("weights", [0.5, 0.6], "weights must add up to 1"),
+        ("weights", "best", "weights must be equal, optimal"),
+        ("weights", [1.0], "weights must be one for each"),
+        ("weights", [math.nan, 1.0], "weights must"),
+        ("sharing", "all", "sharing must"),
+        ("sharing", 3, "sharing must"),
+        ("sharing", {"data": 1.0}, "sharing must name features and samples"),
+        ("sharing", (0.6, 0.0), "shared features must be at most 0.5"),
+        ("sharing", (0.0, 0.9), "shared samples must be at most 0.8"),
+        ("sharing", ([[2, 0.1], [0.2, 0.5]], 0), "shared features must be a symmetric matrix"),
+        ("sharing", ([0.1, 0.2], 0), "shared features must be one number, or a matrix"),
+        ("noise", [0.1, 0.2], "noise must be one number"),
+    ]
+    for name, value, words in invalid:
+        arguments: dict[str, Any] = {name: value}
+        with pytest.raises((ValueError, TypeError), match=f"^{words}"):
+            dt.committee([WIDE, NARROW], **arguments)
     several = dt.Member(features_per_dim=np.array([1.0, 2.0]))
-    with pytest.raises(ValueError, match=r"members must be single points, got fields of shape"):
-        dt.committee([WIDE, several])
+    members: list[Any] = [[], WIDE, [WIDE, several]]
+    for invalid_members in members:
+        with pytest.raises((ValueError, TypeError), match=r"^members must"):
+            dt.committee(invalid_members)
 
 
 def test_impossible_overlaps_raise() -> None:
     """The first shares everything with two disjoint members."""
     overlap = [[2, 2, 2], [2, 2, 0], [2, 0, 2]]
-    with pytest.raises(ValueError, match="shared features must be possible for all members"):
+    with pytest.raises(ValueError, match=r"^shared features must be possible"):
         dt.committee([WIDE] * 3, sharing=(overlap, 0))
 
 
@@ -221,7 +206,7 @@ def test_noise_of_test_labels_is_bayes_error() -> None:
     assert result.error.total == pytest.approx(dt.exact_error(problem, 2).total, rel=1e-12)
     assert result.error.bayes == pytest.approx(0.49)
     other = dt.SpectralProblem.from_problem(dt.Problem(ridge=1e-3, noise=0.5), dim=4)
-    with pytest.raises(ValueError, match=r"test_noise must be the same for all members, got 0\.7"):
+    with pytest.raises(ValueError, match=r"^test_noise must be the same"):
         dt.committee([spectrum, other])
 
 

@@ -66,9 +66,3 @@ def test_limits_of_known_value() -> None:
     assert narrow[0] < narrow[1] < narrow[2]
     total = dt.activation("relu").linear ** 2 + dt.activation("relu").nonlinear ** 2
     assert narrow[2] * 0.005 == pytest.approx(total, rel=0.02)  # 1/y with z = P: (μ₁² + μ⋆²)/P
-
-
-def test_effective_ridge_requires_an_isotropic_problem() -> None:
-    spectrum: Any = dt.SpectralProblem.from_problem(dt.Problem(), dim=3)
-    with pytest.raises(TypeError, match=r"^problem must be a Problem, got SpectralProblem$"):
-        dt.effective_ridge(spectrum)

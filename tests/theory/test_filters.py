@@ -14,12 +14,15 @@ from tests.theory.test_flow import PARTS, TIMES, problem
 
 
 @pytest.mark.parametrize("members", [1, 3, math.inf])
-def test_one_pole_equals_ridge_regression(members: float) -> None:
-    at, time = problem(1.5, 0.8), 7.0
-    result = dt.gradient_flow(at, time, members, filter=dt.Filter(ridges=[1.0], weights=[1.0]))
-    known = dt.exact_error(problem(1.5, 0.8, 1 / (time * 1.5 * 0.8)), members)
+def test_one_pole_adds_to_the_ridge(members: float) -> None:
+    """The filter of one pole is a ridge fit: with 1/t beside the ridge, at every time."""
+    time = np.array([0.1, 50.0, 400.0, 510.0, 600.0, 1e5, 1e12, math.inf])
+    ridge = np.array([0.0, 1e-6, 0.1])[:, None]
+    one = dt.Filter(ridges=[1.0], weights=[1.0])
+    result = dt.gradient_flow(problem(2.0, 0.8, ridge), time, members, filter=one)
+    known = dt.exact_error(problem(2.0, 0.8, ridge + 1 / (time * 2.0 * 0.8)), members)
     for name in PARTS:
-        assert getattr(result, name) == pytest.approx(getattr(known, name), rel=1e-12)
+        assert getattr(result, name) == pytest.approx(getattr(known, name), rel=1e-11)
 
 
 def test_real_poles_equal_a_committee() -> None:
@@ -59,34 +62,21 @@ def test_talbot_poles_as_a_filter_equal_gradient_flow() -> None:
     assert given.learned(2.0) == pytest.approx(1 - math.exp(-2))
 
 
-@pytest.mark.parametrize(
-    ("poles", "kind", "message"),
-    [
-        (([1.0], [1.0, 2.0]), ValueError, "weights must be one for each of 1 ridges, got 2"),
-        (([-1.0], [1.0]), ValueError, "ridges must not be zero or negative"),
-        (([0.0], [1.0]), ValueError, "ridges must not be zero or negative"),
-        (([1 + 1j], [1.0]), ValueError, r"ridges must come with their conjugates, got \(1\+1j\)"),
-        (([1.0], [1j]), ValueError, "weights must be real where ridges are"),
-        (([math.nan], [1.0]), ValueError, "ridges must be finite"),
-        (("abc", [1.0]), TypeError, "ridges must be a list of numbers, got 'abc'"),
-    ],
-)
-def test_invalid_filters_raise(poles: Any, kind: type[Exception], message: str) -> None:
-    with pytest.raises(kind, match=message):
-        dt.Filter(ridges=poles[0], weights=poles[1])
-    with pytest.raises(TypeError, match="filter must be a Filter, got str"):
+def test_poles_of_a_filter_are_validated() -> None:
+    invalid: list[tuple[Any, Any, str]] = [
+        ([1.0], [1.0, 2.0], "weights"),
+        ([-1.0], [1.0], "ridges"),
+        ([0.0], [1.0], "ridges"),
+        ([1 + 1j], [1.0], "ridges must come with their conjugates"),
+        ([1.0], [1j], "weights must be real"),
+        ([math.nan], [1.0], "ridges must be finite"),
+        ("abc", [1.0], "ridges"),
+    ]
+    for ridges, weights, words in invalid:
+        with pytest.raises((ValueError, TypeError), match=f"^{words}"):
+            dt.Filter(ridges=ridges, weights=weights)
+    with pytest.raises(TypeError, match=r"^filter must"):
         dt.gradient_flow(problem(), 1.0, filter="momentum")  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("time", [0.1, 50.0, 400.0, 510.0, 600.0, 1e5, 1e12, math.inf])
-@pytest.mark.parametrize("ridge", [0.0, 1e-6, 0.1])
-def test_one_pole_adds_to_the_ridge(ridge: float, time: float) -> None:
-    result = dt.gradient_flow(
-        problem(2.0, 0.8, ridge), time, 3, filter=dt.Filter(ridges=[1.0], weights=[1.0])
-    )
-    known = dt.exact_error(problem(2.0, 0.8, ridge + 1 / (time * 2.0 * 0.8)), 3)
-    for name in PARTS:
-        assert getattr(result, name) == pytest.approx(getattr(known, name), rel=1e-11)
 
 
 @pytest.mark.parametrize("width", [2.0, math.inf])

@@ -6,14 +6,13 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import doubletrouble as dt
 from doubletrouble.ensembles import named_ensemble
 from doubletrouble.theory._filters import talbot_poles
 from tests import pair_oracle
 from tests.schemes import ensemble, supported
+from tests.selection import full_beyond
 
 PARTS = ("noise", "initialization", "sampling", "bias", "bayes", "total")
 POWERS: dict[str, Any] = {"signal": 1.2, "noise": 0.5, "nonlinear_signal": 0.3, "test_noise": 0.2}
@@ -54,12 +53,8 @@ def test_flow_equals_another_contour_with_another_solver(
 
 
 @pytest.mark.parametrize("members", [1, 3, math.inf])
-@pytest.mark.parametrize("ridge", [0.0, 1e-3, 1.0])
-@pytest.mark.parametrize("width", [0.5, 0.9, 2.0, 10.0])
-def test_flow_ends_are_zero_predictor_and_ridge_fit(
-    width: float, ridge: float, members: float
-) -> None:
-    at = problem(width, ridge=ridge)
+def test_flow_ends_are_zero_predictor_and_ridge_fit(members: float) -> None:
+    at = problem(np.array([0.5, 0.9, 2.0, 10.0]), ridge=np.array([0.0, 1e-3, 1.0])[:, None])
     fitted = dt.exact_error(at, members)
     for time in (1e7, 1e12, math.inf):
         result = dt.gradient_flow(at, time, members)
@@ -67,12 +62,12 @@ def test_flow_ends_are_zero_predictor_and_ridge_fit(
             assert getattr(result, name) == pytest.approx(getattr(fitted, name), abs=1e-8)
     for time in (0.0, 1e-12, 1e-300):
         result = dt.gradient_flow(at, time, members)
-        assert result.bias == pytest.approx(1.44 + 0.09, rel=1e-11)
-        assert result.total == pytest.approx(1.44 + 0.09 + 0.04, rel=1e-11)
+        np.testing.assert_allclose(result.bias, 1.44 + 0.09, rtol=1e-11)
+        np.testing.assert_allclose(result.total, 1.44 + 0.09 + 0.04, rtol=1e-11)
 
 
-@pytest.mark.parametrize("activation", ["relu", "tanh", "linear", "sign"])
-@pytest.mark.parametrize("samples", [0.3, 1.0, 1 + 1e-9, 4.0])
+@pytest.mark.parametrize("activation", full_beyond({"relu", "linear"}, ["relu", "tanh", "linear"]))
+@pytest.mark.parametrize("samples", full_beyond({1 + 1e-9, 4.0}, [0.3, 1.0, 1 + 1e-9, 4.0]))
 def test_flow_is_converged_in_the_number_of_poles(activation: str, samples: float) -> None:
     widths = np.array([0.1, 0.5, 0.99, 1.0, 1.01, 3.0])[:, None]
     at = problem(
@@ -125,7 +120,7 @@ def test_time_unit_of_a_measured_spectrum() -> None:
             assert getattr(result, name) == pytest.approx(getattr(flat, name), rel=1e-9)
 
 
-def test_levels_of_their_own() -> None:
+def test_flow_of_a_spectrum_converges_to_the_fit() -> None:
     spectrum = dt.SpectralProblem(
         eigenvalues=np.arange(1, 40.0) ** -2,
         target_powers=np.arange(1, 40.0) ** -1.5,
@@ -141,31 +136,19 @@ def test_levels_of_their_own() -> None:
     assert late[[0, 2]] == pytest.approx(fitted[[0, 2]], rel=1e-8)
 
 
-@settings(max_examples=50, deadline=None)
-@given(
-    st.floats(-3, 3),
-    st.floats(-3, 3),
-    st.one_of(st.just(0.0), st.floats(1e-12, 1e3)),
-    st.floats(-8, 14),
-    st.sampled_from(["relu", "tanh", "linear", "abs", "erf"]),
-    st.sampled_from([0.0, 1e-12, -1e-9, 1e-3, None]),
-)
-def test_flow_is_finite_at_every_time(
-    width: float,
-    samples: float,
-    ridge: float,
-    log_time: float,
-    activation: str,
-    offset: float | None,
-) -> None:
-    N = 10**samples
-    P = 10**width if offset is None else N * (1 + offset)
-    at, time = problem(P, N, ridge, activation=activation), 10**log_time
-    result, more = dt.gradient_flow(at, time), dt.gradient_flow(at, time, n_poles=28)
-    assert result.total == pytest.approx(more.total, rel=1e-8)
-    ensemble = dt.gradient_flow(at, time, math.inf)
-    assert ensemble.initialization == 0
-    assert ensemble.total <= result.total * (1 + 1e-9)
+@pytest.mark.parametrize("activation", ["relu", "tanh", "linear", "abs"])
+def test_flow_is_finite_at_every_time(activation: str) -> None:
+    rng, count = np.random.default_rng(8), 150
+    N, times = 10 ** rng.uniform(-3, 3, count), 10 ** rng.uniform(-8, 14, count)
+    P = N * (1 + rng.choice([0.0, 1e-12, -1e-9, 1e-3], count))
+    P[::3] = 10 ** rng.uniform(-3, 3, count)[::3]
+    ridge = rng.choice([0.0, 1.0], count) * 10 ** rng.uniform(-12, 3, count)
+    at = problem(P, N, ridge, activation=activation)
+    result, more = dt.gradient_flow(at, times), dt.gradient_flow(at, times, n_poles=28)
+    np.testing.assert_allclose(result.total, more.total, rtol=1e-8)
+    ensemble = dt.gradient_flow(at, times, math.inf)
+    assert np.all(np.asarray(ensemble.initialization) == 0)
+    assert np.all(np.asarray(ensemble.total) <= np.asarray(result.total) * (1 + 1e-9))
 
 
 def test_infinitely_many_features_converge_at_once() -> None:
@@ -194,26 +177,24 @@ def test_arrays_broadcast() -> None:
     assert np.asarray(result.total)[2, 3] == pytest.approx(one.total, rel=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"times": -1.0}, r"times must be in \[0, 1e\+150\] or inf, got -1.0"),
-        ({"times": [1.0, math.nan]}, r"times must be in \[0, 1e\+150\] or inf, got nan at index 1"),
-        ({"times": []}, "times must not be empty"),
-        ({"times": 1.0, "n_poles": 7}, "n_poles must be even, as poles come in pairs, got 7"),
-        ({"times": 1.0, "n_poles": 2}, "n_poles must be a whole number of at least 4"),
-        ({"times": 1.0, "ensemble": 0}, "ensemble must be .*, got 0"),
-    ],
-)
-def test_invalid_arguments_raise(arguments: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        dt.gradient_flow(problem(), **arguments)
+def test_arguments_of_the_flow_are_validated() -> None:
+    for name, value in (
+        ("times", -1.0),
+        ("times", [1.0, math.nan]),
+        ("times", []),
+        ("n_poles", 7),  # odd
+        ("n_poles", 2),
+        ("ensemble", 0),
+    ):
+        arguments: dict[str, Any] = {"times": 1.0, name: value}
+        with pytest.raises(ValueError, match=f"^{name} must"):
+            dt.gradient_flow(problem(), **arguments)
 
 
 # --- schemes -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("members", [1, 4, math.inf])
+@pytest.mark.parametrize("members", [1, 4])
 @pytest.mark.parametrize(
     ("scheme", "options"),
     [("divide", {}), ("subsample", {"fraction": 0.6}), ("feature_bank", {"bank_per_dim": 5.0})],
@@ -221,8 +202,6 @@ def test_invalid_arguments_raise(arguments: dict[str, Any], message: str) -> Non
 def test_flow_of_schemes_equals_another_contour(
     scheme: str, options: dict[str, float], members: float
 ) -> None:
-    if scheme == "divide" and members == math.inf:
-        return  # members without samples: `test_both_ends_of_every_scheme`
     for width, samples, ridge, time in ((2.0, 1.0, 0.0, 30.0), (0.7, 1.5, 0.05, 4.0)):
         other = pair_oracle.Point(
             psi1=width, psi2=samples, ridge=ridge, name="relu", signal=1.2, noise=0.5
@@ -285,24 +264,16 @@ def test_schemes_reduce_to_ensembles_along_the_flow(members: float) -> None:
         np.testing.assert_allclose(getattr(same, name), getattr(one, name), rtol=1e-9, atol=1e-13)
 
 
-def test_gradient_flow_refuses_bootstrap() -> None:
-    for function in (
-        lambda e: dt.gradient_flow(problem(), 1.0, e),
-        lambda e: dt.best_stopping_time(problem(), e),
-    ):
-        with pytest.raises(ValueError, match=r"^ensemble must be one of Ensemble, Divide, .* for"):
-            function(dt.Bootstrap(3))
-
-
 # --- when to stop --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("members", [1, math.inf])
-@pytest.mark.parametrize(("width", "ridge"), [(1.0, 0.0), (3.0, 0.0), (0.6, 1e-2)])
+@pytest.mark.parametrize(
+    ("width", "ridge", "members"), [(1.0, 0.0, 1), (3.0, 0.0, math.inf), (0.6, 1e-2, 1)]
+)
 def test_stopping_time_has_the_least_error(width: float, ridge: float, members: float) -> None:
     at = problem(width, ridge=ridge)
     result: Any = dt.best_stopping_time(at, members)
-    fine = np.asarray(dt.gradient_flow(at, np.geomspace(1e-4, 1e10, 4000), members).total)
+    fine = np.asarray(dt.gradient_flow(at, np.geomspace(1e-4, 1e10, 1000), members).total)
     assert result.error.total <= fine.min() + 1e-12
     assert result.error == dt.gradient_flow(at, result.time, members)
     assert result.optimal_ridge == dt.optimal_ridge(at, members)
@@ -315,7 +286,7 @@ def test_stopping_time_has_the_least_error_for_every_scheme(name: str) -> None:
     at = problem(np.array([0.6, 2.0]), 1.0, np.array([0.0, 1e-2]))
     members = ensemble(name, at, 3)
     result = dt.best_stopping_time(at, members)
-    fine = dt.gradient_flow(at, np.geomspace(1e-4, 1e10, 1000)[:, None], members)
+    fine = dt.gradient_flow(at, np.geomspace(1e-4, 1e10, 400)[:, None], members)
     assert np.all(result.error.total <= np.asarray(fine.total).min(axis=0) * (1 + 1e-11))
     assert result.error == dt.gradient_flow(at, result.time, members)
     np.testing.assert_array_equal(
@@ -324,9 +295,9 @@ def test_stopping_time_has_the_least_error_for_every_scheme(name: str) -> None:
 
 
 def test_stopping_time_may_be_zero_or_infinite() -> None:
-    nothing = dt.best_stopping_time(dt.Problem(signal=0.0, ridge=0.0))
-    assert nothing.time == 0
-    assert nothing.error.total == 0
+    silent = dt.best_stopping_time(dt.Problem(signal=0.0, ridge=0.0))
+    assert silent.time == 0
+    assert silent.error.total == 0
     clean = dt.Problem(features_per_dim=5.0, noise=0.1, ridge=0.0)
     end = dt.best_stopping_time(clean, math.inf)
     assert end.error.total == pytest.approx(dt.exact_error(clean, math.inf).total, rel=1e-9)
@@ -337,7 +308,7 @@ def test_stopping_time_may_be_zero_or_infinite() -> None:
 def test_stopping_time_requires_finite_features() -> None:
     """They converge at once in this unit of time, but not in that of a spectrum."""
     for width in (math.inf, np.array([1.0, math.inf])):
-        with pytest.raises(ValueError, match="features_per_dim must be finite"):
+        with pytest.raises(ValueError, match=r"^features_per_dim must be finite"):
             dt.best_stopping_time(problem(width))
     kernel = dt.SpectralProblem.from_problem(problem(math.inf, noise=3.0), dim=5)
     wide = dt.best_stopping_time(problem(1e12, noise=3.0))
@@ -346,7 +317,7 @@ def test_stopping_time_requires_finite_features() -> None:
     assert 0 < result.time < math.inf
 
 
-def test_printed_text() -> None:
+def test_text_of_a_stopping_time() -> None:
     result = dt.best_stopping_time(problem(1.0))
     first, *parts, last = str(result).splitlines()
     assert first == f"best time to stop: {result.time:.6g}"
@@ -362,15 +333,7 @@ def test_stopping_time_of_arrays_equals_scalars() -> None:
     assert np.asarray(result.time)[1, 1] == pytest.approx(one.time, rel=1e-5)
 
 
-@pytest.mark.parametrize(
-    "ensemble",
-    [
-        dt.Subsample(2, fraction=1e-140),
-        dt.Divide(1e60),
-        dt.Divide(1e140),
-        dt.Divide(math.inf),
-    ],
-)
+@pytest.mark.parametrize("ensemble", [dt.Subsample(2, fraction=1e-140), dt.Divide(math.inf)])
 def test_times_of_very_few_samples_stay_in_their_domain(ensemble: dt.Scheme) -> None:
     result = dt.best_stopping_time(problem(2.0), ensemble)
     assert result.time in (0.0, math.inf)  # without data or signal

@@ -4,13 +4,13 @@
 """
 
 import os
-from functools import cache
 from typing import Any
 
 import pytest
 
 import doubletrouble as dt
 from doubletrouble.ensembles import SUPPORT, Scheme
+from tests.selection import full_beyond
 from tests.theory import members
 from tests.theory.members import Setting
 from tests.theory.traces import Measured
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.statistical
 
 SEED = int(os.environ.get("DOUBLETROUBLE_SEED", "0"))  # any seed must pass
 LIMIT, CONTROL = 5.0, 10.0
-SIZES = {75: 80, 150: 40}  # draws by dimension
+SIZES = ({40: 80, 80: 40}, {75: 80, 150: 40})  # draws by dimension
 PROBLEM = dt.Problem(features_per_dim=1.5, samples_per_dim=1.0, ridge=1e-2, signal=1.2, noise=0.6)
 CASES: dict[str, tuple[Setting, Scheme, Scheme]] = {  # simulated, theory, negative control
     "ensemble": (Setting(scheme="ensemble", members=2), dt.Ensemble(2), dt.Ensemble(1)),
@@ -52,20 +52,16 @@ def theory(ensemble: Scheme, time: float) -> dict[str, Any]:
     return result
 
 
-@cache
-def measured(name: str) -> dict[str, Measured]:
-    return members.measured(CASES[name][0], SIZES, seed=SEED)
+def z_scores(measured: dict[str, Measured], ensemble: Scheme, time: float) -> dict[str, float]:
+    return {kind: measured[kind].z_score(v) for kind, v in theory(ensemble, time).items()}
 
 
-def z_scores(name: str, ensemble: Scheme) -> dict[str, float]:
-    expected = theory(ensemble, CASES[name][0].time)
-    return {kind: measured(name)[kind].z_score(value) for kind, value in expected.items()}
-
-
+@pytest.mark.parametrize("sizes", full_beyond(SIZES[:1], SIZES), ids=lambda s: f"D={max(s)}")
 @pytest.mark.parametrize("name", CASES)
-def test_schemes_agree_with_monte_carlo(name: str) -> None:
-    _, ensemble, control = CASES[name]
-    z = z_scores(name, ensemble)
+def test_schemes_agree_with_monte_carlo(name: str, sizes: dict[int, int]) -> None:
+    setting, ensemble, control = CASES[name]
+    measured = members.measured(setting, sizes, seed=SEED)
+    z = z_scores(measured, ensemble, setting.time)
     assert max(map(abs, z.values())) < LIMIT, z
-    wrong = z_scores(name, control)
+    wrong = z_scores(measured, control, setting.time)
     assert min(abs(wrong[kind]) for kind in z if kind != "test") > CONTROL, wrong

@@ -11,14 +11,15 @@ import pytest
 import doubletrouble as dt
 from tests.selection import full_beyond
 from tests.theory import features, traces
-from tests.theory.traces import FloatArray, Measured, Setting
+from tests.theory.traces import FloatArray, Setting
 
 pytestmark = pytest.mark.statistical
 
 LIMIT = 5.0
 SEED = int(os.environ.get("DOUBLETROUBLE_SEED", "0"))  # any seed must pass
 CONTROL = 10.0
-SIZES = ((200, 40), (400, 16))  # dimension and number of draws
+LARGE = ((200, 40), (400, 16))  # dimension and number of draws
+SMALL = ((60, 100), (120, 50))  # of the cases that every run checks
 POWERS = {"signal": 1.2, "noise": 0.6, "nonlinear_signal": 0.5}
 
 
@@ -28,6 +29,7 @@ class Case(NamedTuple):
     samples: float  # N/D, of each learner
     ridge: float
     decay: float = 0.0  # the inputs' variances fall as exp(-decay · i/D)
+    sizes: tuple[tuple[int, int], ...] = LARGE
 
 
 CASES = (
@@ -44,7 +46,10 @@ CASES = (
     Case("relu", 1.0, 1.0, 1e-2, decay=3.0),
     Case("tanh", 2.0, 1.0, 1e-2, decay=3.0),
 )
-DEFAULT = (Case("relu", 2.0, 1.0, 0.1), Case("relu", 1.0, 1.0, 1e-2, decay=3.0))
+DEFAULT = (
+    Case("relu", 2.0, 1.0, 0.1, sizes=SMALL),
+    Case("relu", 1.0, 1.0, 1e-2, decay=3.0, sizes=SMALL),
+)
 
 
 def variances(case: Case, dim: int) -> FloatArray:
@@ -55,7 +60,7 @@ def variances(case: Case, dim: int) -> FloatArray:
 @cache
 def measured(case: Case) -> tuple[dict[str, FloatArray], dict[str, FloatArray]]:
     tables = []
-    for dim, n_draws in SIZES:
+    for dim, n_draws in case.sizes:
         spread = variances(case, dim)
         setting = Setting(
             dim=dim,
@@ -207,7 +212,11 @@ MISPRINTS = {5: "psi3_ensemble", 6: "psi2_ensemble", 7: "psi2_divide", 8: "psi2_
 MISPRINTS |= {9: "psi3_vanilla", 10: "psi3_ensemble"}
 
 
-@pytest.mark.parametrize("case", full_beyond(DEFAULT, CASES), ids=lambda c: "-".join(map(str, c)))
+@pytest.mark.parametrize(
+    "case",
+    full_beyond(DEFAULT, (*DEFAULT, *CASES)),
+    ids=lambda c: f"{'-'.join(map(str, c[:-1]))}-D={c.sizes[-1][0]}",
+)
 def test_theory_agrees_with_monte_carlo(case: Case) -> None:
     """All checks of a case are in one test, since they share its draws."""
     for check in CHECKS:
@@ -222,13 +231,7 @@ def test_theory_agrees_with_monte_carlo(case: Case) -> None:
         assert abs(z[term]) > CONTROL, erratum
 
 
-def with_a_curved_teacher() -> dict[str, Measured]:
-    """True ReLU features and a true quadratic teacher, at two sizes."""
-    setting = features.Setting(features_per_dim=1.5, samples_per_dim=1.0, ridge=1e-2, **POWERS)
-    small, large = (
-        features.draws(setting, dim, n, seed=SEED + 1) for dim, n in ((100, 400), (200, 150))
-    )
-    return {name: traces.extrapolated(small[name], large[name]) for name in small}
+CURVED = POWERS | {"nonlinear_signal": 1.0}
 
 
 def curved_theory(**powers: Any) -> dt.ErrorTerms[Any]:
@@ -237,14 +240,28 @@ def curved_theory(**powers: Any) -> dt.ErrorTerms[Any]:
     )
 
 
-def test_nonlinear_teacher_is_not_label_noise() -> None:
-    """F⋆ contributes to bias, sampling and initialization, and not to noise."""
-    theory, simulated = curved_theory(**POWERS), with_a_curved_teacher()
+SIZES_OF_TRUE_FEATURES = (((50, 240), (100, 120)), ((100, 400), (200, 150)))
+
+
+@pytest.mark.parametrize(
+    "sizes",
+    full_beyond(SIZES_OF_TRUE_FEATURES[:1], SIZES_OF_TRUE_FEATURES),
+    ids=lambda s: f"D={s[1][0]}",
+)
+def test_nonlinear_teacher_is_not_label_noise(sizes: tuple[tuple[int, int], ...]) -> None:
+    """F⋆ contributes to bias, sampling and initialization, and not to noise.
+
+    The features are true ReLU features, the teacher is truly quadratic.
+    """
+    setting = features.Setting(features_per_dim=1.5, samples_per_dim=1.0, ridge=1e-2, **CURVED)
+    small, large = (features.draws(setting, dim, n, seed=SEED + 1) for dim, n in sizes)
+    simulated = {name: traces.extrapolated(small[name], large[name]) for name in small}
+    theory = curved_theory(**CURVED)
     z = {name: value.z_score(getattr(theory, name)) for name, value in simulated.items()}
     assert max(map(abs, z.values())) < LIMIT, z
     # negative control: F⋆ as label noise changes sampling and initialization
-    loud = float(np.hypot(POWERS["noise"], POWERS["nonlinear_signal"]))
-    wrong = curved_theory(signal=POWERS["signal"], noise=loud)
+    loud = float(np.hypot(CURVED["noise"], CURVED["nonlinear_signal"]))
+    wrong = curved_theory(signal=CURVED["signal"], noise=loud)
     z = {name: value.z_score(getattr(wrong, name)) for name, value in simulated.items()}
     assert min(abs(z[name]) for name in ("noise", "initialization", "bias")) > CONTROL, z
     assert z["sampling"] > LIMIT, z

@@ -6,12 +6,11 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import doubletrouble as dt
 from doubletrouble.activations import correlation
 from tests import pair_oracle
+from tests.theory import oracle
 
 LEARNERS: dict[str, dict[str, Any]] = {
     "wide": {"features_per_dim": 2.0, "samples_per_dim": 1.0, "ridge": 1e-3},
@@ -23,27 +22,6 @@ LEARNERS: dict[str, dict[str, Any]] = {
 
 def learner(name: str, activation: str = "relu", **changes: Any) -> dt.Member:
     return dt.Member(**{**LEARNERS[name], **changes}, activation=activation)
-
-
-def tails(a: str, b: str) -> Any:
-    """E σ_a⊥ σ_b⊥/(μ₁a μ₁b) by quadrature."""
-    functions: dict[str, Any] = {
-        "relu": lambda z: max(z, 0),
-        "tanh": mpmath.tanh,
-        "erf": mpmath.erf,
-        "gelu": lambda z: z * mpmath.ncdf(z),
-        "cos": mpmath.cos,
-    }
-    pieces = [-40, -12, -6, -3, -1, 0, 1, 3, 6, 12, 40]
-    with mpmath.workdps(40):
-
-        def mean(f: Any) -> Any:
-            return mpmath.quad(lambda z: f(z) * mpmath.npdf(z), pieces)
-
-        f, g = functions[a], functions[b]
-        linear = [mean(lambda z, h=h: z * h(z)) for h in (f, g)]
-        both = mean(lambda z: f(z) * g(z)) - mean(f) * mean(g) - linear[0] * linear[1]
-        return both / (linear[0] * linear[1])
 
 
 def expected(a: Any, b: Any, features: float, samples: float, noise: float) -> float:
@@ -59,7 +37,7 @@ def expected(a: Any, b: Any, features: float, samples: float, noise: float) -> f
     ]
     names = (a.moments.name, b.moments.name)
     a_half, b_half = halves
-    shared = (features, samples, tails(*names))
+    shared = (features, samples, oracle.tails(*names))
     return float(pair_oracle.error(a_half, b_half, *shared, signal=1.3, noise=noise))
 
 
@@ -98,27 +76,28 @@ def test_different_activations_change_the_product() -> None:
     assert abs(result - alike) > 0.05 * abs(result)
 
 
-@pytest.mark.parametrize("ridge", [0.0, 1e-300, 1e-5, 1.0, math.inf])
-@pytest.mark.parametrize("width", [0.3, 1.0, 1 + 1e-12, 4.0, math.inf])
-def test_schemes_are_special_cases_of_pairs(ridge: float, width: float) -> None:
-    sizes: dict[str, Any] = {"features_per_dim": width, "samples_per_dim": 1.0, "ridge": ridge}
-    one = dt.Member(**sizes)
-    problem = dt.Problem(**sizes, noise=0.5, nonlinear_signal=0.3)
-    powers: dict[str, Any] = {"noise": 0.5, "nonlinear_signal": 0.3}
-    psi = dt.psi_terms(problem)
-    cases = {
-        (width, 1.0): dt.exact_error(problem),
-        (0.0, 1.0): dt.exact_error(problem, math.inf),
+def test_schemes_are_special_cases_of_pairs() -> None:
+    width = np.array([0.3, 1.0, 1 + 1e-12, 4.0, math.inf])[:, None]
+    sizes: dict[str, Any] = {
+        "features_per_dim": width,
+        "samples_per_dim": 1.0,
+        "ridge": [0.0, 1e-300, 1e-5, 1.0, math.inf],
     }
-    for (features, samples), terms in cases.items():
-        result = dt.pair_terms(one, one, shared_features=features, shared_samples=samples, **powers)
+    one = dt.Member(**sizes)
+    powers: dict[str, Any] = {"noise": 0.5, "nonlinear_signal": 0.3}
+    problem = dt.Problem(**sizes, **powers)
+    psi, single = dt.psi_terms(problem), dt.exact_error(problem)
+
+    def same(result: Any, known: Any, name: str = "") -> None:
+        np.testing.assert_allclose(result, known, rtol=1e-12, atol=1e-12, err_msg=name)
+
+    for features, terms in ((width, single), (0.0, dt.exact_error(problem, math.inf))):
+        result = dt.pair_terms(one, one, shared_features=features, shared_samples=1.0, **powers)
         for name in ("noise", "initialization", "sampling", "bias"):
-            part = getattr(result, name)
-            assert part == pytest.approx(getattr(terms, name), rel=1e-12), name
+            same(getattr(result, name), getattr(terms, name), name)
     fresh = dt.pair_error(one, one, shared_features=width, **powers)
-    assert fresh == pytest.approx(1 - 2 * psi.psi1 + psi.psi2_features + 0.09, rel=1e-12)
-    apart = dt.pair_error(one, one, **powers)
-    assert apart == pytest.approx(dt.exact_error(problem).bias, rel=1e-12)
+    same(fresh, 1 - 2 * np.asarray(psi.psi1) + psi.psi2_features + 0.09)
+    same(dt.pair_error(one, one, **powers), single.bias)
 
 
 def test_parts_without_overlap_are_zero() -> None:
@@ -143,7 +122,7 @@ def test_rescaled_activation_is_the_same_learner() -> None:
     )
 
 
-def test_a_measured_spectrum() -> None:
+def test_flat_spectrum_equals_the_isotropic_problem() -> None:
     problems = [
         dt.Problem(features_per_dim=2.0, samples_per_dim=1.0, ridge=1e-2, noise=0.5),
         dt.Problem(features_per_dim=0.7, samples_per_dim=0.5, ridge=0.1, noise=0.5),
@@ -160,7 +139,7 @@ def test_a_measured_spectrum() -> None:
     assert counted == pytest.approx(flat, rel=1e-13)
 
 
-def test_levels_of_their_own() -> None:
+def test_pair_error_of_a_spectrum_equals_the_printed_formula() -> None:
     """Formula (4) as printed, for two learners on one spectrum."""
     levels, powers = np.array([2.0, 0.5, 0.1, 0.03]), np.array([1.0, 0.3, 0.2, 0.4])
     tail, noise, shared_features, shared_samples = 0.05, 0.6, 4.0, 3.0
@@ -192,36 +171,29 @@ def test_levels_of_their_own() -> None:
     assert result == pytest.approx((N + noise**2 * c2 * T) / (1 - c2 * T), rel=1e-12)
 
 
-@settings(max_examples=60, deadline=None)
-@given(
-    st.tuples(*(st.floats(-2, 2) for _ in range(4))),
-    st.tuples(st.floats(-6, 2), st.floats(-6, 2)),
-    st.tuples(st.floats(0, 1), st.floats(0, 1)),
-    st.sampled_from(["relu", "tanh", "cos", "linear"]),
-)
-def test_pair_error_satisfies_cauchy_schwarz(
-    sizes: tuple[float, ...], ridges: tuple[float, ...], shares: tuple[float, ...], activation: str
-) -> None:
+@pytest.mark.parametrize("activation", ["relu", "tanh", "cos", "linear"])
+def test_pair_error_satisfies_cauchy_schwarz(activation: str) -> None:
     """|E ab| is at most the root of E a² E b², for every overlap."""
+    rng, count = np.random.default_rng(4), 500
     a, b = (
         dt.Member(
-            features_per_dim=10 ** sizes[i],
-            samples_per_dim=10 ** sizes[i + 2],
-            ridge=10 ** ridges[i],
-            activation=("relu", activation)[i],
+            features_per_dim=10 ** rng.uniform(-2, 2, count),
+            samples_per_dim=10 ** rng.uniform(-2, 2, count),
+            ridge=10 ** rng.uniform(-6, 2, count),
+            activation=name,
         )
-        for i in range(2)
+        for name in ("relu", activation)
     )
-    k = shares[0] * min(a.features_per_dim, b.features_per_dim)  # type: ignore[type-var,operator]
-    n = shares[1] * min(a.samples_per_dim, b.samples_per_dim)  # type: ignore[type-var,operator]
-    both: Any = dt.pair_error(a, b, shared_features=k, shared_samples=n)
+    k = rng.choice([0.0, 0.5, 1.0], count) * np.minimum(a.features_per_dim, b.features_per_dim)
+    n = rng.choice([0.0, 0.5, 1.0], count) * np.minimum(a.samples_per_dim, b.samples_per_dim)
+    both = dt.pair_error(a, b, shared_features=k, shared_samples=n)
     own: list[Any] = [
         dt.pair_error(
             one, one, shared_features=one.features_per_dim, shared_samples=one.samples_per_dim
         )
         for one in (a, b)
     ]
-    assert abs(both) <= math.sqrt(own[0] * own[1]) * (1 + 1e-9)
+    assert np.all(np.abs(both) <= np.sqrt(own[0] * own[1]) * (1 + 1e-9))
 
 
 def test_peak_requires_shared_features_and_samples() -> None:
@@ -241,18 +213,16 @@ def test_arrays_broadcast() -> None:
     assert result[1, 1] == dt.pair_error(one, dt.Member(), shared_samples=1.0)  # type: ignore[index]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"shared_features": 0.6}, "shared_features must be at most 0.5.*, got 0.6"),
-        ({"shared_samples": 1.1}, "shared_samples must be at most 0.8.*, got 1.1"),
-        ({"shared_samples": -0.1}, r"shared_samples must be in \[0, inf\], got -0.1"),
-        ({"noise": -1.0}, r"noise must be in \[0, 1e\+150\], got -1.0"),
-    ],
-)
-def test_invalid_overlaps_raise(arguments: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        dt.pair_error(learner("wide"), learner("narrow"), **arguments)
+def test_overlaps_and_powers_are_validated() -> None:
+    invalid: dict[str, tuple[float, ...]] = {
+        "shared_features": (0.6,),  # above the features of one
+        "shared_samples": (1.1, -0.1),
+        "noise": (-1.0,),
+    }
+    for name, values in invalid.items():
+        for value in values:
+            with pytest.raises(ValueError, match=f"^{name} must .* got {value}"):
+                dt.pair_error(learner("wide"), learner("narrow"), **{name: value})
 
 
 def test_pair_of_problems_has_their_target() -> None:
@@ -263,22 +233,20 @@ def test_pair_of_problems_has_their_target() -> None:
     common: dict[str, Any] = {"shared_features": 1.5, "shared_samples": 0.7}
     result = dt.pair_terms(problem, problem, **common)
     assert result == dt.pair_terms(member, member, **common, **powers)
-    with pytest.raises(ValueError, match=r"noise must be the same for all members, got 0\.4 "):
+    with pytest.raises(ValueError, match=r"^noise must be the same"):
         dt.pair_error(problem, dt.Problem(**sizes, signal=1.3, nonlinear_signal=0.2))
 
 
 def test_members_must_be_of_one_kind() -> None:
     spectrum: dict[str, Any] = {"eigenvalues": [1.0], "target_powers": [1.0], "n_features": 3}
     a = dt.SpectralProblem(**spectrum, n_samples=2)
-    with pytest.raises(TypeError, match="members must be of one kind, got Member and Spectral"):
+    with pytest.raises(TypeError, match=r"^members must be of one kind"):
         dt.pair_error(learner("wide"), a)
-    with pytest.raises(
-        TypeError, match=r"members must be Members, Problems or Spectral.*, got str"
-    ):
+    with pytest.raises(TypeError, match=r"^members must be Members"):
         dt.pair_error("wide", "narrow")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match=r"tail must be the same for all members, got 0. and 0.1"):
+    with pytest.raises(ValueError, match=r"^tail must be the same"):
         dt.pair_error(a, dt.SpectralProblem(**spectrum, n_samples=2, tail=0.1))
-    with pytest.raises(ValueError, match="noise must be left out"):
+    with pytest.raises(ValueError, match=r"^noise must be left out"):
         dt.pair_error(a, a, noise=1.0)
 
 
@@ -286,7 +254,7 @@ def test_correlation_requires_a_function() -> None:
     known = dt.Activation(name="mine", mean=0.0, linear=0.5, nonlinear=0.3)
     a, b = dt.Member(activation=known), dt.Member()
     assert math.isfinite(dt.pair_error(a, b, shared_samples=1.0))
-    with pytest.raises(ValueError, match="activation must have a function to be compared"):
+    with pytest.raises(ValueError, match=r"^activation must have a function"):
         dt.pair_error(a, b, shared_features=1.0)
 
 

@@ -7,8 +7,6 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from mpmath import mpf
 
 import doubletrouble as dt
@@ -104,11 +102,12 @@ def test_slopes_of_a_spectrum_equal_high_precision_differences(
 
     def at(p: Any, n: Any) -> Any:
         return oracle.spectral_risk(
-            p, n, ridge, **SPECTRUM, noise=0.3, members=members, scheme=scheme
+            p, n, ridge, **SPECTRUM, noise=0.3, members=members, scheme=scheme, digits=digits
         )
 
-    with mpmath.workdps(oracle.DIGITS):
-        h = mpf(10) ** -200
+    digits = oracle.DIGITS if ridge < 1e-100 else 240
+    with mpmath.workdps(digits):
+        h = mpf(10) ** (-digits // 4)
         p, n = mpf(P), mpf(N)
         by_features = (at(p * (1 + h), n) - at(p * (1 - h), n)) / (2 * h * p)
         by_samples = (at(p, n * (1 + h)) - at(p, n * (1 - h))) / (2 * h * n)
@@ -119,8 +118,7 @@ def test_slopes_of_a_spectrum_equal_high_precision_differences(
     assert result.by_samples == pytest.approx(float(by_samples), rel=1e-13)
 
 
-@pytest.mark.parametrize("ratio", [1.001, 1.2, 2.0, 50.0])
-@pytest.mark.parametrize("members", [1, 4])
+@pytest.mark.parametrize(("ratio", "members"), [(1.001, 4), (2.0, 1), (50.0, 4)])
 def test_ridgeless_slopes_equal_the_closed_form(ratio: float, members: int) -> None:
     """R_K = R_inf + (F² (1 - Ψ1) + σ²)/(K (P/N - 1)), and R_inf does not depend on P."""
     problem = dt.Problem(features_per_dim=ratio, samples_per_dim=1.0, ridge=0.0, noise=0.5)
@@ -140,8 +138,8 @@ def test_slopes_at_the_peak_are_minus_infinity() -> None:
     more = dt.Problem(features_per_dim=1.0, samples_per_dim=1 + step, ridge=0.0)
     fall = (dt.exact_error(more, math.inf).total - dt.exact_error(peak, math.inf).total) / step
     assert many.by_samples == pytest.approx(fall, rel=1e-5)
-    nothing = dt.Problem(features_per_dim=1.0, ridge=0.0, signal=0.0, noise=0.0)
-    assert error_slopes(nothing) == Slopes(by_features=0, by_samples=0)
+    silent = dt.Problem(features_per_dim=1.0, ridge=0.0, signal=0.0, noise=0.0)
+    assert error_slopes(silent) == Slopes(by_features=0, by_samples=0)
 
 
 # --- linear networks without ridge learn every mode in full: a corner, or a divergence, at D ------
@@ -163,8 +161,8 @@ def linear(P: float, N: float, noise: float = 1.0, *, spectral: bool) -> AnyProb
 
 
 @pytest.mark.parametrize("spectral", [False, True])
-@pytest.mark.parametrize("members", [1, 4, math.inf])
-@pytest.mark.parametrize("P", [1.0, 3.0, 30.0])
+@pytest.mark.parametrize("members", [1, math.inf])
+@pytest.mark.parametrize("P", [1.0, 3.0])
 def test_feature_slope_is_zero_where_samples_diverge(
     P: float, members: float, *, spectral: bool
 ) -> None:
@@ -177,8 +175,8 @@ def test_feature_slope_is_zero_where_samples_diverge(
 
 
 @pytest.mark.parametrize("spectral", [False, True])
-@pytest.mark.parametrize("members", [1, 4, math.inf])
-@pytest.mark.parametrize("P", [1.0, 2.0, 3.0])
+@pytest.mark.parametrize("members", [1, math.inf])
+@pytest.mark.parametrize("P", [1.0, 3.0])
 def test_feature_slope_is_zero_for_saturated_linear_networks(
     P: float, members: float, *, spectral: bool
 ) -> None:
@@ -220,21 +218,22 @@ def test_flat_spectrum_equals_the_isotropic_problem() -> None:
     assert many.by_samples * 10 != pytest.approx(one.by_samples, rel=1e-3)  # the control
 
 
-@settings(max_examples=200, deadline=None)
-@given(
-    P=st.floats(1e-3, 1e3) | st.just(math.inf),
-    N=st.floats(1e-3, 1e3),
-    ridge=st.sampled_from([0.0, 1e-300, 1e-5, 1.0, 1e300, math.inf]),
-    members=st.sampled_from([1, 2, 1000, math.inf]),
-    scheme=st.sampled_from(["ensemble", "divide"]),
-    activation=st.sampled_from(["relu", "linear", "quadratic", "tanh"]),
-)
-def test_slopes_are_not_nan(
-    P: float, N: float, ridge: float, members: float, scheme: str, activation: str
-) -> None:
-    problem = dt.Problem(features_per_dim=P, samples_per_dim=N, ridge=ridge, activation=activation)
-    result = error_slopes(problem, SCHEMES[scheme](members))
-    assert not any(map(math.isnan, (result.by_features, result.by_samples)))
+@pytest.mark.parametrize("activation", ["relu", "linear", "quadratic", "tanh"])
+def test_slopes_are_not_nan(activation: str) -> None:
+    rng, count = np.random.default_rng(9), 300
+    N = 10 ** rng.uniform(-3, 3, count)
+    kinds = (10 ** rng.uniform(-3, 3, count), N, np.full(count, math.inf))
+    problem = dt.Problem(
+        features_per_dim=np.choose(rng.integers(3, size=count), kinds),
+        samples_per_dim=N,
+        ridge=rng.choice([0.0, 1e-300, 1e-5, 1.0, 1e300, math.inf], count),
+        activation=activation,
+    )
+    members = rng.choice([1, 2, 1000, math.inf], count)
+    for scheme in (dt.Ensemble, dt.Divide):
+        result = error_slopes(problem, scheme(members))
+        assert not np.isnan(result.by_features).any()
+        assert not np.isnan(result.by_samples).any()
 
 
 def test_slopes_of_arrays_have_their_shape() -> None:

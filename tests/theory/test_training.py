@@ -6,8 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
+from scipy.stats import poisson
 
 import doubletrouble as dt
+from tests import pair_oracle
 from tests.schemes import ensemble, supported
 
 GRID = dt.Problem(
@@ -56,14 +59,32 @@ def test_ridgeless_bootstrap_misses_one_sample_in_e() -> None:
     np.testing.assert_allclose(result, math.exp(-1) * test, rtol=1e-11)
 
 
+def test_training_error_of_bootstrap_samples() -> None:
+    """A residual of weight w is 1/(1 + w V) of that on a fresh sample, with N E wV/(1 + wV) = z."""
+    at = dt.Problem(features_per_dim=0.5, samples_per_dim=1.2, ridge=0.2, noise=0.5)
+    eta = (at.moments.nonlinear / at.moments.linear) ** 2
+    level, _ = pair_oracle.bootstrap(0.5, 1.2, 0.2, at.moments.linear, eta)
+    z = float(level.s * (1 + eta / level.u))
+    w = np.arange(60.0)
+    chances = poisson.pmf(w, 1.0)
+    V = brentq(lambda V: 1.2 * float(chances @ (w * V / (1 + w * V))) - z, 0, 1e6, xtol=1e-15)
+    residual = 1 / (1 + w * V)
+    one, many = (float(dt.exact_error(at, dt.Bootstrap(k)).total) for k in (1, math.inf))
+    known = [
+        float(chances @ residual**2) * (one + 0.25),
+        float(chances @ residual) ** 2 * (many + 0.25),
+    ]
+    result = dt.training_error(at, dt.Bootstrap([1, math.inf]))
+    np.testing.assert_allclose(result, known, rtol=1e-10)
+
+
 @pytest.mark.parametrize("name", supported("training_error"))
-@pytest.mark.parametrize("measured", [False, True])
-def test_infinite_ridge_predicts_zero(name: str, *, measured: bool) -> None:
-    problem: Any = replace(GRID, ridge=math.inf)
-    if measured:
-        problem = dt.SpectralProblem.from_problem(problem, dim=3)
-    result = dt.training_error(problem, ensemble(name, problem, 3))
-    np.testing.assert_allclose(result, POWER, rtol=1e-14)
+def test_infinite_ridge_predicts_zero(name: str) -> None:
+    flat = replace(GRID, ridge=math.inf)
+    problems: list[Any] = [flat, dt.SpectralProblem.from_problem(flat, dim=3)]
+    for problem in problems:
+        result = dt.training_error(problem, ensemble(name, problem, 3))
+        np.testing.assert_allclose(result, POWER, rtol=1e-14)
 
 
 @pytest.mark.parametrize("name", supported("training_error"))
