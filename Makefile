@@ -13,6 +13,8 @@ STAMP  := $(VENV)/.installed
 export OPENBLAS_NUM_THREADS = 1
 export OMP_NUM_THREADS = 1
 export MPLBACKEND = Agg
+# Three processes collect the tests, and many more import the package.
+unexport PYTHONDONTWRITEBYTECODE
 
 # The README's picture is the figure that `make reproduce` draws.
 .PHONY: picture
