@@ -9,7 +9,7 @@ import pytest
 
 import doubletrouble as dt
 from doubletrouble.advice._allocation import Search
-from doubletrouble.advice._options import COSTS, Cost, cost_of, scalar
+from doubletrouble.advice._options import COSTS, Measure, cost_of, scalar
 from doubletrouble.ensembles import SCHEMES, named_ensemble
 from tests.advice.brute_force import least, least_at_this_ridge, random_problem, sizes, total
 from tests.selection import full_beyond, full_beyond_cases
@@ -78,7 +78,7 @@ def test_infinite_budget_is_the_kernel_limit_or_infinitely_many_models() -> None
 
 
 @pytest.mark.parametrize("cost", COSTS)
-def test_larger_budget_is_never_worse(cost: Cost) -> None:
+def test_larger_budget_is_never_worse(cost: Measure) -> None:
     limit = (math.sqrt(5) - 1) / 2
     budgets = [1.0, 1e6, 1e12, 1e60, 1e300, math.inf]
     result = [dt.advise(dt.Problem(), budget=C, cost=cost).best_at_this_ridge for C in budgets]
@@ -104,7 +104,7 @@ def test_both_schemes_are_searched() -> None:
 
 
 @pytest.mark.parametrize("cost", COSTS)
-def test_best_allocation_does_not_depend_on_the_present_scheme(cost: Cost) -> None:
+def test_best_allocation_does_not_depend_on_the_present_scheme(cost: Measure) -> None:
     for problem in (dt.Problem(noise=3.0), dt.Problem(features_per_dim=5.0)):
         one, two = (
             dt.advise(problem, present, budget=3.0, cost=cost)
@@ -141,7 +141,9 @@ def counted(D: int, P: int, N: int, noise: float) -> dt.Problem:
     return dt.Problem.from_sizes(n_features=P, n_samples=N, dim=D, noise=noise, ridge=1e-5)
 
 
-def least_over_counts(problem: dt.Problem, D: int, budget: int, cost: Cost, *, free: bool) -> float:
+def least_over_counts(
+    problem: dt.Problem, D: int, budget: int, cost: Measure, *, free: bool
+) -> float:
     """The least error of all whole allocations."""
     N = round(scalar(problem.samples_per_dim) * D)
     best = math.inf
@@ -171,7 +173,7 @@ def test_counts_equal_brute_force(D: int, P: int, N: int, noise: float, budget: 
     problem = counted(D, P, N, noise)
     advice = dt.advise(problem, budget=budget / D, dim=D)
     for free, option in ((True, advice.best), (False, advice.best_at_this_ridge)):
-        assert option.features * D <= budget * (1 + 1e-12)
+        assert option.total_features * D <= budget * (1 + 1e-12)
         brute = least_over_counts(problem, D, budget, "features", free=free)
         assert option.total == pytest.approx(brute, rel=1e-9)
 
@@ -180,7 +182,7 @@ def test_counts_are_close_to_brute_force_in_training() -> None:
     problem, budget = counted(6, 7, 6, 1.0), 7 * 6 * 6
     advice = dt.advise(problem, cost="training", dim=6)
     for free, option in ((True, advice.best), (False, advice.best_at_this_ridge)):
-        assert option.training * 6**3 <= budget * (1 + 1e-12)
+        assert option.training_cost * 6**3 <= budget * (1 + 1e-12)
         brute = least_over_counts(problem, 6, budget, "training", free=free)
         assert option.total == pytest.approx(brute, rel=1e-3)  # only counts near the optimum
 
@@ -221,9 +223,9 @@ def test_measured_spectrum_has_counts_if_its_samples_are_whole() -> None:
         option = dt.advise(problem, 3).best_at_this_ridge
         assert (option.width == round(option.width)) == whole
         assert (option.ideal is not None) == whole
-        assert option.features <= 51 * (1 + 1e-12)
+        assert option.total_features <= 51 * (1 + 1e-12)
 
 
 def test_budget_below_one_feature_is_not_rounded() -> None:
     best = dt.advise(counted(10, 13, 10, 1.0), budget=0.05, dim=10).best
-    assert best.features <= 0.05 * (1 + 1e-12)
+    assert best.total_features <= 0.05 * (1 + 1e-12)

@@ -9,7 +9,7 @@ import pytest
 
 import doubletrouble as dt
 from doubletrouble.advice import COSTS
-from doubletrouble.advice._options import Cost, affordable, cost_of, most_members, widest
+from doubletrouble.advice._options import Measure, affordable, cost_of, most_members, widest
 
 INF = math.inf
 PROBLEM = dt.Problem(features_per_dim=1.5, ridge=0.01)
@@ -31,7 +31,7 @@ def total(ensemble: float | dt.Scheme = 1, **fields: Any) -> float:
 
 @pytest.mark.parametrize("scheme", ["ensemble", "divide"])
 @pytest.mark.parametrize("cost", COSTS)
-def test_widest_and_most_members_invert_the_cost(scheme: str, cost: Cost) -> None:
+def test_widest_and_most_members_invert_the_cost(scheme: str, cost: Measure) -> None:
     members = np.array([1.0, 2.0, 7.0, 1000.0])
     for budget, N in itertools.product((1e-3, 0.7, 30.0, 1e4), (0.3, 1.0, 5.0)):
         for K, P in zip(members, widest(budget, N, members, scheme, cost), strict=True):
@@ -73,20 +73,24 @@ def test_each_change_has_its_own_error() -> None:
 
 def test_changes_of_twice_the_features_cost_the_same() -> None:
     advice = dt.advise(PROBLEM, 3)
-    assert {advice[name].features for name in ("widen", "ensemble", "divide")} == {9.0}
-    assert advice["regularize"].features == advice.now.features == 4.5
-    assert advice["regularize"].training == advice.now.training == 3 * 1.5
-    assert advice["widen"].training == advice["ensemble"].training == 2 * advice.now.training
-    assert advice["collect"].training == 3 * 2 * 1.5 * 1.5
-    assert advice["divide"].training == 6 * (1 / 6) * 1.5 * (1 / 6)
-    assert advice["many"].features == INF
+    assert {advice[name].total_features for name in ("widen", "ensemble", "divide")} == {9.0}
+    assert advice["regularize"].total_features == advice.now.total_features == 4.5
+    assert advice["regularize"].training_cost == advice.now.training_cost == 3 * 1.5
+    assert (
+        advice["widen"].training_cost
+        == advice["ensemble"].training_cost
+        == 2 * advice.now.training_cost
+    )
+    assert advice["collect"].training_cost == 3 * 2 * 1.5 * 1.5
+    assert advice["divide"].training_cost == 6 * (1 / 6) * 1.5 * (1 / 6)
+    assert advice["many"].total_features == INF
 
 
 def test_doubling_an_infinite_number_has_no_effect() -> None:
     advice = dt.advise(dt.Problem(features_per_dim=INF, ridge=0.01), INF)
     for name in ("widen", "widen_a_little", "ensemble", "many"):
         assert advice[name].total == advice.now.total
-        assert advice[name].features == INF
+        assert advice[name].total_features == INF
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from doubletrouble.advice._allocation import (
 )
 from doubletrouble.advice._options import (
     AdviceOption,
-    Cost,
+    Measure,
     changed,
     check_cost,
     single_changes,
@@ -30,7 +30,7 @@ def advise(
     ensemble: EnsembleLike = 1,
     *,
     budget: float | None = None,
-    cost: Cost = "features",
+    cost: Measure = "features",
     dim: float | None = None,
 ) -> Advice:
     """Compute the exact error now, after every single change, and at its best under a budget.
@@ -78,7 +78,7 @@ def advise(
         raise TypeError(f"problem must be a single one, got one of shape {problem.shape}")
     scheme = as_ensemble(ensemble, "advise")
     number("ensemble", scheme.n_members, N_MEMBERS)
-    check_cost(cost)
+    measure = check_cost(cost)
     if budget is not None:
         budget = number("budget", budget, BUDGET)
     if dim is not None:
@@ -88,7 +88,7 @@ def advise(
 
     unit = count_unit(problem, dim)
     now = AdviceOption.of("now", "now", problem, scheme)
-    budget = now.cost(cost) if budget is None else budget
+    budget = now.cost(measure) if budget is None else budget
     best_ridge = float(optimal_ridge(problem, scheme).ridge)
     changes = single_changes(problem, scheme, best_ridge, unit)
     wide = changed(problem, width=best_width_of_many(problem))
@@ -98,7 +98,7 @@ def advise(
 
     def best(known: AdviceOption, *, free_ridge: bool) -> AdviceOption:
         return best_allocation(
-            known, many, budget=budget, cost=cost, unit=unit, free_ridge=free_ridge
+            known, many, budget=budget, measure=measure, unit=unit, free_ridge=free_ridge
         )
 
     return Advice(
@@ -109,6 +109,6 @@ def advise(
         many_at_best_width=many,
         marginal=MarginalValue.of(problem, scheme, best_ridge),
         budget=budget,
-        cost=cost,
+        cost=measure,
         dim=dim,
     )

@@ -27,17 +27,17 @@ from doubletrouble.problems import Problem, SpectralProblem
 from doubletrouble.results import ErrorTerms
 from doubletrouble.theory import AnyProblem, exact_error
 
-Cost: TypeAlias = Literal["features", "training"]
+Measure: TypeAlias = Literal["features", "training"]
 """The measures of cost."""
 
-COSTS: tuple[Cost, ...] = get_args(Cost)
+COSTS: tuple[Measure, ...] = get_args(Measure)
 ERROR_TOLERANCE = 1e-10  # relative difference of equal errors, the tolerance of the search
 WHOLE_TOLERANCE = 1e-9  # relative distance of a whole number from its integer
 _COST_TOLERANCE = 1e-12  # relative difference of equal costs
 _LITTLE_WIDER = 1.1
 
 
-def check_cost(cost: object) -> Cost:
+def check_cost(cost: object) -> Measure:
     """Return `cost` if it is one of the measures; raise ValueError otherwise."""
     for measure in COSTS:
         if isinstance(cost, str) and cost == measure:
@@ -54,30 +54,30 @@ def training_cost(width: float, samples: float, members: float, scheme: str) -> 
     return (N if scheme == "divide" else K * N) * P * min(n, P)
 
 
-def cost_of(width: float, samples: float, members: float, scheme: str, cost: Cost) -> float:
+def cost_of(width: float, samples: float, members: float, scheme: str, measure: Measure) -> float:
     """Cost of K models in one of the measures."""
-    if cost == "features":
+    if measure == "features":
         return width * members
     return training_cost(width, samples, members, scheme)
 
 
 def widest(
-    budget: float, samples: float, members: FloatArray, scheme: str, cost: Cost
+    budget: float, samples: float, members: FloatArray, scheme: str, measure: Measure
 ) -> FloatArray:
     """Largest affordable width of K models: the inverse of the cost in P."""
     C, N, K = budget, samples, members
-    if cost == "features":
+    if measure == "features":
         return C / K
     n = N / K if scheme == "divide" else np.full_like(K, N)
     each = C / N if scheme == "divide" else C / (K * N)  # P min(n, P)
     return np.where(each >= n * n, each / n, np.sqrt(each))
 
 
-def most_members(budget: float, samples: float, width: FloatArray, cost: Cost) -> FloatArray:
+def most_members(budget: float, samples: float, width: FloatArray, measure: Measure) -> FloatArray:
     """Largest affordable number of models that share the data: the inverse of the cost in K."""
     C, N, P = budget, samples, width
     with np.errstate(over="ignore", under="ignore"):
-        return C / P if cost == "features" else C / N / P / np.minimum(N, P)
+        return C / P if measure == "features" else C / N / P / np.minimum(N, P)
 
 
 def affordable(cost: float, budget: float) -> bool:
@@ -121,12 +121,12 @@ def scalar(value: Numeric) -> float:
     return float(np.asarray(value))
 
 
-def width(problem: AnyProblem) -> float:
+def width_of(problem: AnyProblem) -> float:
     """P in the units of the problem."""
     return scalar(problem.features_per_dim if isinstance(problem, Problem) else problem.n_features)
 
 
-def samples(problem: AnyProblem) -> float:
+def samples_of(problem: AnyProblem) -> float:
     """N in the units of the problem."""
     return scalar(problem.samples_per_dim if isinstance(problem, Problem) else problem.n_samples)
 
@@ -177,12 +177,12 @@ class AdviceOption:
     @property
     def width(self) -> float:
         """Features P of each model, in the units of the problem."""
-        return width(self.problem)
+        return width_of(self.problem)
 
     @property
     def samples(self) -> float:
         """Samples N, in the same units."""
-        return samples(self.problem)
+        return samples_of(self.problem)
 
     @property
     def ridge(self) -> float:
@@ -190,16 +190,16 @@ class AdviceOption:
         return scalar(self.problem.ridge)
 
     @property
-    def features(self) -> float:
+    def total_features(self) -> float:
         """Features of all models together, P K."""
         return self.cost("features")
 
     @property
-    def training(self) -> float:
+    def training_cost(self) -> float:
         """Cost of training, K n P min(n, P) with n samples per model."""
         return self.cost("training")
 
-    def cost(self, measure: Cost) -> float:
+    def cost(self, measure: Measure) -> float:
         """Cost in one of the measures, "features" or "training"."""
         return cost_of(self.width, self.samples, self.n_members, self.scheme, measure)
 
@@ -212,7 +212,7 @@ def single_changes(
     An infinite number does not change when it is doubled. Counted data have at most as many parts
     as there are samples.
     """
-    P, N, K = width(problem), samples(problem), scalar(ensemble.n_members)
+    P, N, K = width_of(problem), samples_of(problem), scalar(ensemble.n_members)
     all_data = "" if isinstance(ensemble, Ensemble) else ", all data each"
     wide = changed(problem, width=_wider(P, 2.0))
     twice = changed(problem, samples=min(2.0 * N, N_SAMPLES.high))
@@ -231,7 +231,7 @@ def single_changes(
 
 def most_parts(problem: AnyProblem, unit: float | None) -> float:
     """Largest number of parts of the data: each has at least one sample."""
-    return math.inf if unit is None else float(round(samples(problem) / unit))
+    return math.inf if unit is None else float(round(samples_of(problem) / unit))
 
 
 def _wider(P: float, factor: float) -> float:

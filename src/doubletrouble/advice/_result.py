@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from doubletrouble.advice._options import AdviceOption, Cost, changed, is_whole, less, rounded
+from doubletrouble.advice._options import AdviceOption, Measure, changed, is_whole, less, rounded
 from doubletrouble.decomposition import COLORS
 from doubletrouble.ensembles import Scheme
 from doubletrouble.errors import require
@@ -77,7 +77,7 @@ class Advice:
     many_at_best_width: AdviceOption  # K → ∞ on all data, at the present λ
     marginal: MarginalValue  # the value of one more sample, and of one more feature
     budget: float
-    cost: Cost  # the measure of the budget
+    cost: Measure  # the measure of the budget
     dim: float | None = None  # D, if P and N are shown as counts
 
     def __getitem__(self, name: str) -> AdviceOption:
@@ -123,9 +123,9 @@ class Advice:
             return f"No finite change reduces the error of {rounded(now.total)} by 1 % or more."
         ridge = f" = {rounded(choice.ridge)}" if choice.name == "regularize" else ""
         costs = {
-            "features": relative_cost(choice.features, now.features),
+            "features": relative_cost(choice.total_features, now.total_features),
             "samples": relative_cost(choice.samples, now.samples),
-            "training": relative_cost(choice.training, now.training),
+            "training": relative_cost(choice.training_cost, now.training_cost),
         }
         paid = ", ".join(f"{name} ×{rounded(value)}" for name, value in costs.items() if value != 1)
         return (
@@ -242,8 +242,8 @@ class Advice:
     def _scale(self) -> float:
         return 1.0 if self.dim is None else self.dim
 
-    def _unit(self, cost: Cost) -> float:
-        return self._scale if cost == "features" else self._scale**3
+    def _unit(self, measure: Measure) -> float:
+        return self._scale if measure == "features" else self._scale**3
 
     @property
     def _parts(self) -> tuple[str, ...]:
@@ -260,8 +260,8 @@ class Advice:
             f"{self._size(option.samples)}{parts}",
             rounded(option.n_members, 6),
             rounded(option.ridge),
-            f"×{rounded(relative_cost(option.features, self.now.features))}",
-            f"×{rounded(relative_cost(option.training, self.now.training))}",
+            f"×{rounded(relative_cost(option.total_features, self.now.total_features))}",
+            f"×{rounded(relative_cost(option.training_cost, self.now.training_cost))}",
         )
 
     def _size(self, value: float) -> str:
@@ -281,10 +281,10 @@ class Advice:
             "n_members": _whole(option.n_members),
             "scheme": option.scheme,
             "ridge": option.ridge,
-            "total_features": option.features * self._unit("features"),
-            "training_cost": option.training * self._unit("training"),
-            "relative_features": relative_cost(option.features, self.now.features),
-            "relative_training": relative_cost(option.training, self.now.training),
+            "total_features": option.total_features * self._unit("features"),
+            "training_cost": option.training_cost * self._unit("training"),
+            "relative_features": relative_cost(option.total_features, self.now.total_features),
+            "relative_training": relative_cost(option.training_cost, self.now.training_cost),
             **{f"error_{name}": getattr(option.error, name) for name in _LETTERS},
             "error_total": option.total,
             "ideal_features": ideal.width * self._scale,
