@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
-from doubletrouble.advice._allocation import Search
+from doubletrouble.advice._allocation import Models, search
 from doubletrouble.advice._options import COSTS, Measure, cost_of, scalar
 from doubletrouble.ensembles import SCHEMES, named_ensemble
 from tests.advice.brute_force import least, least_at_this_ridge, random_problem, sizes, total
@@ -30,7 +30,7 @@ def compare(seed: int, *, spectral: bool) -> None:
         assert option.cost(cost) <= budget * (1 + 1e-12)
         totals = {}
         for kind in ("ensemble", "divide"):
-            K, P = Search(problem, SCHEMES[kind], budget, cost, free_ridge=free).best()
+            K, P = search(Models(problem, SCHEMES[kind], budget, cost), free_ridge=free)
             assert cost_of(P, N, K, kind, cost) <= budget * (1 + 1e-12)
             there = replace(problem, **{name: P})  # type: ignore[arg-type]
             error = dt.optimal_ridge(there, named_ensemble(kind, K)).error if free else None

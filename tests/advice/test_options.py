@@ -76,11 +76,7 @@ def test_changes_of_twice_the_features_cost_the_same() -> None:
     assert {advice[name].total_features for name in ("widen", "ensemble", "divide")} == {9.0}
     assert advice["regularize"].total_features == advice.now.total_features == 4.5
     assert advice["regularize"].training_cost == advice.now.training_cost == 3 * 1.5
-    assert (
-        advice["widen"].training_cost
-        == advice["ensemble"].training_cost
-        == 2 * advice.now.training_cost
-    )
+    assert advice["widen"].training_cost == advice["ensemble"].training_cost == 2 * 3 * 1.5
     assert advice["collect"].training_cost == 3 * 2 * 1.5 * 1.5
     assert advice["divide"].training_cost == 6 * (1 / 6) * 1.5 * (1 / 6)
     assert advice["many"].total_features == INF

@@ -10,13 +10,7 @@ from doubletrouble.advice._allocation import (
     count_unit,
     round_many,
 )
-from doubletrouble.advice._options import (
-    AdviceOption,
-    Measure,
-    changed,
-    check_cost,
-    single_changes,
-)
+from doubletrouble.advice._options import COSTS, AdviceOption, Measure, changed, single_changes
 from doubletrouble.advice._result import Advice, MarginalValue
 from doubletrouble.ensembles import Ensemble, EnsembleLike, as_ensemble
 from doubletrouble.glossary import BUDGET, DIM, N_MEMBERS
@@ -78,7 +72,8 @@ def advise(
         raise TypeError(f"problem must be a single one, got one of shape {problem.shape}")
     scheme = as_ensemble(ensemble, "advise")
     number("ensemble", scheme.n_members, N_MEMBERS)
-    measure = check_cost(cost)
+    if cost not in COSTS:
+        raise ValueError(f"cost must be one of {', '.join(COSTS)}, got {cost!r}")
     if budget is not None:
         budget = number("budget", budget, BUDGET)
     if dim is not None:
@@ -88,7 +83,7 @@ def advise(
 
     unit = count_unit(problem, dim)
     now = AdviceOption.of("now", "now", problem, scheme)
-    budget = now.cost(measure) if budget is None else budget
+    budget = now.cost(cost) if budget is None else budget
     best_ridge = float(optimal_ridge(problem, scheme).ridge)
     changes = single_changes(problem, scheme, best_ridge, unit)
     wide = changed(problem, width=best_width_of_many(problem))
@@ -98,7 +93,7 @@ def advise(
 
     def best(known: AdviceOption, *, free_ridge: bool) -> AdviceOption:
         return best_allocation(
-            known, many, budget=budget, measure=measure, unit=unit, free_ridge=free_ridge
+            known, many, budget=budget, measure=cost, unit=unit, free_ridge=free_ridge
         )
 
     return Advice(
@@ -109,6 +104,6 @@ def advise(
         many_at_best_width=many,
         marginal=MarginalValue.of(problem, scheme, best_ridge),
         budget=budget,
-        cost=measure,
+        cost=cost,
         dim=dim,
     )

@@ -46,7 +46,9 @@ from doubletrouble.parameters import FloatArray
 from doubletrouble.problems import Problem
 from doubletrouble.theory import AnyProblem, exact_error, optimal_ridge, spectrum_of
 
-IntArray: TypeAlias = npt.NDArray[np.int_]
+Values: TypeAlias = Callable[[npt.NDArray[np.int_], FloatArray], FloatArray]
+"""Values of the functions of some indices, at one point each."""
+
 _MEMBERS = np.concatenate([[1.0, 2, 3, 4, 5, 6, 7, 8, 10, 12], 2.0 ** np.arange(4, 41)])
 _MOST_PARTS = 1e6  # parts per unit of samples
 _RIDGES = np.geomspace(1e-16, 1e12, 29)  # in units of the kernel's weight per sample
@@ -175,11 +177,9 @@ class Models:
         small = np.minimum(np.minimum(width, self.samples), 1.0)[:, None]
         ridges = spectrum_of(self.problem).own_ridge(_RIDGES / small, np.array([self.samples]))
         grid = np.pad(ridges, ((0, 0), (1, 1)), constant_values=((0, 0), (0.0, np.inf)))
-
-        def errors(i: IntArray, ridges: FloatArray) -> FloatArray:
-            return self.errors(members[i], width=width[i], ridge=ridges)
-
-        _, error = _least_on(grid, errors, _power(self.problem), so_far)
+        _, error = self._least_on(
+            grid, lambda i, x: self.errors(members[i], width=width[i], ridge=x), so_far
+        )
         return Least(members, error, width)
 
     def least_over_widths(self, members: FloatArray, so_far: float) -> Least:
@@ -193,12 +193,34 @@ class Models:
         else:
             some = _valid(_WIDTHS * self.samples / members[:, None])
             grid = np.sort(np.hstack([np.minimum(some, most), most]))
-
-        def errors(i: IntArray, widths: FloatArray) -> FloatArray:
-            return self.errors(members[i], width=_valid(widths))
-
-        width, error = _least_on(grid, errors, _power(self.problem), so_far)
+        width, error = self._least_on(
+            grid, lambda i, x: self.errors(members[i], width=_valid(x)), so_far
+        )
         return Least(members, error, np.minimum(width, most[:, 0]))
+
+    def _least_on(
+        self, grid: FloatArray, values: Values, so_far: float
+    ) -> tuple[FloatArray, FloatArray]:
+        """Minimize functions on a grid each, then between the neighbours of the minimum.
+
+        The latter only for minima within 1.5 times the least one. 0 and inf have no logarithm: the
+        values next to them are the ends there.
+        """
+        rows, points = np.arange(len(grid)), grid.shape[1]
+        tried = values(np.repeat(rows, points), grid.ravel()).reshape(grid.shape)
+        i = np.argmax(_minimal(tried, _power(self.problem)), axis=1)
+        at, least = grid[rows, i], tried[rows, i]
+        inside = np.isfinite(grid) & (grid > 0)
+        lowest = np.where(inside, grid, np.inf).min(axis=1)
+        highest = np.where(inside, grid, 0.0).max(axis=1)
+        ends = grid[rows, np.clip(i + np.array([[-1], [1]]), 0, points - 1)]
+        low, high = np.where(inside.any(axis=1), np.clip(ends, lowest, highest), 1.0)
+        some = np.flatnonzero(least <= 1.5 * min(least.min(), so_far))
+        if some.size:
+            at[some], least[some] = zoom(
+                lambda i, x: values(some[i], x), low[some], high[some], at[some], least[some]
+            )
+        return at, least
 
 
 def search(models: Models, *, free_ridge: bool) -> Allocation:
@@ -246,34 +268,6 @@ def _refine(found: Least, members: float, least_at: Callable[[FloatArray, float]
     return found
 
 
-def _least_on(
-    grid: FloatArray,
-    values: Callable[[IntArray, FloatArray], FloatArray],
-    power: float,
-    so_far: float,
-) -> tuple[FloatArray, FloatArray]:
-    """Minimize functions on a grid each, then between the neighbours of the minimum.
-
-    The latter only for minima within 1.5 times the least one. 0 and inf have no logarithm: the
-    values next to them are the ends there.
-    """
-    rows, points = np.arange(len(grid)), grid.shape[1]
-    tried = values(np.repeat(rows, points), grid.ravel()).reshape(grid.shape)
-    i = np.argmax(_minimal(tried, power), axis=1)
-    at, least = grid[rows, i], tried[rows, i]
-    inside = np.isfinite(grid) & (grid > 0)
-    lowest = np.where(inside, grid, np.inf).min(axis=1)
-    highest = np.where(inside, grid, 0.0).max(axis=1)
-    ends = grid[rows, np.clip(i + np.array([[-1], [1]]), 0, points - 1)]
-    ends = np.where(inside.any(axis=1), np.clip(ends, lowest, highest), 1.0)
-    some = np.flatnonzero(least <= 1.5 * min(least.min(), so_far))
-    if some.size:
-        at[some], least[some] = zoom(
-            lambda i, x: values(some[i], x), *ends[:, some], at[some], least[some]
-        )
-    return at, least
-
-
 def best_width_of_many(problem: AnyProblem) -> float:
     """The width at which infinitely many models that share the data are best, at this ridge.
 
@@ -299,7 +293,7 @@ def best_width_of_many(problem: AnyProblem) -> float:
 
 
 def zoom(
-    values: Callable[[IntArray, FloatArray], FloatArray],
+    values: Values,
     low: FloatArray,
     high: FloatArray,
     first: FloatArray,
@@ -308,9 +302,8 @@ def zoom(
 ) -> tuple[FloatArray, FloatArray]:
     """Minimize many functions of one variable at once, on finer and finer logarithmic grids.
 
-    `values(i, x)` are the values of functions i at points x. The value `known` at `first` is
-    returned where the grids between `low` and `high` have no value below it by more than the
-    tolerance, so that the ends 0 and inf and the cheapest point of a plateau stay exact.
+    The value `known` at `first` is returned where no value on the grids between `low` and `high` is
+    below it by more than the tolerance: 0, inf and the cheapest point of a plateau stay exact.
 
     With `scipy.optimize.elementwise.find_minimum`, `advise` takes 45 ms in place of 34, and its
     import 0.3 s.

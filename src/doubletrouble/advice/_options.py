@@ -37,14 +37,6 @@ _COST_TOLERANCE = 1e-12  # relative difference of equal costs
 _LITTLE_WIDER = 1.1
 
 
-def check_cost(cost: object) -> Measure:
-    """Return `cost` if it is one of the measures; raise ValueError otherwise."""
-    for measure in COSTS:
-        if isinstance(cost, str) and cost == measure:
-            return measure
-    raise ValueError(f"cost must be one of {', '.join(COSTS)}, got {cost!r}")
-
-
 def training_cost(width: float, samples: float, members: float, scheme: str) -> float:
     """Operations of K ridge fits, K n P min(n, P)."""
     P, N, K = width, samples, members

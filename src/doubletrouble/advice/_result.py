@@ -15,7 +15,7 @@ from doubletrouble.errors import require
 from doubletrouble.problems import SpectralProblem
 from doubletrouble.theory import AnyProblem, error_slopes
 
-FIGURE_SIZE = (7.5, 4.4)  # in inches
+_FIGURE_SIZE = (7.5, 4.4)  # in inches
 _LETTERS = {"noise": "n", "initialization": "i", "sampling": "s", "bias": "b", "bayes": "y"}
 _BAR = 48  # letters
 _LIMIT = 4.0  # bars are cut at this multiple of the median error
@@ -176,7 +176,7 @@ class Advice:
         """
         if axes is None:
             pyplot = require("matplotlib.pyplot", "figures")
-            axes = pyplot.figure(figsize=FIGURE_SIZE, layout="constrained").add_subplot()
+            axes = pyplot.figure(figsize=_FIGURE_SIZE, layout="constrained").add_subplot()
         limit = bar_limit(self)
         lengths = [bar_lengths(option, limit) for option in self.options]
         rows, left = np.arange(len(lengths)), np.zeros(len(lengths))

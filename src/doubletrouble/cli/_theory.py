@@ -477,9 +477,9 @@ def advise(**given: Any) -> Report:
 
 def _advice(given: Mapping[str, Any]) -> Any:
     """Call the library; for counts P, N and D the budget is a count, too."""
-    from doubletrouble.advice import advise, check_cost
+    from doubletrouble.advice import advise
 
-    cost = check_cost(given["cost"])
+    cost = given["cost"]
     budget = one_number("budget", given["budget"], glossary.BUDGET)
     flags = {name: text for name, text in given.items() if name != "budget"}
     grid = ProblemGrid.of(_with_features(flags, budget))
@@ -510,10 +510,8 @@ def _with_features(given: Mapping[str, Any], budget: float | None) -> Mapping[st
 
 
 def _write_chart(advice: Any, chart: Path) -> None:
-    from doubletrouble.advice import FIGURE_SIZE
-
     make = require("matplotlib.figure", "figures").Figure
-    figure = make(figsize=FIGURE_SIZE, layout="constrained")
+    figure = make(figsize=(7.5, 4.4), layout="constrained")
     advice.plot(figure.add_subplot())
     figure.savefig(chart, dpi=200)
     note(f"{chart} written")

@@ -4,16 +4,9 @@ from typing import Any
 
 from dash import html
 
-from doubletrouble.advice import (
-    Advice,
-    AdviceOption,
-    advise,
-    bar_lengths,
-    bar_limit,
-    check_cost,
-    relative_cost,
-    rounded,
-)
+from doubletrouble.advice import Advice, AdviceOption, advise
+from doubletrouble.advice._options import rounded
+from doubletrouble.advice._result import bar_lengths, bar_limit, relative_cost
 from doubletrouble.page.curves import CAUSES
 from doubletrouble.page.explanation import UNADVISED, is_advised
 from doubletrouble.page.readout import sentence
@@ -32,7 +25,7 @@ def panel(view: PageView) -> Any:
             problem,
             setting.ensemble(problem),
             budget=view.budget or None,
-            cost=check_cost(view.cost),
+            cost=view.cost,  # type: ignore[arg-type]
         )
     except ValueError as error:
         return html.P(sentence(error))
@@ -53,8 +46,8 @@ def _table(advice: Advice) -> Any:
                 html.Th(option.label, scope="row"),
                 html.Td(rounded(option.total, 4)),
                 html.Td(_bar(option, limit)),
-                html.Td(_times(option.features, advice.now.features)),
-                html.Td(_times(option.training, advice.now.training)),
+                html.Td(_times(option.total_features, advice.now.total_features)),
+                html.Td(_times(option.training_cost, advice.now.training_cost)),
             ],
             className="chosen" if option is advice.choice else "",
         )
