@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 
 import doubletrouble as dt
-from doubletrouble.advice._options import rounded
+from doubletrouble.advice import rounded
 from doubletrouble.page import address, advisor
 from doubletrouble.page.explanation import MEANINGS, UNADVISED, explanation, is_advised
 from doubletrouble.page.readout import cautions, of_scheme, of_split

@@ -4,9 +4,15 @@ from typing import Any
 
 from dash import html
 
-from doubletrouble.advice import Advice, AdviceOption, advise
-from doubletrouble.advice._options import rounded
-from doubletrouble.advice._result import bar_lengths, bar_limit, relative_cost
+from doubletrouble.advice import (
+    Advice,
+    AdviceOption,
+    advise,
+    bar_lengths,
+    bar_limit,
+    relative_cost,
+    rounded,
+)
 from doubletrouble.page.curves import CAUSES
 from doubletrouble.page.explanation import UNADVISED, is_advised
 from doubletrouble.page.readout import sentence

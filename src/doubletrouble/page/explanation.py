@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from doubletrouble.advice._options import rounded
+from doubletrouble.advice import rounded
 from doubletrouble.ensembles import SUPPORT
 from doubletrouble.page.curves import CAUSES, RESAMPLED_CAUSES
 from doubletrouble.page.setting import PageSetting, PageView

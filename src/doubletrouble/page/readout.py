@@ -4,7 +4,7 @@ from typing import Any
 
 from dash import html
 
-from doubletrouble.advice._options import rounded
+from doubletrouble.advice import rounded
 from doubletrouble.page.answer import Answer
 from doubletrouble.page.fields import SCHEME, TIME
 from doubletrouble.page.setting import PageSetting, PageView
