@@ -65,7 +65,7 @@ INVALID: list[tuple[type[Exception], dict[str, Any]]] = [  # the first argument 
     (ValueError, {"dim": 0}),
     (ValueError, {"dim": 3, "problem": SPECTRUM}),
     (ValueError, {"cost": "money"}),
-    (ValueError, {"cost": None}),
+    (ValueError, {"cost": np.array(["features", "training"])}),
 ]
 
 
@@ -123,21 +123,15 @@ def test_error_and_its_slopes_are_infinite_at_the_peak() -> None:
     N=st.floats(1e-3, 1e3),
     ridge=st.sampled_from([0.0, 1e-300, 1e-3, 1.0]),
     noise=st.floats(0, 100),
-    ensemble=st.sampled_from([kind(K) for kind in (dt.Ensemble, dt.Divide) for K in (1, 3, 50)]),
+    scheme=st.sampled_from([kind(K) for kind in (dt.Ensemble, dt.Divide) for K in (1, 3, 50)]),
     budget=st.floats(1e-3, 1e3),
     cost=st.sampled_from(COSTS),
 )
 def test_no_affordable_option_is_better_than_the_best(
-    P: float,
-    N: float,
-    ridge: float,
-    noise: float,
-    ensemble: dt.Scheme,
-    budget: float,
-    cost: Measure,
+    P: float, N: float, ridge: float, noise: float, scheme: dt.Scheme, budget: float, cost: Measure
 ) -> None:
     problem = dt.Problem(features_per_dim=P, samples_per_dim=N, ridge=ridge, noise=noise)
-    advice = dt.advise(problem, ensemble, budget=budget, cost=cost)
+    advice = dt.advise(problem, scheme, budget=budget, cost=cost)
     for option in (advice.best, advice.best_at_this_ridge):
         assert option.cost(cost) <= budget * (1 + 1e-12)
     for option in (advice.now, *advice.changes):

@@ -72,7 +72,7 @@ def advise(
         raise TypeError(f"problem must be a single one, got one of shape {problem.shape}")
     scheme = as_ensemble(ensemble, "advise")
     number("ensemble", scheme.n_members, N_MEMBERS)
-    if cost not in COSTS:
+    if not isinstance(cost, str) or cost not in COSTS:
         raise ValueError(f"cost must be one of {', '.join(COSTS)}, got {cost!r}")
     if budget is not None:
         budget = number("budget", budget, BUDGET)
