@@ -17,6 +17,7 @@ from doubletrouble.ensembles import SCHEMES, SUPPORT, as_ensemble, named_ensembl
 from doubletrouble.parameters import FloatArray, declarations
 from doubletrouble.replica import psi_terms as replica_psi_terms
 from doubletrouble.replica import saddle_point
+from tests.messages import message_of
 from tests.schemes import ensemble as example
 
 NAN, INF = math.nan, math.inf
@@ -67,17 +68,6 @@ NUMERIC: list[tuple[Call, str]] = [
     (bank_of_spectrum, "n_bank"),
     (flow, "times"),
 ]
-
-
-def message_of(call: Call, **arguments: Any) -> str:
-    """The message of the error a call must raise."""
-    with pytest.raises((ValueError, TypeError)) as caught:
-        call(**arguments)
-    assert caught.type in (ValueError, TypeError)
-    message = str(caught.value)
-    assert "\n" not in message
-    assert len(message) < 300
-    return message
 
 
 def assert_names(call: Call, name: str, value: Any, shown: str) -> None:

@@ -8,22 +8,11 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
-from doubletrouble.simulation import Simulation, plan
+from doubletrouble.simulation import plan
 from doubletrouble.simulation._draws import DataPair, draw_features
 from doubletrouble.simulation._members import FeatureFits, divided_members
-from tests.simulation.refusal import refusal
-
-PARTS = ("noise", "initialization", "sampling", "bias", "bayes", "total")
-
-
-def same(a: Simulation, b: Simulation, rtol: float) -> None:
-    assert a.draws.named().keys() == b.draws.named().keys()
-    assert a.ensembles == b.ensembles
-    for ensemble in (dt.Ensemble(), *a.ensembles):
-        for name, values in a.terms_of(ensemble).named().items():
-            np.testing.assert_allclose(
-                b.terms_of(ensemble).named()[name], values, rtol=rtol, atol=1e-12
-            )
+from tests.messages import message_of
+from tests.simulation.comparison import PARTS, same
 
 
 def test_draws_depend_on_the_seed_alone() -> None:
@@ -268,18 +257,18 @@ def test_progress_counts_draws(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_ensembles_must_be_drawn() -> None:
     options: dict[str, Any] = {"dim": 10, "n_data": 2, "n_init": 2}
     plain = dt.simulate(dt.Problem(ridge=0.1), **options)
-    assert "none" in refusal(plain.error, dt.Divide(2))
+    assert "none" in message_of(plain.error, dt.Divide(2))
     drawn = [dt.Divide(2), dt.Subsample(10, fraction=0.6)]
     run = dt.simulate(dt.Problem(ridge=0.1), ensembles=drawn, **options)
     for ensemble in (dt.Divide(5), dt.Subsample(10, fraction=0.5), dt.Bootstrap(10)):
         for method in (run.error, run.realized, run.terms_of):
-            message = refusal(method, ensemble)
+            message = message_of(method, ensemble)
             assert message.startswith("ensemble must"), ensemble
             assert "Divide(2), Subsample(K, fraction=0.6)" in message, ensemble
     for arrays in (dt.Subsample([1, 2], fraction=[0.1, 0.2]), dt.Divide([2, 5])):
         for method in (run.error, run.realized, run.terms_of):
-            assert "arrays" in refusal(method, arrays), arrays
-    assert refusal(run.anova, drawn[1]).startswith("ensemble must")
+            assert "arrays" in message_of(method, arrays), arrays
+    assert message_of(run.anova, drawn[1]).startswith("ensemble must")
 
 
 def test_repr_has_the_settings() -> None:
@@ -394,4 +383,4 @@ def test_arrays_of_members_broadcast_with_the_curve() -> None:
             one = run.error(kind(members))
             for name, part in several.parts.items():
                 np.testing.assert_array_equal(part[row].value, one.parts[name].value)
-    assert "broadcast" in refusal(run.error, [1, 10])
+    assert "broadcast" in message_of(run.error, [1, 10])
