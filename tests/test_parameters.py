@@ -180,7 +180,7 @@ def test_empty_arrays_raise_with_their_shape() -> None:
 # --- declarations --------------------------------------------------------------------------------
 
 
-def test_domain_as_text() -> None:
+def test_text_of_a_domain_has_its_ends() -> None:
     assert PENALTY.domain == "in [0, inf]"
     assert SIZE.domain == "in [1e-50, 1e+50]"
     assert OR_INF.domain == "in [0, 5] or inf"

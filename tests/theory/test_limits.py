@@ -19,8 +19,8 @@ def ridgeless(features: Any, samples: Any, activation: str = "relu", **more: flo
 
 
 @pytest.mark.parametrize("activation", ACTIVATIONS)
-def test_overparametrized_ridgeless(activation: str) -> None:
-    """P > N: initialization is F² (1 - Ψ₁) N/(P - N) exactly, the rest does not depend on P."""
+def test_ridgeless_initialization_beyond_the_peak_is_in_closed_form(activation: str) -> None:
+    """For P > N initialization is F² (1 - Ψ₁) N/(P - N) exactly, the rest does not depend on P."""
     features, samples = np.array([(2.0, 1.0), (1.0001, 1.0), (30.0, 0.4), (7.0, 3.0)]).T
     problem = ridgeless(features, samples, activation)
     psi, error = dt.psi_terms(problem), dt.exact_error(problem)
@@ -35,8 +35,8 @@ def test_overparametrized_ridgeless(activation: str) -> None:
 
 
 @pytest.mark.parametrize("activation", ACTIVATIONS)
-def test_underparametrized_ridgeless(activation: str) -> None:
-    """P < N is least squares with a misspecified model."""
+def test_ridgeless_error_below_the_peak_is_that_of_least_squares(activation: str) -> None:
+    """For P < N the model is misspecified."""
     features, samples = np.array([(0.5, 1.0), (0.9999, 1.0), (0.4, 30.0), (3.0, 7.0)]).T
     problem = ridgeless(features, samples, activation, noise=0.5)
     psi, error = dt.psi_terms(problem), dt.exact_error(problem)
@@ -47,8 +47,7 @@ def test_underparametrized_ridgeless(activation: str) -> None:
     assert dt.training_error(problem) == pytest.approx(missed * (1 - features / samples), rel=1e-12)
 
 
-def test_explicit_overlap_at_ridge_zero() -> None:
-    """Ψ₁ solves a quadratic in min(P, N)/D."""
+def test_ridgeless_overlap_solves_a_quadratic_in_the_smaller_of_features_and_samples() -> None:
     for features, samples in [(0.3, 2.0), (5.0, 0.8), (1.0, 1.0), (4.0, 9.0)]:
         problem = ridgeless(features, samples)
         zeta = (problem.moments.linear / problem.moments.nonlinear) ** 2
@@ -60,7 +59,6 @@ def test_explicit_overlap_at_ridge_zero() -> None:
 
 @pytest.mark.parametrize("activation", ACTIVATIONS)
 def test_noise_and_initialization_diverge_at_the_peak(activation: str) -> None:
-    """At P = N and ridge 0 noise and initialization diverge; sampling and bias do not."""
     problem = ridgeless(1.5, 1.5, activation)
     error, psi = dt.exact_error(problem), dt.psi_terms(problem)
     near = dt.exact_error(replace(problem, features_per_dim=1.5 * (1 + 1e-12)))
@@ -86,7 +84,6 @@ def test_absent_causes_do_not_diverge() -> None:
 
 
 def test_divergence_is_inverse_in_the_distance_from_the_peak() -> None:
-    """The divergence is 1/|P/N - 1|, also one part in 10¹² from it."""
     for offset in (1e-12, -1e-12, 1e-9, -1e-6):
         problem = ridgeless(1.0 + offset, 1.0)
         distance = abs((1.0 + offset) - 1.0)  # of the rounded sizes
@@ -94,8 +91,7 @@ def test_divergence_is_inverse_in_the_distance_from_the_peak() -> None:
         assert psi.psi3_vanilla * distance == pytest.approx(1.0, abs=2 * distance + 1e-14)
 
 
-def test_kernel_limit() -> None:
-    """P → ∞ is approached as 1/P, has no initialization variance, and equals K → ∞ there."""
+def test_infinite_width_is_approached_as_one_over_width_and_equals_many_members() -> None:
     ridge = np.array([0.0, 1e-300, 1e-5, 0.1, 10.0])
     kernel = dt.Problem(features_per_dim=math.inf, samples_per_dim=0.7, ridge=ridge)
     exact = dt.exact_error(kernel)

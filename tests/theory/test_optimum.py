@@ -13,7 +13,7 @@ from tests.schemes import ensemble, supported
 
 
 @pytest.mark.parametrize("activation", ["relu", "tanh", "erf"])
-def test_infinite_ensemble(activation: str) -> None:
+def test_optimal_ridge_of_infinitely_many_models_equals_the_closed_form(activation: str) -> None:
     """The ensemble is linear ridge regression, and its best ridge is σ²/F²."""
     features = np.array([0.4, 1.0, 3.0, 50.0, math.inf])
     samples, noise = np.array([0.3, 1.0, 4.0])[:, None], np.array([0.1, 0.62, 1, 3])[:, None, None]
