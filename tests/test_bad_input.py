@@ -83,7 +83,7 @@ def test_every_numeric_argument_is_validated() -> None:
             assert_names(call, name, value, shown)
 
 
-def test_domain_of_every_argument() -> None:
+def test_values_outside_the_domain_are_refused() -> None:
     for call, name, value, shown in (
         (dt.Problem, "features_per_dim", 0, "0"),
         (dt.Problem, "samples_per_dim", [[1.0, INF]], "inf at index (0, 1)"),
@@ -108,7 +108,7 @@ def test_domain_of_every_argument() -> None:
         assert_names(call, name, value, shown)
 
 
-def test_shapes_of_a_spectrum() -> None:
+def test_shapes_of_a_spectrum_are_checked() -> None:
     for name, value, shown in (
         ("eigenvalues", [[1.0], [0.1]], "shape (2, 1)"),
         ("eigenvalues", [], "shape (0,)"),
@@ -222,7 +222,7 @@ def test_bank_has_one_size() -> None:
         assert message_of(dt.FeatureBank, n_members=2, **sizes).startswith("bank_per_dim must ")
 
 
-def test_options_of_named_schemes() -> None:
+def test_options_of_named_schemes_are_checked() -> None:
     for scheme, options, name, word in (
         ("jackknife", {}, "scheme", "bootstrap"),
         ("subsample", {}, "fraction", "given"),
@@ -274,7 +274,7 @@ def out_of_order(z: FloatArray) -> FloatArray:
 
 
 def test_functions_must_return_finite_numbers_of_the_same_shape() -> None:
-    """Without a warning of NumPy, for functions that diverge or are not defined everywhere."""
+    """NumPy does not warn for functions that diverge or are not defined everywhere."""
     functions: list[tuple[Any, str]] = [
         (lambda z: z[:1], "(1,)"),
         (lambda z: np.sum(z), "()"),

@@ -51,7 +51,7 @@ def test_mean_product_of_features_is_the_kernel(name: str) -> None:
         assert np.abs(wrong).max() > 10  # negative control
 
 
-def test_kernel_known_values() -> None:
+def test_kernel_equals_known_values() -> None:
     eye = np.eye(3) * math.sqrt(3)  # |x|² = D, orthogonal
     assert dt.kernel("relu", eye) == pytest.approx(np.where(np.eye(3), 0.5, 0.5 / math.pi))
     assert dt.kernel("linear", X, OTHER) == pytest.approx(X @ OTHER.T / 12)
@@ -150,7 +150,7 @@ def test_overlap_equals_quadrature(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", CLOSED)
-def test_limits_of_known_value(name: str) -> None:
+def test_averages_have_their_known_limits(name: str) -> None:
     """Independent: a product of means. Identical: the second moment, and μ₁ for unit variance."""
     known, moments = closed_form(activation(name)), activation(name)
     assert known is not None

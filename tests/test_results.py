@@ -126,7 +126,7 @@ def test_arrays_give_arrays() -> None:
 # --- shown ---------------------------------------------------------------------------------------
 
 
-def test_table_of_numbers() -> None:
+def test_table_has_values_and_shares() -> None:
     assert [line.split() for line in str(TERMS).splitlines()] == [
         ["noise", "1", "50.0%"],
         ["initialization", "0.5", "25.0%"],
@@ -183,7 +183,7 @@ def test_a_short_curve_prints_every_row() -> None:
     ]
 
 
-def test_html_table() -> None:
+def test_html_has_the_rows_of_the_table() -> None:
     page = CURVE._repr_html_()
     assert page.startswith("<table>")
     assert page.count("<tr>") == 1 + 13
@@ -377,7 +377,7 @@ def test_results_with_an_error_are_tables_in_notebooks() -> None:
         assert "<table>" in result._repr_html_()
 
 
-def test_arithmetic_with_numbers_and_arrays() -> None:
+def test_estimates_are_scaled_and_shifted_by_numbers_and_arrays() -> None:
     e = dt.Estimate.of(DRAWS)
     assert (1 - e).value == pytest.approx(1 - e.value)
     factors = np.array([2.0, 3.0])

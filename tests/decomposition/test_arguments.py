@@ -111,12 +111,12 @@ def test_pools_are_checked() -> None:
 @pytest.mark.parametrize(
     ("n_train", "fitting"), [(30, "n_data=2 would fit"), (60, "n_train=20 would fit")]
 )
-def test_a_pool_that_is_too_small(n_train: int, fitting: str) -> None:
+def test_small_pools_are_refused_with_the_number_that_would_fit(n_train: int, fitting: str) -> None:
     with pytest.raises(ValueError, match=rf"^n_data = 4 .* got 80; {fitting}"):
         dt.decompose(never, dt.PoolSource(X, Y, n_train=n_train, n_test=20), **FEW)
 
 
-def test_a_pool_that_is_just_large_enough() -> None:
+def test_a_pool_may_be_just_large_enough() -> None:
     data = dt.PoolSource(X, Y, n_train=20, n_test=20)
     assert dt.decompose(random_features, data, **FEW).n_fits == 12
 

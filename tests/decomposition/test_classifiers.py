@@ -28,7 +28,7 @@ def zoo(noise: float = 0.1, n_train: int = 40) -> dt.GeneratorSource:
 
 
 @pytest.mark.parametrize("numbers", [False, True])
-def test_probabilities_against_one_hot_labels(numbers: bool) -> None:
+def test_total_is_the_brier_score_of_one_hot_labels(numbers: bool) -> None:
     def sample(rng: np.random.Generator, n: int) -> tuple[FloatArray, Any]:
         X, y = animals(rng, n)
         return X, 10 * np.searchsorted(NAMES, y) if numbers else y

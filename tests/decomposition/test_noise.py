@@ -131,7 +131,7 @@ def test_known_noise_has_a_note() -> None:
     assert "such as trees, noise is overestimated" in note
 
 
-def test_clean_labels() -> None:
+def test_clean_labels_have_no_noise_part() -> None:
     result = split(noise=0.0)
     assert (result.error().noise.value, result.error().noise.standard_error) == (0, 0)
     assert [label(result, name) for name in PARTS] == list(PARTS)
@@ -146,7 +146,7 @@ def test_noise_injected_into_clean_labels_is_their_noise() -> None:
     assert result.error().total.value == pytest.approx(expected)
 
 
-def test_noise_injected_into_labels_of_unknown_noise() -> None:
+def test_injected_noise_does_not_separate_unknown_noise() -> None:
     result = split(inject=0.5)
     assert result.error().noise.value > 0
     assert label(result, "sampling") == "sampling + label noise"
@@ -171,7 +171,7 @@ def test_one_draw_of_known_noise_does_not_identify_it() -> None:
     assert label(result, "bias") == "bias"
 
 
-def test_one_data_set_with_known_noise() -> None:
+def test_one_data_set_with_known_noise_identifies_all_but_sampling() -> None:
     result = split(noise=SIGMA, n_data=1)
     assert list(result.error().parts) == ["noise", "initialization", "bias"]
     parts = sum(float(part.value) for part in result.error().parts.values())

@@ -45,7 +45,6 @@ def test_half_the_error_takes_four_times_the_initializations() -> None:
 
 @pytest.mark.statistical
 def test_planned_repeats_reach_the_precision() -> None:
-    """On average, and without many more fits than necessary."""
     wanted, reached = 0.1, []
     for seed in range(10):
         plan = dt.plan_repeats(pilot(seed=seed), wanted)
@@ -130,7 +129,7 @@ def test_relative_errors_are_checked() -> None:
 
 
 @pytest.mark.parametrize("learner", [random_features, least_squares])
-def test_plans_of_learners(learner: Any) -> None:
+def test_plans_have_the_noise_draws_of_their_pilot(learner: Any) -> None:
     result = dt.decompose(learner, source(n_test=200), **(FEW | {"n_data": 8}))
     plan = dt.plan_repeats(result, relative_error=0.2)
     assert isinstance(plan, RepeatPlan)

@@ -189,7 +189,7 @@ def test_parameters_of_estimators_are_documented() -> None:
 
 
 def test_table_of_the_bootstrap_is_that_of_the_benchmark() -> None:
-    """And `decompose` is five times closer to the truth there."""
+    """In the benchmark `decompose` is five times closer to the truth."""
     benchmark = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
     page = text_of("learners.md")
     rows = {(ratio, what): numbers(cells) for ratio, what, cells in COMPARED.findall(page)}

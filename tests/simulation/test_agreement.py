@@ -66,7 +66,7 @@ def agrees(curve: Curve, sizes: Sizes) -> None:
     ids=["kernel", "features"],
 )
 def test_bias_is_of_order_one_over_dim(curve: Curve, sizes: Sizes) -> None:
-    """Halved by doubling D, and clear at the smallest size."""
+    """Doubling D halves the deviation, which is clear at the smallest size."""
     first, second, count = shrinking(compared(curve, SEED, sizes))
     assert count > 5
     assert 0.35 < first < 0.65
@@ -138,7 +138,6 @@ def test_intervals_cover(ratio: float, repeats: int) -> None:
 
 @pytest.mark.statistical
 def test_sampled_test_points_less_than_double_the_standard_error() -> None:
-    """Of the total, compared with the exact average over test points."""
     problem = dt.Problem(features_per_dim=0.5, ridge=1e-3)
     options: dict[str, Any] = {"dim": 60, "n_data": 100, "n_init": 2, "progress": False}
     exact, sampled = (
@@ -154,7 +153,7 @@ def test_sampled_test_points_less_than_double_the_standard_error() -> None:
 def test_small_sizes_agree_with_plain_sampling(
     width: float, samples: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Teachers, label noise and test points drawn one by one, ten dimensions, ReLU features."""
+    """Plain sampling draws teachers, label noise and test points one by one."""
     monkeypatch.setattr(features, "N_TEST", 200)
     powers: dict[str, Any] = {"ridge": 0.05, "signal": 1.0, "noise": 0.7, "nonlinear_signal": 0.8}
     setting = features.Setting(features_per_dim=width, samples_per_dim=samples, **powers)

@@ -117,7 +117,6 @@ def test_formulas_equal_the_library_for_unequal_members() -> None:
 @pytest.mark.statistical
 @pytest.mark.parametrize("activation", full_beyond(["relu"], ["relu", "tanh"]))
 def test_divided_data_agree_with_gradient_flow_in_time(activation: str) -> None:
-    """Gradient flow of two learners with half of the samples each."""
     at = Point(psi1=1.5, psi2=1.0, ridge=1e-3, name=activation)
     problem = dt.Problem(
         features_per_dim=1.5, samples_per_dim=1.0, ridge=1e-3, noise=0.5, activation=activation
@@ -176,7 +175,7 @@ def test_wrong_theory_disagrees() -> None:
 @pytest.mark.full
 @pytest.mark.statistical
 def test_wrong_self_term_disagrees() -> None:
-    """A mistake for which the theory of the package has no option."""
+    """The theory of the package has no option for this mistake."""
     rows = [row for row in NARROW.rows(SEED, FEW, SameAsOther()) if row.scheme == "subsample"]
     assert max(abs(row.t) for row in rows) > 10
     assert noticed(rows)

@@ -125,7 +125,7 @@ UNEQUAL = [
 @pytest.mark.statistical
 @pytest.mark.parametrize(("model", "sharing"), [("features", "both"), ("gaussian", "samples")])
 def test_optimal_weights_gain_as_predicted(model: Any, sharing: str) -> None:
-    """Equal and best weights on the same draws, at D and 2D, extrapolated in 1/D."""
+    """Both have the same draws, at D and 2D, extrapolated in 1/D."""
     runs = [
         simulate_committee(
             UNEQUAL,

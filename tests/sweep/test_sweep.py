@@ -199,7 +199,7 @@ def test_rows_of_other_settings_are_not_results(tmp_path: Path) -> None:
     assert row.simulation.psi.psi1.n_draws == 4
 
 
-def test_status_before_the_first_run(tmp_path: Path) -> None:
+def test_status_before_the_first_run_creates_no_store(tmp_path: Path) -> None:
     status = dt.Sweep(seed=range(4), **SMALL).status(tmp_path / "none")
     assert (status.done, status.failed, status.missing, status.total) == (0, 0, 4, 4)
     assert not (tmp_path / "none").exists()

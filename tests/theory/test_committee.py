@@ -151,7 +151,7 @@ def test_forms_of_the_sharing_argument_agree() -> None:
     assert nested.shared_samples.tolist() == [[1.0, 0.8], [0.8, 0.8]]
 
 
-def test_text_of_a_committee() -> None:
+def test_text_has_the_error_and_pair_errors() -> None:
     result = dt.committee([WIDE, NARROW], noise=0.5)
     text = str(result)
     assert text.startswith(str(result.error))

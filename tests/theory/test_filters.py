@@ -15,7 +15,7 @@ from tests.theory.test_flow import PARTS, TIMES, problem
 
 @pytest.mark.parametrize("members", [1, 3, math.inf])
 def test_one_pole_adds_to_the_ridge(members: float) -> None:
-    """The filter of one pole is a ridge fit: with 1/t beside the ridge, at every time."""
+    """The filter of one pole is a fit with 1/t added to the ridge, at every time."""
     time = np.array([0.1, 50.0, 400.0, 510.0, 600.0, 1e5, 1e12, math.inf])
     ridge = np.array([0.0, 1e-6, 0.1])[:, None]
     one = dt.Filter(ridges=[1.0], weights=[1.0])
@@ -26,7 +26,7 @@ def test_one_pole_adds_to_the_ridge(members: float) -> None:
 
 
 def test_real_poles_equal_a_committee() -> None:
-    """Of members that share features and data, each with its own ridge."""
+    """The members share features and data, and each has its own ridge."""
     weights, poles = [1.7, -0.4, -0.3], [1.0, 5.0, 0.1]
     at = problem(1.5, 0.8, nonlinear_signal=0.0, test_noise=0.0)
     result = dt.gradient_flow(at, 2.0, filter=dt.Filter(ridges=poles, weights=weights))
@@ -38,8 +38,7 @@ def test_real_poles_equal_a_committee() -> None:
     assert result.total == pytest.approx(known.error.total, rel=1e-11)
 
 
-def test_filter_weights_that_sum_to_one_half() -> None:
-    """The limit is half of the ridge fit."""
+def test_filter_of_half_weight_ends_at_half_of_the_fit() -> None:
     at = problem(math.inf, 1.0, nonlinear_signal=0.0, test_noise=0.0, activation="linear")
     half = dt.Filter(ridges=[1.0], weights=[0.5])
     spectrum = dt.SpectralProblem(
@@ -82,7 +81,7 @@ def test_poles_of_a_filter_are_validated() -> None:
 @pytest.mark.parametrize("width", [2.0, math.inf])
 @pytest.mark.parametrize("ridge", [0.0, 0.1])
 def test_incomplete_filter_is_continuous_at_infinite_time(ridge: float, width: float) -> None:
-    """Weights with the sum 1/2: the limit is half of the predictor, and it is continuous there."""
+    """The weights sum to 1/2: the limit is half of the predictor."""
     half, at = dt.Filter(ridges=[1.0], weights=[0.5]), problem(width, 0.8, ridge)
     whole, psi = dt.exact_error(at), dt.psi_terms(at)
     end = dt.gradient_flow(at, math.inf, filter=half)
@@ -105,7 +104,7 @@ def test_flow_is_continuous_where_it_is_replaced_by_the_fit() -> None:
 # --- roots ---------------------------------------------------------------------------------------
 
 
-def test_roots_of_functions_of_many_scales() -> None:
+def test_roots_do_not_depend_on_the_scale_of_functions() -> None:
     roots = np.array([-3.0, 1e-9, 2.0, 600.0])
     scales = np.array([1e-200, 1.0, 1e200, 1.0])
 

@@ -110,7 +110,7 @@ def test_linear_network_equals_marchenko_pastur_integral() -> None:
         assert result.total == pytest.approx(float(known), rel=1e-7)
 
 
-def test_time_unit_of_a_measured_spectrum() -> None:
+def test_flow_of_a_flat_spectrum_equals_the_isotropic_one() -> None:
     at = problem(2.0, 1.0, 1e-3)
     spectrum = dt.SpectralProblem.from_problem(at, dim=6)
     for time in (0.3, 10.0, 1e4):
@@ -216,7 +216,7 @@ def test_flow_of_schemes_equals_another_contour(
 
 @pytest.mark.parametrize("name", supported("gradient_flow"))
 @pytest.mark.parametrize("measured", [False, True])
-def test_flow_ends_of_every_scheme(name: str, *, measured: bool) -> None:
+def test_flow_of_schemes_ends_at_zero_predictor_and_fit(name: str, *, measured: bool) -> None:
     at: Any = problem(np.array([0.5, 0.9, 2.0, 10.0]), 1.0, np.array([0.0, 1e-3, 1.0])[:, None])
     if measured:
         at = dt.SpectralProblem.from_problem(at, dim=4)

@@ -116,7 +116,7 @@ def test_ridge_limits_are_continuous() -> None:
 
 @pytest.mark.parametrize("ridge", [0.0, 0.1])
 def test_error_is_affine_in_one_over_members(ridge: float) -> None:
-    """The error is affine in 1/K; K → ∞ removes the initialization variance."""
+    """K → ∞ removes the initialization variance."""
     problem = dt.Problem(
         features_per_dim=2.0, samples_per_dim=1.0, ridge=ridge, nonlinear_signal=0.3
     )
@@ -155,7 +155,7 @@ def test_training_error_of_one_model_is_that_of_both_schemes() -> None:
     np.testing.assert_allclose(divided, dt.training_error(problem), rtol=1e-14, atol=1e-12)
 
 
-def test_limits_of_a_linear_network() -> None:
+def test_ridgeless_linear_networks_learn_the_directions_seen() -> None:
     """μ⋆ = 0: with P, N > D at ridge 0 the teacher is learned; at P = N = D noise diverges."""
     wide = dt.exact_error(ridgeless(3.0, 2.0, "linear"))
     assert (wide.initialization, wide.sampling, wide.bias) == (0.0, 0.0, 0.0)
@@ -213,7 +213,7 @@ def test_test_noise_is_the_bayes_error() -> None:
     assert dt.training_error(problem) == dt.training_error(dt.Problem())
 
 
-def test_published_values() -> None:
+def test_infinitely_many_models_have_the_published_errors() -> None:
     """The infinite ensemble is Bayes-optimal among linear models."""
     best = dt.Problem(features_per_dim=0.606547, samples_per_dim=1.0, ridge=0.0)
     golden = (math.sqrt(5) - 1) / 2

@@ -103,7 +103,7 @@ def test_does_not_depend_on_the_callers_decimal_context() -> None:
         (1.0, 0.1, 0.217091, 4.606362, 3.009781),
     ],
 )
-def test_saddle_point_values(
+def test_saddle_point_equals_known_values(
     features: float, ridge: float, kappa: float, q: float, r: float
 ) -> None:
     result = saddle_point(problem_at((features, 1.0, ridge), "relu"))
@@ -212,8 +212,8 @@ def test_errata_do_not_change_the_formulas_themselves() -> None:
     assert psi_terms(REFERENCE) == expected
 
 
-def test_three_forms_of_one_matrix() -> None:
-    """M_W of e in App. B, and its definition and its expansion in App. C, to first order."""
+def test_three_forms_of_one_matrix_agree_to_first_order() -> None:
+    """They are M_W of e in App. B, and its definition and its expansion in App. C."""
     at, q, r = point_of(REFERENCE), Decimal("1.3"), Decimal("0.4")
     formulas = Formulas(at)
     c = at.mustar**2 * at.psi1
