@@ -90,7 +90,7 @@ def test_without_noise_its_part_is_zero() -> None:
     assert result.predictions.shape == (4, 1, 3, 30)
     assert (result.error().noise.value, result.error().noise.standard_error) == (0, 0)
     assert label(result, "sampling") == "sampling"
-    assert result.notes[-1].startswith("noise = 0: the labels of sample are taken as exact")
+    assert result.notes[-1].startswith("noise = 0")
 
 
 def test_parts_equal_those_of_the_predictions() -> None:

@@ -119,7 +119,7 @@ def test_unknown_noise_has_a_label() -> None:
     assert "sampling + label noise" in str(result.error())
     with pytest.raises(ValueError, match=r"^noise needs"):
         _ = result.error().noise
-    assert any("n_noise = 2 draws of label noise were requested, and 1" in n for n in result.notes)
+    assert any("n_noise = 2" in note for note in result.notes)
     assert any("noise of its labels" in note for note in result.notes)
 
 
@@ -127,8 +127,7 @@ def test_known_noise_has_a_note() -> None:
     result = split(noise=SIGMA)
     assert [label(result, name) for name in PARTS] == list(PARTS)
     assert result.design.injected == 1
-    (note,) = (n for n in result.notes if "Noise is the response to noise added" in n)
-    assert "such as trees, noise is overestimated" in note
+    assert any("noise is overestimated" in note for note in result.notes)
 
 
 def test_clean_labels_have_no_noise_part() -> None:

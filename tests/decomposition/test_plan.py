@@ -83,7 +83,7 @@ def test_too_few_test_points_have_a_note() -> None:
     f = Effects(bias=0.0).draw((20, 2, 4, N_TEST), rng) + rng.normal(size=N_TEST)
     result = decompose_predictions(f, np.zeros(N_TEST))
     plan = dt.plan_repeats(result, 0.02)
-    assert any(note.startswith("bias does not reach this precision") for note in plan.notes)
+    assert any(note.startswith("bias ") for note in plan.notes)
     none = dt.plan_repeats(result, 0.001)
     assert len(none.notes) == len(rows(result))
     assert none.standard_errors["bias"] < result.error().bias.standard_error
@@ -93,7 +93,7 @@ def test_pools_with_too_few_training_sets_have_a_note() -> None:
     data = dt.PoolSource(*pool(150), n_train=20, n_test=50)
     plan = dt.plan_repeats(dt.decompose(random_features, data, **FEW), 0.01)
     assert plan.n_data > 5
-    assert plan.notes[-1].startswith("the pool has 5 training sets")
+    assert "5 training sets" in plan.notes[-1]
 
 
 def test_a_deterministic_learner_needs_one_initialization() -> None:

@@ -317,14 +317,6 @@ def test_stopping_time_requires_finite_features() -> None:
     assert 0 < result.time < math.inf
 
 
-def test_text_of_a_stopping_time() -> None:
-    result = dt.best_stopping_time(problem(1.0))
-    first, *parts, last = str(result).splitlines()
-    assert first == f"best time to stop: {result.time:.6g}"
-    assert "\n".join(parts) == str(result.error)
-    assert last.startswith(f"trained to the end: total {result.optimal_ridge.error.total:.6g} at")
-
-
 def test_stopping_time_of_arrays_equals_scalars() -> None:
     widths = np.array([[0.5], [1.0], [2.0]])
     result = dt.best_stopping_time(problem(widths), np.array([1, 2]))
