@@ -13,6 +13,7 @@ from mpmath import mpf
 import doubletrouble as dt
 from doubletrouble.activations import NAMES
 from doubletrouble.parameters import FloatArray
+from tests.messages import message_of
 from tests.selection import full_beyond
 from tests.theory import oracle
 
@@ -105,9 +106,9 @@ def test_slope_requires_leaky_relu() -> None:
 def test_slope_must_be_a_finite_number() -> None:
     slopes: list[Any] = [math.inf, math.nan, "steep", True, [0.1], 1j]
     for slope in slopes:
-        with pytest.raises((ValueError, TypeError), match=r"^slope must be ") as caught:
-            dt.activation("leaky_relu", slope=slope)
-        assert repr(slope) in str(caught.value)
+        message = message_of(dt.activation, "leaky_relu", slope=slope)
+        assert message.startswith("slope must ")
+        assert repr(slope) in message
 
 
 # --- Activation ----------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from scipy.stats import norm
 import doubletrouble as dt
 from doubletrouble import activation
 from doubletrouble.kernels import CLOSED, closed_form
+from tests.messages import message_of
 
 RNG = np.random.default_rng(0)
 X, OTHER = RNG.standard_normal((5, 12)), RNG.standard_normal((4, 12))
@@ -104,8 +105,7 @@ def test_the_kernel_is_symmetric_and_positive() -> None:
 def test_inputs_of_the_kernel_are_validated() -> None:
     invalid: list[Any] = [[1.0, 2.0], [["a"]], [[math.nan]]]
     for inputs in invalid:
-        with pytest.raises((TypeError, ValueError), match=r"^X must"):
-            dt.kernel("relu", inputs)
+        assert message_of(dt.kernel, "relu", inputs).startswith("X must"), inputs
     with pytest.raises(ValueError, match=r"^X2 must have 12 columns"):
         dt.kernel("relu", X, np.ones((2, 3)))
     silent = dt.Activation(name="own", mean=0.0, linear=1.0, nonlinear=0.0)

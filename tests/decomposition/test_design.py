@@ -9,6 +9,7 @@ import pytest
 
 import doubletrouble as dt
 from doubletrouble.decomposition import decompose_predictions
+from tests.messages import message_of
 
 
 def drawn(*shape: int) -> Any:
@@ -165,5 +166,4 @@ def test_ensembles_are_checked() -> None:
     bad: Any
     for method in (result.error, result.anova):
         for bad in (0, 1.5, -1, math.nan, dt.Divide(2), [1, 2], "ensemble"):
-            with pytest.raises((ValueError, TypeError), match=r"^ensemble must"):
-                method(bad)
+            assert message_of(method, bad).startswith("ensemble must"), bad
