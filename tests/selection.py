@@ -9,7 +9,11 @@ import pytest
 def full_beyond(default: Container[Any], values: Iterable[Any]) -> list[Any]:
     """Parameters of a test; those that are not in `default` are for `make test-all`."""
     return [
-        value if value in default else pytest.param(value, marks=pytest.mark.full)
+        pytest.param(
+            value,
+            id=getattr(value, "name", None),
+            marks=() if value in default else pytest.mark.full,
+        )
         for value in values
     ]
 

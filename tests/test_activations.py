@@ -13,6 +13,7 @@ from mpmath import mpf
 import doubletrouble as dt
 from doubletrouble.activations import NAMES
 from doubletrouble.parameters import FloatArray
+from tests.messages import message_of
 from tests.selection import full_beyond
 from tests.theory import oracle
 
@@ -76,7 +77,7 @@ def test_names_ignore_case_and_separators() -> None:
         assert dt.activation(spelling) == dt.activation("leaky_relu")
 
 
-def test_leaky_relu_of_any_slope() -> None:
+def test_leaky_relu_equals_the_closed_form_at_any_slope() -> None:
     for slope in (0.0, 0.2, 2.0, -0.5):
         a = mpf(slope)
         with mpmath.workdps(40):
@@ -87,7 +88,7 @@ def test_leaky_relu_of_any_slope() -> None:
         assert np.asarray(result.function(np.array([-2.0, 3.0]))).tolist() == [-2.0 * slope, 3.0]
 
 
-def test_leaky_relu_between_relu_linear_and_abs() -> None:
+def test_leaky_relu_has_the_limits_relu_linear_and_abs() -> None:
     relu, linear, absolute = (dt.activation(n) for n in ("relu", "linear", "abs"))
     for slope, limit in ((0, relu), (1, linear), (-1, absolute)):
         leaky = dt.activation("leaky_relu", slope=slope)
@@ -105,9 +106,9 @@ def test_slope_requires_leaky_relu() -> None:
 def test_slope_must_be_a_finite_number() -> None:
     slopes: list[Any] = [math.inf, math.nan, "steep", True, [0.1], 1j]
     for slope in slopes:
-        with pytest.raises((ValueError, TypeError), match=r"^slope must be ") as caught:
-            dt.activation("leaky_relu", slope=slope)
-        assert repr(slope) in str(caught.value)
+        message = message_of(dt.activation, "leaky_relu", slope=slope)
+        assert message.startswith("slope must ")
+        assert repr(slope) in message
 
 
 # --- Activation ----------------------------------------------------------------------------------
@@ -145,7 +146,7 @@ KINKS_OF_EVERY_RUN = (1 / 3, -2.9, 5.0)
 
 
 @pytest.mark.parametrize("at", full_beyond(KINKS_OF_EVERY_RUN, [*KINKS, -6.0]))
-def test_moments_of_a_jump(at: float) -> None:
+def test_moments_of_a_jump_equal_the_closed_form(at: float) -> None:
     with mpmath.workdps(40):
         c = mpf(at)
         above = mpmath.ncdf(-c)
@@ -154,7 +155,7 @@ def test_moments_of_a_jump(at: float) -> None:
 
 
 @pytest.mark.parametrize("at", full_beyond(KINKS_OF_EVERY_RUN, KINKS))
-def test_moments_of_a_kink(at: float) -> None:
+def test_moments_of_a_kink_equal_the_closed_form(at: float) -> None:
     with mpmath.workdps(40):
         c = mpf(at)
         above, density = mpmath.ncdf(-c), mpmath.npdf(c)
@@ -163,7 +164,7 @@ def test_moments_of_a_kink(at: float) -> None:
 
 
 @pytest.mark.parametrize("at", full_beyond({2.3}, [0.5, 1.0, 2.3]))
-def test_moments_of_clipping(at: float) -> None:
+def test_moments_of_clipping_equal_the_closed_form(at: float) -> None:
     with mpmath.workdps(40):
         c = mpf(at)
         inside, density = 2 * mpmath.ncdf(c) - 1, mpmath.npdf(c)
@@ -176,7 +177,7 @@ BOXES = [(-0.7, 1.3), (0.1, 0.2), (-2.1, -2.05), (0.31, 0.32)]
 
 
 @pytest.mark.parametrize("box", full_beyond(BOXES[:1] + BOXES[3:], BOXES))
-def test_moments_of_a_box(box: tuple[float, float]) -> None:
+def test_moments_of_a_box_equal_the_closed_form(box: tuple[float, float]) -> None:
     low, high = box
     with mpmath.workdps(40):
         a, b = mpf(low), mpf(high)
@@ -186,7 +187,7 @@ def test_moments_of_a_box(box: tuple[float, float]) -> None:
     assert_close(result, expected, 1e-12)
 
 
-def test_moments_of_many_jumps() -> None:
+def test_moments_of_many_jumps_equal_their_sum() -> None:
     # E z floor(z) = Σ_k φ(k), E floor(z)² by the tails: both are sums over the jumps
     with mpmath.workdps(40):
         steps = range(1, 40)

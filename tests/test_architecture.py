@@ -243,7 +243,7 @@ def test_public_names_and_their_methods_have_a_docstring() -> None:
                 assert (member.__doc__ or "").strip(), f"{name}.{key}"
 
 
-def test_version_format() -> None:
+def test_version_has_three_numbers() -> None:
     assert re.fullmatch(r"\d+\.\d+\.\d+", dt.__version__)
 
 
@@ -368,7 +368,7 @@ def test_memory_beyond_the_results_is_one_block() -> None:
     assert overhead(lambda: dt.exact_error(line, 3)) < 64
 
 
-def test_memory_of_a_broadcast_grid() -> None:
+def test_broadcast_grids_need_no_memory_beyond_a_block() -> None:
     grid = dt.Problem(
         features_per_dim=np.geomspace(1e-3, 1e3, 2000)[:, None],
         samples_per_dim=np.geomspace(1e-3, 1e3, 1000),

@@ -17,6 +17,7 @@ from doubletrouble.ensembles import SCHEMES, SUPPORT, as_ensemble, named_ensembl
 from doubletrouble.parameters import FloatArray, declarations
 from doubletrouble.replica import psi_terms as replica_psi_terms
 from doubletrouble.replica import saddle_point
+from tests.messages import message_of
 from tests.schemes import ensemble as example
 
 NAN, INF = math.nan, math.inf
@@ -69,17 +70,6 @@ NUMERIC: list[tuple[Call, str]] = [
 ]
 
 
-def message_of(call: Call, **arguments: Any) -> str:
-    """The message of the error a call must raise."""
-    with pytest.raises((ValueError, TypeError)) as caught:
-        call(**arguments)
-    assert caught.type in (ValueError, TypeError)
-    message = str(caught.value)
-    assert "\n" not in message
-    assert len(message) < 300
-    return message
-
-
 def assert_names(call: Call, name: str, value: Any, shown: str) -> None:
     """The message begins with the argument and contains the value."""
     message = message_of(call, **{name: value})
@@ -93,7 +83,7 @@ def test_every_numeric_argument_is_validated() -> None:
             assert_names(call, name, value, shown)
 
 
-def test_domain_of_every_argument() -> None:
+def test_values_outside_the_domain_are_refused() -> None:
     for call, name, value, shown in (
         (dt.Problem, "features_per_dim", 0, "0"),
         (dt.Problem, "samples_per_dim", [[1.0, INF]], "inf at index (0, 1)"),
@@ -118,7 +108,7 @@ def test_domain_of_every_argument() -> None:
         assert_names(call, name, value, shown)
 
 
-def test_shapes_of_a_spectrum() -> None:
+def test_shapes_of_a_spectrum_are_checked() -> None:
     for name, value, shown in (
         ("eigenvalues", [[1.0], [0.1]], "shape (2, 1)"),
         ("eigenvalues", [], "shape (0,)"),
@@ -232,7 +222,7 @@ def test_bank_has_one_size() -> None:
         assert message_of(dt.FeatureBank, n_members=2, **sizes).startswith("bank_per_dim must ")
 
 
-def test_options_of_named_schemes() -> None:
+def test_options_of_named_schemes_are_checked() -> None:
     for scheme, options, name, word in (
         ("jackknife", {}, "scheme", "bootstrap"),
         ("subsample", {}, "fraction", "given"),
@@ -284,7 +274,7 @@ def out_of_order(z: FloatArray) -> FloatArray:
 
 
 def test_functions_must_return_finite_numbers_of_the_same_shape() -> None:
-    """Without a warning of NumPy, for functions that diverge or are not defined everywhere."""
+    """NumPy does not warn for functions that diverge or are not defined everywhere."""
     functions: list[tuple[Any, str]] = [
         (lambda z: z[:1], "(1,)"),
         (lambda z: np.sum(z), "()"),

@@ -92,7 +92,7 @@ def test_gram_is_the_ridge_of_a_spectral_problem() -> None:
 
 
 @pytest.mark.parametrize("convention", CONVENTIONS)
-def test_ridge_round_trip(convention: ConventionName) -> None:
+def test_converted_ridges_convert_back(convention: ConventionName) -> None:
     for sizes in SIZES:
         counts = dict(zip(("n_features", "n_samples", "dim"), sizes, strict=True))
         for ridge in (0.0, 1e-300, 1e-5, 0.7, 1e9, math.inf):
@@ -165,7 +165,7 @@ def test_gradient_descent_follows_the_flow(loss: ClockName) -> None:
 
 
 @pytest.mark.parametrize("clock", CLOCKS)
-def test_time_round_trip(clock: ClockName) -> None:
+def test_converted_times_convert_back(clock: ClockName) -> None:
     sizes: dict[str, Any] = {"n_features": 20, "n_samples": 30, "dim": 10}
     time = np.array([0.0, 0.1, 1e6])
     back = dt.time_from(clock, dt.time_to(clock, time, **sizes), **sizes)

@@ -28,7 +28,7 @@ def test_number_is_converted_to_an_ensemble() -> None:
 
 
 @EVERY
-def test_text_of_an_ensemble(kind: Any) -> None:
+def test_text_of_an_ensemble_is_read_back(kind: Any) -> None:
     ensemble = example(kind, 7)
     assert eval(repr(ensemble), vars(dt) | {kind.__name__: kind}) == ensemble
     assert str(ensemble).startswith("7 models")
@@ -151,7 +151,7 @@ def test_support_table_matches_behaviour(name: str) -> None:
 # --- overlaps of committee members ---------------------------------------------------------------
 
 
-def test_nested_overlaps() -> None:
+def test_overlaps_of_nested_sets_are_the_smaller_ones() -> None:
     result = overlaps([2.0, 0.5, math.inf], [1.0, 1.0, 3.0], "both")
     assert result.features.tolist() == [[2.0, 0.5, 2.0], [0.5, 0.5, 0.5], [2.0, 0.5, math.inf]]
     assert result.samples.tolist() == [[1.0, 1.0, 1.0], [1.0, 1.0, 1.0], [1.0, 1.0, 3.0]]
@@ -176,7 +176,7 @@ def test_overlaps_of_three_sets_must_be_possible() -> None:
                 overlaps([1.0] * 3, [1.0] * 3, (matrix, 0.0))
 
 
-def test_one_overlap_for_all_pairs_of_many_members() -> None:
+def test_many_members_may_have_large_or_small_equal_overlaps() -> None:
     """One overlap for all pairs is possible if it is large or small enough."""
     assert overlaps([1.0] * 50, [1.0] * 50, (0.5, 1.0)).samples.min() == 1.0
     assert overlaps([1.0] * 50, [1.0] * 50, (0.5, 1.0)).features.max() == 1.0

@@ -11,6 +11,7 @@ from scipy.stats import norm
 import doubletrouble as dt
 from doubletrouble import activation
 from doubletrouble.kernels import CLOSED, closed_form
+from tests.messages import message_of
 
 RNG = np.random.default_rng(0)
 X, OTHER = RNG.standard_normal((5, 12)), RNG.standard_normal((4, 12))
@@ -51,7 +52,7 @@ def test_mean_product_of_features_is_the_kernel(name: str) -> None:
         assert np.abs(wrong).max() > 10  # negative control
 
 
-def test_kernel_known_values() -> None:
+def test_kernel_equals_known_values() -> None:
     eye = np.eye(3) * math.sqrt(3)  # |x|² = D, orthogonal
     assert dt.kernel("relu", eye) == pytest.approx(np.where(np.eye(3), 0.5, 0.5 / math.pi))
     assert dt.kernel("linear", X, OTHER) == pytest.approx(X @ OTHER.T / 12)
@@ -104,8 +105,7 @@ def test_the_kernel_is_symmetric_and_positive() -> None:
 def test_inputs_of_the_kernel_are_validated() -> None:
     invalid: list[Any] = [[1.0, 2.0], [["a"]], [[math.nan]]]
     for inputs in invalid:
-        with pytest.raises((TypeError, ValueError), match=r"^X must"):
-            dt.kernel("relu", inputs)
+        assert message_of(dt.kernel, "relu", inputs).startswith("X must"), inputs
     with pytest.raises(ValueError, match=r"^X2 must have 12 columns"):
         dt.kernel("relu", X, np.ones((2, 3)))
     silent = dt.Activation(name="own", mean=0.0, linear=1.0, nonlinear=0.0)
@@ -150,7 +150,7 @@ def test_overlap_equals_quadrature(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", CLOSED)
-def test_limits_of_known_value(name: str) -> None:
+def test_averages_have_their_known_limits(name: str) -> None:
     """Independent: a product of means. Identical: the second moment, and μ₁ for unit variance."""
     known, moments = closed_form(activation(name)), activation(name)
     assert known is not None

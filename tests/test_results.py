@@ -126,7 +126,7 @@ def test_arrays_give_arrays() -> None:
 # --- shown ---------------------------------------------------------------------------------------
 
 
-def test_table_of_numbers() -> None:
+def test_table_has_values_and_shares() -> None:
     assert [line.split() for line in str(TERMS).splitlines()] == [
         ["noise", "1", "50.0%"],
         ["initialization", "0.5", "25.0%"],
@@ -183,7 +183,7 @@ def test_a_short_curve_prints_every_row() -> None:
     ]
 
 
-def test_html_table() -> None:
+def test_html_has_the_rows_of_the_table() -> None:
     page = CURVE._repr_html_()
     assert page.startswith("<table>")
     assert page.count("<tr>") == 1 + 13
@@ -235,13 +235,14 @@ def test_two_dimensional_results_plot_totals() -> None:
         dt.exact_error(dt.Problem(ridge=[[[0.1]], [[0.2]]]), [[1], [5]]).plot()
 
 
-def test_text_of_optimal_ridge_and_stopping_time() -> None:
+def test_text_of_an_optimum_has_its_value_and_error() -> None:
     problem = dt.Problem(features_per_dim=1.0, ridge=0.0, noise=0.5)
-    best = dt.optimal_ridge(problem)
-    assert str(best).splitlines()[0] == f"best ridge: {best.ridge:.6g}"
-    result = str(dt.best_stopping_time(problem)).splitlines()
-    assert result[0].startswith("best time to stop: 1.5")
-    assert result[-1].startswith("trained to the end: total 0.790")
+    best, stop = dt.optimal_ridge(problem), dt.best_stopping_time(problem)
+    assert f"{best.ridge:.6g}" in str(best).splitlines()[0]
+    first, *parts, last = str(stop).splitlines()
+    assert f"{stop.time:.6g}" in first
+    assert "\n".join(parts) == str(stop.error)
+    assert f"{stop.optimal_ridge.error.total:.6g}" in last
     curve = str(dt.optimal_ridge(dt.Problem(noise=[0.5, 1.0])))
     assert curve.splitlines()[0].split()[:2] == ["ridge", "problem_noise"]
 
@@ -377,7 +378,7 @@ def test_results_with_an_error_are_tables_in_notebooks() -> None:
         assert "<table>" in result._repr_html_()
 
 
-def test_arithmetic_with_numbers_and_arrays() -> None:
+def test_estimates_are_scaled_and_shifted_by_numbers_and_arrays() -> None:
     e = dt.Estimate.of(DRAWS)
     assert (1 - e).value == pytest.approx(1 - e.value)
     factors = np.array([2.0, 3.0])

@@ -60,7 +60,7 @@ def test_mnist_whitened_has_the_identity_as_covariance() -> None:
 
 
 @pytest.mark.parametrize("name", ["cifar10", "fashion-mnist"])
-def test_stored_projections_in_place_of_originals(name: str) -> None:
+def test_stored_projections_replace_missing_originals(name: str) -> None:
     expected = stored(name.replace("-", "_"))
     data = load_data(name, folder=SHARED, pca=7, n_train=5000, download=False)
     assert data.settings["source"] == f"{name.replace('-', '_')}_pca10.npz"

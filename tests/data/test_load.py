@@ -200,7 +200,7 @@ def test_originals_then_projection_then_download(tmp_path: Path) -> None:
     assert "files as found" in load_data("mnist", folder=tmp_path, **SMALL).settings["source"]
 
 
-def test_projection_in_place_of_incomplete_originals(tmp_path: Path) -> None:
+def test_projection_replaces_incomplete_originals(tmp_path: Path) -> None:
     write(tmp_path / "cifar-10-batches-py", {"test_batch": cifar_python()["test_batch"]})
     store(tmp_path / "cifar10_pca6.npz")
     assert load_data("cifar10", folder=tmp_path, **SMALL).settings["source"] == "cifar10_pca6.npz"

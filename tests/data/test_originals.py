@@ -175,7 +175,7 @@ def test_folder_precedes_the_variable_and_the_cache(
     monkeypatch.setenv("DOUBLETROUBLE_DATA", str(tmp_path / "empty"))
     assert size() == 30
     monkeypatch.setenv("DOUBLETROUBLE_DATA", str(tmp_path / "none"))
-    with pytest.raises(ValueError, match="DOUBLETROUBLE_DATA must be an existing folder, got"):
+    with pytest.raises(ValueError, match=r"^DOUBLETROUBLE_DATA must"):
         size()
 
 

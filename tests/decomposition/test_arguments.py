@@ -10,6 +10,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 
 import doubletrouble as dt
 from tests.decomposition.known import FEW, curved, pool, random_features, source
+from tests.messages import message_of
 
 X, Y = pool(100)
 
@@ -21,8 +22,7 @@ def never(X: Any, y: Any, seed: int) -> Any:
 def check(make: Callable[..., Any], cases: list[dict[str, Any]]) -> None:
     """The last argument of every case is refused, by its name."""
     for options in cases:
-        with pytest.raises((ValueError, TypeError), match=rf"^{list(options)[-1]} must "):
-            make(**options)
+        assert message_of(make, **options).startswith(f"{list(options)[-1]} must ")
 
 
 def test_options_are_checked() -> None:
@@ -69,19 +69,18 @@ def test_generators_are_checked() -> None:
 
 
 @pytest.mark.parametrize(
-    ("drawn", "message"),
+    ("drawn", "name"),
     [
-        (X, "sample must return X, y"),
-        ((X, Y), "sample must return n = 30 rows, got 100"),
-        ((X[:30], Y), "y of sample must have a label for each of 30 samples"),
-        ((X[:30], np.full(30, np.nan)), "y of sample must be finite, got nan at index 0"),
-        ((3, Y), "X of sample must be an array"),
+        (X, "sample"),
+        ((X, Y), "sample"),
+        ((X[:30], Y), "y of sample"),
+        ((X[:30], np.full(30, np.nan)), "y of sample"),
+        ((3, Y), "X of sample"),
     ],
 )
-def test_samples_are_checked(drawn: Any, message: str) -> None:
+def test_samples_are_checked(drawn: Any, name: str) -> None:
     data = dt.GeneratorSource(lambda rng, n: drawn, n_train=10, noise=0.1, n_test=30)
-    with pytest.raises((ValueError, TypeError), match=f"^{message}"):
-        dt.decompose(never, data, **FEW)
+    assert message_of(dt.decompose, never, data, **FEW).startswith(f"{name} must")
 
 
 # --- pools ---------------------------------------------------------------------------------------
@@ -109,15 +108,13 @@ def test_pools_are_checked() -> None:
         dt.PoolSource(X, Y, n_train=10, repeated=[Y[:3]])
 
 
-@pytest.mark.parametrize(
-    ("n_train", "fitting"), [(30, "n_data=2 would fit"), (60, "n_train=20 would fit")]
-)
-def test_a_pool_that_is_too_small(n_train: int, fitting: str) -> None:
-    with pytest.raises(ValueError, match=rf"^n_data = 4 .* got 80; {fitting}"):
+@pytest.mark.parametrize(("n_train", "fitting"), [(30, "n_data=2"), (60, "n_train=20")])
+def test_small_pools_are_refused_with_the_number_that_would_fit(n_train: int, fitting: str) -> None:
+    with pytest.raises(ValueError, match=rf"^n_data = 4 .*{fitting}"):
         dt.decompose(never, dt.PoolSource(X, Y, n_train=n_train, n_test=20), **FEW)
 
 
-def test_a_pool_that_is_just_large_enough() -> None:
+def test_a_pool_may_be_just_large_enough() -> None:
     data = dt.PoolSource(X, Y, n_train=20, n_test=20)
     assert dt.decompose(random_features, data, **FEW).n_fits == 12
 
@@ -131,16 +128,16 @@ def flipped(rng: np.random.Generator, n: int) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("model", "data", "message"),
+    ("model", "data", "name"),
     [
-        (LogisticRegression(), dt.GeneratorSource(flipped, 10, 1.5), r"noise must be in \[0, 1\]"),
-        (LogisticRegression(), dt.PoolSource(X, Y > 0, 10, inject=1.5), "inject must"),
-        (LogisticRegression(), dt.PoolSource(X, Y > 0, 10, 0.1), "noise must be .*; inject"),
-        (LogisticRegression(), dt.PoolSource(X, np.ones(100, int), 10), "y must have 2 or more"),
-        (LogisticRegression(), dt.PoolSource(X, np.stack([Y > 0] * 2, 1), 10), "y must have one"),
-        (Ridge(), dt.PoolSource(X, Y > 0, 10), "model must be a classifier"),
+        (LogisticRegression(), dt.GeneratorSource(flipped, 10, 1.5), "noise"),
+        (LogisticRegression(), dt.PoolSource(X, Y > 0, 10, inject=1.5), "inject"),
+        (LogisticRegression(), dt.PoolSource(X, Y > 0, 10, 0.1), "noise"),
+        (LogisticRegression(), dt.PoolSource(X, np.ones(100, int), 10), "y"),
+        (LogisticRegression(), dt.PoolSource(X, np.stack([Y > 0] * 2, 1), 10), "y"),
+        (Ridge(), dt.PoolSource(X, Y > 0, 10), "model"),
     ],
 )
-def test_labels_and_noise_of_classes_are_checked(model: Any, data: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=f"^{message}"):
-        dt.decompose(model, data, task="classification", **FEW)
+def test_labels_and_noise_of_classes_are_checked(model: Any, data: Any, name: str) -> None:
+    message = message_of(dt.decompose, model, data, task="classification", **FEW)
+    assert message.startswith(f"{name} must")

@@ -134,7 +134,6 @@ def test_mean_squares_of_ensembles_are_not_negative(options: dict[str, Any]) -> 
 
 
 def test_intervals_of_a_variance_are_those_of_chi_square() -> None:
-    """The textbook interval of a sample variance, 11 numbers of variance 2."""
     part = Estimate(value=2.0, standard_error=2 * 0.2**0.5, n_draws=10**9, mean_square=2.0)
     low, high = part.confidence_interval(0.95)
     assert (low, high) == pytest.approx((20 / 20.48318, 20 / 3.24697), rel=1e-5)

@@ -9,6 +9,7 @@ import pytest
 
 import doubletrouble as dt
 from doubletrouble.decomposition import decompose_predictions
+from tests.messages import message_of
 
 
 def drawn(*shape: int) -> Any:
@@ -33,8 +34,7 @@ def test_noise_needs_two_noise_draws() -> None:
         _ = result.anova().noise_sampling
     assert result.anova().initialization.value < math.inf
     (note,) = result.notes
-    assert note.startswith("One noise draw for each data set")
-    assert note.endswith("label noise is in initialization and sampling.")
+    assert "noise is in initialization and sampling" in note
 
 
 def test_initialization_needs_two_initializations() -> None:
@@ -43,13 +43,13 @@ def test_initialization_needs_two_initializations() -> None:
         assert list(result.error().parts) == ["noise", "sampling", "bias"]
         with pytest.raises(ValueError, match=r"^initialization needs"):
             _ = result.error().initialization
-        with pytest.raises(ValueError, match=r"^the error of an ensemble needs"):
+        with pytest.raises(ValueError, match="ensemble needs"):
             result.error(2)
-        with pytest.raises(ValueError, match=r"^the error of an ensemble needs"):
+        with pytest.raises(ValueError, match="ensemble needs"):
             result.anova(math.inf)
         assert result.error(1).total == result.error().total
         (note,) = result.notes
-        assert f"is in {where} (it is zero for a learner without randomness)" in note
+        assert f"is in {where} " in note
 
 
 def test_sampling_needs_two_data_sets() -> None:
@@ -57,15 +57,15 @@ def test_sampling_needs_two_data_sets() -> None:
     assert list(result.error().parts) == ["noise", "initialization", "bias"]
     with pytest.raises(ValueError, match=r"^sampling needs"):
         _ = result.error().sampling
-    assert result.notes[0] == "One data set: the effect of its draw is in bias."
+    assert "is in bias" in result.notes[0]
     assert result.error().bias.confidence_interval() == (-math.inf, math.inf)
 
 
 def test_fresh_initializations_hide_their_main_effect() -> None:
     anova = decompose_predictions(drawn(4, 2, 3, 5), np.zeros(5), crossed=False).anova()
-    with pytest.raises(ValueError, match=r"needs the same initializations"):
+    with pytest.raises(ValueError, match="initializations"):
         _ = anova.initialization
-    with pytest.raises(ValueError, match=r"needs the same initializations"):
+    with pytest.raises(ValueError, match="initializations"):
         _ = anova.initialization_sampling
     assert list(anova.parts) == [
         "bias",
@@ -78,23 +78,22 @@ def test_fresh_initializations_hide_their_main_effect() -> None:
 def test_bias_and_total_need_a_target() -> None:
     result = decompose_predictions(drawn(4, 2, 3, 5))
     for name in ("bias", "total"):
-        with pytest.raises(ValueError, match=rf"^{name} needs truth or y_test"):
+        with pytest.raises(ValueError, match=rf"^{name} needs .*y_test"):
             getattr(result.error(), name)
-        with pytest.raises(ValueError, match=rf"^{name} needs truth or y_test"):
+        with pytest.raises(ValueError, match=rf"^{name} needs .*y_test"):
             getattr(result.anova(2), name)
     assert list(result.error(2).parts) == ["noise", "initialization", "sampling"]
-    with pytest.raises(ValueError, match=r"^bayes needs both truth and y_test$"):
+    with pytest.raises(ValueError, match=r"^bayes needs .*y_test"):
         _ = result.error().bayes
-    assert "neither truth nor y_test" in result.notes[0]
+    assert "y_test" in result.notes[0]
     assert "%" not in str(result.error())
 
 
 def test_labels_alone_have_a_note() -> None:
     result = decompose_predictions(drawn(4, 2, 3, 5), y_test=np.zeros(5))
-    assert result.notes == (
-        "Bias and total are against y_test and contain the noise of its labels.",
-    )
-    assert str(result).endswith(result.notes[0])
+    (note,) = result.notes
+    assert "y_test" in note
+    assert str(result).endswith(note)
 
 
 def test_a_complete_design_has_no_notes() -> None:
@@ -122,7 +121,8 @@ def test_negative_estimates_have_a_note() -> None:
     below = [name for name, part in result.error().parts.items() if part.value < 0]
     assert below
     (note,) = result.notes
-    assert note.startswith(f"{' and '.join(below)} is estimated as negative")
+    assert "negative" in note
+    assert all(name in note for name in below)
 
 
 # --- validation -----------------------------------------------------------------------------------
@@ -166,5 +166,4 @@ def test_ensembles_are_checked() -> None:
     bad: Any
     for method in (result.error, result.anova):
         for bad in (0, 1.5, -1, math.nan, dt.Divide(2), [1, 2], "ensemble"):
-            with pytest.raises((ValueError, TypeError), match=r"^ensemble must"):
-                method(bad)
+            assert message_of(method, bad).startswith("ensemble must"), bad

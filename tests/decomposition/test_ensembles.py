@@ -54,7 +54,7 @@ def test_parts_sum_to_total(draws: tuple[int, int, int], options: dict[str, Any]
 
 @pytest.mark.parametrize("crossed", [True, False])
 def test_parts_are_those_of_averaged_predictions(crossed: bool) -> None:
-    """All groups of two of four initializations, as a learner of their own."""
+    """Each group of two of four initializations is a learner of its own."""
     f, truth = Effects().draw((5, 2, 4, T), np.random.default_rng(1)), np.linspace(-1, 1, T)
     result = decompose_predictions(f, truth, crossed=crossed).error(2)
     groups = [f[:, :, list(pair)].mean(axis=2, keepdims=True) for pair in combinations(range(4), 2)]

@@ -26,7 +26,7 @@ def test_executors_of_the_user_stay_open() -> None:
     assert here.error().parts == there.error().parts
 
 
-def test_processes() -> None:
+def test_processes_have_the_results_of_one() -> None:
     def fit(X: Any, y: Any, seed: int) -> Any:  # not in a module
         return random_features(X, 2 * y, seed)
 

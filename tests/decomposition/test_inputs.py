@@ -17,7 +17,7 @@ from tests.decomposition.known import FEW, pool, source
 
 
 @pytest.mark.parametrize("threads", [None, 3])
-def test_arrays_in_place(threads: int | None) -> None:
+def test_arrays_changed_in_place_do_not_reach_other_fits(threads: int | None) -> None:
     where: dict[str, Any] = {} if threads is None else {"executor": ThreadPoolExecutor(threads)}
     result = [
         dt.decompose(
@@ -28,7 +28,7 @@ def test_arrays_in_place(threads: int | None) -> None:
     np.testing.assert_array_equal(result[0], result[1])
 
 
-def test_tables_in_place() -> None:
+def test_tables_changed_in_place_do_not_reach_other_fits() -> None:
     pandas = require("pandas", "tables")
     X, y = pool(150)
     data = dt.PoolSource(pandas.DataFrame(X), y, n_train=20, n_test=30)
@@ -45,7 +45,7 @@ def test_tables_in_place() -> None:
     assert (result == result[0, 0, 0]).all()
 
 
-def test_sparse_inputs_in_place() -> None:
+def test_sparse_inputs_changed_in_place_do_not_reach_other_fits() -> None:
     sparse = require("scipy.sparse", "core")
     X, y = pool(150)
     data = dt.PoolSource(sparse.coo_matrix(X), y, n_train=20, n_test=30)

@@ -172,7 +172,7 @@ def test_noiseless_labels_have_no_noise_part() -> None:
 @pytest.mark.statistical
 @pytest.mark.parametrize("ratio", [0.25, *(pytest.param(c, marks=FULL) for c in (1.0, 4.0))])
 def test_own_noise_is_identified_by_the_response_to_added_noise(ratio: float) -> None:
-    """Own noise: one draw for each data set, of c times the variance that each draw adds."""
+    """Own noise is one draw for each data set, of c times the variance that each draw adds."""
     e, rng, n_test = Effects(), np.random.default_rng(1), 120
     truth = e.sequential | {"total": sum(e.sequential.values()), "K = 4": e.ensemble(4)}
     result: dict[str, list[float]] = {name: [] for name in truth}

@@ -29,7 +29,7 @@ def pairs(values: FloatArray) -> float:
     return float(np.mean([a * b for a, b in permutations(values, 2)]))
 
 
-def test_a_mean_plus_an_offset_of_the_seed() -> None:
+def test_parts_of_a_mean_plus_an_offset_equal_their_sample_variances() -> None:
     data = source()
     result = dt.decompose(
         mean_and_offset, data, n_data=5, n_init=4, n_noise=3, seed=7, progress=False
@@ -65,7 +65,7 @@ def test_a_mean_plus_an_offset_of_the_seed() -> None:
 
 
 @pytest.mark.statistical
-def test_least_squares_on_linear_labels() -> None:
+def test_parts_of_least_squares_equal_the_closed_form() -> None:
     n, sigma = 15, 0.7
     data = dt.GeneratorSource(linear, n_train=n, noise=sigma, n_test=400)
     result = dt.decompose(least_squares, data, n_data=300, n_init=1, n_noise=3, progress=False)
@@ -90,7 +90,7 @@ def test_without_noise_its_part_is_zero() -> None:
     assert result.predictions.shape == (4, 1, 3, 30)
     assert (result.error().noise.value, result.error().noise.standard_error) == (0, 0)
     assert label(result, "sampling") == "sampling"
-    assert result.notes[-1].startswith("noise = 0: the labels of sample are taken as exact")
+    assert result.notes[-1].startswith("noise = 0")
 
 
 def test_parts_equal_those_of_the_predictions() -> None:
@@ -110,7 +110,7 @@ def test_intervals_widen_with_confidence() -> None:
     assert (narrow.to_frame().high < wide.to_frame().high).all()
 
 
-def test_one_fit_at_one_test_point() -> None:
+def test_one_fit_at_one_test_point_identifies_bias_only() -> None:
     result = dt.decompose(
         random_features, source(n_test=1), n_data=1, n_init=1, n_noise=1, progress=False
     )

@@ -119,7 +119,7 @@ def test_unknown_noise_has_a_label() -> None:
     assert "sampling + label noise" in str(result.error())
     with pytest.raises(ValueError, match=r"^noise needs"):
         _ = result.error().noise
-    assert any("n_noise = 2 draws of label noise were requested, and 1" in n for n in result.notes)
+    assert any("n_noise = 2" in note for note in result.notes)
     assert any("noise of its labels" in note for note in result.notes)
 
 
@@ -127,11 +127,10 @@ def test_known_noise_has_a_note() -> None:
     result = split(noise=SIGMA)
     assert [label(result, name) for name in PARTS] == list(PARTS)
     assert result.design.injected == 1
-    (note,) = (n for n in result.notes if "Noise is the response to noise added" in n)
-    assert "such as trees, noise is overestimated" in note
+    assert any("noise is overestimated" in note for note in result.notes)
 
 
-def test_clean_labels() -> None:
+def test_clean_labels_have_no_noise_part() -> None:
     result = split(noise=0.0)
     assert (result.error().noise.value, result.error().noise.standard_error) == (0, 0)
     assert [label(result, name) for name in PARTS] == list(PARTS)
@@ -146,7 +145,7 @@ def test_noise_injected_into_clean_labels_is_their_noise() -> None:
     assert result.error().total.value == pytest.approx(expected)
 
 
-def test_noise_injected_into_labels_of_unknown_noise() -> None:
+def test_injected_noise_does_not_separate_unknown_noise() -> None:
     result = split(inject=0.5)
     assert result.error().noise.value > 0
     assert label(result, "sampling") == "sampling + label noise"
@@ -171,7 +170,7 @@ def test_one_draw_of_known_noise_does_not_identify_it() -> None:
     assert label(result, "bias") == "bias"
 
 
-def test_one_data_set_with_known_noise() -> None:
+def test_one_data_set_with_known_noise_identifies_all_but_sampling() -> None:
     result = split(noise=SIGMA, n_data=1)
     assert list(result.error().parts) == ["noise", "initialization", "bias"]
     parts = sum(float(part.value) for part in result.error().parts.values())

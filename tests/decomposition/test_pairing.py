@@ -31,7 +31,7 @@ def squares(model: Any, **options: Any) -> FloatArray:
     return np.asarray((result.predictions - result.y_test) ** 2)
 
 
-def test_differences_of_deterministic_learners() -> None:
+def test_deterministic_learners_are_compared_data_set_by_data_set() -> None:
     models = Ridge(alpha=1.0), Ridge(alpha=3.0)
     result, independent = compared(*models, include_test=False)
     losses = [squares(model).mean(axis=(1, 2, 3)) for model in models]
@@ -47,8 +47,7 @@ def other_features(X: FloatArray, y: FloatArray, seed: int) -> Predict:
 
 
 @pytest.mark.parametrize("other", [Ridge(alpha=3.0), other_features])
-def test_differences_with_shared_initializations(other: Any) -> None:
-    """The jackknife over data sets and initializations, of the differences."""
+def test_standard_error_of_a_difference_is_the_jackknife_of_differences(other: Any) -> None:
     result, independent = compared(random_features, other, include_test=False)
     losses = [squares(model).mean(axis=(1, 3)) for model in (random_features, other)]
     differences = losses[0] - losses[1]  # [data, init]; one initialization goes with all

@@ -45,7 +45,6 @@ def test_half_the_error_takes_four_times_the_initializations() -> None:
 
 @pytest.mark.statistical
 def test_planned_repeats_reach_the_precision() -> None:
-    """On average, and without many more fits than necessary."""
     wanted, reached = 0.1, []
     for seed in range(10):
         plan = dt.plan_repeats(pilot(seed=seed), wanted)
@@ -84,7 +83,7 @@ def test_too_few_test_points_have_a_note() -> None:
     f = Effects(bias=0.0).draw((20, 2, 4, N_TEST), rng) + rng.normal(size=N_TEST)
     result = decompose_predictions(f, np.zeros(N_TEST))
     plan = dt.plan_repeats(result, 0.02)
-    assert any(note.startswith("bias does not reach this precision") for note in plan.notes)
+    assert any(note.startswith("bias ") for note in plan.notes)
     none = dt.plan_repeats(result, 0.001)
     assert len(none.notes) == len(rows(result))
     assert none.standard_errors["bias"] < result.error().bias.standard_error
@@ -94,7 +93,7 @@ def test_pools_with_too_few_training_sets_have_a_note() -> None:
     data = dt.PoolSource(*pool(150), n_train=20, n_test=50)
     plan = dt.plan_repeats(dt.decompose(random_features, data, **FEW), 0.01)
     assert plan.n_data > 5
-    assert plan.notes[-1].startswith("the pool has 5 training sets")
+    assert "5 training sets" in plan.notes[-1]
 
 
 def test_a_deterministic_learner_needs_one_initialization() -> None:
@@ -130,7 +129,7 @@ def test_relative_errors_are_checked() -> None:
 
 
 @pytest.mark.parametrize("learner", [random_features, least_squares])
-def test_plans_of_learners(learner: Any) -> None:
+def test_plans_have_the_noise_draws_of_their_pilot(learner: Any) -> None:
     result = dt.decompose(learner, source(n_test=200), **(FEW | {"n_data": 8}))
     plan = dt.plan_repeats(result, relative_error=0.2)
     assert isinstance(plan, RepeatPlan)

@@ -27,7 +27,7 @@ def truth(n_test: int = SHAPE[-1]) -> FloatArray:
 # --- known answers -------------------------------------------------------------------------------
 
 
-def test_three_data_sets_by_hand() -> None:
+def test_parts_of_three_data_sets_equal_those_by_hand() -> None:
     f = np.array([1.0, 3.0, 2.0]).reshape(3, 1, 1, 1)
     result = decompose_predictions(f, truth=[1.0])
     assert result.error().sampling.value == pytest.approx(1.0)  # the sample variance

@@ -197,7 +197,7 @@ def test_shared_initializations_taken_for_fresh_ones_do_not_cover() -> None:
 
 @pytest.mark.statistical
 def test_intervals_cover_the_average_over_all_test_points() -> None:
-    """Unless test points are taken as fixed: the negative control."""
+    """Fixed test points are the negative control."""
     rng, n_test = np.random.default_rng(7), 60
     truth = Effects().sequential | {"bias": 1.0}
     hits: dict[bool, list[list[bool]]] = {False: [], True: []}

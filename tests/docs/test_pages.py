@@ -16,7 +16,7 @@ import pytest
 
 import doubletrouble as dt
 from doubletrouble import activations
-from doubletrouble.cli._app import COMMANDS
+from doubletrouble.cli._app import COMMANDS, load
 from doubletrouble.ensembles import SCHEMES
 from doubletrouble.figures import FIGURES
 from tests.docs.pages import DOCS, ROOT, blocks, commands, numbers, run, same, text_of
@@ -24,13 +24,15 @@ from tests.docs.pages import DOCS, ROOT, blocks, commands, numbers, run, same, t
 PAGES = {
     "index.md": 1, "tutorial.md": 10, "ensembles.md": 8, "advice.md": 8, "mathematics.md": 3,
     "extending.md": 8, "beyond.md": 26, "learners.md": 11, "estimators.md": 8, "cli.md": 38,
+    "simulation.md": 0, "sweeps.md": 0,
 }  # fmt: skip
-"""Pages, and the number of outputs shown on each; other tests run simulation, networks, data."""
+"""Pages, and the number of outputs shown on each; other tests run networks and data."""
 
 SKIPPED = {
     "doubletrouble reproduce --preset laptop --out out": "slow",
     "doubletrouble page --no-browser": "ends at Ctrl-C",
     "doubletrouble --install-completion": "changes the files of the user",
+    "# needs: pip install dask-jobqueue": "needs Slurm",
 }
 INVALID = {
     "doubletrouble exact --ridge -1",
@@ -114,8 +116,6 @@ def test_numbers_are_compared_to_their_last_digit() -> None:
 
 
 def test_command_lines_name_existing_commands_and_flags() -> None:
-    from doubletrouble.cli._app import load
-
     for path in DOCS.glob("*.md"):
         for block in blocks(path.read_text(encoding="utf-8")):
             for line in commands(block.code) if block.language == "sh" else ():
@@ -141,7 +141,8 @@ def test_python_blocks_compile_and_name_public_names() -> None:
 
 
 def test_skipped_lines_are_shown() -> None:
-    assert [line for line in {*SKIPPED, *INVALID} if line not in text_of("cli.md")] == []
+    shown = text_of("cli.md") + text_of("sweeps.md")
+    assert [line for line in {*SKIPPED, *INVALID} if line not in shown] == []
 
 
 def test_tutorial_has_a_sweep_a_table_and_a_figure() -> None:
@@ -170,6 +171,10 @@ def documented(page: str, names: set[str]) -> None:
     assert [name for name in names if not re.search(rf"\b{name}\b", text)] == []
 
 
+def test_commands_of_a_sweep_are_documented() -> None:
+    documented("sweeps.md", {f"doubletrouble sweep {name}" for name in load("sweep").commands})
+
+
 def test_arguments_of_decompose_and_its_sources_are_documented() -> None:
     arguments = set(inspect.signature(dt.decompose).parameters)
     for source in (dt.GeneratorSource, dt.PoolSource):
@@ -184,7 +189,7 @@ def test_parameters_of_estimators_are_documented() -> None:
 
 
 def test_table_of_the_bootstrap_is_that_of_the_benchmark() -> None:
-    """And `decompose` is five times closer to the truth there."""
+    """In the benchmark `decompose` is five times closer to the truth."""
     benchmark = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
     page = text_of("learners.md")
     rows = {(ratio, what): numbers(cells) for ratio, what, cells in COMPARED.findall(page)}

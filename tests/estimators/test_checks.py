@@ -27,7 +27,7 @@ CASES: list[tuple[Any, tuple[str, ...]]] = [
 
 
 @pytest.mark.parametrize(("estimator", "known"), CASES, ids=lambda case: str(case)[:60])
-def test_scikit_learn_checks(estimator: Any, known: tuple[str, ...]) -> None:
+def test_estimators_pass_the_checks_of_scikit_learn(estimator: Any, known: tuple[str, ...]) -> None:
     results = check_estimator(
         estimator, on_skip=None, expected_failed_checks=dict.fromkeys(known, "by design")
     )

@@ -79,7 +79,7 @@ def test_float32_is_preserved() -> None:
     np.testing.assert_allclose(single, map_.transform(x), atol=1e-5)
 
 
-def test_names_and_frames() -> None:
+def test_feature_names_are_those_of_frames() -> None:
     x, _ = data(30, 3)
     frame = pd.DataFrame(x, columns=["a", "b", "c"])
     map_ = dt.RandomFeatures(4, random_state=0).set_output(transform="pandas")

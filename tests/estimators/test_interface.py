@@ -28,7 +28,7 @@ MODELS = [
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda m: str(m)[:40])
-def test_clone_and_pickle(model: Any) -> None:
+def test_clones_and_pickles_predict_the_same(model: Any) -> None:
     x, y = data(40, 5)
     labels = y > 0 if "Classifier" in str(model) else y
     fitted = clone(model).fit(x, labels)

@@ -18,7 +18,7 @@ PARTS = [slice(0, 7), slice(7, 8), slice(8, 60), slice(60, 100)]
 @pytest.mark.parametrize(
     "options", [{"ridge": 0.01}, {"alpha": 2.0}, {"ridge": 0.0}, {"ensemble": 3}], ids=str
 )
-def test_equals_fit(options: dict[str, Any]) -> None:
+def test_parts_equal_one_fit(options: dict[str, Any]) -> None:
     x, y = data(100, 10, outputs=2)
     y += 5
     w = np.random.default_rng(0).choice([0.0, 0.5, 2.0], 100)
@@ -37,7 +37,7 @@ def test_equals_fit(options: dict[str, Any]) -> None:
         np.testing.assert_allclose(parts.alpha_, whole.alpha_, err_msg=case)
 
 
-def test_predictions_between_parts() -> None:
+def test_predictions_between_parts_are_those_of_the_rows_so_far() -> None:
     x, y = data(100, 10)
     model = dt.RandomFeaturesRidge(20, random_state=0)
     for start, end in ((0, 30), (30, 60), (60, 100)):
@@ -48,7 +48,6 @@ def test_predictions_between_parts() -> None:
 
 
 def test_the_penalty_is_that_of_the_last_part() -> None:
-    """Whether or not the result was used before the parameter was changed."""
     x, y = data(50, 5)
     used, unused = (
         dt.RandomFeaturesRidge(10, ridge=0.1, random_state=0).partial_fit(x, y) for _ in "12"
@@ -89,7 +88,7 @@ def test_failed_fit_leaves_the_last_one() -> None:
     assert not hasattr(model, "loo_path_")
 
 
-def test_single_precision() -> None:
+def test_single_precision_is_preserved() -> None:
     x, y = data(100, 10)
     model = dt.RandomFeaturesRidge(20, random_state=0)
     for rows in PARTS:
@@ -99,7 +98,7 @@ def test_single_precision() -> None:
     np.testing.assert_allclose(model.predict(x), whole.predict(x), atol=1e-4)
 
 
-def test_classifier_in_parts() -> None:
+def test_classifier_of_parts_equals_one_fit() -> None:
     x, _ = data(100, 10)
     y = np.array(["a", "b", "c"])[np.argmax(x[:, :3], axis=1)]
     parts = dt.RandomFeaturesClassifier(30, random_state=0)

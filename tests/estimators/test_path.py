@@ -54,7 +54,7 @@ def test_agrees_with_cross_validation() -> None:
 
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("p", [8, 40])
-def test_leave_one_out_with_weights_and_outputs(p: int, intercept: bool) -> None:
+def test_leave_one_out_error_is_exact_with_weights_and_outputs(p: int, intercept: bool) -> None:
     x, y = data(20, 5, outputs=2)
     w = np.random.default_rng(1).uniform(0.2, 3, 20)
     check_path(p, x, y, w, fit_intercept=intercept)
@@ -67,7 +67,7 @@ def test_leave_one_out_with_weights_and_outputs(p: int, intercept: bool) -> None
 @pytest.mark.parametrize("ensemble", [dt.Divide(2), dt.Subsample(3, fraction=0.6), dt.Bootstrap(3)])
 @pytest.mark.parametrize("p", [4, 30])
 def test_rows_are_left_out_of_every_member_that_has_them(p: int, ensemble: dt.Scheme) -> None:
-    """With all copies of a row; the other rows stay with their members."""
+    """All copies of a row are left out; the other rows stay with their members."""
     x, y = data(15, 5)
     w = np.random.default_rng(1).uniform(0.5, 2, 15)
     n_members = int(np.asarray(ensemble.n_members))
@@ -77,8 +77,8 @@ def test_rows_are_left_out_of_every_member_that_has_them(p: int, ensemble: dt.Sc
         check_path(p, x, y, w, counts=counts, rel=1e-5, **how)
 
 
-def test_row_of_leverage_one() -> None:
-    """The only row on which a feature is not zero: leverage one, without interpolating."""
+def test_row_of_leverage_one_is_left_out_exactly() -> None:
+    """The row is the only one on which a feature is not zero."""
     x = -np.ones((6, 1))
     x[0] = 2.0
     y = np.arange(1.0, 7.0)

@@ -71,7 +71,7 @@ def test_many_outputs_are_separate_fits(p: int) -> None:
 
 @pytest.mark.parametrize("p", [20, 80])
 @pytest.mark.parametrize("ridge", [0.0, 1e-6, 0.1])
-def test_single_precision(p: int, ridge: float) -> None:
+def test_single_precision_is_preserved(p: int, ridge: float) -> None:
     x, y = data(50, 10)
     model = dt.RandomFeaturesRidge(p, ridge=ridge, ensemble=2, random_state=0)
     double = model.fit(x, y).predict(x)

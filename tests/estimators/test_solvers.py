@@ -44,7 +44,7 @@ def test_features_of_low_rank_have_the_minimum_norm_fit(kind: str) -> None:
 
 
 def test_ill_conditioned_features_are_fitted_to_all_digits() -> None:
-    """Singular values down to 1e-11 of the largest: a Gram matrix alone would lose them."""
+    """A Gram matrix alone would lose singular values of 1e-11 of the largest."""
     x = np.linspace(-2, 2, 60)[:, None]
     for p in (20, 90):
         model = dt.RandomFeaturesRidge(p, activation="sin", ridge=0, random_state=0).fit(x, x[:, 0])
@@ -56,7 +56,6 @@ def test_ill_conditioned_features_are_fitted_to_all_digits() -> None:
 
 @pytest.mark.parametrize("intercept", [True, False])
 def test_dual_equations_equal_primal_ones(intercept: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The dual equations also for fewer features than rows."""
     x, y = data(40, 10)
     for p in (30, 55):
         for ridge in (0.0, 1e-9, 0.01):
@@ -92,7 +91,7 @@ def _small_blocks(length: int, *_: int) -> list[slice]:
 
 
 def test_large_means_do_not_cancel() -> None:
-    """Features whose mean is a million times their spread, with an intercept."""
+    """The mean of the features is a million times their spread."""
     x, y = data(300, 5)
     model = dt.RandomFeaturesRidge(
         4, activation="linear", alpha=1e-3, fit_intercept=True, random_state=0
@@ -127,10 +126,9 @@ def test_memory_is_bounded_by_blocks(n: int, p: int) -> None:
 
 
 @pytest.mark.parametrize("p", [20, 50, 90])
-def test_minimum_norm_where_the_features_may_not_be_stored(
+def test_ridge_zero_is_the_minimum_norm_fit_without_stored_features(
     p: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By the triangle, or by the Gram matrix."""
     monkeypatch.setattr(_solvers, "STORED_LIMIT", 0)
     x, y = data(50, 10, outputs=2)
     path = dt.RandomFeaturesRidge(p, random_state=0).ridge_path(x, y, [0.0, 1e-8])
@@ -188,7 +186,7 @@ def test_refinement_is_not_used_where_float32_is_not_enough(
 
 
 def test_slow_refinement_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A float32 matrix that is off by a tenth: the steps converge too slowly."""
+    """The steps of a float32 matrix that is off by a tenth converge too slowly."""
 
     class Inaccurate(Primal):
         def __init__(self, phi: Any, sample: Sample, precision: Any = np.float64) -> None:

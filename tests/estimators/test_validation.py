@@ -8,6 +8,7 @@ import pytest
 
 import doubletrouble as dt
 from tests.estimators.literal import data
+from tests.messages import message_of
 
 X, Y = data(20, 4)
 NO_FUNCTION = dt.Activation(name="bare", mean=0.0, linear=1.0, nonlinear=1.0)
@@ -23,23 +24,22 @@ BAD: dict[str, list[Any]] = {
 }
 
 
-def check(match: str, **options: Any) -> None:
-    model = dt.RandomFeaturesRidge(**({"n_features": 5} | options))
-    with pytest.raises((ValueError, TypeError), match=match):
-        model.fit(X, Y)
+def refusal(**options: Any) -> str:
+    return message_of(dt.RandomFeaturesRidge(**({"n_features": 5} | options)).fit, X, Y)
 
 
 def test_parameters_are_checked() -> None:
     for name, values in BAD.items():
         for bad in values:
-            check(f"^{name} must", **{name: bad})
-    check("^alpha must be None", ridge=1, alpha=2)
-    check("^bank_per_dim must", ensemble=dt.FeatureBank(2, bank_per_dim=1.0))
-    check("^n_bank must", ensemble=dt.FeatureBank(2, n_bank=4))
-    check("at least 2 rows", ensemble=dt.Divide(20), ridge="loo")
+            assert refusal(**{name: bad}).startswith(f"{name} must"), bad
+    assert refusal(ridge=1, alpha=2).startswith("alpha must")
+    bank = refusal(ensemble=dt.FeatureBank(2, bank_per_dim=1.0))
+    assert bank.startswith("bank_per_dim must")
+    assert refusal(ensemble=dt.FeatureBank(2, n_bank=4)).startswith("n_bank must")
+    assert "2 rows" in refusal(ensemble=dt.Divide(20), ridge="loo")
     for name in ("n_features", "center", "activation"):
-        with pytest.raises((ValueError, TypeError), match=f"^{name} must"):
-            dt.RandomFeatures(**{name: BAD[name][0]}).fit(X)
+        model = dt.RandomFeatures(**{name: BAD[name][0]})
+        assert message_of(model.fit, X).startswith(f"{name} must")
 
 
 def test_activations_must_return_finite_numbers() -> None:

@@ -86,7 +86,7 @@ def test_fewer_samples_have_more_bias_and_less_noise(bags: Bagging) -> None:
             assert fewer["resampling"] > more["resampling"]
 
 
-def test_costs_of_training(bags: Bagging) -> None:
+def test_cost_is_the_square_of_the_share_of_distinct_samples(bags: Bagging) -> None:
     distinct = 1 - math.exp(-1)
     assert bags.costs == pytest.approx(
         {

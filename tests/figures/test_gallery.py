@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from doubletrouble.cli import main
 from doubletrouble.errors import require
 from doubletrouble.figures import FigureSpec, make_figure, write_gallery
 from doubletrouble.figures._decomposition import decomposition_data
@@ -184,36 +183,6 @@ def test_output_folder_must_be_a_writable_folder_with_a_name(
     monkeypatch.setattr(os, "access", lambda *_: False)  # root may write anywhere
     with pytest.raises(ValueError, match="must be writable"):
         write_gallery(tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("failure", "code", "text"),
-    [
-        (None, 0, ""),
-        (KeyboardInterrupt(), 130, "stopped"),
-        (OSError(28, "No space left on device", "a.png"), 2, "a.png"),
-        (ValueError("the output folder must have a name"), 2, "output folder"),
-    ],
-)
-def test_reproduce_shows_progress_and_has_an_exit_code(
-    failure: BaseException | None,
-    code: int,
-    text: str,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    def write(folder: Path, *, preset: str, progress: bool) -> str:
-        assert (str(folder), preset, progress) == ("there", "paper", True)
-        if failure is not None:
-            raise failure
-        return "there/index.html"
-
-    monkeypatch.setattr("doubletrouble.cli._figures.write_gallery", write)
-    assert main(["reproduce", "--out", "there", "--preset", "paper"]) == code
-    out, err = capsys.readouterr()
-    assert out == ("" if code else "there/index.html\n")
-    assert text in err
-    assert err.count("\n") == bool(code)
 
 
 def test_picture_of_the_readme_is_small_and_wide() -> None:

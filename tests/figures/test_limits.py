@@ -14,7 +14,6 @@ from doubletrouble.figures import (
 )
 from doubletrouble.figures._anova import DIVERGING, FINITE
 from doubletrouble.figures._asymptotics import slopes, table
-from doubletrouble.figures._decomposition import decomposition_data
 
 anova_data = _anova.FIGURE.compute
 asymptotics_data = _asymptotics.FIGURE.compute
@@ -108,21 +107,6 @@ def test_only_interactions_with_the_features_diverge() -> None:
         assert weaker.line(name).y[0] > 500 * weak.line(name).y[0]
     for name in FINITE:
         assert weaker.line(name).y[0] == pytest.approx(weak.line(name).y[0], rel=0.02)
-
-
-def test_effects_regroup_to_the_causes_of_the_paper() -> None:
-    panel = anova_data()
-    (causes,) = decomposition_data(ridges=[1e-5])
-    groups = {
-        "bias": ("bias",),
-        "sampling": ("sampling",),
-        "initialization": ("initialization", "initialization_sampling"),
-        "noise": ("noise_sampling", "noise_initialization_sampling"),
-        "total": ("total",),
-    }
-    for cause, names in groups.items():
-        effects = sum(panel.line(name).y for name in names)
-        np.testing.assert_allclose(effects, causes.line(cause).y, rtol=1e-12, err_msg=cause)
 
 
 def test_map_has_the_known_border() -> None:

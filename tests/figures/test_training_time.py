@@ -97,7 +97,7 @@ def test_two_scales_have_a_second_descent(data: TrainingTime) -> None:
     assert second_descent(replace(data.maps[0], total=errors[None])) > 0.8
 
 
-def test_best_stopping_times(data: TrainingTime) -> None:
+def test_only_ensembles_of_wide_models_gain_from_stopping(data: TrainingTime) -> None:
     one, many = data.maps
     assert np.all(one.best < 1)
     narrow = many.ratios < 0.606

@@ -47,7 +47,9 @@ BATCHES = (1.5 * ONE, 2.5 * ONE, None)  # memory for one network, for two, for a
 @pytest.mark.parametrize(
     ("optimizer", "at"), [("adam", 7), *((optimizer, 25) for optimizer in OPTIMIZERS)]
 )
-def test_interrupted_within_a_step(tmp_path: Path, optimizer: str, at: int) -> None:
+def test_training_interrupted_within_a_step_continues(
+    tmp_path: Path, optimizer: str, at: int
+) -> None:
     path, expected = tmp_path / "run", train(None, optimizer)
     with pytest.MonkeyPatch.context() as patch:
         Steps(patch, at, interrupt)
@@ -64,7 +66,6 @@ def test_interrupted_within_a_step(tmp_path: Path, optimizer: str, at: int) -> N
 
 @pytest.mark.parametrize("optimizer", full_beyond(("adam", "sgd"), OPTIMIZERS))
 def test_ctrl_c_saves_after_the_step(tmp_path: Path, optimizer: str) -> None:
-    """Without the interval between two writes."""
     path, expected = tmp_path / "run", train(None, optimizer)
     with pytest.MonkeyPatch.context() as patch:
         steps = Steps(patch, 15, press_ctrl_c)
@@ -135,7 +136,7 @@ for optimizer in ("adam", "sgd"):
 
 
 def test_killed_processes_continue(tmp_path: Path) -> None:
-    """With SIGKILL, after a write or within one."""
+    """SIGKILL is sent after a write or within one."""
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", KILLED, str(tmp_path)],
         cwd=ROOT,
@@ -211,7 +212,7 @@ def test_states_are_preserved_until_their_batch_resumes(tmp_path: Path) -> None:
 
 @torch.no_grad()
 def test_batch_padded_to_another_width_starts_again(tmp_path: Path) -> None:
-    """As on a CPU, after a GPU."""
+    """Networks are padded on a GPU, not on a CPU."""
     padded = program_of((0, 1), 16)
     padded.advance()
     Checkpoint(tmp_path / "run", "key").save([padded], {}, now=True)
@@ -299,7 +300,7 @@ def test_checkpoint_of_other_data_or_settings_is_refused(tmp_path: Path) -> None
 
 @torch.no_grad()
 def test_damaged_files_are_refused_or_read_correctly(tmp_path: Path) -> None:
-    """Truncated anywhere, or with one bit changed."""
+    """Files are truncated anywhere, or have one bit changed."""
     path, run = tmp_path / "run", program_of((0, 1), 5)
     run.advance()
     outcome = TrainingOutcome(
@@ -385,7 +386,9 @@ def test_full_disk_leaves_the_last_checkpoint(tmp_path: Path) -> None:
     identical(train(path), expected)
 
 
-def test_interval_between_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_checkpoints_are_written_after_an_interval(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     writes: list[Any] = []
     monkeypatch.setattr(checkpoint, "_INTERVAL", math.inf)
     monkeypatch.setattr(Checkpoint, "_write", lambda *args: writes.append(args))

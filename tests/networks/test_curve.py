@@ -123,7 +123,7 @@ def test_other_data_and_settings_are_other_cells(
     assert len(steps) > before
 
 
-def test_stored_runs_and_their_table(tmp_path: Path) -> None:
+def test_stored_runs_are_read_in_order_with_their_table(tmp_path: Path) -> None:
     path = tmp_path / "store"
     expected = curve(store=path, laziness=[math.inf, 2.0], widths=[6, 3])
     result = stored_runs(path)
@@ -264,11 +264,11 @@ def test_ensembles_are_those_of_train_lazy() -> None:
         np.testing.assert_array_equal(run.steps, alone.steps)
         assert (run.status, dict(run.settings)) == (alone.status, dict(alone.settings))
         assert result.run(run.width, run.laziness) is run
-    with pytest.raises(ValueError, match=r"^width and laziness must be a pair of the curve"):
+    with pytest.raises(ValueError, match=r"^width and laziness must"):
         result.run(4, 2.0)
 
 
-def test_rows_of_the_table() -> None:
+def test_rows_of_the_table_are_the_errors_of_the_runs() -> None:
     result = curve(loss="squared", max_steps=20)
     rows = result.table()
     for run, row in zip(result.runs, rows, strict=True):
@@ -314,8 +314,7 @@ def test_diverged_members_are_counted_and_left_out(tmp_path: Path) -> None:
     assert row["median_steps"] == 60
 
 
-def test_interpolating_networks_are_counted() -> None:
-    """Zero squared loss up to rounding; for other losses, no misclassified sample."""
+def test_interpolation_is_zero_squared_loss_or_no_misclassified_sample() -> None:
     squared = curve(loss="squared", widths=[2, 30], laziness=[math.inf]).runs
     assert [int(run.interpolates.sum()) for run in squared] == [0, 3]
     trained = curve(loss="squared", widths=[30], laziness=[2.0], max_steps=25).runs[0]

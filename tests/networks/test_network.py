@@ -92,7 +92,6 @@ def test_biases_start_at_zero() -> None:
 
 
 def test_weights_depend_on_number_width_and_seed_only() -> None:
-    """Not on the batch, α, or the data set."""
     one = NetworkMember(width=5, laziness=1.0, number=3, seed=2)
     shape = Architecture(dim=4, width=9, depth=3)
 
@@ -119,7 +118,7 @@ def test_float32_weights_are_rounded_float64_weights() -> None:
         np.testing.assert_array_equal(a, b.float())
 
 
-def test_number_and_norm_of_weights() -> None:
+def test_norm_of_weights_is_in_units_of_their_initial_scale() -> None:
     one = NetworkMember(width=4, laziness=1.0, number=0)
     for depth in (2, 3, 6):
         shape = Architecture(dim=3, width=4, depth=depth)

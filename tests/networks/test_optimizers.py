@@ -53,7 +53,7 @@ def test_members_stop_at_zero_loss(loss: LossName) -> None:
     np.testing.assert_allclose(scores_at_test(going, data), run.predictions, rtol=1e-9, atol=1e-9)
 
 
-def test_zero_loss_after_the_last_step() -> None:
+def test_zero_loss_at_the_last_step_is_detected() -> None:
     options: dict[str, Any] = {"width": 8, "laziness": 1, "ensemble": 1, **CPU}
     steps = int(train_lazy(small_data(6), max_steps=150, **options).steps[0])
     ended = train_lazy(small_data(6), max_steps=steps, **options)
@@ -155,7 +155,7 @@ def rule_after(losses: list[list[float]], window: int, tolerance: float = 0.1) -
     return rule
 
 
-def test_stopping_rule_step_by_step() -> None:
+def test_stopping_rule_distinguishes_losses() -> None:
     columns = {
         "flat": [1, 1, 1, 1, 1, 1],
         "falling": [6, 5, 4, 3, 2, 1],
@@ -200,7 +200,6 @@ def test_diverged_members_have_nan_predictions(rate: float, loss: str) -> None:
 
 
 def test_growing_loss_has_not_converged() -> None:
-    """For any window."""
     run = train_lazy(
         small_data(), ensemble=4, **{**WILD, "learning_rate": 60.0, "patience": 5, "max_steps": 60}
     )

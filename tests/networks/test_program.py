@@ -53,7 +53,6 @@ def of(member: NetworkMember) -> tuple[torch.Tensor, torch.Tensor]:
 def test_program_agrees_with_literal_networks(
     loss: LossName, optimizer: OptimizerName, depth: int
 ) -> None:
-    """Several widths, α, seeds and data sets at once: scores, weights, biases, loss and steps."""
     rate = None if optimizer == "adam" else 0.1
     training = Training(loss=loss, optimizer=optimizer, learning_rate=rate, max_steps=STEPS)
     with torch.no_grad():
@@ -104,7 +103,6 @@ def test_unscaled_bias_is_a_different_network() -> None:
 def test_stochastic_gradient_descent_agrees_with_literal_networks(
     size: int, laziness: float
 ) -> None:
-    """The same minibatches in the same order."""
     data = DATA[0]
     training = Training(
         loss="logistic", optimizer="sgd", learning_rate=0.05, batch_size=size, max_steps=STEPS
@@ -183,7 +181,7 @@ def test_float32_is_close_to_float64() -> None:
 
 
 def test_padding_does_not_change_a_network() -> None:
-    """A narrow network beside a wide one, in a program padded to the wide one."""
+    """A narrow network is in a program padded to a wide one."""
     training = Training(max_steps=40)
     narrow = NetworkMember(width=3, laziness=2.0, number=4)
     with torch.no_grad():

@@ -50,7 +50,7 @@ def partly_diverged() -> LazyRun:
     return LazyRun.of(chosen, sound.y_test, width=6, laziness=10.0, settings=sound.settings)
 
 
-def test_errors_of_groups_of_members() -> None:
+def test_errors_of_groups_equal_those_by_hand() -> None:
     y = np.array([1.0, 1.0, -1.0, -1.0])
     scores = np.array([[1, 1, 1, -1], [1, -4, -1, -1], [1, 1, -1, -1], [0, -1, -1, -1.0]])
     run = ensemble_of(scores, y)
@@ -70,7 +70,7 @@ def test_errors_of_groups_of_members() -> None:
 
 
 @pytest.mark.parametrize("K", [1, 5])
-def test_parts_of_the_squared_error(K: int) -> None:
+def test_parts_sum_to_the_squared_error(K: int) -> None:
     rng = np.random.default_rng(K)
     scores, y = rng.normal(size=(10, 30)) + rng.normal(size=30), np.sign(rng.normal(size=30))
     run = ensemble_of(scores, y)
@@ -93,7 +93,7 @@ def test_parts_of_the_squared_error(K: int) -> None:
 
 
 @pytest.mark.statistical
-def test_standard_error_of_the_variance_over_initializations() -> None:
+def test_standard_error_of_the_initialization_is_that_of_repeats() -> None:
     rng, scores = np.random.default_rng(0), []
     for _ in range(400):
         run = ensemble_of(rng.normal(size=(12, 40)) + np.ones(40), np.ones(40))

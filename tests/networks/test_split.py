@@ -52,7 +52,6 @@ def test_parts_sum_to_the_squared_error() -> None:
     assert split.classification_error == np.mean(error_rate(scores, DATA.y_test))
     assert split.ensemble_error == np.mean(ensemble_error(scores, DATA.y_test))
     assert split.vote_error == np.mean(vote_error(scores, DATA.y_test))
-    assert "misclassified by one network" in str(split)
 
 
 def test_noise_part_is_quadratic_in_the_noise() -> None:
@@ -101,7 +100,7 @@ def test_flips_are_label_noise() -> None:
 
 
 def test_other_schemes_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"^ensemble must be one of Ensemble for LazySplit.error"):
+    with pytest.raises(ValueError, match=r"^ensemble must .*LazySplit"):
         lazy_split(DATA, **EXACT).error(dt.Divide(2))
 
 

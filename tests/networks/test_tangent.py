@@ -137,7 +137,7 @@ def test_gradient_descent_ends_at_the_exact_solution() -> None:
     "loss", full_beyond(["hinge"], ["hinge", "squared_hinge", "squared", "logistic"])
 )
 def test_difference_from_the_limit_falls_as_one_over_laziness(loss: str) -> None:
-    """And so does the distance of the weights, after equal steps of gradient descent."""
+    """The distance of the weights falls alike, after equal steps of gradient descent."""
     alphas = np.array([10.0, 100.0, 1000.0])
     data = small_data(30, 200)  # many points: ReLUs switch at random
     options: dict[str, Any] = {

@@ -77,7 +77,6 @@ def assert_same(a: dt.LazyRun, b: dt.LazyRun) -> None:
     ),
 )
 def test_memory_does_not_change_results(laziness: float, loss: str, memory: float) -> None:
-    """One sample at a time, a third of the samples of a network, one network, two networks."""
     options = {**OPTIONS, "laziness": laziness, "loss": loss, "max_steps": 12}
     options["optimizer"] = "adam"
     assert_same(train_lazy(DATA, **options), train_lazy(DATA, memory=memory, **options))
@@ -121,7 +120,6 @@ def test_member_does_not_depend_on_the_size_of_its_ensemble() -> None:
 
 
 def test_threads_do_not_change_results() -> None:
-    """Two batches at a time, each with its own thread."""
     alone = train_lazy(DATA, **OPTIONS)
     torch.set_num_threads(2)  # until the end of this test
     assert_same(train_lazy(DATA, **OPTIONS), alone)
@@ -252,7 +250,7 @@ def test_other_errors_are_raised_unchanged(monkeypatch: pytest.MonkeyPatch) -> N
         train_lazy(DATA, **OPTIONS)
 
 
-def test_tangent_kernel_that_does_not_fit_into_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tangent_kernel_beyond_the_memory_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*_: Any, **__: Any) -> None:
         raise RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 1e12")
 
@@ -333,7 +331,7 @@ def test_invalid_options_are_named_and_no_file_is_written(
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
-def test_missing_gpu() -> None:
+def test_missing_gpu_is_refused() -> None:
     with pytest.raises(ValueError, match=r"^device must be .*, got 'cuda': .*") as caught:
         dt.train_lazy(DATA, device="cuda")
     assert "\n" not in str(caught.value)
@@ -344,7 +342,6 @@ def test_float64_allows_larger_laziness() -> None:
 
 
 def test_numpy_numbers_are_python_numbers_in_settings(tmp_path: Path) -> None:
-    """Also in the key of a checkpoint."""
     options: dict[str, Any] = {
         "width": np.int64(4),
         "depth": np.int32(3),
@@ -364,7 +361,7 @@ def test_numpy_numbers_are_python_numbers_in_settings(tmp_path: Path) -> None:
     assert {type(value) for value in first.settings.values()} <= {int, float, str, type(None)}
 
 
-def test_settings_of_a_run() -> None:
+def test_settings_have_defaults_resolved() -> None:
     run = train_lazy(DATA, width=3, ensemble=2, max_steps=4, device="cpu", seed=5)
     assert (run.width, run.laziness, run.n_members) == (3, 100.0, 2)
     assert run.settings == {

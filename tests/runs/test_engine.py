@@ -169,7 +169,7 @@ class KilledWorker(Exception):  # noqa: N818
         (TypeError("cannot unpack non-iterable CellOutcome object"), 2, "done"),
     ],
 )
-def test_cells_whose_dask_workers_die(
+def test_cell_fails_after_two_deaths_of_dask_workers(
     error: Exception, times: int, status: str, tmp_path: Path
 ) -> None:
     class Dask(w.AtOnce):

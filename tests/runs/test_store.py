@@ -148,7 +148,7 @@ def test_missing_folder_is_reported(tmp_path: Path) -> None:
 
 
 def test_two_processes_write_to_one_store(store: Path) -> None:
-    """Rows of both are stored, also those of the one that is killed; reading goes on."""
+    """Rows of a killed process remain, and readers see all rows so far."""
     ours, counts = cells(260)[60:], []
     with writer(store) as process, Store.open(store) as opened:
         assert process.stdout is not None

@@ -7,7 +7,6 @@ unless set.
 
 import math
 import os
-from collections.abc import Collection, Iterable
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ import pytest
 import doubletrouble as dt
 from conformance.cases import ACROSS, CURVES, Curve
 from conformance.compare import Sizes, compared, shrinking
+from tests.selection import full_beyond_cases
 from tests.theory import features
 
 SEED = int(os.environ.get("DOUBLETROUBLE_SEED", "0"))
@@ -30,18 +30,6 @@ DEFAULT = (
     Curve(activation="relu", model="gaussian", ratios=(0.3, 1.5)),
     KERNEL,
 )
-
-
-def marked(values: Iterable[Any], default: Collection[Any]) -> list[Any]:
-    """Parameters of a test, of which all but some run with the marker `full` only."""
-    return [
-        pytest.param(
-            value,
-            id=getattr(value, "name", str(value)),
-            marks=() if value in default else pytest.mark.full,
-        )
-        for value in values
-    ]
 
 
 @pytest.mark.statistical
@@ -78,7 +66,7 @@ def agrees(curve: Curve, sizes: Sizes) -> None:
     ids=["kernel", "features"],
 )
 def test_bias_is_of_order_one_over_dim(curve: Curve, sizes: Sizes) -> None:
-    """Halved by doubling D, and clear at the smallest size."""
+    """Doubling D halves the deviation, which is clear at the smallest size."""
     first, second, count = shrinking(compared(curve, SEED, sizes))
     assert count > 5
     assert 0.35 < first < 0.65
@@ -87,12 +75,13 @@ def test_bias_is_of_order_one_over_dim(curve: Curve, sizes: Sizes) -> None:
 
 @pytest.mark.statistical
 @pytest.mark.parametrize(
-    "pair",
-    marked([("relu", "tanh"), ("tanh", "erf"), ("abs", "relu"), ("erf", "sin")], [("tanh", "erf")]),
+    ("activation", "wrong"),
+    full_beyond_cases(
+        [("tanh", "erf")], [("relu", "tanh"), ("tanh", "erf"), ("abs", "relu"), ("erf", "sin")]
+    ),
 )
-def test_wrong_activation_disagrees(pair: tuple[str, str]) -> None:
+def test_wrong_activation_disagrees(activation: str, wrong: str) -> None:
     """Negative control, also between similar activations."""
-    activation, wrong = pair
     rows = compared(Curve(activation=activation, ratios=(3.0,)), SEED, SMALL, activation=wrong)
     assert max(abs(row.t) for row in rows) > 10
     assert max(abs(row.z) for row in rows) > 5
@@ -112,10 +101,7 @@ def test_curves_cover_models_and_activations() -> None:
 @pytest.mark.statistical
 @pytest.mark.parametrize(
     ("ratio", "repeats"),
-    [
-        (1.0, 80),
-        *(pytest.param(ratio, 800, marks=pytest.mark.full) for ratio in (0.5, 1.0, 2.0)),
-    ],
+    full_beyond_cases([(1.0, 80)], [(1.0, 80), (0.5, 800), (1.0, 800), (2.0, 800)]),
 )
 def test_intervals_cover(ratio: float, repeats: int) -> None:
     """Nominal 95 % intervals of ten draws contain the mean of all in 92-98 % of 800 repeats."""
@@ -152,7 +138,6 @@ def test_intervals_cover(ratio: float, repeats: int) -> None:
 
 @pytest.mark.statistical
 def test_sampled_test_points_less_than_double_the_standard_error() -> None:
-    """Of the total, compared with the exact average over test points."""
     problem = dt.Problem(features_per_dim=0.5, ridge=1e-3)
     options: dict[str, Any] = {"dim": 60, "n_data": 100, "n_init": 2, "progress": False}
     exact, sampled = (
@@ -162,13 +147,14 @@ def test_sampled_test_points_less_than_double_the_standard_error() -> None:
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("ratios", marked([(0.6, 1.0), (1.0, 1.0), (2.5, 0.8)], [(2.5, 0.8)]))
+@pytest.mark.parametrize(
+    ("width", "samples"), full_beyond_cases([(2.5, 0.8)], [(0.6, 1.0), (1.0, 1.0), (2.5, 0.8)])
+)
 def test_small_sizes_agree_with_plain_sampling(
-    ratios: tuple[float, float], monkeypatch: pytest.MonkeyPatch
+    width: float, samples: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Teachers, label noise and test points drawn one by one, ten dimensions, ReLU features."""
+    """Plain sampling draws teachers, label noise and test points one by one."""
     monkeypatch.setattr(features, "N_TEST", 200)
-    width, samples = ratios
     powers: dict[str, Any] = {"ridge": 0.05, "signal": 1.0, "noise": 0.7, "nonlinear_signal": 0.8}
     setting = features.Setting(features_per_dim=width, samples_per_dim=samples, **powers)
     rng = np.random.default_rng(0)

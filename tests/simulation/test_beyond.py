@@ -20,7 +20,7 @@ from conformance.compare import Sizes, extrapolated, noticed
 from conformance.controls import CONTROLS, FEW, NARROW
 from conformance.theory import EVERY, Library, Parts, Wrong
 from tests.pair_oracle import Level, Point, level, product, rest
-from tests.simulation.test_agreement import marked
+from tests.selection import full_beyond
 
 SEED = int(os.environ.get("DOUBLETROUBLE_SEED", "0"))
 SMALL = Sizes(dims=(40, 80, 160), draws=(24, 14, 10))
@@ -72,7 +72,7 @@ THEORIES: tuple[Any, ...] = (Formula(), Library())
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("case", marked(BEYOND, DEFAULT))
+@pytest.mark.parametrize("case", full_beyond(DEFAULT, BEYOND))
 def test_simulation_agrees_with_formulas(case: Case) -> None:
     rows = case.rows(SEED, SHORT if case in DEFAULT else SMALL, Formula())
     worst = max(rows, key=lambda row: abs(row.z))
@@ -91,8 +91,7 @@ def test_cases_cover_schemes_models_and_activations() -> None:
     assert {1, 2, math.inf} == {*MEMBERS}
 
 
-def test_formulas_equal_the_library() -> None:
-    """For every part."""
+def test_every_part_of_the_formulas_equals_the_library() -> None:
     for case, width, members in itertools.product(BEYOND, range(3), MEMBERS):
         if isinstance(case, Unequal) or width >= len(case.widths):
             continue
@@ -116,9 +115,8 @@ def test_formulas_equal_the_library_for_unequal_members() -> None:
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("activation", marked(["relu", "tanh"], ["relu"]))
+@pytest.mark.parametrize("activation", full_beyond(["relu"], ["relu", "tanh"]))
 def test_divided_data_agree_with_gradient_flow_in_time(activation: str) -> None:
-    """Gradient flow of two learners with half of the samples each."""
     at = Point(psi1=1.5, psi2=1.0, ridge=1e-3, name=activation)
     problem = dt.Problem(
         features_per_dim=1.5, samples_per_dim=1.0, ridge=1e-3, noise=0.5, activation=activation
@@ -177,7 +175,7 @@ def test_wrong_theory_disagrees() -> None:
 @pytest.mark.full
 @pytest.mark.statistical
 def test_wrong_self_term_disagrees() -> None:
-    """A mistake for which the theory of the package has no option."""
+    """The theory of the package has no option for this mistake."""
     rows = [row for row in NARROW.rows(SEED, FEW, SameAsOther()) if row.scheme == "subsample"]
     assert max(abs(row.t) for row in rows) > 10
     assert noticed(rows)

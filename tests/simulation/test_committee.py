@@ -10,7 +10,7 @@ import pytest
 
 import doubletrouble as dt
 from doubletrouble import Member, simulate_committee
-from tests.simulation.refusal import refusal
+from tests.messages import message_of
 
 SEED = int(os.environ.get("DOUBLETROUBLE_SEED", "0"))
 
@@ -125,7 +125,7 @@ UNEQUAL = [
 @pytest.mark.statistical
 @pytest.mark.parametrize(("model", "sharing"), [("features", "both"), ("gaussian", "samples")])
 def test_optimal_weights_gain_as_predicted(model: Any, sharing: str) -> None:
-    """Equal and best weights on the same draws, at D and 2D, extrapolated in 1/D."""
+    """Both have the same draws, at D and 2D, extrapolated in 1/D."""
     runs = [
         simulate_committee(
             UNEQUAL,
@@ -183,7 +183,7 @@ def test_arguments_are_checked() -> None:
     ]
     for name, changes in problems:
         arguments = {"members": [A, B], "dim": 10, "n_data": 2, **changes}
-        message = refusal(simulate_committee, **arguments)
+        message = message_of(simulate_committee, **arguments)
         assert message.startswith(f"{name} must"), (changes, message)
 
 
@@ -191,4 +191,4 @@ def test_weights_sum_to_one() -> None:
     run = simulate_committee([A, B], dim=10, n_data=2)
     wrong: Any
     for wrong in ([0.5, 0.6], [1.0], [[0.5, 0.5]], [0.5, math.nan], "optimal"):
-        assert refusal(run.error, wrong).startswith("weights must"), wrong
+        assert message_of(run.error, wrong).startswith("weights must"), wrong

@@ -45,7 +45,7 @@ def test_nan_disagrees() -> None:
 @pytest.mark.parametrize(
     ("agrees", "seen", "code"), [(True, True, 0), (False, True, 1), (True, False, 1)]
 )
-def test_the_exit_code(
+def test_exit_code_is_zero_if_theory_agrees_and_controls_do_not(
     agrees: bool,
     seen: bool,
     code: int,

@@ -12,7 +12,8 @@ import pytest
 import doubletrouble as dt
 from doubletrouble.simulation import _devices as devices
 from doubletrouble.simulation._draws import activate
-from tests.simulation.test_simulate import PARTS, same
+from tests.messages import message_of
+from tests.simulation.comparison import PARTS, same
 
 
 def shifted(z: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
@@ -111,6 +112,15 @@ def test_float32_agrees_with_float64(activation: str, nonlinear: float) -> None:
 def test_float32_needs_a_large_ridge() -> None:
     with pytest.raises(ValueError, match=r"^ridge must .*float32"):
         dt.simulate(dt.Problem(ridge=1e-9), dtype="float32", dim=60, n_data=2, n_init=2)
+
+
+def test_device_must_be_available_for_simulations() -> None:
+    pytest.importorskip("torch", reason="torch is not installed")
+    for device in ("abacus", "meta"):
+        message = message_of(
+            dt.simulate, dt.Problem(ridge=0.1), dim=10, n_data=2, n_init=2, device=device
+        )
+        assert message.startswith("device must"), device
 
 
 def test_auto_is_the_gpu_of_an_imported_torch(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,7 +21,7 @@ def of_divided(run: dt.Simulation) -> dict[str, Any]:
 @pytest.mark.parametrize(("n", "p"), [(6, 4), (4, 7)])
 @pytest.mark.parametrize("alpha", [0.0, 0.5])
 def test_gradient_flow_is_the_limit_of_small_steps(n: int, p: int, alpha: float) -> None:
-    """Euler's method with steps of 1e-4, on either side of P = N, with a ridge and without."""
+    """Euler's method has steps of 1e-4."""
     rng = np.random.default_rng(0)
     phi, outputs = rng.standard_normal((n, p)), rng.standard_normal((p, 3))
     time, step = 0.4, 1e-4
@@ -74,7 +74,7 @@ def test_time_zero_predicts_zero() -> None:
 
 
 def test_times_are_the_last_axis() -> None:
-    """Times last; the problem broadcasts with them, and each point is as if alone."""
+    """The problem broadcasts with times, and each point equals a simulation of its own."""
     times, ridge, widths = [0.5, 4.0, 100.0], [1e-3, 0.1], [2.0, 0.5]
     run = dt.simulate(dt.Problem(), features_per_dim=widths, ridge=ridge, times=times, **OPTIONS)
     assert run.problem.shape == (2, 2, 1)
@@ -101,7 +101,7 @@ def test_square_fit_without_ridge_needs_a_finite_time() -> None:
 
 @pytest.mark.statistical
 def test_stopped_ensembles_equal_plain_sampling() -> None:
-    """Two members stopped at one time, against a plain implementation; the control is 2t."""
+    """The control is training for 2t."""
     powers: dict[str, Any] = {"ridge": 0.02, "noise": 0.7}
     sizes: dict[str, Any] = {"dim": 10, "psi1": 1.2, "psi2": 1.4, "time": 6.0}
     problem = dt.Problem(features_per_dim=1.2, samples_per_dim=1.4, **powers)

@@ -68,7 +68,7 @@ def products(maps: Any, pairs: Any, x: Any) -> tuple[float, float]:
 @pytest.mark.parametrize("width", [4, 8, 14])
 @pytest.mark.parametrize("model", ["gaussian", "features"])
 def test_terms_of_drawn_samples_equal_plain_algebra(scheme: Scheme, width: int, model: str) -> None:
-    """Rows repeated as often as they were drawn, labels each with a map of its own."""
+    """Rows are repeated as often as they were drawn, and each label has a map of its own."""
     size = 9 if scheme.with_replacement else 5
     at, rng = planned(scheme, width, model), np.random.default_rng(1)
     data, test = draw_data(at, rng)
@@ -161,7 +161,7 @@ def test_terms_of_a_bank_equal_plain_algebra(width: int) -> None:
 
 @pytest.mark.statistical
 def test_ensembles_equal_plain_sampling() -> None:
-    """Two members against a plain implementation, at a size where theory is far off."""
+    """The size is one at which the theory is far off."""
     powers: dict[str, Any] = {"ridge": 0.05, "noise": 0.7}
     sizes: dict[str, Any] = {"dim": 10, "psi1": 1.2, "psi2": 1.5}
     problem = dt.Problem(features_per_dim=1.2, samples_per_dim=1.5, **powers)
@@ -175,7 +175,7 @@ def test_ensembles_equal_plain_sampling() -> None:
 
 
 def test_a_subsample_of_all_samples_is_an_ensemble() -> None:
-    """The resampling part is zero; with two sets of features draw by draw."""
+    """The resampling part is zero."""
     problem = dt.Problem(features_per_dim=1.5, ridge=0.1, nonlinear_signal=0.5)
     all_data = dt.Subsample(fraction=1.0)
     run = dt.simulate(problem, dim=15, n_data=3, n_init=2, ensembles=all_data)
@@ -200,7 +200,7 @@ def test_a_bank_of_p_features_has_no_resampling(model: Any) -> None:
 
 
 def test_larger_banks_share_fewer_features() -> None:
-    """The larger, the less two members share; an infinite one is an ensemble."""
+    """Members of an infinite bank are an ensemble."""
     rng = np.random.default_rng(0)
     counts = [np.mean([n_common(40, size, rng) for _ in range(300)]) for size in (60, 400, 1e9)]
     np.testing.assert_allclose(counts, [40**2 / 60, 4.0, 0.0], atol=0.5)
@@ -277,7 +277,6 @@ def test_draws_of_a_scheme_do_not_depend_on_others() -> None:
 @pytest.mark.parametrize("scheme", EVERY, ids=repr)
 @pytest.mark.parametrize("model", ["gaussian", "features"])
 def test_points_of_a_curve_equal_single_points(scheme: Scheme, model: str) -> None:
-    """Along nested widths, ridges and times."""
     options: dict[str, Any] = {
         "dim": 12,
         "model": model,
@@ -362,7 +361,7 @@ del SCHEMES[LeaveOut.name]  # for these tests alone
 
 @pytest.mark.parametrize(("model", "width"), [("features", 0.6), ("kernel", math.inf)])
 def test_user_scheme_with_draws_agrees_with_theory(model: Any, width: float) -> None:
-    """At D and 2D, extrapolated in 1/D, against exact theory; another scheme disagrees."""
+    """Errors at D and 2D are extrapolated in 1/D; another scheme disagrees."""
     problem = dt.Problem(features_per_dim=width, samples_per_dim=2.0, ridge=0.05, noise=0.5)
     ensemble, control = LeaveOut(3), dt.Ensemble(3)
     small, large = (
@@ -392,7 +391,7 @@ def test_user_scheme_with_draws_agrees_with_theory(model: Any, width: float) -> 
 
 
 def test_schemes_whose_shares_depend_on_members_have_the_drawn_numbers_only() -> None:
-    """At least two; N need not be a multiple of K."""
+    """N need not be a multiple of K."""
     problem = dt.Problem(features_per_dim=1.5, samples_per_dim=1.1, ridge=0.1)
     options: dict[str, Any] = {"dim": 10, "n_data": 2, "n_init": 5}
     run = dt.simulate(problem, ensembles=[LeaveOut(2), LeaveOut(3)], **options)
@@ -467,7 +466,7 @@ for kind in (Overlapping, Halves, Parts, Every, Wrong, Undrawn):
 @pytest.mark.statistical
 @pytest.mark.parametrize("ensemble", [Overlapping(3), Halves(3)], ids=repr)
 def test_user_scheme_with_shares_agrees_with_theory(ensemble: Scheme) -> None:
-    """At D and 2D, extrapolated in 1/D, against exact theory; P/k is no whole number."""
+    """Errors at D and 2D are extrapolated in 1/D; P/k is no whole number."""
     problem = dt.Problem(features_per_dim=0.5, samples_per_dim=2.0, ridge=0.05, noise=0.5)
     small, large = (
         dt.simulate(
@@ -485,7 +484,7 @@ def test_user_scheme_with_shares_agrees_with_theory(ensemble: Scheme) -> None:
     assert max(off) > 8
 
 
-def test_mean_number_of_common_features_of_fractional_banks() -> None:
+def test_fractional_banks_have_the_exact_mean_of_common_features() -> None:
     rng = np.random.default_rng(0)
     for size in (12.5, 10.1):
         drawn = dt.Estimate.of([n_common(10, size, rng) for _ in range(4000)])

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import doubletrouble as dt
-from tests.simulation.refusal import refusal
+from tests.messages import message_of
 
 KERNEL = dt.Problem(features_per_dim=math.inf)
 NO_RIDGE = dt.Problem(features_per_dim=0.6, ridge=0.0)
@@ -30,8 +30,6 @@ REFUSED: list[tuple[str, dict[str, Any]]] = [
     ("dim", {"problem": dt.Problem(features_per_dim=1e-3)}),
     ("problem", {"problem": dt.Problem(ridge=[0.1, 1.0])}),
     ("center", {"center": "false"}),
-    ("device", {"device": "abacus"}),
-    ("device", {"device": "meta"}),
     ("dtype", {"dtype": "float16"}),
     ("activation", {"problem": dt.Problem(activation="tanh"), "test": "exact"}),
     ("activation", {"problem": replace(KERNEL, activation="tanh"), "model": "kernel"}),
@@ -70,10 +68,9 @@ REFUSED: list[tuple[str, dict[str, Any]]] = [
 
 def test_arguments_are_checked() -> None:
     """The message begins with the name of the argument."""
-    pytest.importorskip("torch", reason="torch is not installed")
     for name, changes in REFUSED:
         arguments = {"problem": dt.Problem(ridge=0.1), "dim": 10, "n_data": 2, "n_init": 2}
-        message = refusal(dt.simulate, **(arguments | changes))
+        message = message_of(dt.simulate, **(arguments | changes))
         assert message.startswith(f"{name} must"), (changes, message)
 
 
@@ -93,5 +90,5 @@ def test_bootstrap_far_from_its_peak_needs_no_ridge() -> None:
         run = dt.simulate(problem, dim=100, n_data=2, n_init=2, ensembles=dt.Bootstrap())
         assert 0 < run.error(dt.Bootstrap(2)).total.value < 20
     near = dt.Problem(features_per_dim=0.8, ridge=0.0)
-    with pytest.raises(ValueError, match=r"^ridge must be .* the 63 ± 3 different samples"):
+    with pytest.raises(ValueError, match=r"^ridge must"):
         dt.simulate(near, dim=100, n_data=2, n_init=2, ensembles=dt.Bootstrap())

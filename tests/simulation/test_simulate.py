@@ -8,22 +8,11 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
-from doubletrouble.simulation import Simulation, plan
+from doubletrouble.simulation import plan
 from doubletrouble.simulation._draws import DataPair, draw_features
 from doubletrouble.simulation._members import FeatureFits, divided_members
-from tests.simulation.refusal import refusal
-
-PARTS = ("noise", "initialization", "sampling", "bias", "bayes", "total")
-
-
-def same(a: Simulation, b: Simulation, rtol: float) -> None:
-    assert a.draws.named().keys() == b.draws.named().keys()
-    assert a.ensembles == b.ensembles
-    for ensemble in (dt.Ensemble(), *a.ensembles):
-        for name, values in a.terms_of(ensemble).named().items():
-            np.testing.assert_allclose(
-                b.terms_of(ensemble).named()[name], values, rtol=rtol, atol=1e-12
-            )
+from tests.messages import message_of
+from tests.simulation.comparison import PARTS, same
 
 
 def test_draws_depend_on_the_seed_alone() -> None:
@@ -38,7 +27,7 @@ def test_draws_depend_on_the_seed_alone() -> None:
 
 
 def test_a_path_of_ridges_equals_single_ridges() -> None:
-    """One eigendecomposition for all, against a solve for each; also a ridge of zero."""
+    """One eigendecomposition replaces a solve for each ridge."""
     problem, ridges = dt.Problem(features_per_dim=1.5), [1e-3, 0.1, 0.0, 2.0]
     options: dict[str, Any] = {"dim": 30, "n_data": 3, "n_init": 2, "ensembles": dt.Divide(2)}
     path = dt.simulate(problem, ridge=ridges, **options)
@@ -53,7 +42,6 @@ def test_a_path_of_ridges_equals_single_ridges() -> None:
 
 
 def test_nested_widths_are_the_first_features_of_the_widest() -> None:
-    """Any order, on either side of P = N: each as if simulated by itself from the same features."""
     options: dict[str, Any] = {
         "dim": 20,
         "n_data": 2,
@@ -91,7 +79,7 @@ def test_axes_match_the_theory() -> None:
 
 
 def test_exact_and_sampled_test_averages_agree() -> None:
-    """Both unbiased: equal within the noise of sampling; `test` is the one used."""
+    """Both are unbiased; `test` is the one used."""
     problem = dt.Problem(features_per_dim=0.8, ridge=1e-2)
     options: dict[str, Any] = {"dim": 40, "n_data": 60, "n_init": 2}
     exact, sampled = (dt.simulate(problem, test=test, **options) for test in ("exact", "sample"))
@@ -115,7 +103,6 @@ def test_exact_and_sampled_test_averages_agree() -> None:
 def test_many_test_points_approach_the_exact_average(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """For the same draws of data and features."""
     problem = dt.Problem(features_per_dim=1.5, ridge=1e-2, activation=name)
     options: dict[str, Any] = {"dim": 8, "n_data": 2, "n_init": 2}
     monkeypatch.setattr("doubletrouble.simulation._members.draw_data", data_first)
@@ -146,7 +133,7 @@ def test_auto_is_exact_where_that_is_cheaper() -> None:
 
 
 def test_uncentred_features_have_an_outlying_eigenvalue() -> None:
-    """One eigenvalue near μ₀² N P, in the direction of constant labels; terms change by O(1/D)."""
+    """It is near μ₀² N P, in the direction of constant labels; terms change by O(1/D)."""
     rng, relu, dim = np.random.default_rng(0), dt.activation("relu"), 200
     x, theta = rng.standard_normal((dim, dim)), rng.standard_normal((2 * dim, dim))
     features = np.maximum(x @ theta.T / math.sqrt(dim), 0)
@@ -181,7 +168,7 @@ def test_kernel_is_equal_at_all_infinite_widths() -> None:
 
 
 def test_unequal_parts_are_paired_with_other_parts() -> None:
-    """As two parts of one data set are; each other part is equally likely."""
+    """Each other part is equally likely."""
     problem = dt.Problem(features_per_dim=2.0, samples_per_dim=0.7, ridge=0.05)
     options: dict[str, Any] = {"n_data": 2, "n_init": 2, "seed": 0, "test": "auto"}
     settings: dict[str, Any] = {"model": "gaussian", "center": True, "dtype": "float64"}
@@ -202,8 +189,8 @@ def test_unequal_parts_are_paired_with_other_parts() -> None:
 
 @pytest.mark.full
 @pytest.mark.statistical
-def test_mean_product_of_unequal_parts() -> None:
-    """N = 3 divided by 2: parts of 1 and 2 samples, of which unequal ones must be paired."""
+def test_mean_product_is_that_of_two_unequal_parts() -> None:
+    """N = 3 divided by 2 has parts of 1 and 2 samples."""
     problem = dt.Problem(features_per_dim=4.0, samples_per_dim=0.6, ridge=0.05)
     options: dict[str, Any] = {"dim": 5, "n_data": 4000, "n_init": 2, "progress": False}
     whole = dt.simulate(problem, ensembles=dt.Divide(2), **options)
@@ -225,7 +212,6 @@ def test_sizes_are_rounded_to_whole_numbers() -> None:
 
 
 def test_ridge_zero_is_the_limit_of_small_ridges() -> None:
-    """Also for the smallest floats."""
     options: dict[str, Any] = {"dim": 50, "n_data": 5, "n_init": 2}
     runs = [
         dt.simulate(dt.Problem(features_per_dim=3.0, ridge=ridge), **options)
@@ -268,18 +254,18 @@ def test_progress_counts_draws(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_ensembles_must_be_drawn() -> None:
     options: dict[str, Any] = {"dim": 10, "n_data": 2, "n_init": 2}
     plain = dt.simulate(dt.Problem(ridge=0.1), **options)
-    assert "none" in refusal(plain.error, dt.Divide(2))
+    assert "none" in message_of(plain.error, dt.Divide(2))
     drawn = [dt.Divide(2), dt.Subsample(10, fraction=0.6)]
     run = dt.simulate(dt.Problem(ridge=0.1), ensembles=drawn, **options)
     for ensemble in (dt.Divide(5), dt.Subsample(10, fraction=0.5), dt.Bootstrap(10)):
         for method in (run.error, run.realized, run.terms_of):
-            message = refusal(method, ensemble)
+            message = message_of(method, ensemble)
             assert message.startswith("ensemble must"), ensemble
             assert "Divide(2), Subsample(K, fraction=0.6)" in message, ensemble
     for arrays in (dt.Subsample([1, 2], fraction=[0.1, 0.2]), dt.Divide([2, 5])):
         for method in (run.error, run.realized, run.terms_of):
-            assert "arrays" in refusal(method, arrays), arrays
-    assert refusal(run.anova, drawn[1]).startswith("ensemble must")
+            assert "arrays" in message_of(method, arrays), arrays
+    assert message_of(run.anova, drawn[1]).startswith("ensemble must")
 
 
 def test_repr_has_the_settings() -> None:
@@ -290,7 +276,7 @@ def test_repr_has_the_settings() -> None:
 
 @pytest.mark.parametrize(("model", "nonlinear"), [("features", 0.0), ("gaussian", 0.5)])
 def test_anova_agrees_with_theory(model: Any, nonlinear: float) -> None:
-    """The symmetric split at D and 2D, extrapolated in 1/D; swapped parts disagree."""
+    """Parts at D and 2D are extrapolated in 1/D; swapped parts disagree."""
     problem = dt.Problem(features_per_dim=0.6, ridge=0.05, noise=0.5, nonlinear_signal=nonlinear)
     ensembles = (dt.Ensemble(1), dt.Ensemble(3), dt.Divide(2))
     small, large = (
@@ -394,4 +380,4 @@ def test_arrays_of_members_broadcast_with_the_curve() -> None:
             one = run.error(kind(members))
             for name, part in several.parts.items():
                 np.testing.assert_array_equal(part[row].value, one.parts[name].value)
-    assert "broadcast" in refusal(run.error, [1, 10])
+    assert "broadcast" in message_of(run.error, [1, 10])

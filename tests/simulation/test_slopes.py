@@ -31,7 +31,7 @@ def test_interpolated_slope_of_a_function_equals_the_closed_form_of_erf() -> Non
 
 
 @pytest.mark.full
-def test_interpolated_slope_of_a_kinked_function() -> None:
+def test_interpolated_slope_of_a_kink_equals_the_closed_form() -> None:
     """E σ'(u) = P(u > 1/2)."""
     a = np.array([0.7, 1.0, 1.4])
     expected = 0.5 * erfc(0.5 / np.sqrt(2 * a))

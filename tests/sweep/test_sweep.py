@@ -16,8 +16,8 @@ from doubletrouble.simulation import Simulation
 from doubletrouble.sweep import _simulated as simulated
 from doubletrouble.sweep._simulated import from_record, simulate_cell, to_record
 from doubletrouble.sweep._sweep import AXES
+from tests.messages import message_of
 from tests.runs.work import AtOnce, rows
-from tests.simulation.refusal import refusal
 
 SMALL: dict[str, Any] = {"dim": 12, "n_data": 3, "n_init": 2}
 OTHER: dict[str, Any] = {  # other values than the defaults
@@ -151,7 +151,7 @@ def test_values_are_checked_when_the_sweep_is_made() -> None:
     """The message begins with the name of the argument."""
     alone = [(name, {name: value}) for name, value in REFUSED]
     for name, given in (*alone, *REFUSED_TOGETHER):
-        message = refusal(dt.Sweep, **(SMALL | given))
+        message = message_of(dt.Sweep, **(SMALL | given))
         assert message.startswith(f"{name} must"), (given, message)
 
 
@@ -199,7 +199,7 @@ def test_rows_of_other_settings_are_not_results(tmp_path: Path) -> None:
     assert row.simulation.psi.psi1.n_draws == 4
 
 
-def test_status_before_the_first_run(tmp_path: Path) -> None:
+def test_status_before_the_first_run_creates_no_store(tmp_path: Path) -> None:
     status = dt.Sweep(seed=range(4), **SMALL).status(tmp_path / "none")
     assert (status.done, status.failed, status.missing, status.total) == (0, 0, 4, 4)
     assert not (tmp_path / "none").exists()
@@ -340,9 +340,9 @@ def test_files_are_checked(tmp_path: Path) -> None:
         ("ensembles = {scheme = 'subsample'}", "fraction must"),
         ("ensembles = {scheme = 'divide', fraction = 0.5}", "fraction must"),
     ):
-        message = refusal(dt.Sweep.from_toml, write(tmp_path, f"dim = 20\n{text}"))
+        message = message_of(dt.Sweep.from_toml, write(tmp_path, f"dim = 20\n{text}"))
         assert word in message, (text, message)
-    assert "dim must" in refusal(dt.Sweep.from_toml, write(tmp_path, "ridge = 1"))
+    assert "dim must" in message_of(dt.Sweep.from_toml, write(tmp_path, "ridge = 1"))
     path = tmp_path / "binary.toml"
     path.write_bytes(b"\xff\xfe\x00")
-    assert "binary.toml" in refusal(dt.Sweep.from_toml, path)
+    assert "binary.toml" in message_of(dt.Sweep.from_toml, path)

@@ -60,7 +60,7 @@ def test_failed_cells_have_a_message_and_no_numbers(frame: Any) -> None:
     assert (frame[frame.status == "done"].message == "").all()
 
 
-def test_table_of_failed_cells(tmp_path: Path) -> None:
+def test_exported_failures_have_no_numbers(tmp_path: Path) -> None:
     sweep = dt.Sweep(dim=10_000_000, n_data=2, n_init=2, ensembles=1)
     sweep.run(tmp_path / "s", executor=AtOnce(), progress=False)
     (row,) = json.loads(sweep.export(tmp_path / "s", tmp_path / "t.json").read_text())

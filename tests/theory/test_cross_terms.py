@@ -57,7 +57,7 @@ def test_partial_overlap_equals_the_general_formula(sizes: str, *, measured: boo
 
 @pytest.mark.parametrize("g", [0.0, 1.0])
 def test_scalar_shares_equal_array_shares(g: float) -> None:
-    """Members with independent features: scalar shares, and arrays of shares."""
+    """The members have independent features."""
     spectrum, point = solved(measured=False)
     fast = member_terms(point, spectrum, 0.0, g)
     general = member_terms(point, spectrum, np.zeros(COUNT), np.full(COUNT, g))

@@ -42,12 +42,12 @@ def test_infinitely_many_models_are_a_kernel_regression(activation: str) -> None
     assert np.max(np.abs(np.asarray(control.total) / np.asarray(ensemble.total) - 1)) > 0.1
 
 
-def test_published_value() -> None:
+def test_effective_ridge_equals_the_published_value() -> None:
     narrow = dt.Problem(features_per_dim=0.5, samples_per_dim=1.0, ridge=1e-5)
     assert dt.effective_ridge(narrow) == pytest.approx(0.259612, abs=5e-7)
 
 
-def test_limits_of_known_value() -> None:
+def test_effective_ridge_has_its_known_limits() -> None:
     def at(**changes: Any) -> Any:
         return dt.effective_ridge(
             dt.Problem(**{"features_per_dim": 2.0, "samples_per_dim": 1.0, **changes})

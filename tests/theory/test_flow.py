@@ -1,4 +1,4 @@
-"""Gradient flow: limits, convergence in the poles, an independent method, and stopping times."""
+"""Gradient flow: limits, convergence in the poles, an independent method, filters, stopping."""
 
 import math
 from typing import Any
@@ -11,6 +11,7 @@ import doubletrouble as dt
 from doubletrouble.ensembles import named_ensemble
 from doubletrouble.theory._filters import talbot_poles
 from tests import pair_oracle
+from tests.messages import message_of
 from tests.schemes import ensemble, supported
 from tests.selection import full_beyond
 
@@ -110,7 +111,7 @@ def test_linear_network_equals_marchenko_pastur_integral() -> None:
         assert result.total == pytest.approx(float(known), rel=1e-7)
 
 
-def test_time_unit_of_a_measured_spectrum() -> None:
+def test_flow_of_a_flat_spectrum_equals_the_isotropic_one() -> None:
     at = problem(2.0, 1.0, 1e-3)
     spectrum = dt.SpectralProblem.from_problem(at, dim=6)
     for time in (0.3, 10.0, 1e4):
@@ -191,6 +192,95 @@ def test_arguments_of_the_flow_are_validated() -> None:
             dt.gradient_flow(problem(), **arguments)
 
 
+# --- filters -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("members", [1, 3, math.inf])
+def test_one_pole_adds_to_the_ridge(members: float) -> None:
+    """The filter of one pole is a fit with 1/t added to the ridge, at every time."""
+    time = np.array([0.1, 50.0, 400.0, 510.0, 600.0, 1e5, 1e12, math.inf])
+    ridge = np.array([0.0, 1e-6, 0.1])[:, None]
+    one = dt.Filter(ridges=[1.0], weights=[1.0])
+    result = dt.gradient_flow(problem(2.0, 0.8, ridge), time, members, filter=one)
+    known = dt.exact_error(problem(2.0, 0.8, ridge + 1 / (time * 2.0 * 0.8)), members)
+    for name in PARTS:
+        assert getattr(result, name) == pytest.approx(getattr(known, name), rel=1e-11)
+
+
+def test_real_poles_equal_a_committee() -> None:
+    """The members share features and data, and each has its own ridge."""
+    weights, poles = [1.7, -0.4, -0.3], [1.0, 5.0, 0.1]
+    at = problem(1.5, 0.8, nonlinear_signal=0.0, test_noise=0.0)
+    result = dt.gradient_flow(at, 2.0, filter=dt.Filter(ridges=poles, weights=weights))
+    members = [
+        dt.Member(features_per_dim=1.5, samples_per_dim=0.8, ridge=z / (2.0 * 1.5 * 0.8))
+        for z in poles
+    ]
+    known = dt.committee(members, sharing="both", weights=weights, signal=1.2, noise=0.5)
+    assert result.total == pytest.approx(known.error.total, rel=1e-11)
+
+
+def test_filter_of_half_weight_ends_at_half_of_the_fit() -> None:
+    at = problem(math.inf, 1.0, nonlinear_signal=0.0, test_noise=0.0, activation="linear")
+    half = dt.Filter(ridges=[1.0], weights=[0.5])
+    spectrum = dt.SpectralProblem(
+        eigenvalues=[1.0], target_powers=[1.0], n_features=1e9, n_samples=1e9
+    )
+    assert dt.gradient_flow(spectrum, 1e9, filter=half).total == pytest.approx(0.25, rel=1e-6)
+    assert dt.gradient_flow(at, 0.0, filter=half).total == pytest.approx(1.44)
+
+
+def test_talbot_poles_as_a_filter_equal_gradient_flow() -> None:
+    poles = talbot_poles(20)
+    ridges, weights = poles.ridges, poles.weights
+    given = dt.Filter(
+        ridges=np.concatenate([ridges, ridges.conj()]),
+        weights=np.concatenate([weights, weights.conj()]),
+    )
+    at = problem(np.array([0.5, 1.0, 2.0])[:, None], ridge=1e-3)
+    result, known = dt.gradient_flow(at, TIMES, filter=given), dt.gradient_flow(at, TIMES)
+    assert result.total == pytest.approx(known.total, rel=1e-10)
+    assert given.learned(2.0) == pytest.approx(1 - math.exp(-2))
+
+
+def test_poles_of_a_filter_are_validated() -> None:
+    invalid: list[tuple[Any, Any, str]] = [
+        ([1.0], [1.0, 2.0], "weights"),
+        ([-1.0], [1.0], "ridges"),
+        ([0.0], [1.0], "ridges"),
+        ([1 + 1j], [1.0], "ridges"),
+        ([1.0], [1j], "weights"),
+        ([math.nan], [1.0], "ridges"),
+        ("abc", [1.0], "ridges"),
+    ]
+    for ridges, weights, name in invalid:
+        assert message_of(dt.Filter, ridges=ridges, weights=weights).startswith(f"{name} must")
+    assert message_of(dt.gradient_flow, problem(), 1.0, filter="momentum").startswith("filter must")
+
+
+@pytest.mark.parametrize("width", [2.0, math.inf])
+@pytest.mark.parametrize("ridge", [0.0, 0.1])
+def test_incomplete_filter_is_continuous_at_infinite_time(ridge: float, width: float) -> None:
+    """The weights sum to 1/2: the limit is half of the predictor."""
+    half, at = dt.Filter(ridges=[1.0], weights=[0.5]), problem(width, 0.8, ridge)
+    whole, psi = dt.exact_error(at), dt.psi_terms(at)
+    end = dt.gradient_flow(at, math.inf, filter=half)
+    late = dt.gradient_flow(at, 1e13, filter=half)
+    assert end.bias == pytest.approx(1.44 * (1 - psi.psi1 + psi.psi2_divide / 4) + 0.09, rel=1e-12)
+    assert end.noise == pytest.approx(whole.noise / 4, rel=1e-12)
+    assert end.sampling == pytest.approx(whole.sampling / 4, rel=1e-12)
+    for name in PARTS:
+        assert getattr(late, name) == pytest.approx(getattr(end, name), rel=1e-9)
+
+
+def test_flow_is_continuous_where_it_is_replaced_by_the_fit() -> None:
+    """At a ridge, the distance to the fit falls as e⁻ᵗ."""
+    at = problem(2.0, 0.8, 0.1)
+    times = 100 / (0.1 * 2.0 * 0.8) * np.array([0.99, 1.01])
+    before, after = np.asarray(dt.gradient_flow(at, times).total)
+    assert before == pytest.approx(after, rel=1e-13)
+
+
 # --- schemes -------------------------------------------------------------------------------------
 
 
@@ -216,7 +306,7 @@ def test_flow_of_schemes_equals_another_contour(
 
 @pytest.mark.parametrize("name", supported("gradient_flow"))
 @pytest.mark.parametrize("measured", [False, True])
-def test_flow_ends_of_every_scheme(name: str, *, measured: bool) -> None:
+def test_flow_of_schemes_ends_at_zero_predictor_and_fit(name: str, *, measured: bool) -> None:
     at: Any = problem(np.array([0.5, 0.9, 2.0, 10.0]), 1.0, np.array([0.0, 1e-3, 1.0])[:, None])
     if measured:
         at = dt.SpectralProblem.from_problem(at, dim=4)
@@ -315,14 +405,6 @@ def test_stopping_time_requires_finite_features() -> None:
     result = dt.best_stopping_time(kernel)
     assert result.error.total == pytest.approx(wide.error.total, rel=1e-9)
     assert 0 < result.time < math.inf
-
-
-def test_text_of_a_stopping_time() -> None:
-    result = dt.best_stopping_time(problem(1.0))
-    first, *parts, last = str(result).splitlines()
-    assert first == f"best time to stop: {result.time:.6g}"
-    assert "\n".join(parts) == str(result.error)
-    assert last.startswith(f"trained to the end: total {result.optimal_ridge.error.total:.6g} at")
 
 
 def test_stopping_time_of_arrays_equals_scalars() -> None:

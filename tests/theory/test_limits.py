@@ -19,8 +19,8 @@ def ridgeless(features: Any, samples: Any, activation: str = "relu", **more: flo
 
 
 @pytest.mark.parametrize("activation", ACTIVATIONS)
-def test_overparametrized_ridgeless(activation: str) -> None:
-    """P > N: initialization is F² (1 - Ψ₁) N/(P - N) exactly, the rest does not depend on P."""
+def test_ridgeless_initialization_beyond_the_peak_is_in_closed_form(activation: str) -> None:
+    """For P > N initialization is F² (1 - Ψ₁) N/(P - N) exactly, the rest does not depend on P."""
     features, samples = np.array([(2.0, 1.0), (1.0001, 1.0), (30.0, 0.4), (7.0, 3.0)]).T
     problem = ridgeless(features, samples, activation)
     psi, error = dt.psi_terms(problem), dt.exact_error(problem)
@@ -35,8 +35,8 @@ def test_overparametrized_ridgeless(activation: str) -> None:
 
 
 @pytest.mark.parametrize("activation", ACTIVATIONS)
-def test_underparametrized_ridgeless(activation: str) -> None:
-    """P < N is least squares with a misspecified model."""
+def test_ridgeless_error_below_the_peak_is_that_of_least_squares(activation: str) -> None:
+    """For P < N the model is misspecified."""
     features, samples = np.array([(0.5, 1.0), (0.9999, 1.0), (0.4, 30.0), (3.0, 7.0)]).T
     problem = ridgeless(features, samples, activation, noise=0.5)
     psi, error = dt.psi_terms(problem), dt.exact_error(problem)
@@ -47,8 +47,7 @@ def test_underparametrized_ridgeless(activation: str) -> None:
     assert dt.training_error(problem) == pytest.approx(missed * (1 - features / samples), rel=1e-12)
 
 
-def test_explicit_overlap_at_ridge_zero() -> None:
-    """Ψ₁ solves a quadratic in min(P, N)/D."""
+def test_ridgeless_overlap_solves_a_quadratic_in_the_smaller_of_features_and_samples() -> None:
     for features, samples in [(0.3, 2.0), (5.0, 0.8), (1.0, 1.0), (4.0, 9.0)]:
         problem = ridgeless(features, samples)
         zeta = (problem.moments.linear / problem.moments.nonlinear) ** 2
@@ -60,7 +59,6 @@ def test_explicit_overlap_at_ridge_zero() -> None:
 
 @pytest.mark.parametrize("activation", ACTIVATIONS)
 def test_noise_and_initialization_diverge_at_the_peak(activation: str) -> None:
-    """At P = N and ridge 0 noise and initialization diverge; sampling and bias do not."""
     problem = ridgeless(1.5, 1.5, activation)
     error, psi = dt.exact_error(problem), dt.psi_terms(problem)
     near = dt.exact_error(replace(problem, features_per_dim=1.5 * (1 + 1e-12)))
@@ -86,7 +84,6 @@ def test_absent_causes_do_not_diverge() -> None:
 
 
 def test_divergence_is_inverse_in_the_distance_from_the_peak() -> None:
-    """The divergence is 1/|P/N - 1|, also one part in 10¹² from it."""
     for offset in (1e-12, -1e-12, 1e-9, -1e-6):
         problem = ridgeless(1.0 + offset, 1.0)
         distance = abs((1.0 + offset) - 1.0)  # of the rounded sizes
@@ -94,8 +91,7 @@ def test_divergence_is_inverse_in_the_distance_from_the_peak() -> None:
         assert psi.psi3_vanilla * distance == pytest.approx(1.0, abs=2 * distance + 1e-14)
 
 
-def test_kernel_limit() -> None:
-    """P → ∞ is approached as 1/P, has no initialization variance, and equals K → ∞ there."""
+def test_infinite_width_is_approached_as_one_over_width_and_equals_many_members() -> None:
     ridge = np.array([0.0, 1e-300, 1e-5, 0.1, 10.0])
     kernel = dt.Problem(features_per_dim=math.inf, samples_per_dim=0.7, ridge=ridge)
     exact = dt.exact_error(kernel)
@@ -120,7 +116,7 @@ def test_ridge_limits_are_continuous() -> None:
 
 @pytest.mark.parametrize("ridge", [0.0, 0.1])
 def test_error_is_affine_in_one_over_members(ridge: float) -> None:
-    """The error is affine in 1/K; K → ∞ removes the initialization variance."""
+    """K → ∞ removes the initialization variance."""
     problem = dt.Problem(
         features_per_dim=2.0, samples_per_dim=1.0, ridge=ridge, nonlinear_signal=0.3
     )
@@ -159,7 +155,7 @@ def test_training_error_of_one_model_is_that_of_both_schemes() -> None:
     np.testing.assert_allclose(divided, dt.training_error(problem), rtol=1e-14, atol=1e-12)
 
 
-def test_limits_of_a_linear_network() -> None:
+def test_ridgeless_linear_networks_learn_the_directions_seen() -> None:
     """μ⋆ = 0: with P, N > D at ridge 0 the teacher is learned; at P = N = D noise diverges."""
     wide = dt.exact_error(ridgeless(3.0, 2.0, "linear"))
     assert (wide.initialization, wide.sampling, wide.bias) == (0.0, 0.0, 0.0)
@@ -217,7 +213,7 @@ def test_test_noise_is_the_bayes_error() -> None:
     assert dt.training_error(problem) == dt.training_error(dt.Problem())
 
 
-def test_published_values() -> None:
+def test_infinitely_many_models_have_the_published_errors() -> None:
     """The infinite ensemble is Bayes-optimal among linear models."""
     best = dt.Problem(features_per_dim=0.606547, samples_per_dim=1.0, ridge=0.0)
     golden = (math.sqrt(5) - 1) / 2

@@ -13,7 +13,7 @@ from tests.schemes import ensemble, supported
 
 
 @pytest.mark.parametrize("activation", ["relu", "tanh", "erf"])
-def test_infinite_ensemble(activation: str) -> None:
+def test_optimal_ridge_of_infinitely_many_models_equals_the_closed_form(activation: str) -> None:
     """The ensemble is linear ridge regression, and its best ridge is σ²/F²."""
     features = np.array([0.4, 1.0, 3.0, 50.0, math.inf])
     samples, noise = np.array([0.3, 1.0, 4.0])[:, None], np.array([0.1, 0.62, 1, 3])[:, None, None]
@@ -45,7 +45,6 @@ def test_optimal_ridge_without_signal_is_infinite() -> None:
 
 
 def test_optimal_ridge_of_a_noiseless_linear_network_is_zero() -> None:
-    """With P, N > D a noiseless linear network needs no ridge."""
     problem = dt.Problem(features_per_dim=3.0, samples_per_dim=2.0, noise=0.0, activation="linear")
     best = dt.optimal_ridge(problem)
     assert best.ridge == 0.0
@@ -114,7 +113,7 @@ def test_optimal_ridge_equals_brute_force(name: str, *, measured: bool) -> None:
 
 @pytest.mark.parametrize("members", [1, 3, math.inf])
 @pytest.mark.parametrize("measured", [False, True])
-def test_optimal_ridge_of_schemes_in_their_limits(members: float, *, measured: bool) -> None:
+def test_schemes_have_the_optimal_ridge_of_their_limits(members: float, *, measured: bool) -> None:
     problem: Any = measured_problem(15) if measured else random_problem(30)
     size, width = ("n_bank", "n_features") if measured else ("bank_per_dim", "features_per_dim")
     known, one = dt.optimal_ridge(problem, members), dt.optimal_ridge(problem)
@@ -130,7 +129,7 @@ def test_optimal_ridge_of_schemes_in_their_limits(members: float, *, measured: b
 
 
 def test_best_error_does_not_depend_on_the_fraction() -> None:
-    """Infinitely many: at the best ridge the fraction does not matter, where it is positive."""
+    """Infinitely many members have the same error where the best ridge is positive."""
     problem = dt.Problem(features_per_dim=50.0, samples_per_dim=2.0, noise=2.0)
     fractions = np.array([0.3, 0.6, 1.0])
     best = dt.optimal_ridge(problem, dt.Subsample(math.inf, fraction=fractions))
@@ -140,7 +139,6 @@ def test_best_error_does_not_depend_on_the_fraction() -> None:
 
 
 def test_finite_ensembles_need_a_ridge_at_the_peak() -> None:
-    """At P = N the best ridge of any finite ensemble is positive."""
     problem = dt.Problem(features_per_dim=1.0, samples_per_dim=1.0, noise=0.1)
     ridges = [dt.optimal_ridge(problem, k).ridge for k in (1, 10, 1000, 10**9)]
     assert all(a > b > 0 for a, b in itertools.pairwise(ridges))
@@ -183,7 +181,7 @@ def test_optimal_ridge_is_the_global_minimum() -> None:
     assert best.ridge == pytest.approx(grid[np.argmin(tried)], rel=0.01)
 
 
-def test_measured_spectrum() -> None:
+def test_optimal_ridge_of_a_spectrum_equals_brute_force() -> None:
     problem = dt.SpectralProblem(
         eigenvalues=1 / np.arange(1, 120) ** 1.5,
         target_powers=1 / np.arange(1, 120) ** 2.0,

@@ -140,7 +140,6 @@ def test_flat_spectrum_equals_the_isotropic_problem() -> None:
 
 
 def test_pair_error_of_a_spectrum_equals_the_printed_formula() -> None:
-    """Formula (4) as printed, for two learners on one spectrum."""
     levels, powers = np.array([2.0, 0.5, 0.1, 0.03]), np.array([1.0, 0.3, 0.2, 0.4])
     tail, noise, shared_features, shared_samples = 0.05, 0.6, 4.0, 3.0
     spectrum: dict[str, Any] = {
@@ -226,7 +225,6 @@ def test_overlaps_and_powers_are_validated() -> None:
 
 
 def test_pair_of_problems_has_their_target() -> None:
-    """A pair of problems equals a pair of members with their common target."""
     sizes: dict[str, Any] = {"features_per_dim": 2.0, "samples_per_dim": 1.0, "ridge": 1e-2}
     powers: dict[str, Any] = {"signal": 1.3, "noise": 0.4, "nonlinear_signal": 0.2}
     problem, member = dt.Problem(**sizes, **powers), dt.Member(**sizes)
@@ -258,7 +256,7 @@ def test_correlation_requires_a_function() -> None:
         dt.pair_error(a, b, shared_features=1.0)
 
 
-def test_correlation_of_activations() -> None:
+def test_activations_of_one_parity_are_correlated() -> None:
     relu, even, odd = (dt.activation(name) for name in ("relu", "abs", "tanh"))
     assert correlation(relu, even) == pytest.approx(1.0, abs=1e-13)
     assert correlation(relu, odd) == pytest.approx(0.0, abs=1e-13)

@@ -121,8 +121,7 @@ def test_divided_counts_at_the_peak_diverge() -> None:
 
 
 @pytest.mark.parametrize("activation", full_beyond({"relu"}, ["relu", "tanh"]))
-def test_precision_with_exact_moments(activation: str) -> None:
-    """Compared with mpmath from the activation on, moments included."""
+def test_terms_equal_high_precision_with_exact_moments(activation: str) -> None:
     _, mu1, power = oracle.moments(activation)
     with mpmath.workdps(40):
         star = mpmath.sqrt(power)
@@ -154,7 +153,7 @@ def test_arrays_equal_scalars() -> None:
             assert abs(np.asarray(getattr(together, name))[i] - one) <= 5e-15 * one, (name, i)
 
 
-def test_broadcasting() -> None:
+def test_arrays_broadcast() -> None:
     features, ridges = np.geomspace(0.1, 10, 7)[:, None], np.geomspace(1e-5, 1, 5)
     problem = dt.Problem(features_per_dim=features, samples_per_dim=1.0, ridge=ridges)
     members = np.array([1, 2, np.inf]).reshape(3, 1, 1)

@@ -52,7 +52,7 @@ def problem_at(columns: dict[str, FloatArray]) -> dt.Problem:
         "psi2_1_lambda1e-5",
     ],
 )
-def test_sixty_digit_oracles(name: str) -> None:
+def test_terms_equal_sixty_digits(name: str) -> None:
     columns = table(f"oracle_mp60_{name}")
     got = dt.psi_terms(problem_at(columns))
     for theirs, ours in PSI.items():
@@ -68,7 +68,7 @@ def test_sixty_digit_oracles(name: str) -> None:
         ("fig7left_psi_vs_lambda_psi1_1.5_psi2_1", 1e-10),
     ],
 )
-def test_stored_terms(name: str, tolerance: float) -> None:
+def test_terms_equal_the_authors_values(name: str, tolerance: float) -> None:
     columns = table(name)
     got = dt.psi_terms(problem_at(columns))
     compared = [theirs for theirs in PSI if theirs in columns]
@@ -87,7 +87,9 @@ def test_stored_terms(name: str, tolerance: float) -> None:
         ("fig6_decomposition_lambda1e-5_SNR1_K10", 1e-5, 10, 1e-6),
     ],
 )
-def test_stored_decompositions(name: str, ridge: float, members: int, tolerance: float) -> None:
+def test_parts_equal_the_authors_values(
+    name: str, ridge: float, members: int, tolerance: float
+) -> None:
     columns = table(name)
     problem = dt.Problem(features_per_dim=10 ** columns["log10_P_over_N"], ridge=ridge)
     error = dt.exact_error(problem, members)
@@ -105,7 +107,7 @@ def test_stored_decompositions(name: str, ridge: float, members: int, tolerance:
         assert np.max(off / total) < tolerance, ours
 
 
-def test_stored_test_errors_against_width() -> None:
+def test_errors_along_the_width_equal_the_authors_values() -> None:
     columns = table("fig5_test_error_lambda1e-5_SNR10")
     problem = dt.Problem(features_per_dim=10 ** columns["log10_P_over_N"], noise=0.1)
     for column, members in {"K1": 1, "K2": 2, "K10": 10, "Kinf": np.inf}.items():
@@ -114,7 +116,7 @@ def test_stored_test_errors_against_width() -> None:
         )
 
 
-def test_stored_test_errors_against_ridge() -> None:
+def test_errors_along_the_ridge_equal_the_authors_values() -> None:
     columns = table("fig7left_test_error_vs_lambda_psi1_1.5_SNR10")
     problem = dt.Problem(features_per_dim=1.5, ridge=10 ** columns["log10_lambda"], noise=0.1)
     for column, members in {"K1": 1, "K2": 2, "K10": 10, "Kinf": np.inf}.items():
@@ -124,7 +126,7 @@ def test_stored_test_errors_against_ridge() -> None:
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.1])
-def test_stored_best_ridges(noise: float) -> None:
+def test_errors_at_the_best_ridge_equal_the_authors_values(noise: float) -> None:
     columns = table(f"fig7right_optimal_lambda_tau{noise:g}")
     problem = dt.Problem(features_per_dim=columns["psi1"], ridge=columns["lambda_opt"], noise=noise)
     np.testing.assert_allclose(dt.exact_error(problem).total, columns["errV_opt_K1"], rtol=1e-6)
@@ -136,8 +138,8 @@ def test_stored_best_ridges(noise: float) -> None:
 
 
 @pytest.mark.parametrize("features", [0.5, 5])
-def test_stored_errors_of_wider_models_and_ensembles(features: float) -> None:
-    """Twice the features, or two models, against N/D; with the authors' nonlinear teacher."""
+def test_errors_of_wider_models_and_ensembles_equal_the_authors_values(features: float) -> None:
+    """The authors' teacher is nonlinear."""
     with (FOLDER / f"fig_morevsbig_psi1_{features:g}_K2_tau0.1_FStar0.1.csv").open() as file:
         rows = list(csv.DictReader(file))
     curves = {row["curve"] for row in rows}

@@ -142,7 +142,7 @@ def test_ridgeless_bootstrap_interpolates_distinct_samples(members: float) -> No
         assert (bootstrap == pytest.approx(subsample, rel=1e-11)) is same
 
 
-def test_peak_of_each_scheme() -> None:
+def test_finite_ensembles_of_every_scheme_diverge_at_their_peak() -> None:
     def peaks(members: float) -> list[tuple[Scheme, float]]:
         return [
             (dt.Bootstrap(members), DISTINCT),

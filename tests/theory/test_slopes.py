@@ -88,7 +88,7 @@ SPECTRUM: dict[str, Any] = {
 def test_slopes_of_a_spectrum_equal_high_precision_differences(
     P: float, N: float, ridge: float, members: int, scheme: str
 ) -> None:
-    """At a constant ridge on the Gram matrix, so that λ falls with N (κ = 1)."""
+    """The ridge on the Gram matrix is constant, so that λ falls with N (κ = 1)."""
     problem = dt.SpectralProblem(
         eigenvalues=SPECTRUM["levels"],
         target_powers=SPECTRUM["powers"],
@@ -205,7 +205,7 @@ def test_noiseless_kink_is_at_the_number_of_modes(*, spectral: bool) -> None:
 
 
 def test_flat_spectrum_equals_the_isotropic_problem() -> None:
-    """Except for the ridge: δ = λ N is constant as N grows."""
+    """The ridges differ: δ = λ N is constant as N grows."""
     problem = dt.Problem(features_per_dim=1.5, samples_per_dim=0.8, ridge=0.05)
     flat = dt.SpectralProblem.from_problem(problem, dim=10)
     one, many = error_slopes(problem), error_slopes(flat)

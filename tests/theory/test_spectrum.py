@@ -65,7 +65,7 @@ def published_risk(
     return nu2**2 / (1 - upsilon) * (plain + chi * lifted) + noise**2 * upsilon / (1 - upsilon)
 
 
-def test_published_deterministic_equivalent() -> None:
+def test_error_equals_the_published_deterministic_equivalent() -> None:
     rng = np.random.default_rng(5)
     index = np.arange(1.0, 101.0)
     levels, powers = np.power(index, -1.3), rng.uniform(0, 1, 100) / index
@@ -126,8 +126,7 @@ def test_errors_do_not_depend_on_units() -> None:
         assert ratio == pytest.approx(unit, rel=1e-12)
 
 
-def test_well_separated_levels() -> None:
-    """Between two well separated groups the first is learned, the second is noise."""
+def test_far_smaller_levels_act_as_noise() -> None:
     levels = np.concatenate([np.ones(10), np.full(1000, 1e-18)])
     powers = np.concatenate([np.full(10, 0.1), np.zeros(1000)])
     problem = dt.SpectralProblem(

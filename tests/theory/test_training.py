@@ -59,7 +59,7 @@ def test_ridgeless_bootstrap_misses_one_sample_in_e() -> None:
     np.testing.assert_allclose(result, math.exp(-1) * test, rtol=1e-11)
 
 
-def test_training_error_of_bootstrap_samples() -> None:
+def test_training_error_of_bootstrap_samples_equals_the_sum_over_weights() -> None:
     """A residual of weight w is 1/(1 + w V) of that on a fresh sample, with N E wV/(1 + wV) = z."""
     at = dt.Problem(features_per_dim=0.5, samples_per_dim=1.2, ridge=0.2, noise=0.5)
     eta = (at.moments.nonlinear / at.moments.linear) ** 2
