@@ -198,6 +198,13 @@ def test_json_is_strict_and_complete() -> None:
     assert '"n_members": 1e+300' in advice(1e300).to_json()
 
 
+def test_frame_and_notebook_have_every_option() -> None:
+    advice = dt.advise(dt.Problem(features_per_dim=1.2))
+    frame = advice.to_frame()
+    assert list(frame["error_total"]) == [option.total for option in advice.options]
+    assert all(option.label in advice._repr_html_() for option in advice.options)
+
+
 def test_json_of_counts_has_the_optimum_over_ratios() -> None:
     problem = dt.Problem.from_sizes(n_features=240, n_samples=200, dim=200)
     result = dt.advise(problem, budget=41.5 / 200, dim=200).to_dict()

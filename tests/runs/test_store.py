@@ -218,6 +218,17 @@ def test_store_copied_within_a_checkpoint_is_read(store: Path, *, with_shm: bool
             assert opened.verify() == 300
 
 
+def test_store_is_usable_after_a_failed_transaction(store: Path) -> None:
+    bad, good = cells(62)[60:]
+    impossible: Any = object()  # SQLite has no type for it
+    with Store.open(store) as opened:
+        with pytest.raises(StoreError, match="SQLite"):
+            opened.put(bad, CellOutcome(status=DONE, result=impossible))
+        opened.put(good, CellOutcome(status=DONE, result=b"1"))
+        assert opened.status(bad.key) is None
+        assert opened.status(good.key) == DONE
+
+
 def test_deleted_or_replaced_store_is_not_written(store: Path) -> None:
     with Store.open(store) as opened:
         copy = store.with_name("copy")

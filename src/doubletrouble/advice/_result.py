@@ -4,6 +4,7 @@ import json
 import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -120,7 +121,8 @@ class Advice:
         """The best change, its error and its cost, as text."""
         now, choice = self.now, self.choice
         if choice is now:
-            return f"No finite change reduces the error of {rounded(now.total)} by 1 % or more."
+            error = rounded(now.total)
+            return f"No finite single change reduces the error of {error} by 1 % or more."
         ridge = f" = {rounded(choice.ridge)}" if choice.name == "regularize" else ""
         costs = {
             "features": relative_cost(choice.total_features, now.total_features),
@@ -129,7 +131,7 @@ class Advice:
         }
         paid = ", ".join(f"{name} ×{rounded(value)}" for name, value in costs.items() if value != 1)
         return (
-            f"Of the finite changes, {choice.label}{ridge} reduces the error most, from "
+            f"Of the finite single changes, {choice.label}{ridge} reduces the error most, from "
             f"{rounded(now.total)} to {rounded(choice.total)} ({paid or 'at no cost'})."
         )
 
@@ -226,8 +228,16 @@ class Advice:
         """The same as text."""
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
 
+    def to_frame(self) -> Any:
+        """Return a pandas frame with a row per option: the numbers of `to_dict`."""
+        rows = [self._row(option) for option in self.options]
+        return require("pandas", "tables").DataFrame(rows)
+
     def __str__(self) -> str:
         return f"{self.table()}\n\n{self.summary}"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(self.table())}</pre><p>{escape(self.summary)}</p>"
 
     def __repr__(self) -> str:
         totals = ", ".join(f"{option.name}={rounded(option.total, 4)}" for option in self.options)
