@@ -84,7 +84,7 @@ def comparisons(data: Panel) -> tuple[Agreement, ...]:
     total = np.asarray(exact_error(data.problem).total)
     finite = np.isfinite(total) & (total > 0)
     off = np.abs(data.line("total").y[finite] / total[finite] - 1)
-    return (Agreement.of("The test error, and the sum of the effects", off),)
+    return (Agreement.of("The test error, and the sum of all effects", off),)
 
 
 FIGURE = FigureSpec(

@@ -70,7 +70,7 @@ class Bagging:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class BaggingSettings(SignalSettings, SimulationSettings):
+class BaggingSettings(SimulationSettings, SignalSettings):
     """The settings of the figure."""
 
     snrs: Sequence[float] = setting((1.0, 10.0), glossary.SNR)

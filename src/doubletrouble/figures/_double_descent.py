@@ -30,7 +30,7 @@ _FILE = "fig5_test_error_lambda1e-5_SNR10.csv"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class DoubleDescentSettings(ErrorSettings, SimulationSettings):
+class DoubleDescentSettings(SimulationSettings, ErrorSettings):
     """The settings of the figure."""
 
     n_members: Sequence[float] = setting((1, 2, 10, math.inf), glossary.N_MEMBERS)

@@ -152,7 +152,9 @@ def comparisons(data: Comparison) -> tuple[agreement.Agreement, ...]:
     return (
         agreement.with_authors(along, at=" along λ at P/D = 1.5"),
         agreement.with_authors(optimal, at=" at the best λ of 51, τ = 0.1 and 0"),
-        agreement.Agreement.of("The exact best λ, by the best of 51", np.concatenate(loss)),
+        agreement.Agreement.of(
+            "The error at the exact best λ, and at the best of 51", np.concatenate(loss)
+        ),
     )
 
 

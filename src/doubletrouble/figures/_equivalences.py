@@ -34,7 +34,7 @@ from doubletrouble.problems import Problem
 from doubletrouble.theory import exact_error, psi_terms
 
 LEVELS = (0.4, 0.6, 1.0, 2.0, 5.0, 20.0)  # of ρ
-_TICK = 0.013  # half the height of a tick, in units of the error
+_TICK = 0.036  # half the height of a tick, in units of the error
 _LABELS_AT = 4.5  # the P/N of the contour labels
 _SHADES = drawing.shades("#fbf8ee", "#b09a5c", 7)
 _LABELS = {
@@ -69,7 +69,7 @@ class Equivalences:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class EquivalenceSettings(SignalSettings, SimulationSettings):
+class EquivalenceSettings(SimulationSettings, SignalSettings):
     """The settings of the figure."""
 
     snr: float = setting(1.0, glossary.SNR)
@@ -283,7 +283,7 @@ def comparisons(data: Equivalences) -> tuple[agreement.Agreement, ...]:
     rho = np.concatenate([np.ravel(m.effective) for m in settings])
     error = np.concatenate([np.ravel(m.total) for m in settings])
     off = np.abs(error / linear_error(data.problem, rho) - 1)
-    linear = "Linear ridge regression, by all settings of width, samples and ridge"
+    linear = "Linear ridge regression, and all settings of width, samples and ridge"
     return (*agreement.with_simulation(data.points), agreement.Agreement.of(linear, off))
 
 

@@ -49,7 +49,7 @@ _COLUMNS = {
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class TermByTermSettings(TermSettings, SimulationSettings):
+class TermByTermSettings(SimulationSettings, TermSettings):
     """The settings of the figure."""
 
     ratios: Numeric | None = setting(None, glossary.FEATURES_PER_SAMPLE)

@@ -66,7 +66,7 @@ class TrainingTime:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class TrainingTimeSettings(ErrorSettings, SimulationSettings):
+class TrainingTimeSettings(SimulationSettings, ErrorSettings):
     """The settings of the figure."""
 
     cuts: Sequence[float] = setting((1.0, 2.0), "P/N", "of the cuts through the maps")
@@ -261,7 +261,7 @@ def comparisons(data: TrainingTime) -> tuple[agreement.Agreement, ...]:
     falls = np.concatenate([second_descent(one) for one in data.maps])
     return (
         *agreement.with_simulation([p for panel in data.cuts for p in panel.points]),
-        agreement.Agreement.of("Errors that do not decrease after an increase", falls),
+        agreement.Agreement.of("Errors without a decrease after an increase", falls),
     )
 
 
