@@ -5,7 +5,7 @@ random matrices of the Gaussian covariate model at finite size, as in the paper'
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -24,18 +24,12 @@ from doubletrouble.figures._settings import (
 from doubletrouble.figures._simulated import two_sizes, with_simulated_points
 from doubletrouble.parameters import FloatArray, Numeric
 from doubletrouble.problems import Problem
+from doubletrouble.results import PsiTerms
 from doubletrouble.theory import psi_terms
 
 DIVERGING = ("psi2_vanilla", "psi3_vanilla")
-_SYMBOLS = {
-    "psi2_vanilla": r"$\Psi_2^v$",
-    "psi3_vanilla": r"$\Psi_3^v$",
-    "psi1": r"$\Psi_1$",
-    "psi2_ensemble": r"$\Psi_2^e$",
-    "psi3_ensemble": r"$\Psi_3^e$",
-    "psi2_divide": r"$\Psi_2^d$",
-    "psi2_features": r"$\Psi_2^p$",
-}
+_TEX = {term.name: f"${term.metadata['tex']}$" for term in fields(PsiTerms)}
+_SYMBOLS = {term: _TEX[term] for term in dict.fromkeys((*DIVERGING, *_TEX))}
 _STROKES = drawing.labelled(_SYMBOLS)
 _FILE = "fig2_psi_lambda1e-5_psi2_1.csv"
 _COLUMNS = {
