@@ -71,10 +71,16 @@ def test_stored_committee_is_not_simulated_again(tmp_path: Path, counted: Counte
         np.testing.assert_array_equal(p.value, q.value)
 
 
-def test_committee_with_a_function_as_activation_is_simulated(counted: Counted) -> None:
-    team, sizes = [Member(activation=np.tanh)], DrawSettings(dim=10, n_data=2)
-    assert _committee._run(team, sizes, 1.0, 0.0).n_data == 2
-    assert counted.calls == 0  # it has no key in a store
+def test_committee_with_a_function_as_activation_is_simulated_and_not_stored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, calls = tmp_path / "store.sqlite", []
+    monkeypatch.setattr(_committee, "simulate_committee", lambda *team, **how: calls.append(how))
+    sizes = DrawSettings(dim=10, n_data=2, store=store)
+    _committee._run([Member(activation=np.tanh)], sizes, 1.0, 0.0)
+    expected = {"dim": 10, "n_data": 2, "seed": 0}
+    assert calls == [{"signal": 1.0, "noise": 0.0, "progress": False, **expected}]
+    assert not store.exists()
 
 
 def test_interrupted_run_continues_with_the_next_simulation(

@@ -64,10 +64,8 @@ def committee_data(settings: CommitteeSettings) -> CommitteeWeights:
     """
     sizes = np.array(number_list("member_ratios", settings.member_ratios))
     snrs, ridges = number_list("snrs", settings.snrs), number_list("ridges", settings.ridges)
-    shared: dict[str, Any] = {
-        "samples_per_dim": settings.samples_per_dim,
-        "activation": settings.activation,
-    }
+    shared: dict[str, Any]
+    shared = {name: getattr(settings, name) for name in ("samples_per_dim", "activation")}
 
     def members_at(ridge: float) -> list[Member]:
         widths = sizes * settings.samples_per_dim
@@ -149,9 +147,8 @@ def _run(
     how: dict[str, Any] = {"signal": signal, "noise": noise}
     how |= {name: getattr(settings, name) for name in ("dim", "n_data", "seed")}
     if not all(isinstance(member.activation, str) for member in members):
-        return simulate_committee(
-            members, progress=False, **how
-        )  # a function has no key in a store
+        # a function as activation has no key in a store
+        return simulate_committee(members, progress=False, **how)
     parameters = {"members": [asdict(member) for member in members], **how}
     record = computed(Cell.of("committee", _REVISION, parameters), _simulate, settings.store)
     realized = tuple(Member(**member) for member in record["members"])
