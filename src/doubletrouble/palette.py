@@ -38,6 +38,15 @@ CAUSES = {
 }
 """Colours of the parts of the sequential split, by theme."""
 
+HATCHES = {
+    "noise": "",
+    "initialization": "////",
+    "sampling": "....",
+    "bias": "\\\\\\\\",
+    "resampling": "xxxx",
+}
+"""Hatches of areas of these parts, which differ in grey print, too."""
+
 EFFECTS = {
     "light": CAUSES["light"]
     | {

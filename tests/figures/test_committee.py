@@ -5,14 +5,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from doubletrouble.figures._committee import CommitteeWeights, _along, committee_data, errors
+from doubletrouble.figures._committee import FIGURE, CommitteeWeights, _along, errors
+from doubletrouble.figures._settings import DrawSettings
 from doubletrouble.problems import Member
 from doubletrouble.simulation import simulate_committee
 
 
 @pytest.fixture(scope="module")
 def voters() -> CommitteeWeights:
-    return committee_data(snr_range=(0.5, 10.0, 21), dim=20, n_data=2)
+    return FIGURE.compute(snr_range=(0.5, 10.0, 21), dim=20, n_data=2)
 
 
 def test_member_at_the_threshold_has_weight_zero(voters: CommitteeWeights) -> None:
@@ -50,7 +51,8 @@ def test_best_weights_are_better_than_equal_weights_and_the_best_member(
 def test_simulations_at_every_noise_follow_from_two() -> None:
     team = [Member(features_per_dim=w, samples_per_dim=1.0, ridge=0.01) for w in (0.5, 2.0)]
     size: dict[str, Any] = {"dim": 20, "n_data": 3, "seed": 0}
-    (derived,) = _along(team, np.array([2.0]), **size)
+    (derived,) = _along(team, np.array([2.0]), DrawSettings(**size))
     direct = simulate_committee(team, signal=1.0, noise=0.5, progress=False, **size)
     np.testing.assert_allclose(derived.draws, direct.draws, rtol=1e-12)
     assert derived.noise == direct.noise
+    assert derived.members == direct.members

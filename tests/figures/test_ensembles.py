@@ -104,7 +104,7 @@ def test_ensembling_divides_two_parts_and_not_the_others() -> None:
 
 def test_each_model_peaks_where_samples_equal_its_features() -> None:
     for panel in ensemble_vs_overparametrize_data():
-        width = panel.keys["P_over_D"]
+        width = panel.constant("features_per_dim")
         for label, peak in (("single", width), ("ensemble", width), ("wider", 2 * width)):
             line = panel.line(label)
             around = (line.x > 0.8 * peak) & (line.x < 1.25 * peak)
@@ -115,7 +115,11 @@ def test_each_model_peaks_where_samples_equal_its_features() -> None:
 def test_wide_model_is_worse_only_around_its_own_peak() -> None:
     small, large = ensemble_vs_overparametrize_data()
     for panel in (small, large):
-        width, wide, two = panel.keys["P_over_D"], panel.line("wider"), panel.line("ensemble")
+        width, wide, two = (
+            panel.constant("features_per_dim"),
+            panel.line("wider"),
+            panel.line("ensemble"),
+        )
         assert np.all(part(wide, high=0.9 * width) < part(two, high=0.9 * width))
         assert np.all(part(wide, 1.9 * width, 2.1 * width) > part(two, 1.9 * width, 2.1 * width))
         assert wide.y[-1] < two.y[-1] < panel.line("single").y[-1]

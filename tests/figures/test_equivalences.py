@@ -9,7 +9,7 @@ import pytest
 
 from doubletrouble.ensembles import Bootstrap
 from doubletrouble.figures import _equivalences
-from doubletrouble.figures._equivalences import Equivalences, linear_error, members
+from doubletrouble.figures._equivalences import Equivalences, effective_ridges, linear_error
 from doubletrouble.parameters import FloatArray
 from doubletrouble.problems import Problem
 from doubletrouble.theory import exact_error
@@ -39,7 +39,9 @@ def test_all_settings_lie_on_the_curve_of_linear_ridge_regression(paths: Equival
 
 def test_nonlinear_teacher_does_not_change_the_effective_ridge(paths: Equivalences) -> None:
     at = replace(paths.problem, nonlinear_signal=0.7)
-    linear, bent = (members(one, "any", 2.0, [0.4, 0.9], 0.1) for one in (paths.problem, at))
+    linear, bent = (
+        effective_ridges(one, "any", 2.0, [0.4, 0.9], 0.1) for one in (paths.problem, at)
+    )
     np.testing.assert_array_equal(linear.effective, bent.effective)
     assert off_the_curve(at, bent.effective, bent.total) < 1e-12
     assert np.all(bent.total > linear.total + 0.4)
@@ -68,16 +70,16 @@ def test_finitely_many_members_do_not_lie_on_the_curve(paths: Equivalences) -> N
 def test_each_setting_reaches_the_best_linear_predictor(
     ratio: float, fraction: float, ridge: float
 ) -> None:
-    result = members(Problem(), "any", ratio, fraction, ridge)
+    result = effective_ridges(Problem(), "any", ratio, fraction, ridge)
     assert float(result.effective) == pytest.approx(1.0, abs=2e-6)
     assert float(result.total) == pytest.approx(0.618034, abs=1e-6)
 
 
 def test_without_a_penalty_the_smaller_of_features_and_samples_counts() -> None:
     for ratio, fraction in ((0.4, 0.7), (0.4, 1.0), (math.inf, 0.4), (3.0, 0.4)):
-        result = members(Problem(), "any", ratio, fraction, 0.0)
+        result = effective_ridges(Problem(), "any", ratio, fraction, 0.0)
         assert float(result.effective) == pytest.approx(
-            float(members(Problem(), "any", 0.4, 1.0, 0.0).effective), rel=1e-12
+            float(effective_ridges(Problem(), "any", 0.4, 1.0, 0.0).effective), rel=1e-12
         )
 
 

@@ -60,10 +60,10 @@ def test_divided_data_have_an_earlier_peak_and_less_noise() -> None:
         for label, peak in (("single", 1.0), ("ensemble", 1.0), ("divide", 0.5)):
             line = panel.line(label)
             assert line.x[np.argmax(line.y)] == pytest.approx(peak, rel=0.02)
-            limit = panel.keys[f"limit_{'divide' if label == 'divide' else 'ensemble'}"]
+            limit = panel.limits["divide" if label == "divide" else "ensemble"]
             assert line.y[-1] == pytest.approx(limit, rel=0.03)
-    assert clean.keys["limit_divide"] > 1.5 * clean.keys["limit_ensemble"]
-    assert noisy.keys["limit_divide"] < 0.95 * noisy.keys["limit_ensemble"]
+    assert clean.limits["divide"] > 1.5 * clean.limits["ensemble"]
+    assert noisy.limits["divide"] < 0.95 * noisy.limits["ensemble"]
 
 
 def test_more_members_and_more_noise_move_the_minimum_below_the_threshold() -> None:

@@ -9,11 +9,13 @@ import pytest
 
 from doubletrouble import Problem
 from doubletrouble.errors import DoubleTroubleError
-from doubletrouble.figures import _double_descent, _term_by_term, make_figure
+from doubletrouble.figures import _committee, _double_descent, _term_by_term, make_figure
 from doubletrouble.figures import _simulated as module
 from doubletrouble.figures._figure import SIMULATIONS, FigureSpec
 from doubletrouble.figures._panel import Line, Points, table
-from doubletrouble.figures._simulated import SimulationSettings, simulated, two_sizes
+from doubletrouble.figures._settings import DrawSettings, SimulationSettings
+from doubletrouble.figures._simulated import simulated, two_sizes
+from doubletrouble.problems import Member
 from doubletrouble.results import Estimate
 from doubletrouble.runs import attempt
 from doubletrouble.theory import exact_error
@@ -59,6 +61,26 @@ def test_stored_curve_is_not_simulated_again(tmp_path: Path, counted: Counted) -
         np.testing.assert_array_equal(p.value, r.value)
     double_descent_data(store=store, **{**CURVE, "seed": 4})
     assert counted.calls == 6
+
+
+def test_stored_committee_is_not_simulated_again(tmp_path: Path, counted: Counted) -> None:
+    options = {"store": tmp_path / "store.sqlite", "snr_range": (1, 10, 2), "dim": 10, "n_data": 2}
+    first, again = (_committee.FIGURE.compute(**options).gain.points for _ in range(2))
+    assert counted.calls == 4  # signal and noise, at D and at D/2
+    for p, q in zip(first, again, strict=True):
+        np.testing.assert_array_equal(p.value, q.value)
+
+
+def test_committee_with_a_function_as_activation_is_simulated_and_not_stored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, calls = tmp_path / "store.sqlite", []
+    monkeypatch.setattr(_committee, "simulate_committee", lambda *team, **how: calls.append(how))
+    sizes = DrawSettings(dim=10, n_data=2, store=store)
+    _committee._run([Member(activation=np.tanh)], sizes, 1.0, 0.0)
+    expected = {"dim": 10, "n_data": 2, "seed": 0}
+    assert calls == [{"signal": 1.0, "noise": 0.0, "progress": False, **expected}]
+    assert not store.exists()
 
 
 def test_interrupted_run_continues_with_the_next_simulation(

@@ -23,21 +23,16 @@ from doubletrouble.decomposition._design import Design
 from doubletrouble.ensembles import EnsembleLike, as_ensemble
 from doubletrouble.errors import require
 from doubletrouble.glossary import N_MEMBERS
-from doubletrouble.palette import BLACK, CAUSES, YELLOW
+from doubletrouble.palette import BLACK, CAUSES, HATCHES, YELLOW
 from doubletrouble.parameters import FloatArray, number
 from doubletrouble.results import AnovaTerms, ErrorTerms, Estimate
 
 MEMBERS = (5, math.inf)  # ensembles in tables and figures
 
-_LIGHT = CAUSES["light"]
-COLORS = {  # the parts differ in grey print, too
-    "noise": (_LIGHT["noise"], ""),
-    "initialization": (_LIGHT["initialization"], "////"),
-    "sampling": (_LIGHT["sampling"], "...."),
-    "bias": (_LIGHT["bias"], "\\\\\\\\"),
-    "bayes": (YELLOW, "xxxx"),
-    "total": ("#555555", ""),
-}
+COLORS = {
+    part: (CAUSES["light"][part], HATCHES[part])
+    for part in ("noise", "initialization", "sampling", "bias")
+} | {"bayes": (YELLOW, "xxxx"), "total": ("#555555", "")}
 """Color and hatch of each part."""
 
 _WHISKER = {"capsize": 3, "elinewidth": 1.2, "ecolor": BLACK}

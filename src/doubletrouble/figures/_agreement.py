@@ -1,4 +1,4 @@
-"""Comparison of a figure with stored reference values and with simulations, as statements.
+"""Comparison of a figure with stored reference values and with simulations.
 
 The folder `reference` has the authors' values and evaluations to 60 digits; its README.md describes
 the tables and their provenance.
@@ -6,8 +6,9 @@ the tables and their provenance.
 
 import csv
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -23,6 +24,33 @@ _AUTHORS: dict[str, Any] = {
     "noise": 1.0,
     "activation": "relu",
 }
+
+AUTHORS = "The authors' stored values"
+STANDARD_ERRORS = "standard errors"
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """The largest deviation of a figure from a reference."""
+
+    reference: str
+    largest: float
+    count: int  # of the values compared
+    unit: str
+
+    @classmethod
+    def of(cls, reference: str, deviation: FloatArray, *, unit: str = "relative") -> Self:
+        """The largest of some deviations."""
+        return cls(reference, float(np.max(deviation, initial=0.0)), deviation.size, unit)
+
+    def __str__(self) -> str:
+        """One statement.
+
+        >>> print(Agreement("Simulation", 2.345, 12, "standard errors"))
+        Simulation: at most 2.3 apart (standard errors), 12 values.
+        """
+        most = f"at most {self.largest:.2g} apart ({self.unit})"
+        return f"{self.reference}: {most}, {self.count} values."
 
 
 def stored_rows(file: str | Path) -> list[dict[str, str]]:
@@ -52,30 +80,28 @@ def has_constants(problem: Problem, **others: Numeric) -> bool:
     return all(np.all(getattr(problem, name) == value) for name, value in expected.items())
 
 
-def with_simulation(points: Sequence[Points]) -> str:
+def with_simulation(points: Sequence[Points]) -> tuple[Agreement, ...]:
     """Theory against simulation, with and without the O(1/D) deviation of finite sizes."""
+    first = points[0]
     z = np.concatenate([p.z for p in points])
     limit_z = np.concatenate([p.limit_z for p in points])
-    deviation = np.concatenate([np.abs(p.value / p.theory - 1) for p in points])
-    first = points[0]
+    size = f"at D = {first.dim} with {first.n_data} draws"
+    extrapolated = f"Simulation {size}, without its O(1/D) deviation by a second at D/2"
     return (
-        f"Theory and simulation: largest |z| = {np.max(limit_z):.1f} of {limit_z.size} values "
-        f"(root mean square {np.sqrt(np.mean(limit_z**2)):.1f}), after removing the O(1/D) "
-        f"deviation of finite sizes with a second simulation at D = {first.dim // 2}. As simulated "
-        f"at D = {first.dim} with {first.n_data} draws, that deviation included: largest "
-        f"|z| = {np.max(z):.1f}, median deviation {np.median(deviation):.1%}."
+        Agreement.of(extrapolated, limit_z, unit=STANDARD_ERRORS),
+        Agreement.of(f"Simulation {size}, that deviation included", z, unit=STANDARD_ERRORS),
     )
 
 
 def with_authors(
-    pairs: Iterable[tuple[FloatArray, FloatArray]], *, scale: FloatArray | None = None
-) -> tuple[str, ...]:
-    """Our values against the authors' stored ones; empty where there are none.
+    pairs: Iterable[tuple[FloatArray, FloatArray]], *, scale: FloatArray | None = None, at: str = ""
+) -> Agreement:
+    """Our values against the authors' stored ones, which may be missing.
 
     Deviations are relative to each value, or to `scale`, such as the total error.
 
-    >>> with_authors([(np.array([1.0, 2.0]), np.array([1.0, 2.002]))])
-    ("Theory and the authors' stored values: at most 1.0e-03 apart (relative), 2 values.",)
+    >>> print(with_authors([(np.array([1.0, 2.0]), np.array([1.0, 2.002]))]))
+    The authors' stored values: at most 0.001 apart (relative), 2 values.
     """
     parts = [
         (np.abs(value - authors) / np.abs(authors if scale is None else scale))[
@@ -83,11 +109,5 @@ def with_authors(
         ]
         for value, authors in pairs
     ]
-    deviation = np.concatenate(parts) if parts else np.empty(0)
-    if deviation.size == 0:
-        return ()
     unit = "relative" if scale is None else "relative to the total error"
-    return (
-        f"Theory and the authors' stored values: at most {np.max(deviation):.1e} apart ({unit}), "
-        f"{deviation.size} values.",
-    )
+    return Agreement.of(AUTHORS + at, np.concatenate([np.empty(0), *parts]), unit=unit)

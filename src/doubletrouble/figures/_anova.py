@@ -5,15 +5,19 @@ The paper's decomposition averages over noise, features and data in one order. T
 (V_PX, and V_Xε and V_PXε with label noise). It needs the term Ψ₂ᵖ that the paper does not define.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 
+from doubletrouble import glossary
 from doubletrouble.figures import _drawing as drawing
+from doubletrouble.figures._agreement import Agreement
 from doubletrouble.figures._drawing import Stroke
 from doubletrouble.figures._figure import FigureSpec
 from doubletrouble.figures._panel import Line, Panel, along_ratios, table
+from doubletrouble.figures._settings import ErrorSettings, setting
 from doubletrouble.palette import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION
 from doubletrouble.parameters import Numeric
-from doubletrouble.problems import Problem
 from doubletrouble.theory import anova, exact_error
 
 DIVERGING = ("initialization_sampling", "noise_initialization_sampling")
@@ -35,17 +39,24 @@ _STROKES = {
 }
 
 
-def anova_data(*, problem: Problem = Problem(), ratios: Numeric | None = None) -> Panel:
+@dataclass(frozen=True, kw_only=True, eq=False)
+class AnovaSettings(ErrorSettings):
+    """The settings of the figure."""
+
+    ratios: Numeric | None = setting(None, glossary.FEATURES_PER_SAMPLE)
+
+
+def anova_data(settings: AnovaSettings) -> Panel:
     """Return every effect along `ratios` = P/N, and their total.
 
-    >>> at_peak = anova_data(ratios=[1.0])
+    >>> at_peak = anova_data(AnovaSettings(ratios=[1.0]))
     >>> [round(float(at_peak.line(name).y[0]), 2) for name in ("initialization", *DIVERGING)]
     [0.25, 31.68, 70.49]
     """
-    ratio, problem = along_ratios(problem, ratios)
+    ratio, problem = along_ratios(settings.problem, settings.ratios)
     terms = anova(problem)
     lines = tuple(Line(name, ratio, np.asarray(getattr(terms, name))) for name in _STROKES)
-    return Panel(axis="P_over_N", keys={}, problem=problem, lines=lines)
+    return Panel(axis="P_over_N", problem=problem, lines=lines)
 
 
 def draw(axes: "drawing.Axes", data: Panel, names: tuple[str, ...]) -> None:
@@ -57,23 +68,23 @@ def draw(axes: "drawing.Axes", data: Panel, names: tuple[str, ...]) -> None:
 
 def plot(data: Panel) -> "drawing.Figure":
     """Draw the figure: effects that diverge at P = N, and effects that do not."""
-    with drawing.page(height=4.1) as figure:
+    with drawing.new_figure(height=4.1) as figure:
         row = figure.subplots(1, 2, sharex=True, sharey=True)
         draw(row[0], data, ("total", *reversed(DIVERGING)))
         draw(row[1], data, tuple(reversed(FINITE)))
         row[1].set_ylabel("")
         row[0].set_ylim(drawing.log_range(line.y for line in data.lines))
         drawing.letters(row)
-        drawing.legend_above(figure, title=drawing.setting(data), ncols=3)
+        drawing.figure_legend(figure, title=drawing.constants_title(data), ncols=3)
     return figure
 
 
-def comparisons(data: Panel) -> tuple[str, ...]:
+def comparisons(data: Panel) -> tuple[Agreement, ...]:
     """The sum of the effects against the test error."""
     total = np.asarray(exact_error(data.problem).total)
     finite = np.isfinite(total) & (total > 0)
-    off = np.max(np.abs(data.line("total").y[finite] / total[finite] - 1), initial=0.0)
-    return (f"The effects add up to the test error within {off:.0e}.",)
+    off = np.abs(data.line("total").y[finite] / total[finite] - 1)
+    return (Agreement.of("The test error, and the sum of all effects", off),)
 
 
 FIGURE = FigureSpec(
@@ -94,6 +105,7 @@ FIGURE = FigureSpec(
         "and 30. Right: bias and the effects of inputs alone, features alone and noise with inputs "
         "stay below 1 and bend at P = N."
     ),
+    settings=AnovaSettings(),
     data=anova_data,
     plot=plot,
     table=table,

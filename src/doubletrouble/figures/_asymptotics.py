@@ -9,14 +9,16 @@ P/N - 1 is of the order of √λ, and makes sampling variance and bias depend on
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from doubletrouble.figures import _drawing as drawing
+from doubletrouble.figures._agreement import Agreement
 from doubletrouble.figures._decomposition import CAUSES
 from doubletrouble.figures._figure import FigureSpec
 from doubletrouble.figures._panel import Line, Panel, Table, at_ratio, axis_values
+from doubletrouble.figures._settings import ErrorSettings, setting
 from doubletrouble.parameters import FloatArray, Numeric
 from doubletrouble.problems import Problem
 from doubletrouble.theory import exact_error, psi_terms
@@ -29,15 +31,22 @@ _AXES = {
 }
 
 
-def asymptotics_data(
-    *, problem: Problem = Problem(), far: Numeric | None = None, near: Numeric | None = None
-) -> tuple[Panel, Panel]:
+@dataclass(frozen=True, kw_only=True, eq=False)
+class AsymptoticsSettings(ErrorSettings):
+    """The settings of the figure."""
+
+    far: Numeric | None = setting(None, "P/N", "features per sample, of the first panel")
+    near: Numeric | None = setting(None, "P/N - 1", "distance from P = N, of the second panel")
+
+
+def asymptotics_data(settings: AsymptoticsSettings) -> tuple[Panel, Panel]:
     """Return distances from the limit along `far` = P/N, and variances along `near` = P/N - 1.
 
-    >>> far, near = asymptotics_data(far=[1e3, 1e4], near=[0.1, 1.0])
+    >>> far, near = asymptotics_data(AsymptoticsSettings(near=[0.1, 1.0]))
     >>> [round(float(v), 3) for v in near.line("initialization").y]
     [4.428, 0.448]
     """
+    problem, far, near = settings.problem, settings.far, settings.near
     beyond = axis_values(
         "far", np.geomspace(10, 1e4, 121) if far is None else far, "features_per_dim"
     )
@@ -53,7 +62,7 @@ def asymptotics_data(
         lines = [Line(cause, x, away[cause]) for cause in causes]
         if name == NEAR:
             lines += [Line(f"law_{cause}", x, y) for cause, y in law.items()]
-        panels.append(Panel(axis=name, keys={}, problem=there, lines=tuple(lines)))
+        panels.append(Panel(axis=name, problem=there, lines=tuple(lines)))
     return panels[0], panels[1]
 
 
@@ -132,36 +141,27 @@ def _write_slope(axes: "drawing.Axes", line: Line, slope: float) -> None:
 
 def plot(panels: Sequence[Panel]) -> "drawing.Figure":
     """Draw the figure."""
-    with drawing.page(height=3.6) as figure:
+    with drawing.new_figure(height=3.6) as figure:
         row = figure.subplots(1, len(panels))
         for axes, panel in zip(row, panels, strict=True):
             draw(axes, panel)
         drawing.letters(row)
-        drawing.legend_above(figure, title=drawing.setting(panels[0]), narrow=0.9)
+        drawing.figure_legend(figure, title=drawing.constants_title(panels[0]), narrow=0.9)
     return figure
 
 
-def comparisons(panels: Sequence[Panel]) -> tuple[str, ...]:
+def comparisons(panels: Sequence[Panel]) -> tuple[Agreement, ...]:
     """Fitted slopes, and the exact law."""
-    far, near = (slopes(panel) for panel in panels)
-    fits = ", ".join(f"{cause} {far[cause]:.4f}" for cause in CAUSES if cause in far)
-    close = ", ".join(f"{cause} {s:.4f}" for cause, s in near.items() if cause in CAUSES)
-    inside = panels[1].x >= _WINDOWS[NEAR][0]
-    pairs = [
-        (panels[1].line(cause).y[inside], panels[1].line(f"law_{cause}").y[inside])
-        for cause in ("noise", "initialization")
-    ]
-    off = [float(np.max(np.abs(y / law - 1))) for y, law in pairs if y.size and np.all(law > 0)]
-    statements = [
-        f"Fitted slopes for P/N from 100 to 10 000: {fits}.",
-        f"Fitted slopes for P/N - 1 from 0.1 to 1: {close}.",
-    ]
-    if off:
-        statements.append(
-            "For λ → 0 the law N/(P - N) is exact for all P > N, not only asymptotic as in the "
-            f"paper; at this λ it holds within {max(off):.1%} for P/N - 1 > 0.1."
-        )
-    return tuple(statements)
+    near = panels[1]
+    inside = near.x >= _WINDOWS[NEAR][0]
+    laws = {cause: near.line(f"law_{cause}").y[inside] for cause in ("noise", "initialization")}
+    off = [near.line(cause).y[inside] / law - 1 for cause, law in laws.items() if np.all(law > 0)]
+    fitted = [np.array([s for c, s in slopes(panel).items() if c in CAUSES]) for panel in panels]
+    return (
+        Agreement.of("Slope -1 for P/N from 100 to 10 000", np.abs(fitted[0] + 1), unit="slope"),
+        Agreement.of("Slope -1 for P/N - 1 from 0.1 to 1", np.abs(fitted[1] + 1), unit="slope"),
+        Agreement.of("The law N/(P - N) for P/N - 1 > 0.1", np.abs(np.ravel(off))),
+    )
 
 
 FIGURE = FigureSpec(
@@ -183,8 +183,12 @@ FIGURE = FigureSpec(
         "slope -1. Right: noise and initialization variance against P/N - 1 from 0.001 to 10: "
         "lines of slope -1 that level off below 0.01, and the straight exact law."
     ),
+    settings=AsymptoticsSettings(),
     data=asymptotics_data,
     plot=plot,
     table=table,
     agreement=comparisons,
+    notes=(
+        "For λ → 0 the law N/(P - N) is exact for all P > N, not only asymptotic as in the paper.",
+    ),
 )

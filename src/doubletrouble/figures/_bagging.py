@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from doubletrouble import glossary
 from doubletrouble.advice import training_cost
 from doubletrouble.ensembles import Bootstrap, Divide, Ensemble, Scheme, Subsample
 from doubletrouble.figures import _agreement as agreement
@@ -29,8 +30,15 @@ from doubletrouble.figures._panel import (
     number_list,
     with_snr,
 )
-from doubletrouble.figures._simulated import SimulationSettings, TwoSizes, two_sizes
-from doubletrouble.palette import CAUSES, GREY, LABELS
+from doubletrouble.figures._settings import (
+    RANGE,
+    GridBounds,
+    SignalSettings,
+    SimulationSettings,
+    setting,
+)
+from doubletrouble.figures._simulated import TwoSizes, two_sizes
+from doubletrouble.palette import CAUSES, GREY, HATCHES, LABELS
 from doubletrouble.parameters import FloatArray, Numeric
 from doubletrouble.problems import Problem
 from doubletrouble.results import ErrorTerms
@@ -40,7 +48,6 @@ from doubletrouble.theory import DISTINCT, exact_error, optimal_ridge
 BEST = "ensemble_best_ridge"
 _TOP = 4.0  # of the curves; the peaks are higher
 PARTS = ("bias", "sampling", "noise", "initialization", "resampling")
-_HATCHES = {"bias": "", "sampling": "....", "noise": "////", "initialization": "\\\\\\\\"}
 
 
 class BagStyle(NamedTuple):
@@ -62,39 +69,43 @@ class Bagging:
     styles: Mapping[str, BagStyle]
 
 
-def bagging_data(
-    *,
-    snrs: Sequence[float] = (1.0, 10.0),
-    n_members: int = 10,
-    fractions: Sequence[float] = (0.8, 0.5),
-    problem: Problem = Problem(),
-    split_ratio: float = 2.0,
-    ratios: Numeric | None = None,
-    simulated_ratios: tuple[float, float, int] = (0.4, 9.2, 4),
-    simulation: SimulationSettings = SimulationSettings(dim=100, n_data=8, n_init=2),
-) -> Bagging:
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BaggingSettings(SimulationSettings, SignalSettings):
+    """The settings of the figure."""
+
+    snrs: Sequence[float] = setting((1.0, 10.0), glossary.SNR)
+    n_members: int = setting(10, glossary.N_MEMBERS)
+    fractions: Sequence[float] = setting((0.8, 0.5), glossary.FRACTION)
+    split_ratio: float = setting(2.0, "P/N", "of the splits")
+    ratios: Numeric | None = setting(None, glossary.FEATURES_PER_SAMPLE)
+    simulated_ratios: GridBounds = setting((0.4, 9.2, 4), "P/N", f"where to simulate: {RANGE}")
+
+
+def bagging_data(settings: BaggingSettings) -> Bagging:
     """Return test errors along `ratios` = P/N for each F/τ, and every split at `split_ratio`.
 
-    >>> small = SimulationSettings(dim=20, n_data=2, n_init=2)
-    >>> data = bagging_data(ratios=[10.0], simulated_ratios=(2, 2, 1), simulation=small)
+    >>> small = BaggingSettings(ratios=[10.0], simulated_ratios=(2, 2, 1), dim=20, n_data=2)
+    >>> data = bagging_data(small)
     >>> noisy, clean = data.panels
     >>> [(line.label, round(float(line.y[0]), 3)) for line in noisy.lines[:3:2]]
     [('ensemble', 0.743), ('bootstrap', 0.649)]
     >>> [round(float(line.y[0]), 3) for line in clean.lines[:3:2]]
     [0.298, 0.445]
     """
-    styles = bag_styles(fractions, n_members)
+    problem, n_members, split_ratio = settings.problem, settings.n_members, settings.split_ratio
+    styles = bag_styles(settings.fractions, n_members)
     drawn = {name: style.ensemble for name, style in styles.items() if name != BEST}
-    grid = _close_to([styles[name].share for name in drawn]) if ratios is None else ratios
+    shares = [styles[name].share for name in drawn]
+    grid = _close_to(shares) if settings.ratios is None else settings.ratios
     runs = two_sizes(
         replace(problem, noise=1.0),
-        simulation,
+        settings,
         ensembles=list(drawn.values()),
-        ratios=log_grid(simulated_ratios),
+        ratios=log_grid(settings.simulated_ratios),
         model="features",
     )
     panels, splits = [], []
-    for snr in number_list("snrs", snrs):
+    for snr in number_list("snrs", settings.snrs):
         ratio, along = along_ratios(with_snr(problem, snr), grid)
         lines = {name: total_error(along, ensemble) for name, ensemble in drawn.items()}
         lines[BEST] = np.asarray(optimal_ridge(along, n_members).error.total)
@@ -198,7 +209,7 @@ def draw(axes: "drawing.Axes", panel: Panel, data: Bagging) -> None:
     drawing.log_axes(axes, panel.x, xlabel="Total number of features, $PK/N$")
     drawing.threshold(axes, panel.n_members)
     drawing.curves(axes, panel, {name: style.stroke for name, style in data.styles.items()})
-    drawing.corner(axes, rf"$F/\tau={drawing.scientific(panel.keys['SNR'])}$")
+    drawing.corner(axes, rf"$F/\tau={drawing.scientific(panel.snr)}$")
 
 
 def draw_split(axes: "drawing.Axes", split: Mapping[str, ErrorTerms[Any]], data: Bagging) -> None:
@@ -216,7 +227,7 @@ def draw_split(axes: "drawing.Axes", split: Mapping[str, ErrorTerms[Any]], data:
             label=LABELS[part],
             edgecolor="white",
             linewidth=0.6,
-            hatch=_HATCHES.get(part, "xxxx"),
+            hatch=HATCHES[part],
         )
         left = left + sizes
     for index, name in enumerate(names):
@@ -237,13 +248,13 @@ def draw_split(axes: "drawing.Axes", split: Mapping[str, ErrorTerms[Any]], data:
 
 def plot(data: Bagging) -> "drawing.Figure":
     """Draw the figure: curves above, the parts at one width below."""
-    with drawing.page(height=6.6) as figure:
+    with drawing.new_figure(height=6.6) as figure:
         grid = figure.subplots(2, len(data.panels), sharey="row", height_ratios=(1.15, 1))
         grid = np.reshape(grid, (2, -1))
         for k, (panel, split) in enumerate(zip(data.panels, data.splits, strict=True)):
             draw(grid[0, k], panel, data)
             draw_split(grid[1, k], split, data)
-            snr = drawing.scientific(panel.keys["SNR"])
+            snr = drawing.scientific(panel.snr)
             at = rf"$P={data.split_ratio:g}N$, $F/\tau={snr}$"
             grid[1, k].set_xlabel(f"Test error at {at}")
             if k:
@@ -252,15 +263,17 @@ def plot(data: Bagging) -> "drawing.Figure":
         grid[0, 0].set_ylim(lowest / 1.2, _TOP)
         drawing.letters(list(grid.ravel()))
         first = data.panels[0]
-        title = rf"$K={first.n_members:g}$,$\quad${drawing.setting(first, snr=False, dim=True)}"
-        drawing.legend_above(figure, title=title, ncols=4, narrow=0.9, panels=grid[0])
-        drawing.legend_above(figure, loc="outside lower center", panels=grid[1], narrow=0.8)
+        title = (
+            rf"$K={first.n_members:g}$,$\quad${drawing.constants_title(first, snr=False, dim=True)}"
+        )
+        drawing.figure_legend(figure, title=title, ncols=4, narrow=0.9, panels=grid[0])
+        drawing.figure_legend(figure, loc="outside lower center", panels=grid[1], narrow=0.8)
     return figure
 
 
-def comparisons(data: Bagging) -> tuple[str, ...]:
+def comparisons(data: Bagging) -> tuple[agreement.Agreement, ...]:
     """Theory and simulation."""
-    return (agreement.with_simulation([p for panel in data.panels for p in panel.points]),)
+    return agreement.with_simulation([p for panel in data.panels for p in panel.points])
 
 
 FIGURE = FigureSpec(
@@ -290,8 +303,8 @@ FIGURE = FigureSpec(
         "lowest, at 0.62 and 0.30. Below, "
         "bars of the parts at P = 2N: the fewer samples, the more bias and the less noise."
     ),
+    settings=BaggingSettings(dim=100, n_data=8, n_init=2),
     data=bagging_data,
-    constants=("ridge", "samples_per_dim", "signal", "activation"),
     plot=plot,
     table=table,
     agreement=comparisons,

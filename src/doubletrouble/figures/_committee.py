@@ -7,78 +7,84 @@ ratio.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from doubletrouble import glossary
 from doubletrouble.figures import _agreement as agreement
 from doubletrouble.figures import _drawing as drawing
 from doubletrouble.figures._figure import FigureSpec
 from doubletrouble.figures._panel import Line, Panel, Points, Table, log_grid, number_list
-from doubletrouble.figures._simulated import MORE_DRAWS
+from doubletrouble.figures._settings import RANGE, DrawSettings, GridBounds, setting
+from doubletrouble.figures._simulated import MORE_DRAWS, computed
 from doubletrouble.parameters import FloatArray
 from doubletrouble.problems import Member, Problem, noise_at
 from doubletrouble.results import Estimate
+from doubletrouble.runs import Cell, Record
 from doubletrouble.simulation import CommitteeSimulation, simulate_committee
 from doubletrouble.theory import committee
 
+_REVISION = 1  # of the stored simulations; increased when `simulate_committee` draws otherwise
 GAINS = {"equal": "Equal weights", "single": "Best member", "optimal": "Best weights"}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CommitteeWeights:
-    """The best weights against P/N, a line for each F/τ or each penalty."""
+    """The best weights against P/N, a line for each F/τ or each ridge."""
 
     widths: FloatArray
-    by_snr: Mapping[float, FloatArray]  # at the first penalty
+    by_snr: Mapping[float, FloatArray]  # at the first ridge
     by_ridge: Mapping[float, FloatArray]  # at the first F/τ
-    gain: Panel  # test errors along F/τ, at the penalty of the gain
+    gain: Panel  # test errors along F/τ, at the ridge of the gain
 
 
-def committee_data(
-    *,
-    member_ratios: Sequence[float] = (0.2, 0.3, 0.5, 0.7, 1.0, 1.4, 2.0, 3.0, 5.0),
-    snrs: Sequence[float] = (1.0, 2.0, 10.0),
-    ridges: Sequence[float] = (0.0, 1e-2, 1e-1),
-    gain_ridge: float = 1e-3,
-    snr_range: tuple[float, float, int] = (0.5, 10.0, 61),
-    samples_per_dim: float = 1.0,
-    activation: str = "relu",
-    dim: int = 60,
-    n_data: int = 6,
-    seed: int = 0,
-) -> CommitteeWeights:
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CommitteeSettings(DrawSettings):
+    """The settings of the figure."""
+
+    member_ratios: Sequence[float] = setting(
+        (0.2, 0.3, 0.5, 0.7, 1.0, 1.4, 2.0, 3.0, 5.0), "P/N", "of the members"
+    )
+    snrs: Sequence[float] = setting((1.0, 2.0, 10.0), glossary.SNR)
+    ridges: Sequence[float] = setting((0.0, 1e-2, 1e-1), glossary.RIDGE)
+    gain_ridge: float = setting(1e-3, "λ", "ridge of the third panel")
+    snr_range: GridBounds = setting((0.5, 10.0, 61), "F/τ", f"signal-to-noise ratio: {RANGE}")
+    samples_per_dim: float = setting(1.0, glossary.SAMPLES_PER_DIM)
+    activation: str = setting("relu", "σ", "activation function")
+
+
+def committee_data(settings: CommitteeSettings) -> CommitteeWeights:
     """Return the best weight of the member at every P/N, and test errors along F/τ.
 
-    >>> data = committee_data(
-    ...     member_ratios=(0.5, 1.0, 2.0), snr_range=(1, 10, 2), dim=20, n_data=2
-    ... )
-    >>> data.by_snr[1.0].round(3)
+    >>> sizes = CommitteeSettings(member_ratios=(0.5, 1.0, 2.0), dim=20, n_data=2)
+    >>> committee_data(sizes).by_snr[1.0].round(3)
     array([0.474, 0.   , 0.526])
     """
-    sizes = np.array(number_list("member_ratios", member_ratios))
-    ratios, penalties = number_list("snrs", snrs), number_list("ridges", ridges)
-    shared: dict[str, Any] = {"samples_per_dim": samples_per_dim, "activation": activation}
+    sizes = np.array(number_list("member_ratios", settings.member_ratios))
+    snrs, ridges = number_list("snrs", settings.snrs), number_list("ridges", settings.ridges)
+    shared: dict[str, Any]
+    shared = {name: getattr(settings, name) for name in ("samples_per_dim", "activation")}
 
     def members_at(ridge: float) -> list[Member]:
-        return [Member(features_per_dim=w * samples_per_dim, ridge=ridge, **shared) for w in sizes]
+        widths = sizes * settings.samples_per_dim
+        return [Member(features_per_dim=float(w), ridge=ridge, **shared) for w in widths]
 
     def weights(ridge: float, snr: float) -> FloatArray:
         return committee(members_at(ridge), weights="optimal", noise=noise_at(snr, 1.0)).weights
 
-    along = log_grid(snr_range, "snr_range")
-    members = members_at(gain_ridge)
+    along = log_grid(settings.snr_range, "snr_range")
+    members = members_at(settings.gain_ridge)
     return CommitteeWeights(
         widths=sizes,
-        by_snr={snr: weights(penalties[0], snr) for snr in ratios},
-        by_ridge={ridge: weights(ridge, ratios[0]) for ridge in penalties},
+        by_snr={snr: weights(ridges[0], snr) for snr in snrs},
+        by_ridge={ridge: weights(ridge, snrs[0]) for ridge in ridges},
         gain=Panel(
             axis="SNR",
-            keys={},
-            problem=Problem(ridge=gain_ridge, noise=1 / along, **shared),
+            problem=Problem(ridge=settings.gain_ridge, noise=1 / along, **shared),
             lines=tuple(Line(k, along, y) for k, y in errors(members, along).items()),
-            points=_simulated(members, np.array(ratios), dim=dim, n_data=n_data, seed=seed),
+            points=_simulated(members, np.array(snrs), settings),
         ),
     )
 
@@ -108,14 +114,13 @@ def errors(members: Sequence[Member], snrs: FloatArray) -> dict[str, FloatArray]
 
 
 def _simulated(
-    members: Sequence[Member], snrs: FloatArray, *, dim: int, n_data: int, seed: int
+    members: Sequence[Member], snrs: FloatArray, settings: DrawSettings
 ) -> tuple[Points, ...]:
     """Every error as simulated at D and at D/2, with the weights of the theory."""
+    dim, n_data = settings.dim, settings.n_data
     chosen = [weightings(members, snr) for snr in snrs]
-    whole, half = (
-        _along(members, snrs, dim=size, n_data=draws, seed=seed)
-        for size, draws in ((dim, n_data), (dim // 2, MORE_DRAWS * n_data))
-    )
+    smaller = replace(settings, dim=dim // 2, n_data=MORE_DRAWS * n_data)
+    whole, half = (_along(members, snrs, size) for size in (settings, smaller))
     points = []
     for label in GAINS:
         theory = Line(label, snrs, np.array([one[label].total for one in chosen]))
@@ -125,19 +130,34 @@ def _simulated(
 
 
 def _along(
-    members: Sequence[Member], snrs: FloatArray, *, dim: int, n_data: int, seed: int
+    members: Sequence[Member], snrs: FloatArray, settings: DrawSettings
 ) -> list[CommitteeSimulation]:
     """The committee at every F/τ, from one simulation without noise and one of noise alone."""
-    signal, noise = (
-        simulate_committee(
-            members, signal=F, noise=tau, dim=dim, n_data=n_data, seed=seed, progress=False
-        )
-        for F, tau in ((1.0, 0.0), (0.0, 1.0))
-    )
+    signal, noise = (_run(members, settings, F, tau) for F, tau in ((1.0, 0.0), (0.0, 1.0)))
     return [
         replace(signal, noise=noise_at(snr, 1.0), draws=signal.draws + noise.draws / snr**2)
         for snr in snrs
     ]
+
+
+def _run(
+    members: Sequence[Member], settings: DrawSettings, signal: float, noise: float
+) -> CommitteeSimulation:
+    """Simulate a committee, or read a finished simulation from the store."""
+    how: dict[str, Any] = {"signal": signal, "noise": noise}
+    how |= {name: getattr(settings, name) for name in ("dim", "n_data", "seed")}
+    if not all(isinstance(member.activation, str) for member in members):
+        # a function as activation has no key in a store
+        return simulate_committee(members, progress=False, **how)
+    parameters = {"members": [asdict(member) for member in members], **how}
+    record = computed(Cell.of("committee", _REVISION, parameters), _simulate, settings.store)
+    realized = tuple(Member(**member) for member in record["members"])
+    return CommitteeSimulation(**{**record, "members": realized})
+
+
+def _simulate(parameters: Record) -> Record:
+    members = [Member(**member) for member in parameters["members"]]
+    return asdict(simulate_committee(**{**parameters, "members": members}, progress=False))
 
 
 def _measured(
@@ -189,7 +209,7 @@ def draw_gain(axes: "drawing.Axes", panel: Panel) -> None:
 
 def plot(data: CommitteeWeights) -> "drawing.Figure":
     """Draw the figure."""
-    with drawing.page(height=3.2) as figure:
+    with drawing.new_figure(height=3.2) as figure:
         row = figure.subplots(1, 3, width_ratios=(1, 1, 1.03))
         draw_weights(row[0], data.widths, data.by_snr, r"$F/\tau$")
         draw_weights(row[1], data.widths, data.by_ridge, r"$\lambda$")
@@ -210,9 +230,9 @@ def plot(data: CommitteeWeights) -> "drawing.Figure":
     return figure
 
 
-def comparisons(data: CommitteeWeights) -> tuple[str, ...]:
+def comparisons(data: CommitteeWeights) -> tuple[agreement.Agreement, ...]:
     """Theory and simulation."""
-    return (agreement.with_simulation(data.gain.points),)
+    return agreement.with_simulation(data.gain.points)
 
 
 FIGURE = FigureSpec(
@@ -240,6 +260,7 @@ FIGURE = FigureSpec(
         "Third panel: test error against signal-to-noise ratio; best weights lie lowest, from 1.3 "
         "to 0.35; equal weights end at 0.50 and the best member at 0.41."
     ),
+    settings=CommitteeSettings(dim=60, n_data=6),
     data=committee_data,
     plot=plot,
     table=table,

@@ -10,15 +10,17 @@ the members do not share; sampling variance and bias do not change.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from doubletrouble.ensembles import Divide, Ensemble, EnsembleLike, as_ensemble
+from doubletrouble import glossary
+from doubletrouble.ensembles import Divide, Ensemble, EnsembleLike, Scheme, as_ensemble
 from doubletrouble.figures import _agreement as agreement
 from doubletrouble.figures import _drawing as drawing
 from doubletrouble.figures._figure import FigureSpec
-from doubletrouble.figures._panel import Line, Panel, along_ratios, number_list, table
+from doubletrouble.figures._panel import Columns, Line, Panel, along_ratios, number_list, table
+from doubletrouble.figures._settings import ErrorSettings, FigureSettings, setting
 from doubletrouble.parameters import Numeric
 from doubletrouble.problems import Problem
 from doubletrouble.theory import exact_error
@@ -38,36 +40,39 @@ _FILES = {  # by λ and K
 }
 
 
-def decomposition_data(
-    *,
-    ridges: Sequence[float] = (1e-5, 1e-1),
-    problem: Problem = Problem(),
-    ensemble: EnsembleLike = 1,
-    ratios: Numeric | None = None,
-) -> tuple[Panel, ...]:
+@dataclass(frozen=True, kw_only=True, eq=False)
+class DecompositionSettings(FigureSettings):
+    """The settings of the figure."""
+
+    ridges: Sequence[float] = setting((1e-5, 1e-1), glossary.RIDGE)
+    samples_per_dim: float = setting(1.0, glossary.SAMPLES_PER_DIM)
+    signal: float = setting(1.0, glossary.SIGNAL)
+    noise: float = setting(1.0, glossary.NOISE)
+    activation: str = setting("relu", "σ", "activation function")
+    ensemble: EnsembleLike = setting(1, glossary.N_MEMBERS, "models averaged, or an ensemble")
+    ratios: Numeric | None = setting(None, glossary.FEATURES_PER_SAMPLE)
+
+
+def parts_by_ridge(settings: DecompositionSettings) -> tuple[Panel, ...]:
     """Return one panel for each ridge: the parts of the exact test error along `ratios` = P/N.
 
-    >>> (panel,) = decomposition_data(ridges=[0.1], ratios=[1.0])
+    >>> (panel,) = parts_by_ridge(DecompositionSettings(ridges=[0.1], ratios=[1.0]))
     >>> [(line.label, round(float(line.y[0]), 3)) for line in panel.lines[:2]]
     [('noise', 0.47), ('initialization', 0.301)]
     """
-    averaged = as_ensemble(ensemble)
-    panels = []
-    for ridge in number_list("ridges", ridges):
-        ratio, along = along_ratios(replace(problem, ridge=ridge), ratios)
-        error = exact_error(along, averaged)
-        labels = (*CAUSES, "total")
-        lines = tuple(Line(label, ratio, np.asarray(getattr(error, label))) for label in labels)
-        panels.append(
-            Panel(
-                axis="P_over_N",
-                keys={"ridge": ridge},
-                problem=along,
-                lines=lines,
-                ensemble=averaged,
-            )
-        )
-    return tuple(panels)
+    problem, ensemble = settings.problem, as_ensemble(settings.ensemble)
+    return tuple(
+        parts_along(replace(problem, ridge=ridge), ensemble, settings.ratios, {"ridge": ridge})
+        for ridge in number_list("ridges", settings.ridges)
+    )
+
+
+def parts_along(problem: Problem, ensemble: Scheme, ratios: Numeric | None, keys: Columns) -> Panel:
+    """The parts of the exact test error of an ensemble along `ratios` = P/N."""
+    ratio, along = along_ratios(problem, ratios)
+    error = exact_error(along, ensemble)
+    lines = (Line(name, ratio, np.asarray(getattr(error, name))) for name in (*CAUSES, "total"))
+    return Panel(axis="P_over_N", keys=keys, problem=along, lines=tuple(lines), ensemble=ensemble)
 
 
 def draw(axes: "drawing.Axes", panel: Panel) -> None:
@@ -80,21 +85,19 @@ def draw(axes: "drawing.Axes", panel: Panel) -> None:
 
 def plot(panels: Sequence[Panel]) -> "drawing.Figure":
     """Draw the figure: the panels side by side, one legend above, one range of errors."""
-    with drawing.page(height=3.1) as figure:
+    with drawing.new_figure(height=3.1) as figure:
         row = drawing.side_by_side(figure, panels, draw)
         row[0].set_ylim(drawing.log_range(line.y for panel in panels for line in panel.lines))
-        drawing.legend_above(figure, title=_title(panels[0]))
+        drawing.figure_legend(figure, title=_title(panels[0]))
     return figure
 
 
-def comparisons(panels: Sequence[Panel]) -> tuple[str, ...]:
+def comparisons(panels: Sequence[Panel]) -> tuple[agreement.Agreement, ...]:
     """The authors' values, for the panels with a stored table."""
-    return tuple(
-        f"λ = {p.constant('ridge'):g}: {text}" for p in panels for text in _with_authors(p)
-    )
+    return tuple(one for panel in panels for one in _with_authors(panel))
 
 
-def _with_authors(panel: Panel) -> tuple[str, ...]:
+def _with_authors(panel: Panel) -> tuple[agreement.Agreement, ...]:
     """One panel against the authors' table of its ridge and number of members, if there is one."""
     ridge = panel.constant("ridge")
     file = _FILES.get((ridge, panel.n_members), "")
@@ -105,18 +108,20 @@ def _with_authors(panel: Panel) -> tuple[str, ...]:
     problem = replace(panel.problem, features_per_dim=ratios)
     error = exact_error(problem, panel.ensemble)
     # at 1e-5 their Ψ are good to 1e-7; a small part is a difference of two of them
-    return agreement.with_authors(
+    compared = agreement.with_authors(
         (
             (np.asarray(getattr(error, cause)), agreement.column(rows, name))
             for cause, name in COLUMNS.items()
         ),
         scale=agreement.column(rows, "total"),
+        at=f" at λ = {ridge:g}, K = {panel.n_members:g}",
     )
+    return (compared,)
 
 
 def _title(panel: Panel) -> str:
     """The constants that the panels share."""
-    constants, scheme, kind = drawing.setting(panel, ridge=False), panel.ensemble, ""
+    constants, scheme, kind = drawing.constants_title(panel, ridge=False), panel.ensemble, ""
     if isinstance(scheme, Divide):
         kind = " (divided data)"
     elif type(scheme) is not Ensemble:
@@ -147,34 +152,37 @@ FIGURE = FigureSpec(
         "P = N, near 100, 70 and 30, then fall; sampling variance and bias level off at 0.09 and "
         "0.2. Right, λ = 10⁻¹: all curves are smooth and the total never exceeds 1.5."
     ),
-    data=decomposition_data,
-    constants=("samples_per_dim", "signal", "noise", "activation"),
+    settings=DecompositionSettings(),
+    data=parts_by_ridge,
     plot=plot,
     table=table,
     agreement=comparisons,
 )
 
+decomposition_data = FIGURE.compute
+
 
 # --- K averaged models ---------------------------------------------------------------------------
 
 
-def multiple_k_decomposition_data(
-    *,
-    n_members: Sequence[float] = (1, 10),
-    problem: Problem = Problem(),
-    ratios: Numeric | None = None,
-) -> tuple[Panel, ...]:
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MultipleSettings(ErrorSettings):
+    """The settings of the figure of averaged models."""
+
+    n_members: Sequence[float] = setting((1, 10), glossary.N_MEMBERS)
+    ratios: Numeric | None = setting(None, glossary.FEATURES_PER_SAMPLE)
+
+
+def parts_by_members(settings: MultipleSettings) -> tuple[Panel, ...]:
     """Return the decomposition for each number of members, along `ratios` = P/N.
 
-    >>> one, ten = multiple_k_decomposition_data(ratios=[1.0])
+    >>> one, ten = parts_by_members(MultipleSettings(ratios=[1.0]))
     >>> round(float(one.line("initialization").y[0] / ten.line("initialization").y[0]), 6)
     10.0
     """
-    ridges = [float(np.asarray(problem.ridge))]
     return tuple(
-        replace(panel, keys={"K": k})
-        for k in number_list("n_members", n_members)
-        for panel in decomposition_data(ridges=ridges, problem=problem, ensemble=k, ratios=ratios)
+        parts_along(settings.problem, Ensemble(k), settings.ratios, {"K": k})
+        for k in number_list("n_members", settings.n_members)
     )
 
 
@@ -192,20 +200,15 @@ def draw_members(axes: "drawing.Axes", panels: Sequence[Panel]) -> None:
 
 def plot_members(panels: Sequence[Panel]) -> "drawing.Figure":
     """Draw the figure of averaged models."""
-    with drawing.page(height=3.9) as figure:
+    with drawing.new_figure(height=3.9) as figure:
         axes = figure.subplots()
         draw_members(axes, panels)
         axes.set_ylim(drawing.log_range(line.y for panel in panels for line in panel.lines))
         shown = [drawing.scientific(panel.n_members) for panel in panels]
         thin = "".join(rf",$\quad$thin: $K={k}$" for k in shown[:-1])
-        constants = drawing.setting(panels[0])
-        drawing.legend_above(figure, title=rf"Thick: $K={shown[-1]}${thin},$\quad${constants}")
+        constants = drawing.constants_title(panels[0])
+        drawing.figure_legend(figure, title=rf"Thick: $K={shown[-1]}${thin},$\quad${constants}")
     return figure
-
-
-def members_comparisons(panels: Sequence[Panel]) -> tuple[str, ...]:
-    """The authors' values, for the numbers of members with a stored table."""
-    return tuple(f"K = {p.n_members:g}: {text}" for p in panels for text in _with_authors(p))
 
 
 MULTIPLE_K = FigureSpec(
@@ -226,8 +229,9 @@ MULTIPLE_K = FigureSpec(
         "and K = 1. Total, noise and initialization peak at P = N, ten times lower for K = 10. "
         "Sampling variance and bias coincide for both and are flat beyond P = N."
     ),
-    data=multiple_k_decomposition_data,
+    settings=MultipleSettings(),
+    data=parts_by_members,
     plot=plot_members,
     table=table,
-    agreement=members_comparisons,
+    agreement=comparisons,
 )

@@ -3,15 +3,25 @@ r"""K models on the same data, or on K disjoint parts of it: dividing the data a
 [dascoli2020] App. A.2: with divided data each model has N/K samples and the models are independent.
 """
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from doubletrouble.ensembles import Divide
+from doubletrouble import glossary
+from doubletrouble.ensembles import Divide, Ensemble
 from doubletrouble.figures import _drawing as drawing
 from doubletrouble.figures._figure import FigureSpec
-from doubletrouble.figures._panel import Line, Panel, along_ratios, number_list, table, with_snr
+from doubletrouble.figures._panel import (
+    Columns,
+    Line,
+    Panel,
+    along_ratios,
+    number_list,
+    table,
+    with_snr,
+)
+from doubletrouble.figures._settings import SignalSettings, setting
 from doubletrouble.parameters import FloatArray, Numeric
 from doubletrouble.problems import Problem
 from doubletrouble.theory import exact_error
@@ -23,30 +33,47 @@ _LABELS = {
 }
 
 
-def divide_and_conquer_data(
-    *,
-    snrs: Sequence[float] = (10.0, 1.0),
-    n_members: int = 2,
-    problem: Problem = Problem(),
-    ratios: Numeric | None = None,
-) -> tuple[Panel, ...]:
+@dataclass(frozen=True, kw_only=True, eq=False)
+class DivideSettings(SignalSettings):
+    """The settings of the figure."""
+
+    snrs: Sequence[float] = setting((10.0, 1.0), glossary.SNR)
+    n_members: int = setting(2, glossary.N_MEMBERS)
+    ratios: Numeric | None = setting(None, glossary.FEATURES_PER_SAMPLE)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class DividedPanel(Panel):
+    """A panel at one F/τ, and the limits of its errors for infinitely many features."""
+
+    limits: Mapping[str, float]  # of "ensemble" and "divide"
+
+    @property
+    def blocks(self) -> Sequence[Columns]:
+        """The rows of a table, with the limits."""
+        limits = {f"limit_{label}": value for label, value in self.limits.items()}
+        return [{**self.keys, **limits, **block} for block in super().blocks]
+
+
+def divide_and_conquer_data(settings: DivideSettings) -> tuple[DividedPanel, ...]:
     """Return a panel for each F/τ: the test errors of the three choices along `ratios` = P/N.
 
-    >>> clean, noisy = divide_and_conquer_data(ratios=[100.0])
+    >>> clean, noisy = divide_and_conquer_data(DivideSettings(ratios=[100.0]))
     >>> [round(float(line.y[0]), 2) for line in clean.lines + noisy.lines]
     [0.3, 0.3, 0.52, 0.74, 0.73, 0.65]
     """
-    panels = []
-    for snr in number_list("snrs", snrs):
-        ratio, along = along_ratios(with_snr(problem, snr), ratios)
+    panels, n_members = [], settings.n_members
+    for snr in number_list("snrs", settings.snrs):
+        ratio, along = along_ratios(with_snr(settings.problem, snr), settings.ratios)
         kernel = errors(replace(along, features_per_dim=np.inf), n_members)
-        limits = {f"limit_{label}": float(kernel[label]) for label in ("ensemble", "divide")}
         panels.append(
-            Panel(
+            DividedPanel(
                 axis="P_over_N",
-                keys={"SNR": snr, "K": n_members, **limits},
+                keys={"SNR": snr, "K": n_members},
                 problem=along,
                 lines=tuple(Line(k, ratio, y) for k, y in errors(along, n_members).items()),
+                ensemble=Ensemble(n_members),
+                limits={label: float(kernel[label]) for label in ("ensemble", "divide")},
             )
         )
     return tuple(panels)
@@ -65,29 +92,20 @@ def errors(problem: Problem, n_members: float) -> dict[str, FloatArray]:
 def draw(axes: "drawing.Axes", panel: Panel) -> None:
     """Draw one panel on the given axes."""
     drawing.log_axes(axes, panel.x)
-    k = panel.keys["K"]
+    k = panel.n_members
     drawing.threshold(axes, 1 / k, rf"$P=N/{k:g}$", align="right")
     drawing.threshold(axes, 1.0, "  $P=N$", align="left")
     labels = {name: text.format(k=f"{k:g}") for name, text in _LABELS.items()}
     drawing.curves(axes, panel, drawing.labelled(labels))
-    drawing.corner(axes, rf"$\mathrm{{SNR}}=F/\tau={drawing.scientific(panel.keys['SNR'])}$")
+    drawing.corner(axes, rf"$\mathrm{{SNR}}=F/\tau={drawing.scientific(panel.snr)}$")
 
 
 def plot(panels: Sequence[Panel]) -> "drawing.Figure":
     """Draw the figure."""
-    with drawing.page(height=3.3) as figure:
+    with drawing.new_figure(height=3.3) as figure:
         drawing.side_by_side(figure, panels, draw)
-        drawing.legend_above(figure, title=drawing.setting(panels[0], snr=False))
+        drawing.figure_legend(figure, title=drawing.constants_title(panels[0], snr=False))
     return figure
-
-
-def comparisons(panels: Sequence[Panel]) -> tuple[str, ...]:
-    """The kernel limits."""
-    return tuple(
-        f"SNR = {p.keys['SNR']:g}, infinitely many features: divided data "
-        f"{p.keys['limit_divide']:.4f}, same data {p.keys['limit_ensemble']:.4f}."
-        for p in panels
-    )
 
 
 FIGURE = FigureSpec(
@@ -108,9 +126,8 @@ FIGURE = FigureSpec(
         "P = N/2. At high SNR divided data end highest, 0.52 against 0.29; at SNR 1 they end "
         "lowest, 0.65 against 0.73."
     ),
+    settings=DivideSettings(),
     data=divide_and_conquer_data,
-    constants=("ridge", "samples_per_dim", "signal", "activation"),
     plot=plot,
     table=table,
-    agreement=comparisons,
 )

@@ -124,7 +124,7 @@ SERIES: tuple[Stroke, ...] = (
 """For curves that differ in a number, such as K: in the order of the curves."""
 
 
-# --- the page ------------------------------------------------------------------------------------
+# --- the figure ----------------------------------------------------------------------------------
 
 
 @contextmanager
@@ -138,7 +138,7 @@ def house_style() -> Iterator[None]:
 
 
 @contextmanager
-def page(*, height: float) -> "Iterator[Figure]":
+def new_figure(*, height: float) -> "Iterator[Figure]":
     """An empty figure of journal width in the house style, laid out when the block ends.
 
     It is made without pyplot: no window and no global state.
@@ -242,7 +242,7 @@ def threshold(axes: "Axes", x: float = 1.0, label: str = "$P=N$", *, align: str 
     )
 
 
-def least(
+def arrow_to_minimum(
     axes: "Axes",
     x: float,
     y: float,
@@ -406,7 +406,7 @@ def legend_area(axes: "Axes", label: str, **look: Any) -> None:
     axes.fill([np.nan], [np.nan], label=label, **look)
 
 
-def legend_above(
+def figure_legend(
     figure: "Figure",
     *,
     title: str = "",
@@ -435,7 +435,7 @@ def legend_above(
     )
 
 
-def labels_above(axes: "Axes", *, ncols: int, title: str = "", narrow: float = 1) -> None:
+def axes_legend(axes: "Axes", *, ncols: int, title: str = "", narrow: float = 1) -> None:
     """A legend above one panel."""
     handles, labels = axes.get_legend_handles_labels()
     axes.legend(
@@ -458,7 +458,9 @@ def _by_rows(entries: list[Any], ncols: int) -> list[Any]:
     return [entry for k in range(ncols) for entry in entries[k::ncols]]
 
 
-def setting(panel: Panel, *, ridge: bool = True, snr: bool = True, dim: bool = False) -> str:
+def constants_title(
+    panel: Panel, *, ridge: bool = True, snr: bool = True, dim: bool = False
+) -> str:
     """The constants of a panel, for the title of a legend."""
     terms = [rf"\lambda={scientific(panel.constant('ridge'))}"] if ridge else []
     if np.ndim(panel.problem.samples_per_dim) == 0:
@@ -470,11 +472,10 @@ def setting(panel: Panel, *, ridge: bool = True, snr: bool = True, dim: bool = F
     return r",$\quad$".join(f"${term}$" for term in terms)
 
 
-def members(label: str) -> str:
-    r"""The number of models in mathtext, from the name of its column.
+def members_label(n_members: float) -> str:
+    r"""The number of models in mathtext.
 
-    >>> members("K2"), members("Kinf")
+    >>> members_label(2), members_label(math.inf)
     ('$K=2$', '$K\\to\\infty$')
     """
-    value = float(label.removeprefix("K"))
-    return r"$K\to\infty$" if math.isinf(value) else f"$K={value:g}$"
+    return r"$K\to\infty$" if math.isinf(n_members) else f"$K={n_members:g}$"

@@ -11,10 +11,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from doubletrouble.figures import _drawing as drawing
+from doubletrouble.figures._agreement import Agreement
 from doubletrouble.figures._figure import FigureSpec
 from doubletrouble.figures._panel import Table, at_ratio, log_grid
+from doubletrouble.figures._settings import RANGE, GridBounds, TermSettings, setting
 from doubletrouble.parameters import FloatArray
-from doubletrouble.problems import Problem
 from doubletrouble.theory import exact_error, optimal_ridge
 
 # Purple where the ensemble is better, orange where it is worse; pale, for labels to be read.
@@ -24,13 +25,13 @@ LEVELS = (-0.6, -0.5, -0.4, -0.3, -0.2, -0.1, 0.0, 0.1, 0.25, 0.5, 1.0, 2.0)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class PenaltyMap:
+class RidgeMap:
     """Test errors over P/N (columns) and F/τ (rows)."""
 
     ratios: FloatArray
     snrs: FloatArray
-    ensemble: FloatArray  # K → ∞ at the small penalty
-    single: FloatArray  # K = 1 at its best penalty
+    ensemble: FloatArray  # K → ∞ at the small ridge
+    single: FloatArray  # K = 1 at its best ridge
     threshold: float  # the F/τ at which both are equal for P/N → ∞ and λ → 0
     ridge: float  # of the ensemble
 
@@ -40,22 +41,27 @@ class PenaltyMap:
         return self.ensemble / self.single - 1
 
 
-def map_data(
-    *,
-    ratio_range: tuple[float, float, int] = (0.1, 100.0, 121),
-    snr_range: tuple[float, float, int] = (0.3, 10.0, 81),
-    problem: Problem = Problem(ridge=0.0),
-) -> PenaltyMap:
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MapSettings(TermSettings):
+    """The settings of the figure."""
+
+    ratio_range: GridBounds = setting((0.1, 100.0, 121), "P/N", f"features per sample: {RANGE}")
+    snr_range: GridBounds = setting((0.3, 10.0, 81), "F/τ", f"signal-to-noise ratio: {RANGE}")
+
+
+def map_data(settings: MapSettings) -> RidgeMap:
     """Return both test errors over P/N and F/τ; a range is first, last, number of values.
 
-    >>> data = map_data(ratio_range=(10, 10, 1), snr_range=(1, 10, 2))
+    >>> data = map_data(MapSettings(ridge=0.0, ratio_range=(10, 10, 1), snr_range=(1, 10, 2)))
     >>> [round(float(v), 4) for v in (*data.ensemble[:, 0], *data.single[:, 0])]
     [0.727, 0.293, 0.6661, 0.3438]
     """
-    ratios, snrs = log_grid(ratio_range, "ratio_range"), log_grid(snr_range, "snr_range")
+    problem = settings.problem
+    ratios = log_grid(settings.ratio_range, "ratio_range")
+    snrs = log_grid(settings.snr_range, "snr_range")
     linear, nonlinear = abs(problem.moments.linear), problem.moments.nonlinear
     problem = replace(at_ratio(problem, ratios), noise=np.asarray(problem.signal) / snrs[:, None])
-    return PenaltyMap(
+    return RidgeMap(
         ratios=ratios,
         snrs=snrs,
         ensemble=np.asarray(exact_error(problem, np.inf).total),
@@ -65,7 +71,7 @@ def map_data(
     )
 
 
-def table(data: PenaltyMap) -> Table:
+def table(data: RidgeMap) -> Table:
     """Return the numbers drawn: a row for each F/τ and P/N."""
     return Table.stack(
         {
@@ -77,7 +83,7 @@ def table(data: PenaltyMap) -> Table:
     )
 
 
-def draw(axes: "drawing.Axes", data: PenaltyMap) -> None:
+def draw(axes: "drawing.Axes", data: RidgeMap) -> None:
     """Draw the map on the given axes."""
     x, y, z = data.ratios, data.snrs, data.excess
     axes.contourf(x, y, z, levels=LEVELS, colors=_COLORS, extend="both", zorder=0)
@@ -123,7 +129,7 @@ def draw(axes: "drawing.Axes", data: PenaltyMap) -> None:
         )
 
 
-def label_positions(data: PenaltyMap) -> list[tuple[float, float | None, float | None]]:
+def label_positions(data: RidgeMap) -> list[tuple[float, float | None, float | None]]:
     """Positions of contour labels: gains to the right of P = N at one F/τ, losses at one P/N."""
     at = int(np.argmin(np.abs(np.log(data.ratios / _LOSSES_AT))))
     right = data.ratios >= 1
@@ -143,29 +149,23 @@ def _percent(value: float) -> str:
     return f"{value:+.0%}".replace("-", "−").replace("%", " %")
 
 
-def _title(data: PenaltyMap) -> str:
+def _title(data: RidgeMap) -> str:
     ridge = drawing.scientific(data.ridge)
     return rf"Ensemble: $K\to\infty$, $\lambda={ridge}$;$\quad$single model: $K=1$, best $\lambda$"
 
 
-def plot(data: PenaltyMap) -> "drawing.Figure":
+def plot(data: RidgeMap) -> "drawing.Figure":
     """Draw the figure."""
-    with drawing.page(height=4.3) as figure:
+    with drawing.new_figure(height=4.3) as figure:
         draw(figure.subplots(), data)
-        drawing.legend_above(figure, title=_title(data), ncols=2)
+        drawing.figure_legend(figure, title=_title(data), ncols=2)
     return figure
 
 
-def comparisons(data: PenaltyMap) -> tuple[str, ...]:
-    """The paper's claim and the values that contradict it."""
-    worst = np.unravel_index(int(np.argmax(data.excess)), data.excess.shape)
-    share = float(np.mean(data.excess > 0))
-    return (
-        "The paper states that infinitely many models are always better than an optimally "
-        f"regularized one. On this map they are worse on {share:.0%} of the area, most at "
-        f"P/N = {data.ratios[worst[1]]:.3g}, F/τ = {data.snrs[worst[0]]:.2g}: "
-        f"{data.ensemble[worst]:.3g} against {data.single[worst]:.3g}.",
-    )
+def comparisons(data: RidgeMap) -> tuple[Agreement, ...]:
+    """The ensemble and the single model in the region that contradicts the paper."""
+    worse = data.excess[data.excess > 0]
+    return (Agreement.of("One model with its best λ, and the ensemble where it is worse", worse),)
 
 
 FIGURE = FigureSpec(
@@ -188,11 +188,15 @@ FIGURE = FigureSpec(
         "near P = N at high signal-to-noise ratio; below it, hatched, the regularized model has. "
         "The border is low for few features and rises to 1.66 for many."
     ),
+    settings=MapSettings(ridge=0.0),
     data=map_data,
-    constants=("samples_per_dim", "ridge", "activation"),
     plot=plot,
     table=table,
     agreement=comparisons,
+    notes=(
+        "The paper states that infinitely many models are always better than an optimally "
+        "regularized one; in the hatched region they are worse.",
+    ),
     presets={
         "laptop": {"ratio_range": (0.1, 100.0, 91), "snr_range": (0.3, 10.0, 61)},
         "paper": {"ratio_range": (0.1, 100.0, 241), "snr_range": (0.3, 10.0, 161)},

@@ -8,14 +8,17 @@ learned, of power F⋆² = 0.01, which the text does not mention. `nonlinear_sig
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from doubletrouble import glossary
+from doubletrouble.ensembles import Ensemble
 from doubletrouble.figures import _agreement as agreement
 from doubletrouble.figures import _drawing as drawing
 from doubletrouble.figures._figure import FigureSpec
 from doubletrouble.figures._panel import Line, Panel, axis_values, number_list, table
+from doubletrouble.figures._settings import FigureSettings, setting
 from doubletrouble.parameters import FloatArray, Numeric
 from doubletrouble.problems import Problem
 from doubletrouble.theory import exact_error
@@ -37,24 +40,33 @@ _CURVES = {
 _NONLINEAR = 0.1  # the authors' F⋆
 
 
-def ensemble_vs_overparametrize_data(
-    *,
-    features_per_dim: Sequence[float] = (0.5, 5.0),
-    n_members: int = 2,
-    problem: Problem = Problem(noise=0.1),
-    samples: Numeric | None = None,
-) -> tuple[Panel, ...]:
+@dataclass(frozen=True, kw_only=True, eq=False)
+class OverparametrizeSettings(FigureSettings):
+    """The settings of the figure."""
+
+    features_per_dim: Sequence[float] = setting((0.5, 5.0), glossary.FEATURES_PER_DIM)
+    n_members: int = setting(2, glossary.N_MEMBERS)
+    ridge: float = setting(1e-5, glossary.RIDGE)
+    signal: float = setting(1.0, glossary.SIGNAL)
+    noise: float = setting(0.1, glossary.NOISE)
+    nonlinear_signal: float = setting(0.0, glossary.NONLINEAR_SIGNAL)
+    activation: str = setting("relu", "σ", "activation function")
+    samples: Numeric | None = setting(None, glossary.SAMPLES_PER_DIM)
+
+
+def ensemble_vs_overparametrize_data(settings: OverparametrizeSettings) -> tuple[Panel, ...]:
     """Return a panel for each P/D: the test errors of the three choices along `samples` = N/D.
 
-    >>> small, large = ensemble_vs_overparametrize_data(samples=[1.0])
+    >>> small, large = ensemble_vs_overparametrize_data(OverparametrizeSettings(samples=[1.0]))
     >>> [round(float(line.y[0]), 2) for line in large.lines]
     [0.41, 0.34, 0.35]
     """
+    n_members, samples = settings.n_members, settings.samples
     grid = np.unique(np.append(10.0 ** np.linspace(-1, 2, 601), [0.5, 1.0, 5.0, 10.0]))
     ratio = axis_values("samples", grid if samples is None else samples, "samples_per_dim")
     panels = []
-    for width in number_list("features_per_dim", features_per_dim):
-        along = replace(problem, features_per_dim=width, samples_per_dim=ratio)
+    for width in number_list("features_per_dim", settings.features_per_dim):
+        along = replace(settings.problem, features_per_dim=width, samples_per_dim=ratio)
         curves = errors(along, n_members)
         panels.append(
             Panel(
@@ -62,6 +74,7 @@ def ensemble_vs_overparametrize_data(
                 keys={"P_over_D": width, "K": n_members},
                 problem=along,
                 lines=tuple(Line(label, ratio, y) for label, y in curves.items()),
+                ensemble=Ensemble(n_members),
             )
         )
     return tuple(panels)
@@ -77,7 +90,7 @@ def errors(problem: Problem, n_members: float) -> dict[str, FloatArray]:
 def draw(axes: "drawing.Axes", panel: Panel) -> None:
     """Draw one panel on the given axes."""
     drawing.log_axes(axes, panel.x, xlabel="Samples per dimension, $N/D$")
-    width, k = panel.keys["P_over_D"], panel.keys["K"]
+    width, k = panel.constant("features_per_dim"), panel.n_members
     drawing.threshold(axes, width, "$N=P$  ", align="right")
     drawing.threshold(axes, k * width, f"  $N={k:g}P$", align="left")
     labels = {name: text.format(k=f"{k:g}") for name, text in _LABELS.items()}
@@ -87,20 +100,20 @@ def draw(axes: "drawing.Axes", panel: Panel) -> None:
 
 def plot(panels: Sequence[Panel]) -> "drawing.Figure":
     """Draw the figure: the panels side by side, one legend above."""
-    with drawing.page(height=3.3) as figure:
+    with drawing.new_figure(height=3.3) as figure:
         drawing.side_by_side(figure, panels, draw)
-        drawing.legend_above(figure, title=drawing.setting(panels[0]))
+        drawing.figure_legend(figure, title=drawing.constants_title(panels[0]))
     return figure
 
 
-def comparisons(panels: Sequence[Panel]) -> tuple[str, ...]:
-    """The authors' values, with their nonlinear teacher, and its effect."""
-    pairs, off = [], [0.0]
+def comparisons(panels: Sequence[Panel]) -> tuple[agreement.Agreement, ...]:
+    """The authors' values, with their nonlinear teacher, and without it as in the paper's text."""
+    pairs, plain = [], []
     for panel in panels:
-        rows = agreement.stored_rows(_FILES.get(panel.keys["P_over_D"], ""))
+        rows = agreement.stored_rows(_FILES.get(panel.constant("features_per_dim"), ""))
         samples = panel.problem.samples_per_dim  # the axis
         same = agreement.has_constants(panel.problem, noise=0.1, samples_per_dim=samples)
-        if not rows or panel.keys["K"] != 2 or not same:
+        if not rows or panel.n_members != 2 or not same:
             continue
         for label, curve in _CURVES.items():
             chosen = [row for row in rows if row["curve"] == curve]
@@ -108,18 +121,11 @@ def comparisons(panels: Sequence[Panel]) -> tuple[str, ...]:
             theirs = agreement.column(chosen, "test_error")
             problem = replace(panel.problem, samples_per_dim=samples, nonlinear_signal=_NONLINEAR)
             pairs.append((errors(problem, 2)[label], theirs))
-            plain = errors(replace(problem, nonlinear_signal=0.0), 2)[label]
-            off.append(float(np.max(np.abs(plain / theirs - 1))))
-    note = (
-        f"The authors' files have a part of the teacher that cannot be learned, F⋆ = "
-        f"{_NONLINEAR:g}, which is not in the paper's text"
+            plain.append((errors(replace(problem, nonlinear_signal=0.0), 2)[label], theirs))
+    return (
+        agreement.with_authors(pairs),
+        agreement.with_authors(plain, at=" without their F⋆"),
     )
-    statements = agreement.with_authors(pairs)
-    if not statements:
-        return (f"{note}.",)
-    drawn = float(np.max(np.asarray(panels[0].problem.nonlinear_signal)))
-    lower = f"without it, as in the text, values are up to {max(off):.0%} lower"
-    return (*statements, f"{note}; {lower}. Drawn here: F⋆ = {drawn:g}.")
 
 
 FIGURE = FigureSpec(
@@ -141,9 +147,13 @@ FIGURE = FigureSpec(
         "features peaks at N = 2P. With many samples the wide model is lowest; the gap is smaller "
         "in the right panel."
     ),
+    settings=OverparametrizeSettings(),
     data=ensemble_vs_overparametrize_data,
-    constants=("ridge", "signal", "noise", "nonlinear_signal", "activation"),
     plot=plot,
     table=table,
     agreement=comparisons,
+    notes=(
+        f"The authors' files have a part of the teacher that cannot be learned, F⋆ = "
+        f"{_NONLINEAR:g}, which is not in the paper's text and not drawn by default.",
+    ),
 )

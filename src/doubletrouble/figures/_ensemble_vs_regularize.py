@@ -12,11 +12,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from doubletrouble import glossary
 from doubletrouble.figures import _agreement as agreement
 from doubletrouble.figures import _drawing as drawing
-from doubletrouble.figures._double_descent import errors
+from doubletrouble.figures._double_descent import error_lines
 from doubletrouble.figures._figure import FigureSpec
 from doubletrouble.figures._panel import Line, Panel, Table, along_ratios, axis_values, number_list
+from doubletrouble.figures._settings import ErrorSettings, setting
 from doubletrouble.parameters import FloatArray, Numeric
 from doubletrouble.problems import Problem
 from doubletrouble.theory import exact_error, optimal_ridge
@@ -26,6 +28,7 @@ _LABELS = {BEST: r"$K=1$, best $\lambda$", MANY: r"$K\to\infty$, $\lambda={ridge
 _ALONG = "fig7left_test_error_vs_lambda_psi1_1.5_SNR10.csv"
 _OPTIMAL = {0.1: "fig7right_optimal_lambda_tau0.1.csv", 0.0: "fig7right_optimal_lambda_tau0.csv"}
 _CHOICE = np.geomspace(1e-5, 1e2, 51)  # the authors' grid of λ
+_MEMBERS = (1, 2, 10, math.inf)  # the authors' K
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -37,36 +40,41 @@ class Comparison:
     best_ridge: FloatArray  # of one model, along P/N
 
 
-def ensemble_vs_regularize_data(
-    *,
-    features_per_dim: Sequence[float] = (2.0, 1.5),
-    n_members: Sequence[float] = (1, 2, 10, math.inf),
-    problem: Problem = Problem(noise=0.1),
-    ridges: Numeric | None = None,
-    ratios: Numeric | None = None,
-) -> Comparison:
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RegularizeSettings(ErrorSettings):
+    """The settings of the figure."""
+
+    features_per_dim: Sequence[float] = setting((2.0, 1.5), glossary.FEATURES_PER_DIM)
+    n_members: Sequence[float] = setting(_MEMBERS, glossary.N_MEMBERS)
+    noise: float = setting(0.1, glossary.NOISE)
+    ridges: Numeric | None = setting(None, glossary.RIDGE)
+    ratios: Numeric | None = setting(None, glossary.FEATURES_PER_SAMPLE)
+
+
+def ensemble_vs_regularize_data(settings: RegularizeSettings) -> Comparison:
     """Return test errors along `ridges` for each P/D, and both alternatives along `ratios` = P/N.
 
-    >>> data = ensemble_vs_regularize_data(ridges=[0.1], ratios=[10.0])
+    >>> data = ensemble_vs_regularize_data(RegularizeSettings(ridges=[0.1], ratios=[10.0]))
     >>> [round(float(line.y[0]), 4) for line in data.optimal.lines]
     [0.3438, 0.293]
     """
+    problem, ridges = settings.problem, settings.ridges
     grid = axis_values(
         "ridges", np.geomspace(1e-5, 1e2, 281) if ridges is None else ridges, "ridge"
     )
     along = []
-    members = number_list("n_members", n_members)
-    for width in number_list("features_per_dim", features_per_dim):
+    members = number_list("n_members", settings.n_members)
+    for width in number_list("features_per_dim", settings.features_per_dim):
         there = replace(problem, features_per_dim=width, ridge=grid)
-        lines = tuple(Line(k, grid, y) for k, y in errors(there, members).items())
+        lines = error_lines(grid, there, members)
         along.append(Panel(axis="ridge", keys={"P_over_D": width}, problem=there, lines=lines))
-    ratio, problem = along_ratios(problem, ratios)
+    ratio, problem = along_ratios(problem, settings.ratios)
     best = optimal_ridge(problem)
     many = exact_error(problem, math.inf).total
     curves = (Line(BEST, ratio, np.asarray(best.error.total)), Line(MANY, ratio, np.asarray(many)))
     return Comparison(
         along=tuple(along),
-        optimal=Panel(axis="P_over_N", keys={}, problem=problem, lines=curves),
+        optimal=Panel(axis="P_over_N", problem=problem, lines=curves),
         best_ridge=np.asarray(best.ridge),
     )
 
@@ -87,14 +95,14 @@ def draw_along(axes: "drawing.Axes", panel: Panel) -> None:
     """Draw the errors along λ on the given axes, with an arrow at the least of each."""
     drawing.log_axes(axes, panel.x, xlabel=r"Penalty $\lambda$")
     for line, stroke in zip(panel.lines, drawing.strokes(), strict=False):
-        drawing.curve(axes, line, stroke, label=drawing.members(line.label))
+        drawing.curve(axes, line, stroke, label=drawing.members_label(line.n_members))
         least = int(np.argmin(line.y))
         if 0 < least < line.y.size - 1:
-            drawing.least(axes, line.x[least], line.y[least], stroke)
+            drawing.arrow_to_minimum(axes, line.x[least], line.y[least], stroke)
     drawing.legend_line(
         axes, "Least error", color=drawing.INK, linestyle="none", marker=r"$\uparrow$", markersize=9
     )
-    drawing.corner(axes, f"$P/D={drawing.scientific(panel.keys['P_over_D'])}$")
+    drawing.corner(axes, f"$P/D={drawing.scientific(panel.constant('features_per_dim'))}$")
 
 
 def draw_optimal(axes: "drawing.Axes", panel: Panel) -> None:
@@ -108,53 +116,46 @@ def draw_optimal(axes: "drawing.Axes", panel: Panel) -> None:
 
 def plot(data: Comparison) -> "drawing.Figure":
     """Draw the figure: a panel for each P/D along λ, then one along P/N."""
-    with drawing.page(height=3.7) as figure:
+    with drawing.new_figure(height=3.7) as figure:
         row = figure.subplots(1, len(data.along) + 1, sharey=True)
         for axes, panel in zip(row, data.along, strict=False):
             draw_along(axes, panel)
         draw_optimal(row[-1], data.optimal)
         for axes in row[1:]:
             axes.set_ylabel("")
-        drawing.legend_above(
-            figure, title=drawing.setting(data.optimal, ridge=False), ncols=5, narrow=0.9
+        drawing.figure_legend(
+            figure, title=drawing.constants_title(data.optimal, ridge=False), ncols=5, narrow=0.9
         )
         drawing.letters(row)
     return figure
 
 
-_CONSTANTS = (
-    "The paper's text has P/D = 2 (panel a) where the authors' file has 1.5 (panel b), and 50 "
-    "values of λ where it has 51."
-)
-
-
-def comparisons(data: Comparison) -> tuple[str, ...]:
+def comparisons(data: Comparison) -> tuple[agreement.Agreement, ...]:
     """The authors' values, along λ at P/D = 1.5 and at the best of 51 values of λ."""
-    statements: list[str] = []
     base = data.optimal.problem
     if not agreement.has_constants(base, noise=0.1):
-        return (_CONSTANTS,)
+        return ()
     ridges, rows = agreement.stored_curve(_ALONG, "log10_lambda")
-    problem = replace(base, features_per_dim=1.5, ridge=ridges)
-    computed = errors(problem, [float(key[1:]) for key in rows[0] if key.startswith("K")])
-    pairs = [(y, agreement.column(rows, k)) for k, y in computed.items()]
-    statements += [f"Along λ at P/D = 1.5: {text}" for text in agreement.with_authors(pairs)]
-    pairs, loss = [], [0.0]
+    lines = error_lines(ridges, replace(base, features_per_dim=1.5, ridge=ridges), _MEMBERS)
+    along = [(line.y, agreement.column(rows, line.label)) for line in lines]
+    optimal, loss = [], []
     for noise, file in _OPTIMAL.items():
         rows = agreement.stored_rows(file)
         problem = replace(base, features_per_dim=agreement.column(rows, "psi1"), noise=noise)
         chosen = best_of(problem, _CHOICE)
         many = np.asarray(exact_error(problem, agreement.column(rows, "K_ens")).total)
-        pairs += [
+        optimal += [
             (chosen, agreement.column(rows, "errV_opt_K1")),
             (many, agreement.column(rows, "err_Kinf")),
         ]
-        exact = np.asarray(optimal_ridge(problem).error.total)
-        loss.append(float(np.max(chosen / exact - 1)))
-    statements += [f"Best λ of 51, τ = 0.1 and 0: {text}" for text in agreement.with_authors(pairs)]
-    better = f"The exact best λ drawn here is up to {max(loss):.1%} better than the best of the 51."
-    statements.append(f"{_CONSTANTS} {better}")
-    return tuple(statements)
+        loss.append(chosen / np.asarray(optimal_ridge(problem).error.total) - 1)
+    return (
+        agreement.with_authors(along, at=" along λ at P/D = 1.5"),
+        agreement.with_authors(optimal, at=" at the best λ of 51, τ = 0.1 and 0"),
+        agreement.Agreement.of(
+            "The error at the exact best λ, and at the best of 51", np.concatenate(loss)
+        ),
+    )
 
 
 def best_of(problem: Problem, choice: FloatArray) -> FloatArray:
@@ -183,8 +184,13 @@ FIGURE = FigureSpec(
         "against P/N: a single model with the best penalty decreases from 0.97 to 0.3; infinitely "
         "many models lie below it and are flat from P = N on."
     ),
+    settings=RegularizeSettings(),
     data=ensemble_vs_regularize_data,
     plot=plot,
     table=table,
     agreement=comparisons,
+    notes=(
+        "The paper's text has P/D = 2 (panel a) where the authors' file has 1.5 (panel b), and 50 "
+        "values of λ where it has 51.",
+    ),
 )

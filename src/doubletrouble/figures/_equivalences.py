@@ -15,17 +15,26 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from doubletrouble import glossary
 from doubletrouble.ensembles import Ensemble, Scheme, Subsample
 from doubletrouble.figures import _agreement as agreement
 from doubletrouble.figures import _drawing as drawing
 from doubletrouble.figures._figure import FigureSpec
 from doubletrouble.figures._panel import Line, Points, Table, log_grid, with_snr
-from doubletrouble.figures._simulated import SimulationSettings, TwoSizes, at_two_sizes, two_sizes
+from doubletrouble.figures._settings import (
+    RANGE,
+    GridBounds,
+    SignalSettings,
+    SimulationSettings,
+    setting,
+)
+from doubletrouble.figures._simulated import TwoSizes, at_two_sizes, two_sizes
 from doubletrouble.parameters import FloatArray, Numeric
 from doubletrouble.problems import Problem
 from doubletrouble.theory import exact_error, psi_terms
 
 LEVELS = (0.4, 0.6, 1.0, 2.0, 5.0, 20.0)  # of ρ
+_TICK = 0.036  # half the height of a tick, in units of the error
 _LABELS_AT = 4.5  # the P/N of the contour labels
 _SHADES = drawing.shades("#fbf8ee", "#b09a5c", 7)
 _LABELS = {
@@ -37,7 +46,7 @@ _LABELS = {
 _STROKES = dict(zip(_LABELS, drawing.SERIES[1:5], strict=True))
 
 
-class Members(NamedTuple):
+class EffectiveRidges(NamedTuple):
     """Infinitely many members at some settings, and the error of their mean; equal shapes."""
 
     label: str
@@ -52,46 +61,51 @@ class Members(NamedTuple):
 class Equivalences:
     """Two planes of settings, and paths on which only one of them changes."""
 
-    planes: tuple[Members, Members]  # over P/N and λ, over P/N and the fraction
-    paths: tuple[Members, ...]
+    planes: tuple[EffectiveRidges, EffectiveRidges]  # over P/N and λ, over P/N and the fraction
+    paths: tuple[EffectiveRidges, ...]
     linear: Line  # linear ridge regression on all of the data, along ρ
     points: tuple[Points, ...]
     problem: Problem
 
 
-def equivalences_data(
-    *,
-    snr: float = 1.0,
-    problem: Problem = Problem(),
-    ratio_range: tuple[float, float, int] = (0.1, 10.0, 81),
-    ridge_range: tuple[float, float, int] = (1e-3, 10.0, 81),
-    fraction_range: tuple[float, float, int] = (0.1, 1.0, 61),
-    simulation: SimulationSettings = SimulationSettings(dim=100, n_data=20, n_init=2),
-) -> Equivalences:
+@dataclass(frozen=True, kw_only=True, eq=False)
+class EquivalenceSettings(SimulationSettings, SignalSettings):
+    """The settings of the figure."""
+
+    snr: float = setting(1.0, glossary.SNR)
+    ratio_range: GridBounds = setting((0.1, 10.0, 81), "P/N", f"features per sample: {RANGE}")
+    ridge_range: GridBounds = setting((1e-3, 10.0, 81), "λ", f"ridge: {RANGE}")
+    fraction_range: GridBounds = setting(
+        (0.1, 1.0, 61), glossary.FRACTION, f"share of the samples that each member has: {RANGE}"
+    )
+
+
+def equivalences_data(settings: EquivalenceSettings) -> Equivalences:
     """Return effective ridges and test errors over both planes and along every path.
 
-    Paths start at infinitely many features, all samples, and the penalty of `problem`.
+    Paths start at infinitely many features, all samples, and the ridge of the settings.
 
-    >>> small = SimulationSettings(dim=20, n_data=2, n_init=2)
-    >>> data = equivalences_data(ratio_range=(0.5, 2, 2), simulation=small)
+    >>> data = equivalences_data(EquivalenceSettings(dim=20, n_data=2, n_init=2))
     >>> [round(float(v), 4) for v in np.interp([0.5, 1.0, 2.0], data.linear.x, data.linear.y)]
     [0.6667, 0.618, 0.6547]
     """
-    problem = replace(with_snr(problem, snr), features_per_dim=math.inf)
+    problem = replace(with_snr(settings.problem, settings.snr), features_per_dim=math.inf)
     ridge = problem.ridge
-    ratios, ridges = log_grid(ratio_range, "ratio_range"), log_grid(ridge_range, "ridge_range")
-    fractions = log_grid(fraction_range, "fraction_range")
+    ratios, ridges, fractions = (
+        log_grid(getattr(settings, name), name)
+        for name in ("ratio_range", "ridge_range", "fraction_range")
+    )
     planes = (
-        members(problem, "ridges", ratios, 1.0, ridges[:, None]),
-        members(problem, "fractions", ratios, fractions[:, None], ridge),
+        effective_ridges(problem, "ridges", ratios, 1.0, ridges[:, None]),
+        effective_ridges(problem, "fractions", ratios, fractions[:, None], ridge),
     )
     bent = replace(problem, activation="tanh")
-    sizes, shares, penalties = np.meshgrid([0.6, 1.5, 8.0], [0.4, 0.9], [1e-2, 1.0])
+    sizes, shares, varied = np.meshgrid([0.6, 1.5, 8.0], [0.4, 0.9], [1e-2, 1.0])
     paths = (
-        members(problem, "width", ratios, 1.0, ridge),
-        members(problem, "subsample", math.inf, fractions, ridge),
-        members(problem, "ridge", math.inf, 1.0, ridges),
-        members(bent, "mixed", sizes.ravel(), shares.ravel(), penalties.ravel()),
+        effective_ridges(problem, "width", ratios, 1.0, ridge),
+        effective_ridges(problem, "subsample", math.inf, fractions, ridge),
+        effective_ridges(problem, "ridge", math.inf, 1.0, ridges),
+        effective_ridges(bent, "mixed", sizes.ravel(), shares.ravel(), varied.ravel()),
     )
     around_best = np.geomspace(0.5, 2.0, 3) * best_ridge(problem)
     effective = np.unique(np.concatenate([np.geomspace(0.1, 60.0, 241), around_best]))
@@ -99,15 +113,15 @@ def equivalences_data(
         planes=planes,
         paths=paths,
         linear=Line("linear", effective, linear_error(problem, effective)),
-        points=simulated_paths(problem, simulation),
+        points=simulated_paths(problem, settings),
         problem=problem,
     )
 
 
-def members(
+def effective_ridges(
     problem: Problem, label: str, ratio: Numeric, fraction: Numeric, ridge: Numeric
-) -> Members:
-    """Infinitely many members of any width, share of the samples and penalty."""
+) -> EffectiveRidges:
+    """Infinitely many members of any width, share of the samples and ridge."""
     ratio, fraction, ridge = np.broadcast_arrays(
         *(np.asarray(v, dtype=np.float64) for v in (ratio, fraction, ridge))
     )
@@ -116,7 +130,7 @@ def members(
     s = np.asarray(psi_terms(replace(at, samples_per_dim=fraction * N)).psi1)
     rho = np.asarray(N * (1 - s) / s - (1 - s))
     error = exact_error(at, Subsample(math.inf, fraction=fraction))
-    return Members(label, ratio, fraction, ridge, rho, np.asarray(error.total))
+    return EffectiveRidges(label, ratio, fraction, ridge, rho, np.asarray(error.total))
 
 
 def best_ridge(problem: Problem) -> float:
@@ -137,11 +151,11 @@ def simulated_paths(problem: Problem, settings: SimulationSettings) -> tuple[Poi
     kernel: dict[str, Any] = {"model": "kernel", "features_per_dim": [math.inf]}
     bags = [Subsample(math.inf, fraction=fraction) for fraction in (0.24, 0.5, 0.8)]
     sampled = at_two_sizes(problem, settings, **kernel, ensembles=bags)
-    penalized = at_two_sizes(problem, settings, **kernel, ridge=[0.16, 0.5, 2.0])
+    regularized = at_two_sizes(problem, settings, **kernel, ridge=[0.16, 0.5, 2.0])
     return (
         _points(problem, "width", narrow, Ensemble(math.inf)),
         *(_points(problem, "subsample", sampled, one) for one in bags),
-        _points(problem, "ridge", penalized, Ensemble(math.inf)),
+        _points(problem, "ridge", regularized, Ensemble(math.inf)),
     )
 
 
@@ -149,7 +163,7 @@ def _points(problem: Problem, label: str, runs: TwoSizes, ensemble: Scheme) -> P
     at = runs.problem
     ratio = np.asarray(at.features_per_dim) / np.asarray(at.samples_per_dim)
     numerator, denominator = runs.whole.realized(ensemble).sample_share
-    theory = members(problem, label, ratio, np.divide(numerator, denominator), at.ridge)
+    theory = effective_ridges(problem, label, ratio, np.divide(numerator, denominator), at.ridge)
     line = Line(label, theory.effective.ravel(), theory.total.ravel())
     return runs.points(line, lambda simulation: simulation.error(ensemble).total)
 
@@ -175,7 +189,7 @@ def table(data: Equivalences) -> Table:
 
 
 def draw_plane(
-    axes: "drawing.Axes", plane: Members, y: FloatArray, label: str, best: float
+    axes: "drawing.Axes", plane: EffectiveRidges, y: FloatArray, label: str, best: float
 ) -> None:
     """Draw contours of ρ on the given axes."""
     x, rho = plane.ratio[0], plane.effective
@@ -196,7 +210,9 @@ def draw_plane(
     drawing.threshold(axes)
 
 
-def label_positions(plane: Members, y: FloatArray) -> list[tuple[float, float, float | None]]:
+def label_positions(
+    plane: EffectiveRidges, y: FloatArray
+) -> list[tuple[float, float, float | None]]:
     """The positions of contour labels: where the contours cross one value of P/N."""
     at = int(np.argmin(np.abs(np.log(plane.ratio[0] / _LABELS_AT))))
     x, rho = float(plane.ratio[0, at]), plane.effective[:, at]
@@ -217,16 +233,17 @@ def draw_curve(axes: "drawing.Axes", data: Equivalences) -> None:
     for path in data.paths:
         stroke, label = _STROKES[path.label], _LABELS[path.label]
         if path.label == "mixed":
-            axes.plot(
-                path.effective,
-                path.total,
-                color=stroke.color,
+            tick: dict[str, Any] = {"color": stroke.color, "zorder": 2}
+            low, high = path.total - _TICK, path.total + _TICK
+            axes.vlines(path.effective, low, high, linewidth=1.4, **tick)
+            drawing.legend_line(
+                axes,
+                label,
                 linestyle="none",
                 marker="|",
                 markersize=13,
                 markeredgewidth=1.4,
-                label=label,
-                zorder=2,
+                **tick,
             )
         else:
             line = Line(path.label, path.effective, path.total)
@@ -240,7 +257,7 @@ def draw_curve(axes: "drawing.Axes", data: Equivalences) -> None:
 
 def plot(data: Equivalences) -> "drawing.Figure":
     """Draw the figure: two planes above, one curve below."""
-    with drawing.page(height=6.2) as figure:
+    with drawing.new_figure(height=6.2) as figure:
         axes = figure.subplot_mosaic([["ridges", "fractions"], ["curve", "curve"]])
         ridges, fractions = data.planes
         best = best_ridge(data.problem)
@@ -256,24 +273,18 @@ def plot(data: Equivalences) -> "drawing.Figure":
         snr = drawing.scientific(1 / math.sqrt(best) if best else math.inf)
         title = rf"$K\to\infty$,$\quad$$N/D={samples}$,$\quad$$\mathrm{{SNR}}=F/\tau={snr}$"
         title += rf",$\quad$$D={data.points[0].dim}$"
-        drawing.legend_above(figure, title=title, ncols=3)
+        drawing.figure_legend(figure, title=title, ncols=3)
     return figure
 
 
-def comparisons(data: Equivalences) -> tuple[str, ...]:
+def comparisons(data: Equivalences) -> tuple[agreement.Agreement, ...]:
     """Simulation and theory, and the deviation of all settings from the curve."""
     settings = [m for m in (*data.planes, *data.paths) if np.all(m.effective > 0)]
     rho = np.concatenate([np.ravel(m.effective) for m in settings])
     error = np.concatenate([np.ravel(m.total) for m in settings])
-    off = float(np.max(np.abs(error / linear_error(data.problem, rho) - 1)))
-    return (
-        agreement.with_simulation(data.points),
-        f"All {rho.size} settings of width, samples and penalty lie on the curve of linear ridge "
-        f"regression: at most {off:.0e} apart (relative).",
-        f"The least error of any of them is {error.min():.6f}, at ρ = {rho[np.argmin(error)]:.3f}; "
-        f"that of linear ridge regression at ρ = τ²/F² is "
-        f"{float(linear_error(data.problem, np.asarray(best_ridge(data.problem)))):.6f}.",
-    )
+    off = np.abs(error / linear_error(data.problem, rho) - 1)
+    linear = "Linear ridge regression, and all settings of width, samples and ridge"
+    return (*agreement.with_simulation(data.points), agreement.Agreement.of(linear, off))
 
 
 FIGURE = FigureSpec(
@@ -301,8 +312,8 @@ FIGURE = FigureSpec(
         "0.618, at ridge 1, on which lie the paths of fewer features, fewer samples and more "
         "penalty, and points of tanh features."
     ),
+    settings=EquivalenceSettings(dim=100, n_data=20, n_init=2),
     data=equivalences_data,
-    constants=("samples_per_dim", "signal", "activation", "ridge"),
     plot=plot,
     table=table,
     agreement=comparisons,

@@ -1,22 +1,18 @@
-"""A figure: its data function, drawing, table, comparisons and texts, and the files it becomes.
+"""A figure: its settings, data, drawing, table, comparisons and texts, and the files it becomes.
 
-The defaults of the data function are the figure's parameters. Those shared by many figures are in
-two dataclasses: the constants of the problem in a `Problem`, the sizes of simulations in
-`SimulationSettings`. Presets and options replace parameters by name; the gallery lists the values
-in use. The same input gives the same bytes in every file.
+The same input gives the same bytes in every file.
 """
 
-import inspect
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeAlias, TypeVar, get_args
 
 from doubletrouble.figures import _drawing as drawing
+from doubletrouble.figures._agreement import Agreement
 from doubletrouble.figures._panel import Table
-from doubletrouble.figures._simulated import SimulationSettings
-from doubletrouble.problems import Problem
+from doubletrouble.figures._settings import STORE, FigureSettings
 
 FigureData = TypeVar("FigureData")
 
@@ -24,16 +20,13 @@ PresetName: TypeAlias = Literal["laptop", "paper"]
 PRESETS: tuple[PresetName, ...] = get_args(PresetName)
 """All figures in a minute, or with simulations as large as the paper's and denser grids."""
 
-CONSTANTS = ("ridge", "samples_per_dim", "signal", "noise", "activation")  # of a problem
-STORE = "store"  # the file of finished simulations, of figures that simulate
-SIZES = ("dim", "n_data", "n_init", "seed", STORE)  # of the simulations
-SIMULATIONS = "simulations.sqlite"  # that file, in the folder of the figures
+SIMULATIONS = "simulations.sqlite"  # the file of finished simulations, in the output folder
 FORMATS = ("png", "pdf", "svg", "csv")
 PIXELS = 1600  # width of a PNG
 PAPER = "d’Ascoli et al. (2020)"
 
 
-def no_comparison(_: Any) -> tuple[str, ...]:
+def no_comparison(_: Any) -> tuple[Agreement, ...]:
     """The comparisons of a figure without a reference: none."""
     return ()
 
@@ -46,12 +39,13 @@ class FigureSpec(Generic[FigureData]):
     title: str
     caption: str  # plain text, one paragraph a line
     alt: str  # alternative text for screen readers
-    data: Callable[..., FigureData]
+    settings: FigureSettings  # with the defaults of the figure
+    data: Callable[[Any], FigureData]  # of the settings
     plot: Callable[[FigureData], "drawing.Figure"]
     table: Callable[[FigureData], Table]
     number: int | None = None  # of the figure in the paper; None: beyond the paper
-    constants: tuple[str, ...] = CONSTANTS  # fields of the problem that are parameters
-    agreement: Callable[[FigureData], Sequence[str]] = no_comparison  # one statement a line
+    agreement: Callable[[FigureData], Sequence[Agreement]] = no_comparison
+    notes: tuple[str, ...] = ()  # differences from the paper, one statement a line
     presets: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
 
     @property
@@ -60,38 +54,19 @@ class FigureSpec(Generic[FigureData]):
         return f"Beyond {PAPER}" if self.number is None else f"Figure {self.number} of {PAPER}"
 
     @property
-    def _parameters(self) -> dict[str, tuple[str, Any]]:
-        """Every parameter by name: the argument of the data function it is in, and its default."""
-        parameters: dict[str, tuple[str, Any]] = {}
-        for name, argument in inspect.signature(self.data).parameters.items():
-            default = argument.default
-            if isinstance(default, Problem | SimulationSettings):
-                fields = self.constants if isinstance(default, Problem) else SIZES
-                parameters |= {each: (name, getattr(default, each)) for each in fields}
-            else:
-                parameters[name] = (name, default)
-        return parameters
-
-    @property
     def arguments(self) -> dict[str, object]:
         """The parameters of the figure by name, with their defaults except None."""
-        defaults = {name: default for name, (_, default) in self._parameters.items()}
-        return {name: default for name, default in defaults.items() if default is not None}
+        values = {f.name: getattr(self.settings, f.name) for f in fields(self.settings)}
+        return {name: value for name, value in values.items() if value is not None}
 
     def compute(self, **options: Any) -> FigureData:
         """The data of the figure, with `options` in place of some of its parameters."""
-        arguments = inspect.signature(self.data).parameters
-        call: dict[str, Any] = {}
-        for name, value in options.items():
-            if name not in self._parameters:
-                listed = ", ".join(known for known in self._parameters if known != STORE)
+        known = [f.name for f in fields(self.settings)]
+        for name in options:
+            if name not in known:
+                listed = ", ".join(each for each in known if each != STORE)
                 raise ValueError(f"options of {self.name} must be among {listed}, got {name!r}")
-            argument, _ = self._parameters[name]
-            if argument != name:  # a field of a dataclass
-                current = call.get(argument, arguments[argument].default)
-                value = replace(current, **{name: value})
-            call[argument] = value
-        return self.data(**call)
+        return self.data(replace(self.settings, **options))
 
     def write(
         self,
@@ -110,7 +85,7 @@ class FigureSpec(Generic[FigureData]):
             raise ValueError(f"options must not contain {STORE!r}, which is in the output folder")
         changes = {**self.presets.get(preset, {}), **(options or {})}
         out = writable(folder)
-        store = {STORE: out / SIMULATIONS} if STORE in self._parameters else {}
+        store = {STORE: out / SIMULATIONS} if hasattr(self.settings, STORE) else {}
         data = self.compute(**changes, **store)
         files = {suffix: out / f"{self.name}.{suffix}" for suffix in FORMATS}
         self._save_pictures(self.plot(data), files)
@@ -119,7 +94,7 @@ class FigureSpec(Generic[FigureData]):
             spec=self,
             preset=preset,
             arguments={**self.arguments, **changes},
-            agreement=tuple(self.agreement(data)),
+            agreement=(*(str(one) for one in self.agreement(data) if one.count), *self.notes),
             files=tuple(files.values()),
         )
 

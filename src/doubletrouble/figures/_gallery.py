@@ -8,12 +8,12 @@ import math
 import os
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from html import escape
 from pathlib import Path
 from string import Template
 from typing import Any
 
-from doubletrouble import glossary
 from doubletrouble.figures import (
     _anova,
     _asymptotics,
@@ -40,8 +40,6 @@ from doubletrouble.figures._figure import (
     WrittenFigure,
     writable,
 )
-from doubletrouble.parameters import declarations
-from doubletrouble.problems import Problem
 from doubletrouble.runs import progress_bar
 
 _FOLDER = Path(__file__).parent
@@ -81,7 +79,7 @@ def make_figure(
 ) -> WrittenFigure:
     """Write a figure, by name or as a `FigureSpec`, as PNG, PDF, SVG and CSV into `folder`.
 
-    `preset` and then `options` replace arguments of the figure's data function. Finished
+    `preset` and then `options` replace settings of the figure. Finished
     simulations are stored in the folder: an interrupted run continues with the next one.
 
     >>> import tempfile
@@ -120,45 +118,6 @@ def write_gallery(
     return index
 
 
-# Symbol and meaning of arguments of data functions that are not fields of a problem.
-_OTHERS = {
-    "n_members": (glossary.N_MEMBERS.symbol, glossary.N_MEMBERS.meaning),
-    "ensemble": (glossary.N_MEMBERS.symbol, "models averaged, or an ensemble"),
-    "dim": (glossary.WHOLE_DIM.symbol, "input dimensions of the simulation"),
-    "n_data": ("draws", "independent draws of data and features; four times as many at D/2"),
-    "n_init": ("feature sets", "sets of random features in each draw"),
-    "seed": ("seed", "of the random numbers"),
-    "simulated_ratios": ("P/N", "where to simulate: from, to, number of values"),
-    "ratio_range": ("P/N", "features per sample: from, to, number of values"),
-    "snr": ("F/τ", "signal-to-noise ratio"),
-    "snr_range": ("F/τ", "signal-to-noise ratio: from, to, number of values"),
-    "ridge_range": ("λ", "penalty: from, to, number of values"),
-    "gain_ridge": ("λ", "penalty of the third panel"),
-    "fraction": ("fraction", "of the samples, that each member draws"),
-    "fraction_range": ("fraction", "of the samples that each member has: from, to, number"),
-    "split_ratio": ("P/N", "of the splits"),
-    "member_ratios": ("P/N", "of the members"),
-    "cuts": ("P/N", "of the cuts through the maps"),
-    "time_range": ("t", "training time: from, to, number of values"),
-    "simulated_times": ("t", "where to simulate: from, to, number of values"),
-    "third_snr": ("F/τ", "signal-to-noise ratio of the third panel"),
-    "middle": ("K, F/τ, N/D", "where they are not varied"),
-    "activation": ("σ", "activation function"),
-    "source": ("source", "results stored with the package, or a run"),
-    "laziness": (glossary.LAZINESS.symbol, glossary.LAZINESS.meaning),
-    "widths": (glossary.WIDTH.symbol, glossary.WIDTH.meaning),
-    "data": ("data", "by name, see load_data"),
-    "n_train": (glossary.N_SAMPLES.symbol, glossary.N_SAMPLES.meaning),
-    "loss": ("loss", "of the training"),
-    "learning_rate": (glossary.LEARNING_RATE.symbol, glossary.LEARNING_RATE.meaning),
-    "max_steps": ("steps", "of training, at most"),
-    "inputs_shown": ("inputs", "drawn before the dots"),
-    "features_shown": ("features", "drawn before the dots"),
-    "models_shown": ("models", "drawn before the dots"),
-    "features_per_model": ("features", "drawn in each model"),
-}
-
-
 def _page(figures: Sequence[WrittenFigure], preset: PresetName) -> str:
     links = (f'<a href="#{f.spec.name}">{escape(f.spec.title)}</a>' for f in figures)
     template = Template((_FOLDER / "gallery.html").read_text(encoding="utf-8"))
@@ -183,19 +142,18 @@ def _section(figure: WrittenFigure) -> str:
         alt=escape(spec.alt),
         caption="\n".join(f"<p>{escape(text)}</p>" for text in spec.caption.split("\n")),
         agreement=f'<ul class="agreement">{statements}</ul>' if statements else "",
-        settings="\n".join(_setting(*item) for item in figure.arguments.items()),
+        settings="\n".join(_setting(spec, *item) for item in figure.arguments.items()),
         links=" · ".join(links),
         preset=figure.preset,
     )
 
 
-def _setting(name: str, value: object) -> str:
-    """One row of the parameter list, with the symbol and meaning from the declaration."""
-    known = {n: (p.symbol, p.meaning) for n, p in declarations(Problem).items()} | _OTHERS
-    entry = known.get(name) or known.get(name.removesuffix("s"))
-    symbol, meaning = entry or (name.replace("_", " "), "")
+def _setting(spec: FigureSpec[Any], name: str, value: object) -> str:
+    """One row of the parameter list, with the symbol and meaning from the settings."""
+    (metadata,) = (f.metadata for f in fields(spec.settings) if f.name == name)
     values = value if isinstance(value, list | tuple) else (value,)
-    cells = (symbol, ", ".join(map(_number, values)), meaning.replace("`math.inf`", "∞"))
+    meaning = metadata["meaning"].replace("`math.inf`", "∞")
+    cells = (metadata["symbol"], ", ".join(map(_number, values)), meaning)
     return f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>"
 
 

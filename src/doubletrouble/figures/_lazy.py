@@ -7,7 +7,7 @@ because it needs a GPU; with `source="run"` networks of any size are trained ins
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -18,6 +18,7 @@ from doubletrouble.figures import _agreement as agreement
 from doubletrouble.figures import _drawing as drawing
 from doubletrouble.figures._figure import FigureSpec
 from doubletrouble.figures._panel import Table
+from doubletrouble.figures._settings import STORE, FigureSettings, setting
 from doubletrouble.networks import LAPTOP
 from doubletrouble.parameters import FloatArray
 from doubletrouble.ranges import number_axis
@@ -72,58 +73,39 @@ class NetworkPanel:
             return None
         return math.sqrt(width[first - 1] * width[first])
 
-    @property
-    def peak(self) -> int | None:
-        """The index of the largest increase of the error of one network over a smaller width.
 
-        None if it is at most two standard errors, or if the error increases up to the last width.
-        """
-        error, spread = self["single_error"], np.nan_to_num(self["single_std"])
-        if not error.size or not np.isfinite(error).all():
-            return None
-        least = np.array([int(np.argmin(error[: k + 1])) for k in range(error.size)])
-        top = int(np.argmax(error - error[least]))
-        low = least[top]
-        bar = math.hypot(spread[top], spread[low]) / math.sqrt(self["n_members"][top])
-        risen = error[top] - error[low] > 2 * bar
-        return top if risen and top < error.size - 1 else None
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LazySettings(FigureSettings):
+    """The settings of the figure.
+
+    The stored results are of CIFAR-10, at α = 10 and 100 unless `laziness` has other values. All
+    fields after it are of a run, by default the small experiment on the digits
+    (`networks.LAPTOP`), at α = 100 and, linearized and solved exactly, at α = ∞.
+    """
+
+    source: SourceName = setting("stored", "source", "results stored with the package, or a run")
+    laziness: Sequence[float] | None = setting(None, glossary.LAZINESS)
+    data: str | None = setting(None, "data", "by name, see load_data")
+    widths: Sequence[int] | None = setting(None, glossary.WIDTH)
+    ensemble: int | None = setting(None, glossary.N_MEMBERS)
+    n_train: int | None = setting(None, glossary.N_SAMPLES)
+    loss: str | None = setting(None, "loss", "of the training")
+    learning_rate: float | None = setting(None, glossary.LEARNING_RATE)
+    max_steps: int | None = setting(None, "steps", "of training, at most")
+    seed: int | None = setting(None, "seed", "of the random numbers")
+    store: str | Path | None = None
 
 
-def lazy_data(
-    *,
-    source: SourceName = "stored",
-    laziness: Sequence[float] | None = None,
-    data: str | None = None,
-    widths: Sequence[int] | None = None,
-    ensemble: int | None = None,
-    n_train: int | None = None,
-    loss: str | None = None,
-    learning_rate: float | None = None,
-    max_steps: int | None = None,
-    seed: int | None = None,
-    store: str | Path | None = None,
-) -> tuple[NetworkPanel, ...]:
+def lazy_data(settings: LazySettings) -> tuple[NetworkPanel, ...]:
     """Return a panel for each α, from the stored results or from a run.
 
-    `source` is "stored" or "run". The stored results are of CIFAR-10, at α = 10 and 100 unless
-    `laziness` has other values. All other arguments are of a run, by default the small experiment
-    on the digits (`networks.LAPTOP`), at α = 100 and, linearized and solved exactly, at α = ∞.
-
-    >>> left, right = lazy_data()
+    >>> left, right = lazy_data(LazySettings())
     >>> right.laziness, bool(right["single_error"].max() > right["ensemble_error"][2:].max())
     (100.0, True)
     """
-    arguments = {
-        "data": data,
-        "n_train": n_train,
-        "widths": widths,
-        "ensemble": ensemble,
-        "loss": loss,
-        "learning_rate": learning_rate,
-        "max_steps": max_steps,
-        "seed": seed,
-    }
-    given = {name: value for name, value in arguments.items() if value is not None}
+    given = {f.name: getattr(settings, f.name) for f in fields(settings)}
+    source, laziness, store = (given.pop(name) for name in ("source", "laziness", STORE))
+    given = {name: value for name, value in given.items() if value is not None}
     if source == "run":
         return _run(laziness, given, store)
     if source != "stored":
@@ -200,7 +182,7 @@ def draw(test: "drawing.Axes", train: "drawing.Axes", panel: NetworkPanel) -> No
 
 def plot(panels: Sequence[NetworkPanel]) -> "drawing.Figure":
     """Draw the figure."""
-    with drawing.page(height=4.5) as figure:
+    with drawing.new_figure(height=4.5) as figure:
         grid = figure.subplots(
             2,
             len(panels),
@@ -223,7 +205,7 @@ def plot(panels: Sequence[NetworkPanel]) -> "drawing.Figure":
         drawing.letters(grid[0])
         entries = {label for axes in grid.flat for label in axes.get_legend_handles_labels()[1]}
         columns = math.ceil(len(entries) / 2)
-        drawing.legend_above(figure, title=_title(panels[0]), ncols=columns, narrow=0.8)
+        drawing.figure_legend(figure, title=_title(panels[0]), ncols=columns, narrow=0.8)
     return figure
 
 
@@ -274,54 +256,20 @@ def _published(panel: NetworkPanel, name: str) -> tuple[list[int], FloatArray]:
     return indices, np.array([values[panel["width"][k]] for k in indices])
 
 
-def comparisons(panels: Sequence[NetworkPanel]) -> tuple[str, ...]:
-    """The protocol, the comparison with the published points, and the peaks."""
-    statements = [_PROTOCOL] if panels[0].data.startswith(_CIFAR) else []
-    statements += [_against_authors(panel) for panel in panels]
-    statements += [_of_peak(panel) for panel in panels]
-    return tuple(filter(None, statements))
+def comparisons(panels: Sequence[NetworkPanel]) -> tuple[agreement.Agreement, ...]:
+    """The published points: the error of 20 averaged networks, and the mean of single ones."""
+    return tuple(one for panel in panels for one in _against_authors(panel))
 
 
-_PROTOCOL = (
-    "Stored results: L = 5, K = 20, hinge loss, Adam at the rate 0.1, at most 100 000 steps, "
-    "float32 (TF32 from width 1024 on); at α = ∞ stopped where the loss no longer fell."
-)
-
-
-def _of_peak(panel: NetworkPanel) -> str:
-    """The peak of the error of one network, or its absence."""
-    alpha, width, error, at = panel.laziness, panel["width"], panel["single_error"], panel.peak
-    if width.size < 3 or not np.isfinite(error).all():
-        return ""
-    if at is None:
-        return (
-            f"α = {alpha:g}: no peak; the error of one network changes from {error[0]:.3f} at "
-            f"width {width[0]:g} to {error[-1]:.3f} at {width[-1]:g}."
-        )
-    return (
-        f"α = {alpha:g}: the error of one network has a peak at width {width[at]:g}, "
-        f"{error[at]:.3f} ± {panel['single_std'][at]:.3f} (standard deviation over networks), "
-        f"where {panel['ensemble_error'][at]:.3f} is the error of {panel['n_members'][at]:g} "
-        f"averaged and {panel['train_error'][at]:.3f} the training error."
-    )
-
-
-def _against_authors(panel: NetworkPanel) -> str:
-    width = panel["width"]
+def _against_authors(panel: NetworkPanel) -> tuple[agreement.Agreement, ...]:
+    at = f"The published points at α = {panel.laziness:g}"
     many, theirs = _published(panel, "ensemble_K20_test_error")
-    if not many:
-        return ""
-    off = np.abs(panel["ensemble_error"][many] - theirs)
     one, mean = _published(panel, "K1_mean_test_error")
+    off = np.abs(panel["ensemble_error"][many] - theirs)
     score = np.abs(panel["single_error"][one] - mean) / _published(panel, "K1_std")[1]
-    apart = [f"{w:g} ({d:.3f})" for w, d in zip(width[many], off, strict=True) if d > 0.02]
-    beyond = [f"{w:g} ({s:.1f})" for w, s in zip(width[one], score, strict=True) if s > 2]
     return (
-        f"α = {panel.laziness:g}, compared with the published points: K = 20 within 0.02 at "
-        f"{np.sum(off <= 0.02)} of {off.size} widths"
-        + (f", not at {', '.join(apart)}" if apart else "")
-        + f"; K = 1 within 2 published standard deviations at {np.sum(score <= 2)} of {score.size}"
-        + (f", not at {', '.join(beyond)}." if beyond else ".")
+        agreement.Agreement.of(f"{at}, K = 20", off, unit="test error"),
+        agreement.Agreement.of(f"{at}, K = 1", score, unit="published standard deviations"),
     )
 
 
@@ -349,8 +297,13 @@ FIGURE = FigureSpec(
         "on, without a peak. Training error: falls from 0.47 to zero at 64 to 128 nodes. The "
         "published points lie close to these."
     ),
+    settings=LazySettings(),
     data=lazy_data,
     plot=plot,
     table=table,
     agreement=comparisons,
+    notes=(
+        "Stored results: L = 5, K = 20, hinge loss, Adam at the rate 0.1, at most 100 000 steps, "
+        "float32 (TF32 from width 1024 on); at α = ∞ stopped where the loss no longer fell.",
+    ),
 )

@@ -15,11 +15,13 @@ from doubletrouble.errors import require
 from doubletrouble.figures import _drawing as drawing
 from doubletrouble.figures._figure import FigureSpec
 from doubletrouble.figures._panel import Table
+from doubletrouble.figures._settings import FigureSettings, setting
 from doubletrouble.palette import BLACK, VERMILION
 
 INPUT, FEATURE, OUTPUT, AVERAGE = "input", "feature", "output", "average"
 FIXED, TRAINED, SHARED = 0, 1, 2  # kinds of weights; SHARED lines pass a value on
 _FACES = {INPUT: "#ffffff", FEATURE: "#cfe6f5", OUTPUT: "#f9d9c4", AVERAGE: "#d5ece3"}
+_SHOWN = "drawn before the dots"
 _BLOCK = 1.75  # height of one model in the diagram of the ensemble
 _RADIUS = {INPUT: 0.13, FEATURE: 0.15, OUTPUT: 0.2, AVERAGE: 0.24}
 
@@ -116,7 +118,7 @@ def plot(
     diagram: Diagram, *, label: "Callable[[drawing.Axes, Diagram], None]", height: float
 ) -> "drawing.Figure":
     """Draw the figure of a diagram, with the texts that `label` adds."""
-    with drawing.page(height=height) as figure:
+    with drawing.new_figure(height=height) as figure:
         axes = figure.subplots()
         draw(axes, diagram)
         label(axes, diagram)
@@ -132,14 +134,23 @@ def connect(starts: Iterable[int], ends: Iterable[int], weight: int) -> list[Edg
 # --- one model -----------------------------------------------------------------------------------
 
 
-def rf_single_data(*, inputs_shown: int = 3, features_shown: int = 4) -> Diagram:
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ModelSettings(FigureSettings):
+    """The settings of the diagram of one model."""
+
+    inputs_shown: int = setting(3, "inputs", _SHOWN)
+    features_shown: int = setting(4, "features", _SHOWN)
+
+
+def rf_single_data(settings: ModelSettings) -> Diagram:
     """Return the units and connections of one model; dots stand for the others.
 
-    >>> len(rf_single_data().nodes), len(rf_single_data().edges)
+    >>> diagram = rf_single_data(ModelSettings())
+    >>> len(diagram.nodes), len(diagram.edges)
     (10, 25)
     """
-    left = column(INPUT, 0.0, 0.0, 0.55, shown(inputs_shown, "x", "D"))
-    middle = column(FEATURE, 2.0, 0.0, 0.5, shown(features_shown, r"\sigma", "P"))
+    left = column(INPUT, 0.0, 0.0, 0.55, shown(settings.inputs_shown, "x", "D"))
+    middle = column(FEATURE, 2.0, 0.0, 0.5, shown(settings.features_shown, r"\sigma", "P"))
     dots = tuple((n.x, n.y) for n in (*left, *middle) if not n.text)
     inputs = [n for n in left if n.text]
     hidden = [n for n in middle if n.text]
@@ -188,6 +199,7 @@ SINGLE = FigureSpec(
         "sigma P, and one output. Thin dashed lines, the fixed weights Theta, join inputs and "
         "features; thick lines, the trained weights a, join features and output."
     ),
+    settings=ModelSettings(),
     data=rf_single_data,
     plot=partial(plot, label=label_single, height=4.2),
     table=table,
@@ -197,20 +209,27 @@ SINGLE = FigureSpec(
 # --- an ensemble ---------------------------------------------------------------------------------
 
 
-def rf_multiple_data(
-    *, models_shown: int = 2, inputs_shown: int = 3, features_per_model: int = 3
-) -> Diagram:
+@dataclass(frozen=True, kw_only=True, eq=False)
+class EnsembleSettings(FigureSettings):
+    """The settings of the diagram of an ensemble."""
+
+    models_shown: int = setting(2, "models", _SHOWN)
+    inputs_shown: int = setting(3, "inputs", _SHOWN)
+    features_per_model: int = setting(3, "features", "drawn in each model")
+
+
+def rf_multiple_data(settings: EnsembleSettings) -> Diagram:
     r"""Return the units and connections of an ensemble; dots stand for the others.
 
-    >>> diagram = rf_multiple_data()
+    >>> diagram = rf_multiple_data(EnsembleSettings())
     >>> [node.text for node in diagram.nodes if node.kind == "output"]
     ['$\\hat{f}_{1}$', '$\\hat{f}_{2}$', '$\\hat{f}_{K}$']
     """
-    left = column(INPUT, 0.0, 0.0, 0.62, shown(inputs_shown, "x", "D"))
+    left = column(INPUT, 0.0, 0.0, 0.62, shown(settings.inputs_shown, "x", "D"))
     nodes = [n for n in left if n.text]
     inputs, edges = range(len(nodes)), list[Edge]()
     dots = [(n.x, n.y) for n in left if not n.text]
-    names = shown(models_shown, r"\hat{f}", "K")
+    names = shown(settings.models_shown, r"\hat{f}", "K")
     heights = [n.y for n in column(OUTPUT, 0.0, 0.0, _BLOCK, names)]
     # dots between models need less room than a model
     gap = names.index("")
@@ -221,7 +240,7 @@ def rf_multiple_data(
             dots += [(2.0, height - _BLOCK * 0.25), (3.6, height - _BLOCK * 0.25)]
             continue
         start = len(nodes)
-        nodes += column(FEATURE, 2.0, height, 0.42, [" "] * features_per_model)
+        nodes += column(FEATURE, 2.0, height, 0.42, [" "] * settings.features_per_model)
         hidden = range(start, len(nodes))
         nodes.append(Node(OUTPUT, 3.6, height, text))
         outputs.append(len(nodes) - 1)
@@ -280,6 +299,7 @@ MULTIPLE = FigureSpec(
         "features Theta k and trained weights a k leading to its output f k; the outputs are "
         "averaged, one over K times their sum."
     ),
+    settings=EnsembleSettings(),
     data=rf_multiple_data,
     plot=partial(plot, label=label_multiple, height=5.4),
     table=table,

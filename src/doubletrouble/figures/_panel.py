@@ -4,12 +4,13 @@ The axes are checked here: the values of P/N along which curves are drawn, and r
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from doubletrouble.ensembles import Ensemble, Scheme
+from doubletrouble.figures._settings import GridBounds
 from doubletrouble.parameters import FloatArray, Numeric, checked, declarations
 from doubletrouble.problems import Problem, noise_at
 from doubletrouble.results import Estimate
@@ -19,11 +20,12 @@ Columns: TypeAlias = Mapping[str, Any]
 
 
 class Line(NamedTuple):
-    """One curve: its label, and y at every x."""
+    """One curve: its label, y at every x, and K where the curves differ in it."""
 
     label: str
     x: FloatArray
     y: FloatArray
+    n_members: float = 1.0
 
 
 class Table(NamedTuple):
@@ -109,7 +111,7 @@ class Panel:
     axis: str  # the table's name for x
     problem: Problem  # along x, as far as the curves share it
     lines: tuple[Line, ...]
-    keys: Mapping[str, float]  # parameters that differ from panel to panel
+    keys: Columns = field(default_factory=dict)  # of the table, constant in the panel
     points: tuple[Points, ...] = ()
     ensemble: Scheme = Ensemble(1)
 
@@ -128,6 +130,11 @@ class Panel:
         """The ratio F/τ."""
         noise = self.constant("noise")
         return self.constant("signal") / noise if noise else np.inf
+
+    @property
+    def ratio(self) -> float:
+        """The ratio P/N, where it does not change along x."""
+        return self.constant("features_per_dim") / self.constant("samples_per_dim")
 
     @property
     def blocks(self) -> Sequence[Columns]:
@@ -205,7 +212,7 @@ def number_list(name: str, values: Any) -> list[float]:
     return [float(value) for value in values]
 
 
-def log_grid(bounds: tuple[float, float, int], name: str = "simulated_ratios") -> FloatArray:
+def log_grid(bounds: GridBounds, name: str = "simulated_ratios") -> FloatArray:
     """Values evenly spaced in log, given the first, the last and their number.
 
     >>> log_grid((0.1, 10, 3))

@@ -5,9 +5,10 @@ A second simulation at D/2 measures that deviation: 2 × (at D) - (at D/2) has n
 compared with the theory in standard errors.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,25 +17,15 @@ import numpy as np
 from doubletrouble.ensembles import Scheme
 from doubletrouble.errors import DoubleTroubleError
 from doubletrouble.figures._panel import Line, Panel, Points
+from doubletrouble.figures._settings import SimulationSettings
 from doubletrouble.parameters import FloatArray
 from doubletrouble.problems import Problem
 from doubletrouble.results import Estimate
-from doubletrouble.runs import DONE, Cell, Store, attempt, decode
+from doubletrouble.runs import DONE, Cell, Record, Store, Work, attempt, decode
 from doubletrouble.simulation import Simulation, simulate
 from doubletrouble.sweep import KIND, PROBLEM, REVISION, from_record, simulate_cell, stored_ensemble
 
 MORE_DRAWS = 4  # factor at D/2, where draws are cheaper and vary more
-
-
-@dataclass(frozen=True, kw_only=True)
-class SimulationSettings:
-    """The size of the simulations of a figure, their seed, and the store of finished ones."""
-
-    dim: int = 200
-    n_data: int = 10
-    n_init: int = 4
-    seed: int = 0
-    store: str | Path | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,15 +91,20 @@ def simulated(
         return simulate(problem, ensembles=ensembles, progress=False, **settings)
     drawn = [stored_ensemble(one) for one in ensembles]
     cell = Cell.of(KIND, REVISION, {**fields, "ensembles": drawn, **settings})
+    return from_record(computed(cell, simulate_cell, store))
+
+
+def computed(cell: Cell, work: Work, store: str | Path | None) -> Record:
+    """The result of a cell, from `store` if it is finished; otherwise it is stored there."""
     with nullcontext() if store is None else Store.open(store) as opened:
         outcome = opened.outcome(cell.key) if opened else None
         if outcome is None or outcome.status != DONE:
-            outcome = attempt(simulate_cell, cell.parameters)
+            outcome = attempt(work, cell.parameters)
             if opened:
                 opened.put(cell, outcome)
     if outcome.status != DONE:
         raise DoubleTroubleError(f"a simulation failed: {outcome.message}")
-    return from_record(decode(outcome.result))
+    return decode(outcome.result)
 
 
 def with_simulated_points(
@@ -116,18 +112,16 @@ def with_simulated_points(
     problem: Problem,
     runs: TwoSizes,
     *,
-    theory: Callable[[Problem], Mapping[str, FloatArray]],
-    measured: Mapping[str, Callable[[Simulation], Estimate]],
+    theory: Callable[[FloatArray, Problem], tuple[Line, ...]],
+    measured: Callable[[Line, Simulation], Estimate],
 ) -> Panel:
-    """Quantities of the theory along `ratio` = P/N, by label, and their simulated values."""
+    """Lines of the theory along `ratio` = P/N, and their simulated values."""
     x = np.asarray(runs.problem.features_per_dim) / np.asarray(problem.samples_per_dim)
     return Panel(
         axis="P_over_N",
-        keys={},
         problem=problem,
-        lines=tuple(Line(label, ratio, y) for label, y in theory(problem).items()),
+        lines=theory(ratio, problem),
         points=tuple(
-            runs.points(Line(label, x, y), measured[label])
-            for label, y in theory(runs.problem).items()
+            runs.points(line, partial(measured, line)) for line in theory(x, runs.problem)
         ),
     )

@@ -5,30 +5,31 @@ random matrices of the Gaussian covariate model at finite size, as in the paper'
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
-from operator import attrgetter
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
+from doubletrouble import glossary
 from doubletrouble.figures import _agreement as agreement
 from doubletrouble.figures import _drawing as drawing
 from doubletrouble.figures._figure import FigureSpec
-from doubletrouble.figures._panel import Panel, along_ratios, log_grid, table
-from doubletrouble.figures._simulated import SimulationSettings, two_sizes, with_simulated_points
+from doubletrouble.figures._panel import Line, Panel, along_ratios, log_grid, table
+from doubletrouble.figures._settings import (
+    RANGE,
+    GridBounds,
+    SimulationSettings,
+    TermSettings,
+    setting,
+)
+from doubletrouble.figures._simulated import two_sizes, with_simulated_points
 from doubletrouble.parameters import FloatArray, Numeric
 from doubletrouble.problems import Problem
+from doubletrouble.results import PsiTerms
 from doubletrouble.theory import psi_terms
 
 DIVERGING = ("psi2_vanilla", "psi3_vanilla")
-_SYMBOLS = {
-    "psi2_vanilla": r"$\Psi_2^v$",
-    "psi3_vanilla": r"$\Psi_3^v$",
-    "psi1": r"$\Psi_1$",
-    "psi2_ensemble": r"$\Psi_2^e$",
-    "psi3_ensemble": r"$\Psi_3^e$",
-    "psi2_divide": r"$\Psi_2^d$",
-    "psi2_features": r"$\Psi_2^p$",
-}
+_TEX = {term.name: f"${term.metadata['tex']}$" for term in fields(PsiTerms)}
+_SYMBOLS = {term: _TEX[term] for term in dict.fromkeys((*DIVERGING, *_TEX))}
 _STROKES = drawing.labelled(_SYMBOLS)
 _FILE = "fig2_psi_lambda1e-5_psi2_1.csv"
 _COLUMNS = {
@@ -41,35 +42,36 @@ _COLUMNS = {
 }
 
 
-def term_by_term_data(
-    *,
-    problem: Problem = Problem(),
-    ratios: Numeric | None = None,
-    simulated_ratios: tuple[float, float, int] = (0.1, 10.0, 13),
-    simulation: SimulationSettings = SimulationSettings(),
-) -> Panel:
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TermByTermSettings(SimulationSettings, TermSettings):
+    """The settings of the figure."""
+
+    ratios: Numeric | None = setting(None, glossary.FEATURES_PER_SAMPLE)
+    simulated_ratios: GridBounds = setting((0.1, 10.0, 13), "P/N", f"where to simulate: {RANGE}")
+
+
+def term_by_term_data(settings: TermByTermSettings) -> Panel:
     """Return every term along `ratios` = P/N, and simulated ones near `simulated_ratios`.
 
-    >>> small = SimulationSettings(dim=10, n_data=2)
-    >>> panel = term_by_term_data(ratios=[1.0], simulated_ratios=(1, 1, 1), simulation=small)
-    >>> round(float(panel.line("psi2_vanilla").y[0]), 2)
+    >>> small = TermByTermSettings(ratios=[1.0], simulated_ratios=(1, 1, 1), dim=10, n_data=2)
+    >>> round(float(term_by_term_data(small).line("psi2_vanilla").y[0]), 2)
     32.32
     """
-    ratio, problem = along_ratios(problem, ratios)
-    runs = two_sizes(problem, simulation, ratios=log_grid(simulated_ratios), model="gaussian")
+    ratio, problem = along_ratios(settings.problem, settings.ratios)
+    ratios = log_grid(settings.simulated_ratios)
     return with_simulated_points(
         ratio,
         problem,
-        runs,
-        theory=every_term,
-        measured={term: attrgetter(f"psi.{term}") for term in _SYMBOLS},
+        two_sizes(problem, settings, ratios=ratios, model="gaussian"),
+        theory=term_lines,
+        measured=lambda line, simulation: getattr(simulation.psi, line.label),
     )
 
 
-def every_term(problem: Problem) -> dict[str, FloatArray]:
-    """All terms by name."""
+def term_lines(x: FloatArray, problem: Problem) -> tuple[Line, ...]:
+    """All terms along `x`."""
     psi = psi_terms(problem)
-    return {term: np.asarray(getattr(psi, term)) for term in _SYMBOLS}
+    return tuple(Line(term, x, np.asarray(getattr(psi, term))) for term in _SYMBOLS)
 
 
 def draw(axes: "drawing.Axes", panel: Panel, terms: Sequence[str] = tuple(_SYMBOLS)) -> None:
@@ -81,27 +83,32 @@ def draw(axes: "drawing.Axes", panel: Panel, terms: Sequence[str] = tuple(_SYMBO
 
 def plot(panel: Panel) -> "drawing.Figure":
     """Draw the figure: terms that diverge, and terms that do not, with their own scales."""
-    with drawing.page(height=3.6) as figure:
+    with drawing.new_figure(height=3.6) as figure:
         row = figure.subplots(1, 2, sharex=True)
         others = [term for term in _SYMBOLS if term not in DIVERGING]
         for axes, terms in zip(row, (DIVERGING, others), strict=True):
             draw(axes, panel, terms)
         row[1].set_ylabel("")
         drawing.letters(row)
-        drawing.legend_above(figure, title=drawing.setting(panel, snr=False, dim=True), ncols=4)
+        drawing.figure_legend(
+            figure, title=drawing.constants_title(panel, snr=False, dim=True), ncols=4
+        )
     return figure
 
 
-def comparisons(panel: Panel) -> tuple[str, ...]:
+def comparisons(panel: Panel) -> tuple[agreement.Agreement, ...]:
     """Theory, simulation and the authors' values."""
-    statements: tuple[str, ...] = (agreement.with_simulation(panel.points),)
-    if agreement.has_constants(panel.problem):
-        ratio, rows = agreement.stored_curve(_FILE)
-        computed = every_term(replace(panel.problem, features_per_dim=ratio))
-        statements += agreement.with_authors(
-            (computed[term], agreement.column(rows, name)) for term, name in _COLUMNS.items()
-        )
-    return statements
+    compared = agreement.with_simulation(panel.points)
+    if not agreement.has_constants(panel.problem):
+        return compared
+    ratio, rows = agreement.stored_curve(_FILE)
+    lines = term_lines(ratio, replace(panel.problem, features_per_dim=ratio))
+    authors = agreement.with_authors(
+        (line.y, agreement.column(rows, _COLUMNS[line.label]))
+        for line in lines
+        if line.label in _COLUMNS
+    )
+    return (*compared, authors)
 
 
 FIGURE = FigureSpec(
@@ -124,8 +131,8 @@ FIGURE = FigureSpec(
         "Psi 2 d rise until P = N and are flat from there on; Psi 2 p rises, then sinks a little. "
         "Simulated points lie on the lines."
     ),
+    settings=TermByTermSettings(),
     data=term_by_term_data,
-    constants=("ridge", "samples_per_dim", "activation"),
     plot=plot,
     table=table,
     agreement=comparisons,

@@ -12,12 +12,20 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from doubletrouble import glossary
 from doubletrouble.figures import _agreement as agreement
 from doubletrouble.figures import _drawing as drawing
 from doubletrouble.figures._decomposition import CAUSES
 from doubletrouble.figures._figure import FigureSpec
 from doubletrouble.figures._panel import Line, Panel, Points, Table, at_ratio, log_grid, number_list
-from doubletrouble.figures._simulated import SimulationSettings, TwoSizes, two_sizes
+from doubletrouble.figures._settings import (
+    RANGE,
+    ErrorSettings,
+    GridBounds,
+    SimulationSettings,
+    setting,
+)
+from doubletrouble.figures._simulated import TwoSizes, two_sizes
 from doubletrouble.palette import GREY
 from doubletrouble.parameters import FloatArray
 from doubletrouble.problems import Problem
@@ -57,32 +65,33 @@ class TrainingTime:
     cuts: tuple[Panel, ...]
 
 
-def training_time_data(
-    *,
-    cuts: Sequence[float] = (1.0, 2.0),
-    problem: Problem = Problem(ridge=0.0),
-    time_range: tuple[float, float, int] = (0.1, 1e4, 101),
-    ratio_range: tuple[float, float, int] = (0.1, 10.0, 81),
-    simulated_times: tuple[float, float, int] = (0.3, 100.0, 6),
-    simulation: SimulationSettings = SimulationSettings(dim=100, n_data=20, n_init=2),
-) -> TrainingTime:
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TrainingTimeSettings(SimulationSettings, ErrorSettings):
+    """The settings of the figure."""
+
+    cuts: Sequence[float] = setting((1.0, 2.0), "P/N", "of the cuts through the maps")
+    ridge: float = setting(0.0, glossary.RIDGE)
+    time_range: GridBounds = setting((0.1, 1e4, 101), "t", f"training time: {RANGE}")
+    ratio_range: GridBounds = setting((0.1, 10.0, 81), "P/N", f"features per sample: {RANGE}")
+    simulated_times: GridBounds = setting((0.3, 100.0, 6), "t", f"where to simulate: {RANGE}")
+
+
+def training_time_data(settings: TrainingTimeSettings) -> TrainingTime:
     """Return test errors over time and P/N for K = 1 and K → ∞, and the splits at P/N in `cuts`.
 
-    >>> data = training_time_data(
-    ...     cuts=[1.0],
-    ...     time_range=(1, 1e4, 3),
-    ...     ratio_range=(1, 1, 1),
-    ...     simulation=SimulationSettings(dim=10, n_data=2, n_init=2),
-    ... )
+    >>> grids = {"time_range": (1, 1e4, 3), "ratio_range": (1, 1, 1)}
+    >>> data = training_time_data(TrainingTimeSettings(cuts=[1.0], dim=10, n_data=2, **grids))
     >>> [round(float(line.y[-1]), 2) for line in data.cuts[0].lines]
     [43.15, 29.49, 13.37, 0.09, 0.2, 0.72]
     """
-    times, ratios = log_grid(time_range, "time_range"), log_grid(ratio_range, "ratio_range")
-    problem = at_ratio(problem, ratios)
+    times, ratios, moments = (
+        log_grid(getattr(settings, name), name)
+        for name in ("time_range", "ratio_range", "simulated_times")
+    )
+    problem = at_ratio(settings.problem, ratios)
     maps = tuple(time_map(problem, times, ratios, k) for k in (1.0, math.inf))
-    widths = number_list("cuts", cuts)
-    moments = log_grid(simulated_times, "simulated_times")
-    runs = two_sizes(problem, simulation, ratios=widths, model="features", times=moments.tolist())
+    widths = number_list("cuts", settings.cuts)
+    runs = two_sizes(problem, settings, ratios=widths, model="features", times=moments.tolist())
     simulated = np.ravel(runs.problem.features_per_dim) / np.asarray(problem.samples_per_dim)
     panels = []
     for ratio in widths:
@@ -125,13 +134,13 @@ def stops(problem: Problem, members: float) -> FloatArray:
     return np.where(better, np.asarray(stopping.time), math.inf)
 
 
-def second_descent(data: TimeMap) -> float:
-    """The largest relative decrease of the error of any width after an increase."""
+def second_descent(data: TimeMap) -> FloatArray:
+    """The largest relative decrease of the error after an increase, by width."""
     total = data.total
     risen = total > (1 + _EQUAL) * np.minimum.accumulate(total, axis=1)
     top = np.maximum.accumulate(np.where(risen, total, 0.0), axis=1)  # 0 before any rise
     fallen = np.divide(top - total, top, out=np.zeros_like(total), where=top > 0)
-    return float(fallen.max())
+    return np.asarray(np.max(fallen, axis=1))
 
 
 def split(problem: Problem, times: FloatArray) -> dict[str, FloatArray]:
@@ -198,7 +207,7 @@ def draw_map(axes: "drawing.Axes", data: TimeMap, cuts: Sequence[float]) -> None
         axes, "$P/N$ of (c, d)", color="#555555", linewidth=0.8, linestyle=(0, (4, 3))
     )
     axes.grid(visible=False)
-    axes.set_title(drawing.members(f"K{data.n_members:g}"), loc="right")
+    axes.set_title(drawing.members_label(data.n_members), loc="right")
 
 
 def label_positions(data: TimeMap) -> list[tuple[float, float, float | None]]:
@@ -225,15 +234,15 @@ def draw_cut(axes: "drawing.Axes", panel: Panel) -> None:
         label=r"Total, $K\to\infty$",
     )
     drawing.curves(axes, panel, drawing.PARTS)
-    ratio = panel.keys["P_over_N"]
+    ratio = panel.ratio
     axes.set_title(f"$K=1$, $P={'' if ratio == 1 else f'{ratio:g}'}N$", loc="right")
 
 
 def plot(data: TrainingTime) -> "drawing.Figure":
     """Draw the figure: maps above, cuts below."""
-    with drawing.page(height=6.7) as figure:
+    with drawing.new_figure(height=6.7) as figure:
         grid = figure.subplots(2, 2, sharey="row", sharex=True)
-        widths = [panel.keys["P_over_N"] for panel in data.cuts]
+        widths = [panel.ratio for panel in data.cuts]
         for axes, one in zip(grid[0], data.maps, strict=True):
             draw_map(axes, one, widths)
         for axes, panel in zip(grid[1], data.cuts, strict=True):
@@ -241,18 +250,18 @@ def plot(data: TrainingTime) -> "drawing.Figure":
         for axes in grid.ravel():
             axes.label_outer()
         drawing.letters(list(grid.ravel()))
-        title = drawing.setting(data.cuts[0], dim=True)
-        drawing.legend_above(figure, title=title, ncols=3, panels=grid[0])
-        drawing.legend_above(figure, ncols=4, panels=grid[1], loc="outside lower center")
+        title = drawing.constants_title(data.cuts[0], dim=True)
+        drawing.figure_legend(figure, title=title, ncols=3, panels=grid[0])
+        drawing.figure_legend(figure, ncols=4, panels=grid[1], loc="outside lower center")
     return figure
 
 
-def comparisons(data: TrainingTime) -> tuple[str, ...]:
+def comparisons(data: TrainingTime) -> tuple[agreement.Agreement, ...]:
     """Theory and simulation, and the absence of a second descent in time."""
-    most = max(second_descent(one) for one in data.maps)
+    falls = np.concatenate([second_descent(one) for one in data.maps])
     return (
-        agreement.with_simulation([p for panel in data.cuts for p in panel.points]),
-        f"After an increase, the error of no width decreases by more than {most:.0e} (relative).",
+        *agreement.with_simulation([p for panel in data.cuts for p in panel.points]),
+        agreement.Agreement.of("Errors without a decrease after an increase", falls),
     )
 
 
@@ -285,6 +294,7 @@ FIGURE = FigureSpec(
         "reaches later times for fewer features. At P = N noise and initialization grow without "
         "end, to 29 and 13; at P = 2N they level off at 1.4 and 0.45."
     ),
+    settings=TrainingTimeSettings(dim=100, n_data=20, n_init=2),
     data=training_time_data,
     plot=plot,
     table=table,

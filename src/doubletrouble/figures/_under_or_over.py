@@ -12,16 +12,17 @@ or so. `third_snr=0.6` shows it.
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
+from doubletrouble import glossary
 from doubletrouble.figures import _drawing as drawing
 from doubletrouble.figures._figure import FigureSpec
 from doubletrouble.figures._panel import Line, Table, along_ratios, number_list, with_snr
+from doubletrouble.figures._settings import FigureSettings, setting
 from doubletrouble.parameters import Numeric
-from doubletrouble.problems import Problem
 from doubletrouble.theory import exact_error
 
 
@@ -53,45 +54,48 @@ _HIGH = 7.0  # larger test errors are cut off: the figure is about minima
 _SYMBOLS = {"n_members": "K", "snr": r"F/\tau", "samples_per_dim": "N/D"}
 
 
-def under_or_over_data(
-    *,
-    n_members: Sequence[float] = (1, 2, 10, 100, math.inf),
-    snrs: Sequence[float] = (0.5, 1.0, 2.0, 10.0),
-    samples_per_dim: Sequence[float] = (0.1, 0.3, 1.0, 3.0, 10.0),
-    middle: tuple[float, float, float] = (2, 1.0, 1.0),
-    third_snr: float = 1.0,
-    problem: Problem = Problem(),
-    ratios: Numeric | None = None,
-) -> tuple[Family, ...]:
+@dataclass(frozen=True, kw_only=True, eq=False)
+class UnderOrOverSettings(FigureSettings):
+    """The settings of the figure."""
+
+    n_members: Sequence[float] = setting((1, 2, 10, 100, math.inf), glossary.N_MEMBERS)
+    snrs: Sequence[float] = setting((0.5, 1.0, 2.0, 10.0), glossary.SNR)
+    samples_per_dim: Sequence[float] = setting((0.1, 0.3, 1.0, 3.0, 10.0), glossary.SAMPLES_PER_DIM)
+    middle: tuple[float, float, float] = setting(
+        (2, 1.0, 1.0), "K, F/τ, N/D", "where they are not varied"
+    )
+    third_snr: float = setting(1.0, glossary.SNR, "signal-to-noise ratio of the third panel")
+    ridge: float = setting(1e-5, glossary.RIDGE)
+    signal: float = setting(1.0, glossary.SIGNAL)
+    activation: str = setting("relu", "σ", "activation function")
+    ratios: Numeric | None = setting(None, glossary.FEATURES_PER_SAMPLE)
+
+
+def under_or_over_data(settings: UnderOrOverSettings) -> tuple[Family, ...]:
     """Return test errors along `ratios` = P/N, varying K, then F/τ, then N/D.
 
     `middle` has K, F/τ and N/D where they are not varied; the third panel has F/τ = `third_snr`.
 
-    >>> members, snrs, samples = under_or_over_data()
+    >>> members, snrs, samples = under_or_over_data(UnderOrOverSettings())
     >>> [round(curve.best, 2) for curve in members.curves]
     [inf, inf, inf, 0.56, 0.61]
     """
 
     def curve(k: float, snr: float, samples: float) -> Curve:
-        at = replace(with_snr(problem, snr), samples_per_dim=samples)
-        ratio, along = along_ratios(at, ratios)
+        at = replace(with_snr(settings.problem, snr), samples_per_dim=samples)
+        ratio, along = along_ratios(at, settings.ratios)
         error = np.asarray(exact_error(along, k).total)
         return Curve(k, snr, samples, Line("total", ratio, error))
 
-    k, snr, samples = middle
+    k, snr, samples = settings.middle
+    counts, snrs, sizes = (
+        number_list(name, getattr(settings, name))
+        for name in ("n_members", "snrs", "samples_per_dim")
+    )
     return (
-        Family(
-            "n_members",
-            tuple(curve(value, snr, samples) for value in number_list("n_members", n_members)),
-        ),
-        Family("snr", tuple(curve(k, value, samples) for value in number_list("snrs", snrs))),
-        Family(
-            "samples_per_dim",
-            tuple(
-                curve(k, third_snr, value)
-                for value in number_list("samples_per_dim", samples_per_dim)
-            ),
-        ),
+        Family("n_members", tuple(curve(value, snr, samples) for value in counts)),
+        Family("snr", tuple(curve(k, value, samples) for value in snrs)),
+        Family("samples_per_dim", tuple(curve(k, settings.third_snr, value) for value in sizes)),
     )
 
 
@@ -123,16 +127,16 @@ def draw(axes: "drawing.Axes", family: Family) -> None:
         drawing.curve(axes, curve.line, stroke, label=label)
         if 0 < curve.best < math.inf:
             y, text = float(np.min(curve.line.y)), f"{curve.best:.2f}"
-            drawing.least(axes, curve.best, y, stroke, text=text, start=next(starts))
+            drawing.arrow_to_minimum(axes, curve.best, y, stroke, text=text, start=next(starts))
 
 
 def plot(families: Sequence[Family]) -> "drawing.Figure":
     """Draw the figure."""
-    with drawing.page(height=3.5) as figure:
+    with drawing.new_figure(height=3.5) as figure:
         row = drawing.side_by_side(figure, families, draw)
         for axes, family in zip(row, families, strict=True):
             axes.set_xlabel("$P/N$")
-            drawing.labels_above(axes, ncols=3, title=_title(family), narrow=0.65)
+            drawing.axes_legend(axes, ncols=3, title=_title(family), narrow=0.65)
         row[0].set_ylim(_low(families), _HIGH)
     return figure
 
@@ -150,17 +154,6 @@ def _title(family: Family) -> str:
         if name != family.varied
     ]
     return f"${_SYMBOLS[family.varied]}$ varied; ${', '.join(fixed)}$"
-
-
-def comparisons(families: Sequence[Family]) -> tuple[str, ...]:
-    """The paper's statement on its third panel, if the curves contradict it."""
-    if not all(math.isinf(curve.best) for curve in families[2].curves):
-        return ()
-    return (
-        "According to the paper, the minimum in its third panel moves to P < N with fewer samples. "
-        "At its constants (K = 2, F/τ = 1) the error is least for P/N → ∞ at every N/D; the "
-        "statement holds below F/τ ≈ 0.8: at 0.6 the minimum is at P < N for N/D up to 2.",
-    )
 
 
 FIGURE = FigureSpec(
@@ -182,9 +175,13 @@ FIGURE = FigureSpec(
         "Centre, by signal-to-noise ratio: at 0.5 the left end is lowest. Right, by samples per "
         "dimension: all curves end lower than they begin."
     ),
+    settings=UnderOrOverSettings(),
     data=under_or_over_data,
-    constants=("ridge", "signal", "activation"),
     plot=plot,
     table=table,
-    agreement=comparisons,
+    notes=(
+        "According to the paper, the minimum in its third panel moves to P < N with fewer samples. "
+        "At its constants (K = 2, F/τ = 1) the error is least for P/N → ∞ at every N/D; the "
+        "statement holds below F/τ ≈ 0.8: at 0.6 the minimum is at P < N for N/D up to 2.",
+    ),
 )
