@@ -4,7 +4,10 @@ Invalid input raises ``ValueError`` or ``TypeError``; these are for other failur
 """
 
 import importlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -70,3 +73,20 @@ def require(module: str, extra: str) -> ModuleType:
         raise MissingExtraError(
             f"{module} is needed: pip install 'doubletrouble[{extra}]'"
         ) from error
+
+
+@contextmanager
+def file_errors(path: str | Path) -> Iterator[None]:
+    """Add the name of the file to an OSError without one: a full disk while it is written.
+
+    >>> with file_errors("figure.png"):
+    ...     raise OSError(28, "No space left on device")
+    Traceback (most recent call last):
+    OSError: [Errno 28] No space left on device: 'figure.png'
+    """
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None:
+            error.filename = str(path)
+        raise

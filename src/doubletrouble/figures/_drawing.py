@@ -61,7 +61,7 @@ _RC: dict[str, Any] = {
     "lines.markersize": 4.5,
     "legend.frameon": False,
     "legend.title_fontsize": 10.0,
-    "legend.handlelength": 2.8,
+    "legend.handlelength": 3.4,
     "legend.columnspacing": 1.8,
     "figure.constrained_layout.use": True,
     "figure.constrained_layout.wspace": 0.06,
@@ -149,6 +149,11 @@ def new_figure(*, height: float) -> "Iterator[Figure]":
         for axes in figure.axes:  # ticks are made under the house style, not at a later save
             fill_ticks(axes)
         figure.draw_without_rendering()
+
+
+def corner_text(figure: "Figure", text: str) -> None:
+    """Small text in the lower left corner, outside the panels."""
+    figure.text(0.004, 0.004, text, ha="left", va="bottom", fontsize=5.5, color="#808080")
 
 
 def side_by_side(
@@ -431,7 +436,7 @@ def figure_legend(
         ncols=ncols,
         loc=loc,
         columnspacing=1.8 * narrow,
-        handlelength=2.8 * narrow,
+        handlelength=3.4 * narrow,
     )
 
 
@@ -445,7 +450,7 @@ def axes_legend(axes: "Axes", *, ncols: int, title: str = "", narrow: float = 1)
         ncols=ncols,
         borderaxespad=0.4,
         columnspacing=1.2 * narrow,
-        handlelength=2.4 * narrow,
+        handlelength=3.2 * narrow,
         handletextpad=0.8 * narrow,
         loc="lower center",
         bbox_to_anchor=(0.5, 1.06),

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeAlias, TypeVar, get_args
 
+from doubletrouble.errors import file_errors
 from doubletrouble.figures import _drawing as drawing
 from doubletrouble.figures._agreement import Agreement
 from doubletrouble.figures._panel import Table
@@ -88,8 +89,12 @@ class FigureSpec(Generic[FigureData]):
         store = {STORE: out / SIMULATIONS} if hasattr(self.settings, STORE) else {}
         data = self.compute(**changes, **store)
         files = {suffix: out / f"{self.name}.{suffix}" for suffix in FORMATS}
-        self._save_pictures(self.plot(data), files)
-        files["csv"].write_text(csv_text(self.table(data)), encoding="utf-8", newline="\n")
+        figure = self.plot(data)
+        if self.number is not None:
+            drawing.corner_text(figure, f"Fig. {self.number} of {PAPER}")
+        self._save_pictures(figure, files)
+        with file_errors(files["csv"]):
+            files["csv"].write_text(csv_text(self.table(data)), encoding="utf-8", newline="\n")
         return WrittenFigure(
             spec=self,
             preset=preset,
@@ -109,7 +114,8 @@ class FigureSpec(Generic[FigureData]):
         with drawing.house_style():
             for suffix, entries in metadata.items():
                 dpi = PIXELS / figure.get_figwidth() if suffix == "png" else "figure"
-                figure.savefig(files[suffix], format=suffix, dpi=dpi, metadata=entries)
+                with file_errors(files[suffix]):
+                    figure.savefig(files[suffix], format=suffix, dpi=dpi, metadata=entries)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -118,8 +118,13 @@ def write_gallery(
     return index
 
 
+def _contents(spec: FigureSpec[Any]) -> str:
+    """The line of a figure in the list of contents."""
+    return spec.title if spec.number is None else f"Fig. {spec.number}: {spec.title}"
+
+
 def _page(figures: Sequence[WrittenFigure], preset: PresetName) -> str:
-    links = (f'<a href="#{f.spec.name}">{escape(f.spec.title)}</a>' for f in figures)
+    links = (f'<a href="#{f.spec.name}">{escape(_contents(f.spec))}</a>' for f in figures)
     template = Template((_FOLDER / "gallery.html").read_text(encoding="utf-8"))
     return template.substitute(
         command=f"doubletrouble reproduce --preset {preset} --out out",
