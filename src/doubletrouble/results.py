@@ -705,17 +705,27 @@ class AnovaTerms(_Terms[Term]):
     _colors = EFFECTS["light"] | {"bayes": YELLOW}
 
 
+def _psi(symbol: str, tex: str, meaning: str) -> Any:
+    return field(metadata={"symbol": symbol, "tex": tex, "meaning": meaning})
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PsiTerms(_Result, Generic[Term]):
     """The dimensionless terms of [dascoli2020] Eqs. (12)-(17), and one the paper lacks."""
 
-    psi1: Term  # overlap of teacher and student
-    psi2_vanilla: Term  # power of the noise-free student
-    psi3_vanilla: Term  # response to label noise
-    psi2_ensemble: Term  # overlap of two students: same data, fresh features
-    psi3_ensemble: Term
-    psi2_divide: Term  # overlap of two students: fresh data, fresh features
-    psi2_features: Term  # overlap of two students: fresh data, same features; not in the paper
+    psi1: Term = _psi("Ψ₁", r"\Psi_1", "overlap of teacher and student")
+    psi2_vanilla: Term = _psi("Ψ₂ᵛ", r"\Psi_2^v", "power of the noise-free student")
+    psi3_vanilla: Term = _psi("Ψ₃ᵛ", r"\Psi_3^v", "response to label noise")
+    psi2_ensemble: Term = _psi(
+        "Ψ₂ᵉ", r"\Psi_2^e", "overlap of two students: same data, fresh features"
+    )
+    psi3_ensemble: Term = _psi("Ψ₃ᵉ", r"\Psi_3^e", "overlap of their responses to label noise")
+    psi2_divide: Term = _psi(
+        "Ψ₂ᵈ", r"\Psi_2^d", "overlap of two students: fresh data, fresh features"
+    )
+    psi2_features: Term = _psi(  # not in the paper
+        "Ψ₂ᵖ", r"\Psi_2^p", "overlap of two students: fresh data, same features"
+    )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
