@@ -44,6 +44,10 @@ def figure(
     a figure, such as its ridges, are changed by --set, with values as in JSON, or a range of
     numbers: --set ridges=[1e-3].
     """
+    if name is None and json:
+        names = ("name", "number", "title")
+        show_json([{n: getattr(spec, n) for n in names} for spec in FIGURES.values()])
+        return
     if name is None:
         for spec in FIGURES.values():
             number = "beyond" if spec.number is None else f"Fig. {spec.number}"
