@@ -63,8 +63,8 @@ def decompose(
             arrays[name] = _array(path, name)
     try:
         split = decompose_predictions(**arrays, label_noise=label_noise, crossed=not fresh)
-    except TypeError as error:  # arrays of something else than numbers
-        raise ValueError(str(error)) from error
+    except TypeError as refused:  # arrays of something else than numbers
+        raise ValueError(str(refused)) from refused
     error, sizes = split.error(), {name: getattr(split.design, name) for name in _SIZES}
     has_target = len(arrays) > 1
     averaged: dict[float, Estimate] = {}

@@ -168,7 +168,7 @@ class FlagGroup:
 def grouped(command: Callable[..., Any]) -> Callable[..., Any]:
     """Replace the parameters of a command that stand for groups by the flags of the groups."""
     groups: dict[str, FlagGroup] = {}
-    flags = []
+    flags: list[inspect.Parameter] = []
     for one in inspect.signature(command).parameters.values():
         if is_dataclass(one.annotation):
             groups[one.name] = _fields_group(one.annotation)
@@ -194,7 +194,7 @@ def grouped(command: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
-def _fields_group(kind: type) -> FlagGroup:
+def _fields_group(kind: Any) -> FlagGroup:
     hints = get_type_hints(kind, include_extras=True)
     flags = [
         _flag(f.name, hints[f.name], inspect.Parameter.empty if f.default is MISSING else f.default)

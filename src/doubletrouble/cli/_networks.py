@@ -6,7 +6,8 @@ The flags do not need torch, which is imported when training starts.
 import inspect
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, fields
+from contextlib import suppress
+from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -24,7 +25,6 @@ from doubletrouble.cli._flags import (
 from doubletrouble.cli._output import aligned, measured, note, table
 from doubletrouble.cli._report import ERROR, Form, Report
 from doubletrouble.data import NAMES, PARITY, SCALINGS, Data, load_data
-from doubletrouble.ensembles import Ensemble
 from doubletrouble.errors import require
 from doubletrouble.networks import (
     DEFAULTS,
@@ -45,6 +45,7 @@ DIVERGED = 1
 
 _DATA_DEFAULTS = {name: p.default for name, p in inspect.signature(load_data).parameters.items()}
 _ALL = "all"
+_N_MEMBERS = replace(glossary.N_MEMBERS, meaning="networks averaged", high=1e6)
 _LAZINESS = Axis((round(DEFAULTS["laziness"]),))
 _SMALL_RUN = {  # the flags of the experiment without --width
     "n_train": LAPTOP["n_train"],
@@ -123,10 +124,8 @@ class _Images:
         """Load the images; `changes` replace arguments."""
         arguments: dict[str, Any] = asdict(self) | changes
         name, labels = arguments.pop("data"), arguments.pop("labels")
-        try:  # two classes, or a name, which the library validates
+        with suppress(ValueError):  # two classes, or a name, which the library validates
             labels = tuple(int(word) for word in labels.split(","))
-        except ValueError:
-            pass
         return load_data(name, labels=labels, **arguments)
 
     def parameters(self, data: Data) -> dict[str, Any]:
@@ -234,7 +233,9 @@ def lazy(
     ] = None,
     depth: Annotated[int, _DEPTH] = DEFAULTS["depth"],
     laziness: Annotated[Axis, declared("laziness")] = _LAZINESS,
-    n_members: Annotated[float, declared("n_members", several=False)] = DEFAULTS["ensemble"],
+    n_members: Annotated[int, declared("n_members", _N_MEMBERS, several=False)] = DEFAULTS[
+        "ensemble"
+    ],
     training: _Training,
     run: _Run,
     store: Annotated[
@@ -259,9 +260,6 @@ def lazy(
     minute; other flags change it.
     """
     small = {} if width else {n: v for n, v in _SMALL_RUN.items() if not was_given(context, n)}
-    n_members = small.get("n_members", n_members)
-    if math.isinf(n_members):
-        raise ValueError(f"n_members must be finite for networks, got {n_members!r}")
     options = asdict(training)
     rule = Training(**options | {name: small[name] for name in options if name in small})
     require("torch", "networks")
@@ -270,9 +268,9 @@ def lazy(
     data = images.load(**{name: small[name] for name in ("n_train",) if name in small})
     curve = lazy_curve(
         data,
-        widths=tuple(map(int, small.get("width", width))),
+        widths=tuple(map(int, width or small["width"])),
         laziness=tuple(small.get("laziness", laziness)),
-        ensemble=Ensemble(n_members),
+        ensemble=small.get("n_members", n_members),
         depth=depth,
         store=store,
         progress=not quiet,

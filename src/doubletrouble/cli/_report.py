@@ -15,8 +15,8 @@ from doubletrouble.results import PsiTerms
 ERROR = "error_"
 """Prefix of the columns of results, as in tables of sweeps: `noise` is a parameter."""
 
-_PSI = {f.name: f.metadata["symbol"] for f in fields(PsiTerms)}
-_SYMBOLS = {
+_PSI: dict[str, str] = {f.name: f.metadata["symbol"] for f in fields(PsiTerms)}
+_SYMBOLS: dict[str, str] = {
     **{name: spec.symbol for name, spec in SPECS.items()},
     "activation": "σ",
     "n_train": "N",

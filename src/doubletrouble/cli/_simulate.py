@@ -124,15 +124,18 @@ def simulate(
     words = [word.strip() for word in grid.names["scheme"].split(",")]
     schemes, members = choice_axis("scheme", words, tuple(SCHEMES)), grid.axes["n_members"]
     every = _ensembles(schemes, grid, flow=theory and times is not None)
-    at = {name: values[0] for name, values in grid.axes.items() if name in declarations(Problem)}
+    at: dict[str, Any] = {
+        name: values[0] for name, values in grid.axes.items() if name in declarations(Problem)
+    }
     at |= {} if grid.noise is None else {"noise": grid.noise}
+    curves: Any = {name: values for name, values in grid.varying.items() if name in _CURVES}
     simulation = run_simulation(
         Problem(**at, activation=grid.names["activation"]),
         ensembles=_drawn(every),
         times=times,
         progress=not quiet,
         **asdict(settings),
-        **{name: values for name, values in grid.varying.items() if name in _CURVES},
+        **curves,
     )
     problem = simulation.problem
     realized = {name: getattr(problem, name) for name in at}

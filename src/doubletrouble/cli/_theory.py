@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from itertools import product
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import numpy as np
 import typer
@@ -31,7 +31,7 @@ from doubletrouble.cli._flags import (
 )
 from doubletrouble.cli._output import aligned, note, paragraph, printable, table
 from doubletrouble.cli._report import ERROR, Form, Report, cells, heading
-from doubletrouble.conventions import CLOCKS, time_from, time_to
+from doubletrouble.conventions import CLOCKS, ClockName, time_from, time_to
 from doubletrouble.ensembles import SHARINGS
 from doubletrouble.errors import require
 from doubletrouble.kernels import closed_form
@@ -190,7 +190,7 @@ def flow(
     grid = replace(grid, axes={**grid.axes, "times": times})
     time: Any = grid.values("times")
     if clock:
-        time = time_from(clock, time, **_clock_sizes(grid, clock))
+        time = time_from(cast(ClockName, clock), time, **_clock_sizes(grid, clock))
     error = theory.gradient_flow(grid.problem, time, grid.ensemble)
     _show(form, "Test error along gradient flow", grid, _parts(error), str(error), clock)
 
@@ -211,7 +211,7 @@ def stopping(
     best = theory.best_stopping_time(grid.problem, grid.ensemble)
     time, ridge = best.time, best.optimal_ridge
     if clock:
-        time = time_to(clock, time, **_clock_sizes(grid, clock))
+        time = time_to(cast(ClockName, clock), time, **_clock_sizes(grid, clock))
     lines = (
         ()
         if grid.varying
