@@ -116,8 +116,9 @@ def load(name: str) -> Any:
 def _printable(command: Any) -> Any:
     """Replace characters in help that stdout cannot encode, before lines are broken."""
     for one in (command, *command.params):
-        if getattr(one, "help", None):
-            one.help = printable(one.help)
+        for name in ("help", "show_default"):
+            if isinstance(text := getattr(one, name, None), str):
+                setattr(one, name, printable(text))
     for inner in getattr(command, "commands", {}).values():
         _printable(inner)
     return command

@@ -258,7 +258,10 @@ _MOST_MESSAGES = 10
 _NETWORK_GROUP = ("depth", "data", "loss", "seed", "dtype")
 
 sweep = typer.Typer(
-    help="Run grids of simulations.", callback=help_without_command, invoke_without_command=True
+    help="Run grids of simulations.",
+    callback=help_without_command,
+    invoke_without_command=True,
+    rich_markup_mode=None,
 )
 
 StorePath = Annotated[Path, typer.Argument(help="The store, an SQLite file.")]
