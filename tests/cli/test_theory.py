@@ -290,7 +290,7 @@ def test_stopping_is_compared_with_the_best_ridge(capsys: Capture) -> None:
     for name, values in expected.items():
         assert [row[name] for row in rows] == pytest.approx(values, rel=1e-6), name
     text = lines("stopping --features-per-dim 0.5 --ridge 0 --noise 0.5", capsys)
-    assert float(text[-2].split()[-1]) == pytest.approx(best.optimal_ridge.ridge[0], rel=1e-5)
+    assert float(text[-2].split()[-1]) == pytest.approx(rows[0]["best_ridge"], rel=1e-5)
     assert max(map(len, lines(words, capsys))) <= 80
 
 

@@ -8,7 +8,7 @@ from zipfile import is_zipfile
 import numpy as np
 import typer
 
-from doubletrouble.cli._flags import Axis, declared, grouped
+from doubletrouble.cli._flags import Axis, declared, grouped, option
 from doubletrouble.cli._report import Form, Report
 from doubletrouble.results import Estimate, check_level
 
@@ -29,20 +29,18 @@ def decompose(
     ],
     truth: Annotated[
         Path | None,
-        typer.Option(help="The target at the test points without noise, as .npy.", metavar="FILE"),
+        option("The target at the test points without noise, as .npy.", "FILE"),
     ] = None,
     y_test: Annotated[
         Path | None,
-        typer.Option(help="The labels there, which may be noisy, as .npy.", metavar="FILE"),
+        option("The labels there, which may be noisy, as .npy.", "FILE"),
     ] = None,
     label_noise: Annotated[
         float | None,
-        typer.Option(help="Standard deviation of the noise in --y-test.", metavar="NUMBER"),
+        option("Standard deviation of the noise in --y-test.", "NUMBER"),
     ] = None,
     n_members: Annotated[Axis, declared("n_members")] = _MEMBERS,
-    confidence: Annotated[
-        float, typer.Option(help="Confidence level of the intervals.", metavar="NUMBER")
-    ] = 0.95,
+    confidence: Annotated[float, option("Confidence level of the intervals.", "NUMBER")] = 0.95,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Data sets do not share initializations.")
     ] = False,

@@ -1,7 +1,7 @@
 """Flags from the declarations of parameters.
 
 A command is a function of typed flags: `declared` is the option of a declared number, which is
-read in its domain, `named` that of a name. Typer has no groups of flags, which most commands share:
+read in its domain, `option` any other. Typer has no groups of flags, which most commands share:
 `grouped` replaces a parameter whose type is a dataclass by flags for its fields, and a
 `ProblemGrid` by those of a problem and an ensemble.
 """
@@ -115,13 +115,12 @@ def declared(
     )
 
 
-def named(
-    text: str, choices: Collection[str], *, metavar: str = "NAME", show_default: bool | str = True
+def option(
+    text: str, metavar: str = "NAME", *, choices: Collection[str] = (), **others: Any
 ) -> Any:
-    """Return the option of a name, which completes to one of `choices`."""
-    return typer.Option(
-        help=text, metavar=metavar, show_default=show_default, autocompletion=completion(choices)
-    )
+    """Return another option, which completes to one of `choices`."""
+    complete = completion(choices) if choices else None
+    return typer.Option(help=text, metavar=metavar, autocompletion=complete, **others)
 
 
 def completion(choices: Collection[str]) -> Callable[[str], list[str]]:
@@ -230,22 +229,22 @@ def grid_flags(
     usual = {name: f"{USUAL[name]:g}" for name in declarations(Problem)} | {"n_members": members}
 
     def number(name: str, note: str = "") -> inspect.Parameter:
-        option = declared(name, several=name in ranges, note=note)
-        return _flag(name, Annotated[Axis | None, option], usual.get(name))
+        numbers = declared(name, several=name in ranges, note=note)
+        return _flag(name, Annotated[Axis | None, numbers], usual.get(name))
 
     flags = [
         number(name, "; in place of --noise" if name == "snr" else "")
         for name in names
         if name != without
     ]
-    option = named(f"σ: {', '.join(NAMES)}", NAMES)
-    flags.append(_flag("activation", Annotated[str, option], Problem.activation))
+    sigma = option(f"σ: {', '.join(NAMES)}", choices=NAMES)
+    flags.append(_flag("activation", Annotated[str, sigma], Problem.activation))
     if function:
         kinds = {name: kind for name, kind in SCHEMES.items() if SUPPORT[function](kind)}
         text = "; ".join(f"'{name}': {_first_line(kind)}" for name, kind in kinds.items())
         text += "; or several, separated by commas" if schemes else ""
-        option = named(text, SCHEMES, metavar="NAMES" if schemes else "NAME")
-        flags += [number("n_members"), _flag("scheme", Annotated[str, option], Ensemble.name)]
+        scheme = option(text, "NAMES" if schemes else "NAME", choices=SCHEMES)
+        flags += [number("n_members"), _flag("scheme", Annotated[str, scheme], Ensemble.name)]
         for name in SCHEME_OPTIONS:
             if owners := [one for one, kind in kinds.items() if name in declarations(kind)]:
                 flags.append(number(name, f"; for --scheme {' or '.join(owners)}"))

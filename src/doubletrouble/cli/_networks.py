@@ -18,7 +18,7 @@ from doubletrouble.cli._flags import (
     FlagError,
     declared,
     grouped,
-    named,
+    option,
     snr_replaces_noise,
     was_given,
 )
@@ -73,8 +73,8 @@ def _count(name: str) -> Callable[[Any], int | None]:
     return parse
 
 
-_N_TRAIN = typer.Option(
-    help=f"N: {glossary.N_SAMPLES.meaning}, or '{_ALL}'", metavar="COUNT", parser=_count("n_train")
+_N_TRAIN = option(
+    f"N: {glossary.N_SAMPLES.meaning}, or '{_ALL}'", "COUNT", parser=_count("n_train")
 )
 
 
@@ -83,38 +83,41 @@ class _Images:
     """Arguments of `load_data`."""
 
     data: Annotated[
-        str, named(f"{', '.join(NAMES)}, or the path of a stored projection, an .npz file", NAMES)
+        str,
+        option(
+            f"{', '.join(NAMES)}, or the path of a stored projection, an .npz file", choices=NAMES
+        ),
     ] = _DATA_DEFAULTS["name"]
     folder: Annotated[
         str | None,
-        typer.Option(
-            help="where the files of the data are, or are downloaded to; the cache if left out",
-            metavar="FOLDER",
+        option(
+            "where the files of the data are, or are downloaded to; the cache if left out", "FOLDER"
         ),
     ] = None
     pca: Annotated[
         int | None,
-        typer.Option(
-            help=f"D: directions on which images are projected, or '{_ALL}' their pixels",
-            metavar="COUNT",
+        option(
+            f"D: directions on which images are projected, or '{_ALL}' their pixels",
+            "COUNT",
             parser=_count("pca"),
         ),
     ] = _DATA_DEFAULTS["pca"]
     labels: Annotated[
-        str, named(f"'{PARITY}': even classes against odd ones; A,B: class A against B", (PARITY,))
+        str,
+        option(
+            f"'{PARITY}': even classes against odd ones; A,B: class A against B", choices=(PARITY,)
+        ),
     ] = PARITY
     n_train: Annotated[int | None, _N_TRAIN] = _DATA_DEFAULTS["n_train"]
     n_test: Annotated[
         int | None,
-        typer.Option(
-            help=f"test samples, or '{_ALL}'",
-            metavar="COUNT",
-            parser=_count("n_test"),
-            show_default=_ALL,
-        ),
+        option(f"test samples, or '{_ALL}'", "COUNT", parser=_count("n_test"), show_default=_ALL),
     ] = None
     scaling: Annotated[
-        str, named("'authors': as in the code of the paper; 'whiten': unit covariance", SCALINGS)
+        str,
+        option(
+            "'authors': as in the code of the paper; 'whiten': unit covariance", choices=SCALINGS
+        ),
     ] = _DATA_DEFAULTS["scaling"]
     download: Annotated[
         bool, typer.Option(help="Download missing files, or not.", show_default=False)
@@ -146,7 +149,7 @@ class _SplitImages(_Images):
     n_train: Annotated[int | None, _N_TRAIN] = 200  # of each data set
 
 
-_LOSS = named(", ".join(LOSSES), LOSSES)
+_LOSS = option(", ".join(LOSSES), choices=LOSSES)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,10 +159,10 @@ class _Training:
     loss: Annotated[str, _LOSS] = Training.loss
     optimizer: Annotated[
         str,
-        named(
+        option(
             "'adam' or 'gd' on all samples, 'sgd' on --batch-size of them, 'exact' for α = inf "
             "with squared loss; 'auto': exact where it can be, else adam",
-            OPTIMIZERS,
+            choices=OPTIMIZERS,
         ),
     ] = Training.optimizer
     learning_rate: Annotated[
@@ -170,22 +173,20 @@ class _Training:
             show_default="0.1 min(1, α) for adam; for the others, from the curvature",
         ),
     ] = None
-    max_steps: Annotated[
-        int, typer.Option(help="steps after which training ends", metavar="INTEGER")
-    ] = Training.max_steps
+    max_steps: Annotated[int, option("steps after which training ends", "INTEGER")] = (
+        Training.max_steps
+    )
     patience: Annotated[
         int | None,
-        typer.Option(
-            help="steps that the rule of convergence averages over; as many as --max-steps switch "
+        option(
+            "steps that the rule of convergence averages over; as many as --max-steps switch "
             "it off",
-            metavar="INTEGER",
+            "INTEGER",
             show_default="a tenth of --max-steps, at least 100",
         ),
     ] = None
     tolerance: Annotated[float, declared("tolerance", several=False)] = Training.tolerance
-    batch_size: Annotated[
-        int | None, typer.Option(help="samples in a step of sgd", metavar="INTEGER")
-    ] = None
+    batch_size: Annotated[int | None, option("samples in a step of sgd", "INTEGER")] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -200,16 +201,16 @@ _DEPTH = declared("depth", several=False)
 class _Run:
     """Where training runs, and its random numbers."""
 
-    seed: Annotated[int, typer.Option(help="seed of the random numbers", metavar="INTEGER")] = 0
+    seed: Annotated[int, option("seed of the random numbers", "INTEGER")] = 0
     device: Annotated[
         str,
-        named(
+        option(
             "'auto': a GPU where there is one; 'cpu', 'cuda', or a device of torch",
-            ("auto", "cpu", "cuda"),
+            choices=("auto", "cpu", "cuda"),
         ),
     ] = "auto"
     dtype: Annotated[
-        str, named("'tf32': coarser matrix products on a GPU, and faster ones", DTYPES)
+        str, option("'tf32': coarser matrix products on a GPU, and faster ones", choices=DTYPES)
     ] = DTYPES[0]
     memory: Annotated[
         float | None,
@@ -240,10 +241,7 @@ def lazy(
     run: _Run,
     store: Annotated[
         str | None,
-        typer.Option(
-            help="an SQLite file of finished ensembles, from which the same command resumes",
-            metavar="FILE",
-        ),
+        option("an SQLite file of finished ensembles, from which the same command resumes", "FILE"),
     ] = None,
     quiet: _Quiet = False,
     form: Form,
@@ -303,14 +301,14 @@ def lazy_split(
     width: Annotated[int, declared("width", several=False)] = DEFAULTS["width"],
     depth: Annotated[int, _DEPTH] = DEFAULTS["depth"],
     laziness: Annotated[float, declared("laziness", several=False)] = DEFAULTS["laziness"],
-    n_data: Annotated[
-        int, typer.Option(help="disjoint data sets of N samples", metavar="INTEGER")
-    ] = DEFAULTS["n_data"],
+    n_data: Annotated[int, option("disjoint data sets of N samples", "INTEGER")] = DEFAULTS[
+        "n_data"
+    ],
     n_init: Annotated[
-        int, typer.Option(help="initializations, the same for every data set", metavar="INTEGER")
+        int, option("initializations, the same for every data set", "INTEGER")
     ] = DEFAULTS["n_init"],
     n_noise: Annotated[
-        int, typer.Option(help="draws of the label noise for each data set", metavar="INTEGER")
+        int, option("draws of the label noise for each data set", "INTEGER")
     ] = DEFAULTS["n_noise"],
     noise: Annotated[float, declared("noise", several=False)] = 0,
     snr: Annotated[
@@ -322,9 +320,7 @@ def lazy_split(
     run: _Run,
     store: Annotated[
         str | None,
-        typer.Option(
-            help="a file from which the same command resumes after an interruption", metavar="FILE"
-        ),
+        option("a file from which the same command resumes after an interruption", "FILE"),
     ] = None,
     quiet: _Quiet = False,
     form: Form,

@@ -22,7 +22,7 @@ from doubletrouble.cli._flags import (
     ensembles,
     grid_flags,
     grouped,
-    named,
+    option,
 )
 from doubletrouble.cli._output import measured, note, show, show_json, table
 from doubletrouble.cli._report import Form, Report, cells, heading, symbol
@@ -55,32 +55,32 @@ class _Settings:
     dim: Annotated[int, declared("dim", WHOLE_DIM, several=False)]
     model: Annotated[
         str,
-        named(
+        option(
             "'features': random features; 'gaussian': Gaussian covariates; 'kernel': infinitely "
             "many features",
-            MODELS,
+            choices=MODELS,
         ),
     ] = _DEFAULT["model"]
-    n_data: Annotated[
-        int, typer.Option(help="independent draws, of two data sets each", metavar="INTEGER")
-    ] = _DEFAULT["n_data"]
-    n_init: Annotated[
-        int, typer.Option(help="sets of random features in a draw", metavar="INTEGER")
-    ] = _DEFAULT["n_init"]
-    seed: Annotated[int, typer.Option(help="seed of the random numbers", metavar="INTEGER")] = (
-        _DEFAULT["seed"]
+    n_data: Annotated[int, option("independent draws, of two data sets each", "INTEGER")] = (
+        _DEFAULT["n_data"]
     )
+    n_init: Annotated[int, option("sets of random features in a draw", "INTEGER")] = _DEFAULT[
+        "n_init"
+    ]
+    seed: Annotated[int, option("seed of the random numbers", "INTEGER")] = _DEFAULT["seed"]
     device: Annotated[
         str,
-        named("'auto', 'cpu', 'torch', or a device of torch", ("auto", "cpu", "torch", "cuda")),
+        option(
+            "'auto', 'cpu', 'torch', or a device of torch", choices=("auto", "cpu", "torch", "cuda")
+        ),
     ] = _DEFAULT["device"]
-    dtype: Annotated[str, named(" or ".join(DTYPES), DTYPES)] = _DEFAULT["dtype"]
+    dtype: Annotated[str, option(" or ".join(DTYPES), choices=DTYPES)] = _DEFAULT["dtype"]
     test: Annotated[
         str,
-        named(
+        option(
             "average over test points: 'exact' by closed forms, 'sample' at sampled points, 'auto' "
             "the cheaper",
-            TESTS,
+            choices=TESTS,
         ),
     ] = _DEFAULT["test"]
     center: Annotated[
@@ -267,13 +267,11 @@ sweep = typer.Typer(
 StorePath = Annotated[Path, typer.Argument(help="The store, an SQLite file.")]
 Workers = Annotated[
     int | None,
-    typer.Option(help="Processes; as many as processors if left out.", metavar="INTEGER"),
+    option("Processes; as many as processors if left out.", "INTEGER"),
 ]
 Scheduler = Annotated[
     str | None,
-    typer.Option(
-        help="A Dask scheduler, tcp://host:port, or 'local' to start one.", metavar="ADDRESS"
-    ),
+    option("A Dask scheduler, tcp://host:port, or 'local' to start one.", "ADDRESS"),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress bar.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -290,7 +288,7 @@ def run(
     file: Annotated[Path, typer.Argument(help="The grid, a TOML file.")],
     store: Annotated[
         Path | None,
-        typer.Option(help="The store; FILE with the suffix .sqlite if left out.", metavar="FILE"),
+        option("The store; FILE with the suffix .sqlite if left out.", "FILE"),
     ] = None,
     workers: Workers = None,
     scheduler: Scheduler = None,

@@ -26,7 +26,7 @@ from doubletrouble.cli._flags import (
     declared,
     grid_flags,
     grouped,
-    named,
+    option,
     snr_replaces_noise,
 )
 from doubletrouble.cli._output import aligned, note, paragraph, printable, table
@@ -165,10 +165,10 @@ _TIMES = "{:g}:{:g}:log:9".format(*SPECS["times"].typical)
 _DEFAULT_TIMES = Axis(numbers("times", _TIMES))
 _CLOCKS = tuple(clock for clock in CLOCKS if clock != "gram")  # that of a measured spectrum
 _RATIO_CLOCKS = ("mean", "half_mean")  # determined by N/D
-_CLOCK = named(
+_CLOCK = option(
     "time is steps × learning rate on this loss: 'mean', 'half_mean', 'sum' or 'half_sum' of the "
     "squared errors",
-    _CLOCKS,
+    choices=_CLOCKS,
     show_default="the time of gradient flow, described above",
 )
 
@@ -259,27 +259,27 @@ def committee(
     context: typer.Context,
     member: Annotated[
         list[str],
-        typer.Option(
-            help="One member, as NAME=VALUE words: P/D, N/D, ridge (or λ) and activation (or σ); "
+        option(
+            "One member, as NAME=VALUE words: P/D, N/D, ridge (or λ) and activation (or σ); "
             "the default problem has the others. Once for each member.",
-            metavar="WORDS",
+            "WORDS",
         ),
     ],
     sharing: Annotated[
         str,
-        named(
+        option(
             "What members have in common: 'samples' (one data set, independent features), "
             "'features', 'both' or 'nothing'; or the overlap of every two, per dimension, as "
             "features=0.3,samples=0.8",
-            SHARINGS,
+            choices=SHARINGS,
         ),
     ] = SHARINGS[0],
     weights: Annotated[
         str,
-        named(
+        option(
             "'equal', 'optimal' (the best, which may be negative), or one for each member, as "
             "0.3,0.7, that add up to 1",
-            _WEIGHTS,
+            choices=_WEIGHTS,
         ),
     ] = _WEIGHTS[0],
     signal: Annotated[float, declared("signal", several=False)] = USUAL["signal"],
@@ -458,11 +458,12 @@ def advise(
         ),
     ] = None,
     cost: Annotated[
-        str, named("'features': P·K; 'training': K·n·P·min(n, P), each on n samples", COSTS)
+        str,
+        option("'features': P·K; 'training': K·n·P·min(n, P), each on n samples", choices=COSTS),
     ] = COSTS[0],
     chart: Annotated[
         Path | None,
-        typer.Option(help="Write the bars to this file, too: .png, .pdf or .svg.", metavar="FILE"),
+        option("Write the bars to this file, too: .png, .pdf or .svg.", "FILE"),
     ] = None,
     form: Form,
 ) -> None:
