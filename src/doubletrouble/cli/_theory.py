@@ -53,7 +53,7 @@ def exact(grid: Annotated[ProblemGrid, grid_flags(PROBLEM, "exact_error")], form
     resampling as well: the variance over these draws.
     """
     error = theory.exact_error(grid.problem, grid.ensemble)
-    _show(form, "Test error", grid, _parts(error), str(error))
+    _show(form, "Test error", grid, _parts(error), [error])
 
 
 @grouped
@@ -63,7 +63,7 @@ def anova(grid: Annotated[ProblemGrid, grid_flags(PROBLEM, "anova")], form: Form
     Only the interactions with the initialization diverge at P = N.
     """
     terms = theory.anova(grid.problem, grid.ensemble)
-    _show(form, "Symmetric split of the test error", grid, _parts(terms), str(terms))
+    _show(form, "Symmetric split of the test error", grid, _parts(terms), [terms])
 
 
 @grouped
@@ -75,14 +75,9 @@ def optimum(
     Both 0 (minimum norm) and inf (predict zero) are possible results.
     """
     best = theory.optimal_ridge(grid.problem, grid.ensemble)
-    text = "" if grid.varying else f"{_line('best λ', best.ridge)}\n{best.error}"
-    _show(
-        form,
-        "Test error at the best ridge",
-        grid,
-        {"ridge": best.ridge} | _parts(best.error),
-        text,
-    )
+    results = {"ridge": best.ridge} | _parts(best.error)
+    lines = [_line("best λ", best.ridge), best.error]
+    _show(form, "Test error at the best ridge", grid, results, lines)
 
 
 @grouped
@@ -95,8 +90,8 @@ def training(
     The average of the models is evaluated on the whole data set, also if each is trained on a part.
     """
     error = theory.training_error(grid.problem, grid.ensemble)
-    text = "" if grid.varying else _line("training error", error)
-    _show(form, "Training error", grid, {"training_error": error}, text)
+    lines = [_line("training error", error)]
+    _show(form, "Training error", grid, {"training_error": error}, lines)
 
 
 @grouped
@@ -106,19 +101,18 @@ def psi(grid: Annotated[ProblemGrid, grid_flags((*RATIOS, "ridge", *SIZES))], fo
     They are dimensionless, without the powers of signal and noise. Ψ₂ᵖ is not in the paper.
     """
     result = theory.psi_terms(grid.problem)
-    lines = (
-        f"{_line(f.metadata['symbol'], getattr(result, f.name), 17)}   {f.metadata['meaning']}"
-        for f in fields(PsiTerms)
-        if not grid.varying
-    )
     terms = {f.name: getattr(result, f.name) for f in fields(PsiTerms)}
-    _show(form, "Terms of the theory", grid, terms, "\n".join(lines))
+    lines = [
+        f"{_line(f.metadata['symbol'], terms[f.name], 17)}   {f.metadata['meaning']}"
+        for f in fields(PsiTerms)
+    ]
+    _show(form, "Terms of the theory", grid, terms, lines)
 
 
 def _line(name: str, value: Any, width: int = 29) -> str:
-    """A name and a number, which ends where the numbers of an error end."""
+    """A name and a number, which ends where the numbers of an error end; of an array, the name."""
     name = printable(name)
-    return f"{name}{value:{width - len(name)}.6g}"
+    return name if np.ndim(value) else f"{name}{value:{width - len(name)}.6g}"
 
 
 def _parts(error: ErrorTerms[Any] | AnovaTerms[Any]) -> dict[str, Value]:
@@ -133,10 +127,10 @@ def _show(
     title: str,
     grid: ProblemGrid,
     results: Mapping[str, Value],
-    text: str,
+    lines: Sequence[object],
     clock: str | None = None,
 ) -> None:
-    """Print a row for each combination of parameters, or the text if there is only one."""
+    """Print a row for each combination of parameters, or the lines if there is only one."""
     varying = grid.varying
     shape = tuple(map(len, varying.values()))
     exact = {name: as_written(SPECS[name], values) for name, values in grid.axes.items()}
@@ -151,7 +145,7 @@ def _show(
         columns[name] = np.broadcast_to(values, shape).ravel().tolist()
     fixed = {_column(name): fixed[name] for name in SPECS if name in fixed}
     names = grid.names if clock is None else {**grid.names, "clock": clock}
-    text = "" if varying else f"\n{text}"
+    text = "" if varying else "\n".join(["", *map(str, lines)])
     form.show(Report(title=title, parameters={**fixed, **names}, columns=columns, text=text))
 
 
@@ -192,7 +186,7 @@ def flow(
     if clock:
         time = time_from(cast(ClockName, clock), time, **_clock_sizes(grid, clock))
     error = theory.gradient_flow(grid.problem, time, grid.ensemble)
-    _show(form, "Test error along gradient flow", grid, _parts(error), str(error), clock)
+    _show(form, "Test error along gradient flow", grid, _parts(error), [error], clock)
 
 
 @grouped
@@ -212,20 +206,16 @@ def stopping(
     time, ridge = best.time, best.optimal_ridge
     if clock:
         time = time_to(cast(ClockName, clock), time, **_clock_sizes(grid, clock))
-    lines = (
-        ()
-        if grid.varying
-        else (
-            _line("best time t", time),
-            str(best.error),
-            "",
-            _line("best λ instead", ridge.ridge),
-            _line("total there", ridge.error.total),
-        )
-    )
+    lines = [
+        _line("best time t", time),
+        best.error,
+        "",
+        _line("best λ instead", ridge.ridge),
+        _line("total there", ridge.error.total),
+    ]
     results = {"time": time} | _parts(best.error)
     results |= {"best_ridge": ridge.ridge, "best_ridge_total": ridge.error.total}
-    _show(form, "Test error at the best time to stop", grid, results, "\n".join(lines), clock)
+    _show(form, "Test error at the best time to stop", grid, results, lines, clock)
 
 
 def _clock_sizes(grid: ProblemGrid, clock: str) -> dict[str, Any]:
