@@ -8,11 +8,11 @@ from zipfile import is_zipfile
 import numpy as np
 import typer
 
-from doubletrouble.cli._flags import Axis, declared, grouped, option
+from doubletrouble.cli._flags import AxisValues, declared, grouped, option
 from doubletrouble.cli._report import Form, Report
 from doubletrouble.results import Estimate, check_level
 
-_MEMBERS = Axis((1, 5, math.inf))
+_MEMBERS = AxisValues((1, 5, math.inf))
 _KEYS = ("predictions", "truth", "y_test")
 _SIZES = ("n_data", "n_noise", "n_init", "n_test")
 
@@ -39,7 +39,7 @@ def decompose(
         float | None,
         option("Standard deviation of the noise in --y-test.", "NUMBER"),
     ] = None,
-    n_members: Annotated[Axis, declared("n_members")] = _MEMBERS,
+    n_members: Annotated[AxisValues, declared("n_members")] = _MEMBERS,
     confidence: Annotated[float, option("Confidence level of the intervals.", "NUMBER")] = 0.95,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Data sets do not share initializations.")

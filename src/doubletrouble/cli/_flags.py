@@ -69,7 +69,7 @@ _RANGES = (
 )
 
 
-class Axis(tuple[float, ...]):
+class AxisValues(tuple[float, ...]):
     """The values of a flag that takes a range."""
 
     __slots__ = ()
@@ -90,7 +90,7 @@ def declared(
     note: str = "",
     show_default: bool | str = True,
 ) -> Any:
-    """Return the option of a declared number: an `Axis`, or with `several=False` one number."""
+    """Return the option of a declared number: `AxisValues`, or one number without `several`."""
     spec = spec or SPECS[name]
     meaning = spec.meaning.replace("`math.inf`", "inf").replace("`", "")
 
@@ -100,7 +100,7 @@ def declared(
         except ValueError as error:
             raise FlagError(str(error)) from error
         if several:
-            return Axis(values)
+            return AxisValues(values)
         if len(values) > 1:
             raise FlagError(f"{name} must be one number here, got {value!r}")
         return as_written(spec, values)[0]
@@ -230,7 +230,7 @@ def grid_flags(
 
     def number(name: str, note: str = "") -> inspect.Parameter:
         numbers = declared(name, several=name in ranges, note=note)
-        return _flag(name, Annotated[Axis | None, numbers], usual.get(name))
+        return _flag(name, Annotated[AxisValues | None, numbers], usual.get(name))
 
     flags = [
         number(name, "; in place of --noise" if name == "snr" else "")
@@ -323,7 +323,7 @@ class ProblemGrid:
         numbers = {n: values[n] for n in SPECS if values.get(n) is not None and n not in dropped}
         names = {name: values[name] for name in ("activation", "scheme") if name in values}
         return cls(
-            axes={n: v if isinstance(v, Axis) else (v,) for n, v in numbers.items()},
+            axes={n: v if isinstance(v, AxisValues) else (v,) for n, v in numbers.items()},
             names=names | {"activation": activation(names["activation"]).name},
             function=function,
         )

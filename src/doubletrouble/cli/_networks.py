@@ -14,7 +14,7 @@ import typer
 
 from doubletrouble import glossary
 from doubletrouble.cli._flags import (
-    Axis,
+    AxisValues,
     FlagError,
     declared,
     grouped,
@@ -46,11 +46,11 @@ DIVERGED = 1
 _DATA_DEFAULTS = {name: p.default for name, p in inspect.signature(load_data).parameters.items()}
 _ALL = "all"
 _N_MEMBERS = replace(glossary.N_MEMBERS, meaning="networks averaged", high=1e6)
-_LAZINESS = Axis((round(DEFAULTS["laziness"]),))
+_LAZINESS = AxisValues((round(DEFAULTS["laziness"]),))
 _SMALL_RUN = {  # the flags of the experiment without --width
     "n_train": LAPTOP["n_train"],
-    "width": Axis(LAPTOP["widths"]),
-    "laziness": Axis(LAPTOP["laziness"]),
+    "width": AxisValues(LAPTOP["widths"]),
+    "laziness": AxisValues(LAPTOP["laziness"]),
     "n_members": LAPTOP["ensemble"],
     **{f.name: LAPTOP[f.name] for f in fields(Training) if f.name in LAPTOP},
 }
@@ -79,7 +79,7 @@ _N_TRAIN = option(
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Images:
+class _DataFlags:
     """Arguments of `load_data`."""
 
     data: Annotated[
@@ -145,7 +145,7 @@ class _Images:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _SplitImages(_Images):
+class _SplitDataFlags(_DataFlags):
     n_train: Annotated[int | None, _N_TRAIN] = 200  # of each data set
 
 
@@ -153,7 +153,7 @@ _LOSS = option(", ".join(LOSSES), choices=LOSSES)
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Training:
+class _TrainingFlags:
     """Arguments of `Training`."""
 
     loss: Annotated[str, _LOSS] = Training.loss
@@ -190,7 +190,7 @@ class _Training:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _SplitTraining(_Training):
+class _SplitTrainingFlags(_TrainingFlags):
     loss: Annotated[str, _LOSS] = "squared"
 
 
@@ -198,7 +198,7 @@ _DEPTH = declared("depth", several=False)
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Run:
+class _RunFlags:
     """Where training runs, and its random numbers."""
 
     seed: Annotated[int, option("seed of the random numbers", "INTEGER")] = 0
@@ -228,17 +228,17 @@ _Quiet = Annotated[bool, typer.Option("--quiet", help="No progress bar.")]
 def lazy(
     *,
     context: typer.Context,
-    images: _Images,
+    images: _DataFlags,
     width: Annotated[
-        Axis | None, declared("width", show_default=f"the small experiment {_SMALL_WORDS}")
+        AxisValues | None, declared("width", show_default=f"the small experiment {_SMALL_WORDS}")
     ] = None,
     depth: Annotated[int, _DEPTH] = DEFAULTS["depth"],
-    laziness: Annotated[Axis, declared("laziness")] = _LAZINESS,
+    laziness: Annotated[AxisValues, declared("laziness")] = _LAZINESS,
     n_members: Annotated[int, declared("n_members", _N_MEMBERS, several=False)] = DEFAULTS[
         "ensemble"
     ],
-    training: _Training,
-    run: _Run,
+    training: _TrainingFlags,
+    run: _RunFlags,
     store: Annotated[
         str | None,
         option("an SQLite file of finished ensembles, from which the same command resumes", "FILE"),
@@ -297,7 +297,7 @@ def lazy(
 def lazy_split(
     *,
     context: typer.Context,
-    images: _SplitImages,
+    images: _SplitDataFlags,
     width: Annotated[int, declared("width", several=False)] = DEFAULTS["width"],
     depth: Annotated[int, _DEPTH] = DEFAULTS["depth"],
     laziness: Annotated[float, declared("laziness", several=False)] = DEFAULTS["laziness"],
@@ -316,8 +316,8 @@ def lazy_split(
         declared("snr", several=False, note="; in place of --noise, F being 1 for labels ±1"),
     ] = None,
     flips: Annotated[float, declared("flips", several=False)] = 0,
-    training: _SplitTraining,
-    run: _Run,
+    training: _SplitTrainingFlags,
+    run: _RunFlags,
     store: Annotated[
         str | None,
         option("a file from which the same command resumes after an interruption", "FILE"),

@@ -15,7 +15,7 @@ from doubletrouble.cli._flags import (
     PROBLEM_SPECS,
     SCHEME_OPTIONS,
     SPECS,
-    Axis,
+    AxisValues,
     ProblemGrid,
     as_written,
     declared,
@@ -49,7 +49,7 @@ _ORDER = (*_CURVES, "time", "n_members", "scheme", "part", "value", "standard_er
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Settings:
+class _SimulationFlags:
     """Arguments of the simulation, besides the problem."""
 
     dim: Annotated[int, declared("dim", WHOLE_DIM, several=False)]
@@ -102,8 +102,8 @@ _GRID = grid_flags(
 def simulate(
     *,
     grid: Annotated[ProblemGrid, _GRID],
-    settings: _Settings,
-    times: Annotated[Axis | None, declared("times")] = None,
+    settings: _SimulationFlags,
+    times: Annotated[AxisValues | None, declared("times")] = None,
     theory: Annotated[
         bool,
         typer.Option(

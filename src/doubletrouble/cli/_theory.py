@@ -18,7 +18,7 @@ from doubletrouble.cli._flags import (
     RATIOS,
     SIZES,
     SPECS,
-    Axis,
+    AxisValues,
     FlagGroup,
     ProblemGrid,
     as_written,
@@ -156,7 +156,7 @@ def _column(name: str) -> str:
 # --- training time -------------------------------------------------------------------------------
 
 _TIMES = "{:g}:{:g}:log:9".format(*SPECS["times"].typical)
-_DEFAULT_TIMES = Axis(numbers("times", _TIMES))
+_DEFAULT_TIMES = AxisValues(numbers("times", _TIMES))
 _CLOCKS = tuple(clock for clock in CLOCKS if clock != "gram")  # that of a measured spectrum
 _RATIO_CLOCKS = ("mean", "half_mean")  # determined by N/D
 _CLOCK = option(
@@ -171,7 +171,7 @@ _CLOCK = option(
 def flow(
     *,
     grid: Annotated[ProblemGrid, grid_flags(PROBLEM, "gradient_flow")],
-    times: Annotated[Axis, declared("times", show_default=_TIMES)] = _DEFAULT_TIMES,
+    times: Annotated[AxisValues, declared("times", show_default=_TIMES)] = _DEFAULT_TIMES,
     clock: Annotated[str | None, _CLOCK] = None,
     form: Form,
 ) -> None:
