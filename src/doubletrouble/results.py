@@ -806,3 +806,21 @@ class StoppingTime(_ErrorTable):
         best = self.optimal_ridge
         other = f"total {best.error.total:.6g} at the best ridge {best.ridge:.6g}"
         return f"best time to stop: {self.time:.6g}\n{self.error}\ntrained to the end: {other}"
+
+
+# --- JSON ----------------------------------------------------------------------------------------
+
+
+def strict_json(value: Any) -> Any:
+    """A value as strict JSON has it: infinities are "inf" and "-inf", NaN is None.
+
+    >>> strict_json({"error": [1.5, math.inf, math.nan]})
+    {'error': [1.5, 'inf', None]}
+    """
+    if isinstance(value, Mapping):
+        return {name: strict_json(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [strict_json(one) for one in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else str(value)
+    return value

@@ -65,11 +65,12 @@ def test_files_without_predictions_are_an_error(tmp_path: Path, capsys: Capture)
         assert reason in message, content
     np.savez(tmp_path / "f.npz", other=np.zeros(3))
     np.save(file, predictions())
+    text = tmp_path / "text.npy"
+    np.save(text, np.full((2, 1, 2, 3), "a"))
     cases: list[tuple[str | list[str], str]] = [
         (f"decompose {tmp_path / 'f.npz'}", "file must have an array 'predictions', got other"),
         (f"decompose {file} --truth {tmp_path / 'f.npz'}", "truth must"),
-        (f"decompose {file} --scheme divide", "scheme must"),
-        (f"decompose {file} --scheme subsample", "fraction must"),
+        (f"decompose {text}", "predictions must"),
         (f"decompose {file} --n-members 0", "n_members must"),
         (f"decompose {file} --confidence 2", "confidence must"),
     ]

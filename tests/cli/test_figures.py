@@ -49,6 +49,8 @@ def test_figures_are_listed_with_their_number(capsys: Capture) -> None:
     assert [line.split()[0] for line in text] == list(FIGURES)
     assert "Fig. 1 " in text[0]
     assert "beyond" in text[-1]
+    rows = json_result("figure", capsys)["figures"]
+    assert [row["name"] for row in rows] == list(FIGURES)
 
 
 def test_reproduce_writes_the_gallery(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
@@ -115,6 +117,7 @@ def test_errors_name_the_argument(tmp_path: Path, capsys: Capture) -> None:
         (f"figure anova --preset huge --out {tmp_path}", "preset must"),
         (f"figure anova --set ridge --out {tmp_path}", "--set must"),
         (f"figure anova --set colour=1 --out {tmp_path}", "options of anova must"),
+        (f"figure anova --set ridge=true --out {tmp_path}", "ridge must"),
         ("page --no-browser --port 70000", "Invalid value for '--port'"),
         ("page --no-browser --host 999.1.2.3", "host must"),
         ("page --no-browser --colour", "No such option"),

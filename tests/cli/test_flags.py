@@ -10,7 +10,7 @@ import doubletrouble as dt
 from doubletrouble import glossary
 from doubletrouble.cli import main
 from doubletrouble.cli._app import COMMANDS, load
-from doubletrouble.cli._flags import SCHEME_OPTIONS, SPECS, axes
+from doubletrouble.cli._flags import SCHEME_OPTIONS, SPECS
 from doubletrouble.ensembles import SCHEMES
 from doubletrouble.parameters import declared
 from tests.cli.results import Capture, check_errors, error_message
@@ -36,12 +36,14 @@ def test_every_command_and_flag_has_help_and_is_in_the_guide() -> None:
 
 
 def test_help_has_the_declarations() -> None:
-    texts = {param.name: " ".join(param.help.split()) for param in load("exact").params}
+    params = load("exact").params
+    texts = {param.name: " ".join(param.help.split()) for param in params}
+    defaults = {param.name: param.default for param in params}
     for field, spec in declared(dt.Problem):
         text = texts[field.name]
         assert text.startswith(f"{spec.symbol}: {spec.meaning.replace('`math.inf`', 'inf')}")
         assert spec.domain in text
-        assert text.endswith(f"[default: {field.default:g}]")
+        assert float(defaults[field.name]) == field.default
     for name, kind in SCHEMES.items():
         assert f"'{name}': {kind.__doc__.splitlines()[0].rstrip('.')}" in texts["scheme"]
     for name, spec in SCHEME_OPTIONS.items():
@@ -55,11 +57,12 @@ def test_help_explains_the_symbols(capsys: Capture) -> None:
     assert {getattr(glossary, name).symbol for name in names} <= words
 
 
-def test_defaults_are_those_of_the_problem() -> None:
-    assert axes({"ridge": None, "noise": None}) == {
-        "ridge": (dt.Problem().ridge,),
-        "noise": (dt.Problem().noise,),
-    }
+def test_help_has_only_the_schemes_that_a_command_supports() -> None:
+    texts = {param.name: param.help for param in load("advise").params}
+    assert [name for name in SCHEMES if f"'{name}'" in texts["scheme"]] == ["ensemble", "divide"]
+    assert not SCHEME_OPTIONS.keys() & texts.keys()
+    for command in ("lazy", "decompose"):
+        assert "scheme" not in {param.name for param in load(command).params}
 
 
 def test_every_declared_number_is_validated(

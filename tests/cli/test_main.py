@@ -35,7 +35,7 @@ def test_without_a_command_help_is_shown(capsys: Capture) -> None:
 
 def test_unknown_words_are_named(capsys: Capture) -> None:
     cases = [
-        ("exat", "No such command 'exat'; did you mean 'exact'?"),
+        ("exat", "No such command 'exat'. Did you mean 'exact'?"),
         ("exact 3", "Got unexpected extra argument"),
         ("exact --rigde 1", "No such option: --rigde"),
     ]
@@ -43,12 +43,23 @@ def test_unknown_words_are_named(capsys: Capture) -> None:
 
 
 def test_debug_shows_the_traceback(capsys: Capture) -> None:
-    for words, name in (("exact --debug --ridge x", "ValueError: ridge must"),
-                        ("sweep run none.toml --debug", "FileNotFoundError")):  # fmt: skip
+    cases = {
+        "--debug exact --ridge x": "ridge must",
+        "exact --ridge x --debug": "ridge must",
+        "sweep run none.toml --debug": "FileNotFoundError",
+    }
+    for words, name in cases.items():
         assert main(words.split()) == 2
         message = capsys.readouterr().err
         assert message.startswith("Traceback")
         assert name in message
+    check_errors([("figure anova --set --debug", "--set must")], capsys)  # a value
+
+
+def test_a_programming_error_is_not_bad_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(theory, "exact_error", lambda: None)
+    with pytest.raises(TypeError):
+        main(["exact"])
 
 
 def test_signals_end_a_command_with_their_code(

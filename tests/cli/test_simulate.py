@@ -154,7 +154,9 @@ def test_table_has_a_line_for_every_part(capsys: Capture) -> None:
 def test_errors_of_simulations_name_the_argument(capsys: Capture) -> None:
     cases = [
         ("simulate", "Missing option '--dim'"),
-        ("simulate --dim x", "Invalid value for '--dim'"),
+        ("simulate --dim x", "dim must"),
+        ("simulate --dim 2.5", "dim must"),
+        ("simulate --dim 12 --n-data x", "Invalid value for '--n-data'"),
         (f"{SMALL} --noise 0,1", "noise must be one number"),
         (f"{SMALL} --model deep", "model must"),
         (f"{SMALL} --scheme both", "scheme must"),
@@ -216,12 +218,13 @@ def finish(sweep: dt.Sweep) -> None:
     sweep.run(STORE, executor=AtOnce(), progress=False)
 
 
-def test_run_status_export_and_verify(grid: Path, capsys: Capture) -> None:
+def test_a_finished_sweep_has_a_status_a_table_and_checksums(grid: Path, capsys: Capture) -> None:
     text = "\n".join(lines("sweep run grid.toml --workers 1", capsys))
     assert re.search(r"\n\w{12} +2 +2 +0 +0$", text)
     result = json_result("sweep status grid.sqlite", capsys)
     counts = {"total": 2, "done": 2, "failed": 0, "missing": 0, "messages": {}}
-    assert result == counts | {"store": "grid.sqlite", "sweep": dt.Sweep.from_toml(grid).hash}
+    counts["sweep"] = dt.Sweep.from_toml(grid).hash
+    assert result == {"store": "grid.sqlite", "sweeps": [counts], "networks": []}
     for name in ("out.csv", "out.parquet"):
         assert lines(f"sweep export grid.sqlite {name}", capsys) == [name]
         assert Path(name).stat().st_size > 0
@@ -251,8 +254,8 @@ def test_a_store_of_several_sweeps_needs_a_hash(grid: Path, capsys: Capture) -> 
         finish(sweep)
     text = "\n".join(lines(f"sweep status {STORE}", capsys))
     assert all(word in text for word in (*names, "dim 10", "dim 11"))
-    assert main(["sweep", "status", STORE, "--json"]) == 0
-    assert [row["sweep"][:12] for row in json.loads(capsys.readouterr().out)] == names
+    result = json_result(f"sweep status {STORE}", capsys)["sweeps"]
+    assert [row["sweep"][:12] for row in result] == names
     for words in (["retry", STORE], ["export", STORE, "a.csv"]):
         message = error_message(["sweep", *words], capsys)
         assert message.startswith("sweep must")
@@ -260,13 +263,16 @@ def test_a_store_of_several_sweeps_needs_a_hash(grid: Path, capsys: Capture) -> 
     assert names[1] in "\n".join(lines(f"sweep status {STORE} --sweep {names[1][:6]}", capsys))
 
 
-def test_errors_of_sweeps_name_the_argument(grid: Path, curve: LazyCurve, capsys: Capture) -> None:
+@pytest.mark.usefixtures("curve")
+def test_errors_of_sweeps_name_the_argument(grid: Path, capsys: Capture) -> None:
+    Path("wrong.toml").write_text("dim = 12\ncenter = 3\n")
     Store.open("empty.sqlite").close()
     dt.Sweep(dim=10, n_data=2, n_init=2).run("sweeps", executor=AtOnce(), progress=False)
     cases = [
         ("sweep run", "Missing argument"),
         ("sweep go", "No such command 'go'"),
         ("sweep run none.toml", "none.toml: "),
+        ("sweep run wrong.toml", "center must"),
         ("sweep run grid.toml --workers 0", "workers must"),
         ("sweep run grid.toml --workers x", "Invalid value for '--workers'"),
         ("sweep run grid.toml --scheduler tcp://127.0.0.1:1", "scheduler must"),
@@ -282,7 +288,6 @@ def test_errors_of_sweeps_name_the_argument(grid: Path, curve: LazyCurve, capsys
     ]
     check_errors(cases, capsys)
     assert grid.read_text() == GRID
-    assert curve.runs
 
 
 # --- stores of networks --------------------------------------------------------------------------
@@ -302,16 +307,17 @@ def listed(n_members: int = 3, widths: tuple[int, ...] = (3, 6)) -> dict[str, An
     }
 
 
-def test_status_lists_ensembles_of_networks(curve: LazyCurve, capsys: Capture) -> None:
-    assert json_result(f"sweep status {STORE}", capsys) == {"store": STORE, "networks": [listed()]}
+@pytest.mark.usefixtures("curve")
+def test_status_lists_ensembles_of_networks(capsys: Capture) -> None:
+    result = json_result(f"sweep status {STORE}", capsys)
+    assert result == {"store": STORE, "sweeps": [], "networks": [listed()]}
     dt.lazy_curve(small_data(10), store=STORE, **{**OPTIONS, "ensemble": 2, "widths": 4})
-    result = json_result(f"sweep status {STORE}", capsys)["networks"]
-    assert sorted(result, key=lambda group: group["n_members"]) == [listed(2, (4,)), listed()]
+    groups = json_result(f"sweep status {STORE}", capsys)["networks"]
+    assert sorted(groups, key=lambda group: group["n_members"]) == [listed(2, (4,)), listed()]
     text = lines(f"sweep status {STORE}", capsys)
     assert text[0] == "k.sqlite: ensembles of networks"
     assert text[1].split()[:5] == ["ensembles", "α", "w", "K", "L"]
     assert any(line.split()[:6] == ["4", "2", "inf", "3", "6", "3"] for line in text)
-    assert curve.runs
 
 
 def test_export_is_the_table_of_the_curve(curve: LazyCurve, capsys: Capture) -> None:
@@ -329,11 +335,11 @@ def test_export_is_the_table_of_the_curve(curve: LazyCurve, capsys: Capture) -> 
     assert [fields["learning_rate"] for fields in content] == [0.1, 0.1, None, None]
 
 
-def test_store_with_sweeps_and_networks(curve: LazyCurve, capsys: Capture) -> None:
+def test_a_store_may_hold_sweeps_and_networks(curve: LazyCurve, capsys: Capture) -> None:
     sweep = dt.Sweep(dim=10, n_data=2, n_init=2)
     finish(sweep)
     result = json_result(f"sweep status {STORE}", capsys)
-    assert (result["done"], result["networks"]) == (1, [listed()])
+    assert ([one["done"] for one in result["sweeps"]], result["networks"]) == ([1], [listed()])
     text = "\n".join(lines(f"sweep status {STORE}", capsys))
     assert sweep.hash[:12] in text
     assert "and ensembles of networks\n" in text
@@ -345,10 +351,8 @@ def test_store_with_sweeps_and_networks(curve: LazyCurve, capsys: Capture) -> No
     assert "single_error" in header
     assert len(rows) == len(curve.runs)
     finish(dt.Sweep(dim=11, n_data=2, n_init=2))
-    assert main(["sweep", "status", STORE, "--json"]) == 0
-    *sweeps, others = json.loads(capsys.readouterr().out)
-    assert len(sweeps) == 2
-    assert others == {"store": STORE, "networks": [listed()]}
+    result = json_result(f"sweep status {STORE}", capsys)
+    assert (len(result["sweeps"]), result["networks"]) == (2, [listed()])
 
 
 def test_complete_store_may_be_read_only(curve: LazyCurve, capsys: Capture) -> None:

@@ -68,9 +68,9 @@ def test_command_of_the_experiment_is_valid() -> None:
     assert given["data"] == "cifar10"
     assert given["patience"] == given["max_steps"]
     assert (given["optimizer"], given["dtype"]) == ("auto", "float32")
-    assert given["loss"] is None  # the default, hinge
+    assert given["loss"] == "hinge"
     assert tuple(2**k for k in range(1, 12)) == WIDTHS
-    assert given["width"] == f"{WIDTHS[0]}:{WIDTHS[-1]}:log:{len(WIDTHS)}"
+    assert given["width"] == WIDTHS
 
 
 def cells(row: Row | None, *, training: bool = False) -> list[str]:

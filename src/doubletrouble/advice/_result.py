@@ -14,6 +14,7 @@ from doubletrouble.decomposition import COLORS
 from doubletrouble.ensembles import Scheme
 from doubletrouble.errors import require
 from doubletrouble.problems import SpectralProblem
+from doubletrouble.results import strict_json
 from doubletrouble.theory import AnyProblem, error_slopes
 
 _FIGURE_SIZE = (7.5, 4.4)  # in inches
@@ -207,7 +208,7 @@ class Advice:
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers, for programs: infinite ones are "inf" and "-inf", as strict JSON needs."""
-        values: dict[str, Any] = _strict(
+        values: dict[str, Any] = strict_json(
             {
                 "unit": "one" if self._is_counted else "dimension",  # of features and samples
                 "budget": self.budget * self._unit(self.cost),
@@ -331,11 +332,3 @@ def bar_lengths(option: AdviceOption, limit: float) -> dict[str, float]:
 
 def _whole(members: float) -> float:
     return int(members) if members < _EXACT else members
-
-
-def _strict(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _strict(one) for name, one in value.items()}
-    if isinstance(value, list):
-        return [_strict(one) for one in value]
-    return str(value) if isinstance(value, float) and not math.isfinite(value) else value

@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from doubletrouble.cli._output import printable, show
 
@@ -46,25 +46,41 @@ averaged. Only the ratios P/D and N/D matter when all three are large.
 
 
 class _LazyGroup(TyperGroup):
-    """Commands that are imported when they are called."""
+    """Commands that are imported when they are called; until then, their names and help lines."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.commands = {n: TyperCommand(n, help=line) for n, (_, line) in COMMANDS.items()}
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Replace the name and help line of a command by the command itself."""
-        name, command, others = super().resolve_command(ctx, args)
-        return name, command if name is None else load(name), others
+        """Import a command."""
+        name, _, others = super().resolve_command(ctx, args)
+        return name, None if name is None else load(name), others
 
 
 app = typer.Typer(cls=_LazyGroup, help=_HELP, rich_markup_mode=None)
-for _name, (_, _line) in COMMANDS.items():
-    app.command(_name, help=_line)(lambda: None)
+
+
+def _show_traceback(context: typer.Context, value: bool) -> None:
+    if value:
+        context.obj["debug"] = True
 
 
 @app.callback(invoke_without_command=True)
 def options(
     context: typer.Context,
-    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+    debug: Annotated[
+        bool,
+        typer.Option(
+            "--debug",
+            help="Show the traceback of an error.",
+            callback=_show_traceback,
+            expose_value=False,
+            is_eager=True,
+        ),
+    ] = False,
 ) -> None:
-    """Print the help if there is no command; `main` handles --debug."""
+    """Print the help if there is no command."""
     help_without_command(context)
 
 
@@ -86,38 +102,40 @@ def load(name: str) -> Any:
     """Import a command."""
     module, _ = COMMANDS[name]
     command = getattr(import_module(f"doubletrouble.cli.{module}"), name.replace("-", "_"))
-    holder = typer.Typer(rich_markup_mode=None, add_completion=False)
-    if isinstance(command, typer.Typer):
-        holder.add_typer(command, name=name)
-    else:
-        holder.command(name)(command)
-    return _printable(typer.main.get_group(holder).commands[name])
+    if not isinstance(command, typer.Typer):
+        function, command = command, typer.Typer(rich_markup_mode=None, add_completion=False)
+        command.command(name)(function)
+    loaded: Any = typer.main.get_command(command)
+    loaded.name = name
+    (debug,) = (one for one in typer.main.get_command(app).params if one.name == "debug")
+    for one in getattr(loaded, "commands", {"": loaded}).values():
+        one.params.append(debug)
+    return _printable(loaded)
 
 
 def _printable(command: Any) -> Any:
     """Replace characters in help that stdout cannot encode, before lines are broken."""
     for one in (command, *command.params):
-        if getattr(one, "help", None):
-            one.help = printable(one.help)
+        for name in ("help", "show_default"):
+            if isinstance(text := getattr(one, name, None), str):
+                setattr(one, name, printable(text))
     for inner in getattr(command, "commands", {}).values():
         _printable(inner)
     return command
 
 
-def run(words: Sequence[str]) -> int:
-    """Run one command; return its exit code."""
+def run(words: Sequence[str], settings: dict[str, Any]) -> int:
+    """Run one command, which may change the settings; return its exit code."""
     command = _printable(typer.main.get_command(app))
     try:  # not `app(...)`, which handles Ctrl-C and broken pipes itself
         if f"_{PROGRAM.upper()}_COMPLETE" in os.environ:  # a shell requests completions
-            command.main(list(words), prog_name=PROGRAM)
-        with command.make_context(PROGRAM, list(words)) as context:
+            command.main(list(words), prog_name=PROGRAM, obj=settings)
+        with command.make_context(PROGRAM, list(words), obj=settings) as context:
             code = command.invoke(context)
     except typer.Exit as end:
         return end.exit_code
     except SystemExit as end:  # the end of a completion
         return int(end.code or 0)
     except typer.TyperException as error:
-        message = error.format_message().replace(". Did you mean", "; did you mean")
-        hint = "" if message.endswith("?") else "; try --help"
-        raise ValueError(message.rstrip(".") + hint) from error
+        raise ValueError(error.format_message()) from error
     return code if isinstance(code, int) else 0

@@ -1,72 +1,78 @@
 """The command decompose: the squared error of any learner by cause, from its predictions."""
 
 import math
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 from zipfile import is_zipfile
 
 import numpy as np
+import typer
 
-from doubletrouble.cli._flags import (
-    SCHEME_OPTIONS,
-    argument,
-    axes,
-    ensemble_flags,
-    ensembles,
-    flag,
-    takes,
-)
-from doubletrouble.cli._output import Report
-from doubletrouble.ensembles import Scheme
+from doubletrouble.cli._flags import AxisValues, declared, grouped, option
+from doubletrouble.cli._report import Form, Report
 from doubletrouble.results import Estimate, check_level
 
-_MEMBERS = "1,5,inf"
+_MEMBERS = AxisValues((1, 5, math.inf))
 _KEYS = ("predictions", "truth", "y_test")
 _SIZES = ("n_data", "n_noise", "n_init", "n_test")
 
 
-@takes(
-    argument(
-        "file",
+@grouped
+def decompose(
+    *,
+    file: Annotated[
         Path,
-        "Predictions [data, noise, init, test] as .npy, or .npz with the arrays predictions, "
-        "truth and y_test, of which the last two may be absent.",
-    ),
-    flag("truth", Path, "The target at the test points without noise, as .npy.", metavar="FILE"),
-    flag("y_test", Path, "The labels there, which may be noisy, as .npy.", metavar="FILE"),
-    flag("label_noise", float, "Standard deviation of the noise in --y-test.", metavar="NUMBER"),
-    *ensemble_flags(default=_MEMBERS),
-    flag("confidence", float, "Confidence level of the intervals.", 0.95, metavar="NUMBER"),
-    flag("fresh", bool, "Data sets do not share initializations.", False),
-)
-def decompose(**given: Any) -> Report:
+        typer.Argument(
+            help="Predictions [data, noise, init, test] as .npy, or .npz with the arrays "
+            "predictions, truth and y_test, of which the last two may be absent."
+        ),
+    ],
+    truth: Annotated[
+        Path | None,
+        option("The target at the test points without noise, as .npy.", "FILE"),
+    ] = None,
+    y_test: Annotated[
+        Path | None,
+        option("The labels there, which may be noisy, as .npy.", "FILE"),
+    ] = None,
+    label_noise: Annotated[
+        float | None,
+        option("Standard deviation of the noise in --y-test.", "NUMBER"),
+    ] = None,
+    n_members: Annotated[AxisValues, declared("n_members")] = _MEMBERS,
+    confidence: Annotated[float, option("Confidence level of the intervals.", "NUMBER")] = 0.95,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Data sets do not share initializations.")
+    ] = False,
+    form: Form,
+) -> None:
     """Print the squared error of a learner by cause, given its predictions.
 
     The parts are noise (that of the training labels), initialization (the variance over seeds),
     sampling (the variance over training inputs) and bias (the error of the mean predictor), each ±
     its standard error; and the error of K averaged re-initializations.
     """
-    level = given["confidence"]
-    check_level("confidence", level)
-    members = _ensembles(given)
+    check_level("confidence", confidence)
     from doubletrouble.decomposition import decompose_predictions
 
-    arrays = _arrays(given["file"])
-    arrays |= {name: _array(given[name], name) for name in ("truth", "y_test") if given[name]}
-    split = decompose_predictions(
-        **arrays, label_noise=given["label_noise"], crossed=not given["fresh"]
-    )
+    arrays = _arrays(file)
+    for name, path in (("truth", truth), ("y_test", y_test)):
+        if path is not None:
+            arrays[name] = _array(path, name)
+    try:
+        split = decompose_predictions(**arrays, label_noise=label_noise, crossed=not fresh)
+    except TypeError as refused:  # arrays of something else than numbers
+        raise ValueError(str(refused)) from refused
     error, sizes = split.error(), {name: getattr(split.design, name) for name in _SIZES}
     has_target = len(arrays) > 1
     averaged: dict[float, Estimate] = {}
     if has_target and sizes["n_init"] > 1:  # or else the design does not identify it
-        averaged = {K: split.error(ensemble).total for K, ensemble in members.items()}
+        averaged = {K: split.error(K).total for K in n_members}
     rows = dict(error.parts)
     if has_target:
         rows["total"] = error.total
     rows |= {f"K={K:g}": part for K, part in averaged.items()}
-    intervals = [part.confidence_interval(level) for part in rows.values()]
+    intervals = [part.confidence_interval(confidence) for part in rows.values()]
     columns: dict[str, list[Any]] = {
         "part": list(rows),
         "value": [part.value for part in rows.values()],
@@ -77,22 +83,15 @@ def decompose(**given: Any) -> Report:
     lines = [
         f"K = {'∞' if math.isinf(K) else f'{K:g}'} averaged: {part}" for K, part in averaged.items()
     ]
-    return Report(
-        title="Squared error",
-        parameters=sizes,
-        columns=columns,
-        summary="\n".join([str(error), "", *lines] if lines else [str(error)]),
-        notes=split.notes,
+    form.show(
+        Report(
+            title="Squared error",
+            parameters=sizes,
+            columns=columns,
+            text="\n".join(["", str(error), *(["", *lines] if lines else [])]),
+            notes=split.notes,
+        )
     )
-
-
-def _ensembles(given: Mapping[str, Any]) -> dict[float, Scheme]:
-    """The ensemble of each K, if a decomposition identifies it."""
-    words = {name: given[name] for name in ("n_members", *SCHEME_OPTIONS)}
-    values = axes(words | {"n_members": words["n_members"] or _MEMBERS})
-    options = {name: values[name][0] for name in SCHEME_OPTIONS if name in values}
-    function = "Decomposition.error"
-    return {K: ensembles([given["scheme"]], K, options, function)[0] for K in values["n_members"]}
 
 
 def _arrays(file: Path) -> dict[str, Any]:

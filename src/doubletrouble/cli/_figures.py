@@ -16,10 +16,11 @@ PresetFlag = Annotated[
     str,
     typer.Option(
         help="Amount of simulation: laptop (a minute in all), or paper (more points and draws).",
+        metavar="NAME",
         autocompletion=lambda: list(PRESETS),
     ),
 ]
-Out = Annotated[Path, typer.Option(help="The folder to write into.")]
+Out = Annotated[Path, typer.Option(help="The folder to write into.", metavar="FOLDER")]
 
 
 def figure(
@@ -34,7 +35,11 @@ def figure(
     out: Out = Path("out"),
     set_: Annotated[
         list[str] | None,
-        typer.Option("--set", help="NAME=VALUE: another value of a parameter of the figure."),
+        typer.Option(
+            "--set",
+            help="NAME=VALUE: another value of a parameter of the figure.",
+            metavar="NAME=VALUE",
+        ),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
@@ -44,12 +49,23 @@ def figure(
     a figure, such as its ridges, are changed by --set, with values as in JSON, or a range of
     numbers: --set ridges=[1e-3].
     """
+    if name is None and json:
+        names = ("name", "number", "title")
+        rows = [{n: getattr(spec, n) for n in names} for spec in FIGURES.values()]
+        show_json({"figures": rows})
+        return
     if name is None:
         for spec in FIGURES.values():
             number = "beyond" if spec.number is None else f"Fig. {spec.number}"
             show(f"{spec.name:<28} {number:<8} {spec.title}")
         return
-    made = make_figure(name, out, preset=cast(PresetName, preset), options=_options(set_ or []))
+    options = _options(set_ or [])
+    try:
+        made = make_figure(name, out, preset=cast(PresetName, preset), options=options)
+    except TypeError as error:  # a value of another type
+        if not options:
+            raise
+        raise ValueError(str(error)) from error
     if json:
         show_json(
             {

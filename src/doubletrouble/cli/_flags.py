@@ -1,34 +1,32 @@
-"""Flags from the declarations of parameters, and values from their text.
+"""Flags from the declarations of parameters.
 
-A command takes flags as keywords (`takes`) and returns a report. Numbers stay text until they are
-read as ranges (`axes`), whose combinations are the points of a problem (`ProblemGrid`).
+A command is a function of typed flags: `declared` is the option of a declared number, which is
+read in its domain, `option` any other. Typer has no groups of flags, which most commands share:
+`grouped` replaces a parameter whose type is a dataclass by flags for its fields, and a
+`ProblemGrid` by those of a problem and an ensemble.
 """
 
 import inspect
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import wraps
-from typing import Annotated, Any
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from functools import partial, wraps
+from typing import Annotated, Any, get_type_hints
 
 import numpy as np
 import typer
 
 from doubletrouble import glossary
 from doubletrouble.activations import NAMES, activation
-from doubletrouble.cli._output import Report
 from doubletrouble.ensembles import SCHEMES, SUPPORT, Ensemble, Scheme, named_ensemble
 from doubletrouble.ensembles import scheme_options as all_scheme_options
-from doubletrouble.parameters import Numeric, Parameter, Value, declarations, declared
-from doubletrouble.problems import Problem, noise_at
+from doubletrouble.errors import DoubleTroubleError
+from doubletrouble.parameters import Numeric, Parameter, Value, declarations
+from doubletrouble.problems import USUAL, Problem, noise_at
 from doubletrouble.ranges import number_axis
 
 # --- declarations --------------------------------------------------------------------------------
 
-DEFAULTS: dict[str, Any] = {
-    **{f.name: f.default for f, _ in declared(Problem)},
-    "n_members": Ensemble.n_members,
-}
 SCHEME_OPTIONS = {
     name: spec
     for name, spec in all_scheme_options().items()
@@ -41,9 +39,9 @@ SIZES = {
 }
 RATIOS = ("features_per_dim", "samples_per_dim")
 PROBLEM_SPECS: dict[str, Parameter] = {}
-for _field, _spec in declared(Problem):
-    PROBLEM_SPECS[_field.name] = _spec
-    if _field.name == "noise":
+for _name, _spec in declarations(Problem).items():
+    PROBLEM_SPECS[_name] = _spec
+    if _name == "noise":
         PROBLEM_SPECS["snr"] = glossary.SNR  # F/τ, in place of τ
 SPECS: dict[str, Parameter] = {
     **SIZES,
@@ -64,9 +62,6 @@ SPECS: dict[str, Parameter] = {
 
 # --- flags ---------------------------------------------------------------------------------------
 
-Command = Callable[..., Report]
-
-_SHORT = {"n_members": ["-K"]}
 _RANGE = "RANGE"
 _RANGES = (
     "A RANGE is a number, a list such as 0,0.1,1, or START:STOP:log:COUNT or "
@@ -74,101 +69,61 @@ _RANGES = (
 )
 
 
-def flag(
+class AxisValues(tuple[float, ...]):
+    """The values of a flag that takes a range."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return ",".join(f"{value:g}" for value in self)
+
+
+class FlagError(DoubleTroubleError):
+    """Invalid text of a flag. Typer would add to the message of a ValueError."""
+
+
+def declared(
     name: str,
-    kind: Any,
-    text: str,
-    default: Any = None,
+    spec: Parameter | None = None,
     *,
-    choices: Iterable[str] = (),
-    metavar: str | None = None,
-    required: bool = False,
-) -> inspect.Parameter:
-    """Make a flag `--name`, which completes to one of `choices`."""
-    word = name.replace("_", "-")
-    written = [f"--{word}/--no-{word}"] if kind is bool and default else [f"--{word}"]
-    option = typer.Option(
-        *written,
-        *_SHORT.get(name, []),
-        help=text,
-        metavar="INTEGER" if kind is int else metavar,
-        show_default=default is not None and kind is not bool,
-        autocompletion=_completion(tuple(choices)) if choices else None,
-    )
-    return inspect.Parameter(
-        name,
-        inspect.Parameter.KEYWORD_ONLY,
-        default=inspect.Parameter.empty if required else default,
-        annotation=Annotated[kind if required or default is not None else kind | None, option],
-    )
-
-
-def argument(
-    name: str, kind: Any, text: str, *, choices: Iterable[str] = (), required: bool = True
-) -> inspect.Parameter:
-    """Make a positional argument, which completes to one of `choices`."""
-    option = typer.Argument(
-        help=text, autocompletion=_completion(tuple(choices)) if choices else None
-    )
-    return inspect.Parameter(
-        name,
-        inspect.Parameter.KEYWORD_ONLY,
-        default=inspect.Parameter.empty if required else None,
-        annotation=Annotated[kind if required else kind | None, option],
-    )
-
-
-def choice(
-    name: str, text: str, default: Any, choices: Iterable[str], *, metavar: str = "NAME"
-) -> inspect.Parameter:
-    """Make a flag whose value is a name; the library validates it."""
-    return flag(name, str, text, default, choices=choices, metavar=metavar)
-
-
-def number(name: str, *, several: bool = True, default: str = "") -> inspect.Parameter:
-    """Make the flag of a declared parameter; its value is None if it is not given."""
-    if not default and name in DEFAULTS:
-        default = f"{DEFAULTS[name]:g}"
-    text = explained(name) + (f" [default: {default}]" if default else "")
-    if name == "snr":
-        text += "; in place of --noise"
-    return flag(name, str, text, metavar=_RANGE if several else "NUMBER")
-
-
-def explained(name: str) -> str:
-    """Symbol, meaning and domain of a parameter."""
-    spec = SPECS[name]
+    several: bool = True,
+    note: str = "",
+    show_default: bool | str = True,
+) -> Any:
+    """Return the option of a declared number: `AxisValues`, or one number without `several`."""
+    spec = spec or SPECS[name]
     meaning = spec.meaning.replace("`math.inf`", "inf").replace("`", "")
-    return f"{spec.symbol}: {meaning}; {spec.domain}"
+
+    def parse(value: Any) -> Any:
+        try:
+            values = number_axis(name, value, spec)
+        except ValueError as error:
+            raise FlagError(str(error)) from error
+        if several:
+            return AxisValues(values)
+        if len(values) > 1:
+            raise FlagError(f"{name} must be one number here, got {value!r}")
+        return as_written(spec, values)[0]
+
+    return typer.Option(
+        f"--{name.replace('_', '-')}",
+        *(["-K"] if name == "n_members" else []),
+        parser=parse,
+        metavar=_RANGE if several else "INTEGER" if spec.whole else "NUMBER",
+        help=f"{spec.symbol}: {meaning}; {spec.domain}{note}",
+        show_default=show_default,
+    )
 
 
-def without(flags: Iterable[inspect.Parameter], *names: str) -> tuple[inspect.Parameter, ...]:
-    """All flags but some."""
-    return tuple(one for one in flags if one.name not in names)
+def option(
+    text: str, metavar: str = "NAME", *, choices: Collection[str] = (), **others: Any
+) -> Any:
+    """Return another option, which completes to one of `choices`."""
+    complete = completion(choices) if choices else None
+    return typer.Option(help=text, metavar=metavar, autocompletion=complete, **others)
 
 
-def takes(*flags: inspect.Parameter) -> Callable[[Command], Callable[..., int]]:
-    """Give a command these flags, with --json and --csv; print its report, return its exit code."""
-    options = (option for one in flags for option in one.annotation.__metadata__)
-    ranges = f"\n\n{_RANGES}" if any(option.metavar == _RANGE for option in options) else ""
-
-    def decorate(command: Command) -> Callable[..., int]:
-        @wraps(command)
-        def run(*, json: bool, csv: bool, **given: Any) -> int:
-            if json and csv:
-                raise ValueError("json must be left out where csv is given, got both")
-            report = command(**given)
-            report.show(json=json, csv=csv)
-            return report.exit_code
-
-        run.__doc__ = f"{inspect.getdoc(command)}{ranges}"
-        run.__dict__["__signature__"] = inspect.Signature((*flags, *_FORMS))
-        return run
-
-    return decorate
-
-
-def _completion(choices: Sequence[str]) -> Callable[[str], list[str]]:
+def completion(choices: Collection[str]) -> Callable[[str], list[str]]:
     """Completion in a shell: the choices, after each comma again."""
 
     def complete(incomplete: str) -> list[str]:
@@ -178,86 +133,132 @@ def _completion(choices: Sequence[str]) -> Callable[[str], list[str]]:
     return complete
 
 
-def ensemble_flags(
-    *, several: bool = True, default: str = "", schemes: bool = False
-) -> tuple[inspect.Parameter, ...]:
-    """The flags of an ensemble: its size, its scheme, and the options of all schemes.
+def as_written(spec: Parameter, values: Sequence[float]) -> list[float]:
+    """Whole numbers without a decimal point."""
+    return [int(v) if spec.whole and math.isfinite(v) else v for v in values]
 
-    `default` is the default size; with `schemes`, several schemes are allowed.
+
+def was_given(context: typer.Context, name: str) -> bool:
+    """Return whether a flag is on the command line."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def snr_replaces_noise(context: typer.Context) -> bool:
+    """Return whether the signal-to-noise ratio is given instead of the noise."""
+    if context.params.get("snr") is None:
+        return False
+    if was_given(context, "noise"):
+        raise ValueError(f"noise must not be given with snr, got {context.params['noise']}")
+    return True
+
+
+# --- groups of flags -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class FlagGroup:
+    """Flags from which one argument of a command is made."""
+
+    flags: Sequence[inspect.Parameter]
+    make: Callable[[typer.Context, Mapping[str, Any]], Any]
+
+
+def grouped(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Replace the parameters of a command that stand for groups by the flags of the groups."""
+    groups: dict[str, FlagGroup] = {}
+    flags: list[inspect.Parameter] = []
+    for one in inspect.signature(command).parameters.values():
+        if is_dataclass(one.annotation):
+            groups[one.name] = _fields_group(one.annotation)
+        for group in getattr(one.annotation, "__metadata__", ()):
+            if isinstance(group, FlagGroup):
+                groups[one.name] = group
+        flags += groups[one.name].flags if one.name in groups else [one]
+    own = [one.name for one in flags if one.annotation is not typer.Context]
+
+    @wraps(command)
+    def run(context: typer.Context, **values: Any) -> Any:
+        for name, group in groups.items():
+            values[name] = group.make(context, {f.name: values.pop(f.name) for f in group.flags})
+        if len(own) < len(flags):
+            values["context"] = context
+        return command(**values)
+
+    first = inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
+    options = [one.replace(kind=one.KEYWORD_ONLY) for one in flags if one.name in own]
+    run.__dict__["__signature__"] = inspect.Signature([first, *options])
+    if any(getattr(o, "metavar", "") == _RANGE for f in options for o in f.annotation.__metadata__):
+        run.__doc__ = f"{inspect.getdoc(command)}\n\n{_RANGES}"
+    return run
+
+
+def _fields_group(kind: Any) -> FlagGroup:
+    hints = get_type_hints(kind, include_extras=True)
+    flags = [
+        _flag(f.name, hints[f.name], inspect.Parameter.empty if f.default is MISSING else f.default)
+        for f in fields(kind)
+    ]
+    return FlagGroup(flags, lambda _, values: kind(**values))
+
+
+def _flag(name: str, annotation: Any, default: Any) -> inspect.Parameter:
+    kind = inspect.Parameter.KEYWORD_ONLY
+    return inspect.Parameter(name, kind, default=default, annotation=annotation)
+
+
+# --- the flags of a problem ----------------------------------------------------------------------
+
+PROBLEM = (*PROBLEM_SPECS, *SIZES)
+"""The numbers of a problem; counts may replace the ratios."""
+
+
+def grid_flags(
+    names: Iterable[str] = PROBLEM,
+    function: str = "",
+    *,
+    without: str = "",
+    ranges: Collection[str] = SPECS,
+    members: str = f"{Ensemble.n_members:g}",
+    schemes: bool = False,
+) -> FlagGroup:
+    """The flags of a `ProblemGrid`, with those of an ensemble that a `function` supports.
+
+    Numbers in `ranges` may have several values; with `schemes`, several schemes are allowed.
     """
-    kinds = (f"'{name}': {_first_line(kind)}" for name, kind in SCHEMES.items())
-    text = "; ".join(kinds) + ("; or several, separated by commas" if schemes else "")
-    return (
-        number("n_members", several=several, default=default),
-        choice("scheme", text, Ensemble.name, SCHEMES, metavar="NAMES" if schemes else "NAME"),
-        *(_scheme_option(name, several=several and not schemes) for name in SCHEME_OPTIONS),
-    )
+    usual = {name: f"{USUAL[name]:g}" for name in declarations(Problem)} | {"n_members": members}
 
+    def number(name: str, note: str = "") -> inspect.Parameter:
+        numbers = declared(name, several=name in ranges, note=note)
+        return _flag(name, Annotated[AxisValues | None, numbers], usual.get(name))
 
-def _scheme_option(name: str, *, several: bool) -> inspect.Parameter:
-    owners = (scheme for scheme, kind in SCHEMES.items() if name in declarations(kind))
-    text = f"{explained(name)}; for --scheme {' or '.join(owners)}"
-    return flag(name, str, text, metavar=_RANGE if several else "NUMBER")
+    flags = [
+        number(name, "; in place of --noise" if name == "snr" else "")
+        for name in names
+        if name != without
+    ]
+    sigma = option(f"σ: {', '.join(NAMES)}", choices=NAMES)
+    flags.append(_flag("activation", Annotated[str, sigma], Problem.activation))
+    if function:
+        kinds = {name: kind for name, kind in SCHEMES.items() if SUPPORT[function](kind)}
+        text = "; ".join(f"'{name}': {_first_line(kind)}" for name, kind in kinds.items())
+        text += "; or several, separated by commas" if schemes else ""
+        scheme = option(text, "NAMES" if schemes else "NAME", choices=SCHEMES)
+        flags += [number("n_members"), _flag("scheme", Annotated[str, scheme], Ensemble.name)]
+        for name in SCHEME_OPTIONS:
+            if owners := [one for one, kind in kinds.items() if name in declarations(kind)]:
+                flags.append(number(name, f"; for --scheme {' or '.join(owners)}"))
+    return FlagGroup(flags, partial(ProblemGrid.of, function=function))
 
 
 def _first_line(kind: type) -> str:
     return (inspect.getdoc(kind) or "").partition("\n")[0].rstrip(".")
 
 
-def problem_flags(*, several: bool = True) -> tuple[inspect.Parameter, ...]:
-    """The flags of a problem: its numbers, counts in place of ratios, and the activation."""
-    names = (*PROBLEM_SPECS, *SIZES)
-    return (*(number(name, several=several) for name in names), ACTIVATION)
-
-
-ACTIVATION = choice("activation", f"σ: {', '.join(NAMES)}", Problem.activation, NAMES)
-PROBLEM = problem_flags()
-ENSEMBLE = ensemble_flags()
-_FORMS = (
-    flag("json", bool, "Print JSON, at full precision.", False),
-    flag("csv", bool, "Print CSV, at full precision.", False),
-)
-
-
 # --- values --------------------------------------------------------------------------------------
 
-Axes = dict[str, tuple[float, ...]]
 _MOST_ROWS = 1_000_000  # of a table
 _NOISE_AT = np.vectorize(noise_at, otypes=[np.float64])
-
-
-def axes(given: Mapping[str, Any]) -> Axes:
-    """Return the values of every parameter of a command, in the order of the columns.
-
-    >>> axes({"ridge": "0,0.1", "noise": None})
-    {'ridge': (0.0, 0.1), 'noise': (1.0,)}
-    """
-    dropped = "noise" if has_snr(given) else "snr"
-    texts = {name: given[name] for name in SPECS if name in given and name != dropped}
-    texts = {name: DEFAULTS.get(name) if text is None else text for name, text in texts.items()}
-    values = {n: number_axis(n, text, SPECS[n]) for n, text in texts.items() if text is not None}
-    if (rows := math.prod(map(len, values.values()))) > _MOST_ROWS:
-        raise ValueError(f"ranges must have at most {_MOST_ROWS} combinations, got {rows}")
-    return values
-
-
-def has_snr(given: Mapping[str, Any]) -> bool:
-    """Return whether the signal-to-noise ratio is given instead of the noise."""
-    if given.get("snr") is None:
-        return False
-    if given["noise"] is not None:
-        raise ValueError(f"noise must not be given with snr, got {given['noise']!r}")
-    return True
-
-
-def one_number(name: str, value: Any, spec: Parameter) -> float | None:
-    """Return the value of a flag with a single number; None if it is not given."""
-    if value is None:
-        return None
-    values = number_axis(name, value, spec)
-    if len(values) > 1:
-        raise ValueError(f"{name} must be one number here, got {value!r}")
-    return values[0]
 
 
 def ensembles(
@@ -283,13 +284,12 @@ def ensembles(
     orphans = {name for name in options if not any(name in own for own in owned.values())}
     schemes = []
     for name in names:
-        own = {*owned.get(name, ()), *orphans}  # the first scheme raises for options of none
-        given = {option: value for option, value in options.items() if option in own}
-        scheme = named_ensemble(name, n_members, **given)
-        if not SUPPORT[function](type(scheme)):
+        if name in SCHEMES and not SUPPORT[function](SCHEMES[name]):
             known = ", ".join(one for one, kind in SCHEMES.items() if SUPPORT[function](kind))
             raise ValueError(f"scheme must be one of {known} for {function}, got {name!r}")
-        schemes.append(scheme)
+        own = {*owned.get(name, ()), *orphans}  # the first scheme raises for options of none
+        given = {option: value for option, value in options.items() if option in own}
+        schemes.append(named_ensemble(name, n_members, **given))
     return schemes
 
 
@@ -297,33 +297,39 @@ def ensembles(
 class ProblemGrid:
     """A problem at every combination of the given values, with an array axis for each range."""
 
-    axes: Axes
-    names: Mapping[str, str]  # activation, scheme and clock
+    axes: Mapping[str, Sequence[float]]  # in the order of the columns of a table
+    names: Mapping[str, str]  # activation and scheme
+    function: str  # of the library, which must support the scheme
+
+    def __post_init__(self) -> None:
+        if (rows := math.prod(map(len, self.axes.values()))) > _MOST_ROWS:
+            raise ValueError(f"ranges must have at most {_MOST_ROWS} combinations, got {rows}")
 
     @classmethod
-    def of(cls, given: Mapping[str, Any]) -> "ProblemGrid":
-        """Read the flags of a command: ratios, or the counts P, N and D."""
-        counts = [name for name in SIZES if given[name] is not None]
-        dropped = RATIOS if counts else tuple(SIZES)
-        if counts and len(counts) < len(SIZES):
-            raise ValueError(
-                f"{', '.join(SIZES)} must be given together, got only {' and '.join(counts)}"
-            )
-        for name in RATIOS:
-            if counts and given[name] is not None:
+    def of(cls, context: typer.Context, values: Mapping[str, Any], function: str) -> "ProblemGrid":
+        """Return the grid of the flags of a command: ratios, or the counts P, N and D."""
+        dropped = {"noise"} if snr_replaces_noise(context) else set()
+        if counts := [name for name in SIZES if values.get(name) is not None]:
+            if len(counts) < len(SIZES):
                 raise ValueError(
-                    f"{name} must be left out if counts are given, got {given[name]!r}"
+                    f"{', '.join(SIZES)} must be given together, got only {' and '.join(counts)}"
                 )
+            for name in RATIOS:
+                if was_given(context, name):
+                    raise ValueError(
+                        f"{name} must be left out if counts are given, got {values[name]}"
+                    )
+            dropped |= set(RATIOS)
+        numbers = {n: values[n] for n in SPECS if values.get(n) is not None and n not in dropped}
+        names = {name: values[name] for name in ("activation", "scheme") if name in values}
         return cls(
-            axes=axes({name: text for name, text in given.items() if name not in dropped}),
-            names={
-                "activation": activation(given["activation"]).name,
-                **{name: given[name] for name in ("scheme", "clock") if given.get(name)},
-            },
+            axes={n: v if isinstance(v, AxisValues) else (v,) for n, v in numbers.items()},
+            names=names | {"activation": activation(names["activation"]).name},
+            function=function,
         )
 
     @property
-    def varying(self) -> Axes:
+    def varying(self) -> dict[str, Sequence[float]]:
         """The parameters with several values."""
         return {name: values for name, values in self.axes.items() if len(values) > 1}
 
@@ -337,11 +343,12 @@ class ProblemGrid:
         make = Problem.from_sizes if "dim" in values else Problem
         return make(**values, activation=self.names["activation"])
 
-    def ensemble(self, function: str) -> Scheme:
-        """The ensemble at all combinations, of a scheme that `function` supports."""
+    @property
+    def ensemble(self) -> Scheme:
+        """The ensemble at all combinations."""
         options = {name: self.values(name) for name in SCHEME_OPTIONS if name in self.axes}
         size = self.values("n_members")
-        (ensemble,) = ensembles([self.names["scheme"]], size, options, function)
+        (ensemble,) = ensembles([self.names["scheme"]], size, options, self.function)
         return ensemble
 
     @property
@@ -357,8 +364,3 @@ class ProblemGrid:
         values = self.axes[name]
         shape = [-1 if axis == name else 1 for axis in self.varying]
         return np.reshape(values, shape) if len(values) > 1 else values[0]
-
-
-def as_written(name: str, values: Sequence[float]) -> list[float]:
-    """Whole numbers without a decimal point."""
-    return [int(v) if SPECS[name].whole and math.isfinite(v) else v for v in values]

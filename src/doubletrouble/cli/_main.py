@@ -21,7 +21,6 @@ from typing import Any
 from doubletrouble.errors import DoubleTroubleError, require
 
 BAD_INPUT = 2
-_DEBUG = "--debug"
 _ENCODING_ERRORS = "doubletrouble.ascii"  # the name of an error handler of `codecs`
 _ASCII = {
     **{"α": "alpha", "β": "beta", "ε": "eps", "η": "eta", "θ": "theta", "λ": "lambda"},
@@ -50,7 +49,7 @@ class _Stdout(FileIO):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return its exit code."""
-    words = list(sys.argv[1:] if arguments is None else arguments)
+    settings = {"debug": False}
     _prepare_streams()
     try:
         with _sigterm_as_exception() as signals:
@@ -58,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             require("rich", "cli")
             from doubletrouble.cli._app import run
 
-            code = run([word for word in words if word != _DEBUG])
+            code = run(sys.argv[1:] if arguments is None else arguments, settings)
             sys.stdout.flush()
             return code
     except BrokenPipeError:
@@ -67,9 +66,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt as error:
         _report(error, "stopped")
         return 128 + (signals[0] if signals else signal.SIGINT)
-    except (DoubleTroubleError, ValueError, TypeError, OSError, MemoryError) as error:
+    except (DoubleTroubleError, ValueError, OSError, MemoryError) as error:
         _discard_unwritable_results()
-        if _DEBUG in words:
+        if settings["debug"]:
             with suppress(OSError):
                 traceback.print_exc()
         else:

@@ -1,12 +1,10 @@
 """The output of commands: results on stdout as a table, JSON or CSV; messages on stderr."""
 
-import csv as csv_format
 import json as json_format
 import math
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 _NARROWEST = 20  # columns of a paragraph, on any terminal
@@ -15,30 +13,6 @@ _DIGITS = 4  # significant digits of the largest number of a column
 _FEWEST = 3  # and of the smallest
 _DECADES = 2  # a column that spans more is not aligned
 _LARGEST, _SMALLEST = 1e5, 1e-4
-
-ERROR = "error_"
-"""Prefix of the columns of results, as in tables of sweeps: `noise` is a parameter."""
-
-PSI = {
-    "psi1": "Ψ₁",
-    "psi2_vanilla": "Ψ₂ᵛ",
-    "psi3_vanilla": "Ψ₃ᵛ",
-    "psi2_ensemble": "Ψ₂ᵉ",
-    "psi3_ensemble": "Ψ₃ᵉ",
-    "psi2_divide": "Ψ₂ᵈ",
-    "psi2_features": "Ψ₂ᵖ",
-}
-"""The symbols of the terms of the theory, as in the paper."""
-
-_SYMBOLS = {
-    "activation": "σ",
-    "n_train": "N",
-    "time": "t",
-    "best_ridge": "best λ",
-    "best_ridge_total": "total\nthere",
-    "training_error": "training\nerror",
-    **PSI,
-}
 
 
 def show(text: str) -> None:
@@ -53,20 +27,11 @@ def note(message: str) -> None:
 
 def show_json(value: Mapping[str, Any] | Sequence[Any]) -> None:
     """Print strict JSON: infinities are "inf" and "-inf", NaN is null."""
-    text = json_format.dumps(_strict(value), indent=2, ensure_ascii=False, allow_nan=False)
-    if printable(text) != text:
-        text = json_format.dumps(_strict(value), indent=2, allow_nan=False)
-    show(text)
+    from doubletrouble.results import strict_json  # not for --help
 
-
-def _strict(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {name: _strict(one) for name, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [_strict(one) for one in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None if math.isnan(value) else str(value)
-    return value
+    strict = strict_json(value)
+    text = json_format.dumps(strict, indent=2, ensure_ascii=False, allow_nan=False)
+    show(text if printable(text) == text else json_format.dumps(strict, indent=2))
 
 
 def printable(text: str) -> str:
@@ -181,90 +146,3 @@ def measured(value: float, standard_error: float, *others: float) -> list[str]:
 def _decade(size: float) -> int:
     """The power of ten of the first digit."""
     return math.floor(math.log10(size))
-
-
-# --- reports -------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, kw_only=True)
-class Report:
-    """Columns of equal length, and the parameters that are the same for every row."""
-
-    title: str
-    parameters: Mapping[str, Any]
-    columns: Mapping[str, Sequence[Any]]
-    summary: str = ""  # in place of a table with one row; before `cells`
-    cells: Mapping[str, Sequence[str]] = field(default_factory=dict)  # the table, if not `columns`
-    notes: Sequence[str] = ()
-    document: Mapping[str, Any] | None = None  # the JSON, if not parameters and rows
-    warning: str = ""  # on stderr
-    exit_code: int = 0
-
-    def show(self, *, json: bool, csv: bool) -> None:
-        """Print the report in one of its forms."""
-        if json:
-            show_json(self.document or self._document())
-        elif csv:
-            writer = csv_format.writer(sys.stdout, lineterminator="\n")
-            writer.writerow(self.columns)
-            writer.writerows(self._rows())
-        else:
-            show(self._text())
-        if self.warning:
-            note(self.warning)
-
-    def _rows(self) -> list[tuple[Any, ...]]:
-        return list(zip(*self.columns.values(), strict=True))
-
-    def _document(self) -> dict[str, Any]:
-        rows = [dict(zip(self.columns, row, strict=True)) for row in self._rows()]
-        notes = {"notes": list(self.notes)} if self.notes else {}
-        return {"parameters": dict(self.parameters), "rows": rows, **notes}
-
-    def _text(self) -> str:
-        blocks = [paragraph(self._heading())] if self.title else []
-        if self.summary:
-            blocks += ["", self.summary] if blocks else [self.summary]
-        if self.cells:
-            blocks += ["", table("", self.cells)] if self.summary else [table("", self.cells)]
-        elif not self.summary:
-            zero = [name for name, values in self.columns.items() if not any(values)]
-            shown = {n: values for n, values in self.columns.items() if n not in zero}
-            blocks.append(table("", {heading(n): cells(values) for n, values in shown.items()}))
-            if zero:
-                blocks.append(paragraph(f"{', '.join(map(_plain, zero))}: 0 everywhere"))
-        return "\n".join([*blocks, *self.notes])
-
-    def _heading(self) -> str:
-        given = {name: value for name, value in self.parameters.items() if value is not None}
-        fixed = (f"{symbol(name)}={brief(value)}" for name, value in given.items())
-        return f"{self.title}: {', '.join(fixed)}" if given else self.title
-
-
-def symbol(name: str) -> str:
-    """The symbol of a parameter or a result, or its name."""
-    from doubletrouble.cli._flags import SPECS  # not for --help
-
-    return SPECS[name].symbol if name in SPECS else _SYMBOLS.get(name, name)
-
-
-def heading(name: str) -> str:
-    """The heading of a column: a symbol, or a name broken into lines."""
-    short = _plain(name).replace("initialization", "init.")
-    known = symbol(name)
-    return known if known != name else short.replace(" × ", "\n× ")
-
-
-def _plain(name: str) -> str:
-    """The name of a column within a line of text.
-
-    >>> _plain("error_noise_sampling"), _plain("psi1")
-    ('noise × sampling', 'Ψ₁')
-    """
-    return PSI.get(name) or name.removeprefix(ERROR).replace("_", " × ")
-
-
-def cells(values: Sequence[Any]) -> list[str]:
-    """The cells of a column."""
-    numbers = all(isinstance(value, int | float) for value in values)
-    return aligned(values) if numbers else [str(value) for value in values]

@@ -3,8 +3,8 @@
 import inspect
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
@@ -12,32 +12,24 @@ import typer
 
 from doubletrouble.cli._app import help_without_command
 from doubletrouble.cli._flags import (
-    ACTIVATION,
     PROBLEM_SPECS,
     SCHEME_OPTIONS,
+    SPECS,
+    AxisValues,
+    ProblemGrid,
     as_written,
-    axes,
-    choice,
-    ensemble_flags,
+    declared,
     ensembles,
-    flag,
-    number,
-    takes,
+    grid_flags,
+    grouped,
+    option,
 )
-from doubletrouble.cli._output import (
-    Report,
-    cells,
-    heading,
-    measured,
-    note,
-    show,
-    show_json,
-    symbol,
-    table,
-)
+from doubletrouble.cli._output import measured, note, show, show_json, table
+from doubletrouble.cli._report import Form, Report, cells, heading, symbol
 from doubletrouble.ensembles import SCHEMES, Ensemble, Scheme
 from doubletrouble.glossary import WHOLE_DIM
-from doubletrouble.problems import Problem, noise_at
+from doubletrouble.parameters import declarations
+from doubletrouble.problems import Problem
 from doubletrouble.ranges import choice_axis
 from doubletrouble.results import ErrorTerms
 from doubletrouble.simulation import DTYPES, MODELS, TESTS, Simulation
@@ -46,60 +38,82 @@ from doubletrouble.theory import exact_error, gradient_flow
 
 if TYPE_CHECKING:
     from doubletrouble.networks import LazyRun
-    from doubletrouble.sweep import Sweep, SweepResult, SweepStatus
+    from doubletrouble.sweep import Sweep, SweepResult
 
 # --- simulate ------------------------------------------------------------------------------------
 
 _DEFAULT = {name: p.default for name, p in inspect.signature(run_simulation).parameters.items()}
-_MEMBERS = "1,2,10,inf"
 _CURVES = ("features_per_dim", "ridge")  # a whole curve from the same draws
 _THEORY = ("theory", "z")
 _ORDER = (*_CURVES, "time", "n_members", "scheme", "part", "value", "standard_error", *_THEORY)
-_SETTINGS = (
-    flag("dim", int, f"D: {WHOLE_DIM.meaning}; {WHOLE_DIM.domain}", required=True),
-    choice(
-        "model",
-        "'features': random features; 'gaussian': Gaussian covariates; 'kernel': infinitely many "
-        "features",
-        _DEFAULT["model"],
-        MODELS,
-    ),
-    flag("n_data", int, "independent draws, of two data sets each", _DEFAULT["n_data"]),
-    flag("n_init", int, "sets of random features in a draw", _DEFAULT["n_init"]),
-    flag("seed", int, "seed of the random numbers", _DEFAULT["seed"]),
-    choice(
-        "device",
-        "'auto', 'cpu', 'torch', or a device of torch",
-        _DEFAULT["device"],
-        ("auto", "cpu", "torch", "cuda"),
-    ),
-    choice("dtype", " or ".join(DTYPES), _DEFAULT["dtype"], DTYPES),
-    choice(
-        "test",
-        "average over test points: 'exact' by closed forms, 'sample' at sampled points, 'auto' the "
-        "cheaper",
-        _DEFAULT["test"],
-        TESTS,
-    ),
-    flag("center", bool, "Subtract the mean of the activation, or not.", _DEFAULT["center"]),
-)
 
 
-@takes(
-    *(number(name, several=name in _CURVES) for name in PROBLEM_SPECS),
-    ACTIVATION,
-    *_SETTINGS,
-    *ensemble_flags(default=_MEMBERS, schemes=True),
-    number("times"),
-    flag(
-        "theory",
+@dataclass(frozen=True, kw_only=True)
+class _SimulationFlags:
+    """Arguments of the simulation, besides the problem."""
+
+    dim: Annotated[int, declared("dim", WHOLE_DIM, several=False)]
+    model: Annotated[
+        str,
+        option(
+            "'features': random features; 'gaussian': Gaussian covariates; 'kernel': infinitely "
+            "many features",
+            choices=MODELS,
+        ),
+    ] = _DEFAULT["model"]
+    n_data: Annotated[int, option("independent draws, of two data sets each", "INTEGER")] = (
+        _DEFAULT["n_data"]
+    )
+    n_init: Annotated[int, option("sets of random features in a draw", "INTEGER")] = _DEFAULT[
+        "n_init"
+    ]
+    seed: Annotated[int, option("seed of the random numbers", "INTEGER")] = _DEFAULT["seed"]
+    device: Annotated[
+        str,
+        option(
+            "'auto', 'cpu', 'torch', or a device of torch", choices=("auto", "cpu", "torch", "cuda")
+        ),
+    ] = _DEFAULT["device"]
+    dtype: Annotated[str, option(" or ".join(DTYPES), choices=DTYPES)] = _DEFAULT["dtype"]
+    test: Annotated[
+        str,
+        option(
+            "average over test points: 'exact' by closed forms, 'sample' at sampled points, 'auto' "
+            "the cheaper",
+            choices=TESTS,
+        ),
+    ] = _DEFAULT["test"]
+    center: Annotated[
         bool,
-        "Add the exact error to each part, and the difference z in standard errors.",
-        True,
-    ),
-    flag("quiet", bool, "No progress bar.", False),
+        typer.Option(help="Subtract the mean of the activation, or not.", show_default=False),
+    ] = _DEFAULT["center"]
+
+
+_GRID = grid_flags(
+    PROBLEM_SPECS,
+    "simulate",
+    ranges=(*_CURVES, "n_members"),
+    members="1,2,10,inf",
+    schemes=True,
 )
-def simulate(**given: Any) -> Report:
+
+
+@grouped
+def simulate(
+    *,
+    grid: Annotated[ProblemGrid, _GRID],
+    settings: _SimulationFlags,
+    times: Annotated[AxisValues | None, declared("times")] = None,
+    theory: Annotated[
+        bool,
+        typer.Option(
+            help="Add the exact error to each part, and the difference z in standard errors.",
+            show_default=False,
+        ),
+    ] = True,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress bar.")] = False,
+    form: Form,
+) -> None:
     """Simulate models of finite size, and print each part of the error with its standard error.
 
     P and N are rounded to whole numbers. All values of --features-per-dim, --ridge and --times come
@@ -107,66 +121,59 @@ def simulate(**given: Any) -> Report:
     command flow), instead of ridge regression. The theory is that of infinite size, with deviations
     of the order 1/D.
     """
-    values = axes({name: text for name, text in given.items() if name not in ("dim", "n_members")})
-    members = axes({"n_members": given["n_members"] or _MEMBERS})["n_members"]
-    times = values.pop("times", None)
-    for name, several in values.items():
-        if len(several) > 1 and name not in _CURVES:
-            raise ValueError(
-                f"{name} must be one number here, got {given[name]!r}; sweeps run any grid"
-            )
-    options = {name: values.pop(name)[0] for name in SCHEME_OPTIONS if name in values}
-    words = [word.strip() for word in given["scheme"].split(",")]
-    schemes = choice_axis("scheme", words, tuple(SCHEMES))
-    every = [one for K in members for one in _ensembles_of(schemes, K, options, times, given)]
-    settings = {f.name: given[f.name] for f in _SETTINGS}
-    curves: dict[str, Any] = {name: values[name] for name in _CURVES if len(values[name]) > 1}
-    ratio = values.pop("snr", None)
-    point = {name: several[0] for name, several in values.items()}
-    if ratio is not None:
-        point["noise"] = noise_at(ratio[0], point["signal"])
+    words = [word.strip() for word in grid.names["scheme"].split(",")]
+    schemes, members = choice_axis("scheme", words, tuple(SCHEMES)), grid.axes["n_members"]
+    every = _ensembles(schemes, grid, flow=theory and times is not None)
+    at: dict[str, Any] = {
+        name: values[0] for name, values in grid.axes.items() if name in declarations(Problem)
+    }
+    at |= {} if grid.noise is None else {"noise": grid.noise}
+    curves: Any = {name: values for name, values in grid.varying.items() if name in _CURVES}
     simulation = run_simulation(
-        Problem(**point, activation=given["activation"]),
+        Problem(**at, activation=grid.names["activation"]),
         ensembles=_drawn(every),
         times=times,
-        progress=not given["quiet"],
-        **settings,
+        progress=not quiet,
+        **asdict(settings),
         **curves,
     )
-    columns = _simulation_columns(simulation, every, theory=given["theory"])
-    keys: dict[str, Any] = {"n_members": as_written("n_members", members), "scheme": schemes}
-    keys |= {} if times is None else {"time": times}
-    at = {name: getattr(simulation.problem, name) for name in point}
-    fixed: dict[str, Any] = {n: float(value) for n, value in at.items() if np.size(value) == 1}
-    fixed |= {} if ratio is None else {"snr": ratio[0]}
+    problem = simulation.problem
+    realized = {name: getattr(problem, name) for name in at}
+    fixed: dict[str, Any] = {n: float(value) for n, value in realized.items() if not np.ndim(value)}
+    fixed |= {"snr": grid.axes["snr"][0]} if "snr" in grid.axes else {}
     for one in every:
         fixed |= simulation.realized(one).options
-    fixed |= {"activation": simulation.problem.activation, **settings, "test": simulation.test}
-    fixed |= {name: several[0] for name, several in keys.items() if len(several) == 1}
+    fixed |= {"activation": problem.activation, **asdict(settings), "test": simulation.test}
+    keys: dict[str, Any] = {
+        "n_members": as_written(SPECS["n_members"], members),
+        "scheme": schemes,
+        "time": times or (),
+    }
+    fixed |= {name: values[0] for name, values in keys.items() if len(values) == 1}
+    columns = _simulation_columns(simulation, every, theory=theory)
     columns = {name: column for name, column in columns.items() if name not in fixed}
-    return Report(
-        title="Simulated test error",
-        parameters=fixed,
-        columns=columns,
-        cells=_simulation_cells(columns),
+    form.show(
+        Report(
+            title="Simulated test error",
+            parameters=fixed,
+            columns=columns,
+            text=table("", _simulation_cells(columns)),
+        )
     )
 
 
-def _ensembles_of(
-    schemes: Sequence[str],
-    n_members: float,
-    options: Mapping[str, float],
-    times: Sequence[float] | None,
-    given: Mapping[str, Any],
-) -> list[Scheme]:
-    """The ensembles of one size; with times, the theory must support their schemes."""
-    if times is None or not given["theory"]:
-        return ensembles(schemes, n_members, options, "simulate")
-    ensembles(schemes, n_members, options, "simulate")
-    try:
-        return ensembles(schemes, n_members, options, "gradient_flow")
-    except ValueError as error:
-        raise ValueError(f"{error}; --no-theory leaves the theory out") from None
+def _ensembles(schemes: Sequence[str], grid: ProblemGrid, *, flow: bool) -> list[Scheme]:
+    """The ensembles of all sizes; with `flow`, the theory of gradient flow must support them."""
+    options = {name: grid.axes[name][0] for name in SCHEME_OPTIONS if name in grid.axes}
+    every = [
+        one for K in grid.axes["n_members"] for one in ensembles(schemes, K, options, grid.function)
+    ]
+    if flow:
+        try:
+            ensembles(schemes, grid.axes["n_members"][0], options, "gradient_flow")
+        except ValueError as error:
+            raise ValueError(f"{error}; --no-theory leaves the theory out") from None
+    return every
 
 
 def _drawn(every: Sequence[Scheme]) -> list[Scheme]:
@@ -201,7 +208,7 @@ def _simulation_columns(
                 here = {n: _at(v, shape, at) for n, v in numbers.items()}
                 rows[at, j, k] = here | own | {"part": part}
     columns = {name: [rows[index][name] for index in sorted(rows)] for name in shown}
-    return columns | {"n_members": as_written("n_members", columns["n_members"])}
+    return columns | {"n_members": as_written(SPECS["n_members"], columns["n_members"])}
 
 
 def _exact(simulation: Simulation, ensemble: Scheme) -> ErrorTerms[Any]:
@@ -251,19 +258,28 @@ _MOST_MESSAGES = 10
 _NETWORK_GROUP = ("depth", "data", "loss", "seed", "dtype")
 
 sweep = typer.Typer(
-    help="Run grids of simulations.", callback=help_without_command, invoke_without_command=True
+    help="Run grids of simulations.",
+    callback=help_without_command,
+    invoke_without_command=True,
+    rich_markup_mode=None,
 )
 
 StorePath = Annotated[Path, typer.Argument(help="The store, an SQLite file.")]
-Workers = Annotated[int | None, typer.Option(help="Processes; as many as processors if left out.")]
+Workers = Annotated[
+    int | None,
+    option("Processes; as many as processors if left out.", "INTEGER"),
+]
 Scheduler = Annotated[
     str | None,
-    typer.Option(help="A Dask scheduler, tcp://host:port, or 'local' to start one."),
+    option("A Dask scheduler, tcp://host:port, or 'local' to start one.", "ADDRESS"),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress bar.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Hash = Annotated[
-    str | None, typer.Option("--sweep", help="Which sweep, if the store holds several: its hash.")
+    str | None,
+    typer.Option(
+        "--sweep", help="Which sweep, if the store holds several: its hash.", metavar="HASH"
+    ),
 ]
 
 
@@ -271,7 +287,8 @@ Hash = Annotated[
 def run(
     file: Annotated[Path, typer.Argument(help="The grid, a TOML file.")],
     store: Annotated[
-        Path | None, typer.Option(help="The store; FILE with the suffix .sqlite if left out.")
+        Path | None,
+        option("The store; FILE with the suffix .sqlite if left out.", "FILE"),
     ] = None,
     workers: Workers = None,
     scheduler: Scheduler = None,
@@ -281,7 +298,11 @@ def run(
     """Compute every cell of a grid that the store does not hold yet."""
     from doubletrouble.sweep import Sweep
 
-    grid, where = Sweep.from_toml(file), store or file.with_suffix(".sqlite")
+    try:
+        grid = Sweep.from_toml(file)
+    except TypeError as error:  # a value of another type in the file
+        raise ValueError(str(error)) from error
+    where = store or file.with_suffix(".sqlite")
     return _finish(grid.run(where, workers=workers, scheduler=scheduler, progress=not quiet), json)
 
 
@@ -311,16 +332,18 @@ def status(store: StorePath, sweep: Hash = None, json: Json = False) -> None:
     """
     from doubletrouble.sweep import Sweep
 
-    grids = Sweep.all_from_store(store) if sweep is None else []
+    grids = Sweep.all_from_store(store) if sweep is None else [Sweep.from_store(store, sweep)]
     networks = _network_groups(_stored_networks(store, grids)) if sweep is None else []
-    others: dict[str, object] = {"networks": networks} if networks else {}
-    if len(grids) > 1:
-        _report_all(store, grids, json, others)
-    elif grids or not networks:
-        _report(Sweep.from_store(store, sweep).results(store), json, others)
-    elif json:
-        show_json({"store": str(store), **others})
-    if networks and not json:
+    if not grids and not networks:
+        raise ValueError(f"store must hold a sweep or ensembles of networks, got {store}")
+    results = [grid.results(store) for grid in grids]
+    if json:
+        sweeps = [_counts(result) for result in results]
+        show_json({"store": str(store), "sweeps": sweeps, "networks": networks})
+        return
+    if results:
+        _show_results(results)
+    if networks:
         title = "and ensembles of networks" if grids else f"{store}: ensembles of networks"
         columns = {symbol(name): [_listed(one[name]) for one in networks] for name in networks[0]}
         show(table(title, columns))
@@ -405,7 +428,10 @@ def _listed(value: object) -> str:
 
 def _finish(result: "SweepResult", json: bool) -> int:
     """Report on a run, with the command that retries failed cells."""
-    _report(result, json)
+    if json:
+        show_json({"store": str(result.store), **_counts(result)})
+    else:
+        _show_results([result])
     failed, name = result.status.failed, result.sweep.hash[:_HASH_LENGTH]
     if not failed:
         return 0
@@ -416,50 +442,26 @@ def _finish(result: "SweepResult", json: bool) -> int:
     return _INCOMPLETE
 
 
-def _report_all(
-    store: Path, grids: "Sequence[Sweep]", json: bool, others: Mapping[str, object]
-) -> None:
-    counts = [grid.status(store) for grid in grids]
-    if json:
-        rows = [_counts(store, grid, count) for grid, count in zip(grids, counts, strict=True)]
-        show_json([*rows, {"store": str(store), **others}] if others else rows)
-    else:
-        columns = _status_columns(grids, counts) | {"grid": [grid.summary for grid in grids]}
-        show(table(str(store), columns))
+def _counts(result: "SweepResult") -> dict[str, object]:
+    status = result.status
+    return {
+        "sweep": result.sweep.hash,
+        "total": status.total,
+        **asdict(status),
+        "messages": dict(Counter(result.messages if status.failed else ())),
+    }
 
 
-def _report(
-    result: "SweepResult", json: bool, others: Mapping[str, object] = MappingProxyType({})
-) -> None:
-    messages = Counter(result.messages if result.status.failed else ())
-    if json:
-        counts = _counts(result.store, result.sweep, result.status)
-        show_json(counts | {"messages": dict(messages), **others})
-        return
-    show(table(str(result.store), _status_columns([result.sweep], [result.status])))
-    if messages:
-        most = dict(messages.most_common(_MOST_MESSAGES))
+def _show_results(results: "Sequence[SweepResult]") -> None:
+    """Print the counts of sweeps of a store: of several with their grids, of one with messages."""
+    columns: dict[str, list[Any]] = {
+        "sweep": [one.sweep.hash[:_HASH_LENGTH] for one in results],
+        "cells": [one.status.total for one in results],
+        **{n: [getattr(one.status, n) for one in results] for n in ("done", "failed", "missing")},
+    }
+    if len(results) > 1:
+        columns["grid"] = [one.sweep.summary for one in results]
+    show(table(str(results[0].store), columns))
+    if len(results) == 1 and results[0].status.failed:
+        most = dict(Counter(results[0].messages).most_common(_MOST_MESSAGES))
         show(table("why cells failed", {"cells": [*most.values()], "message": [*most]}))
-
-
-def _status_columns(
-    grids: "Sequence[Sweep]", counts: "Sequence[SweepStatus]"
-) -> dict[str, list[Any]]:
-    return {
-        "sweep": [grid.hash[:_HASH_LENGTH] for grid in grids],
-        "cells": [count.total for count in counts],
-        "done": [count.done for count in counts],
-        "failed": [count.failed for count in counts],
-        "missing": [count.missing for count in counts],
-    }
-
-
-def _counts(store: Path, grid: "Sweep", count: "SweepStatus") -> dict[str, object]:
-    return {
-        "store": str(store),
-        "sweep": grid.hash,
-        "total": count.total,
-        "done": count.done,
-        "failed": count.failed,
-        "missing": count.missing,
-    }

@@ -3,6 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from doubletrouble.networks._settings import DEFAULTS as DEFAULTS
 from doubletrouble.networks._settings import DTYPES as DTYPES
 from doubletrouble.networks._settings import LAPTOP as LAPTOP
 from doubletrouble.networks._settings import LOSSES as LOSSES

@@ -24,6 +24,7 @@ from doubletrouble.ensembles import EnsembleLike
 from doubletrouble.errors import SweepInterrupted
 from doubletrouble.networks._result import LazyRun, ensemble_size
 from doubletrouble.networks._settings import (
+    DEFAULTS,
     REVISION,
     STATUSES,
     DTypeName,
@@ -71,9 +72,9 @@ def lazy_curve(
     data: Data,
     *,
     widths: Axis = WIDTHS,
-    laziness: Axis = (100.0,),
-    ensemble: EnsembleLike = 20,
-    depth: int = 5,
+    laziness: Axis = DEFAULTS["laziness"],
+    ensemble: EnsembleLike = DEFAULTS["ensemble"],
+    depth: int = DEFAULTS["depth"],
     seed: int = 0,
     device: str = "auto",
     dtype: DTypeName = "float32",

@@ -31,6 +31,17 @@ REVISION = 1
 LINEAR_AS = 100.0
 """Adam has no limit α → ∞ at a fixed rate: the linearized network takes the steps of this α."""
 
+DEFAULTS: dict[str, Any] = {
+    "width": 30,
+    "depth": 5,
+    "laziness": 100.0,
+    "ensemble": 20,
+    "n_data": 5,
+    "n_init": 5,
+    "n_noise": 2,
+}
+"""Default arguments of `train_lazy`, `lazy_curve` and `lazy_split`, besides those of `Training`."""
+
 LAPTOP: dict[str, Any] = {
     "n_train": 700,
     "widths": (2, 3, 4, 6, 8, 11, 16, 23, 32, 64),

@@ -26,6 +26,7 @@ from doubletrouble.errors import DivergenceError, SweepInterrupted
 from doubletrouble.networks._device import TorchDevice
 from doubletrouble.networks._network import NetworkMember
 from doubletrouble.networks._settings import (
+    DEFAULTS,
     DTypeName,
     LossName,
     Training,
@@ -88,14 +89,14 @@ class LazySplit:
 def lazy_split(
     data: Data,
     *,
-    n_data: int = 5,
-    n_init: int = 5,
-    n_noise: int = 2,
+    n_data: int = DEFAULTS["n_data"],
+    n_init: int = DEFAULTS["n_init"],
+    n_noise: int = DEFAULTS["n_noise"],
     noise: float = 0.0,
     flips: float = 0.0,
-    width: int = 30,
-    depth: int = 5,
-    laziness: float = 100.0,
+    width: int = DEFAULTS["width"],
+    depth: int = DEFAULTS["depth"],
+    laziness: float = DEFAULTS["laziness"],
     seed: int = 0,
     device: str = "auto",
     dtype: DTypeName = "float32",

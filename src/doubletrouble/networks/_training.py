@@ -35,6 +35,7 @@ from doubletrouble.networks._network import EVERY, Architecture, NetworkMember, 
 from doubletrouble.networks._program import Batch, Program
 from doubletrouble.networks._result import LazyRun, ensemble_size
 from doubletrouble.networks._settings import (
+    DEFAULTS,
     REVISION,
     DTypeName,
     LossName,
@@ -57,10 +58,10 @@ _CPU_COPIES = 6  # more on a CPU, where the operations of a step of Adam are not
 def train_lazy(
     data: Data,
     *,
-    width: int = 30,
-    depth: int = 5,
-    laziness: float = 100.0,
-    ensemble: EnsembleLike = 20,
+    width: int = DEFAULTS["width"],
+    depth: int = DEFAULTS["depth"],
+    laziness: float = DEFAULTS["laziness"],
+    ensemble: EnsembleLike = DEFAULTS["ensemble"],
     loss: LossName = "hinge",
     optimizer: OptimizerName = "auto",
     learning_rate: float | None = None,

@@ -23,7 +23,7 @@ import numpy as np
 
 from doubletrouble.ensembles import Scheme, scheme_options
 from doubletrouble.errors import require
-from doubletrouble.results import ErrorTerms, Estimate, PsiTerms
+from doubletrouble.results import ErrorTerms, Estimate, PsiTerms, strict_json
 from doubletrouble.runs import DONE, Cell, CellOutcome, Record, decode
 from doubletrouble.sweep._simulated import PROBLEM, ensemble_axis, from_record
 
@@ -239,13 +239,7 @@ def _write_json(frames: Iterator[Any], path: Path) -> None:
         between = "[\n"
         for frame in frames:
             for row in frame.to_dict("records"):
-                values = {name: _strict(value) for name, value in row.items()}
-                file.write(between + json.dumps(values, ensure_ascii=False, allow_nan=False))
+                values = json.dumps(strict_json(row), ensure_ascii=False, allow_nan=False)
+                file.write(between + values)
                 between = ",\n"
         file.write("[]\n" if between == "[\n" else "\n]\n")
-
-
-def _strict(value: Any) -> Any:
-    if not isinstance(value, float) or math.isfinite(value):
-        return value
-    return None if math.isnan(value) else str(value)
