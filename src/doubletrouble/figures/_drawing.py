@@ -61,7 +61,7 @@ _RC: dict[str, Any] = {
     "lines.markersize": 4.5,
     "legend.frameon": False,
     "legend.title_fontsize": 10.0,
-    "legend.handlelength": 3.4,
+    "legend.handlelength": 3.0,
     "legend.columnspacing": 1.8,
     "figure.constrained_layout.use": True,
     "figure.constrained_layout.wspace": 0.06,
@@ -436,7 +436,7 @@ def figure_legend(
         ncols=ncols,
         loc=loc,
         columnspacing=1.8 * narrow,
-        handlelength=3.4 * narrow,
+        handlelength=3.0 * narrow,
     )
 
 
@@ -450,7 +450,7 @@ def axes_legend(axes: "Axes", *, ncols: int, title: str = "", narrow: float = 1)
         ncols=ncols,
         borderaxespad=0.4,
         columnspacing=1.2 * narrow,
-        handlelength=3.2 * narrow,
+        handlelength=2.9 * narrow,
         handletextpad=0.8 * narrow,
         loc="lower center",
         bbox_to_anchor=(0.5, 1.06),
