@@ -35,12 +35,13 @@ def test_files_of_a_figure_are_written_and_listed(
     assert header.startswith("ridge,P_over_N")
     assert [row.split(",")[:2] for row in rows] == [["0.5", "0.5"], ["0.5", "2.0"]]
 
-    made = SimpleNamespace(files=result["files"], agreement=result["agreement"])
+    spec = FIGURES["decomposition"]
+    made = SimpleNamespace(spec=spec, files=result["files"], agreement=result["agreement"])
     monkeypatch.setattr(_figures, "make_figure", lambda *_, **__: made)
     (tmp_path / "index.html").touch()
     assert main(words) == 0
     out, error = capsys.readouterr()
-    assert out.splitlines() == [*result["files"], *result["agreement"]]
+    assert out.splitlines() == [spec.source, *result["files"], *result["agreement"]]
     assert "index.html" in error  # the gallery shows other parameters
 
 

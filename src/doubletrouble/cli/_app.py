@@ -61,6 +61,12 @@ class _LazyGroup(TyperGroup):
 app = typer.Typer(cls=_LazyGroup, help=_HELP, rich_markup_mode=None)
 
 
+def _print_version(value: bool) -> None:
+    if value:
+        version()
+        raise typer.Exit
+
+
 def _show_traceback(context: typer.Context, value: bool) -> None:
     if value:
         context.obj["debug"] = True
@@ -69,6 +75,16 @@ def _show_traceback(context: typer.Context, value: bool) -> None:
 @app.callback(invoke_without_command=True)
 def options(
     context: typer.Context,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version",
+            help="Print the version.",
+            callback=_print_version,
+            expose_value=False,
+            is_eager=True,
+        ),
+    ] = False,
     debug: Annotated[
         bool,
         typer.Option(

@@ -45,9 +45,9 @@ def figure(
 ) -> None:
     """Make one figure of the paper, or beyond it: PNG, PDF, SVG, and its numbers as CSV.
 
-    Prints the files, and the agreement of theory, simulation and the authors' values. Parameters of
-    a figure, such as its ridges, are changed by --set, with values as in JSON, or a range of
-    numbers: --set ridges=[1e-3].
+    Prints its number in the paper, the files, and the agreement of theory, simulation and the
+    authors' values. Parameters of a figure, such as its ridges, are changed by --set, with values
+    as in JSON, or a range of numbers: --set ridges=[1e-3].
     """
     if name is None and json:
         names = ("name", "number", "title")
@@ -75,7 +75,7 @@ def figure(
             }
         )
         return
-    for line in (*map(str, made.files), *made.agreement):
+    for line in (made.spec.source, *map(str, made.files), *made.agreement):
         show(line)
     if set_ and (out / "index.html").exists():
         note(
