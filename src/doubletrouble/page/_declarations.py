@@ -2,8 +2,8 @@
 
 Symbols, domains and typical ranges are those of `glossary`; a control adds its label, its group and
 the ends of its slider. `python -m doubletrouble.page._declarations`, in a clone, writes
-`static/declarations.json`: the controls, parts and colours, the presets and the paper's claims. The
-browser reads that file, and `doubletrouble.page._settings` reads addresses by the same declarations.
+`static/declarations.json`: controls, parts and colours, presets and the claims of the paper. The
+browser reads that file; `doubletrouble.page._settings` reads addresses by the same declarations.
 """
 
 import json
@@ -19,7 +19,8 @@ from doubletrouble._version import __version__
 from doubletrouble.activations import NAMES
 from doubletrouble.ensembles import SCHEMES, SUPPORT
 from doubletrouble.palette import CAUSES, EFFECTS, LABELS, PAPER
-from doubletrouble.parameters import Parameter, declarations as declared_by
+from doubletrouble.parameters import Parameter
+from doubletrouble.parameters import declarations as declared_by
 
 STATIC = Path(__file__).with_name("static")
 FILE = STATIC / "declarations.json"
