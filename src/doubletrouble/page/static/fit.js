@@ -1,0 +1,278 @@
+/**
+ * Random-features fits of a function of one variable, computed and drawn live.
+ *
+ * A feature is a random curve max(0, g(x)), with g a Fourier series with Gaussian coefficients that
+ * fall as 1/frequency. A model has P of them and learns only their weights a, by ridge regression:
+ *
+ *     minimize  1/N Σ (y - Σ aᵢ φᵢ(x)/√P)² + λ |a|².
+ *
+ * The larger P uses the first features of the same sequence, so that curves move smoothly with P.
+ */
+
+export const N_SAMPLES = 15;
+export const MOST_FEATURES = 150; // drawn for P/N = 10 and above
+export const MOST_MEMBERS = 20;
+const FREQUENCIES = 20;
+const PERIOD = 2.6; // the inputs are between -1 and 1
+const GRID = 121;
+const LEAST_RIDGE = 1e-9; // stands for 0, the minimum-norm limit
+const Y_RANGE = 2.4;
+
+/** The function that is learned. */
+export function target(x) {
+  return Math.sin(2.5 * x) + 0.3 * x;
+}
+const TARGET_SPREAD = 0.8; // standard deviation of the target over the inputs
+
+/** Uniform random numbers from a seed (mulberry32). */
+function uniforms(seed) {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let t = state;
+    t = Math.imul(t ^ (t >>> 15), t | 1);
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
+  };
+}
+
+/** Standard normal random numbers from a seed. */
+function normals(seed) {
+  const uniform = uniforms(seed);
+  return () => Math.sqrt(-2 * Math.log(1 - uniform())) * Math.cos(2 * Math.PI * uniform());
+}
+
+/** The Fourier basis with its falling amplitudes, one row per point. */
+function basis(points) {
+  let power = 0;
+  for (let j = 1; j <= FREQUENCIES; j++) power += 1 / (j * j);
+  const rows = new Float64Array(2 * FREQUENCIES * points.length);
+  points.forEach((x, at) => {
+    for (let j = 1; j <= FREQUENCIES; j++) {
+      const angle = (2 * Math.PI * j * x) / PERIOD;
+      rows[2 * (FREQUENCIES * at + j) - 2] = Math.cos(angle) / j / Math.sqrt(power);
+      rows[2 * (FREQUENCIES * at + j) - 1] = Math.sin(angle) / j / Math.sqrt(power);
+    }
+  });
+  return rows;
+}
+
+/** Inputs and unit noise of one data set, and a function that returns feature i of member k. */
+export function drawn(seed) {
+  const uniform = uniforms(1000 + seed);
+  const normal = normals(2000 + seed);
+  const inputs = [];
+  const noise = [];
+  for (let i = 0; i < N_SAMPLES; i++) {
+    inputs.push(-1 + (2 * (i + 0.5 + 0.5 * (uniform() - 0.5))) / N_SAMPLES);
+    noise.push(normal());
+  }
+  const grid = Array.from({ length: GRID }, (_, i) => -1 + (2 * i) / (GRID - 1));
+  const rows = basis([...inputs, ...grid]);
+  const members = [];
+  const feature = (k, i) => {
+    const member = (members[k] ??= { normal: normals(10000 + 97 * seed + 7919 * k), columns: [] });
+    while (member.columns.length <= i) {
+      const coefficients = new Float64Array(2 * FREQUENCIES);
+      for (let j = 0; j < coefficients.length; j++) coefficients[j] = member.normal();
+      const column = new Float64Array(N_SAMPLES + GRID);
+      for (let at = 0, entry = 0; at < column.length; at++) {
+        let g = 0;
+        for (let j = 0; j < coefficients.length; j++) g += rows[entry++] * coefficients[j];
+        column[at] = Math.max(0, g);
+      }
+      member.columns.push(column);
+    }
+    return member.columns[i];
+  };
+  return { inputs, noise, grid, feature };
+}
+
+/** Solve A x = b for symmetric positive definite A (n × n, row by row) by Cholesky, in place. */
+function solve(A, b) {
+  const n = b.length;
+  for (let j = 0; j < n; j++) {
+    for (let i = j; i < n; i++) {
+      let sum = A[i * n + j];
+      for (let k = 0; k < j; k++) sum -= A[i * n + k] * A[j * n + k];
+      A[i * n + j] = i === j ? Math.sqrt(Math.max(sum, 1e-15)) : sum / A[j * n + j];
+    }
+  }
+  for (let i = 0; i < n; i++) {
+    for (let k = 0; k < i; k++) b[i] -= A[i * n + k] * b[k];
+    b[i] /= A[i * n + i];
+  }
+  for (let i = n - 1; i >= 0; i--) {
+    for (let k = i + 1; k < n; k++) b[i] -= A[k * n + i] * b[k];
+    b[i] /= A[i * n + i];
+  }
+  return b;
+}
+
+/** Weights of the ridge fit; columns hold each feature at the N samples first. */
+function weights(columns, labels, ridge) {
+  const P = columns.length;
+  const N = labels.length;
+  const penalty = N * Math.max(ridge, LEAST_RIDGE) * P;
+  if (P <= N) {
+    const A = new Float64Array(P * P);
+    const b = new Float64Array(P);
+    for (let i = 0; i < P; i++) {
+      for (let m = 0; m < N; m++) b[i] += columns[i][m] * labels[m];
+      for (let j = 0; j <= i; j++) {
+        let sum = i === j ? penalty : 0;
+        for (let m = 0; m < N; m++) sum += columns[i][m] * columns[j][m];
+        A[i * P + j] = A[j * P + i] = sum;
+      }
+    }
+    return solve(A, b);
+  }
+  // more features than samples: the dual form, N × N
+  const A = new Float64Array(N * N);
+  for (const column of columns) {
+    for (let m = 0; m < N; m++) {
+      const value = column[m];
+      for (let l = 0; l <= m; l++) A[m * N + l] += value * column[l];
+    }
+  }
+  for (let m = 0; m < N; m++) A[m * N + m] += penalty;
+  const dual = solve(A, Float64Array.from(labels));
+  return columns.map((column) => {
+    let sum = 0;
+    for (let m = 0; m < N; m++) sum += column[m] * dual[m];
+    return sum;
+  });
+}
+
+/**
+ * K fits and their mean.
+ *
+ * @param {object} data - from `drawn`.
+ * @param {object} options - featuresPerSample, members, ridge, noise (τ/F).
+ * @returns {{labels: number[], fits: Float64Array[], mean: Float64Array, training: number,
+ *   test: number, features: number}} curves on `data.grid`; mean squared errors of the mean, on the
+ *   noisy labels and against the true function.
+ */
+export function fitAll(data, { featuresPerSample, members, ridge, noise }) {
+  const P = Math.min(Math.max(Math.round(featuresPerSample * N_SAMPLES), 1), MOST_FEATURES);
+  const K = Math.min(members, MOST_MEMBERS);
+  const labels = data.inputs.map((x, i) => target(x) + noise * TARGET_SPREAD * data.noise[i]);
+  const mean = new Float64Array(GRID + N_SAMPLES);
+  const fits = [];
+  for (let k = 0; k < K; k++) {
+    const columns = Array.from({ length: P }, (_, i) => data.feature(k, i));
+    const a = weights(columns, labels, ridge);
+    const curve = new Float64Array(GRID + N_SAMPLES);
+    for (let i = 0; i < P; i++) {
+      const column = columns[i];
+      const weight = a[i];
+      for (let at = 0; at < curve.length; at++) curve[at] += weight * column[at];
+    }
+    for (let at = 0; at < curve.length; at++) mean[at] += curve[at] / K;
+    fits.push(curve.subarray(N_SAMPLES));
+  }
+  let training = 0;
+  let test = 0;
+  labels.forEach((y, i) => (training += (mean[i] - y) ** 2 / N_SAMPLES));
+  data.grid.forEach((x, i) => (test += (mean[N_SAMPLES + i] - target(x)) ** 2 / GRID));
+  return { labels, fits, mean: mean.subarray(N_SAMPLES), training, test, features: P };
+}
+
+const SVG = "http://www.w3.org/2000/svg";
+
+function element(name, attributes, parent) {
+  const made = document.createElementNS(SVG, name);
+  for (const key in attributes) made.setAttribute(key, attributes[key]);
+  parent?.append(made);
+  return made;
+}
+
+/**
+ * Draw training points, the true function, K fits and their mean.
+ *
+ * @param {HTMLElement} container
+ * @returns {{update: function, destroy: function}} `update` takes the options of `fitAll` and a
+ *   `seed`, and returns what `fitAll` does.
+ */
+export function createFit(container) {
+  const svg = element("svg", { class: "fit", role: "img" }, container);
+  const frame = element("g", {}, svg);
+  const layers = {};
+  for (const name of ["axis", "members", "truth", "mean", "points", "labels"]) {
+    layers[name] = element("g", { class: `fit-${name}` }, frame);
+  }
+  const axis = element("path", {}, layers.axis);
+  const truth = element("path", {}, layers.truth);
+  const mean = element("path", {}, layers.mean);
+  const truthLabel = element("text", { class: "fit-truth-label" }, layers.labels);
+  const meanLabel = element("text", { class: "fit-mean-label" }, layers.labels);
+  let data;
+  let seed;
+  let last;
+  let width = 0;
+  let height = 0;
+
+  const X = (x) => 8 + ((x + 1) / 2) * (width - 16);
+  const Y = (y) => height * (0.5 - y / (2 * Y_RANGE));
+  const line = (values) => {
+    let d = "";
+    for (let i = 0; i < GRID; i++) {
+      const y = Math.max(-3 * height, Math.min(4 * height, Y(values[i])));
+      d += `${i ? "L" : "M"}${X(data.grid[i]).toFixed(1)} ${y.toFixed(1)}`;
+    }
+    return d;
+  };
+
+  function measure() {
+    const box = container.getBoundingClientRect();
+    const changed = Math.abs(box.width - width) > 0.5 || Math.abs(box.height - height) > 0.5;
+    [width, height] = [Math.max(box.width, 40), Math.max(box.height, 40)];
+    if (changed) svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    return changed;
+  }
+
+  function draw() {
+    const { labels, fits } = last;
+    axis.setAttribute("d", `M${X(-1)} ${Y(0)}H${X(1)}`);
+    truth.setAttribute("d", line(data.grid.map(target)));
+    mean.setAttribute("d", line(last.mean));
+    while (layers.members.childElementCount > fits.length) layers.members.lastChild.remove();
+    while (layers.members.childElementCount < fits.length) element("path", {}, layers.members);
+    const alone = fits.length === 1;
+    fits.forEach((fit, k) => layers.members.children[k].setAttribute("d", alone ? "" : line(fit)));
+    while (layers.points.childElementCount < N_SAMPLES) element("circle", { r: 4 }, layers.points);
+    data.inputs.forEach((x, i) => {
+      const point = layers.points.children[i];
+      point.setAttribute("cx", X(x));
+      point.setAttribute("cy", Math.max(5, Math.min(height - 5, Y(labels[i]))));
+    });
+    truthLabel.textContent = "true function";
+    meanLabel.textContent = alone ? "fit of one model" : `mean of ${fits.length} fits`;
+    truthLabel.setAttribute("x", 10);
+    truthLabel.setAttribute("y", height - 10);
+    meanLabel.setAttribute("x", 10);
+    meanLabel.setAttribute("y", height - 28);
+    svg.setAttribute(
+      "aria-label",
+      `${N_SAMPLES} training points, the true function, and ${meanLabel.textContent}, each of ` +
+        `${last.features} random features. Mean squared error ${last.training.toPrecision(2)} on ` +
+        `the points and ${last.test.toPrecision(2)} against the true function.`,
+    );
+  }
+
+  const observer = new ResizeObserver(() => measure() && last && draw());
+  observer.observe(container);
+  return {
+    update(options) {
+      if (options.seed !== seed) data = drawn((seed = options.seed));
+      last = fitAll(data, options);
+      measure();
+      draw();
+      return last;
+    },
+    destroy() {
+      observer.disconnect();
+      svg.remove();
+    },
+  };
+}
