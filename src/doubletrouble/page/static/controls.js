@@ -1,0 +1,202 @@
+/**
+ * Controls of the page, made from their declarations: sliders with a box for typed numbers, choices.
+ *
+ * Each is {element, update(view)}; it changes the store, and `update` shows what the store has. While a
+ * number is typed, the box is not written to.
+ */
+
+import { applies, contains, control, parseNumber, readValue, shownNumber, writeNumber } from "./state.js";
+
+const STOPS = 160; // of a slider, between the ends of its range
+const stopsOf = new WeakMap();
+
+/** An HTML element with properties and children. */
+export function html(tag, properties = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
+    else if (name === "class") made.className = value;
+    else if (typeof value === "boolean") made.toggleAttribute(name, value);
+    else made.setAttribute(name, value);
+  }
+  made.append(...children.filter((child) => child !== null && child !== undefined));
+  return made;
+}
+
+/** The values of a slider, in order: 0 and ∞ may stand before and after its range. */
+export function stops(declared) {
+  if (!stopsOf.has(declared)) stopsOf.set(declared, newStops(declared));
+  return stopsOf.get(declared);
+}
+
+function newStops(declared) {
+  const [low, high] = declared.typical;
+  const values = [];
+  for (let i = 0; i <= STOPS; i++) {
+    const value = declared.scale === "log" ? low * (high / low) ** (i / STOPS) : low + ((high - low) * i) / STOPS;
+    values.push(declared.whole ? Math.round(value) : Number(value.toPrecision(3)));
+  }
+  const ends = [declared.stops?.zero ? [0] : [], declared.stops?.infinity ? [Infinity] : []];
+  return [...ends[0], ...new Set(values), ...ends[1]];
+}
+
+/** The position of a slider that shows a value best. */
+export function nearestStop(declared, value) {
+  const all = stops(declared);
+  const isLog = declared.scale === "log";
+  const place = (v) => (!isLog || v === 0 || v === Infinity ? v : Math.log(v));
+  if (value === Infinity) return all.length - 1;
+  if (isLog && value === 0) return 0;
+  let best = all[0] === 0 && isLog ? 1 : 0;
+  for (let i = best + 1; i < all.length; i++) {
+    if (all[i] === Infinity) break;
+    if (Math.abs(place(all[i]) - place(value)) <= Math.abs(place(all[best]) - place(value))) best = i;
+  }
+  return best;
+}
+
+/** What a slider means where it stands, for screen readers. */
+function valueText(declared, value) {
+  const words = value === Infinity ? "infinite" : shownNumber(value);
+  return `${declared.label} ${declared.symbol} = ${words}`;
+}
+
+/**
+ * A number: a slider and a box.
+ *
+ * @param {object} options - {which: "first" | "second" | "view", id: prefix of identifiers, slider:
+ *   whether there is one, term: function from a declaration to the element that explains its symbol}.
+ */
+export function numberControl(store, name, { which = "first", id = "set", slider: hasSlider = true, term } = {}) {
+  const owner = (view) => (which === "view" ? view : view[which]);
+  const declared = () => control(store.declarations, name, owner(store.get()));
+  const patch = (value) => (which === "view" ? { [name]: value } : { [which]: { [name]: value } });
+  const key = `${id}-${which}-${name}`;
+  const symbol = html("span", { class: "symbol" });
+  const label = html("label", { for: hasSlider ? `${key}-slider` : `${key}-box` });
+  const meaning = html("span", { class: "meaning", id: `${key}-meaning` });
+  const slider = html("input", { type: "range", id: `${key}-slider`, class: "slider", min: "0", step: "1", "aria-describedby": `${key}-meaning` });
+  const box = html("input", {
+    type: "text", id: `${key}-box`, class: "box", inputmode: "decimal", autocomplete: "off", spellcheck: "false", enterkeyhint: "done",
+    ...(hasSlider ? { "aria-label": "" } : { "aria-describedby": `${key}-meaning` }),
+  });
+  const head = html("div", { class: "control-head" }, label, term?.(name) ?? null, box);
+  const element = html("div", { class: "control number", "data-control": name }, head, hasSlider ? slider : null, meaning);
+
+  let shown = null; // the declaration that is shown
+  let typing = false;
+  let before = null; // the value before typing, for Escape
+  let held = false; // a key of the slider is down
+  let moved = false;
+
+  const valueOf = () => stops(declared())[slider.valueAsNumber];
+  slider.addEventListener("input", () => {
+    moved = true;
+    store.set(patch(valueOf()), { commit: false });
+  });
+  slider.addEventListener("change", () => {
+    if (!held) commitSlider();
+  });
+  slider.addEventListener("keydown", () => (held = true));
+  for (const end of ["keyup", "blur"]) {
+    slider.addEventListener(end, () => {
+      held = false;
+      if (moved) commitSlider();
+    });
+  }
+  function commitSlider() {
+    moved = false;
+    store.set(patch(valueOf()), { commit: true });
+  }
+
+  box.addEventListener("input", () => {
+    if (!typing) before = owner(store.get())[name];
+    typing = true;
+    const value = parseNumber(box.value);
+    const valid = contains(declared(), value);
+    box.setAttribute("aria-invalid", String(!valid));
+    if (valid) store.set(patch(value), { commit: false });
+  });
+  box.addEventListener("change", commitBox);
+  box.addEventListener("keydown", (event) => {
+    if (event.key === "Enter") commitBox();
+    if (event.key === "Escape" && typing) {
+      typing = false;
+      store.set(patch(before), { commit: true });
+    }
+  });
+  function commitBox() {
+    if (!typing) return;
+    typing = false;
+    const { value, message } = readValue(declared(), box.value, before);
+    store.set(patch(value), { commit: true, message });
+    update(store.get());
+  }
+
+  function update(view) {
+    const setting = owner(view);
+    element.hidden = !setting || (which !== "view" && !applies(declared(), setting));
+    if (element.hidden) return;
+    const spec = declared();
+    if (spec !== shown) {
+      shown = spec;
+      symbol.textContent = spec.symbol === spec.label ? "" : spec.symbol;
+      label.replaceChildren(spec.label, " ", symbol);
+      meaning.textContent = spec.meaning;
+      if (hasSlider) {
+        slider.max = stops(spec).length - 1;
+        box.setAttribute("aria-label", `${spec.label} ${spec.symbol}, exact value`);
+      }
+    }
+    const value = setting[name];
+    if (hasSlider) {
+      const position = nearestStop(spec, value);
+      if (slider.valueAsNumber !== position) slider.value = position;
+      slider.setAttribute("aria-valuetext", valueText(spec, value));
+    }
+    if (typing) return;
+    const text = writeNumber(value) === "inf" ? "∞" : writeNumber(value);
+    if (box.value !== text) box.value = text;
+    box.removeAttribute("aria-invalid");
+  }
+  update(store.get());
+  return { element, update };
+}
+
+/**
+ * One of a few names, as a list.
+ *
+ * @param {object} options - as of `numberControl`.
+ */
+export function choiceControl(store, name, { which = "view", id = "set", term } = {}) {
+  const declared = control(store.declarations, name);
+  const owner = (view) => (which === "view" ? view : view[which]);
+  const key = `${id}-${which}-${name}`;
+  const options = Object.entries(declared.choices).map(([value, label]) =>
+    html("option", { value }, label.label ?? label),
+  );
+  const select = html("select", { id: key, "aria-describedby": `${key}-meaning` }, ...options);
+  const meaning = html("span", { class: "meaning", id: `${key}-meaning` }, declared.meaning ?? "");
+  const label = html("label", { for: key }, declared.label);
+  const head = html("div", { class: "control-head" }, label, term?.(name) ?? null, select);
+  const element = html("div", { class: "control choice", "data-control": name }, head, meaning);
+  select.addEventListener("change", () => {
+    store.set(which === "view" ? { [name]: select.value } : { [which]: { [name]: select.value } });
+  });
+  function update(view) {
+    const value = owner(view)?.[name];
+    if (value !== undefined && select.value !== value) select.value = value;
+  }
+  update(store.get());
+  return { element, update, select };
+}
+
+/** A box to tick for a name of the view that is "0" or "1". */
+export function flagControl(store, name, label, { id = "set" } = {}) {
+  const box = html("input", { type: "checkbox", id: `${id}-view-${name}` });
+  const element = html("div", { class: "control flag", "data-control": name }, box, html("label", { for: box.id }, label));
+  box.addEventListener("change", () => store.set({ [name]: box.checked ? "1" : "0" }));
+  const update = (view) => (box.checked = view[name] === "1");
+  update(store.get());
+  return { element, update };
+}

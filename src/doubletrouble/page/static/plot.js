@@ -1,0 +1,658 @@
+/**
+ * A plot of curves as SVG: frozen axes, lines labelled directly, values under the pointer.
+ *
+ * `createPlot(container)` returns {update(spec), svg(), png(), destroy()}. A spec is
+ *
+ *     {title, description,
+ *      x: {label, scale: "log" | "linear", range: [low, high]},  y: the same,
+ *      lines: [{name, label, color, x, y, dash?, width?, ghost?, peak?, steps?}],
+ *      areas?: [{name, label, color, x, low, high}],
+ *      points?: [{x, y, bar, color, name}],
+ *      marks?: {here?: [{x, y, color?}], best?: [{x, y, label}], thresholds?: [{x, label}]},
+ *      regimes?: [{from, to, label}], level?: {y, label}}
+ *
+ * Infinite and large values leave through the top; `peak` lines have their largest value written there.
+ * Points and marks beyond the frame are arrows at its edge. Elements are reused: an update sets
+ * attributes only, and axes are drawn again only if they have changed.
+ */
+
+import { shownNumber } from "./state.js";
+
+const SVG = "http://www.w3.org/2000/svg";
+const FAR = 20000; // pixels: beyond any frame
+const FONT = { wide: 13, narrow: 11 };
+const FAMILY = "system-ui, sans-serif";
+const SUPERSCRIPTS = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹" };
+
+let plots = 0; // for identifiers of clip paths
+const measure = document.createElement("canvas").getContext("2d");
+const widths = new Map();
+
+/** The width of a text in pixels. */
+function textWidth(text, size) {
+  const key = `${size} ${text}`;
+  if (!widths.has(key)) {
+    measure.font = `${size}px ${FAMILY}`;
+    widths.set(key, measure.measureText(text).width);
+  }
+  return widths.get(key);
+}
+
+function element(tag, parent, attributes = {}) {
+  const made = document.createElementNS(SVG, tag);
+  for (const name in attributes) made.setAttribute(name, attributes[name]);
+  parent?.append(made);
+  return made;
+}
+
+/** Give a group one child per item, and set each; children are reused. */
+function each(group, tag, items, apply) {
+  while (group.childElementCount > items.length) group.lastElementChild.remove();
+  while (group.childElementCount < items.length) element(tag, group);
+  items.forEach((item, i) => apply(group.children[i], item, i));
+}
+
+/** A function from values to pixels; what no axis shows is far away. */
+function scaleOf({ scale, range: [low, high] }, from, to) {
+  const isLog = scale === "log";
+  const first = isLog ? Math.log(low) : low;
+  const unit = (to - from) / ((isLog ? Math.log(high) : high) - first);
+  const direction = Math.sign(unit);
+  return (value) => {
+    const place = from + ((isLog ? Math.log(value) : value) - first) * unit;
+    if (place !== place) return direction * -FAR;
+    return Math.min(Math.max(place, -FAR), FAR);
+  };
+}
+
+/** Round values on an axis: {value, label, minor}. */
+export function ticks({ scale, range: [low, high] }, most) {
+  return scale === "log" ? logTicks(low, high, most) : linearTicks(low, high, most);
+}
+
+function logTicks(low, high, most) {
+  const first = Math.ceil(Math.log10(low) - 1e-9);
+  const last = Math.floor(Math.log10(high) + 1e-9);
+  const every = Math.max(1, Math.ceil((last - first + 1) / most));
+  const found = [];
+  for (let power = first - 1; power <= last; power++) {
+    const unit = 10 ** power;
+    for (let m = 1; m < 10; m++) {
+      const value = m * unit;
+      if (value < low * 0.999999 || value > high * 1.000001) continue;
+      const major = m === 1 && (power - first) % every === 0;
+      const few = last - first < 2 && (m === 2 || m === 5);
+      found.push({ value, label: major || few ? powerLabel(m, power) : "", minor: !major });
+    }
+  }
+  return found;
+}
+
+function powerLabel(m, power) {
+  if (power >= -2 && power <= 3) return String(Number((m * 10 ** power).toPrecision(1)));
+  const exponent = [...String(power)].map((digit) => SUPERSCRIPTS[digit]).join("");
+  return `${m === 1 ? "" : `${m}·`}10${exponent}`;
+}
+
+function linearTicks(low, high, most) {
+  const rough = (high - low) / most;
+  const unit = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((m) => m * unit).find((value) => value >= rough * 0.999);
+  const found = [];
+  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + step * 1e-9; k++) {
+    const value = Number((k * step).toPrecision(12));
+    found.push({ value, label: shownNumber(value, 6), minor: false });
+  }
+  return found;
+}
+
+/** A path through points, with one decimal of a pixel. */
+function pathOf(x, y, xAt, yAt, steps = false) {
+  let d = "";
+  let before = 0;
+  for (let i = 0; i < x.length; i++) {
+    const px = Math.round(xAt(x[i]) * 10) / 10;
+    const py = Math.round(yAt(y[i]) * 10) / 10;
+    if (i === 0) d = `M${px} ${py}`;
+    else d += steps ? `V${before}H${px}V${py}` : `L${px} ${py}`;
+    before = py;
+  }
+  return d;
+}
+
+function areaOf(x, low, high, xAt, yAt) {
+  const bottom = pathOf([...x].reverse(), [...low].reverse(), xAt, yAt);
+  return `${pathOf(x, high, xAt, yAt)}L${bottom.slice(1)}Z`;
+}
+
+/** The index of the value nearest to x; `x` increases. */
+function nearestIndex(values, x, isLog) {
+  let low = 0;
+  let high = values.length - 1;
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (values[middle] <= x) low = middle;
+    else high = middle;
+  }
+  const toLow = isLog ? x / values[low] : x - values[low];
+  const toHigh = isLog ? values[high] / x : values[high] - x;
+  return toLow <= toHigh ? low : high;
+}
+
+/** Move heights apart so that none is closer than its text is high; order is kept. */
+function spread(items, top, bottom) {
+  const sorted = [...items].sort((a, b) => a.wanted - b.wanted);
+  let floor = top;
+  for (const item of sorted) {
+    item.y = Math.max(item.wanted, floor + item.size / 2);
+    floor = item.y + item.size / 2;
+  }
+  let ceiling = bottom;
+  for (const item of sorted.reverse()) {
+    item.y = Math.min(item.y, ceiling - item.size / 2);
+    ceiling = item.y - item.size / 2;
+  }
+}
+
+/** Break a label at its spaces into lines of at most some width. */
+function wrapped(label, size, most) {
+  const lines = [];
+  for (const word of label.split(" ")) {
+    const longer = lines.length ? `${lines[lines.length - 1]} ${word}` : word;
+    if (lines.length && textWidth(longer, size) > most) lines.push(word);
+    else lines.splice(Math.max(lines.length - 1, 0), 1, longer);
+  }
+  return lines;
+}
+
+/**
+ * Make a plot in a container, whose size it takes.
+ *
+ * @returns {{update(spec: object): void, svg(options?: object): string,
+ *   png(options?: object): Promise<Blob>, destroy(): void}}
+ */
+export function createPlot(container) {
+  const id = `plot-${(plots += 1)}`;
+  const root = document.createElement("div");
+  root.className = "plot";
+  root.tabIndex = 0;
+  root.setAttribute("role", "application");
+  root.setAttribute("aria-roledescription", "plot");
+  const svg = element("svg", root, { "aria-hidden": "true", focusable: "false" });
+  const clip = element("rect", element("clipPath", element("defs", svg), { id: `${id}-frame` }));
+  const layer = (name, clipped) =>
+    element("g", svg, { class: `plot-${name}`, ...(clipped && { "clip-path": `url(#${id}-frame)` }) });
+  const layers = {
+    regimes: layer("regimes", true),
+    grid: layer("grid"),
+    areas: layer("areas", true),
+    thresholds: layer("thresholds"),
+    level: layer("level", true),
+    ghosts: layer("ghosts", true),
+    lines: layer("lines", true),
+    bars: layer("bars", true),
+    points: layer("points"),
+    marks: layer("marks"),
+    frame: layer("frame"),
+    ticks: layer("ticks"),
+    texts: layer("texts"),
+    leaders: layer("leaders"),
+    labels: layer("labels"),
+    hover: layer("hover"),
+  };
+  const readout = document.createElement("div");
+  readout.className = "plot-readout";
+  readout.hidden = true;
+  readout.setAttribute("aria-hidden", "true");
+  const spoken = document.createElement("div");
+  spoken.className = "unseen";
+  spoken.setAttribute("aria-live", "polite");
+  root.append(readout, spoken);
+  container.append(root);
+
+  let spec = null;
+  let size = { width: 0, height: 0 };
+  let box = null; // the frame in pixels, and its scales
+  let axesKey = "";
+  let active = null; // the x under the pointer or the keyboard's cursor
+
+  const observer = new ResizeObserver(() => {
+    const { clientWidth: width, clientHeight: height } = root;
+    if (width === size.width && height === size.height) return;
+    if (width && height) draw();
+  });
+  observer.observe(root);
+
+  // --- layout ------------------------------------------------------------------------------------
+
+  function labelled() {
+    const shown = spec.areas?.length ? [...spec.areas, ...spec.lines] : spec.lines;
+    return shown.filter((line) => line.label && !line.ghost);
+  }
+
+  function layout() {
+    const { width, height } = size;
+    const narrow = width < 560;
+    const low = height < 220;
+    const font = narrow ? FONT.narrow : FONT.wide;
+    const most = Math.max(0.24 * width, 64);
+    const labels = labelled().map((line) => {
+      const whole = textWidth(line.label, font) <= most;
+      const lines = whole ? [line.label] : wrapped(line.label, font, most);
+      return { line, lines, size: lines.length * (font + 1) };
+    });
+    const widest = Math.max(0, ...labels.flatMap(({ lines }) => lines.map((text) => textWidth(text, font))));
+    const yTicks = ticks(spec.y, Math.max(2, Math.floor(height / 40)));
+    const tickWidth = Math.max(...yTicks.map(({ label }) => textWidth(label, font - 1)));
+    const titled = !low;
+    const left = Math.ceil(tickWidth) + 10 + (narrow ? 0 : 22);
+    const right = width - (widest ? Math.ceil(widest) + 14 : 12);
+    const top = (spec.marks?.thresholds?.length ? font + 8 : 8) + (narrow && titled ? font + 4 : 0);
+    const bottom = height - (font + 8) - (titled ? font + 6 : 0);
+    return {
+      narrow, low, titled, font, labels, yTicks, left, right, top, bottom,
+      x: scaleOf(spec.x, left, right),
+      y: scaleOf(spec.y, bottom, top),
+    };
+  }
+
+  function draw() {
+    if (!spec) return;
+    const { clientWidth, clientHeight } = root;
+    if (!clientWidth || !clientHeight) return;
+    if (clientWidth !== size.width || clientHeight !== size.height) {
+      size = { width: clientWidth, height: clientHeight };
+      svg.setAttribute("viewBox", `0 0 ${size.width} ${size.height}`);
+      svg.setAttribute("width", size.width);
+      svg.setAttribute("height", size.height);
+      axesKey = "";
+    }
+    const names = labelled().map(({ label }) => label).join();
+    const key = JSON.stringify([spec.x, spec.y, names, (spec.marks?.thresholds ?? []).length > 0]);
+    if (key !== axesKey) {
+      box = layout();
+      axesKey = key;
+      drawAxes();
+    }
+    drawRegimes();
+    drawLines();
+    drawPoints();
+    drawMarks();
+    drawLabels();
+    drawReadout();
+    root.setAttribute("aria-label", `${spec.title}. ${spec.description ?? ""}`);
+  }
+
+  // --- axes --------------------------------------------------------------------------------------
+
+  function drawAxes() {
+    const { left, right, top, bottom, font, narrow, titled, x, y, yTicks } = box;
+    const attributes = { x: left, y: top, width: right - left, height: bottom - top };
+    for (const name in attributes) clip.setAttribute(name, Math.max(attributes[name], 0));
+    const xTicks = ticks(spec.x, Math.max(2, Math.floor((right - left) / 56)));
+    const across = xTicks.map(({ value, minor }) => ({ d: `M${x(value)} ${top}V${bottom}`, minor }));
+    const up = yTicks.filter(({ minor }) => !minor).map(({ value }) => ({ d: `M${left} ${y(value)}H${right}` }));
+    each(layers.grid, "path", [...across.filter(({ minor }) => !minor), ...up], (path, { d }) => {
+      path.setAttribute("d", d);
+    });
+    each(layers.frame, "path", [`M${left} ${top}V${bottom}H${right}`], (path, d) => path.setAttribute("d", d));
+    const texts = [
+      ...xTicks.map(({ value, label }) => ({ text: label, x: x(value), y: bottom + font + 4, anchor: "middle" })),
+      ...yTicks.map(({ value, label }) => ({ text: label, x: left - 6, y: y(value) + font * 0.33, anchor: "end" })),
+    ].filter(({ text }) => text);
+    each(layers.ticks, "text", texts, (text, at) => setText(text, at, font - 1));
+    const titles = [];
+    if (titled) {
+      titles.push({ text: spec.x.label, x: (left + right) / 2, y: size.height - 4, anchor: "middle" });
+      titles.push(
+        narrow
+          ? { text: spec.y.label, x: 2, y: font, anchor: "start" }
+          : { text: spec.y.label, x: 0, y: 0, anchor: "middle", turn: `translate(${font} ${(top + bottom) / 2}) rotate(-90)` },
+      );
+    }
+    each(layers.texts, "text", titles, (text, at) => {
+      setText(text, at, font);
+      if (at.turn) text.setAttribute("transform", at.turn);
+      else text.removeAttribute("transform");
+    });
+  }
+
+  function setText(text, at, font) {
+    if (text.textContent !== at.text) text.textContent = at.text;
+    text.setAttribute("x", Math.round(at.x * 10) / 10);
+    text.setAttribute("y", Math.round(at.y * 10) / 10);
+    text.setAttribute("text-anchor", at.anchor);
+    text.setAttribute("font-size", font);
+    text.style.fill = at.color ?? "";
+  }
+
+  function drawRegimes() {
+    const { left, right, top, bottom, x, font, narrow, low } = box;
+    const shown = (spec.regimes ?? []).map((regime) => {
+      const from = Math.max(x(regime.from), left);
+      const to = Math.min(x(regime.to), right);
+      const size_ = font - 2;
+      const room = to - from - 8;
+      const label = [regime.label, regime.short ?? ""].find((text) => textWidth(text, size_) <= room) ?? "";
+      return { ...regime, from, to, text: low || (narrow && !regime.short) ? "" : label, size: size_ };
+    });
+    each(layers.regimes, "g", shown, (group, { from, to, shaded, text, size: size_ }) => {
+      each(group, "rect", [0], (rect) => {
+        rect.setAttribute("x", from);
+        rect.setAttribute("y", top);
+        rect.setAttribute("width", Math.max(to - from, 0));
+        rect.setAttribute("height", Math.max(bottom - top, 0));
+        rect.setAttribute("class", shaded ? "shaded" : "");
+      });
+      let label = group.querySelector("text");
+      label ??= element("text", group);
+      setText(label, { text, x: (from + to) / 2, y: bottom - 6, anchor: "middle" }, size_);
+    });
+    const thresholds = (spec.marks?.thresholds ?? []).filter(({ x: at }) => x(at) >= left - 1 && x(at) <= right + 1);
+    each(layers.thresholds, "g", thresholds, (group, { x: at, label }) => {
+      each(group, "path", [0], (path) => path.setAttribute("d", `M${x(at)} ${top}V${bottom}`));
+      let text = group.querySelector("text");
+      text ??= element("text", group);
+      const half = textWidth(label, font) / 2;
+      const place = Math.min(Math.max(x(at), left + half), right - half);
+      setText(text, { text: label, x: place, y: top - 5, anchor: "middle" }, font);
+    });
+  }
+
+  // --- lines, areas, points ------------------------------------------------------------------------
+
+  function drawLines() {
+    const { x, y, left, right } = box;
+    each(layers.areas, "path", spec.areas ?? [], (path, area) => {
+      path.setAttribute("d", areaOf(area.x, area.low, area.high, x, y));
+      path.style.fill = area.color;
+    });
+    const setLine = (path, line) => {
+      path.setAttribute("d", pathOf(line.x, line.y, x, y, line.steps));
+      path.style.stroke = line.color;
+      path.style.strokeWidth = line.width ?? 2;
+      path.setAttribute("stroke-dasharray", line.dash ?? "none");
+    };
+    each(layers.ghosts, "path", spec.lines.filter((line) => line.ghost), setLine);
+    each(layers.lines, "path", spec.lines.filter((line) => !line.ghost), setLine);
+    const level = spec.level && y(spec.level.y) > -FAR ? [spec.level] : [];
+    each(layers.level, "path", level, (path) => path.setAttribute("d", `M${left} ${y(spec.level.y)}H${right}`));
+  }
+
+  function drawPoints() {
+    const { x, y, left, right, top, bottom } = box;
+    const shown = (spec.points ?? []).map((point) => {
+      const [px, py] = [x(point.x), y(point.y)];
+      const beyond = px < left - 1 ? "left" : px > right + 1 ? "right" : py < top - 1 ? "up" : py > bottom + 1 ? "down" : "";
+      return { ...point, px, py, beyond, cx: Math.min(Math.max(px, left), right), cy: Math.min(Math.max(py, top), bottom) };
+    });
+    each(layers.bars, "path", shown.filter(({ px }) => px >= left - 1 && px <= right + 1), (path, point) => {
+      const ends = [y(point.y + point.bar), y(Math.max(point.y - point.bar, 0))];
+      const caps = ends.map((end) => `M${point.px - 3} ${end}h6`).join("");
+      path.setAttribute("d", `M${point.px} ${ends[0]}V${ends[1]}${caps}`);
+      path.style.stroke = point.color;
+    });
+    each(layers.points, "path", shown, (path, point) => {
+      path.setAttribute("d", point.beyond ? arrow(point.cx, point.cy, point.beyond, 5) : dot(point.cx, point.cy, 3.2));
+      path.style.fill = point.color;
+    });
+  }
+
+  function dot(x, y, r) {
+    return `M${x - r} ${y}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0Z`;
+  }
+
+  function arrow(x, y, side, r) {
+    const turned = {
+      up: `M${x - r} ${y + 2 * r}h${2 * r}l${-r} ${-2 * r}Z`,
+      down: `M${x - r} ${y - 2 * r}h${2 * r}l${-r} ${2 * r}Z`,
+      left: `M${x + 2 * r} ${y - r}v${2 * r}l${-2 * r} ${-r}Z`,
+      right: `M${x - 2 * r} ${y - r}v${2 * r}l${2 * r} ${-r}Z`,
+    };
+    return turned[side];
+  }
+
+  function drawMarks() {
+    const { x, y, left, right, top, bottom, font } = box;
+    const marks = [];
+    for (const here of spec.marks?.here ?? []) {
+      const [px, py] = [x(here.x), y(here.y)];
+      const beyond = px < left - 1 ? "left" : px > right + 1 ? "right" : py < top - 1 ? "up" : py > bottom + 1 ? "down" : "";
+      const [cx, cy] = [Math.min(Math.max(px, left), right), Math.min(Math.max(py, top), bottom)];
+      const d = beyond ? arrow(cx, cy, beyond, 6) : dot(cx, cy, 6);
+      marks.push({ kind: "here", color: here.color, d });
+    }
+    for (const best of spec.marks?.best ?? []) {
+      const [px, py] = [x(best.x), y(best.y)];
+      if (px < left - 1 || px > right + 1 || py < top || py > bottom) continue;
+      const half = textWidth(best.label, font - 1) / 2;
+      const at = { text: best.label, x: Math.min(Math.max(px, left + half + 4), right - half - 2), y: py + font + 8, anchor: "middle" };
+      if (at.y > bottom - 4) at.y = py - 10;
+      marks.push({ kind: "best", d: diamond(px, py, 5), at });
+    }
+    for (const line of spec.lines) {
+      const largest = line.peak && !line.ghost ? peakOf(line) : null;
+      if (!largest || y(largest.y) >= top) continue;
+      const text = `↑ ${shownNumber(largest.y, 3)}`;
+      const half = textWidth(text, font - 1) / 2;
+      const px = x(largest.x) + half + 6;
+      const place = px + half > right ? x(largest.x) - half - 6 : px;
+      const used = marks.filter(({ kind }) => kind === "peak").length;
+      marks.push({ kind: "peak", d: "", at: { text, x: place, y: top + font + used * (font + 2), anchor: "middle", color: line.color } });
+    }
+    each(layers.marks, "g", marks, (group, { kind, d, color, at }) => {
+      group.setAttribute("class", `mark-${kind}`);
+      each(group, "path", [0], (path) => {
+        path.setAttribute("d", d);
+        path.style.stroke = color ?? "";
+      });
+      let text = group.querySelector("text");
+      text ??= element("text", group);
+      setText(text, at ?? { text: "", x: 0, y: 0, anchor: "start" }, font - 1);
+    });
+  }
+
+  function diamond(x, y, r) {
+    return `M${x} ${y - r}l${r} ${r}l${-r} ${r}l${-r} ${-r}Z`;
+  }
+
+  function peakOf(line) {
+    let k = 0;
+    for (let i = 1; i < line.y.length; i++) if (line.y[i] > line.y[k]) k = i;
+    return { x: line.x[k], y: line.y[k] };
+  }
+
+  function drawLabels() {
+    const { y, right, top, bottom, font } = box;
+    const shown = [];
+    for (const { line, lines, size: height } of box.labels) {
+      const drawn = [...spec.lines, ...(spec.areas ?? [])].find(({ name }) => name === line.name);
+      if (!drawn) continue;
+      const end = drawn.x.length - 1;
+      const height_ = drawn.y ? y(drawn.y[end]) : (y(drawn.high[end]) + y(drawn.low[end])) / 2;
+      const seen = drawn.y ? drawn.y.some((value) => y(value) <= bottom) : drawn.high.some((value, i) => value > drawn.low[i]);
+      if (!seen) continue;
+      const beyond = height_ < top ? " ↑" : height_ > bottom ? " ↓" : "";
+      const wanted = Math.min(Math.max(height_, top), bottom);
+      shown.push({ lines: lines.map((text, i) => (i === lines.length - 1 ? text + beyond : text)), size: height, wanted, color: drawn.textColor ?? drawn.color });
+    }
+    spread(shown, top - 4, bottom + 4);
+    each(layers.labels, "text", shown, (text, label) => {
+      text.setAttribute("font-size", font);
+      text.style.fill = label.color;
+      const first = label.y - label.size / 2 + font * 0.85;
+      each(text, "tspan", label.lines, (span, line, i) => {
+        if (span.textContent !== line) span.textContent = line;
+        span.setAttribute("x", right + 10);
+        span.setAttribute("y", Math.round((first + i * (font + 1)) * 10) / 10);
+      });
+    });
+    each(layers.leaders, "path", shown, (path, label) => {
+      path.setAttribute("d", `M${right + 1} ${label.wanted}L${right + 7} ${label.y}`);
+      path.style.stroke = label.color;
+    });
+  }
+
+  // --- values under the pointer --------------------------------------------------------------------
+
+  function readable() {
+    return [...(spec.areas ?? []), ...spec.lines].filter((line) => line.label && !line.ghost);
+  }
+
+  function valueAt(line, x) {
+    const i = nearestIndex(line.x, x, spec.x.scale === "log");
+    return { x: line.x[i], y: line.value ? line.value[i] : line.y[i] };
+  }
+
+  function drawReadout() {
+    const lines = active === null ? [] : readable();
+    readout.hidden = !lines.length;
+    if (!lines.length) {
+      each(layers.hover, "path", [], () => {});
+      return;
+    }
+    const { x, y, left, right, top, bottom } = box;
+    const at = valueAt(lines[0], active).x;
+    const dots = lines
+      .map((line) => ({ line, py: y((line.y ?? line.high)[nearestIndex(line.x, at, spec.x.scale === "log")]) }))
+      .filter(({ py }) => py >= top && py <= bottom)
+      .map(({ line, py }) => ({ d: dot(x(at), py, 3.5), color: line.color }));
+    each(layers.hover, "path", [{ d: `M${x(at)} ${top}V${bottom}` }, ...dots], (path, { d, color }) => {
+      path.setAttribute("d", d);
+      path.style.fill = color ?? "none";
+      path.style.stroke = color ? "none" : "";
+    });
+    const rows = lines.map((line) => [line.color, line.label, shownNumber(valueAt(line, at).y, 6)]);
+    const points = (spec.points ?? [])
+      .filter((point) => Math.abs(x(point.x) - x(at)) < 6)
+      .map((point) => [point.color, `${point.label}, simulated`, `${shownNumber(point.y, 4)} ± ${shownNumber(point.bar / 2, 2)}`]);
+    const head = `${spec.x.symbol ?? spec.x.label} = ${shownNumber(at, 5)}`;
+    const made = [...rows, ...points].map(([color, label, value]) => {
+      const row = document.createElement("div");
+      const [key, name, number] = ["i", "span", "b"].map((tag) => document.createElement(tag));
+      key.style.background = color;
+      name.textContent = label;
+      number.textContent = value;
+      row.append(key, name, number);
+      return row;
+    });
+    const title = document.createElement("div");
+    title.textContent = head;
+    readout.replaceChildren(title, ...made);
+    const toRight = x(at) < (left + right) / 2;
+    readout.style.left = toRight ? `${Math.round(x(at) + 12)}px` : "auto";
+    readout.style.right = toRight ? "auto" : `${Math.round(size.width - x(at) + 12)}px`;
+    readout.style.top = `${Math.max(0, top)}px`;
+  }
+
+  function follow(event) {
+    const { left: offset } = root.getBoundingClientRect();
+    const { left, right } = box ?? { left: 0, right: 0 };
+    const px = Math.min(Math.max(event.clientX - offset, left), right);
+    if (!box || event.clientX - offset > right + 20) return leave();
+    const share = (px - left) / (right - left);
+    const [low, high] = spec.x.range;
+    active = spec.x.scale === "log" ? low * (high / low) ** share : low + share * (high - low);
+    drawReadout();
+  }
+
+  function leave() {
+    active = null;
+    if (spec && box) drawReadout();
+  }
+
+  function press(event) {
+    const lines = spec ? readable() : [];
+    if (!lines.length || event.ctrlKey || event.metaKey || event.altKey) return;
+    const values = lines[0].x;
+    const middle = spec.marks?.here?.[0]?.x ?? values[values.length >> 1];
+    const now = nearestIndex(values, active ?? middle, spec.x.scale === "log");
+    const step = event.shiftKey ? 10 : 1;
+    const moves = { ArrowLeft: now - step, ArrowRight: now + step, Home: 0, End: values.length - 1 };
+    if (event.key === "Escape") return leave();
+    if (!(event.key in moves)) return;
+    event.preventDefault();
+    const next = active === null ? now : Math.min(Math.max(moves[event.key], 0), values.length - 1);
+    active = values[next];
+    drawReadout();
+    spoken.textContent = `${spec.x.symbol ?? spec.x.label} ${shownNumber(active, 4)}: ${lines
+      .map((line) => `${line.label} ${shownNumber(valueAt(line, active).y, 4)}`)
+      .join(", ")}`;
+  }
+
+  root.addEventListener("pointermove", follow);
+  root.addEventListener("pointerdown", follow);
+  root.addEventListener("pointerleave", (event) => event.pointerType === "mouse" && leave());
+  root.addEventListener("pointercancel", leave); // the page is scrolled by touch
+  root.addEventListener("keydown", press);
+  root.addEventListener("blur", leave);
+
+  // --- pictures ------------------------------------------------------------------------------------
+
+  return {
+    element: root,
+    update(next) {
+      spec = next;
+      draw();
+    },
+    /** The plot as an SVG document, with lines of a caption below it. */
+    svg: ({ caption = [], background } = {}) => standalone(svg, size, caption, background),
+    /** The same as a PNG, twice as many pixels on each side. */
+    png: async ({ caption = [], background, scale = 2 } = {}) =>
+      rasterized(standalone(svg, size, caption, background), scale),
+    destroy() {
+      observer.disconnect();
+      root.remove();
+    },
+  };
+}
+
+const STYLES = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "stroke-linejoin", "opacity", "font-weight"];
+const LINE_HEIGHT = 17;
+
+/** An SVG element as a document of its own: styles of the page are written into it. */
+function standalone(svg, { width, height }, caption, background = getComputedStyle(document.body).backgroundColor) {
+  const copy = svg.cloneNode(true);
+  const originals = svg.querySelectorAll("*");
+  copy.querySelectorAll("*").forEach((node, i) => {
+    const styles = getComputedStyle(originals[i]);
+    node.removeAttribute("style");
+    node.removeAttribute("class");
+    if (!["path", "text", "rect", "tspan"].includes(node.tagName)) return;
+    for (const name of STYLES) node.setAttribute(name, styles.getPropertyValue(name));
+  });
+  const lines = caption.flatMap((text) => wrapped(text, 12, width - 16));
+  const whole = height + (lines.length ? lines.length * LINE_HEIGHT + 12 : 0);
+  copy.setAttribute("xmlns", SVG);
+  copy.setAttribute("width", width);
+  copy.setAttribute("height", whole);
+  copy.setAttribute("viewBox", `0 0 ${width} ${whole}`);
+  copy.setAttribute("font-family", FAMILY);
+  copy.removeAttribute("aria-hidden");
+  const ink = getComputedStyle(document.body).color;
+  lines.forEach((line, i) => {
+    const text = element("text", copy, { x: 8, y: height + 14 + i * LINE_HEIGHT, "font-size": 12, fill: ink });
+    text.textContent = line;
+  });
+  copy.prepend(element("rect", null, { width: "100%", height: "100%", fill: background }));
+  const title = element("title", null);
+  title.textContent = caption.join(" ");
+  copy.prepend(title);
+  return new XMLSerializer().serializeToString(copy);
+}
+
+async function rasterized(source, scale) {
+  const image = new Image();
+  const url = URL.createObjectURL(new Blob([source], { type: "image/svg+xml" }));
+  try {
+    image.src = url;
+    await image.decode();
+    const canvas = document.createElement("canvas");
+    canvas.width = image.width * scale;
+    canvas.height = image.height * scale;
+    canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+    return await new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
+  } finally {
+    URL.revokeObjectURL(url);
+  }
+}
