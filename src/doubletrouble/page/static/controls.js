@@ -6,6 +6,7 @@
  */
 
 import { applies, contains, control, parseNumber, readValue, shownNumber, writeNumber } from "./state.js";
+import { WORDS, word } from "./words.js";
 
 const STOPS = 160; // of a slider, between the ends of its range
 const stopsOf = new WeakMap();
@@ -65,9 +66,9 @@ function valueText(declared, value) {
  * A number: a slider and a box.
  *
  * @param {object} options - {which: "first" | "second" | "view", id: prefix of identifiers, slider:
- *   whether there is one, term: function from a declaration to the element that explains its symbol}.
+ *   whether there is one}.
  */
-export function numberControl(store, name, { which = "first", id = "set", slider: hasSlider = true, term } = {}) {
+export function numberControl(store, name, { which = "first", id = "set", slider: hasSlider = true } = {}) {
   const owner = (view) => (which === "view" ? view : view[which]);
   const declared = () => control(store.declarations, name, owner(store.get()));
   const patch = (value) => (which === "view" ? { [name]: value } : { [which]: { [name]: value } });
@@ -80,7 +81,7 @@ export function numberControl(store, name, { which = "first", id = "set", slider
     type: "text", id: `${key}-box`, class: "box", inputmode: "decimal", autocomplete: "off", spellcheck: "false", enterkeyhint: "done",
     ...(hasSlider ? { "aria-label": "" } : { "aria-describedby": `${key}-meaning` }),
   });
-  const head = html("div", { class: "control-head" }, label, term?.(name) ?? null, box);
+  const head = html("div", { class: "control-head" }, label, symbol, box);
   const element = html("div", { class: "control number", "data-control": name }, head, hasSlider ? slider : null, meaning);
 
   let shown = null; // the declaration that is shown
@@ -140,8 +141,8 @@ export function numberControl(store, name, { which = "first", id = "set", slider
     const spec = declared();
     if (spec !== shown) {
       shown = spec;
-      symbol.textContent = spec.symbol === spec.label ? "" : spec.symbol;
-      label.replaceChildren(spec.label, " ", symbol);
+      label.textContent = spec.label;
+      symbol.replaceChildren(Object.hasOwn(WORDS, spec.symbol) ? word(spec.symbol) : spec.symbol);
       meaning.textContent = spec.meaning;
       if (hasSlider) {
         slider.max = stops(spec).length - 1;
@@ -166,9 +167,9 @@ export function numberControl(store, name, { which = "first", id = "set", slider
 /**
  * One of a few names, as a list.
  *
- * @param {object} options - as of `numberControl`.
+ * @param {object} options - as of `numberControl`, and {also(value): a further patch}.
  */
-export function choiceControl(store, name, { which = "view", id = "set", term } = {}) {
+export function choiceControl(store, name, { which = "view", id = "set", also } = {}) {
   const declared = control(store.declarations, name);
   const owner = (view) => (which === "view" ? view : view[which]);
   const key = `${id}-${which}-${name}`;
@@ -178,10 +179,11 @@ export function choiceControl(store, name, { which = "view", id = "set", term } 
   const select = html("select", { id: key, "aria-describedby": `${key}-meaning` }, ...options);
   const meaning = html("span", { class: "meaning", id: `${key}-meaning` }, declared.meaning ?? "");
   const label = html("label", { for: key }, declared.label);
-  const head = html("div", { class: "control-head" }, label, term?.(name) ?? null, select);
+  const head = html("div", { class: "control-head" }, label, select);
   const element = html("div", { class: "control choice", "data-control": name }, head, meaning);
   select.addEventListener("change", () => {
-    store.set(which === "view" ? { [name]: select.value } : { [which]: { [name]: select.value } });
+    const { value } = select;
+    store.set({ ...(which === "view" ? { [name]: value } : { [which]: { [name]: value } }), ...also?.(value) });
   });
   function update(view) {
     const value = owner(view)?.[name];

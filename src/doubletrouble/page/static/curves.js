@@ -5,8 +5,13 @@
  * feature bank per feature of a model); `problemOf` and `schemeOf` translate it to those of theory.js.
  */
 
-import { errorCurve, exactError, anova, noiseAt, optimalRidge, trainingError } from "./theory.js";
+import * as theory from "./theory.js";
 import { control, settings } from "./state.js";
+
+const { anova, errorCurve, exactError, noiseAt, optimalRidge, trainingError } = theory;
+
+/** Whether theory.js has training time. */
+export const hasTime = typeof theory.gradientFlow === "function";
 
 const EVEN = 141; // values over the whole axis
 const CLOSE = 30; // further ones on each side of a threshold

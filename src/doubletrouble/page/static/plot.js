@@ -607,6 +607,23 @@ export function createPlot(container) {
   };
 }
 
+const pixel = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+const plain = new Map();
+
+/** A colour as #rrggbb with its opacity, whatever CSS writes it as. */
+function plainColor(css) {
+  if (css === "none" || !css) return css;
+  if (!plain.has(css)) {
+    pixel.clearRect(0, 0, 1, 1);
+    pixel.fillStyle = css;
+    pixel.fillRect(0, 0, 1, 1);
+    const [r, g, b, a] = pixel.getImageData(0, 0, 1, 1).data;
+    const hex = [r, g, b].map((v) => v.toString(16).padStart(2, "0")).join("");
+    plain.set(css, a === 255 ? `#${hex}` : a === 0 ? "none" : `#${hex}${a.toString(16).padStart(2, "0")}`);
+  }
+  return plain.get(css);
+}
+
 const STYLES = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "stroke-linejoin", "opacity", "font-weight"];
 const LINE_HEIGHT = 17;
 
@@ -619,7 +636,10 @@ function standalone(svg, { width, height }, caption, background = getComputedSty
     node.removeAttribute("style");
     node.removeAttribute("class");
     if (!["path", "text", "rect", "tspan"].includes(node.tagName)) return;
-    for (const name of STYLES) node.setAttribute(name, styles.getPropertyValue(name));
+    for (const name of STYLES) {
+      const value = styles.getPropertyValue(name);
+      node.setAttribute(name, name === "fill" || name === "stroke" ? plainColor(value) : value);
+    }
   });
   const lines = caption.flatMap((text) => wrapped(text, 12, width - 16));
   const whole = height + (lines.length ? lines.length * LINE_HEIGHT + 12 : 0);
@@ -631,10 +651,10 @@ function standalone(svg, { width, height }, caption, background = getComputedSty
   copy.removeAttribute("aria-hidden");
   const ink = getComputedStyle(document.body).color;
   lines.forEach((line, i) => {
-    const text = element("text", copy, { x: 8, y: height + 14 + i * LINE_HEIGHT, "font-size": 12, fill: ink });
+    const text = element("text", copy, { x: 8, y: height + 14 + i * LINE_HEIGHT, "font-size": 12, fill: plainColor(ink) });
     text.textContent = line;
   });
-  copy.prepend(element("rect", null, { width: "100%", height: "100%", fill: background }));
+  copy.prepend(element("rect", null, { width: "100%", height: "100%", fill: plainColor(background) }));
   const title = element("title", null);
   title.textContent = caption.join(" ");
   copy.prepend(title);
@@ -655,4 +675,128 @@ async function rasterized(source, scale) {
   } finally {
     URL.revokeObjectURL(url);
   }
+}
+
+// --- the map of two quantities -------------------------------------------------------------------
+
+// viridis: dark is little, bright is much; distinguishable without colour
+const COLORS = ["#440154", "#46327e", "#365c8d", "#277f8e", "#1fa187", "#4ac16d", "#a0da39", "#fde725"].map((hex) =>
+  [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16)),
+);
+
+function mapColor(share) {
+  const place = Math.min(Math.max(share, 0), 1) * (COLORS.length - 1);
+  const k = Math.min(Math.floor(place), COLORS.length - 2);
+  return COLORS[k].map((from, i) => from + (place - k) * (COLORS[k + 1][i] - from));
+}
+
+/**
+ * A map of a value over two logarithmic axes.
+ *
+ * `update({x, y, columns, rows, value(i, j), marks, title})`: x and y are axes as of a plot, columns
+ * and rows the values of the cells; `value` is their logarithm. Marks are [{x, y}].
+ *
+ * @param {object} options - {onPick(x, y): called with the values that are clicked}.
+ */
+export function createMap(container, { onPick } = {}) {
+  const root = document.createElement("div");
+  root.className = "map";
+  root.setAttribute("role", "img");
+  const canvas = document.createElement("canvas");
+  const svg = element("svg", root, { "aria-hidden": "true", focusable: "false" });
+  root.prepend(canvas);
+  container.append(root);
+  const layers = Object.fromEntries(["bar", "ticks", "marks"].map((name) => [name, element("g", svg, { class: `plot-${name}` })]));
+  let box = null;
+  let last = null;
+  const observer = new ResizeObserver(() => last && draw());
+  observer.observe(root);
+
+  function text(node, at) {
+    node.textContent = at.text;
+    node.setAttribute("x", at.x);
+    node.setAttribute("y", at.y);
+    node.setAttribute("text-anchor", at.anchor);
+    node.setAttribute("font-size", 12);
+    if (at.turn) node.setAttribute("transform", at.turn);
+    else node.removeAttribute("transform");
+  }
+
+  function draw() {
+    const { clientWidth: width, clientHeight: height } = root;
+    if (!width || !height) return;
+    const { x, y, columns, rows, values, low, high, marks, title } = last;
+    const [left, right, top, bottom] = [58, width - 92, 10, height - 42];
+    box = { left, right, top, bottom, x: scaleOf(x, left, right), y: scaleOf(y, bottom, top) };
+    svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    canvas.width = columns.length;
+    canvas.height = rows.length;
+    Object.assign(canvas.style, { left: `${left}px`, top: `${top}px`, width: `${right - left}px`, height: `${bottom - top}px` });
+    const image = new ImageData(columns.length, rows.length);
+    values.forEach((value, k) => {
+      const row = rows.length - 1 - Math.floor(k / columns.length);
+      const at = 4 * (row * columns.length + (k % columns.length));
+      image.data.set([...mapColor((value - low) / (high - low)), 255], at);
+    });
+    canvas.getContext("2d").putImageData(image, 0, 0);
+
+    const barX = right + 16;
+    const slices = Array.from({ length: 32 }, (_, i) => i);
+    const slice = (bottom - top) / slices.length;
+    each(layers.bar, "rect", slices, (rect, i) => {
+      const [r, g, b] = mapColor(i / (slices.length - 1)).map(Math.round);
+      const attributes = { x: barX, y: bottom - (i + 1) * slice, width: 14, height: slice + 0.6, fill: `rgb(${r},${g},${b})` };
+      for (const name in attributes) rect.setAttribute(name, attributes[name]);
+    });
+    const legend = [0, 0.25, 0.5, 0.75, 1].map((share) => ({
+      text: shownNumber(Math.exp(low + share * (high - low)), 2),
+      x: barX + 19,
+      y: bottom - share * (bottom - top) + 4,
+      anchor: "start",
+    }));
+    const across = ticks(x, Math.max(2, Math.floor((right - left) / 56))).filter(({ label }) => label);
+    const up = ticks(y, Math.max(2, Math.floor((bottom - top) / 36))).filter(({ label }) => label);
+    const texts = [
+      ...across.map(({ value, label }) => ({ text: label, x: box.x(value), y: bottom + 16, anchor: "middle" })),
+      ...up.map(({ value, label }) => ({ text: label, x: left - 6, y: box.y(value) + 4, anchor: "end" })),
+      { text: x.label, x: (left + right) / 2, y: height - 6, anchor: "middle" },
+      { text: y.label, x: 0, y: 0, anchor: "middle", turn: `translate(13 ${(top + bottom) / 2}) rotate(-90)` },
+      ...legend,
+    ];
+    each(layers.ticks, "text", texts, text);
+    each(layers.marks, "circle", marks, (circle, mark) => {
+      const place = { cx: Math.min(Math.max(box.x(mark.x), left), right), cy: Math.min(Math.max(box.y(mark.y), top), bottom), r: 6 };
+      for (const name in place) circle.setAttribute(name, place[name]);
+      circle.setAttribute("class", mark.kind ?? "here");
+    });
+    root.setAttribute("aria-label", title);
+  }
+
+  function valueAt({ scale, range: [low, high] }, share) {
+    const inside = Math.min(Math.max(share, 0), 1);
+    return scale === "log" ? low * (high / low) ** inside : low + inside * (high - low);
+  }
+
+  root.addEventListener("click", (event) => {
+    if (!box || !onPick) return;
+    const { left: offsetX, top: offsetY } = root.getBoundingClientRect();
+    const { left, right, top, bottom } = box;
+    const [px, py] = [event.clientX - offsetX, event.clientY - offsetY];
+    if (px < left || px > right || py < top || py > bottom) return;
+    onPick(valueAt(last.x, (px - left) / (right - left)), valueAt(last.y, (bottom - py) / (bottom - top)));
+  });
+
+  return {
+    element: root,
+    update(spec) {
+      const finite = spec.values.filter((value) => Number.isFinite(value));
+      const low = Math.min(...finite);
+      last = { ...spec, low, high: Math.max(low + 1e-9, Math.min(Math.max(...finite), low + Math.log(1e3))) };
+      draw();
+    },
+    destroy() {
+      observer.disconnect();
+      root.remove();
+    },
+  };
 }

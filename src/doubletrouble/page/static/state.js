@@ -80,7 +80,10 @@ function plainNumber(text) {
 
 /** A number as text that is read back to the last bit. */
 export function writeNumber(value) {
-  return value === Infinity ? "inf" : String(value).replace("e+", "e");
+  if (value === Infinity) return "inf";
+  const size = Math.abs(value);
+  const text = size > 0 && size < 1e-3 ? value.toExponential() : String(value);
+  return text.replace("e+", "e");
 }
 
 /** A number for readers, to some digits. */

@@ -1,0 +1,543 @@
+/**
+ * The view "explore": the plot with all controls, what the numbers mean, and what can be taken away.
+ *
+ * One change of the store is one drawing in the next frame: curves, plots, controls, words.
+ */
+
+import { meaning, remedies } from "./advice.js";
+import { choiceControl, flagControl, html, numberControl } from "./controls.js";
+import * as curves from "./curves.js";
+import * as take from "./exports.js";
+import { createMap, createPlot } from "./plot.js";
+import { advicePanel, hasServer, simulationPanel } from "./remote.js";
+import { control, settings, shownNumber } from "./state.js";
+import { exactError } from "./theory.js";
+
+const BASIC = ["width", "members", "ridge", "snr"];
+const NARROW = 560; // pixels below which two plots are one
+const MAP = { columns: 48, rows: 36 };
+
+/** The colour of a part, as a property of the page. */
+export function partColor(split, name) {
+  return `var(--${split}-${name})`;
+}
+
+/** The colour of a text about a part: darker, so that it can be read. */
+export function partTextColor(split, name) {
+  return `color-mix(in srgb, ${partColor(split, name)} 72%, var(--ink))`;
+}
+
+// --- what is drawn -----------------------------------------------------------------------------------
+
+function lineOf(view, declarations, curve, name, { second, suffix = "" } = {}) {
+  const label = declarations.parts.labels[name];
+  return {
+    name: second ? `second ${name}` : name,
+    label: second && name !== "total" ? "" : label + suffix,
+    color: partColor(view.split, name),
+    textColor: partTextColor(view.split, name),
+    x: curve.x,
+    y: name === "total" ? curve.total : curve.parts[name],
+    width: name === "total" ? 3 : 2,
+    dash: second ? "7 4" : undefined,
+    peak: name === "total",
+  };
+}
+
+function linesOf(view, declarations, curve, { second = false, stacked = false, suffix = "" } = {}) {
+  const parts = stacked ? [] : curve.names;
+  const lines = [...parts, "total"].map((name) => lineOf(view, declarations, curve, name, { second, suffix: name === "total" ? suffix : "" }));
+  if (curve.training) {
+    lines.push({
+      name: second ? "second training" : "training",
+      label: second ? "" : "Training error",
+      color: "var(--soft)",
+      x: curve.x,
+      y: curve.training,
+      width: 1.8,
+      dash: second ? "2 5" : "2 3",
+    });
+  }
+  return lines;
+}
+
+function areasOf(view, declarations, curve) {
+  let low = new Float64Array(curve.x.length);
+  return [...curve.names].reverse().map((name) => {
+    const value = curve.parts[name];
+    const high = low.map((below, i) => below + value[i]);
+    const area = {
+      name, low, high, value,
+      label: declarations.parts.labels[name],
+      color: partColor(view.split, name),
+      textColor: partTextColor(view.split, name),
+      x: curve.x,
+    };
+    low = high;
+    return area;
+  });
+}
+
+function regimesOf(view, curve, [low, high]) {
+  const threshold = curve.thresholds[0]?.x;
+  if (!(threshold > low && threshold < high)) return [];
+  const under = { label: "fewer features than samples", short: "P < N" };
+  const over = { label: "more features than samples", short: "P > N", shaded: true };
+  const [left, right] = view.along === "samples" ? [over, under] : [under, over];
+  return [{ from: low, to: threshold, ...left }, { from: threshold, to: high, ...right }];
+}
+
+function pointsOf(view, declarations, drawn, points) {
+  const names = view.form === "areas" ? ["total"] : [...drawn.names, "total"];
+  return points.flatMap((point) =>
+    names
+      .filter((name) => point[view.split]?.[name])
+      .map((name) => {
+        const [y, error] = point[view.split][name];
+        return { x: point.x, y, bar: 2 * error, color: partColor(view.split, name), label: declarations.parts.labels[name] };
+      }),
+  );
+}
+
+/** The spec of the plot of some curves (see plot.js); `ghost` is the curve before the last change. */
+export function figureSpec(view, declarations, drawn, { ghost, points = [], title = "", suffixes = [] } = {}) {
+  const axis = control(declarations, view.along, view.first);
+  const xRange = curves.range(view, declarations);
+  const stacked = view.form === "areas";
+  const lines = drawn.flatMap((curve, i) => linesOf(view, declarations, curve, { second: i > 0, stacked, suffix: suffixes[i] ?? "" }));
+  if (ghost) lines.unshift({ name: "ghost", ghost: true, color: "var(--soft)", x: ghost.x, y: ghost.total, width: 2.5 });
+  const here = drawn.map((curve) => ({ x: curve.here.x, y: curve.here.total }));
+  const best = drawn
+    .filter((curve) => curve.best && !curve.best.edge)
+    .map(({ best: { x, y } }) => ({ x, y, label: `least ${shownNumber(y, 3)} at ${shownNumber(x, 3)}` }));
+  const seen = new Set();
+  const thresholds = drawn.flatMap((curve) => curve.thresholds).filter(({ x }) => !seen.has(x) && seen.add(x));
+  const at = drawn
+    .map((curve) => `At ${axis.symbol} = ${shownNumber(curve.here.x)} the total is ${shownNumber(curve.here.total)}.`)
+    .join(" ");
+  return {
+    title: title || `Test error and its parts against ${axis.axis}`,
+    description: `${at} Left and right arrow keys read values along the curve.`,
+    x: { label: axis.axis, symbol: axis.symbol, scale: view.x, range: xRange },
+    y: { label: "test error", scale: view.y, range: curves.heights(view) },
+    lines,
+    areas: stacked ? areasOf(view, declarations, drawn[0]) : [],
+    points: drawn.flatMap((curve, i) => pointsOf(view, declarations, curve, points[i] ?? [])),
+    marks: { here, best, thresholds },
+    regimes: regimesOf(view, drawn[0], xRange),
+    level: drawn[0].level === undefined ? undefined : { y: drawn[0].level, label: "K → ∞" },
+  };
+}
+
+function ratioSpec(view, declarations, [first, second]) {
+  const axis = control(declarations, view.along, view.first);
+  const ratio = first.total.map((value, i) => (value === second.total[i] ? 1 : second.total[i] / value));
+  const finite = [...ratio].filter((value) => value > 0 && value < Infinity);
+  const reach = Math.max(2, ...finite.map((value) => Math.max(value, 1 / value)));
+  const top = [2, 5, 10, 20, 50, 100, 1000, 1e4, 1e6].find((value) => value >= reach) ?? 1e6;
+  return {
+    title: "Ratio of the totals, second to first",
+    description: "",
+    x: { label: axis.axis, symbol: axis.symbol, scale: view.x, range: curves.range(view, declarations) },
+    y: { label: "ratio", scale: "log", range: [1 / top, top] },
+    lines: [{ name: "ratio", label: "second / first", color: "var(--accent)", x: first.x, y: ratio, width: 2 }],
+    marks: {},
+    level: { y: 1 },
+  };
+}
+
+// --- the view ----------------------------------------------------------------------------------------
+
+/** Build the view in a container; returns {update()}. */
+export function renderExplore(container, store) {
+  const { declarations } = store;
+  const parts = [
+    workbench(store),
+    valuesTable(store),
+    mapPanel(store),
+    takeAway(store),
+  ];
+  const [bench, values, map, away] = parts;
+  const simulation = simulationPanel(store, (points) => {
+    bench.setPoints(points);
+    schedule();
+  });
+  const advice = advicePanel(store);
+  container.append(
+    bench.element,
+    html("div", { class: "below" }, values.element, map.element, simulation.element, advice.element, away.element),
+  );
+
+  let frame = 0;
+  let changing = false; // a change is in progress
+  let settled = store.get(); // the view before it
+  let ghost = null; // the view that is drawn as a ghost
+  let stale = true;
+
+  function draw() {
+    frame = 0;
+    if (container.hidden) return;
+    stale = false;
+    const view = store.get();
+    const shown = bench.draw(view, ghost);
+    values.update(view, shown);
+    map.update(view, changing);
+    away.update(view, shown, bench);
+    simulation.update(view);
+    advice.update(view);
+  }
+  function schedule() {
+    stale = true;
+    frame ||= requestAnimationFrame(draw);
+  }
+
+  store.subscribe((view, previous, { commit, restored }) => {
+    if (restored) ghost = null;
+    else if (!changing) ghost = settled;
+    changing = !commit;
+    if (commit) settled = view;
+    schedule();
+  });
+  return {
+    update() {
+      if (stale || container.hidden === false) schedule();
+    },
+  };
+}
+
+function group(title, controls, { open = false, hint = "" } = {}) {
+  return html(
+    "details",
+    { class: "group", open },
+    html("summary", {}, title, hint ? html("span", { class: "soft" }, ` ${hint}`) : null),
+    ...controls.map((one) => one.element),
+  );
+}
+
+/** The plot and the controls beside it. */
+function workbench(store) {
+  const { declarations } = store;
+  const all = [];
+  const keep = (one) => {
+    all.push(one);
+    return one;
+  };
+  const number = (name, which) => keep(numberControl(store, name, { which }));
+  const choice = (name, which, also) => keep(choiceControl(store, name, { which, also }));
+  const more = (which) => [
+    number("samples", which),
+    choice("scheme", which),
+    number("fraction", which),
+    number("bank", which),
+    choice("activation", which),
+    number("nonlinear", which),
+    number("time", which),
+  ];
+
+  // the figure
+  const host = html("div", { class: "plots" });
+  const ratioHost = html("div", { class: "ratio", hidden: true });
+  const key = html("p", { class: "key" });
+  const outside = html("span", {});
+  const fit = html("button", { type: "button", class: "small", onclick: fitAxis }, "Fit the axis");
+  const usual = html("button", { type: "button", class: "small", onclick: () => store.set({ top: 0 }) }, "Usual axis");
+  const axisNote = html("p", { class: "axis-note" }, outside, " ", fit, " ", usual);
+  const sentence = html("p", { class: "sentence" });
+  const spoken = html("p", { class: "unseen", role: "status" });
+  const messages = html("div", { class: "messages", role: "status" });
+  const figure = html("div", { class: "figure" }, host, html("div", { class: "under" }, messages, key, axisNote, ratioHost, sentence, spoken));
+  const plots = [createPlot(host)];
+  let ratio = null;
+
+  // the controls
+  const presets = html(
+    "select",
+    { id: "preset", onchange: openPreset },
+    html("option", { value: "" }, "choose a figure …"),
+    ...declarations.presets
+      .filter(({ query }) => !/time/.test(query) || curves.hasTime || hasServer())
+      .map(({ name, figure: n, title }) => html("option", { value: name }, n ? `Figure ${n}: ${title}` : `Beyond the paper: ${title}`)),
+  );
+  const reset = html("button", { type: "button", onclick: () => store.open("view=explore") }, "Reset");
+  const compare = html("button", { type: "button", onclick: () => store.get().second ?? store.set({ second: {} }) }, "Compare with a second setting");
+  const swap = html("button", { type: "button", onclick: swapSettings }, "Swap the two");
+  const single = html("button", { type: "button", onclick: () => store.set({ second: null }) }, "Remove the second");
+  const resetTop = () => ({ top: 0 });
+  const basic = html("fieldset", { class: "basic" }, html("legend", {}, "Setting"), ...BASIC.map((name) => number(name, "first").element));
+  const secondTitle = html("legend", {}, "Second setting, dashed");
+  const secondBox = html(
+    "fieldset",
+    { class: "second", hidden: true },
+    secondTitle,
+    ...BASIC.map((name) => number(name, "second").element),
+    group("More of the second", more("second")),
+  );
+  const layout = choice("compare", "view");
+  const controls = html(
+    "section",
+    { class: "controls", "aria-label": "Controls" },
+    basic,
+    secondBox,
+    html("div", { class: "buttons" }, compare, swap, single, reset),
+    group("More of the model and the data", [...more("first"), choice("per", "first", resetTop)]),
+    group("The plot", [
+      choice("along", "view", resetTop),
+      choice("split", "view"),
+      choice("form", "view", (form) => ({ y: form === "areas" ? "linear" : "log", top: 0 })),
+      choice("x", "view"),
+      choice("y", "view", resetTop),
+      layout,
+      keep(flagControl(store, "training", "show the training error")),
+      keep(flagControl(store, "map", "show the map of K and λ")),
+    ]),
+    html("div", { class: "control choice" }, html("div", { class: "control-head" }, html("label", { for: "preset" }, "As in the paper"), presets)),
+  );
+  const element = html("div", { class: "workbench" }, figure, controls);
+
+  let points = [];
+  let shown = []; // curves as drawn last
+  let ghostCurve = { view: null, curve: null };
+
+  function openPreset() {
+    const preset = declarations.presets.find(({ name }) => name === presets.value);
+    if (preset) store.open(`view=explore&${preset.query}`);
+  }
+  function swapSettings() {
+    const { first, second } = store.get();
+    if (second) store.set({ first: { ...second }, second: { ...first } });
+  }
+  function fitAxis() {
+    store.set({ top: curves.fittedTop(store.get(), shown.map((one) => one.total)) });
+  }
+
+  function ghostOf(view, ghost) {
+    const comparable = ghost && ghost.along === view.along && ghost.first.per === view.first.per && curves.inBrowser(ghost, ghost.first);
+    if (!comparable || JSON.stringify(ghost.first) === JSON.stringify(view.first)) return null;
+    if (view.x !== ghost.x) return null;
+    if (ghostCurve.view !== ghost) ghostCurve = { view: ghost, curve: curves.curve(ghost, ghost.first, { declarations, best: false }) };
+    return ghostCurve.curve;
+  }
+
+  function draw(view, ghost) {
+    const x = curves.grid(view, declarations);
+    const training = view.training === "1";
+    shown = settings(view).map((setting) => curves.curve(view, setting, { x, declarations, training }));
+    const wide = host.clientWidth >= NARROW;
+    const beside = Boolean(view.second) && view.compare === "beside" && wide;
+    if (beside && plots.length < 2) plots.push(createPlot(host));
+    if (!beside && plots.length > 1) plots.pop().destroy();
+    host.classList.toggle("two", beside);
+    const told = view.second ? [take.differences(declarations, view.first, view.second), take.differences(declarations, view.second, view.first)] : [];
+    const short = told.every((text) => text && text.length <= 14);
+    const suffixes = view.second ? (short ? told.map((text) => `, ${text}`) : [", first", ", second"]) : [];
+    if (beside) {
+      shown.forEach((curve, i) => {
+        const spec = figureSpec(view, declarations, [curve], { points: [points[i] ?? []], suffixes: [suffixes[i]] });
+        plots[i].update(spec);
+      });
+    } else {
+      plots[0].update(figureSpec(view, declarations, shown, { ghost: ghostOf(view, ghost), points, suffixes }));
+    }
+    drawRatio(view);
+    for (const one of all) one.update(view);
+    for (const [button, seen] of [[compare, !view.second], [swap, view.second], [single, view.second]]) button.hidden = !seen;
+    secondBox.hidden = !view.second;
+    layout.element.hidden = !view.second;
+    setText(key, view.second ? `Solid: ${told[0] || "first setting"}. Dashed: ${told[1] || "second setting, the same"}.` : "");
+    key.hidden = !view.second || beside;
+    drawAxisNote(view);
+    drawMessages();
+    drawSentence(view);
+    const current = declarations.presets.find(({ query }) => store.query() === query || store.query() === `view=explore&${query}`);
+    presets.value = current?.name ?? "";
+    return shown;
+  }
+
+  function drawRatio(view) {
+    ratioHost.hidden = !view.second;
+    if (!view.second) return;
+    ratio ??= createPlot(ratioHost);
+    ratio.update(ratioSpec(view, declarations, shown));
+  }
+
+  function drawAxisNote(view) {
+    const [low, high] = curves.heights(view);
+    const most = Math.max(...shown.map((one) => one.here.total));
+    const above = most > high;
+    const below = Math.min(...shown.map((one) => one.here.total)) < low;
+    setText(outside, above ? "This setting is above the axis." : below ? "This setting is below the axis." : "");
+    usual.hidden = !view.top;
+    axisNote.classList.toggle("urgent", above || below);
+  }
+
+  function drawMessages() {
+    const texts = [...store.messages()];
+    const view = store.get();
+    if (view.form === "areas" && view.y === "log") {
+      texts.push("On a logarithmic axis the height of an area is not its share of the error; a linear vertical axis shows shares.");
+    }
+    if (messages.textContent !== texts.join("")) messages.replaceChildren(...texts.map((text) => html("p", {}, text)));
+  }
+
+  function drawSentence(view) {
+    const text = meaning(remedies(curves.problemOf(view.first), curves.schemeOf(view.first)));
+    setText(sentence, text);
+    clearTimeout(drawSentence.timer);
+    drawSentence.timer = setTimeout(() => setText(spoken, text), 700);
+  }
+
+  return {
+    element,
+    draw,
+    setPoints: (next) => (points = next),
+    points: () => points,
+    plots: () => plots,
+  };
+}
+
+function setText(node, text) {
+  if (node.textContent !== text) node.textContent = text;
+}
+
+/** The numbers where the sliders stand, by part with shares. */
+function valuesTable(store) {
+  const { labels, meanings } = store.declarations.parts;
+  const table = html("table", { class: "values" });
+  const element = html("section", { class: "panel" }, html("h2", {}, "Values at this setting"), html("div", { class: "wide" }, table));
+  let key = "";
+  let cells = [];
+
+  function build(names, count) {
+    const heads = count > 1 ? ["First", "share", "Second", "share", "ratio"] : ["Error", "share"];
+    const head = html("tr", {}, html("th", { scope: "col" }, "Part"), ...heads.map((text) => html("th", { scope: "col" }, text)));
+    cells = names.map(() => heads.map(() => html("td")));
+    const rows = names.map((name, i) => {
+      const swatch = html("i", { class: "swatch" });
+      swatch.style.background = partColor(store.get().split, name);
+      const label = html("th", { scope: "row" }, swatch, labels[name], html("span", { class: "soft meaning-of" }, meanings[name]));
+      return html("tr", { class: name === "total" ? "total" : "" }, label, ...cells[i]);
+    });
+    table.replaceChildren(html("thead", {}, head), html("tbody", {}, ...rows));
+  }
+
+  return {
+    element,
+    update(view, shown) {
+      const names = [...new Set([...shown.flatMap((one) => one.names), "total"])];
+      const next = [view.split, shown.length, ...names].join();
+      if (next !== key) build(names, shown.length);
+      key = next;
+      names.forEach((name, i) => {
+        const values = shown.map(({ here }) => (name === "total" ? here.total : here.parts[name]));
+        const texts = values.flatMap((value, k) => {
+          const { total } = shown[k].here;
+          const share = value !== undefined && total > 0 && total < Infinity ? `${((100 * value) / total).toFixed(1)} %` : "–";
+          return [value === undefined ? "–" : shownNumber(value, 6), share];
+        });
+        if (values.length > 1) {
+          const ratio = values[0] === values[1] ? 1 : values[1] / values[0];
+          texts.push(Number.isNaN(ratio) ? "–" : shownNumber(ratio, 4));
+        }
+        texts.forEach((text, k) => setText(cells[i][k], text));
+      });
+    },
+  };
+}
+
+/** The map of the total error over K and λ. */
+function mapPanel(store) {
+  const { declarations } = store;
+  const host = html("div", { class: "map-host" });
+  const said = html("p", { class: "soft" });
+  const element = html(
+    "section",
+    { class: "panel", hidden: true },
+    html("h2", {}, "Test error by K and λ"),
+    html("p", {}, "Each point is the exact total error of the first setting with another number of models and another ridge. The ring is the setting, the cross-shaped mark the least error; a click moves the setting there."),
+    host,
+    said,
+  );
+  const spec = (name) => control(declarations, name);
+  const map = createMap(host, {
+    onPick: (members, ridge) => store.set({ first: { members: Math.max(1, Math.round(members)), ridge: Number(ridge.toPrecision(3)) } }),
+  });
+  let key = "";
+  let timer = 0;
+
+  function draw(view) {
+    const [kLow, kHigh] = spec("members").typical;
+    const [rLow, rHigh] = spec("ridge").typical;
+    const at = (low, high, share) => low * (high / low) ** share;
+    const columns = Array.from({ length: MAP.columns }, (_, i) => at(kLow, kHigh, (i + 0.5) / MAP.columns));
+    const rows = Array.from({ length: MAP.rows }, (_, i) => at(rLow, rHigh, (i + 0.5) / MAP.rows));
+    const problem = curves.problemOf(view.first);
+    const scheme = curves.schemeOf(view.first);
+    const values = [];
+    let least = { total: Infinity };
+    for (const ridge of rows) {
+      for (const K of columns) {
+        const n_members = Math.max(Math.round(K), view.first.scheme === "folds" ? 2 : 1);
+        const { total } = exactError({ ...problem, ridge }, { ...scheme, n_members });
+        values.push(Math.log(total));
+        if (total < least.total) least = { total, x: n_members, y: ridge };
+      }
+    }
+    const marks = [{ x: view.first.members, y: Math.max(view.first.ridge, rLow) }, { x: least.x, y: least.y, kind: "least" }];
+    const title = `Map of the total error over K and λ: least ${shownNumber(least.total, 3)} at K = ${least.x}, λ = ${shownNumber(least.y, 2)}.`;
+    map.update({
+      x: { label: "models K", scale: "log", range: [kLow, kHigh] },
+      y: { label: "ridge λ", scale: "log", range: [rLow, rHigh] },
+      columns, rows, values, marks, title,
+    });
+    setText(said, title);
+  }
+
+  return {
+    element,
+    update(view, changing) {
+      element.hidden = view.map !== "1";
+      if (element.hidden || view.first.time < Infinity) return;
+      const next = JSON.stringify(view.first);
+      if (next === key) return;
+      key = next;
+      clearTimeout(timer);
+      timer = setTimeout(() => draw(store.get()), changing ? 60 : 0);
+    },
+  };
+}
+
+/** Python lines, data, pictures, the address and the citation. */
+function takeAway(store) {
+  const { declarations } = store;
+  const status = html("p", { role: "status", class: "soft" });
+  const script = html("code", {});
+  const bibtex = html("pre", { tabindex: "0", "aria-label": "BibTeX entry" }, html("code", {}, declarations.citation.bibtex));
+  let view = store.get();
+  let shown = [];
+  let bench = null;
+  const said = (text) => setText(status, text);
+  const picture = () => ({ caption: take.caption(view, declarations) });
+  const actions = {
+    "Copy the link": async () => said((await take.copyText(location.href)) ? "The link is copied." : "The address of this page is the link."),
+    CSV: () => take.download("doubletrouble.csv", take.csv(view, shown, bench.points()), "text/csv"),
+    SVG: () => bench.plots().forEach((plot, i) => take.download(`doubletrouble${i ? "-2" : ""}.svg`, plot.svg(picture()), "image/svg+xml")),
+    PNG: () => bench.plots().forEach(async (plot, i) => take.download(`doubletrouble${i ? "-2" : ""}.png`, await plot.png(picture()))),
+    Python: () => take.download("doubletrouble_page.py", take.python(view, declarations), "text/x-python"),
+    "Copy the Python lines": async () => said((await take.copyText(take.python(view, declarations))) ? "The lines are copied." : "The browser did not allow to copy."),
+  };
+  const buttons = Object.entries(actions).map(([name, act]) => html("button", { type: "button", onclick: act }, name));
+  const lines = html("details", { ontoggle: fill }, html("summary", {}, "Python lines that compute and draw this figure"), html("pre", { tabindex: "0", "aria-label": "Python lines" }, script));
+  const cite = html("details", {}, html("summary", {}, "Citation"), html("p", {}, html("a", { href: declarations.citation.url }, declarations.citation.text)), bibtex);
+  const element = html("section", { class: "panel" }, html("h2", {}, "Take it with you"), html("div", { class: "buttons" }, ...buttons), status, lines, cite);
+
+  function fill() {
+    if (lines.open) setText(script, take.python(view, declarations));
+  }
+  return {
+    element,
+    update(nextView, nextShown, nextBench) {
+      [view, shown, bench] = [nextView, nextShown, nextBench];
+      fill();
+    },
+  };
+}
