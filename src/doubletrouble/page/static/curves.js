@@ -5,16 +5,12 @@
  * feature bank per feature of a model); `problemOf` and `schemeOf` translate it to those of theory.js.
  */
 
-import * as theory from "./theory.js";
+import { anova, errorCurve, exactError, gradientFlow, noiseAt, optimalRidge, trainingError } from "./theory.js";
 import { control, settings } from "./state.js";
-
-const { anova, errorCurve, exactError, noiseAt, optimalRidge, trainingError } = theory;
-
-/** Whether theory.js has training time. */
-export const hasTime = typeof theory.gradientFlow === "function";
 
 const EVEN = 141; // values over the whole axis
 const CLOSE = 30; // further ones on each side of a threshold
+const FEW = 0.3; // the share of them in training time, which takes some hundred times as long
 const NEAR = 0.25; // how far these reach, in log x
 const BEYOND = 100; // how far the axis reaches for a typed value
 const PEAKS = 5; // where a linear axis ends, in thresholds
@@ -40,9 +36,9 @@ export function partsOf(split, setting) {
   return PARTS[split].filter((name) => name !== "resampling" || resampled);
 }
 
-/** Whether theory.js has the curve: it does not have training time. */
-export function inBrowser(view, setting) {
-  return view.along !== "time" && setting.time === Infinity;
+/** Whether training is stopped, in a setting or along the axis. */
+export function isTimed(view, setting) {
+  return view.along === "time" || setting.time < Infinity;
 }
 
 /** The problem of a setting, as theory.js takes it. */
@@ -69,12 +65,14 @@ export function schemeOf(setting) {
 
 /** The error where the sliders stand. */
 export function errorHere(setting, split = "causes") {
+  if (setting.time < Infinity) return gradientFlow(problemOf(setting), setting.time, schemeOf(setting));
   const terms = split === "effects" ? anova : exactError;
   return terms(problemOf(setting), schemeOf(setting));
 }
 
 /** The fields of theory.js that vary along an axis, and their values. */
 function variation(setting, along, x) {
+  if (along === "time") return { axis: ["time"], values: [x] };
   if (along === "ridge") return { axis: ["ridge"], values: [x] };
   if (along === "members") return { axis: ["n_members"], values: [x] };
   const perSample = setting.per === "N";
@@ -140,16 +138,23 @@ export function range(view, declarations) {
 /** Values along the axis, the same for both settings: denser near thresholds, which are included. */
 export function grid(view, declarations) {
   const [low, high] = range(view, declarations);
-  const even = spaced(low, high, EVEN, view.x === "log");
+  const share = settings(view).some((setting) => isTimed(view, setting)) ? FEW : 1;
+  const peaks = settings(view).flatMap((setting) => thresholds(setting, view.along).map(({ x }) => x));
+  const key = [low, high, share, view.x, view.along, ...peaks, ...settings(view).map(({ scheme }) => scheme)].join();
+  if (key !== lastGrid.key) lastGrid = { key, x: newGrid(view, low, high, share, peaks) };
+  return lastGrid.x;
+}
+
+let lastGrid = { key: "", x: null };
+
+function newGrid(view, low, high, share, peaks) {
+  const even = spaced(low, high, Math.round(share * EVEN), view.x === "log");
   if (view.along === "members") {
     const fewest = Math.max(...settings(view).map(({ scheme }) => (scheme === "folds" ? 2 : 1)));
     return Float64Array.from(new Set(even.map((value) => Math.max(Math.round(value), fewest))));
   }
-  const close = settings(view).flatMap((setting) =>
-    thresholds(setting, view.along).flatMap(({ x }) =>
-      spaced(x * Math.exp(-NEAR), x * Math.exp(NEAR), 2 * CLOSE + 1, true, x),
-    ),
-  );
+  const count = 2 * Math.round(share * CLOSE) + 1;
+  const close = peaks.flatMap((x) => spaced(x * Math.exp(-NEAR), x * Math.exp(NEAR), count, true, x));
   const all = [...even, ...close.filter((value) => value > low && value < high)].sort((a, b) => a - b);
   return Float64Array.from(all.filter((value, i) => i === 0 || value !== all[i - 1]));
 }
@@ -174,20 +179,43 @@ function spaced(low, high, count, isLog, middle) {
  */
 export function curve(view, setting, { x, declarations, training = false, best = true } = {}) {
   const at = x ?? grid(view, declarations);
-  const { axis, values } = variation(setting, view.along, at);
-  const found = errorCurve(problemOf(setting), schemeOf(setting), axis, values, view.split);
   const names = partsOf(view.split, setting);
   const here = errorHere(setting, view.split);
+  // where the setting is on the axis changes nothing but `here`
+  const key = JSON.stringify([{ ...setting, [view.along]: 0 }, view.along, view.split, training, best], (_, v) =>
+    v === Infinity ? "inf" : v,
+  );
   return {
-    x: at,
+    ...remembered(at, key, () => newCurve(view, setting, at, names, training, best)),
+    here: { x: setting[view.along], parts: Object.fromEntries(names.map((name) => [name, here[name]])), total: here.total },
+  };
+}
+
+const known = new WeakMap(); // the last curves on some values of the axis
+const MOST_KNOWN = 4;
+
+function remembered(x, key, make) {
+  const curves = known.get(x) ?? new Map();
+  known.set(x, curves);
+  const found = curves.get(key) ?? make();
+  curves.delete(key);
+  curves.set(key, found);
+  if (curves.size > MOST_KNOWN) curves.delete(curves.keys().next().value);
+  return found;
+}
+
+function newCurve(view, setting, x, names, training, best) {
+  const { axis, values } = variation(setting, view.along, x);
+  const found = errorCurve(problemOf(setting), schemeOf(setting), axis, values, { split: view.split, time: setting.time });
+  return {
+    x,
     names,
     parts: Object.fromEntries(names.map((name) => [name, found[name]])),
     total: found.total,
-    training: training ? trainingCurve(setting, axis, values) : undefined,
+    training: training && !isTimed(view, setting) ? trainingCurve(setting, axis, values) : undefined,
     thresholds: thresholds(setting, view.along),
-    level: view.along === "members" ? totalAt(setting, "members", Infinity) : undefined,
-    best: best ? leastError(view, setting, at, found.total) : undefined,
-    here: { x: setting[view.along], parts: Object.fromEntries(names.map((name) => [name, here[name]])), total: here.total },
+    level: ["members", "time"].includes(view.along) ? totalAt(setting, view.along, Infinity) : undefined,
+    best: best ? leastError(view, setting, x, found.total) : undefined,
   };
 }
 
@@ -213,7 +241,7 @@ function leastError(view, setting, x, total) {
   let k = 0;
   for (let i = 1; i < x.length; i++) if (total[i] < total[k]) k = i;
   const edge = k === 0 || k === x.length - 1;
-  if (edge || view.along === "members") return { x: x[k], y: total[k], edge };
+  if (edge || view.along === "members" || isTimed(view, setting)) return { x: x[k], y: total[k], edge };
   if (view.along === "ridge") {
     const { ridge, error } = optimalRidge(problemOf(setting), schemeOf(setting));
     if (ridge >= x[0] && ridge <= x[x.length - 1]) return { x: ridge, y: error.total, edge: false };

@@ -4,12 +4,12 @@
  * One change of the store is one drawing in the next frame: curves, plots, controls, words.
  */
 
-import { meaning, remedies } from "./advice.js";
+import { meaning, remedies, rounded } from "./advice.js";
 import { choiceControl, flagControl, html, numberControl } from "./controls.js";
 import * as curves from "./curves.js";
 import * as take from "./exports.js";
 import { createMap, createPlot } from "./plot.js";
-import { advicePanel, hasServer, simulationPanel } from "./remote.js";
+import { advicePanel, simulationPanel } from "./remote.js";
 import { control, settings, shownNumber } from "./state.js";
 import { exactError } from "./theory.js";
 
@@ -79,10 +79,10 @@ function areasOf(view, declarations, curve) {
 }
 
 function regimesOf(view, curve, [low, high]) {
-  const threshold = curve.thresholds[0]?.x;
+  const [{ x: threshold, label } = {}] = curve.thresholds;
   if (!(threshold > low && threshold < high)) return [];
-  const under = { label: "fewer features than samples", short: "P < N" };
-  const over = { label: "more features than samples", short: "P > N", shaded: true };
+  const under = { label: "fewer features than samples", short: label.replace("=", "<") };
+  const over = { label: "more features than samples", short: label.replace("=", ">"), shaded: true };
   const [left, right] = view.along === "samples" ? [over, under] : [under, over];
   return [{ from: low, to: threshold, ...left }, { from: threshold, to: high, ...right }];
 }
@@ -125,7 +125,7 @@ export function figureSpec(view, declarations, drawn, { ghost, points = [], titl
     points: drawn.flatMap((curve, i) => pointsOf(view, declarations, curve, points[i] ?? [])),
     marks: { here, best, thresholds },
     regimes: regimesOf(view, drawn[0], xRange),
-    level: drawn[0].level === undefined ? undefined : { y: drawn[0].level, label: "K → ∞" },
+    level: drawn[0].level === undefined ? undefined : { y: drawn[0].level, label: view.along === "time" ? "t → ∞" : "K → ∞" },
   };
 }
 
@@ -254,9 +254,9 @@ function workbench(store) {
     "select",
     { id: "preset", onchange: openPreset },
     html("option", { value: "" }, "choose a figure …"),
-    ...declarations.presets
-      .filter(({ query }) => !/time/.test(query) || curves.hasTime || hasServer())
-      .map(({ name, figure: n, title }) => html("option", { value: name }, n ? `Figure ${n}: ${title}` : `Beyond the paper: ${title}`)),
+    ...declarations.presets.map(({ name, figure: n, title }) =>
+      html("option", { value: name }, n ? `Figure ${n}: ${title}` : `Beyond the paper: ${title}`),
+    ),
   );
   const reset = html("button", { type: "button", onclick: () => store.open("view=explore") }, "Reset");
   const compare = html("button", { type: "button", onclick: () => store.get().second ?? store.set({ second: {} }) }, "Compare with a second setting");
@@ -311,7 +311,7 @@ function workbench(store) {
   }
 
   function ghostOf(view, ghost) {
-    const comparable = ghost && ghost.along === view.along && ghost.first.per === view.first.per && curves.inBrowser(ghost, ghost.first);
+    const comparable = ghost && ghost.along === view.along && ghost.first.per === view.first.per;
     if (!comparable || JSON.stringify(ghost.first) === JSON.stringify(view.first)) return null;
     if (view.x !== ghost.x) return null;
     if (ghostCurve.view !== ghost) ghostCurve = { view: ghost, curve: curves.curve(ghost, ghost.first, { declarations, best: false }) };
@@ -342,6 +342,7 @@ function workbench(store) {
     for (const one of all) one.update(view);
     for (const [button, seen] of [[compare, !view.second], [swap, view.second], [single, view.second]]) button.hidden = !seen;
     secondBox.hidden = !view.second;
+    setText(secondTitle, beside ? "Second setting, on the right" : "Second setting, dashed");
     layout.element.hidden = !view.second;
     setText(key, view.second ? `Solid: ${told[0] || "first setting"}. Dashed: ${told[1] || "second setting, the same"}.` : "");
     key.hidden = !view.second || beside;
@@ -380,7 +381,7 @@ function workbench(store) {
   }
 
   function drawSentence(view) {
-    const text = meaning(remedies(curves.problemOf(view.first), curves.schemeOf(view.first)));
+    const text = sentenceOf(view.first);
     setText(sentence, text);
     clearTimeout(drawSentence.timer);
     drawSentence.timer = setTimeout(() => setText(spoken, text), 700);
@@ -395,6 +396,14 @@ function workbench(store) {
   };
 }
 
+/** The largest part of the error and what to change; for stopped training, the error at its end. */
+function sentenceOf(setting) {
+  const [problem, scheme] = [curves.problemOf(setting), curves.schemeOf(setting)];
+  if (setting.time === Infinity) return meaning(remedies(problem, scheme));
+  const end = `This is at time t = ${rounded(setting.time)}; trained to the end, the error would be ${rounded(exactError(problem, scheme).total)}.`;
+  return meaning({ now: { parts: curves.errorHere(setting) }, sentence: end });
+}
+
 function setText(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
@@ -403,7 +412,7 @@ function setText(node, text) {
 function valuesTable(store) {
   const { labels, meanings } = store.declarations.parts;
   const table = html("table", { class: "values" });
-  const element = html("section", { class: "panel" }, html("h2", {}, "Values at this setting"), html("div", { class: "wide" }, table));
+  const element = html("section", { class: "panel" }, html("h2", {}, "Values at this setting"), html("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Values" }, table));
   let key = "";
   let cells = [];
 
@@ -453,7 +462,7 @@ function mapPanel(store) {
     "section",
     { class: "panel", hidden: true },
     html("h2", {}, "Test error by K and λ"),
-    html("p", {}, "Each point is the exact total error of the first setting with another number of models and another ridge. The ring is the setting, the cross-shaped mark the least error; a click moves the setting there."),
+    html("p", {}, "Each point is the exact total error of the first setting with another number of models and another ridge. The ring is the setting, the dashed ring the least error. A click moves the setting."),
     host,
     said,
   );

@@ -188,6 +188,7 @@ export function createPlot(container) {
     areas: layer("areas", true),
     thresholds: layer("thresholds"),
     level: layer("level", true),
+    levelLabel: layer("level-label", true),
     ghosts: layer("ghosts", true),
     lines: layer("lines", true),
     bars: layer("bars", true),
@@ -246,7 +247,7 @@ export function createPlot(container) {
     const tickWidth = Math.max(...yTicks.map(({ label }) => textWidth(label, font - 1)));
     const titled = !low;
     const left = Math.ceil(tickWidth) + 10 + (narrow ? 0 : 22);
-    const right = width - (widest ? Math.ceil(widest) + 14 : 12);
+    const right = width - (widest ? Math.ceil(widest) + Math.ceil(textWidth(" ↓", font)) + 12 : 12);
     const top = (spec.marks?.thresholds?.length ? font + 8 : 8) + (narrow && titled ? font + 4 : 0);
     const bottom = height - (font + 8) - (titled ? font + 6 : 0);
     return {
@@ -377,6 +378,10 @@ export function createPlot(container) {
     each(layers.lines, "path", spec.lines.filter((line) => !line.ghost), setLine);
     const level = spec.level && y(spec.level.y) > -FAR ? [spec.level] : [];
     each(layers.level, "path", level, (path) => path.setAttribute("d", `M${left} ${y(spec.level.y)}H${right}`));
+    const named = level.filter(({ label }) => label);
+    each(layers.levelLabel, "text", named, (text, { y: height, label }) => {
+      setText(text, { text: label, x: left + 6, y: y(height) + box.font + 2, anchor: "start" }, box.font - 1);
+    });
   }
 
   function drawPoints() {
