@@ -1,0 +1,218 @@
+"""The application of the server: what it serves, computes and refuses."""
+
+import json
+import math
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from flask.testing import FlaskClient
+
+import doubletrouble as dt
+from doubletrouble.page._app import application
+from doubletrouble.page._declarations import FILE, SETTING, VIEW, NumberControl, as_json
+from doubletrouble.page._settings import PageSetting
+from doubletrouble.page._simulations import Simulations
+
+SIMULATION = {"along": "width", "range": [0.5, 2.0], "dim": 10, "draws": 2, "settings": [{}]}
+
+
+@pytest.fixture
+def client() -> Iterator[FlaskClient]:
+    simulations = Simulations()
+    yield application(simulations).test_client()
+    simulations.close()
+
+
+def test_declarations_of_the_browser_are_current() -> None:
+    assert FILE.read_text(encoding="utf-8") == as_json(), (
+        "run python -m doubletrouble.page._declarations"
+    )
+
+
+def test_defaults_are_in_their_domains() -> None:
+    for name, control in (SETTING | VIEW).items():
+        if isinstance(control, NumberControl):
+            assert not control.spec.outside(np.asarray(control.default)), name
+        else:
+            assert control.default in control.choices, name
+
+
+def test_index_is_marked_as_served(client: FlaskClient) -> None:
+    response = client.get("/")
+    assert response.status_code == 200
+    assert 'name="doubletrouble-server"' in response.get_data(as_text=True)
+
+
+def test_static_files_have_a_strict_policy_and_may_be_framed(client: FlaskClient) -> None:
+    with client.get("/theory.js") as response:
+        headers = response.headers
+    assert headers["Content-Type"].startswith("text/javascript")
+    assert "script-src 'self'" in headers["Content-Security-Policy"]
+    assert "unsafe" not in headers["Content-Security-Policy"]
+    assert "frame-ancestors" not in headers["Content-Security-Policy"]
+    assert headers["X-Content-Type-Options"] == "nosniff"
+
+
+def test_results_may_not_be_framed(client: FlaskClient) -> None:
+    policy = client.post("/api/advice", json={"setting": {}}).headers["Content-Security-Policy"]
+    assert "frame-ancestors 'none'" in policy
+
+
+@pytest.mark.parametrize(
+    "path", ["/../_app.py", "/..%2f_app.py", "/%2e%2e/_app.py", "/no.js", "/etc/passwd"]
+)
+def test_only_static_files_are_served(path: str, client: FlaskClient) -> None:
+    assert client.get(path).status_code in (404, 308)
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Host": "example.org"},
+        {"Host": "127.0.0.1.example.org:8050"},
+        {"Origin": "http://example.org"},
+        {"Origin": "null"},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("path", ["/", "/api/advice"])
+def test_foreign_requests_are_refused(
+    path: str, headers: dict[str, str], client: FlaskClient
+) -> None:
+    send = client.get if path == "/" else client.post
+    assert send(path, headers=headers).status_code == 403
+
+
+def test_another_name_is_accepted_where_it_is_served() -> None:
+    response = application(Simulations(), ("example.org",)).test_client()
+    assert response.get("/", headers={"Host": "example.org:8050"}).status_code == 200
+
+
+def test_large_bodies_are_refused(client: FlaskClient) -> None:
+    response = client.post("/api/advice", data=b"[" + b" " * 100_000 + b"]")
+    assert response.status_code == 413
+
+
+def test_deep_json_is_refused(client: FlaskClient) -> None:
+    assert client.post("/api/advice", data=b"[" * 50_000).status_code == 400
+
+
+def test_other_methods_are_refused(client: FlaskClient) -> None:
+    for method in (client.put, client.delete, client.patch):
+        assert method("/api/simulations").status_code == 405
+
+
+def test_advice_is_that_of_the_library(client: FlaskClient) -> None:
+    setting = {"width": 3, "members": 10, "snr": "inf", "ridge": 0.01}
+    given = {"setting": setting, "budget": 40, "cost": "features"}
+    response = client.post("/api/advice", json=given)
+    problem = dt.Problem(features_per_dim=3.0, samples_per_dim=1.0, ridge=0.01, noise=0.0)
+    assert response.json == dt.advise(problem, 10, budget=40.0, cost="features").to_dict()
+
+
+@pytest.mark.parametrize(
+    ("setting", "name"),
+    [
+        ({"ridge": -1}, "ridge"),
+        ({"width": "wide"}, "width"),
+        ({"members": 1.5}, "members"),
+        ({"scheme": "committee"}, "scheme"),
+        ({"activation": ["relu"]}, "activation"),
+        ({"snr": True}, "snr"),
+        ({"color": 1}, "color"),
+        ([], "setting"),
+        ({"time": 3}, "time"),
+    ],
+)
+def test_invalid_settings_are_named(setting: Any, name: str, client: FlaskClient) -> None:
+    response = client.post("/api/advice", json={"setting": setting})
+    assert response.status_code == 400
+    assert name in (response.json or {})["message"]
+
+
+@pytest.mark.parametrize(
+    ("change", "name"),
+    [
+        ({"action": "delete"}, "action"),
+        ({"settings": []}, "settings"),
+        ({"settings": [{}] * 3}, "settings"),
+        ({"range": [1, 1]}, "range"),
+        ({"range": "all"}, "range"),
+        ({"range": [0, 1]}, "range"),
+        ({"dim": 1e9}, "dim"),
+        ({"draws": 1}, "draws"),
+        ({"along": "noise"}, "along"),
+        ({"range": [1e3, 1e4], "dim": 400}, "dim"),
+        ({"range": [8, 10], "dim": 400, "draws": 200}, "draws"),
+    ],
+)
+def test_invalid_simulations_are_named(
+    change: dict[str, Any], name: str, client: FlaskClient
+) -> None:
+    response = client.post("/api/simulations", json={"action": "start", **SIMULATION, **change})
+    assert response.status_code == 400
+    assert (response.json or {})["message"].startswith(f"{name} must")
+
+
+def test_hostile_requests_neither_fail_nor_compute(client: FlaskClient) -> None:
+    rng = random.Random(0)
+    odd: list[Any] = [
+        None,
+        True,
+        -1,
+        0,
+        1e308,
+        "inf",
+        "-inf",
+        "nan",
+        "",
+        "1",
+        "__class__",
+        "../x",
+        "<b>",
+        [],
+        {},
+    ]
+    odd += [[0.1, 10], [[]], {"__proto__": 1}, "🤷", "x" * 3000, 2**70]
+    names = [*SETTING, *VIEW, "settings", "setting", "range", "action"]
+    for _ in range(100):
+        body: dict[str, Any] = {rng.choice(names): rng.choice(odd) for _ in range(rng.randrange(6))}
+        if rng.random() < 0.5:
+            setting = {rng.choice(names): rng.choice(odd) for _ in range(rng.randrange(4))}
+            body |= {"action": "status", **SIMULATION, "settings": [setting], "setting": setting}
+        for path in ("/api/advice", "/api/simulations"):
+            response = client.post(path, data=json.dumps(body))
+            assert response.status_code in (200, 400), (path, body)
+            assert isinstance(response.json, dict)
+
+
+@pytest.mark.parametrize("per", ["N", "D"])
+def test_settings_are_problems_and_ensembles(per: str) -> None:
+    given: dict[str, Any] = {
+        "width": 3,
+        "per": per,
+        "samples": 2,
+        "snr": 4,
+        "scheme": "feature_bank",
+        "bank": 5,
+    }
+    setting = PageSetting.from_json({**given, "members": "inf"})
+    problem = setting.problem()
+    assert problem.features_per_dim == (6.0 if per == "N" else 3.0)
+    assert problem.noise == 0.25
+    bank = 5 * float(np.asarray(problem.features_per_dim))
+    assert setting.ensemble(problem) == dt.FeatureBank(math.inf, bank_per_dim=bank)
+
+
+def test_threshold_is_where_features_equal_samples_of_a_model() -> None:
+    divided = PageSetting.from_json({"scheme": "divide", "members": 4})
+    assert divided.threshold("width") == 0.25
+    drawn = PageSetting.from_json(
+        {"scheme": "subsample", "fraction": 0.5, "samples": 2, "per": "D"}
+    )
+    assert drawn.threshold("width") == 1.0
+    assert drawn.threshold("samples") == 4.0
+    assert math.isnan(drawn.threshold("ridge"))
