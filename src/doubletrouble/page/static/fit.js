@@ -247,6 +247,7 @@ export function createFit(container) {
       point.setAttribute("cy", Math.max(5, Math.min(height - 5, Y(labels[i]))));
     });
     truthLabel.textContent = "true function";
+    layers.labels.setAttribute("visibility", height < 110 ? "hidden" : "visible");
     meanLabel.textContent = alone ? "fit of one model" : `mean of ${fits.length} fits`;
     truthLabel.setAttribute("x", 10);
     truthLabel.setAttribute("y", height - 10);

@@ -15,7 +15,6 @@ import { defaultView, SETTING, shownNumber } from "./state.js";
 import { exactError, optimalRidge, trainingError } from "./theory.js";
 import { phrase, unbroken } from "./words.js";
 
-const PAPER = "https://arxiv.org/abs/2003.01054";
 const BASE = { width: 1, members: 1, ridge: 1e-3, snr: 2 }; // a peak that fits on a linear axis
 const NOISY = { members: 1, ridge: 3e-3, snr: 1 }; // of the step about the ridge
 const STACK = ["bias", "sampling", "initialization", "noise"]; // from the bottom
@@ -228,7 +227,7 @@ function underFigure({ first }) {
 function fitSentence({ first }) {
   const now = error(first).total;
   const wide = error({ ...first, width: 10 }).total;
-  const here = `${widthIs(first)}, the theory's mean test error is ${shown(now)}`;
+  const here = `${widthIs(first)}, the mean test error of the theory is ${shown(now)}`;
   if (first.width >= 10) return `${here}: with many more features than points the fit is calm again.`;
   return `${here}, ${now > wide ? `${times(now / wide)} that at P/N = 10` : `and ${shown(wide)} at P/N = 10`}.`;
 }
@@ -236,12 +235,11 @@ function fitSentence({ first }) {
 function peakSentence({ first }) {
   const test = error(first).total;
   const train = training(first);
-  const where =
-    first.width < 0.9
-      ? "the model is too small to fit every label"
-      : first.width <= 1.1
-        ? "the model only just fits every label"
-        : "many fits pass through the labels, and the one with the smallest weights is taken";
+  const fitted = train < 0.03 * (1 + 1 / first.snr ** 2); // of the power of the labels
+  let where = "many fits pass through the labels, and the one with the smallest weights is taken";
+  if (first.width < 0.9) where = "the model is too small to fit every label";
+  else if (!fitted) where = "the ridge keeps the model from fitting every label";
+  else if (first.width <= 1.1) where = "the model only just fits every label";
   return `${widthIs(first)}, the training error is ${shown(train)} and the test error ${shown(test)}: ${where}.`;
 }
 
@@ -310,7 +308,7 @@ function underSentence({ first }) {
   const limit = error({ ...first, width: Infinity }).total;
   const who = `${capital(models(first.members))} at F/τ = ${shown(first.snr)}`;
   const verb = first.members === 1 ? "has" : "have";
-  if (least.x < 0.999 && !(least.edge && least.x > 1)) {
+  if (least.x < 0.999) {
     const where = least.edge ? `P/N ≤ ${shown(least.x)}` : `P/N = ${shown(least.x)}`;
     return `${who} ${verb} the least error, ${shown(least.y)}, at ${where}: fewer features than samples. For P → ∞ it is ${shown(limit)}.`;
   }
@@ -319,13 +317,12 @@ function underSentence({ first }) {
 
 // --- the steps ---------------------------------------------------------------------------------------
 
-const figureLink = (number) => ({ text: `Figure ${number} of the paper`, href: PAPER });
-
 /**
- * The steps in their order: {id, title, text, controls, setting, figure, sentence, show, links}.
+ * The steps in their order: {id, title, text, controls, setting, figure, sentence, show, claims, paper}.
  *
- * `ranges` narrows sliders, `explore` adds to the view that "Open in explore" shows, and `show` lists
- * moves {control, from, to, seconds}, one after another.
+ * `ranges` narrows sliders and `most` bounds values; `explore` adds to the view that "Open in explore"
+ * shows; `show` lists moves {control, from, to, seconds}, one after another; `claims` and `paper` are the
+ * claims, by number, and the parts of the paper that the step is about.
  */
 export const steps = [
   {
@@ -334,11 +331,11 @@ export const steps = [
     text: [
       "A model is a sum of {P|P} {random features}: random curves that stay as they are. Training on {N|N} noisy points only chooses their {weights}.",
       "With few features the fit is stiff. With as many features as points it just reaches every point, and swings wildly between them. With many more it is calm again.",
-      "The dot on the curve is the same P/N, in the theory of many inputs.",
+      "The dot marks the same P/N on the exact error curve of the paper’s model, whose inputs have many dimensions.",
     ],
     controls: ["width", "members", "snr"],
     setting: { ...BASE, ridge: 1e-5, snr: 3 },
-    ranges: { width: [0.1, 10], members: [1, MOST_MEMBERS] },
+    ranges: { members: [1, MOST_MEMBERS] },
     figure: fitFigure,
     sentence: fitSentence,
     show: [
@@ -346,18 +343,17 @@ export const steps = [
       { control: "width", from: 10, to: 1, seconds: 2 },
       { control: "members", from: 1, to: MOST_MEMBERS, seconds: 4 },
     ],
-    links: [{ text: "Section 2 of the paper: the model", href: PAPER }],
+    paper: ["Section 2"],
   },
   {
     id: "peak",
     title: "Where is the peak, and why there?",
     text: [
-      "The {training error} falls to zero at P = N: the {interpolation threshold}. There only one choice of weights fits all labels, noise included, and it may need huge weights: {overfitting} at its worst.",
+      "Without {ridge}, the {training error} reaches zero at P = N: the {interpolation threshold}. There only one choice of weights fits all labels, noise included, and it may need huge weights: {overfitting} at its worst.",
       "Beyond, many choices fit. Training takes the {smallest weights}, and the {test error} falls a second time. This is {double descent}.",
     ],
     controls: ["width", "snr", "ridge"],
     setting: BASE,
-    ranges: { width: [0.1, 10] },
     figure: peakFigure,
     explore: () => ({ training: "1", y: "linear", top: TOP }),
     sentence: peakSentence,
@@ -365,7 +361,8 @@ export const steps = [
       { control: "width", from: 0.1, to: 10, seconds: 6 },
       { control: "width", from: 10, to: 1, seconds: 2 },
     ],
-    links: [figureLink(2)],
+    claims: [1],
+    paper: ["Figure 2"],
   },
   {
     id: "causes",
@@ -376,12 +373,12 @@ export const steps = [
     ],
     controls: ["width", "snr", "ridge"],
     setting: BASE,
-    ranges: { width: [0.1, 10] },
     figure: (view) => stackFigure(view),
     explore: () => ({ form: "areas", y: "linear", top: TOP }),
     sentence: causesSentence,
     show: [{ control: "snr", from: 1, to: Infinity, seconds: 6 }],
-    links: [figureLink(3)],
+    claims: [1, 3],
+    paper: ["Figure 3"],
   },
   {
     id: "averaging",
@@ -392,13 +389,13 @@ export const steps = [
     ],
     controls: ["members", "width", "snr"],
     setting: BASE,
-    ranges: { width: [0.1, 10] },
     figure: (view) => stackFigure(view, view.first.members > 1 ? { ...view.first, members: 1 } : null),
     explore: () => ({ form: "areas", y: "linear", top: TOP }),
     sentence: averagingSentence,
     show: [{ control: "members", from: 1, to: Infinity, seconds: 7 }],
     caption: "Dotted: one model.",
-    links: [figureLink(5), figureLink(6)],
+    claims: [9, 10],
+    paper: ["Figure 5", "Figure 6"],
   },
   {
     id: "ridge",
@@ -409,7 +406,6 @@ export const steps = [
     ],
     controls: ["ridge", "members", "snr", "width"],
     setting: { ...BASE, ...NOISY },
-    ranges: { width: [0.1, 10] },
     plots: 2,
     figure: ridgeFigures,
     sentence: ridgeSentence,
@@ -420,7 +416,8 @@ export const steps = [
     ],
     caption: "Dotted: one model at λ = 0.003, F/τ = 1. Diamonds: the best λ.",
     explore: () => ({ along: "ridge" }),
-    links: [figureLink(8)],
+    claims: [15, 21],
+    paper: ["Figure 8"],
   },
   {
     id: "width-or-models",
@@ -431,8 +428,8 @@ export const steps = [
     ],
     controls: ["width", "members", "ridge", "snr"],
     setting: { ...BASE, members: 4, width: 0.25 },
-    ranges: { width: [0.1, 10], members: [1, 20] },
-    finite: ["members"],
+    ranges: { members: [1, 20] },
+    most: { members: 100 },
     figure: wideFigure,
     explore: (first) => ({ second: { ...first, members: 1, width: totals(first) } }),
     sentence: wideSentence,
@@ -440,7 +437,8 @@ export const steps = [
       { control: "width", from: 0.1, to: 10, seconds: 7 },
       { control: "width", from: 10, to: 1, seconds: 2 },
     ],
-    links: [figureLink(7)],
+    claims: [13, 14],
+    paper: ["Figure 7"],
   },
   {
     id: "divide",
@@ -451,7 +449,7 @@ export const steps = [
     ],
     controls: ["snr", "members", "width"],
     setting: { ...BASE, width: 5, members: 2, snr: 1 },
-    ranges: { width: [0.1, 10], members: [1, 20] },
+    ranges: { members: [1, 20] },
     figure: divideFigure,
     explore: (first) => ({ first: { ...first, scheme: "divide" }, second: { ...first, scheme: "ensemble" } }),
     sentence: divideSentence,
@@ -459,13 +457,14 @@ export const steps = [
       { control: "snr", from: 10, to: 0.5, seconds: 6 },
       { control: "snr", from: 0.5, to: 1, seconds: 1 },
     ],
-    links: [figureLink(11)],
+    claims: [19, 20],
+    paper: ["Figure 11"],
   },
   {
     id: "under-or-over",
     title: "More features than samples, or fewer?",
     text: [
-      "For one model the best width is often the largest: {overparametrized}. But few features also act like a penalty, and an ensemble does not pay for it by variance.",
+      "For one model the best width is often the largest: {overparametrized}. But few features act like a ridge, and averaging removes the variance that a single narrow model has.",
       "Infinitely many models without ridge are best with fewer features than samples, {underparametrized}, if the {signal-to-noise ratio} is below 1.66 (for ReLU features).",
     ],
     controls: ["members", "snr", "ridge"],
@@ -474,23 +473,24 @@ export const steps = [
     sentence: underSentence,
     show: [{ control: "members", from: 1, to: Infinity, seconds: 7 }],
     caption: "Dotted: one model.",
-    links: [figureLink(12)],
+    claims: [16, 17],
+    paper: ["Figure 12"],
   },
   {
     id: "claims",
     title: "What does the paper claim, and what is true?",
     text: [
-      "Its claims about the causes of double descent are true. Some about remedies hold at its low noise (F/τ = 10) and not always at others. Each claim is checked in code.",
+      "The claims about the causes of double descent are true. Those about remedies hold at the paper’s F/τ = 10, and not always with more noise. What it observes in neural networks is reproduced, but is in part due to the optimizer. Each verdict is checked by code.",
     ],
     controls: [],
     setting: {},
-    links: [{ text: "The paper", href: PAPER }],
+    paper: ["Abstract"],
   },
 ];
 
 /** What is true instead of a false claim, or the condition of one, by its number. */
-function claimNotes() {
-  const noisy = { ...BASE, width: 10, ridge: 1e-5, snr: 1, samples: 1, per: "N", nonlinear: 0, activation: "relu", scheme: "ensemble" };
+function claimNotes(declarations) {
+  const noisy = { ...defaultView(declarations).first, width: 10, ridge: 1e-5, snr: 1 };
   const many = error({ ...noisy, members: Infinity }).total;
   const one = best(noisy).error.total;
   return {
@@ -500,7 +500,7 @@ function claimNotes() {
     12: "If F/τ is above 1.66 (ReLU). Below, the effective ridge of narrow models helps.",
     15: `At F/τ = 1 and P = 10 N, infinitely many models have ${shown(many)}, and one at its best λ has ${shown(one)}. At F/τ = 10 it is true.`,
     16: "If F/τ is below 1.66 (ReLU).",
-    18: "At the paper’s F/τ = 1, more features are better at any N/D. It is true of noisier labels, such as F/τ = 0.6.",
+    18: "At the paper’s F/τ = 1, more features are better at any N/D. It is true of noisier labels: at F/τ = 0.6 for N/D up to 2.",
     22: "Away from P = N.",
     23: "Averaged in the same way, Gaussian and true random features vary alike from run to run.",
     24: "As printed, they do not give the paper’s own curves; with eight corrections they do.",
@@ -514,7 +514,7 @@ const VERDICTS = ["false", "true with a condition", "true"];
 
 /** The table of claims, false ones first. */
 function claimsTable(declarations) {
-  const notes = claimNotes();
+  const notes = claimNotes(declarations);
   const docs = document.querySelector('meta[name="doubletrouble-docs"]')?.content;
   const rank = ({ verdict }) => VERDICTS.indexOf(verdict);
   const rows = [...declarations.claims]
@@ -524,7 +524,7 @@ function claimsTable(declarations) {
       const kind = ["false", "conditional", "true"][rank({ verdict })];
       return html(
         "tr",
-        {},
+        { id: `claim-${number}` },
         html("td", {}, html("span", { class: `verdict verdict-${kind}` }, verdict)),
         html("th", { scope: "row" }, name),
         html("td", {}, notes[number] ?? ""),
@@ -540,36 +540,37 @@ function claimsTable(declarations) {
 const SUMMARY = [
   ["Why is there a peak?", "At P = N the model only just fits every label. It then depends strongly on what is random: the label noise and the random features."],
   ["What removes it?", "Averaging many models with different features, a good ridge λ, or many more features than samples. Each reduces the variances of noise and initialization."],
-  ["What stays?", "Bias, sampling variance, and the label noise that all models share. More data, and a ridge for the noise, reduce these."],
+  ["What stays?", "Bias, sampling variance, and the label noise that all models share. A ridge reduces that noise at the price of bias; more data reduce the bias."],
 ];
 
 // --- the step in the address -------------------------------------------------------------------------
 
-/** The setting that a step starts from. */
-function startOf(step, declarations) {
-  return { ...defaultView(declarations).first, ...step.setting };
-}
+const NAMES = Object.keys(BASE); // all other values are the defaults
 
 /** The setting that a view has for a step: its own if the step was changed, else its start. */
 export function settingOf(step, view, declarations) {
   const plain = defaultView(declarations).first;
-  const named = SETTING.filter((name) => view.first[name] !== plain[name]);
-  if (view.step === step.id && (named.length || view.top)) return view.first;
-  const start = startOf(step, declarations);
-  if (view.embed !== step.id || view.step) return start;
-  for (const name of named) start[name] = view.first[name]; // ?embed=causes&members=10
-  return start;
+  const found = { ...plain, ...step.setting };
+  const isOwn = view.step === step.id && (view.top || !isPlain(view.first, plain));
+  const isNamed = !view.step && view.embed === step.id; // ?embed=causes&members=10
+  for (const name of view.first.per === plain.per ? NAMES : []) {
+    if (isOwn || (isNamed && view.first[name] !== plain[name])) found[name] = view.first[name];
+    found[name] = Math.min(found[name], step.most?.[name] ?? Infinity);
+  }
+  return found;
+}
+
+function isPlain(setting, plain) {
+  return SETTING.every((name) => setting[name] === plain[name]);
 }
 
 /** The store as the controls of one step see it. */
 function storeOf(step, store, onSet) {
   const { declarations } = store;
   const controls = { ...declarations.controls };
-  for (const [name, typical] of Object.entries(step.ranges ?? {})) {
-    controls[name] = { ...controls[name], typical };
-  }
-  for (const name of step.finite ?? []) {
-    controls[name] = { ...controls[name], stops: { ...controls[name].stops, infinity: false } };
+  for (const [name, typical] of Object.entries({ width: [0.1, 10], ...step.ranges })) {
+    const high = step.most?.[name];
+    controls[name] = { ...controls[name], typical, ...(high && { high, or_inf: false, stops: {} }) };
   }
   const plain = defaultView(declarations).first;
   return {
@@ -579,8 +580,7 @@ function storeOf(step, store, onSet) {
       onSet?.();
       const first = { ...settingOf(step, store.get(), declarations), ...patch.first };
       // a setting of all defaults would be read as the start of the step: `top` tells them apart
-      const isPlain = SETTING.every((name) => first[name] === plain[name]);
-      store.set({ view: "story", step: step.id, first, second: null, top: isPlain ? TOP : 0 }, how);
+      store.set({ view: "story", step: step.id, first, second: null, top: isPlain(first, plain) ? TOP : 0 }, how);
     },
   };
 }
@@ -638,7 +638,7 @@ function animate(step, store, onEnd) {
 
 const INTRO = [
   "Make a model larger, and its error on new data first falls, then rises to a peak, and then falls again: {double descent}.",
-  "Why is there a peak, what removes it, and what stays? Eight figures answer, each exact for a simple model: regression with {random features}. Move the sliders, or press “Show me”.",
+  "Why is there a peak, what removes it, and what stays? Eight live figures answer. Their curves are exact for a simple model, regression with {random features}. Move the sliders, or press “Show me”.",
 ];
 
 /**
@@ -671,6 +671,9 @@ export function renderStory(container, store, embed) {
   );
   for (const { element } of sections) observer.observe(element);
 
+  const paintAll = () => sections.forEach((section) => section.paint?.());
+  addEventListener("beforeprint", paintAll);
+  for (const section of sections) section.update();
   const unsubscribe = store.subscribe((view, previous, how) => {
     for (const section of sections) section.update(how);
     if (how.restored && view.step && view.step !== previous.step) scrollTo(view.step);
@@ -678,12 +681,13 @@ export function renderStory(container, store, embed) {
   if (!only.length && store.get().step) requestAnimationFrame(() => scrollTo(store.get().step));
 
   function scrollTo(id) {
-    document.getElementById(`step-${id}`)?.scrollIntoView({ block: "start" });
+    document.getElementById(`step-${id}`)?.scrollIntoView({ block: "start", behavior: "instant" });
   }
   return {
     update: () => sections.forEach((section) => section.update()),
     destroy() {
       observer.disconnect();
+      removeEventListener("beforeprint", paintAll);
       unsubscribe();
       for (const section of sections) section.destroy();
       container.replaceChildren();
@@ -713,11 +717,12 @@ function captionOf({ controls, caption = "" }, { ridge, snr }) {
   return `${caption} ${[...listed, "N = D", "ReLU features"].join(", ")}.`.trim();
 }
 
-function fitCaption({ features, training: near, test }, width) {
-  const few = width * N_SAMPLES > MOST_FEATURES ? " (more are not drawn)" : "";
+function fitCaption({ features, training: near, test }, { width, members }) {
+  const more = width * N_SAMPLES > MOST_FEATURES || members > MOST_MEMBERS;
+  const limit = more ? ` At most ${MOST_FEATURES} features and ${MOST_MEMBERS} models are drawn.` : "";
   return (
-    `One draw of ${N_SAMPLES} points, ${features} features${few}: squared error ${shown(near)} at the points, ` +
-    `${shown(test)} from the true function. Other draws differ.`
+    `One draw of ${N_SAMPLES} points, ${features} features: squared error ${shown(near)} at the points, ` +
+    `${shown(test)} from the true function. Other draws differ.${limit}`
   );
 }
 
@@ -728,6 +733,7 @@ function createStep(step, store, embedded) {
   let seed = 3;
   let visible = false;
   let handle = 0;
+  let last = ""; // the setting that is shown
   const local = storeOf(step, store, () => !animated && stop?.());
   const moving = { ...local, set: (patch, how) => quietly(() => local.set(patch, how)) };
   const quietly = (action) => {
@@ -738,7 +744,8 @@ function createStep(step, store, embedded) {
 
   const heading = html("h2", { id: `title-${step.id}` }, step.title);
   const number = embedded ? null : html("p", { class: "step-number" }, `${steps.indexOf(step) + 1} of ${steps.length}`);
-  const text = html("div", { class: "step-text" }, number, heading, ...step.text.map((part) => html("p", {}, ...phrase(part))));
+  const paragraphs = embedded ? [] : step.text.map((part) => html("p", {}, ...phrase(part)));
+  const text = html("div", { class: "step-text" }, number, heading, ...paragraphs);
   const element = html("section", { class: "step", id: `step-${step.id}`, "aria-labelledby": heading.id }, text);
   if (!step.figure) {
     element.classList.add("step-wide");
@@ -748,6 +755,7 @@ function createStep(step, store, embedded) {
 
   const sentence = html("p", { class: "step-sentence" });
   const spoken = html("p", { class: "unseen", role: "status" });
+  const message = html("p", { class: "step-message", role: "alert" });
   const showButton = html("button", { type: "button", class: "show-me", onclick: toggleShow }, "Show me");
   const resetButton = html("button", { type: "button", class: "quiet", onclick: reset }, "Reset");
   const drawing = step.id === "fit" ? html("div", { class: "step-fit" }) : null;
@@ -762,6 +770,7 @@ function createStep(step, store, embedded) {
     sentence,
     spoken,
     html("div", { class: "step-controls" }, ...controls.map((one) => one.element)),
+    message,
     html("div", { class: "step-buttons" }, showButton, resetButton, againButton),
     notes,
     links(),
@@ -769,19 +778,25 @@ function createStep(step, store, embedded) {
   element.append(figure, aside);
   const plots = holders.map((holder) => createPlot(holder));
   const fit = drawing && createFit(drawing);
-  if (fit) notes.textContent = fitCaption({ features: N_SAMPLES, training: 0.001, test: 1 }, 1); // its room
+  if (fit) notes.textContent = fitCaption({ features: N_SAMPLES, training: 0.001, test: 1 }, step.setting); // its room
   write(local.get());
 
   function links() {
-    const items = step.links.map(({ text: label, href }) => html("a", { href }, label));
-    if (step.figure && !embedded) items.push(html("a", { href: "?view=explore", class: "to-explore", onclick: toExplore }, "Open in explore"));
+    const { url } = store.declarations.citation;
+    const items = step.paper.map((part) => html("a", { href: url }, `${part} of the paper`));
+    if (embedded) items.push(html("a", { href: `?step=${step.id}`, target: "_blank" }, "The whole story"));
+    else if (step.figure) {
+      const about = store.declarations.claims.filter((claim) => step.claims?.includes(claim.number));
+      items.push(...about.map(({ number: n, verdict }) => html("a", { href: `#claim-${n}` }, `Claim ${n}: ${verdict}`)));
+      items.push(html("a", { href: "?view=explore", class: "to-explore", onclick: toExplore }, "Open in explore"));
+    }
     return html("p", { class: "step-links" }, ...items);
   }
   function toExplore(event) {
     event.preventDefault();
     const { first } = local.get();
     store.set({ view: "explore", step: "", top: 0, along: "width", first, second: null, ...step.explore?.(first) });
-    scrollTo(0, 0);
+    window.scrollTo({ top: 0, behavior: "instant" });
   }
   function toggleShow() {
     if (stop) return stop();
@@ -816,13 +831,14 @@ function createStep(step, store, embedded) {
     if (!fit) return;
     const { width, members, ridge, snr } = view.first;
     const found = fit.update({ featuresPerSample: width, members, ridge, noise: 1 / snr, seed });
-    notes.textContent = unbroken(fitCaption(found, width));
+    notes.textContent = unbroken(fitCaption(found, view.first));
   }
   function schedule() {
     if (visible) handle ||= requestAnimationFrame(paint);
   }
   return {
     element,
+    paint,
     setVisible(now) {
       visible = now;
       schedule();
@@ -830,10 +846,16 @@ function createStep(step, store, embedded) {
     },
     update(how) {
       const view = local.get();
-      for (const one of controls) one.update(view);
-      resetButton.hidden = store.get().step !== step.id;
-      if (how?.commit && store.get().step === step.id) spoken.textContent = step.sentence(view);
+      const isActive = view.step === step.id;
+      resetButton.hidden = !isActive;
       if (how?.restored) stop?.();
+      message.textContent = isActive || embedded ? store.messages().join(" ") : "";
+      if (how?.commit && isActive) spoken.textContent = step.sentence(view);
+      const key = SETTING.map((name) => view.first[name]).join();
+      if (key === last && !isActive) return; // another step was changed
+      last = key;
+      for (const one of controls) one.update(view);
+      if (!visible) write(view);
       schedule();
     },
     destroy() {

@@ -66,7 +66,7 @@ function tip() {
   made.hidden = true;
   made.addEventListener("pointerenter", () => clearTimeout(timer));
   made.addEventListener("pointerleave", hideSoon);
-  document.body.append(made);
+  (document.querySelector("main") ?? document.body).append(made); // within a landmark
   addEventListener("keydown", (event) => event.key === "Escape" && hide());
   addEventListener("scroll", hide, { passive: true, capture: true });
   addEventListener("resize", hide);
