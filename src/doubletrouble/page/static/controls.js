@@ -69,7 +69,7 @@ function valueText(declared, value) {
  *   whether there is one}.
  */
 export function numberControl(store, name, { which = "first", id = "set", slider: hasSlider = true } = {}) {
-  const owner = (view) => (which === "view" ? view : view[which]);
+  const owner = (view) => (which === "view" ? view : view[which] ?? view.first);
   const declared = () => control(store.declarations, name, owner(store.get()));
   const patch = (value) => (which === "view" ? { [name]: value } : { [which]: { [name]: value } });
   const key = `${id}-${which}-${name}`;
@@ -136,9 +136,8 @@ export function numberControl(store, name, { which = "first", id = "set", slider
 
   function update(view) {
     const setting = owner(view);
-    element.hidden = !setting || (which !== "view" && !applies(declared(), setting));
-    if (element.hidden) return;
     const spec = declared();
+    element.hidden = which !== "view" && !applies(spec, setting);
     if (spec !== shown) {
       shown = spec;
       label.textContent = spec.label;
@@ -171,7 +170,7 @@ export function numberControl(store, name, { which = "first", id = "set", slider
  */
 export function choiceControl(store, name, { which = "view", id = "set", also } = {}) {
   const declared = control(store.declarations, name);
-  const owner = (view) => (which === "view" ? view : view[which]);
+  const owner = (view) => (which === "view" ? view : view[which] ?? view.first);
   const key = `${id}-${which}-${name}`;
   const options = Object.entries(declared.choices).map(([value, label]) =>
     html("option", { value }, label.label ?? label),
@@ -186,8 +185,8 @@ export function choiceControl(store, name, { which = "view", id = "set", also } 
     store.set({ ...(which === "view" ? { [name]: value } : { [which]: { [name]: value } }), ...also?.(value) });
   });
   function update(view) {
-    const value = owner(view)?.[name];
-    if (value !== undefined && select.value !== value) select.value = value;
+    const value = owner(view)[name];
+    if (select.value !== value) select.value = value;
   }
   update(store.get());
   return { element, update, select };

@@ -433,6 +433,7 @@ export function createPlot(container) {
       const half = textWidth(best.label, font - 1) / 2;
       const at = { text: best.label, x: Math.min(Math.max(px, left + half + 4), right - half - 2), y: py + font + 8, anchor: "middle" };
       if (at.y > bottom - 4) at.y = py - 10;
+      while (marks.some((other) => other.at && Math.abs(other.at.y - at.y) < font && Math.abs(other.at.x - at.x) < 2 * half)) at.y += font + 2;
       marks.push({ kind: "best", d: diamond(px, py, 5), at });
     }
     for (const line of spec.lines) {

@@ -6,7 +6,8 @@
  */
 
 import { choiceControl, html, numberControl } from "./controls.js";
-import { SETTING, settings, shownNumber } from "./state.js";
+import { range } from "./curves.js";
+import { settings, shownNumber } from "./state.js";
 
 const POLL = 500; // ms between requests while a simulation runs
 const REST = 300; // ms after the last change before advice is requested
@@ -17,17 +18,22 @@ export function hasServer() {
   return document.querySelector('meta[name="doubletrouble-server"]') !== null;
 }
 
-async function request(method, path, parameters = {}) {
-  const url = new URL(path, document.baseURI);
-  const options = { method, headers: { Accept: "application/json" } };
-  if (method === "POST") {
-    options.headers["Content-Type"] = "application/json";
-    options.body = JSON.stringify(parameters);
-  } else for (const name in parameters) url.searchParams.set(name, parameters[name]);
-  const response = await fetch(url, options);
-  const body = await response.json().catch(() => ({}));
-  if (!response.ok) throw new Error(body.message ?? body.error ?? `the server answered ${response.status}`);
-  return body;
+/** Infinite numbers are text in JSON. */
+function strict(name, value) {
+  return value === Infinity ? "inf" : value;
+}
+
+/** A number of the server, where an infinite one is text. */
+function number(value) {
+  return value === "inf" ? Infinity : Number(value);
+}
+
+async function request(path, body) {
+  const headers = { "Content-Type": "application/json", Accept: "application/json" };
+  const response = await fetch(new URL(path, document.baseURI), { method: "POST", headers, body: JSON.stringify(body, strict) });
+  const answer = await response.json().catch(() => ({}));
+  if (!response.ok) throw new Error(answer.message ?? `the server answered ${response.status}`);
+  return answer;
 }
 
 /** How to start the server, for panels that need it. */
@@ -47,10 +53,10 @@ function sentence(text) {
   return plain.charAt(0).toUpperCase() + plain.slice(1) + (/[.!?]$/.test(plain) ? "" : ".");
 }
 
-/** What a simulation depends on: the settings but for their places on the axis. */
-function signature(view) {
-  const fixed = settings(view).map((setting) => SETTING.map((name) => (name === view.along ? "" : setting[name])));
-  return JSON.stringify([fixed, view.along, view.x, view.dim, view.draws]);
+/** The simulations of a view, as the server takes them. */
+function simulationsOf(view, declarations) {
+  const { along, dim, draws } = view;
+  return { settings: settings(view), along, dim, draws, range: range(view, declarations) };
 }
 
 /**
@@ -65,8 +71,8 @@ export function simulationPanel(store, onPoints) {
   }
   const status = html("p", { role: "status" });
   const progress = html("progress", { max: "1", value: "0", hidden: true, "aria-label": "Progress of the simulation" });
-  const start = html("button", { type: "button", onclick: run }, "Simulate");
-  const cancel = html("button", { type: "button", hidden: true, onclick: stop }, "Cancel");
+  const start = html("button", { type: "button", onclick: () => ask("start") }, "Simulate");
+  const cancel = html("button", { type: "button", hidden: true, onclick: () => ask("cancel") }, "Cancel");
   const sizes = ["dim", "draws"].map((name) => numberControl(store, name, { which: "view", id: "sim", slider: false }));
   const element = html(
     "section",
@@ -77,51 +83,37 @@ export function simulationPanel(store, onPoints) {
     progress,
     status,
   );
-  let known = null; // the signature that is shown
+  let known = null; // the simulations that are shown
   let timer = 0;
 
-  function show(body) {
-    const all = body.settings ?? [];
-    onPoints(all.map((one) => one.points ?? []));
-    const done = all.reduce((sum, one) => sum + (one.done ?? 0), 0);
-    const total = all.reduce((sum, one) => sum + (one.total ?? 0), 0);
-    const running = all.some((one) => one.ended === false && ["running", "waiting", "queued"].includes(one.status));
+  function show({ settings: all }) {
+    const begun = all.filter(Boolean);
+    onPoints(all.map((one) => one?.points ?? []));
+    const done = begun.reduce((sum, one) => sum + one.done, 0);
+    const total = begun.reduce((sum, one) => sum + one.total, 0);
+    const running = begun.some((one) => !one.ended);
     progress.hidden = !running;
     progress.value = total ? done / total : 0;
     cancel.hidden = !running;
     start.hidden = running;
-    start.textContent = done && done < total ? "Go on" : "Simulate";
-    const messages = all.flatMap((one) => [one.message, ...(one.refused ?? [])]).filter(Boolean);
+    setLabel(start, done && done < total ? "Go on" : "Simulate");
+    const states = { cancelled: "Cancelled.", failed: "It failed." };
+    const ends = begun.map((one) => (one.done < one.total && states[one.status]) || "");
+    const messages = begun.flatMap((one) => [one.message, ...one.refused]).filter(Boolean).map(sentence);
     const count = total ? `${done} of ${total} points.` : "";
-    status.textContent = [count, ...new Set(messages.map(sentence))].join(" ").trim();
+    setLabel(status, [count, ...new Set([...ends, ...messages])].filter(Boolean).join(" "));
     clearTimeout(timer);
-    if (running) timer = setTimeout(poll, POLL);
+    if (running) timer = setTimeout(() => ask("status"), POLL);
   }
-  const fail = (error) => (status.textContent = sentence(error.message));
-  async function poll() {
+  async function ask(action) {
     const asked = known;
     try {
-      const body = await request("GET", "api/simulations", { query: store.query() });
-      if (asked === known) show(body);
+      const answer = await request("api/simulations", { action, ...simulationsOf(store.get(), store.declarations) });
+      if (asked === known) show(answer);
     } catch (error) {
-      fail(error);
-    }
-  }
-  async function run() {
-    status.textContent = "Starting …";
-    try {
-      await request("POST", "api/simulations", { query: store.query() });
-      await poll();
-    } catch (error) {
-      fail(error);
-    }
-  }
-  async function stop() {
-    try {
-      await request("DELETE", "api/simulations", { query: store.query() });
-      await poll();
-    } catch (error) {
-      fail(error);
+      if (asked !== known) return;
+      // sizes that cannot be simulated are a message only if a simulation is wanted
+      setLabel(status, action === "status" ? "" : sentence(error.message));
     }
   }
   let waiting = 0;
@@ -129,16 +121,22 @@ export function simulationPanel(store, onPoints) {
     element,
     update(view) {
       for (const one of sizes) one.update(view);
-      const now = signature(view);
+      const wanted = simulationsOf(view, store.declarations);
+      const anywhere = wanted.settings.map((setting) => ({ ...setting, [view.along]: 0 }));
+      const now = JSON.stringify({ ...wanted, settings: anywhere }, strict);
       if (now === known) return;
       known = now;
       onPoints([]);
-      status.textContent = "";
+      setLabel(status, "");
       clearTimeout(timer);
       clearTimeout(waiting);
-      waiting = setTimeout(poll, REST);
+      waiting = setTimeout(() => ask("status"), REST);
     },
   };
+}
+
+function setLabel(node, text) {
+  if (node.textContent !== text) node.textContent = text;
 }
 
 /** The panel of advice: which change reduces the error most within a budget. */
@@ -154,21 +152,23 @@ export function advicePanel(store) {
   let timer = 0;
   let known = "";
 
-  async function ask(key, parameters) {
+  async function ask(key, body) {
     try {
-      const advice = await request("GET", "api/advice", parameters);
+      const advice = await request("api/advice", body);
       if (key !== known) return;
-      const rows = (advice.options ?? []).map((option) =>
+      const heads = ["Change", "Error", "Features", "Training"].map((text) => html("th", { scope: "col" }, text));
+      const rows = advice.options.map((option) =>
         html(
           "tr",
           { class: option.name === advice.choice ? "chosen" : "" },
-          html("th", { scope: "row" }, option.label ?? option.name),
-          html("td", {}, shownNumber(Number(option.total ?? option.error?.total))),
+          html("th", { scope: "row" }, option.label),
+          html("td", {}, shownNumber(number(option.error_total))),
+          ...[option.relative_features, option.relative_training].map((value) => html("td", {}, `×${shownNumber(number(value), 3)}`)),
         ),
       );
-      const head = html("tr", {}, html("th", { scope: "col" }, "Change"), html("th", { scope: "col" }, "Error"));
-      const table = html("table", {}, html("thead", {}, head), html("tbody", {}, ...rows));
-      answer.replaceChildren(html("p", {}, advice.summary ?? ""), rows.length ? table : "");
+      const table = html("table", {}, html("thead", {}, html("tr", {}, ...heads)), html("tbody", {}, ...rows));
+      const region = html("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Changes" }, table);
+      answer.replaceChildren(html("p", {}, advice.summary), region);
     } catch (error) {
       if (key === known) answer.replaceChildren(html("p", {}, sentence(error.message)));
     }
@@ -178,13 +178,12 @@ export function advicePanel(store) {
     update(view) {
       budget.update(view);
       cost.update(view);
-      const parameters = { query: store.query(), cost: view.cost };
-      if (view.budget) parameters.budget = view.budget;
-      const key = JSON.stringify([view.first, view.budget, view.cost]);
+      const body = { setting: view.first, budget: view.budget, cost: view.cost };
+      const key = JSON.stringify(body, strict);
       if (key === known) return;
       known = key;
       clearTimeout(timer);
-      timer = setTimeout(() => ask(key, parameters), REST);
+      timer = setTimeout(() => ask(key, body), REST);
     },
   };
 }
