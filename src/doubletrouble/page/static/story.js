@@ -162,7 +162,7 @@ function wideFigure({ first }) {
   const narrow = along("width", first, x.map((total) => total / K));
   const wide = along("width", { ...first, members: 1 }, x);
   const spec = frame("One wide model or several narrow ones", first, { range: [0.1, 100] }, { range: [0, TOP] });
-  Object.assign(spec.x, { label: "features of all models per sample, K P/N", symbol: "K P/N" });
+  Object.assign(spec.x, { label: "features of all models per sample, KP/N", symbol: "KP/N" });
   spec.regimes = [];
   spec.lines.push(
     line("wide", "one wide model", { x, total: wide.total }, ONE, { peak: true }),
@@ -285,7 +285,7 @@ function wideSentence({ first }) {
   if (first.members === 1) return `One model of P/N = ${shown(first.width)} has error ${shown(wide)}. Choose K > 1 to compare.`;
   const better = wide < narrow ? "one wide model is better" : "several narrow ones are better";
   return (
-    `With K P = ${multiple(total)} features in all, one model has error ${shown(wide)} and ${models(first.members)} of ` +
+    `With KP = ${multiple(total)} features in all, one model has error ${shown(wide)} and ${models(first.members)} of ` +
     `P = ${multiple(first.width)} have ${shown(narrow)}: ${better}. At the best λ of each: ` +
     `${shown(best(one).error.total)} and ${shown(best(first).error.total)}.`
   );
@@ -423,7 +423,7 @@ export const steps = [
     id: "width-or-models",
     title: "One wide model, or many narrow ones?",
     text: [
-      "Spend the same number of features on one model of K P, or on K models of P each. The wide model peaks where K P = N, the narrow ones where P = N. So near K P = N several narrow models are better, and near P = N the wide one.",
+      "Spend the same number of features on one model of KP, or on K models of P each. The wide model peaks where KP = N, the narrow ones where P = N. So near KP = N several narrow models are better, and near P = N the wide one.",
       "Beyond P = N, as λ → 0, the wide model is always better; and at the best λ for each, it is so at any size.",
     ],
     controls: ["width", "members", "ridge", "snr"],
@@ -564,6 +564,12 @@ function isPlain(setting, plain) {
   return SETTING.every((name) => setting[name] === plain[name]);
 }
 
+/** What changes the first setting of a view to another one; the unit of the width only if it differs. */
+function patchOf(view, first) {
+  const { per, ...others } = first;
+  return per === view.first.per ? others : first;
+}
+
 /** The store as the controls of one step see it. */
 function storeOf(step, store, onSet) {
   const { declarations } = store;
@@ -580,7 +586,8 @@ function storeOf(step, store, onSet) {
       onSet?.();
       const first = { ...settingOf(step, store.get(), declarations), ...patch.first };
       // a setting of all defaults would be read as the start of the step: `top` tells them apart
-      store.set({ view: "story", step: step.id, first, second: null, top: isPlain(first, plain) ? TOP : 0 }, how);
+      const top = isPlain(first, plain) ? TOP : 0;
+      store.set({ view: "story", step: step.id, first: patchOf(store.get(), first), second: null, top }, how);
     },
   };
 }
@@ -795,7 +802,8 @@ function createStep(step, store, embedded) {
   function toExplore(event) {
     event.preventDefault();
     const { first } = local.get();
-    store.set({ view: "explore", step: "", top: 0, along: "width", first, second: null, ...step.explore?.(first) });
+    const view = { view: "explore", step: "", top: 0, along: "width", first, second: null, ...step.explore?.(first) };
+    store.set({ ...view, first: patchOf(store.get(), view.first) });
     window.scrollTo({ top: 0, behavior: "instant" });
   }
   function toggleShow() {
@@ -809,7 +817,8 @@ function createStep(step, store, embedded) {
   }
   function reset() {
     stop?.();
-    store.set({ view: "story", step: "", top: 0, first: defaultView(store.declarations).first, second: null });
+    const { first } = defaultView(store.declarations);
+    store.set({ view: "story", step: "", top: 0, first: patchOf(store.get(), first), second: null });
   }
   function drawAgain() {
     seed += 1;
