@@ -3,9 +3,10 @@
  * `?embed=NAME`, one figure of the story.
  */
 
-import { createStore, loadDeclarations } from "./state.js";
+import { createStore, loadDeclarations, viewOf } from "./state.js";
 
 const VIEWS = { story: () => import("./story.js"), explore: () => import("./explore.js") };
+VIEWS[viewOf(location.search)](); // begins to load beside the declarations
 
 /** Colours of the parts as properties of the page: --causes-noise, ..., for light and dark. */
 function addColors({ parts: { colors } }) {
@@ -59,6 +60,7 @@ async function start() {
   });
   await show(store.get());
   document.documentElement.classList.add("ready");
+  for (const name in VIEWS) setTimeout(VIEWS[name], 1000); // so that the other view opens without a network, too
 }
 
 function failed(error) {

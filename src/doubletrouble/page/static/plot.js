@@ -5,7 +5,7 @@
  *
  *     {title, description,
  *      x: {label, scale: "log" | "linear", range: [low, high]},  y: the same,
- *      lines: [{name, label, color, x, y, dash?, width?, ghost?, peak?, steps?}],
+ *      lines: [{name, label, color, x, y, dash?, width?, ghost?, peak?}],
  *      areas?: [{name, label, color, x, low, high}],
  *      points?: [{x, y, bar, color, name}],
  *      marks?: {here?: [{x, y, color?}], best?: [{x, y, label}], thresholds?: [{x, label}]},
@@ -39,11 +39,46 @@ function textWidth(text, size) {
 }
 
 function element(tag, parent, attributes = {}) {
-  const made = document.createElementNS(SVG, tag);
-  for (const name in attributes) made.setAttribute(name, attributes[name]);
+  const made = set(document.createElementNS(SVG, tag), attributes);
   parent?.append(made);
   return made;
 }
+
+function set(node, attributes) {
+  for (const name in attributes) node.setAttribute(name, attributes[name]);
+  return node;
+}
+
+/** Write {text, x, y, anchor, color, turn} into a text element. */
+function setText(node, { text, x, y, anchor = "middle", color = "", turn }, size) {
+  if (node.textContent !== text) node.textContent = text;
+  set(node, { x: tenth(x), y: tenth(y), "text-anchor": anchor, "font-size": size });
+  node.style.fill = color;
+  if (turn) node.setAttribute("transform", turn);
+  else node.removeAttribute("transform");
+}
+
+function clamp(value, low, high) {
+  return Math.min(Math.max(value, low), high);
+}
+
+function pathIn(group) {
+  return group.querySelector("path") ?? element("path", group);
+}
+
+/** The text element of a group, made if there is none. */
+function textOf(group) {
+  return group.querySelector("text") ?? element("text", group);
+}
+
+const shapes = {
+  dot: (x, y, r) => `M${x - r} ${y}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0Z`,
+  diamond: (x, y, r) => `M${x} ${y - r}l${r} ${r}l${-r} ${r}l${-r} ${-r}Z`,
+  up: (x, y, r) => `M${x - r} ${y + 2 * r}h${2 * r}l${-r} ${-2 * r}Z`,
+  down: (x, y, r) => `M${x - r} ${y - 2 * r}h${2 * r}l${-r} ${2 * r}Z`,
+  left: (x, y, r) => `M${x + 2 * r} ${y - r}v${2 * r}l${-2 * r} ${-r}Z`,
+  right: (x, y, r) => `M${x - 2 * r} ${y - r}v${2 * r}l${2 * r} ${-r}Z`,
+};
 
 /** Give a group one child per item, and set each; children are reused. */
 function each(group, tag, items, apply) {
@@ -60,8 +95,7 @@ function scaleOf({ scale, range: [low, high] }, from, to) {
   const direction = Math.sign(unit);
   return (value) => {
     const place = from + ((isLog ? Math.log(value) : value) - first) * unit;
-    if (place !== place) return direction * -FAR;
-    return Math.min(Math.max(place, -FAR), FAR);
+    return place !== place ? direction * -FAR : clamp(place, -FAR, FAR);
   };
 }
 
@@ -107,17 +141,14 @@ function linearTicks(low, high, most) {
 }
 
 /** A path through points, with one decimal of a pixel. */
-function pathOf(x, y, xAt, yAt, steps = false) {
+function pathOf(x, y, xAt, yAt) {
   let d = "";
-  let before = 0;
-  for (let i = 0; i < x.length; i++) {
-    const px = Math.round(xAt(x[i]) * 10) / 10;
-    const py = Math.round(yAt(y[i]) * 10) / 10;
-    if (i === 0) d = `M${px} ${py}`;
-    else d += steps ? `V${before}H${px}V${py}` : `L${px} ${py}`;
-    before = py;
-  }
+  for (let i = 0; i < x.length; i++) d += `${i ? "L" : "M"}${tenth(xAt(x[i]))} ${tenth(yAt(y[i]))}`;
   return d;
+}
+
+function tenth(value) {
+  return Math.round(value * 10) / 10;
 }
 
 function areaOf(x, low, high, xAt, yAt) {
@@ -288,8 +319,7 @@ export function createPlot(container) {
 
   function drawAxes() {
     const { left, right, top, bottom, font, narrow, titled, x, y, yTicks } = box;
-    const attributes = { x: left, y: top, width: right - left, height: bottom - top };
-    for (const name in attributes) clip.setAttribute(name, Math.max(attributes[name], 0));
+    set(clip, { x: left, y: top, width: Math.max(right - left, 0), height: Math.max(bottom - top, 0) });
     const xTicks = ticks(spec.x, Math.max(2, Math.floor((right - left) / 56)));
     const across = xTicks.map(({ value, minor }) => ({ d: `M${x(value)} ${top}V${bottom}`, minor }));
     const up = yTicks.filter(({ minor }) => !minor).map(({ value }) => ({ d: `M${left} ${y(value)}H${right}` }));
@@ -298,33 +328,20 @@ export function createPlot(container) {
     });
     each(layers.frame, "path", [`M${left} ${top}V${bottom}H${right}`], (path, d) => path.setAttribute("d", d));
     const texts = [
-      ...xTicks.map(({ value, label }) => ({ text: label, x: x(value), y: bottom + font + 4, anchor: "middle" })),
+      ...xTicks.map(({ value, label }) => ({ text: label, x: x(value), y: bottom + font + 4 })),
       ...yTicks.map(({ value, label }) => ({ text: label, x: left - 6, y: y(value) + font * 0.33, anchor: "end" })),
     ].filter(({ text }) => text);
     each(layers.ticks, "text", texts, (text, at) => setText(text, at, font - 1));
     const titles = [];
     if (titled) {
-      titles.push({ text: spec.x.label, x: (left + right) / 2, y: size.height - 4, anchor: "middle" });
+      titles.push({ text: spec.x.label, x: (left + right) / 2, y: size.height - 4 });
       titles.push(
         narrow
           ? { text: spec.y.label, x: 2, y: font, anchor: "start" }
-          : { text: spec.y.label, x: 0, y: 0, anchor: "middle", turn: `translate(${font} ${(top + bottom) / 2}) rotate(-90)` },
+          : { text: spec.y.label, x: 0, y: 0, turn: `translate(${font} ${(top + bottom) / 2}) rotate(-90)` },
       );
     }
-    each(layers.texts, "text", titles, (text, at) => {
-      setText(text, at, font);
-      if (at.turn) text.setAttribute("transform", at.turn);
-      else text.removeAttribute("transform");
-    });
-  }
-
-  function setText(text, at, font) {
-    if (text.textContent !== at.text) text.textContent = at.text;
-    text.setAttribute("x", Math.round(at.x * 10) / 10);
-    text.setAttribute("y", Math.round(at.y * 10) / 10);
-    text.setAttribute("text-anchor", at.anchor);
-    text.setAttribute("font-size", font);
-    text.style.fill = at.color ?? "";
+    each(layers.texts, "text", titles, (text, at) => setText(text, at, font));
   }
 
   function drawRegimes() {
@@ -338,25 +355,15 @@ export function createPlot(container) {
       return { ...regime, from, to, text: low || (narrow && !regime.short) ? "" : label, size: size_ };
     });
     each(layers.regimes, "g", shown, (group, { from, to, shaded, text, size: size_ }) => {
-      each(group, "rect", [0], (rect) => {
-        rect.setAttribute("x", from);
-        rect.setAttribute("y", top);
-        rect.setAttribute("width", Math.max(to - from, 0));
-        rect.setAttribute("height", Math.max(bottom - top, 0));
-        rect.setAttribute("class", shaded ? "shaded" : "");
-      });
-      let label = group.querySelector("text");
-      label ??= element("text", group);
-      setText(label, { text, x: (from + to) / 2, y: bottom - 6, anchor: "middle" }, size_);
+      const rect = group.querySelector("rect") ?? element("rect", group);
+      set(rect, { x: from, y: top, width: Math.max(to - from, 0), height: Math.max(bottom - top, 0), class: shaded ? "shaded" : "" });
+      setText(textOf(group), { text, x: (from + to) / 2, y: bottom - 6 }, size_);
     });
     const thresholds = (spec.marks?.thresholds ?? []).filter(({ x: at }) => x(at) >= left - 1 && x(at) <= right + 1);
     each(layers.thresholds, "g", thresholds, (group, { x: at, label }) => {
-      each(group, "path", [0], (path) => path.setAttribute("d", `M${x(at)} ${top}V${bottom}`));
-      let text = group.querySelector("text");
-      text ??= element("text", group);
+      set(pathIn(group), { d: `M${x(at)} ${top}V${bottom}` });
       const half = textWidth(label, font) / 2;
-      const place = Math.min(Math.max(x(at), left + half), right - half);
-      setText(text, { text: label, x: place, y: top - 5, anchor: "middle" }, font);
+      setText(textOf(group), { text: label, x: clamp(x(at), left + half, right - half), y: top - 5 }, font);
     });
   }
 
@@ -369,7 +376,7 @@ export function createPlot(container) {
       path.style.fill = area.color;
     });
     const setLine = (path, line) => {
-      path.setAttribute("d", pathOf(line.x, line.y, x, y, line.steps));
+      path.setAttribute("d", pathOf(line.x, line.y, x, y));
       path.style.stroke = line.color;
       path.style.strokeWidth = line.width ?? 2;
       path.setAttribute("stroke-dasharray", line.dash ?? "none");
@@ -386,11 +393,7 @@ export function createPlot(container) {
 
   function drawPoints() {
     const { x, y, left, right, top, bottom } = box;
-    const shown = (spec.points ?? []).map((point) => {
-      const [px, py] = [x(point.x), y(point.y)];
-      const beyond = px < left - 1 ? "left" : px > right + 1 ? "right" : py < top - 1 ? "up" : py > bottom + 1 ? "down" : "";
-      return { ...point, px, py, beyond, cx: Math.min(Math.max(px, left), right), cy: Math.min(Math.max(py, top), bottom) };
-    });
+    const shown = (spec.points ?? []).map((point) => ({ ...point, ...placed(point) }));
     each(layers.bars, "path", shown.filter(({ px }) => px >= left - 1 && px <= right + 1), (path, point) => {
       const ends = [y(point.y + point.bar), y(Math.max(point.y - point.bar, 0))];
       const caps = ends.map((end) => `M${point.px - 3} ${end}h6`).join("");
@@ -398,43 +401,34 @@ export function createPlot(container) {
       path.style.stroke = point.color;
     });
     each(layers.points, "path", shown, (path, point) => {
-      path.setAttribute("d", point.beyond ? arrow(point.cx, point.cy, point.beyond, 5) : dot(point.cx, point.cy, 3.2));
+      path.setAttribute("d", point.beyond ? shapes[point.beyond](point.cx, point.cy, 5) : shapes.dot(point.cx, point.cy, 3.2));
       path.style.fill = point.color;
     });
   }
 
-  function dot(x, y, r) {
-    return `M${x - r} ${y}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0Z`;
-  }
-
-  function arrow(x, y, side, r) {
-    const turned = {
-      up: `M${x - r} ${y + 2 * r}h${2 * r}l${-r} ${-2 * r}Z`,
-      down: `M${x - r} ${y - 2 * r}h${2 * r}l${-r} ${2 * r}Z`,
-      left: `M${x + 2 * r} ${y - r}v${2 * r}l${-2 * r} ${-r}Z`,
-      right: `M${x - 2 * r} ${y - r}v${2 * r}l${2 * r} ${-r}Z`,
-    };
-    return turned[side];
+  /** Where a point is in the frame; beyond it, at its edge on some side. */
+  function placed(point) {
+    const { x, y, left, right, top, bottom } = box;
+    const [px, py] = [x(point.x), y(point.y)];
+    const beyond = px < left - 1 ? "left" : px > right + 1 ? "right" : py < top - 1 ? "up" : py > bottom + 1 ? "down" : "";
+    return { px, py, beyond, cx: clamp(px, left, right), cy: clamp(py, top, bottom) };
   }
 
   function drawMarks() {
     const { x, y, left, right, top, bottom, font } = box;
     const marks = [];
     for (const here of spec.marks?.here ?? []) {
-      const [px, py] = [x(here.x), y(here.y)];
-      const beyond = px < left - 1 ? "left" : px > right + 1 ? "right" : py < top - 1 ? "up" : py > bottom + 1 ? "down" : "";
-      const [cx, cy] = [Math.min(Math.max(px, left), right), Math.min(Math.max(py, top), bottom)];
-      const d = beyond ? arrow(cx, cy, beyond, 6) : dot(cx, cy, 6);
-      marks.push({ kind: "here", color: here.color, d });
+      const { beyond, cx, cy } = placed(here);
+      marks.push({ kind: "here", color: here.color, d: shapes[beyond || "dot"](cx, cy, 6) });
     }
     for (const best of spec.marks?.best ?? []) {
-      const [px, py] = [x(best.x), y(best.y)];
-      if (px < left - 1 || px > right + 1 || py < top || py > bottom) continue;
+      const { px, py, beyond } = placed(best);
+      if (beyond) continue;
       const half = textWidth(best.label, font - 1) / 2;
-      const at = { text: best.label, x: Math.min(Math.max(px, left + half + 4), right - half - 2), y: py + font + 8, anchor: "middle" };
+      const at = { text: best.label, x: clamp(px, left + half + 4, right - half - 2), y: py + font + 8 };
       if (at.y > bottom - 4) at.y = py - 10;
       while (marks.some((other) => other.at && Math.abs(other.at.y - at.y) < font && Math.abs(other.at.x - at.x) < 2 * half)) at.y += font + 2;
-      marks.push({ kind: "best", d: diamond(px, py, 5), at });
+      marks.push({ kind: "best", d: shapes.diamond(px, py, 5), at });
     }
     for (const line of spec.lines) {
       const largest = line.peak && !line.ghost ? peakOf(line) : null;
@@ -444,22 +438,13 @@ export function createPlot(container) {
       const px = x(largest.x) + half + 6;
       const place = px + half > right ? x(largest.x) - half - 6 : px;
       const used = marks.filter(({ kind }) => kind === "peak").length;
-      marks.push({ kind: "peak", d: "", at: { text, x: place, y: top + font + used * (font + 2), anchor: "middle", color: line.color } });
+      marks.push({ kind: "peak", d: "", at: { text, x: place, y: top + font + used * (font + 2), color: line.color } });
     }
     each(layers.marks, "g", marks, (group, { kind, d, color, at }) => {
       group.setAttribute("class", `mark-${kind}`);
-      each(group, "path", [0], (path) => {
-        path.setAttribute("d", d);
-        path.style.stroke = color ?? "";
-      });
-      let text = group.querySelector("text");
-      text ??= element("text", group);
-      setText(text, at ?? { text: "", x: 0, y: 0, anchor: "start" }, font - 1);
+      set(pathIn(group), { d }).style.stroke = color ?? "";
+      setText(textOf(group), at ?? { text: "", x: 0, y: 0 }, font - 1);
     });
-  }
-
-  function diamond(x, y, r) {
-    return `M${x} ${y - r}l${r} ${r}l${-r} ${r}l${-r} ${-r}Z`;
   }
 
   function peakOf(line) {
@@ -479,7 +464,7 @@ export function createPlot(container) {
       const seen = drawn.y ? drawn.y.some((value) => y(value) <= bottom) : drawn.high.some((value, i) => value > drawn.low[i]);
       if (!seen) continue;
       const beyond = height_ < top ? " ↑" : height_ > bottom ? " ↓" : "";
-      const wanted = Math.min(Math.max(height_, top), bottom);
+      const wanted = clamp(height_, top, bottom);
       shown.push({ lines: lines.map((text, i) => (i === lines.length - 1 ? text + beyond : text)), size: height, wanted, color: drawn.textColor ?? drawn.color });
     }
     spread(shown, top - 4, bottom + 4);
@@ -522,7 +507,7 @@ export function createPlot(container) {
     const dots = lines
       .map((line) => ({ line, py: y((line.y ?? line.high)[nearestIndex(line.x, at, spec.x.scale === "log")]) }))
       .filter(({ py }) => py >= top && py <= bottom)
-      .map(({ line, py }) => ({ d: dot(x(at), py, 3.5), color: line.color }));
+      .map(({ line, py }) => ({ d: shapes.dot(x(at), py, 3.5), color: line.color }));
     each(layers.hover, "path", [{ d: `M${x(at)} ${top}V${bottom}` }, ...dots], (path, { d, color }) => {
       path.setAttribute("d", d);
       path.style.fill = color ?? "none";
@@ -554,7 +539,7 @@ export function createPlot(container) {
   function follow(event) {
     const { left: offset } = root.getBoundingClientRect();
     const { left, right } = box ?? { left: 0, right: 0 };
-    const px = Math.min(Math.max(event.clientX - offset, left), right);
+    const px = clamp(event.clientX - offset, left, right);
     if (!box || event.clientX - offset > right + 20) return leave();
     const share = (px - left) / (right - left);
     const [low, high] = spec.x.range;
@@ -578,7 +563,7 @@ export function createPlot(container) {
     if (event.key === "Escape") return leave();
     if (!(event.key in moves)) return;
     event.preventDefault();
-    const next = active === null ? now : Math.min(Math.max(moves[event.key], 0), values.length - 1);
+    const next = active === null ? now : clamp(moves[event.key], 0, values.length - 1);
     active = values[next];
     drawReadout();
     spoken.textContent = `${spec.x.symbol ?? spec.x.label} ${shownNumber(active, 4)}: ${lines
@@ -691,7 +676,7 @@ const COLORS = ["#440154", "#46327e", "#365c8d", "#277f8e", "#1fa187", "#4ac16d"
 );
 
 function mapColor(share) {
-  const place = Math.min(Math.max(share, 0), 1) * (COLORS.length - 1);
+  const place = clamp(share, 0, 1) * (COLORS.length - 1);
   const k = Math.min(Math.floor(place), COLORS.length - 2);
   return COLORS[k].map((from, i) => from + (place - k) * (COLORS[k + 1][i] - from));
 }
@@ -718,16 +703,6 @@ export function createMap(container, { onPick } = {}) {
   const observer = new ResizeObserver(() => last && draw());
   observer.observe(root);
 
-  function text(node, at) {
-    node.textContent = at.text;
-    node.setAttribute("x", at.x);
-    node.setAttribute("y", at.y);
-    node.setAttribute("text-anchor", at.anchor);
-    node.setAttribute("font-size", 12);
-    if (at.turn) node.setAttribute("transform", at.turn);
-    else node.removeAttribute("transform");
-  }
-
   function draw() {
     const { clientWidth: width, clientHeight: height } = root;
     if (!width || !height) return;
@@ -751,8 +726,7 @@ export function createMap(container, { onPick } = {}) {
     const slice = (bottom - top) / slices.length;
     each(layers.bar, "rect", slices, (rect, i) => {
       const [r, g, b] = mapColor(i / (slices.length - 1)).map(Math.round);
-      const attributes = { x: barX, y: bottom - (i + 1) * slice, width: 14, height: slice + 0.6, fill: `rgb(${r},${g},${b})` };
-      for (const name in attributes) rect.setAttribute(name, attributes[name]);
+      set(rect, { x: barX, y: bottom - (i + 1) * slice, width: 14, height: slice + 0.6, fill: `rgb(${r},${g},${b})` });
     });
     const legend = [0, 0.25, 0.5, 0.75, 1].map((share) => ({
       text: shownNumber(Math.exp(low + share * (high - low)), 2),
@@ -763,23 +737,22 @@ export function createMap(container, { onPick } = {}) {
     const across = ticks(x, Math.max(2, Math.floor((right - left) / 56))).filter(({ label }) => label);
     const up = ticks(y, Math.max(2, Math.floor((bottom - top) / 36))).filter(({ label }) => label);
     const texts = [
-      ...across.map(({ value, label }) => ({ text: label, x: box.x(value), y: bottom + 16, anchor: "middle" })),
+      ...across.map(({ value, label }) => ({ text: label, x: box.x(value), y: bottom + 16 })),
       ...up.map(({ value, label }) => ({ text: label, x: left - 6, y: box.y(value) + 4, anchor: "end" })),
-      { text: x.label, x: (left + right) / 2, y: height - 6, anchor: "middle" },
-      { text: y.label, x: 0, y: 0, anchor: "middle", turn: `translate(13 ${(top + bottom) / 2}) rotate(-90)` },
+      { text: x.label, x: (left + right) / 2, y: height - 6 },
+      { text: y.label, x: 0, y: 0, turn: `translate(13 ${(top + bottom) / 2}) rotate(-90)` },
       ...legend,
     ];
-    each(layers.ticks, "text", texts, text);
+    each(layers.ticks, "text", texts, (node, at) => setText(node, at, 12));
     each(layers.marks, "circle", marks, (circle, mark) => {
-      const place = { cx: Math.min(Math.max(box.x(mark.x), left), right), cy: Math.min(Math.max(box.y(mark.y), top), bottom), r: 6 };
-      for (const name in place) circle.setAttribute(name, place[name]);
-      circle.setAttribute("class", mark.kind ?? "here");
+      const place = { cx: clamp(box.x(mark.x), left, right), cy: clamp(box.y(mark.y), top, bottom), r: 6 };
+      set(circle, { ...place, class: mark.kind ?? "here" });
     });
     root.setAttribute("aria-label", title);
   }
 
   function valueAt({ scale, range: [low, high] }, share) {
-    const inside = Math.min(Math.max(share, 0), 1);
+    const inside = clamp(share, 0, 1);
     return scale === "log" ? low * (high / low) ** inside : low + inside * (high - low);
   }
 

@@ -231,6 +231,13 @@ function impliedView(names) {
   return !named.length || named.includes("step") ? "story" : "explore";
 }
 
+/** The name of the view that a query opens, before there are declarations. */
+export function viewOf(query) {
+  const given = new URLSearchParams(query);
+  if (given.get("embed")) return "story";
+  return Object.hasOwn(PAGE.view.choices, given.get("view")) ? given.get("view") : impliedView([...given.keys()]);
+}
+
 /**
  * The view of a query, or the nearest valid one, and messages about what had to change.
  *
