@@ -537,7 +537,7 @@ function takeAway(store) {
   const buttons = Object.entries(actions).map(([name, act]) => html("button", { type: "button", onclick: act }, name));
   const lines = html("details", { ontoggle: fill }, html("summary", {}, "Python lines that compute and draw this figure"), html("pre", { tabindex: "0", "aria-label": "Python lines" }, script));
   const cite = html("details", {}, html("summary", {}, "Citation"), html("p", {}, html("a", { href: declarations.citation.url }, declarations.citation.text)), bibtex);
-  const element = html("section", { class: "panel" }, html("h2", {}, "Take it with you"), html("div", { class: "buttons" }, ...buttons), status, lines, cite);
+  const element = html("section", { class: "panel tool" }, html("h2", {}, "Take it with you"), html("div", { class: "buttons" }, ...buttons), status, lines, cite);
 
   function fill() {
     if (lines.open) setText(script, take.python(view, declarations));

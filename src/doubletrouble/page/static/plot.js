@@ -220,7 +220,7 @@ export function createPlot(container) {
     thresholds: layer("thresholds"),
     level: layer("level", true),
     levelLabel: layer("level-label", true),
-    ghosts: layer("ghosts", true),
+    ghosts: layer("ghosts", true), // not in pictures, as what is under the pointer
     lines: layer("lines", true),
     bars: layer("bars", true),
     points: layer("points"),
@@ -232,6 +232,7 @@ export function createPlot(container) {
     labels: layer("labels"),
     hover: layer("hover"),
   };
+  for (const name of ["ghosts", "hover"]) layers[name].setAttribute("data-passing", "");
   const readout = document.createElement("div");
   readout.className = "plot-readout";
   readout.hidden = true;
@@ -487,7 +488,8 @@ export function createPlot(container) {
   // --- values under the pointer --------------------------------------------------------------------
 
   function readable() {
-    return [...(spec.areas ?? []), ...spec.lines].filter((line) => line.label && !line.ghost);
+    const all = [...(spec.areas ?? []), ...spec.lines].filter((line) => line.label && !line.ghost);
+    return all.sort((a, b) => Boolean(b.peak) - Boolean(a.peak)); // totals first
   }
 
   function valueAt(line, x) {
@@ -615,7 +617,7 @@ function plainColor(css) {
   return plain.get(css);
 }
 
-const STYLES = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "stroke-linejoin", "opacity", "font-weight"];
+const STYLES = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "stroke-linejoin", "opacity", "font-weight", "paint-order"];
 const LINE_HEIGHT = 17;
 
 /** An SVG element as a document of its own: styles of the page are written into it. */
@@ -632,6 +634,7 @@ function standalone(svg, { width, height }, caption, background = getComputedSty
       node.setAttribute(name, name === "fill" || name === "stroke" ? plainColor(value) : value);
     }
   });
+  for (const passing of copy.querySelectorAll("[data-passing]")) passing.remove();
   const lines = caption.flatMap((text) => wrapped(text, 12, width - 16));
   const whole = height + (lines.length ? lines.length * LINE_HEIGHT + 12 : 0);
   copy.setAttribute("xmlns", SVG);

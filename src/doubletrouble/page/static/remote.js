@@ -67,7 +67,7 @@ function simulationsOf(view, declarations) {
 export function simulationPanel(store, onPoints) {
   const title = html("h2", {}, "Check by simulation");
   if (!hasServer()) {
-    return { element: html("section", { class: "panel" }, title, howToStart("Simulations")), update() {} };
+    return { element: html("section", { class: "panel tool" }, title, howToStart("Simulations")), update() {} };
   }
   const status = html("p", { role: "status" });
   const progress = html("progress", { max: "1", value: "0", hidden: true, "aria-label": "Progress of the simulation" });
@@ -76,7 +76,7 @@ export function simulationPanel(store, onPoints) {
   const sizes = ["dim", "draws"].map((name) => numberControl(store, name, { which: "view", id: "sim", slider: false }));
   const element = html(
     "section",
-    { class: "panel" },
+    { class: "panel tool" },
     title,
     html("p", {}, "The same models at a finite size: points with bars of two standard errors are drawn over the curves."),
     html("div", { class: "row" }, ...sizes.map((one) => one.element), start, cancel),
@@ -143,12 +143,12 @@ function setLabel(node, text) {
 export function advicePanel(store) {
   const title = html("h2", {}, "Which change within a budget?");
   if (!hasServer()) {
-    return { element: html("section", { class: "panel" }, title, howToStart("Comparisons within a budget")), update() {} };
+    return { element: html("section", { class: "panel tool" }, title, howToStart("Comparisons within a budget")), update() {} };
   }
   const budget = numberControl(store, "budget", { which: "view", id: "advice", slider: false });
   const cost = choiceControl(store, "cost", { which: "view", id: "advice" });
   const answer = html("div", { "aria-live": "polite" });
-  const element = html("section", { class: "panel" }, title, html("div", { class: "row" }, budget.element, cost.element), answer);
+  const element = html("section", { class: "panel tool" }, title, html("div", { class: "row" }, budget.element, cost.element), answer);
   let timer = 0;
   let known = "";
 
