@@ -16,11 +16,13 @@
  * attributes only, and axes are drawn again only if they have changed.
  */
 
+import { html } from "./controls.js";
 import { shownNumber } from "./state.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const FAR = 20000; // pixels: beyond any frame
 const FONT = { wide: 13, narrow: 11 };
+const STEP = 16; // of the room for labels, so that it seldom changes with them
 const FAMILY = "system-ui, sans-serif";
 const SUPERSCRIPTS = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹" };
 
@@ -204,11 +206,7 @@ function wrapped(label, size, most) {
  */
 export function createPlot(container) {
   const id = `plot-${(plots += 1)}`;
-  const root = document.createElement("div");
-  root.className = "plot";
-  root.tabIndex = 0;
-  root.setAttribute("role", "application");
-  root.setAttribute("aria-roledescription", "plot");
+  const root = html("div", { class: "plot", tabindex: "0", role: "application", "aria-roledescription": "plot" });
   const svg = element("svg", root, { "aria-hidden": "true", focusable: "false" });
   const clip = element("rect", element("clipPath", element("defs", svg), { id: `${id}-frame` }));
   const layer = (name, clipped) =>
@@ -219,7 +217,6 @@ export function createPlot(container) {
     areas: layer("areas", true),
     thresholds: layer("thresholds"),
     level: layer("level", true),
-    levelLabel: layer("level-label", true),
     ghosts: layer("ghosts", true), // not in pictures, as what is under the pointer
     lines: layer("lines", true),
     bars: layer("bars", true),
@@ -233,13 +230,8 @@ export function createPlot(container) {
     hover: layer("hover"),
   };
   for (const name of ["ghosts", "hover"]) layers[name].setAttribute("data-passing", "");
-  const readout = document.createElement("div");
-  readout.className = "plot-readout";
-  readout.hidden = true;
-  readout.setAttribute("aria-hidden", "true");
-  const spoken = document.createElement("div");
-  spoken.className = "unseen";
-  spoken.setAttribute("aria-live", "polite");
+  const readout = html("div", { class: "plot-readout", hidden: true, "aria-hidden": "true" });
+  const spoken = html("div", { class: "unseen", "aria-live": "polite" });
   root.append(readout, spoken);
   container.append(root);
 
@@ -250,17 +242,16 @@ export function createPlot(container) {
   let active = null; // the x under the pointer or the keyboard's cursor
 
   const observer = new ResizeObserver(() => {
-    const { clientWidth: width, clientHeight: height } = root;
-    if (width === size.width && height === size.height) return;
-    if (width && height) draw();
+    if (root.clientWidth !== size.width || root.clientHeight !== size.height) draw();
   });
   observer.observe(root);
 
   // --- layout ------------------------------------------------------------------------------------
 
+  /** Lines and areas with labels, the total first. */
   function labelled() {
-    const shown = spec.areas?.length ? [...spec.areas, ...spec.lines] : spec.lines;
-    return shown.filter((line) => line.label && !line.ghost);
+    const shown = [...(spec.areas ?? []), ...spec.lines].filter((line) => line.label && !line.ghost);
+    return shown.sort((a, b) => Boolean(b.peak) - Boolean(a.peak));
   }
 
   function layout() {
@@ -269,17 +260,16 @@ export function createPlot(container) {
     const low = height < 220;
     const font = narrow ? FONT.narrow : FONT.wide;
     const most = Math.max(0.24 * width, 64);
-    const labels = labelled().map((line) => {
-      const whole = textWidth(line.label, font) <= most;
-      const lines = whole ? [line.label] : wrapped(line.label, font, most);
-      return { line, lines, size: lines.length * (font + 1) };
+    const labels = labelled().map(({ name, label }) => {
+      const lines = wrapped(label, font, most);
+      return { name, lines, size: lines.length * (font + 1) };
     });
-    const widest = Math.max(0, ...labels.flatMap(({ lines }) => lines.map((text) => textWidth(text, font))));
+    const widest = Math.max(0, ...labels.flatMap(({ lines }) => lines.map((text) => textWidth(`${text} ↓`, font))));
     const yTicks = ticks(spec.y, Math.max(2, Math.floor(height / 40)));
     const tickWidth = Math.max(...yTicks.map(({ label }) => textWidth(label, font - 1)));
     const titled = !low;
     const left = Math.ceil(tickWidth) + 10 + (narrow ? 0 : 22);
-    const right = width - (widest ? Math.ceil(widest) + Math.ceil(textWidth(" ↓", font)) + 12 : 12);
+    const right = width - 12 - STEP * Math.ceil(widest / STEP);
     const top = (spec.marks?.thresholds?.length ? font + 8 : 8) + (narrow && titled ? font + 4 : 0);
     const bottom = height - (font + 8) - (titled ? font + 6 : 0);
     return {
@@ -295,9 +285,7 @@ export function createPlot(container) {
     if (!clientWidth || !clientHeight) return;
     if (clientWidth !== size.width || clientHeight !== size.height) {
       size = { width: clientWidth, height: clientHeight };
-      svg.setAttribute("viewBox", `0 0 ${size.width} ${size.height}`);
-      svg.setAttribute("width", size.width);
-      svg.setAttribute("height", size.height);
+      set(svg, { viewBox: `0 0 ${size.width} ${size.height}`, ...size });
       axesKey = "";
     }
     const names = labelled().map(({ label }) => label).join();
@@ -321,13 +309,12 @@ export function createPlot(container) {
   function drawAxes() {
     const { left, right, top, bottom, font, narrow, titled, x, y, yTicks } = box;
     set(clip, { x: left, y: top, width: Math.max(right - left, 0), height: Math.max(bottom - top, 0) });
-    const xTicks = ticks(spec.x, Math.max(2, Math.floor((right - left) / 56)));
-    const across = xTicks.map(({ value, minor }) => ({ d: `M${x(value)} ${top}V${bottom}`, minor }));
-    const up = yTicks.filter(({ minor }) => !minor).map(({ value }) => ({ d: `M${left} ${y(value)}H${right}` }));
-    each(layers.grid, "path", [...across.filter(({ minor }) => !minor), ...up], (path, { d }) => {
-      path.setAttribute("d", d);
-    });
-    each(layers.frame, "path", [`M${left} ${top}V${bottom}H${right}`], (path, d) => path.setAttribute("d", d));
+    const xTicks = ticks(spec.x, Math.max(2, Math.floor((right - left) / 40)));
+    const isMajor = ({ minor }) => !minor;
+    const across = xTicks.filter(isMajor).map(({ value }) => `M${x(value)} ${top}V${bottom}`);
+    const up = yTicks.filter(isMajor).map(({ value }) => `M${left} ${y(value)}H${right}`);
+    set(pathIn(layers.grid), { d: [...across, ...up].join("") });
+    set(pathIn(layers.frame), { d: `M${left} ${top}V${bottom}H${right}` });
     const texts = [
       ...xTicks.map(({ value, label }) => ({ text: label, x: x(value), y: bottom + font + 4 })),
       ...yTicks.map(({ value, label }) => ({ text: label, x: left - 6, y: y(value) + font * 0.33, anchor: "end" })),
@@ -346,25 +333,30 @@ export function createPlot(container) {
   }
 
   function drawRegimes() {
-    const { left, right, top, bottom, x, font, narrow, low } = box;
+    const { left, right, top, bottom, x, font, low } = box;
     const shown = (spec.regimes ?? []).map((regime) => {
       const from = Math.max(x(regime.from), left);
       const to = Math.min(x(regime.to), right);
-      const size_ = font - 2;
-      const room = to - from - 8;
-      const label = [regime.label, regime.short ?? ""].find((text) => textWidth(text, size_) <= room) ?? "";
-      return { ...regime, from, to, text: low || (narrow && !regime.short) ? "" : label, size: size_ };
+      const fitting = [regime.label, regime.short ?? ""].find((text) => textWidth(text, font - 2) <= to - from - 8);
+      return { ...regime, from, to, text: low ? "" : fitting ?? "" };
     });
-    each(layers.regimes, "g", shown, (group, { from, to, shaded, text, size: size_ }) => {
+    each(layers.regimes, "g", shown, (group, { from, to, shaded, text }) => {
       const rect = group.querySelector("rect") ?? element("rect", group);
       set(rect, { x: from, y: top, width: Math.max(to - from, 0), height: Math.max(bottom - top, 0), class: shaded ? "shaded" : "" });
-      setText(textOf(group), { text, x: (from + to) / 2, y: bottom - 6 }, size_);
+      setText(textOf(group), { text, x: (from + to) / 2, y: bottom - 6 }, font - 2);
     });
-    const thresholds = (spec.marks?.thresholds ?? []).filter(({ x: at }) => x(at) >= left - 1 && x(at) <= right + 1);
-    each(layers.thresholds, "g", thresholds, (group, { x: at, label }) => {
+    const thresholds = (spec.marks?.thresholds ?? [])
+      .filter(({ x: at }) => x(at) >= left - 1 && x(at) <= right + 1)
+      .sort((a, b) => a.x - b.x);
+    let used = -FAR; // where the label before ends
+    each(layers.thresholds, "g", thresholds, (group, { x: at, label }, i) => {
       set(pathIn(group), { d: `M${x(at)} ${top}V${bottom}` });
       const half = textWidth(label, font) / 2;
-      setText(textOf(group), { text: label, x: clamp(x(at), left + half, right - half), y: top - 5 }, font);
+      const next = thresholds[i + 1];
+      const crowded = next && x(next.x) - x(at) < half + textWidth(next.label, font) / 2 + 8;
+      const place = Math.max(clamp(crowded ? x(at) - half : x(at), half, size.width - half), used + half + 8);
+      used = place + half;
+      setText(textOf(group), { text: label, x: place, y: top - 5 }, font);
     });
   }
 
@@ -384,16 +376,15 @@ export function createPlot(container) {
     };
     each(layers.ghosts, "path", spec.lines.filter((line) => line.ghost), setLine);
     each(layers.lines, "path", spec.lines.filter((line) => !line.ghost), setLine);
-    const level = spec.level && y(spec.level.y) > -FAR ? [spec.level] : [];
-    each(layers.level, "path", level, (path) => path.setAttribute("d", `M${left} ${y(spec.level.y)}H${right}`));
-    const named = level.filter(({ label }) => label);
-    each(layers.levelLabel, "text", named, (text, { y: height, label }) => {
-      setText(text, { text: label, x: left + 6, y: y(height) + box.font + 2, anchor: "start" }, box.font - 1);
+    each(layers.level, "g", spec.level ? [spec.level] : [], (group, level) => {
+      set(pathIn(group), { d: `M${left} ${y(level.y)}H${right}` });
+      const at = { text: level.label ?? "", x: left + 6, y: y(level.y) + box.font + 2, anchor: "start" };
+      setText(textOf(group), at, box.font - 1);
     });
   }
 
   function drawPoints() {
-    const { x, y, left, right, top, bottom } = box;
+    const { y, left, right } = box;
     const shown = (spec.points ?? []).map((point) => ({ ...point, ...placed(point) }));
     each(layers.bars, "path", shown.filter(({ px }) => px >= left - 1 && px <= right + 1), (path, point) => {
       const ends = [y(point.y + point.bar), y(Math.max(point.y - point.bar, 0))];
@@ -402,7 +393,7 @@ export function createPlot(container) {
       path.style.stroke = point.color;
     });
     each(layers.points, "path", shown, (path, point) => {
-      path.setAttribute("d", point.beyond ? shapes[point.beyond](point.cx, point.cy, 5) : shapes.dot(point.cx, point.cy, 3.2));
+      path.setAttribute("d", shapes[point.beyond || "dot"](point.cx, point.cy, point.beyond ? 5 : 3.2));
       path.style.fill = point.color;
     });
   }
@@ -457,9 +448,9 @@ export function createPlot(container) {
   function drawLabels() {
     const { y, right, top, bottom, font } = box;
     const shown = [];
-    for (const { line, lines, size: height } of box.labels) {
-      const drawn = [...spec.lines, ...(spec.areas ?? [])].find(({ name }) => name === line.name);
-      if (!drawn) continue;
+    const all = labelled();
+    for (const { name, lines, size: height } of box.labels) {
+      const drawn = all.find((line) => line.name === name);
       const end = drawn.x.length - 1;
       const height_ = drawn.y ? y(drawn.y[end]) : (y(drawn.high[end]) + y(drawn.low[end])) / 2;
       const seen = drawn.y ? drawn.y.some((value) => y(value) <= bottom) : drawn.high.some((value, i) => value > drawn.low[i]);
@@ -475,8 +466,7 @@ export function createPlot(container) {
       const first = label.y - label.size / 2 + font * 0.85;
       each(text, "tspan", label.lines, (span, line, i) => {
         if (span.textContent !== line) span.textContent = line;
-        span.setAttribute("x", right + 10);
-        span.setAttribute("y", Math.round((first + i * (font + 1)) * 10) / 10);
+        set(span, { x: right + 10, y: tenth(first + i * (font + 1)) });
       });
     });
     each(layers.leaders, "path", shown, (path, label) => {
@@ -487,23 +477,15 @@ export function createPlot(container) {
 
   // --- values under the pointer --------------------------------------------------------------------
 
-  function readable() {
-    const all = [...(spec.areas ?? []), ...spec.lines].filter((line) => line.label && !line.ghost);
-    return all.sort((a, b) => Boolean(b.peak) - Boolean(a.peak)); // totals first
-  }
-
   function valueAt(line, x) {
     const i = nearestIndex(line.x, x, spec.x.scale === "log");
     return { x: line.x[i], y: line.value ? line.value[i] : line.y[i] };
   }
 
   function drawReadout() {
-    const lines = active === null ? [] : readable();
+    const lines = active === null ? [] : labelled();
     readout.hidden = !lines.length;
-    if (!lines.length) {
-      each(layers.hover, "path", [], () => {});
-      return;
-    }
+    if (!lines.length) return layers.hover.replaceChildren();
     const { x, y, left, right, top, bottom } = box;
     const at = valueAt(lines[0], active).x;
     const dots = lines
@@ -521,17 +503,11 @@ export function createPlot(container) {
       .map((point) => [point.color, `${point.label}, simulated`, `${shownNumber(point.y, 4)} ± ${shownNumber(point.bar / 2, 2)}`]);
     const head = `${spec.x.symbol ?? spec.x.label} = ${shownNumber(at, 5)}`;
     const made = [...rows, ...points].map(([color, label, value]) => {
-      const row = document.createElement("div");
-      const [key, name, number] = ["i", "span", "b"].map((tag) => document.createElement(tag));
+      const key = html("i");
       key.style.background = color;
-      name.textContent = label;
-      number.textContent = value;
-      row.append(key, name, number);
-      return row;
+      return html("div", {}, key, html("span", {}, label), html("b", {}, value));
     });
-    const title = document.createElement("div");
-    title.textContent = head;
-    readout.replaceChildren(title, ...made);
+    readout.replaceChildren(html("div", {}, head), ...made);
     const toRight = x(at) < (left + right) / 2;
     readout.style.left = toRight ? `${Math.round(x(at) + 12)}px` : "auto";
     readout.style.right = toRight ? "auto" : `${Math.round(size.width - x(at) + 12)}px`;
@@ -555,7 +531,7 @@ export function createPlot(container) {
   }
 
   function press(event) {
-    const lines = spec ? readable() : [];
+    const lines = spec ? labelled() : [];
     if (!lines.length || event.ctrlKey || event.metaKey || event.altKey) return;
     const values = lines[0].x;
     const middle = spec.marks?.here?.[0]?.x ?? values[values.length >> 1];
@@ -693,12 +669,9 @@ function mapColor(share) {
  * @param {object} options - {onPick(x, y): called with the values that are clicked}.
  */
 export function createMap(container, { onPick } = {}) {
-  const root = document.createElement("div");
-  root.className = "map";
-  root.setAttribute("role", "img");
-  const canvas = document.createElement("canvas");
+  const canvas = html("canvas");
+  const root = html("div", { class: "map", role: "img" }, canvas);
   const svg = element("svg", root, { "aria-hidden": "true", focusable: "false" });
-  root.prepend(canvas);
   container.append(root);
   const layers = Object.fromEntries(["bar", "ticks", "marks"].map((name) => [name, element("g", svg, { class: `plot-${name}` })]));
   let box = null;
