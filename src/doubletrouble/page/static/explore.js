@@ -10,7 +10,7 @@ import * as curves from "./curves.js";
 import * as take from "./exports.js";
 import { createMap, createPlot } from "./plot.js";
 import { advicePanel, simulationPanel } from "./remote.js";
-import { control, settings, shownNumber } from "./state.js";
+import { SETTING, control, read, settings, shownNumber, write } from "./state.js";
 import { exactError } from "./theory.js";
 
 const BASIC = ["width", "members", "ridge", "snr"];
@@ -29,36 +29,19 @@ export function partTextColor(split, name) {
 
 // --- what is drawn -----------------------------------------------------------------------------------
 
-function lineOf(view, declarations, curve, name, { second, suffix = "" } = {}) {
-  const label = declarations.parts.labels[name];
-  return {
-    name: second ? `second ${name}` : name,
-    label: second && name !== "total" ? "" : label + suffix,
-    color: partColor(view.split, name),
-    textColor: partTextColor(view.split, name),
-    x: curve.x,
-    y: name === "total" ? curve.total : curve.parts[name],
-    width: name === "total" ? 3 : 2,
-    dash: second ? "7 4" : undefined,
-    peak: name === "total",
-  };
+/** The look of a part: label and colours. */
+function styled(view, declarations, name) {
+  return { name, label: declarations.parts.labels[name], color: partColor(view.split, name), textColor: partTextColor(view.split, name) };
 }
 
-function linesOf(view, declarations, curve, { second = false, stacked = false, suffix = "" } = {}) {
-  const parts = stacked ? [] : curve.names;
-  const lines = [...parts, "total"].map((name) => lineOf(view, declarations, curve, name, { second, suffix: name === "total" ? suffix : "" }));
-  if (curve.training) {
-    lines.push({
-      name: second ? "second training" : "training",
-      label: second ? "" : "Training error",
-      color: "var(--soft)",
-      x: curve.x,
-      y: curve.training,
-      width: 1.8,
-      dash: second ? "2 5" : "2 3",
-    });
-  }
-  return lines;
+function linesOf(view, declarations, { x, names, parts, total, training }, second, suffix = "") {
+  const lines = view.form === "areas" ? [] : names.map((name) => ({ ...styled(view, declarations, name), x, y: parts[name] }));
+  const whole = styled(view, declarations, "total");
+  if (training) lines.push({ name: "training", label: "Training error", color: "var(--soft)", x, y: training, dash: "2 3" });
+  // of the second setting, only the total has a label
+  const shown = second ? lines.map((line) => ({ ...line, name: `second ${line.name}`, label: "", dash: line.dash ? "2 6" : "7 4" })) : lines;
+  const dash = second ? "7 4" : undefined;
+  return [...shown, { ...whole, name: second ? "second total" : "total", label: whole.label + suffix, x, y: total, width: 3, dash, peak: true }];
 }
 
 function areasOf(view, declarations, curve) {
@@ -66,13 +49,7 @@ function areasOf(view, declarations, curve) {
   return [...curve.names].reverse().map((name) => {
     const value = curve.parts[name];
     const high = low.map((below, i) => below + value[i]);
-    const area = {
-      name, low, high, value,
-      label: declarations.parts.labels[name],
-      color: partColor(view.split, name),
-      textColor: partTextColor(view.split, name),
-      x: curve.x,
-    };
+    const area = { ...styled(view, declarations, name), x: curve.x, low, high, value };
     low = high;
     return area;
   });
@@ -103,8 +80,7 @@ function pointsOf(view, declarations, drawn, points) {
 export function figureSpec(view, declarations, drawn, { ghost, points = [], title = "", suffixes = [] } = {}) {
   const axis = control(declarations, view.along, view.first);
   const xRange = curves.range(view, declarations);
-  const stacked = view.form === "areas";
-  const lines = drawn.flatMap((curve, i) => linesOf(view, declarations, curve, { second: i > 0, stacked, suffix: suffixes[i] ?? "" }));
+  const lines = drawn.flatMap((curve, i) => linesOf(view, declarations, curve, i > 0, suffixes[i]));
   if (ghost) lines.unshift({ name: "ghost", ghost: true, color: "var(--soft)", x: ghost.x, y: ghost.total, width: 2.5 });
   const here = drawn.map((curve) => ({ x: curve.here.x, y: curve.here.total }));
   const best = drawn
@@ -121,7 +97,7 @@ export function figureSpec(view, declarations, drawn, { ghost, points = [], titl
     x: { label: axis.axis, symbol: axis.symbol, scale: view.x, range: xRange },
     y: { label: "test error", scale: view.y, range: curves.heights(view) },
     lines,
-    areas: stacked ? areasOf(view, declarations, drawn[0]) : [],
+    areas: view.form === "areas" ? areasOf(view, declarations, drawn[0]) : [],
     points: drawn.flatMap((curve, i) => pointsOf(view, declarations, curve, points[i] ?? [])),
     marks: { here, best, thresholds },
     regimes: regimesOf(view, drawn[0], xRange),
@@ -150,14 +126,7 @@ function ratioSpec(view, declarations, [first, second]) {
 
 /** Build the view in a container; returns {update()}. */
 export function renderExplore(container, store) {
-  const { declarations } = store;
-  const parts = [
-    workbench(store),
-    valuesTable(store),
-    mapPanel(store),
-    takeAway(store),
-  ];
-  const [bench, values, map, away] = parts;
+  const [bench, values, map, away] = [workbench, valuesTable, mapPanel, takeAway].map((make) => make(store));
   const simulation = simulationPanel(store, (points) => {
     bench.setPoints(points);
     schedule();
@@ -172,12 +141,10 @@ export function renderExplore(container, store) {
   let changing = false; // a change is in progress
   let settled = store.get(); // the view before it
   let ghost = null; // the view that is drawn as a ghost
-  let stale = true;
 
   function draw() {
     frame = 0;
     if (container.hidden) return;
-    stale = false;
     const view = store.get();
     const shown = bench.draw(view, ghost);
     values.update(view, shown);
@@ -187,7 +154,6 @@ export function renderExplore(container, store) {
     advice.update(view);
   }
   function schedule() {
-    stale = true;
     frame ||= requestAnimationFrame(draw);
   }
 
@@ -198,20 +164,11 @@ export function renderExplore(container, store) {
     if (commit) settled = view;
     schedule();
   });
-  return {
-    update() {
-      if (stale || container.hidden === false) schedule();
-    },
-  };
+  return { update: schedule };
 }
 
-function group(title, controls, { open = false, hint = "" } = {}) {
-  return html(
-    "details",
-    { class: "group", open },
-    html("summary", {}, title, hint ? html("span", { class: "soft" }, ` ${hint}`) : null),
-    ...controls.map((one) => one.element),
-  );
+function group(title, controls) {
+  return html("details", { class: "group" }, html("summary", {}, title), ...controls.map((one) => one.element));
 }
 
 /** The plot and the controls beside it. */
@@ -258,6 +215,7 @@ function workbench(store) {
       html("option", { value: name }, n ? `Figure ${n}: ${title}` : `Beyond the paper: ${title}`),
     ),
   );
+  const figures = new Map(declarations.presets.map(({ name, query }) => [write(read(`view=explore&${query}`, declarations).view, declarations), name]));
   const reset = html("button", { type: "button", onclick: () => store.open("view=explore") }, "Reset");
   const compare = html("button", { type: "button", onclick: () => store.get().second ?? store.set({ second: {} }) }, "Compare with a second setting");
   const swap = html("button", { type: "button", onclick: swapSettings }, "Swap the two");
@@ -311,9 +269,8 @@ function workbench(store) {
   }
 
   function ghostOf(view, ghost) {
-    const comparable = ghost && ghost.along === view.along && ghost.first.per === view.first.per;
-    if (!comparable || JSON.stringify(ghost.first) === JSON.stringify(view.first)) return null;
-    if (view.x !== ghost.x) return null;
+    const comparable = ghost && ghost.along === view.along && ghost.x === view.x && ghost.first.per === view.first.per;
+    if (!comparable || SETTING.every((name) => name === view.along || ghost.first[name] === view.first[name])) return null;
     if (ghostCurve.view !== ghost) ghostCurve = { view: ghost, curve: curves.curve(ghost, ghost.first, { declarations, best: false }) };
     return ghostCurve.curve;
   }
@@ -349,8 +306,7 @@ function workbench(store) {
     drawAxisNote(view);
     drawMessages();
     drawSentence(view);
-    const current = declarations.presets.find(({ query }) => store.query() === query || store.query() === `view=explore&${query}`);
-    presets.value = current?.name ?? "";
+    presets.value = figures.get(store.query()) ?? "";
     return shown;
   }
 
