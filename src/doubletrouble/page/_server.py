@@ -7,6 +7,7 @@ import socket
 import threading
 import webbrowser
 from collections.abc import Callable
+from html import escape
 from ipaddress import ip_address
 from pathlib import Path
 
@@ -20,14 +21,19 @@ _TIMEOUT = 30  # seconds that a connection may be silent
 _THREADS = 8
 
 
-def write_static(folder: str | Path) -> Path:
+def write_static(folder: str | Path, *, docs: str = "") -> Path:
     """Copy the static page into a folder, for a file server or a site; return its index.html.
 
-    Without the Python server it has everything but simulations and advice under a budget.
+    Without the Python server it has everything but simulations and advice under a budget. `docs` is
+    the address of the documentation, for links from the page.
     """
-    folder = Path(folder)
     shutil.copytree(STATIC, folder, dirs_exist_ok=True)
-    return folder / "index.html"
+    index = Path(folder) / "index.html"
+    if docs:
+        mark = f'<head>\n<meta name="doubletrouble-docs" content="{escape(docs)}">'
+        page = index.read_text(encoding="utf-8").replace("<head>", mark, 1)
+        index.write_text(page, encoding="utf-8")
+    return index
 
 
 def serve(
