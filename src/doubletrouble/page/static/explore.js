@@ -8,7 +8,7 @@ import { meaning, remedies, rounded } from "./advice.js";
 import { choiceControl, flagControl, html, numberControl } from "./controls.js";
 import * as curves from "./curves.js";
 import * as take from "./exports.js";
-import { createMap, createPlot } from "./plot.js";
+import { CELL_COLORS, createPlot } from "./plot.js";
 import { advicePanel, simulationPanel } from "./remote.js";
 import { SETTING, control, read, settings, shownNumber, write } from "./state.js";
 import { exactError } from "./theory.js";
@@ -411,59 +411,57 @@ function valuesTable(store) {
 
 /** The map of the total error over K and λ. */
 function mapPanel(store) {
-  const { declarations } = store;
-  const host = html("div", { class: "map-host" });
-  const said = html("p", { class: "soft" });
+  const axes = ["members", "ridge"].map((name) => control(store.declarations, name));
+  const host = html("div", { class: "map" });
+  const [least, most, bar] = ["span", "span", "i"].map((tag) => html(tag));
+  bar.style.background = `linear-gradient(to right, ${CELL_COLORS.join()})`;
   const element = html(
     "section",
     { class: "panel", hidden: true },
     html("h2", {}, "Test error by K and λ"),
-    html("p", {}, "Each point is the exact total error of the first setting with another number of models and another ridge. The ring is the setting, the dashed ring the least error. A click moves the setting."),
+    html("p", {}, "The exact total error of the first setting with other numbers of models and other ridges. The ring is the setting; a click moves it."),
     host,
-    said,
+    html("p", { class: "map-legend soft" }, least, bar, most),
   );
-  const spec = (name) => control(declarations, name);
-  const map = createMap(host, {
-    onPick: (members, ridge) => store.set({ first: { members: Math.max(1, Math.round(members)), ridge: Number(ridge.toPrecision(3)) } }),
+  const plot = createPlot(host, {
+    onPick: (members, ridge) => store.set({ first: { members: Math.round(members), ridge: Number(ridge.toPrecision(3)) } }),
   });
   let key = "";
   let timer = 0;
 
-  function draw(view) {
-    const [kLow, kHigh] = spec("members").typical;
-    const [rLow, rHigh] = spec("ridge").typical;
-    const at = (low, high, share) => low * (high / low) ** share;
-    const columns = Array.from({ length: MAP.columns }, (_, i) => at(kLow, kHigh, (i + 0.5) / MAP.columns));
-    const rows = Array.from({ length: MAP.rows }, (_, i) => at(rLow, rHigh, (i + 0.5) / MAP.rows));
-    const problem = curves.problemOf(view.first);
-    const scheme = curves.schemeOf(view.first);
-    const values = [];
-    let least = { total: Infinity };
-    for (const ridge of rows) {
-      for (const K of columns) {
-        const n_members = Math.max(Math.round(K), view.first.scheme === "folds" ? 2 : 1);
-        const { total } = exactError({ ...problem, ridge }, { ...scheme, n_members });
-        values.push(Math.log(total));
-        if (total < least.total) least = { total, x: n_members, y: ridge };
-      }
-    }
-    const marks = [{ x: view.first.members, y: Math.max(view.first.ridge, rLow) }, { x: least.x, y: least.y, kind: "least" }];
-    const title = `Map of the total error over K and λ: least ${shownNumber(least.total, 3)} at K = ${least.x}, λ = ${shownNumber(least.y, 2)}.`;
-    map.update({
-      x: { label: "models K", scale: "log", range: [kLow, kHigh] },
-      y: { label: "ridge λ", scale: "log", range: [rLow, rHigh] },
-      columns, rows, values, marks, title,
+  function draw({ first }) {
+    const [problem, scheme] = [curves.problemOf(first), curves.schemeOf(first)];
+    const fewest = first.scheme === "folds" ? 2 : 1;
+    const values = ({ typical: [low, high] }, count) => Array.from({ length: count }, (_, i) => low * (high / low) ** ((i + 0.5) / count));
+    const cells = values(axes[1], MAP.rows).flatMap((ridge) =>
+      values(axes[0], MAP.columns).map((K) => {
+        const n_members = Math.max(Math.round(K), fewest);
+        return { x: n_members, y: ridge, total: exactError({ ...problem, ridge }, { ...scheme, n_members }).total };
+      }),
+    );
+    const best = cells.reduce((a, b) => (b.total < a.total ? b : a));
+    const largest = Math.max(...cells.map(({ total }) => total));
+    const high = Math.min(largest, 1000 * best.total);
+    const range = Math.log(high / best.total) || 1;
+    const [x, y] = axes.map(({ axis, typical }) => ({ label: axis, scale: "log", range: typical }));
+    const label = `least ${shownNumber(best.total, 3)}`;
+    plot.update({
+      title: `Map of the total error over K and λ: ${label} at K = ${best.x}, λ = ${shownNumber(best.y, 2)}`,
+      x, y,
+      lines: [],
+      cells: { columns: MAP.columns, shares: cells.map(({ total }) => Math.log(total / best.total) / range) },
+      marks: { here: [{ x: first.members, y: first.ridge }], best: [{ ...best, label }] },
     });
-    setText(said, title);
+    setText(least, shownNumber(best.total, 3));
+    setText(most, shownNumber(high, 3) + (largest > high ? " and more" : ""));
   }
 
   return {
     element,
     update(view, changing) {
-      element.hidden = view.map !== "1";
-      if (element.hidden || view.first.time < Infinity) return;
-      const next = JSON.stringify(view.first);
-      if (next === key) return;
+      element.hidden = view.map !== "1" || view.first.time < Infinity;
+      const next = SETTING.map((name) => view.first[name]).join();
+      if (element.hidden || next === key) return;
       key = next;
       clearTimeout(timer);
       timer = setTimeout(() => draw(store.get()), changing ? 60 : 0);

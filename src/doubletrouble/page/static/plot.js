@@ -9,7 +9,8 @@
  *      areas?: [{name, label, color, x, low, high}],
  *      points?: [{x, y, bar, color, name}],
  *      marks?: {here?: [{x, y, color?}], best?: [{x, y, label}], thresholds?: [{x, label}]},
- *      regimes?: [{from, to, label}], level?: {y, label}}
+ *      regimes?: [{from, to, label, short, shaded}], level?: {y, label},
+ *      cells?: {columns, shares}}      a map: colours of cells from 0 to 1, row by row from the bottom
  *
  * Infinite and large values leave through the top; `peak` lines have their largest value written there.
  * Points and marks beyond the frame are arrows at its edge. Elements are reused: an update sets
@@ -101,8 +102,8 @@ function scaleOf({ scale, range: [low, high] }, from, to) {
   };
 }
 
-/** Round values on an axis: {value, label, minor}. */
-export function ticks({ scale, range: [low, high] }, most) {
+/** Round values on an axis: {value, label}. */
+function ticks({ scale, range: [low, high] }, most) {
   return scale === "log" ? logTicks(low, high, most) : linearTicks(low, high, most);
 }
 
@@ -110,15 +111,12 @@ function logTicks(low, high, most) {
   const first = Math.ceil(Math.log10(low) - 1e-9);
   const last = Math.floor(Math.log10(high) + 1e-9);
   const every = Math.max(1, Math.ceil((last - first + 1) / most));
+  const multiples = last - first < 2 ? [1, 2, 5] : [1];
   const found = [];
   for (let power = first - 1; power <= last; power++) {
-    const unit = 10 ** power;
-    for (let m = 1; m < 10; m++) {
-      const value = m * unit;
-      if (value < low * 0.999999 || value > high * 1.000001) continue;
-      const major = m === 1 && (power - first) % every === 0;
-      const few = last - first < 2 && (m === 2 || m === 5);
-      found.push({ value, label: major || few ? powerLabel(m, power) : "", minor: !major });
+    for (const m of (power - first) % every === 0 || power < first ? multiples : []) {
+      const value = m * 10 ** power;
+      if (value > low * 0.999999 && value < high * 1.000001) found.push({ value, label: powerLabel(m, power) });
     }
   }
   return found;
@@ -137,9 +135,19 @@ function linearTicks(low, high, most) {
   const found = [];
   for (let k = Math.ceil(low / step - 1e-9); k * step <= high + step * 1e-9; k++) {
     const value = Number((k * step).toPrecision(12));
-    found.push({ value, label: shownNumber(value, 6), minor: false });
+    found.push({ value, label: shownNumber(value, 6) });
   }
   return found;
+}
+
+/** Colours of cells, from little to much: viridis, whose lightness increases. */
+export const CELL_COLORS = ["#440154", "#46327e", "#365c8d", "#277f8e", "#1fa187", "#4ac16d", "#a0da39", "#fde725"];
+const CELL_RGB = CELL_COLORS.map((hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16)));
+
+function cellColor(share) {
+  const place = clamp(share, 0, 1) * (CELL_RGB.length - 1);
+  const k = Math.min(Math.floor(place), CELL_RGB.length - 2);
+  return CELL_RGB[k].map((from, i) => from + (place - k) * (CELL_RGB[k + 1][i] - from));
 }
 
 /** A path through points, with one decimal of a pixel. */
@@ -201,10 +209,11 @@ function wrapped(label, size, most) {
 /**
  * Make a plot in a container, whose size it takes.
  *
+ * @param {object} options - {onPick(x, y): called with the values where the plot is clicked}.
  * @returns {{update(spec: object): void, svg(options?: object): string,
  *   png(options?: object): Promise<Blob>, destroy(): void}}
  */
-export function createPlot(container) {
+export function createPlot(container, { onPick } = {}) {
   const id = `plot-${(plots += 1)}`;
   const root = html("div", { class: "plot", tabindex: "0", role: "application", "aria-roledescription": "plot" });
   const svg = element("svg", root, { "aria-hidden": "true", focusable: "false" });
@@ -266,7 +275,7 @@ export function createPlot(container) {
     });
     const widest = Math.max(0, ...labels.flatMap(({ lines }) => lines.map((text) => textWidth(`${text} ↓`, font))));
     const yTicks = ticks(spec.y, Math.max(2, Math.floor(height / 40)));
-    const tickWidth = Math.max(...yTicks.map(({ label }) => textWidth(label, font - 1)));
+    const tickWidth = Math.max(0, ...yTicks.map(({ label }) => textWidth(label, font - 1)));
     const titled = !low;
     const left = Math.ceil(tickWidth) + 10 + (narrow ? 0 : 22);
     const right = width - 12 - STEP * Math.ceil(widest / STEP);
@@ -295,6 +304,7 @@ export function createPlot(container) {
       axesKey = key;
       drawAxes();
     }
+    drawCells();
     drawRegimes();
     drawLines();
     drawPoints();
@@ -310,15 +320,14 @@ export function createPlot(container) {
     const { left, right, top, bottom, font, narrow, titled, x, y, yTicks } = box;
     set(clip, { x: left, y: top, width: Math.max(right - left, 0), height: Math.max(bottom - top, 0) });
     const xTicks = ticks(spec.x, Math.max(2, Math.floor((right - left) / 40)));
-    const isMajor = ({ minor }) => !minor;
-    const across = xTicks.filter(isMajor).map(({ value }) => `M${x(value)} ${top}V${bottom}`);
-    const up = yTicks.filter(isMajor).map(({ value }) => `M${left} ${y(value)}H${right}`);
+    const across = xTicks.map(({ value }) => `M${x(value)} ${top}V${bottom}`);
+    const up = yTicks.map(({ value }) => `M${left} ${y(value)}H${right}`);
     set(pathIn(layers.grid), { d: [...across, ...up].join("") });
     set(pathIn(layers.frame), { d: `M${left} ${top}V${bottom}H${right}` });
     const texts = [
       ...xTicks.map(({ value, label }) => ({ text: label, x: x(value), y: bottom + font + 4 })),
       ...yTicks.map(({ value, label }) => ({ text: label, x: left - 6, y: y(value) + font * 0.33, anchor: "end" })),
-    ].filter(({ text }) => text);
+    ];
     each(layers.ticks, "text", texts, (text, at) => setText(text, at, font - 1));
     const titles = [];
     if (titled) {
@@ -330,6 +339,24 @@ export function createPlot(container) {
       );
     }
     each(layers.texts, "text", titles, (text, at) => setText(text, at, font));
+  }
+
+  function drawCells() {
+    const { columns, shares } = spec.cells ?? {};
+    if (!shares) return;
+    const { left, right, top, bottom } = box;
+    const canvas = root.querySelector("canvas") ?? root.insertBefore(html("canvas"), svg);
+    const rows = shares.length / columns;
+    Object.assign(canvas, { width: columns, height: rows });
+    const place = { left, top, width: right - left, height: bottom - top };
+    for (const name in place) canvas.style[name] = `${place[name]}px`;
+    const image = new ImageData(columns, rows);
+    shares.forEach((share, k) => {
+      const row = rows - 1 - Math.floor(k / columns);
+      image.data.set([...cellColor(share), 255], 4 * (row * columns + (k % columns)));
+    });
+    canvas.getContext("2d").putImageData(image, 0, 0);
+    set(root, { role: "img", tabindex: "-1" });
   }
 
   function drawRegimes() {
@@ -514,15 +541,23 @@ export function createPlot(container) {
     readout.style.top = `${Math.max(0, top)}px`;
   }
 
+  /** The value on an axis at a pixel between its ends. */
+  function valueOf({ scale, range: [low, high] }, place, from, to) {
+    const share = clamp((place - from) / (to - from), 0, 1);
+    return scale === "log" ? low * (high / low) ** share : low + share * (high - low);
+  }
+
   function follow(event) {
-    const { left: offset } = root.getBoundingClientRect();
-    const { left, right } = box ?? { left: 0, right: 0 };
-    const px = clamp(event.clientX - offset, left, right);
-    if (!box || event.clientX - offset > right + 20) return leave();
-    const share = (px - left) / (right - left);
-    const [low, high] = spec.x.range;
-    active = spec.x.scale === "log" ? low * (high / low) ** share : low + share * (high - low);
+    const px = event.clientX - root.getBoundingClientRect().left;
+    if (!box || px > box.right + 20) return leave();
+    active = valueOf(spec.x, px, box.left, box.right);
     drawReadout();
+  }
+
+  function pick(event) {
+    const { left, top } = root.getBoundingClientRect();
+    const x = valueOf(spec.x, event.clientX - left, box.left, box.right);
+    onPick(x, valueOf(spec.y, event.clientY - top, box.bottom, box.top));
   }
 
   function leave() {
@@ -549,6 +584,7 @@ export function createPlot(container) {
       .join(", ")}`;
   }
 
+  if (onPick) root.addEventListener("click", pick);
   root.addEventListener("pointermove", follow);
   root.addEventListener("pointerdown", follow);
   root.addEventListener("pointerleave", (event) => event.pointerType === "mouse" && leave());
@@ -645,113 +681,4 @@ async function rasterized(source, scale) {
   } finally {
     URL.revokeObjectURL(url);
   }
-}
-
-// --- the map of two quantities -------------------------------------------------------------------
-
-// viridis: dark is little, bright is much; distinguishable without colour
-const COLORS = ["#440154", "#46327e", "#365c8d", "#277f8e", "#1fa187", "#4ac16d", "#a0da39", "#fde725"].map((hex) =>
-  [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16)),
-);
-
-function mapColor(share) {
-  const place = clamp(share, 0, 1) * (COLORS.length - 1);
-  const k = Math.min(Math.floor(place), COLORS.length - 2);
-  return COLORS[k].map((from, i) => from + (place - k) * (COLORS[k + 1][i] - from));
-}
-
-/**
- * A map of a value over two logarithmic axes.
- *
- * `update({x, y, columns, rows, value(i, j), marks, title})`: x and y are axes as of a plot, columns
- * and rows the values of the cells; `value` is their logarithm. Marks are [{x, y}].
- *
- * @param {object} options - {onPick(x, y): called with the values that are clicked}.
- */
-export function createMap(container, { onPick } = {}) {
-  const canvas = html("canvas");
-  const root = html("div", { class: "map", role: "img" }, canvas);
-  const svg = element("svg", root, { "aria-hidden": "true", focusable: "false" });
-  container.append(root);
-  const layers = Object.fromEntries(["bar", "ticks", "marks"].map((name) => [name, element("g", svg, { class: `plot-${name}` })]));
-  let box = null;
-  let last = null;
-  const observer = new ResizeObserver(() => last && draw());
-  observer.observe(root);
-
-  function draw() {
-    const { clientWidth: width, clientHeight: height } = root;
-    if (!width || !height) return;
-    const { x, y, columns, rows, values, low, high, marks, title } = last;
-    const [left, right, top, bottom] = [58, width - 92, 10, height - 42];
-    box = { left, right, top, bottom, x: scaleOf(x, left, right), y: scaleOf(y, bottom, top) };
-    svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
-    canvas.width = columns.length;
-    canvas.height = rows.length;
-    Object.assign(canvas.style, { left: `${left}px`, top: `${top}px`, width: `${right - left}px`, height: `${bottom - top}px` });
-    const image = new ImageData(columns.length, rows.length);
-    values.forEach((value, k) => {
-      const row = rows.length - 1 - Math.floor(k / columns.length);
-      const at = 4 * (row * columns.length + (k % columns.length));
-      image.data.set([...mapColor((value - low) / (high - low)), 255], at);
-    });
-    canvas.getContext("2d").putImageData(image, 0, 0);
-
-    const barX = right + 16;
-    const slices = Array.from({ length: 32 }, (_, i) => i);
-    const slice = (bottom - top) / slices.length;
-    each(layers.bar, "rect", slices, (rect, i) => {
-      const [r, g, b] = mapColor(i / (slices.length - 1)).map(Math.round);
-      set(rect, { x: barX, y: bottom - (i + 1) * slice, width: 14, height: slice + 0.6, fill: `rgb(${r},${g},${b})` });
-    });
-    const legend = [0, 0.25, 0.5, 0.75, 1].map((share) => ({
-      text: shownNumber(Math.exp(low + share * (high - low)), 2),
-      x: barX + 19,
-      y: bottom - share * (bottom - top) + 4,
-      anchor: "start",
-    }));
-    const across = ticks(x, Math.max(2, Math.floor((right - left) / 56))).filter(({ label }) => label);
-    const up = ticks(y, Math.max(2, Math.floor((bottom - top) / 36))).filter(({ label }) => label);
-    const texts = [
-      ...across.map(({ value, label }) => ({ text: label, x: box.x(value), y: bottom + 16 })),
-      ...up.map(({ value, label }) => ({ text: label, x: left - 6, y: box.y(value) + 4, anchor: "end" })),
-      { text: x.label, x: (left + right) / 2, y: height - 6 },
-      { text: y.label, x: 0, y: 0, turn: `translate(13 ${(top + bottom) / 2}) rotate(-90)` },
-      ...legend,
-    ];
-    each(layers.ticks, "text", texts, (node, at) => setText(node, at, 12));
-    each(layers.marks, "circle", marks, (circle, mark) => {
-      const place = { cx: clamp(box.x(mark.x), left, right), cy: clamp(box.y(mark.y), top, bottom), r: 6 };
-      set(circle, { ...place, class: mark.kind ?? "here" });
-    });
-    root.setAttribute("aria-label", title);
-  }
-
-  function valueAt({ scale, range: [low, high] }, share) {
-    const inside = clamp(share, 0, 1);
-    return scale === "log" ? low * (high / low) ** inside : low + inside * (high - low);
-  }
-
-  root.addEventListener("click", (event) => {
-    if (!box || !onPick) return;
-    const { left: offsetX, top: offsetY } = root.getBoundingClientRect();
-    const { left, right, top, bottom } = box;
-    const [px, py] = [event.clientX - offsetX, event.clientY - offsetY];
-    if (px < left || px > right || py < top || py > bottom) return;
-    onPick(valueAt(last.x, (px - left) / (right - left)), valueAt(last.y, (bottom - py) / (bottom - top)));
-  });
-
-  return {
-    element: root,
-    update(spec) {
-      const finite = spec.values.filter((value) => Number.isFinite(value));
-      const low = Math.min(...finite);
-      last = { ...spec, low, high: Math.max(low + 1e-9, Math.min(Math.max(...finite), low + Math.log(1e3))) };
-      draw();
-    },
-    destroy() {
-      observer.disconnect();
-      root.remove();
-    },
-  };
 }
