@@ -24,6 +24,11 @@ export function html(tag, properties = {}, ...children) {
   return made;
 }
 
+/** A button with a text and what it does. */
+export function button(text, onclick, properties = {}) {
+  return html("button", { type: "button", onclick, ...properties }, text);
+}
+
 /** The values of a slider, in order: 0 and ∞ may stand before and after its range. */
 export function stops(declared) {
   if (!stopsOf.has(declared)) stopsOf.set(declared, newStops(declared));

@@ -5,7 +5,7 @@
  */
 
 import { meaning, remedies, rounded } from "./advice.js";
-import { choiceControl, flagControl, html, numberControl } from "./controls.js";
+import { button, choiceControl, flagControl, html, numberControl } from "./controls.js";
 import * as curves from "./curves.js";
 import * as take from "./exports.js";
 import { CELL_COLORS, createPlot } from "./plot.js";
@@ -15,6 +15,7 @@ import { exactError } from "./theory.js";
 
 const BASIC = ["width", "members", "ridge", "snr"];
 const NARROW = 560; // pixels below which two plots are one
+const SPOKEN_AFTER = 700; // ms at rest before a screen reader hears the sentence
 const MAP = { columns: 48, rows: 36 };
 
 /** The colour of a part, as a property of the page. */
@@ -164,6 +165,7 @@ export function renderExplore(container, store) {
     if (commit) settled = view;
     schedule();
   });
+  addEventListener("resize", schedule); // two plots may become one
   return { update: schedule };
 }
 
@@ -196,8 +198,8 @@ function workbench(store) {
   const ratioHost = html("div", { class: "ratio", hidden: true });
   const key = html("p", { class: "key" });
   const outside = html("span", {});
-  const fit = html("button", { type: "button", class: "small", onclick: fitAxis }, "Fit the axis");
-  const usual = html("button", { type: "button", class: "small", onclick: () => store.set({ top: 0 }) }, "Usual axis");
+  const fit = button("Fit the axis", fitAxis, { class: "small" });
+  const usual = button("Usual axis", () => store.set({ top: 0 }), { class: "small" });
   const axisNote = html("p", { class: "axis-note" }, outside, " ", fit, " ", usual);
   const sentence = html("p", { class: "sentence" });
   const spoken = html("p", { class: "unseen", role: "status" });
@@ -216,10 +218,10 @@ function workbench(store) {
     ),
   );
   const figures = new Map(declarations.presets.map(({ name, query }) => [write(read(`view=explore&${query}`, declarations).view, declarations), name]));
-  const reset = html("button", { type: "button", onclick: () => store.open("view=explore") }, "Reset");
-  const compare = html("button", { type: "button", onclick: () => store.get().second ?? store.set({ second: {} }) }, "Compare with a second setting");
-  const swap = html("button", { type: "button", onclick: swapSettings }, "Swap the two");
-  const single = html("button", { type: "button", onclick: () => store.set({ second: null }) }, "Remove the second");
+  const reset = button("Reset", () => store.open("view=explore"));
+  const compare = button("Compare with a second setting", () => store.get().second ?? store.set({ second: {} }));
+  const swap = button("Swap the two", swapSettings);
+  const single = button("Remove the second", () => store.set({ second: null }));
   const resetTop = () => ({ top: 0 });
   const basic = html("fieldset", { class: "basic" }, html("legend", {}, "Setting"), ...BASIC.map((name) => number(name, "first").element));
   const secondTitle = html("legend", {}, "Second setting, dashed");
@@ -255,6 +257,7 @@ function workbench(store) {
   let points = [];
   let shown = []; // curves as drawn last
   let ghostCurve = { view: null, curve: null };
+  let speaking = 0;
 
   function openPreset() {
     const preset = declarations.presets.find(({ name }) => name === presets.value);
@@ -295,14 +298,16 @@ function workbench(store) {
     } else {
       plots[0].update(figureSpec(view, declarations, shown, { ghost: ghostOf(view, ghost), points, suffixes }));
     }
-    drawRatio(view);
     for (const one of all) one.update(view);
-    for (const [button, seen] of [[compare, !view.second], [swap, view.second], [single, view.second]]) button.hidden = !seen;
-    secondBox.hidden = !view.second;
+    compare.hidden = Boolean(view.second);
+    for (const one of [swap, single, secondBox, layout.element, ratioHost]) one.hidden = !view.second;
     setText(secondTitle, beside ? "Second setting, on the right" : "Second setting, dashed");
-    layout.element.hidden = !view.second;
     setText(key, view.second ? `Solid: ${told[0] || "first setting"}. Dashed: ${told[1] || "second setting, the same"}.` : "");
     key.hidden = !view.second || beside;
+    if (view.second) {
+      ratio ??= createPlot(ratioHost);
+      ratio.update(ratioSpec(view, declarations, shown));
+    }
     drawAxisNote(view);
     drawMessages();
     drawSentence(view);
@@ -310,18 +315,10 @@ function workbench(store) {
     return shown;
   }
 
-  function drawRatio(view) {
-    ratioHost.hidden = !view.second;
-    if (!view.second) return;
-    ratio ??= createPlot(ratioHost);
-    ratio.update(ratioSpec(view, declarations, shown));
-  }
-
   function drawAxisNote(view) {
     const [low, high] = curves.heights(view);
-    const most = Math.max(...shown.map((one) => one.here.total));
-    const above = most > high;
-    const below = Math.min(...shown.map((one) => one.here.total)) < low;
+    const above = shown.some(({ here }) => here.total > high);
+    const below = shown.some(({ here }) => here.total < low);
     setText(outside, above ? "This setting is above the axis." : below ? "This setting is below the axis." : "");
     usual.hidden = !view.top;
     axisNote.classList.toggle("urgent", above || below);
@@ -339,8 +336,8 @@ function workbench(store) {
   function drawSentence(view) {
     const text = sentenceOf(view.first);
     setText(sentence, text);
-    clearTimeout(drawSentence.timer);
-    drawSentence.timer = setTimeout(() => setText(spoken, text), 700);
+    clearTimeout(speaking);
+    speaking = setTimeout(() => setText(spoken, text), SPOKEN_AFTER);
   }
 
   return {
@@ -488,7 +485,7 @@ function takeAway(store) {
     Python: () => take.download("doubletrouble_page.py", take.python(view, declarations), "text/x-python"),
     "Copy the Python lines": async () => said((await take.copyText(take.python(view, declarations))) ? "The lines are copied." : "The browser did not allow to copy."),
   };
-  const buttons = Object.entries(actions).map(([name, act]) => html("button", { type: "button", onclick: act }, name));
+  const buttons = Object.entries(actions).map(([name, act]) => button(name, act));
   const lines = html("details", { ontoggle: fill }, html("summary", {}, "Python lines that compute and draw this figure"), html("pre", { tabindex: "0", "aria-label": "Python lines" }, script));
   const cite = html("details", {}, html("summary", {}, "Citation"), html("p", {}, html("a", { href: declarations.citation.url }, declarations.citation.text)), bibtex);
   const element = html("section", { class: "panel tool" }, html("h2", {}, "Take it with you"), html("div", { class: "buttons" }, ...buttons), status, lines, cite);

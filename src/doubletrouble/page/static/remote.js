@@ -5,7 +5,7 @@
  * how to start it.
  */
 
-import { choiceControl, html, numberControl } from "./controls.js";
+import { button, choiceControl, html, numberControl } from "./controls.js";
 import { range } from "./curves.js";
 import { settings, shownNumber } from "./state.js";
 
@@ -71,8 +71,8 @@ export function simulationPanel(store, onPoints) {
   }
   const status = html("p", { role: "status" });
   const progress = html("progress", { max: "1", value: "0", hidden: true, "aria-label": "Progress of the simulation" });
-  const start = html("button", { type: "button", onclick: () => ask("start") }, "Simulate");
-  const cancel = html("button", { type: "button", hidden: true, onclick: () => ask("cancel") }, "Cancel");
+  const start = button("Simulate", () => ask("start"));
+  const cancel = button("Cancel", () => ask("cancel"), { hidden: true });
   const sizes = ["dim", "draws"].map((name) => numberControl(store, name, { which: "view", id: "sim", slider: false }));
   const element = html(
     "section",
