@@ -476,12 +476,16 @@ function takeAway(store) {
   let shown = [];
   let bench = null;
   const said = (text) => setText(status, text);
-  const picture = () => ({ caption: take.caption(view, declarations) });
+  // beside each other, each plot has a picture of its own setting
+  const picture = (i) => {
+    const drawn = bench.plots().length > 1 ? { ...view, first: settings(view)[i], second: null } : view;
+    return { caption: take.caption(drawn, declarations) };
+  };
   const actions = {
     "Copy the link": async () => said((await take.copyText(location.href)) ? "The link is copied." : "The address of this page is the link."),
     CSV: () => take.download("doubletrouble.csv", take.csv(view, shown, bench.points()), "text/csv"),
-    SVG: () => bench.plots().forEach((plot, i) => take.download(`doubletrouble${i ? "-2" : ""}.svg`, plot.svg(picture()), "image/svg+xml")),
-    PNG: () => bench.plots().forEach(async (plot, i) => take.download(`doubletrouble${i ? "-2" : ""}.png`, await plot.png(picture()))),
+    SVG: () => bench.plots().forEach((plot, i) => take.download(`doubletrouble${i ? "-2" : ""}.svg`, plot.svg(picture(i)), "image/svg+xml")),
+    PNG: () => bench.plots().forEach(async (plot, i) => take.download(`doubletrouble${i ? "-2" : ""}.png`, await plot.png(picture(i)))),
     Python: () => take.download("doubletrouble_page.py", take.python(view, declarations), "text/x-python"),
     "Copy the Python lines": async () => said((await take.copyText(take.python(view, declarations))) ? "The lines are copied." : "The browser did not allow to copy."),
   };
