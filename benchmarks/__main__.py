@@ -18,6 +18,7 @@ BENCHMARKS = (
     "store_speed",
     "kills",
     "coverage",
+    "page_speed",
 )
 """Modules of this package, imported when they run: some need optional packages."""
 
