@@ -202,9 +202,10 @@ function inputs(problem, scheme) {
     f = P === Infinity ? 1 : P / bank; // of infinitely many features the share has no effect
   }
   const m = (N * numerator) / denominator;
+  const allData = ["ensemble", "bootstrap", "feature_bank"].includes(name);
   return {
     P, N, m, f, g, K, scale, level, tail,
-    spare: name === "ensemble" ? P - N : spareFeatures(P, N, numerator, denominator, m),
+    spare: allData ? P - N : spareFeatures(P, N, numerator, denominator, m), // P - m
     share: numerator / denominator, // m/N
     r: ridge / scale / scale,
     // features and samples that learn the level in full
@@ -322,34 +323,28 @@ function pointAt(level, tail, P, c, y, A, B) {
   const L = ly * M;
   const rest = tail * y;
   const e = L * M + rest;
+  return { L, M, A, B, P, y, rest, e, p: e / P, q: c * e, Q: c * (L * L) }; // Q is Q/N
+}
+
+/** A member: its fixed point, and the share g of its samples that another member has. */
+function member(point, g, limit) {
   return {
-    L, M, A, B, P, y, rest, e,
-    p: e / P,
-    q: c * e,
-    Q: c * (L * L), // Q/N
-    g: 1, // the share of the samples that another member has
-    limit: false, // whether values are at a surrogate ridge: see `limitValue`
-    turn: 0, // d log c/d log y, which is not 0 for a bootstrap sample
-    residual: 1, // E 1/(1 + w V) of a bootstrap sample
-    residualSquare: 1, // E 1/(1 + w V)²
+    point, g,
+    limit, // whether values are at a surrogate ridge: see `limitValue`
+    // of a bootstrap sample: d log c/d log y, E 1/(1 + w V) and E 1/(1 + w V)²
+    turn: 0, residual: 1, residualSquare: 1,
   };
 }
 
-/** Solve (*) of one member at ridge r, limits included. */
-function fixedPoint(at, r) {
+/** The member of any scheme at ridge r, limits included. */
+function memberAt(at, r) {
+  if (at.bootstrap && at.rank > 0) return bootstrapMember(at, r);
   const high = r > 1 / VANISHING;
   const full = Math.min(at.P, at.m) >= at.rank && r < TINY_RIDGE;
   const empty = at.m < NO_SAMPLES;
   const ridge = high ? 1 / VANISHING : full ? VANISHING : r;
   const point = solve(at.level, at.tail, at.P, empty ? VANISHING : at.m, at.spare, ridge);
-  point.g = at.g;
-  point.limit = high || full || empty;
-  return point;
-}
-
-/** The fixed point of a member of any scheme at ridge r, limits included. */
-function memberPoint(at, r) {
-  return at.bootstrap ? bootstrapPoint(at, r) : fixedPoint(at, r);
+  return member(point, at.g, high || full || empty);
 }
 
 // --- bootstrap samples ---------------------------------------------------------------------------
@@ -407,9 +402,8 @@ function yOfEndlessData(level, tail, P, r) {
   return linear > 0 ? 2 / (linear + root) : (root - linear) / (2 * level * flat);
 }
 
-/** The fixed point of a member on a bootstrap sample at ridge r, limits included. */
-function bootstrapPoint(at, r) {
-  if (at.rank === 0) return fixedPoint(at, r); // the features do not depend on the inputs
+/** A member on a bootstrap sample at ridge r, limits included. */
+function bootstrapMember(at, r) {
   const { level, tail, P } = at;
   const few = at.N * DISTINCT < NO_SAMPLES;
   const full = Math.min(P, at.N * DISTINCT) >= at.rank && r < TINY_RIDGE;
@@ -431,13 +425,10 @@ function bootstrapPoint(at, r) {
     const point = pointAt(level, tail, P, 1 / (N * averages.ratio), y, reduced * y, unused);
     const { A, e } = point;
     if (last) {
-      point.g = averages.ratio;
-      point.limit = few || full || r === 0 || r > LARGEST_RIDGE;
-      // dz = e d log y = N d (a₃/a₁) d log V
-      point.turn = (averages.turn * e) / (N * used * unused);
-      point.residual = averages.residual;
-      point.residualSquare = averages.residualSquare;
-      return point;
+      const limit = few || full || r === 0 || r > LARGEST_RIDGE;
+      const turn = (averages.turn * e) / (N * used * unused); // dz = e d log y = N d a₃/a₁ d log V
+      const { ratio, residual, residualSquare } = averages;
+      return { point, g: ratio, limit, turn, residual, residualSquare };
     }
     const z = point.L + point.rest;
     // next to the peak z/P = 1 - A and N d are close to their sizes
@@ -463,8 +454,8 @@ function bootstrapPoint(at, r) {
  *     ΔV_P = (1-f) χ p/(U U_f)        ΔR_s = (1-g) (Q/N)/(W W_g)
  *     ΔR_o = p q [(1-f) W_g² + f (1-g) (U W_g + g (Q/N) J)]/(J W J_fg W_g).
  */
-function memberTerms(point, f) {
-  const { L, M, A, B, p, q, Q, g } = point;
+function memberTerms({ point, g, limit }, f) {
+  const { L, M, A, B, p, q, Q } = point;
   const rho = M * M;
   const chi = L * M;
   const U = A + p;
@@ -483,33 +474,30 @@ function memberTerms(point, f) {
     times(1 - f, (p / J) * (q / J_fg) * (W_g / W)) +
     times(f * (1 - g), (p / J) * (q / J_fg) * (U / W + ((g * Q) / W) * (J / W_g)));
   const selfResponse = Q / W + (p / J) * (q / W); // R of a member with itself
-  const terms = {
-    shared: {
-      bias: rho,
-      initialization: features,
-      sampling: rho * response,
-      interaction: times(rho + features, joint) + times(features, response),
-      noise_sampling: response,
-      noise_interaction: joint,
-    },
-    own: {
-      bias: 0,
-      initialization: ownFeatures,
-      sampling: rho * ownResponse,
-      interaction:
-        times(rho + features, ownJoint) +
-        times(ownFeatures, selfResponse) +
-        times(features, ownResponse),
-      noise_sampling: ownResponse,
-      noise_interaction: ownJoint,
-    },
+  const shared = {
+    bias: rho,
+    initialization: features,
+    sampling: rho * response,
+    interaction: times(rho + features, joint) + times(features, response),
+    noise_sampling: response,
+    noise_interaction: joint,
   };
-  if (point.limit) {
-    for (const part of [terms.shared, terms.own]) {
-      for (const name in part) part[name] = limitValue(part[name]);
-    }
-  }
-  return terms;
+  const own = {
+    bias: 0,
+    initialization: ownFeatures,
+    sampling: rho * ownResponse,
+    interaction:
+      times(rho + features, ownJoint) +
+      times(ownFeatures, selfResponse) +
+      times(features, ownResponse),
+    noise_sampling: ownResponse,
+    noise_interaction: ownJoint,
+  };
+  return limit ? { shared: atLimit(shared), own: atLimit(own) } : { shared, own };
+}
+
+function atLimit(terms) {
+  return Object.fromEntries(Object.entries(terms).map(([name, v]) => [name, limitValue(v)]));
 }
 
 /**
@@ -582,7 +570,7 @@ function withTotal(parts) {
 export function exactError(problem, scheme = 1) {
   refuseUnknown(problem, scheme);
   const at = inputs(problem, scheme);
-  return causes(memberTerms(memberPoint(at, at.r), at.f), at);
+  return causes(memberTerms(memberAt(at, at.r), at.f), at);
 }
 
 /**
@@ -594,7 +582,7 @@ export function exactError(problem, scheme = 1) {
 export function anova(problem, scheme = 1) {
   refuseUnknown(problem, scheme);
   const at = inputs(problem, scheme);
-  return effects(memberTerms(memberPoint(at, at.r), at.f), at);
+  return effects(memberTerms(memberAt(at, at.r), at.f), at);
 }
 
 /**
@@ -653,21 +641,22 @@ function errorOf(terms, at) {
 export function trainingError(problem, scheme = 1) {
   refuseUnknown(problem, scheme);
   const at = inputs(problem, scheme);
-  const point = memberPoint(at, at.r);
-  const { shared, own } = memberTerms(point, at.f);
-  const B = point.limit ? limitValue(point.B) : point.B;
+  const one = memberAt(at, at.r);
+  const { shared, own } = memberTerms(one, at.f);
+  const { g, residual, residualSquare } = one;
+  const B = one.limit ? limitValue(one.point.B) : one.point.B;
   // the mean product of two members' errors, with the noise, and the excess of the square of one
   const product = errorOf(shared, at) + at.nonlinear + at.noise;
   const beyond = errorOf(own, at);
   // weights of B², B and 1 in the residuals of one member, and of two
   const has = at.share;
   const apart = (1 - has) ** 2; // the sample is in neither, for independent choices
-  const neither = apart + has * (point.g - has);
+  const neither = apart + has * (g - has);
   let once = [has, 0, 1 - has];
-  let pair = [has * point.g, 2 * has * (1 - point.g), neither > 1e-14 * apart ? neither : 0];
+  let pair = [has * g, 2 * has * (1 - g), neither > 1e-14 * apart ? neither : 0];
   if (at.bootstrap) {
-    once = [0, 0, point.residualSquare];
-    pair = [0, 0, point.residual ** 2];
+    once = [0, 0, residualSquare];
+    pair = [0, 0, residual ** 2];
   }
   const k = 1 / at.K;
   let error = 0;
@@ -688,9 +677,10 @@ export function trainingError(problem, scheme = 1) {
 export function psiTerms(problem) {
   refuseUnknown(problem, 1);
   const at = inputs(problem, 1);
-  const point = memberPoint(at, at.r);
-  const { shared, own } = memberTerms(point, 0);
-  const [overlap, square] = [point.L, point.L ** 2].map((v) => (point.limit ? limitValue(v) : v));
+  const one = memberAt(at, at.r);
+  const { point, limit } = one;
+  const { shared, own } = memberTerms(one, 0);
+  const [overlap, square] = [point.L, point.L ** 2].map((v) => (limit ? limitValue(v) : v));
   return {
     psi1: overlap,
     psi2_vanilla: square + shared.sampling + own.initialization + own.interaction,
@@ -748,7 +738,7 @@ function bestRidge(at) {
   if (better && (least < Infinity || node < NODES.at(-1))) best = node;
   // ridge 0 of a saturated learner is a limit; where it diverges, a tiny ridge replaces it
   if (best === 0 && Math.min(at.P, at.m) >= at.rank) {
-    const { shared, own } = memberTerms(memberPoint(at, 0), at.f);
+    const { shared, own } = memberTerms(memberAt(at, 0), at.f);
     if (errorOf(shared, at) + times(1 / at.K, errorOf(own, at)) === Infinity) best = SMALLEST;
   }
   return best;
@@ -758,11 +748,11 @@ function bestRidge(at) {
 function riskAt(at, r) {
   const saturated = Math.min(at.P, at.bootstrap ? at.m * DISTINCT : at.m) >= at.rank;
   const ridge = saturated ? Math.max(r, SMALLEST) : r;
-  const point = at.bootstrap
-    ? bootstrapPoint(at, ridge)
-    : solve(at.level, at.tail, at.P, at.m, at.spare, ridge);
-  const one = productAt(point, at, 1, 1);
-  const two = productAt(point, at, at.f, at.bootstrap ? point.g : at.g);
+  const fitted = at.bootstrap
+    ? bootstrapMember(at, ridge)
+    : member(solve(at.level, at.tail, at.P, at.m, at.spare, ridge), at.g, false);
+  const one = productAt(fitted, at, 1, 1);
+  const two = productAt(fitted, at, at.f, fitted.g);
   const k = 1 / at.K;
   const risk = times(k, one.value) + times(1 - k, two.value) + at.nonlinear;
   const slope = -(times(k, one.turn) + times(1 - k, two.turn));
@@ -777,8 +767,8 @@ function riskAt(at, r) {
  * negative terms, R' = [g (Q'/N) ((1-f) + f A)² + 2 f g p q U_f]/J_fg². On a bootstrap sample c
  * varies with y (`byWeights`).
  */
-function productAt(point, at, f, g) {
-  const { L, M, A, B, P, p, q, Q, rest, turn } = point;
+function productAt({ point, turn }, at, f, g) {
+  const { L, M, A, B, P, p, q, Q, rest } = point;
   const chi = L * M;
   const U_f = 1 - f + f * (A + p);
   const W_g = 1 - g + g * (B + q);
@@ -947,7 +937,7 @@ function termsAtTime(at, time) {
   if (at.bootstrap && time < Infinity) refuse("time", "inf for scheme 'bootstrap'", time);
   const pace = 1 / time / at.P / at.m / at.scale / at.scale; // the ridge of a pole at 1
   if (time === Infinity || pace === 0 || at.r > 100 * pace) { // the ridge fit
-    return memberTerms(memberPoint(at, at.r), at.f);
+    return memberTerms(memberAt(at, at.r), at.f);
   }
   if (!(pace < 1e150 && at.r < 1e150 && at.rank > 0)) { // the zero predictor
     return { shared: { ...zeroTerms(), bias: 1 }, own: zeroTerms() };
