@@ -91,6 +91,15 @@ def test_kinds_of_settings(setting: dict[str, Any], simulations: Simulations) ->
     assert status["points"]
 
 
+def test_points_beyond_the_limits_of_size_are_reported(simulations: Simulations) -> None:
+    one = request(range=[0.1, 1e5], dim=10)
+    assert 0 < one.n_left_out < 12
+    simulations.start(one)
+    status = simulations.status(one)
+    assert status is not None
+    assert f"{one.n_left_out} points" in " ".join(status["refused"])
+
+
 def test_cancelled_simulations_keep_their_points_and_continue(simulations: Simulations) -> None:
     simulations.start(LONG)
     wait_for(lambda: (simulations.status(LONG) or {})["done"])

@@ -18,7 +18,7 @@ from doubletrouble import glossary
 from doubletrouble._version import __version__
 from doubletrouble.activations import NAMES
 from doubletrouble.ensembles import SCHEMES, SUPPORT
-from doubletrouble.palette import CAUSES, EFFECTS, LABELS, PAPER
+from doubletrouble.palette import CAUSES, EFFECTS, LABELS
 from doubletrouble.parameters import Parameter
 from doubletrouble.parameters import declarations as declared_by
 
@@ -350,13 +350,6 @@ def page_declarations() -> dict[str, Any]:
             "citation": _CITATION,
             "controls": {name: _control(one) for name, one in (SETTING | VIEW).items()},
             "width_per_dim": _control(WIDTH_PER_DIM),
-            "schemes": {
-                name: {
-                    "options": [o for o in ("fraction", "bank") if name in _only(SETTING[o])],
-                    **{what: supports(kind) for what, supports in SUPPORT.items()},
-                }
-                for name, kind in SCHEMES.items()
-            },
             "parts": {
                 "causes": list(CAUSES["light"]),
                 "effects": list(EFFECTS["light"]),
@@ -364,7 +357,6 @@ def page_declarations() -> dict[str, Any]:
                 "meanings": _MEANINGS,
                 "colors": {"causes": CAUSES, "effects": EFFECTS},
             },
-            "theme": PAPER,
             "presets": [
                 {"name": name, "figure": figure, "title": title, "query": query}
                 for name, (figure, title, query) in _PRESETS.items()
@@ -373,10 +365,6 @@ def page_declarations() -> dict[str, Any]:
         }
     )
     return result
-
-
-def _only(control: Control) -> tuple[str, ...]:
-    return control.schemes if isinstance(control, NumberControl) else ()
 
 
 def _control(control: Control) -> dict[str, Any]:
@@ -420,8 +408,10 @@ def _finite(value: Any) -> Any:
 
 
 def as_json() -> str:
-    """The text of `static/declarations.json`."""
-    return json.dumps(page_declarations(), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+    """The text of `static/declarations.json`, one line for each of its parts."""
+    compact = {"ensure_ascii": False, "separators": (",", ":"), "allow_nan": False}
+    lines = (f'"{name}":{json.dumps(one, **compact)}' for name, one in page_declarations().items())
+    return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
 if __name__ == "__main__":

@@ -50,6 +50,7 @@ class SimulationRequest:
     dim: int
     draws: int
     points: tuple[float, ...]
+    n_left_out: int = 0  # points of the axis beyond the limits of size
 
     @classmethod
     def from_json(cls, setting: object, given: Mapping[str, Any]) -> Self:
@@ -68,7 +69,9 @@ class SimulationRequest:
             draws=int(view_value("draws", given)),
             points=(),
         )
-        return replace(request, points=request._points(low, high))._checked()
+        grid = request._grid(low, high)
+        points = tuple(x for x in grid if request._is_possible(x))
+        return replace(request, points=points, n_left_out=len(grid) - len(points))._checked()
 
     @property
     def key(self) -> "SimulationRequest":
@@ -95,8 +98,8 @@ class SimulationRequest:
         P = features if math.isinf(features) else float(round(features * self.dim))
         return P, float(round(samples * self.dim))
 
-    def _points(self, low: float, high: float) -> tuple[float, ...]:
-        """Points of equal distance in their logarithm, and the peak, within the limits of size."""
+    def _grid(self, low: float, high: float) -> list[float]:
+        """Points of equal distance in their logarithm, and the peak."""
         grid = np.geomspace(low, high, N_POINTS)
         peak = self.setting.threshold(self.along)
         if low <= peak <= high and (
@@ -105,7 +108,7 @@ class SimulationRequest:
             grid = np.append(grid, peak)
         if self.along == "members":
             grid = np.round(grid)
-        return tuple(float(x) for x in np.unique(grid) if self._is_possible(float(x)))
+        return [float(x) for x in np.unique(grid)]
 
     def _is_possible(self, value: float) -> bool:
         P, N = self.sizes(value)
@@ -223,7 +226,11 @@ class _Simulation:
         return self.status not in ("waiting", "running")
 
     def to_json(self) -> dict[str, Any]:
-        results = self.results.values()
+        results, left_out = self.results.values(), self.request.n_left_out
+        refused = {result["refused"] for result in results if "refused" in result}
+        if left_out:
+            limits = f"P and N must be from 1 to {_MOST_UNITS} at D = {self.request.dim}"
+            refused.add(f"{limits}: {left_out} points of the axis are left out")
         return {
             "status": self.status,
             "ended": self.ended,
@@ -231,7 +238,7 @@ class _Simulation:
             "done": len(self.results),
             "total": len(self.request.points),
             "points": [result for result in results if "refused" not in result],
-            "refused": sorted({result["refused"] for result in results if "refused" in result}),
+            "refused": sorted(refused),
         }
 
 
