@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -409,8 +410,8 @@ def _finite(value: Any) -> Any:
 
 def as_json() -> str:
     """The text of `static/declarations.json`, one line for each of its parts."""
-    compact = {"ensure_ascii": False, "separators": (",", ":"), "allow_nan": False}
-    lines = (f'"{name}":{json.dumps(one, **compact)}' for name, one in page_declarations().items())
+    write = partial(json.dumps, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    lines = (f'"{name}":{write(one)}' for name, one in page_declarations().items())
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
