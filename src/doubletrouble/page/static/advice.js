@@ -16,7 +16,7 @@ const CHOICES = ["regularize", "widen", "ensemble", "divide", "collect"]; // the
 const CAUSES = ["noise", "initialization", "sampling", "bias", "resampling", "bayes"];
 
 /** What each part of the error is, in a few words. */
-export const MEANINGS = {
+const MEANINGS = {
   noise: "label noise that was fitted",
   initialization: "variance over the random features",
   sampling: "variance over the training inputs",
@@ -165,7 +165,7 @@ function alternative(problem, scheme) {
 }
 
 /** The largest part of an error, as {name, share}; undefined where the total is 0 or infinite. */
-export function largestPart(parts) {
+function largestPart(parts) {
   if (!(parts.total > 0 && parts.total < Infinity)) return undefined;
   const name = CAUSES.filter((one) => one in parts).reduce((a, b) => (parts[b] > parts[a] ? b : a));
   return { name, share: parts[name] / parts.total };

@@ -29,6 +29,11 @@ export function button(text, onclick, properties = {}) {
   return html("button", { type: "button", onclick, ...properties }, text);
 }
 
+/** Write a text if it has changed. */
+export function setText(node, text) {
+  if (node.textContent !== text) node.textContent = text;
+}
+
 /** The values of a slider, in order: 0 and ∞ may stand before and after its range. */
 export function stops(declared) {
   if (!stopsOf.has(declared)) stopsOf.set(declared, newStops(declared));
@@ -47,7 +52,7 @@ function newStops(declared) {
 }
 
 /** The position of a slider that shows a value best. */
-export function nearestStop(declared, value) {
+function nearestStop(declared, value) {
   const all = stops(declared);
   const isLog = declared.scale === "log";
   const place = (v) => (!isLog || v === 0 || v === Infinity ? v : Math.log(v));
@@ -81,13 +86,15 @@ export function numberControl(store, name, { which = "first", id = "set", slider
   const symbol = html("span", { class: "symbol" });
   const label = html("label", { for: hasSlider ? `${key}-slider` : `${key}-box` });
   const meaning = html("span", { class: "meaning", id: `${key}-meaning` });
-  const slider = html("input", { type: "range", id: `${key}-slider`, class: "slider", min: "0", step: "1", "aria-describedby": `${key}-meaning` });
+  const described = { "aria-describedby": meaning.id };
+  const range = { type: "range", id: `${key}-slider`, class: "slider", ...described };
+  const slider = hasSlider ? html("input", range) : null;
   const box = html("input", {
-    type: "text", id: `${key}-box`, class: "box", inputmode: "decimal", autocomplete: "off", spellcheck: "false", enterkeyhint: "done",
-    ...(hasSlider ? { "aria-label": "" } : { "aria-describedby": `${key}-meaning` }),
+    type: "text", id: `${key}-box`, class: "box", inputmode: "decimal", autocomplete: "off", spellcheck: "false",
+    enterkeyhint: "done", ...(slider ? {} : described),
   });
   const head = html("div", { class: "control-head" }, label, symbol, box);
-  const element = html("div", { class: "control number", "data-control": name }, head, hasSlider ? slider : null, meaning);
+  const element = html("div", { class: "control number", "data-control": name }, head, slider, meaning);
 
   let shown = null; // the declaration that is shown
   let typing = false;
@@ -96,16 +103,14 @@ export function numberControl(store, name, { which = "first", id = "set", slider
   let moved = false;
 
   const valueOf = () => stops(declared())[slider.valueAsNumber];
-  slider.addEventListener("input", () => {
+  slider?.addEventListener("input", () => {
     moved = true;
     store.set(patch(valueOf()), { commit: false });
   });
-  slider.addEventListener("change", () => {
-    if (!held) commitSlider();
-  });
-  slider.addEventListener("keydown", () => (held = true));
+  slider?.addEventListener("change", () => held || commitSlider());
+  slider?.addEventListener("keydown", () => (held = true));
   for (const end of ["keyup", "blur"]) {
-    slider.addEventListener(end, () => {
+    slider?.addEventListener(end, () => {
       held = false;
       if (moved) commitSlider();
     });
@@ -145,19 +150,20 @@ export function numberControl(store, name, { which = "first", id = "set", slider
     element.hidden = which !== "view" && !applies(spec, setting);
     if (spec !== shown) {
       shown = spec;
-      label.textContent = spec.label;
+      setText(label, spec.label);
       symbol.replaceChildren(Object.hasOwn(WORDS, spec.symbol) ? word(spec.symbol) : spec.symbol);
-      meaning.textContent = spec.meaning;
-      if (hasSlider) {
+      setText(meaning, spec.meaning);
+      if (slider) {
         slider.max = stops(spec).length - 1;
         box.setAttribute("aria-label", `${spec.label} ${spec.symbol}, exact value`);
       }
     }
     const value = setting[name];
-    if (hasSlider) {
+    if (slider) {
       const position = nearestStop(spec, value);
       if (slider.valueAsNumber !== position) slider.value = position;
-      slider.setAttribute("aria-valuetext", valueText(spec, value));
+      const words = valueText(spec, value);
+      if (slider.ariaValueText !== words) slider.ariaValueText = words;
     }
     if (typing) return;
     const text = writeNumber(value) === "inf" ? "∞" : writeNumber(value);
@@ -178,7 +184,7 @@ export function choiceControl(store, name, { which = "view", id = "set", also } 
   const owner = (view) => (which === "view" ? view : view[which] ?? view.first);
   const key = `${id}-${which}-${name}`;
   const options = Object.entries(declared.choices).map(([value, label]) =>
-    html("option", { value }, label.label ?? label),
+    html("option", { value }, label),
   );
   const select = html("select", { id: key, "aria-describedby": `${key}-meaning` }, ...options);
   const meaning = html("span", { class: "meaning", id: `${key}-meaning` }, declared.meaning ?? "");
@@ -194,13 +200,14 @@ export function choiceControl(store, name, { which = "view", id = "set", also } 
     if (select.value !== value) select.value = value;
   }
   update(store.get());
-  return { element, update, select };
+  return { element, update };
 }
 
 /** A box to tick for a name of the view that is "0" or "1". */
 export function flagControl(store, name, label, { id = "set" } = {}) {
   const box = html("input", { type: "checkbox", id: `${id}-view-${name}` });
-  const element = html("div", { class: "control flag", "data-control": name }, box, html("label", { for: box.id }, label));
+  const text = html("label", { for: box.id }, label);
+  const element = html("div", { class: "control flag", "data-control": name }, box, text);
   box.addEventListener("change", () => store.set({ [name]: box.checked ? "1" : "0" }));
   const update = (view) => (box.checked = view[name] === "1");
   update(store.get());

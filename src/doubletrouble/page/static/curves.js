@@ -6,7 +6,7 @@
  */
 
 import { anova, errorCurve, exactError, gradientFlow, noiseAt, optimalRidge, trainingError } from "./theory.js";
-import { control, settings } from "./state.js";
+import { control, fewestMembers, settings } from "./state.js";
 
 const EVEN = 141; // values over the whole axis
 const CLOSE = 30; // further ones on each side of a threshold
@@ -37,7 +37,7 @@ export function partsOf(split, setting) {
 }
 
 /** Whether training is stopped, in a setting or along the axis. */
-export function isTimed(view, setting) {
+function isTimed(view, setting) {
   return view.along === "time" || setting.time < Infinity;
 }
 
@@ -72,15 +72,10 @@ export function errorHere(setting, split = "causes") {
 
 /** The fields of theory.js that vary along an axis, and their values. */
 function variation(setting, along, x) {
-  if (along === "time") return { axis: ["time"], values: [x] };
-  if (along === "ridge") return { axis: ["ridge"], values: [x] };
   if (along === "members") return { axis: ["n_members"], values: [x] };
-  const perSample = setting.per === "N";
+  if (along === "time" || along === "ridge") return { axis: [along], values: [x] };
   const axis = ["features_per_dim"];
-  const features =
-    along === "width"
-      ? perSample ? x.map((value) => value * setting.samples) : x
-      : x.map((value) => (perSample ? setting.width * value : setting.width));
+  const features = x.map((value) => problemOf({ ...setting, [along]: value }).features_per_dim);
   const values = [features];
   if (along === "samples") {
     axis.push("samples_per_dim");
@@ -127,7 +122,7 @@ export function range(view, declarations) {
   const typed = settings(view)
     .map((setting) => setting[view.along])
     .filter((value) => value >= low / BEYOND && value <= high * BEYOND);
-  const peaks = settings(view).flatMap((setting) => thresholds(setting, view.along).map(({ x }) => x));
+  const peaks = peaksOf(view);
   if (view.x === "linear" && peaks.length && view.along !== "members") {
     high = Math.min(high, Math.max(PEAKS * Math.max(...peaks), PEAKS * low));
   }
@@ -135,28 +130,35 @@ export function range(view, declarations) {
   return [Math.min(low, ...typed), Math.max(high, ...typed)];
 }
 
-/** Values along the axis, the same for both settings: denser near thresholds, which are included. */
-export function grid(view, declarations) {
-  const [low, high] = range(view, declarations);
-  const share = settings(view).some((setting) => isTimed(view, setting)) ? FEW : 1;
-  const peaks = settings(view).flatMap((setting) => thresholds(setting, view.along).map(({ x }) => x));
-  const key = [low, high, share, view.x, view.along, ...peaks, ...settings(view).map(({ scheme }) => scheme)].join();
-  if (key !== lastGrid.key) lastGrid = { key, x: newGrid(view, low, high, share, peaks) };
-  return lastGrid.x;
+function peaksOf(view) {
+  return settings(view).flatMap((setting) => thresholds(setting, view.along).map(({ x }) => x));
 }
 
 let lastGrid = { key: "", x: null };
 
-function newGrid(view, low, high, share, peaks) {
-  const even = spaced(low, high, Math.round(share * EVEN), view.x === "log");
-  if (view.along === "members") {
-    const fewest = Math.max(...settings(view).map(({ scheme }) => (scheme === "folds" ? 2 : 1)));
-    return Float64Array.from(new Set(even.map((value) => Math.max(Math.round(value), fewest))));
-  }
+/** Values along the axis, the same for both settings: denser near thresholds, which are included. */
+export function grid(view, declarations) {
+  const [low, high] = range(view, declarations);
+  const share = settings(view).some((setting) => isTimed(view, setting)) ? FEW : 1;
+  const fewest = Math.max(...settings(view).map(({ scheme }) => fewestMembers(scheme)));
+  const peaks = peaksOf(view);
+  const key = [low, high, share, fewest, view.x, view.along, ...peaks].join();
+  if (key === lastGrid.key) return lastGrid.x;
+  const whole = (values) => values.map((value) => Math.max(Math.round(value), fewest));
+  const x = view.along === "members"
+    ? Float64Array.from(new Set(whole(spaced(low, high, EVEN, view.x === "log"))))
+    : gridBetween(low, high, peaks, { isLog: view.x === "log", share });
+  lastGrid = { key, x };
+  return x;
+}
+
+/** Values between two ends, denser near peaks, which are included; `share` is of the usual number. */
+export function gridBetween(low, high, peaks = [], { isLog = true, share = 1 } = {}) {
+  const even = spaced(low, high, Math.round(share * EVEN), isLog);
   const count = 2 * Math.round(share * CLOSE) + 1;
   const close = peaks.flatMap((x) => spaced(x * Math.exp(-NEAR), x * Math.exp(NEAR), count, true, x));
-  const all = [...even, ...close.filter((value) => value > low && value < high)].sort((a, b) => a - b);
-  return Float64Array.from(all.filter((value, i) => i === 0 || value !== all[i - 1]));
+  const inside = close.filter((value) => value > low && value < high);
+  return Float64Array.from(new Set([...even, ...inside])).sort();
 }
 
 /** Evenly spaced values, or their logarithms; the middle one can be given exactly. */
@@ -171,8 +173,7 @@ function spaced(low, high, count, isLog, middle) {
 /**
  * The error of a setting along the axis of a view.
  *
- * @param {object} options - {x: the values, training: whether the training error is wanted, best:
- *   whether the least error is}.
+ * @param {object} options - {x: the values; training, best: whether training and least error are wanted}.
  * @returns {{x: Float64Array, names: string[], parts: Object<string, Float64Array>, total: Float64Array,
  *   training?: Float64Array, thresholds: {x: number, label: string}[], level?: number,
  *   best: {x: number, y: number, edge: boolean}, here: {x: number, parts: object, total: number}}}
@@ -187,8 +188,12 @@ export function curve(view, setting, { x, declarations, training = false, best =
   );
   return {
     ...remembered(at, key, () => newCurve(view, setting, at, names, training, best)),
-    here: { x: setting[view.along], parts: Object.fromEntries(names.map((name) => [name, here[name]])), total: here.total },
+    here: { x: setting[view.along], parts: chosen(here, names), total: here.total },
   };
+}
+
+function chosen(parts, names) {
+  return Object.fromEntries(names.map((name) => [name, parts[name]]));
 }
 
 const known = new WeakMap(); // the last curves on some values of the axis
@@ -206,15 +211,16 @@ function remembered(x, key, make) {
 
 function newCurve(view, setting, x, names, training, best) {
   const { axis, values } = variation(setting, view.along, x);
-  const found = errorCurve(problemOf(setting), schemeOf(setting), axis, values, { split: view.split, time: setting.time });
+  const { split, along } = view;
+  const found = errorCurve(problemOf(setting), schemeOf(setting), axis, values, { split, time: setting.time });
   return {
     x,
     names,
-    parts: Object.fromEntries(names.map((name) => [name, found[name]])),
+    parts: chosen(found, names),
     total: found.total,
     training: training && !isTimed(view, setting) ? trainingCurve(setting, axis, values) : undefined,
-    thresholds: thresholds(setting, view.along),
-    level: ["members", "time"].includes(view.along) ? totalAt(setting, view.along, Infinity) : undefined,
+    thresholds: thresholds(setting, along),
+    level: ["members", "time"].includes(along) ? totalAt(setting, along, Infinity) : undefined,
     best: best ? leastError(view, setting, x, found.total) : undefined,
   };
 }
@@ -229,8 +235,18 @@ function trainingCurve(setting, axis, values) {
   });
 }
 
-/** The total at one value of the axis. */
-export function totalAt(setting, along, value) {
+/** The parts of a curve upon each other, from the bottom: [{name, x, low, high, value}]. */
+export function stacked({ x, parts }, names) {
+  let low = new Float64Array(x.length);
+  return names.map((name) => {
+    const value = parts[name];
+    const area = { name, x, low, high: low.map((below, i) => below + value[i]), value };
+    low = area.high;
+    return area;
+  });
+}
+
+function totalAt(setting, along, value) {
   return errorHere({ ...setting, [along]: value }).total;
 }
 

@@ -5,55 +5,45 @@
  */
 
 import { meaning, remedies, rounded } from "./advice.js";
-import { button, choiceControl, flagControl, html, numberControl } from "./controls.js";
+import { button, choiceControl, flagControl, html, numberControl, setText } from "./controls.js";
 import * as curves from "./curves.js";
 import * as take from "./exports.js";
 import { CELL_COLORS, createPlot } from "./plot.js";
 import { advicePanel, simulationPanel } from "./remote.js";
-import { SETTING, control, read, settings, shownNumber, write } from "./state.js";
+import { SETTING, control, fewestMembers, read, settings, shownNumber, write } from "./state.js";
 import { exactError } from "./theory.js";
 
 const BASIC = ["width", "members", "ridge", "snr"];
 const NARROW = 560; // pixels below which two plots are one
 const SPOKEN_AFTER = 700; // ms at rest before a screen reader hears the sentence
 const MAP = { columns: 48, rows: 36 };
+const SVG_TYPE = "image/svg+xml";
 
-/** The colour of a part, as a property of the page. */
-export function partColor(split, name) {
-  return `var(--${split}-${name})`;
-}
+// --- what is drawn ---
 
-/** The colour of a text about a part: darker, so that it can be read. */
-export function partTextColor(split, name) {
-  return `color-mix(in srgb, ${partColor(split, name)} 72%, var(--ink))`;
-}
-
-// --- what is drawn -----------------------------------------------------------------------------------
-
-/** The look of a part: label and colours. */
+/** The look of a part: label and colour, a property of the page. */
 function styled(view, declarations, name) {
-  return { name, label: declarations.parts.labels[name], color: partColor(view.split, name), textColor: partTextColor(view.split, name) };
+  return { name, label: declarations.parts.labels[name], color: `var(--${view.split}-${name})` };
 }
 
 function linesOf(view, declarations, { x, names, parts, total, training }, second, suffix = "") {
-  const lines = view.form === "areas" ? [] : names.map((name) => ({ ...styled(view, declarations, name), x, y: parts[name] }));
+  const drawn = view.form === "areas" ? [] : names;
+  const lines = drawn.map((name) => ({ ...styled(view, declarations, name), x, y: parts[name] }));
+  const soft = { label: "Training error", color: "var(--soft)", dash: "2 3" };
+  if (training) lines.push({ name: "training", ...soft, x, y: training });
   const whole = styled(view, declarations, "total");
-  if (training) lines.push({ name: "training", label: "Training error", color: "var(--soft)", x, y: training, dash: "2 3" });
+  lines.push({ ...whole, label: whole.label + suffix, x, y: total, width: 3, peak: true });
+  if (!second) return lines;
   // of the second setting, only the total has a label
-  const shown = second ? lines.map((line) => ({ ...line, name: `second ${line.name}`, label: "", dash: line.dash ? "2 6" : "7 4" })) : lines;
-  const dash = second ? "7 4" : undefined;
-  return [...shown, { ...whole, name: second ? "second total" : "total", label: whole.label + suffix, x, y: total, width: 3, dash, peak: true }];
+  return lines.map((line) => {
+    const label = line.peak ? line.label : "";
+    return { ...line, name: `second ${line.name}`, label, dash: line.dash ? "2 6" : "7 4" };
+  });
 }
 
 function areasOf(view, declarations, curve) {
-  let low = new Float64Array(curve.x.length);
-  return [...curve.names].reverse().map((name) => {
-    const value = curve.parts[name];
-    const high = low.map((below, i) => below + value[i]);
-    const area = { ...styled(view, declarations, name), x: curve.x, low, high, value };
-    low = high;
-    return area;
-  });
+  const areas = curves.stacked(curve, [...curve.names].reverse());
+  return areas.map((area) => ({ ...area, ...styled(view, declarations, area.name) }));
 }
 
 function regimesOf(view, curve, [low, high]) {
@@ -72,62 +62,64 @@ function pointsOf(view, declarations, drawn, points) {
       .filter((name) => point[view.split]?.[name])
       .map((name) => {
         const [y, error] = point[view.split][name];
-        return { x: point.x, y, bar: 2 * error, color: partColor(view.split, name), label: declarations.parts.labels[name] };
+        const { color, label } = styled(view, declarations, name);
+        return { x: point.x, y, bar: 2 * error, color, label: `${label}, simulated` };
       }),
   );
 }
 
 /** The spec of the plot of some curves (see plot.js); `ghost` is the curve before the last change. */
-export function figureSpec(view, declarations, drawn, { ghost, points = [], title = "", suffixes = [] } = {}) {
-  const axis = control(declarations, view.along, view.first);
-  const xRange = curves.range(view, declarations);
+function figureSpec(view, declarations, drawn, { ghost, points, suffixes }) {
+  const x = axisOf(view, declarations);
   const lines = drawn.flatMap((curve, i) => linesOf(view, declarations, curve, i > 0, suffixes[i]));
-  if (ghost) lines.unshift({ name: "ghost", ghost: true, color: "var(--soft)", x: ghost.x, y: ghost.total, width: 2.5 });
+  if (ghost) lines.unshift({ ghost: true, color: "var(--soft)", x: ghost.x, y: ghost.total, width: 2.5 });
   const here = drawn.map((curve) => ({ x: curve.here.x, y: curve.here.total }));
   const best = drawn
     .filter((curve) => curve.best && !curve.best.edge)
-    .map(({ best: { x, y } }) => ({ x, y, label: `least ${shownNumber(y, 3)} at ${shownNumber(x, 3)}` }));
-  const seen = new Set();
-  const thresholds = drawn.flatMap((curve) => curve.thresholds).filter(({ x }) => !seen.has(x) && seen.add(x));
-  const at = drawn
-    .map((curve) => `At ${axis.symbol} = ${shownNumber(curve.here.x)} the total is ${shownNumber(curve.here.total)}.`)
-    .join(" ");
+    .map(({ best }) => ({ ...best, label: `least ${shownNumber(best.y, 3)} at ${shownNumber(best.x, 3)}` }));
+  const thresholds = [...new Map(drawn.flatMap((curve) => curve.thresholds).map((one) => [one.x, one])).values()];
+  const at = here.map((one) => `At ${x.symbol} = ${shownNumber(one.x)} the total is ${shownNumber(one.y)}.`);
   return {
-    title: title || `Test error and its parts against ${axis.axis}`,
-    description: `${at} Left and right arrow keys read values along the curve.`,
-    x: { label: axis.axis, symbol: axis.symbol, scale: view.x, range: xRange },
+    title: `Test error and its parts against ${x.label}`,
+    description: `${at.join(" ")} Left and right arrow keys read values along the curve.`,
+    x,
     y: { label: "test error", scale: view.y, range: curves.heights(view) },
     lines,
     areas: view.form === "areas" ? areasOf(view, declarations, drawn[0]) : [],
     points: drawn.flatMap((curve, i) => pointsOf(view, declarations, curve, points[i] ?? [])),
     marks: { here, best, thresholds },
-    regimes: regimesOf(view, drawn[0], xRange),
-    level: drawn[0].level === undefined ? undefined : { y: drawn[0].level, label: view.along === "time" ? "t → ∞" : "K → ∞" },
+    regimes: regimesOf(view, drawn[0], x.range),
+    level: drawn[0].level !== undefined && { y: drawn[0].level, label: `${x.symbol} → ∞` },
   };
 }
 
+/** The horizontal axis of a view, as a plot takes it. */
+function axisOf(view, declarations) {
+  const { axis, symbol } = control(declarations, view.along, view.first);
+  return { label: axis, symbol, scale: view.x, range: curves.range(view, declarations) };
+}
+
 function ratioSpec(view, declarations, [first, second]) {
-  const axis = control(declarations, view.along, view.first);
   const ratio = first.total.map((value, i) => (value === second.total[i] ? 1 : second.total[i] / value));
   const finite = [...ratio].filter((value) => value > 0 && value < Infinity);
   const reach = Math.max(2, ...finite.map((value) => Math.max(value, 1 / value)));
   const top = [2, 5, 10, 20, 50, 100, 1000, 1e4, 1e6].find((value) => value >= reach) ?? 1e6;
   return {
     title: "Ratio of the totals, second to first",
-    description: "",
-    x: { label: axis.axis, symbol: axis.symbol, scale: view.x, range: curves.range(view, declarations) },
+    x: axisOf(view, declarations),
     y: { label: "ratio", scale: "log", range: [1 / top, top] },
-    lines: [{ name: "ratio", label: "second / first", color: "var(--accent)", x: first.x, y: ratio, width: 2 }],
+    lines: [{ name: "ratio", label: "second / first", color: "var(--accent)", x: first.x, y: ratio }],
     marks: {},
     level: { y: 1 },
   };
 }
 
-// --- the view ----------------------------------------------------------------------------------------
+// --- the view ---
 
 /** Build the view in a container; returns {update()}. */
 export function renderExplore(container, store) {
-  const [bench, values, map, away] = [workbench, valuesTable, mapPanel, takeAway].map((make) => make(store));
+  const [values, map, away] = [valuesTable, mapPanel, takeAway].map((make) => make(store));
+  const bench = workbench(store, schedule);
   const simulation = simulationPanel(store, (points) => {
     bench.setPoints(points);
     schedule();
@@ -165,7 +157,6 @@ export function renderExplore(container, store) {
     if (commit) settled = view;
     schedule();
   });
-  addEventListener("resize", schedule); // two plots may become one
   return { update: schedule };
 }
 
@@ -173,8 +164,12 @@ function group(title, controls) {
   return html("details", { class: "group" }, html("summary", {}, title), ...controls.map((one) => one.element));
 }
 
-/** The plot and the controls beside it. */
-function workbench(store) {
+/** Two media of page.css: controls below the plot, and beside it on a low screen. */
+const BELOW = "(max-width: 59.99rem) and (min-height: 30.01rem), (max-width: 34.99rem)";
+const LOW = "(min-width: 35rem) and (max-height: 30rem)";
+
+/** The plot and the controls beside it; `redraw` is called where another size needs it. */
+function workbench(store, redraw) {
   const { declarations } = store;
   const all = [];
   const keep = (one) => {
@@ -204,9 +199,17 @@ function workbench(store) {
   const sentence = html("p", { class: "sentence" });
   const spoken = html("p", { class: "unseen", role: "status" });
   const messages = html("div", { class: "messages", role: "status" });
-  const figure = html("div", { class: "figure" }, host, html("div", { class: "under" }, messages, key, axisNote, ratioHost, sentence, spoken));
+  const under = html("div", { class: "under" }, messages, key, axisNote, ratioHost, sentence, spoken);
+  const figure = html("div", { class: "figure" }, host, under);
   const plots = [createPlot(host)];
   let ratio = null;
+  let isWide = true; // enough for two plots
+  const observer = new ResizeObserver(([{ contentRect: { width } }]) => {
+    if (isWide === (width >= NARROW)) return;
+    isWide = !isWide;
+    redraw();
+  });
+  observer.observe(host);
 
   // the controls
   const presets = html(
@@ -217,22 +220,25 @@ function workbench(store) {
       html("option", { value: name }, n ? `Figure ${n}: ${title}` : `Beyond the paper: ${title}`),
     ),
   );
-  const figures = new Map(declarations.presets.map(({ name, query }) => [write(read(`view=explore&${query}`, declarations).view, declarations), name]));
+  const asWritten = (query) => write(read(`view=explore&${query}`, declarations).view, declarations);
+  const figures = new Map(declarations.presets.map(({ name, query }) => [asWritten(query), name]));
   const reset = button("Reset", () => store.open("view=explore"));
   const compare = button("Compare with a second setting", () => store.get().second ?? store.set({ second: {} }));
   const swap = button("Swap the two", swapSettings);
   const single = button("Remove the second", () => store.set({ second: null }));
   const resetTop = () => ({ top: 0 });
-  const basic = html("fieldset", { class: "basic" }, html("legend", {}, "Setting"), ...BASIC.map((name) => number(name, "first").element));
+  const basicOf = (which) => BASIC.map((name) => number(name, which).element);
+  const basic = html("fieldset", { class: "basic" }, html("legend", {}, "Setting"), ...basicOf("first"));
   const secondTitle = html("legend", {}, "Second setting, dashed");
   const secondBox = html(
     "fieldset",
     { class: "second", hidden: true },
     secondTitle,
-    ...BASIC.map((name) => number(name, "second").element),
+    ...basicOf("second"),
     group("More of the second", more("second")),
   );
   const layout = choice("compare", "view");
+  const presetLabel = html("label", { for: "preset" }, "As in the paper");
   const controls = html(
     "section",
     { class: "controls", "aria-label": "Controls" },
@@ -250,9 +256,17 @@ function workbench(store) {
       keep(flagControl(store, "training", "show the training error")),
       keep(flagControl(store, "map", "show the map of K and λ")),
     ]),
-    html("div", { class: "control choice" }, html("div", { class: "control-head" }, html("label", { for: "preset" }, "As in the paper"), presets)),
+    html("div", { class: "control choice" }, html("div", { class: "control-head" }, presetLabel, presets)),
   );
   const element = html("div", { class: "workbench" }, figure, controls);
+  const [below, low] = [BELOW, LOW].map((query) => matchMedia(query));
+  /** Put what is under the plot where it is seen, so that the order of focus is that of reading. */
+  function arrange() {
+    if (below.matches) basic.after(under);
+    else (low.matches ? element : figure).append(under);
+  }
+  for (const media of [below, low]) media.addEventListener("change", arrange);
+  arrange();
 
   let points = [];
   let shown = []; // curves as drawn last
@@ -272,9 +286,12 @@ function workbench(store) {
   }
 
   function ghostOf(view, ghost) {
-    const comparable = ghost && ghost.along === view.along && ghost.x === view.x && ghost.first.per === view.first.per;
-    if (!comparable || SETTING.every((name) => name === view.along || ghost.first[name] === view.first[name])) return null;
-    if (ghostCurve.view !== ghost) ghostCurve = { view: ghost, curve: curves.curve(ghost, ghost.first, { declarations, best: false }) };
+    const isComparable = ghost?.along === view.along && ghost.x === view.x && ghost.first.per === view.first.per;
+    const isSame = (name) => name === view.along || ghost.first[name] === view.first[name];
+    if (!isComparable || SETTING.every(isSame)) return null;
+    if (ghostCurve.view !== ghost) {
+      ghostCurve = { view: ghost, curve: curves.curve(ghost, ghost.first, { declarations, best: false }) };
+    }
     return ghostCurve.curve;
   }
 
@@ -282,29 +299,30 @@ function workbench(store) {
     const x = curves.grid(view, declarations);
     const training = view.training === "1";
     shown = settings(view).map((setting) => curves.curve(view, setting, { x, declarations, training }));
-    const wide = host.clientWidth >= NARROW;
-    const beside = Boolean(view.second) && view.compare === "beside" && wide;
+    const beside = Boolean(view.second) && view.compare === "beside" && isWide;
     if (beside && plots.length < 2) plots.push(createPlot(host));
     if (!beside && plots.length > 1) plots.pop().destroy();
     host.classList.toggle("two", beside);
-    const told = view.second ? [take.differences(declarations, view.first, view.second), take.differences(declarations, view.second, view.first)] : [];
-    const short = told.every((text) => text && text.length <= 14);
-    const suffixes = view.second ? (short ? told.map((text) => `, ${text}`) : [", first", ", second"]) : [];
+    const { first, second } = view;
+    const pairs = second ? [[first, second], [second, first]] : [];
+    const named = pairs.map((pair) => take.differences(declarations, ...pair));
+    const isShort = named.every((text) => text && text.length <= 14);
+    const suffixes = isShort ? named.map((text) => `, ${text}`) : [", first", ", second"];
     if (beside) {
       shown.forEach((curve, i) => {
-        const spec = figureSpec(view, declarations, [curve], { points: [points[i] ?? []], suffixes: [suffixes[i]] });
-        plots[i].update(spec);
+        const options = { points: [points[i]], suffixes: [suffixes[i]] };
+        plots[i].update(figureSpec(view, declarations, [curve], options));
       });
     } else {
       plots[0].update(figureSpec(view, declarations, shown, { ghost: ghostOf(view, ghost), points, suffixes }));
     }
     for (const one of all) one.update(view);
-    compare.hidden = Boolean(view.second);
-    for (const one of [swap, single, secondBox, layout.element, ratioHost]) one.hidden = !view.second;
+    compare.hidden = Boolean(second);
+    for (const one of [swap, single, secondBox, layout.element, ratioHost]) one.hidden = !second;
     setText(secondTitle, beside ? "Second setting, on the right" : "Second setting, dashed");
-    setText(key, view.second ? `Solid: ${told[0] || "first setting"}. Dashed: ${told[1] || "second setting, the same"}.` : "");
-    key.hidden = !view.second || beside;
-    if (view.second) {
+    key.hidden = !second || beside;
+    setText(key, `Solid: ${named[0] || "first setting"}. Dashed: ${named[1] || "second setting, the same"}.`);
+    if (second) {
       ratio ??= createPlot(ratioHost);
       ratio.update(ratioSpec(view, declarations, shown));
     }
@@ -328,7 +346,7 @@ function workbench(store) {
     const texts = [...store.messages()];
     const view = store.get();
     if (view.form === "areas" && view.y === "log") {
-      texts.push("On a logarithmic axis the height of an area is not its share of the error; a linear vertical axis shows shares.");
+      texts.push("On a logarithmic axis the height of an area is not its share; a linear vertical axis shows shares.");
     }
     if (messages.textContent !== texts.join("")) messages.replaceChildren(...texts.map((text) => html("p", {}, text)));
   }
@@ -353,30 +371,29 @@ function workbench(store) {
 function sentenceOf(setting) {
   const [problem, scheme] = [curves.problemOf(setting), curves.schemeOf(setting)];
   if (setting.time === Infinity) return meaning(remedies(problem, scheme));
-  const end = `This is at time t = ${rounded(setting.time)}; trained to the end, the error would be ${rounded(exactError(problem, scheme).total)}.`;
-  return meaning({ now: { parts: curves.errorHere(setting) }, sentence: end });
-}
-
-function setText(node, text) {
-  if (node.textContent !== text) node.textContent = text;
+  const end = rounded(exactError(problem, scheme).total);
+  const sentence = `This is at time t = ${rounded(setting.time)}; trained to the end, the error would be ${end}.`;
+  return meaning({ now: { parts: curves.errorHere(setting) }, sentence });
 }
 
 /** The numbers where the sliders stand, by part with shares. */
 function valuesTable(store) {
   const { labels, meanings } = store.declarations.parts;
   const table = html("table", { class: "values" });
-  const element = html("section", { class: "panel" }, html("h2", {}, "Values at this setting"), html("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Values" }, table));
+  const scrolled = html("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Values" }, table);
+  const element = html("section", { class: "panel" }, html("h2", {}, "Values at this setting"), scrolled);
   let key = "";
   let cells = [];
 
   function build(names, count) {
     const heads = count > 1 ? ["First", "share", "Second", "share", "ratio"] : ["Error", "share"];
-    const head = html("tr", {}, html("th", { scope: "col" }, "Part"), ...heads.map((text) => html("th", { scope: "col" }, text)));
+    const head = html("tr", {}, ...["Part", ...heads].map((text) => html("th", { scope: "col" }, text)));
     cells = names.map(() => heads.map(() => html("td")));
     const rows = names.map((name, i) => {
       const swatch = html("i", { class: "swatch" });
-      swatch.style.background = partColor(store.get().split, name);
-      const label = html("th", { scope: "row" }, swatch, labels[name], html("span", { class: "soft meaning-of" }, meanings[name]));
+      swatch.style.background = `var(--${store.get().split}-${name})`;
+      const what = html("span", { class: "soft meaning-of" }, meanings[name]);
+      const label = html("th", { scope: "row" }, swatch, labels[name], what);
       return html("tr", { class: name === "total" ? "total" : "" }, label, ...cells[i]);
     });
     table.replaceChildren(html("thead", {}, head), html("tbody", {}, ...rows));
@@ -392,9 +409,9 @@ function valuesTable(store) {
       names.forEach((name, i) => {
         const values = shown.map(({ here }) => (name === "total" ? here.total : here.parts[name]));
         const texts = values.flatMap((value, k) => {
-          const { total } = shown[k].here;
-          const share = value !== undefined && total > 0 && total < Infinity ? `${((100 * value) / total).toFixed(1)} %` : "–";
-          return [value === undefined ? "–" : shownNumber(value, 6), share];
+          const share = (100 * value) / shown[k].here.total; // of no part, of 0 and of ∞ there is none
+          const hasShare = share >= 0 && shown[k].here.total < Infinity;
+          return [value === undefined ? "–" : shownNumber(value, 6), hasShare ? `${share.toFixed(1)} %` : "–"];
         });
         if (values.length > 1) {
           const ratio = values[0] === values[1] ? 1 : values[1] / values[0];
@@ -416,20 +433,21 @@ function mapPanel(store) {
     "section",
     { class: "panel", hidden: true },
     html("h2", {}, "Test error by K and λ"),
-    html("p", {}, "The exact total error of the first setting with other numbers of models and other ridges. The ring is the setting; a click moves it."),
+    html("p", {}, "The total error of the first setting at other K and λ. A click moves the setting, the ring."),
     host,
     html("p", { class: "map-legend soft" }, least, bar, most),
   );
   const plot = createPlot(host, {
-    onPick: (members, ridge) => store.set({ first: { members: Math.round(members), ridge: Number(ridge.toPrecision(3)) } }),
+    onPick: (K, ridge) => store.set({ first: { members: Math.round(K), ridge: Number(ridge.toPrecision(3)) } }),
   });
   let key = "";
   let timer = 0;
 
   function draw({ first }) {
     const [problem, scheme] = [curves.problemOf(first), curves.schemeOf(first)];
-    const fewest = first.scheme === "folds" ? 2 : 1;
-    const values = ({ typical: [low, high] }, count) => Array.from({ length: count }, (_, i) => low * (high / low) ** ((i + 0.5) / count));
+    const fewest = fewestMembers(first.scheme);
+    const values = ({ typical: [low, high] }, count) =>
+      Array.from({ length: count }, (_, i) => low * (high / low) ** ((i + 0.5) / count));
     const cells = values(axes[1], MAP.rows).flatMap((ridge) =>
       values(axes[0], MAP.columns).map((K) => {
         const n_members = Math.max(Math.round(K), fewest);
@@ -471,28 +489,36 @@ function takeAway(store) {
   const { declarations } = store;
   const status = html("p", { role: "status", class: "soft" });
   const script = html("code", {});
-  const bibtex = html("pre", { tabindex: "0", "aria-label": "BibTeX entry" }, html("code", {}, declarations.citation.bibtex));
+  const { citation } = declarations;
+  const bibtex = html("pre", { tabindex: "0", "aria-label": "BibTeX entry" }, html("code", {}, citation.bibtex));
   let view = store.get();
   let shown = [];
   let bench = null;
-  const said = (text) => setText(status, text);
+  const copy = async (text, done, refused) => setText(status, (await take.copyText(text)) ? done : refused);
+  const named = (i, kind) => `doubletrouble${i ? "-2" : ""}.${kind}`;
   // beside each other, each plot has a picture of its own setting
   const picture = (i) => {
     const drawn = bench.plots().length > 1 ? { ...view, first: settings(view)[i], second: null } : view;
     return { caption: take.caption(drawn, declarations) };
   };
   const actions = {
-    "Copy the link": async () => said((await take.copyText(location.href)) ? "The link is copied." : "The address of this page is the link."),
+    "Copy the link": () => copy(location.href, "The link is copied.", "The address of this page is the link."),
     CSV: () => take.download("doubletrouble.csv", take.csv(view, shown, bench.points()), "text/csv"),
-    SVG: () => bench.plots().forEach((plot, i) => take.download(`doubletrouble${i ? "-2" : ""}.svg`, plot.svg(picture(i)), "image/svg+xml")),
-    PNG: () => bench.plots().forEach(async (plot, i) => take.download(`doubletrouble${i ? "-2" : ""}.png`, await plot.png(picture(i)))),
+    SVG: () => bench.plots().forEach((plot, i) => take.download(named(i, "svg"), plot.svg(picture(i)), SVG_TYPE)),
+    PNG: () => bench.plots().forEach(async (plot, i) => take.download(named(i, "png"), await plot.png(picture(i)))),
     Python: () => take.download("doubletrouble_page.py", take.python(view, declarations), "text/x-python"),
-    "Copy the Python lines": async () => said((await take.copyText(take.python(view, declarations))) ? "The lines are copied." : "The browser did not allow to copy."),
+    "Copy the Python lines": () =>
+      copy(take.python(view, declarations), "The lines are copied.", "The browser did not allow to copy."),
   };
   const buttons = Object.entries(actions).map(([name, act]) => button(name, act));
-  const lines = html("details", { ontoggle: fill }, html("summary", {}, "Python lines that compute and draw this figure"), html("pre", { tabindex: "0", "aria-label": "Python lines" }, script));
-  const cite = html("details", {}, html("summary", {}, "Citation"), html("p", {}, html("a", { href: declarations.citation.url }, declarations.citation.text)), bibtex);
-  const element = html("section", { class: "panel tool" }, html("h2", {}, "Take it with you"), html("div", { class: "buttons" }, ...buttons), status, lines, cite);
+  const pre = html("pre", { tabindex: "0", "aria-label": "Python lines" }, script);
+  const lines = html(
+    "details", { ontoggle: fill }, html("summary", {}, "Python lines that compute and draw this figure"), pre,
+  );
+  const source = html("p", {}, html("a", { href: citation.url }, citation.text));
+  const cite = html("details", {}, html("summary", {}, "Citation"), source, bibtex);
+  const head = [html("h2", {}, "Take it with you"), html("div", { class: "buttons" }, ...buttons)];
+  const element = html("section", { class: "panel tool" }, ...head, status, lines, cite);
 
   function fill() {
     if (lines.open) setText(script, take.python(view, declarations));

@@ -3,9 +3,10 @@
  */
 
 import { SETTING, applies, control, settings, shownNumber, writeNumber } from "./state.js";
+import { html } from "./controls.js";
 import { heights, partsOf, range, thresholds } from "./curves.js";
 
-// --- settings in words -----------------------------------------------------------------------------
+// --- settings in words ---
 
 function worded(declarations, name, setting) {
   const declared = control(declarations, name, setting);
@@ -28,7 +29,8 @@ export function described(declarations, setting, without = "") {
 /** What tells one setting from the other, in symbols. */
 export function differences(declarations, setting, other) {
   const names = SETTING.filter((name) => isShown(declarations, name, setting));
-  const found = names.filter((name) => setting[name] !== other[name]).map((name) => worded(declarations, name, setting));
+  const differ = names.filter((name) => setting[name] !== other[name]);
+  const found = differ.map((name) => worded(declarations, name, setting));
   return found.length > 2 ? `${found.slice(0, 2).join(", ")}, …` : found.join(", ");
 }
 
@@ -48,11 +50,7 @@ export function caption(view, declarations) {
   ];
 }
 
-// --- Python ----------------------------------------------------------------------------------------
-
-const SCHEMES = {
-  ensemble: "Ensemble", divide: "Divide", subsample: "Subsample", bootstrap: "Bootstrap", feature_bank: "FeatureBank", folds: "Folds",
-};
+// --- Python ---
 
 function code(value) {
   if (value === Infinity) return "np.inf";
@@ -95,7 +93,8 @@ function ensembleCode(view, setting) {
     subsample: `, fraction=${code(setting.fraction)}`,
     feature_bank: `, bank_per_dim=${code(setting.bank)} * problem.features_per_dim`,
   };
-  return `dt.${SCHEMES[setting.scheme]}(${K}${options[setting.scheme] ?? ""})`;
+  const name = setting.scheme.replace(/(^|_)./g, (start) => start.at(-1).toUpperCase()); // FeatureBank
+  return `dt.${name}(${K}${options[setting.scheme] ?? ""})`;
 }
 
 function errorCode(view, setting) {
@@ -155,14 +154,17 @@ export function python(view, declarations) {
     "colors = {",
     ...[...used].map((name) => `    "${name}": "${colors[name]}",`),
     "}",
-    beside ? "figure, (left, right) = plt.subplots(1, 2, sharey=True, figsize=(11, 4.5))" : "figure, left = plt.subplots()",
+    beside
+      ? "figure, (left, right) = plt.subplots(1, 2, sharey=True, figsize=(11, 4.5))"
+      : "figure, left = plt.subplots()",
   ];
   settings(view).forEach((setting, i) => {
     const axes = beside && i ? "right" : "left";
     const dashed = view.second && !beside && i;
-    const prefix = view.second && !beside ? ["", "second: "][i] : "";
-    lines.push("", `# ${view.second ? ["first setting: ", "second setting: "][i] : ""}${described(declarations, setting, view.along)}`);
-    lines.push(...settingLines(view, setting, declarations, { axes, style: dashed ? "--" : "", prefix }));
+    const which = view.second ? ["first setting: ", "second setting: "][i] : "";
+    const look = { axes, style: dashed ? "--" : "", prefix: dashed ? "second: " : "" };
+    lines.push("", `# ${which}${described(declarations, setting, view.along)}`);
+    lines.push(...settingLines(view, setting, declarations, look));
   });
   const drawn = beside ? ["left", "right"] : ["left"];
   const label = control(declarations, view.along, view.first).axis;
@@ -178,7 +180,7 @@ export function python(view, declarations) {
   return lines.join("\n");
 }
 
-// --- CSV ---------------------------------------------------------------------------------------------
+// --- CSV ---
 
 /**
  * The curves as CSV, then simulated points: one row for each setting and value of the axis.
@@ -189,11 +191,11 @@ export function python(view, declarations) {
 export function csv(view, curves, simulated = []) {
   const names = ["total", ...new Set(curves.flatMap((one) => one.names))];
   const training = view.training === "1";
-  const rows = [["kind", "setting", ...SETTING, ...names, ...(training ? ["training_error"] : []), ...names.map((n) => `standard_error_${n}`)]];
+  const errorNames = names.map((name) => `standard_error_${name}`);
+  const rows = [["kind", "setting", ...SETTING, ...names, ...(training ? ["training_error"] : []), ...errorNames]];
   const fixed = (setting, x) => SETTING.map((name) => cell(name === view.along ? x : setting[name]));
   settings(view).forEach((setting, i) => {
     const one = curves[i];
-    if (!one) return;
     one.x.forEach((x, k) => {
       const values = names.map((name) => (name === "total" ? one.total[k] : one.parts[name]?.[k]));
       const trained = training ? [one.training?.[k]] : [];
@@ -212,20 +214,16 @@ export function csv(view, curves, simulated = []) {
 }
 
 function cell(value) {
-  if (value === undefined || value === null) return "";
-  return typeof value === "number" ? writeNumber(value) : value;
+  return typeof value === "number" ? writeNumber(value) : value ?? "";
 }
 
-// --- files -------------------------------------------------------------------------------------------
+// --- files ---
 
 /** Offer a file for download. */
 export function download(name, content, type) {
   const blob = content instanceof Blob ? content : new Blob([content], { type });
   const url = URL.createObjectURL(blob);
-  const link = document.createElement("a");
-  link.href = url;
-  link.download = name;
-  link.click();
+  html("a", { href: url, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(url), 10000);
 }
 

@@ -1,5 +1,5 @@
 /**
- * Random-features fits of a function of one variable, computed and drawn live.
+ * Random-features fits of a function of one variable, computed live.
  *
  * A feature is a random curve max(0, g(x)), with g a Fourier series with Gaussian coefficients that
  * fall as 1/frequency. A model has P of them and learns only their weights a, by ridge regression:
@@ -19,7 +19,7 @@ const LEAST_RIDGE = 1e-9; // stands for 0, the minimum-norm limit
 const Y_RANGE = 2.4;
 
 /** The function that is learned. */
-export function target(x) {
+function target(x) {
   return Math.sin(2.5 * x) + 0.3 * x;
 }
 const TARGET_SPREAD = 0.8; // standard deviation of the target over the inputs
@@ -58,7 +58,7 @@ function basis(points) {
 }
 
 /** Inputs and unit noise of one data set, and a function that returns feature i of member k. */
-export function drawn(seed) {
+function drawn(seed) {
   const uniform = uniforms(1000 + seed);
   const normal = normals(2000 + seed);
   const inputs = [];
@@ -109,25 +109,9 @@ function solve(A, b) {
   return b;
 }
 
-/** Weights of the ridge fit; columns hold each feature at the N samples first. */
+/** Weights of the ridge fit, in its dual form (N × N); columns hold each feature at the N samples first. */
 function weights(columns, labels, ridge) {
-  const P = columns.length;
   const N = labels.length;
-  const penalty = N * Math.max(ridge, LEAST_RIDGE) * P;
-  if (P <= N) {
-    const A = new Float64Array(P * P);
-    const b = new Float64Array(P);
-    for (let i = 0; i < P; i++) {
-      for (let m = 0; m < N; m++) b[i] += columns[i][m] * labels[m];
-      for (let j = 0; j <= i; j++) {
-        let sum = i === j ? penalty : 0;
-        for (let m = 0; m < N; m++) sum += columns[i][m] * columns[j][m];
-        A[i * P + j] = A[j * P + i] = sum;
-      }
-    }
-    return solve(A, b);
-  }
-  // more features than samples: the dual form, N × N
   const A = new Float64Array(N * N);
   for (const column of columns) {
     for (let m = 0; m < N; m++) {
@@ -135,7 +119,7 @@ function weights(columns, labels, ridge) {
       for (let l = 0; l <= m; l++) A[m * N + l] += value * column[l];
     }
   }
-  for (let m = 0; m < N; m++) A[m * N + m] += penalty;
+  for (let m = 0; m < N; m++) A[m * N + m] += N * Math.max(ridge, LEAST_RIDGE) * columns.length;
   const dual = solve(A, Float64Array.from(labels));
   return columns.map((column) => {
     let sum = 0;
@@ -153,7 +137,7 @@ function weights(columns, labels, ridge) {
  *   test: number, features: number}} curves on `data.grid`; mean squared errors of the mean, on the
  *   noisy labels and against the true function.
  */
-export function fitAll(data, { featuresPerSample, members, ridge, noise }) {
+function fitAll(data, { featuresPerSample, members, ridge, noise }) {
   const P = Math.min(Math.max(Math.round(featuresPerSample * N_SAMPLES), 1), MOST_FEATURES);
   const K = Math.min(members, MOST_MEMBERS);
   const labels = data.inputs.map((x, i) => target(x) + noise * TARGET_SPREAD * data.noise[i]);
@@ -178,102 +162,36 @@ export function fitAll(data, { featuresPerSample, members, ridge, noise }) {
   return { labels, fits, mean: mean.subarray(N_SAMPLES), training, test, features: P };
 }
 
-const SVG = "http://www.w3.org/2000/svg";
+const range = (reach) => ({ scale: "linear", range: [-reach, reach] });
+let shown = { key: "" }; // the last fits, and their data
 
-function element(name, attributes, parent) {
-  const made = document.createElementNS(SVG, name);
-  for (const key in attributes) made.setAttribute(key, attributes[key]);
-  parent?.append(made);
-  return made;
+/** The fits of some options (see `fitAll`) to the data of a seed. */
+export function fitsOf(options, seed) {
+  const key = JSON.stringify([options, seed]);
+  if (key === shown.key) return shown;
+  const data = shown.seed === seed ? shown.data : drawn(seed);
+  shown = { key, seed, data, ...fitAll(data, options) };
+  return shown;
 }
 
-/**
- * Draw training points, the true function, K fits and their mean.
- *
- * @param {HTMLElement} container
- * @returns {{update: function, destroy: function}} `update` takes the options of `fitAll` and a
- *   `seed`, and returns what `fitAll` does.
- */
-export function createFit(container) {
-  const svg = element("svg", { class: "fit", role: "img" }, container);
-  const frame = element("g", {}, svg);
-  const layers = {};
-  for (const name of ["axis", "members", "truth", "mean", "points", "labels"]) {
-    layers[name] = element("g", { class: `fit-${name}` }, frame);
-  }
-  const axis = element("path", {}, layers.axis);
-  const truth = element("path", {}, layers.truth);
-  const mean = element("path", {}, layers.mean);
-  const truthLabel = element("text", { class: "fit-truth-label" }, layers.labels);
-  const meanLabel = element("text", { class: "fit-mean-label" }, layers.labels);
-  let data;
-  let seed;
-  let last;
-  let width = 0;
-  let height = 0;
-
-  const X = (x) => 8 + ((x + 1) / 2) * (width - 16);
-  const Y = (y) => height * (0.5 - y / (2 * Y_RANGE));
-  const line = (values) => {
-    let d = "";
-    for (let i = 0; i < GRID; i++) {
-      const y = Math.max(-3 * height, Math.min(4 * height, Y(values[i])));
-      d += `${i ? "L" : "M"}${X(data.grid[i]).toFixed(1)} ${y.toFixed(1)}`;
-    }
-    return d;
-  };
-
-  function measure() {
-    const box = container.getBoundingClientRect();
-    const changed = Math.abs(box.width - width) > 0.5 || Math.abs(box.height - height) > 0.5;
-    [width, height] = [Math.max(box.width, 40), Math.max(box.height, 40)];
-    if (changed) svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
-    return changed;
-  }
-
-  function draw() {
-    const { labels, fits } = last;
-    axis.setAttribute("d", `M${X(-1)} ${Y(0)}H${X(1)}`);
-    truth.setAttribute("d", line(data.grid.map(target)));
-    mean.setAttribute("d", line(last.mean));
-    while (layers.members.childElementCount > fits.length) layers.members.lastChild.remove();
-    while (layers.members.childElementCount < fits.length) element("path", {}, layers.members);
-    const alone = fits.length === 1;
-    fits.forEach((fit, k) => layers.members.children[k].setAttribute("d", alone ? "" : line(fit)));
-    while (layers.points.childElementCount < N_SAMPLES) element("circle", { r: 4 }, layers.points);
-    data.inputs.forEach((x, i) => {
-      const point = layers.points.children[i];
-      point.setAttribute("cx", X(x));
-      point.setAttribute("cy", Math.max(5, Math.min(height - 5, Y(labels[i]))));
-    });
-    truthLabel.textContent = "true function";
-    layers.labels.setAttribute("visibility", height < 110 ? "hidden" : "visible");
-    meanLabel.textContent = alone ? "fit of one model" : `mean of ${fits.length} fits`;
-    truthLabel.setAttribute("x", 10);
-    truthLabel.setAttribute("y", height - 10);
-    meanLabel.setAttribute("x", 10);
-    meanLabel.setAttribute("y", height - 28);
-    svg.setAttribute(
-      "aria-label",
-      `${N_SAMPLES} training points, the true function, and ${meanLabel.textContent}, each of ` +
-        `${last.features} random features. Mean squared error ${last.training.toPrecision(2)} on ` +
-        `the points and ${last.test.toPrecision(2)} against the true function.`,
-    );
-  }
-
-  const observer = new ResizeObserver(() => measure() && last && draw());
-  observer.observe(container);
+/** The plot of training points, the true function, K fits and their mean. */
+export function fitPlot(options, seed) {
+  const { data, fits, mean, labels } = fitsOf(options, seed);
+  const x = data.grid;
+  const color = "var(--causes-initialization)";
+  const pale = `color-mix(in srgb, ${color} 35%, transparent)`;
+  const alone = fits.length === 1;
+  const line = (name, y, look) => ({ name, label: name, x, y, ...look });
   return {
-    update(options) {
-      if (options.seed !== seed) data = drawn((seed = options.seed));
-      last = fitAll(data, options);
-      measure();
-      draw();
-      return last;
-    },
-    destroy() {
-      observer.disconnect();
-      svg.remove();
-    },
+    title: `${N_SAMPLES} training points, the true function and its fit`,
+    x: { label: "input", ...range(1) },
+    y: { label: "label", ...range(Y_RANGE) },
+    lines: [
+      ...(alone ? [] : fits.map((fit) => line("", fit, { color: pale, width: 1 }))),
+      line("true function", x.map(target), { color: "var(--soft)", dash: "7 5" }),
+      line(alone ? "one fit" : `mean of ${fits.length} fits`, mean, { color, width: 3 }),
+    ],
+    points: data.inputs.map((at, i) => ({ x: at, y: labels[i], color: "var(--ink)", label: "training point" })),
+    marks: {},
   };
 }

@@ -10,10 +10,12 @@ VIEWS[viewOf(location.search)](); // begins to load beside the declarations
 
 /** Colours of the parts as properties of the page: --causes-noise, ..., for light and dark. */
 function addColors({ parts: { colors } }) {
-  const rules = (theme) =>
-    Object.entries(colors)
-      .flatMap(([split, themes]) => Object.entries(themes[theme]).map(([name, color]) => `--${split}-${name}: ${color};`))
-      .join(" ");
+  const rules = (theme) => {
+    const named = Object.entries(colors).flatMap(([split, themes]) =>
+      Object.entries(themes[theme]).map(([name, color]) => `--${split}-${name}: ${color};`),
+    );
+    return named.join(" ");
+  };
   const sheet = document.querySelector('link[href$="page.css"]').sheet;
   const add = (rule) => sheet.insertRule(rule, sheet.cssRules.length);
   add(`:root { ${rules("light")} }`);

@@ -7,14 +7,14 @@
  *      x: {label, scale: "log" | "linear", range: [low, high]},  y: the same,
  *      lines: [{name, label, color, x, y, dash?, width?, ghost?, peak?}],
  *      areas?: [{name, label, color, x, low, high}],
- *      points?: [{x, y, bar, color, name}],
+ *      points?: [{x, y, bar?, color, label}],
  *      marks?: {here?: [{x, y, color?}], best?: [{x, y, label}], thresholds?: [{x, label}]},
  *      regimes?: [{from, to, label, short, shaded}], level?: {y, label},
  *      cells?: {columns, shares}}      a map: colours of cells from 0 to 1, row by row from the bottom
  *
  * Infinite and large values leave through the top; `peak` lines have their largest value written there.
- * Points and marks beyond the frame are arrows at its edge. Elements are reused: an update sets
- * attributes only, and axes are drawn again only if they have changed.
+ * Points and marks beyond the frame are arrows at its edge. Elements are reused, and only attributes
+ * that have changed are written; nothing is measured while values change.
  */
 
 import { html } from "./controls.js";
@@ -47,31 +47,41 @@ function element(tag, parent, attributes = {}) {
   return made;
 }
 
+/** Write attributes that have changed. */
 function set(node, attributes) {
-  for (const name in attributes) node.setAttribute(name, attributes[name]);
+  for (const name in attributes) {
+    const text = String(attributes[name]);
+    if (node.getAttribute(name) !== text) node.setAttribute(name, text);
+  }
   return node;
 }
 
+/** Write a path and its colours, "" for those of the style sheet. */
+function setPath(node, d, stroke = "", fill = "") {
+  set(node, { d });
+  if (node.style.stroke !== stroke) node.style.stroke = stroke;
+  if (node.style.fill !== fill) node.style.fill = fill;
+}
+
 /** Write {text, x, y, anchor, color, turn} into a text element. */
-function setText(node, { text, x, y, anchor = "middle", color = "", turn }, size) {
+function setText(node, { text, x, y, anchor = "middle", color = "", turn = "" }, size) {
   if (node.textContent !== text) node.textContent = text;
-  set(node, { x: tenth(x), y: tenth(y), "text-anchor": anchor, "font-size": size });
-  node.style.fill = color;
-  if (turn) node.setAttribute("transform", turn);
-  else node.removeAttribute("transform");
+  set(node, { x: tenth(x), y: tenth(y), "text-anchor": anchor, "font-size": size, transform: turn });
+  if (node.style.fill !== color) node.style.fill = color;
 }
 
 function clamp(value, low, high) {
   return Math.min(Math.max(value, low), high);
 }
 
-function pathIn(group) {
-  return group.querySelector("path") ?? element("path", group);
+/** The element of some kind in a group, made if there is none. */
+function child(group, tag) {
+  return group.querySelector(tag) ?? element(tag, group);
 }
 
-/** The text element of a group, made if there is none. */
-function textOf(group) {
-  return group.querySelector("text") ?? element("text", group);
+/** The colour of texts about a line: closer to the ink, so that they can be read. */
+function textColor(color) {
+  return `color-mix(in srgb, ${color} 70%, var(--ink))`;
 }
 
 const shapes = {
@@ -250,12 +260,17 @@ export function createPlot(container, { onPick } = {}) {
   let axesKey = "";
   let active = null; // the x under the pointer or the keyboard's cursor
 
-  const observer = new ResizeObserver(() => {
-    if (root.clientWidth !== size.width || root.clientHeight !== size.height) draw();
-  });
+  const observer = new ResizeObserver(([{ contentRect: { width, height } }]) => resize(width, height));
   observer.observe(root);
 
-  // --- layout ------------------------------------------------------------------------------------
+  function resize(width, height) {
+    if (width === size.width && height === size.height) return;
+    size = { width, height };
+    axesKey = "";
+    draw();
+  }
+
+  // --- layout ---
 
   /** Lines and areas with labels, the total first. */
   function labelled() {
@@ -279,7 +294,7 @@ export function createPlot(container, { onPick } = {}) {
     const titled = !low;
     const left = Math.ceil(tickWidth) + 10 + (narrow ? 0 : 22);
     const right = width - 12 - STEP * Math.ceil(widest / STEP);
-    const top = (spec.marks?.thresholds?.length ? font + 8 : 8) + (narrow && titled ? font + 4 : 0);
+    const top = (spec.marks.thresholds?.length ? font + 8 : 8) + (narrow && titled ? font + 4 : 0);
     const bottom = height - (font + 8) - (titled ? font + 6 : 0);
     return {
       narrow, low, titled, font, labels, yTicks, left, right, top, bottom,
@@ -289,19 +304,13 @@ export function createPlot(container, { onPick } = {}) {
   }
 
   function draw() {
-    if (!spec) return;
-    const { clientWidth, clientHeight } = root;
-    if (!clientWidth || !clientHeight) return;
-    if (clientWidth !== size.width || clientHeight !== size.height) {
-      size = { width: clientWidth, height: clientHeight };
-      set(svg, { viewBox: `0 0 ${size.width} ${size.height}`, ...size });
-      axesKey = "";
-    }
+    if (!spec || !size.width || !size.height) return;
     const names = labelled().map(({ label }) => label).join();
-    const key = JSON.stringify([spec.x, spec.y, names, (spec.marks?.thresholds ?? []).length > 0]);
+    const key = JSON.stringify([spec.x, spec.y, names, Boolean(spec.marks.thresholds?.length)]);
     if (key !== axesKey) {
       box = layout();
       axesKey = key;
+      set(svg, { viewBox: `0 0 ${size.width} ${size.height}`, ...size });
       drawAxes();
     }
     drawCells();
@@ -311,10 +320,10 @@ export function createPlot(container, { onPick } = {}) {
     drawMarks();
     drawLabels();
     drawReadout();
-    root.setAttribute("aria-label", `${spec.title}. ${spec.description ?? ""}`);
+    set(root, { "aria-label": `${spec.title}. ${spec.description ?? ""}` });
   }
 
-  // --- axes --------------------------------------------------------------------------------------
+  // --- axes ---
 
   function drawAxes() {
     const { left, right, top, bottom, font, narrow, titled, x, y, yTicks } = box;
@@ -322,8 +331,8 @@ export function createPlot(container, { onPick } = {}) {
     const xTicks = ticks(spec.x, Math.max(2, Math.floor((right - left) / 40)));
     const across = xTicks.map(({ value }) => `M${x(value)} ${top}V${bottom}`);
     const up = yTicks.map(({ value }) => `M${left} ${y(value)}H${right}`);
-    set(pathIn(layers.grid), { d: [...across, ...up].join("") });
-    set(pathIn(layers.frame), { d: `M${left} ${top}V${bottom}H${right}` });
+    set(child(layers.grid, "path"), { d: [...across, ...up].join("") });
+    set(child(layers.frame, "path"), { d: `M${left} ${top}V${bottom}H${right}` });
     const texts = [
       ...xTicks.map(({ value, label }) => ({ text: label, x: x(value), y: bottom + font + 4 })),
       ...yTicks.map(({ value, label }) => ({ text: label, x: left - 6, y: y(value) + font * 0.33, anchor: "end" })),
@@ -368,60 +377,56 @@ export function createPlot(container, { onPick } = {}) {
       return { ...regime, from, to, text: low ? "" : fitting ?? "" };
     });
     each(layers.regimes, "g", shown, (group, { from, to, shaded, text }) => {
-      const rect = group.querySelector("rect") ?? element("rect", group);
-      set(rect, { x: from, y: top, width: Math.max(to - from, 0), height: Math.max(bottom - top, 0), class: shaded ? "shaded" : "" });
-      setText(textOf(group), { text, x: (from + to) / 2, y: bottom - 6 }, font - 2);
+      const area = { x: from, y: top, width: Math.max(to - from, 0), height: Math.max(bottom - top, 0) };
+      set(child(group, "rect"), { ...area, class: shaded ? "shaded" : "" });
+      setText(child(group, "text"), { text, x: (from + to) / 2, y: bottom - 6 }, font - 2);
     });
-    const thresholds = (spec.marks?.thresholds ?? [])
+    const thresholds = (spec.marks.thresholds ?? [])
       .filter(({ x: at }) => x(at) >= left - 1 && x(at) <= right + 1)
       .sort((a, b) => a.x - b.x);
     let used = -FAR; // where the label before ends
     each(layers.thresholds, "g", thresholds, (group, { x: at, label }, i) => {
-      set(pathIn(group), { d: `M${x(at)} ${top}V${bottom}` });
+      set(child(group, "path"), { d: `M${x(at)} ${top}V${bottom}` });
       const half = textWidth(label, font) / 2;
       const next = thresholds[i + 1];
       const crowded = next && x(next.x) - x(at) < half + textWidth(next.label, font) / 2 + 8;
       const place = Math.max(clamp(crowded ? x(at) - half : x(at), half, size.width - half), used + half + 8);
       used = place + half;
-      setText(textOf(group), { text: label, x: place, y: top - 5 }, font);
+      setText(child(group, "text"), { text: label, x: place, y: top - 5 }, font);
     });
   }
 
-  // --- lines, areas, points ------------------------------------------------------------------------
+  // --- lines, areas, points ---
 
   function drawLines() {
     const { x, y, left, right } = box;
     each(layers.areas, "path", spec.areas ?? [], (path, area) => {
-      path.setAttribute("d", areaOf(area.x, area.low, area.high, x, y));
-      path.style.fill = area.color;
+      setPath(path, areaOf(area.x, area.low, area.high, x, y), "", area.color);
     });
     const setLine = (path, line) => {
-      path.setAttribute("d", pathOf(line.x, line.y, x, y));
-      path.style.stroke = line.color;
-      path.style.strokeWidth = line.width ?? 2;
-      path.setAttribute("stroke-dasharray", line.dash ?? "none");
+      setPath(path, pathOf(line.x, line.y, x, y), line.color);
+      set(path, { "stroke-width": line.width ?? 2, "stroke-dasharray": line.dash ?? "none" });
     };
     each(layers.ghosts, "path", spec.lines.filter((line) => line.ghost), setLine);
     each(layers.lines, "path", spec.lines.filter((line) => !line.ghost), setLine);
     each(layers.level, "g", spec.level ? [spec.level] : [], (group, level) => {
-      set(pathIn(group), { d: `M${left} ${y(level.y)}H${right}` });
+      set(child(group, "path"), { d: `M${left} ${y(level.y)}H${right}` });
       const at = { text: level.label ?? "", x: left + 6, y: y(level.y) + box.font + 2, anchor: "start" };
-      setText(textOf(group), at, box.font - 1);
+      setText(child(group, "text"), at, box.font - 1);
     });
   }
 
   function drawPoints() {
     const { y, left, right } = box;
     const shown = (spec.points ?? []).map((point) => ({ ...point, ...placed(point) }));
-    each(layers.bars, "path", shown.filter(({ px }) => px >= left - 1 && px <= right + 1), (path, point) => {
+    const barred = shown.filter(({ bar, px }) => bar && px >= left - 1 && px <= right + 1);
+    each(layers.bars, "path", barred, (path, point) => {
       const ends = [y(point.y + point.bar), y(Math.max(point.y - point.bar, 0))];
       const caps = ends.map((end) => `M${point.px - 3} ${end}h6`).join("");
-      path.setAttribute("d", `M${point.px} ${ends[0]}V${ends[1]}${caps}`);
-      path.style.stroke = point.color;
+      setPath(path, `M${point.px} ${ends[0]}V${ends[1]}${caps}`, point.color);
     });
-    each(layers.points, "path", shown, (path, point) => {
-      path.setAttribute("d", shapes[point.beyond || "dot"](point.cx, point.cy, point.beyond ? 5 : 3.2));
-      path.style.fill = point.color;
+    each(layers.points, "path", shown, (path, { beyond, cx, cy, color }) => {
+      setPath(path, shapes[beyond || "dot"](cx, cy, beyond ? 5 : 3.2), "", color);
     });
   }
 
@@ -429,24 +434,26 @@ export function createPlot(container, { onPick } = {}) {
   function placed(point) {
     const { x, y, left, right, top, bottom } = box;
     const [px, py] = [x(point.x), y(point.y)];
-    const beyond = px < left - 1 ? "left" : px > right + 1 ? "right" : py < top - 1 ? "up" : py > bottom + 1 ? "down" : "";
+    const outside = { left: px < left - 1, right: px > right + 1, up: py < top - 1, down: py > bottom + 1 };
+    const beyond = Object.keys(outside).find((side) => outside[side]);
     return { px, py, beyond, cx: clamp(px, left, right), cy: clamp(py, top, bottom) };
   }
 
   function drawMarks() {
     const { x, y, left, right, top, bottom, font } = box;
     const marks = [];
-    for (const here of spec.marks?.here ?? []) {
+    for (const here of spec.marks.here ?? []) {
       const { beyond, cx, cy } = placed(here);
       marks.push({ kind: "here", color: here.color, d: shapes[beyond || "dot"](cx, cy, 6) });
     }
-    for (const best of spec.marks?.best ?? []) {
+    for (const best of spec.marks.best ?? []) {
       const { px, py, beyond } = placed(best);
       if (beyond) continue;
       const half = textWidth(best.label, font - 1) / 2;
       const at = { text: best.label, x: clamp(px, left + half + 4, right - half - 2), y: py + font + 8 };
       if (at.y > bottom - 4) at.y = py - 10;
-      while (marks.some((other) => other.at && Math.abs(other.at.y - at.y) < font && Math.abs(other.at.x - at.x) < 2 * half)) at.y += font + 2;
+      const isHit = (other) => other && Math.abs(other.y - at.y) < font && Math.abs(other.x - at.x) < 2 * half;
+      while (marks.some((other) => isHit(other.at))) at.y += font + 2;
       marks.push({ kind: "best", d: shapes.diamond(px, py, 5), at });
     }
     for (const line of spec.lines) {
@@ -460,9 +467,9 @@ export function createPlot(container, { onPick } = {}) {
       marks.push({ kind: "peak", d: "", at: { text, x: place, y: top + font + used * (font + 2), color: line.color } });
     }
     each(layers.marks, "g", marks, (group, { kind, d, color, at }) => {
-      group.setAttribute("class", `mark-${kind}`);
-      set(pathIn(group), { d }).style.stroke = color ?? "";
-      setText(textOf(group), at ?? { text: "", x: 0, y: 0 }, font - 1);
+      set(group, { class: `mark-${kind}` });
+      setPath(child(group, "path"), d, color);
+      setText(child(group, "text"), at ?? { text: "", x: 0, y: 0 }, font - 1);
     });
   }
 
@@ -478,18 +485,19 @@ export function createPlot(container, { onPick } = {}) {
     const all = labelled();
     for (const { name, lines, size: height } of box.labels) {
       const drawn = all.find((line) => line.name === name);
-      const end = drawn.x.length - 1;
-      const height_ = drawn.y ? y(drawn.y[end]) : (y(drawn.high[end]) + y(drawn.low[end])) / 2;
-      const seen = drawn.y ? drawn.y.some((value) => y(value) <= bottom) : drawn.high.some((value, i) => value > drawn.low[i]);
-      if (!seen) continue;
-      const beyond = height_ < top ? " ↑" : height_ > bottom ? " ↓" : "";
-      const wanted = clamp(height_, top, bottom);
-      shown.push({ lines: lines.map((text, i) => (i === lines.length - 1 ? text + beyond : text)), size: height, wanted, color: drawn.textColor ?? drawn.color });
+      const { low, high = drawn.y, color } = drawn;
+      const isSeen = low ? (value, i) => value > low[i] : (value) => y(value) <= bottom;
+      if (!high.some(isSeen)) continue;
+      const end = high.length - 1;
+      const at = low ? (y(high[end]) + y(low[end])) / 2 : y(high[end]);
+      const beyond = at < top ? " ↑" : at > bottom ? " ↓" : "";
+      const texts = [...lines.slice(0, -1), lines[lines.length - 1] + beyond];
+      shown.push({ lines: texts, size: height, wanted: clamp(at, top, bottom), color: textColor(color) });
     }
     spread(shown, top - 4, bottom + 4);
     each(layers.labels, "text", shown, (text, label) => {
-      text.setAttribute("font-size", font);
-      text.style.fill = label.color;
+      set(text, { "font-size": font });
+      if (text.style.fill !== label.color) text.style.fill = label.color;
       const first = label.y - label.size / 2 + font * 0.85;
       each(text, "tspan", label.lines, (span, line, i) => {
         if (span.textContent !== line) span.textContent = line;
@@ -497,12 +505,11 @@ export function createPlot(container, { onPick } = {}) {
       });
     });
     each(layers.leaders, "path", shown, (path, label) => {
-      path.setAttribute("d", `M${right + 1} ${label.wanted}L${right + 7} ${label.y}`);
-      path.style.stroke = label.color;
+      setPath(path, `M${right + 1} ${tenth(label.wanted)}L${right + 7} ${tenth(label.y)}`, label.color);
     });
   }
 
-  // --- values under the pointer --------------------------------------------------------------------
+  // --- values under the pointer ---
 
   function valueAt(line, x) {
     const i = nearestIndex(line.x, x, spec.x.scale === "log");
@@ -520,14 +527,15 @@ export function createPlot(container, { onPick } = {}) {
       .filter(({ py }) => py >= top && py <= bottom)
       .map(({ line, py }) => ({ d: shapes.dot(x(at), py, 3.5), color: line.color }));
     each(layers.hover, "path", [{ d: `M${x(at)} ${top}V${bottom}` }, ...dots], (path, { d, color }) => {
-      path.setAttribute("d", d);
-      path.style.fill = color ?? "none";
-      path.style.stroke = color ? "none" : "";
+      setPath(path, d, color ? "none" : "", color ?? "none");
     });
     const rows = lines.map((line) => [line.color, line.label, shownNumber(valueAt(line, at).y, 6)]);
     const points = (spec.points ?? [])
       .filter((point) => Math.abs(x(point.x) - x(at)) < 6)
-      .map((point) => [point.color, `${point.label}, simulated`, `${shownNumber(point.y, 4)} ± ${shownNumber(point.bar / 2, 2)}`]);
+      .map(({ color, label, y: height, bar }) => {
+        const error = bar ? ` ± ${shownNumber(bar / 2, 2)}` : "";
+        return [color, label, shownNumber(height, 4) + error];
+      });
     const head = `${spec.x.symbol ?? spec.x.label} = ${shownNumber(at, 5)}`;
     const made = [...rows, ...points].map(([color, label, value]) => {
       const key = html("i");
@@ -569,7 +577,7 @@ export function createPlot(container, { onPick } = {}) {
     const lines = spec ? labelled() : [];
     if (!lines.length || event.ctrlKey || event.metaKey || event.altKey) return;
     const values = lines[0].x;
-    const middle = spec.marks?.here?.[0]?.x ?? values[values.length >> 1];
+    const middle = spec.marks.here?.[0]?.x ?? values[values.length >> 1];
     const now = nearestIndex(values, active ?? middle, spec.x.scale === "log");
     const step = event.shiftKey ? 10 : 1;
     const moves = { ArrowLeft: now - step, ArrowRight: now + step, Home: 0, End: values.length - 1 };
@@ -592,13 +600,14 @@ export function createPlot(container, { onPick } = {}) {
   root.addEventListener("keydown", press);
   root.addEventListener("blur", leave);
 
-  // --- pictures ------------------------------------------------------------------------------------
+  // --- pictures ---
 
   return {
     element: root,
     update(next) {
       spec = next;
-      draw();
+      if (size.width) draw();
+      else resize(root.clientWidth, root.clientHeight); // as yet unknown
     },
     /** The plot as an SVG document, with lines of a caption below it. */
     svg: ({ caption = [], background } = {}) => standalone(svg, size, caption, background),
@@ -629,7 +638,10 @@ function plainColor(css) {
   return plain.get(css);
 }
 
-const STYLES = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "stroke-linejoin", "opacity", "font-weight", "paint-order"];
+const STYLES = [
+  "fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "stroke-linejoin", "opacity", "font-weight",
+  "paint-order",
+];
 const LINE_HEIGHT = 17;
 
 /** An SVG element as a document of its own: styles of the page are written into it. */
@@ -649,21 +661,16 @@ function standalone(svg, { width, height }, caption, background = getComputedSty
   for (const passing of copy.querySelectorAll("[data-passing]")) passing.remove();
   const lines = caption.flatMap((text) => wrapped(text, 12, width - 16));
   const whole = height + (lines.length ? lines.length * LINE_HEIGHT + 12 : 0);
-  copy.setAttribute("xmlns", SVG);
-  copy.setAttribute("width", width);
-  copy.setAttribute("height", whole);
-  copy.setAttribute("viewBox", `0 0 ${width} ${whole}`);
-  copy.setAttribute("font-family", FAMILY);
+  set(copy, { xmlns: SVG, width, height: whole, viewBox: `0 0 ${width} ${whole}`, "font-family": FAMILY });
   copy.removeAttribute("aria-hidden");
   const ink = getComputedStyle(document.body).color;
   lines.forEach((line, i) => {
-    const text = element("text", copy, { x: 8, y: height + 14 + i * LINE_HEIGHT, "font-size": 12, fill: plainColor(ink) });
-    text.textContent = line;
+    const place = { x: 8, y: height + 14 + i * LINE_HEIGHT };
+    element("text", copy, { ...place, "font-size": 12, fill: plainColor(ink) }).textContent = line;
   });
   copy.prepend(element("rect", null, { width: "100%", height: "100%", fill: plainColor(background) }));
-  const title = element("title", null);
-  title.textContent = caption.join(" ");
-  copy.prepend(title);
+  copy.prepend(element("title", null));
+  copy.firstChild.textContent = caption.join(" ");
   return new XMLSerializer().serializeToString(copy);
 }
 

@@ -5,7 +5,7 @@
  * how to start it.
  */
 
-import { button, choiceControl, html, numberControl } from "./controls.js";
+import { button, choiceControl, html, numberControl, setText } from "./controls.js";
 import { range } from "./curves.js";
 import { settings, shownNumber } from "./state.js";
 
@@ -14,7 +14,7 @@ const REST = 300; // ms after the last change before advice is requested
 const COMMANDS = ["pip install 'doubletrouble[cli,page]'", "doubletrouble page"];
 
 /** Whether this page comes from the server. */
-export function hasServer() {
+function hasServer() {
   return document.querySelector('meta[name="doubletrouble-server"]') !== null;
 }
 
@@ -28,23 +28,31 @@ function number(value) {
   return value === "inf" ? Infinity : Number(value);
 }
 
+function factor(value) {
+  return `×${shownNumber(number(value), 3)}`;
+}
+
 async function request(path, body) {
   const headers = { "Content-Type": "application/json", Accept: "application/json" };
-  const response = await fetch(new URL(path, document.baseURI), { method: "POST", headers, body: JSON.stringify(body, strict) });
+  const options = { method: "POST", headers, body: JSON.stringify(body, strict) };
+  const response = await fetch(new URL(path, document.baseURI), options);
   const answer = await response.json().catch(() => ({}));
   if (!response.ok) throw new Error(answer.message ?? `the server answered ${response.status}`);
   return answer;
 }
 
-/** How to start the server, for panels that need it. */
-function howToStart(what) {
-  return html(
-    "div",
-    { class: "needs-server" },
+/** A panel that needs the server, where there is none: how to start it. */
+function howToStart(title, what) {
+  const label = { tabindex: "0", "aria-label": "Commands that start the server" };
+  const element = html(
+    "section",
+    { class: "panel tool" },
+    title,
     html("p", {}, `${what} run in Python, on your own computer:`),
-    html("pre", { tabindex: "0", "aria-label": "Commands that start the server" }, html("code", {}, COMMANDS.join("\n"))),
+    html("pre", label, html("code", {}, COMMANDS.join("\n"))),
     html("p", { class: "soft" }, "The address of this page then works there, too. Everything else needs no server."),
   );
+  return { element, update() {} };
 }
 
 /** A sentence from a message of the server. */
@@ -66,9 +74,7 @@ function simulationsOf(view, declarations) {
  */
 export function simulationPanel(store, onPoints) {
   const title = html("h2", {}, "Check by simulation");
-  if (!hasServer()) {
-    return { element: html("section", { class: "panel tool" }, title, howToStart("Simulations")), update() {} };
-  }
+  if (!hasServer()) return howToStart(title, "Simulations");
   const status = html("p", { role: "status" });
   const progress = html("progress", { max: "1", value: "0", hidden: true, "aria-label": "Progress of the simulation" });
   const start = button("Simulate", () => ask("start"));
@@ -78,7 +84,7 @@ export function simulationPanel(store, onPoints) {
     "section",
     { class: "panel tool" },
     title,
-    html("p", {}, "The same models at a finite size: points with bars of two standard errors are drawn over the curves."),
+    html("p", {}, "The same models at a finite size, drawn over the curves with bars of two standard errors."),
     html("div", { class: "row" }, ...sizes.map((one) => one.element), start, cancel),
     progress,
     status,
@@ -96,12 +102,12 @@ export function simulationPanel(store, onPoints) {
     progress.value = total ? done / total : 0;
     cancel.hidden = !running;
     start.hidden = running;
-    setLabel(start, done && done < total ? "Go on" : "Simulate");
+    setText(start, done && done < total ? "Go on" : "Simulate");
     const states = { cancelled: "Cancelled.", failed: "It failed." };
     const ends = begun.map((one) => (one.done < one.total && states[one.status]) || "");
     const messages = begun.flatMap((one) => [one.message, ...one.refused]).filter(Boolean).map(sentence);
     const count = total ? `${done} of ${total} points.` : "";
-    setLabel(status, [count, ...new Set([...ends, ...messages])].filter(Boolean).join(" "));
+    setText(status, [count, ...new Set([...ends, ...messages])].filter(Boolean).join(" "));
     clearTimeout(timer);
     if (running) timer = setTimeout(() => ask("status"), POLL);
   }
@@ -113,7 +119,7 @@ export function simulationPanel(store, onPoints) {
     } catch (error) {
       if (asked !== known) return;
       // sizes that cannot be simulated are a message only if a simulation is wanted
-      setLabel(status, action === "status" ? "" : sentence(error.message));
+      setText(status, action === "status" ? "" : sentence(error.message));
     }
   }
   let waiting = 0;
@@ -127,7 +133,7 @@ export function simulationPanel(store, onPoints) {
       if (now === known) return;
       known = now;
       onPoints([]);
-      setLabel(status, "");
+      setText(status, "");
       clearTimeout(timer);
       clearTimeout(waiting);
       waiting = setTimeout(() => ask("status"), REST);
@@ -135,20 +141,15 @@ export function simulationPanel(store, onPoints) {
   };
 }
 
-function setLabel(node, text) {
-  if (node.textContent !== text) node.textContent = text;
-}
-
 /** The panel of advice: which change reduces the error most within a budget. */
 export function advicePanel(store) {
   const title = html("h2", {}, "Which change within a budget?");
-  if (!hasServer()) {
-    return { element: html("section", { class: "panel tool" }, title, howToStart("Comparisons within a budget")), update() {} };
-  }
+  if (!hasServer()) return howToStart(title, "Comparisons within a budget");
   const budget = numberControl(store, "budget", { which: "view", id: "advice", slider: false });
   const cost = choiceControl(store, "cost", { which: "view", id: "advice" });
   const answer = html("div", { "aria-live": "polite" });
-  const element = html("section", { class: "panel tool" }, title, html("div", { class: "row" }, budget.element, cost.element), answer);
+  const row = html("div", { class: "row" }, budget.element, cost.element);
+  const element = html("section", { class: "panel tool" }, title, row, answer);
   let timer = 0;
   let known = "";
 
@@ -163,7 +164,8 @@ export function advicePanel(store) {
           { class: option.name === advice.choice ? "chosen" : "" },
           html("th", { scope: "row" }, option.label),
           html("td", {}, shownNumber(number(option.error_total))),
-          ...[option.relative_features, option.relative_training].map((value) => html("td", {}, `×${shownNumber(number(value), 3)}`)),
+          html("td", {}, factor(option.relative_features)),
+          html("td", {}, factor(option.relative_training)),
         ),
       );
       const table = html("table", {}, html("thead", {}, html("tr", {}, ...heads)), html("tbody", {}, ...rows));

@@ -5,7 +5,7 @@
  * other names say how they are drawn. Only differences from the defaults are written, `second` as
  * differences from `first`, so that links are short. Numbers are written with all their digits.
  *
- * Names, domains and defaults are those of declarations.json; the names of the page itself are here.
+ * Names, domains and defaults are those of declarations.json, but for names of the page itself.
  */
 
 const SECOND = "second.";
@@ -34,10 +34,9 @@ const PAGE = {
     meaning: "two settings in one plot, or in two plots beside each other",
     choices: { overlay: "in one plot", beside: "side by side" },
     default: "overlay",
-    group: "plot",
   },
-  training: { label: "Training error", ...FLAG, group: "plot" },
-  map: { label: "Map of K and λ", ...FLAG, group: "plot" },
+  training: { label: "Training error", ...FLAG },
+  map: { label: "Map of K and λ", ...FLAG },
   top: { label: "Top of the vertical axis", low: 0, high: 1e300, default: 0, whole: false, or_inf: false },
 };
 
@@ -59,7 +58,7 @@ export function applies(declared, setting) {
   return !declared.schemes?.length || declared.schemes.includes(setting.scheme);
 }
 
-// --- numbers and texts ---------------------------------------------------------------------------
+// --- numbers and texts ---
 
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 const INFINITY = /^\+?(inf|infinity)$/i;
@@ -141,7 +140,8 @@ export function readValue(declared, text, before = declared.default) {
   }
   if (declared.pattern) {
     const valid = text === "" || declared.pattern.test(text);
-    return valid ? { value: text, message: "" } : { value: before, message: refusal(declared, text, before || "nothing") };
+    const message = valid ? "" : refusal(declared, text, before || "nothing");
+    return { value: valid ? text : before, message };
   }
   const wanted = parseNumber(text);
   // "1e999" is no infinity, and "1e-999" is not zero
@@ -156,10 +156,10 @@ function written(value) {
   return typeof value === "number" ? writeNumber(value) : value;
 }
 
-// --- settings and views --------------------------------------------------------------------------
+// --- settings and views ---
 
 /** The width of a setting counted per sample or per dimension. */
-export function widthPer(setting, per) {
+function widthPer(setting, per) {
   if (per === setting.per) return setting.width;
   return per === "N" ? setting.width / setting.samples : setting.width * setting.samples;
 }
@@ -173,30 +173,29 @@ function changedSetting(declarations, setting, patch) {
   return found;
 }
 
-function fewestMembers(scheme) {
+/** The least number of models of a scheme. */
+export function fewestMembers(scheme) {
   return scheme === "folds" ? 2 : 1;
 }
 
 /** A view whose values go together, and messages about those that had to change. */
 function consistent(declarations, view) {
   const messages = [];
-  const found = { ...view, first: { ...view.first }, second: view.second && { ...view.second } };
-  if (found.second && found.second.per !== found.first.per) {
-    found.second = changedSetting(declarations, found.second, { per: found.first.per });
-  }
+  const found = { ...view, first: { ...view.first } };
+  if (view.second) found.second = changedSetting(declarations, view.second, { per: found.first.per });
+  const untimed = (setting) => !applies(control(declarations, "time"), setting);
   for (const setting of settings(found)) {
     const fewest = fewestMembers(setting.scheme);
     if (setting.members < fewest) {
       messages.push(`This scheme needs at least ${fewest} models; ${fewest} are shown.`);
       setting.members = fewest;
     }
-    if (setting.time < Infinity && !applies(control(declarations, "time"), setting)) {
+    if (setting.time < Infinity && untimed(setting)) {
       messages.push("Training time is not known for this scheme; t = ∞ is shown.");
       setting.time = Infinity;
     }
   }
-  const timed = settings(found).some((setting) => !applies(control(declarations, "time"), setting));
-  if (found.along === "time" && timed) {
+  if (found.along === "time" && settings(found).some(untimed)) {
     messages.push("Training time is not known for this scheme; the width is along the axis.");
     found.along = "width";
   }
@@ -245,33 +244,26 @@ export function viewOf(query) {
  */
 export function read(query, declarations) {
   const start = defaultView(declarations);
-  if (query.length > LONGEST_QUERY) {
-    const message = `An address must have at most ${LONGEST_QUERY} characters, got ${query.length}; it is not read.`;
-    return { view: { ...start, view: "explore" }, messages: [message] };
-  }
-  const pairs = [...new URLSearchParams(query)];
-  if (pairs.length > MOST_FIELDS) {
-    const message = `An address must have at most ${MOST_FIELDS} fields; it is not read.`;
-    return { view: { ...start, view: "explore" }, messages: [message] };
+  const isLong = query.length > LONGEST_QUERY;
+  const pairs = isLong ? [] : [...new URLSearchParams(query)];
+  if (isLong || pairs.length > MOST_FIELDS) {
+    const most = `at most ${LONGEST_QUERY} characters and ${MOST_FIELDS} fields`;
+    return { view: { ...start, view: "explore" }, messages: [`An address must have ${most}; it is not read.`] };
   }
   const given = new Map(pairs);
   const messages = repeated(pairs);
-  const mine = [...given].filter(([name]) => !name.startsWith(SECOND));
-  const theirs = [...given].flatMap(([name, text]) =>
-    name.startsWith(SECOND) ? [[name.slice(SECOND.length), text]] : [],
-  );
-  const isOfView = (name) => viewNames(declarations).includes(name);
-
+  const ofView = viewNames(declarations);
+  const [first, second] = [[], []]; // pairs of the settings
   const view = { ...start, view: impliedView([...given.keys()]) };
-  view.first = readSetting(declarations, start.first, mine.filter(([name]) => !isOfView(name)), messages);
-  for (const [name, text] of mine.filter(([name]) => isOfView(name))) {
-    const { value, message } = readValue(control(declarations, name), text, view[name]);
-    view[name] = value;
-    if (message) messages.push(message);
+  for (const [name, text] of given) {
+    if (name.startsWith(SECOND)) second.push([name.slice(SECOND.length), text]);
+    else if (!ofView.includes(name)) first.push([name, text]);
+    else view[name] = noted(messages, readValue(control(declarations, name), text, view[name]));
   }
-  if (theirs.length) {
+  view.first = readSetting(declarations, start.first, first, messages);
+  if (second.length) {
     const own = [];
-    view.second = readSetting(declarations, view.first, theirs, own);
+    view.second = readSetting(declarations, view.first, second, own);
     messages.push(...own.map((message) => `Second setting: ${message}`));
   }
   const found = consistent(declarations, view);
@@ -283,24 +275,20 @@ export function read(query, declarations) {
   return { view: found.view, messages };
 }
 
+/** A value that was read, its message kept. */
+function noted(messages, { value, message }) {
+  if (message) messages.push(message);
+  return value;
+}
+
 function readSetting(declarations, owner, pairs, messages) {
-  const texts = new Map(pairs);
-  const note = ({ value, message }) => {
-    if (message) messages.push(message);
-    return value;
-  };
-  const patch = {};
-  // what the width is counted per decides what it is
-  if (texts.has("per")) patch.per = note(readValue(control(declarations, "per"), texts.get("per"), owner.per));
-  const counted = { per: patch.per ?? owner.per };
-  for (const [name, text] of texts) {
-    if (name === "per") continue;
-    if (!SETTING.includes(name)) {
-      messages.push(`There is no control named '${name.slice(0, SHOWN)}'.`);
-      continue;
-    }
-    const before = name === "width" ? widthPer(owner, counted.per) : owner[name];
-    patch[name] = note(readValue(control(declarations, name, counted), text, before));
+  const patch = { per: owner.per };
+  // first what the width is counted per, which decides what it is
+  const isPer = ([name]) => name === "per";
+  for (const [name, text] of [...pairs.filter(isPer), ...pairs.filter((pair) => !isPer(pair))]) {
+    const before = name === "width" ? widthPer(owner, patch.per) : owner[name];
+    if (!SETTING.includes(name)) messages.push(`There is no control named '${name.slice(0, SHOWN)}'.`);
+    else patch[name] = noted(messages, readValue(control(declarations, name, patch), text, before));
   }
   return changedSetting(declarations, owner, patch);
 }
@@ -310,7 +298,7 @@ function repeated(pairs) {
   for (const [name, text] of pairs) texts.set(name, [...(texts.get(name) ?? []), text]);
   return [...texts]
     .filter(([, all]) => new Set(all).size > 1)
-    .map(([name, all]) => `'${name.slice(0, SHOWN)}' must be given once, got ${all.length} values; the last one is read.`);
+    .map(([name, all]) => `'${name.slice(0, SHOWN)}' must be given once, got ${all.length} values; the last is read.`);
 }
 
 /** The query of a view, without the question mark. */
@@ -330,27 +318,21 @@ export function write(view, declarations) {
 }
 
 function differences(setting, from) {
-  const recounted = setting.per !== from.per;
-  return SETTING.filter((name) => setting[name] !== from[name] || (recounted && name === "width")).map((name) => [
-    name,
-    written(setting[name]),
-  ]);
+  const differs = (name) => setting[name] !== from[name] || (name === "width" && setting.per !== from.per);
+  return SETTING.filter(differs).map((name) => [name, written(setting[name])]);
 }
 
 /** A view with a patch: {first: {...}, second: {...} or null, name: value}. */
-export function patched(declarations, view, patch) {
+function patched(declarations, view, patch) {
   const { first, second, ...others } = patch;
   const found = { ...view, ...others };
   if (first) found.first = changedSetting(declarations, view.first, first);
   if (second === null) found.second = null;
   else if (second) found.second = changedSetting(declarations, view.second ?? found.first, second);
-  if (first?.per && view.second) {
-    found.second = changedSetting(declarations, found.second, { per: first.per });
-  }
   return consistent(declarations, found);
 }
 
-// --- the store -----------------------------------------------------------------------------------
+// --- the store ---
 
 /**
  * The one store of the page: the present view, and the address that holds it.
@@ -366,17 +348,14 @@ export function createStore(declarations, page = window) {
   const subscribers = new Set();
 
   const query = () => write(view, declarations);
-  const address = () => {
-    const text = query();
-    return page.location.pathname + (text ? `?${text}` : "") + page.location.hash;
-  };
+  const path = (text) => page.location.pathname + (text ? `?${text}` : "") + page.location.hash;
   function writeAddress(commit) {
     page.clearTimeout(timer);
     timer = 0;
-    const url = address();
+    const url = path(query());
     try {
       if (open) page.history.replaceState(null, "", url);
-      else if (url !== page.location.pathname + page.location.search + page.location.hash) {
+      else if (url !== path(page.location.search.slice(1))) {
         page.history.pushState(null, "", url);
         open = true;
       }
@@ -385,7 +364,10 @@ export function createStore(declarations, page = window) {
     }
     if (commit) open = false;
   }
-  function notify(previous, how) {
+  /** Show another view, and call the subscribers. */
+  function show(found, how) {
+    const previous = view;
+    ({ view, messages } = found);
     for (const subscriber of [...subscribers]) subscriber(view, previous, how);
   }
 
@@ -393,9 +375,7 @@ export function createStore(declarations, page = window) {
     page.clearTimeout(timer);
     timer = 0;
     open = false;
-    const previous = view;
-    ({ view, messages } = read(page.location.search, declarations));
-    notify(previous, { commit: true, restored: true });
+    show(read(page.location.search, declarations), { commit: true, restored: true });
   });
   page.addEventListener("pagehide", () => timer && writeAddress(false));
 
@@ -405,23 +385,18 @@ export function createStore(declarations, page = window) {
     query,
     /** Messages about values that had to change, of the last change or of the address. */
     messages: () => messages,
-    /** Change the view; `replace` changes it without an entry in the history. */
-    set(patch, { commit = true, replace = false, message = "" } = {}) {
-      const previous = view;
+    /** Change the view; a `message` about it is shown first. */
+    set(patch, { commit = true, message } = {}) {
       const found = patched(declarations, view, patch);
-      view = found.view;
-      messages = message ? [message, ...found.messages] : found.messages;
-      if (replace) page.history.replaceState(null, "", address());
-      else if (commit) writeAddress(true);
+      if (message) found.messages.unshift(message);
+      show(found, { commit, restored: false });
+      if (commit) writeAddress(true);
       else timer ||= page.setTimeout(() => writeAddress(false), open ? WRITE_EVERY : 0);
-      notify(previous, { commit, restored: false });
     },
     /** Show the view of a query, as a link to it would. */
     open(text) {
-      const previous = view;
-      ({ view, messages } = read(text, declarations));
+      show(read(text, declarations), { commit: true, restored: true });
       writeAddress(true);
-      notify(previous, { commit: true, restored: true });
     },
     subscribe(subscriber) {
       subscribers.add(subscriber);

@@ -7,9 +7,9 @@
  * of the view alone. `figure(view)` returns the specification of a plot, or of two, and `sentence(view)`
  * the text for it; both take a view whose first setting is that of the step.
  */
-import { html, numberControl } from "./controls.js";
-import { curve, problemOf, schemeOf } from "./curves.js";
-import { createFit, MOST_FEATURES, MOST_MEMBERS, N_SAMPLES } from "./fit.js";
+import { button, html, numberControl, setText } from "./controls.js";
+import { curve, gridBetween, problemOf, schemeOf, stacked } from "./curves.js";
+import { fitPlot, fitsOf, MOST_FEATURES, MOST_MEMBERS, N_SAMPLES } from "./fit.js";
 import { createPlot } from "./plot.js";
 import { defaultView, SETTING, shownNumber } from "./state.js";
 import { exactError, optimalRidge, trainingError } from "./theory.js";
@@ -21,7 +21,7 @@ const STACK = ["bias", "sampling", "initialization", "noise"]; // from the botto
 const TOP = 6;
 const GHOST_DASH = "2 4";
 
-// --- numbers of a setting ------------------------------------------------------------------------
+// --- numbers of a setting ---
 
 const error = (setting) => exactError(problemOf(setting), schemeOf(setting));
 const training = (setting) => trainingError(problemOf(setting), schemeOf(setting));
@@ -31,19 +31,17 @@ const percent = (share) => `${(100 * share).toFixed(0)} %`;
 const NUMERALS = ["", "one model", "two models", "three models", "four models", "five models"];
 const models = (K) => (K === Infinity ? "infinitely many models" : (NUMERALS[K] ?? `${shown(K)} models`));
 const multiple = (ratio) => (ratio === 1 ? "N" : `${shown(ratio)} N`);
-const capital = (text) => text[0].toUpperCase() + text.slice(1);
+const have = ({ members }) => (members === 1 ? "has" : "have");
 const times = (factor) => (factor < 1000 ? `${shown(Number(factor.toPrecision(2)))} times` : "over 1000 times");
 
 function widthIs({ width }) {
   return width === Infinity ? "With infinitely many features" : `At P/N = ${shown(width)}`;
 }
 
-// --- figures ---------------------------------------------------------------------------------------
+// --- figures ---
 
-/** Colours are properties of the page; those of texts are closer to the ink, to be readable. */
 const SOFT = "var(--soft)";
 const partColor = (name) => `var(--causes-${name})`;
-const textColor = (color) => `color-mix(in srgb, ${color} 70%, var(--ink))`;
 const ONE = partColor("initialization"); // one model, or shared data
 const OTHER = partColor("noise"); // what it is compared with
 
@@ -52,19 +50,12 @@ const REGIMES = [
   { from: 1, to: Infinity, label: "overparametrized", short: "P > N", shaded: true },
 ];
 
-/** Values on a logarithmic axis, denser around thresholds, which are included. */
-function grid(low, high, peaks = []) {
-  const values = [];
-  for (let i = 0; i <= 120; i++) values.push(low * (high / low) ** (i / 120));
-  for (const peak of peaks) {
-    for (let i = -25; i <= 25; i++) values.push(peak * Math.exp(i / 100));
-  }
-  const inside = values.filter((value) => value >= low && value <= high);
-  return Float64Array.from(new Set(inside)).sort();
-}
+const WIDTHS = gridBetween(0.1, 10, [1]);
+const FAR_WIDTHS = gridBetween(0.1, 100, [1]);
+const RIDGES = gridBetween(1e-5, 10);
 
 /** The curve of a setting along the width or the ridge. */
-function along(name, setting, x, options = {}) {
+function along(name, setting, x, options) {
   const view = { along: name, split: "causes", x: "log", first: setting, second: null };
   return curve(view, setting, { x, best: false, ...options });
 }
@@ -72,7 +63,7 @@ function along(name, setting, x, options = {}) {
 function frame(title, setting, x, y) {
   return {
     title,
-    x: { label: "features per sample, P/N", symbol: "P/N", scale: "log", ...x },
+    x: { label: "features per sample, P/N", symbol: "P/N", scale: "log", range: [0.1, 10], ...x },
     y: { label: "test error", scale: "linear", ...y },
     lines: [],
     regimes: REGIMES,
@@ -80,24 +71,19 @@ function frame(title, setting, x, y) {
   };
 }
 
-function line(name, label, found, color, options = {}) {
-  const drawn = { name, label, x: found.x, y: found.total, color, textColor: textColor(color) };
-  return { ...drawn, width: 2.5, ...options };
+function line(name, label, { x, total }, color, options) {
+  return { name, label, x, y: total, color, width: 2.5, ...options };
 }
 
 function ghost(found) {
   return line("ghost", "", found, "var(--ink)", { width: 2, dash: GHOST_DASH, ghost: true });
 }
 
-const WIDTHS = grid(0.1, 10, [1]);
-const FAR_WIDTHS = grid(0.1, 100, [1]);
-const RIDGES = grid(1e-5, 10);
-
 /** Test and training error along the width. */
 function peakFigure({ first }) {
   const found = along("width", first, WIDTHS, { training: true });
   const y = { label: "error", range: [0, TOP] };
-  const spec = frame("Test and training error by width", first, { range: [0.1, 10] }, y);
+  const spec = frame("Test and training error by width", first, {}, y);
   spec.lines.push(
     line("total", "test error", found, partColor("total"), { peak: true }),
     line("training", "training error", { x: WIDTHS, total: found.training }, OTHER),
@@ -106,29 +92,22 @@ function peakFigure({ first }) {
   return spec;
 }
 
-/** The test error alone, on a logarithmic axis: without much ridge the peak is high. */
-function fitFigure({ first }) {
-  const y = { label: "test error", scale: "log", range: [0.1, 100] };
-  const spec = frame("Test error by width", first, { range: [0.1, 10] }, y);
-  spec.lines.push(line("total", "", along("width", first, WIDTHS), partColor("total")));
-  return spec;
+const fitOptions = ({ width, members, ridge, snr }) => ({ featuresPerSample: width, members, ridge, noise: 1 / snr });
+
+/** The fit, and the test error alone, on a logarithmic axis: without much ridge the peak is high. */
+function fitFigures({ first }, seed) {
+  const spec = frame("Test error by width", first, {}, { scale: "log", range: [0.1, 100] });
+  spec.lines.push(line("total", "test error", along("width", first, WIDTHS), partColor("total")));
+  return [fitPlot(fitOptions(first), seed), spec];
 }
 
 /** The four causes as a stack, with the total of a reference as a ghost. */
 function stackFigure({ first }, reference, top = TOP) {
   const found = along("width", first, WIDTHS);
-  const spec = frame("Test error by cause", first, { range: [0.1, 10] }, { range: [0, top] });
+  const spec = frame("Test error by cause", first, {}, { range: [0, top] });
   spec.regimes = REGIMES.map((regime) => ({ ...regime, label: "", short: "" }));
-  let low = new Float64Array(WIDTHS.length);
-  spec.areas = STACK.map((name) => {
-    const value = found.parts[name];
-    const high = low.map((base, i) => base + value[i]);
-    const color = partColor(name);
-    const area = { name, label: name, color, textColor: textColor(color), x: WIDTHS, low, high, value };
-    low = high;
-    return area;
-  });
-  spec.areas.reverse();
+  const areas = stacked(found, STACK).map((area) => ({ ...area, label: area.name, color: partColor(area.name) }));
+  spec.areas = areas.reverse();
   spec.lines.push(line("total", "", found, partColor("total"), { width: 1.5, peak: true }));
   if (reference) spec.lines.push(ghost(along("width", reference, WIDTHS)));
   return spec;
@@ -144,8 +123,8 @@ function ridgeFigures({ first }) {
     const setting = { ...first, members };
     const chosen = members === first.members;
     const label = members === Infinity ? "K → ∞" : `K = ${shown(members)}`;
-    const color = chosen ? partColor("total") : SOFT;
-    spec.lines.push(line(label, label, along("ridge", setting, RIDGES), color, { width: chosen ? 3 : 1.75 }));
+    const [color, width] = chosen ? [partColor("total"), 3] : [SOFT, 1.75];
+    spec.lines.push(line(label, label, along("ridge", setting, RIDGES), color, { width }));
     const { ridge, error: least } = best(setting);
     const x = Math.max(ridge, RIDGES[0]); // a best ridge of 0 is at the left end
     spec.marks.best.push({ x, y: least.total, label: chosen ? "best λ" : "" });
@@ -158,11 +137,11 @@ const totals = ({ members, width }) => (members === Infinity ? Infinity : member
 /** One wide model and K narrow ones along the total number of features. */
 function wideFigure({ first }) {
   const K = first.members;
-  const x = grid(0.1, 100, [1, K]);
+  const x = gridBetween(0.1, 100, [1, K]);
   const narrow = along("width", first, x.map((total) => total / K));
   const wide = along("width", { ...first, members: 1 }, x);
-  const spec = frame("One wide model or several narrow ones", first, { range: [0.1, 100] }, { range: [0, TOP] });
-  Object.assign(spec.x, { label: "features of all models per sample, KP/N", symbol: "KP/N" });
+  const axis = { label: "features of all models per sample, KP/N", symbol: "KP/N", range: [0.1, 100] };
+  const spec = frame("One wide model or several narrow ones", first, axis, { range: [0, TOP] });
   spec.regimes = [];
   spec.lines.push(
     line("wide", "one wide model", { x, total: wide.total }, ONE, { peak: true }),
@@ -183,10 +162,10 @@ function wideFigure({ first }) {
 /** One model, K models on the same data, and K on a part of the data each. */
 function divideFigure({ first }) {
   const K = first.members;
-  const x = grid(0.1, 10, [1, 1 / K]);
+  const x = gridBetween(0.1, 10, [1, 1 / K]);
   const shared = { ...first, scheme: "ensemble" };
   const divided = { ...first, scheme: "divide" };
-  const spec = frame("Shared and divided data", first, { range: [0.1, 10] }, { range: [0, 4] });
+  const spec = frame("Shared and divided data", first, {}, { range: [0, 4] });
   spec.regimes = [];
   spec.lines.push(
     line("single", "one model", along("width", { ...shared, members: 1 }, x), SOFT, { width: 1.5, peak: true }),
@@ -203,33 +182,28 @@ function divideFigure({ first }) {
   return spec;
 }
 
-/** The width of least error. */
-function bestWidth(setting) {
-  const view = { along: "width", split: "causes", x: "log", first: setting, second: null };
-  return curve(view, setting, { x: FAR_WIDTHS }).best;
-}
+/** The curve to large widths, with the width of least error. */
+const widely = (setting) => along("width", setting, FAR_WIDTHS, { best: true });
 
 function underFigure({ first }) {
   const spec = frame("The best width", first, { range: [0.1, 100] }, { range: [0, 3] });
-  const found = along("width", first, FAR_WIDTHS);
-  const least = bestWidth(first);
+  const found = widely(first);
   spec.lines.push(line("total", models(first.members), found, partColor("total"), { peak: true }));
-  if (first.members > 1) {
-    spec.lines.push(ghost(along("width", { ...first, members: 1 }, FAR_WIDTHS)));
-  }
+  if (first.members > 1) spec.lines.push(ghost(widely({ ...first, members: 1 })));
   spec.marks.here = [];
-  spec.marks.best = [{ x: least.x, y: least.y, label: "least error" }];
+  spec.marks.best = [{ ...found.best, label: "least error" }];
   return spec;
 }
 
-// --- sentences -------------------------------------------------------------------------------------
+// --- sentences ---
 
 function fitSentence({ first }) {
   const now = error(first).total;
   const wide = error({ ...first, width: 10 }).total;
   const here = `${widthIs(first)}, the mean test error of the theory is ${shown(now)}`;
-  if (first.width >= 10) return `${here}: with many more features than points the fit is calm again.`;
-  return `${here}, ${now > wide ? `${times(now / wide)} that at P/N = 10` : `and ${shown(wide)} at P/N = 10`}.`;
+  if (first.width >= 10) return `${here}: with many more features than points the fit is smooth again.`;
+  const compared = now > wide ? `${times(now / wide)} that` : `and ${shown(wide)}`;
+  return `${here}, ${compared} at P/N = 10.`;
 }
 
 function peakSentence({ first }) {
@@ -246,7 +220,7 @@ function peakSentence({ first }) {
 function causesSentence({ first }) {
   const parts = error(first);
   if (parts.total === Infinity) return `${widthIs(first)}, noise and initialization are infinite.`;
-  const list = ["noise", "initialization", "sampling", "bias"].map((name) => `${name} ${percent(parts[name] / parts.total)}`);
+  const list = [...STACK].reverse().map((name) => `${name} ${percent(parts[name] / parts.total)}`);
   const clean = first.snr === Infinity ? " Without any label noise, the random features alone cause the peak." : "";
   return `${widthIs(first)}, the error of ${shown(parts.total)} is ${list.join(", ")}.${clean}`;
 }
@@ -254,14 +228,13 @@ function causesSentence({ first }) {
 function averagingSentence({ first }) {
   const alone = error({ ...first, members: 1 });
   const now = error(first);
-  if (first.members === 1) {
-    return `${widthIs(first)}, one model has error ${shown(now.total)}. Average more of them to see which parts fall.`;
-  }
-  const stay = `bias ${shown(now.bias)}, sampling ${shown(now.sampling)}`;
+  const here = `${widthIs(first)}, ${models(first.members)}`;
+  if (first.members === 1) return `${here} has error ${shown(now.total)}. Average more to see which parts fall.`;
+  const change = (name) => `from ${shown(alone[name])} to ${shown(now[name])}`;
   return (
-    `${widthIs(first)}, ${models(first.members)} have error ${shown(now.total)} instead of ${shown(alone.total)}: ` +
-    `initialization falls from ${shown(alone.initialization)} to ${shown(now.initialization)}, noise from ` +
-    `${shown(alone.noise)} to ${shown(now.noise)}; ${stay} stay.`
+    `${here} have error ${shown(now.total)} instead of ${shown(alone.total)}: initialization falls ` +
+    `${change("initialization")}, noise ${change("noise")}. Bias ${shown(now.bias)} and sampling ` +
+    `${shown(now.sampling)} stay.`
   );
 }
 
@@ -271,9 +244,9 @@ function ridgeSentence({ first }) {
   const many = error({ ...first, members: Infinity, ridge: 0 }).total;
   const both = best({ ...first, members: Infinity }).error.total;
   return (
-    `${widthIs(first)} and λ = ${shown(first.ridge)}, ${models(first.members)}: ${shown(error(first).total)}, and ` +
-    `${shown(own.error.total)} at the best λ = ${shown(own.ridge)}. The best λ alone (K = 1) reaches ${shown(single)}, ` +
-    `averaging alone (K → ∞, λ = 0) ${shown(many)}, both ${shown(both)}.`
+    `${widthIs(first)} and λ = ${shown(first.ridge)}, ${models(first.members)} ${have(first)} error ` +
+    `${shown(error(first).total)}, and ${shown(own.error.total)} at the best λ = ${shown(own.ridge)}. The best λ ` +
+    `alone (K = 1) reaches ${shown(single)}, averaging alone (K → ∞, λ = 0) ${shown(many)}, both ${shown(both)}.`
   );
 }
 
@@ -282,11 +255,11 @@ function wideSentence({ first }) {
   const one = { ...first, members: 1, width: total };
   const wide = error(one).total;
   const narrow = error(first).total;
-  if (first.members === 1) return `One model of P/N = ${shown(first.width)} has error ${shown(wide)}. Choose K > 1 to compare.`;
+  if (first.members === 1) return `${widthIs(first)}, one model has error ${shown(wide)}. Choose K > 1 to compare.`;
   const better = wide < narrow ? "one wide model is better" : "several narrow ones are better";
   return (
-    `With KP = ${multiple(total)} features in all, one model has error ${shown(wide)} and ${models(first.members)} of ` +
-    `P = ${multiple(first.width)} have ${shown(narrow)}: ${better}. At the best λ of each: ` +
+    `With KP = ${multiple(total)} features in all, one model has error ${shown(wide)}, and ${models(first.members)} ` +
+    `of P = ${multiple(first.width)} have ${shown(narrow)}: ${better}. At the best λ of each: ` +
     `${shown(best(one).error.total)} and ${shown(best(first).error.total)}.`
   );
 }
@@ -294,127 +267,135 @@ function wideSentence({ first }) {
 function divideSentence({ first }) {
   const shared = error({ ...first, scheme: "ensemble" });
   const divided = error({ ...first, scheme: "divide" });
-  if (first.members === 1) return `One model has all the data: error ${shown(shared.total)}. Choose K > 1 to divide them.`;
+  const change = (name) => `from ${shown(shared[name])} to ${shown(divided[name])}`;
+  if (first.members === 1) return `One model has all the data: error ${shown(shared.total)}. Choose K > 1 to divide.`;
   const verdict = divided.total < shared.total ? "Dividing is better here" : "Sharing is better here";
   return (
-    `${widthIs(first)}, ${models(first.members)} that share the data have error ${shown(shared.total)}, and with divided data ` +
-    `${shown(divided.total)}: noise changes from ${shown(shared.noise)} to ${shown(divided.noise)}, bias from ` +
-    `${shown(shared.bias)} to ${shown(divided.bias)}. ${verdict}.`
+    `${widthIs(first)}, ${models(first.members)} that share the data have error ${shown(shared.total)}, and with ` +
+    `divided data ${shown(divided.total)}: noise changes ${change("noise")}, bias ${change("bias")}. ${verdict}.`
   );
 }
 
 function underSentence({ first }) {
-  const least = bestWidth(first);
+  const least = widely(first).best;
   const limit = error({ ...first, width: Infinity }).total;
-  const who = `${capital(models(first.members))} at F/τ = ${shown(first.snr)}`;
-  const verb = first.members === 1 ? "has" : "have";
+  const name = models(first.members);
+  const who = `${name[0].toUpperCase() + name.slice(1)} at F/τ = ${shown(first.snr)} ${have(first)} the least error`;
   if (least.x < 0.999) {
-    const where = least.edge ? `P/N ≤ ${shown(least.x)}` : `P/N = ${shown(least.x)}`;
-    return `${who} ${verb} the least error, ${shown(least.y)}, at ${where}: fewer features than samples. For P → ∞ it is ${shown(limit)}.`;
+    const where = `P/N ${least.edge ? "≤" : "="} ${shown(least.x)}`;
+    return `${who}, ${shown(least.y)}, at ${where}: fewer features than samples. For P → ∞ it is ${shown(limit)}.`;
   }
-  return `${who} ${verb} the least error, ${shown(Math.min(limit, least.y))}, with more features than samples${limit <= least.y ? ", for P → ∞" : ""}.`;
+  const where = limit <= least.y ? ", for P → ∞" : "";
+  return `${who}, ${shown(Math.min(limit, least.y))}, with more features than samples${where}.`;
 }
 
-// --- the steps ---------------------------------------------------------------------------------------
+const oneDotted = ({ members }) => (members > 1 ? "Dotted: one model." : "");
+
+// --- the steps ---
 
 /**
  * The steps in their order: {id, title, text, controls, setting, figure, sentence, show, claims, paper}.
  *
  * `ranges` narrows sliders and `most` bounds values; `explore` adds to the view that "Open in explore"
- * shows; `show` lists moves {control, from, to, seconds}, one after another; `claims` and `paper` are the
+ * shows; `show` lists moves [control, from, to, seconds], one after another; `claims` and `paper` are the
  * claims, by number, and the parts of the paper that the step is about.
  */
 export const steps = [
   {
     id: "fit",
     title: "What is fitted?",
-    text: [
-      "A model is a sum of {P|P} {random features}: random curves that stay as they are. Training on {N|N} noisy points only chooses their {weights}.",
-      "With few features the fit is stiff. With as many features as points it just reaches every point, and swings wildly between them. With many more it is calm again.",
-      "The dot marks the same P/N on the exact error curve of the paper’s model, whose inputs have many dimensions.",
-    ],
+    text: `
+      A model is a sum of {P|P} {random features}: random curves that do not change. Training on {N|N} noisy points
+      only chooses their {weights}.
+
+      With few features the fit is stiff. With as many features as points it just reaches every point, and swings
+      widely between them. With many more it is smooth again.
+
+      The dot marks the same P/N on the exact error curve of the paper’s model, whose inputs have many dimensions.`,
     controls: ["width", "members", "snr"],
     setting: { ...BASE, ridge: 1e-5, snr: 3 },
     ranges: { members: [1, MOST_MEMBERS] },
-    figure: fitFigure,
+    plots: 2,
+    figure: fitFigures,
     sentence: fitSentence,
-    show: [
-      { control: "width", from: 0.2, to: 10, seconds: 6 },
-      { control: "width", from: 10, to: 1, seconds: 2 },
-      { control: "members", from: 1, to: MOST_MEMBERS, seconds: 4 },
-    ],
+    show: [["width", 0.2, 10, 6], ["width", 10, 1, 2], ["members", 1, MOST_MEMBERS, 4]],
     paper: ["Section 2"],
   },
   {
     id: "peak",
     title: "Where is the peak, and why there?",
-    text: [
-      "Without {ridge}, the {training error} reaches zero at P = N: the {interpolation threshold}. There only one choice of weights fits all labels, noise included, and it may need huge weights: {overfitting} at its worst.",
-      "Beyond, many choices fit. Training takes the {smallest weights}, and the {test error} falls a second time. This is {double descent}.",
-    ],
+    text: `
+      Without {ridge}, the {training error} reaches zero at P = N: the {interpolation threshold}. There only one
+      choice of weights fits all labels, noise included, and its weights can be huge. This is {overfitting} at its
+      worst.
+
+      Beyond P = N, many choices fit. Training takes the {smallest weights}, and the {test error} falls a second
+      time. This is {double descent}.`,
     controls: ["width", "snr", "ridge"],
     setting: BASE,
     figure: peakFigure,
     explore: () => ({ training: "1", y: "linear", top: TOP }),
     sentence: peakSentence,
-    show: [
-      { control: "width", from: 0.1, to: 10, seconds: 6 },
-      { control: "width", from: 10, to: 1, seconds: 2 },
-    ],
+    show: [["width", 0.1, 10, 6], ["width", 10, 1, 2]],
     claims: [1],
     paper: ["Figure 2"],
   },
   {
     id: "causes",
     title: "What is the peak made of?",
-    text: [
-      "Three things are random: the {label noise}, the features ({initialization}) and the training inputs ({sampling}). Each causes {variance}: with another draw, the prediction would differ. What is left is {bias}, the error of the average prediction.",
-      "The peak is noise and initialization: the “double trouble” of the paper. Sampling and bias do not peak, and beyond P = N they are constant as λ → 0.",
-    ],
+    text: `
+      Three things are random: the {label noise}, the features ({initialization}) and the training inputs
+      ({sampling}). Each causes {variance}: with another draw, the prediction would differ. What is left is {bias},
+      the error of the average prediction.
+
+      The peak is noise and initialization: the “double trouble” of the paper. Sampling and bias do not peak. Beyond
+      P = N they are constant as λ → 0.`,
     controls: ["width", "snr", "ridge"],
     setting: BASE,
     figure: (view) => stackFigure(view),
     explore: () => ({ form: "areas", y: "linear", top: TOP }),
     sentence: causesSentence,
-    show: [{ control: "snr", from: 1, to: Infinity, seconds: 6 }],
+    show: [["snr", 1, Infinity, 6]],
     claims: [1, 3],
     paper: ["Figure 3"],
   },
   {
     id: "averaging",
     title: "What does averaging remove, and what stays?",
-    text: [
-      "Train {K|K} models with different random features on the same data, and average their predictions: an {ensemble}. The initialization variance falls as 1/K, and with it the noise that depends on the features. The peak goes.",
-      "What stays, even for K → ∞: bias, sampling variance, and the noise that all models fit alike, because they share their labels.",
-    ],
+    text: `
+      Train {K|K} models with different random features on the same data, and average their predictions: an
+      {ensemble}. The initialization variance falls as 1/K, and with it the noise that depends on the features. The
+      peak disappears.
+
+      Three parts stay, even for K → ∞: bias, sampling variance, and the noise that all models fit alike because
+      they share their labels.`,
     controls: ["members", "width", "snr"],
     setting: BASE,
     figure: (view) => stackFigure(view, view.first.members > 1 ? { ...view.first, members: 1 } : null),
     explore: () => ({ form: "areas", y: "linear", top: TOP }),
     sentence: averagingSentence,
-    show: [{ control: "members", from: 1, to: Infinity, seconds: 7 }],
-    caption: "Dotted: one model.",
+    show: [["members", 1, Infinity, 7]],
+    caption: oneDotted,
     claims: [9, 10],
     paper: ["Figure 5", "Figure 6"],
   },
   {
     id: "ridge",
     title: "Can a penalty do the same?",
-    text: [
-      "The {ridge} {λ|λ} makes large {weights} costly, and huge ones made the peak. A small λ leaves variance, a large one adds bias; between them is a best λ.",
-      "The more models are averaged, the smaller the best λ. Which one alone is better depends on the noise: with clean labels averaging, with noisy labels and many features the best λ. Both at once are at least as good as either.",
-    ],
+    text: `
+      The {ridge} {λ|λ} makes large {weights} costly, and the peak comes from huge weights. A small λ leaves
+      variance, a large one adds bias. Between them is a best λ.
+
+      The more models are averaged, the smaller the best λ. With clean labels, averaging alone is better than the
+      best λ alone; with noisy labels and many features it is the reverse. Both together are at least as good as
+      either.`,
     controls: ["ridge", "members", "snr", "width"],
     setting: { ...BASE, ...NOISY },
     plots: 2,
     figure: ridgeFigures,
     sentence: ridgeSentence,
-    show: [
-      { control: "ridge", from: NOISY.ridge, to: 10, seconds: 5 },
-      { control: "ridge", from: 10, to: 0.063, seconds: 3 },
-      { control: "members", from: 1, to: Infinity, seconds: 4 },
-    ],
-    caption: "Dotted: one model at λ = 0.003, F/τ = 1. Diamonds: the best λ.",
+    show: [["ridge", NOISY.ridge, 10, 5], ["ridge", 10, 0.063, 3], ["members", 1, Infinity, 4]],
+    caption: () => "Dotted: one model at λ = 0.003, F/τ = 1. Diamonds: the best λ.",
     explore: () => ({ along: "ridge" }),
     claims: [15, 21],
     paper: ["Figure 8"],
@@ -422,10 +403,12 @@ export const steps = [
   {
     id: "width-or-models",
     title: "One wide model, or many narrow ones?",
-    text: [
-      "Spend the same number of features on one model of KP, or on K models of P each. The wide model peaks where KP = N, the narrow ones where P = N. So near KP = N several narrow models are better, and near P = N the wide one.",
-      "Beyond P = N, as λ → 0, the wide model is always better; and at the best λ for each, it is so at any size.",
-    ],
+    text: `
+      Spend the same number of features on one model of KP, or on K models of P each. The wide model peaks where KP
+      = N, the narrow ones where P = N. So near KP = N several narrow models are better, and near P = N the wide
+      one.
+
+      Beyond P = N, as λ → 0, the wide model is always better. With the best λ for each, it is better at any size.`,
     controls: ["width", "members", "ridge", "snr"],
     setting: { ...BASE, members: 4, width: 0.25 },
     ranges: { members: [1, 20] },
@@ -433,55 +416,54 @@ export const steps = [
     figure: wideFigure,
     explore: (first) => ({ second: { ...first, members: 1, width: totals(first) } }),
     sentence: wideSentence,
-    show: [
-      { control: "width", from: 0.1, to: 10, seconds: 7 },
-      { control: "width", from: 10, to: 1, seconds: 2 },
-    ],
+    show: [["width", 0.1, 10, 7], ["width", 10, 1, 2]],
     claims: [13, 14],
     paper: ["Figure 7"],
   },
   {
     id: "divide",
     title: "Should every model have all the data?",
-    text: [
-      "{divide and conquer|Divide and conquer}: each of K models has N/K samples of its own. Their noise is independent, so averaging removes that, too. But each model learns less: the bias grows. The peak moves to P = N/K.",
-      "With many features and two models, dividing is better when labels are noisy, and worse when they are clean.",
-    ],
+    text: `
+      {divide and conquer|Divide and conquer}: each of K models has N/K samples of its own. Their label noise is
+      independent, so averaging reduces it, too. But each model learns less, and the bias grows. The peak moves to P
+      = N/K.
+
+      With many features and two models, dividing is better when labels are noisy, and worse when they are clean.`,
     controls: ["snr", "members", "width"],
     setting: { ...BASE, width: 5, members: 2, snr: 1 },
     ranges: { members: [1, 20] },
     figure: divideFigure,
     explore: (first) => ({ first: { ...first, scheme: "divide" }, second: { ...first, scheme: "ensemble" } }),
     sentence: divideSentence,
-    show: [
-      { control: "snr", from: 10, to: 0.5, seconds: 6 },
-      { control: "snr", from: 0.5, to: 1, seconds: 1 },
-    ],
+    show: [["snr", 10, 0.5, 6], ["snr", 0.5, 1, 1]],
     claims: [19, 20],
     paper: ["Figure 11"],
   },
   {
     id: "under-or-over",
     title: "More features than samples, or fewer?",
-    text: [
-      "For one model the best width is often the largest: {overparametrized}. But few features act like a ridge, and averaging removes the variance that a single narrow model has.",
-      "Infinitely many models without ridge are best with fewer features than samples, {underparametrized}, if the {signal-to-noise ratio} is below 1.66 (for ReLU features).",
-    ],
+    text: `
+      For one model the best width is often the largest: {overparametrized}. But few features act like a ridge, and
+      averaging removes the variance that a single narrow model has.
+
+      Infinitely many models without ridge are best with fewer features than samples, {underparametrized}, if the
+      {signal-to-noise ratio} is below 1.66 (for ReLU features).`,
     controls: ["members", "snr", "ridge"],
     setting: { ...BASE, ridge: 1e-5, snr: 1 },
     figure: underFigure,
     sentence: underSentence,
-    show: [{ control: "members", from: 1, to: Infinity, seconds: 7 }],
-    caption: "Dotted: one model.",
+    show: [["members", 1, Infinity, 7]],
+    caption: oneDotted,
     claims: [16, 17],
     paper: ["Figure 12"],
   },
   {
     id: "claims",
     title: "What does the paper claim, and what is true?",
-    text: [
-      "The claims about the causes of double descent are true. Those about remedies hold at the paper’s F/τ = 10, and not always with more noise. What it observes in neural networks is reproduced, but is in part due to the optimizer. Each verdict is checked by code.",
-    ],
+    text: `
+      The claims about the causes of double descent are true, some with a condition. Those about remedies hold at
+      the paper’s F/τ = 10, but not always with more noise. What the paper observes in neural networks is
+      reproduced; a part of it is due to the optimizer. Each verdict is checked by code.`,
     controls: [],
     setting: {},
     paper: ["Abstract"],
@@ -494,13 +476,13 @@ function claimNotes(declarations) {
   const many = error({ ...noisy, members: Infinity }).total;
   const one = best(noisy).error.total;
   return {
-    2: "If interactions are counted apart, random features alone have a finite effect; only their interactions with the data diverge.",
+    2: "If interactions are counted apart: the features alone have a finite effect, but not together with the data.",
     6: "If N ≥ D. With fewer samples, a linear network leaves a part unlearned, too.",
     8: "A fixed λ lowers the peak and moves it to smaller P/N. The best λ at each P/N removes it.",
     12: "If F/τ is above 1.66 (ReLU). Below, the effective ridge of narrow models helps.",
-    15: `At F/τ = 1 and P = 10 N, infinitely many models have ${shown(many)}, and one at its best λ has ${shown(one)}. At F/τ = 10 it is true.`,
+    15: `At F/τ = 1 and P = 10 N, infinitely many models have ${shown(many)}, one at its best λ ${shown(one)}.`,
     16: "If F/τ is below 1.66 (ReLU).",
-    18: "At the paper’s F/τ = 1, more features are better at any N/D. It is true of noisier labels: at F/τ = 0.6 for N/D up to 2.",
+    18: "At the paper’s F/τ = 1, more features are better at any N/D. True at F/τ = 0.6, for N/D up to 2.",
     22: "Away from P = N.",
     23: "Averaged in the same way, Gaussian and true random features vary alike from run to run.",
     24: "As printed, they do not give the paper’s own curves; with eight corrections they do.",
@@ -532,23 +514,31 @@ function claimsTable(declarations) {
     });
   const heads = ["verdict", "claim of the paper", "what holds"].map((text) => html("th", { scope: "col" }, text));
   const count = (verdict) => declarations.claims.filter((claim) => claim.verdict === verdict).length;
-  const summary = `Of ${rows.length} claims ${count("true")} are true, ${count("true with a condition")} true with a condition, ${count("false")} false.`;
-  const table = html("table", { class: "claims" }, html("thead", {}, html("tr", {}, ...heads)), html("tbody", {}, ...rows));
+  const counts = ["true", "true with a condition", "false"].map((verdict) => `${count(verdict)} are ${verdict}`);
+  const summary = `Of ${rows.length} claims, ${counts.join(", ")}.`;
+  const body = html("tbody", {}, ...rows);
+  const table = html("table", { class: "claims" }, html("thead", {}, html("tr", {}, ...heads)), body);
   return html("div", {}, html("p", { class: "step-sentence" }, summary), table);
 }
 
 const SUMMARY = [
-  ["Why is there a peak?", "At P = N the model only just fits every label. It then depends strongly on what is random: the label noise and the random features."],
-  ["What removes it?", "Averaging many models with different features, a good ridge λ, or many more features than samples. Each reduces the variances of noise and initialization."],
-  ["What stays?", "Bias, sampling variance, and the label noise that all models share. A ridge reduces that noise at the price of bias; more data reduce the bias."],
+  "Why is there a peak?",
+  `At P = N the model only just fits every label. Its predictions then depend strongly on what is random: the label
+  noise and the random features.`,
+  "What removes it?",
+  `Averaging many models with different features, a good ridge λ, or many more features than samples. Each reduces the
+  variances of noise and initialization.`,
+  "What stays?",
+  `Bias, sampling variance, and the label noise that all models share. A ridge reduces that noise but adds bias; more
+  data reduce the bias.`,
 ];
 
-// --- the step in the address -------------------------------------------------------------------------
+// --- the step in the address ---
 
 const NAMES = Object.keys(BASE); // all other values are the defaults
 
 /** The setting that a view has for a step: its own if the step was changed, else its start. */
-export function settingOf(step, view, declarations) {
+function settingOf(step, view, declarations) {
   const plain = defaultView(declarations).first;
   const found = { ...plain, ...step.setting };
   const isOwn = view.step === step.id && (view.top || !isPlain(view.first, plain));
@@ -592,61 +582,54 @@ function storeOf(step, store, onSet) {
   };
 }
 
-// --- "show me" ---------------------------------------------------------------------------------------
+// --- "show me" ---
 
-const FEW = 5; // values of a move where motion is reduced
-const PAUSE = 900; // ms between them
+const FEW = 5; // steps of a move where motion is reduced
 
 /** Animate sliders through the moves of a step; returns a function that stops it. */
 function animate(step, store, onEnd) {
   const reduced = matchMedia("(prefers-reduced-motion: reduce)").matches;
-  const moves = step.show;
-  const origin = Object.fromEntries(moves.map(({ control, from }) => [control, from]).reverse());
+  const origin = Object.fromEntries([...step.show].reverse());
   let handle = 0;
   let at = 0; // the move
-  let began = performance.now();
-  let stopped = false;
+  let began; // when it began
+  let before; // the share of it that is shown
 
-  function valueAt({ control, from, to }, share) {
-    if (share >= 1) return to;
+  function valueAt([control, from, to], share) {
+    if (share === 1) return to;
     const { typical, whole } = store.declarations.controls[control];
     const value = from * (Math.min(to, typical[1]) / from) ** share; // ∞ is reached from the end of the slider
     return whole ? Math.round(value) : Number(value.toPrecision(3));
   }
   function end() {
-    stopped = true;
     cancelAnimationFrame(handle);
-    clearTimeout(handle);
     onEnd();
   }
-  function next(wait) {
-    handle = reduced ? setTimeout(frameAt, wait) : requestAnimationFrame(frameAt);
-  }
-  function frameAt() {
-    if (stopped) return;
-    const passed = performance.now() - began;
-    const share = Math.min(reduced ? Math.round(passed / PAUSE) / (FEW - 1) : passed / (1000 * moves[at].seconds), 1);
-    const finished = share >= 1;
-    const last = finished && at === moves.length - 1;
-    store.set({ first: { [moves[at].control]: valueAt(moves[at], share) } }, { commit: last });
-    if (last) return end();
-    if (finished) {
-      at += 1;
-      began = performance.now();
-    }
-    next(PAUSE);
+  function tick(now) {
+    began ??= now;
+    const [control, , , seconds] = step.show[at];
+    const passed = (now - began) / 1000 / seconds;
+    const share = Math.min(reduced ? Math.floor(FEW * passed) / FEW : passed, 1);
+    const isLast = share === 1 && at === step.show.length - 1;
+    if (share !== before) store.set({ first: { [control]: valueAt(step.show[at], share) } }, { commit: isLast });
+    before = share;
+    if (isLast) return end();
+    if (share === 1) [at, began] = [at + 1, now];
+    handle = requestAnimationFrame(tick);
   }
   store.set({ first: { ...step.setting, ...origin } }, { commit: false });
-  next(PAUSE);
+  handle = requestAnimationFrame(tick);
   return end;
 }
 
-// --- rendering ---------------------------------------------------------------------------------------
+// --- rendering ---
 
-const INTRO = [
-  "Make a model larger, and its error on new data first falls, then rises to a peak, and then falls again: {double descent}.",
-  "Why is there a peak, what removes it, and what stays? Eight live figures answer. Their curves are exact for a simple model, regression with {random features}. Move the sliders, or press “Show me”.",
-];
+const INTRO = `
+  Make a model larger, and its error on new data first falls, then rises to a peak, and then falls again: {double
+  descent}.
+
+  Why is there a peak, what removes it, and what stays? Eight live figures answer. Their curves are exact for a
+  simple model, regression with {random features}. Move the sliders, or press “Show me”.`;
 
 /**
  * Draw the story, or one step of it.
@@ -654,7 +637,7 @@ const INTRO = [
  * @param {HTMLElement} container
  * @param {object} store - of state.js.
  * @param {string} [embed] - the id of the only step.
- * @returns {{update: function, destroy: function}}
+ * @returns {{update: function}}
  */
 export function renderStory(container, store, embed) {
   const only = steps.filter(({ id }) => id === embed);
@@ -678,10 +661,10 @@ export function renderStory(container, store, embed) {
   );
   for (const { element } of sections) observer.observe(element);
 
-  const paintAll = () => sections.forEach((section) => section.paint?.());
-  addEventListener("beforeprint", paintAll);
-  for (const section of sections) section.update();
-  const unsubscribe = store.subscribe((view, previous, how) => {
+  const update = () => sections.forEach((section) => section.update());
+  addEventListener("beforeprint", () => sections.forEach((section) => section.paint?.()));
+  update();
+  store.subscribe((view, previous, how) => {
     for (const section of sections) section.update(how);
     if (how.restored && view.step && view.step !== previous.step) scrollTo(view.step);
   });
@@ -690,16 +673,12 @@ export function renderStory(container, store, embed) {
   function scrollTo(id) {
     document.getElementById(`step-${id}`)?.scrollIntoView({ block: "start", behavior: "instant" });
   }
-  return {
-    update: () => sections.forEach((section) => section.update()),
-    destroy() {
-      observer.disconnect();
-      removeEventListener("beforeprint", paintAll);
-      unsubscribe();
-      for (const section of sections) section.destroy();
-      container.replaceChildren();
-    },
-  };
+  return { update };
+}
+
+/** Paragraphs of a text, which empty lines part. */
+function paragraphs(text) {
+  return text.split("\n\n").map((one) => html("p", {}, ...phrase(one.trim().replace(/\s+/g, " "))));
 }
 
 function introduction() {
@@ -707,25 +686,26 @@ function introduction() {
   return html(
     "div",
     { class: "story-intro" },
-    ...INTRO.map((text) => html("p", {}, ...phrase(text))),
+    ...paragraphs(INTRO),
     html("nav", { "aria-label": "Steps" }, html("ol", {}, ...items)),
   );
 }
 
 function summary() {
-  const items = SUMMARY.flatMap(([question, answer]) => [html("dt", {}, question), html("dd", {}, answer)]);
-  return html("section", { class: "story-summary", "aria-labelledby": "in-short" }, html("h2", { id: "in-short" }, "In short"), html("dl", {}, ...items));
+  const items = SUMMARY.map((text, i) => html(i % 2 ? "dd" : "dt", {}, text));
+  const heading = html("h2", { id: "in-short" }, "In short");
+  return html("section", { class: "story-summary", "aria-labelledby": heading.id }, heading, html("dl", {}, ...items));
 }
 
 /** What a figure leaves unsaid: the values without a slider. */
-function captionOf({ controls, caption = "" }, { ridge, snr }) {
-  const fixed = { ridge: `λ = ${shown(ridge)}`, snr: `F/τ = ${shown(snr)}` };
-  const listed = Object.keys(fixed).filter((name) => !controls.includes(name)).map((name) => fixed[name]);
-  return `${caption} ${[...listed, "N = D", "ReLU features"].join(", ")}.`.trim();
+function captionOf({ controls, caption }, first) {
+  const fixed = controls.includes("ridge") ? "" : `λ = ${shown(first.ridge)}, `;
+  return `${caption?.(first) ?? ""} ${fixed}N = D, ReLU features.`.trim();
 }
 
-function fitCaption({ features, training: near, test }, { width, members }) {
-  const more = width * N_SAMPLES > MOST_FEATURES || members > MOST_MEMBERS;
+function fitCaption(first, seed) {
+  const { features, training: near, test } = fitsOf(fitOptions(first), seed);
+  const more = first.width * N_SAMPLES > MOST_FEATURES || first.members > MOST_MEMBERS;
   const limit = more ? ` At most ${MOST_FEATURES} features and ${MOST_MEMBERS} models are drawn.` : "";
   return (
     `One draw of ${N_SAMPLES} points, ${features} features: squared error ${shown(near)} at the points, ` +
@@ -751,26 +731,25 @@ function createStep(step, store, embedded) {
 
   const heading = html("h2", { id: `title-${step.id}` }, step.title);
   const number = embedded ? null : html("p", { class: "step-number" }, `${steps.indexOf(step) + 1} of ${steps.length}`);
-  const paragraphs = embedded ? [] : step.text.map((part) => html("p", {}, ...phrase(part)));
-  const text = html("div", { class: "step-text" }, number, heading, ...paragraphs);
+  const text = html("div", { class: "step-text" }, number, heading, ...(embedded ? [] : paragraphs(step.text)));
   const element = html("section", { class: "step", id: `step-${step.id}`, "aria-labelledby": heading.id }, text);
   if (!step.figure) {
     element.classList.add("step-wide");
     element.append(claimsTable(store.declarations), links());
-    return { element, setVisible() {}, update() {}, destroy() {} };
+    return { element, setVisible() {}, update() {} };
   }
 
   const sentence = html("p", { class: "step-sentence" });
   const spoken = html("p", { class: "unseen", role: "status" });
   const message = html("p", { class: "step-message", role: "alert" });
-  const showButton = html("button", { type: "button", class: "show-me", onclick: toggleShow }, "Show me");
-  const resetButton = html("button", { type: "button", class: "quiet", onclick: reset }, "Reset");
-  const drawing = step.id === "fit" ? html("div", { class: "step-fit" }) : null;
-  const againButton = drawing && html("button", { type: "button", class: "quiet", onclick: drawAgain }, "Draw again");
+  const isFit = step.id === "fit";
+  const showButton = button("Show me", toggleShow, { class: "show-me" });
+  const resetButton = button("Reset", reset);
+  const againButton = isFit ? button("Draw again", drawAgain) : null;
   const controls = step.controls.map((name) => numberControl(local, name, { id: `story-${step.id}` }));
   const holders = Array.from({ length: step.plots ?? 1 }, () => html("div", { class: "step-plot" }));
   const notes = html("p", { class: "step-caption" });
-  const figure = html("div", { class: drawing || step.plots ? "step-figure double" : "step-figure" }, drawing, ...holders);
+  const figure = html("div", { class: step.plots ? "step-figure double" : "step-figure" }, ...holders);
   const aside = html(
     "div",
     { class: "step-side" },
@@ -784,8 +763,6 @@ function createStep(step, store, embedded) {
   );
   element.append(figure, aside);
   const plots = holders.map((holder) => createPlot(holder));
-  const fit = drawing && createFit(drawing);
-  if (fit) notes.textContent = fitCaption({ features: N_SAMPLES, training: 0.001, test: 1 }, step.setting); // its room
   write(local.get());
 
   function links() {
@@ -794,7 +771,9 @@ function createStep(step, store, embedded) {
     if (embedded) items.push(html("a", { href: `?step=${step.id}`, target: "_blank" }, "The whole story"));
     else if (step.figure) {
       const about = store.declarations.claims.filter((claim) => step.claims?.includes(claim.number));
-      items.push(...about.map(({ number: n, verdict }) => html("a", { href: `#claim-${n}` }, `Claim ${n}: ${verdict}`)));
+      for (const { number: n, verdict } of about) {
+        items.push(html("a", { href: `#claim-${n}` }, `Claim ${n}: ${verdict}`));
+      }
       items.push(html("a", { href: "?view=explore", class: "to-explore", onclick: toExplore }, "Open in explore"));
     }
     return html("p", { class: "step-links" }, ...items);
@@ -827,20 +806,15 @@ function createStep(step, store, embedded) {
 
   /** The sentence and the caption: they are written before the figure is seen, to keep their place. */
   function write(view) {
-    const words = unbroken(step.sentence(view));
-    if (sentence.textContent !== words) sentence.textContent = words;
-    if (!fit) notes.textContent = unbroken(captionOf(step, view.first));
+    setText(sentence, unbroken(step.sentence(view)));
+    setText(notes, unbroken(isFit ? fitCaption(view.first, seed) : captionOf(step, view.first)));
   }
   function paint() {
     handle = 0;
     const view = local.get();
     write(view);
     const description = sentence.textContent;
-    [step.figure(view)].flat().forEach((spec, i) => plots[i].update({ ...spec, description }));
-    if (!fit) return;
-    const { width, members, ridge, snr } = view.first;
-    const found = fit.update({ featuresPerSample: width, members, ridge, noise: 1 / snr, seed });
-    notes.textContent = unbroken(fitCaption(found, view.first));
+    [step.figure(view, seed)].flat().forEach((spec, i) => plots[i].update({ ...spec, description }));
   }
   function schedule() {
     if (visible) handle ||= requestAnimationFrame(paint);
@@ -858,7 +832,7 @@ function createStep(step, store, embedded) {
       const isActive = view.step === step.id;
       resetButton.hidden = !isActive;
       if (how?.restored) stop?.();
-      message.textContent = isActive || embedded ? store.messages().join(" ") : "";
+      setText(message, isActive || embedded ? store.messages().join(" ") : "");
       if (how?.commit && isActive) spoken.textContent = step.sentence(view);
       const key = SETTING.map((name) => view.first[name]).join();
       if (key === last && !isActive) return; // another step was changed
@@ -866,12 +840,6 @@ function createStep(step, store, embedded) {
       for (const one of controls) one.update(view);
       if (!visible) write(view);
       schedule();
-    },
-    destroy() {
-      stop?.();
-      cancelAnimationFrame(handle);
-      for (const plot of plots) plot.destroy();
-      fit?.destroy();
     },
   };
 }

@@ -1,10 +1,10 @@
 /**
  * The exact theory of random-features ridge regression, in the browser.
  *
- * The equations are those of the Python package `doubletrouble.theory`, for the isotropic problem
- * (one level of the kernel); a test compares both, limits included. K members, each with P features
- * and m of the N samples, are averaged; sizes are counted per input dimension. The activation
- * enters by l = μ₁² and t = μ⋆², scaled to l + t = 1, and the ridge as r = λ/(μ₁² + μ⋆²).
+ * The equations are those of Python's `doubletrouble.theory`, for the isotropic problem; a test
+ * compares both, limits included. K members, each with P features and m of the N samples, are
+ * averaged; sizes are counted per input dimension. The activation enters by l = μ₁² and t = μ⋆²,
+ * scaled to l + t = 1, and the ridge as r = λ/(μ₁² + μ⋆²).
  *
  * **Fixed point.** With y the inverse of the effective ridge, L = l y/(1 + l y) the learnability,
  * and z = L + t y, Q = L², e = z - Q the degrees of freedom, the unused fractions of features and
@@ -43,14 +43,11 @@
  * combination of fits with complex ridges z_j/t [weideman2006]; variances are double sums of them.
  */
 
-// --- declarations --------------------------------------------------------------------------------
+// --- declarations ---
 
-/** The domain and the default of a number. */
+/** The domain and the default of a number; `open_low`: it is above 0, `or_inf`: it may be Infinity. */
 const parameter = (low, high, { value, or_inf = false, whole = false, open_low = false } = {}) => ({
-  low, high, default: value,
-  or_inf, // Infinity is allowed beyond `high`
-  whole, // whole numbers only
-  open_low, // `low` is the smallest number above 0
+  low, high, default: value, or_inf, whole, open_low,
 });
 
 /** Domains and defaults of all numbers, as declared in Python's `glossary`. */
@@ -111,7 +108,7 @@ const LAST_STEP = 1e-8; // the Newton step at which the next one is below roundi
 const DAMPED_AFTER = 8;
 const MOST_STEPS = 200;
 
-// --- arguments -----------------------------------------------------------------------------------
+// --- arguments ---
 
 function shown(value) {
   return value === Infinity ? "inf" : typeof value === "string" ? `'${value}'` : String(value);
@@ -169,7 +166,12 @@ export function noiseAt(snr, signal = 1) {
   return signal / snr;
 }
 
-/** A problem and a scheme as the numbers that the equations need, validated. */
+/** The numbers that the equations need, of a problem and a scheme without unknown fields. */
+function validated(problem, scheme) {
+  refuseUnknown(problem, scheme);
+  return inputs(problem, scheme);
+}
+
 function inputs(problem, scheme) {
   const P = checked("features_per_dim", problem.features_per_dim);
   const N = checked("samples_per_dim", problem.samples_per_dim);
@@ -253,7 +255,7 @@ function limitValue(value) {
   return value < NEGLIGIBLE ? 0 : value > 1 / NEGLIGIBLE ? Infinity : value;
 }
 
-// --- the fixed point -----------------------------------------------------------------------------
+// --- the fixed point ---
 
 /**
  * Solve (*) for P features and N samples; `spare` is P - N.
@@ -347,7 +349,7 @@ function memberAt(at, r) {
   return member(point, at.g, high || full || empty);
 }
 
-// --- bootstrap samples ---------------------------------------------------------------------------
+// --- bootstrap samples ---
 
 const DISTINCT = -Math.expm1(-1); // the share of distinct samples
 const CHANCES = [Math.exp(-1)]; // of the weights w; larger ones have probabilities below rounding
@@ -445,7 +447,7 @@ function bootstrapMember(at, r) {
   throw new Error("the fixed point of a bootstrap sample did not converge");
 }
 
-// --- the error by cause --------------------------------------------------------------------------
+// --- the error by cause ---
 
 /**
  * The terms of unit power: `shared` of two different members, and `own`, the excess of the square
@@ -559,17 +561,14 @@ function withTotal(parts) {
 /**
  * The exact test error of an ensemble by cause.
  *
- * @param {object} problem - features_per_dim, samples_per_dim, ridge, signal, noise,
- *   nonlinear_signal, test_noise (see `PARAMETERS`; those left out have their defaults), and
+ * @param {object} problem - numbers of `PARAMETERS` (those left out have their defaults), and
  *   activation: a name of `ACTIVATIONS`, or an object with the moments `linear` and `nonlinear`.
- * @param {number|object} scheme - a number of members, or {name, n_members, ...options} with a name
- *   and the options of `SCHEMES`.
+ * @param {number|object} scheme - n_members, or {name, n_members, ...options} of `SCHEMES`.
  * @returns {object} noise, initialization, sampling, bias, bayes, total, and resampling where
  *   members choose from a common set.
  */
 export function exactError(problem, scheme = 1) {
-  refuseUnknown(problem, scheme);
-  const at = inputs(problem, scheme);
+  const at = validated(problem, scheme);
   return causes(memberTerms(memberAt(at, at.r), at.f), at);
 }
 
@@ -580,8 +579,7 @@ export function exactError(problem, scheme = 1) {
  *   noise_initialization_sampling, bayes, total, and resampling as in `exactError`.
  */
 export function anova(problem, scheme = 1) {
-  refuseUnknown(problem, scheme);
-  const at = inputs(problem, scheme);
+  const at = validated(problem, scheme);
   return effects(memberTerms(memberAt(at, at.r), at.f), at);
 }
 
@@ -591,8 +589,7 @@ export function anova(problem, scheme = 1) {
  * @param {string|string[]} axis - the field of the problem or of the scheme that varies, or "time";
  *   or several that vary together.
  * @param {number[]|number[][]} values - its values; of several, an array each.
- * @param {object} options - split: "causes" (as `exactError`) or "effects" (as `anova`); time: of
- *   training, Infinity by default.
+ * @param {object} options - split: "causes" or "effects" (as `anova`); time: Infinity by default.
  * @returns {Object<string, Float64Array>} each part, and the total.
  */
 export function errorCurve(problem, scheme, axis, values, { split = "causes", time } = {}) {
@@ -639,8 +636,7 @@ function errorOf(terms, at) {
  * @returns {number}
  */
 export function trainingError(problem, scheme = 1) {
-  refuseUnknown(problem, scheme);
-  const at = inputs(problem, scheme);
+  const at = validated(problem, scheme);
   const one = memberAt(at, at.r);
   const { shared, own } = memberTerms(one, at.f);
   const { g, residual, residualSquare } = one;
@@ -670,13 +666,9 @@ export function trainingError(problem, scheme = 1) {
 /**
  * The paper's dimensionless terms Ψ [dascoli2020] Eqs. (12)-(17), and Ψ₂ᵖ (`psi2_features`), for
  * the same features and fresh data. They depend on P/D, N/D, λ and the activation only.
- *
- * @returns {object} psi1, psi2_vanilla, psi3_vanilla, psi2_ensemble, psi3_ensemble, psi2_divide,
- *   psi2_features.
  */
 export function psiTerms(problem) {
-  refuseUnknown(problem, 1);
-  const at = inputs(problem, 1);
+  const at = validated(problem, 1);
   const one = memberAt(at, at.r);
   const { point, limit } = one;
   const { shared, own } = memberTerms(one, 0);
@@ -692,7 +684,7 @@ export function psiTerms(problem) {
   };
 }
 
-// --- the best ridge ------------------------------------------------------------------------------
+// --- the best ridge ---
 
 // Nodes r at which the derivative is evaluated first; the ends are equal to 0 and inf to rounding.
 const SMALLEST = 1e-250;
@@ -708,8 +700,7 @@ const NEAR = 1e-13;
  * @returns {{ridge: number, error: object}} the error as in `exactError`.
  */
 export function optimalRidge(problem, scheme = 1) {
-  refuseUnknown(problem, scheme);
-  const at = inputs(problem, scheme);
+  const at = validated(problem, scheme);
   const ridge = bestRidge(at) * at.scale * at.scale;
   return { ridge, error: exactError({ ...problem, ridge }, scheme) };
 }
@@ -814,7 +805,7 @@ function crossing(f, a, b, fa, fb) {
   throw new Error("the best ridge did not converge");
 }
 
-// --- training time -------------------------------------------------------------------------------
+// --- training time ---
 
 const complex = (re, im = 0) => ({ re, im });
 const conjugate = (a) => ({ re: a.re, im: -a.im });
@@ -972,7 +963,6 @@ function termsAtTime(at, time) {
  * @returns {object} as `exactError`.
  */
 export function gradientFlow(problem, time, scheme = 1) {
-  refuseUnknown(problem, scheme);
-  const at = inputs(problem, scheme);
+  const at = validated(problem, scheme);
   return causes(termsAtTime(at, checked("time", time)), at);
 }

@@ -21,13 +21,15 @@ export const WORDS = {
     "Variance over the random features. In a neural network: over the random weights that training starts from.",
   sampling: "Variance over which inputs happen to be in the training data.",
   "random features":
-    "Fixed random functions of the input. The model adds them up; training chooses only their weights. With P of them this is a network with one hidden layer of width P.",
+    "Fixed random functions of the input. Training chooses only their weights in a sum. " +
+    "P of them make a network with one hidden layer of width P.",
   ensemble: "Several models, each with its own random features, whose predictions are averaged.",
   "label noise": "Random errors in the training labels.",
   weights: "How much of each feature the model adds; the only numbers that training chooses.",
   ridge:
-    "A penalty λ on large weights. λ = 0 fits the training labels as closely as possible; a large λ keeps all weights small.",
-  "divide and conquer": "Each of K models is trained on its own part of the data, N/K samples; predictions are averaged.",
+    "A penalty λ on large weights. λ = 0 fits the labels as closely as possible; a large λ keeps all weights small.",
+  "divide and conquer":
+    "Each of K models is trained on its own part of the data, N/K samples; their predictions are averaged.",
   underparametrized: "Fewer features than training samples, P < N: in general the labels cannot all be fitted.",
   overparametrized: "More features than training samples, P > N: all labels can be fitted, in many ways.",
   "smallest weights": "Of all weights that fit the labels equally well, training takes those of least norm.",
@@ -128,7 +130,7 @@ export function word(name, text = name) {
 
 /** Relations and units that are not broken at the end of a line. */
 export function unbroken(text) {
-  return text.replace(/ ([=<>≤≥→%]) ?/g, (all, sign) => `\u00a0${sign}${all.endsWith(" ") ? "\u00a0" : ""}`).replaceAll("%\u00a0", "% ");
+  return text.replace(/ ([=<>≤≥→]) /g, "\u00a0$1\u00a0").replaceAll(" %", "\u00a0%");
 }
 
 /** A text as nodes, with its marked terms as buttons; punctuation stays at its term. */
