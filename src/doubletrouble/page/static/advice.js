@@ -2,10 +2,9 @@
  * What a setting's error consists of, and what to change: the same options, choice and words as
  * Python's `dt.advise`, of which this is the part without a budget.
  *
- * Cost: features P K, and training K n P min(n, P) with n samples per model, n = N or N/K for
- * divided data. Beyond the peak at P = n and without ridge, the error of K models is
- * R∞ + c/(K (P/n - 1)): twice the models are equivalent to twice the distance P - n. "widen_a_little"
- * is less than that: a tenth of P, or half of P - n where that is less.
+ * Cost: features P K, and training K n P min(n, P) with n samples per model, n = N or N/K for divided
+ * data. "widen_a_little" adds a tenth of P, or half of the distance P - n from the peak where that is
+ * less.
  */
 import { exactError, optimalRidge, PARAMETERS } from "./theory.js";
 
@@ -13,7 +12,6 @@ const ERROR_TOLERANCE = 1e-10; // relative difference of equal errors
 const WORTH = 0.01; // the least share of the error that a recommended change removes
 const LITTLE_WIDER = 1.1;
 const CHOICES = ["regularize", "widen", "ensemble", "divide", "collect"]; // the cheapest first
-const CAUSES = ["noise", "initialization", "sampling", "bias", "resampling", "bayes"];
 
 /** What each part of the error is, in a few words. */
 const MEANINGS = {
@@ -25,19 +23,14 @@ const MEANINGS = {
   bayes: "noise of the test labels",
 };
 
-/**
- * A number with some significant digits, without exponent between 1e-3 and 1e6.
- *
- * Ties are rounded to even, as in Python.
- */
+/** A number with some significant digits, without exponent between 1e-3 and 1e6; ties to even, as in Python. */
 export function rounded(value, digits = 3) {
   if (!Number.isFinite(value)) return value > 0 ? "∞" : "-∞";
   const near = Number(toEven(value, digits)) + 0; // not -0
   const plain = near === 0 || (Math.abs(near) >= 1e-3 && Math.abs(near) < 1e6);
   if (plain) return String(Number(near.toPrecision(Math.max(digits, 6))));
-  const [mantissa, exponent] = near.toExponential(digits - 1).split("e");
-  const sign = exponent[0];
-  return `${Number(mantissa)}e${sign}${exponent.slice(1).padStart(2, "0")}`;
+  const [mantissa, [sign, ...power]] = near.toExponential(digits - 1).split("e");
+  return `${Number(mantissa)}e${sign}${power.join("").padStart(2, "0")}`;
 }
 
 /** The decimal of some digits nearest to a number; of two equally near, the one with an even digit. */
@@ -97,10 +90,8 @@ function option(name, label, problem, scheme) {
  *
  * @param {object} problem - as for `exactError`; features_per_dim, samples_per_dim and ridge given.
  * @param {object} scheme - {name: "ensemble" | "divide", n_members}.
- * @returns {{now: object, options: object[], choice: object, sentence: string}} each option has name,
- *   label, problem, scheme, parts (by cause, with their total), total and cost (features, samples,
- *   training); the sentence names the choice. Only the sentence differs for other schemes, whose
- *   options are empty.
+ * @returns {{now: object, options: object[], choice: object, sentence: string}} options as of `option`;
+ *   the sentence names the choice. Other schemes have no options, and a sentence of their own.
  */
 export function remedies(problem, scheme) {
   const { features_per_dim: P, samples_per_dim: N } = problem;
@@ -164,27 +155,12 @@ function alternative(problem, scheme) {
   return `With ${models} ${own}, it would be ${rounded(total)}.`;
 }
 
-/** The largest part of an error, as {name, share}; undefined where the total is 0 or infinite. */
-function largestPart(parts) {
-  if (!(parts.total > 0 && parts.total < Infinity)) return undefined;
-  const name = CAUSES.filter((one) => one in parts).reduce((a, b) => (parts[b] > parts[a] ? b : a));
-  return { name, share: parts[name] / parts.total };
-}
-
-/**
- * The meaning sentence of a setting: its largest part, then the sentence of `remedies`.
- *
- * @param {object} advice - from `remedies`.
- * @returns {string}
- */
-export function meaning(advice) {
-  const { parts } = advice.now;
-  const largest = largestPart(parts);
-  let opening;
-  if (largest) {
-    const share = `${(100 * largest.share).toFixed(0)} %`;
-    const { name } = largest;
-    opening = `${share} of the error of ${rounded(parts.total)} is ${name}: ${MEANINGS[name]}.`;
-  } else opening = parts.total > 0 ? "The error is infinite." : "The error is 0.";
-  return `${opening} ${advice.sentence}`;
+/** The meaning sentence of a setting: the largest part of its error, then the sentence of `remedies`. */
+export function meaning({ now: { parts }, sentence: advice }) {
+  if (!(parts.total > 0)) return `The error is 0. ${advice}`;
+  if (parts.total === Infinity) return `The error is infinite. ${advice}`;
+  const names = Object.keys(MEANINGS).filter((name) => name in parts);
+  const largest = names.reduce((a, b) => (parts[b] > parts[a] ? b : a));
+  const share = `${((100 * parts[largest]) / parts.total).toFixed(0)} %`;
+  return `${share} of the error of ${rounded(parts.total)} is ${largest}: ${MEANINGS[largest]}. ${advice}`;
 }

@@ -29,6 +29,23 @@ export function button(text, onclick, properties = {}) {
   return html("button", { type: "button", onclick, ...properties }, text);
 }
 
+/** A panel below the plot: its title and what is in it. */
+export function panel(kind, title, ...children) {
+  return html("section", { class: `panel ${kind}` }, html("h2", {}, title), ...children);
+}
+
+/** A table with heads of its columns, that scrolls where it is too wide. */
+export function table(name, heads, rows, properties = {}) {
+  const head = html("tr", {}, ...heads.map((text) => html("th", { scope: "col" }, text)));
+  const made = html("table", properties, html("thead", {}, head), html("tbody", {}, ...rows));
+  return html("div", { class: "wide", tabindex: "0", role: "region", "aria-label": name }, made);
+}
+
+/** Lines of code that scroll. */
+export function codeLines(name, code) {
+  return html("pre", { tabindex: "0", "aria-label": name }, html("code", {}, code));
+}
+
 /** Write a text if it has changed. */
 export function setText(node, text) {
   if (node.textContent !== text) node.textContent = text;
@@ -54,22 +71,18 @@ function newStops(declared) {
 /** The position of a slider that shows a value best. */
 function nearestStop(declared, value) {
   const all = stops(declared);
-  const isLog = declared.scale === "log";
-  const place = (v) => (!isLog || v === 0 || v === Infinity ? v : Math.log(v));
-  if (value === Infinity) return all.length - 1;
-  if (isLog && value === 0) return 0;
-  let best = all[0] === 0 && isLog ? 1 : 0;
-  for (let i = best + 1; i < all.length; i++) {
-    if (all[i] === Infinity) break;
-    if (Math.abs(place(all[i]) - place(value)) <= Math.abs(place(all[best]) - place(value))) best = i;
-  }
-  return best;
+  const exact = all.indexOf(value);
+  if (exact >= 0) return exact;
+  const place = declared.scale === "log" ? Math.log : Number;
+  const at = place(Math.max(value, Number.MIN_VALUE));
+  const away = all.map((stop) => Math.abs(place(stop) - at));
+  return away.lastIndexOf(Math.min(...away));
 }
 
-/** What a slider means where it stands, for screen readers. */
-function valueText(declared, value) {
-  const words = value === Infinity ? "infinite" : shownNumber(value);
-  return `${declared.label} ${declared.symbol} = ${words}`;
+/** Where a control has its value: in the view, or in its first or second setting. */
+function placeOf(which, name) {
+  if (which === "view") return { owner: (view) => view, patch: (value) => ({ [name]: value }) };
+  return { owner: (view) => view[which] ?? view.first, patch: (value) => ({ [which]: { [name]: value } }) };
 }
 
 /**
@@ -79,9 +92,8 @@ function valueText(declared, value) {
  *   whether there is one}.
  */
 export function numberControl(store, name, { which = "first", id = "set", slider: hasSlider = true } = {}) {
-  const owner = (view) => (which === "view" ? view : view[which] ?? view.first);
+  const { owner, patch } = placeOf(which, name);
   const declared = () => control(store.declarations, name, owner(store.get()));
-  const patch = (value) => (which === "view" ? { [name]: value } : { [which]: { [name]: value } });
   const key = `${id}-${which}-${name}`;
   const symbol = html("span", { class: "symbol" });
   const label = html("label", { for: hasSlider ? `${key}-slider` : `${key}-box` });
@@ -162,7 +174,7 @@ export function numberControl(store, name, { which = "first", id = "set", slider
     if (slider) {
       const position = nearestStop(spec, value);
       if (slider.valueAsNumber !== position) slider.value = position;
-      const words = valueText(spec, value);
+      const words = `${spec.label} ${spec.symbol} = ${value === Infinity ? "infinite" : shownNumber(value)}`;
       if (slider.ariaValueText !== words) slider.ariaValueText = words;
     }
     if (typing) return;
@@ -181,7 +193,7 @@ export function numberControl(store, name, { which = "first", id = "set", slider
  */
 export function choiceControl(store, name, { which = "view", id = "set", also } = {}) {
   const declared = control(store.declarations, name);
-  const owner = (view) => (which === "view" ? view : view[which] ?? view.first);
+  const { owner, patch } = placeOf(which, name);
   const key = `${id}-${which}-${name}`;
   const options = Object.entries(declared.choices).map(([value, label]) =>
     html("option", { value }, label),
@@ -191,10 +203,7 @@ export function choiceControl(store, name, { which = "view", id = "set", also } 
   const label = html("label", { for: key }, declared.label);
   const head = html("div", { class: "control-head" }, label, select);
   const element = html("div", { class: "control choice", "data-control": name }, head, meaning);
-  select.addEventListener("change", () => {
-    const { value } = select;
-    store.set({ ...(which === "view" ? { [name]: value } : { [which]: { [name]: value } }), ...also?.(value) });
-  });
+  select.addEventListener("change", () => store.set({ ...patch(select.value), ...also?.(select.value) }));
   function update(view) {
     const value = owner(view)[name];
     if (select.value !== value) select.value = value;

@@ -174,9 +174,8 @@ function spaced(low, high, count, isLog, middle) {
  * The error of a setting along the axis of a view.
  *
  * @param {object} options - {x: the values; training, best: whether training and least error are wanted}.
- * @returns {{x: Float64Array, names: string[], parts: Object<string, Float64Array>, total: Float64Array,
- *   training?: Float64Array, thresholds: {x: number, label: string}[], level?: number,
- *   best: {x: number, y: number, edge: boolean}, here: {x: number, parts: object, total: number}}}
+ * @returns {object} {x, names, parts: {name: values}, total, training, thresholds: [{x, label}], level: the
+ *   total at the infinite end, best: {x, y, edge}, here: {x, parts, total}}.
  */
 export function curve(view, setting, { x, declarations, training = false, best = true } = {}) {
   const at = x ?? grid(view, declarations);
@@ -277,11 +276,7 @@ function leastError(view, setting, x, total) {
 const TOP = { log: 200, linear: 3 };
 const DECADES = 5;
 
-/**
- * The ends of the vertical axis: fixed for a view, so that a curve that falls is seen to fall.
- *
- * They depend on the address alone (`top`), not on the curve: `fittedTop` is written there on request.
- */
+/** The ends of the vertical axis: they depend on the address, not on the curve, so that it is seen to fall. */
 export function heights(view) {
   const top = view.top || TOP[view.y];
   return view.y === "log" ? [top / 10 ** DECADES, top] : [0, top];

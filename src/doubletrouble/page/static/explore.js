@@ -5,7 +5,9 @@
  */
 
 import { meaning, remedies, rounded } from "./advice.js";
-import { button, choiceControl, flagControl, html, numberControl, setText } from "./controls.js";
+import {
+  button, choiceControl, codeLines, flagControl, html, numberControl, panel, setText, table,
+} from "./controls.js";
 import * as curves from "./curves.js";
 import * as take from "./exports.js";
 import { CELL_COLORS, createPlot } from "./plot.js";
@@ -14,10 +16,10 @@ import { SETTING, control, fewestMembers, read, settings, shownNumber, write } f
 import { exactError } from "./theory.js";
 
 const BASIC = ["width", "members", "ridge", "snr"];
+const MORE = ["samples", "scheme", "fraction", "bank", "activation", "nonlinear", "time"];
 const NARROW = 560; // pixels below which two plots are one
 const SPOKEN_AFTER = 700; // ms at rest before a screen reader hears the sentence
 const MAP = { columns: 48, rows: 36 };
-const SVG_TYPE = "image/svg+xml";
 
 // --- what is drawn ---
 
@@ -178,21 +180,15 @@ function workbench(store, redraw) {
   };
   const number = (name, which) => keep(numberControl(store, name, { which }));
   const choice = (name, which, also) => keep(choiceControl(store, name, { which, also }));
-  const more = (which) => [
-    number("samples", which),
-    choice("scheme", which),
-    number("fraction", which),
-    number("bank", which),
-    choice("activation", which),
-    number("nonlinear", which),
-    number("time", which),
-  ];
+  const anyOf = (name, which) => (control(declarations, name).choices ? choice : number)(name, which);
+  const more = (which) => MORE.map((name) => anyOf(name, which));
 
   // the figure
   const host = html("div", { class: "plots" });
   const ratioHost = html("div", { class: "ratio", hidden: true });
   const key = html("p", { class: "key" });
   const outside = html("span", {});
+  const fitAxis = () => store.set({ top: curves.fittedTop(store.get(), shown.map((one) => one.total)) });
   const fit = button("Fit the axis", fitAxis, { class: "small" });
   const usual = button("Usual axis", () => store.set({ top: 0 }), { class: "small" });
   const axisNote = html("p", { class: "axis-note" }, outside, " ", fit, " ", usual);
@@ -224,7 +220,10 @@ function workbench(store, redraw) {
   const figures = new Map(declarations.presets.map(({ name, query }) => [asWritten(query), name]));
   const reset = button("Reset", () => store.open("view=explore"));
   const compare = button("Compare with a second setting", () => store.get().second ?? store.set({ second: {} }));
-  const swap = button("Swap the two", swapSettings);
+  const swap = button("Swap the two", () => {
+    const { first, second } = store.get();
+    store.set({ first: second, second: first });
+  });
   const single = button("Remove the second", () => store.set({ second: null }));
   const resetTop = () => ({ top: 0 });
   const basicOf = (which) => BASIC.map((name) => number(name, which).element);
@@ -276,13 +275,6 @@ function workbench(store, redraw) {
   function openPreset() {
     const preset = declarations.presets.find(({ name }) => name === presets.value);
     if (preset) store.open(`view=explore&${preset.query}`);
-  }
-  function swapSettings() {
-    const { first, second } = store.get();
-    if (second) store.set({ first: { ...second }, second: { ...first } });
-  }
-  function fitAxis() {
-    store.set({ top: curves.fittedTop(store.get(), shown.map((one) => one.total)) });
   }
 
   function ghostOf(view, ghost) {
@@ -379,15 +371,12 @@ function sentenceOf(setting) {
 /** The numbers where the sliders stand, by part with shares. */
 function valuesTable(store) {
   const { labels, meanings } = store.declarations.parts;
-  const table = html("table", { class: "values" });
-  const scrolled = html("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Values" }, table);
-  const element = html("section", { class: "panel" }, html("h2", {}, "Values at this setting"), scrolled);
+  const element = panel("", "Values at this setting", "");
   let key = "";
   let cells = [];
 
   function build(names, count) {
     const heads = count > 1 ? ["First", "share", "Second", "share", "ratio"] : ["Error", "share"];
-    const head = html("tr", {}, ...["Part", ...heads].map((text) => html("th", { scope: "col" }, text)));
     cells = names.map(() => heads.map(() => html("td")));
     const rows = names.map((name, i) => {
       const swatch = html("i", { class: "swatch" });
@@ -396,7 +385,7 @@ function valuesTable(store) {
       const label = html("th", { scope: "row" }, swatch, labels[name], what);
       return html("tr", { class: name === "total" ? "total" : "" }, label, ...cells[i]);
     });
-    table.replaceChildren(html("thead", {}, head), html("tbody", {}, ...rows));
+    element.lastChild.replaceWith(table("Values", ["Part", ...heads], rows, { class: "values" }));
   }
 
   return {
@@ -429,10 +418,9 @@ function mapPanel(store) {
   const host = html("div", { class: "map" });
   const [least, most, bar] = ["span", "span", "i"].map((tag) => html(tag));
   bar.style.background = `linear-gradient(to right, ${CELL_COLORS.join()})`;
-  const element = html(
-    "section",
-    { class: "panel", hidden: true },
-    html("h2", {}, "Test error by K and λ"),
+  const element = panel(
+    "",
+    "Test error by K and λ",
     html("p", {}, "The total error of the first setting at other K and λ. A click moves the setting, the ring."),
     host,
     html("p", { class: "map-legend soft" }, least, bar, most),
@@ -488,14 +476,14 @@ function mapPanel(store) {
 function takeAway(store) {
   const { declarations } = store;
   const status = html("p", { role: "status", class: "soft" });
-  const script = html("code", {});
   const { citation } = declarations;
-  const bibtex = html("pre", { tabindex: "0", "aria-label": "BibTeX entry" }, html("code", {}, citation.bibtex));
+  const script = codeLines("Python lines", "");
   let view = store.get();
   let shown = [];
   let bench = null;
   const copy = async (text, done, refused) => setText(status, (await take.copyText(text)) ? done : refused);
   const named = (i, kind) => `doubletrouble${i ? "-2" : ""}.${kind}`;
+  const svgs = () => bench.plots().map((plot, i) => new Blob([plot.svg(picture(i))], { type: "image/svg+xml" }));
   // beside each other, each plot has a picture of its own setting
   const picture = (i) => {
     const drawn = bench.plots().length > 1 ? { ...view, first: settings(view)[i], second: null } : view;
@@ -504,24 +492,22 @@ function takeAway(store) {
   const actions = {
     "Copy the link": () => copy(location.href, "The link is copied.", "The address of this page is the link."),
     CSV: () => take.download("doubletrouble.csv", take.csv(view, shown, bench.points()), "text/csv"),
-    SVG: () => bench.plots().forEach((plot, i) => take.download(named(i, "svg"), plot.svg(picture(i)), SVG_TYPE)),
+    SVG: () => svgs().forEach((blob, i) => take.download(named(i, "svg"), blob)),
     PNG: () => bench.plots().forEach(async (plot, i) => take.download(named(i, "png"), await plot.png(picture(i)))),
     Python: () => take.download("doubletrouble_page.py", take.python(view, declarations), "text/x-python"),
     "Copy the Python lines": () =>
       copy(take.python(view, declarations), "The lines are copied.", "The browser did not allow to copy."),
   };
   const buttons = Object.entries(actions).map(([name, act]) => button(name, act));
-  const pre = html("pre", { tabindex: "0", "aria-label": "Python lines" }, script);
-  const lines = html(
-    "details", { ontoggle: fill }, html("summary", {}, "Python lines that compute and draw this figure"), pre,
-  );
+  const title = html("summary", {}, "Python lines that compute and draw this figure");
+  const lines = html("details", { ontoggle: fill }, title, script);
   const source = html("p", {}, html("a", { href: citation.url }, citation.text));
-  const cite = html("details", {}, html("summary", {}, "Citation"), source, bibtex);
-  const head = [html("h2", {}, "Take it with you"), html("div", { class: "buttons" }, ...buttons)];
-  const element = html("section", { class: "panel tool" }, ...head, status, lines, cite);
+  const cite = html("details", {}, html("summary", {}, "Citation"), source, codeLines("BibTeX entry", citation.bibtex));
+  const row = html("div", { class: "buttons" }, ...buttons);
+  const element = panel("tool", "Take it with you", row, status, lines, cite);
 
   function fill() {
-    if (lines.open) setText(script, take.python(view, declarations));
+    if (lines.open) setText(script.firstChild, take.python(view, declarations));
   }
   return {
     element,

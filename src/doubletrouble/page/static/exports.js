@@ -21,15 +21,14 @@ function isShown(declarations, name, setting) {
 }
 
 /** A setting in symbols: "P/N = 2, N/D = 1, λ = 1e-5, ...". */
-export function described(declarations, setting, without = "") {
+function described(declarations, setting, without) {
   const names = SETTING.filter((name) => name !== without && isShown(declarations, name, setting));
   return names.map((name) => worded(declarations, name, setting)).join(", ");
 }
 
 /** What tells one setting from the other, in symbols. */
 export function differences(declarations, setting, other) {
-  const names = SETTING.filter((name) => isShown(declarations, name, setting));
-  const differ = names.filter((name) => setting[name] !== other[name]);
+  const differ = SETTING.filter((name) => isShown(declarations, name, setting) && setting[name] !== other[name]);
   const found = differ.map((name) => worded(declarations, name, setting));
   return found.length > 2 ? `${found.slice(0, 2).join(", ")}, …` : found.join(", ");
 }
@@ -37,14 +36,13 @@ export function differences(declarations, setting, other) {
 /** The caption of a picture: what is drawn, each setting, the source. */
 export function caption(view, declarations) {
   const axis = control(declarations, view.along, view.first);
-  const both = Boolean(view.second);
   const parts = view.split === "effects" ? "its main effects and interactions" : "its parts by cause";
   const lines = settings(view).map((setting, i) => {
-    const which = both ? ["First (solid): ", "Second (dashed): "][i] : "";
+    const which = view.second ? ["First (solid): ", "Second (dashed): "][i] : "";
     return `${which}${described(declarations, setting, view.along)}.`;
   });
   return [
-    `Test error and ${parts} against ${axis.axis || axis.symbol}, exact in the limit of large D.`,
+    `Test error and ${parts} against ${axis.axis}, exact in the limit of large D.`,
     ...lines,
     `${declarations.citation.url} · doubletrouble ${declarations.version}`,
   ];
@@ -182,13 +180,8 @@ export function python(view, declarations) {
 
 // --- CSV ---
 
-/**
- * The curves as CSV, then simulated points: one row for each setting and value of the axis.
- *
- * @param {object[]} curves - as of `curve`, one for each setting.
- * @param {object[][]} simulated - points of each setting, as the server has them.
- */
-export function csv(view, curves, simulated = []) {
+/** The curves of the settings as CSV, then their simulated points: one row for each value of the axis. */
+export function csv(view, curves, simulated) {
   const names = ["total", ...new Set(curves.flatMap((one) => one.names))];
   const training = view.training === "1";
   const errorNames = names.map((name) => `standard_error_${name}`);

@@ -42,48 +42,41 @@ function normals(seed) {
   return () => Math.sqrt(-2 * Math.log(1 - uniform())) * Math.cos(2 * Math.PI * uniform());
 }
 
-/** The Fourier basis with its falling amplitudes, one row per point. */
-function basis(points) {
-  let power = 0;
-  for (let j = 1; j <= FREQUENCIES; j++) power += 1 / (j * j);
-  const rows = new Float64Array(2 * FREQUENCIES * points.length);
-  points.forEach((x, at) => {
-    for (let j = 1; j <= FREQUENCIES; j++) {
-      const angle = (2 * Math.PI * j * x) / PERIOD;
-      rows[2 * (FREQUENCIES * at + j) - 2] = Math.cos(angle) / j / Math.sqrt(power);
-      rows[2 * (FREQUENCIES * at + j) - 1] = Math.sin(angle) / j / Math.sqrt(power);
-    }
-  });
-  return rows;
+const NORM = Math.sqrt(Array.from({ length: FREQUENCIES }, (_, k) => (k + 1) ** -2).reduce((a, b) => a + b));
+
+/** The Fourier basis at a point, with its falling amplitudes. */
+function basis(x) {
+  const row = [];
+  for (let j = 1; j <= FREQUENCIES; j++) {
+    const angle = (2 * Math.PI * j * x) / PERIOD;
+    row.push(Math.cos(angle) / j / NORM, Math.sin(angle) / j / NORM);
+  }
+  return row;
+}
+
+/** Σ aᵢ bᵢ over the entries of a. */
+function dot(a, b) {
+  let sum = 0;
+  for (let i = 0; i < a.length; i++) sum += a[i] * b[i];
+  return sum;
 }
 
 /** Inputs and unit noise of one data set, and a function that returns feature i of member k. */
 function drawn(seed) {
   const uniform = uniforms(1000 + seed);
-  const normal = normals(2000 + seed);
-  const inputs = [];
-  const noise = [];
-  for (let i = 0; i < N_SAMPLES; i++) {
-    inputs.push(-1 + (2 * (i + 0.5 + 0.5 * (uniform() - 0.5))) / N_SAMPLES);
-    noise.push(normal());
-  }
+  const samples = Array.from({ length: N_SAMPLES });
+  const inputs = samples.map((_, i) => -1 + (2 * (i + 0.5 + 0.5 * (uniform() - 0.5))) / N_SAMPLES);
+  const noise = samples.map(normals(2000 + seed));
   const grid = Array.from({ length: GRID }, (_, i) => -1 + (2 * i) / (GRID - 1));
-  const rows = basis([...inputs, ...grid]);
+  const rows = [...inputs, ...grid].map(basis);
   const members = [];
   const feature = (k, i) => {
-    const member = (members[k] ??= { normal: normals(10000 + 97 * seed + 7919 * k), columns: [] });
-    while (member.columns.length <= i) {
-      const coefficients = new Float64Array(2 * FREQUENCIES);
-      for (let j = 0; j < coefficients.length; j++) coefficients[j] = member.normal();
-      const column = new Float64Array(N_SAMPLES + GRID);
-      for (let at = 0, entry = 0; at < column.length; at++) {
-        let g = 0;
-        for (let j = 0; j < coefficients.length; j++) g += rows[entry++] * coefficients[j];
-        column[at] = Math.max(0, g);
-      }
-      member.columns.push(column);
+    const { normal, columns } = (members[k] ??= { normal: normals(10000 + 97 * seed + 7919 * k), columns: [] });
+    while (columns.length <= i) {
+      const coefficients = rows[0].map(normal);
+      columns.push(Float64Array.from(rows, (row) => Math.max(0, dot(row, coefficients))));
     }
-    return member.columns[i];
+    return columns[i];
   };
   return { inputs, noise, grid, feature };
 }
@@ -121,11 +114,7 @@ function weights(columns, labels, ridge) {
   }
   for (let m = 0; m < N; m++) A[m * N + m] += N * Math.max(ridge, LEAST_RIDGE) * columns.length;
   const dual = solve(A, Float64Array.from(labels));
-  return columns.map((column) => {
-    let sum = 0;
-    for (let m = 0; m < N; m++) sum += column[m] * dual[m];
-    return sum;
-  });
+  return columns.map((column) => dot(dual, column));
 }
 
 /**

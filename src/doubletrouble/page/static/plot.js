@@ -1,7 +1,7 @@
 /**
  * A plot of curves as SVG: frozen axes, lines labelled directly, values under the pointer.
  *
- * `createPlot(container)` returns {update(spec), svg(), png(), destroy()}. A spec is
+ * `createPlot(container)` returns {update(spec), svg({caption}), png({caption}), destroy()}. A spec is
  *
  *     {title, description,
  *      x: {label, scale: "log" | "linear", range: [low, high]},  y: the same,
@@ -22,10 +22,16 @@ import { shownNumber } from "./state.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const FAR = 20000; // pixels: beyond any frame
-const FONT = { wide: 13, narrow: 11 };
 const STEP = 16; // of the room for labels, so that it seldom changes with them
 const FAMILY = "system-ui, sans-serif";
 const SUPERSCRIPTS = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹" };
+
+const LAYERS = [
+  "regimes", "grid", "areas", "thresholds", "level", "ghosts", "lines", "bars", "points", "marks", "frame", "ticks",
+  "texts", "leaders", "labels", "hover",
+];
+const CLIPPED = ["regimes", "areas", "level", "ghosts", "lines", "bars"];
+const PASSING = ".plot-ghosts, .plot-hover"; // not in pictures
 
 let plots = 0; // for identifiers of clip paths
 const measure = document.createElement("canvas").getContext("2d");
@@ -39,6 +45,10 @@ function textWidth(text, size) {
     widths.set(key, measure.measureText(text).width);
   }
   return widths.get(key);
+}
+
+function widestOf(texts, size) {
+  return Math.max(0, ...texts.map((text) => textWidth(text, size)));
 }
 
 function element(tag, parent, attributes = {}) {
@@ -216,39 +226,15 @@ function wrapped(label, size, most) {
   return lines;
 }
 
-/**
- * Make a plot in a container, whose size it takes.
- *
- * @param {object} options - {onPick(x, y): called with the values where the plot is clicked}.
- * @returns {{update(spec: object): void, svg(options?: object): string,
- *   png(options?: object): Promise<Blob>, destroy(): void}}
- */
+/** Make a plot in a container, whose size it takes; `onPick(x, y)` is called where it is clicked. */
 export function createPlot(container, { onPick } = {}) {
   const id = `plot-${(plots += 1)}`;
   const root = html("div", { class: "plot", tabindex: "0", role: "application", "aria-roledescription": "plot" });
   const svg = element("svg", root, { "aria-hidden": "true", focusable: "false" });
   const clip = element("rect", element("clipPath", element("defs", svg), { id: `${id}-frame` }));
-  const layer = (name, clipped) =>
-    element("g", svg, { class: `plot-${name}`, ...(clipped && { "clip-path": `url(#${id}-frame)` }) });
-  const layers = {
-    regimes: layer("regimes", true),
-    grid: layer("grid"),
-    areas: layer("areas", true),
-    thresholds: layer("thresholds"),
-    level: layer("level", true),
-    ghosts: layer("ghosts", true), // not in pictures, as what is under the pointer
-    lines: layer("lines", true),
-    bars: layer("bars", true),
-    points: layer("points"),
-    marks: layer("marks"),
-    frame: layer("frame"),
-    ticks: layer("ticks"),
-    texts: layer("texts"),
-    leaders: layer("leaders"),
-    labels: layer("labels"),
-    hover: layer("hover"),
-  };
-  for (const name of ["ghosts", "hover"]) layers[name].setAttribute("data-passing", "");
+  const layers = {};
+  for (const name of LAYERS) layers[name] = element("g", svg, { class: `plot-${name}` });
+  for (const name of CLIPPED) set(layers[name], { "clip-path": `url(#${id}-frame)` });
   const readout = html("div", { class: "plot-readout", hidden: true, "aria-hidden": "true" });
   const spoken = html("div", { class: "unseen", "aria-live": "polite" });
   root.append(readout, spoken);
@@ -282,15 +268,15 @@ export function createPlot(container, { onPick } = {}) {
     const { width, height } = size;
     const narrow = width < 560;
     const low = height < 220;
-    const font = narrow ? FONT.narrow : FONT.wide;
+    const font = narrow ? 11 : 13;
     const most = Math.max(0.24 * width, 64);
     const labels = labelled().map(({ name, label }) => {
       const lines = wrapped(label, font, most);
       return { name, lines, size: lines.length * (font + 1) };
     });
-    const widest = Math.max(0, ...labels.flatMap(({ lines }) => lines.map((text) => textWidth(`${text} ↓`, font))));
+    const widest = widestOf(labels.flatMap(({ lines }) => lines.map((text) => `${text} ↓`)), font);
     const yTicks = ticks(spec.y, Math.max(2, Math.floor(height / 40)));
-    const tickWidth = Math.max(0, ...yTicks.map(({ label }) => textWidth(label, font - 1)));
+    const tickWidth = widestOf(yTicks.map(({ label }) => label), font - 1);
     const titled = !low;
     const left = Math.ceil(tickWidth) + 10 + (narrow ? 0 : 22);
     const right = width - 12 - STEP * Math.ceil(widest / STEP);
@@ -511,38 +497,36 @@ export function createPlot(container, { onPick } = {}) {
 
   // --- values under the pointer ---
 
-  function valueAt(line, x) {
-    const i = nearestIndex(line.x, x, spec.x.scale === "log");
-    return { x: line.x[i], y: line.value ? line.value[i] : line.y[i] };
-  }
+  const indexAt = (line, x) => nearestIndex(line.x, x, spec.x.scale === "log");
+  const valueAt = (line, x) => shownNumber((line.value ?? line.y)[indexAt(line, x)], 6);
+  const heading = (x) => `${spec.x.symbol ?? spec.x.label} = ${shownNumber(x, 5)}`;
 
   function drawReadout() {
     const lines = active === null ? [] : labelled();
     readout.hidden = !lines.length;
     if (!lines.length) return layers.hover.replaceChildren();
     const { x, y, left, right, top, bottom } = box;
-    const at = valueAt(lines[0], active).x;
+    const at = lines[0].x[indexAt(lines[0], active)];
     const dots = lines
-      .map((line) => ({ line, py: y((line.y ?? line.high)[nearestIndex(line.x, at, spec.x.scale === "log")]) }))
+      .map((line) => ({ color: line.color, py: y((line.y ?? line.high)[indexAt(line, at)]) }))
       .filter(({ py }) => py >= top && py <= bottom)
-      .map(({ line, py }) => ({ d: shapes.dot(x(at), py, 3.5), color: line.color }));
+      .map(({ color, py }) => ({ d: shapes.dot(x(at), py, 3.5), color }));
     each(layers.hover, "path", [{ d: `M${x(at)} ${top}V${bottom}` }, ...dots], (path, { d, color }) => {
       setPath(path, d, color ? "none" : "", color ?? "none");
     });
-    const rows = lines.map((line) => [line.color, line.label, shownNumber(valueAt(line, at).y, 6)]);
+    const rows = lines.map((line) => [line.color, line.label, valueAt(line, at)]);
     const points = (spec.points ?? [])
       .filter((point) => Math.abs(x(point.x) - x(at)) < 6)
       .map(({ color, label, y: height, bar }) => {
         const error = bar ? ` ± ${shownNumber(bar / 2, 2)}` : "";
         return [color, label, shownNumber(height, 4) + error];
       });
-    const head = `${spec.x.symbol ?? spec.x.label} = ${shownNumber(at, 5)}`;
     const made = [...rows, ...points].map(([color, label, value]) => {
       const key = html("i");
       key.style.background = color;
       return html("div", {}, key, html("span", {}, label), html("b", {}, value));
     });
-    readout.replaceChildren(html("div", {}, head), ...made);
+    readout.replaceChildren(html("div", {}, heading(at)), ...made);
     const toRight = x(at) < (left + right) / 2;
     readout.style.left = toRight ? `${Math.round(x(at) + 12)}px` : "auto";
     readout.style.right = toRight ? "auto" : `${Math.round(size.width - x(at) + 12)}px`;
@@ -578,18 +562,16 @@ export function createPlot(container, { onPick } = {}) {
     if (!lines.length || event.ctrlKey || event.metaKey || event.altKey) return;
     const values = lines[0].x;
     const middle = spec.marks.here?.[0]?.x ?? values[values.length >> 1];
-    const now = nearestIndex(values, active ?? middle, spec.x.scale === "log");
+    const now = indexAt(lines[0], active ?? middle);
     const step = event.shiftKey ? 10 : 1;
     const moves = { ArrowLeft: now - step, ArrowRight: now + step, Home: 0, End: values.length - 1 };
     if (event.key === "Escape") return leave();
     if (!(event.key in moves)) return;
     event.preventDefault();
-    const next = active === null ? now : clamp(moves[event.key], 0, values.length - 1);
-    active = values[next];
+    active = values[active === null ? now : clamp(moves[event.key], 0, values.length - 1)];
     drawReadout();
-    spoken.textContent = `${spec.x.symbol ?? spec.x.label} ${shownNumber(active, 4)}: ${lines
-      .map((line) => `${line.label} ${shownNumber(valueAt(line, active).y, 4)}`)
-      .join(", ")}`;
+    const texts = lines.map((line) => `${line.label} ${valueAt(line, active)}`);
+    spoken.textContent = `${heading(active)}: ${texts.join(", ")}`;
   }
 
   if (onPick) root.addEventListener("click", pick);
@@ -603,17 +585,15 @@ export function createPlot(container, { onPick } = {}) {
   // --- pictures ---
 
   return {
-    element: root,
     update(next) {
       spec = next;
       if (size.width) draw();
       else resize(root.clientWidth, root.clientHeight); // as yet unknown
     },
     /** The plot as an SVG document, with lines of a caption below it. */
-    svg: ({ caption = [], background } = {}) => standalone(svg, size, caption, background),
+    svg: ({ caption }) => standalone(svg, size, caption),
     /** The same as a PNG, twice as many pixels on each side. */
-    png: async ({ caption = [], background, scale = 2 } = {}) =>
-      rasterized(standalone(svg, size, caption, background), scale),
+    png: ({ caption }) => rasterized(standalone(svg, size, caption), 2),
     destroy() {
       observer.disconnect();
       root.remove();
@@ -645,9 +625,11 @@ const STYLES = [
 const LINE_HEIGHT = 17;
 
 /** An SVG element as a document of its own: styles of the page are written into it. */
-function standalone(svg, { width, height }, caption, background = getComputedStyle(document.body).backgroundColor) {
+function standalone(svg, { width, height }, caption) {
+  const { color, backgroundColor } = getComputedStyle(document.body);
   const copy = svg.cloneNode(true);
   const originals = svg.querySelectorAll("*");
+  const passing = copy.querySelectorAll(PASSING);
   copy.querySelectorAll("*").forEach((node, i) => {
     const styles = getComputedStyle(originals[i]);
     node.removeAttribute("style");
@@ -658,17 +640,16 @@ function standalone(svg, { width, height }, caption, background = getComputedSty
       node.setAttribute(name, name === "fill" || name === "stroke" ? plainColor(value) : value);
     }
   });
-  for (const passing of copy.querySelectorAll("[data-passing]")) passing.remove();
+  for (const layer of passing) layer.remove();
   const lines = caption.flatMap((text) => wrapped(text, 12, width - 16));
   const whole = height + (lines.length ? lines.length * LINE_HEIGHT + 12 : 0);
   set(copy, { xmlns: SVG, width, height: whole, viewBox: `0 0 ${width} ${whole}`, "font-family": FAMILY });
   copy.removeAttribute("aria-hidden");
-  const ink = getComputedStyle(document.body).color;
   lines.forEach((line, i) => {
     const place = { x: 8, y: height + 14 + i * LINE_HEIGHT };
-    element("text", copy, { ...place, "font-size": 12, fill: plainColor(ink) }).textContent = line;
+    element("text", copy, { ...place, "font-size": 12, fill: plainColor(color) }).textContent = line;
   });
-  copy.prepend(element("rect", null, { width: "100%", height: "100%", fill: plainColor(background) }));
+  copy.prepend(element("rect", null, { width: "100%", height: "100%", fill: plainColor(backgroundColor) }));
   copy.prepend(element("title", null));
   copy.firstChild.textContent = caption.join(" ");
   return new XMLSerializer().serializeToString(copy);

@@ -5,7 +5,7 @@
  * how to start it.
  */
 
-import { button, choiceControl, html, numberControl, setText } from "./controls.js";
+import { button, choiceControl, codeLines, html, numberControl, panel, setText, table } from "./controls.js";
 import { range } from "./curves.js";
 import { settings, shownNumber } from "./state.js";
 
@@ -43,13 +43,11 @@ async function request(path, body) {
 
 /** A panel that needs the server, where there is none: how to start it. */
 function howToStart(title, what) {
-  const label = { tabindex: "0", "aria-label": "Commands that start the server" };
-  const element = html(
-    "section",
-    { class: "panel tool" },
+  const element = panel(
+    "tool",
     title,
     html("p", {}, `${what} run in Python, on your own computer:`),
-    html("pre", label, html("code", {}, COMMANDS.join("\n"))),
+    codeLines("Commands that start the server", COMMANDS.join("\n")),
     html("p", { class: "soft" }, "The address of this page then works there, too. Everything else needs no server."),
   );
   return { element, update() {} };
@@ -67,22 +65,17 @@ function simulationsOf(view, declarations) {
   return { settings: settings(view), along, dim, draws, range: range(view, declarations) };
 }
 
-/**
- * The panel of simulations.
- *
- * @param {function(object[][]): void} onPoints - called with the points of each setting.
- */
+/** The panel of simulations; `onPoints` is called with the points of each setting. */
 export function simulationPanel(store, onPoints) {
-  const title = html("h2", {}, "Check by simulation");
+  const title = "Check by simulation";
   if (!hasServer()) return howToStart(title, "Simulations");
   const status = html("p", { role: "status" });
   const progress = html("progress", { max: "1", value: "0", hidden: true, "aria-label": "Progress of the simulation" });
   const start = button("Simulate", () => ask("start"));
   const cancel = button("Cancel", () => ask("cancel"), { hidden: true });
   const sizes = ["dim", "draws"].map((name) => numberControl(store, name, { which: "view", id: "sim", slider: false }));
-  const element = html(
-    "section",
-    { class: "panel tool" },
+  const element = panel(
+    "tool",
     title,
     html("p", {}, "The same models at a finite size, drawn over the curves with bars of two standard errors."),
     html("div", { class: "row" }, ...sizes.map((one) => one.element), start, cancel),
@@ -143,13 +136,13 @@ export function simulationPanel(store, onPoints) {
 
 /** The panel of advice: which change reduces the error most within a budget. */
 export function advicePanel(store) {
-  const title = html("h2", {}, "Which change within a budget?");
+  const title = "Which change within a budget?";
   if (!hasServer()) return howToStart(title, "Comparisons within a budget");
   const budget = numberControl(store, "budget", { which: "view", id: "advice", slider: false });
   const cost = choiceControl(store, "cost", { which: "view", id: "advice" });
   const answer = html("div", { "aria-live": "polite" });
   const row = html("div", { class: "row" }, budget.element, cost.element);
-  const element = html("section", { class: "panel tool" }, title, row, answer);
+  const element = panel("tool", title, row, answer);
   let timer = 0;
   let known = "";
 
@@ -157,7 +150,6 @@ export function advicePanel(store) {
     try {
       const advice = await request("api/advice", body);
       if (key !== known) return;
-      const heads = ["Change", "Error", "Features", "Training"].map((text) => html("th", { scope: "col" }, text));
       const rows = advice.options.map((option) =>
         html(
           "tr",
@@ -168,9 +160,8 @@ export function advicePanel(store) {
           html("td", {}, factor(option.relative_training)),
         ),
       );
-      const table = html("table", {}, html("thead", {}, html("tr", {}, ...heads)), html("tbody", {}, ...rows));
-      const region = html("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Changes" }, table);
-      answer.replaceChildren(html("p", {}, advice.summary), region);
+      const changes = table("Changes", ["Change", "Error", "Features", "Training"], rows);
+      answer.replaceChildren(html("p", {}, advice.summary), changes);
     } catch (error) {
       if (key === known) answer.replaceChildren(html("p", {}, sentence(error.message)));
     }

@@ -2,8 +2,8 @@
  * The state of the page: one view, which the query of the address holds.
  *
  * A view is {first, second, along, split, ...}: `first` and `second` (or null) are settings, and the
- * other names say how they are drawn. Only differences from the defaults are written, `second` as
- * differences from `first`, so that links are short. Numbers are written with all their digits.
+ * other names are about how they are drawn. Only differences from the defaults are written, those of
+ * `second` from `first`. Numbers are written with all their digits.
  *
  * Names, domains and defaults are those of declarations.json, but for names of the page itself.
  */
@@ -126,11 +126,7 @@ function refusal(declared, text, used) {
   return `${declared.symbol ?? declared.label} must be ${domain(declared)}, got '${shown}'; ${written(used)} is shown.`;
 }
 
-/**
- * The value that a text means for a control, or the nearest valid one with a message.
- *
- * @returns {{value: number|string, message: string}}
- */
+/** The {value, message} that a text means for a control: the nearest valid value where it is not one. */
 export function readValue(declared, text, before = declared.default) {
   if (declared.choices) {
     if (Object.hasOwn(declared.choices, text)) return { value: text, message: "" };
@@ -237,11 +233,7 @@ export function viewOf(query) {
   return Object.hasOwn(PAGE.view.choices, given.get("view")) ? given.get("view") : impliedView([...given.keys()]);
 }
 
-/**
- * The view of a query, or the nearest valid one, and messages about what had to change.
- *
- * @param {string} query - with or without the question mark.
- */
+/** The view of a query, or the nearest valid one, and messages about what had to change. */
 export function read(query, declarations) {
   const start = defaultView(declarations);
   const isLong = query.length > LONGEST_QUERY;
@@ -341,22 +333,22 @@ function patched(declarations, view, patch) {
  * replaces it; a change that has ended closes it, so that Back returns to the view before the change.
  * Subscribers are called with (view, previous view, {commit, restored}).
  */
-export function createStore(declarations, page = window) {
-  let { view, messages } = read(page.location.search, declarations);
+export function createStore(declarations) {
+  let { view, messages } = read(location.search, declarations);
   let open = false; // whether the last entry of the history belongs to a change in progress
   let timer = 0;
-  const subscribers = new Set();
+  const subscribers = [];
 
   const query = () => write(view, declarations);
-  const path = (text) => page.location.pathname + (text ? `?${text}` : "") + page.location.hash;
+  const path = (text) => location.pathname + (text ? `?${text}` : "") + location.hash;
   function writeAddress(commit) {
-    page.clearTimeout(timer);
+    clearTimeout(timer);
     timer = 0;
     const url = path(query());
     try {
-      if (open) page.history.replaceState(null, "", url);
-      else if (url !== path(page.location.search.slice(1))) {
-        page.history.pushState(null, "", url);
+      if (open) history.replaceState(null, "", url);
+      else if (url !== path(location.search.slice(1))) {
+        history.pushState(null, "", url);
         open = true;
       }
     } catch {
@@ -368,16 +360,16 @@ export function createStore(declarations, page = window) {
   function show(found, how) {
     const previous = view;
     ({ view, messages } = found);
-    for (const subscriber of [...subscribers]) subscriber(view, previous, how);
+    for (const subscriber of subscribers) subscriber(view, previous, how);
   }
 
-  page.addEventListener("popstate", () => {
-    page.clearTimeout(timer);
+  addEventListener("popstate", () => {
+    clearTimeout(timer);
     timer = 0;
     open = false;
-    show(read(page.location.search, declarations), { commit: true, restored: true });
+    show(read(location.search, declarations), { commit: true, restored: true });
   });
-  page.addEventListener("pagehide", () => timer && writeAddress(false));
+  addEventListener("pagehide", () => timer && writeAddress(false));
 
   return {
     declarations,
@@ -391,16 +383,13 @@ export function createStore(declarations, page = window) {
       if (message) found.messages.unshift(message);
       show(found, { commit, restored: false });
       if (commit) writeAddress(true);
-      else timer ||= page.setTimeout(() => writeAddress(false), open ? WRITE_EVERY : 0);
+      else timer ||= setTimeout(() => writeAddress(false), open ? WRITE_EVERY : 0);
     },
     /** Show the view of a query, as a link to it would. */
     open(text) {
       show(read(text, declarations), { commit: true, restored: true });
       writeAddress(true);
     },
-    subscribe(subscriber) {
-      subscribers.add(subscriber);
-      return () => subscribers.delete(subscriber);
-    },
+    subscribe: (subscriber) => subscribers.push(subscriber),
   };
 }

@@ -2,12 +2,12 @@
  * The story: questions about double descent, each with a live figure, a sentence that follows the
  * sliders, and an animation of them.
  *
- * Every step has a setting of its own to start from. The step that the reader has changed is the one in
- * the address (`step`, with its setting); all others show their start, so that the story is a function
- * of the view alone. `figure(view)` returns the specification of a plot, or of two, and `sentence(view)`
- * the text for it; both take a view whose first setting is that of the step.
+ * Every step has a setting to start from. The step that was changed is the one in the address (`step`,
+ * with its setting); all others show their start, so that the story is a function of the view alone.
+ * `figure(view)` returns the specification of a plot, or of two, and `sentence(view)` the text for it;
+ * both take a view whose first setting is that of the step.
  */
-import { button, html, numberControl, setText } from "./controls.js";
+import { button, html, numberControl, setText, table } from "./controls.js";
 import { curve, gridBetween, problemOf, schemeOf, stacked } from "./curves.js";
 import { fitPlot, fitsOf, MOST_FEATURES, MOST_MEMBERS, N_SAMPLES } from "./fit.js";
 import { createPlot } from "./plot.js";
@@ -19,13 +19,11 @@ const BASE = { width: 1, members: 1, ridge: 1e-3, snr: 2 }; // a peak that fits 
 const NOISY = { members: 1, ridge: 3e-3, snr: 1 }; // of the step about the ridge
 const STACK = ["bias", "sampling", "initialization", "noise"]; // from the bottom
 const TOP = 6;
-const GHOST_DASH = "2 4";
 
 // --- numbers of a setting ---
 
-const error = (setting) => exactError(problemOf(setting), schemeOf(setting));
-const training = (setting) => trainingError(problemOf(setting), schemeOf(setting));
-const best = (setting) => optimalRidge(problemOf(setting), schemeOf(setting));
+const at = (compute) => (setting) => compute(problemOf(setting), schemeOf(setting));
+const [error, training, best] = [at(exactError), at(trainingError), at(optimalRidge)];
 const shown = (value) => shownNumber(value, 3);
 const percent = (share) => `${(100 * share).toFixed(0)} %`;
 const NUMERALS = ["", "one model", "two models", "three models", "four models", "five models"];
@@ -76,7 +74,7 @@ function line(name, label, { x, total }, color, options) {
 }
 
 function ghost(found) {
-  return line("ghost", "", found, "var(--ink)", { width: 2, dash: GHOST_DASH, ghost: true });
+  return line("ghost", "", found, "var(--ink)", { width: 2, dash: "2 4", ghost: true });
 }
 
 /** Test and training error along the width. */
@@ -105,7 +103,7 @@ function fitFigures({ first }, seed) {
 function stackFigure({ first }, reference, top = TOP) {
   const found = along("width", first, WIDTHS);
   const spec = frame("Test error by cause", first, {}, { range: [0, top] });
-  spec.regimes = REGIMES.map((regime) => ({ ...regime, label: "", short: "" }));
+  spec.regimes = [{ from: 1, to: Infinity, label: "", shaded: true }];
   const areas = stacked(found, STACK).map((area) => ({ ...area, label: area.name, color: partColor(area.name) }));
   spec.areas = areas.reverse();
   spec.lines.push(line("total", "", found, partColor("total"), { width: 1.5, peak: true }));
@@ -512,13 +510,12 @@ function claimsTable(declarations) {
         html("td", {}, notes[number] ?? ""),
       );
     });
-  const heads = ["verdict", "claim of the paper", "what holds"].map((text) => html("th", { scope: "col" }, text));
+  const heads = ["verdict", "claim of the paper", "what holds"];
   const count = (verdict) => declarations.claims.filter((claim) => claim.verdict === verdict).length;
   const counts = ["true", "true with a condition", "false"].map((verdict) => `${count(verdict)} are ${verdict}`);
   const summary = `Of ${rows.length} claims, ${counts.join(", ")}.`;
-  const body = html("tbody", {}, ...rows);
-  const table = html("table", { class: "claims" }, html("thead", {}, html("tr", {}, ...heads)), body);
-  return html("div", {}, html("p", { class: "step-sentence" }, summary), table);
+  const claims = table("Claims", heads, rows, { class: "claims" });
+  return html("div", {}, html("p", { class: "step-sentence" }, summary), claims);
 }
 
 const SUMMARY = [
@@ -554,14 +551,8 @@ function isPlain(setting, plain) {
   return SETTING.every((name) => setting[name] === plain[name]);
 }
 
-/** What changes the first setting of a view to another one; the unit of the width only if it differs. */
-function patchOf(view, first) {
-  const { per, ...others } = first;
-  return per === view.first.per ? others : first;
-}
-
-/** The store as the controls of one step see it. */
-function storeOf(step, store, onSet) {
+/** The store as the controls of one step see it; `onMove` is called for changes that are not animated. */
+function storeOf(step, store, onMove) {
   const { declarations } = store;
   const controls = { ...declarations.controls };
   for (const [name, typical] of Object.entries({ width: [0.1, 10], ...step.ranges })) {
@@ -573,11 +564,11 @@ function storeOf(step, store, onSet) {
     declarations: { ...declarations, controls },
     get: () => ({ ...store.get(), first: settingOf(step, store.get(), declarations) }),
     set(patch, how) {
-      onSet?.();
+      if (!how.animated) onMove();
       const first = { ...settingOf(step, store.get(), declarations), ...patch.first };
       // a setting of all defaults would be read as the start of the step: `top` tells them apart
       const top = isPlain(first, plain) ? TOP : 0;
-      store.set({ view: "story", step: step.id, first: patchOf(store.get(), first), second: null, top }, how);
+      store.set({ view: "story", step: step.id, first, second: null, top }, how);
     },
   };
 }
@@ -610,14 +601,15 @@ function animate(step, store, onEnd) {
     const [control, , , seconds] = step.show[at];
     const passed = (now - began) / 1000 / seconds;
     const share = Math.min(reduced ? Math.floor(FEW * passed) / FEW : passed, 1);
-    const isLast = share === 1 && at === step.show.length - 1;
-    if (share !== before) store.set({ first: { [control]: valueAt(step.show[at], share) } }, { commit: isLast });
+    const commit = share === 1 && at === step.show.length - 1;
+    const patch = { first: { [control]: valueAt(step.show[at], share) } };
+    if (share !== before) store.set(patch, { commit, animated: true });
     before = share;
-    if (isLast) return end();
+    if (commit) return end();
     if (share === 1) [at, began] = [at + 1, now];
     handle = requestAnimationFrame(tick);
   }
-  store.set({ first: { ...step.setting, ...origin } }, { commit: false });
+  store.set({ first: { ...step.setting, ...origin } }, { commit: false, animated: true });
   handle = requestAnimationFrame(tick);
   return end;
 }
@@ -631,14 +623,7 @@ const INTRO = `
   Why is there a peak, what removes it, and what stays? Eight live figures answer. Their curves are exact for a
   simple model, regression with {random features}. Move the sliders, or press “Show me”.`;
 
-/**
- * Draw the story, or one step of it.
- *
- * @param {HTMLElement} container
- * @param {object} store - of state.js.
- * @param {string} [embed] - the id of the only step.
- * @returns {{update: function}}
- */
+/** Draw the story, or only the step whose id is `embed`, in a container; returns {update()}. */
 export function renderStory(container, store, embed) {
   const only = steps.filter(({ id }) => id === embed);
   const shownSteps = only.length ? only : steps;
@@ -716,18 +701,11 @@ function fitCaption(first, seed) {
 /** One step: its text, figure, sentence and controls. */
 function createStep(step, store, embedded) {
   let stop = null; // ends a running animation
-  let animated = false; // whether the change comes from it
   let seed = 3;
   let visible = false;
   let handle = 0;
   let last = ""; // the setting that is shown
-  const local = storeOf(step, store, () => !animated && stop?.());
-  const moving = { ...local, set: (patch, how) => quietly(() => local.set(patch, how)) };
-  const quietly = (action) => {
-    animated = true;
-    action();
-    animated = false;
-  };
+  const local = storeOf(step, store, () => stop?.());
 
   const heading = html("h2", { id: `title-${step.id}` }, step.title);
   const number = embedded ? null : html("p", { class: "step-number" }, `${steps.indexOf(step) + 1} of ${steps.length}`);
@@ -774,15 +752,14 @@ function createStep(step, store, embedded) {
       for (const { number: n, verdict } of about) {
         items.push(html("a", { href: `#claim-${n}` }, `Claim ${n}: ${verdict}`));
       }
-      items.push(html("a", { href: "?view=explore", class: "to-explore", onclick: toExplore }, "Open in explore"));
+      items.push(html("a", { href: "?view=explore", onclick: toExplore }, "Open in explore"));
     }
     return html("p", { class: "step-links" }, ...items);
   }
   function toExplore(event) {
     event.preventDefault();
     const { first } = local.get();
-    const view = { view: "explore", step: "", top: 0, along: "width", first, second: null, ...step.explore?.(first) };
-    store.set({ ...view, first: patchOf(store.get(), view.first) });
+    store.set({ view: "explore", step: "", top: 0, along: "width", first, second: null, ...step.explore?.(first) });
     window.scrollTo({ top: 0, behavior: "instant" });
   }
   function toggleShow() {
@@ -792,12 +769,12 @@ function createStep(step, store, embedded) {
       stop = null;
       showButton.textContent = "Show me again";
     };
-    quietly(() => (stop = animate(step, moving, end)));
+    stop = animate(step, local, end);
   }
   function reset() {
     stop?.();
     const { first } = defaultView(store.declarations);
-    store.set({ view: "story", step: "", top: 0, first: patchOf(store.get(), first), second: null });
+    store.set({ view: "story", step: "", top: 0, first, second: null });
   }
   function drawAgain() {
     seed += 1;

@@ -1,20 +1,19 @@
 /**
  * The exact theory of random-features ridge regression, in the browser.
  *
- * The equations are those of Python's `doubletrouble.theory`, for the isotropic problem; a test
- * compares both, limits included. K members, each with P features and m of the N samples, are
+ * The equations are those of Python's `doubletrouble.theory`, for the isotropic problem; derivations
+ * are there, and a test compares both. K members, each with P features and m of the N samples, are
  * averaged; sizes are counted per input dimension. The activation enters by l = μ₁² and t = μ⋆²,
  * scaled to l + t = 1, and the ridge as r = λ/(μ₁² + μ⋆²).
  *
- * **Fixed point.** With y the inverse of the effective ridge, L = l y/(1 + l y) the learnability,
- * and z = L + t y, Q = L², e = z - Q the degrees of freedom, the unused fractions of features and
- * samples balance the ridge ([simon2023], [defilippis2024]):
+ * **Fixed point.** With y the inverse of the effective ridge, L = l y/(1 + l y) the learnability and
+ * z = L + t y, Q = L², e = z - Q the degrees of freedom [simon2023], [defilippis2024]:
  *
  *     A B = r y,    A = 1 - z/P,    B = 1 - z/N.                                              (*)
  *
- * Then L = Ψ₁ = 1 - r/q with (q, r) of [dascoli2020] App. B. With small = min(P, N), big =
- * max(P, N) and gap = 1 - small/big, the smaller unused fraction h solves h (gap + h small/big) =
- * r y, and (*) becomes z(y) + small h(y) = small: a sum of increasing positive terms.
+ * A and B are the unused fractions of features and samples. With small = min(P, N), big =
+ * max(P, N) and gap = 1 - small/big, the smaller of them, h, solves h (gap + h small/big) = r y, and
+ * (*) becomes z(y) + small h(y) = small: a sum of increasing positive terms.
  *
  * **Two members** share f P features and g m samples. With M = 1 - L, ρ = M², χ = L M, p = e/P,
  * q = e/N, U = A + p = 1 - Q/P, W = B + q = 1 - Q/N, U_f = (1-f) + f U, W_g = (1-g) + g W and
@@ -23,29 +22,27 @@
  *     ρ (bias),    V_P = χ f p/U_f,    V_X = ρ R_s,    V_PX = (ρ + V_P) R_o + V_P R_s
  *     R_s = g (Q/N)/W_g,    R_o = f g p q/(J_fg W_g)      (response to label noise of variance one)
  *
- * with the sum (ρ + V_P)(1 + R), R = R_s + R_o and 1 + R = U_f/J_fg. A member with itself is the
- * case f = g = 1, where J = A B + B p + A q vanishes at P = N without ridge. Each part of the
- * average of K members is `shared` + `own`/K, with `own` the excess of the square of one member
- * over the product of two. Interactions are counted as in [dascoli2020] Sec. 5.
+ * with the sum (ρ + V_P)(1 + R), R = R_s + R_o. A member with itself is the case f = g = 1, where
+ * J = A B + B p + A q vanishes at P = N without ridge. Each part of the average of K members is
+ * `shared` + `own`/K, with `own` the excess of the square of one member over the product of two.
  *
- * **Numerical form.** No term is a difference of close numbers. At ridge 0 some are 0/0: there (*)
- * is solved at a surrogate ridge of 1e±250, at which values beyond 1e±70 stand for 0 and inf.
+ * No term is a difference of close numbers. At ridge 0 some are 0/0: there (*) is solved at a
+ * surrogate ridge of 1e±250, at which values beyond 1e±70 stand for 0 and inf.
  *
- * **Bootstrap.** N draws with replacement give a sample the weight w, Poisson of mean one; a
- * fraction 1/(1 + w V) of it stays unused. (*) becomes z = N d(V), A a₁(V) = r y, with
+ * **Bootstrap.** N draws with replacement give a sample the weight w, Poisson of mean one.
+ * (*) becomes z = N d(V), A a₁(V) = r y, with
  *
- *     d = E w V/(1 + w V),    a₁ = E w/(1 + w V),    a₂ = E w²/(1 + w V)²,    a₃ = E w/(1 + w V)².
+ *     d = E w V/(1 + w V),    a₁ = E w/(1 + w V),    a₂ = E w²/(1 + w V)²,    a₃ = E w/(1 + w V)²
  *
- * Within a member 1/N is replaced by c = a₂/(N a₁²), so that B = 1 - c z = a₃/a₁ and q = c e;
- * between two it stays 1/N, as if they shared g = a₁²/a₂ of their samples.
+ * and c = a₂/(N a₁²) for 1/N: B = a₃/a₁, q = c e. Two members share g = a₁²/a₂ of their samples.
  *
- * **Training time.** Gradient flow for a time t is the filter 1 - e⁻ᵗˣ = Σ_j w_j t x/(t x + z_j): a
- * combination of fits with complex ridges z_j/t [weideman2006]; variances are double sums of them.
+ * **Training time.** Gradient flow is the filter 1 - e⁻ᵗˣ = Σ_j w_j t x/(t x + z_j): a combination of
+ * fits with complex ridges z_j/t [weideman2006]; variances are double sums of them.
  */
 
 // --- declarations ---
 
-/** The domain and the default of a number; `open_low`: it is above 0, `or_inf`: it may be Infinity. */
+/** The domain and the default of a number; `open_low`: above 0, `or_inf`: or Infinity. */
 const parameter = (low, high, { value, or_inf = false, whole = false, open_low = false } = {}) => ({
   low, high, default: value, or_inf, whole, open_low,
 });
@@ -118,7 +115,7 @@ function refuse(name, domain, value) {
   throw new RangeError(`${name} must be ${domain}, got ${shown(value)}`);
 }
 
-/** Return a number in its domain, or the default for undefined; else throw RangeError. */
+/** A number in its domain, or the default for undefined; else RangeError is thrown. */
 function checked(name, given, spec = PARAMETERS[name]) {
   const value = given === undefined ? spec.default : given;
   const inside = value >= spec.low && value <= spec.high && !(spec.whole && value % 1 > 0);
@@ -278,9 +275,8 @@ function solve(level, tail, P, N, spare, r) {
   const less = Math.max(excess, 0);
   const more = Math.max(-excess, 0);
 
-  // start: the ridgeless root (of a quadratic, the larger of two forms, which does not subtract)
-  // combined with the root when the ridge dominates, scaled down by the share of `small` that both
-  // terms use there
+  // start: the ridgeless root (of the two forms, that which does not subtract) combined with the
+  // root when the ridge dominates, scaled down by the share of `small` that both use there
   const linear = level + tail - small * level;
   const discriminant = Math.sqrt(linear * linear + 4 * level * tail * small);
   const inverse = Math.max(
@@ -451,10 +447,7 @@ function bootstrapMember(at, r) {
 
 /**
  * The terms of unit power: `shared` of two different members, and `own`, the excess of the square
- * of one, which is without a subtraction
- *
- *     ΔV_P = (1-f) χ p/(U U_f)        ΔR_s = (1-g) (Q/N)/(W W_g)
- *     ΔR_o = p q [(1-f) W_g² + f (1-g) (U W_g + g (Q/N) J)]/(J W J_fg W_g).
+ * of one, without a subtraction (Python's `_cross_terms`).
  */
 function memberTerms({ point, g, limit }, f) {
   const { L, M, A, B, p, q, Q } = point;
@@ -505,8 +498,8 @@ function atLimit(terms) {
 /**
  * The error of the average of K members, main effects and interactions apart.
  *
- * A nonlinear target is all bias, and the response to it is that to noise: variance over inputs and
- * features. The variance over each member's own choice of samples, or of features, is `resampling`.
+ * A nonlinear target is bias, and the response to it is that to noise. The variance over each
+ * member's own choice of samples, or of features, is `resampling`.
  */
 function effects({ shared, own }, at) {
   const { signal, nonlinear, noise, resamples } = at;
@@ -564,8 +557,7 @@ function withTotal(parts) {
  * @param {object} problem - numbers of `PARAMETERS` (those left out have their defaults), and
  *   activation: a name of `ACTIVATIONS`, or an object with the moments `linear` and `nonlinear`.
  * @param {number|object} scheme - n_members, or {name, n_members, ...options} of `SCHEMES`.
- * @returns {object} noise, initialization, sampling, bias, bayes, total, and resampling where
- *   members choose from a common set.
+ * @returns {object} the causes, their total, and resampling where members choose from a common set.
  */
 export function exactError(problem, scheme = 1) {
   const at = validated(problem, scheme);
@@ -573,10 +565,8 @@ export function exactError(problem, scheme = 1) {
 }
 
 /**
- * The exact test error of an ensemble, main effects and interactions apart [adlam2020].
- *
- * @returns {object} bias, initialization, sampling, initialization_sampling, noise_sampling,
- *   noise_initialization_sampling, bayes, total, and resampling as in `exactError`.
+ * The exact test error of an ensemble, main effects and interactions apart [adlam2020]; arguments
+ * as of `exactError`.
  */
 export function anova(problem, scheme = 1) {
   const at = validated(problem, scheme);
@@ -626,14 +616,7 @@ function errorOf(terms, at) {
  * The mean squared error on the noisy training labels, averaged over the whole data set.
  *
  * On a training sample the residual of a member is B times that of a member trained without it (on
- * a bootstrap sample, 1/(1 + w V) times that). With π the share of the samples in one member and π₂
- * that in both of two, K averaged models have
- *
- *     [π B² + 1 - π] (R + σ²)/K + (1 - 1/K) [π₂ B² + 2 (π - π₂) B + 1 - 2π + π₂] (R_× + σ²)
- *
- * with R the test error of one model and R_× the mean product of the errors of two.
- *
- * @returns {number}
+ * a bootstrap sample, 1/(1 + w V) times that).
  */
 export function trainingError(problem, scheme = 1) {
   const at = validated(problem, scheme);
@@ -686,7 +669,7 @@ export function psiTerms(problem) {
 
 // --- the best ridge ---
 
-// Nodes r at which the derivative is evaluated first; the ends are equal to 0 and inf to rounding.
+// Nodes r at which the derivative is evaluated first; the ends equal 0 and inf to rounding.
 const SMALLEST = 1e-250;
 const NODES = [0, 1e-200];
 for (let i = -48; i <= 48; i++) NODES.push(10 ** (i / 2));
@@ -694,10 +677,8 @@ NODES.push(1e240);
 const NEAR = 1e-13;
 
 /**
- * The ridge that minimizes the total test error of an ensemble, and the error there; the problem's
- * own ridge is ignored. Both 0 (minimum norm) and Infinity (predict zero) are possible.
- *
- * @returns {{ridge: number, error: object}} the error as in `exactError`.
+ * The ridge of least total test error, from 0 (minimum norm) to Infinity (predict zero), and the error
+ * there, as of `exactError`.
  */
 export function optimalRidge(problem, scheme = 1) {
   const at = validated(problem, scheme);
@@ -752,11 +733,8 @@ function riskAt(at, r) {
 }
 
 /**
- * The mean product of the errors of two members, and its derivative along log y (with a prime).
- *
- * From Q' = 2 L² M, e' = L M (M - L) + t y, A' = -p and B' = -q the response R has, without
- * negative terms, R' = [g (Q'/N) ((1-f) + f A)² + 2 f g p q U_f]/J_fg². On a bootstrap sample c
- * varies with y (`byWeights`).
+ * The mean product of the errors of two members, and its derivative along log y (Python's
+ * `_optimum`); on a bootstrap sample c varies with y (`byWeights`).
  */
 function productAt({ point, turn }, at, f, g) {
   const { L, M, A, B, P, p, q, Q, rest } = point;
@@ -958,9 +936,8 @@ function termsAtTime(at, time) {
  *
  * Training is gradient flow from zero weights, da/dt = (Φᵀ (y - Φ a) - (N P λ/D) a)/D.
  *
- * @param {number} time - 0 is the zero predictor, Infinity the ridge fit. With infinitely many
- *   features every positive time gives the ridge fit.
- * @returns {object} as `exactError`.
+ * Time 0 is the zero predictor, Infinity the ridge fit; with infinitely many features every positive
+ * time gives the ridge fit.
  */
 export function gradientFlow(problem, time, scheme = 1) {
   const at = validated(problem, scheme);

@@ -4,6 +4,8 @@
  * A text marks a term by braces: "{variance}", or "{variance|variances}" if another form is shown.
  */
 
+import { html } from "./controls.js";
+
 /** Terms by name: what they mean, in one or two sentences. */
 export const WORDS = {
   "double descent":
@@ -61,13 +63,8 @@ let timer = 0;
 function tip() {
   const found = document.getElementById(TIP);
   if (found) return found;
-  const made = document.createElement("div");
-  made.id = TIP;
-  made.className = "word-tip";
-  made.setAttribute("role", "tooltip");
-  made.hidden = true;
-  made.addEventListener("pointerenter", () => clearTimeout(timer));
-  made.addEventListener("pointerleave", hideSoon);
+  const events = { onpointerenter: () => clearTimeout(timer), onpointerleave: hideSoon };
+  const made = html("div", { id: TIP, class: TIP, role: "tooltip", hidden: true, ...events });
   (document.querySelector("main") ?? document.body).append(made); // within a landmark
   addEventListener("keydown", (event) => event.key === "Escape" && hide());
   addEventListener("scroll", hide, { passive: true, capture: true });
@@ -103,18 +100,10 @@ function hideSoon() {
   timer = setTimeout(hide, LEAVE);
 }
 
-/**
- * A term as a button that shows its explanation.
- *
- * @param {string} name - of `WORDS`.
- * @param {string} [text] - what is shown instead of the name.
- */
+/** A term of `WORDS` as a button that shows its explanation; another text may be shown for it. */
 export function word(name, text = name) {
   if (!Object.hasOwn(WORDS, name)) throw new RangeError(`no explanation of '${name}'`);
-  const button = document.createElement("button");
-  button.type = "button";
-  button.className = "word";
-  button.textContent = text;
+  const button = html("button", { type: "button", class: "word" }, text);
   const open = () => show(button, WORDS[name]);
   button.addEventListener("pointerenter", (event) => event.pointerType === "mouse" && open());
   button.addEventListener("pointerleave", (event) => event.pointerType === "mouse" && hideSoon());
@@ -139,11 +128,8 @@ export function phrase(text) {
     .split(/([(“]?\{[^}]+\}[.,:;)”]*)/)
     .map((piece) => {
       const marked = /^([^{]*)\{([^}|]+)\|?([^}]*)\}(.*)$/.exec(piece);
-      if (!marked) return document.createTextNode(piece);
+      if (!marked) return piece;
       const [, before, name, shown, after] = marked;
-      const together = document.createElement("span");
-      together.className = "together";
-      together.append(before, word(name, shown || name), after);
-      return together;
+      return html("span", { class: "together" }, before, word(name, shown || name), after);
     });
 }
