@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from playwright.sync_api import Route, sync_playwright
+from playwright.sync_api import Browser, Route
 
 import doubletrouble as dt
 from doubletrouble import page
-from tests.page import chromium
 
 pytestmark = pytest.mark.xdist_group("browser")
 
@@ -64,11 +63,7 @@ def settings() -> list[dict[str, Any]]:
     ]
 
 
-def in_browser(given: list[dict[str, Any]]) -> Any:
-    path = chromium.path()
-    if path is None:
-        pytest.skip(chromium.MISSING)
-
+def in_browser(browser: Browser, given: list[dict[str, Any]]) -> Any:
     def fulfil(route: Route) -> None:
         name = route.request.url.removeprefix(ORIGIN).lstrip("/")
         if name:
@@ -76,13 +71,11 @@ def in_browser(given: list[dict[str, Any]]) -> Any:
         else:
             route.fulfill(body="<!doctype html>", content_type="text/html")
 
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=chromium.ARGUMENTS)
-        tab = browser.new_page()
-        tab.route(f"{ORIGIN}/**", fulfil)
-        tab.goto(f"{ORIGIN}/")
-        found = json.loads(tab.evaluate(EVALUATE, _strict(given)))
-        browser.close()
+    tab = browser.new_page()
+    tab.route(f"{ORIGIN}/**", fulfil)
+    tab.goto(f"{ORIGIN}/")
+    found = json.loads(tab.evaluate(EVALUATE, _strict(given)))
+    tab.close()
     return found
 
 
@@ -90,10 +83,10 @@ def _strict(value: object) -> str:
     return json.dumps(value).replace("Infinity", '"inf"')
 
 
-def test_remedies_are_those_of_advise() -> None:
+def test_remedies_are_those_of_advise(browser: Browser) -> None:
     given = settings()
     assert len(given) >= 60
-    for setting, found in zip(given, in_browser(given), strict=True):
+    for setting, found in zip(given, in_browser(browser, given), strict=True):
         scheme = dt.Divide if setting["scheme"]["name"] == "divide" else dt.Ensemble
         problem = dt.Problem(**setting["problem"])
         advice = dt.advise(problem, scheme(setting["scheme"]["n_members"]))

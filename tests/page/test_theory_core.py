@@ -11,26 +11,24 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
 from itertools import product
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 import doubletrouble as dt
 from doubletrouble.activations import NAMES
 from doubletrouble.ensembles import SCHEMES, Scheme, named_ensemble
-from doubletrouble.page import app
+from doubletrouble.page._declarations import STATIC
 from doubletrouble.parameters import FloatArray, declarations
 from doubletrouble.problems import noise_at
-from tests.page import chromium
 from tests.schemes import ensemble, supported
 from tests.test_no_nan import random_members, random_problem, random_shares
 
 pytestmark = pytest.mark.xdist_group("browser")
 
-SOURCE = (Path(app.__file__).parent / "static" / "theory.js").read_text(encoding="utf-8")
+SOURCE = (STATIC / "theory.js").read_text(encoding="utf-8")
 TOLERANCE = 1e-11
 UNDERFLOW = 1e-250
 COUNT = 26  # points of every scheme and activation: 2,028 in all
@@ -54,14 +52,10 @@ Arrays: TypeAlias = dict[str, FloatArray]
 
 
 @pytest.fixture(scope="module")
-def page() -> Iterator[Page]:
-    path = chromium.path()
-    if path is None:
-        pytest.skip(chromium.MISSING)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=chromium.ARGUMENTS)
-        yield browser.new_page()
-        browser.close()
+def page(browser: Browser) -> Iterator[Page]:
+    page = browser.new_page()
+    yield page
+    page.close()
 
 
 def results(page: Page, calls: list[list[Any]], source: str = SOURCE) -> list[Any]:
