@@ -1,23 +1,15 @@
-"""figure, reproduce and page: files, options, the address of the page, and its end."""
+"""figure, reproduce and page: files and options."""
 
 import shlex
-import signal
-import stat
-import sys
-import time
-from http.client import HTTPConnection
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
 
 from doubletrouble.cli import _figures, main
 from doubletrouble.figures import FIGURES
 from tests.cli.results import CalledError, Capture, check_errors, json_result, lines, stop
-from tests.page.serving import address, start
-from tests.page.serving import stop as end_page
 
 pytestmark = pytest.mark.xdist_group("processes")
 
@@ -67,49 +59,13 @@ def test_reproduce_writes_the_gallery(monkeypatch: pytest.MonkeyPatch, capsys: C
 def test_flags_of_the_page_reach_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_figures, "serve", stop)
     cases = {
-        "page": {"host": "127.0.0.1", "port": 0, "browser": True},
+        "page": {"host": "127.0.0.1", "port": 8050, "browser": True},
         "page --no-browser --port 80 --host ::": {"host": "::", "port": 80, "browser": False},
     }
     for words, options in cases.items():
         with pytest.raises(CalledError) as called:
             main(words.split())
         assert called.value.args[0].items() >= options.items()
-
-
-def test_page_opens_a_browser_and_ends_with_ctrl_c(tmp_path: Path, capsys: Capture) -> None:
-    seen, browser = tmp_path / "seen", tmp_path / "browser"
-    browser.write_text(f'#!/bin/sh\nprintf %s "$1" > {seen}.new && mv {seen}.new {seen}\n')
-    browser.chmod(browser.stat().st_mode | stat.S_IXUSR)
-    process = start(BROWSER=f"{browser} %s")
-    where = urlsplit(address(process))
-    assert where.hostname == "127.0.0.1"
-    connection = HTTPConnection(where.netloc, timeout=120)
-    connection.request("GET", "/")
-    answer = connection.getresponse()
-    assert answer.status == 200
-    assert b"doubletrouble" in answer.read()
-    connection.close()
-    check_errors([(f"page --no-browser --port {where.port}", "port must be free")], capsys)
-    end = time.monotonic() + 120
-    while not seen.exists() and time.monotonic() < end:
-        time.sleep(0.05)
-    out, error = end_page(process)
-    assert (process.returncode, out, error) == (0, "", "stopped\n")
-    assert seen.read_text() == where.geturl()
-
-
-@pytest.mark.full
-def test_page_ends_with_sigterm() -> None:
-    process = start("--no-browser")
-    address(process)
-    process.send_signal(signal.SIGTERM)
-    _, error = process.communicate(timeout=120)
-    assert "Traceback" not in error
-
-
-def test_missing_dash_is_named(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
-    monkeypatch.setitem(sys.modules, "dash", None)
-    check_errors([("page", "dash is needed: pip install 'doubletrouble[page]'")], capsys)
 
 
 def test_errors_name_the_argument(tmp_path: Path, capsys: Capture) -> None:
@@ -120,7 +76,7 @@ def test_errors_name_the_argument(tmp_path: Path, capsys: Capture) -> None:
         (f"figure anova --set colour=1 --out {tmp_path}", "options of anova must"),
         (f"figure anova --set ridge=true --out {tmp_path}", "ridge must"),
         ("page --no-browser --port 70000", "Invalid value for '--port'"),
-        ("page --no-browser --host 999.1.2.3", "host must"),
+        ("page --no-browser --port 0 --host 999.1.2.3", "host must"),
         ("page --no-browser --colour", "No such option"),
     ]
     check_errors(cases, capsys)

@@ -1,6 +1,5 @@
-"""The page served as users serve it: by the command, in a process of its own."""
+"""The page served by the command, in its own process."""
 
-import os
 import re
 import signal
 import subprocess
@@ -8,34 +7,36 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-COMMAND = (sys.executable, "-m", "doubletrouble")
-_SAID = re.compile(r"the page is at (http://\S+) until Ctrl-C")
+WAIT = 120  # seconds, far more than an idle machine needs
+_ADDRESS = re.compile(r"the page is at (http://\S+) until Ctrl-C")
 
 
-def start(*words: str, **environment: str) -> "subprocess.Popen[str]":
+def start(*words: str) -> "subprocess.Popen[str]":
     """Run `doubletrouble page` with some words."""
     return subprocess.Popen(
-        [*COMMAND, "page", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        env={**os.environ, **environment},
-    )  # fmt: skip
+        [sys.executable, "-m", "doubletrouble", "page", *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
 
 
 def address(process: "subprocess.Popen[str]") -> str:
-    """Where a started page says that it is."""
+    """The address that a started page prints."""
     assert process.stderr is not None
-    said = []
+    lines = []
     for line in process.stderr:
-        if found := _SAID.match(line):
-            return found[1]
-        said.append(line)
-    raise AssertionError(f"the page did not say its address but {said}")
+        if match := _ADDRESS.match(line):
+            return match[1]
+        lines.append(line)
+    raise AssertionError(f"the page printed no address but {lines}")
 
 
-def stop(process: "subprocess.Popen[str]") -> tuple[str, str]:
-    """End a page as Ctrl-C does; what it still says."""
-    process.send_signal(signal.SIGINT)
+def stop(process: "subprocess.Popen[str]", number: int = signal.SIGINT) -> tuple[str, str]:
+    """Stop a page by a signal; return its output."""
+    process.send_signal(number)
     try:
-        return process.communicate(timeout=20)
+        return process.communicate(timeout=WAIT)
     except subprocess.TimeoutExpired:
         process.kill()
         process.communicate()
@@ -44,10 +45,9 @@ def stop(process: "subprocess.Popen[str]") -> tuple[str, str]:
 
 @contextmanager
 def served(*words: str) -> Iterator[str]:
-    """The address of a page that runs meanwhile."""
-    process = start("--no-browser", *words)
+    """The address of a page on a free port."""
+    process = start("--no-browser", "--port", "0", *words)
     try:
         yield address(process)
     finally:
-        process.terminate()  # Ctrl-C is ignored by what a shell runs in the background
-        process.communicate(timeout=20)
+        stop(process, signal.SIGTERM)

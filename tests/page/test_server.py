@@ -1,88 +1,172 @@
-"""Serving: a free port, a warning for elsewhere, and an end."""
+"""The command `doubletrouble page`: address, port, connections and end."""
 
-import re
+import json
+import signal
 import socket
+import stat
+import subprocess
+import sys
 import threading
-import webbrowser
-from typing import Any, ClassVar
+import time
+import urllib.request
+from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
-from werkzeug import serving
 
-from doubletrouble.page import server
+from doubletrouble.cli import main
+from doubletrouble.page import PORT, _server, serve, write_static
+from tests.page.serving import WAIT, address, served, start, stop
 
-
-class Served:
-    """A server that ends at once; the real one ends at Ctrl-C."""
-
-    made: ClassVar[list[tuple[Any, ...]]] = []
-
-    def __init__(self, *where: Any, **_: Any) -> None:
-        self.made.append(where)
-        self.port = where[1] or 4321
-
-    def serve_forever(self) -> None:
-        pass
+pytestmark = pytest.mark.xdist_group("processes")
 
 
-@pytest.fixture
-def served(monkeypatch: pytest.MonkeyPatch) -> type[Served]:
-    monkeypatch.setattr(serving, "make_server", Served)
-    Served.made.clear()
-    return Served
+def test_page_is_served_on_the_loopback_until_ctrl_c() -> None:
+    process = start("--no-browser", "--port", "0")
+    where = address(process)
+    assert urlsplit(where).hostname == "127.0.0.1"
+    with urllib.request.urlopen(where, timeout=WAIT) as response:
+        assert b"doubletrouble" in response.read()
+    out, error = stop(process)
+    assert (process.returncode, out, error) == (0, "", "stopped\n")
 
 
-def serve(**options: Any) -> list[str]:
-    told: list[str] = []
-    server.serve(**{"browser": False} | options, tell=told.append)
-    return told
+def test_simulations_end_with_a_killed_server() -> None:
+    process = start("--no-browser", "--port", "0")
+    body = {"action": "start", "settings": [{}], "along": "width", "range": [1, 10]}
+    request = urllib.request.Request(
+        address(process) + "api/simulations",
+        json.dumps({**body, "dim": 100, "draws": 100}).encode(),
+    )
+    with urllib.request.urlopen(request, timeout=WAIT) as response:
+        assert json.load(response)["settings"][0]["status"] == "running"
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    if not children.exists():
+        stop(process)
+        pytest.skip("this system does not list the children of a process")
+    pids = [
+        pid
+        for task in Path(f"/proc/{process.pid}/task").iterdir()
+        for pid in (task / "children").read_text().split()
+    ]
+    assert pids
+    process.kill()
+    process.communicate()
+    end = time.monotonic() + WAIT
+    while any(_runs(pid) for pid in pids) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not any(_runs(pid) for pid in pids)
 
 
-def test_it_is_on_the_loopback_and_says_where(served: type[Served]) -> None:
-    assert serve() == ["the page is at http://127.0.0.1:4321/ until Ctrl-C", "stopped"]
-    assert [where[:2] for where in served.made] == [("127.0.0.1", 0)]
-
-
-def test_elsewhere_it_warns(served: type[Served]) -> None:
-    warning, others, address, _ = serve(host="0.0.0.0")
-    assert re.match(r"others reach it at http://\S+:4321/", others)
-    assert warning.startswith("warning: anyone who reaches 0.0.0.0 can use this page")
-    assert "http://127.0.0.1:4321/" in address
-    assert served.made[0][0] == "0.0.0.0"
-
-
-@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
-def test_the_loopback_needs_no_warning(host: str, served: type[Served]) -> None:
-    assert "warning" not in " ".join(serve(host=host))
-
-
-def test_an_address_of_version_six_can_be_opened(served: type[Served]) -> None:
+def _runs(pid: str) -> bool:
     try:
-        told = serve(host="::1")
-    except ValueError:
-        pytest.skip("this machine has no ::1")
-    assert told[0] == "the page is at http://[::1]:4321/ until Ctrl-C"
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
 
 
-def test_a_busy_port_is_refused() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as busy:
-        port = busy.getsockname()[1]
-        with pytest.raises(ValueError, match=rf"^port must be free on 127.0.0.1, got {port}: "):
-            serve(port=port)
+def test_a_taken_port_is_named() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(ValueError, match=rf"^port must be free on 127.0.0.1, got {port}"):
+            serve(port=port, browser=False)
 
 
-def test_a_browser_is_opened_at_the_address(
-    served: type[Served], monkeypatch: pytest.MonkeyPatch
+def test_port_is_fixed_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def listen(host: str, port: int) -> socket.socket:
+        asked.append((host, port))
+        raise ValueError("stop here")
+
+    monkeypatch.setattr(_server, "_listening_socket", listen)
+    assert main(["page", "--no-browser"]) == 2
+    assert asked == [("127.0.0.1", PORT)]
+
+
+def test_silent_connections_are_closed() -> None:
+    """Half a request does not hold a connection for ever."""
+    code = (
+        "import sys; from doubletrouble.page import serve\n"
+        "def report(text): print(text, file=sys.stderr, flush=True)\n"
+        "serve(port=0, browser=False, timeout=1, report=report)"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        where = urlsplit(address(process))
+        with socket.create_connection((where.hostname, where.port), timeout=WAIT) as connection:
+            connection.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1")
+            assert connection.recv(1) == b""  # closed by the server
+    finally:
+        stop(process, signal.SIGTERM)
+
+
+def test_browser_is_opened_at_the_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen, browser = tmp_path / "seen", tmp_path / "browser"
+    browser.write_text(f'#!/bin/sh\nprintf %s "$1" > {seen}.new && mv {seen}.new {seen}\n')
+    browser.chmod(browser.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setenv("BROWSER", f"{browser} %s")
+    process = start("--port", "0")
+    where = address(process)
+    end = time.monotonic() + WAIT
+    while not seen.exists() and time.monotonic() < end:
+        time.sleep(0.05)
+    stop(process)
+    assert seen.read_text() == where
+
+
+def test_other_hosts_are_served_with_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("waitress.server.create_server", lambda *_, **__: _Stopped())
+    lines: list[str] = []
+    serve(host="0.0.0.0", port=0, browser=False, report=lines.append)
+    assert lines[0].startswith("warning: anyone who reaches 0.0.0.0")
+    assert lines[-1] == "stopped"
+
+
+class _Stopped:
+    """A server that stops at once."""
+
+    def run(self) -> None:
+        """Return at once."""
+
+    def close(self) -> None:
+        """Close nothing."""
+
+
+def test_missing_extra_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    opened = threading.Event()
-    where: list[str] = []
+    monkeypatch.setitem(sys.modules, "flask", None)
+    assert main(["page", "--no-browser"]) == 2
+    assert "flask" in capsys.readouterr().err
 
-    def open_(address: str) -> bool:
-        where.append(address)
-        opened.set()
-        return True
 
-    monkeypatch.setattr(webbrowser, "open", open_)
-    serve(browser=True)
-    assert opened.wait(10)
-    assert where == ["http://127.0.0.1:4321/"]
+def test_page_is_exported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["page", "--export", str(tmp_path / "site")]) == 0
+    assert capsys.readouterr().out == f"{tmp_path / 'site' / 'index.html'}\n"
+    assert (tmp_path / "site" / "theory.js").exists()
+    assert write_static(tmp_path / "site").exists()  # again
+
+
+@pytest.mark.full
+def test_many_connections_at_once() -> None:
+    """The server answers while others are silent."""
+    with served() as where:
+        at = urlsplit(where)
+        silent = [socket.create_connection((at.hostname, at.port)) for _ in range(60)]
+        codes: list[int] = []
+
+        def get() -> None:
+            with urllib.request.urlopen(where, timeout=WAIT) as response:
+                codes.append(response.status)
+
+        threads = [threading.Thread(target=get) for _ in range(20)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        for one in silent:
+            one.close()
+    assert codes == [200] * 20

@@ -3,11 +3,7 @@
 from doubletrouble.advice._advise import advise as advise
 from doubletrouble.advice._options import COSTS as COSTS
 from doubletrouble.advice._options import AdviceOption as AdviceOption
-from doubletrouble.advice._options import rounded as rounded
 from doubletrouble.advice._options import training_cost as training_cost
 from doubletrouble.advice._options import widest as widest
 from doubletrouble.advice._result import Advice as Advice
 from doubletrouble.advice._result import MarginalValue as MarginalValue
-from doubletrouble.advice._result import bar_lengths as bar_lengths
-from doubletrouble.advice._result import bar_limit as bar_limit
-from doubletrouble.advice._result import relative_cost as relative_cost

@@ -9,7 +9,7 @@ import typer
 
 from doubletrouble.cli._output import note, show, show_json
 from doubletrouble.figures import FIGURES, PRESETS, PresetName, make_figure, write_gallery
-from doubletrouble.page.server import LOOPBACK, serve
+from doubletrouble.page import LOOPBACK, PORT, serve, write_static
 from doubletrouble.ranges import numbers
 
 PresetFlag = Annotated[
@@ -118,7 +118,7 @@ def _value(text: str) -> Any:
 def page(
     port: Annotated[
         int, typer.Option(min=0, max=65535, help="The port to serve on; 0: a free one.")
-    ] = 0,
+    ] = PORT,
     host: Annotated[
         str,
         typer.Option(help="The address to serve on; the default is local to this machine."),
@@ -126,10 +126,17 @@ def page(
     no_browser: Annotated[
         bool, typer.Option("--no-browser", help="Do not open a browser.")
     ] = False,
+    export: Annotated[
+        Path | None,
+        typer.Option(help="Write the page into this folder, for any file server, and end."),
+    ] = None,
 ) -> None:
-    """Open a page with sliders: exact curves, simulations and advice, live.
+    """Open a page that explains double descent, with exact curves, simulations and advice.
 
     It runs on this machine until Ctrl-C, and contacts no other. All settings of the page are in its
     address, so that a view can be bookmarked and shared.
     """
-    serve(host=host, port=port, browser=not no_browser, tell=note)
+    if export is not None:
+        show(str(write_static(export)))
+        return
+    serve(host=host, port=port, browser=not no_browser, report=note)

@@ -1,0 +1,133 @@
+"""The server's application: the static page, simulations and advice.
+
+Requests must have the name of this machine in `Host`, and come from its own pages: a page elsewhere
+may resolve its own name to this address, or send requests to it. Numbers and names are validated;
+nothing is executed or used as a path but the names of the static files.
+"""
+
+import json
+import math
+import re
+from typing import Any
+
+from flask import Flask, Response, abort, jsonify, request, send_from_directory
+from werkzeug.exceptions import HTTPException
+
+from doubletrouble.advice import advise
+from doubletrouble.page._declarations import STATIC
+from doubletrouble.page._settings import PageSetting, view_value
+from doubletrouble.page._simulations import SimulationRequest, Simulations
+
+_MOST_BYTES = 64 * 1024  # of a request
+_LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+_MARK = '<meta name="doubletrouble-server" content="1">'
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'"
+)
+_HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-cache",
+}
+
+
+def application(simulations: Simulations, hosts: tuple[str, ...] = ()) -> Flask:
+    """Make the application; `hosts` are names it answers to besides the loopback, "*" is any."""
+    app = Flask(__name__, static_folder=None)
+    app.config["MAX_CONTENT_LENGTH"] = _MOST_BYTES
+    known = {*_LOOPBACK, *hosts}
+
+    @app.before_request
+    def refuse_foreign_requests() -> None:
+        name = re.sub(r":\d+$", "", request.host)
+        origin = request.headers.get("Origin")
+        foreign = origin is not None and origin.partition("://")[2] != request.host
+        if foreign or not ("*" in known or name in known):
+            abort(403, "this server answers to its own pages only")
+
+    @app.after_request
+    def add_headers(response: Response) -> Response:
+        response.headers.update(_HEADERS)
+        framed = "" if not request.path.startswith("/api/") else "; frame-ancestors 'none'"
+        response.headers["Content-Security-Policy"] = _POLICY + framed
+        return response
+
+    @app.errorhandler(HTTPException)
+    def http_error(error: HTTPException) -> tuple[Response, int]:
+        return jsonify(message=error.description), error.code or 500
+
+    @app.errorhandler(ValueError)
+    @app.errorhandler(TypeError)
+    def invalid_value(error: Exception) -> tuple[Response, int]:
+        return jsonify(message=str(error)), 400
+
+    @app.get("/")
+    def index() -> Response:
+        page = (STATIC / "index.html").read_text(encoding="utf-8")
+        return Response(page.replace("<head>", f"<head>\n{_MARK}", 1), mimetype="text/html")
+
+    @app.get("/<path:name>")
+    def static_file(name: str) -> Response:
+        return send_from_directory(STATIC, name)
+
+    @app.post("/api/simulations")
+    def simulate() -> Response:
+        """Start, cancel or report the simulations of one or two settings."""
+        given = _body()
+        action = given.get("action")
+        if action not in ("start", "cancel", "status"):
+            raise ValueError(f"action must be one of start, cancel, status, got {action!r}")
+        settings = given.get("settings")
+        if not isinstance(settings, list) or len(settings) not in (1, 2):
+            raise ValueError("settings must be one or two settings")
+        requests = [SimulationRequest.from_json(setting, given) for setting in settings]
+        for one in requests:
+            if action == "start":
+                simulations.start(one)
+            elif action == "cancel":
+                simulations.cancel(one)
+        return _json({"settings": [simulations.status(one) for one in requests]})
+
+    @app.post("/api/advice")
+    def advice() -> Response:
+        """Return the advice for a setting under a budget."""
+        given = _body()
+        setting = PageSetting.from_json(given.get("setting"))
+        if not setting.is_trained:
+            raise ValueError(f"time must be inf for advice, got {setting.time:g}")
+        problem = setting.problem()
+        budget = view_value("budget", given)
+        result = advise(
+            problem,
+            setting.ensemble(problem),
+            budget=budget or None,
+            cost=view_value("cost", given),
+        )
+        return _json(result.to_dict())
+
+    return app
+
+
+def _body() -> dict[str, Any]:
+    """The JSON object of a request."""
+    try:
+        given = request.get_json(force=True)
+    except RecursionError:
+        abort(400, "JSON must not be nested this deep")
+    if not isinstance(given, dict):
+        raise TypeError("the body must be an object in JSON")
+    return given
+
+
+def _json(value: Any) -> Response:
+    """Strict JSON: numbers that are not finite are text."""
+    return Response(json.dumps(_strict(value), allow_nan=False), mimetype="application/json")
+
+
+def _strict(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _strict(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_strict(one) for one in value]
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value

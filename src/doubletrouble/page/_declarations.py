@@ -1,0 +1,419 @@
+"""The controls of the page, declared once for the browser and the server.
+
+Symbols, domains and typical ranges are those of `glossary`; a control adds its label, its group and
+the ends of its slider. `python -m doubletrouble.page._declarations`, in a clone, writes
+`static/declarations.json`: controls, parts and colours, presets and the claims of the paper. The
+browser reads that file; `doubletrouble.page._settings` reads addresses by the same declarations.
+"""
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from doubletrouble import glossary
+from doubletrouble._version import __version__
+from doubletrouble.activations import NAMES
+from doubletrouble.ensembles import SCHEMES, SUPPORT
+from doubletrouble.palette import CAUSES, EFFECTS, LABELS
+from doubletrouble.parameters import Parameter
+from doubletrouble.parameters import declarations as declared_by
+
+STATIC = Path(__file__).with_name("static")
+FILE = STATIC / "declarations.json"
+
+
+@dataclass(frozen=True, kw_only=True)
+class NumberControl:
+    """A number, set by a slider or typed."""
+
+    spec: Parameter
+    label: str
+    meaning: str
+    default: float
+    group: str  # "basic" or "more" for a setting, "plot", "simulation" or "advice"
+    axis: str = ""  # label as the horizontal axis, if it can be one
+    zero: bool = False  # whether the slider has a stop at 0 below its range
+    infinity: bool = False  # and one at infinity above it
+    linear: bool = False  # whether the slider is linear, not logarithmic
+    schemes: tuple[str, ...] = ()  # the schemes it applies to; empty: all
+
+    def contains(self, value: float) -> bool:
+        """Whether a value is in the domain."""
+        inside = self.spec.low <= value <= self.spec.high
+        if self.spec.whole and math.isfinite(value):
+            inside &= value == math.floor(value)
+        return inside or (self.spec.or_inf and value == math.inf)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChoiceControl:
+    """One of a few names."""
+
+    label: str
+    meaning: str
+    choices: Mapping[str, str]  # label by name
+    default: str
+    group: str
+
+
+Control: TypeAlias = NumberControl | ChoiceControl
+
+_SCHEME_LABELS = {
+    "ensemble": "Same data for all",
+    "divide": "Divided data: N/K samples each",
+    "subsample": "Subsamples: ηN samples each",
+    "bootstrap": "Bootstrap: N draws with replacement",
+    "feature_bank": "Feature bank: P of B features each",
+    "folds": "Folds: all samples but one part",
+}
+
+
+def _schemes_with(option: str) -> tuple[str, ...]:
+    return tuple(name for name, kind in SCHEMES.items() if option in declared_by(kind))
+
+
+def _width(spec: Parameter, meaning: str) -> NumberControl:
+    return NumberControl(
+        spec=replace(spec, low=1e-3, high=1e5),
+        label="Width",
+        meaning=meaning,
+        default=2.0,
+        group="basic",
+        axis=f"width {spec.symbol}",
+        infinity=True,
+    )
+
+
+WIDTH_PER_DIM = _width(
+    glossary.FEATURES_PER_DIM, "random features of each model, per input dimension"
+)
+"""The control of the width where it is counted per dimension (`per=D`)."""
+
+SETTING: dict[str, Control] = {
+    "width": _width(
+        glossary.FEATURES_PER_SAMPLE, "random features of each model, per training sample"
+    ),
+    "members": NumberControl(
+        spec=replace(glossary.N_MEMBERS, high=1e6, or_inf=True),
+        label="Models",
+        meaning="models whose predictions are averaged",
+        default=1.0,
+        group="basic",
+        axis="models K",
+        infinity=True,
+    ),
+    "ridge": NumberControl(
+        spec=replace(glossary.RIDGE, high=1e6, or_inf=True),
+        label="Ridge",
+        meaning="penalty on large weights; 0 fits the training labels as closely as possible",
+        default=1e-5,
+        group="basic",
+        axis="ridge λ",
+        zero=True,
+    ),
+    "snr": NumberControl(
+        spec=glossary.SNR,
+        label="Signal-to-noise",
+        meaning="strength of the true signal relative to the noise on the training labels",
+        default=1.0,
+        group="basic",
+        infinity=True,
+    ),
+    "samples": NumberControl(
+        spec=replace(glossary.SAMPLES_PER_DIM, low=1e-3, high=1e3),
+        label="Data",
+        meaning="training samples per input dimension",
+        default=1.0,
+        group="more",
+        axis="samples N/D",
+    ),
+    "scheme": ChoiceControl(
+        label="Data of each model",
+        meaning="the samples and features that the K models share",
+        choices={name: _SCHEME_LABELS.get(name, name.replace("_", " ")) for name in SCHEMES},
+        default="ensemble",
+        group="more",
+    ),
+    "fraction": NumberControl(
+        spec=replace(glossary.FRACTION, low=1e-3, open_low=False),
+        label="Share of samples",
+        meaning="share of the samples that each model draws",
+        default=0.5,
+        group="more",
+        linear=True,
+        schemes=_schemes_with("fraction"),
+    ),
+    "bank": NumberControl(
+        spec=replace(glossary.BANK_PER_DIM, symbol="B/P", low=1.0, high=1e5, typical=(1.0, 100.0)),
+        label="Size of the bank",
+        meaning="features in the common bank for each feature of a model",
+        default=2.0,
+        group="more",
+        infinity=True,
+        schemes=_schemes_with("bank_per_dim"),
+    ),
+    "activation": ChoiceControl(
+        label="Activation σ",
+        meaning="the function of each random feature",
+        choices={name: name.replace("_", " ") for name in NAMES},
+        default="relu",
+        group="more",
+    ),
+    "nonlinear": NumberControl(
+        spec=replace(glossary.NONLINEAR_SIGNAL, high=100.0),
+        label="Nonlinear signal",
+        meaning="strength of the part of the target that no model here can learn",
+        default=0.0,
+        group="more",
+        linear=True,
+    ),
+    "per": ChoiceControl(
+        label="Width counted",
+        meaning="features per training sample, or per input dimension",
+        choices={"N": "per sample, P/N", "D": "per dimension, P/D"},
+        default="N",
+        group="more",
+    ),
+    "time": NumberControl(
+        spec=replace(glossary.TIME, high=1e12),
+        label="Training time",
+        meaning="2 (D/N) × steps × learning rate of gradient descent; ∞ is the end of training",
+        default=math.inf,
+        group="more",
+        axis="training time t",
+        infinity=True,
+        schemes=tuple(name for name, kind in SCHEMES.items() if SUPPORT["gradient_flow"](kind)),
+    ),
+}
+"""What determines one curve."""
+
+VIEW: dict[str, Control] = {
+    "along": ChoiceControl(
+        label="Horizontal axis",
+        meaning="the quantity that varies along the curve",
+        choices={
+            name: control.axis
+            for name, control in SETTING.items()
+            if isinstance(control, NumberControl) and control.axis
+        },
+        default="width",
+        group="plot",
+    ),
+    "split": ChoiceControl(
+        label="Split",
+        meaning="how the test error is divided among its causes",
+        choices={"causes": "four causes, as in the paper", "effects": "effects and interactions"},
+        default="causes",
+        group="plot",
+    ),
+    "form": ChoiceControl(
+        label="Parts",
+        meaning="how the parts of the error are drawn",
+        choices={"lines": "lines", "areas": "stacked areas"},
+        default="lines",
+        group="plot",
+    ),
+    "x": ChoiceControl(
+        label="Horizontal scale",
+        meaning="scale of the horizontal axis",
+        choices={"log": "logarithmic", "linear": "linear"},
+        default="log",
+        group="plot",
+    ),
+    "y": ChoiceControl(
+        label="Vertical scale",
+        meaning="scale of the vertical axis",
+        choices={"log": "logarithmic", "linear": "linear"},
+        default="log",
+        group="plot",
+    ),
+    "dim": NumberControl(
+        spec=replace(glossary.WHOLE_DIM, low=10, high=400, typical=(10, 400)),
+        label="Dimensions",
+        meaning="input dimensions D of the simulated models",
+        default=60.0,
+        group="simulation",
+    ),
+    "draws": NumberControl(
+        spec=Parameter(
+            symbol="draws", meaning="draws", low=2, high=200, typical=(2, 200), whole=True
+        ),
+        label="Draws",
+        meaning="independent data sets per simulated point",
+        default=10.0,
+        group="simulation",
+    ),
+    "budget": NumberControl(
+        spec=replace(glossary.BUDGET, low=0.0),
+        label="Budget",
+        meaning="largest total cost of the models; 0 is the cost of the present setting",
+        default=0.0,
+        group="advice",
+    ),
+    "cost": ChoiceControl(
+        label="Budget of",
+        meaning="the quantity that the budget limits",
+        choices={"features": "features, P·K/D", "training": "training operations"},
+        default="features",
+        group="advice",
+    ),
+}
+"""How curves are drawn, simulated and advised on."""
+
+_MEANINGS = {
+    "total": "the expected squared error on new data",
+    "noise": "variance over the noise on the training labels",
+    "initialization": "variance over the random features",
+    "sampling": "variance over the choice of the training inputs",
+    "bias": "error of the average over all models and data sets",
+    "resampling": "variance over the samples or features that each model draws",
+    "initialization_sampling": "what random features and training inputs cause only together",
+    "noise_sampling": "what label noise and training inputs cause only together",
+    "noise_initialization_sampling": "what all three cause only together",
+}
+
+_PRESETS = {
+    "term-by-term": (2, "The peak at P = N", "width=1"),
+    "decomposition": (3, "The peak with a small and a larger ridge", "second.ridge=0.1"),
+    "double-descent": (5, "One model and infinitely many", "snr=10&second.members=inf"),
+    "multiple-k-decomposition": (6, "Ten models and one", "members=10&second.members=1"),
+    "ensemble-vs-overparametrize": (
+        7,
+        "Two models, or one twice as wide",
+        "along=samples&per=D&width=0.5&snr=10&members=2&second.width=1&second.members=1",
+    ),
+    "ensemble-vs-regularize": (
+        8,
+        "The best ridge of one model and of ten",
+        "along=ridge&per=D&width=2&snr=10&second.members=10",
+    ),
+    "asymptotics": (10, "Far beyond P = N", "width=100"),
+    "divide-and-conquer": (
+        11,
+        "Divided data, or the same for both models",
+        "members=2&scheme=divide&second.scheme=ensemble",
+    ),
+    "under-or-over": (12, "Best width of two and of a hundred", "members=100&second.members=2"),
+    "anova": (None, "Effects and interactions", "split=effects"),
+    "ensemble-or-regularize-map": (
+        None,
+        "Infinitely many models against the best ridge",
+        "along=ridge&width=10&second.members=inf",
+    ),
+    "bagging": (
+        None,
+        "Half of the samples for each model, or all",
+        "members=10&scheme=subsample&second.scheme=ensemble",
+    ),
+    "equivalences": (
+        None,
+        "Fewer features act as more ridge",
+        "along=ridge&width=inf&members=inf&second.width=0.8",
+    ),
+    "training-time": (
+        None,
+        "The peak grows with training time",
+        "along=time&width=1&ridge=0&second.members=inf",
+    ),
+}
+"""Figures as addresses: the number in the paper (None: beyond it), a title, the query."""
+
+_URL = "https://arxiv.org/abs/2003.01054"
+_CITATION = {
+    "url": _URL,
+    "text": (
+        "S. d'Ascoli, M. Refinetti, G. Biroli, F. Krzakala. Double Trouble in Double Descent: "
+        "Bias and Variance(s) in the Lazy Regime. ICML 2020. arXiv:2003.01054."
+    ),
+    "bibtex": (
+        "@inproceedings{dascoli2020,\n"
+        "  title = {Double Trouble in Double Descent: Bias and Variance(s) in the Lazy Regime},\n"
+        "  author = {d'Ascoli, St{\\'e}phane and Refinetti, Maria and Biroli, Giulio and "
+        "Krzakala, Florent},\n"
+        "  booktitle = {International Conference on Machine Learning},\n"
+        "  year = {2020},\n"
+        "  note = {arXiv:2003.01054},\n"
+        "}"
+    ),
+}
+
+
+def page_declarations() -> dict[str, Any]:
+    """Everything that the browser takes from Python, as JSON: infinite numbers are "inf"."""
+    result: dict[str, Any] = _finite(
+        {
+            "version": __version__,
+            "citation": _CITATION,
+            "controls": {name: _control(one) for name, one in (SETTING | VIEW).items()},
+            "width_per_dim": _control(WIDTH_PER_DIM),
+            "parts": {
+                "causes": list(CAUSES["light"]),
+                "effects": list(EFFECTS["light"]),
+                "labels": LABELS,
+                "meanings": _MEANINGS,
+                "colors": {"causes": CAUSES, "effects": EFFECTS},
+            },
+            "presets": [
+                {"name": name, "figure": figure, "title": title, "query": query}
+                for name, (figure, title, query) in _PRESETS.items()
+            ],
+            "claims": _claims(),
+        }
+    )
+    return result
+
+
+def _control(control: Control) -> dict[str, Any]:
+    shared = {"label": control.label, "meaning": control.meaning, "default": control.default}
+    if isinstance(control, ChoiceControl):
+        return {**shared, "group": control.group, "choices": dict(control.choices)}
+    spec = control.spec
+    return {
+        **shared,
+        "group": control.group,
+        "symbol": spec.symbol,
+        "axis": control.axis,
+        "low": spec.low,
+        "high": spec.high,
+        "typical": list(spec.typical),
+        "whole": spec.whole,
+        "or_inf": spec.or_inf,
+        "stops": {"zero": control.zero, "infinity": control.infinity},
+        "scale": "linear" if control.linear else "log",
+        "schemes": list(control.schemes),
+    }
+
+
+def _claims() -> list[dict[str, Any]]:
+    """The table of docs/claims.md."""
+    text = (Path(__file__).parents[3] / "docs" / "claims.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (\d+) \| \[(.+?)\]\(#(.+?)\) \| (.+?) \|", text, re.MULTILINE)
+    return [
+        {"number": int(number), "claim": claim, "anchor": anchor, "verdict": verdict}
+        for number, claim, anchor, verdict in rows
+    ]
+
+
+def _finite(value: Any) -> Any:
+    """Strict JSON has no infinity."""
+    if isinstance(value, dict):
+        return {name: _finite(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_finite(one) for one in value]
+    return "inf" if value == math.inf else value
+
+
+def as_json() -> str:
+    """The text of `static/declarations.json`, one line for each of its parts."""
+    write = partial(json.dumps, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    lines = (f'"{name}":{write(one)}' for name, one in page_declarations().items())
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+if __name__ == "__main__":
+    FILE.write_text(as_json(), encoding="utf-8")

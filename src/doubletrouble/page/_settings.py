@@ -1,0 +1,120 @@
+"""Settings that the browser sends: validated, and turned into problems and ensembles."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Self
+
+import numpy as np
+
+from doubletrouble.ensembles import SCHEMES, Scheme
+from doubletrouble.page._declarations import (
+    SETTING,
+    VIEW,
+    WIDTH_PER_DIM,
+    ChoiceControl,
+    Control,
+    NumberControl,
+)
+from doubletrouble.parameters import number
+from doubletrouble.problems import Problem, noise_at
+from doubletrouble.theory import DISTINCT
+
+
+@dataclass(frozen=True, kw_only=True)
+class PageSetting:
+    """The learning problem and the ensemble of one curve, with F = 1."""
+
+    width: float
+    members: float
+    ridge: float
+    snr: float
+    samples: float
+    scheme: str
+    fraction: float
+    bank: float
+    activation: str
+    nonlinear: float
+    per: str
+    time: float
+
+    @classmethod
+    def from_json(cls, given: object) -> Self:
+        """Validate what the browser sends; controls that are left out have their defaults."""
+        values = _object("setting", given, {f.name for f in fields(cls)})
+        per = _value("per", values.get("per", SETTING["per"].default), SETTING["per"])
+        controls = SETTING | ({"width": WIDTH_PER_DIM} if per == "D" else {})
+        return cls(
+            **{
+                name: _value(name, values.get(name, control.default), control)
+                for name, control in controls.items()
+            }
+        )
+
+    def problem(self, along: str = "", value: float = math.nan) -> Problem:
+        """The problem, with another value of the width, the samples or the ridge."""
+        at = {"width": self.width, "samples": self.samples, "ridge": self.ridge}
+        if along in at:
+            at[along] = value
+        return Problem(
+            features_per_dim=at["width"] * (at["samples"] if self.per == "N" else 1.0),
+            samples_per_dim=at["samples"],
+            ridge=at["ridge"],
+            noise=noise_at(self.snr),
+            nonlinear_signal=self.nonlinear,
+            activation=self.activation,
+        )
+
+    def ensemble(self, problem: Problem, along: str = "", value: float = math.nan) -> Scheme:
+        """The ensemble for a problem, with another number of models."""
+        kind: type[Scheme] = SCHEMES[self.scheme]
+        options: dict[str, Any] = {}
+        if self._uses("fraction"):
+            options["fraction"] = self.fraction
+        if self._uses("bank"):
+            options["bank_per_dim"] = self.bank * float(np.asarray(problem.features_per_dim))
+        return kind(value if along == "members" else self.members, **options)
+
+    def threshold(self, along: str) -> float:
+        """The width, or the samples, at which a model has as many features as distinct samples.
+
+        NaN along other axes.
+        """
+        scheme = self.ensemble(self.problem())
+        numerator, denominator = (float(np.asarray(v)) for v in scheme.sample_share)
+        share = numerator / denominator * (DISTINCT if scheme.with_replacement else 1.0)
+        if along == "width":
+            return share * (1.0 if self.per == "N" else self.samples)
+        return self.width / share if along == "samples" and self.per == "D" and share else math.nan
+
+    @property
+    def is_trained(self) -> bool:
+        """Whether training is at its end."""
+        return math.isinf(self.time) or not self._uses("time")
+
+    def _uses(self, name: str) -> bool:
+        control = SETTING[name]
+        assert isinstance(control, NumberControl)
+        return not control.schemes or self.scheme in control.schemes
+
+
+def view_value(name: str, given: Mapping[str, Any]) -> Any:
+    """The validated value of a control of the view, or its default."""
+    return _value(name, given.get(name, VIEW[name].default), VIEW[name])
+
+
+def _value(name: str, value: object, control: Control) -> Any:
+    if isinstance(control, ChoiceControl):
+        if not isinstance(value, str) or value not in control.choices:
+            raise ValueError(f"{name} must be one of {', '.join(control.choices)}, got {value!r}")
+        return value
+    return number(name, math.inf if value == "inf" else value, control.spec)
+
+
+def _object(name: str, given: object, names: set[str]) -> Mapping[str, Any]:
+    if not isinstance(given, dict):
+        raise TypeError(f"{name} must be an object, got {type(given).__name__}")
+    unknown = given.keys() - names
+    if unknown:
+        raise ValueError(f"{name} must have names of controls only, got {min(unknown)!r}")
+    return given

@@ -1,0 +1,355 @@
+"""Simulations for the page, in processes of their own.
+
+A request is one setting at points along an axis, within limits of size and work. Each runs in a
+process (`python -m doubletrouble.page._simulations`) that reads it from standard input and writes a
+line of JSON for every point. The process is killed when the simulation is cancelled, and exits
+when its standard input is closed, also if the server is killed. Finished points stay: a
+simulation that is started again continues after them.
+"""
+
+import json
+import math
+import os
+import subprocess
+import sys
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
+from tempfile import TemporaryFile
+from typing import IO, Any, Self
+
+import numpy as np
+
+from doubletrouble.ensembles import SUPPORT
+from doubletrouble.page._declarations import VIEW
+from doubletrouble.page._settings import PageSetting, view_value
+from doubletrouble.parameters import number
+from doubletrouble.results import AnovaTerms, ErrorTerms
+from doubletrouble.simulation import simulate
+
+N_POINTS = 11
+N_INIT = 4
+MOST_WAITING = 20
+_MOST_KNOWN = 64  # finished simulations whose points are held
+_AT_ONCE = max(1, min(4, (os.cpu_count() or 1) - 1))
+_MOST_UNITS = 4000  # features or samples
+_MOST_WORK = 1e12  # multiplications: a minute or two on one core
+_SMALLEST_RIDGE_AT_PEAK = 1e-6  # below, the error at P = N has no useful mean
+_AXES = ("width", "samples", "ridge", "members", "time")
+_LOG_RANGE = math.log(1e12)  # the longest axis
+
+
+@dataclass(frozen=True, kw_only=True)
+class SimulationRequest:
+    """One setting at points along an axis."""
+
+    setting: PageSetting
+    along: str
+    dim: int
+    draws: int
+    points: tuple[float, ...]
+    n_left_out: int = 0  # points of the axis beyond the limits of size
+
+    @classmethod
+    def from_json(cls, setting: object, given: Mapping[str, Any]) -> Self:
+        """Validate a request of the browser, and choose the points between the ends of its axis."""
+        along = view_value("along", given)
+        ends = given.get("range")
+        if not isinstance(ends, list) or len(ends) != 2:
+            raise ValueError(f"range must be two numbers, got {ends!r}")
+        low, high = (number("range", end, _POSITIVE) for end in ends)
+        if not 0 < math.log(high / low) <= _LOG_RANGE:
+            raise ValueError(f"range must be an interval, got {ends!r}")
+        request = cls(
+            setting=PageSetting.from_json(setting),
+            along=along,
+            dim=int(view_value("dim", given)),
+            draws=int(view_value("draws", given)),
+            points=(),
+        )
+        grid = request._grid(low, high)
+        points = tuple(x for x in grid if request._is_possible(x))
+        return replace(request, points=points, n_left_out=len(grid) - len(points))._checked()
+
+    @property
+    def key(self) -> "SimulationRequest":
+        """What distinguishes simulations: all but the setting's own value on the axis."""
+        anywhere: dict[str, Any] = {self.along: 0.0}
+        return replace(self, setting=replace(self.setting, **anywhere))
+
+    def problem_and_ensemble(self, value: float) -> tuple[Any, Any]:
+        """The problem and the ensemble at a point."""
+        problem = self.setting.problem(self.along, value)
+        return problem, self.setting.ensemble(problem, self.along, value)
+
+    def times(self, value: float) -> list[float] | None:
+        """The time of training at a point, if it is finite."""
+        if self.along == "time":
+            return [value]
+        return None if self.setting.is_trained else [self.setting.time]
+
+    def sizes(self, value: float) -> tuple[float, float]:
+        """P and N at a point."""
+        problem = self.setting.problem(self.along, value)
+        sizes = (problem.features_per_dim, problem.samples_per_dim)
+        features, samples = (float(np.asarray(size)) for size in sizes)
+        P = features if math.isinf(features) else float(round(features * self.dim))
+        return P, float(round(samples * self.dim))
+
+    def _grid(self, low: float, high: float) -> list[float]:
+        """Points of equal distance in their logarithm, and the peak."""
+        grid = np.geomspace(low, high, N_POINTS)
+        peak = self.setting.threshold(self.along)
+        if low <= peak <= high and (
+            self.setting.ridge >= _SMALLEST_RIDGE_AT_PEAK or not self.setting.is_trained
+        ):
+            grid = np.append(grid, peak)
+        if self.along == "members":
+            grid = np.round(grid)
+        return [float(x) for x in np.unique(grid)]
+
+    def _is_possible(self, value: float) -> bool:
+        P, N = self.sizes(value)
+        width = 1 <= P <= _MOST_UNITS or math.isinf(P)  # infinitely many features: the kernel
+        if not width or not 1 <= N <= _MOST_UNITS:
+            return False
+        try:
+            self.problem_and_ensemble(value)
+        except ValueError:
+            return False
+        return True
+
+    def _work(self, value: float) -> float:
+        """Multiplications of one draw: two data sets, and a fit for each set of features."""
+        P, N = self.sizes(value)
+        if math.isinf(P):
+            return 2.0 * N * N * (N + self.dim)
+        _, ensemble = self.problem_and_ensemble(value)
+        fits = 2.0 * N_INIT * (1.0 if ensemble.resamples is None else 3.0)
+        return fits * P * N * (min(P, N) + self.dim)
+
+    def _checked(self) -> Self:
+        if not self.points:
+            raise ValueError(
+                f"dim must give from 1 to {_MOST_UNITS} features and samples somewhere on the "
+                f"axis, got {self.dim}"
+            )
+        timed = self.times(self.points[0]) is not None
+        if timed and self.along != "width" and math.isinf(self.setting.width):
+            raise ValueError("width must be finite for a simulation in time, got inf")
+        work = sum(map(self._work, self.points))
+        if work * self.draws > _MOST_WORK:
+            raise ValueError(
+                f"draws must be at most {math.floor(_MOST_WORK / work)} at D = {self.dim} on this "
+                f"page, got {self.draws}; `doubletrouble simulate` has no such limit"
+            )
+        return self
+
+
+_POSITIVE = replace(VIEW["dim"].spec, low=5e-324, high=1e300, whole=False)  # type: ignore[union-attr]
+
+
+# --- one simulation in its process ---------------------------------------------------------------
+
+
+def main() -> None:
+    """Simulate the request on standard input; write one line for each point."""
+    given = json.loads(sys.stdin.readline())
+    threading.Thread(target=_exit_with_parent, daemon=True).start()
+    request = SimulationRequest(**given | {"setting": PageSetting(**given["setting"])})
+    for value in request.points:
+        sys.stdout.write(json.dumps(_simulated(request, value)) + "\n")
+        sys.stdout.flush()
+
+
+def _exit_with_parent() -> None:
+    sys.stdin.read()
+    os._exit(0)
+
+
+def _simulated(request: SimulationRequest, value: float) -> dict[str, Any]:
+    """One point: its place at whole P and N, and every part with its standard error."""
+    problem, ensemble = request.problem_and_ensemble(value)
+    times = request.times(value)
+    try:
+        run = simulate(
+            problem,
+            model="kernel" if math.isinf(problem.features_per_dim) else "features",
+            dim=request.dim,
+            n_data=request.draws,
+            n_init=N_INIT,
+            ensembles=[ensemble],
+            times=times,
+            progress=False,
+        )
+    except ValueError as error:
+        return {"at": value, "refused": str(error)}
+    P, N = (
+        float(np.ravel(v)[0]) for v in (run.problem.features_per_dim, run.problem.samples_per_dim)
+    )
+    realized = {"width": P / N if request.setting.per == "N" else P, "samples": N}
+    has_anova = times is None and SUPPORT["Simulation.anova"](type(ensemble))
+    return {
+        "at": value,
+        "x": realized.get(request.along, value),
+        "causes": _estimates(run.error(ensemble)),
+        "effects": _estimates(run.anova(ensemble)) if has_anova else {},
+    }
+
+
+def _estimates(terms: ErrorTerms[Any] | AnovaTerms[Any]) -> dict[str, list[float]]:
+    """Value and standard error of every part."""
+    parts = {"total": terms.total, **terms.parts}
+    return {
+        name: [float(np.asarray(v).reshape(())) for v in (part.value, part.standard_error)]
+        for name, part in parts.items()
+    }
+
+
+# --- all simulations of a server -----------------------------------------------------------------
+
+
+@dataclass(kw_only=True, eq=False)
+class _Simulation:
+    """A request and its results so far."""
+
+    request: SimulationRequest
+    results: dict[float, dict[str, Any]] = field(default_factory=dict)
+    status: str = "waiting"  # then running, and done, cancelled or failed
+    message: str = ""
+    process: "subprocess.Popen[str] | None" = None
+
+    @property
+    def ended(self) -> bool:
+        return self.status not in ("waiting", "running")
+
+    def to_json(self) -> dict[str, Any]:
+        results, left_out = self.results.values(), self.request.n_left_out
+        refused = {result["refused"] for result in results if "refused" in result}
+        if left_out:
+            limits = f"P and N must be from 1 to {_MOST_UNITS} at D = {self.request.dim}"
+            refused.add(f"{limits}: {left_out} points of the axis are left out")
+        return {
+            "status": self.status,
+            "ended": self.ended,
+            "message": self.message,
+            "done": len(self.results),
+            "total": len(self.request.points),
+            "points": [result for result in results if "refused" not in result],
+            "refused": sorted(refused),
+        }
+
+
+class Simulations:
+    """The simulations of a server: a bounded number, a few at a time."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._known: OrderedDict[SimulationRequest, _Simulation] = OrderedDict()
+        self._closed = False
+
+    def start(self, request: SimulationRequest) -> None:
+        """Start a simulation, or continue one that was cancelled or failed."""
+        with self._lock:
+            one = self._known.setdefault(request.key, _Simulation(request=request))
+            self._known.move_to_end(request.key)
+            if one.status == "done" or (not one.ended and one.process):
+                return
+            waiting = sum(not other.ended for other in self._known.values() if other is not one)
+            if waiting >= MOST_WAITING or self._closed:
+                del self._known[request.key]
+                raise ValueError(f"simulations must be at most {MOST_WAITING} at a time; wait")
+            one.status, one.message = "waiting", ""
+            for key in [key for key, other in self._known.items() if other.ended]:
+                if len(self._known) > _MOST_KNOWN:
+                    del self._known[key]
+            self._start_waiting()
+
+    def status(self, request: SimulationRequest) -> dict[str, Any] | None:
+        """Status and points of a simulation, or None if it was never started."""
+        with self._lock:
+            one = self._known.get(request.key)
+            return one.to_json() if one else None
+
+    def cancel(self, request: SimulationRequest) -> None:
+        """Stop a simulation; its points stay."""
+        with self._lock:
+            one = self._known.get(request.key)
+            if one and not one.ended:
+                self._end(one)
+
+    def close(self) -> None:
+        """Stop all simulations."""
+        with self._lock:
+            self._closed = True
+            for one in self._known.values():
+                if not one.ended:
+                    self._end(one)
+
+    def _end(self, one: _Simulation) -> None:
+        one.status = "cancelled"
+        if one.process:
+            one.process.kill()
+
+    def _start_waiting(self) -> None:
+        """Start processes while there is room; the lock is held."""
+        running = sum(one.process is not None for one in self._known.values())
+        for one in self._known.values():
+            if one.status == "waiting" and running < _AT_ONCE and not self._closed:
+                errors = TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
+                try:
+                    one.process = start_process(errors)
+                except OSError as error:
+                    one.status, one.message = "failed", f"no process starts: {error.strerror}"
+                    continue
+                one.status, running = "running", running + 1
+                threading.Thread(target=self._follow, args=(one, errors), daemon=True).start()
+
+    def _follow(self, one: _Simulation, errors: IO[str]) -> None:
+        """Collect the points of a process until its end."""
+        process = one.process
+        assert process is not None
+        left = tuple(x for x in one.request.points if x not in one.results)
+        # errors of its pipes: the process was killed
+        with suppress(OSError, ValueError), process:
+            send(process, replace(one.request, points=left))
+            for line in process.stdout or ():
+                result = json.loads(line)
+                with self._lock:
+                    one.results[result["at"]] = result
+        with errors:
+            errors.seek(0)
+            lines = errors.read().split("\n")
+        with self._lock:
+            one.process = None
+            if one.status == "running":
+                done = len(one.results) == len(one.request.points)
+                one.status = "done" if done else "failed"
+                one.message = "" if done else f"exit code {process.returncode}: {lines[-2:-1]}"
+            self._start_waiting()
+
+
+def send(process: "subprocess.Popen[str]", request: SimulationRequest) -> None:
+    """Write a request to the standard input of a process, and leave it open."""
+    assert process.stdin is not None
+    process.stdin.write(json.dumps(asdict(request)) + "\n")
+    process.stdin.flush()
+
+
+def start_process(errors: IO[str] | int) -> "subprocess.Popen[str]":
+    """Start a process that waits for a request."""
+    return subprocess.Popen(
+        [sys.executable, "-m", __name__],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=errors,
+        text=True,
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
+        start_new_session=True,  # Ctrl-C is for the server
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,224 @@
+/**
+ * Controls of the page, made from their declarations: sliders with a box for typed numbers, choices.
+ *
+ * Each is {element, update(view)}; it changes the store, and `update` shows what the store has. While a
+ * number is typed, the box is not written to.
+ */
+
+import { applies, contains, control, parseNumber, readValue, shownNumber, writeNumber } from "./state.js";
+import { WORDS, word } from "./words.js";
+
+const STOPS = 160; // of a slider, between the ends of its range
+const stopsOf = new WeakMap();
+
+/** An HTML element with properties and children. */
+export function html(tag, properties = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
+    else if (name === "class") made.className = value;
+    else if (typeof value === "boolean") made.toggleAttribute(name, value);
+    else made.setAttribute(name, value);
+  }
+  made.append(...children.filter((child) => child !== null && child !== undefined));
+  return made;
+}
+
+/** A button with a text and what it does. */
+export function button(text, onclick, properties = {}) {
+  return html("button", { type: "button", onclick, ...properties }, text);
+}
+
+/** A panel below the plot: its title and what is in it. */
+export function panel(kind, title, ...children) {
+  return html("section", { class: `panel ${kind}` }, html("h2", {}, title), ...children);
+}
+
+/** A table with heads of its columns, that scrolls where it is too wide. */
+export function table(name, heads, rows, properties = {}) {
+  const head = html("tr", {}, ...heads.map((text) => html("th", { scope: "col" }, text)));
+  const made = html("table", properties, html("thead", {}, head), html("tbody", {}, ...rows));
+  return html("div", { class: "wide", tabindex: "0", role: "region", "aria-label": name }, made);
+}
+
+/** Lines of code that scroll. */
+export function codeLines(name, code) {
+  return html("pre", { tabindex: "0", "aria-label": name }, html("code", {}, code));
+}
+
+/** Write a text if it has changed. */
+export function setText(node, text) {
+  if (node.textContent !== text) node.textContent = text;
+}
+
+/** The values of a slider, in order: 0 and ∞ may stand before and after its range. */
+export function stops(declared) {
+  if (!stopsOf.has(declared)) stopsOf.set(declared, newStops(declared));
+  return stopsOf.get(declared);
+}
+
+function newStops(declared) {
+  const [low, high] = declared.typical;
+  const values = [];
+  for (let i = 0; i <= STOPS; i++) {
+    const value = declared.scale === "log" ? low * (high / low) ** (i / STOPS) : low + ((high - low) * i) / STOPS;
+    values.push(declared.whole ? Math.round(value) : Number(value.toPrecision(3)));
+  }
+  const ends = [declared.stops?.zero ? [0] : [], declared.stops?.infinity ? [Infinity] : []];
+  return [...ends[0], ...new Set(values), ...ends[1]];
+}
+
+/** The position of a slider that shows a value best. */
+function nearestStop(declared, value) {
+  const all = stops(declared);
+  const exact = all.indexOf(value);
+  if (exact >= 0) return exact;
+  const place = declared.scale === "log" ? Math.log : Number;
+  const at = place(Math.max(value, Number.MIN_VALUE));
+  const away = all.map((stop) => Math.abs(place(stop) - at));
+  return away.lastIndexOf(Math.min(...away));
+}
+
+/** Where a control has its value: in the view, or in its first or second setting. */
+function placeOf(which, name) {
+  if (which === "view") return { owner: (view) => view, patch: (value) => ({ [name]: value }) };
+  return { owner: (view) => view[which] ?? view.first, patch: (value) => ({ [which]: { [name]: value } }) };
+}
+
+/**
+ * A number: a slider and a box.
+ *
+ * @param {object} options - {which: "first" | "second" | "view", id: prefix of identifiers, slider:
+ *   whether there is one}.
+ */
+export function numberControl(store, name, { which = "first", id = "set", slider: hasSlider = true } = {}) {
+  const { owner, patch } = placeOf(which, name);
+  const declared = () => control(store.declarations, name, owner(store.get()));
+  const key = `${id}-${which}-${name}`;
+  const symbol = html("span", { class: "symbol" });
+  const label = html("label", { for: hasSlider ? `${key}-slider` : `${key}-box` });
+  const meaning = html("span", { class: "meaning", id: `${key}-meaning` });
+  const described = { "aria-describedby": meaning.id };
+  const range = { type: "range", id: `${key}-slider`, class: "slider", ...described };
+  const slider = hasSlider ? html("input", range) : null;
+  const box = html("input", {
+    type: "text", id: `${key}-box`, class: "box", inputmode: "decimal", autocomplete: "off", spellcheck: "false",
+    enterkeyhint: "done", ...(slider ? {} : described),
+  });
+  const head = html("div", { class: "control-head" }, label, symbol, box);
+  const element = html("div", { class: "control number", "data-control": name }, head, slider, meaning);
+
+  let shown = null; // the declaration that is shown
+  let typing = false;
+  let before = null; // the value before typing, for Escape
+  let held = false; // a key of the slider is down
+  let moved = false;
+
+  const valueOf = () => stops(declared())[slider.valueAsNumber];
+  slider?.addEventListener("input", () => {
+    moved = true;
+    store.set(patch(valueOf()), { commit: false });
+  });
+  slider?.addEventListener("change", () => held || commitSlider());
+  slider?.addEventListener("keydown", () => (held = true));
+  for (const end of ["keyup", "blur"]) {
+    slider?.addEventListener(end, () => {
+      held = false;
+      if (moved) commitSlider();
+    });
+  }
+  function commitSlider() {
+    moved = false;
+    store.set(patch(valueOf()), { commit: true });
+  }
+
+  box.addEventListener("input", () => {
+    if (!typing) before = owner(store.get())[name];
+    typing = true;
+    const value = parseNumber(box.value);
+    const valid = contains(declared(), value);
+    box.setAttribute("aria-invalid", String(!valid));
+    if (valid) store.set(patch(value), { commit: false });
+  });
+  box.addEventListener("change", commitBox);
+  box.addEventListener("keydown", (event) => {
+    if (event.key === "Enter") commitBox();
+    if (event.key === "Escape" && typing) {
+      typing = false;
+      store.set(patch(before), { commit: true });
+    }
+  });
+  function commitBox() {
+    if (!typing) return;
+    typing = false;
+    const { value, message } = readValue(declared(), box.value, before);
+    store.set(patch(value), { commit: true, message });
+    update(store.get());
+  }
+
+  function update(view) {
+    const setting = owner(view);
+    const spec = declared();
+    element.hidden = which !== "view" && !applies(spec, setting);
+    if (spec !== shown) {
+      shown = spec;
+      setText(label, spec.label);
+      symbol.replaceChildren(Object.hasOwn(WORDS, spec.symbol) ? word(spec.symbol) : spec.symbol);
+      setText(meaning, spec.meaning);
+      if (slider) {
+        slider.max = stops(spec).length - 1;
+        box.setAttribute("aria-label", `${spec.label} ${spec.symbol}, exact value`);
+      }
+    }
+    const value = setting[name];
+    if (slider) {
+      const position = nearestStop(spec, value);
+      if (slider.valueAsNumber !== position) slider.value = position;
+      const words = `${spec.label} ${spec.symbol} = ${value === Infinity ? "infinite" : shownNumber(value)}`;
+      if (slider.ariaValueText !== words) slider.ariaValueText = words;
+    }
+    if (typing) return;
+    const text = writeNumber(value) === "inf" ? "∞" : writeNumber(value);
+    if (box.value !== text) box.value = text;
+    box.removeAttribute("aria-invalid");
+  }
+  update(store.get());
+  return { element, update };
+}
+
+/**
+ * One of a few names, as a list.
+ *
+ * @param {object} options - as of `numberControl`, and {also(value): a further patch}.
+ */
+export function choiceControl(store, name, { which = "view", id = "set", also } = {}) {
+  const declared = control(store.declarations, name);
+  const { owner, patch } = placeOf(which, name);
+  const key = `${id}-${which}-${name}`;
+  const options = Object.entries(declared.choices).map(([value, label]) =>
+    html("option", { value }, label),
+  );
+  const select = html("select", { id: key, "aria-describedby": `${key}-meaning` }, ...options);
+  const meaning = html("span", { class: "meaning", id: `${key}-meaning` }, declared.meaning ?? "");
+  const label = html("label", { for: key }, declared.label);
+  const head = html("div", { class: "control-head" }, label, select);
+  const element = html("div", { class: "control choice", "data-control": name }, head, meaning);
+  select.addEventListener("change", () => store.set({ ...patch(select.value), ...also?.(select.value) }));
+  function update(view) {
+    const value = owner(view)[name];
+    if (select.value !== value) select.value = value;
+  }
+  update(store.get());
+  return { element, update };
+}
+
+/** A box to tick for a name of the view that is "0" or "1". */
+export function flagControl(store, name, label, { id = "set" } = {}) {
+  const box = html("input", { type: "checkbox", id: `${id}-view-${name}` });
+  const text = html("label", { for: box.id }, label);
+  const element = html("div", { class: "control flag", "data-control": name }, box, text);
+  box.addEventListener("change", () => store.set({ [name]: box.checked ? "1" : "0" }));
+  const update = (view) => (box.checked = view[name] === "1");
+  update(store.get());
+  return { element, update };
+}

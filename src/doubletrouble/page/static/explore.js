@@ -1,0 +1,519 @@
+/**
+ * The view "explore": the plot with all controls, what the numbers mean, and what can be taken away.
+ *
+ * One change of the store is one drawing in the next frame: curves, plots, controls, words.
+ */
+
+import { meaning, remedies, rounded } from "./advice.js";
+import {
+  button, choiceControl, codeLines, flagControl, html, numberControl, panel, setText, table,
+} from "./controls.js";
+import * as curves from "./curves.js";
+import * as take from "./exports.js";
+import { CELL_COLORS, createPlot } from "./plot.js";
+import { advicePanel, simulationPanel } from "./remote.js";
+import { SETTING, control, fewestMembers, read, settings, shownNumber, write } from "./state.js";
+import { exactError } from "./theory.js";
+
+const BASIC = ["width", "members", "ridge", "snr"];
+const MORE = ["samples", "scheme", "fraction", "bank", "activation", "nonlinear", "time"];
+const NARROW = 560; // pixels below which two plots are one
+const SPOKEN_AFTER = 700; // ms at rest before a screen reader hears the sentence
+const MAP = { columns: 48, rows: 36 };
+
+// --- what is drawn ---
+
+/** The look of a part: label and colour, a property of the page. */
+function styled(view, declarations, name) {
+  return { name, label: declarations.parts.labels[name], color: `var(--${view.split}-${name})` };
+}
+
+function linesOf(view, declarations, { x, names, parts, total, training }, second, suffix = "") {
+  const drawn = view.form === "areas" ? [] : names;
+  const lines = drawn.map((name) => ({ ...styled(view, declarations, name), x, y: parts[name] }));
+  const soft = { label: "Training error", color: "var(--soft)", dash: "2 3" };
+  if (training) lines.push({ name: "training", ...soft, x, y: training });
+  const whole = styled(view, declarations, "total");
+  lines.push({ ...whole, label: whole.label + suffix, x, y: total, width: 3, peak: true });
+  if (!second) return lines;
+  // of the second setting, only the total has a label
+  return lines.map((line) => {
+    const label = line.peak ? line.label : "";
+    return { ...line, name: `second ${line.name}`, label, dash: line.dash ? "2 6" : "7 4" };
+  });
+}
+
+function areasOf(view, declarations, curve) {
+  const areas = curves.stacked(curve, [...curve.names].reverse());
+  return areas.map((area) => ({ ...area, ...styled(view, declarations, area.name) }));
+}
+
+function regimesOf(view, curve, [low, high]) {
+  const [{ x: threshold, label } = {}] = curve.thresholds;
+  if (!(threshold > low && threshold < high)) return [];
+  const under = { label: "fewer features than samples", short: label.replace("=", "<") };
+  const over = { label: "more features than samples", short: label.replace("=", ">"), shaded: true };
+  const [left, right] = view.along === "samples" ? [over, under] : [under, over];
+  return [{ from: low, to: threshold, ...left }, { from: threshold, to: high, ...right }];
+}
+
+function pointsOf(view, declarations, drawn, points) {
+  const names = view.form === "areas" ? ["total"] : [...drawn.names, "total"];
+  return points.flatMap((point) =>
+    names
+      .filter((name) => point[view.split]?.[name])
+      .map((name) => {
+        const [y, error] = point[view.split][name];
+        const { color, label } = styled(view, declarations, name);
+        return { x: point.x, y, bar: 2 * error, color, label: `${label}, simulated` };
+      }),
+  );
+}
+
+/** The spec of the plot of some curves (see plot.js); `ghost` is the curve before the last change. */
+function figureSpec(view, declarations, drawn, { ghost, points, suffixes }) {
+  const x = axisOf(view, declarations);
+  const lines = drawn.flatMap((curve, i) => linesOf(view, declarations, curve, i > 0, suffixes[i]));
+  if (ghost) lines.unshift({ ghost: true, color: "var(--soft)", x: ghost.x, y: ghost.total, width: 2.5 });
+  const here = drawn.map((curve) => ({ x: curve.here.x, y: curve.here.total }));
+  const best = drawn
+    .filter((curve) => curve.best && !curve.best.edge)
+    .map(({ best }) => ({ ...best, label: `least ${shownNumber(best.y, 3)} at ${shownNumber(best.x, 3)}` }));
+  const thresholds = [...new Map(drawn.flatMap((curve) => curve.thresholds).map((one) => [one.x, one])).values()];
+  const at = here.map((one) => `At ${x.symbol} = ${shownNumber(one.x)} the total is ${shownNumber(one.y)}.`);
+  return {
+    title: `Test error and its parts against ${x.label}`,
+    description: `${at.join(" ")} Left and right arrow keys read values along the curve.`,
+    x,
+    y: { label: "test error", scale: view.y, range: curves.heights(view) },
+    lines,
+    areas: view.form === "areas" ? areasOf(view, declarations, drawn[0]) : [],
+    points: drawn.flatMap((curve, i) => pointsOf(view, declarations, curve, points[i] ?? [])),
+    marks: { here, best, thresholds },
+    regimes: regimesOf(view, drawn[0], x.range),
+    level: drawn[0].level !== undefined && { y: drawn[0].level, label: `${x.symbol} → ∞` },
+  };
+}
+
+/** The horizontal axis of a view, as a plot takes it. */
+function axisOf(view, declarations) {
+  const { axis, symbol } = control(declarations, view.along, view.first);
+  return { label: axis, symbol, scale: view.x, range: curves.range(view, declarations) };
+}
+
+function ratioSpec(view, declarations, [first, second]) {
+  const ratio = first.total.map((value, i) => (value === second.total[i] ? 1 : second.total[i] / value));
+  const finite = [...ratio].filter((value) => value > 0 && value < Infinity);
+  const reach = Math.max(2, ...finite.map((value) => Math.max(value, 1 / value)));
+  const top = [2, 5, 10, 20, 50, 100, 1000, 1e4, 1e6].find((value) => value >= reach) ?? 1e6;
+  return {
+    title: "Ratio of the totals, second to first",
+    x: axisOf(view, declarations),
+    y: { label: "ratio", scale: "log", range: [1 / top, top] },
+    lines: [{ name: "ratio", label: "second / first", color: "var(--accent)", x: first.x, y: ratio }],
+    marks: {},
+    level: { y: 1 },
+  };
+}
+
+// --- the view ---
+
+/** Build the view in a container; returns {update()}. */
+export function renderExplore(container, store) {
+  const [values, map, away] = [valuesTable, mapPanel, takeAway].map((make) => make(store));
+  const bench = workbench(store, schedule);
+  const simulation = simulationPanel(store, (points) => {
+    bench.setPoints(points);
+    schedule();
+  });
+  const advice = advicePanel(store);
+  container.append(
+    bench.element,
+    html("div", { class: "below" }, values.element, map.element, simulation.element, advice.element, away.element),
+  );
+
+  let frame = 0;
+  let changing = false; // a change is in progress
+  let settled = store.get(); // the view before it
+  let ghost = null; // the view that is drawn as a ghost
+
+  function draw() {
+    frame = 0;
+    if (container.hidden) return;
+    const view = store.get();
+    const shown = bench.draw(view, ghost);
+    values.update(view, shown);
+    map.update(view, changing);
+    away.update(view, shown, bench);
+    simulation.update(view);
+    advice.update(view);
+  }
+  function schedule() {
+    frame ||= requestAnimationFrame(draw);
+  }
+
+  store.subscribe((view, previous, { commit, restored }) => {
+    if (restored) ghost = null;
+    else if (!changing) ghost = settled;
+    changing = !commit;
+    if (commit) settled = view;
+    schedule();
+  });
+  return { update: schedule };
+}
+
+function group(title, controls) {
+  return html("details", { class: "group" }, html("summary", {}, title), ...controls.map((one) => one.element));
+}
+
+/** Two media of page.css: controls below the plot, and beside it on a low screen. */
+const BELOW = "(max-width: 59.99rem) and (min-height: 30.01rem), (max-width: 34.99rem)";
+const LOW = "(min-width: 35rem) and (max-height: 30rem)";
+
+/** The plot and the controls beside it; `redraw` is called where another size needs it. */
+function workbench(store, redraw) {
+  const { declarations } = store;
+  const all = [];
+  const keep = (one) => {
+    all.push(one);
+    return one;
+  };
+  const number = (name, which) => keep(numberControl(store, name, { which }));
+  const choice = (name, which, also) => keep(choiceControl(store, name, { which, also }));
+  const anyOf = (name, which) => (control(declarations, name).choices ? choice : number)(name, which);
+  const more = (which) => MORE.map((name) => anyOf(name, which));
+
+  // the figure
+  const host = html("div", { class: "plots" });
+  const ratioHost = html("div", { class: "ratio", hidden: true });
+  const key = html("p", { class: "key" });
+  const outside = html("span", {});
+  const fitAxis = () => store.set({ top: curves.fittedTop(store.get(), shown.map((one) => one.total)) });
+  const fit = button("Fit the axis", fitAxis, { class: "small" });
+  const usual = button("Usual axis", () => store.set({ top: 0 }), { class: "small" });
+  const axisNote = html("p", { class: "axis-note" }, outside, " ", fit, " ", usual);
+  const sentence = html("p", { class: "sentence" });
+  const spoken = html("p", { class: "unseen", role: "status" });
+  const messages = html("div", { class: "messages", role: "status" });
+  const under = html("div", { class: "under" }, messages, key, axisNote, ratioHost, sentence, spoken);
+  const figure = html("div", { class: "figure" }, host, under);
+  const plots = [createPlot(host)];
+  let ratio = null;
+  let isWide = true; // enough for two plots
+  const observer = new ResizeObserver(([{ contentRect: { width } }]) => {
+    if (isWide === (width >= NARROW)) return;
+    isWide = !isWide;
+    redraw();
+  });
+  observer.observe(host);
+
+  // the controls
+  const presets = html(
+    "select",
+    { id: "preset", onchange: openPreset },
+    html("option", { value: "" }, "choose a figure …"),
+    ...declarations.presets.map(({ name, figure: n, title }) =>
+      html("option", { value: name }, n ? `Figure ${n}: ${title}` : `Beyond the paper: ${title}`),
+    ),
+  );
+  const asWritten = (query) => write(read(`view=explore&${query}`, declarations).view, declarations);
+  const figures = new Map(declarations.presets.map(({ name, query }) => [asWritten(query), name]));
+  const reset = button("Reset", () => store.open("view=explore"));
+  const compare = button("Compare with a second setting", () => store.get().second ?? store.set({ second: {} }));
+  const swap = button("Swap the two", () => {
+    const { first, second } = store.get();
+    store.set({ first: second, second: first });
+  });
+  const single = button("Remove the second", () => store.set({ second: null }));
+  const resetTop = () => ({ top: 0 });
+  const basicOf = (which) => BASIC.map((name) => number(name, which).element);
+  const basic = html("fieldset", { class: "basic" }, html("legend", {}, "Setting"), ...basicOf("first"));
+  const secondTitle = html("legend", {}, "Second setting, dashed");
+  const secondBox = html(
+    "fieldset",
+    { class: "second", hidden: true },
+    secondTitle,
+    ...basicOf("second"),
+    group("More of the second", more("second")),
+  );
+  const layout = choice("compare", "view");
+  const presetLabel = html("label", { for: "preset" }, "As in the paper");
+  const controls = html(
+    "section",
+    { class: "controls", "aria-label": "Controls" },
+    basic,
+    secondBox,
+    html("div", { class: "buttons" }, compare, swap, single, reset),
+    group("More of the model and the data", [...more("first"), choice("per", "first", resetTop)]),
+    group("The plot", [
+      choice("along", "view", resetTop),
+      choice("split", "view"),
+      choice("form", "view", (form) => ({ y: form === "areas" ? "linear" : "log", top: 0 })),
+      choice("x", "view"),
+      choice("y", "view", resetTop),
+      layout,
+      keep(flagControl(store, "training", "show the training error")),
+      keep(flagControl(store, "map", "show the map of K and λ")),
+    ]),
+    html("div", { class: "control choice" }, html("div", { class: "control-head" }, presetLabel, presets)),
+  );
+  const element = html("div", { class: "workbench" }, figure, controls);
+  const [below, low] = [BELOW, LOW].map((query) => matchMedia(query));
+  /** Put what is under the plot where it is seen, so that the order of focus is that of reading. */
+  function arrange() {
+    if (below.matches) basic.after(under);
+    else (low.matches ? element : figure).append(under);
+  }
+  for (const media of [below, low]) media.addEventListener("change", arrange);
+  arrange();
+
+  let points = [];
+  let shown = []; // curves as drawn last
+  let ghostCurve = { view: null, curve: null };
+  let speaking = 0;
+
+  function openPreset() {
+    const preset = declarations.presets.find(({ name }) => name === presets.value);
+    if (preset) store.open(`view=explore&${preset.query}`);
+  }
+
+  function ghostOf(view, ghost) {
+    const isComparable = ghost?.along === view.along && ghost.x === view.x && ghost.first.per === view.first.per;
+    const isSame = (name) => name === view.along || ghost.first[name] === view.first[name];
+    if (!isComparable || SETTING.every(isSame)) return null;
+    if (ghostCurve.view !== ghost) {
+      ghostCurve = { view: ghost, curve: curves.curve(ghost, ghost.first, { declarations, best: false }) };
+    }
+    return ghostCurve.curve;
+  }
+
+  function draw(view, ghost) {
+    const x = curves.grid(view, declarations);
+    const training = view.training === "1";
+    shown = settings(view).map((setting) => curves.curve(view, setting, { x, declarations, training }));
+    const beside = Boolean(view.second) && view.compare === "beside" && isWide;
+    if (beside && plots.length < 2) plots.push(createPlot(host));
+    if (!beside && plots.length > 1) plots.pop().destroy();
+    host.classList.toggle("two", beside);
+    const { first, second } = view;
+    const pairs = second ? [[first, second], [second, first]] : [];
+    const named = pairs.map((pair) => take.differences(declarations, ...pair));
+    const isShort = named.every((text) => text && text.length <= 14);
+    const suffixes = isShort ? named.map((text) => `, ${text}`) : [", first", ", second"];
+    if (beside) {
+      shown.forEach((curve, i) => {
+        const options = { points: [points[i]], suffixes: [suffixes[i]] };
+        plots[i].update(figureSpec(view, declarations, [curve], options));
+      });
+    } else {
+      plots[0].update(figureSpec(view, declarations, shown, { ghost: ghostOf(view, ghost), points, suffixes }));
+    }
+    for (const one of all) one.update(view);
+    compare.hidden = Boolean(second);
+    for (const one of [swap, single, secondBox, layout.element, ratioHost]) one.hidden = !second;
+    setText(secondTitle, beside ? "Second setting, on the right" : "Second setting, dashed");
+    key.hidden = !second || beside;
+    setText(key, `Solid: ${named[0] || "first setting"}. Dashed: ${named[1] || "second setting, the same"}.`);
+    if (second) {
+      ratio ??= createPlot(ratioHost);
+      ratio.update(ratioSpec(view, declarations, shown));
+    }
+    drawAxisNote(view);
+    drawMessages();
+    drawSentence(view);
+    presets.value = figures.get(store.query()) ?? "";
+    return shown;
+  }
+
+  function drawAxisNote(view) {
+    const [low, high] = curves.heights(view);
+    const above = shown.some(({ here }) => here.total > high);
+    const below = shown.some(({ here }) => here.total < low);
+    setText(outside, above ? "This setting is above the axis." : below ? "This setting is below the axis." : "");
+    usual.hidden = !view.top;
+    axisNote.classList.toggle("urgent", above || below);
+  }
+
+  function drawMessages() {
+    const texts = [...store.messages()];
+    const view = store.get();
+    if (view.form === "areas" && view.y === "log") {
+      texts.push("On a logarithmic axis the height of an area is not its share; a linear vertical axis shows shares.");
+    }
+    if (messages.textContent !== texts.join("")) messages.replaceChildren(...texts.map((text) => html("p", {}, text)));
+  }
+
+  function drawSentence(view) {
+    const text = sentenceOf(view.first);
+    setText(sentence, text);
+    clearTimeout(speaking);
+    speaking = setTimeout(() => setText(spoken, text), SPOKEN_AFTER);
+  }
+
+  return {
+    element,
+    draw,
+    setPoints: (next) => (points = next),
+    points: () => points,
+    plots: () => plots,
+  };
+}
+
+/** The largest part of the error and what to change; for stopped training, the error at its end. */
+function sentenceOf(setting) {
+  const [problem, scheme] = [curves.problemOf(setting), curves.schemeOf(setting)];
+  if (setting.time === Infinity) return meaning(remedies(problem, scheme));
+  const end = rounded(exactError(problem, scheme).total);
+  const sentence = `This is at time t = ${rounded(setting.time)}; trained to the end, the error would be ${end}.`;
+  return meaning({ now: { parts: curves.errorHere(setting) }, sentence });
+}
+
+/** The numbers where the sliders stand, by part with shares. */
+function valuesTable(store) {
+  const { labels, meanings } = store.declarations.parts;
+  const element = panel("", "Values at this setting", "");
+  let key = "";
+  let cells = [];
+
+  function build(names, count) {
+    const heads = count > 1 ? ["First", "share", "Second", "share", "ratio"] : ["Error", "share"];
+    cells = names.map(() => heads.map(() => html("td")));
+    const rows = names.map((name, i) => {
+      const swatch = html("i", { class: "swatch" });
+      swatch.style.background = `var(--${store.get().split}-${name})`;
+      const what = html("span", { class: "soft meaning-of" }, meanings[name]);
+      const label = html("th", { scope: "row" }, swatch, labels[name], what);
+      return html("tr", { class: name === "total" ? "total" : "" }, label, ...cells[i]);
+    });
+    element.lastChild.replaceWith(table("Values", ["Part", ...heads], rows, { class: "values" }));
+  }
+
+  return {
+    element,
+    update(view, shown) {
+      const names = [...new Set([...shown.flatMap((one) => one.names), "total"])];
+      const next = [view.split, shown.length, ...names].join();
+      if (next !== key) build(names, shown.length);
+      key = next;
+      names.forEach((name, i) => {
+        const values = shown.map(({ here }) => (name === "total" ? here.total : here.parts[name]));
+        const texts = values.flatMap((value, k) => {
+          const share = (100 * value) / shown[k].here.total; // of no part, of 0 and of ∞ there is none
+          const hasShare = share >= 0 && shown[k].here.total < Infinity;
+          return [value === undefined ? "–" : shownNumber(value, 6), hasShare ? `${share.toFixed(1)} %` : "–"];
+        });
+        if (values.length > 1) {
+          const ratio = values[0] === values[1] ? 1 : values[1] / values[0];
+          texts.push(Number.isNaN(ratio) ? "–" : shownNumber(ratio, 4));
+        }
+        texts.forEach((text, k) => setText(cells[i][k], text));
+      });
+    },
+  };
+}
+
+/** The map of the total error over K and λ. */
+function mapPanel(store) {
+  const axes = ["members", "ridge"].map((name) => control(store.declarations, name));
+  const host = html("div", { class: "map" });
+  const [least, most, bar] = ["span", "span", "i"].map((tag) => html(tag));
+  bar.style.background = `linear-gradient(to right, ${CELL_COLORS.join()})`;
+  const element = panel(
+    "",
+    "Test error by K and λ",
+    html("p", {}, "The total error of the first setting at other K and λ. A click moves the setting, the ring."),
+    host,
+    html("p", { class: "map-legend soft" }, least, bar, most),
+  );
+  const plot = createPlot(host, {
+    onPick: (K, ridge) => store.set({ first: { members: Math.round(K), ridge: Number(ridge.toPrecision(3)) } }),
+  });
+  let key = "";
+  let timer = 0;
+
+  function draw({ first }) {
+    const [problem, scheme] = [curves.problemOf(first), curves.schemeOf(first)];
+    const fewest = fewestMembers(first.scheme);
+    const values = ({ typical: [low, high] }, count) =>
+      Array.from({ length: count }, (_, i) => low * (high / low) ** ((i + 0.5) / count));
+    const cells = values(axes[1], MAP.rows).flatMap((ridge) =>
+      values(axes[0], MAP.columns).map((K) => {
+        const n_members = Math.max(Math.round(K), fewest);
+        return { x: n_members, y: ridge, total: exactError({ ...problem, ridge }, { ...scheme, n_members }).total };
+      }),
+    );
+    const best = cells.reduce((a, b) => (b.total < a.total ? b : a));
+    const largest = Math.max(...cells.map(({ total }) => total));
+    const high = Math.min(largest, 1000 * best.total);
+    const range = Math.log(high / best.total) || 1;
+    const [x, y] = axes.map(({ axis, typical }) => ({ label: axis, scale: "log", range: typical }));
+    const label = `least ${shownNumber(best.total, 3)}`;
+    plot.update({
+      title: `Map of the total error over K and λ: ${label} at K = ${best.x}, λ = ${shownNumber(best.y, 2)}`,
+      x, y,
+      lines: [],
+      cells: { columns: MAP.columns, shares: cells.map(({ total }) => Math.log(total / best.total) / range) },
+      marks: { here: [{ x: first.members, y: first.ridge }], best: [{ ...best, label }] },
+    });
+    setText(least, shownNumber(best.total, 3));
+    setText(most, shownNumber(high, 3) + (largest > high ? " and more" : ""));
+  }
+
+  return {
+    element,
+    update(view, changing) {
+      element.hidden = view.map !== "1" || view.first.time < Infinity;
+      const next = SETTING.map((name) => view.first[name]).join();
+      if (element.hidden || next === key) return;
+      key = next;
+      clearTimeout(timer);
+      timer = setTimeout(() => draw(store.get()), changing ? 60 : 0);
+    },
+  };
+}
+
+/** Python lines, data, pictures, the address and the citation. */
+function takeAway(store) {
+  const { declarations } = store;
+  const status = html("p", { role: "status", class: "soft" });
+  const { citation } = declarations;
+  const script = codeLines("Python lines", "");
+  let view = store.get();
+  let shown = [];
+  let bench = null;
+  const copy = async (text, done, refused) => setText(status, (await take.copyText(text)) ? done : refused);
+  const named = (i, kind) => `doubletrouble${i ? "-2" : ""}.${kind}`;
+  const svgs = () => bench.plots().map((plot, i) => new Blob([plot.svg(picture(i))], { type: "image/svg+xml" }));
+  // beside each other, each plot has a picture of its own setting
+  const picture = (i) => {
+    const drawn = bench.plots().length > 1 ? { ...view, first: settings(view)[i], second: null } : view;
+    return { caption: take.caption(drawn, declarations) };
+  };
+  const actions = {
+    "Copy the link": () => copy(location.href, "The link is copied.", "The address of this page is the link."),
+    CSV: () => take.download("doubletrouble.csv", take.csv(view, shown, bench.points()), "text/csv"),
+    SVG: () => svgs().forEach((blob, i) => take.download(named(i, "svg"), blob)),
+    PNG: () => bench.plots().forEach(async (plot, i) => take.download(named(i, "png"), await plot.png(picture(i)))),
+    Python: () => take.download("doubletrouble_page.py", take.python(view, declarations), "text/x-python"),
+    "Copy the Python lines": () =>
+      copy(take.python(view, declarations), "The lines are copied.", "The browser did not allow to copy."),
+  };
+  const buttons = Object.entries(actions).map(([name, act]) => button(name, act));
+  const title = html("summary", {}, "Python lines that compute and draw this figure");
+  const lines = html("details", { ontoggle: fill }, title, script);
+  const source = html("p", {}, html("a", { href: citation.url }, citation.text));
+  const cite = html("details", {}, html("summary", {}, "Citation"), source, codeLines("BibTeX entry", citation.bibtex));
+  const row = html("div", { class: "buttons" }, ...buttons);
+  const element = panel("tool", "Take it with you", row, status, lines, cite);
+
+  function fill() {
+    if (lines.open) setText(script.firstChild, take.python(view, declarations));
+  }
+  return {
+    element,
+    update(nextView, nextShown, nextBench) {
+      [view, shown, bench] = [nextView, nextShown, nextBench];
+      fill();
+    },
+  };
+}

@@ -1,0 +1,232 @@
+/**
+ * What can be taken away: the settings in words, Python lines, CSV, pictures, the address, a citation.
+ */
+
+import { SETTING, applies, control, settings, shownNumber, writeNumber } from "./state.js";
+import { html } from "./controls.js";
+import { heights, partsOf, range, thresholds } from "./curves.js";
+
+// --- settings in words ---
+
+function worded(declarations, name, setting) {
+  const declared = control(declarations, name, setting);
+  const value = setting[name];
+  if (declared.choices) return name === "scheme" ? value.replace("_", " ") : `${name} ${value.replace("_", " ")}`;
+  return `${declared.symbol} = ${shownNumber(value, 6)}`;
+}
+
+function isShown(declarations, name, setting) {
+  if (name === "per" || (name === "time" && setting.time === Infinity)) return false;
+  return applies(control(declarations, name, setting), setting);
+}
+
+/** A setting in symbols: "P/N = 2, N/D = 1, λ = 1e-5, ...". */
+function described(declarations, setting, without) {
+  const names = SETTING.filter((name) => name !== without && isShown(declarations, name, setting));
+  return names.map((name) => worded(declarations, name, setting)).join(", ");
+}
+
+/** What tells one setting from the other, in symbols. */
+export function differences(declarations, setting, other) {
+  const differ = SETTING.filter((name) => isShown(declarations, name, setting) && setting[name] !== other[name]);
+  const found = differ.map((name) => worded(declarations, name, setting));
+  return found.length > 2 ? `${found.slice(0, 2).join(", ")}, …` : found.join(", ");
+}
+
+/** The caption of a picture: what is drawn, each setting, the source. */
+export function caption(view, declarations) {
+  const axis = control(declarations, view.along, view.first);
+  const parts = view.split === "effects" ? "its main effects and interactions" : "its parts by cause";
+  const lines = settings(view).map((setting, i) => {
+    const which = view.second ? ["First (solid): ", "Second (dashed): "][i] : "";
+    return `${which}${described(declarations, setting, view.along)}.`;
+  });
+  return [
+    `Test error and ${parts} against ${axis.axis}, exact in the limit of large D.`,
+    ...lines,
+    `${declarations.citation.url} · doubletrouble ${declarations.version}`,
+  ];
+}
+
+// --- Python ---
+
+function code(value) {
+  if (value === Infinity) return "np.inf";
+  const text = writeNumber(value);
+  return /[.e]/.test(text) ? text : `${text}.0`;
+}
+
+function arrayLines(view, setting, declarations) {
+  const [low, high] = range(view, declarations).map(code);
+  const symbol = control(declarations, view.along, setting).symbol;
+  const even = `np.${view.x === "log" ? "geomspace" : "linspace"}(${low}, ${high}, 201)`;
+  if (view.along === "members") {
+    return [`x = np.unique(np.round(${even}).clip(${setting.scheme === "folds" ? 2 : 1}))  # ${symbol}`];
+  }
+  const lines = [`x = ${even}  # ${symbol}`];
+  for (const { x, label } of thresholds(setting, view.along)) {
+    lines.push(`x = np.union1d(x, ${code(x)} * np.exp(np.linspace(-0.25, 0.25, 81)))  # denser near ${label}`);
+    lines.push(`x = x[(x >= ${low}) & (x <= ${high})]`);
+  }
+  return lines;
+}
+
+function problemLines(view, setting) {
+  const at = { width: code(setting.width), samples: code(setting.samples), ridge: code(setting.ridge) };
+  if (view.along in at) at[view.along] = "x";
+  const fields = {
+    features_per_dim: setting.per === "N" ? `${at.width} * ${at.samples}` : at.width,
+    samples_per_dim: at.samples,
+    ridge: at.ridge,
+    noise: code(1 / setting.snr),
+    nonlinear_signal: code(setting.nonlinear),
+    activation: `"${setting.activation}"`,
+  };
+  return ["problem = dt.Problem(", ...Object.entries(fields).map(([name, value]) => `    ${name}=${value},`), ")"];
+}
+
+function ensembleCode(view, setting) {
+  const K = view.along === "members" ? "x" : setting.members === Infinity ? "np.inf" : String(setting.members);
+  const options = {
+    subsample: `, fraction=${code(setting.fraction)}`,
+    feature_bank: `, bank_per_dim=${code(setting.bank)} * problem.features_per_dim`,
+  };
+  const name = setting.scheme.replace(/(^|_)./g, (start) => start.at(-1).toUpperCase()); // FeatureBank
+  return `dt.${name}(${K}${options[setting.scheme] ?? ""})`;
+}
+
+function errorCode(view, setting) {
+  if (view.along === "time") return "dt.gradient_flow(problem, x, ensemble)";
+  if (setting.time < Infinity) return `dt.gradient_flow(problem, ${code(setting.time)}, ensemble)`;
+  return `dt.${view.split === "effects" ? "anova" : "exact_error"}(problem, ensemble)`;
+}
+
+function settingLines(view, setting, declarations, { axes, style, prefix }) {
+  const names = partsOf(view.split, setting);
+  const lines = [
+    ...arrayLines(view, setting, declarations),
+    ...problemLines(view, setting),
+    `ensemble = ${ensembleCode(view, setting)}`,
+    `error = ${errorCode(view, setting)}`,
+    `parts = {name: np.broadcast_to(getattr(error, name), x.shape) for name in colors if hasattr(error, name)}`,
+  ];
+  if (view.form === "areas" && !style) {
+    const stack = [...names].reverse().map((name) => `"${name}"`).join(", ");
+    lines.push(
+      `stack = [${stack}]`,
+      `${axes}.stackplot(x, *(parts[name] for name in stack), labels=stack, colors=[colors[name] for name in stack])`,
+      `${axes}.plot(x, parts["total"], color=colors["total"], label="total")`,
+    );
+  } else {
+    const wanted = ["total", ...names].map((name) => `"${name}"`).join(", ");
+    lines.push(
+      `for name in [${wanted}]:`,
+      `    ${axes}.plot(x, parts[name], "${style || "-"}", color=colors[name], label=f"${prefix}{name}")`,
+    );
+  }
+  if (view.training === "1" && setting.time === Infinity && view.along !== "time") {
+    lines.push(
+      `training = np.broadcast_to(dt.training_error(problem, ensemble), x.shape)`,
+      `${axes}.plot(x, training, "${style || "-"}", color="grey", label="${prefix}training error")`,
+    );
+  }
+  for (const { x, label } of thresholds(setting, view.along)) {
+    lines.push(`${axes}.axvline(${code(x)}, color="grey", linestyle=":")  # ${label}`);
+  }
+  return lines;
+}
+
+/** Python lines that compute and draw the view with the library; they run as they are. */
+export function python(view, declarations) {
+  const beside = view.second && view.compare === "beside";
+  const colors = declarations.parts.colors[view.split].light;
+  const used = new Set(settings(view).flatMap((setting) => ["total", ...partsOf(view.split, setting)]));
+  const [low, high] = range(view, declarations).map(code);
+  const ends = heights(view).map((value) => code(Number(value.toPrecision(12))));
+  const lines = [
+    "import matplotlib.pyplot as plt",
+    "import numpy as np",
+    "",
+    "import doubletrouble as dt",
+    "",
+    "colors = {",
+    ...[...used].map((name) => `    "${name}": "${colors[name]}",`),
+    "}",
+    beside
+      ? "figure, (left, right) = plt.subplots(1, 2, sharey=True, figsize=(11, 4.5))"
+      : "figure, left = plt.subplots()",
+  ];
+  settings(view).forEach((setting, i) => {
+    const axes = beside && i ? "right" : "left";
+    const dashed = view.second && !beside && i;
+    const which = view.second ? ["first setting: ", "second setting: "][i] : "";
+    const look = { axes, style: dashed ? "--" : "", prefix: dashed ? "second: " : "" };
+    lines.push("", `# ${which}${described(declarations, setting, view.along)}`);
+    lines.push(...settingLines(view, setting, declarations, look));
+  });
+  const drawn = beside ? ["left", "right"] : ["left"];
+  const label = control(declarations, view.along, view.first).axis;
+  lines.push("");
+  for (const axes of drawn) {
+    lines.push(
+      `${axes}.set(xscale="${view.x}", xlim=(${low}, ${high}), yscale="${view.y}", ylim=(${ends.join(", ")}))`,
+      `${axes}.set(xlabel="${label}", ylabel="test error")`,
+      `${axes}.legend()`,
+    );
+  }
+  lines.push("plt.show()", "");
+  return lines.join("\n");
+}
+
+// --- CSV ---
+
+/** The curves of the settings as CSV, then their simulated points: one row for each value of the axis. */
+export function csv(view, curves, simulated) {
+  const names = ["total", ...new Set(curves.flatMap((one) => one.names))];
+  const training = view.training === "1";
+  const errorNames = names.map((name) => `standard_error_${name}`);
+  const rows = [["kind", "setting", ...SETTING, ...names, ...(training ? ["training_error"] : []), ...errorNames]];
+  const fixed = (setting, x) => SETTING.map((name) => cell(name === view.along ? x : setting[name]));
+  settings(view).forEach((setting, i) => {
+    const one = curves[i];
+    one.x.forEach((x, k) => {
+      const values = names.map((name) => (name === "total" ? one.total[k] : one.parts[name]?.[k]));
+      const trained = training ? [one.training?.[k]] : [];
+      rows.push(["theory", i + 1, ...fixed(setting, x), ...[...values, ...trained].map(cell), ...names.map(() => "")]);
+    });
+  });
+  settings(view).forEach((setting, i) => {
+    for (const point of simulated[i] ?? []) {
+      const found = point[view.split] ?? {};
+      const values = names.map((name) => cell(found[name]?.[0]));
+      const errors = names.map((name) => cell(found[name]?.[1]));
+      rows.push(["simulation", i + 1, ...fixed(setting, point.x), ...values, ...(training ? [""] : []), ...errors]);
+    }
+  });
+  return rows.map((row) => row.join(",")).join("\n") + "\n";
+}
+
+function cell(value) {
+  return typeof value === "number" ? writeNumber(value) : value ?? "";
+}
+
+// --- files ---
+
+/** Offer a file for download. */
+export function download(name, content, type) {
+  const blob = content instanceof Blob ? content : new Blob([content], { type });
+  const url = URL.createObjectURL(blob);
+  html("a", { href: url, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 10000);
+}
+
+/** Copy a text; true if the browser allowed it. */
+export async function copyText(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+

@@ -1,0 +1,75 @@
+/**
+ * The page: reads the declarations, makes the store, and shows the story, the view "explore" or, for
+ * `?embed=NAME`, one figure of the story.
+ */
+
+import { createStore, loadDeclarations, viewOf } from "./state.js";
+
+const VIEWS = { story: () => import("./story.js"), explore: () => import("./explore.js") };
+VIEWS[viewOf(location.search)](); // begins to load beside the declarations
+
+/** Colours of the parts as properties of the page: --causes-noise, ..., for light and dark. */
+function addColors({ parts: { colors } }) {
+  const rules = (theme) => {
+    const named = Object.entries(colors).flatMap(([split, themes]) =>
+      Object.entries(themes[theme]).map(([name, color]) => `--${split}-${name}: ${color};`),
+    );
+    return named.join(" ");
+  };
+  const sheet = document.querySelector('link[href$="page.css"]').sheet;
+  const add = (rule) => sheet.insertRule(rule, sheet.cssRules.length);
+  add(`:root { ${rules("light")} }`);
+  add(`@media screen and (prefers-color-scheme: dark) { :root { ${rules("dark")} } }`);
+}
+
+async function start() {
+  const declarations = await loadDeclarations();
+  addColors(declarations);
+  const store = createStore(declarations);
+  const sections = { story: document.getElementById("story"), explore: document.getElementById("explore") };
+  const shown = {}; // views that have been built
+  const links = [...document.querySelectorAll("a[data-view]")];
+
+  async function build(name, embed) {
+    const module = await VIEWS[name]();
+    const render = name === "story" ? module.renderStory : module.renderExplore;
+    return render(sections[name], store, embed);
+  }
+
+  async function show(view) {
+    const name = view.embed ? "story" : view.view;
+    document.documentElement.classList.toggle("embedded", Boolean(view.embed));
+    for (const key in sections) sections[key].hidden = key !== name;
+    for (const link of links) {
+      if (link.dataset.view === name) link.setAttribute("aria-current", "page");
+      else link.removeAttribute("aria-current");
+    }
+    shown[name] ??= build(name, view.embed || undefined);
+    (await shown[name])?.update?.();
+    document.getElementById("starting").hidden = true;
+  }
+
+  for (const link of links) {
+    link.addEventListener("click", (event) => {
+      if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+      event.preventDefault();
+      store.set({ view: link.dataset.view, step: "" });
+      scrollTo(0, 0);
+    });
+  }
+  store.subscribe((view, previous) => {
+    if (view.view !== previous.view || view.embed !== previous.embed) show(view).catch(failed);
+  });
+  await show(store.get());
+  document.documentElement.classList.add("ready");
+  for (const name in VIEWS) setTimeout(VIEWS[name], 1000); // so that the other view opens without a network, too
+}
+
+function failed(error) {
+  const place = document.getElementById("starting");
+  place.hidden = false;
+  place.textContent = `The page could not be shown: ${error.message}`;
+  throw error;
+}
+
+start().catch(failed);

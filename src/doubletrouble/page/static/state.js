@@ -1,0 +1,395 @@
+/**
+ * The state of the page: one view, which the query of the address holds.
+ *
+ * A view is {first, second, along, split, ...}: `first` and `second` (or null) are settings, and the
+ * other names are about how they are drawn. Only differences from the defaults are written, those of
+ * `second` from `first`. Numbers are written with all their digits.
+ *
+ * Names, domains and defaults are those of declarations.json, but for names of the page itself.
+ */
+
+const SECOND = "second.";
+const LONGEST_QUERY = 4000;
+const MOST_FIELDS = 100;
+const MOST_MESSAGES = 6;
+const SHOWN = 40; // characters of a refused text
+const WRITE_EVERY = 400; // ms between addresses while a slider is dragged
+
+/** Names of one setting; all others belong to the view. */
+export const SETTING = [
+  "width", "per", "samples", "ridge", "time", "snr", "nonlinear", "members", "scheme", "fraction",
+  "bank", "activation",
+];
+
+const FLAG = { choices: { 0: "no", 1: "yes" }, default: "0" };
+const NAME = { pattern: /^[a-z0-9-]{1,40}$/, default: "" };
+
+/** Names of the page itself: they change what is shown, not what is computed. */
+const PAGE = {
+  view: { label: "View", choices: { story: "Story", explore: "Explore" }, default: "story" },
+  step: { label: "Step", ...NAME },
+  embed: { label: "Figure", ...NAME },
+  compare: {
+    label: "Two settings",
+    meaning: "two settings in one plot, or in two plots beside each other",
+    choices: { overlay: "in one plot", beside: "side by side" },
+    default: "overlay",
+  },
+  training: { label: "Training error", ...FLAG },
+  map: { label: "Map of K and λ", ...FLAG },
+  top: { label: "Top of the vertical axis", low: 0, high: 1e300, default: 0, whole: false, or_inf: false },
+};
+
+/** Declarations as the server or the file has them, with infinite numbers. */
+export async function loadDeclarations(url = new URL("declarations.json", import.meta.url)) {
+  const text = await (await fetch(url)).text();
+  return JSON.parse(text, (key, value) => (value === "inf" ? Infinity : value));
+}
+
+/** The declaration of a control; that of the width depends on what it is counted per. */
+export function control(declarations, name, setting) {
+  if (name === "width" && setting?.per === "D") return declarations.width_per_dim;
+  const owner = Object.hasOwn(declarations.controls, name) ? declarations.controls : PAGE;
+  return Object.hasOwn(owner, name) ? owner[name] : undefined;
+}
+
+/** Whether a control applies to the scheme of a setting. */
+export function applies(declared, setting) {
+  return !declared.schemes?.length || declared.schemes.includes(setting.scheme);
+}
+
+// --- numbers and texts ---
+
+const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
+const INFINITY = /^\+?(inf|infinity)$/i;
+
+/** The number that a text means: 0.1, 1e-5, 300/120, inf or ∞; NaN for anything else. */
+export function parseNumber(text) {
+  const plain = text.trim().replaceAll("∞", "inf").replaceAll("−", "-");
+  const [above, below, more] = plain.split("/").map((part) => part.trim());
+  if (more !== undefined) return NaN;
+  const value = below === undefined ? plainNumber(above) : plainNumber(above) / plainNumber(below);
+  return value + 0; // -0 becomes 0
+}
+
+function plainNumber(text) {
+  if (INFINITY.test(text)) return Infinity;
+  return NUMBER.test(text) ? Number(text) : NaN;
+}
+
+/** A number as text that is read back to the last bit. */
+export function writeNumber(value) {
+  if (value === Infinity) return "inf";
+  const size = Math.abs(value);
+  const text = size > 0 && size < 1e-3 ? value.toExponential() : String(value);
+  return text.replace("e+", "e");
+}
+
+/** A number for readers, to some digits. */
+export function shownNumber(value, digits = 4) {
+  if (value === Infinity) return "∞";
+  if (value === 0) return "0";
+  const size = Math.abs(value);
+  if (size >= 1e5 || size < 1e-4) return shortened(value.toExponential(digits - 1));
+  return shortened(value.toPrecision(digits));
+}
+
+function shortened(text) {
+  const [mantissa, exponent] = text.split("e");
+  const digits = mantissa.includes(".") ? mantissa.replace(/\.?0+$/, "") : mantissa;
+  return exponent === undefined ? digits : `${digits}e${exponent.replace("+", "")}`;
+}
+
+/** Whether a number is in the domain of a control. */
+export function contains(declared, value) {
+  if (value === Infinity) return declared.or_inf || declared.high === Infinity;
+  const inside = value >= declared.low && value <= declared.high;
+  return inside && !(declared.whole && value % 1 !== 0);
+}
+
+/** The value in the domain that is nearest to a number. */
+export function nearest(declared, value) {
+  if (contains(declared, value)) return value;
+  const inside = Math.min(Math.max(value, declared.low), declared.high);
+  return declared.whole ? Math.round(inside) : inside;
+}
+
+function domain(declared) {
+  if (declared.choices) return `one of ${Object.keys(declared.choices).join(", ")}`;
+  if (declared.pattern) return "a name";
+  const ends = `[${writeNumber(declared.low)}, ${writeNumber(declared.high)}]`;
+  return `a ${declared.whole ? "whole " : ""}number in ${ends}${declared.or_inf ? " or inf" : ""}`;
+}
+
+function refusal(declared, text, used) {
+  const shown = text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text;
+  return `${declared.symbol ?? declared.label} must be ${domain(declared)}, got '${shown}'; ${written(used)} is shown.`;
+}
+
+/** The {value, message} that a text means for a control: the nearest valid value where it is not one. */
+export function readValue(declared, text, before = declared.default) {
+  if (declared.choices) {
+    if (Object.hasOwn(declared.choices, text)) return { value: text, message: "" };
+    const alike = text.trim().toLowerCase();
+    const value = Object.hasOwn(declared.choices, alike) ? alike : before;
+    return { value, message: refusal(declared, text, value) };
+  }
+  if (declared.pattern) {
+    const valid = text === "" || declared.pattern.test(text);
+    const message = valid ? "" : refusal(declared, text, before || "nothing");
+    return { value: valid ? text : before, message };
+  }
+  const wanted = parseNumber(text);
+  // "1e999" is no infinity, and "1e-999" is not zero
+  const overflown = wanted === Infinity && !/inf|∞/i.test(text);
+  const underflown = wanted === 0 && /[1-9]/.test(text.split("/")[0].split(/e/i)[0]);
+  if (contains(declared, wanted) && !overflown && !underflown) return { value: wanted, message: "" };
+  const value = Number.isNaN(wanted) ? before : nearest(declared, overflown ? Number.MAX_VALUE : wanted);
+  return { value, message: refusal(declared, text, value) };
+}
+
+function written(value) {
+  return typeof value === "number" ? writeNumber(value) : value;
+}
+
+// --- settings and views ---
+
+/** The width of a setting counted per sample or per dimension. */
+function widthPer(setting, per) {
+  if (per === setting.per) return setting.width;
+  return per === "N" ? setting.width / setting.samples : setting.width * setting.samples;
+}
+
+/** A setting with other values; a width counted anew stays the same number of features. */
+function changedSetting(declarations, setting, patch) {
+  const found = { ...setting, ...patch };
+  if (found.per !== setting.per && patch.width === undefined) {
+    found.width = nearest(control(declarations, "width", found), widthPer(setting, found.per));
+  }
+  return found;
+}
+
+/** The least number of models of a scheme. */
+export function fewestMembers(scheme) {
+  return scheme === "folds" ? 2 : 1;
+}
+
+/** A view whose values go together, and messages about those that had to change. */
+function consistent(declarations, view) {
+  const messages = [];
+  const found = { ...view, first: { ...view.first } };
+  if (view.second) found.second = changedSetting(declarations, view.second, { per: found.first.per });
+  const untimed = (setting) => !applies(control(declarations, "time"), setting);
+  for (const setting of settings(found)) {
+    const fewest = fewestMembers(setting.scheme);
+    if (setting.members < fewest) {
+      messages.push(`This scheme needs at least ${fewest} models; ${fewest} are shown.`);
+      setting.members = fewest;
+    }
+    if (setting.time < Infinity && untimed(setting)) {
+      messages.push("Training time is not known for this scheme; t = ∞ is shown.");
+      setting.time = Infinity;
+    }
+  }
+  if (found.along === "time" && settings(found).some(untimed)) {
+    messages.push("Training time is not known for this scheme; the width is along the axis.");
+    found.along = "width";
+  }
+  const inTime = found.along === "time" || settings(found).some((setting) => setting.time < Infinity);
+  if (inTime && found.split === "effects") {
+    messages.push("In training time the split by cause is known; it is shown.");
+    found.split = "causes";
+  }
+  return { view: found, messages };
+}
+
+/** The one or two settings of a view. */
+export function settings(view) {
+  return view.second ? [view.first, view.second] : [view.first];
+}
+
+function viewNames(declarations) {
+  const declared = Object.keys(declarations.controls).filter((name) => !SETTING.includes(name));
+  return [...declared, ...Object.keys(PAGE)];
+}
+
+/** The view without a query. */
+export function defaultView(declarations) {
+  const value = (name) => control(declarations, name).default;
+  const first = Object.fromEntries(SETTING.map((name) => [name, value(name)]));
+  return { first, second: null, ...Object.fromEntries(viewNames(declarations).map((n) => [n, value(n)])) };
+}
+
+/** The view that is opened where a query does not name one: old links have no `view`. */
+function impliedView(names) {
+  const named = names.filter((name) => name !== "embed");
+  return !named.length || named.includes("step") ? "story" : "explore";
+}
+
+/** The name of the view that a query opens, before there are declarations. */
+export function viewOf(query) {
+  const given = new URLSearchParams(query);
+  if (given.get("embed")) return "story";
+  return Object.hasOwn(PAGE.view.choices, given.get("view")) ? given.get("view") : impliedView([...given.keys()]);
+}
+
+/** The view of a query, or the nearest valid one, and messages about what had to change. */
+export function read(query, declarations) {
+  const start = defaultView(declarations);
+  const isLong = query.length > LONGEST_QUERY;
+  const pairs = isLong ? [] : [...new URLSearchParams(query)];
+  if (isLong || pairs.length > MOST_FIELDS) {
+    const most = `at most ${LONGEST_QUERY} characters and ${MOST_FIELDS} fields`;
+    return { view: { ...start, view: "explore" }, messages: [`An address must have ${most}; it is not read.`] };
+  }
+  const given = new Map(pairs);
+  const messages = repeated(pairs);
+  const ofView = viewNames(declarations);
+  const [first, second] = [[], []]; // pairs of the settings
+  const view = { ...start, view: impliedView([...given.keys()]) };
+  for (const [name, text] of given) {
+    if (name.startsWith(SECOND)) second.push([name.slice(SECOND.length), text]);
+    else if (!ofView.includes(name)) first.push([name, text]);
+    else view[name] = noted(messages, readValue(control(declarations, name), text, view[name]));
+  }
+  view.first = readSetting(declarations, start.first, first, messages);
+  if (second.length) {
+    const own = [];
+    view.second = readSetting(declarations, view.first, second, own);
+    messages.push(...own.map((message) => `Second setting: ${message}`));
+  }
+  const found = consistent(declarations, view);
+  messages.push(...found.messages);
+  if (messages.length > MOST_MESSAGES) {
+    const more = messages.length - MOST_MESSAGES;
+    messages.splice(MOST_MESSAGES, more, `There are ${more} more such values.`);
+  }
+  return { view: found.view, messages };
+}
+
+/** A value that was read, its message kept. */
+function noted(messages, { value, message }) {
+  if (message) messages.push(message);
+  return value;
+}
+
+function readSetting(declarations, owner, pairs, messages) {
+  const patch = { per: owner.per };
+  // first what the width is counted per, which decides what it is
+  const isPer = ([name]) => name === "per";
+  for (const [name, text] of [...pairs.filter(isPer), ...pairs.filter((pair) => !isPer(pair))]) {
+    const before = name === "width" ? widthPer(owner, patch.per) : owner[name];
+    if (!SETTING.includes(name)) messages.push(`There is no control named '${name.slice(0, SHOWN)}'.`);
+    else patch[name] = noted(messages, readValue(control(declarations, name, patch), text, before));
+  }
+  return changedSetting(declarations, owner, patch);
+}
+
+function repeated(pairs) {
+  const texts = new Map();
+  for (const [name, text] of pairs) texts.set(name, [...(texts.get(name) ?? []), text]);
+  return [...texts]
+    .filter(([, all]) => new Set(all).size > 1)
+    .map(([name, all]) => `'${name.slice(0, SHOWN)}' must be given once, got ${all.length} values; the last is read.`);
+}
+
+/** The query of a view, without the question mark. */
+export function write(view, declarations) {
+  const start = defaultView(declarations);
+  const items = differences(view.first, start.first);
+  for (const name of viewNames(declarations)) {
+    if (name !== "view" && view[name] !== start[name]) items.push([name, written(view[name])]);
+  }
+  if (view.second) {
+    const others = differences(view.second, view.first);
+    // a second setting equal to the first is one all the same
+    items.push(...(others.length ? others : [["per", view.second.per]]).map(([n, text]) => [SECOND + n, text]));
+  }
+  if (view.view !== impliedView(items.map(([name]) => name))) items.unshift(["view", view.view]);
+  return new URLSearchParams(items).toString();
+}
+
+function differences(setting, from) {
+  const differs = (name) => setting[name] !== from[name] || (name === "width" && setting.per !== from.per);
+  return SETTING.filter(differs).map((name) => [name, written(setting[name])]);
+}
+
+/** A view with a patch: {first: {...}, second: {...} or null, name: value}. */
+function patched(declarations, view, patch) {
+  const { first, second, ...others } = patch;
+  const found = { ...view, ...others };
+  if (first) found.first = changedSetting(declarations, view.first, first);
+  if (second === null) found.second = null;
+  else if (second) found.second = changedSetting(declarations, view.second ?? found.first, second);
+  return consistent(declarations, found);
+}
+
+// --- the store ---
+
+/**
+ * The one store of the page: the present view, and the address that holds it.
+ *
+ * A change in progress (`commit: false`, a slider that is dragged) opens one entry of the history and
+ * replaces it; a change that has ended closes it, so that Back returns to the view before the change.
+ * Subscribers are called with (view, previous view, {commit, restored}).
+ */
+export function createStore(declarations) {
+  let { view, messages } = read(location.search, declarations);
+  let open = false; // whether the last entry of the history belongs to a change in progress
+  let timer = 0;
+  const subscribers = [];
+
+  const query = () => write(view, declarations);
+  const path = (text) => location.pathname + (text ? `?${text}` : "") + location.hash;
+  function writeAddress(commit) {
+    clearTimeout(timer);
+    timer = 0;
+    const url = path(query());
+    try {
+      if (open) history.replaceState(null, "", url);
+      else if (url !== path(location.search.slice(1))) {
+        history.pushState(null, "", url);
+        open = true;
+      }
+    } catch {
+      // browsers refuse very frequent changes of the address; the last one is written at the next
+    }
+    if (commit) open = false;
+  }
+  /** Show another view, and call the subscribers. */
+  function show(found, how) {
+    const previous = view;
+    ({ view, messages } = found);
+    for (const subscriber of subscribers) subscriber(view, previous, how);
+  }
+
+  addEventListener("popstate", () => {
+    clearTimeout(timer);
+    timer = 0;
+    open = false;
+    show(read(location.search, declarations), { commit: true, restored: true });
+  });
+  addEventListener("pagehide", () => timer && writeAddress(false));
+
+  return {
+    declarations,
+    get: () => view,
+    query,
+    /** Messages about values that had to change, of the last change or of the address. */
+    messages: () => messages,
+    /** Change the view; a `message` about it is shown first. */
+    set(patch, { commit = true, message } = {}) {
+      const found = patched(declarations, view, patch);
+      if (message) found.messages.unshift(message);
+      show(found, { commit, restored: false });
+      if (commit) writeAddress(true);
+      else timer ||= setTimeout(() => writeAddress(false), open ? WRITE_EVERY : 0);
+    },
+    /** Show the view of a query, as a link to it would. */
+    open(text) {
+      show(read(text, declarations), { commit: true, restored: true });
+      writeAddress(true);
+    },
+    subscribe: (subscriber) => subscribers.push(subscriber),
+  };
+}

@@ -1,0 +1,73 @@
+"""One browser and one file server for all tests of the page in Chromium."""
+
+import threading
+from collections.abc import Callable, Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from doubletrouble.page._declarations import STATIC
+from tests.page import chromium
+
+Opener = Callable[..., Page]
+"""Opens the page with a query, and options of the browser's context."""
+
+
+class _Handler(SimpleHTTPRequestHandler):
+    """A plain file server, without a log."""
+
+    def log_message(self, *_: Any) -> None:
+        """Log nothing."""
+
+
+@pytest.fixture(scope="package")
+def file_server() -> Iterator[str]:
+    """The address of the static page on a plain file server."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Handler, directory=str(STATIC))) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture(scope="package")
+def browser() -> Iterator[Browser]:
+    path = chromium.path()
+    if path is None:
+        pytest.skip(chromium.MISSING)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=chromium.ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def opened(browser: Browser, file_server: str) -> Iterator[Opener]:
+    """Open the page; errors on its console, and requests to other hosts, fail the test."""
+    contexts, errors = [], []
+
+    def open_(query: str = "", *, base: str = file_server, **options: Any) -> Page:
+        context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}} | options)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(120_000)
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.on("console", lambda line: errors.append(line.text) if line.type == "error" else None)
+        page.on("request", lambda request: errors.extend(_foreign(request.url, base)))
+        page.goto(f"{base}?{query}" if query else base)
+        if options.get("java_script_enabled", True):
+            page.wait_for_selector("html.ready")
+        return page
+
+    yield open_
+    for context in contexts:
+        context.close()
+    assert not errors
+
+
+def _foreign(url: str, base: str) -> list[str]:
+    return [] if url.startswith((base, "data:", "blob:")) else [f"request to {url}"]

@@ -1,0 +1,100 @@
+"""The remedies that the page computes in the browser are those of `dt.advise`."""
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser, Route
+
+import doubletrouble as dt
+from doubletrouble import page
+
+pytestmark = pytest.mark.xdist_group("browser")
+
+STATIC = Path(page.__file__).parent / "static"
+ORIGIN = "http://page.test"
+TOLERANCE = 1e-10
+EVALUATE = """async (settings) => {
+    const { remedies, meaning } = await import("/advice.js");
+    const read = (text) => JSON.parse(text, (_, value) => (value === "inf" ? Infinity : value));
+    return JSON.stringify(
+        read(settings).map(({ problem, scheme }) => {
+            const found = remedies(problem, scheme);
+            const totals = found.options.map(({ name, label, total }) => [name, label, total]);
+            return {
+                now: found.now.total, totals, choice: found.choice.name, sentence: found.sentence,
+                meaning: meaning(found),
+            };
+        }),
+        (_, value) => (value === Infinity ? "inf" : value),
+    );
+}"""
+
+
+def settings() -> list[dict[str, Any]]:
+    """Sixty settings: random ones, limits, and numbers that are rounded at a tie."""
+    rng = np.random.default_rng(18)
+    found = []
+    for _ in range(44):
+        width, samples, ridge, noise = 10 ** rng.uniform([-1, -1, -6, -1], [1.5, 1, 1, 1])
+        members = float(rng.choice([1, 2, 3, 10, 100]))
+        scheme = str(rng.choice(["ensemble", "divide"]))
+        found.append((width * samples, samples, ridge, noise, members, scheme))
+    for ridge in (0.0, 1e-5):
+        for width in (1.0, 1.05, 1.2, 0.64, 100.0, math.inf):
+            found.append((width, 1.0, ridge, 1.0, 1.0, "ensemble"))
+    found += [
+        (0.5, 1.0, 0.0, 1.0, 2.0, "divide"),
+        (0.52, 1.0, 0.0, 0.5, 2.0, "divide"),
+        (2.0, 1.0, 1e-5, 1.0, math.inf, "ensemble"),
+        (2.0, 1.0, 0.0, 1.0, math.inf, "divide"),
+        (2.0, 1.0, 0.1, 0.0, 1.0, "ensemble"),
+    ]
+    names = ("features_per_dim", "samples_per_dim", "ridge", "noise")
+    return [
+        {
+            "problem": dict(zip(names, map(float, numbers), strict=True)) | {"activation": "relu"},
+            "scheme": {"name": scheme, "n_members": members},
+        }
+        for *numbers, members, scheme in found
+    ]
+
+
+def in_browser(browser: Browser, given: list[dict[str, Any]]) -> Any:
+    def fulfil(route: Route) -> None:
+        name = route.request.url.removeprefix(ORIGIN).lstrip("/")
+        if name:
+            route.fulfill(path=STATIC / name, content_type="text/javascript")
+        else:
+            route.fulfill(body="<!doctype html>", content_type="text/html")
+
+    tab = browser.new_page()
+    tab.route(f"{ORIGIN}/**", fulfil)
+    tab.goto(f"{ORIGIN}/")
+    found = json.loads(tab.evaluate(EVALUATE, _strict(given)))
+    tab.close()
+    return found
+
+
+def _strict(value: object) -> str:
+    return json.dumps(value).replace("Infinity", '"inf"')
+
+
+def test_remedies_are_those_of_advise(browser: Browser) -> None:
+    given = settings()
+    assert len(given) >= 60
+    for setting, found in zip(given, in_browser(browser, given), strict=True):
+        scheme = dt.Divide if setting["scheme"]["name"] == "divide" else dt.Ensemble
+        problem = dt.Problem(**setting["problem"])
+        advice = dt.advise(problem, scheme(setting["scheme"]["n_members"]))
+        names = [(option.name, option.label) for option in advice.changes]
+        assert names == [(name, label) for name, label, _ in found["totals"]], setting
+        expected = [advice.now.total, *(option.total for option in advice.changes)]
+        totals = [found["now"], *(total for _, _, total in found["totals"])]
+        np.testing.assert_allclose([float(t) for t in totals], expected, rtol=TOLERANCE)
+        assert found["choice"] == advice.choice.name, setting
+        assert found["sentence"] == advice.summary, setting
+        assert found["meaning"].endswith(advice.summary)

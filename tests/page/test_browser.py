@@ -1,0 +1,477 @@
+"""The page in Chromium: curves, controls, history, layout and exports."""
+
+import csv
+import math
+import random
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import axe_playwright_python
+import pytest
+from playwright.sync_api import Page, expect
+
+import doubletrouble as dt
+from doubletrouble.page._declarations import SETTING, STATIC, NumberControl, page_declarations
+from tests.page.conftest import Opener
+from tests.page.serving import WAIT, served
+
+pytestmark = pytest.mark.xdist_group("browser")
+
+AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text(encoding="utf-8")
+BASIC = ("width", "members", "ridge", "snr")
+STEPS = (
+    *("fit", "peak", "causes", "averaging", "ridge"),
+    *("width-or-models", "divide", "under-or-over", "claims"),
+)
+PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True}
+
+
+def slider(page: Page, name: str, which: str = "first") -> Any:
+    return page.locator(f"#set-{which}-{name}-slider")
+
+
+def box(page: Page, name: str, which: str = "first") -> Any:
+    return page.locator(f"#set-{which}-{name}-box")
+
+
+def settle(page: Page) -> None:
+    """Wait for two frames: what a change draws is drawn."""
+    page.evaluate(
+        "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+    )
+
+
+def values(page: Page) -> dict[str, str]:
+    """The table of values at the setting."""
+    settle(page)
+    rows = page.locator("table.values tbody tr").all()
+    return {
+        row.locator("th").inner_text().split("\n")[0]: row.locator("td").first.inner_text()
+        for row in rows
+    }
+
+
+def violations(page: Page) -> list[str]:
+    page.evaluate(AXE)
+    found = page.evaluate("() => axe.run().then(result => result.violations)")
+    return [f"{one['id']}: {one['nodes'][0]['html'][:120]}" for one in found]
+
+
+# --- the story -----------------------------------------------------------------------------------
+
+
+def test_story_has_a_live_figure_a_sentence_and_an_animation_for_each_step(opened: Opener) -> None:
+    page = opened()
+    for step in STEPS[:-1]:
+        section = page.locator(f"#step-{step}")
+        section.scroll_into_view_if_needed()
+        expect(section.locator("svg path").first).to_be_attached()
+        before = section.locator(".step-sentence").inner_text()
+        assert re.search(r"\d", before), step
+        moved = section.locator("input[type=range]").first
+        moved.focus()
+        moved.press("End")
+        settle(page)
+        assert section.locator(".step-sentence").inner_text() != before, step
+        assert section.get_by_role("button", name="Show me").count() == 1
+        assert section.get_by_role("link", name=re.compile("paper")).count() >= 1, step
+
+
+def test_show_me_moves_the_sliders_and_can_be_stopped(opened: Opener) -> None:
+    page = opened(reduced_motion="no-preference")
+    section = page.locator("#step-averaging")
+    section.scroll_into_view_if_needed()
+    first = section.locator("input[type=range]").first.input_value()
+    section.get_by_role("button", name="Show me").click()
+    stop = section.get_by_role("button", name=re.compile("Stop"))
+    expect(stop).to_be_visible()
+    page.wait_for_function(
+        "([id, value]) => document.querySelector(`#${id} input[type=range]`).value !== value",
+        arg=["step-averaging", first],
+    )
+    stop.click()
+    expect(section.get_by_role("button", name="Show me")).to_be_visible()
+
+
+def test_averaging_lowers_the_peak_on_a_fixed_axis(opened: Opener) -> None:
+    page = opened("embed=averaging")
+
+    def ticks() -> list[str]:
+        return [text for text in page.locator("svg text").all_text_contents() if text.isdecimal()]
+
+    before, peak = ticks(), page.locator(".step-sentence").inner_text()
+    members = page.locator("input[type=range]").first
+    members.focus()
+    members.press("End")
+    settle(page)
+    assert ticks() == before
+    assert page.locator(".step-sentence").inner_text() != peak
+
+
+def test_claims_have_their_verdicts(opened: Opener) -> None:
+    page = opened()
+    text = page.locator("#step-claims").inner_text()
+    for claim in page_declarations()["claims"]:
+        assert claim["claim"] in text
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_steps_can_be_embedded(step: str, opened: Opener) -> None:
+    page = opened(f"embed={step}", viewport={"width": 640, "height": 480})
+    assert page.locator("html.embedded").count() == 1
+    assert not page.locator("header.top nav").is_visible()
+    assert page.locator(f"#step-{step}").is_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 640
+
+
+# --- exact values --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("query", "problem", "ensemble"),
+    [
+        ("ridge=0.1", dt.Problem(features_per_dim=2.0, ridge=0.1), 1),
+        (
+            "width=3&per=D&samples=2&snr=inf&members=inf&scheme=divide&nonlinear=0.5",
+            dt.Problem(
+                features_per_dim=3.0,
+                samples_per_dim=2.0,
+                ridge=1e-5,
+                noise=0.0,
+                nonlinear_signal=0.5,
+            ),
+            dt.Divide(math.inf),
+        ),
+        (
+            "scheme=bootstrap&members=4&activation=tanh&ridge=0.01",
+            dt.Problem(features_per_dim=2.0, ridge=0.01, activation="tanh"),
+            dt.Bootstrap(4),
+        ),
+        (
+            "scheme=feature_bank&bank=5&members=4",
+            dt.Problem(features_per_dim=2.0, ridge=1e-5),
+            dt.FeatureBank(4, bank_per_dim=10.0),
+        ),
+    ],
+)
+def test_values_are_those_of_the_library(
+    query: str, problem: dt.Problem, ensemble: Any, opened: Opener
+) -> None:
+    error = dt.exact_error(problem, ensemble)
+    shown = values(opened(f"view=explore&{query}"))
+    for name, value in {**error.parts, "total": error.total}.items():
+        if name != "bayes":
+            text = shown[name.capitalize()]
+            number = math.inf if text == "∞" else float(text)
+            assert number == pytest.approx(float(value), rel=6e-6, abs=1e-300), name
+
+
+def test_divergence_is_drawn_and_named(opened: Opener) -> None:
+    shown = values(opened("view=explore&width=1&ridge=0"))
+    assert (shown["Noise"], shown["Total"]) == ("∞", "∞")
+    assert float(shown["Bias"]) == pytest.approx(0.20062, abs=1e-5)
+
+
+def test_csv_has_the_exact_curve(opened: Opener, tmp_path: Path) -> None:
+    page = opened("view=explore&scheme=subsample&members=10&second.scheme=ensemble")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="CSV", exact=True).click()
+    download.value.save_as(tmp_path / "page.csv")
+    lines = [
+        line
+        for line in (tmp_path / "page.csv").read_text().splitlines()
+        if not line.startswith("#")
+    ]
+    rows = list(csv.DictReader(lines))
+    assert len(rows) > 100
+    number = re.compile(r"-?[\d.]+(e-?\d+)?|inf")
+    assert all(
+        number.fullmatch(value)
+        for row in rows
+        for name, value in row.items()
+        if name == "total" and value
+    )
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "scheme=subsample&members=10&second.scheme=ensemble",
+        "along=time&width=1&ridge=0&second.members=inf",
+        "split=effects&form=areas",
+        "along=members&scheme=folds&training=1",
+    ],
+)
+def test_python_lines_run_and_give_the_values_of_the_page(
+    query: str, opened: Opener, tmp_path: Path
+) -> None:
+    page = opened(f"view=explore&{query}")
+    total = values(page)["Total"]
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Python", exact=True).click()
+    script = tmp_path / "page.py"
+    download.value.save_as(script)
+    lines = script.read_text().replace("plt.show()", "")
+    assert "resampling" in lines or "subsample" not in query
+    lines += "\nprint(repr(float(np.ravel(error.total)[0])))\n"
+    script.write_text(lines)
+    done = subprocess.run(
+        [sys.executable, script],
+        capture_output=True,
+        text=True,
+        timeout=WAIT,
+        check=False,
+        cwd=tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+    assert total
+
+
+def test_svg_and_png_have_the_caption(opened: Opener, tmp_path: Path) -> None:
+    page = opened("view=explore&ridge=0.25")
+    for name in ("SVG", "PNG"):
+        with page.expect_download() as download:
+            page.get_by_role("button", name=name, exact=True).click()
+        download.value.save_as(tmp_path / name)
+    assert "λ = 0.25" in (tmp_path / "SVG").read_text()
+    assert (tmp_path / "PNG").read_bytes().startswith(b"\x89PNG")
+
+
+# --- controls and state --------------------------------------------------------------------------
+
+
+def test_every_declared_control_is_there(opened: Opener) -> None:
+    page = opened("view=explore")
+    for name, control in SETTING.items():
+        found = page.locator(f'.controls [data-control="{name}"]').first
+        assert found.count() == 1, name
+        if isinstance(control, NumberControl):
+            assert control.meaning in (found.text_content() or ""), name
+
+
+@pytest.mark.parametrize("name", BASIC)
+def test_sliders_reach_both_ends_by_keyboard(name: str, opened: Opener) -> None:
+    page = opened("view=explore")
+    control = SETTING[name]
+    assert isinstance(control, NumberControl)
+    low, high = control.spec.typical
+    for key, end in (
+        ("Home", 0.0 if control.zero else low),
+        ("End", math.inf if control.infinity else high),
+    ):
+        slider(page, name).focus()
+        slider(page, name).press(key)
+        settle(page)
+        text = box(page, name).input_value()
+        assert (math.inf if text == "∞" else float(text)) == end
+
+
+def typed_numbers(count: int, seed: int) -> list[str]:
+    rng = random.Random(seed)
+    return [
+        f"{math.exp(rng.uniform(math.log(1e-3), math.log(1e3))):.{rng.randrange(1, 7)}g}"
+        for _ in range(count)
+    ]
+
+
+@pytest.mark.parametrize("count", [10, pytest.param(1000, marks=pytest.mark.full)])
+def test_typed_numbers_arrive_as_typed_on_a_slow_machine(count: int, opened: Opener) -> None:
+    page = opened("view=explore")
+    page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": 6})
+    for text in typed_numbers(count, 1):
+        box(page, "width").focus()
+        page.keyboard.press("Control+A")
+        page.keyboard.type(text)
+        assert box(page, "width").input_value() == text
+        page.keyboard.press("Enter")
+        found = page.evaluate("new URLSearchParams(location.search).get('width')")
+        assert float(found or 2) == float(text)
+
+
+def test_invalid_numbers_are_replaced_with_a_message(opened: Opener) -> None:
+    page = opened("view=explore&ridge=-1&colour=red&scheme=committee")
+    text = page.locator(".messages").inner_text()
+    assert "λ must be" in text
+    assert "colour" in text
+    assert box(page, "ridge").input_value() == "0"
+    box(page, "width").fill("wide")
+    box(page, "width").press("Enter")
+    settle(page)
+    assert "P/N must be" in page.locator(".messages").inner_text()
+    assert box(page, "width").input_value() == "2"
+
+
+def test_typed_text_is_never_executed(opened: Opener) -> None:
+    hostile = "%3Cimg src=x onerror=window.hacked=1%3E"
+    page = opened(
+        f"view=explore&width={hostile}&{hostile}=1&step={hostile}&second.activation={hostile}"
+    )
+    box(page, "ridge").fill("<script>window.hacked=1</script>")
+    box(page, "ridge").press("Enter")
+    settle(page)
+    assert page.evaluate("window.hacked") is None
+
+
+@pytest.mark.parametrize(
+    "seed", [0, 1, *(pytest.param(s, marks=pytest.mark.full) for s in range(2, 100))]
+)
+def test_random_sequences_end_in_the_state_of_a_fresh_load(seed: int, opened: Opener) -> None:
+    rng = random.Random(seed)
+    page = opened("view=explore")
+    for _ in range(12):
+        action = rng.randrange(6)
+        if action == 0:
+            page.go_back() if rng.random() < 0.5 and page.evaluate(
+                "history.length"
+            ) > 3 else page.go_forward()
+            page.wait_for_selector("html.ready")
+        elif action == 1:
+            name = rng.choice(BASIC)
+            box(page, name).fill(rng.choice(["0.5", "1", "3", "inf", "300/120", "x", "1e-3"]))
+            box(page, name).press("Enter")
+        elif action == 2:
+            slider(page, rng.choice(BASIC)).focus()
+            page.keyboard.press(rng.choice(["Home", "End", "PageUp", "ArrowLeft"]))
+        elif action == 3:
+            for one in page.locator(".controls details").all():
+                one.evaluate("details => details.open = true")
+            page.locator("#set-view-along").select_option(
+                rng.choice(["width", "ridge", "members", "samples"])
+            )
+            page.locator("#set-first-scheme").select_option(
+                rng.choice(["ensemble", "divide", "folds"])
+            )
+        elif action == 4:
+            button = page.get_by_role(
+                "button", name=rng.choice(["Compare", "Swap", "Remove", "Reset", "Fit the axis"])
+            )
+            if button.first.is_visible():
+                button.first.click()
+        else:
+            page.reload()
+            page.wait_for_selector("html.ready")
+        settle(page)
+    if not page.locator("#explore").is_visible():
+        return
+    page.locator("body").click(position={"x": 1, "y": 1})
+    page.wait_for_timeout(500)  # the address follows a slider at intervals
+    state = (values(page), [box(page, name).input_value() for name in BASIC])
+    page.reload()
+    page.wait_for_selector("html.ready")
+    assert (values(page), [box(page, name).input_value() for name in BASIC]) == state
+
+
+def test_back_and_forward_step_through_settings(opened: Opener) -> None:
+    page = opened("view=explore")
+    for value in ("0.1", "1"):
+        box(page, "ridge").fill(value)
+        box(page, "ridge").press("Enter")
+    page.go_back()
+    settle(page)
+    assert box(page, "ridge").input_value() == "0.1"
+    page.go_back()
+    settle(page)
+    assert float(box(page, "ridge").input_value()) == 1e-5
+    page.go_forward()
+    settle(page)
+    assert box(page, "ridge").input_value() == "0.1"
+
+
+def test_compare_never_overwrites_the_second_setting(opened: Opener) -> None:
+    page = opened("view=explore")
+    page.get_by_role("button", name="Compare").click()
+    box(page, "ridge", "second").fill("0.5")
+    box(page, "ridge", "second").press("Enter")
+    box(page, "ridge").fill("0.01")
+    box(page, "ridge").press("Enter")
+    settle(page)
+    assert box(page, "ridge", "second").input_value() == "0.5"
+    assert not page.get_by_role("button", name="Compare").is_visible()
+    page.get_by_role("button", name="Swap").click()
+    settle(page)
+    assert (box(page, "ridge").input_value(), box(page, "ridge", "second").input_value()) == (
+        "0.5",
+        "0.01",
+    )
+
+
+def test_old_addresses_of_presets_open(opened: Opener) -> None:
+    page = opened("view=explore")
+    for preset in page_declarations()["presets"]:
+        page.locator("#preset").select_option(preset["name"])
+        settle(page)
+        assert page.locator(".messages").inner_text() == "", preset["name"]
+
+
+# --- layout and access ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("query", "options"),
+    [
+        ("", {}),
+        ("view=explore&second.ridge=0.1&map=1", {"color_scheme": "dark"}),
+        ("view=explore&split=effects&form=areas", PHONE),
+        ("embed=causes", {"color_scheme": "dark"}),
+    ],
+    ids=["story", "explore", "phone", "embedded"],
+)
+def test_no_violation_of_accessibility(query: str, options: dict[str, Any], opened: Opener) -> None:
+    page = opened(query, **options)
+    page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+    settle(page)
+    assert violations(page) == []
+
+
+@pytest.mark.parametrize(
+    "size", [(320, 256), (360, 740), (740, 360), (768, 1024), (1600, 1000)], ids=str
+)
+def test_plot_is_visible_while_main_controls_move(size: tuple[int, int], opened: Opener) -> None:
+    width, height = size
+    page = opened("view=explore", viewport={"width": width, "height": height})
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    for name in BASIC:
+        slider(page, name).scroll_into_view_if_needed()
+        slider(page, name).focus()
+        settle(page)
+        area = page.locator(".plots svg").first.bounding_box()
+        at = slider(page, name).bounding_box()
+        assert area is not None
+        assert at is not None
+        seen = min(area["y"] + area["height"], height) - max(area["y"], 0)
+        assert seen >= 0.6 * min(area["height"], height), name
+        assert at["y"] + at["height"] <= height + 1, name
+        assert at["y"] >= -1, name
+
+
+def test_page_without_javascript_has_picture_and_text(opened: Opener) -> None:
+    page = opened(java_script_enabled=False)
+    assert page.locator("noscript img, .no-script img").first.is_visible()
+    assert "What removes it?" in page.locator("body").inner_text()
+
+
+def test_page_is_small() -> None:
+    assert sum(file.stat().st_size for file in STATIC.iterdir()) <= 250_000
+
+
+# --- with the server -----------------------------------------------------------------------------
+
+
+def test_panels_name_the_server_where_there_is_none(opened: Opener) -> None:
+    assert opened("view=explore").get_by_text("doubletrouble page").count() >= 1
+
+
+def test_simulated_points_and_advice_come_from_the_server(opened: Opener) -> None:
+    with served() as base:
+        page = opened("view=explore&dim=10&draws=2", base=base)
+        page.get_by_role("button", name="Simulate").click()
+        page.wait_for_function(
+            "() => /(\\d+) of \\1 points/.test(document.querySelector('#explore').innerText)"
+        )
+        settle(page)
+        assert page.locator(".plot-points path").count() > 10
+        expect(page.get_by_text("Of the finite single changes").first).to_be_visible()
+        page.goto("about:blank")

@@ -1,0 +1,158 @@
+"""Simulations for the page: in their own processes, bounded, cancelled and continued."""
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import doubletrouble as dt
+from doubletrouble.page import _simulations
+from doubletrouble.page._simulations import (
+    MOST_WAITING,
+    N_INIT,
+    SimulationRequest,
+    Simulations,
+    send,
+    start_process,
+)
+from tests.page.serving import WAIT
+
+pytestmark = pytest.mark.xdist_group("processes")
+
+
+def request(setting: dict[str, Any] | None = None, **given: Any) -> SimulationRequest:
+    defaults = {"along": "width", "range": [0.5, 2.0], "dim": 10, "draws": 2}
+    return SimulationRequest.from_json(setting or {}, defaults | given)
+
+
+LONG = request({"width": 2}, dim=40, draws=100, range=[1.0, 10.0])
+
+
+@pytest.fixture
+def simulations() -> Iterator[Simulations]:
+    one = Simulations()
+    yield one
+    one.close()
+
+
+def wait_for(condition: Callable[[], Any]) -> Any:
+    """Poll until a condition holds."""
+    end = time.monotonic() + WAIT
+    while time.monotonic() < end:
+        if value := condition():
+            return value
+        time.sleep(0.02)
+    raise AssertionError("the condition never held")
+
+
+def result(simulations: Simulations, one: SimulationRequest) -> dict[str, Any]:
+    def ended() -> Any:
+        status = simulations.status(one)
+        return status if status and status["ended"] else None
+
+    status: dict[str, Any] = wait_for(ended)
+    return status
+
+
+def test_points_are_those_of_the_library(simulations: Simulations) -> None:
+    one = request({"members": 3, "scheme": "divide"}, range=[0.8, 1.2])
+    simulations.start(one)
+    status = result(simulations, one)
+    assert (status["status"], status["done"]) == ("done", len(one.points)), status
+    point = status["points"][2]
+    problem, ensemble = one.problem_and_ensemble(point["at"])
+    run = dt.simulate(
+        problem, dim=10, n_data=2, n_init=N_INIT, ensembles=[ensemble], progress=False
+    )
+    total = run.error(dt.Divide(3)).total
+    assert point["causes"]["total"] == [total.value, total.standard_error]
+    P, N = (
+        float(np.asarray(v)) for v in (run.problem.features_per_dim, run.problem.samples_per_dim)
+    )
+    assert point["x"] == P / N
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [{"width": "inf"}, {"scheme": "bootstrap", "members": 5}, {"time": 10.0}],
+    ids=["kernel", "bootstrap", "time"],
+)
+def test_kinds_of_settings(setting: dict[str, Any], simulations: Simulations) -> None:
+    one = request(setting, along="ridge", range=[0.1, 1.0])
+    if setting.get("width") == "inf":
+        assert all(float("inf") == P for P, _ in map(one.sizes, one.points))
+    simulations.start(one)
+    status = result(simulations, one)
+    assert status["status"] == "done", status
+    assert status["points"]
+
+
+def test_points_beyond_the_limits_of_size_are_reported(simulations: Simulations) -> None:
+    one = request(range=[0.1, 1e5], dim=10)
+    assert 0 < one.n_left_out < 12
+    simulations.start(one)
+    status = simulations.status(one)
+    assert status is not None
+    assert f"{one.n_left_out} points" in " ".join(status["refused"])
+
+
+def test_cancelled_simulations_keep_their_points_and_continue(simulations: Simulations) -> None:
+    simulations.start(LONG)
+    wait_for(lambda: (simulations.status(LONG) or {})["done"])
+    simulations.cancel(LONG)
+    first = simulations.status(LONG)
+    assert first is not None
+    assert first["status"] == "cancelled"
+    simulations.start(LONG)
+    again = wait_for(lambda: (s := simulations.status(LONG)) and s["done"] > first["done"] and s)
+    assert again["points"][: first["done"]] == first["points"]
+
+
+def test_value_on_the_axis_does_not_make_another_simulation(simulations: Simulations) -> None:
+    simulations.start(request({"width": 2}))
+    assert simulations.status(request({"width": 3})) is not None
+    assert simulations.status(request({"width": 3, "ridge": 1})) is None
+
+
+def test_waiting_simulations_are_bounded(
+    simulations: Simulations, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_simulations, "_AT_ONCE", 0)
+    for k in range(MOST_WAITING):
+        simulations.start(request({"ridge": 1 + k}))
+    with pytest.raises(ValueError, match=r"^simulations must be at most"):
+        simulations.start(request({"ridge": 0.5}))
+    assert simulations.status(request({"ridge": 0.5})) is None
+
+
+def test_failed_processes_are_reported_and_started_again(
+    simulations: Simulations, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as changed:
+        changed.setattr(sys, "executable", "/bin/false")
+        simulations.start(request())
+        assert result(simulations, request())["status"] == "failed"
+    simulations.start(request())
+    assert result(simulations, request())["status"] == "done"
+
+
+def test_processes_end_when_the_server_ends(simulations: Simulations) -> None:
+    simulations.start(LONG)
+    one = simulations._known[LONG.key]
+    process = wait_for(lambda: one.process)
+    simulations.close()
+    wait_for(lambda: process.poll() is not None)
+
+
+def test_process_ends_when_its_input_is_closed() -> None:
+    with start_process(subprocess.DEVNULL) as process:
+        send(process, LONG)
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stdout.readline()  # it computes
+        process.stdin.close()
+        assert process.wait(WAIT) == 0
