@@ -4,6 +4,7 @@ import json
 import math
 import random
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,8 +28,9 @@ def client() -> Iterator[FlaskClient]:
 
 
 def test_declarations_of_the_browser_are_current() -> None:
-    assert FILE.read_text(encoding="utf-8") == as_json(), (
-        "run python -m doubletrouble.page._declarations"
+    claims = Path("docs/claims.md").read_text(encoding="utf-8")
+    assert FILE.read_text(encoding="utf-8") == as_json(claims), (
+        "run python -m doubletrouble.page._declarations docs/claims.md"
     )
 
 

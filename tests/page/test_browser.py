@@ -14,13 +14,14 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import doubletrouble as dt
-from doubletrouble.page._declarations import SETTING, STATIC, NumberControl, page_declarations
+from doubletrouble.page._declarations import FILE, SETTING, STATIC, NumberControl
 from tests.page.conftest import Opener
 from tests.page.serving import WAIT, served
 
 pytestmark = pytest.mark.xdist_group("browser")
 
 AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text(encoding="utf-8")
+DECLARED = json.loads(FILE.read_text(encoding="utf-8"))
 BASIC = ("width", "members", "ridge", "snr")
 STEPS = (
     *("fit", "peak", "causes", "averaging", "ridge"),
@@ -114,7 +115,7 @@ def test_averaging_lowers_the_peak_on_a_fixed_axis(opened: Opener) -> None:
 def test_claims_have_their_verdicts(opened: Opener) -> None:
     page = opened()
     text = page.locator("#step-claims").inner_text()
-    for claim in page_declarations()["claims"]:
+    for claim in DECLARED["claims"]:
         assert claim["claim"] in text
 
 
@@ -400,7 +401,7 @@ def test_compare_never_overwrites_the_second_setting(opened: Opener) -> None:
 
 def test_old_addresses_of_presets_open(opened: Opener) -> None:
     page = opened("view=explore")
-    for preset in page_declarations()["presets"]:
+    for preset in DECLARED["presets"]:
         page.locator("#preset").select_option(preset["name"])
         settle(page)
         assert page.locator(".messages").inner_text() == "", preset["name"]

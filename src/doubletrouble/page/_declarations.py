@@ -1,7 +1,7 @@
 """The controls of the page, declared once for the browser and the server.
 
 Symbols, domains and typical ranges are those of `glossary`; a control adds its label, its group and
-the ends of its slider. `python -m doubletrouble.page._declarations`, in a clone, writes
+the ends of its slider. `python -m doubletrouble.page._declarations docs/claims.md` writes
 `static/declarations.json`: controls, parts and colours, presets and the claims of the paper. The
 browser reads that file; `doubletrouble.page._settings` reads addresses by the same declarations.
 """
@@ -9,14 +9,14 @@ browser reads that file; `doubletrouble.page._settings` reads addresses by the s
 import json
 import math
 import re
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from doubletrouble import glossary
-from doubletrouble._version import __version__
+from doubletrouble import __version__, glossary
 from doubletrouble.activations import NAMES
 from doubletrouble.ensembles import SCHEMES, SUPPORT
 from doubletrouble.palette import CAUSES, EFFECTS, LABELS
@@ -343,8 +343,11 @@ _CITATION = {
 }
 
 
-def page_declarations() -> dict[str, Any]:
-    """Everything that the browser takes from Python, as JSON: infinite numbers are "inf"."""
+def page_declarations(claims: str) -> dict[str, Any]:
+    """Everything that the browser takes from Python, as JSON: infinite numbers are "inf".
+
+    `claims` is the text of docs/claims.md.
+    """
     result: dict[str, Any] = _finite(
         {
             "version": __version__,
@@ -362,7 +365,7 @@ def page_declarations() -> dict[str, Any]:
                 {"name": name, "figure": figure, "title": title, "query": query}
                 for name, (figure, title, query) in _PRESETS.items()
             ],
-            "claims": _claims(),
+            "claims": _claims(claims),
         }
     )
     return result
@@ -389,9 +392,8 @@ def _control(control: Control) -> dict[str, Any]:
     }
 
 
-def _claims() -> list[dict[str, Any]]:
+def _claims(text: str) -> list[dict[str, Any]]:
     """The table of docs/claims.md."""
-    text = (Path(__file__).parents[3] / "docs" / "claims.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| (\d+) \| \[(.+?)\]\(#(.+?)\) \| (.+?) \|", text, re.MULTILINE)
     return [
         {"number": int(number), "claim": claim, "anchor": anchor, "verdict": verdict}
@@ -408,12 +410,12 @@ def _finite(value: Any) -> Any:
     return "inf" if value == math.inf else value
 
 
-def as_json() -> str:
+def as_json(claims: str) -> str:
     """The text of `static/declarations.json`, one line for each of its parts."""
     write = partial(json.dumps, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    lines = (f'"{name}":{write(one)}' for name, one in page_declarations().items())
+    lines = (f'"{name}":{write(one)}' for name, one in page_declarations(claims).items())
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
 if __name__ == "__main__":
-    FILE.write_text(as_json(), encoding="utf-8")
+    FILE.write_text(as_json(Path(sys.argv[1]).read_text(encoding="utf-8")), encoding="utf-8")
