@@ -1,6 +1,7 @@
 """The page in Chromium: curves, controls, history, layout and exports."""
 
 import csv
+import json
 import math
 import random
 import re
