@@ -1,8 +1,7 @@
 /**
- * Controls of the page, made from their declarations: sliders with a box for typed numbers, choices.
+ * Controls of the page, made from their declarations, and other elements.
  *
- * Each is {element, update(view)}; it changes the store, and `update` shows what the store has. While a
- * number is typed, the box is not written to.
+ * A control is {element, update(view)}: it changes the store, and `update` shows what the store has.
  */
 
 import { applies, contains, control, parseNumber, readValue, shownNumber, writeNumber } from "./state.js";

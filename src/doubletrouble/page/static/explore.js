@@ -1,8 +1,4 @@
-/**
- * The view "explore": the plot with all controls, what the numbers mean, and what can be taken away.
- *
- * One change of the store is one drawing in the next frame: curves, plots, controls, words.
- */
+/** The view "explore": the plot with all controls, what the numbers mean, and what can be taken away. */
 
 import { meaning, remedies, rounded } from "./advice.js";
 import {
@@ -14,6 +10,7 @@ import { CELL_COLORS, createPlot } from "./plot.js";
 import { advicePanel, simulationPanel } from "./remote.js";
 import { SETTING, control, fewestMembers, read, settings, shownNumber, write } from "./state.js";
 import { exactError } from "./theory.js";
+import { phrase } from "./words.js";
 
 const BASIC = ["width", "members", "ridge", "snr"];
 const MORE = ["samples", "scheme", "fraction", "bank", "activation", "nonlinear", "time"];
@@ -200,12 +197,9 @@ function workbench(store, redraw) {
   const plots = [createPlot(host)];
   let ratio = null;
   let isWide = true; // enough for two plots
-  const observer = new ResizeObserver(([{ contentRect: { width } }]) => {
-    if (isWide === (width >= NARROW)) return;
-    isWide = !isWide;
-    redraw();
-  });
-  observer.observe(host);
+  new ResizeObserver(([{ contentRect: { width } }]) => {
+    if (isWide !== width >= NARROW) redraw((isWide = !isWide));
+  }).observe(host);
 
   // the controls
   const presets = html(
@@ -270,6 +264,7 @@ function workbench(store, redraw) {
   let points = [];
   let shown = []; // curves as drawn last
   let ghostCurve = { view: null, curve: null };
+  let said = ""; // the sentence
   let speaking = 0;
 
   function openPreset() {
@@ -345,7 +340,9 @@ function workbench(store, redraw) {
 
   function drawSentence(view) {
     const text = sentenceOf(view.first);
-    setText(sentence, text);
+    if (text === said) return;
+    said = text;
+    sentence.replaceChildren(...phrase(text.replaceAll("λ*", "{λ*}")));
     clearTimeout(speaking);
     speaking = setTimeout(() => setText(spoken, text), SPOKEN_AFTER);
   }

@@ -89,7 +89,7 @@ function child(group, tag) {
   return group.querySelector(tag) ?? element(tag, group);
 }
 
-/** The colour of texts about a line: closer to the ink, so that they can be read. */
+/** The colour of texts about a line, closer to the ink. */
 function textColor(color) {
   return `color-mix(in srgb, ${color} 70%, var(--ink))`;
 }
@@ -160,7 +160,7 @@ function linearTicks(low, high, most) {
   return found;
 }
 
-/** Colours of cells, from little to much: viridis, whose lightness increases. */
+/** Colours of cells, from little to much: viridis. */
 export const CELL_COLORS = ["#440154", "#46327e", "#365c8d", "#277f8e", "#1fa187", "#4ac16d", "#a0da39", "#fde725"];
 const CELL_RGB = CELL_COLORS.map((hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16)));
 
@@ -200,7 +200,7 @@ function nearestIndex(values, x, isLog) {
   return toLow <= toHigh ? low : high;
 }
 
-/** Move heights apart so that none is closer than its text is high; order is kept. */
+/** Move texts apart vertically; their order is kept. */
 function spread(items, top, bottom) {
   const sorted = [...items].sort((a, b) => a.wanted - b.wanted);
   let floor = top;
@@ -215,7 +215,7 @@ function spread(items, top, bottom) {
   }
 }
 
-/** Break a label at its spaces into lines of at most some width. */
+/** Break a label into lines of at most some width. */
 function wrapped(label, size, most) {
   const lines = [];
   for (const word of label.split(" ")) {
@@ -604,7 +604,7 @@ export function createPlot(container, { onPick } = {}) {
 const pixel = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
 const plain = new Map();
 
-/** A colour as #rrggbb with its opacity, whatever CSS writes it as. */
+/** A CSS colour as #rrggbb with its opacity. */
 function plainColor(css) {
   if (css === "none" || !css) return css;
   if (!plain.has(css)) {

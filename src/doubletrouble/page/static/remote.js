@@ -11,7 +11,7 @@ import { settings, shownNumber } from "./state.js";
 
 const POLL = 500; // ms between requests while a simulation runs
 const REST = 300; // ms after the last change before advice is requested
-const COMMANDS = ["pip install 'doubletrouble[cli,page]'", "doubletrouble page"];
+const COMMANDS = "pip install 'doubletrouble[cli,page]'\ndoubletrouble page";
 
 /** Whether this page comes from the server. */
 function hasServer() {
@@ -47,7 +47,7 @@ function howToStart(title, what) {
     "tool",
     title,
     html("p", {}, `${what} run in Python, on your own computer:`),
-    codeLines("Commands that start the server", COMMANDS.join("\n")),
+    codeLines("Commands that start the server", COMMANDS),
     html("p", { class: "soft" }, "The address of this page then works there, too. Everything else needs no server."),
   );
   return { element, update() {} };

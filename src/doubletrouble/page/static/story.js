@@ -25,7 +25,6 @@ const TOP = 6;
 const at = (compute) => (setting) => compute(problemOf(setting), schemeOf(setting));
 const [error, training, best] = [at(exactError), at(trainingError), at(optimalRidge)];
 const shown = (value) => shownNumber(value, 3);
-const percent = (share) => `${(100 * share).toFixed(0)} %`;
 const NUMERALS = ["", "one model", "two models", "three models", "four models", "five models"];
 const models = (K) => (K === Infinity ? "infinitely many models" : (NUMERALS[K] ?? `${shown(K)} models`));
 const multiple = (ratio) => (ratio === 1 ? "N" : `${shown(ratio)} N`);
@@ -218,7 +217,7 @@ function peakSentence({ first }) {
 function causesSentence({ first }) {
   const parts = error(first);
   if (parts.total === Infinity) return `${widthIs(first)}, noise and initialization are infinite.`;
-  const list = [...STACK].reverse().map((name) => `${name} ${percent(parts[name] / parts.total)}`);
+  const list = [...STACK].reverse().map((name) => `${name} ${((100 * parts[name]) / parts.total).toFixed(0)} %`);
   const clean = first.snr === Infinity ? " Without any label noise, the random features alone cause the peak." : "";
   return `${widthIs(first)}, the error of ${shown(parts.total)} is ${list.join(", ")}.${clean}`;
 }
@@ -346,7 +345,7 @@ export const steps = [
       ({sampling}). Each causes {variance}: with another draw, the prediction would differ. What is left is {bias},
       the error of the average prediction.
 
-      The peak is noise and initialization: the “double trouble” of the paper. Sampling and bias do not peak. Beyond
+      The peak is {noise} and initialization: the “double trouble” of the paper. Sampling and bias do not peak. Beyond
       P = N they are constant as λ → 0.`,
     controls: ["width", "snr", "ridge"],
     setting: BASE,

@@ -46,6 +46,7 @@ export const WORDS = {
   "P/D": "Features per input dimension: the size of the model relative to that of the inputs.",
   "N/D": "Training samples per input dimension: the amount of data.",
   "F⋆": "Size of a part of the target that these models cannot learn; to them it is like label noise.",
+  C: "C, the budget: the largest total cost of the models.",
   η: "η (eta), the share of the samples that each model draws.",
   "B/P": "Features in the common bank for each feature of a model.",
   t: "Time of training by gradient descent; ∞ is the end of training.",
