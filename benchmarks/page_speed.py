@@ -5,15 +5,13 @@ draws it. The first paint and the time until the page is usable are those of an 
 5 Mbit/s, from a plain file server.
 """
 
-import threading
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import numpy as np
 
 from doubletrouble.page._declarations import STATIC
 from tests.page import chromium
+from tests.page.serving import file_server
 
 MOVES = 50
 VIEWS = {
@@ -46,13 +44,6 @@ _USABLE = """() => new Promise((done) => {
 })"""
 
 
-class _Handler(SimpleHTTPRequestHandler):
-    """A plain file server, without a log."""
-
-    def log_message(self, *_: Any) -> None:
-        """Log nothing."""
-
-
 def main() -> None:
     """Measure and print everything."""
     path = chromium.path()
@@ -63,16 +54,12 @@ def main() -> None:
 
     size = sum(file.stat().st_size for file in STATIC.iterdir())
     print(f"{size / 1000:.0f} kB in {len(list(STATIC.iterdir()))} files")
-    handler = partial(_Handler, directory=str(STATIC))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server, sync_playwright() as playwright:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        base = f"http://127.0.0.1:{server.server_port}/"
+    with file_server() as base, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=chromium.ARGUMENTS)
         for name, query in VIEWS.items():
             print(f"{name}: {_moves(browser, f'{base}?{query}')}")
         print(f"empty cache at 5 Mbit/s: {_first_load(browser, base)}")
         browser.close()
-        server.shutdown()
 
 
 def _moves(browser: Any, address: str) -> str:

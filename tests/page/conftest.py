@@ -1,37 +1,24 @@
 """One browser and one file server for all tests of the page in Chromium."""
 
-import threading
 from collections.abc import Callable, Iterator
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from doubletrouble.page._declarations import STATIC
-from tests.page import chromium
+from tests.page import chromium, serving
+
+expect.set_options(timeout=1000 * serving.WAIT)  # 5 s by default: a busy machine needs more
 
 Opener = Callable[..., Page]
 """Opens the page with a query, and options of the browser's context."""
 
 
-class _Handler(SimpleHTTPRequestHandler):
-    """A plain file server, without a log."""
-
-    def log_message(self, *_: Any) -> None:
-        """Log nothing."""
-
-
 @pytest.fixture(scope="package")
 def file_server() -> Iterator[str]:
     """The address of the static page on a plain file server."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Handler, directory=str(STATIC))) as server:
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}/"
-        server.shutdown()
-        thread.join()
+    with serving.file_server() as address:
+        yield address
 
 
 @pytest.fixture(scope="package")
@@ -54,7 +41,7 @@ def opened(browser: Browser, file_server: str) -> Iterator[Opener]:
         context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}} | options)
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(120_000)
+        page.set_default_timeout(1000 * serving.WAIT)
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.on("console", lambda line: errors.append(line.text) if line.type == "error" else None)
         page.on("request", lambda request: errors.extend(_foreign(request.url, base)))

@@ -1,11 +1,17 @@
-"""The page served by the command, in its own process."""
+"""The page served by the command, in its own process, and by a plain file server."""
 
 import re
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from doubletrouble.page._declarations import STATIC
 
 WAIT = 120  # seconds, far more than an idle machine needs
 _ADDRESS = re.compile(r"the page is at (http://\S+) until Ctrl-C")
@@ -51,3 +57,24 @@ def served(*words: str) -> Iterator[str]:
         yield address(process)
     finally:
         stop(process, signal.SIGTERM)
+
+
+class _QuietHandler(SimpleHTTPRequestHandler):
+    """A plain file server, without a log."""
+
+    def log_message(self, *_: Any) -> None:
+        """Log nothing."""
+
+
+@contextmanager
+def file_server() -> Iterator[str]:
+    """The address of the static files on a plain file server."""
+    handler = partial(_QuietHandler, directory=str(STATIC))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}/"
+        finally:
+            server.shutdown()
+            thread.join()

@@ -6,7 +6,6 @@ nothing is executed or used as a path but the names of the static files.
 """
 
 import json
-import math
 import re
 from typing import Any
 
@@ -17,6 +16,7 @@ from doubletrouble.advice import advise
 from doubletrouble.page._declarations import STATIC
 from doubletrouble.page._settings import PageSetting, view_value
 from doubletrouble.page._simulations import SimulationRequest, Simulations
+from doubletrouble.results import strict_json
 
 _MOST_BYTES = 64 * 1024  # of a request
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
@@ -121,13 +121,5 @@ def _body() -> dict[str, Any]:
 
 
 def _json(value: Any) -> Response:
-    """Strict JSON: numbers that are not finite are text."""
-    return Response(json.dumps(_strict(value), allow_nan=False), mimetype="application/json")
-
-
-def _strict(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _strict(one) for name, one in value.items()}
-    if isinstance(value, list):
-        return [_strict(one) for one in value]
-    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+    """A response in strict JSON."""
+    return Response(json.dumps(strict_json(value), allow_nan=False), mimetype="application/json")

@@ -3,7 +3,7 @@
 Symbols, domains and typical ranges are those of `glossary`; a control adds its label, its group and
 the ends of its slider. `python -m doubletrouble.page._declarations docs/claims.md` writes
 `static/declarations.json`: controls, parts and colours, presets and the claims of the paper. The
-browser reads that file; `doubletrouble.page._settings` reads addresses by the same declarations.
+browser reads that file; `doubletrouble.page._settings` validates settings by the same controls.
 """
 
 import json
@@ -22,6 +22,7 @@ from doubletrouble.ensembles import SCHEMES, SUPPORT
 from doubletrouble.palette import CAUSES, EFFECTS, LABELS
 from doubletrouble.parameters import Parameter
 from doubletrouble.parameters import declarations as declared_by
+from doubletrouble.results import strict_json
 
 STATIC = Path(__file__).with_name("static")
 FILE = STATIC / "declarations.json"
@@ -41,13 +42,6 @@ class NumberControl:
     infinity: bool = False  # and one at infinity above it
     linear: bool = False  # whether the slider is linear, not logarithmic
     schemes: tuple[str, ...] = ()  # the schemes it applies to; empty: all
-
-    def contains(self, value: float) -> bool:
-        """Whether a value is in the domain."""
-        inside = self.spec.low <= value <= self.spec.high
-        if self.spec.whole and math.isfinite(value):
-            inside &= value == math.floor(value)
-        return inside or (self.spec.or_inf and value == math.inf)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -192,6 +186,17 @@ SETTING: dict[str, Control] = {
 }
 """What determines one curve."""
 
+
+def _scale(axis: str) -> ChoiceControl:
+    return ChoiceControl(
+        label=f"{axis.capitalize()} scale",
+        meaning=f"scale of the {axis} axis",
+        choices={"log": "logarithmic", "linear": "linear"},
+        default="log",
+        group="plot",
+    )
+
+
 VIEW: dict[str, Control] = {
     "along": ChoiceControl(
         label="Horizontal axis",
@@ -218,20 +223,8 @@ VIEW: dict[str, Control] = {
         default="lines",
         group="plot",
     ),
-    "x": ChoiceControl(
-        label="Horizontal scale",
-        meaning="scale of the horizontal axis",
-        choices={"log": "logarithmic", "linear": "linear"},
-        default="log",
-        group="plot",
-    ),
-    "y": ChoiceControl(
-        label="Vertical scale",
-        meaning="scale of the vertical axis",
-        choices={"log": "logarithmic", "linear": "linear"},
-        default="log",
-        group="plot",
-    ),
+    "x": _scale("horizontal"),
+    "y": _scale("vertical"),
     "dim": NumberControl(
         spec=replace(glossary.WHOLE_DIM, low=10, high=400, typical=(10, 400)),
         label="Dimensions",
@@ -348,7 +341,7 @@ def page_declarations(claims: str) -> dict[str, Any]:
 
     `claims` is the text of docs/claims.md.
     """
-    result: dict[str, Any] = _finite(
+    result: dict[str, Any] = strict_json(
         {
             "version": __version__,
             "citation": _CITATION,
@@ -399,15 +392,6 @@ def _claims(text: str) -> list[dict[str, Any]]:
         {"number": int(number), "claim": claim, "anchor": anchor, "verdict": verdict}
         for number, claim, anchor, verdict in rows
     ]
-
-
-def _finite(value: Any) -> Any:
-    """Strict JSON has no infinity."""
-    if isinstance(value, dict):
-        return {name: _finite(one) for name, one in value.items()}
-    if isinstance(value, list):
-        return [_finite(one) for one in value]
-    return "inf" if value == math.inf else value
 
 
 def as_json(claims: str) -> str:
