@@ -92,6 +92,40 @@ class MeanOfDraws:
         return MeanOfDraws(values=scale * mine + other_scale * theirs, key=self.key)
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PosteriorDraws:
+    """Draws along the first axis from the distribution of an unknown number, as of a posterior.
+
+    The estimate is their mean, its standard error their standard deviation, and an interval lies
+    between two of their quantiles.
+    """
+
+    values: FloatArray
+    key: Hashable
+
+    def summary(self) -> tuple[Value, Value, int]:
+        """Mean, standard deviation, and number of draws."""
+        spread = self.values.std(axis=0, ddof=1)
+        return _plain(self.values.mean(axis=0)), _plain(spread), self.values.shape[0]
+
+    def quantiles(self, level: float) -> tuple[Value, Value]:
+        """The quantiles that leave out equal shares on both sides, as deviations from the mean."""
+        ends = np.quantile(self.values, [0.5 - level / 2, 0.5 + level / 2], axis=0)
+        low, high = ends - self.values.mean(axis=0)
+        return _plain(low), _plain(high)
+
+    def item(self, index: Any) -> PosteriorDraws:
+        """The draws of some points."""
+        values = np.moveaxis(np.moveaxis(self.values, 0, -1)[index], -1, 0)
+        return PosteriorDraws(values=values, key=self.key)
+
+    def combined(self, scale: Value, other: PosteriorDraws, other_scale: Value) -> PosteriorDraws:
+        """A linear combination, draw by draw."""
+        depth = max(np.ndim(self.values), np.ndim(other.values), 1 + np.ndim(scale))
+        mine, theirs = (_deepened(draws.values, depth) for draws in (self, other))
+        return PosteriorDraws(values=scale * mine + other_scale * theirs, key=self.key)
+
+
 def _deepened(draws: FloatArray, depth: int) -> FloatArray:
     """Draws with further axes of length one after the first, so that points broadcast."""
     count, *shape = draws.shape
@@ -173,7 +207,8 @@ class Estimate(_Result):
     def confidence_interval(self, level: float = 0.95) -> ConfidenceInterval:
         """The interval that covers the expected value with probability `level`.
 
-        It is symmetric, by Student's t, except for variance components. A component is a mean
+        It is symmetric, by Student's t, except for variance components, and for estimates from
+        `PosteriorDraws`, whose quantiles it takes. A component is a mean
         square A less a correction; A is taken as a scaled chi-square variable with ν = 2A²/(cs)²
         degrees of freedom, at least 1, where s is the standard error and c the ratio of the
         quantiles of Student's t and of the normal distribution.
@@ -184,6 +219,9 @@ class Estimate(_Result):
         (0.774, 1.226, 0.675)
         """
         check_level("level", level)
+        if len(self.sources) == 1 and isinstance(self.sources[0], PosteriorDraws):
+            low, high = self.sources[0].quantiles(level)
+            return ConfidenceInterval(self.value + low, self.value + high)
         from scipy.special import chdtri, ndtri, stdtrit
 
         few = self.n_draws < 2  # one draw does not determine its spread: the error is infinite

@@ -20,3 +20,4 @@ from doubletrouble.decomposition._sources import GeneratorSource as GeneratorSou
 from doubletrouble.decomposition._sources import PoolSource as PoolSource
 from doubletrouble.decomposition._sources import TestSet as TestSet
 from doubletrouble.decomposition._sources import TrainingSet as TrainingSet
+from doubletrouble.decomposition._sources import generator as generator

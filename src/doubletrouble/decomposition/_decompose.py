@@ -12,12 +12,9 @@ import math
 import pickle
 import time
 import warnings
-from collections.abc import Generator, Sequence
-from contextlib import nullcontext
+from collections.abc import Sequence
 from dataclasses import replace
-from io import BytesIO
 from pathlib import Path
-from types import FunctionType
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -25,7 +22,6 @@ import numpy as np
 from doubletrouble.decomposition._components import digest
 from doubletrouble.decomposition._fitting import (
     Failure,
-    Finished,
     FitIndex,
     Fits,
     FitWarning,
@@ -35,20 +31,14 @@ from doubletrouble.decomposition._fitting import (
 )
 from doubletrouble.decomposition._predictions import decompose_predictions
 from doubletrouble.decomposition._result import LearnerDecomposition
+from doubletrouble.decomposition._running import content_hash, data_hash, run_fits
 from doubletrouble.decomposition._sources import DataSource, init_seed
-from doubletrouble.errors import FitError, SweepInterrupted, require
+from doubletrouble.errors import FitError
 from doubletrouble.parameters import FloatArray
 from doubletrouble.results import check_level
 from doubletrouble.runs import (
-    DONE,
     Cell,
-    CellOutcome,
-    Store,
     check_executor,
-    decode,
-    one_thread,
-    progress_bar,
-    run_cells,
 )
 
 ErrorsName: TypeAlias = Literal["raise", "collect"]
@@ -130,25 +120,30 @@ def decompose(
     failures: list[Failure] = []
     warned: list[list[FitWarning]] = []
     first = set(fits.indices[:_FIRST])
-    finished = _finished(
+    identity = "" if store is None else _identity(fits, name)
+    finished = run_fits(
         fits,
+        fits.indices,
+        lambda index: _cell(fits, index, identity),
         store=None if store is None else Path(store),
-        identity="" if store is None else _identity(fits, name),
         executor=executor,
         workers=workers,
         scheduler=scheduler,
         progress=progress,
     )
-    for index, result, messages in finished:
-        warned.append(messages)
-        if not isinstance(result, str):
-            predictions[index] = result
-            continue
-        failures.append(Failure(index, init_seed(fits.seed, index.init), result))
-        if errors == "raise" and first <= {failure.fit for failure in failures}:
-            finished.close()
-            message = f"the first {len(first)} fits failed, {_listed(failures)}"
-            raise FitError(f"{message}; errors='collect' tries all fits", failures=failures)
+    try:
+        for index, result, messages in finished:
+            warned.append(messages)
+            if not isinstance(result, str):
+                predictions[index] = result
+                continue
+            failures.append(Failure(index, init_seed(fits.seed, index.init), result))
+            if errors == "raise" and first <= {failure.fit for failure in failures}:
+                finished.close()
+                message = f"the first {len(first)} fits failed, {_listed(failures)}"
+                raise FitError(f"{message}; errors='collect' tries all fits", failures=failures)
+    finally:
+        forget_training()
     warning = summarized_warnings(warned)
     if warning:
         warnings.warn(warning, UserWarning, stacklevel=2)
@@ -191,60 +186,7 @@ def _listed(failures: Sequence[Failure]) -> str:
     return "; ".join(map(str, failures[:_SHOWN])) + ("; ..." if len(failures) > _SHOWN else "")
 
 
-# --- all fits, in this process or elsewhere ---
-
-
-def _finished(
-    fits: Fits,
-    *,
-    store: Path | None,
-    identity: str,
-    executor: Any,
-    workers: int | None,
-    scheduler: Any,
-    progress: bool,
-) -> Generator[Finished]:
-    """Every fit with its predictions, or the message of its failure, and its warnings."""
-    here = executor is None and workers is None and scheduler is None
-    try:
-        if here and store is None:
-            yield from _finished_here(fits, progress=progress)
-            return
-        cells = [_cell(fits, index, identity) for index in fits.indices]
-        with nullcontext() if store is None else Store.open(store) as opened:
-            for cell, outcome in run_cells(
-                cells,
-                fits,
-                opened,
-                retry=True,
-                executor=executor,
-                workers=1 if here else workers,
-                scheduler=scheduler,
-                progress=progress,
-                unit="fit",
-            ):
-                yield _read(cell, outcome)
-    except SweepInterrupted:
-        if store is None:
-            raise KeyboardInterrupt from None
-        message = f"stopped; the finished fits are in {store}: call again to continue"
-        raise SweepInterrupted(message) from None
-    finally:
-        forget_training()
-
-
-def _finished_here(fits: Fits, *, progress: bool) -> Generator[Finished]:
-    """The fits one after the other, without cells: these cost a sixth of a fit of 2 ms."""
-    with one_thread(), progress_bar(len(fits.indices), unit="fit", progress=progress) as bar:
-        for index in fits.indices:
-            try:
-                record = fits(index._asdict())
-            except Exception as error:  # noqa: BLE001 (the next fit must run)
-                yield index, f"{type(error).__name__}: {error}", []
-            else:
-                warned = [FitWarning(*pair) for pair in record["warned"]]
-                yield index, record["predictions"], warned
-            bar.update()
+# --- cells ---
 
 
 def _cell(fits: Fits, index: FitIndex, identity: str) -> Cell:
@@ -258,15 +200,6 @@ def _cell(fits: Fits, index: FitIndex, identity: str) -> Cell:
         **index._asdict(),
     }
     return Cell.of("fits", REVISION, parameters)
-
-
-def _read(cell: Cell, outcome: CellOutcome) -> Finished:
-    """The fit of a cell."""
-    index = FitIndex(*(cell.parameters[name] for name in FitIndex._fields))
-    if outcome.status != DONE:
-        return index, outcome.message, []
-    record = decode(outcome.result)
-    return index, record["predictions"], [FitWarning(*pair) for pair in record["warned"]]
 
 
 # --- the result ---
@@ -364,42 +297,12 @@ def _identity(fits: Fits, name: str | None) -> str:
     if not (name is None or (isinstance(name, str) and name)):
         raise ValueError(f"name must be a string that is not empty, got {name!r}")
     parts = [
-        _content_hash(fits.learner.model, name),
-        _content_hash(fits.source, name),
-        *map(_hash, (fits.test.X, fits.test.y)),
+        content_hash(fits.learner.model, name),
+        content_hash(fits.source, name),
+        *map(data_hash, (fits.test.X, fits.test.y)),
     ]
     try:
         data = fits.training(0)
     except Exception:  # noqa: BLE001 (a fit with an error in `sample` fails)
         return json.dumps([name, *parts])
-    return json.dumps([name, *parts, *map(_hash, (data.X, *data.y[:2]))])
-
-
-def _hash(content: Any) -> str:
-    return str(require("joblib", "runs").hash(content, hash_name="sha1"))
-
-
-def _content_hash(content: Any, name: str | None) -> str | None:
-    """A hash, or None for content without one that has a name."""
-    try:
-        _ContentPickler(BytesIO(), protocol=5, buffer_callback=lambda _: None).dump(content)
-        return _hash(content)
-    except (pickle.PicklingError, TypeError, AttributeError) as error:
-        if name is not None:
-            return None
-        raise ValueError(
-            "name must be given to store fits of a learner or source that cannot be hashed: "
-            f"{error}"
-        ) from error
-
-
-class _ContentPickler(pickle.Pickler):
-    """A pickler that raises PicklingError for functions and classes that cannot be imported."""
-
-    def reducer_override(self, obj: Any) -> Any:
-        """Raise PicklingError for a lambda, a local function or one of the main module."""
-        if isinstance(obj, FunctionType | type) and (
-            obj.__module__ == "__main__" or "<" in obj.__qualname__
-        ):
-            raise pickle.PicklingError(f"{obj.__qualname__} is not defined in a module")
-        return NotImplemented
+    return json.dumps([name, *parts, *map(data_hash, (data.X, *data.y[:2]))])

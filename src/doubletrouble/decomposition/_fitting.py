@@ -67,8 +67,6 @@ class FitWarning(NamedTuple):
     message: str
 
 
-Finished: TypeAlias = tuple[FitIndex, FloatArray | str, list[FitWarning]]
-"""A fit: its predictions, or the message of its failure; and its warnings."""
 TaskName: TypeAlias = Literal["auto", "regression", "classification"]
 
 
@@ -305,21 +303,25 @@ class Fits:
             _check_classes(y, self.classes)
         seed = init_seed(self.seed, index.init)
         predictions = self.learner.predictions(X, y, seed, X_test, self.classes)
-        shape = self.target.shape
-        if _long_axes(predictions.shape) == _long_axes(shape):  # (T, 1) for (T,), or the reverse
-            predictions = predictions.reshape(shape)
-        if predictions.shape != shape:
-            raise ValueError(f"predict must return shape {shape}, got {predictions.shape}")
-        if predictions.dtype.kind not in "iufb":
-            raise TypeError(f"predict must return numbers, got an array of {predictions.dtype}")
-        predictions = predictions.astype(np.float64)
-        bad = ~(np.abs(predictions) <= LARGEST)
-        if bad.any():
-            raise ValueError(
-                f"predict must return finite numbers up to {LARGEST:g}, got {predictions[bad][0]} "
-                f"at {int(bad.sum())} of {predictions.size} predictions"
-            )
-        return predictions
+        return checked_predictions(predictions, self.target.shape)
+
+
+def checked_predictions(predictions: FloatArray, shape: tuple[int, ...]) -> FloatArray:
+    """Predictions as floats of a shape, or an error: they must be finite."""
+    if _long_axes(predictions.shape) == _long_axes(shape):  # (T, 1) for (T,), or the reverse
+        predictions = predictions.reshape(shape)
+    if predictions.shape != shape:
+        raise ValueError(f"predict must return shape {shape}, got {predictions.shape}")
+    if predictions.dtype.kind not in "iufb":
+        raise TypeError(f"predict must return numbers, got an array of {predictions.dtype}")
+    predictions = predictions.astype(np.float64)
+    bad = ~(np.abs(predictions) <= LARGEST)
+    if bad.any():
+        raise ValueError(
+            f"predict must return finite numbers up to {LARGEST:g}, got {predictions[bad][0]} "
+            f"at {int(bad.sum())} of {predictions.size} predictions"
+        )
+    return predictions
 
 
 def _target(test: TestSet, classes: Labels | None) -> FloatArray:

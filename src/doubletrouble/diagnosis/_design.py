@@ -1,0 +1,128 @@
+"""The design of a diagnosis: the rows each fit is trained on, and the pairs of fits to compare.
+
+Rows are dealt into ten blocks on a circle. A fit of rung L is trained on a window, L consecutive
+blocks, and predicts the rows outside. A learner with a seed is fitted on every window from two
+seeds; one without, on the windows of two permutations of the rows. With two bootstrap fits on every
+window of nine blocks and one check, these are 120 fits, the cost of about 62 on all rows.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from doubletrouble.decomposition import generator
+
+N_BLOCKS = 10
+FULL, LAW = 9, 6  # the rungs of cross-validation and of the overlap law
+RUNGS = (1, 2, 4, LAW, FULL)
+DISJOINT = {1: (1, 2, 3, 4, 5), 2: (2, 3, 4, 5), 4: (4, 5)}
+"""Shifts between two windows of a rung without a common row."""
+HALF_SHARED = {4: (2,), LAW: (3,)}
+"""Shifts between two windows of a rung that share half of their rows."""
+
+Blocks: TypeAlias = npt.NDArray[np.intp]
+"""The block of each row."""
+Mask: TypeAlias = npt.NDArray[np.bool_]
+
+_ORDER, _BOOTSTRAP, _SEED = 10, 11, 12  # kinds of draws
+
+
+class WindowFit(NamedTuple):
+    """One fit of the design."""
+
+    rung: int  # the number of blocks of the window
+    window: int  # its first block
+    round: int  # 0 or 1: the seed, or the permutation
+    bootstrap: bool = False  # trained on rows of the window drawn with replacement
+    again: bool = False  # an earlier fit once more, as a check
+
+    def seed(self, seed: int) -> int:
+        """The seed of the learner: every fit has its own, the repeated one that of the first."""
+        key = (_SEED, self.rung, self.window, self.round, int(self.bootstrap))
+        return int(generator(seed, *key).integers(2**31))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class WindowDesign:
+    """The blocks of both rounds, and the fits."""
+
+    blocks: tuple[Blocks, Blocks]
+    seeded: bool  # rounds are seeds on the same blocks, not permutations
+    rungs: tuple[int, ...]
+    seed: int
+
+    @property
+    def fits(self) -> list[WindowFit]:
+        """All fits after the first two (see `probes`)."""
+        plain = [
+            WindowFit(rung, window, r)
+            for rung in self.rungs
+            for window in range(N_BLOCKS)
+            for r in range(2)
+        ]
+        bags = [WindowFit(FULL, w, r, bootstrap=True) for w in range(N_BLOCKS) for r in range(2)]
+        check = [PROBES[0]._replace(again=True)] if self.seeded else []
+        done = {PROBES[0], self.left_out, *(PROBES[1:] if self.seeded else ())}
+        return [fit for fit in plain if fit not in done] + bags + check
+
+    @property
+    def left_out(self) -> WindowFit:
+        """The fit that makes room for the check."""
+        return WindowFit(self.rungs[0], N_BLOCKS - 1, 1)
+
+    def in_window(self, fit: WindowFit) -> Mask:
+        """Whether each row is in the window of a fit."""
+        blocks = self.blocks[0 if fit.bootstrap else fit.round]
+        mask: Mask = (blocks - fit.window) % N_BLOCKS < fit.rung
+        return mask
+
+    def training_rows(self, fit: WindowFit) -> Blocks:
+        """The rows a fit is trained on; with a bootstrap, some of them several times."""
+        (rows,) = np.nonzero(self.in_window(fit))
+        if fit.bootstrap:
+            rng = generator(self.seed, _BOOTSTRAP, fit.window, fit.round)
+            rows = np.sort(rng.choice(rows, len(rows)))
+        return rows
+
+
+PROBES = (WindowFit(FULL, 0, 0), WindowFit(FULL, 0, 1))
+"""Two fits on the same window from two seeds: if they are equal, seeds have no effect."""
+
+
+def deal(
+    n_rows: int,
+    *,
+    seed: int,
+    round: int,
+    classes: npt.NDArray[Any] | None = None,
+    groups: npt.NDArray[Any] | None = None,
+) -> Blocks:
+    """Rows in blocks at random: of equal shares of the classes, or of whole groups.
+
+    >>> deal(6, seed=0, round=0, groups=np.array([0, 0, 1, 1, 2, 2])).tolist()
+    [1, 1, 0, 0, 2, 2]
+    """
+    rng = generator(seed, _ORDER, round)
+    if groups is not None:
+        return _whole_groups(groups, rng)
+    order = rng.permutation(n_rows)
+    if classes is not None:
+        order = order[np.argsort(classes[order], kind="stable")]
+    blocks = np.empty(n_rows, dtype=np.intp)
+    blocks[order] = np.arange(n_rows) % N_BLOCKS
+    return blocks
+
+
+def _whole_groups(groups: npt.NDArray[Any], rng: np.random.Generator) -> Blocks:
+    """Groups in blocks of nearly equal size: the largest first, each into the smallest block."""
+    _, group, sizes = np.unique(groups, return_inverse=True, return_counts=True)
+    order = rng.permutation(len(sizes))
+    order = order[np.argsort(-sizes[order], kind="stable")]
+    block_of, filled = np.empty(len(sizes), dtype=np.intp), np.zeros(N_BLOCKS)
+    for one in order:
+        block_of[one] = np.argmin(filled)
+        filled[block_of[one]] += sizes[one]
+    return rng.permutation(N_BLOCKS)[block_of[group]]

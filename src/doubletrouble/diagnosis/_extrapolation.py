@@ -1,0 +1,369 @@
+"""From the measured rungs to all rows and beyond: draws from the distribution of every part.
+
+**Total.** The falls T(x) - T(0.9), x the share of all rows, are fitted by a(x^-α - 0.9^-α). Levels
+are not fitted: the error they share, that of the test labels, would pull the curve away from its
+points. Given α the model is linear, and its posterior is a mixture of normal distributions.
+
+**Variances.** VI and VS follow v(x) = v₁ x^-γ. VS is measured by windows without a common row up to
+x = 0.4, and at x = 0.6 by the overlap law: 1 / E (y - f_a)(y - f_b) is linear in the part h of rows
+that two learners share, exactly for ridge, kernel and random-features learners in the proportional
+limit (`pair_error`), and nearly for others. With D = d(h) - VI and A = T - VI,
+
+    VS = D / (1 - h + h D/A).
+
+For every learner D <= VS <= D/(1 - h), since the covariance of two learners is convex in h.
+
+The variance of a mean over rows lacks that of the training sets, which all rows share; it is taken
+from the spread between windows. The constants were set on simulated data of known error.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from doubletrouble.decomposition import generator
+from doubletrouble.diagnosis._design import FULL, LAW, N_BLOCKS
+from doubletrouble.diagnosis._measurements import Measurement, Measurements
+from doubletrouble.parameters import FloatArray
+
+N_DRAWS = 4000
+
+_OVERLAP = 0.5  # the part of rows that windows of the law share
+_LEVEL = 1.25  # factor of the standard error over rows of a total
+_TOTAL_WINDOWS, _SEED_WINDOWS, _PAIRS = 0.8**2 / 10, 2.0 / 10, 0.5**2
+"""Factors of the variance between windows."""
+_MISFIT = 0.2  # of a power law, relative, at ln x = 1
+_ALPHAS, _ALPHA_MEDIAN, _ALPHA_SPREAD = np.geomspace(0.03, 2.0, 48), 0.4, 1.0
+_GAMMAS, _GAMMA_MEAN, _GAMMA_SPREAD = np.linspace(-1.4, 2.8, 43), 0.7, 0.7
+_FAR = 1000.0  # times the rows: the curve is not below the noise there
+_RISE = 1.5  # standard errors by which the error rises between two sizes
+_PLATEAU = 0.5  # standard errors by which the slope decreases towards small sizes
+_FEWEST_FALLS = 2
+_MOST_UNITS = 400
+_SEEDS_GROW = 2.0, 0.03  # standard errors, and share of the total
+
+_UNITS, _ROWS, _CURVE, _SEEDS, _SETS, _ORDER = range(20, 26)  # kinds of draws
+
+
+# --- the variance of means over rows ---
+
+
+class RowNoise:
+    """Normal draws for the units of rows: the same for every learner on the same data and seed.
+
+    Units are rows, or groups, in at most 400 random unions.
+    """
+
+    def __init__(self, n_rows: int, seed: int, groups: npt.NDArray[Any] | None = None) -> None:
+        units = np.arange(n_rows) if groups is None else np.unique(groups, return_inverse=True)[1]
+        count = int(units.max()) + 1
+        if count > _MOST_UNITS:
+            units = (generator(seed, _UNITS).permutation(count) % _MOST_UNITS)[units]
+            count = _MOST_UNITS
+        self._units, self._count = units, count
+        self._normal = generator(seed, _ROWS).standard_normal((N_DRAWS, count))
+
+    def deviations(self, measured: Measurement) -> FloatArray:
+        """The contribution of each unit to the deviation of a mean from its expectation."""
+        known = np.isfinite(measured.rows)
+        centred = np.where(known, measured.rows - measured.mean, 0.0) / known.sum()
+        sums = np.bincount(self._units, centred, minlength=self._count)
+        return sums * math.sqrt(self._count / (self._count - 1))
+
+    def draws(self, deviations: FloatArray) -> FloatArray:
+        """Draws of the deviation."""
+        return self._normal @ deviations
+
+
+# --- the learning curve of the total ---
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TotalCurve:
+    """Draws of T(x) = level + fall (x^-α - 0.9^-α)/(0.1^-α - 1)."""
+
+    level: FloatArray  # T(0.9)
+    fall: FloatArray  # T(0.1) - T(1)
+    alpha: FloatArray
+    misfit: FloatArray  # standard normal, of the fall beyond x = 1
+    floor: float  # the variance of label noise, if it is known
+    dropped: tuple[int, ...]  # rungs that do not lie on the curve
+
+    def at(self, x: float) -> FloatArray:
+        """Draws of the error with x times the rows."""
+        here = self.level + self.fall * _shape(x, self.alpha)
+        if x <= 1:
+            return np.maximum(here, self.floor)
+        now = self.at(1.0)
+        gain = (now - here) * (1 + _MISFIT * math.log1p(x) * self.misfit)
+        return np.maximum(now - gain, self.floor)
+
+
+def _shape(x: Any, alpha: FloatArray) -> FloatArray:
+    shape: FloatArray = (x**-alpha - (FULL / N_BLOCKS) ** -alpha) / (0.1**-alpha - 1)
+    return shape
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Falls:
+    """The measured falls T(x) - T(0.9), and their covariance."""
+
+    rungs: tuple[int, ...]  # without the largest
+    values: FloatArray
+    covariance: FloatArray
+
+    @classmethod
+    def of(cls, totals: Mapping[int, Measurement], noise: RowNoise) -> Self:
+        """The falls of row-paired means, and of the training sets, and the misfit of the curve."""
+        top = totals[FULL]
+        rungs = tuple(sorted(rung for rung in totals if rung != FULL))
+        values = np.array([totals[rung].mean - top.mean for rung in rungs])
+        paired = np.array([noise.deviations(totals[r]) - noise.deviations(top) for r in rungs])
+        windows = np.array([_TOTAL_WINDOWS * totals[rung].spread ** 2 for rung in rungs])
+        misfit = (_MISFIT * np.log(N_BLOCKS / np.array(rungs)) * values) ** 2
+        return cls(
+            rungs=rungs, values=values, covariance=paired @ paired.T + np.diag(windows + misfit)
+        )
+
+    def _combined(self, weights: FloatArray) -> tuple[float, float]:
+        """A linear combination and its standard error."""
+        variance = float(weights @ self.covariance @ weights)
+        return float(weights @ self.values), math.sqrt(variance)
+
+    def rise(self) -> tuple[int, int] | None:
+        """Two rungs between which the error rises significantly."""
+        count = len(self.rungs)
+        for k in reversed(range(count)):
+            weights = np.zeros(count)
+            weights[k] = -1.0
+            if k + 1 < count:
+                weights[k + 1] = 1.0
+            value, error = self._combined(weights)
+            if value > _RISE * error:
+                return self.rungs[k], self.rungs[k + 1] if k + 1 < count else FULL
+        return None
+
+    def on_curve(self) -> Self:
+        """The falls without the lowest rungs, while the slope decreases towards them."""
+        x = np.log([*self.rungs, FULL])
+        count, first = len(self.rungs), 0
+        while count - first > _FEWEST_FALLS:
+            slopes = np.zeros((2, count + 1))
+            for one, k in enumerate((first, first + 1)):
+                slopes[one, [k, k + 1]] = np.array([1.0, -1.0]) / (x[k + 1] - x[k])
+            value, error = self._combined((slopes[1] - slopes[0])[:count])
+            if value <= _PLATEAU * error:
+                break
+            first += 1
+        kept = slice(first, None)
+        return type(self)(
+            rungs=self.rungs[kept],
+            values=self.values[kept],
+            covariance=self.covariance[kept, kept],
+        )
+
+    def draws(self, rng: np.random.Generator, level: float, floor: float) -> list[FloatArray]:
+        """Draws of the fall and of α from their posterior."""
+        x = np.array(self.rungs) / N_BLOCKS
+        scale = float(np.trace(self.covariance)) / len(x)
+        if not scale > 0:  # the same error at every size
+            return [np.zeros(N_DRAWS), np.full(N_DRAWS, _ALPHA_MEDIAN)]
+        precision = np.linalg.inv(self.covariance + 1e-12 * scale * np.eye(len(x)))
+        g = _shape(x, _ALPHAS[:, None])
+        variance = 1 / np.einsum("ai,ij,aj->a", g, precision, g)
+        best = variance * (g @ precision @ self.values)
+        prior = -0.5 * (np.log(_ALPHAS / _ALPHA_MEDIAN) / _ALPHA_SPREAD) ** 2
+        weights = _normalized(prior + 0.5 * best**2 / variance + 0.5 * np.log(variance))
+        picked = rng.choice(len(_ALPHAS), 2 * N_DRAWS, p=weights)
+        fall = best[picked] + np.sqrt(variance[picked]) * rng.standard_normal(2 * N_DRAWS)
+        alpha = _ALPHAS[picked]
+        (possible,) = np.nonzero(level + fall * _shape(_FAR, alpha) >= floor)
+        if len(possible) == 0:
+            possible = np.arange(len(fall))
+        chosen = np.resize(possible, N_DRAWS)
+        return [fall[chosen], alpha[chosen]]
+
+
+def _normalized(logarithms: FloatArray) -> FloatArray:
+    weights = np.exp(logarithms - logarithms.max())
+    return weights / weights.sum()
+
+
+# --- power laws of the variances ---
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class VariancePower:
+    """Draws of a variance v(x) = v₁ x^-γ."""
+
+    at_all_rows: FloatArray
+    gamma: FloatArray
+
+    def at(self, x: float) -> FloatArray:
+        """Draws of the variance with x times the rows."""
+        return self.at_all_rows * x**-self.gamma
+
+    def reordered(self, order: npt.NDArray[np.intp]) -> Self:
+        """The same draws in another order."""
+        return type(self)(at_all_rows=self.at_all_rows[order], gamma=self.gamma[order])
+
+    @classmethod
+    def fitted(
+        cls, x: FloatArray, values: FloatArray, variances: FloatArray, rng: np.random.Generator
+    ) -> Self:
+        """The posterior on a grid; v₁ is log-uniform down to its noise."""
+        if not np.any(values):
+            return cls(at_all_rows=np.zeros(N_DRAWS), gamma=np.zeros(N_DRAWS))
+        spread = np.sqrt(variances)
+        noise = float(spread[-1])
+        most = 3 * float(np.max(values + 2 * spread))
+        grid = np.geomspace(max(_LEAST * noise, 1e-9 * most), most, 120)
+        gamma, v1 = np.meshgrid(_GAMMAS, grid, indexing="ij")
+        fitted = v1[..., None] * x ** -gamma[..., None]
+        variance = variances + (_MISFIT * np.log(x) ** 2 * fitted) ** 2
+        log_likelihood = -0.5 * ((values - fitted) ** 2 / variance + np.log(variance)).sum(-1)
+        prior = -0.5 * ((gamma - _GAMMA_MEAN) / _GAMMA_SPREAD) ** 2
+        weights = _normalized(log_likelihood + prior).ravel()
+        picked = rng.choice(weights.size, N_DRAWS, p=weights)
+        step = math.log(grid[1] / grid[0])
+        jitter = np.exp(step * (rng.random(N_DRAWS) - 0.5))
+        return cls(at_all_rows=v1.ravel()[picked] * jitter, gamma=gamma.ravel()[picked])
+
+
+_LEAST = 0.05  # of the noise: the lower end of v₁
+
+
+def law_sampling(shared: float, averaged: float) -> tuple[float, float, float]:
+    """VS by the overlap law, from D and A = T - VI; and its derivatives by both.
+
+    >>> law_sampling(0.2, 1.0)[0]
+    0.3333333333333333
+    """
+    h = _OVERLAP
+    below = 1 - h + h * shared / averaged
+    return shared / below, (1 - h) / below**2, h * (shared / averaged / below) ** 2
+
+
+# --- all parts together ---
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Extrapolation:
+    """Draws of the total and of both variances at any number of rows."""
+
+    total: TotalCurve
+    initialization: VariancePower
+    sampling: VariancePower
+    withheld: str  # why no error is predicted beyond the rows; empty if it is
+    law_deviation: float  # of the overlap law from disjoint windows at 0.4, in standard errors
+
+    @classmethod
+    def of(cls, measured: Measurements, noise: RowNoise, *, seed: int, floor: float = 0.0) -> Self:
+        """Fit the curves; `floor` is the variance of label noise, if it is known."""
+        top = measured.total[FULL]
+        level = top.mean + _LEVEL * noise.draws(noise.deviations(top))
+        falls = Falls.of(measured.total, noise)
+        on_curve = falls.on_curve()
+        rng = generator(seed, _CURVE)
+        fall, alpha = on_curve.draws(rng, top.mean, floor)
+        curve = TotalCurve(
+            level=np.maximum(level, floor),
+            fall=fall,
+            alpha=alpha,
+            misfit=rng.standard_normal(N_DRAWS),
+            floor=floor,
+            dropped=tuple(r for r in falls.rungs if r not in on_curve.rungs),
+        )
+        seeds = _of_seeds(measured, noise, generator(seed, _SEEDS))
+        sets, law_deviation = _of_sets(measured, noise, generator(seed, _SETS))
+        order = _possible(curve.at(1.0) - floor, seeds.at(1.0), sets.at(1.0), generator(seed, _ORDER))
+        return cls(
+            total=curve,
+            initialization=seeds.reordered(order),
+            sampling=sets.reordered(order),
+            withheld=_rise_of_error(falls) or _growth_of_seeds(measured, noise),
+            law_deviation=law_deviation,
+        )
+
+
+def _of_seeds(
+    measured: Measurements, noise: RowNoise, rng: np.random.Generator
+) -> VariancePower:
+    rungs = sorted(measured.initialization)
+    means = np.array([measured.initialization[rung].mean for rung in rungs])
+    variances = np.array([_seed_variance(measured.initialization[r], noise) for r in rungs])
+    return VariancePower.fitted(np.array(rungs) / N_BLOCKS, means, variances, rng)
+
+
+def _seed_variance(measured: Measurement, noise: RowNoise) -> float:
+    return float(np.sum(noise.deviations(measured) ** 2)) + _SEED_WINDOWS * measured.spread**2
+
+
+def _of_sets(
+    measured: Measurements, noise: RowNoise, rng: np.random.Generator
+) -> tuple[VariancePower, float]:
+    """VS from disjoint windows and from the overlap law; and the deviation of both at 0.4."""
+
+    def by_law(rung: int) -> tuple[float, float]:
+        shared, total = measured.shared[rung], measured.total[rung]
+        seeds = measured.initialization.get(rung)
+        averaged = total.mean - (seeds.mean if seeds else 0.0)
+        value, by_shared, by_averaged = law_sampling(shared.mean, max(averaged, 1e-300))
+        deviations = by_shared * noise.deviations(shared) + by_averaged * noise.deviations(total)
+        return value, float(np.sum(deviations**2)) + _PAIRS * (by_shared * shared.spread) ** 2
+
+    def direct(rung: int) -> tuple[float, float]:
+        one = measured.sampling[rung]
+        variance = float(np.sum(noise.deviations(one) ** 2)) + _PAIRS * one.spread**2
+        return one.mean, variance
+
+    rungs = sorted(measured.sampling)
+    found = [*map(direct, rungs), by_law(LAW)]
+    values, variances = np.array(found).T
+    x = np.array([*rungs, LAW]) / N_BLOCKS
+    deviation = 0.0
+    for rung in set(measured.sampling) & set(measured.shared):
+        (a, va), (b, vb) = direct(rung), by_law(rung)
+        deviation = (b - a) / math.sqrt(va + vb) if va + vb > 0 else 0.0
+    return VariancePower.fitted(x, values, variances, rng), deviation
+
+
+def _possible(
+    most: FloatArray, seeds: FloatArray, sets: FloatArray, rng: np.random.Generator
+) -> npt.NDArray[np.intp]:
+    """An order of the draws of variances in which their sum is not above the total, if possible."""
+    order = np.arange(N_DRAWS)
+    for _ in range(20):
+        (bad,) = np.nonzero(seeds[order] + sets[order] > most)
+        if not bad.size:
+            break
+        order[bad] = rng.integers(N_DRAWS, size=bad.size)
+    return order
+
+
+def _rise_of_error(falls: Falls) -> str:
+    if (rungs := falls.rise()) is None:
+        return ""
+    low, high = (f"{rung / N_BLOCKS:.0%}" for rung in rungs)
+    return f"the error rises between {low} and {high} of the rows: an interpolation peak is near"
+
+
+def _growth_of_seeds(measured: Measurements, noise: RowNoise) -> str:
+    """The variance over seeds falls with n except before an interpolation peak."""
+    if not {4, FULL} <= set(measured.initialization):
+        return ""
+    small, large = (measured.initialization[rung] for rung in (4, FULL))
+    error = math.sqrt(_seed_variance(small, noise) + _seed_variance(large, noise))
+    growth = large.mean - small.mean
+    errors, share = _SEEDS_GROW
+    if growth > errors * error and growth > share * measured.total[FULL].mean:
+        return (
+            "the variance over seeds grows between 40% and 90% of the rows: an interpolation peak "
+            "is near"
+        )
+    return ""
