@@ -113,8 +113,8 @@ def decompose(
     started = time.perf_counter()
     check_executor(executor, workers, scheduler)
     check_level("confidence", confidence)
-    _check_option("task", task, TaskName)
-    _check_option("errors", errors, ErrorsName)
+    check_option("task", task, TaskName)
+    check_option("errors", errors, ErrorsName)
     fits = Fits.of(model, source, task, seed=seed, n_data=n_data, n_init=n_init, n_noise=n_noise)
     predictions = np.full((fits.n_data, fits.n_noise, fits.n_init, *fits.target.shape), np.nan)
     failures: list[Failure] = []
@@ -176,7 +176,8 @@ def decompose(
     )
 
 
-def _check_option(name: str, value: object, allowed: Any) -> None:
+def check_option(name: str, value: object, allowed: Any) -> None:
+    """Raise ValueError for a value that is not one of the names of a Literal type."""
     if value not in get_args(allowed):
         known = ", ".join(map(repr, get_args(allowed)))
         raise ValueError(f"{name} must be one of {known}, got {value!r}")

@@ -201,7 +201,7 @@ class Decomposition:
             bars.append((label, part, *COLORS[name]))
         for K, total in self._averaged().items():
             bars.append((f"{_members_label(K)} averaged", total, "#BBBBBB", ""))
-        return _draw_bars(bars, self.confidence, axes)
+        return draw_bars(bars, self.confidence, axes)
 
     def __str__(self) -> str:
         """The parts with their shares of the total, the error of ensembles, and the notes."""
@@ -304,7 +304,7 @@ def _members_label(K: float) -> str:
     return f"K = {'∞' if math.isinf(K) else K}"
 
 
-def _draw_bars(
+def draw_bars(
     bars: list[tuple[str, Estimate, str, str]], confidence: float, axes: Any = None
 ) -> Any:
     """Horizontal bars (label, estimate, color, hatch) with intervals, the first one on top."""

@@ -86,7 +86,7 @@ class TrainingSet:
     y: tuple[Labels, ...]
 
 
-def rows(X: Any, index: Index) -> Any:
+def take_rows(X: Any, index: Index) -> Any:
     """Some rows of an array, a DataFrame or a sparse matrix."""
     return X.iloc[index] if hasattr(X, "iloc") else X[index]
 
@@ -557,7 +557,7 @@ class PoolSource:
     def test(self, seed: int, *, classification: bool) -> TestSet:
         """The test set; of repeated labels, their mean and the noise of this mean."""
         index = self._split(seed)[0]
-        X = rows(self.X, index)
+        X = take_rows(self.X, index)
         if self.repeated and not classification and self.y.dtype.kind in "iuf":
             labels = np.stack([y[index] for y in (self.y, *self.repeated)]).astype(np.float64)
             left = labels.std(axis=0, ddof=1) / np.sqrt(len(labels))
@@ -569,7 +569,7 @@ class PoolSource:
     ) -> TrainingSet:
         """One of the training sets, with some draws of noise on its labels."""
         index = self._training_index(number, seed)
-        X, y = rows(self.X, index), self.y[index]
+        X, y = take_rows(self.X, index), self.y[index]
         if self.repeated:
             labels = (self.y, *self.repeated)[:n_noise]
             return TrainingSet(X=X, y=tuple(again[index] for again in labels))

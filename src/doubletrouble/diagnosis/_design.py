@@ -6,9 +6,8 @@ seeds; one without, on the windows of two permutations of the rows. With two boo
 window of nine blocks and one check, these are 120 fits, the cost of about 62 on all rows.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt

@@ -18,9 +18,9 @@ from the spread between windows. The constants were set on simulated data of kno
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from hashlib import blake2b
 from typing import Any, Self
 
 import numpy as np
@@ -47,7 +47,7 @@ _FEWEST_FALLS = 2
 _MOST_UNITS = 400
 _SEEDS_GROW = 2.0, 0.03  # standard errors, and share of the total
 
-_UNITS, _ROWS, _CURVE, _SEEDS, _SETS, _ORDER = range(20, 26)  # kinds of draws
+_UNITS, _ROWS, _CURVE, _SEEDS, _SETS, _ORDER, _RUNGS = range(20, 27)  # kinds of draws
 
 
 # --- the variance of means over rows ---
@@ -73,11 +73,11 @@ class RowNoise:
         known = np.isfinite(measured.rows)
         centred = np.where(known, measured.rows - measured.mean, 0.0) / known.sum()
         sums = np.bincount(self._units, centred, minlength=self._count)
-        return sums * math.sqrt(self._count / (self._count - 1))
+        return np.asarray(sums * math.sqrt(self._count / (self._count - 1)), dtype=np.float64)
 
     def draws(self, deviations: FloatArray) -> FloatArray:
-        """Draws of the deviation."""
-        return self._normal @ deviations
+        """Draws of the deviation, with the factor for what rows share through training sets."""
+        return _LEVEL * (self._normal @ deviations)
 
 
 # --- the learning curve of the total ---
@@ -190,8 +190,8 @@ class Falls:
 
 
 def _normalized(logarithms: FloatArray) -> FloatArray:
-    weights = np.exp(logarithms - logarithms.max())
-    return weights / weights.sum()
+    weights: FloatArray = np.exp(logarithms - logarithms.max())
+    return weights / float(weights.sum())
 
 
 # --- power laws of the variances ---
@@ -259,41 +259,88 @@ class Extrapolation:
     total: TotalCurve
     initialization: VariancePower
     sampling: VariancePower
+    at_rungs: Mapping[
+        float, Mapping[str, FloatArray]
+    ]  # draws of what is measured, by share of rows
     withheld: str  # why no error is predicted beyond the rows; empty if it is
     law_deviation: float  # of the overlap law from disjoint windows at 0.4, in standard errors
 
     @classmethod
     def of(cls, measured: Measurements, noise: RowNoise, *, seed: int, floor: float = 0.0) -> Self:
         """Fit the curves; `floor` is the variance of label noise, if it is known."""
-        top = measured.total[FULL]
-        level = top.mean + _LEVEL * noise.draws(noise.deviations(top))
         falls = Falls.of(measured.total, noise)
-        on_curve = falls.on_curve()
-        rng = generator(seed, _CURVE)
-        fall, alpha = on_curve.draws(rng, top.mean, floor)
-        curve = TotalCurve(
-            level=np.maximum(level, floor),
-            fall=fall,
-            alpha=alpha,
-            misfit=rng.standard_normal(N_DRAWS),
-            floor=floor,
-            dropped=tuple(r for r in falls.rungs if r not in on_curve.rungs),
-        )
-        seeds = _of_seeds(measured, noise, generator(seed, _SEEDS))
-        sets, law_deviation = _of_sets(measured, noise, generator(seed, _SETS))
-        order = _possible(curve.at(1.0) - floor, seeds.at(1.0), sets.at(1.0), generator(seed, _ORDER))
+        own = learner_salt(measured.total[FULL])
+        curve = total_curve(measured.total, noise, generator(seed, _CURVE, own), floor)
+        seeds = _of_seeds(measured, noise, generator(seed, _SEEDS, own))
+        sets, law_deviation = _of_sets(measured, noise, generator(seed, _SETS, own))
+        room = curve.at(1.0) - floor
+        order = _possible(room, seeds.at(1.0), sets.at(1.0), generator(seed, _ORDER, own))
         return cls(
             total=curve,
             initialization=seeds.reordered(order),
             sampling=sets.reordered(order),
+            at_rungs=_measured_draws(measured, noise, generator(seed, _RUNGS, own)),
             withheld=_rise_of_error(falls) or _growth_of_seeds(measured, noise),
             law_deviation=law_deviation,
         )
 
+    def parts(self, x: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Draws of the total, VI and VS with x times the rows: measured ones where there are."""
+        known = self.at_rungs.get(round(x, 6), {})
+        total, seeds, sets = (
+            known[name] if name in known else getattr(self, name).at(x)
+            for name in ("total", "initialization", "sampling")
+        )
+        room = np.maximum(total - self.total.floor, 0.0)
+        scale = np.minimum(1.0, room / np.maximum(seeds + sets, 1e-300))
+        return total, seeds * scale, sets * scale
 
-def _of_seeds(
+
+def _measured_draws(
     measured: Measurements, noise: RowNoise, rng: np.random.Generator
-) -> VariancePower:
+) -> dict[float, dict[str, FloatArray]]:
+    """Draws of the measured total and variances at every rung, by the share of rows."""
+    draws = {}
+    for rung, total in measured.total.items():
+        own = {"total": total.mean + noise.draws(noise.deviations(total))}
+        if rung in measured.initialization:
+            seeds = measured.initialization[rung]
+            spread = math.sqrt(_seed_variance(seeds, noise))
+            own["initialization"] = seeds.mean + spread * rng.standard_normal(N_DRAWS)
+        if rung in measured.sampling:
+            value, variance = _direct(measured.sampling[rung], noise)
+            own["sampling"] = value + math.sqrt(variance) * rng.standard_normal(N_DRAWS)
+        draws[rung / N_BLOCKS] = own
+    return draws
+
+
+def learner_salt(total: Measurement) -> int:
+    """A number of the learner's own, so that draws of two learners share that of the rows only."""
+    return int.from_bytes(blake2b(total.rows.tobytes(), digest_size=4).digest(), "big")
+
+
+def total_curve(
+    totals: Mapping[int, Measurement],
+    noise: RowNoise,
+    rng: np.random.Generator,
+    floor: float = 0.0,
+) -> TotalCurve:
+    """The learning curve of a total error."""
+    top = totals[FULL]
+    falls = Falls.of(totals, noise)
+    on_curve = falls.on_curve()
+    fall, alpha = on_curve.draws(rng, top.mean, floor)
+    return TotalCurve(
+        level=np.maximum(top.mean + noise.draws(noise.deviations(top)), floor),
+        fall=fall,
+        alpha=alpha,
+        misfit=rng.standard_normal(N_DRAWS),
+        floor=floor,
+        dropped=tuple(rung for rung in falls.rungs if rung not in on_curve.rungs),
+    )
+
+
+def _of_seeds(measured: Measurements, noise: RowNoise, rng: np.random.Generator) -> VariancePower:
     rungs = sorted(measured.initialization)
     means = np.array([measured.initialization[rung].mean for rung in rungs])
     variances = np.array([_seed_variance(measured.initialization[r], noise) for r in rungs])
@@ -302,6 +349,12 @@ def _of_seeds(
 
 def _seed_variance(measured: Measurement, noise: RowNoise) -> float:
     return float(np.sum(noise.deviations(measured) ** 2)) + _SEED_WINDOWS * measured.spread**2
+
+
+def _direct(measured: Measurement, noise: RowNoise) -> tuple[float, float]:
+    """VS from windows without a common row, and its variance."""
+    variance = float(np.sum(noise.deviations(measured) ** 2)) + _PAIRS * measured.spread**2
+    return measured.mean, variance
 
 
 def _of_sets(
@@ -317,18 +370,13 @@ def _of_sets(
         deviations = by_shared * noise.deviations(shared) + by_averaged * noise.deviations(total)
         return value, float(np.sum(deviations**2)) + _PAIRS * (by_shared * shared.spread) ** 2
 
-    def direct(rung: int) -> tuple[float, float]:
-        one = measured.sampling[rung]
-        variance = float(np.sum(noise.deviations(one) ** 2)) + _PAIRS * one.spread**2
-        return one.mean, variance
-
     rungs = sorted(measured.sampling)
-    found = [*map(direct, rungs), by_law(LAW)]
-    values, variances = np.array(found).T
+    direct = {rung: _direct(measured.sampling[rung], noise) for rung in rungs}
+    values, variances = np.array([*direct.values(), by_law(LAW)]).T
     x = np.array([*rungs, LAW]) / N_BLOCKS
     deviation = 0.0
     for rung in set(measured.sampling) & set(measured.shared):
-        (a, va), (b, vb) = direct(rung), by_law(rung)
+        (a, va), (b, vb) = direct[rung], by_law(rung)
         deviation = (b - a) / math.sqrt(va + vb) if va + vb > 0 else 0.0
     return VariancePower.fitted(x, values, variances, rng), deviation
 

@@ -6,7 +6,7 @@ d(0) = VI + VS. Differences of predictions contain no label, so that VI and VS h
 labels.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, Self, TypeAlias
@@ -26,6 +26,8 @@ from doubletrouble.parameters import FloatArray
 
 Predictions: TypeAlias = Mapping[WindowFit, FloatArray]
 """Of every fit at the rows outside its window: (rows, outputs)."""
+Loss: TypeAlias = Callable[[FloatArray, FloatArray], FloatArray]
+"""The loss of each row: a function of the target and the predictions."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -79,9 +81,11 @@ class Measurements:
         """Average over the rows outside of windows; `target` is (M, outputs)."""
         rungs = [_Rung(design, predictions, target, size) for size in design.rungs]
         return cls(
-            total={rung.size: rung.total() for rung in rungs},
+            total={rung.size: rung.total(squared_error) for rung in rungs},
             initialization={r.size: r.initialization() for r in rungs} if design.seeded else {},
-            sampling={r.size: r.disagreement(DISJOINT[r.size]) for r in rungs if r.size in DISJOINT},
+            sampling={
+                r.size: r.disagreement(DISJOINT[r.size]) for r in rungs if r.size in DISJOINT
+            },
             shared={
                 r.size: r.disagreement(HALF_SHARED[r.size]) for r in rungs if r.size in HALF_SHARED
             },
@@ -119,12 +123,14 @@ class _Rung:
     def _measured(self, parts: Iterator[tuple[Mask, FloatArray]]) -> Measurement:
         return Measurement.of(len(self._target), parts)
 
-    def total(self) -> Measurement:
-        """The mean squared error."""
+    def total(self, loss: Loss) -> Measurement:
+        """The mean loss."""
         return self._measured(
             (
                 window.outside,
-                np.mean([_squares(self._target[window.outside] - f) for f in window.predictions], 0),
+                np.mean(
+                    [loss(self._target[window.outside], f) for f in window.predictions], axis=0
+                ),
             )
             for windows in self._rounds
             for window in windows
@@ -160,9 +166,37 @@ class _Rung:
         return rows, values
 
 
+def totals(
+    design: WindowDesign, predictions: Predictions, target: FloatArray, loss: Loss
+) -> dict[int, Measurement]:
+    """The mean of another loss by rung."""
+    rungs = (_Rung(design, predictions, target, size) for size in design.rungs)
+    return {rung.size: rung.total(loss) for rung in rungs}
+
+
+def squared_error(target: FloatArray, predictions: FloatArray) -> FloatArray:
+    """The squared error of each row."""
+    return _squares(target - predictions)
+
+
+def log_loss(target: FloatArray, predictions: FloatArray) -> FloatArray:
+    """Minus the logarithm of the probability of the class of each row; inf for probability 0."""
+    with np.errstate(divide="ignore"):
+        losses: FloatArray = -np.log(np.sum(target * predictions, axis=1))
+    return losses
+
+
+def zero_one_loss(target: FloatArray, predictions: FloatArray) -> FloatArray:
+    """Whether the most probable class is another one; a tie of k classes counts as 1 - 1/k."""
+    best = predictions == predictions.max(axis=1, keepdims=True)
+    losses: FloatArray = 1 - np.sum(target * best, axis=1) / best.sum(axis=1)
+    return losses
+
+
 def _squares(differences: FloatArray) -> FloatArray:
     """Squares, added up over outputs."""
-    return np.einsum("ij,ij->i", differences, differences)
+    squares: FloatArray = np.einsum("ij,ij->i", differences, differences)
+    return squares
 
 
 def _bags(design: WindowDesign, predictions: Predictions, target: FloatArray) -> Bags:

@@ -1,0 +1,339 @@
+"""Diagnose a learner on one data set, and compare several."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from doubletrouble import glossary
+from doubletrouble.decomposition import Learner, TaskName, check_option, summarized_warnings
+from doubletrouble.diagnosis._design import (
+    FULL,
+    N_BLOCKS,
+    PROBES,
+    RUNGS,
+    WindowDesign,
+    WindowFit,
+)
+from doubletrouble.diagnosis._extrapolation import Extrapolation, RowNoise
+from doubletrouble.diagnosis._fits import Fitted, Table, WindowFits
+from doubletrouble.diagnosis._measurements import Measurements, squared_error, totals
+from doubletrouble.diagnosis._result import Comparison, Diagnosis
+from doubletrouble.parameters import MOST_SEEDS, number, whole_number
+from doubletrouble.runs import check_executor
+
+_FEWEST_RUNGS = 3
+_LAW_FAILS = 2.5  # standard errors
+
+
+def diagnose(
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    alternatives: Mapping[str, Any] | None = None,
+    seed: int = 0,
+    groups: Any = None,
+    cv: Any = None,
+    noise: float | None = None,
+    task: TaskName = "auto",
+    store: str | Path | None = None,
+    name: str | None = None,
+    executor: Any = None,
+    workers: int | None = None,
+    scheduler: str | None = None,
+    progress: bool = True,
+) -> Diagnosis:
+    """Where the test error of a learner comes from, at the size of the data, and what reduces it.
+
+    The result estimates the expected squared error of the learner trained on all rows, its parts by
+    cause, and the error after each remedy: averaging seeds, bagging, other learners, and more data.
+    It needs 120 fits, at the cost of about 62 on all rows, and 20 more for each of `alternatives`.
+
+    Parameters
+    ----------
+    model : estimator or function
+        A scikit-learn estimator or pipeline, or a function `fit(X, y, seed)` that returns
+        `predict(X)`, as in `decompose`.
+    X, y : array-like
+        All rows, 30 or more: exchangeable, as independent draws are. For classes the error is the
+        Brier score.
+    alternatives : mapping
+        Other learners by name, compared on the same folds.
+    seed : int
+        Of the order of the rows, the learner's seeds and the intervals: equal seeds give equal
+        results.
+    groups : array-like
+        A label for each row. Rows of a group stay together: the error is that on new groups.
+    cv : splitter
+        A splitter of scikit-learn with ten test sets of which every row is in one, such as
+        `StratifiedKFold(10)`; its test sets become the blocks.
+    noise : float
+        The standard deviation of the labels' noise, if it is known. It is split off the bias.
+    task, store, name, executor, workers, scheduler, progress
+        As in `decompose`. With a `store`, a later call with the same data computes only what is
+        missing.
+
+    Returns
+    -------
+    Diagnosis
+        `print` shows it; `error`, `remedies`, `learning_curve`, `per_point`, `plot`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.tree import DecisionTreeRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> d = diagnose(DecisionTreeRegressor(min_samples_leaf=5), X[:200], y[:200] / 100)
+    >>> error = d.error()
+    >>> bool(error.sampling.value > error.initialization.value)
+    True
+    """
+    run = _Run.of(
+        X,
+        y,
+        {"": model},
+        task=task,
+        groups=groups,
+        cv=cv,
+        noise=noise,
+        seed=seed,
+        options=_options(store, name, executor, workers, scheduler, progress=progress),
+    )
+    others = {str(key): run.learner(key, other) for key, other in (alternatives or {}).items()}
+    return run.diagnosis(run.learners[""], others)
+
+
+def compare(
+    models: Mapping[str, Any],
+    X: Any,
+    y: Any,
+    *,
+    seed: int = 0,
+    groups: Any = None,
+    cv: Any = None,
+    noise: float | None = None,
+    task: TaskName = "auto",
+    store: str | Path | None = None,
+    name: str | None = None,
+    executor: Any = None,
+    workers: int | None = None,
+    scheduler: str | None = None,
+    progress: bool = True,
+) -> Comparison:
+    """The errors of several learners by cause on the same rows, and their paired differences.
+
+    `models` are learners by name; the first is the one that others are compared with. Every one is
+    diagnosed with 120 fits; the other arguments are those of `diagnose`.
+
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.linear_model import Ridge
+    >>> from sklearn.neighbors import KNeighborsRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> models = {"ridge": Ridge(), "neighbours": KNeighborsRegressor()}
+    >>> comparison = compare(models, X[:200], y[:200] / 100)
+    >>> bool(comparison.difference("neighbours").sampling.value > 0)
+    True
+    """
+    if not isinstance(models, Mapping) or len(models) < 2:
+        raise ValueError(f"models must be two or more learners by name, got {models!r}")
+    run = _Run.of(
+        X,
+        y,
+        models,
+        task=task,
+        groups=groups,
+        cv=cv,
+        noise=noise,
+        seed=seed,
+        options=_options(store, name, executor, workers, scheduler, progress=progress),
+    )
+    return Comparison(
+        diagnoses={key: run.diagnosis(learner) for key, learner in run.learners.items()}
+    )
+
+
+def _options(
+    store: str | Path | None,
+    name: str | None,
+    executor: Any,
+    workers: int | None,
+    scheduler: str | None,
+    *,
+    progress: bool,
+) -> dict[str, Any]:
+    """The options of `WindowFits.run`."""
+    check_executor(executor, workers, scheduler)
+    return {
+        "store": None if store is None else Path(store),
+        "name": name,
+        "executor": executor,
+        "workers": workers,
+        "scheduler": scheduler,
+        "progress": progress,
+    }
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Run:
+    """One data set in blocks, and the learners to diagnose on it."""
+
+    table: Table
+    learners: Mapping[str, Learner]
+    noise: float | None
+    options: dict[str, Any]
+
+    @classmethod
+    def of(
+        cls,
+        X: Any,
+        y: Any,
+        models: Mapping[str, Any],
+        *,
+        task: TaskName,
+        groups: Any,
+        cv: Any,
+        noise: float | None,
+        seed: int,
+        options: dict[str, Any],
+    ) -> Self:
+        """Validate all arguments; nothing is fitted yet."""
+        check_option("task", task, TaskName)
+        seed = whole_number("seed", seed, 0, MOST_SEEDS)
+        learners = {str(key): Learner.of(model) for key, model in models.items()}
+        first = next(iter(learners.values()))
+        classification = bool(first.is_classifier) if task == "auto" else task == "classification"
+        for learner in learners.values():
+            _check_kind(learner, classification)
+        if noise is not None:
+            if classification:
+                raise ValueError(f"noise must be left out for classes, got {noise!r}")
+            noise = number("noise", noise, glossary.NOISE)
+        table = Table.of(X, y, classification=classification, groups=groups, cv=cv, seed=seed)
+        return cls(table=table, learners=learners, noise=noise, options=options)
+
+    def learner(self, key: str, model: Any) -> Learner:
+        """Another learner of the same kind."""
+        learner = Learner.of(model)
+        _check_kind(learner, self.table.classes is not None)
+        return learner
+
+    def _fits(self, learner: Learner, *, seeded: bool) -> WindowFits:
+        design = self.table.design(seeded=seeded, rungs=RUNGS)
+        return WindowFits(learner=learner, table=self.table, design=design)
+
+    def diagnosis(
+        self, learner: Learner, alternatives: Mapping[str, Learner] | None = None
+    ) -> Diagnosis:
+        """Make all fits of a learner, and 10 or 20 of each alternative."""
+        started, table = time.perf_counter(), self.table
+        fits = self._fits(learner, seeded=True)
+        fitted = fits.run(PROBES, **self.options)
+        fitted.raise_failures()
+        first, second = (fitted.predictions[fit] for fit in PROBES)
+        seeded = not np.array_equal(first, second)
+        if not seeded:
+            del fitted.predictions[PROBES[1]]  # that window of the other permutation is not fitted
+            fits = self._fits(learner, seeded=False)
+        fitted.update(fits.run(fits.design.fits, **self.options))
+        rungs = _usable_rungs(fitted)
+        design = table.design(seeded=seeded, rungs=rungs)
+        measured = Measurements.of(design, fitted.predictions, table.target)
+        row_noise = RowNoise(table.n_rows, table.seed, table.groups)
+        floor = 0.0 if self.noise is None else self.noise**2
+        extrapolation = Extrapolation.of(measured, row_noise, seed=table.seed, floor=floor)
+        compared = {}
+        for key, other in (alternatives or {}).items():
+            rounds = 1 if seeded and other.is_deterministic else 2
+            windows = [WindowFit(FULL, w, r) for r in range(rounds) for w in range(N_BLOCKS)]
+            others = WindowFits(learner=other, table=table, design=design)
+            others_fitted = others.run(windows, **self.options)
+            others_fitted.raise_failures()
+            full = replace(design, rungs=(FULL,))
+            predictions = others_fitted.predictions
+            compared[key] = totals(full, predictions, table.target, squared_error)[FULL]
+            fitted.warned += others_fitted.warned
+        notes = [
+            *learner.notes,
+            *_notes(fitted, extrapolation, design, learner),
+            *table.notes(measured.total[FULL].rows),
+        ]
+        if warning := summarized_warnings(fitted.warned):
+            warnings.warn(warning, UserWarning, stacklevel=4)
+            notes.append(f"{warning}.")
+        return Diagnosis(
+            n_rows=table.n_rows,
+            n_fits=len(fitted.warned),
+            seconds=time.perf_counter() - started,
+            notes=tuple(notes),
+            classes=table.classes,
+            noise=self.noise,
+            index=table.index,
+            design=design,
+            measured=measured,
+            extrapolation=extrapolation,
+            row_noise=row_noise,
+            predictions=fitted.predictions,
+            target=table.target,
+            alternatives=compared,
+            key=("diagnosis", table.fingerprint, table.seed),
+        )
+
+
+def _check_kind(learner: Learner, classification: bool) -> None:
+    if learner.is_classifier is (not classification):
+        kind = "classifier" if classification else "regressor"
+        raise ValueError(f"model must be a {kind}, got {type(learner.model).__name__}")
+
+
+def _usable_rungs(fitted: Fitted) -> tuple[int, ...]:
+    """The rungs without a failure; small windows may have too few rows for a learner."""
+    failed = {fit.rung for fit in fitted.failures}
+    if any(fit.again or fit.bootstrap for fit in fitted.failures):
+        failed.add(FULL)
+    rungs = tuple(rung for rung in RUNGS if rung > max(failed, default=0))
+    if len(rungs) < _FEWEST_RUNGS:
+        fitted.raise_failures()
+    return rungs
+
+
+def _notes(
+    fitted: Fitted, extrapolation: Extrapolation, design: WindowDesign, learner: Learner
+) -> list[str]:
+    """Notes on the seed of the learner, on sizes left out and on the overlap law."""
+    notes = []
+    again = PROBES[0]._replace(again=True)
+    if again in fitted.predictions and not np.array_equal(
+        fitted.predictions[again], fitted.predictions[PROBES[0]]
+    ):
+        notes.append(
+            "Two fits on the same rows from the same seed differ: the learner does not obey its "
+            "seed, or keeps something between fits. Initialization contains this difference, and "
+            "the result cannot be repeated exactly."
+        )
+    if not design.seeded and not learner.is_deterministic:
+        notes.append("Two seeds give equal predictions: the seed has no effect on this learner.")
+    if lost := [rung for rung in RUNGS if rung not in design.rungs]:
+        reason = next(iter(fitted.failures.values()))
+        notes.append(f"Fits on {_percent(lost)} of the rows failed and are left out: {reason}")
+    if dropped := extrapolation.total.dropped:
+        notes.append(
+            f"The error at {_percent(dropped)} of the rows lies on a plateau or peak: it is left "
+            "out of the learning curve."
+        )
+    if abs(extrapolation.law_deviation) > _LAW_FAILS:
+        notes.append(
+            "The overlap law disagrees with disjoint sets at 40% of the rows by "
+            f"{abs(extrapolation.law_deviation):.1f} standard errors: sampling may be off."
+        )
+    return notes
+
+
+def _percent(rungs: Sequence[int]) -> str:
+    return " and ".join(f"{rung / N_BLOCKS:.0%}" for rung in rungs)

@@ -1,0 +1,282 @@
+"""The fits of a diagnosis: the data as blocks, and one learner on the windows of a design."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from doubletrouble.decomposition import (
+    FitWarning,
+    Labels,
+    Learner,
+    as_inputs,
+    as_labels,
+    checked_predictions,
+    content_hash,
+    data_hash,
+    one_hot,
+    recorded_warnings,
+    run_fits,
+    take_rows,
+)
+from doubletrouble.diagnosis._design import (
+    N_BLOCKS,
+    Blocks,
+    WindowDesign,
+    WindowFit,
+    deal,
+)
+from doubletrouble.errors import FitError
+from doubletrouble.parameters import FloatArray
+from doubletrouble.runs import Cell, digest
+
+REVISION = 1  # of the definition of the fits; count up when draws or definitions change
+
+_FEWEST_ROWS = 30
+_SHOWN = 3  # failures in a message
+_NEIGHBOURS = 4.0  # standard errors of the correlation between errors of neighbouring rows
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Table:
+    """Rows with labels, dealt into blocks in two ways."""
+
+    X: Any
+    y: Labels
+    target: FloatArray  # (M, outputs), one-hot for classes
+    classes: Labels | None
+    groups: npt.NDArray[Any] | None
+    blocks: tuple[Blocks, Blocks]
+    seed: int
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return len(self.y)
+
+    @property
+    def index(self) -> Any:
+        """The index of a DataFrame, or the numbers of the rows."""
+        return getattr(self.X, "index", np.arange(self.n_rows))
+
+    @property
+    def fingerprint(self) -> str:
+        """Equal for the same labels in the same order."""
+        return blake2b(np.ascontiguousarray(self.target).tobytes()).hexdigest()
+
+    def notes(self, errors: FloatArray) -> list[str]:
+        """Notes on duplicates, and on errors of neighbouring rows that are alike."""
+        notes = []
+        X = self.X.to_numpy() if hasattr(self.X, "to_numpy") else self.X
+        if self.groups is None and isinstance(X, np.ndarray) and X.dtype.kind in "biuf":
+            copies = self.n_rows - len({row.tobytes() for row in np.ascontiguousarray(X)})
+            if copies:
+                notes.append(
+                    f"{copies} of {self.n_rows} rows repeat the inputs of another one: if these "
+                    "belong together, the error on new rows is larger; give groups."
+                )
+        if self.groups is None:
+            ranks = np.argsort(np.argsort(errors)) - (self.n_rows - 1) / 2
+            correlation = float(np.mean(ranks[1:] * ranks[:-1]) / np.mean(ranks**2))
+            if correlation * np.sqrt(self.n_rows) > _NEIGHBOURS:
+                notes.append(
+                    f"Errors of neighbouring rows are alike (rank correlation {correlation:.2f}): "
+                    "if rows follow in time or come in groups, the error on new ones is larger; "
+                    "give groups."
+                )
+        return notes
+
+    @classmethod
+    def of(cls, X: Any, y: Any, *, classification: bool, groups: Any, cv: Any, seed: int) -> Self:
+        """Validate the data, and deal them into blocks."""
+        X = as_inputs("X", X)
+        _refuse_times(X, groups, cv)
+        n_rows = X.shape[0]
+        y = as_labels("y", y, n_rows)
+        if n_rows < _FEWEST_ROWS:
+            raise ValueError(f"X must have {_FEWEST_ROWS} or more rows, got {n_rows}")
+        classes = None
+        if classification:
+            if y.ndim != 1:
+                raise ValueError(f"y must have one class for each row, got shape {y.shape}")
+            classes = np.unique(y)
+            if len(classes) < 2:
+                raise ValueError(f"y must have 2 or more classes, got only {classes[0]!s}")
+            target = one_hot(y, classes)
+        else:
+            if y.dtype.kind not in "iufb":
+                raise TypeError(f"y must be numbers for a regression, got {y.dtype}")
+            target = y.astype(np.float64).reshape(n_rows, -1)
+        if groups is not None:
+            groups = _as_groups(groups, n_rows)
+        if cv is not None:
+            given = _blocks_of(cv, X, y, groups)
+            blocks = (given, given)
+        else:
+            strata = y if classes is not None else None
+            first, second = (
+                deal(n_rows, seed=seed, round=r, classes=strata, groups=groups) for r in range(2)
+            )
+            blocks = (first, second)
+        return cls(
+            X=X, y=y, target=target, classes=classes, groups=groups, blocks=blocks, seed=seed
+        )
+
+    def design(self, *, seeded: bool, rungs: Sequence[int]) -> WindowDesign:
+        """The design for a learner whose seed has an effect, or has none."""
+        first, second = self.blocks
+        if not seeded and np.array_equal(first, second):  # blocks of a splitter: in another order
+            second = _reordered(first, self.seed)
+        return WindowDesign(
+            blocks=(first, first if seeded else second),
+            seeded=seeded,
+            rungs=tuple(rungs),
+            seed=self.seed,
+        )
+
+
+def _as_groups(groups: Any, n_rows: int) -> npt.NDArray[Any]:
+    array = as_labels("groups", groups, n_rows)
+    count = len(np.unique(array)) if array.ndim == 1 else 0
+    if count < 2 * N_BLOCKS:
+        raise ValueError(
+            f"groups must have {2 * N_BLOCKS} or more groups, one for each row, got {count}"
+        )
+    return array
+
+
+def _reordered(blocks: Blocks, seed: int) -> Blocks:
+    """The same blocks in another order on the circle, so that other ones are neighbours."""
+    step = 3  # without a common divisor with 10: neighbours become others
+    return (blocks * step) % N_BLOCKS
+
+
+def _blocks_of(cv: Any, X: Any, y: Labels, groups: npt.NDArray[Any] | None) -> Blocks:
+    """The test sets of a splitter as blocks."""
+    if not hasattr(cv, "split"):
+        raise TypeError(f"cv must be a splitter of scikit-learn, got {type(cv).__name__}")
+    blocks = np.full(len(y), -1, dtype=np.intp)
+    count = 0
+    for count, (_, test) in enumerate(cv.split(X, y, groups), start=1):
+        if count > N_BLOCKS or np.any(blocks[test] >= 0):
+            break
+        blocks[test] = count - 1
+    if count != N_BLOCKS or np.any(blocks < 0):
+        raise ValueError(
+            f"cv must split the rows into {N_BLOCKS} test sets of which every row is in one, as "
+            f"KFold({N_BLOCKS}) does, got {cv!r}; rows that follow in time are not exchangeable: "
+            "give periods as groups"
+        )
+    return blocks
+
+
+def _refuse_times(X: Any, groups: Any, cv: Any) -> None:
+    """Raise for a time index: rows that follow in time are not exchangeable."""
+    index = getattr(X, "index", None)
+    if groups is None and cv is None and getattr(getattr(index, "dtype", None), "kind", "") == "M":
+        raise ValueError(
+            "X must have exchangeable rows, got a time index; give periods (as weeks or months) as "
+            "groups, or reset the index if the order has no meaning"
+        )
+
+
+@dataclass(kw_only=True, eq=False)
+class Fitted:
+    """The predictions of the fits of a learner, the warnings of every fit, and the failures."""
+
+    predictions: dict[WindowFit, FloatArray] = field(default_factory=dict)
+    warned: list[list[FitWarning]] = field(default_factory=list)
+    failures: dict[WindowFit, str] = field(default_factory=dict)
+
+    def update(self, other: Fitted) -> None:
+        """Add further fits."""
+        self.predictions |= other.predictions
+        self.failures |= other.failures
+        self.warned += other.warned
+
+    def raise_failures(self) -> None:
+        """Raise FitError if a fit failed."""
+        if not self.failures:
+            return
+        shown = [
+            f"window {fit.window} of {fit.rung / N_BLOCKS:.0%} of the rows: {message}"
+            for fit, message in list(self.failures.items())[:_SHOWN]
+        ]
+        more = "; ..." if len(self.failures) > _SHOWN else ""
+        raise FitError(
+            f"{len(self.failures)} of {len(self.warned)} fits failed, {'; '.join(shown)}{more}",
+            failures=list(self.failures.items()),
+        )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class WindowFits:
+    """One learner on windows of rows; called with the fields of a `WindowFit`, it makes the fit."""
+
+    learner: Learner
+    table: Table
+    design: WindowDesign
+
+    def __call__(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """The predictions of a fit outside its window, and its warnings."""
+        fit, table = WindowFit(**parameters), self.table
+        training = self.design.training_rows(fit)
+        (outside,) = np.nonzero(~self.design.in_window(fit))
+        y = table.y[training]
+        if table.classes is not None and len(np.unique(y)) < 2:
+            raise ValueError(f"a training set of {len(y)} rows has one class only, {y[0]!s}")
+        try:
+            with recorded_warnings() as messages:
+                predictions = self.learner.predictions(
+                    take_rows(table.X, training),
+                    y,
+                    fit.seed(table.seed),
+                    take_rows(table.X, outside),
+                    table.classes,
+                )
+        except SystemExit as error:
+            raise RuntimeError(f"the learner called sys.exit({error.code!r})") from None
+        shape = (len(outside), *table.target.shape[1:])
+        return {
+            "predictions": checked_predictions(predictions, shape),
+            "warned": [list(message) for message in messages],
+        }
+
+    def run(
+        self, fits: Sequence[WindowFit], *, store: Path | None, name: str | None, **options: Any
+    ) -> Fitted:
+        """Make the fits, or read them from the store."""
+        identity = "" if store is None else self._identity(name)
+        result = Fitted()
+        for fit, predictions, warned in run_fits(
+            self, fits, lambda fit: self._cell(fit, identity), store=store, **options
+        ):
+            result.warned.append(warned)
+            if isinstance(predictions, str):
+                result.failures[fit] = predictions
+            else:
+                result.predictions[fit] = predictions
+        return result
+
+    def _identity(self, name: str | None) -> str:
+        """The content of the learner and of the data."""
+        table = self.table
+        parts = [content_hash(self.learner.model, name), data_hash(table.X), data_hash(table.y)]
+        return digest([name, *parts, table.classes is not None])
+
+    def _cell(self, fit: WindowFit, identity: str) -> Cell:
+        """The cell of a fit: the rows it is trained on, its seed, and whether it is a check."""
+        parameters = {
+            "identity": identity,
+            "rows": data_hash(self.design.training_rows(fit)) if identity else list(fit),
+            "window": data_hash(self.design.in_window(fit)) if identity else "",
+            "seed": fit.seed(self.table.seed),
+            "again": fit.again,
+        }
+        return Cell.of("diagnosis", REVISION, parameters)

@@ -1,0 +1,768 @@
+"""The result of a diagnosis: the error by cause, remedies, the learning curve, and single rows."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from doubletrouble.decomposition import COLORS, draw_bars, generator
+from doubletrouble.diagnosis._design import FULL, N_BLOCKS, WindowDesign
+from doubletrouble.diagnosis._extrapolation import (
+    N_DRAWS,
+    Extrapolation,
+    RowNoise,
+    learner_salt,
+    total_curve,
+)
+from doubletrouble.diagnosis._measurements import (
+    Measurement,
+    Measurements,
+    Predictions,
+    log_loss,
+    totals,
+    zero_one_loss,
+)
+from doubletrouble.ensembles import Bootstrap, Ensemble, EnsembleLike, as_ensemble
+from doubletrouble.errors import require
+from doubletrouble.glossary import N_MEMBERS
+from doubletrouble.palette import BLACK, CAUSES, HATCHES
+from doubletrouble.parameters import FloatArray, number
+from doubletrouble.results import (
+    ErrorTerms,
+    Estimate,
+    PosteriorDraws,
+    strict_json,
+)
+
+LossName: TypeAlias = Literal["brier", "log", "zero_one"]
+
+MEASURED, PAIRED, LAW, EXTRAPOLATED, REST = (
+    "measured",
+    "measured, paired",
+    "overlap law",
+    "extrapolated",
+    "the rest",
+)
+
+_LOSSES = {"log": log_loss, "zero_one": zero_one_loss}
+_LEVEL = 0.9  # of printed intervals
+_MEMBERS = 10  # of remedies
+_GROWTHS = (2, 4)
+_INCLUDES = {"sampling": "label noise", "bias": "noise floor"}
+_NO_NOISE = (
+    "noise needs repeated labels: that of the training labels is in sampling, that of the test "
+    "labels in bias"
+)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Remedy:
+    """What one change would bring: the error after it, and its ratio to the error now, less 1."""
+
+    name: str
+    status: str  # measured or extrapolated
+    error: Estimate | None  # None where it is withheld
+    change: Estimate | None
+    fits: float  # to make the new learner
+    rows: float  # times those at hand
+    reason: str = ""  # why it is withheld
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Remedies:
+    """The remedies as a table; `remedies["2x data"]` is one of them."""
+
+    rows: tuple[Remedy, ...]
+    level: float = _LEVEL
+
+    def __getitem__(self, name: str) -> Remedy:
+        """A remedy by its name."""
+        for remedy in self.rows:
+            if remedy.name == name:
+                return remedy
+        known = ", ".join(remedy.name for remedy in self.rows)
+        raise KeyError(f"remedy must be one of {known}, got {name!r}")
+
+    def __iter__(self) -> Any:
+        """All remedies."""
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def records(self) -> list[dict[str, Any]]:
+        """A row for each remedy, as dictionaries."""
+        table = []
+        for remedy in self.rows:
+            record: dict[str, Any] = {"remedy": remedy.name, "status": remedy.status}
+            for name, estimate in (("error", remedy.error), ("change", remedy.change)):
+                interval = ConfidenceInterval(math.nan, math.nan)
+                if estimate is not None:
+                    interval = estimate.confidence_interval(self.level)
+                low, high = interval
+                value = math.nan if estimate is None else float(estimate)
+                record |= {name: value, f"{name}_low": low, f"{name}_high": high}
+            table.append(
+                record | {"fits": remedy.fits, "rows": remedy.rows, "reason": remedy.reason}
+            )
+        return table
+
+    def to_frame(self) -> Any:
+        """A pandas table, a row for each remedy."""
+        return require("pandas", "tables").DataFrame(self.records())
+
+    def __str__(self) -> str:
+        """One line for each remedy."""
+        wide = max([20, *(len(remedy.name) + 2 for remedy in self.rows)])
+        head = f"{'What would change it':<{wide}} {'error':>8}  {'change':>7}   "
+        lines = [f"{head}{f'{self.level:.0%} interval':<16}  fits"]
+        for remedy in self.rows:
+            if remedy.error is None or remedy.change is None:
+                lines.append(f"  {remedy.name:<{wide - 2}} withheld: {remedy.reason}")
+                continue
+            low, high = remedy.change.confidence_interval(self.level)
+            interval = f"[{low:+.0%}, {high:+.0%}]"
+            lines.append(
+                f"  {remedy.name:<{wide - 2}} {float(remedy.error):>8.3g}  "
+                f"{float(remedy.change):>+7.0%}   {interval:<16}  {_fits(remedy):<5} "
+                f"{remedy.status}"
+            )
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
+
+
+def _fits(remedy: Remedy) -> str:
+    return "∞" if math.isinf(remedy.fits) else f"{remedy.fits:g}"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class RowErrors(ErrorTerms[Any]):
+    """The error at every row by cause; the means over rows are those of `Diagnosis.error`.
+
+    Parts of single rows are unbiased but noisy: they come from few fits. `initialization` is the
+    disagreement of seeds, the diversity of an ensemble of them: averaging K removes 1 - 1/K of it.
+    """
+
+    @classmethod
+    def of(
+        cls, parts: Mapping[str, FloatArray], includes: Mapping[str, str], index: Any
+    ) -> RowErrors:
+        """Terms of all rows, with the index of the data."""
+        missing = {name: _NO_NOISE for name in ("noise", "bayes") if name not in parts}
+        terms = cls.identified(parts, missing=missing, includes=includes)
+        object.__setattr__(terms, "coordinates", {"row": np.arange(len(index))})
+        object.__setattr__(terms, "_index", index)
+        return terms
+
+    def to_frame(self) -> Any:
+        """A pandas table with the index of the data: a column for each part, and the total."""
+        pandas = require("pandas", "tables")
+        columns = {**self.parts, "total": self.total}
+        return pandas.DataFrame(columns, index=self.__dict__["_index"])
+
+    def worst(self, count: int = 20) -> Any:
+        """The rows of largest error as a pandas table."""
+        return self.to_frame().nlargest(count, "total")
+
+    def plot(self, axes: Any = None, count: int = 20) -> Any:
+        """Draw the parts of the rows of largest error as bars; return the axes."""
+        if axes is None:
+            pyplot = require("matplotlib.pyplot", "figures")
+            axes = pyplot.figure(
+                figsize=(6.4, 0.22 * count + 1.2), layout="constrained"
+            ).add_subplot()
+        order = np.argsort(-np.asarray(self.total))[:count]
+        below = {True: np.zeros(len(order)), False: np.zeros(len(order))}
+        for name, part in self.parts.items():
+            values = np.asarray(part)[order]
+            for positive in (True, False):  # estimates of single rows may be negative
+                width = np.where((values >= 0) == positive, values, 0.0)
+                label = self._label(name) if positive else None
+                style = {"color": CAUSES["light"][name], "hatch": HATCHES[name], "label": label}
+                left = below[positive]
+                axes.barh(range(len(order)), width, left=left, edgecolor="white", lw=0, **style)
+                below[positive] = left + width
+        index = self.__dict__["_index"]
+        axes.set_yticks(range(len(order)), [str(index[k]) for k in order], fontsize="small")
+        axes.invert_yaxis()
+        axes.axvline(0.0, color=BLACK, linewidth=0.8)
+        axes.set_xlabel("squared error")
+        axes.set_ylabel("row")
+        axes.set_title(f"The {len(order)} rows of largest error", loc="left", fontsize="medium")
+        axes.legend(frameon=False, fontsize="small", loc="lower right")
+        axes.spines[["top", "right"]].set_visible(False)
+        return axes
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class LearningCurve:
+    """The error by cause at several numbers of rows, measured or extrapolated."""
+
+    error: ErrorTerms[Estimate]  # arrays along `n_samples`
+    status: tuple[str, ...]
+    withheld: str  # why no error beyond the rows is given, or ""
+    level: float = _LEVEL
+
+    @property
+    def n_samples(self) -> FloatArray:
+        """The numbers of rows."""
+        return np.asarray(self.error.coordinates["n_samples"])
+
+    def to_frame(self) -> Any:
+        """A pandas table, a row for each size."""
+        frame = self.error.to_frame()
+        low, high = self.error.total.confidence_interval(self.level)
+        return frame.assign(total_low=low, total_high=high, status=list(self.status))
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draw the total with its interval, dashed where it is extrapolated; return the axes."""
+        if axes is None:
+            pyplot = require("matplotlib.pyplot", "figures")
+            axes = pyplot.figure(figsize=(5.6, 3.6), layout="constrained").add_subplot()
+        n, total = self.n_samples, self.error.total
+        value = np.asarray(total.value)
+        low, high = total.confidence_interval(self.level)
+        known = np.array([status != EXTRAPOLATED for status in self.status])
+        last = int(np.flatnonzero(known)[-1])
+        axes.fill_between(
+            n, low, high, color="#BBBBBB", alpha=0.5, lw=0, label=f"{self.level:.0%} interval"
+        )
+        axes.plot(n[: last + 1], value[: last + 1], "o-", color=BLACK, label="total")
+        axes.plot(n[last:], value[last:], "o--", mfc="white", color=BLACK, label="extrapolated")
+        for name, part in self.error.parts.items():
+            if name != "bias" and np.any(part.value):
+                axes.plot(
+                    n, part.value, "-", color=CAUSES["light"][name], label=self.error._label(name)
+                )
+        axes.set_xscale("log")
+        axes.set_xticks(n, [f"{size:g}" for size in n], rotation=45, fontsize="small")
+        axes.minorticks_off()
+        axes.set_ylim(bottom=0.0)
+        axes.set_xlabel("training rows")
+        axes.set_ylabel("squared test error")
+        axes.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
+        axes.spines[["top", "right"]].set_visible(False)
+        return axes
+
+    def __str__(self) -> str:
+        """One line for each size, and the reason if larger ones are withheld."""
+        lines = str(self.error).splitlines()
+        shown = [lines[0], *(f"{a}   {b}" for a, b in zip(lines[1:], self.status, strict=False))]
+        return "\n".join(
+            [*shown, *([f"larger sizes withheld: {self.withheld}"] if self.withheld else [])]
+        )
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Diagnosis:
+    """The error of a learner on all rows by cause, and what remedies would bring.
+
+    All estimates come from 4000 draws of their joint distribution: sums, differences and intervals
+    take account of what they share. Differences of two diagnoses of the same data and seed are
+    paired.
+    """
+
+    n_rows: int
+    n_fits: int
+    seconds: float  # the time of the whole call
+    notes: tuple[str, ...]
+    classes: Any  # the sorted class labels, or None
+    noise: float | None  # standard deviation of the labels' noise, if given
+    index: Any = field(repr=False)  # of the rows
+    design: WindowDesign
+    measured: Measurements
+    extrapolation: Extrapolation
+    row_noise: RowNoise
+    predictions: Predictions
+    target: FloatArray
+    alternatives: Mapping[str, Measurement]  # the total of other learners on the same folds
+    key: tuple[Any, ...]  # equal for the same data and seed
+    level: float = _LEVEL  # of printed intervals
+
+    # --- estimates ---
+
+    def _estimate(self, draws: FloatArray) -> Estimate:
+        return Estimate.of_draws(PosteriorDraws(values=np.asarray(draws), key=self.key))
+
+    @property
+    def withheld(self) -> str:
+        """Why no error is predicted for more data; empty where it is."""
+        return self.extrapolation.withheld
+
+    def error(
+        self,
+        ensemble: EnsembleLike = 1,
+        *,
+        n_samples: Any = None,
+        loss: LossName = "brier",
+    ) -> ErrorTerms[Estimate]:
+        """The expected test error by cause, of one learner or several, at any number of rows.
+
+        Parameters
+        ----------
+        ensemble : K, Ensemble(K) or Bootstrap(K)
+            The number of averaged seeds, or of bagged learners; inf is possible.
+        n_samples : number or array
+            The number of training rows, by default all. Beyond those at hand the error is
+            extrapolated; ValueError with the reason where it is withheld.
+        loss : {"brier", "log", "zero_one"}
+            For classifiers. Logarithmic and 0/1 loss are given as a whole.
+        """
+        scheme = as_ensemble(ensemble, "Diagnosis.error")
+        K = number("ensemble", scheme.n_members, N_MEMBERS)
+        sizes = self._shares(n_samples)
+        if loss not in ("brier", *_LOSSES):
+            raise ValueError(f"loss must be one of brier, {', '.join(_LOSSES)}, got {loss!r}")
+        if loss != "brier":
+            return self._whole(loss, ensemble, sizes)
+        if isinstance(scheme, Bootstrap):
+            return self._bagged(scheme, K, sizes)
+        return self._averaged(K, sizes)
+
+    def _shares(self, n_samples: Any) -> FloatArray:
+        """The numbers of rows as shares of all."""
+        sizes = np.asarray(self.n_rows if n_samples is None else n_samples, dtype=np.float64)
+        if not np.all((sizes >= 1) & np.isfinite(sizes)):
+            raise ValueError(f"n_samples must be in [1, inf), got {n_samples!r}")
+        if self.withheld and np.any(sizes > self.n_rows):
+            raise ValueError(f"n_samples beyond {self.n_rows} is withheld: {self.withheld}")
+        return sizes / self.n_rows
+
+    def _parts(self, x: float) -> dict[str, FloatArray]:
+        """Draws of the parts with x times the rows."""
+        total, seeds, sets = self.extrapolation.parts(x)
+        floor = (self.noise or 0.0) ** 2
+        return {"initialization": seeds, "sampling": sets, "bias": total - seeds - sets - floor}
+
+    def _averaged(self, K: float, sizes: FloatArray) -> ErrorTerms[Estimate]:
+        if K > 1 and not self.design.seeded:
+            raise ValueError(
+                f"ensemble must be 1, got {K:g}: seeds have no effect, averaging changes nothing"
+            )
+        drawn = [self._parts(float(x)) for x in sizes.ravel()]
+        parts = {}
+        for name in ("initialization", "sampling", "bias"):
+            values = np.stack([one[name] for one in drawn], axis=-1)
+            if name == "initialization":
+                values = values / K
+            parts[name] = self._estimate(values.reshape(len(values), *sizes.shape))
+        return self._terms(parts, sizes)
+
+    def _terms(self, parts: dict[str, Estimate], sizes: FloatArray) -> ErrorTerms[Estimate]:
+        missing, includes = {"noise": _NO_NOISE, "bayes": _NO_NOISE}, dict(_INCLUDES)
+        if self.noise is not None:
+            del missing["bayes"], includes["bias"]
+            parts["bayes"] = self._estimate(np.full((N_DRAWS, *sizes.shape), self.noise**2))
+        return self._located(
+            ErrorTerms.identified(parts, missing=missing, includes=includes), sizes
+        )
+
+    def _bag_ratio(self, K: float) -> FloatArray:
+        """Draws of the error of a bag over that of one learner, paired by rows."""
+        one, pair = self.measured.bags
+        return self._ratio(
+            pair.mean + (one.mean - pair.mean) / K,
+            self.row_noise.deviations(pair) * (1 - 1 / K) + self.row_noise.deviations(one) / K,
+        )
+
+    def _ratio(self, mean: float, deviations: FloatArray) -> FloatArray:
+        """Draws of an error at 90 % of the rows over that of the learner there."""
+        now = self.measured.total[FULL]
+        ratio = mean / now.mean
+        paired = (deviations - ratio * self.row_noise.deviations(now)) / now.mean
+        return np.maximum(ratio + self.row_noise.draws(paired), 0.0)
+
+    def _bagged(self, scheme: Bootstrap, K: float, sizes: FloatArray) -> ErrorTerms[Estimate]:
+        """The error of a bag as a whole: its causes are not identified."""
+        if np.any(sizes != 1.0):
+            raise ValueError("n_samples must be left out for a bag: it is measured at all rows")
+        total = self.extrapolation.total.at(1.0) * self._bag_ratio(K)
+        reason = "the causes of a bag's error are not identified: only the total is measured"
+        missing = dict.fromkeys(ErrorTerms.names(), reason)
+        return ErrorTerms.identified({}, missing=missing, total=self._estimate(total))
+
+    def _whole(
+        self, loss: LossName, ensemble: EnsembleLike, sizes: FloatArray
+    ) -> ErrorTerms[Estimate]:
+        """Another loss as a whole, from the same fits."""
+        if self.classes is None:
+            raise ValueError(f"loss must be left out for a regression, got {loss!r}")
+        if as_ensemble(ensemble, "Diagnosis.error") != Ensemble(1):
+            raise ValueError(
+                f"ensemble must be 1 for loss={loss!r}, got {ensemble!r}: two fits do not "
+                "determine the loss of an average"
+            )
+        measured = totals(self.design, self.predictions, self.target, _LOSSES[loss])
+        missing = dict.fromkeys(
+            ErrorTerms.names(),
+            f"loss={loss!r} is measured as a whole; decompose splits it by cause",
+        )
+        if not np.isfinite(measured[FULL].mean):  # a class of probability 0 occurs
+            infinite = Estimate(value=math.inf, standard_error=0.0, n_draws=N_DRAWS)
+            return ErrorTerms.identified({}, missing=missing, total=infinite)
+        known = {rung: total for rung, total in measured.items() if np.isfinite(total.mean)}
+        rng = generator(self.design.seed, list(_LOSSES).index(loss), learner_salt(measured[FULL]))
+        curve = total_curve(known, self.row_noise, rng)
+        draws = np.stack([curve.at(float(x)) for x in sizes.ravel()], axis=-1)
+        total = self._estimate(draws.reshape(N_DRAWS, *sizes.shape))
+        return self._located(ErrorTerms.identified({}, missing=missing, total=total), sizes)
+
+    def _located(self, terms: ErrorTerms[Estimate], sizes: FloatArray) -> ErrorTerms[Estimate]:
+        """The terms with the numbers of rows as a coordinate, if there are several."""
+        if sizes.shape:
+            object.__setattr__(terms, "coordinates", {"n_samples": sizes * self.n_rows})
+        return terms
+
+    # --- remedies, curves, rows ---
+
+    def remedies(self) -> Remedies:
+        """The error after each remedy, and the change it brings; measured ones first.
+
+        Changes are ratios to the error now, less 1: the noise of the labels cancels in them.
+        """
+        now = self.extrapolation.total.at(1.0)
+        rows = []
+
+        def add(name: str, ratio: FloatArray, status: str, fits: float, growth: float = 1) -> None:
+            error, change = self._estimate(now * ratio), self._estimate(ratio - 1)
+            rows.append(
+                Remedy(name=name, status=status, error=error, change=change, fits=fits, rows=growth)
+            )
+
+        for name, other in self.alternatives.items():
+            add(name, self._ratio(other.mean, self.row_noise.deviations(other)), PAIRED, 1)
+        if self.design.seeded:
+            seeds = self.extrapolation.initialization.at(1.0)
+            left = 1 - (1 - 1 / _MEMBERS) * np.minimum(seeds / now, 1.0)
+            add(f"{_MEMBERS} seeds averaged", left, MEASURED, _MEMBERS)
+        add(f"bag of {_MEMBERS}", self._bag_ratio(_MEMBERS), PAIRED, _MEMBERS)
+        for growth in _GROWTHS:
+            name = f"{growth}x data"
+            if self.withheld:
+                rows.append(
+                    Remedy(
+                        name=name,
+                        status=EXTRAPOLATED,
+                        error=None,
+                        change=None,
+                        fits=1,
+                        rows=growth,
+                        reason=self.withheld,
+                    )
+                )
+            else:
+                add(name, self.extrapolation.total.at(growth) / now, EXTRAPOLATED, 1, growth)
+        return Remedies(rows=tuple(rows), level=self.level)
+
+    def learning_curve(self) -> LearningCurve:
+        """The error by cause at the sizes of the design, all rows, and more unless withheld."""
+        shares = [rung / N_BLOCKS for rung in self.design.rungs] + [1.0]
+        if not self.withheld:
+            shares += map(float, _GROWTHS)
+        sizes = np.array(shares) * self.n_rows
+        return LearningCurve(
+            error=self.error(n_samples=sizes),
+            status=tuple(MEASURED if share < 1 else EXTRAPOLATED for share in shares),
+            withheld=self.withheld,
+            level=self.level,
+        )
+
+    def per_point(self) -> RowErrors:
+        """The error at every row by cause, of a learner trained on the other rows."""
+        measured, now = self.measured, self.error()
+
+        def scaled(rows: FloatArray, mean: float) -> FloatArray:
+            known = np.where(np.isfinite(rows), rows, np.nanmean(rows))
+            level = float(known.mean())
+            return known * (mean / level) if level > 0 else np.zeros(self.n_rows)
+
+        total = scaled(measured.total[FULL].rows, float(now.total))
+        seeds = np.zeros(self.n_rows)
+        if self.design.seeded:
+            seeds = scaled(measured.initialization[FULL].rows, float(now.initialization))
+        used = [measured.sampling[rung].rows for rung in (2, 4) if rung in measured.sampling]
+        sets = np.mean([scaled(rows, float(now.sampling)) for rows in used], axis=0)
+        floor = 0.0 if self.noise is None else self.noise**2
+        parts = {"initialization": seeds, "sampling": sets, "bias": total - seeds - sets - floor}
+        if self.noise is not None:
+            parts["bayes"] = np.full(self.n_rows, floor)
+        return RowErrors.of(parts, now.includes, self.index)
+
+    # --- shown ---
+
+    @property
+    def largest_noise(self) -> Estimate:
+        """The upper bound of the variance of label noise: all of the bias."""
+        error = self.error()
+        return error.bias if self.noise is None else error.bias + error.bayes
+
+    def _status(self) -> dict[str, str]:
+        """How each part is known."""
+        low = "the rest"
+        if self.noise is None:
+            bound = self.largest_noise.confidence_interval(self.level).high
+            low = f"the rest; noise of labels at most {bound:.3g}"
+        return {
+            "total": f"measured ({N_BLOCKS}-fold)",
+            "initialization": MEASURED if self.design.seeded else "none: seeds have no effect",
+            "sampling": "overlap law, from 60% of the rows",
+            "bias": low,
+            "bayes": "given",
+        }
+
+    def records(self) -> list[dict[str, Any]]:
+        """The total and each part with interval, share and status, as dictionaries."""
+        error, status = self.error(), self._status()
+        total, rows = float(error.total), []
+        for name, part in {"total": error.total, **error.parts}.items():
+            interval = part.confidence_interval(self.level)
+            rows.append(
+                {
+                    "part": name,
+                    "includes": error.includes.get(name, ""),
+                    "value": float(part),
+                    "low": interval.low,
+                    "high": interval.high,
+                    "share": float(part) / total if total > 0 else math.nan,
+                    "status": status[name],
+                }
+            )
+        return rows
+
+    def to_frame(self) -> Any:
+        """A pandas table: the total, the parts, and each remedy."""
+        pandas = require("pandas", "tables")
+        remedies = [
+            {
+                "part": remedy["remedy"],
+                "value": remedy["error"],
+                "low": remedy["error_low"],
+                "high": remedy["error_high"],
+                **{name: remedy[name] for name in ("change", "change_low", "change_high")},
+                **{name: remedy[name] for name in ("status", "fits", "rows", "reason")},
+            }
+            for remedy in self.remedies().records()
+        ]
+        kinds = [("part", self.records()), ("remedy", remedies)]
+        return pandas.DataFrame([{"kind": kind, **row} for kind, rows in kinds for row in rows])
+
+    def to_json(self) -> str:
+        """The parts, the remedies, the learning curve and the notes."""
+        curve = self.learning_curve()
+        low, high = curve.error.total.confidence_interval(self.level)
+        sizes = [
+            {"n_samples": n, "total": value, "low": a, "high": b, "status": status}
+            for n, value, a, b, status in zip(
+                curve.n_samples.tolist(),
+                np.asarray(curve.error.total.value).tolist(),
+                np.asarray(low).tolist(),
+                np.asarray(high).tolist(),
+                curve.status,
+                strict=True,
+            )
+        ]
+        content = {
+            "n_rows": self.n_rows,
+            "n_fits": self.n_fits,
+            "level": self.level,
+            "parts": self.records(),
+            "remedies": self.remedies().records(),
+            "learning_curve": sizes,
+            "withheld": self.withheld,
+            "summary": self.summary,
+            "notes": list(self.notes),
+        }
+        return json.dumps(strict_json(content), ensure_ascii=False, allow_nan=False, indent=2)
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draw the parts and the errors after each remedy with intervals; return the axes."""
+        if axes is None:
+            pyplot = require("matplotlib.pyplot", "figures")
+            axes = pyplot.figure(figsize=(6.6, 4.2), layout="constrained").add_subplot()
+        bars: list[tuple[str, Estimate, str, str]] = []
+        error = self.error()
+        for name, part in error.parts.items():
+            color, hatch = COLORS[name]
+            bars.append((error._label(name), part, color, hatch))
+        bars.append(("total", error.total, *COLORS["total"]))
+        for remedy in self.remedies():
+            if remedy.error is not None:
+                hatch = "////" if remedy.status == EXTRAPOLATED else ""
+                bars.append((f"{remedy.name} ({remedy.status})", remedy.error, "#BBBBBB", hatch))
+        return draw_bars(bars, self.level, axes)
+
+    @property
+    def summary(self) -> str:
+        """The largest part, and the remedy of largest gain."""
+        error, remedies = self.error(), self.remedies()
+        shares = {name: float(part) / float(error.total) for name, part in error.parts.items()}
+        largest = max(shares, key=shares.__getitem__)
+        cause = {
+            "initialization": "the draw of seeds",
+            "sampling": "the draw of the training rows",
+            "bias": "bias or label noise",
+            "bayes": "label noise",
+        }[largest]
+        size = "Most" if shares[largest] > 0.5 else "The largest part"
+        known = [r for r in remedies if r.change is not None]
+        sure = [r for r in known if r.change.confidence_interval(self.level).high < 0]
+        best = min(sure, key=lambda r: float(r.change), default=None)
+        first = f"{size} of the error is {cause} ({shares[largest]:.0%})."
+        if best is None:
+            return f"{first} No remedy tried reduces it with certainty; try another model."
+        gain = f"{best.name}, {float(best.change):+.0%} ({best.status})"
+        return f"{first} The largest certain gain: {gain}."
+
+    def __str__(self) -> str:
+        """The error by cause, the remedies, a summary, and notes."""
+        what = "Squared test error" if self.classes is None else "Brier score"
+        design = f"{self.n_fits} fits, {self.level:.0%} intervals"
+        lines = [f"{what}, trained on all {self.n_rows} rows ({design})"]
+        for row in self.records():
+            name = row["part"] + (f" + {row['includes']}" if row["includes"] else "")
+            interval = f"[{row['low']:.3g}, {row['high']:.3g}]"
+            share = f"{row['share']:.0%}"
+            lines.append(
+                f"  {name:<22} {row['value']:>8.3g}   {interval:<18} {share:>4}   {row['status']}"
+            )
+        lines += ["", str(self.remedies()), "", self.summary]
+        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
+
+    def __repr__(self) -> str:
+        """The parts on one line."""
+        parts = ", ".join(
+            f"{k}={v.value:.4g}±{v.standard_error:.1g}" for k, v in self.error().parts.items()
+        )
+        return f"Diagnosis({parts})"
+
+
+# --- several learners ---
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Comparison:
+    """Several learners on the same rows; `comparison["forest"]` is the diagnosis of one."""
+
+    diagnoses: Mapping[str, Diagnosis]
+
+    def __getitem__(self, name: str) -> Diagnosis:
+        """The diagnosis of a learner."""
+        if name not in self.diagnoses:
+            raise KeyError(f"learner must be one of {', '.join(self.diagnoses)}, got {name!r}")
+        return self.diagnoses[name]
+
+    @property
+    def reference(self) -> str:
+        """The learner that others are compared with: the first."""
+        return next(iter(self.diagnoses))
+
+    @property
+    def largest_noise(self) -> Estimate:
+        """The upper bound of the variance of label noise: the least bias of all learners."""
+        return min((one.largest_noise for one in self.diagnoses.values()), key=float)
+
+    def difference(self, name: str, reference: str | None = None) -> ErrorTerms[Estimate]:
+        """The error of a learner less that of the reference, by cause, paired by rows."""
+        own, other = self[name].error(), self[reference or self.reference].error()
+        parts = {key: own.parts[key] - other.parts[key] for key in own.parts}
+        missing = {key: _NO_NOISE for key in ("noise", "bayes") if key not in parts}
+        return ErrorTerms.identified(parts, missing=missing, includes=own.includes)
+
+    def records(self) -> list[dict[str, Any]]:
+        """A row for each learner and part: its error, and the difference to the reference."""
+        rows, level = [], self[self.reference].level
+        for name, diagnosis in self.diagnoses.items():
+            error, difference = diagnosis.error(), self.difference(name)
+            columns = {**error.parts, "total": error.total}
+            differences = {**difference.parts, "total": difference.total}
+            for part, estimate in columns.items():
+                low, high = estimate.confidence_interval(level)
+                row = {"learner": name, "part": part, "value": float(estimate)}
+                row |= {"low": low, "high": high}
+                low, high = differences[part].confidence_interval(level)
+                row |= {"difference": float(differences[part])}
+                rows.append(row | {"difference_low": low, "difference_high": high})
+        return rows
+
+    def to_frame(self) -> Any:
+        """A pandas table, a row for each learner and part."""
+        return require("pandas", "tables").DataFrame(self.records())
+
+    def to_json(self) -> str:
+        """All errors and differences."""
+        content = {"reference": self.reference, "parts": self.records()}
+        return json.dumps(strict_json(content), ensure_ascii=False, allow_nan=False, indent=2)
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draw the parts of every learner as stacked bars; return the axes."""
+        if axes is None:
+            pyplot = require("matplotlib.pyplot", "figures")
+            size = (6.4, 0.5 * len(self.diagnoses) + 1.4)
+            axes = pyplot.figure(figsize=size, layout="constrained").add_subplot()
+        level = self[self.reference].level
+        for row, diagnosis in enumerate(self.diagnoses.values()):
+            error, left = diagnosis.error(), 0.0
+            for part, estimate in error.parts.items():
+                color, hatch = COLORS[part]
+                label = error._label(part) if row == 0 else None
+                style = {"color": color, "hatch": hatch, "edgecolor": "white", "lw": 0.0}
+                axes.barh(row, float(estimate), left=left, height=0.6, label=label, **style)
+                left += float(estimate)
+            low, high = error.total.confidence_interval(level)
+            total = float(error.total)
+            reach = [[total - low], [high - total]]
+            axes.errorbar(total, row, xerr=reach, color=BLACK, capsize=3)
+        axes.set_yticks(range(len(self.diagnoses)), list(self.diagnoses))
+        axes.invert_yaxis()
+        axes.set_xlabel("squared test error")
+        axes.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
+        axes.spines[["top", "right"]].set_visible(False)
+        return axes
+
+    def __str__(self) -> str:
+        """The errors of all learners by cause, and their differences to the first."""
+        level = self[self.reference].level
+        first = self[self.reference]
+        error = first.error()
+        names = [*error.parts, "total"]
+        wide = max(map(len, self.diagnoses)) + 4
+        head = " ".join(f"{name:>24}" for name in names)
+        lines = [f"Squared test error on all {first.n_rows} rows", f"{'':<{wide}}{head}"]
+        for name, diagnosis in self.diagnoses.items():
+            own = diagnosis.error()
+            cells = [*own.parts.values(), own.total]
+            lines.append(f"  {name:<{wide - 2}}" + " ".join(f"{float(c):>24.3g}" for c in cells))
+        lines += ["", f"Difference to {self.reference}, paired, {level:.0%} intervals"]
+        for name in list(self.diagnoses)[1:]:
+            own = self.difference(name)
+            texts = []
+            for part in [*own.parts.values(), own.total]:
+                low, high = part.confidence_interval(level)
+                texts.append(f"{float(part):+.3g} [{low:+.2g}, {high:+.2g}]")
+            lines.append(f"  {name:<{wide - 2}}" + " ".join(f"{text:>24}" for text in texts))
+        bound = self.largest_noise.confidence_interval(level).high
+        lines += ["", f"Noise of labels: at most {bound:.3g}, the least bias of these learners."]
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
