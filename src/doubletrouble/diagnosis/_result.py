@@ -34,6 +34,7 @@ from doubletrouble.glossary import N_MEMBERS
 from doubletrouble.palette import BLACK, CAUSES, HATCHES
 from doubletrouble.parameters import FloatArray, number
 from doubletrouble.results import (
+    ConfidenceInterval,
     ErrorTerms,
     Estimate,
     PosteriorDraws,
