@@ -16,7 +16,12 @@ from doubletrouble.parameters import declared
 from tests.cli.results import Capture, check_errors, error_message
 from tests.docs.pages import text_of
 
-REQUIRED = {"simulate": ["--dim", "12"], "committee": ["--member", ""], "decompose": ["f.npy"]}
+REQUIRED = {
+    "simulate": ["--dim", "12"],
+    "committee": ["--member", ""],
+    "decompose": ["f.npy"],
+    "diagnose": ["data.csv", "--target", "y", "--model", "sklearn.linear_model.Ridge"],
+}
 
 
 def commands() -> Iterator[tuple[str, Any]]:

@@ -1,0 +1,156 @@
+"""diagnose: the numbers of the library, from a table in a file and the path of a class."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+import doubletrouble as dt
+from doubletrouble.cli import main
+from tests.cli.results import Capture, CalledError, check_errors, csv_rows, json_result, lines, stop
+
+TREE = "sklearn.tree.DecisionTreeRegressor"
+RIDGE = "sklearn.linear_model.Ridge"
+
+
+@pytest.fixture(scope="module")
+def table() -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(60, 2)), columns=["a", "b"])
+    frame["city"] = rng.choice(["Bern", "Oslo", "Rome"], 60)
+    frame["y"] = frame["a"] + (frame["city"] == "Oslo") + 0.3 * rng.normal(size=60)
+    return frame
+
+
+@pytest.fixture
+def file(table: pd.DataFrame, tmp_path: Path) -> Path:
+    table.to_csv(tmp_path / "data.csv", index=False)
+    return tmp_path / "data.csv"
+
+
+def encoded(table: pd.DataFrame) -> pd.DataFrame:
+    return pd.get_dummies(table[["a", "b", "city"]], dtype=float)
+
+
+def test_every_form_has_the_numbers_of_the_library(
+    table: pd.DataFrame, file: Path, capsys: Capture
+) -> None:
+    depth = ["--params", '{"max_depth": 3}', "--alternative", 'deep={"max_depth": null}']
+    words = ["diagnose", str(file), "--target", "y", "--model", TREE, *depth, "--seed", "2"]
+    expected = dt.diagnose(
+        DecisionTreeRegressor(max_depth=3),
+        encoded(table),
+        table["y"],
+        alternatives={"deep": DecisionTreeRegressor()},
+        seed=2,
+    )
+    found = json_result(words, capsys)
+    known = json.loads(expected.to_json())
+    assert found["notes"].pop().startswith("Columns that are not numbers are one-hot encoded")
+    assert found == known
+    rows = {row["part"]: row for row in csv_rows(words, capsys)}
+    assert float(rows["total"]["value"]) == expected.error().total.value
+    assert rows["total"]["change"] == ""
+    assert float(rows["deep"]["change"]) == expected.remedies()["deep"].change.value  # type: ignore[union-attr]
+    assert main(words) == 0
+    text = capsys.readouterr().out
+    assert text.startswith(str(expected))
+    assert "one-hot encoded, as 3: 'city'" in text
+
+
+def test_options_are_forwarded(
+    table: pd.DataFrame, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("doubletrouble.diagnosis.diagnose", stop)
+    table.assign(site=np.arange(60) // 3).to_parquet(file.with_suffix(".parquet"))
+    words = [
+        *["diagnose", str(file.with_suffix(".parquet")), "--target", "y", "--model", TREE],
+        *["--groups", "site", "--drop", "b", "--noise", "0.3", "--seed", "4", "--workers", "2"],
+        *["--store", "fits.sqlite", "--quiet", "--alternative", f'ridge={RIDGE} {{"alpha": 10}}'],
+    ]
+    with pytest.raises(CalledError) as called:
+        main(words)
+    model, X, y, options = called.value.args
+    assert isinstance(model, DecisionTreeRegressor)
+    pd.testing.assert_frame_equal(X, encoded(table).drop(columns="b"))
+    np.testing.assert_array_equal(y, table["y"])
+    np.testing.assert_array_equal(options.pop("groups"), np.arange(60) // 3)
+    assert options.pop("alternatives")["ridge"].alpha == 10
+    assert options == {
+        "noise": 0.3, "seed": 4, "workers": 2, "store": Path("fits.sqlite"), "progress": False,
+    }  # fmt: skip
+
+
+def test_target_of_a_classifier_has_classes(
+    table: pd.DataFrame, file: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    chart = tmp_path / "chart.svg"
+    words = f"diagnose {file} --target city --model sklearn.tree.DecisionTreeClassifier"
+    assert lines(f"{words} --chart {chart}", capsys)[0].startswith("Brier score")
+    assert chart.stat().st_size > 0
+    expected = dt.diagnose(DecisionTreeClassifier(), table[["a", "b", "y"]], table["city"])
+    assert json_result(words, capsys)["parts"] == json.loads(expected.to_json())["parts"]
+
+
+def test_missing_values_need_a_model_that_accepts_them(
+    table: pd.DataFrame, file: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    holes = table.copy()
+    holes.loc[3, "a"] = np.nan
+    holes.loc[5, "city"] = None
+    holes.to_csv(file, index=False)
+    words = f"diagnose {file} --target y"
+    tree = f"{words} --model sklearn.ensemble.HistGradientBoostingRegressor"
+    message = "file must have no missing values for Ridge, got some in 'a', 'city'"
+    check_errors(
+        [
+            (f"{words} --model {RIDGE}", message),
+            (f"{tree} --alternative ridge={RIDGE}", message),
+            (f"{words} --model {RIDGE} --target a", "target must have no missing value"),
+        ],
+        capsys,
+    )
+    monkeypatch.setattr("doubletrouble.diagnosis.diagnose", stop)
+    with pytest.raises(CalledError) as called:
+        main(tree.split())
+    X = called.value.args[1]
+    assert np.isnan(X.loc[3, "a"])
+    assert X.loc[5, "city_nan"] == 1  # a class of its own
+
+
+def test_invalid_input_is_named(table: pd.DataFrame, file: Path, capsys: Capture) -> None:
+    table.assign(name=[f"n{k}" for k in range(60)]).to_csv(file.with_name("names.csv"), index=False)
+    file.with_name("empty.csv").write_text("")
+    words = ["diagnose", str(file), "--target", "y"]
+    fit = [*words, "--model", RIDGE]
+    cases: list[tuple[Any, str]] = [
+        (["diagnose", "none.csv", *fit[2:]], "file must"),
+        (["diagnose", str(file.with_name("empty.csv")), *fit[2:]], "file must"),
+        (["diagnose", str(file.with_name("names.csv")), *fit[2:]], "file must"),
+        ([*fit[:2], "--target", "z", *fit[4:]], "target must be one of the columns 'a'"),
+        ([*fit[:2], "--target", "city", *fit[4:]], "target must be a column of numbers"),
+        ([*fit, "--groups", "z"], "groups must"),
+        ([*fit, "--groups", "y"], "groups must"),
+        ([*fit, "--drop", "z"], "drop must"),
+        ([*words, "--model", "Ridge"], "model must be the import path"),
+        ([*words, "--model", "sklearn.linear_model.Rigde"], "model must be importable"),
+        ([*words, "--model", "no_module.Ridge"], "model must be importable"),
+        ([*words, "--model", "sklearn.base.clone"], "model must be an estimator class"),
+        ([*words, "--model", "pathlib.Path"], "model must be an estimator class"),
+        ([*fit, "--params", "alpha=1"], "params must be a JSON object"),
+        ([*fit, "--params", "[1]"], "params must be a JSON object"),
+        ([*fit, "--params", '{"beta": 1}'], "params must be arguments of Ridge"),
+        ([*fit, "--alternative", RIDGE], "alternative must"),
+        ([*fit, "--alternative", f"r={RIDGE} {{"], "alternative must be a JSON object"),
+        ([*fit, "--alternative", f"r={RIDGE}", "--alternative", f"r={RIDGE}"], "alternative must"),
+        ([*fit, "--noise", "-1"], "noise must"),
+        ([*fit, "--seed", "-1"], "seed must"),
+        ([*fit, "--workers", "0"], "workers must"),
+        ([*fit, "--confidence", "2"], "confidence must"),
+        ([*fit, "--chart", "chart.txt"], "chart must"),
+    ]
+    check_errors(cases, capsys)
