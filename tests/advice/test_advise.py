@@ -299,3 +299,50 @@ def test_dividing_the_data_is_better_for_noisy_labels(P: float, ridge: float) ->
     assert noisy["divide"].total < noisy["ensemble"].total
     clean = dt.advise(dt.Problem(features_per_dim=P, ridge=ridge, noise=0.1))
     assert clean["divide"].total > clean["ensemble"].total
+
+
+# --- results of decompose and diagnose -----------------------------------------------------------
+
+
+def test_advice_on_a_decomposition_is_the_error_of_averaged_seeds() -> None:
+    rng = np.random.default_rng(0)
+    f = rng.normal(size=(12, 1, 1, 40)) + rng.normal(size=(12, 2, 5, 40))
+    result = dt.decompose_predictions(f, truth=np.zeros(40))
+    remedies = dt.advise(result)
+    assert remedies.level == result.confidence
+    for K, name in ((10, "10 seeds averaged"), (INF, "∞ seeds averaged")):
+        remedy, total = remedies[name], result.error(K).total
+        assert remedy.fits == K
+        assert remedy.error == total
+        assert remedy.change is not None
+        assert remedy.change == total / result.error().total - 1
+        assert remedy.change.confidence_interval(0.95).high < -0.2
+    more = remedies["2x data"]
+    assert more.error is None
+    assert "dt.diagnose" in more.reason
+    assert "withheld" in str(remedies)
+    assert len(remedies.records()) == 3
+
+
+def test_advice_without_second_seeds_has_the_reason() -> None:
+    f = np.random.default_rng(0).normal(size=(12, 1, 1, 40))
+    remedies = dt.advise(dt.decompose_predictions(f, truth=np.zeros(40)))
+    assert remedies["10 seeds averaged"].error is None
+    assert "init" in remedies["10 seeds averaged"].reason
+    with pytest.raises(ValueError, match="total"):
+        dt.advise(dt.decompose_predictions(f))
+
+
+def test_advice_on_a_diagnosis_is_its_remedies() -> None:
+    X, noise = np.split(np.random.default_rng(0).normal(size=(60, 3)), [2], axis=1)
+
+    def nearest(X: Any, y: Any, seed: int) -> Any:
+        return lambda new: y[np.argmin(((new[:, None] - X) ** 2).sum(axis=2), axis=1)]
+
+    diagnosis = dt.diagnose(nearest, X, X[:, 0] + noise[:, 0], progress=False)
+    remedies = dt.advise(diagnosis)
+    assert str(remedies) == str(diagnosis.remedies())
+    assert {"measured, paired", "extrapolated"} == {remedy.status for remedy in remedies}
+    for name, value in (("ensemble", 2), ("budget", 1.0), ("cost", "training"), ("dim", 3)):
+        with pytest.raises(ValueError, match=f"{name} must be left out"):
+            dt.advise(diagnosis, **{name: value})  # type: ignore[call-overload]

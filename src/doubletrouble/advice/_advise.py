@@ -1,8 +1,12 @@
-"""`advise`: the error after each change, and the best allocation of a budget."""
+"""`advise`: the error after each change, and the best allocation of a budget.
+
+Of a problem the errors are exact; of a decomposition or a diagnosis they are measured.
+"""
 
 from __future__ import annotations  # help() shows names instead of unions
 
 import math
+from typing import overload
 
 from doubletrouble.advice._allocation import (
     best_allocation,
@@ -12,13 +16,22 @@ from doubletrouble.advice._allocation import (
 )
 from doubletrouble.advice._options import COSTS, AdviceOption, Measure, changed, single_changes
 from doubletrouble.advice._result import Advice, MarginalValue
+from doubletrouble.decomposition import Decomposition
+from doubletrouble.diagnosis import Diagnosis, Remedies, Remedy
 from doubletrouble.ensembles import Ensemble, EnsembleLike, as_ensemble
 from doubletrouble.glossary import BUDGET, DIM, N_MEMBERS
 from doubletrouble.parameters import number
 from doubletrouble.problems import Problem, SpectralProblem
 from doubletrouble.theory import AnyProblem, optimal_ridge
 
+_AVERAGED = (10, math.inf)  # seeds, in the remedies of a decomposition
+_ONE_SIZE = (
+    "a decomposition has one size of training sets, which does not determine the error at "
+    "another; dt.diagnose(model, X, y) extrapolates it"
+)
 
+
+@overload
 def advise(
     problem: AnyProblem,
     ensemble: EnsembleLike = 1,
@@ -26,8 +39,26 @@ def advise(
     budget: float | None = None,
     cost: Measure = "features",
     dim: float | None = None,
-) -> Advice:
+) -> Advice: ...
+
+
+@overload
+def advise(problem: Decomposition | Diagnosis) -> Remedies: ...
+
+
+def advise(
+    problem: AnyProblem | Decomposition | Diagnosis,
+    ensemble: EnsembleLike = 1,
+    *,
+    budget: float | None = None,
+    cost: Measure = "features",
+    dim: float | None = None,
+) -> Advice | Remedies:
     """Compute the exact error now, after every single change, and at its best under a budget.
+
+    For the result of `diagnose` or `decompose`, return its remedies, with intervals: a table of
+    the error after each, without further arguments. A decomposition determines that of averaged
+    seeds, and not that of more data.
 
     The single changes are twice the width ("widen"; "widen_a_little" is a tenth more, or half of
     P - N where that is less), twice the models ("ensemble"), the data divided among twice the
@@ -38,8 +69,8 @@ def advise(
 
     Parameters
     ----------
-    problem : Problem or SpectralProblem
-        A single problem.
+    problem : Problem, SpectralProblem, Diagnosis or Decomposition
+        A single problem, or a result of `diagnose`, `decompose` or `decompose_predictions`.
     ensemble : int, Ensemble or Divide
         The present models.
     budget : float, optional
@@ -64,9 +95,16 @@ def advise(
     >>> advice.best.n_members, round(advice.best.ridge, 3)
     (1.0, 0.78)
     """
+    if isinstance(problem, Diagnosis | Decomposition):
+        given = {"ensemble": ensemble != 1, "budget": budget, "cost": cost != "features"}
+        for name, value in (given | {"dim": dim}).items():
+            if value not in (None, False):
+                raise ValueError(f"{name} must be left out for a {type(problem).__name__}")
+        return problem.remedies() if isinstance(problem, Diagnosis) else _remedies(problem)
     if not isinstance(problem, Problem | SpectralProblem):
         raise TypeError(
-            f"problem must be a Problem or a SpectralProblem, got {type(problem).__name__}"
+            "problem must be a Problem, a SpectralProblem, or the result of diagnose or "
+            f"decompose, got {type(problem).__name__}"
         )
     if problem.shape:
         raise TypeError(f"problem must be a single one, got one of shape {problem.shape}")
@@ -107,3 +145,35 @@ def advise(
         cost=cost,
         dim=dim,
     )
+
+
+def _remedies(result: Decomposition) -> Remedies:
+    """The error of averaged seeds, and why that of more data is not determined."""
+    now, design = result.error().total, result.design
+    reason = design.lacks("the error of an ensemble", ("init",))
+    if design.deterministic:
+        reason = "the learner has no seed: averaging changes nothing"
+    rows = []
+    for K in _AVERAGED:
+        total = None if reason else result.error(K).total
+        rows.append(
+            Remedy(
+                name=f"{'∞' if math.isinf(K) else K} seeds averaged",
+                status="measured",
+                error=total,
+                change=None if total is None else total / now - 1,
+                fits=K,
+                rows=1,
+                reason=reason or "",
+            )
+        )
+    more = Remedy(
+        name="2x data",
+        status="extrapolated",
+        error=None,
+        change=None,
+        fits=1,
+        rows=2,
+        reason=_ONE_SIZE,
+    )
+    return Remedies(rows=(*rows, more), level=result.confidence)
