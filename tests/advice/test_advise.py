@@ -38,7 +38,7 @@ SPECTRUM = dt.SpectralProblem(
 def test_second_argument_is_the_ensemble() -> None:
     assert dt.advise(dt.Problem(), 10).now.n_members == 10
     with pytest.raises(TypeError):
-        dt.advise(dt.Problem(), 1, 10)  # type: ignore[call-arg]
+        dt.advise(dt.Problem(), 1, 10)  # type: ignore[call-overload]
 
 
 def test_default_budget_is_the_present_cost() -> None:
@@ -344,5 +344,6 @@ def test_advice_on_a_diagnosis_is_its_remedies() -> None:
     assert str(remedies) == str(diagnosis.remedies())
     assert {"measured, paired", "extrapolated"} == {remedy.status for remedy in remedies}
     for name, value in (("ensemble", 2), ("budget", 1.0), ("cost", "training"), ("dim", 3)):
+        arguments: Any = {name: value}
         with pytest.raises(ValueError, match=f"{name} must be left out"):
-            dt.advise(diagnosis, **{name: value})  # type: ignore[call-overload]
+            dt.advise(diagnosis, **arguments)

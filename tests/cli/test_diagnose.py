@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
+import pandas as pd  # type: ignore[import-untyped]
 import pytest
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import doubletrouble as dt
 from doubletrouble.cli import main
-from tests.cli.results import Capture, CalledError, check_errors, csv_rows, json_result, lines, stop
+from tests.cli.results import CalledError, Capture, check_errors, csv_rows, json_result, lines, stop
 
 TREE = "sklearn.tree.DecisionTreeRegressor"
 RIDGE = "sklearn.linear_model.Ridge"
