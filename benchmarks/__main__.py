@@ -17,6 +17,7 @@ BENCHMARKS = (
     "decomposition_accuracy",
     "store_speed",
     "kills",
+    "diagnosis_accuracy",
     "coverage",
     "page_speed",
 )
