@@ -65,8 +65,10 @@ PUBLIC = {
     "RandomFeaturesClassifier",
     "RandomFeaturesRidge",
     "Sweep",
+    "compare",
     "decompose",
     "decompose_predictions",
+    "diagnose",
     "lazy_curve",
     "lazy_split",
     "load_data",
@@ -81,10 +83,12 @@ PUBLIC = {
     "Cell",
     "Committee",
     "CommitteeSimulation",
+    "Comparison",
     "ConfidenceInterval",
     "Decomposition",
     "DecompositionDifference",
     "Design",
+    "Diagnosis",
     "DrawnEnsemble",
     "ErrorTerms",
     "Estimate",
@@ -92,11 +96,15 @@ PUBLIC = {
     "LazyRun",
     "LazySplit",
     "LearnerDecomposition",
+    "LearningCurve",
     "MarginalValue",
     "OptimalRidge",
     "PsiTerms",
+    "Remedies",
+    "Remedy",
     "RepeatPlan",
     "RidgePath",
+    "RowErrors",
     "SaddlePoint",
     "Simulation",
     "StoppingTime",
@@ -194,7 +202,10 @@ for name in ("RandomFeaturesRidge", "train_lazy", "LazyRun"):
 
 
 # The bookkeeping behind results, in attributes that users do not read.
-INTERNAL = {"Draws", "FeatureMap", "Poles", "SimulatedTerms", "Statistic"}
+INTERNAL = {
+    *("Draws", "FeatureMap", "Poles", "SimulatedTerms", "Statistic"),
+    *("Extrapolation", "Measurement", "Measurements", "RowNoise", "WindowDesign", "WindowFit"),
+}
 
 
 def classes_in(hint: Any) -> Iterator[str]:

@@ -20,6 +20,7 @@ SMALLER = {
     "dim=100, n_data=5, n_init=2": "dim=20, n_data=2, n_init=2",
     "ensemble=10)": "ensemble=5, max_steps=20)",
     "n_data=15)": "n_data=3)",
+    "sklearn.ensemble.RandomForestRegressor": "sklearn.tree.ExtraTreeRegressor",
     "ratios = np.geomspace(0.1, 100, 500)": "ratios = np.geomspace(0.1, 100, 5)",
     "dt.Problem(ridge=0.1))  # the same by": "dt.Problem(ridge=1.0))  # the same by",
     "workers=2": "workers=1",
