@@ -76,7 +76,7 @@ def test_variance_power_covers_the_law_it_is_given(gamma: float) -> None:
     power = VariancePower.fitted(x, values, (0.05 * values) ** 2, np.random.default_rng(0))
     low, high = np.quantile(power.at(1.0), [0.05, 0.95])
     assert low < 0.2 < high
-    assert np.mean(power.at(1.0)) == pytest.approx(0.2, rel=0.1)
+    assert np.mean(power.at(1.0)) == pytest.approx(0.2, rel=0.15)
 
 
 def test_a_variance_below_its_noise_is_not_far_from_zero() -> None:

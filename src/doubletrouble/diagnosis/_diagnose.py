@@ -235,7 +235,7 @@ class _Run:
         """Make all fits of a learner, and 10 or 20 of each alternative."""
         started, table = time.perf_counter(), self.table
         fits = self._fits(learner, seeded=True)
-        fitted = fits.run(PROBES, **self.options)
+        fitted = fits.run(PROBES, **self.options | {"workers": None})  # no pool for two fits
         fitted.raise_failures()
         first, second = (fitted.predictions[fit] for fit in PROBES)
         seeded = not np.array_equal(first, second)
