@@ -24,7 +24,7 @@ from sklearn.model_selection import (  # noqa: E402
 )
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor  # noqa: E402
 
-quiet = {"progress": False}
+quiet: dict[str, Any] = {"progress": False}
 
 
 def rows(n: int = 100, p: int = 3, seed: int = 0, noise: float = 0.5) -> tuple[Any, Any]:
@@ -61,8 +61,8 @@ def test_mean_and_least_squares_have_their_exact_sampling_variance(
             d = dt.diagnose(model, X, y, seed=seed, **quiet)
             assert d.error().initialization.value == 0
             low, high = d.error().sampling.confidence_interval(0.9)
-            inside[name] += low <= expected <= high
-            inside["wrong"] += low <= 4 * expected <= high
+            inside[name] += bool(low <= expected <= high)
+            inside["wrong"] += bool(low <= 4 * expected <= high)
     assert inside["mean"] >= least * n_sets
     assert inside["least squares"] >= least * n_sets
     assert inside["wrong"] <= 0.3 * 2 * n_sets
@@ -114,9 +114,9 @@ def test_more_data_is_withheld_at_an_interpolation_peak(seed: int) -> None:
 
 def test_parts_add_up_in_every_draw(tree: dt.Diagnosis) -> None:
     for terms in (tree.error(), tree.error(10), tree.error(n_samples=[50, 100, 400])):
-        draws = [part.sources[0].values for part in terms.parts.values()]
-        total = terms.total.sources[0].values
-        assert np.allclose(sum(draws), total, rtol=1e-12)
+        draws: list[Any] = [part.sources[0] for part in (*terms.parts.values(), terms.total)]
+        *parts, total = (one.values for one in draws)
+        assert np.allclose(sum(parts), total, rtol=1e-12)
     assert all(float(part) >= 0 for part in tree.error().parts.values())
 
 
@@ -164,7 +164,7 @@ def test_rows_have_the_parts_of_the_whole(tree: dt.Diagnosis) -> None:
 # --- learners ---
 
 
-class Counted(RegressorMixin, BaseEstimator):
+class Counted(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """The mean of the labels, and a seed with or without effect."""
 
     fits: list[int] = []  # noqa: RUF012 (shared by clones on purpose)
@@ -263,7 +263,7 @@ def test_alternatives_are_compared_on_the_same_folds() -> None:
         alternatives={"same": DecisionTreeRegressor(), "ridge": Ridge(), "mean": DummyRegressor()},
         **quiet,
     )
-    remedies = d.remedies()
+    remedies: Any = d.remedies()
     assert remedies["ridge"].change.confidence_interval(0.9).high < 0
     low, high = remedies["same"].change.confidence_interval(0.9)
     assert low <= 0 <= high
@@ -277,7 +277,8 @@ def test_compare_pairs_learners_by_rows() -> None:
     comparison = dt.compare({"ridge": Ridge(), "tree": DecisionTreeRegressor()}, X, y, **quiet)
     difference = comparison.difference("tree")
     assert difference.total.confidence_interval(0.9).low > 0
-    separate = np.hypot(*(comparison[k].error().total.standard_error for k in ("ridge", "tree")))
+    errors = [float(comparison[k].error().total.standard_error) for k in ("ridge", "tree")]
+    separate = np.hypot(*errors)
     assert difference.total.standard_error < separate
     same = dt.compare({"a": Ridge(), "b": Ridge()}, X, y, **quiet).difference("b")
     assert same.total.value == 0

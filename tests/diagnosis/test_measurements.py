@@ -1,5 +1,7 @@
 """What the fits measure, against direct computations."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -8,13 +10,14 @@ from doubletrouble.diagnosis._design import PROBES, RUNGS, WindowDesign, WindowF
 from doubletrouble.diagnosis._extrapolation import law_sampling
 from doubletrouble.diagnosis._measurements import (
     Measurements,
+    Predictions,
     log_loss,
     squared_error,
     zero_one_loss,
 )
 
 
-def random_measurements(*, seeded: bool) -> tuple[WindowDesign, dict, np.ndarray, Measurements]:
+def random_measurements(*, seeded: bool) -> tuple[WindowDesign, Predictions, Any, Measurements]:
     """Predictions that are a window's effect, a seed's effect and noise."""
     rng = np.random.default_rng(0)
     first, second = (deal(60, seed=0, round=r) for r in range(2))
@@ -29,7 +32,7 @@ def random_measurements(*, seeded: bool) -> tuple[WindowDesign, dict, np.ndarray
     return design, predictions, target, Measurements.of(design, predictions, target)
 
 
-def at_all_rows(design: WindowDesign, predictions: dict, fit: WindowFit) -> np.ndarray:
+def at_all_rows(design: WindowDesign, predictions: Predictions, fit: WindowFit) -> Any:
     values = np.full((60, 2), np.nan)
     values[~design.in_window(fit)] = predictions[fit]
     return values
@@ -77,10 +80,11 @@ def test_bags_are_products_of_errors() -> None:
 
 def test_overlap_law_is_exact_for_random_features() -> None:
     """1 / (E (y - f_a)(y - f_b)) is linear in the shared rows, and the law gives the variance."""
-    problem = dt.Problem(features_per_dim=3.0, samples_per_dim=1.5, ridge=0.1, noise=0.5)
+    noise = 0.5
+    problem = dt.Problem(features_per_dim=3.0, samples_per_dim=1.5, ridge=0.1, noise=noise)
     shares = np.array([0.0, 0.25, 0.5, 1.0])
-    shared = shares * problem.samples_per_dim
-    products = dt.pair_error(problem, problem, shared_samples=shared) + problem.noise**2
+    shared = shares * 1.5
+    products: Any = dt.pair_error(problem, problem, shared_samples=shared) + noise**2
     inverse = 1 / products
     straight = inverse[0] + shares * (inverse[-1] - inverse[0])
     assert np.allclose(inverse, straight, rtol=1e-12)
