@@ -277,8 +277,8 @@ def test_compare_pairs_learners_by_rows() -> None:
     comparison = dt.compare({"ridge": Ridge(), "tree": DecisionTreeRegressor()}, X, y, **quiet)
     difference = comparison.difference("tree")
     assert difference.total.confidence_interval(0.9).low > 0
-    errors = [float(comparison[k].error().total.standard_error) for k in ("ridge", "tree")]
-    separate = np.hypot(*errors)
+    a, b = (float(comparison[k].error().total.standard_error) for k in ("ridge", "tree"))
+    separate = np.hypot(a, b)
     assert difference.total.standard_error < separate
     same = dt.compare({"a": Ridge(), "b": Ridge()}, X, y, **quiet).difference("b")
     assert same.total.value == 0

@@ -27,7 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from doubletrouble.decomposition import generator
-from doubletrouble.diagnosis._design import FULL, LAW, N_BLOCKS
+from doubletrouble.diagnosis._design import FULL, LAW, N_BLOCKS, RUNGS
 from doubletrouble.diagnosis._measurements import Measurement, Measurements
 from doubletrouble.parameters import FloatArray
 
@@ -41,11 +41,11 @@ _MISFIT = 0.2  # of a power law, relative, at ln x = 1
 _ALPHAS, _ALPHA_MEDIAN, _ALPHA_SPREAD = np.geomspace(0.03, 2.0, 48), 0.4, 1.0
 _GAMMAS, _GAMMA_MEAN, _GAMMA_SPREAD = np.linspace(-1.4, 2.8, 43), 0.7, 0.7
 _FAR = 1000.0  # times the rows: the curve is not below the noise there
-_RISE = 1.5  # standard errors by which the error rises between two sizes
+_RISE = 2.0  # standard errors by which the error rises between two sizes
 _PLATEAU = 0.5  # standard errors by which the slope decreases towards small sizes
 _FEWEST_FALLS = 2
 _MOST_UNITS = 400
-_SEEDS_GROW, _SEEDS_GROW_STRONGLY, _STILL_FALLS = 1.1, 2.0, 1.5  # standard errors
+_SEEDS_GROW, _SEEDS_GROW_STRONGLY, _STILL_FALLS = 1.1, 3.0, 1.5  # standard errors
 _SEEDS_SHARE = 0.03  # of the total
 
 _UNITS, _ROWS, _CURVE, _SEEDS, _SETS, _ORDER, _RUNGS = range(20, 27)  # kinds of draws
@@ -443,21 +443,26 @@ def _rise_of_error(falls: Falls) -> str:
 
 
 def _growth_of_seeds(measured: Measurements, noise: RowNoise) -> str:
-    """The variance over seeds falls with n, except before an interpolation peak.
+    """A growth of the variance over seeds that an interpolation peak explains.
 
-    A growth paired by rows is enough where the total hardly falls; it must be larger where it does.
+    Before a peak it grows, while the total hardly falls. Of learners that grow with the data, as
+    trees do, it grows slowly from the start: a growth counts after a fall, or if it is strong.
     """
-    if not {4, LAW, FULL} <= set(measured.initialization):
+    seeds, total = measured.initialization, measured.total
+    if set(RUNGS) - set(seeds):
         return ""
-    small, middle, large = (measured.initialization[rung] for rung in (4, LAW, FULL))
-    growth = large.mean - (small.mean + middle.mean) / 2
-    apart = noise.deviations(large) - (noise.deviations(small) + noise.deviations(middle)) / 2
-    before, now = measured.total[LAW], measured.total[FULL]
-    fall = before.mean - now.mean
-    fall_error = np.linalg.norm(noise.deviations(before) - noise.deviations(now))
-    clear = growth > _SEEDS_GROW * np.linalg.norm(apart) and fall < _STILL_FALLS * fall_error
-    error = math.sqrt(_seed_variance(small, noise) + _seed_variance(large, noise))
-    strong = large.mean - small.mean > _SEEDS_GROW_STRONGLY * error
-    if (clear or strong) and growth > _SEEDS_SHARE * now.mean:
-        return "the variance over seeds grows up to 90% of the rows: an interpolation peak is near"
-    return ""
+
+    def significance(means: Mapping[int, Measurement], weights: Mapping[int, float]) -> float:
+        value = sum(weight * means[rung].mean for rung, weight in weights.items())
+        parts = [weight * noise.deviations(means[rung]) for rung, weight in weights.items()]
+        return value / max(float(np.linalg.norm(np.sum(parts, axis=0))), 1e-300)
+
+    growth = significance(seeds, {FULL: 1.0, LAW: -0.5, 4: -0.5})
+    fell = significance(seeds, {1: 0.5, 2: 0.5, LAW: -0.5, 4: -0.5})
+    still_falls = significance(total, {LAW: 1.0, FULL: -1.0})
+    share = (seeds[FULL].mean - (seeds[LAW].mean + seeds[4].mean) / 2) / total[FULL].mean
+    after_fall = fell > 1 and growth > _SEEDS_GROW
+    grows = (after_fall or growth > _SEEDS_GROW_STRONGLY) and share > _SEEDS_SHARE
+    if not grows or still_falls > _STILL_FALLS:
+        return ""
+    return "the variance over seeds grows up to 90% of the rows: an interpolation peak is near"
