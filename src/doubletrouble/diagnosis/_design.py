@@ -102,7 +102,7 @@ def deal(
     """Rows in blocks at random: of equal shares of the classes, or of whole groups.
 
     >>> deal(6, seed=0, round=0, groups=np.array([0, 0, 1, 1, 2, 2])).tolist()
-    [1, 1, 0, 0, 2, 2]
+    [2, 2, 7, 7, 6, 6]
     """
     rng = generator(seed, _ORDER, round)
     if groups is not None:

@@ -21,13 +21,13 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from doubletrouble.decomposition import generator
-from doubletrouble.diagnosis._design import FULL, LAW, N_BLOCKS
+from doubletrouble.diagnosis._design import FULL, LAW, N_BLOCKS, RUNGS
 from doubletrouble.diagnosis._measurements import Measurement, Measurements
 from doubletrouble.parameters import FloatArray
 
@@ -41,11 +41,12 @@ _MISFIT = 0.2  # of a power law, relative, at ln x = 1
 _ALPHAS, _ALPHA_MEDIAN, _ALPHA_SPREAD = np.geomspace(0.03, 2.0, 48), 0.4, 1.0
 _GAMMAS, _GAMMA_MEAN, _GAMMA_SPREAD = np.linspace(-1.4, 2.8, 43), 0.7, 0.7
 _FAR = 1000.0  # times the rows: the curve is not below the noise there
-_RISE = 1.5  # standard errors by which the error rises between two sizes
+_RISE = 2.0  # standard errors by which the error rises between two sizes
 _PLATEAU = 0.5  # standard errors by which the slope decreases towards small sizes
 _FEWEST_FALLS = 2
 _MOST_UNITS = 400
-_SEEDS_GROW = 2.0, 0.03  # standard errors, and share of the total
+_SEEDS_GROW, _SEEDS_GROW_STRONGLY, _STILL_FALLS = 1.1, 3.0, 1.5  # standard errors
+_SEEDS_SHARE = 0.03  # of the total
 
 _UNITS, _ROWS, _CURVE, _SEEDS, _SETS, _ORDER, _RUNGS = range(20, 27)  # kinds of draws
 
@@ -225,7 +226,10 @@ class VariancePower:
         grid = np.geomspace(max(_LEAST * noise, 1e-9 * most), most, 120)
         gamma, v1 = np.meshgrid(_GAMMAS, grid, indexing="ij")
         fitted = v1[..., None] * x ** -gamma[..., None]
-        variance = variances + (_MISFIT * np.log(x) ** 2 * fitted) ** 2
+        larger = np.where(
+            values > 0, np.clip(fitted / np.maximum(values, 1e-300), 1.0, _SCALED), 1.0
+        )
+        variance = variances * larger**2 + (_MISFIT * np.log(x) ** 2 * fitted) ** 2
         log_likelihood = -0.5 * ((values - fitted) ** 2 / variance + np.log(variance)).sum(-1)
         prior = -0.5 * ((gamma - _GAMMA_MEAN) / _GAMMA_SPREAD) ** 2
         weights = _normalized(log_likelihood + prior).ravel()
@@ -235,14 +239,17 @@ class VariancePower:
         return cls(at_all_rows=v1.ravel()[picked] * jitter, gamma=gamma.ravel()[picked])
 
 
+_SCALED = 5.0
+_LAW_SPREAD = 0.2  # of the logarithm of the law over the truth, among learners
+_RATIO_ROWS, _RATIO_PAIRS = 1.5**2, 0.25  # of the variance of its measurement
 _LEAST = 0.05  # of the noise: the lower end of v₁
 
 
 def law_sampling(shared: float, averaged: float) -> tuple[float, float, float]:
     """VS by the overlap law, from D and A = T - VI; and its derivatives by both.
 
-    >>> law_sampling(0.2, 1.0)[0]
-    0.3333333333333333
+    >>> round(law_sampling(0.2, 1.0)[0], 6)
+    0.333333
     """
     h = _OVERLAP
     below = 1 - h + h * shared / averaged
@@ -263,7 +270,7 @@ class Extrapolation:
         float, Mapping[str, FloatArray]
     ]  # draws of what is measured, by share of rows
     withheld: str  # why no error is predicted beyond the rows; empty if it is
-    law_deviation: float  # of the overlap law from disjoint windows at 0.4, in standard errors
+    law_excess: float  # the logarithm of the overlap law over what is measured at 0.4
 
     @classmethod
     def of(cls, measured: Measurements, noise: RowNoise, *, seed: int, floor: float = 0.0) -> Self:
@@ -272,7 +279,7 @@ class Extrapolation:
         own = learner_salt(measured.total[FULL])
         curve = total_curve(measured.total, noise, generator(seed, _CURVE, own), floor)
         seeds = _of_seeds(measured, noise, generator(seed, _SEEDS, own))
-        sets, law_deviation = _of_sets(measured, noise, generator(seed, _SETS, own))
+        sets, law_excess = _of_sets(measured, noise, generator(seed, _SETS, own))
         room = curve.at(1.0) - floor
         order = _possible(room, seeds.at(1.0), sets.at(1.0), generator(seed, _ORDER, own))
         return cls(
@@ -281,7 +288,7 @@ class Extrapolation:
             sampling=sets.reordered(order),
             at_rungs=_measured_draws(measured, noise, generator(seed, _RUNGS, own)),
             withheld=_rise_of_error(falls) or _growth_of_seeds(measured, noise),
-            law_deviation=law_deviation,
+            law_excess=law_excess,
         )
 
     def parts(self, x: float) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -360,25 +367,59 @@ def _direct(measured: Measurement, noise: RowNoise) -> tuple[float, float]:
 def _of_sets(
     measured: Measurements, noise: RowNoise, rng: np.random.Generator
 ) -> tuple[VariancePower, float]:
-    """VS from disjoint windows and from the overlap law; and the deviation of both at 0.4."""
-
-    def by_law(rung: int) -> tuple[float, float]:
-        shared, total = measured.shared[rung], measured.total[rung]
-        seeds = measured.initialization.get(rung)
-        averaged = total.mean - (seeds.mean if seeds else 0.0)
-        value, by_shared, by_averaged = law_sampling(shared.mean, max(averaged, 1e-300))
-        deviations = by_shared * noise.deviations(shared) + by_averaged * noise.deviations(total)
-        return value, float(np.sum(deviations**2)) + _PAIRS * (by_shared * shared.spread) ** 2
-
+    """VS from disjoint windows and from the overlap law; and the deviation of the law."""
     rungs = sorted(measured.sampling)
-    direct = {rung: _direct(measured.sampling[rung], noise) for rung in rungs}
-    values, variances = np.array([*direct.values(), by_law(LAW)]).T
+    direct = [_direct(measured.sampling[rung], noise) for rung in rungs]
+    law, correction = _by_law(measured, noise, LAW), _law_correction(measured, noise)
+    factor = math.exp(-correction.mean)
+    variance = (factor * law.spread) ** 2 + (factor * law.value * correction.spread) ** 2
+    values, variances = np.array([*direct, (factor * law.value, variance)]).T
     x = np.array([*rungs, LAW]) / N_BLOCKS
-    deviation = 0.0
-    for rung in set(measured.sampling) & set(measured.shared):
-        (a, va), (b, vb) = direct[rung], by_law(rung)
-        deviation = (b - a) / math.sqrt(va + vb) if va + vb > 0 else 0.0
-    return VariancePower.fitted(x, values, variances, rng), deviation
+    return VariancePower.fitted(x, values, variances, rng), correction.measured
+
+
+class _Law(NamedTuple):
+    """VS by the overlap law at one rung."""
+
+    value: float
+    deviations: FloatArray  # of units of rows
+    spread: float  # its standard error
+
+
+def _by_law(measured: Measurements, noise: RowNoise, rung: int) -> _Law:
+    shared, total = measured.shared[rung], measured.total[rung]
+    seeds = measured.initialization.get(rung)
+    averaged = total.mean - (seeds.mean if seeds else 0.0)
+    value, by_shared, by_averaged = law_sampling(shared.mean, max(averaged, 1e-300))
+    deviations = by_shared * noise.deviations(shared) + by_averaged * noise.deviations(total)
+    variance = float(np.sum(deviations**2)) + _PAIRS * (by_shared * shared.spread) ** 2
+    return _Law(value, deviations, math.sqrt(variance))
+
+
+class _Correction(NamedTuple):
+    """The logarithm of the law over the truth: measured, and shrunk towards 0 by its error."""
+
+    measured: float = 0.0
+    mean: float = 0.0
+    spread: float = 0.0
+
+
+def _law_correction(measured: Measurements, noise: RowNoise) -> _Correction:
+    """How far the law is off at rung 4, where VS is measured too, from the same fits.
+
+    The ratio of both is far more precise than either: they share their training rows. It is about
+    the same at the rung of the law.
+    """
+    rung = 4
+    direct, law = measured.sampling[rung], _by_law(measured, noise, rung)
+    if min(direct.mean, law.value) <= 0:
+        return _Correction()
+    deviations = law.deviations / law.value - noise.deviations(direct) / direct.mean
+    between = (_RATIO_PAIRS * direct.spread / direct.mean) ** 2
+    variance = _RATIO_ROWS * float(np.sum(deviations**2)) + between
+    ratio, prior = math.log(law.value / direct.mean), _LAW_SPREAD**2
+    share = prior / (prior + variance)
+    return _Correction(ratio, share * ratio, math.sqrt(share * variance))
 
 
 def _possible(
@@ -402,16 +443,26 @@ def _rise_of_error(falls: Falls) -> str:
 
 
 def _growth_of_seeds(measured: Measurements, noise: RowNoise) -> str:
-    """The variance over seeds falls with n except before an interpolation peak."""
-    if not {4, FULL} <= set(measured.initialization):
+    """A growth of the variance over seeds that an interpolation peak explains.
+
+    Before a peak it grows, while the total hardly falls. Of learners that grow with the data, as
+    trees do, it grows slowly from the start: a growth counts after a fall, or if it is strong.
+    """
+    seeds, total = measured.initialization, measured.total
+    if set(RUNGS) - set(seeds):
         return ""
-    small, large = (measured.initialization[rung] for rung in (4, FULL))
-    error = math.sqrt(_seed_variance(small, noise) + _seed_variance(large, noise))
-    growth = large.mean - small.mean
-    errors, share = _SEEDS_GROW
-    if growth > errors * error and growth > share * measured.total[FULL].mean:
-        return (
-            "the variance over seeds grows between 40% and 90% of the rows: an interpolation peak "
-            "is near"
-        )
-    return ""
+
+    def significance(means: Mapping[int, Measurement], weights: Mapping[int, float]) -> float:
+        value = sum(weight * means[rung].mean for rung, weight in weights.items())
+        parts = [weight * noise.deviations(means[rung]) for rung, weight in weights.items()]
+        return value / max(float(np.linalg.norm(np.sum(parts, axis=0))), 1e-300)
+
+    growth = significance(seeds, {FULL: 1.0, LAW: -0.5, 4: -0.5})
+    fell = significance(seeds, {1: 0.5, 2: 0.5, LAW: -0.5, 4: -0.5})
+    still_falls = significance(total, {LAW: 1.0, FULL: -1.0})
+    share = (seeds[FULL].mean - (seeds[LAW].mean + seeds[4].mean) / 2) / total[FULL].mean
+    after_fall = fell > 1 and growth > _SEEDS_GROW
+    grows = (after_fall or growth > _SEEDS_GROW_STRONGLY) and share > _SEEDS_SHARE
+    if not grows or still_falls > _STILL_FALLS:
+        return ""
+    return "the variance over seeds grows up to 90% of the rows: an interpolation peak is near"

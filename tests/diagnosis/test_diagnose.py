@@ -1,0 +1,406 @@
+"""Diagnoses of real learners: known answers, designs, arguments, and results as users see them."""
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import doubletrouble as dt
+from tests.messages import message_of
+
+sklearn = pytest.importorskip("sklearn")
+
+from sklearn.base import BaseEstimator, RegressorMixin  # noqa: E402
+from sklearn.dummy import DummyRegressor  # noqa: E402
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge  # noqa: E402
+from sklearn.model_selection import (  # noqa: E402
+    KFold,
+    ShuffleSplit,
+    StratifiedKFold,
+    TimeSeriesSplit,
+)
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor  # noqa: E402
+
+quiet: dict[str, Any] = {"progress": False}
+
+
+def rows(n: int = 100, p: int = 3, seed: int = 0, noise: float = 0.5) -> tuple[Any, Any]:
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, p))
+    return X, X[:, 0] + noise * rng.standard_normal(n)
+
+
+@pytest.fixture(scope="module")
+def tree() -> dt.Diagnosis:
+    return dt.diagnose(DecisionTreeRegressor(max_features=1), *rows(), **quiet)
+
+
+# --- known answers ---
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize(
+    ("n_sets", "least"), [(12, 0.7), pytest.param(40, 0.85, marks=pytest.mark.full)]
+)
+def test_mean_and_least_squares_have_their_exact_sampling_variance(
+    n_sets: int, least: float
+) -> None:
+    """Of the mean Var(y)/M, of least squares σ² (1/M + p/(M - p - 2) (1 + 1/M))."""
+    M, p, noise = 100, 5, 0.7
+    least_squares = noise**2 * (1 / M + p / (M - p - 2) * (1 + 1 / M))
+    inside = {"mean": 0, "least squares": 0, "wrong": 0}
+    for seed in range(n_sets):
+        X, y = rows(M, p, seed, noise)
+        for name, model, expected in (
+            ("mean", DummyRegressor(), (1 + noise**2) / M),
+            ("least squares", LinearRegression(), least_squares),
+        ):
+            d = dt.diagnose(model, X, y, seed=seed, **quiet)
+            assert d.error().initialization.value == 0
+            low, high = d.error().sampling.confidence_interval(0.9)
+            inside[name] += bool(low <= expected <= high)
+            inside["wrong"] += bool(low <= 4 * expected <= high)
+    assert inside["mean"] >= least * n_sets
+    assert inside["least squares"] >= least * n_sets
+    assert inside["wrong"] <= 0.3 * 2 * n_sets
+
+
+@pytest.mark.statistical
+def test_sampling_at_four_tenths_agrees_with_decompose() -> None:
+    M = 80
+    model = Ridge(1.0)
+
+    def sample(rng: np.random.Generator, n: int) -> tuple[Any, Any]:
+        X = rng.standard_normal((n, 4))
+        return X, X[:, 0]
+
+    measured = []
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        X, y = sample(rng, M)
+        y = y + 0.5 * rng.standard_normal(M)
+        measured.append(
+            float(dt.diagnose(model, X, y, seed=seed, **quiet).measured.sampling[4].mean)
+        )
+    source = dt.GeneratorSource(sample, n_train=int(0.4 * M), noise=0.5, n_test=2000)
+    parts = dt.decompose(model, source, n_data=200, **quiet).error()
+    expected = parts.sampling + parts.noise
+    error = np.hypot(np.std(measured, ddof=1) / np.sqrt(len(measured)), expected.standard_error)
+    assert abs(np.mean(measured) - expected.value) < 3 * error
+    assert abs(np.mean(measured) - 1.5 * expected.value) > 3 * error
+
+
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(s, marks=pytest.mark.full) for s in range(1, 8))]
+)
+def test_more_data_is_withheld_at_an_interpolation_peak(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((200, 30))
+    y = X[:, :5] @ [1, -0.8, 0.6, 0.5, -0.4] + 0.7 * rng.standard_normal(200)
+    d = dt.diagnose(dt.RandomFeaturesRidge(200, ridge=1e-6), X, y, seed=seed, **quiet)
+    assert "interpolation peak" in d.withheld
+    assert "withheld" in str(d)
+    assert d.remedies()["2x data"].error is None
+    assert "withheld" in message_of(d.error, n_samples=400)
+    assert np.isfinite(d.error(n_samples=100).total.value)
+    json.loads(d.to_json())
+
+
+# --- parts, ensembles, sizes ---
+
+
+def test_parts_add_up_in_every_draw(tree: dt.Diagnosis) -> None:
+    for terms in (tree.error(), tree.error(10), tree.error(n_samples=[50, 100, 400])):
+        draws: list[Any] = [part.sources[0] for part in (*terms.parts.values(), terms.total)]
+        *parts, total = (one.values for one in draws)
+        assert np.allclose(sum(parts), total, rtol=1e-12)
+    assert all(float(part) >= 0 for part in tree.error().parts.values())
+
+
+def test_averaging_divides_initialization_by_the_number_of_seeds(tree: dt.Diagnosis) -> None:
+    one, ten, many = (tree.error(K) for K in (1, 10, math.inf))
+    assert ten.initialization.value == pytest.approx(one.initialization.value / 10)
+    assert many.initialization.value == 0
+    assert ten.bias == one.bias
+    assert tree.error(ensemble=dt.Ensemble(10)).total == ten.total
+    bagged = [tree.error(dt.Bootstrap(K)).total.value for K in (1, 10, math.inf)]
+    assert bagged == sorted(bagged, reverse=True)
+    assert "not identified" in message_of(lambda: tree.error(dt.Bootstrap(10)).bias)
+
+
+def test_error_at_a_measured_size_is_the_measurement(tree: dt.Diagnosis) -> None:
+    error = tree.error(n_samples=40)
+    assert error.total.value == pytest.approx(tree.measured.total[4].mean, rel=0.02)
+    assert error.sampling.value == pytest.approx(tree.measured.sampling[4].mean, rel=0.05)
+
+
+def test_known_noise_is_split_off_the_bias() -> None:
+    X, y = rows()
+    error = dt.diagnose(DummyRegressor(), X, y, noise=0.5, **quiet).error()
+    assert error.bayes.value == 0.25
+    assert error.bias.value >= 0
+    unknown = dt.diagnose(DummyRegressor(), X, y, **quiet).error()
+    assert unknown.bias.value == pytest.approx(error.bias.value + 0.25, rel=0.05)
+    assert "noise" in message_of(lambda: unknown.bayes)
+
+
+def test_rows_have_the_parts_of_the_whole(tree: dt.Diagnosis) -> None:
+    pandas = pytest.importorskip("pandas")
+    points, error = tree.per_point(), tree.error()
+    for name, part in error.parts.items():
+        assert np.mean(points.parts[name]) == pytest.approx(part.value)
+    frame = points.to_frame()
+    assert isinstance(frame, pandas.DataFrame)
+    assert points.worst(5)["total"].is_monotonic_decreasing
+    X, y = rows(60)
+    table = pandas.DataFrame(X, index=[f"r{k}" for k in range(60)], columns=list("abc"))
+    labelled = dt.diagnose(Ridge(), table, y, **quiet).per_point().to_frame()
+    assert list(table.join(labelled).columns[-2:]) == ["bias", "total"]
+
+
+# --- learners ---
+
+
+class Counted(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    """The mean of the labels, and a seed with or without effect."""
+
+    fits: list[int] = []  # noqa: RUF012 (shared by clones on purpose)
+
+    def __init__(self, effect: float = 1.0, random_state: int | None = None) -> None:
+        self.effect, self.random_state = effect, random_state
+
+    def fit(self, X: Any, y: Any) -> "Counted":
+        self.fits.append(len(y))
+        rng = np.random.default_rng(self.random_state)
+        self.mean_ = np.mean(y) + self.effect * rng.standard_normal()
+        return self
+
+    def predict(self, X: Any) -> Any:
+        return np.full(len(X), self.mean_)
+
+
+@pytest.mark.parametrize("effect", [0.0, 0.3])
+def test_120_fits_whether_seeds_have_an_effect_or_not(effect: float) -> None:
+    Counted.fits.clear()
+    d = dt.diagnose(Counted(effect), *rows(), **quiet)
+    assert len(Counted.fits) == d.n_fits == 120
+    assert sum(Counted.fits) < 65 * 100  # the cost of about 62 fits on all rows
+    assert d.design.seeded is (effect > 0)
+    assert d.error().initialization.value == pytest.approx(effect**2, abs=0.05)
+    if effect == 0:
+        assert any("no effect" in note for note in d.notes)
+
+
+def test_a_learner_that_ignores_its_seed_is_reported() -> None:
+    drawn = iter(range(1000))
+
+    def fit(X: Any, y: Any, seed: int) -> Any:
+        value = np.random.default_rng(next(drawn)).standard_normal()
+        return lambda X: np.full(len(X), value)
+
+    d = dt.diagnose(fit, *rows(), **quiet)
+    assert any("does not obey its seed" in note for note in d.notes)
+    assert not any("seed" in note for note in dt.diagnose(Counted(0.3), *rows(), **quiet).notes)
+
+
+def test_windows_too_small_for_a_learner_are_left_out() -> None:
+    def fit(X: Any, y: Any, seed: int) -> Any:
+        if len(y) < 15:
+            raise ValueError("too few rows")
+        return lambda X: np.full(len(X), np.mean(y))
+
+    d = dt.diagnose(fit, *rows(), **quiet)
+    assert d.design.rungs == (2, 4, 6, 9)
+    assert any("too few rows" in note for note in d.notes)
+
+    def fail(X: Any, y: Any, seed: int) -> Any:
+        if len(y) < 50:
+            raise ValueError("too few rows")
+        return lambda X: np.full(len(X), np.mean(y))
+
+    with pytest.raises(dt.FitError, match="too few rows"):
+        dt.diagnose(fail, *rows(), **quiet)
+
+
+def test_warnings_are_counted() -> None:
+    def fit(X: Any, y: Any, seed: int) -> Any:
+        import warnings
+
+        warnings.warn("not converged", UserWarning, stacklevel=1)
+        return lambda X: np.zeros(len(X))
+
+    with pytest.warns(UserWarning, match="120 of 120 fits warned"):
+        d = dt.diagnose(fit, *rows(), **quiet)
+    assert any("not converged" in note for note in d.notes)
+
+
+def test_same_seed_same_result_and_resumed_from_the_store(tmp_path: Path) -> None:
+    X, y = rows()
+    model = DecisionTreeRegressor(max_features=1)
+    first = dt.diagnose(model, X, y, seed=3, store=tmp_path / "fits.db", **quiet)
+    again = dt.diagnose(model, X, y, seed=3, workers=2, **quiet)
+    assert first.to_json() == again.to_json()
+    assert dt.diagnose(model, X, y, seed=4, **quiet).to_json() != again.to_json()
+    Counted.fits.clear()
+    for _ in range(2):
+        stored = dt.diagnose(Counted(0.3), X, y, store=tmp_path / "fits.db", **quiet)
+        assert len(Counted.fits) == 120
+    assert stored.n_fits == 120
+
+
+# --- alternatives and comparisons ---
+
+
+def test_alternatives_are_compared_on_the_same_folds() -> None:
+    X, y = rows()
+    d = dt.diagnose(
+        DecisionTreeRegressor(),
+        X,
+        y,
+        alternatives={"same": DecisionTreeRegressor(), "ridge": Ridge(), "mean": DummyRegressor()},
+        **quiet,
+    )
+    remedies: Any = d.remedies()
+    assert remedies["ridge"].change.confidence_interval(0.9).high < 0
+    low, high = remedies["same"].change.confidence_interval(0.9)
+    assert low <= 0 <= high
+    assert "measured" in remedies["mean"].status
+    assert d.design.seeded  # of equal splits a tree takes one at random
+    assert d.n_fits == 120 + 20 + 20 + 10  # the mean has no seed
+
+
+def test_compare_pairs_learners_by_rows() -> None:
+    X, y = rows(150, seed=2)
+    comparison = dt.compare({"ridge": Ridge(), "tree": DecisionTreeRegressor()}, X, y, **quiet)
+    difference = comparison.difference("tree")
+    assert difference.total.confidence_interval(0.9).low > 0
+    a, b = (float(comparison[k].error().total.standard_error) for k in ("ridge", "tree"))
+    separate = np.hypot(a, b)
+    assert difference.total.standard_error < separate
+    same = dt.compare({"a": Ridge(), "b": Ridge()}, X, y, **quiet).difference("b")
+    assert same.total.value == 0
+    assert "tree" in str(comparison)
+    assert set(comparison.to_frame()["part"]) == {"initialization", "sampling", "bias", "total"}
+    json.loads(comparison.to_json())
+
+
+def test_remedies_are_named_and_have_their_cost(tree: dt.Diagnosis) -> None:
+    assert [r.name for r in tree.remedies()] == [
+        "10 seeds averaged",
+        "bag of 10",
+        "2x data",
+        "4x data",
+    ]
+    assert tree.remedies()["bag of 10"].fits == 10
+    with pytest.raises(KeyError, match="remedy"):
+        tree.remedies()["3x"]
+
+
+# --- classes, groups, splitters ---
+
+
+def test_classifiers_have_brier_by_cause_and_other_losses_as_a_whole() -> None:
+    X, y = rows()
+    d = dt.diagnose(DecisionTreeClassifier(max_depth=2, max_features=1), X, y > 0, **quiet)
+    assert "Brier" in str(d)
+    assert 0 < d.error().total.value < 1
+    wrong = d.error(loss="zero_one")
+    assert 0 < wrong.total.value < 0.5
+    assert "whole" in message_of(lambda: wrong.bias)
+    assert d.error(loss="log").total.value == math.inf  # leaves of one class
+    smooth = dt.diagnose(LogisticRegression(), X, y > 0, **quiet)
+    assert 0.1 < smooth.error(loss="log").total.value < 0.7
+    assert smooth.error(loss="log", n_samples=200).total.value < 0.7
+    assert "loss" in message_of(dt.diagnose(Ridge(), X, y, **quiet).error, loss="log")
+
+
+@pytest.mark.statistical
+def test_groups_stay_together() -> None:
+    """Rows of a group share their label's noise: only with groups the tree does not see it."""
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(60), 4)
+    X = rng.standard_normal((60, 2))[groups] + 0.01 * rng.standard_normal((240, 2))
+    y = rng.standard_normal(60)[groups] + 0.01 * rng.standard_normal(240)
+    model = DecisionTreeRegressor()
+    apart = dt.diagnose(model, X, y, **quiet)
+    together = dt.diagnose(model, X, y, groups=groups, **quiet)
+    assert together.error().total.value > 3 * apart.error().total.value
+    assert any("neighbouring" in note for note in dt.diagnose(Ridge(), X, y, **quiet).notes)
+
+
+def test_splitters_become_blocks_and_others_are_refused() -> None:
+    pandas = pytest.importorskip("pandas")
+    X, y = rows()
+    d = dt.diagnose(Ridge(), X, y, cv=KFold(10), **quiet)
+    assert np.array_equal(d.design.blocks[0], np.arange(100) // 10)
+    dt.diagnose(DecisionTreeClassifier(), X, y > 0, cv=StratifiedKFold(10), **quiet)
+    for cv in (TimeSeriesSplit(10), ShuffleSplit(10), KFold(5)):
+        assert "cv" in message_of(dt.diagnose, Ridge(), X, y, cv=cv)
+    dated = pandas.DataFrame(X, index=pandas.date_range("2020-01-01", periods=100))
+    assert "time index" in message_of(dt.diagnose, Ridge(), dated, y)
+
+
+@pytest.mark.parametrize(
+    ("name", "changed"),
+    [
+        ("X", {"X": np.zeros((20, 2)), "y": np.zeros(20)}),
+        ("y", {"y": np.zeros(99)}),
+        ("y", {"y": np.array(["a"] * 100)}),
+        ("groups", {"groups": np.arange(100) % 5}),
+        ("noise", {"noise": -1.0}),
+        ("seed", {"seed": -1}),
+        ("task", {"task": "ranking"}),
+        ("cv", {"cv": 10}),
+        ("model", {"model": DecisionTreeRegressor}),
+        ("model", {"model": DecisionTreeClassifier(), "task": "regression"}),
+        ("model", {"alternatives": {"a": DecisionTreeClassifier()}}),
+    ],
+)
+def test_arguments_are_checked_before_any_fit(name: str, changed: dict[str, Any]) -> None:
+    X, y = rows()
+    arguments: dict[str, Any] = {"model": Ridge(), "X": X, "y": y, **quiet, **changed}
+    assert name in message_of(dt.diagnose, **arguments)
+
+
+def test_questions_are_checked(tree: dt.Diagnosis) -> None:
+    assert "n_samples" in message_of(tree.error, n_samples=0)
+    assert "ensemble" in message_of(tree.error, dt.Divide(2))
+    assert "loss" in message_of(tree.error, loss="huber")
+    fixed = dt.diagnose(Ridge(), *rows(), **quiet)
+    assert "ensemble" in message_of(fixed.error, 10)
+
+
+# --- shown ---
+
+
+def test_the_printout_says_how_each_number_is_known(tree: dt.Diagnosis) -> None:
+    text = str(tree)
+    for word in (
+        "measured",
+        "overlap law",
+        "extrapolated",
+        "90% interval",
+        "label noise",
+        "120 fits",
+    ):
+        assert word in text
+    assert "Diagnosis(" in repr(tree)
+    assert tree._repr_html_().startswith("<pre>")
+
+
+def test_results_as_tables_and_figures(tree: dt.Diagnosis) -> None:
+    pytest.importorskip("pandas")
+    frame = tree.to_frame()
+    assert list(frame["part"][:4]) == ["total", "initialization", "sampling", "bias"]
+    assert set(frame["kind"]) == {"part", "remedy"}
+    content = json.loads(tree.to_json())
+    assert [row["part"] for row in content["parts"]] == list(frame["part"][:4])
+    curve = tree.learning_curve()
+    assert list(curve.n_samples) == [10, 20, 40, 60, 90, 100, 200, 400]
+    assert curve.to_frame()["status"].iloc[-1] == "extrapolated"
+    assert curve.plot().get_xlabel() == "training rows"
+    assert tree.plot().get_xlabel() == "squared error"
+    assert tree.per_point().plot().get_ylabel() == "row"
