@@ -160,8 +160,11 @@ def diagnosed(model: Any, x: FloatArray, y: FloatArray, seed: int) -> dict[str, 
 def power_law(model: Any, x: FloatArray, y: FloatArray, seed: int) -> dict[str, Interval]:
     """The ratios by scikit-learn: cross-validated errors at five sizes, fitted by c + a n^-α."""
     from scipy.optimize import OptimizeWarning, curve_fit
+    from sklearn.base import clone
     from sklearn.model_selection import KFold, learning_curve
 
+    if "random_state" in model.get_params():
+        model = clone(model).set_params(random_state=np.random.RandomState(seed))
     folds = KFold(FOLDS, shuffle=True, random_state=seed)
     options = {"cv": folds, "scoring": "neg_mean_squared_error", "train_sizes": SHARES}
     sizes, _, scores = learning_curve(model, x, y, **options)
