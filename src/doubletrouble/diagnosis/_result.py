@@ -246,7 +246,8 @@ class LearningCurve:
                     n, part.value, "-", color=CAUSES["light"][name], label=self.error._label(name)
                 )
         axes.set_xscale("log")
-        axes.set_xticks(n, [f"{size:g}" for size in n], rotation=45, fontsize="small")
+        ticks = n[np.array([k + 1 == len(n) or n[k + 1] > 1.3 * n[k] for k in range(len(n))])]
+        axes.set_xticks(ticks, [f"{size:.0f}" for size in ticks])
         axes.minorticks_off()
         axes.set_ylim(bottom=0.0)
         axes.set_xlabel("training rows")
