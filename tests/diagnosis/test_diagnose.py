@@ -147,6 +147,12 @@ def test_known_noise_is_split_off_the_bias() -> None:
     assert "noise" in message_of(lambda: unknown.bayes)
 
 
+def test_noise_above_the_error_is_reported() -> None:
+    d = dt.diagnose(DummyRegressor(), *rows(), noise=5.0, **quiet)
+    assert d.error().bias.value < 0
+    assert any("noise = 5" in note for note in d.notes)
+
+
 def test_rows_have_the_parts_of_the_whole(tree: dt.Diagnosis) -> None:
     pandas = pytest.importorskip("pandas")
     points, error = tree.per_point(), tree.error()

@@ -109,7 +109,7 @@ def diagnose(
         options=_options(store, name, executor, workers, scheduler, progress=progress),
     )
     others = {str(key): run.learner(key, other) for key, other in (alternatives or {}).items()}
-    return run.diagnosis(run.learners[""], others)
+    return run.diagnosis("", run.learners[""], others)
 
 
 def compare(
@@ -157,7 +157,7 @@ def compare(
         options=_options(store, name, executor, workers, scheduler, progress=progress),
     )
     return Comparison(
-        diagnoses={key: run.diagnosis(learner) for key, learner in run.learners.items()}
+        diagnoses={key: run.diagnosis(key, learner) for key, learner in run.learners.items()}
     )
 
 
@@ -230,42 +230,52 @@ class _Run:
         design = self.table.design(seeded=seeded, rungs=RUNGS)
         return WindowFits(learner=learner, table=self.table, design=design)
 
+    def _options_of(self, key: str) -> dict[str, Any]:
+        """The options for one learner: stored fits of several need names of their own."""
+        name = self.options["name"]
+        return self.options | {"name": f"{name}: {key}" if name and key else name}
+
     def diagnosis(
-        self, learner: Learner, alternatives: Mapping[str, Learner] | None = None
+        self, key: str, learner: Learner, alternatives: Mapping[str, Learner] | None = None
     ) -> Diagnosis:
         """Make all fits of a learner, and 10 or 20 of each alternative."""
-        started, table = time.perf_counter(), self.table
+        started, table, options = time.perf_counter(), self.table, self._options_of(key)
         fits = self._fits(learner, seeded=True)
-        fitted = fits.run(PROBES, **self.options | {"workers": None})  # no pool for two fits
+        fitted = fits.run(PROBES, **options | {"workers": None})  # no pool for two fits
         fitted.raise_failures()
         first, second = (fitted.predictions[fit] for fit in PROBES)
         seeded = not np.allclose(first, second, rtol=_ROUNDING, atol=_ROUNDING * np.ptp(first))
         if not seeded:
             del fitted.predictions[PROBES[1]]  # that window of the other permutation is not fitted
             fits = self._fits(learner, seeded=False)
-        fitted.update(fits.run(fits.design.fits, **self.options))
+        fitted.update(fits.run(fits.design.fits, **options))
         rungs = _usable_rungs(fitted)
         design = table.design(seeded=seeded, rungs=rungs)
         measured = Measurements.of(design, fitted.predictions, table.target)
         row_noise = RowNoise(table.n_rows, table.seed, table.groups)
         floor = 0.0 if self.noise is None else self.noise**2
-        extrapolation = Extrapolation.of(measured, row_noise, seed=table.seed, floor=floor)
+        too_large = floor > measured.total[FULL].mean
+        extrapolation = Extrapolation.of(
+            measured, row_noise, seed=table.seed, floor=0.0 if too_large else floor
+        )
         compared = {}
-        for key, other in (alternatives or {}).items():
+        for other_key, other in (alternatives or {}).items():
             rounds = 1 if seeded and other.is_deterministic else 2
             windows = [WindowFit(FULL, w, r) for r in range(rounds) for w in range(N_BLOCKS)]
             others = WindowFits(learner=other, table=table, design=design)
-            others_fitted = others.run(windows, **self.options)
+            others_fitted = others.run(windows, **self._options_of(other_key))
             others_fitted.raise_failures()
             full = replace(design, rungs=(FULL,))
             predictions = others_fitted.predictions
-            compared[key] = totals(full, predictions, table.target, squared_error)[FULL]
+            compared[other_key] = totals(full, predictions, table.target, squared_error)[FULL]
             fitted.warned += others_fitted.warned
         notes = [
             *learner.notes,
             *_notes(fitted, extrapolation, design, learner),
             *table.notes(measured.total[FULL].rows),
         ]
+        if too_large:
+            notes.append(f"noise = {self.noise:g} is more than the whole error: bias is negative.")
         if warning := summarized_warnings(fitted.warned):
             warnings.warn(warning, UserWarning, stacklevel=4)
             notes.append(f"{warning}.")
@@ -324,6 +334,11 @@ def _notes(
     if lost := [rung for rung in RUNGS if rung not in design.rungs]:
         reason = next(iter(fitted.failures.values()))
         notes.append(f"Fits on {_percent(lost)} of the rows failed and are left out: {reason}")
+    if extrapolation.withheld:
+        notes.append(
+            f"More data is withheld: {extrapolation.withheld}. For the same reason the error on "
+            "all rows may differ from that on 90% of them, where it is measured."
+        )
     if dropped := extrapolation.total.dropped:
         notes.append(
             f"The error at {_percent(dropped)} of the rows lies on a plateau or peak: it is left "

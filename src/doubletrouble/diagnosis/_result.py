@@ -302,6 +302,11 @@ class Diagnosis:
         return Estimate.of_draws(PosteriorDraws(values=np.asarray(draws), key=self.key))
 
     @property
+    def measure(self) -> str:
+        """The name of the error."""
+        return "Squared test error" if self.classes is None else "Brier score"
+
+    @property
     def withheld(self) -> str:
         """Why no error is predicted for more data; empty where it is."""
         return self.extrapolation.withheld
@@ -632,9 +637,8 @@ class Diagnosis:
 
     def __str__(self) -> str:
         """The error by cause, the remedies, a summary, and notes."""
-        what = "Squared test error" if self.classes is None else "Brier score"
         design = f"{self.n_fits} fits, {self.level:.0%} intervals"
-        lines = [f"{what}, trained on all {self.n_rows} rows ({design})"]
+        lines = [f"{self.measure}, trained on all {self.n_rows} rows ({design})"]
         for row in self.records():
             name = row["part"] + (f" + {row['includes']}" if row["includes"] else "")
             interval = f"[{row['low']:.3g}, {row['high']:.3g}]"
@@ -747,7 +751,7 @@ class Comparison:
         names = [*error.parts, "total"]
         wide = max(map(len, self.diagnoses)) + 4
         head = " ".join(f"{name:>24}" for name in names)
-        lines = [f"Squared test error on all {first.n_rows} rows", f"{'':<{wide}}{head}"]
+        lines = [f"{first.measure}, trained on all {first.n_rows} rows", f"{'':<{wide}}{head}"]
         for name, diagnosis in self.diagnoses.items():
             own = diagnosis.error()
             cells = [*own.parts.values(), own.total]
