@@ -23,9 +23,9 @@ from doubletrouble.diagnosis._design import (
     WindowFit,
 )
 from doubletrouble.diagnosis._extrapolation import Extrapolation, RowNoise
-from doubletrouble.diagnosis._fits import Fitted, Table, WindowFits
+from doubletrouble.diagnosis._fits import BlockedRows, Fitted, WindowFits
 from doubletrouble.diagnosis._measurements import Measurements, squared_error, totals
-from doubletrouble.diagnosis._result import Comparison, Diagnosis
+from doubletrouble.diagnosis._result import Diagnosis, LearnerComparison
 from doubletrouble.parameters import MOST_SEEDS, number, whole_number
 from doubletrouble.runs import check_executor
 
@@ -97,7 +97,7 @@ def diagnose(
     >>> bool(error.sampling.value > error.initialization.value)
     True
     """
-    run = _Run.of(
+    run = _Learners.of(
         X,
         y,
         {"": model},
@@ -128,7 +128,7 @@ def compare(
     workers: int | None = None,
     scheduler: str | None = None,
     progress: bool = True,
-) -> Comparison:
+) -> LearnerComparison:
     """The errors of several learners by cause on the same rows, and their paired differences.
 
     `models` are learners by name; the first is the one that others are compared with. Every one is
@@ -145,7 +145,7 @@ def compare(
     """
     if not isinstance(models, Mapping) or len(models) < 2:
         raise ValueError(f"models must be two or more learners by name, got {models!r}")
-    run = _Run.of(
+    run = _Learners.of(
         X,
         y,
         models,
@@ -156,7 +156,7 @@ def compare(
         seed=seed,
         options=_options(store, name, executor, workers, scheduler, progress=progress),
     )
-    return Comparison(
+    return LearnerComparison(
         diagnoses={key: run.diagnosis(key, learner) for key, learner in run.learners.items()}
     )
 
@@ -183,10 +183,10 @@ def _options(
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class _Run:
+class _Learners:
     """One data set in blocks, and the learners to diagnose on it."""
 
-    table: Table
+    table: BlockedRows
     learners: Mapping[str, Learner]
     noise: float | None
     options: dict[str, Any]
@@ -217,7 +217,7 @@ class _Run:
             if classification:
                 raise ValueError(f"noise must be left out for classes, got {noise!r}")
             noise = number("noise", noise, glossary.NOISE)
-        table = Table.of(X, y, classification=classification, groups=groups, cv=cv, seed=seed)
+        table = BlockedRows.of(X, y, classification=classification, groups=groups, cv=cv, seed=seed)
         return cls(table=table, learners=learners, noise=noise, options=options)
 
     def learner(self, key: str, model: Any) -> Learner:

@@ -664,7 +664,7 @@ class Diagnosis:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Comparison:
+class LearnerComparison:
     """Several learners on the same rows; `comparison["forest"]` is the diagnosis of one."""
 
     diagnoses: Mapping[str, Diagnosis]
