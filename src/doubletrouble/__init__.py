@@ -121,7 +121,8 @@ _HOMES = {
     "decomposition": "Decomposition DecompositionDifference Design GeneratorSource "
     "LearnerDecomposition PoolSource RepeatPlan TestSet TrainingSet decompose "
     "decompose_predictions plan_repeats",
-    "diagnosis": "Diagnosis LearnerComparison LearningCurve Remedies Remedy RowErrors compare diagnose",
+    "diagnosis": "Diagnosis LearnerComparison LearningCurve Remedies Remedy RowErrors compare "
+    "diagnose",
     "ensembles": "Bootstrap Divide Ensemble FeatureBank Folds Scheme Subsample",
     "errors": "ConvergenceError DivergenceError DoubleTroubleError FitError MissingExtraError "
     "StoreError",
