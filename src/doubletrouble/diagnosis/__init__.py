@@ -7,4 +7,4 @@ from doubletrouble.diagnosis._result import LearnerComparison as LearnerComparis
 from doubletrouble.diagnosis._result import LearningCurve as LearningCurve
 from doubletrouble.diagnosis._result import Remedies as Remedies
 from doubletrouble.diagnosis._result import Remedy as Remedy
-from doubletrouble.diagnosis._result import RowErrors as RowErrors
+from doubletrouble.results import RowErrors as RowErrors

@@ -31,13 +31,14 @@ from doubletrouble.diagnosis._measurements import (
 from doubletrouble.ensembles import Bootstrap, Ensemble, EnsembleLike, as_ensemble
 from doubletrouble.errors import require
 from doubletrouble.glossary import N_MEMBERS
-from doubletrouble.palette import BLACK, CAUSES, HATCHES
+from doubletrouble.palette import BLACK, CAUSES
 from doubletrouble.parameters import FloatArray, number
 from doubletrouble.results import (
     ConfidenceInterval,
     ErrorTerms,
     Estimate,
     PosteriorDraws,
+    RowErrors,
     strict_json,
 )
 
@@ -144,65 +145,6 @@ class Remedies:
 
 def _fits(remedy: Remedy) -> str:
     return "∞" if math.isinf(remedy.fits) else f"{remedy.fits:g}"
-
-
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class RowErrors(ErrorTerms[Any]):
-    """The error at every row by cause; the means over rows are those of `Diagnosis.error`.
-
-    Parts of single rows are unbiased but noisy: they come from few fits. `initialization` is the
-    disagreement of seeds, the diversity of an ensemble of them: averaging K removes 1 - 1/K of it.
-    """
-
-    @classmethod
-    def of(
-        cls, parts: Mapping[str, FloatArray], includes: Mapping[str, str], index: Any
-    ) -> RowErrors:
-        """Terms of all rows, with the index of the data."""
-        missing = {name: _NO_NOISE for name in ("noise", "bayes") if name not in parts}
-        terms = cls.identified(parts, missing=missing, includes=includes)
-        object.__setattr__(terms, "coordinates", {"row": np.arange(len(index))})
-        object.__setattr__(terms, "_index", index)
-        return terms
-
-    def to_frame(self) -> Any:
-        """A pandas table with the index of the data: a column for each part, and the total."""
-        pandas = require("pandas", "tables")
-        columns = {**self.parts, "total": self.total}
-        return pandas.DataFrame(columns, index=self.__dict__["_index"])
-
-    def worst(self, count: int = 20) -> Any:
-        """The rows of largest error as a pandas table."""
-        return self.to_frame().nlargest(count, "total")
-
-    def plot(self, axes: Any = None, count: int = 20) -> Any:
-        """Draw the parts of the rows of largest error as bars; return the axes."""
-        if axes is None:
-            pyplot = require("matplotlib.pyplot", "figures")
-            axes = pyplot.figure(
-                figsize=(6.4, 0.22 * count + 1.2), layout="constrained"
-            ).add_subplot()
-        order = np.argsort(-np.asarray(self.total))[:count]
-        below = {True: np.zeros(len(order)), False: np.zeros(len(order))}
-        for name, part in self.parts.items():
-            values = np.asarray(part)[order]
-            for positive in (True, False):  # estimates of single rows may be negative
-                width = np.where((values >= 0) == positive, values, 0.0)
-                label = self._label(name) if positive else None
-                style = {"color": CAUSES["light"][name], "hatch": HATCHES[name], "label": label}
-                left = below[positive]
-                axes.barh(range(len(order)), width, left=left, edgecolor="white", lw=0, **style)
-                below[positive] = left + width
-        index = self.__dict__["_index"]
-        axes.set_yticks(range(len(order)), [str(index[k]) for k in order], fontsize="small")
-        axes.invert_yaxis()
-        axes.axvline(0.0, color=BLACK, linewidth=0.8)
-        axes.set_xlabel("squared error")
-        axes.set_ylabel("row")
-        axes.set_title(f"The {len(order)} rows of largest error", loc="left", fontsize="medium")
-        axes.legend(frameon=False, fontsize="small", loc="lower right")
-        axes.spines[["top", "right"]].set_visible(False)
-        return axes
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -508,7 +450,8 @@ class Diagnosis:
         parts = {"initialization": seeds, "sampling": sets, "bias": total - seeds - sets - floor}
         if self.noise is not None:
             parts["bayes"] = np.full(self.n_rows, floor)
-        return RowErrors.of(parts, now.includes, self.index)
+        missing = {name: _NO_NOISE for name in ("noise", "bayes") if name not in parts}
+        return RowErrors.of(parts, now.includes, self.index, missing=missing)
 
     # --- shown ---
 
