@@ -7,11 +7,11 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html import escape
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 
-from doubletrouble.decomposition import COLORS, draw_bars, generator
+from doubletrouble.decomposition import COLORS, LossName, draw_bars, generator
 from doubletrouble.diagnosis._design import FULL, N_BLOCKS, WindowDesign
 from doubletrouble.diagnosis._extrapolation import (
     N_DRAWS,
@@ -41,8 +41,6 @@ from doubletrouble.results import (
     RowErrors,
     strict_json,
 )
-
-LossName: TypeAlias = Literal["brier", "log", "zero_one"]
 
 MEASURED, PAIRED, LAW, EXTRAPOLATED, REST = (
     "measured",
