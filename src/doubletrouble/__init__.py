@@ -43,8 +43,8 @@ if TYPE_CHECKING:
         decompose_predictions as decompose_predictions,
     )
     from doubletrouble.decomposition import plan_repeats as plan_repeats
-    from doubletrouble.diagnosis import Comparison as Comparison
     from doubletrouble.diagnosis import Diagnosis as Diagnosis
+    from doubletrouble.diagnosis import LearnerComparison as LearnerComparison
     from doubletrouble.diagnosis import LearningCurve as LearningCurve
     from doubletrouble.diagnosis import Remedies as Remedies
     from doubletrouble.diagnosis import Remedy as Remedy
@@ -121,7 +121,8 @@ _HOMES = {
     "decomposition": "Decomposition DecompositionDifference Design GeneratorSource "
     "LearnerDecomposition PoolSource RepeatPlan TestSet TrainingSet decompose "
     "decompose_predictions plan_repeats",
-    "diagnosis": "Comparison Diagnosis LearningCurve Remedies Remedy RowErrors compare diagnose",
+    "diagnosis": "Diagnosis LearnerComparison LearningCurve Remedies Remedy RowErrors compare "
+    "diagnose",
     "ensembles": "Bootstrap Divide Ensemble FeatureBank Folds Scheme Subsample",
     "errors": "ConvergenceError DivergenceError DoubleTroubleError FitError MissingExtraError "
     "StoreError",

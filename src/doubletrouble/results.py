@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from doubletrouble.errors import require
-from doubletrouble.palette import CAUSES, EFFECTS, YELLOW
+from doubletrouble.palette import BLACK, CAUSES, EFFECTS, HATCHES, YELLOW
 from doubletrouble.parameters import FloatArray, Value, whole_number
 
 Term = TypeVar("Term")
@@ -719,6 +719,75 @@ class ErrorTerms(_Terms[Term]):
     resampling: Term = _NONE  # the members' own choices
 
     _colors = CAUSES["light"] | {"bayes": YELLOW}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class RowErrors(ErrorTerms[Any]):
+    """The error at every row, or test point, by cause; the means are those of `error()`.
+
+    Parts of single rows are unbiased but noisy: they come from few fits. `initialization` is the
+    disagreement of seeds, the diversity of an ensemble of them: averaging K removes 1 - 1/K of it.
+    """
+
+    @classmethod
+    def of(
+        cls,
+        parts: Mapping[str, Any],
+        includes: Mapping[str, str],
+        index: Any,
+        *,
+        missing: Mapping[str, str],
+        label: str = "squared error",
+    ) -> RowErrors:
+        """Terms of all rows, with the index of the data, and the label of the error."""
+        terms = cls.identified(parts, missing=missing, includes=includes)
+        object.__setattr__(terms, "coordinates", {"row": np.arange(len(index))})
+        object.__setattr__(terms, "_index", index)
+        object.__setattr__(terms, "_error_label", label)
+        return terms
+
+    def to_frame(self) -> Any:
+        """A pandas table with the index of the data: a column for each part, and the total."""
+        pandas = require("pandas", "tables")
+        columns = {**self.parts, "total": self.total}
+        return pandas.DataFrame(columns, index=self.__dict__["_index"])
+
+    def worst(self, count: int = 20) -> Any:
+        """The rows of largest error as a pandas table."""
+        return self.to_frame().nlargest(count, "total")
+
+    def plot(self, axes: Any = None, count: int = 20) -> Any:
+        """Draw the parts of the rows of largest error as bars; return the axes."""
+        if axes is None:
+            pyplot = require("matplotlib.pyplot", "figures")
+            axes = pyplot.figure(
+                figsize=(6.4, 0.22 * count + 1.2), layout="constrained"
+            ).add_subplot()
+        order = np.argsort(-np.asarray(self.total))[:count]
+        below = {True: np.zeros(len(order)), False: np.zeros(len(order))}
+        for name, part in self.parts.items():
+            values = np.asarray(part)[order]
+            for positive in (True, False):  # estimates of single rows may be negative
+                width = np.where((values >= 0) == positive, values, 0.0)
+                label = self._label(name) if positive else None
+                style: dict[str, Any] = {
+                    "color": self._colors[name],
+                    "hatch": HATCHES.get(name, ""),
+                }
+                left = below[positive]
+                style |= {"label": label, "left": left, "edgecolor": "white", "lw": 0}
+                axes.barh(range(len(order)), width, **style)
+                below[positive] = left + width
+        index = self.__dict__["_index"]
+        axes.set_yticks(range(len(order)), [str(index[k]) for k in order], fontsize="small")
+        axes.invert_yaxis()
+        axes.axvline(0.0, color=BLACK, linewidth=0.8)
+        axes.set_xlabel(self.__dict__["_error_label"])
+        axes.set_ylabel("row")
+        axes.set_title(f"The {len(order)} rows of largest error", loc="left", fontsize="medium")
+        axes.legend(frameon=False, fontsize="small", loc="lower right")
+        axes.spines[["top", "right"]].set_visible(False)
+        return axes
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

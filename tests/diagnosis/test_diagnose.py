@@ -71,7 +71,10 @@ def test_mean_and_least_squares_have_their_exact_sampling_variance(
 @pytest.mark.statistical
 def test_sampling_at_four_tenths_agrees_with_decompose() -> None:
     M = 80
-    model = Ridge(1.0)
+
+    def model(X: Any, y: Any, seed: int) -> Any:
+        weights = np.linalg.solve(X.T @ X + np.eye(X.shape[1]), X.T @ y)
+        return lambda X: X @ weights
 
     def sample(rng: np.random.Generator, n: int) -> tuple[Any, Any]:
         X = rng.standard_normal((n, 4))
@@ -145,6 +148,12 @@ def test_known_noise_is_split_off_the_bias() -> None:
     unknown = dt.diagnose(DummyRegressor(), X, y, **quiet).error()
     assert unknown.bias.value == pytest.approx(error.bias.value + 0.25, rel=0.05)
     assert "noise" in message_of(lambda: unknown.bayes)
+
+
+def test_noise_above_the_error_is_reported() -> None:
+    d = dt.diagnose(DummyRegressor(), *rows(), noise=5.0, **quiet)
+    assert d.error().bias.value < 0
+    assert any("noise = 5" in note for note in d.notes)
 
 
 def test_rows_have_the_parts_of_the_whole(tree: dt.Diagnosis) -> None:

@@ -6,7 +6,6 @@ from doubletrouble.decomposition._classification import grouped as grouped
 from doubletrouble.decomposition._classification import vote_error as vote_error
 from doubletrouble.decomposition._components import Statistic as Statistic
 from doubletrouble.decomposition._components import digest as digest
-from doubletrouble.decomposition._decompose import check_option as check_option
 from doubletrouble.decomposition._decompose import decompose as decompose
 from doubletrouble.decomposition._design import Design as Design
 from doubletrouble.decomposition._fitting import FitWarning as FitWarning
@@ -15,8 +14,10 @@ from doubletrouble.decomposition._fitting import TaskName as TaskName
 from doubletrouble.decomposition._fitting import checked_predictions as checked_predictions
 from doubletrouble.decomposition._fitting import recorded_warnings as recorded_warnings
 from doubletrouble.decomposition._fitting import summarized_warnings as summarized_warnings
+from doubletrouble.decomposition._losses import LossName as LossName
 from doubletrouble.decomposition._plan import RepeatPlan as RepeatPlan
 from doubletrouble.decomposition._plan import plan_repeats as plan_repeats
+from doubletrouble.decomposition._predictions import check_option as check_option
 from doubletrouble.decomposition._predictions import decompose_predictions as decompose_predictions
 from doubletrouble.decomposition._result import COLORS as COLORS
 from doubletrouble.decomposition._result import Decomposition as Decomposition

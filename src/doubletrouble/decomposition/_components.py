@@ -72,7 +72,7 @@ degrees of freedom match the standard error (Satterthwaite), see `Estimate.confi
 import hashlib
 import math
 from collections.abc import Hashable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
@@ -162,7 +162,7 @@ class Statistic:
 
 def weighted_sum(weights: Mapping[str, float], statistics: Mapping[str, Statistic]) -> Statistic:
     """A weighted sum of statistics; an empty sum is 0."""
-    same = statistics["same"]
+    same = next(iter(statistics.values()))
     table, points = np.zeros_like(same.table), np.zeros_like(same.points)
     for name, weight in weights.items():
         if weight:
@@ -426,6 +426,29 @@ def mean_products(
             by_half[k] = joined.reshape(n_test, -1).sum(axis=1)  # over outputs
         statistics[name] = Statistic(table=table, points=by_half, key=key)
     return statistics
+
+
+def products_by_point(
+    predictions: npt.NDArray[np.generic], targets: Mapping[str, Target], design: Design
+) -> dict[str, FloatArray]:
+    """Every mean product, and the level of each target, at each test point.
+
+    `predictions` are (D, N, K, T C), as those of `mean_products`.
+    """
+    if design.injected is not None:
+        own = products_by_point(predictions[:, :1], targets, design.own_labels)
+        fits = replace(design, injected=None)
+        added = products_by_point(predictions[:, 1:], {}, fits)
+        return own | {f"{ADDED}{name}": values for name, values in added.items()}
+    points: dict[str, list[FloatArray]] = {}
+    for block, f in _blocks(predictions):
+        here = {k: Target(t.value[block], t.floor[block]) for k, t in targets.items()}
+        for pairs in _PredictionSums.of(f).pairs(here, crossed=design.crossed):
+            points.setdefault(pairs.name, []).append(pairs.at_points())
+    return {
+        name: np.concatenate(values).reshape(design.n_test, -1).sum(axis=1)
+        for name, values in points.items()
+    }
 
 
 def _halves(n_data: int) -> list[slice]:

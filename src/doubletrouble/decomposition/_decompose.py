@@ -1,4 +1,4 @@
-"""The squared error of any learner by cause, from fits of it on training sets of a source.
+"""The error of any learner by cause, from fits of it on training sets of a source.
 
 Every fit is a cell of its own: one that kills its worker takes no other with it, and with a store
 each is stored when it is done.
@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -29,7 +29,8 @@ from doubletrouble.decomposition._fitting import (
     forget_training,
     summarized_warnings,
 )
-from doubletrouble.decomposition._predictions import decompose_predictions
+from doubletrouble.decomposition._losses import LossName, least_draws
+from doubletrouble.decomposition._predictions import check_option, decompose_predictions
 from doubletrouble.decomposition._result import LearnerDecomposition
 from doubletrouble.decomposition._running import content_hash, data_hash, run_fits
 from doubletrouble.decomposition._sources import DataSource, init_seed
@@ -67,6 +68,7 @@ def decompose(
     include_test: bool = True,
     errors: ErrorsName = "raise",
     progress: bool = True,
+    loss: LossName = "brier",
 ) -> LearnerDecomposition:
     """Split the squared error of a learner into noise, initialization, sampling and bias.
 
@@ -74,11 +76,15 @@ def decompose(
     `random_state`s set from the seed of the initialization; or a function `fit(X, y, seed)` that
     returns a function `predict(X)`. The error of a classifier is the squared distance of its
     predicted probabilities to the one-hot labels (Brier score); with `task="classification"` a
-    function is a classifier, and predicts a probability for each class, in sorted order.
+    function is a classifier, and predicts a probability for each class, in sorted order. Other
+    losses of a classifier are the cross-entropy (`loss="log"`), whose central predictor is the
+    normalized geometric mean of probabilities, and the 0/1 loss (`loss="zero_one"`), whose parts
+    are the effects of voting. Stored fits serve all losses.
 
     `source` gives `n_data` training sets, `n_noise` draws of label noise on each (2, where noise
-    can be drawn) and one test set (`GeneratorSource`, `PoolSource`); on each of these the learner
-    is fitted from the same `n_init` initializations. A learner without a seed is fitted once.
+    can be drawn; 3 with `loss="zero_one"`) and one test set (`GeneratorSource`, `PoolSource`); on
+    each of these the learner is fitted from the same `n_init` initializations. A learner without a
+    seed is fitted once.
 
     Estimates of two learners with the same source, `seed` and numbers of draws are paired: `a - b`
     of two results is the difference on the same data, with its interval.
@@ -115,7 +121,19 @@ def decompose(
     check_level("confidence", confidence)
     check_option("task", task, TaskName)
     check_option("errors", errors, ErrorsName)
-    fits = Fits.of(model, source, task, seed=seed, n_data=n_data, n_init=n_init, n_noise=n_noise)
+    check_option("loss", loss, LossName)
+    fits = Fits.of(
+        model,
+        source,
+        task,
+        seed=seed,
+        n_data=n_data,
+        n_init=n_init,
+        n_noise=n_noise,
+        default_noise=least_draws(loss),
+    )
+    if loss != "brier" and fits.classes is None:
+        raise ValueError(f"loss must be 'brier', the squared error, in a regression, got {loss!r}")
     predictions = np.full((fits.n_data, fits.n_noise, fits.n_init, *fits.target.shape), np.nan)
     failures: list[Failure] = []
     warned: list[list[FitWarning]] = []
@@ -157,6 +175,7 @@ def decompose(
             confidence=confidence,
             include_test=include_test,
             started=started,
+            loss=loss,
         )
 
     if not failures:
@@ -174,13 +193,6 @@ def decompose(
         predictions=predictions,
         partial=result_of(complete) if len(complete) > 1 else None,
     )
-
-
-def check_option(name: str, value: object, allowed: Any) -> None:
-    """Raise ValueError for a value that is not one of the names of a Literal type."""
-    if value not in get_args(allowed):
-        known = ", ".join(map(repr, get_args(allowed)))
-        raise ValueError(f"{name} must be one of {known}, got {value!r}")
 
 
 def _listed(failures: Sequence[Failure]) -> str:
@@ -215,6 +227,7 @@ def _result(
     confidence: float,
     include_test: bool,
     started: float,
+    loss: LossName,
 ) -> LearnerDecomposition:
     """The decomposition of the predictions of all fits on some data sets."""
     source, n_noise = fits.source, predictions.shape[1]
@@ -231,8 +244,9 @@ def _result(
         noiseless=source.is_noiseless and not fits.hidden_noise,
         hidden_noise=fits.hidden_noise,
         injected=source.injected if n_noise > 1 else None,
+        loss=loss,
     )
-    key = (
+    key: tuple[Any, ...] = (
         ("source", _fingerprint(fits, predictions)),
         ("seed", fits.seed),
         ("n_data", tuple(sets)),
@@ -241,10 +255,13 @@ def _result(
         ("task", "regression" if fits.classes is None else "classification"),
         ("include_test", include_test),
     )
+    if loss != "brier":
+        key = (*key, ("loss", loss))
     return LearnerDecomposition(
         design=split.design,
         notes=(*split.notes, *_notes(fits, predictions), *notes),
         confidence=confidence,
+        loss=loss,
         statistics={name: replace(s, key=key) for name, s in split.statistics.items()},
         predictions=predictions,
         y_test=fits.target,
@@ -252,6 +269,7 @@ def _result(
         n_fits=math.prod(predictions.shape[:3]),
         most_data=source.most_data,
         seconds=time.perf_counter() - started,
+        label_noise=targets.get("label_noise"),
     )
 
 

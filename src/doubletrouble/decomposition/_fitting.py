@@ -233,6 +233,7 @@ class Fits:
         n_data: int,
         n_init: int,
         n_noise: int | None,
+        default_noise: int = _N_NOISE,
     ) -> Self:
         """Validate the arguments of `decompose`; nothing is fitted yet."""
         if not isinstance(source, GeneratorSource | PoolSource):
@@ -240,7 +241,7 @@ class Fits:
             raise TypeError(f"source must be a GeneratorSource or a PoolSource, got {given}")
         learner, seed = Learner.of(model), whole_number("seed", seed, 0, MOST_SEEDS)
         n_data, n_init = whole_number("n_data", n_data, 1), whole_number("n_init", n_init, 1)
-        draws = whole_number("n_noise", _N_NOISE if n_noise is None else n_noise, 1)
+        draws = whole_number("n_noise", default_noise if n_noise is None else n_noise, 1)
         classification = bool(learner.is_classifier) if task == "auto" else task == "classification"
         if classification and learner.is_classifier is False:
             raise ValueError(f"model must be a classifier for {task=}, got {type(model).__name__}")

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from doubletrouble.decomposition._components import Variances, sequential, weighted_sum
+from doubletrouble.decomposition._components import Variances, weighted_sum
 from doubletrouble.decomposition._result import Decomposition
 from doubletrouble.parameters import Parameter, number
 
@@ -56,6 +56,8 @@ def plan_repeats(result: Decomposition, relative_error: float = 0.1) -> RepeatPl
         raise ValueError("result must have a total, against truth or y_test, got none")
     error = result.error()
     rows = {**error.parts, "total": error.total}
+    if math.isinf(error.total.value):
+        raise ValueError("result must be finite, got an infinite total")
     unknown = [name for name, part in rows.items() if math.isinf(part.standard_error)]
     if unknown:
         raise ValueError(
@@ -63,7 +65,7 @@ def plan_repeats(result: Decomposition, relative_error: float = 0.1) -> RepeatPl
             "more data sets, and 3 or more initializations"
         )
     total = abs(float(error.total))
-    weights = sequential(design)
+    weights = result.weights()
     needs = []
     for name, part in rows.items():
         spread = weighted_sum(weights[name], result.statistics).variances()

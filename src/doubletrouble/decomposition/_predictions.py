@@ -1,7 +1,8 @@
-"""The squared error of a learner by cause, from its predictions."""
+"""The error of a learner by cause, from its predictions."""
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -15,9 +16,21 @@ from doubletrouble.decomposition._components import (
     mean_products,
 )
 from doubletrouble.decomposition._design import Design
+from doubletrouble.decomposition._losses import (
+    LossName,
+    central_losses,
+    class_predictions,
+    class_target,
+)
 from doubletrouble.decomposition._result import Decomposition
 from doubletrouble.glossary import NOISE
-from doubletrouble.parameters import FloatArray, Parameter, checked, number, refuse_masked
+from doubletrouble.parameters import (
+    FloatArray,
+    Parameter,
+    checked,
+    number,
+    refuse_masked,
+)
 from doubletrouble.results import Estimate, check_level
 
 _TARGET = Parameter(
@@ -42,8 +55,12 @@ def decompose_predictions(
     hidden_noise: bool = False,
     injected: float | None = None,
     confidence: float = 0.95,
+    loss: LossName = "brier",
 ) -> Decomposition:
     """Split the squared error into noise, initialization, sampling and bias, without bias.
+
+    For probabilities of classes, `loss` is the score of Brier, which is the squared error, the
+    cross-entropy ("log") or the 0/1 loss ("zero_one"); see `_losses` for their parts.
 
     `predictions` is an array [data, noise, init, test]: training sets drawn independently; on the
     inputs of each, independent draws of the label noise; for each of these, the learner trained
@@ -87,10 +104,17 @@ def decompose_predictions(
     2.06
     """
     check_level("confidence", confidence)
+    check_option("loss", loss, LossName)
     array = _as_predictions(predictions)
     *draws, n_test = array.shape[:4]
     n_data, n_noise, n_init = draws
-    targets = _targets(truth, y_test, label_noise, array.shape[3:])
+    if loss != "brier":
+        array = class_predictions(array, loss)
+    targets: dict[str, Any] = (
+        _targets(truth, y_test, label_noise, array.shape[3:])
+        if loss == "brier"
+        else _class_targets(truth, y_test, label_noise, injected, array.shape[3:], loss)
+    )
     if deterministic and n_init > 1:
         raise ValueError(f"deterministic must be False for {n_init} initializations, got True")
     identical = n_init > 1 and bool((array == array[:, :, :1]).all())
@@ -118,9 +142,17 @@ def decompose_predictions(
         hidden_noise=bool(hidden_noise),
         injected=None if injected is None else number("injected", injected, _RATIO),
     )
-    statistics = _statistics(array.reshape(*draws, -1), targets, design, by_point=include_test)
-    result = Decomposition(design=design, notes=(), confidence=confidence, statistics=statistics)
-    notes = [*design.notes]
+    own: tuple[str, ...] = ()
+    if loss == "brier":
+        statistics = _statistics(array.reshape(*draws, -1), targets, design, by_point=include_test)
+    else:
+        key = (*_key(array, design, by_point=include_test), ("loss", loss))
+        split = central_losses(array, targets, design, loss, by_point=include_test, key=key)
+        statistics, own = split.statistics, split.notes
+    result = Decomposition(
+        design=design, notes=(), confidence=confidence, statistics=statistics, loss=loss
+    )
+    notes = [*design.notes, *own]
     if identical:
         notes.append("All initializations predict the same: the learner is deterministic here.")
     if n_test == 1 and include_test:
@@ -128,7 +160,16 @@ def decompose_predictions(
             "Standard errors are infinite: they need 2 or more test points (include_test=False is "
             "for one fixed test point)."
         )
-    return replace(result, notes=(*notes, *_negative_parts(result.error().parts, design)))
+    if loss == "brier":
+        notes += _negative_parts(result.error().parts, design)
+    return replace(result, notes=tuple(notes))
+
+
+def check_option(name: str, value: object, allowed: Any) -> None:
+    """Raise ValueError for a value that is not one of the names of a Literal type."""
+    if value not in get_args(allowed):
+        known = ", ".join(map(repr, get_args(allowed)))
+        raise ValueError(f"{name} must be one of {known}, got {value!r}")
 
 
 def _statistics(
@@ -139,17 +180,22 @@ def _statistics(
     by_point: bool,
 ) -> dict[str, Statistic]:
     """All mean products; those of labels with added noise by names of their own."""
-    key = (
-        ("predictions", digest(array)),
-        ("design", replace(design, targets=())),
-        ("include_test", by_point),
-    )
+    key = _key(array, design, by_point=by_point)
     if design.injected is None:
         return mean_products(array, targets, design, by_point=by_point, key=key)
     labels = design.own_labels
     own = mean_products(array[:, :1], targets, labels, by_point=by_point, key=key)
     added = mean_products(array[:, 1:], {}, design, by_point=by_point, key=key)
     return own | {f"{ADDED}{name}": statistic for name, statistic in added.items()}
+
+
+def _key(array: npt.NDArray[np.generic], design: Design, *, by_point: bool) -> tuple[Any, ...]:
+    """Equal for estimates from the same draws."""
+    return (
+        ("predictions", digest(array)),
+        ("design", replace(design, targets=())),
+        ("include_test", by_point),
+    )
 
 
 def _negative_parts(parts: Mapping[str, Estimate], design: Design) -> list[str]:
@@ -214,6 +260,26 @@ def _targets(
             f"got shape {sigma.shape}"
         ) from error
     return {"truth": Target(values["y_test"], floor.ravel())}
+
+
+def _class_targets(
+    truth: npt.ArrayLike | None,
+    y_test: npt.ArrayLike | None,
+    label_noise: npt.ArrayLike | None,
+    injected: float | None,
+    shape: tuple[int, ...],
+    loss: LossName,
+) -> dict[str, FloatArray]:
+    """The targets as probabilities of classes."""
+    if label_noise is not None:
+        raise ValueError(f"label_noise must be left out for {loss=}, got {label_noise!r}")
+    if injected is not None:  # the response to added noise is not proportional to it
+        raise ValueError(f"injected must be None for {loss=}, got {injected!r}")
+    given = {"truth": truth, "y_test": y_test}
+    targets = {k: class_target(k, y, shape, loss) for k, y in given.items() if y is not None}
+    if not targets and loss == "zero_one":
+        raise ValueError(f"truth or y_test must be given for {loss=}, got neither")
+    return targets
 
 
 def _as_target(name: str, value: npt.ArrayLike, shape: tuple[int, ...]) -> FloatArray:

@@ -9,25 +9,46 @@ from dataclasses import asdict, dataclass
 from html import escape
 from typing import Any
 
+import numpy as np
+
 from doubletrouble.decomposition._components import (
     ANOVA,
     SEQUENTIAL,
     ProductWeights,
     Statistic,
+    Target,
     anova,
     mean_squares,
+    products_by_point,
     sequential,
     weighted_sum,
 )
 from doubletrouble.decomposition._design import Design
+from doubletrouble.decomposition._losses import (
+    LOSS_LABELS,
+    MEMBERS_OF,
+    SINGLE,
+    LossName,
+    absorbed_causes,
+    losses_by_point,
+    missing_parts,
+    parts_of_losses,
+)
 from doubletrouble.ensembles import EnsembleLike, as_ensemble
 from doubletrouble.errors import require
 from doubletrouble.glossary import N_MEMBERS
 from doubletrouble.palette import BLACK, CAUSES, HATCHES, YELLOW
 from doubletrouble.parameters import FloatArray, number
-from doubletrouble.results import AnovaTerms, ErrorTerms, Estimate
+from doubletrouble.results import (
+    AnovaTerms,
+    ErrorTerms,
+    Estimate,
+    RowErrors,
+    strict_json,
+)
 
-MEMBERS = (5, math.inf)  # ensembles in tables and figures
+_FEW_MEMBERS = 5
+MEMBERS = (_FEW_MEMBERS, math.inf)  # ensembles in tables and figures
 
 COLORS = {
     part: (CAUSES["light"][part], HATCHES[part])
@@ -40,7 +61,10 @@ _WHISKER = {"capsize": 3, "elinewidth": 1.2, "ecolor": BLACK}
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Decomposition:
-    """The squared error of a learner by cause, from predictions: `error()`, `anova()`.
+    """The error of a learner by cause, from predictions: `error()`, `anova()`.
+
+    The error is the squared one (for probabilities of classes, the Brier score), or with another
+    `loss` the cross-entropy or the 0/1 loss of a classifier.
 
     All estimates of one decomposition are of the same draws: their sums and differences have the
     standard errors of paired draws. The difference `a - b` of two decompositions on the same draws
@@ -51,6 +75,7 @@ class Decomposition:
     notes: tuple[str, ...]  # on what each part contains, and on standard errors
     confidence: float  # of the intervals in tables and plots
     statistics: Mapping[str, Statistic]  # mean products, with keys of pairs (name, value)
+    loss: LossName = "brier"
 
     def error(self, ensemble: EnsembleLike = 1) -> ErrorTerms[Estimate]:
         """The error of K averaged re-initializations on the same data, in the sequential order.
@@ -58,15 +83,65 @@ class Decomposition:
         `ensemble` is K, which may be inf, or `Ensemble(K)`. Initialization falls as 1/K, and so
         does the part of noise that depends on it. Accessing a part that the design does not
         identify raises ValueError; `notes` name the part that contains it.
+
+        Other losses than the squared one do not fall as 1/K. For `loss="log"`, K = inf is the
+        limit of geometric means of probabilities; for `loss="zero_one"`, the vote of all
+        initializations. For other K, up to their number, the total alone is given: that of K
+        averaged probabilities, or of K votes.
         """
         design, K = self.design, self._size(ensemble, "Decomposition.error")
+        if self.loss != "brier":
+            return self._other_loss(1.0 if design.deterministic else K)
         parts = self._estimates(sequential(design, K), mean_squares(design, K))
         total = parts.pop("total", None)
         missing = self._missing(SEQUENTIAL)
         return ErrorTerms.identified(parts, missing=missing, includes=design.absorbed, total=total)
 
+    def _other_loss(self, K: float) -> ErrorTerms[Estimate]:
+        """The cross-entropy or the 0/1 loss by cause."""
+        design, loss = self.design, self.loss
+        if 1 < K < math.inf:
+            name = f"{MEMBERS_OF}{K:g}"
+            if (reason := design.lacks("total", ("target",))) is not None:
+                raise ValueError(reason)
+            if name not in self.statistics:
+                raise ValueError(
+                    f"ensemble must be inf or an integer up to {design.n_init}, the number of "
+                    f"initializations, for loss={loss!r}, got {K:g}"
+                )
+            reason = f"the causes are identified for ensemble = 1 and inf with loss={loss!r}"
+            missing = dict.fromkeys(ErrorTerms.names(), reason)
+            return ErrorTerms.identified({}, missing=missing, total=self._estimate({name: 1.0}))
+        missing, weights = missing_parts(design, loss), parts_of_losses(design, loss, K)
+        if self._is_infinite:
+            reason = "is not defined: probabilities of 0 make the cross-entropy infinite"
+            missing |= {n: f"{n} {reason}" for n in ErrorTerms.names() if n != "bias"}
+            weights = {name: {SINGLE: 1.0} for name in ("bias", "total") if name in weights}
+        parts = {name: self._estimate(part) for name, part in weights.items()}
+        total = parts.pop("total", None)
+        includes = absorbed_causes(design, loss)
+        return ErrorTerms.identified(parts, missing=missing, includes=includes, total=total)
+
+    @property
+    def _is_infinite(self) -> bool:
+        return self.loss == "log" and math.isinf(self.statistics[SINGLE].table[0, 0])
+
+    def _estimate(self, weights: ProductWeights) -> Estimate:
+        """A weighted sum of statistics; one of an infinite one is infinite."""
+        if any(math.isinf(self.statistics[name].table[0, 0]) for name in weights):
+            return Estimate(value=math.inf, standard_error=0.0, n_draws=self.design.n_data)
+        return Estimate.of_draws(weighted_sum(weights, self.statistics))
+
+    def weights(self) -> dict[str, ProductWeights]:
+        """The parts and the total of one member, as weights of statistics."""
+        if self.loss != "brier":
+            return parts_of_losses(self.design, self.loss)
+        return sequential(self.design)
+
     def anova(self, ensemble: EnsembleLike = 1) -> AnovaTerms[Estimate]:
-        """The same error as main effects and interactions."""
+        """The same error as main effects and interactions; of the squared error only."""
+        if self.loss != "brier":
+            raise ValueError(f"loss must be 'brier' for main effects, got {self.loss!r}")
         design, K = self.design, self._size(ensemble, "Decomposition.anova")
         parts = self._estimates(anova(design, K), mean_squares(design, K, effects=True))
         total = parts.pop("total", None)
@@ -112,6 +187,11 @@ class Decomposition:
         identified = self.design.lacks("total", ("target", "init")) is None
         if not identified or self.design.deterministic:
             return {}
+        if self.loss != "brier":
+            sizes: list[float] = [min(_FEW_MEMBERS, self.design.n_init)]
+            if self.loss == "log" and not self._is_infinite:
+                sizes.append(math.inf)
+            return {K: self.error(K).total for K in sizes}
         return {K: self.error(K).total for K in MEMBERS}
 
     # --- comparison ---
@@ -120,13 +200,15 @@ class Decomposition:
         """The difference of two decompositions on the same draws, part by part."""
         if not isinstance(other, Decomposition):
             return NotImplemented
-        mine, theirs = (dict(result.statistics["same"].key) for result in (self, other))
+        mine, theirs = (dict(_key(result.statistics)) for result in (self, other))
         differing = [name for name in {**mine, **theirs} if mine.get(name) != theirs.get(name)]
         if differing:
             raise ValueError(
                 "two decompositions must be of the same draws to be compared, got other "
                 f"{', '.join(differing)}"
             )
+        if self._is_infinite or other._is_infinite:
+            raise ValueError("two decompositions must be finite to be compared, got infinite ones")
         rows, others = self._rows(), other._rows()
         return DecompositionDifference(
             parts={name: rows[name] - others[name] for name in rows if name in others},
@@ -161,22 +243,24 @@ class Decomposition:
             "averaged": averaged,
             "notes": list(self.notes),
         }
+        if self.loss != "brier":
+            content = strict_json({"loss": self.loss, **content})
         return json.dumps(_finite(content), ensure_ascii=False, allow_nan=False, indent=2)
 
     def _table(self) -> list[dict[str, Any]]:
         """A row for each part and the total, then for each part of `anova`."""
-        error, effects = self.error(), self.anova()
+        error = self.error()
         total = float(error.total) if self.design.targets else math.nan
-        views = (
-            ("sequential", self._rows(), error.includes),
-            ("anova", effects.parts, effects.includes),
-        )
+        views = [("sequential", self._rows(), error.includes)]
+        if self.loss == "brier":
+            effects = self.anova()
+            views.append(("anova", effects.parts, effects.includes))
         return [
             {
                 "view": view,
                 "part": name,
                 **_entry(part, self.confidence),
-                "share": float(part) / total if total > 0 else math.nan,
+                "share": float(part) / total if 0 < total < math.inf else math.nan,
                 "includes": includes.get(name, ""),
             }
             for view, parts, includes in views
@@ -200,18 +284,27 @@ class Decomposition:
             label = f"{name} + {includes[name]}" if name in includes else name
             bars.append((label, part, *COLORS[name]))
         for K, total in self._averaged().items():
-            bars.append((f"{_members_label(K)} averaged", total, "#BBBBBB", ""))
-        return draw_bars(bars, self.confidence, axes)
+            bars.append((self._averaged_label(K), total, "#BBBBBB", ""))
+        return draw_bars(bars, self.confidence, axes, LOSS_LABELS[self.loss])
+
+    def _averaged_label(self, K: float) -> str:
+        """The label of K averaged members."""
+        how = "voting" if self.loss == "zero_one" else "averaged"
+        if self.loss == "log":
+            how += " (logarithms)" if math.isinf(K) else " (probabilities)"
+        return f"{_members_label(K)} {how}"
 
     def __str__(self) -> str:
         """The parts with their shares of the total, the error of ensembles, and the notes."""
-        averaged = [f"{_members_label(K)} averaged: {part}" for K, part in self._averaged().items()]
-        return "\n".join([str(self.error()), *averaged, *self.notes])
+        averaged = [f"{self._averaged_label(K)}: {part}" for K, part in self._averaged().items()]
+        title = [] if self.loss == "brier" else [LOSS_LABELS[self.loss]]
+        return "\n".join([*title, str(self.error()), *averaged, *self.notes])
 
     def _repr_html_(self) -> str:
         error = self.error()
-        rest = str(self).removeprefix(str(error)).strip()
-        return error._repr_html_() + (f"<pre>{escape(rest)}</pre>" if rest else "")
+        title, _, rest = (text.strip() for text in str(self).partition(str(error)))
+        before, after = (f"<pre>{escape(text)}</pre>" if text else "" for text in (title, rest))
+        return before + error._repr_html_() + after
 
     def __repr__(self) -> str:
         """The parts on one line."""
@@ -224,7 +317,7 @@ class Decomposition:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class LearnerDecomposition(Decomposition):
-    """The squared error of a learner by cause, and its predictions."""
+    """The error of a learner by cause, and its predictions."""
 
     predictions: FloatArray  # [data, noise, init, test] or [data, noise, init, test, class]
     y_test: FloatArray  # the target of the predictions, one-hot for classes
@@ -232,6 +325,51 @@ class LearnerDecomposition(Decomposition):
     n_fits: int
     most_data: float  # the largest number of training sets of the source
     seconds: float  # the time of the whole call
+    label_noise: Any = None  # the standard deviation of the noise in y_test, if known
+
+    def per_point(self) -> RowErrors:
+        """The error at every test point by cause; the means over them are those of `error()`.
+
+        >>> import doubletrouble as dt, numpy as np
+        >>> from sklearn.tree import ExtraTreeRegressor
+        >>> X = np.random.default_rng(0).normal(size=(300, 3))
+        >>> source = dt.PoolSource(X, X[:, 0], n_train=30, n_test=60)
+        >>> result = dt.decompose(ExtraTreeRegressor(), source, n_data=6, progress=False)
+        >>> points = result.per_point()
+        >>> bool(np.isclose(points.sampling.mean(), result.error().sampling.value))
+        True
+        """
+        design, error = self.design, self.error()
+        f = self.predictions[:, :, : design.n_init]
+        known: dict[str, Any] = {}
+        if self.loss == "brier":
+            floor = np.zeros(self.y_test.shape)
+            if self.label_noise is not None:
+                sigma = np.asarray(self.label_noise, dtype=float)
+                wide = sigma.reshape(sigma.shape + (1,) * (floor.ndim - 1)) if sigma.ndim else sigma
+                floor = floor + wide**2
+            target = Target(self.y_test.ravel(), floor.ravel())
+            known = products_by_point(f.reshape(*f.shape[:3], -1), {design.target: target}, design)
+        elif not self._is_infinite:
+            known = losses_by_point(f, {design.target: self.y_test}, design, self.loss)
+        else:
+            raise ValueError("loss must be finite to be split by point, got an infinite one")
+        zero = np.zeros(design.n_test)
+        parts = {
+            name: sum((w * known[one] for one, w in part.items() if w), start=zero)
+            for name, part in self.weights().items()
+            if name != "total"
+        }
+        missing = missing_parts(design, self.loss)
+        if self.loss == "brier":
+            missing = self._missing(SEQUENTIAL)
+        return RowErrors.of(
+            parts,
+            error.includes,
+            range(design.n_test),
+            missing=missing,
+            label=LOSS_LABELS[self.loss],
+        )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -286,6 +424,11 @@ class DecompositionDifference:
         return f"{type(self).__name__}({shown})"
 
 
+def _key(statistics: Mapping[str, Statistic]) -> Any:
+    """The key of the draws, which all statistics have."""
+    return next(iter(statistics.values())).key
+
+
 def _entry(part: Estimate, confidence: float) -> dict[str, Any]:
     low, high = part.confidence_interval(confidence)
     return {"value": part.value, "standard_error": part.standard_error, "low": low, "high": high}
@@ -301,17 +444,23 @@ def _finite(value: Any) -> Any:
 
 
 def _members_label(K: float) -> str:
-    return f"K = {'∞' if math.isinf(K) else K}"
+    return f"K = {'∞' if math.isinf(K) else f'{K:g}'}"
 
 
 def draw_bars(
-    bars: list[tuple[str, Estimate, str, str]], confidence: float, axes: Any = None
+    bars: list[tuple[str, Estimate, str, str]],
+    confidence: float,
+    axes: Any = None,
+    label: str = "squared error",
 ) -> Any:
     """Horizontal bars (label, estimate, color, hatch) with intervals, the first one on top."""
     if axes is None:
         pyplot = require("matplotlib.pyplot", "figures")
         axes = pyplot.figure(figsize=(6.0, 3.2), layout="constrained").add_subplot()
     for row, (_, part, color, hatch) in enumerate(bars):
+        if math.isinf(part.value):
+            axes.text(0.0, row, "  ∞", va="center")
+            continue
         known = math.isfinite(part.standard_error)
         low, high = part.confidence_interval(confidence) if known else (part.value, part.value)
         axes.barh(
@@ -330,7 +479,7 @@ def draw_bars(
     axes.set_yticks(range(len(bars)), [label for label, *_ in bars])
     axes.invert_yaxis()
     axes.axvline(0.0, color="#333333", linewidth=0.8)
-    axes.set_xlabel("squared error")
+    axes.set_xlabel(label)
     axes.set_title(f"whiskers: {confidence:.0%} intervals", fontsize="small", loc="right")
     axes.spines[["top", "right"]].set_visible(False)
     return axes

@@ -2,9 +2,9 @@
 
 from doubletrouble.diagnosis._diagnose import compare as compare
 from doubletrouble.diagnosis._diagnose import diagnose as diagnose
-from doubletrouble.diagnosis._result import Comparison as Comparison
 from doubletrouble.diagnosis._result import Diagnosis as Diagnosis
+from doubletrouble.diagnosis._result import LearnerComparison as LearnerComparison
 from doubletrouble.diagnosis._result import LearningCurve as LearningCurve
 from doubletrouble.diagnosis._result import Remedies as Remedies
 from doubletrouble.diagnosis._result import Remedy as Remedy
-from doubletrouble.diagnosis._result import RowErrors as RowErrors
+from doubletrouble.results import RowErrors as RowErrors

@@ -23,14 +23,15 @@ from doubletrouble.diagnosis._design import (
     WindowFit,
 )
 from doubletrouble.diagnosis._extrapolation import Extrapolation, RowNoise
-from doubletrouble.diagnosis._fits import Fitted, Table, WindowFits
+from doubletrouble.diagnosis._fits import BlockedRows, Fitted, WindowFits
 from doubletrouble.diagnosis._measurements import Measurements, squared_error, totals
-from doubletrouble.diagnosis._result import Comparison, Diagnosis
+from doubletrouble.diagnosis._result import Diagnosis, LearnerComparison
 from doubletrouble.parameters import MOST_SEEDS, number, whole_number
 from doubletrouble.runs import check_executor
 
 _FEWEST_RUNGS = 3
-_LAW_OFF = 0.15  # relative
+_LAW_OFF = 0.1  # relative
+_ROUNDING = 1e-10  # differences of predictions below it do not count
 
 
 def diagnose(
@@ -96,7 +97,7 @@ def diagnose(
     >>> bool(error.sampling.value > error.initialization.value)
     True
     """
-    run = _Run.of(
+    run = _Learners.of(
         X,
         y,
         {"": model},
@@ -108,7 +109,7 @@ def diagnose(
         options=_options(store, name, executor, workers, scheduler, progress=progress),
     )
     others = {str(key): run.learner(key, other) for key, other in (alternatives or {}).items()}
-    return run.diagnosis(run.learners[""], others)
+    return run.diagnosis("", run.learners[""], others)
 
 
 def compare(
@@ -127,7 +128,7 @@ def compare(
     workers: int | None = None,
     scheduler: str | None = None,
     progress: bool = True,
-) -> Comparison:
+) -> LearnerComparison:
     """The errors of several learners by cause on the same rows, and their paired differences.
 
     `models` are learners by name; the first is the one that others are compared with. Every one is
@@ -144,7 +145,7 @@ def compare(
     """
     if not isinstance(models, Mapping) or len(models) < 2:
         raise ValueError(f"models must be two or more learners by name, got {models!r}")
-    run = _Run.of(
+    run = _Learners.of(
         X,
         y,
         models,
@@ -155,8 +156,8 @@ def compare(
         seed=seed,
         options=_options(store, name, executor, workers, scheduler, progress=progress),
     )
-    return Comparison(
-        diagnoses={key: run.diagnosis(learner) for key, learner in run.learners.items()}
+    return LearnerComparison(
+        diagnoses={key: run.diagnosis(key, learner) for key, learner in run.learners.items()}
     )
 
 
@@ -182,10 +183,10 @@ def _options(
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class _Run:
+class _Learners:
     """One data set in blocks, and the learners to diagnose on it."""
 
-    table: Table
+    table: BlockedRows
     learners: Mapping[str, Learner]
     noise: float | None
     options: dict[str, Any]
@@ -216,7 +217,7 @@ class _Run:
             if classification:
                 raise ValueError(f"noise must be left out for classes, got {noise!r}")
             noise = number("noise", noise, glossary.NOISE)
-        table = Table.of(X, y, classification=classification, groups=groups, cv=cv, seed=seed)
+        table = BlockedRows.of(X, y, classification=classification, groups=groups, cv=cv, seed=seed)
         return cls(table=table, learners=learners, noise=noise, options=options)
 
     def learner(self, key: str, model: Any) -> Learner:
@@ -229,42 +230,52 @@ class _Run:
         design = self.table.design(seeded=seeded, rungs=RUNGS)
         return WindowFits(learner=learner, table=self.table, design=design)
 
+    def _options_of(self, key: str) -> dict[str, Any]:
+        """The options for one learner: stored fits of several need names of their own."""
+        name = self.options["name"]
+        return self.options | {"name": f"{name}: {key}" if name and key else name}
+
     def diagnosis(
-        self, learner: Learner, alternatives: Mapping[str, Learner] | None = None
+        self, key: str, learner: Learner, alternatives: Mapping[str, Learner] | None = None
     ) -> Diagnosis:
         """Make all fits of a learner, and 10 or 20 of each alternative."""
-        started, table = time.perf_counter(), self.table
+        started, table, options = time.perf_counter(), self.table, self._options_of(key)
         fits = self._fits(learner, seeded=True)
-        fitted = fits.run(PROBES, **self.options | {"workers": None})  # no pool for two fits
+        fitted = fits.run(PROBES, **options | {"workers": None})  # no pool for two fits
         fitted.raise_failures()
         first, second = (fitted.predictions[fit] for fit in PROBES)
-        seeded = not np.array_equal(first, second)
+        seeded = not np.allclose(first, second, rtol=_ROUNDING, atol=_ROUNDING * np.ptp(first))
         if not seeded:
             del fitted.predictions[PROBES[1]]  # that window of the other permutation is not fitted
             fits = self._fits(learner, seeded=False)
-        fitted.update(fits.run(fits.design.fits, **self.options))
+        fitted.update(fits.run(fits.design.fits, **options))
         rungs = _usable_rungs(fitted)
         design = table.design(seeded=seeded, rungs=rungs)
         measured = Measurements.of(design, fitted.predictions, table.target)
         row_noise = RowNoise(table.n_rows, table.seed, table.groups)
         floor = 0.0 if self.noise is None else self.noise**2
-        extrapolation = Extrapolation.of(measured, row_noise, seed=table.seed, floor=floor)
+        too_large = floor > measured.total[FULL].mean
+        extrapolation = Extrapolation.of(
+            measured, row_noise, seed=table.seed, floor=0.0 if too_large else floor
+        )
         compared = {}
-        for key, other in (alternatives or {}).items():
+        for other_key, other in (alternatives or {}).items():
             rounds = 1 if seeded and other.is_deterministic else 2
             windows = [WindowFit(FULL, w, r) for r in range(rounds) for w in range(N_BLOCKS)]
             others = WindowFits(learner=other, table=table, design=design)
-            others_fitted = others.run(windows, **self.options)
+            others_fitted = others.run(windows, **self._options_of(other_key))
             others_fitted.raise_failures()
             full = replace(design, rungs=(FULL,))
             predictions = others_fitted.predictions
-            compared[key] = totals(full, predictions, table.target, squared_error)[FULL]
+            compared[other_key] = totals(full, predictions, table.target, squared_error)[FULL]
             fitted.warned += others_fitted.warned
         notes = [
             *learner.notes,
             *_notes(fitted, extrapolation, design, learner),
             *table.notes(measured.total[FULL].rows),
         ]
+        if too_large:
+            notes.append(f"noise = {self.noise:g} is more than the whole error: bias is negative.")
         if warning := summarized_warnings(fitted.warned):
             warnings.warn(warning, UserWarning, stacklevel=4)
             notes.append(f"{warning}.")
@@ -323,6 +334,11 @@ def _notes(
     if lost := [rung for rung in RUNGS if rung not in design.rungs]:
         reason = next(iter(fitted.failures.values()))
         notes.append(f"Fits on {_percent(lost)} of the rows failed and are left out: {reason}")
+    if extrapolation.withheld:
+        notes.append(
+            f"More data is withheld: {extrapolation.withheld}. For the same reason the error on "
+            "all rows may differ from that on 90% of them, where it is measured."
+        )
     if dropped := extrapolation.total.dropped:
         notes.append(
             f"The error at {_percent(dropped)} of the rows lies on a plateau or peak: it is left "

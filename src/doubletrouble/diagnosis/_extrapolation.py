@@ -270,7 +270,7 @@ class Extrapolation:
         float, Mapping[str, FloatArray]
     ]  # draws of what is measured, by share of rows
     withheld: str  # why no error is predicted beyond the rows; empty if it is
-    law_excess: float  # the logarithm of the overlap law over what is measured at 0.4
+    law_excess: float  # the logarithm of the law over what is measured at 0.4, if significant
 
     @classmethod
     def of(cls, measured: Measurements, noise: RowNoise, *, seed: int, floor: float = 0.0) -> Self:
@@ -375,7 +375,7 @@ def _of_sets(
     variance = (factor * law.spread) ** 2 + (factor * law.value * correction.spread) ** 2
     values, variances = np.array([*direct, (factor * law.value, variance)]).T
     x = np.array([*rungs, LAW]) / N_BLOCKS
-    return VariancePower.fitted(x, values, variances, rng), correction.measured
+    return VariancePower.fitted(x, values, variances, rng), correction.significant
 
 
 class _Law(NamedTuple):
@@ -397,11 +397,11 @@ def _by_law(measured: Measurements, noise: RowNoise, rung: int) -> _Law:
 
 
 class _Correction(NamedTuple):
-    """The logarithm of the law over the truth: measured, and shrunk towards 0 by its error."""
+    """The logarithm of the law over the truth, shrunk towards 0 by the error of its measurement."""
 
-    measured: float = 0.0
     mean: float = 0.0
     spread: float = 0.0
+    significant: float = 0.0  # as measured, if that is significant
 
 
 def _law_correction(measured: Measurements, noise: RowNoise) -> _Correction:
@@ -419,7 +419,8 @@ def _law_correction(measured: Measurements, noise: RowNoise) -> _Correction:
     variance = _RATIO_ROWS * float(np.sum(deviations**2)) + between
     ratio, prior = math.log(law.value / direct.mean), _LAW_SPREAD**2
     share = prior / (prior + variance)
-    return _Correction(ratio, share * ratio, math.sqrt(share * variance))
+    significant = ratio if abs(ratio) > 2 * math.sqrt(variance) else 0.0
+    return _Correction(share * ratio, math.sqrt(share * variance), significant)
 
 
 def _possible(

@@ -44,7 +44,7 @@ _NEIGHBOURS = 4.0  # standard errors of the correlation between errors of neighb
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Table:
+class BlockedRows:
     """Rows with labels, dealt into blocks in two ways."""
 
     X: Any
@@ -220,7 +220,7 @@ class WindowFits:
     """One learner on windows of rows; called with the fields of a `WindowFit`, it makes the fit."""
 
     learner: Learner
-    table: Table
+    table: BlockedRows
     design: WindowDesign
 
     def __call__(self, parameters: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,11 +7,11 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html import escape
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 
-from doubletrouble.decomposition import COLORS, draw_bars, generator
+from doubletrouble.decomposition import COLORS, LossName, draw_bars, generator
 from doubletrouble.diagnosis._design import FULL, N_BLOCKS, WindowDesign
 from doubletrouble.diagnosis._extrapolation import (
     N_DRAWS,
@@ -31,17 +31,16 @@ from doubletrouble.diagnosis._measurements import (
 from doubletrouble.ensembles import Bootstrap, Ensemble, EnsembleLike, as_ensemble
 from doubletrouble.errors import require
 from doubletrouble.glossary import N_MEMBERS
-from doubletrouble.palette import BLACK, CAUSES, HATCHES
+from doubletrouble.palette import BLACK, CAUSES
 from doubletrouble.parameters import FloatArray, number
 from doubletrouble.results import (
     ConfidenceInterval,
     ErrorTerms,
     Estimate,
     PosteriorDraws,
+    RowErrors,
     strict_json,
 )
-
-LossName: TypeAlias = Literal["brier", "log", "zero_one"]
 
 MEASURED, PAIRED, LAW, EXTRAPOLATED, REST = (
     "measured",
@@ -147,65 +146,6 @@ def _fits(remedy: Remedy) -> str:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class RowErrors(ErrorTerms[Any]):
-    """The error at every row by cause; the means over rows are those of `Diagnosis.error`.
-
-    Parts of single rows are unbiased but noisy: they come from few fits. `initialization` is the
-    disagreement of seeds, the diversity of an ensemble of them: averaging K removes 1 - 1/K of it.
-    """
-
-    @classmethod
-    def of(
-        cls, parts: Mapping[str, FloatArray], includes: Mapping[str, str], index: Any
-    ) -> RowErrors:
-        """Terms of all rows, with the index of the data."""
-        missing = {name: _NO_NOISE for name in ("noise", "bayes") if name not in parts}
-        terms = cls.identified(parts, missing=missing, includes=includes)
-        object.__setattr__(terms, "coordinates", {"row": np.arange(len(index))})
-        object.__setattr__(terms, "_index", index)
-        return terms
-
-    def to_frame(self) -> Any:
-        """A pandas table with the index of the data: a column for each part, and the total."""
-        pandas = require("pandas", "tables")
-        columns = {**self.parts, "total": self.total}
-        return pandas.DataFrame(columns, index=self.__dict__["_index"])
-
-    def worst(self, count: int = 20) -> Any:
-        """The rows of largest error as a pandas table."""
-        return self.to_frame().nlargest(count, "total")
-
-    def plot(self, axes: Any = None, count: int = 20) -> Any:
-        """Draw the parts of the rows of largest error as bars; return the axes."""
-        if axes is None:
-            pyplot = require("matplotlib.pyplot", "figures")
-            axes = pyplot.figure(
-                figsize=(6.4, 0.22 * count + 1.2), layout="constrained"
-            ).add_subplot()
-        order = np.argsort(-np.asarray(self.total))[:count]
-        below = {True: np.zeros(len(order)), False: np.zeros(len(order))}
-        for name, part in self.parts.items():
-            values = np.asarray(part)[order]
-            for positive in (True, False):  # estimates of single rows may be negative
-                width = np.where((values >= 0) == positive, values, 0.0)
-                label = self._label(name) if positive else None
-                style = {"color": CAUSES["light"][name], "hatch": HATCHES[name], "label": label}
-                left = below[positive]
-                axes.barh(range(len(order)), width, left=left, edgecolor="white", lw=0, **style)
-                below[positive] = left + width
-        index = self.__dict__["_index"]
-        axes.set_yticks(range(len(order)), [str(index[k]) for k in order], fontsize="small")
-        axes.invert_yaxis()
-        axes.axvline(0.0, color=BLACK, linewidth=0.8)
-        axes.set_xlabel("squared error")
-        axes.set_ylabel("row")
-        axes.set_title(f"The {len(order)} rows of largest error", loc="left", fontsize="medium")
-        axes.legend(frameon=False, fontsize="small", loc="lower right")
-        axes.spines[["top", "right"]].set_visible(False)
-        return axes
-
-
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class LearningCurve:
     """The error by cause at several numbers of rows, measured or extrapolated."""
 
@@ -246,7 +186,8 @@ class LearningCurve:
                     n, part.value, "-", color=CAUSES["light"][name], label=self.error._label(name)
                 )
         axes.set_xscale("log")
-        axes.set_xticks(n, [f"{size:g}" for size in n], rotation=45, fontsize="small")
+        ticks = n[np.array([k + 1 == len(n) or n[k + 1] > 1.3 * n[k] for k in range(len(n))])]
+        axes.set_xticks(ticks, [f"{size:.0f}" for size in ticks])
         axes.minorticks_off()
         axes.set_ylim(bottom=0.0)
         axes.set_xlabel("training rows")
@@ -299,6 +240,11 @@ class Diagnosis:
 
     def _estimate(self, draws: FloatArray) -> Estimate:
         return Estimate.of_draws(PosteriorDraws(values=np.asarray(draws), key=self.key))
+
+    @property
+    def measure(self) -> str:
+        """The name of the error."""
+        return "Squared test error" if self.classes is None else "Brier score"
 
     @property
     def withheld(self) -> str:
@@ -502,7 +448,8 @@ class Diagnosis:
         parts = {"initialization": seeds, "sampling": sets, "bias": total - seeds - sets - floor}
         if self.noise is not None:
             parts["bayes"] = np.full(self.n_rows, floor)
-        return RowErrors.of(parts, now.includes, self.index)
+        missing = {name: _NO_NOISE for name in ("noise", "bayes") if name not in parts}
+        return RowErrors.of(parts, now.includes, self.index, missing=missing)
 
     # --- shown ---
 
@@ -631,9 +578,8 @@ class Diagnosis:
 
     def __str__(self) -> str:
         """The error by cause, the remedies, a summary, and notes."""
-        what = "Squared test error" if self.classes is None else "Brier score"
         design = f"{self.n_fits} fits, {self.level:.0%} intervals"
-        lines = [f"{what}, trained on all {self.n_rows} rows ({design})"]
+        lines = [f"{self.measure}, trained on all {self.n_rows} rows ({design})"]
         for row in self.records():
             name = row["part"] + (f" + {row['includes']}" if row["includes"] else "")
             interval = f"[{row['low']:.3g}, {row['high']:.3g}]"
@@ -659,7 +605,7 @@ class Diagnosis:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Comparison:
+class LearnerComparison:
     """Several learners on the same rows; `comparison["forest"]` is the diagnosis of one."""
 
     diagnoses: Mapping[str, Diagnosis]
@@ -746,7 +692,7 @@ class Comparison:
         names = [*error.parts, "total"]
         wide = max(map(len, self.diagnoses)) + 4
         head = " ".join(f"{name:>24}" for name in names)
-        lines = [f"Squared test error on all {first.n_rows} rows", f"{'':<{wide}}{head}"]
+        lines = [f"{first.measure}, trained on all {first.n_rows} rows", f"{'':<{wide}}{head}"]
         for name, diagnosis in self.diagnoses.items():
             own = diagnosis.error()
             cells = [*own.parts.values(), own.total]
