@@ -324,6 +324,19 @@ def test_advice_on_a_decomposition_is_the_error_of_averaged_seeds() -> None:
     assert len(remedies.records()) == 3
 
 
+def test_advice_on_another_loss_is_that_of_the_fitted_seeds() -> None:
+    p = np.random.default_rng(0).dirichlet(np.ones(3), size=(6, 1, 4, 20))
+    cases: Any = (("log", "4 seeds averaged"), ("zero_one", "4 seeds voting"))
+    for loss, name in cases:
+        y = np.tile([0, 1], 10)
+        result = dt.decompose_predictions(p, y_test=np.eye(3)[y], loss=loss)
+        remedy = dt.advise(result)[name]
+        assert remedy.error == result.error(4).total
+    p[0, 0, 0, 0] = [0, 1, 0]
+    infinite = dt.decompose_predictions(p, y_test=np.eye(3)[y], loss="log")
+    assert "infinite" in dt.advise(infinite)["4 seeds averaged"].reason
+
+
 def test_advice_without_second_seeds_has_the_reason() -> None:
     f = np.random.default_rng(0).normal(size=(12, 1, 1, 40))
     remedies = dt.advise(dt.decompose_predictions(f, truth=np.zeros(40)))

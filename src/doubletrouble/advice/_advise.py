@@ -149,22 +149,25 @@ def advise(
 
 def _remedies(result: Decomposition) -> Remedies:
     """The error of averaged seeds, and why that of more data is not determined."""
-    now, design = result.error().total, result.design
-    reason = design.lacks("the error of an ensemble", ("init",))
+    now, design, loss = result.error().total, result.design, result.loss
+    reason = design.lacks("the error of an ensemble", ("init",)) or ""
     if design.deterministic:
         reason = "the learner has no seed: averaging changes nothing"
+    elif math.isinf(float(now)):
+        reason = "the error is infinite"
     rows = []
-    for K in _AVERAGED:
+    for K in _AVERAGED if loss == "brier" else (design.n_init,):  # other losses do not fall as 1/K
         total = None if reason else result.error(K).total
+        how = "voting" if loss == "zero_one" else "averaged"
         rows.append(
             Remedy(
-                name=f"{'∞' if math.isinf(K) else K} seeds averaged",
+                name=f"{'∞' if math.isinf(K) else K} seeds {how}",
                 status="measured",
                 error=total,
                 change=None if total is None else total / now - 1,
                 fits=K,
                 rows=1,
-                reason=reason or "",
+                reason=reason,
             )
         )
     more = Remedy(

@@ -32,7 +32,7 @@ _MEMBERS = (1, 2, 10, math.inf)  # the authors' K
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class RegularizeCurves:
+class Comparison:
     """Test errors along λ for each P/D, then along P/N at the best λ of one model."""
 
     along: tuple[Panel, ...]
@@ -51,7 +51,7 @@ class RegularizeSettings(ErrorSettings):
     ratios: Numeric | None = setting(None, glossary.FEATURES_PER_SAMPLE)
 
 
-def ensemble_vs_regularize_data(settings: RegularizeSettings) -> RegularizeCurves:
+def ensemble_vs_regularize_data(settings: RegularizeSettings) -> Comparison:
     """Return test errors along `ridges` for each P/D, and both alternatives along `ratios` = P/N.
 
     >>> data = ensemble_vs_regularize_data(RegularizeSettings(ridges=[0.1], ratios=[10.0]))
@@ -72,14 +72,14 @@ def ensemble_vs_regularize_data(settings: RegularizeSettings) -> RegularizeCurve
     best = optimal_ridge(problem)
     many = exact_error(problem, math.inf).total
     curves = (Line(BEST, ratio, np.asarray(best.error.total)), Line(MANY, ratio, np.asarray(many)))
-    return RegularizeCurves(
+    return Comparison(
         along=tuple(along),
         optimal=Panel(axis="P_over_N", problem=problem, lines=curves),
         best_ridge=np.asarray(best.ridge),
     )
 
 
-def table(data: RegularizeCurves) -> Table:
+def table(data: Comparison) -> Table:
     """Return the numbers drawn: rows along λ, then rows along P/N; NaN for the other axis."""
     best, many = data.optimal.lines
     optimal = {
@@ -114,7 +114,7 @@ def draw_optimal(axes: "drawing.Axes", panel: Panel) -> None:
     drawing.curves(axes, panel, drawing.labelled(labels, (drawing.SERIES[4], drawing.SERIES[3])))
 
 
-def plot(data: RegularizeCurves) -> "drawing.Figure":
+def plot(data: Comparison) -> "drawing.Figure":
     """Draw the figure: a panel for each P/D along λ, then one along P/N."""
     with drawing.new_figure(height=3.7) as figure:
         row = figure.subplots(1, len(data.along) + 1, sharey=True)
@@ -130,7 +130,7 @@ def plot(data: RegularizeCurves) -> "drawing.Figure":
     return figure
 
 
-def comparisons(data: RegularizeCurves) -> tuple[agreement.Agreement, ...]:
+def comparisons(data: Comparison) -> tuple[agreement.Agreement, ...]:
     """The authors' values, along λ at P/D = 1.5 and at the best of 51 values of λ."""
     base = data.optimal.problem
     if not agreement.has_constants(base, noise=0.1):
