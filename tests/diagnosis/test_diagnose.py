@@ -234,6 +234,25 @@ def test_windows_too_small_for_a_learner_are_left_out() -> None:
         dt.diagnose(fail, *rows(), **quiet)
 
 
+def test_a_perfect_learner_has_no_error_and_no_remedy() -> None:
+    X, _ = rows()
+    d = dt.diagnose(Ridge(1e-12), X, np.ones(len(X)), **quiet)
+    assert d.error().total.value == pytest.approx(0.0, abs=1e-12)
+    exact = dt.diagnose(DummyRegressor(), X, np.ones(len(X)), **quiet)
+    assert exact.error(10).total.value == 0.0
+    assert all(remedy.error is None for remedy in exact.remedies())
+    assert "is 0" in str(exact)
+    json.loads(exact.to_json())
+
+
+def test_an_error_of_few_rows_has_positive_draws() -> None:
+    X, _ = rows(200)
+    y = (X[:, 0] > 0) != (np.arange(200) == 7)
+    d = dt.diagnose(DecisionTreeClassifier(max_depth=1), X, y, **quiet)
+    assert d.error().total.confidence_interval(0.99).low > 0
+    assert "bag of 10" in str(d)
+
+
 def test_warnings_are_counted() -> None:
     def fit(X: Any, y: Any, seed: int) -> Any:
         import warnings
@@ -378,8 +397,6 @@ def test_questions_are_checked(tree: dt.Diagnosis) -> None:
     assert "n_samples" in message_of(tree.error, n_samples=0)
     assert "ensemble" in message_of(tree.error, dt.Divide(2))
     assert "loss" in message_of(tree.error, loss="huber")
-    fixed = dt.diagnose(Ridge(), *rows(), **quiet)
-    assert "ensemble" in message_of(fixed.error, 10)
 
 
 # --- shown ---

@@ -122,15 +122,20 @@ class Learner:
         return self.is_estimator and not (self.seeds or self.splitters)
 
     @property
+    def probability_notes(self) -> list[str]:
+        """A note on a classifier without probabilities."""
+        if not self.is_classifier or hasattr(self.model, "predict_proba"):
+            return []
+        name = type(self.model).__name__
+        return [f"{name} has no predict_proba: the predicted class has probability 1."]
+
+    @property
     def notes(self) -> list[str]:
         """Notes on its probabilities and on its seeds."""
-        notes = []
-        if self.is_classifier and not hasattr(self.model, "predict_proba"):
-            name = type(self.model).__name__
-            notes.append(f"{name} has no predict_proba: the predicted class has probability 1.")
-        if self.is_deterministic:
-            notes.append("The learner has no random_state: it is deterministic, with one fit each.")
-        return notes
+        if not self.is_deterministic:
+            return self.probability_notes
+        note = "The learner has no random_state: it is deterministic, with one fit each."
+        return [*self.probability_notes, note]
 
     def predictions(
         self, X: Any, y: Labels, seed: int, X_test: Any, classes: Labels | None

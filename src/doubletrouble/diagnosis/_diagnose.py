@@ -270,14 +270,14 @@ class _Learners:
             compared[other_key] = totals(full, predictions, table.target, squared_error)[FULL]
             fitted.warned += others_fitted.warned
         notes = [
-            *learner.notes,
+            *learner.probability_notes,
             *_notes(fitted, extrapolation, design, learner),
             *table.notes(measured.total[FULL].rows),
         ]
         if too_large:
             notes.append(f"noise = {self.noise:g} is more than the whole error: bias is negative.")
         if warning := summarized_warnings(fitted.warned):
-            warnings.warn(warning, UserWarning, stacklevel=4)
+            warnings.warn(warning, UserWarning, stacklevel=3)
             notes.append(f"{warning}.")
         return Diagnosis(
             n_rows=table.n_rows,

@@ -41,11 +41,12 @@ _MISFIT = 0.2  # of a power law, relative, at ln x = 1
 _ALPHAS, _ALPHA_MEDIAN, _ALPHA_SPREAD = np.geomspace(0.03, 2.0, 48), 0.4, 1.0
 _GAMMAS, _GAMMA_MEAN, _GAMMA_SPREAD = np.linspace(-1.4, 2.8, 43), 0.7, 0.7
 _FAR = 1000.0  # times the rows: the curve is not below the noise there
-_RISE = 2.0  # standard errors by which the error rises between two sizes
+_RISE = 1.75  # standard errors by which the error rises between two sizes
 _PLATEAU = 0.5  # standard errors by which the slope decreases towards small sizes
+_LEAST_TOTAL = 0.01  # of the error now: no draw of a forecast is below it
 _FEWEST_FALLS = 2
 _MOST_UNITS = 400
-_SEEDS_GROW, _SEEDS_GROW_STRONGLY, _STILL_FALLS = 1.1, 3.0, 1.5  # standard errors
+_SEEDS_GROW, _SEEDS_GROW_STRONGLY, _STILL_FALLS = 0.9, 3.0, 1.5  # standard errors
 _SEEDS_SHARE = 0.03  # of the total
 
 _UNITS, _ROWS, _CURVE, _SEEDS, _SETS, _ORDER, _RUNGS = range(20, 27)  # kinds of draws
@@ -80,6 +81,15 @@ class RowNoise:
         """Draws of the deviation, with the factor for what rows share through training sets."""
         return _LEVEL * (self._normal @ deviations)
 
+    def positive_draws(self, measured: Measurement) -> FloatArray:
+        """Draws of a mean that is not negative: log-normal, of the same mean and variance."""
+        if not measured.mean > 0:
+            return np.zeros(N_DRAWS)
+        relative = self.draws(self.deviations(measured)) / measured.mean
+        scale = math.log1p(float(np.var(relative)))
+        normal = relative / max(float(np.std(relative)), 1e-300)
+        return measured.mean * np.exp(math.sqrt(scale) * normal - scale / 2)
+
 
 # --- the learning curve of the total ---
 
@@ -98,11 +108,12 @@ class TotalCurve:
     def at(self, x: float) -> FloatArray:
         """Draws of the error with x times the rows."""
         here = self.level + self.fall * _shape(x, self.alpha)
+        least = np.maximum(self.floor, _LEAST_TOTAL * self.level)
         if x <= 1:
-            return np.maximum(here, self.floor)
+            return np.maximum(here, least)
         now = self.at(1.0)
         gain = (now - here) * (1 + _MISFIT * math.log1p(x) * self.misfit)
-        return np.maximum(now - gain, self.floor)
+        return np.maximum(now - gain, least)
 
 
 def _shape(x: Any, alpha: FloatArray) -> FloatArray:
@@ -206,8 +217,8 @@ class VariancePower:
     gamma: FloatArray
 
     def at(self, x: float) -> FloatArray:
-        """Draws of the variance with x times the rows."""
-        return self.at_all_rows * x**-self.gamma
+        """Draws of the variance with x times the rows; more data does not increase it."""
+        return self.at_all_rows * x ** -(np.maximum(self.gamma, 0.0) if x > 1 else self.gamma)
 
     def reordered(self, order: npt.NDArray[np.intp]) -> Self:
         """The same draws in another order."""
@@ -292,7 +303,12 @@ class Extrapolation:
         )
 
     def parts(self, x: float) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Draws of the total, VI and VS with x times the rows: measured ones where there are."""
+        """Draws of the total, VI and VS with x times the rows: measured ones where there are.
+
+        Near an interpolation peak, those at all rows are those at 90 % of them.
+        """
+        if self.withheld and x > FULL / N_BLOCKS:
+            x = FULL / N_BLOCKS
         known = self.at_rungs.get(round(x, 6), {})
         total, seeds, sets = (
             known[name] if name in known else getattr(self, name).at(x)
@@ -309,7 +325,7 @@ def _measured_draws(
     """Draws of the measured total and variances at every rung, by the share of rows."""
     draws = {}
     for rung, total in measured.total.items():
-        own = {"total": total.mean + noise.draws(noise.deviations(total))}
+        own = {"total": noise.positive_draws(total)}
         if rung in measured.initialization:
             seeds = measured.initialization[rung]
             spread = math.sqrt(_seed_variance(seeds, noise))
@@ -338,7 +354,7 @@ def total_curve(
     on_curve = falls.on_curve()
     fall, alpha = on_curve.draws(rng, top.mean, floor)
     return TotalCurve(
-        level=np.maximum(top.mean + noise.draws(noise.deviations(top)), floor),
+        level=np.maximum(noise.positive_draws(top), floor),
         fall=fall,
         alpha=alpha,
         misfit=rng.standard_normal(N_DRAWS),

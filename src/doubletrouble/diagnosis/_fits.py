@@ -81,8 +81,10 @@ class BlockedRows:
                     f"{copies} of {self.n_rows} rows repeat the inputs of another one: if these "
                     "belong together, the error on new rows is larger; give groups."
                 )
-        if self.groups is None:
-            ranks = np.argsort(np.argsort(errors)) - (self.n_rows - 1) / 2
+        if self.groups is None and np.ptp(errors) > 0:
+            from scipy.stats import rankdata
+
+            ranks = rankdata(errors) - (self.n_rows + 1) / 2
             correlation = float(np.mean(ranks[1:] * ranks[:-1]) / np.mean(ranks**2))
             if correlation * np.sqrt(self.n_rows) > _NEIGHBOURS:
                 notes.append(

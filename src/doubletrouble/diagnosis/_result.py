@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from html import escape
 from typing import Any
 
@@ -179,7 +180,9 @@ class LearningCurve:
             n, low, high, color="#BBBBBB", alpha=0.5, lw=0, label=f"{self.level:.0%} interval"
         )
         axes.plot(n[: last + 1], value[: last + 1], "o-", color=BLACK, label="total")
-        axes.plot(n[last:], value[last:], "o--", mfc="white", color=BLACK, label="extrapolated")
+        dashed = {"linestyle": "--", "color": BLACK, "marker": "o", "markerfacecolor": "white"}
+        later = list(range(1, len(n) - last))
+        axes.plot(n[last:], value[last:], markevery=later, label="extrapolated", **dashed)
         for name, part in self.error.parts.items():
             if name != "bias" and np.any(part.value):
                 axes.plot(
@@ -297,10 +300,6 @@ class Diagnosis:
         return {"initialization": seeds, "sampling": sets, "bias": total - seeds - sets - floor}
 
     def _averaged(self, K: float, sizes: FloatArray) -> ErrorTerms[Estimate]:
-        if K > 1 and not self.design.seeded:
-            raise ValueError(
-                f"ensemble must be 1, got {K:g}: seeds have no effect, averaging changes nothing"
-            )
         drawn = [self._parts(float(x)) for x in sizes.ravel()]
         parts = {}
         for name in ("initialization", "sampling", "bias"):
@@ -334,11 +333,15 @@ class Diagnosis:
         paired = (deviations - ratio * self.row_noise.deviations(now)) / now.mean
         return np.maximum(ratio + self.row_noise.draws(paired), 0.0)
 
+    def _growth_ratio(self, x: float) -> FloatArray:
+        """Draws of the error with x times the rows over that with all."""
+        return self.extrapolation.total.at(x) / self.extrapolation.total.at(1.0)
+
     def _bagged(self, scheme: Bootstrap, K: float, sizes: FloatArray) -> ErrorTerms[Estimate]:
         """The error of a bag as a whole: its causes are not identified."""
         if np.any(sizes != 1.0):
             raise ValueError("n_samples must be left out for a bag: it is measured at all rows")
-        total = self.extrapolation.total.at(1.0) * self._bag_ratio(K)
+        total = self.extrapolation.parts(1.0)[0] * self._bag_ratio(K)
         reason = "the causes of a bag's error are not identified: only the total is measured"
         missing = dict.fromkeys(ErrorTerms.names(), reason)
         return ErrorTerms.identified({}, missing=missing, total=self._estimate(total))
@@ -382,38 +385,41 @@ class Diagnosis:
 
         Changes are ratios to the error now, less 1: the noise of the labels cancels in them.
         """
-        now = self.extrapolation.total.at(1.0)
+        now, seeds, _ = self.extrapolation.parts(1.0)
+        zero = "" if self.measured.total[FULL].mean > 0 else "the measured error is 0"
         rows = []
 
-        def add(name: str, ratio: FloatArray, status: str, fits: float, growth: float = 1) -> None:
-            error, change = self._estimate(now * ratio), self._estimate(ratio - 1)
+        def add(
+            name: str,
+            ratio: Callable[[], FloatArray],
+            status: str,
+            *,
+            fits: float = 1,
+            growth: float = 1,
+            reason: str = zero,
+        ) -> None:
+            draws = None if reason else ratio()
             rows.append(
-                Remedy(name=name, status=status, error=error, change=change, fits=fits, rows=growth)
+                Remedy(
+                    name=name,
+                    status=status,
+                    error=None if draws is None else self._estimate(now * draws),
+                    change=None if draws is None else self._estimate(draws - 1),
+                    fits=fits,
+                    rows=growth,
+                    reason=reason,
+                )
             )
 
         for name, other in self.alternatives.items():
-            add(name, self._ratio(other.mean, self.row_noise.deviations(other)), PAIRED, 1)
+            add(name, partial(self._ratio, other.mean, self.row_noise.deviations(other)), PAIRED)
+        K = _MEMBERS
         if self.design.seeded:
-            seeds = self.extrapolation.initialization.at(1.0)
-            left = 1 - (1 - 1 / _MEMBERS) * np.minimum(seeds / now, 1.0)
-            add(f"{_MEMBERS} seeds averaged", left, MEASURED, _MEMBERS)
-        add(f"bag of {_MEMBERS}", self._bag_ratio(_MEMBERS), PAIRED, _MEMBERS)
-        for growth in _GROWTHS:
-            name = f"{growth}x data"
-            if self.withheld:
-                rows.append(
-                    Remedy(
-                        name=name,
-                        status=EXTRAPOLATED,
-                        error=None,
-                        change=None,
-                        fits=1,
-                        rows=growth,
-                        reason=self.withheld,
-                    )
-                )
-            else:
-                add(name, self.extrapolation.total.at(growth) / now, EXTRAPOLATED, 1, growth)
+            add(f"{K} seeds averaged", lambda: 1 - (1 - 1 / K) * seeds / now, MEASURED, fits=K)
+        add(f"bag of {K}", partial(self._bag_ratio, K), PAIRED, fits=K)
+        for x in _GROWTHS:
+            more = partial(self._growth_ratio, x)
+            add(f"{x}x data", more, EXTRAPOLATED, growth=x, reason=self.withheld or zero)
         return Remedies(rows=tuple(rows), level=self.level)
 
     def learning_curve(self) -> LearningCurve:
@@ -558,6 +564,8 @@ class Diagnosis:
     def summary(self) -> str:
         """The largest part, and the remedy of largest gain."""
         error, remedies = self.error(), self.remedies()
+        if not float(error.total) > 0:
+            return "The measured error is 0."
         shares = {name: float(part) / float(error.total) for name, part in error.parts.items()}
         largest = max(shares, key=shares.__getitem__)
         cause = {
@@ -572,9 +580,9 @@ class Diagnosis:
         best = min(sure, key=lambda r: float(r.change), default=None)
         first = f"{size} of the error is {cause} ({shares[largest]:.0%})."
         if best is None:
-            return f"{first} No remedy tried reduces it with certainty; try another model."
+            return f"{first} No remedy reduces it significantly; try other models as alternatives."
         gain = f"{best.name}, {float(best.change):+.0%} ({best.status})"
-        return f"{first} The largest certain gain: {gain}."
+        return f"{first} The largest significant gain: {gain}."
 
     def __str__(self) -> str:
         """The error by cause, the remedies, a summary, and notes."""
@@ -624,7 +632,9 @@ class LearnerComparison:
     @property
     def largest_noise(self) -> Estimate:
         """The upper bound of the variance of label noise: the least bias of all learners."""
-        return min((one.largest_noise for one in self.diagnoses.values()), key=float)
+        level = self[self.reference].level
+        bounds = (one.largest_noise for one in self.diagnoses.values())
+        return min(bounds, key=lambda bound: bound.confidence_interval(level).high)
 
     def difference(self, name: str, reference: str | None = None) -> ErrorTerms[Estimate]:
         """The error of a learner less that of the reference, by cause, paired by rows."""
