@@ -47,7 +47,7 @@ _LEAST_TOTAL = 0.01  # of the error now: no draw of a forecast is below it
 _FEWEST_FALLS = 2
 _MOST_UNITS = 400
 _SEEDS_GROW, _SEEDS_GROW_STRONGLY, _STILL_FALLS = 0.9, 3.0, 1.5  # standard errors
-_SEEDS_SHARE = 0.03  # of the total
+_SEEDS_SHARE, _PEAK_SHARE = 0.03, 0.15  # of the total: the growth, and the variance over seeds
 
 _UNITS, _ROWS, _CURVE, _SEEDS, _SETS, _ORDER, _RUNGS = range(20, 27)  # kinds of draws
 
@@ -480,6 +480,7 @@ def _growth_of_seeds(measured: Measurements, noise: RowNoise) -> str:
     share = (seeds[FULL].mean - (seeds[LAW].mean + seeds[4].mean) / 2) / total[FULL].mean
     after_fall = fell > 1 and growth > _SEEDS_GROW
     grows = (after_fall or growth > _SEEDS_GROW_STRONGLY) and share > _SEEDS_SHARE
-    if not grows or still_falls > _STILL_FALLS:
+    matters = seeds[FULL].mean > _PEAK_SHARE * total[FULL].mean
+    if not (grows and matters) or still_falls > _STILL_FALLS:
         return ""
     return "the variance over seeds grows up to 90% of the rows: an interpolation peak is near"
