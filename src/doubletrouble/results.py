@@ -66,11 +66,26 @@ class Draws(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class MeanOfDraws:
-    """Independent draws along the first axis, whose mean is the estimate."""
+class _DrawsAlongFirstAxis:
+    """Draws along the first axis; further axes are points."""
 
     values: FloatArray
     key: Hashable
+
+    def item(self, index: Any) -> Self:
+        """The draws of some points."""
+        return replace(self, values=np.moveaxis(np.moveaxis(self.values, 0, -1)[index], -1, 0))
+
+    def combined(self, scale: Value, other: Self, other_scale: Value) -> Self:
+        """A linear combination, draw by draw."""
+        depth = max(np.ndim(self.values), np.ndim(other.values), 1 + np.ndim(scale))
+        mine, theirs = (_deepened(draws.values, depth) for draws in (self, other))
+        return replace(self, values=scale * mine + other_scale * theirs)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MeanOfDraws(_DrawsAlongFirstAxis):
+    """Independent draws along the first axis, whose mean is the estimate."""
 
     def summary(self) -> tuple[Value, Value, int]:
         """Mean, standard error of the mean, and number of draws."""
@@ -79,51 +94,29 @@ class MeanOfDraws:
         spread = self.values.std(axis=0, ddof=1) if count > 1 else np.full_like(mean, math.inf)
         return _plain(mean), _plain(spread / math.sqrt(count)), count
 
-    def item(self, index: Any) -> MeanOfDraws:
-        """The draws of some points."""
-        return MeanOfDraws(
-            values=np.moveaxis(np.moveaxis(self.values, 0, -1)[index], -1, 0), key=self.key
-        )
-
-    def combined(self, scale: Value, other: MeanOfDraws, other_scale: Value) -> MeanOfDraws:
-        """A linear combination, draw by draw."""
-        depth = max(np.ndim(self.values), np.ndim(other.values), 1 + np.ndim(scale))
-        mine, theirs = (_deepened(draws.values, depth) for draws in (self, other))
-        return MeanOfDraws(values=scale * mine + other_scale * theirs, key=self.key)
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class PosteriorDraws:
+class PosteriorDraws(_DrawsAlongFirstAxis):
     """Draws along the first axis from the distribution of an unknown number, as of a posterior.
 
     The estimate is their mean, its standard error their standard deviation, and an interval lies
     between two of their quantiles.
     """
 
-    values: FloatArray
-    key: Hashable
-
     def summary(self) -> tuple[Value, Value, int]:
-        """Mean, standard deviation, and number of draws."""
-        spread = self.values.std(axis=0, ddof=1)
-        return _plain(self.values.mean(axis=0)), _plain(spread), self.values.shape[0]
+        """Mean, standard deviation (0 of a divergence), and number of draws."""
+        mean = self.values.mean(axis=0)
+        with np.errstate(invalid="ignore"):
+            spread = np.where(np.isfinite(mean), self.values.std(axis=0, ddof=1), 0.0)
+        return _plain(mean), _plain(spread), self.values.shape[0]
 
     def quantiles(self, level: float) -> tuple[Value, Value]:
         """The quantiles that leave out equal shares on both sides, as deviations from the mean."""
-        ends = np.quantile(self.values, [0.5 - level / 2, 0.5 + level / 2], axis=0)
-        low, high = ends - self.values.mean(axis=0)
+        mean = self.values.mean(axis=0)
+        with np.errstate(invalid="ignore"):
+            ends = np.quantile(self.values, [0.5 - level / 2, 0.5 + level / 2], axis=0) - mean
+        low, high = np.where(np.isfinite(mean), ends, 0.0)
         return _plain(low), _plain(high)
-
-    def item(self, index: Any) -> PosteriorDraws:
-        """The draws of some points."""
-        values = np.moveaxis(np.moveaxis(self.values, 0, -1)[index], -1, 0)
-        return PosteriorDraws(values=values, key=self.key)
-
-    def combined(self, scale: Value, other: PosteriorDraws, other_scale: Value) -> PosteriorDraws:
-        """A linear combination, draw by draw."""
-        depth = max(np.ndim(self.values), np.ndim(other.values), 1 + np.ndim(scale))
-        mine, theirs = (_deepened(draws.values, depth) for draws in (self, other))
-        return PosteriorDraws(values=scale * mine + other_scale * theirs, key=self.key)
 
 
 def _deepened(draws: FloatArray, depth: int) -> FloatArray:

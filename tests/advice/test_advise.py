@@ -309,7 +309,7 @@ def test_advice_on_a_decomposition_is_the_error_of_averaged_seeds() -> None:
     f = rng.normal(size=(12, 1, 1, 40)) + rng.normal(size=(12, 2, 5, 40))
     result = dt.decompose_predictions(f, truth=np.zeros(40))
     remedies = dt.advise(result)
-    assert remedies.level == result.confidence
+    assert remedies.confidence == result.confidence
     for K, name in ((10, "10 seeds averaged"), (INF, "∞ seeds averaged")):
         remedy, total = remedies[name], result.error(K).total
         assert remedy.fits == K

@@ -81,8 +81,13 @@ def test_options_are_forwarded(
     np.testing.assert_array_equal(options.pop("groups"), np.arange(60) // 3)
     assert options.pop("alternatives")["ridge"].alpha == 10
     assert options == {
-        "noise": 0.3, "seed": 4, "workers": 2, "store": Path("fits.sqlite"), "progress": False,
-    }  # fmt: skip
+        "noise": 0.3,
+        "seed": 4,
+        "workers": 2,
+        "store": Path("fits.sqlite"),
+        "confidence": 0.9,
+        "progress": False,
+    }
 
 
 def test_target_of_a_classifier_has_classes(

@@ -17,7 +17,7 @@ from doubletrouble.advice._allocation import (
 from doubletrouble.advice._options import COSTS, AdviceOption, Measure, changed, single_changes
 from doubletrouble.advice._result import Advice, MarginalValue
 from doubletrouble.decomposition import Decomposition
-from doubletrouble.diagnosis import Diagnosis, Remedies, Remedy
+from doubletrouble.diagnosis import EXTRAPOLATED, MEASURED, Diagnosis, Remedies, Remedy
 from doubletrouble.ensembles import Ensemble, EnsembleLike, as_ensemble
 from doubletrouble.glossary import BUDGET, DIM, N_MEMBERS
 from doubletrouble.parameters import number
@@ -96,10 +96,11 @@ def advise(
     (1.0, 0.78)
     """
     if isinstance(problem, Diagnosis | Decomposition):
-        given = {"ensemble": ensemble != 1, "budget": budget, "cost": cost != "features"}
-        for name, value in (given | {"dim": dim}).items():
-            if value not in (None, False):
-                raise ValueError(f"{name} must be left out for a {type(problem).__name__}")
+        given = {"ensemble": (ensemble, 1), "budget": (budget, None), "dim": (dim, None)}
+        for name, (value, default) in (given | {"cost": (cost, "features")}).items():
+            if value != default:
+                kind = type(problem).__name__
+                raise ValueError(f"{name} must be left out for a {kind}, got {value!r}")
         return problem.remedies() if isinstance(problem, Diagnosis) else _remedies(problem)
     if not isinstance(problem, Problem | SpectralProblem):
         raise TypeError(
@@ -162,21 +163,20 @@ def _remedies(result: Decomposition) -> Remedies:
         rows.append(
             Remedy(
                 name=f"{'∞' if math.isinf(K) else K} seeds {how}",
-                status="measured",
+                status=MEASURED,
                 error=total,
                 change=None if total is None else total / now - 1,
                 fits=K,
-                rows=1,
                 reason=reason,
             )
         )
     more = Remedy(
         name="2x data",
-        status="extrapolated",
+        status=EXTRAPOLATED,
         error=None,
         change=None,
         fits=1,
-        rows=2,
+        growth=2,
         reason=_ONE_SIZE,
     )
-    return Remedies(rows=(*rows, more), level=result.confidence)
+    return Remedies(remedies=(*rows, more), confidence=result.confidence)

@@ -98,9 +98,10 @@ def diagnose(
             seed=seed,
             store=store,
             workers=workers,
+            confidence=confidence,
             progress=not quiet,
         )
-    result = replace(result, level=confidence, notes=(*result.notes, *encoded))
+    result = replace(result, notes=(*result.notes, *encoded))
     if chart is not None:
         _draw(result, chart)
     frame = result.to_frame()

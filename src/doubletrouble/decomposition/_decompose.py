@@ -313,8 +313,6 @@ def _identity(fits: Fits, name: str | None) -> str:
     The learner and the source are identified by their content, where they have one that can be
     hashed, and need a name otherwise. The test set and the first training set are always hashed.
     """
-    if not (name is None or (isinstance(name, str) and name)):
-        raise ValueError(f"name must be a string that is not empty, got {name!r}")
     parts = [
         content_hash(fits.learner.model, name),
         content_hash(fits.source, name),

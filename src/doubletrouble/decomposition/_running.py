@@ -102,6 +102,8 @@ def data_hash(content: Any) -> str:
 
 def content_hash(content: Any, name: str | None) -> str | None:
     """A hash of a learner or a source; None for one that has a name and cannot be hashed."""
+    if not (name is None or (isinstance(name, str) and name)):
+        raise ValueError(f"name must be a string that is not empty, got {name!r}")
     try:
         _ContentPickler(BytesIO(), protocol=5, buffer_callback=lambda _: None).dump(content)
         return data_hash(content)

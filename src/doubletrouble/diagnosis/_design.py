@@ -50,6 +50,7 @@ class WindowDesign:
 
     blocks: tuple[Blocks, Blocks]
     seeded: bool  # rounds are seeds on the same blocks, not permutations
+    fixed: bool = False  # permutations have the same blocks in another order
     rungs: tuple[int, ...]
     seed: int
 
@@ -60,12 +61,16 @@ class WindowDesign:
             WindowFit(rung, window, r)
             for rung in self.rungs
             for window in range(N_BLOCKS)
-            for r in range(2)
+            for r in range(1 if self._is_repeated(rung) else 2)
         ]
         bags = [WindowFit(FULL, w, r, bootstrap=True) for w in range(N_BLOCKS) for r in range(2)]
         check = [PROBES[0]._replace(again=True)] if self.seeded else []
         done = {PROBES[0], self.left_out, *(PROBES[1:] if self.seeded else ())}
         return [fit for fit in plain if fit not in done] + bags + check
+
+    def _is_repeated(self, rung: int) -> bool:
+        """Whether the second permutation has the same windows: all but one of the same blocks."""
+        return self.fixed and not self.seeded and rung in (1, N_BLOCKS - 1)
 
     @property
     def left_out(self) -> WindowFit:
@@ -111,7 +116,7 @@ def deal(
     if classes is not None:
         order = order[np.argsort(classes[order], kind="stable")]
     blocks = np.empty(n_rows, dtype=np.intp)
-    blocks[order] = np.arange(n_rows) % N_BLOCKS
+    blocks[order] = 3 * np.arange(n_rows) % N_BLOCKS  # few rows of a class: in distant blocks
     return blocks
 
 

@@ -13,7 +13,14 @@ from typing import Any, Self
 import numpy as np
 
 from doubletrouble import glossary
-from doubletrouble.decomposition import Learner, TaskName, check_option, summarized_warnings
+from doubletrouble.decomposition import (
+    FitWarning,
+    Learner,
+    LossName,
+    TaskName,
+    check_option,
+    summarized_warnings,
+)
 from doubletrouble.diagnosis._design import (
     FULL,
     N_BLOCKS,
@@ -24,9 +31,18 @@ from doubletrouble.diagnosis._design import (
 )
 from doubletrouble.diagnosis._extrapolation import Extrapolation, RowNoise
 from doubletrouble.diagnosis._fits import BlockedRows, Fitted, WindowFits
-from doubletrouble.diagnosis._measurements import Measurements, squared_error, totals
-from doubletrouble.diagnosis._result import Diagnosis, LearnerComparison
+from doubletrouble.diagnosis._measurements import (
+    Loss,
+    Measurement,
+    Measurements,
+    log_loss,
+    squared_error,
+    totals,
+    zero_one_loss,
+)
+from doubletrouble.diagnosis._result import CONFIDENCE, REMEDIES, Diagnosis, LearnerComparison
 from doubletrouble.parameters import MOST_SEEDS, number, whole_number
+from doubletrouble.results import check_level
 from doubletrouble.runs import check_executor
 
 _FEWEST_RUNGS = 3
@@ -50,6 +66,7 @@ def diagnose(
     executor: Any = None,
     workers: int | None = None,
     scheduler: str | None = None,
+    confidence: float = CONFIDENCE,
     progress: bool = True,
 ) -> Diagnosis:
     """Where the test error of a learner comes from, at the size of the data, and what reduces it.
@@ -81,6 +98,8 @@ def diagnose(
     task, store, name, executor, workers, scheduler, progress
         As in `decompose`. With a `store`, a later call with the same data computes only what is
         missing.
+    confidence : float
+        Of the intervals in tables and plots.
 
     Returns
     -------
@@ -106,9 +125,10 @@ def diagnose(
         cv=cv,
         noise=noise,
         seed=seed,
+        confidence=confidence,
         options=_options(store, name, executor, workers, scheduler, progress=progress),
     )
-    others = {str(key): run.learner(key, other) for key, other in (alternatives or {}).items()}
+    others = run.alternatives(alternatives)
     return run.diagnosis("", run.learners[""], others)
 
 
@@ -127,6 +147,7 @@ def compare(
     executor: Any = None,
     workers: int | None = None,
     scheduler: str | None = None,
+    confidence: float = CONFIDENCE,
     progress: bool = True,
 ) -> LearnerComparison:
     """The errors of several learners by cause on the same rows, and their paired differences.
@@ -154,11 +175,13 @@ def compare(
         cv=cv,
         noise=noise,
         seed=seed,
+        confidence=confidence,
         options=_options(store, name, executor, workers, scheduler, progress=progress),
     )
-    return LearnerComparison(
-        diagnoses={key: run.diagnosis(key, learner) for key, learner in run.learners.items()}
-    )
+    diagnoses = {}
+    for key, learner in run.learners.items():
+        diagnoses[key] = run.diagnosis(key, learner)
+    return LearnerComparison(diagnoses=diagnoses)
 
 
 def _options(
@@ -188,7 +211,9 @@ class _Learners:
 
     table: BlockedRows
     learners: Mapping[str, Learner]
-    noise: float | None
+    floor: float | None  # the variance of label noise, summed over outputs
+    confidence: float
+    is_auto: bool  # the task is that of the learner
     options: dict[str, Any]
 
     @classmethod
@@ -203,28 +228,47 @@ class _Learners:
         cv: Any,
         noise: float | None,
         seed: int,
+        confidence: float,
         options: dict[str, Any],
     ) -> Self:
         """Validate all arguments; nothing is fitted yet."""
         check_option("task", task, TaskName)
+        check_level("confidence", confidence)
         seed = whole_number("seed", seed, 0, MOST_SEEDS)
         learners = {str(key): Learner.of(model) for key, model in models.items()}
         first = next(iter(learners.values()))
         classification = bool(first.is_classifier) if task == "auto" else task == "classification"
         for learner in learners.values():
-            _check_kind(learner, classification)
-        if noise is not None:
-            if classification:
-                raise ValueError(f"noise must be left out for classes, got {noise!r}")
-            noise = number("noise", noise, glossary.NOISE)
+            _check_kind("model", learner, classification, is_auto=task == "auto")
+        if noise is not None and classification:
+            raise ValueError(f"noise must be left out for classes, got {noise!r}")
+        variance = None if noise is None else number("noise", noise, glossary.NOISE) ** 2
         table = BlockedRows.of(X, y, classification=classification, groups=groups, cv=cv, seed=seed)
-        return cls(table=table, learners=learners, noise=noise, options=options)
+        return cls(
+            table=table,
+            learners=learners,
+            floor=None if variance is None else variance * table.target.shape[1],
+            confidence=confidence,
+            is_auto=task == "auto",
+            options=options,
+        )
 
-    def learner(self, key: str, model: Any) -> Learner:
-        """Another learner of the same kind."""
-        learner = Learner.of(model)
-        _check_kind(learner, self.table.classes is not None)
-        return learner
+    def alternatives(self, models: Any) -> dict[str, Learner]:
+        """Other learners of the same kind, by name."""
+        if models is None:
+            return {}
+        if not isinstance(models, Mapping):
+            raise TypeError(f"alternatives must be learners by name, got {type(models).__name__}")
+        learners = {}
+        for name, model in models.items():
+            if name in REMEDIES or not isinstance(name, str):
+                raise ValueError(
+                    f"alternatives must have names other than those of remedies, got {name!r}"
+                )
+            learners[name] = Learner.of(model)
+            kind = self.table.classes is not None
+            _check_kind("alternatives", learners[name], kind, is_auto=self.is_auto)
+        return learners
 
     def _fits(self, learner: Learner, *, seeded: bool) -> WindowFits:
         design = self.table.design(seeded=seeded, rungs=RUNGS)
@@ -253,55 +297,68 @@ class _Learners:
         design = table.design(seeded=seeded, rungs=rungs)
         measured = Measurements.of(design, fitted.predictions, table.target)
         row_noise = RowNoise(table.n_rows, table.seed, table.groups)
-        floor = 0.0 if self.noise is None else self.noise**2
-        too_large = floor > measured.total[FULL].mean
+        too_large = (self.floor or 0.0) > measured.total[FULL].mean
         extrapolation = Extrapolation.of(
-            measured, row_noise, seed=table.seed, floor=0.0 if too_large else floor
+            measured, row_noise, seed=table.seed, floor=0.0 if too_large else self.floor or 0.0
         )
-        compared = {}
-        for other_key, other in (alternatives or {}).items():
-            rounds = 1 if seeded and other.is_deterministic else 2
-            windows = [WindowFit(FULL, w, r) for r in range(rounds) for w in range(N_BLOCKS)]
-            others = WindowFits(learner=other, table=table, design=design)
-            others_fitted = others.run(windows, **self._options_of(other_key))
-            others_fitted.raise_failures()
-            full = replace(design, rungs=(FULL,))
-            predictions = others_fitted.predictions
-            compared[other_key] = totals(full, predictions, table.target, squared_error)[FULL]
-            fitted.warned += others_fitted.warned
+        compared, warned = self._compared(alternatives or {}, design)
         notes = [
             *learner.probability_notes,
             *_notes(fitted, extrapolation, design, learner),
-            *table.notes(measured.total[FULL].rows),
+            *table.notes(measured.total[FULL].by_row),
         ]
         if too_large:
-            notes.append(f"noise = {self.noise:g} is more than the whole error: bias is negative.")
-        if warning := summarized_warnings(fitted.warned):
+            notes.append("The given noise is more than the whole error: bias is negative.")
+        if warning := summarized_warnings([*fitted.warned, *warned]):
             warnings.warn(warning, UserWarning, stacklevel=3)
             notes.append(f"{warning}.")
+        losses: dict[LossName, Loss] = {"log": log_loss, "zero_one": zero_one_loss}
         return Diagnosis(
             n_rows=table.n_rows,
-            n_fits=len(fitted.warned),
+            n_fits=len(fitted.warned) + len(warned),
             seconds=time.perf_counter() - started,
             notes=tuple(notes),
             classes=table.classes,
-            noise=self.noise,
+            floor=self.floor,
             index=table.index,
             design=design,
             measured=measured,
+            losses={
+                name: totals(design, fitted.predictions, table.target, loss)
+                for name, loss in losses.items()
+                if table.classes is not None
+            },
             extrapolation=extrapolation,
             row_noise=row_noise,
-            predictions=fitted.predictions,
-            target=table.target,
             alternatives=compared,
             key=("diagnosis", table.fingerprint, table.seed),
+            confidence=self.confidence,
         )
 
+    def _compared(
+        self, alternatives: Mapping[str, Learner], design: WindowDesign
+    ) -> tuple[dict[str, Measurement], list[list[FitWarning]]]:
+        """The error of other learners on the same folds, and the warnings of their fits."""
+        errors, warned = {}, []
+        for name, learner in alternatives.items():
+            rounds = 1 if design.seeded and learner.is_deterministic else 2
+            windows = [WindowFit(FULL, w, r) for r in range(rounds) for w in range(N_BLOCKS)]
+            fits = WindowFits(learner=learner, table=self.table, design=design)
+            fitted = fits.run(windows, **self._options_of(name))
+            fitted.raise_failures()
+            full = replace(design, rungs=(FULL,))
+            target = self.table.target
+            errors[name] = totals(full, fitted.predictions, target, squared_error)[FULL]
+            warned += fitted.warned
+        return errors, warned
 
-def _check_kind(learner: Learner, classification: bool) -> None:
-    if learner.is_classifier is (not classification):
+
+def _check_kind(name: str, learner: Learner, classification: bool, *, is_auto: bool) -> None:
+    """Raise for a regressor of classes, and for a classifier unless `task` is a regression."""
+    wrong = learner.is_classifier is (not classification)
+    if wrong and (classification or is_auto):
         kind = "classifier" if classification else "regressor"
-        raise ValueError(f"model must be a {kind}, got {type(learner.model).__name__}")
+        raise ValueError(f"{name} must be a {kind}, got {type(learner.model).__name__}")
 
 
 def _usable_rungs(fitted: Fitted) -> tuple[int, ...]:
@@ -326,11 +383,13 @@ def _notes(
     ):
         notes.append(
             "Two fits on the same rows from the same seed differ: the learner does not obey its "
-            "seed, or keeps something between fits. Initialization contains this difference, and "
-            "the result cannot be repeated exactly."
+            "seed, or has state that one fit leaves to the next. Initialization contains this "
+            "difference, and the result is not exactly reproducible."
         )
     if not design.seeded and not learner.is_deterministic:
-        notes.append("Two seeds give equal predictions: the seed has no effect on this learner.")
+        notes.append(
+            "Fits from two seeds on 90% of the rows are equal: the seed is taken to have no effect."
+        )
     if lost := [rung for rung in RUNGS if rung not in design.rungs]:
         reason = next(iter(fitted.failures.values()))
         notes.append(f"Fits on {_percent(lost)} of the rows failed and are left out: {reason}")

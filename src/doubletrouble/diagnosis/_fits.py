@@ -39,6 +39,7 @@ from doubletrouble.runs import Cell, digest
 REVISION = 1  # of the definition of the fits; count up when draws or definitions change
 
 _FEWEST_ROWS = 30
+_LARGEST_BLOCK = 1.5  # times the mean size
 _SHOWN = 3  # failures in a message
 _NEIGHBOURS = 4.0  # standard errors of the correlation between errors of neighbouring rows
 
@@ -53,6 +54,7 @@ class BlockedRows:
     classes: Labels | None
     groups: npt.NDArray[Any] | None
     blocks: tuple[Blocks, Blocks]
+    fixed: bool  # blocks are those of a splitter
     seed: int
 
     @property
@@ -119,25 +121,37 @@ class BlockedRows:
             groups = _as_groups(groups, n_rows)
         if cv is not None:
             given = _blocks_of(cv, X, y, groups)
-            blocks = (given, given)
+            blocks = (given, 3 * given % N_BLOCKS)  # the same blocks with other neighbours
         else:
             strata = y if classes is not None else None
             first, second = (
                 deal(n_rows, seed=seed, round=r, classes=strata, groups=groups) for r in range(2)
             )
             blocks = (first, second)
+        largest = int(np.bincount(blocks[0]).max())
+        if largest > _LARGEST_BLOCK * n_rows / N_BLOCKS:
+            raise ValueError(
+                f"{'groups' if cv is None else 'cv'} must give {N_BLOCKS} blocks of about equal "
+                f"size, got one with {largest} of {n_rows} rows"
+            )
         return cls(
-            X=X, y=y, target=target, classes=classes, groups=groups, blocks=blocks, seed=seed
+            X=X,
+            y=y,
+            target=target,
+            classes=classes,
+            groups=groups,
+            blocks=blocks,
+            fixed=cv is not None,
+            seed=seed,
         )
 
     def design(self, *, seeded: bool, rungs: Sequence[int]) -> WindowDesign:
         """The design for a learner whose seed has an effect, or has none."""
         first, second = self.blocks
-        if not seeded and np.array_equal(first, second):  # blocks of a splitter: in another order
-            second = _reordered(first, self.seed)
         return WindowDesign(
             blocks=(first, first if seeded else second),
             seeded=seeded,
+            fixed=self.fixed,
             rungs=tuple(rungs),
             seed=self.seed,
         )
@@ -151,12 +165,6 @@ def _as_groups(groups: Any, n_rows: int) -> npt.NDArray[Any]:
             f"groups must have {2 * N_BLOCKS} or more groups, one for each row, got {count}"
         )
     return array
-
-
-def _reordered(blocks: Blocks, seed: int) -> Blocks:
-    """The same blocks in another order on the circle, so that other ones are neighbours."""
-    step = 3  # without a common divisor with 10: neighbours become others
-    return (blocks * step) % N_BLOCKS
 
 
 def _blocks_of(cv: Any, X: Any, y: Labels, groups: npt.NDArray[Any] | None) -> Blocks:
@@ -180,8 +188,8 @@ def _blocks_of(cv: Any, X: Any, y: Labels, groups: npt.NDArray[Any] | None) -> B
 
 def _refuse_times(X: Any, groups: Any, cv: Any) -> None:
     """Raise for a time index: rows that follow in time are not exchangeable."""
-    index = getattr(X, "index", None)
-    if groups is None and cv is None and getattr(getattr(index, "dtype", None), "kind", "") == "M":
+    kind = type(getattr(X, "index", None)).__name__
+    if groups is None and cv is None and kind in ("DatetimeIndex", "PeriodIndex"):
         raise ValueError(
             "X must have exchangeable rows, got a time index; give periods (as weeks or months) as "
             "groups, or reset the index if the order has no meaning"

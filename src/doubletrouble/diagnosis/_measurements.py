@@ -34,8 +34,8 @@ Loss: TypeAlias = Callable[[FloatArray, FloatArray], FloatArray]
 class Measurement:
     """A mean over the rows outside of windows, or of pairs of windows."""
 
-    rows: FloatArray  # (M,) the mean at each row; NaN where there is none
-    windows: FloatArray  # the mean of each window or pair
+    by_row: FloatArray  # (M,) the mean at each row; NaN where there is none
+    windows: FloatArray  # (windows,) the mean of each window or pair
 
     @classmethod
     def of(cls, n_rows: int, parts: Iterator[tuple[Mask, FloatArray]]) -> Self:
@@ -46,12 +46,12 @@ class Measurement:
             counts[rows] += 1
             windows.append(values.mean())
         with np.errstate(invalid="ignore"):  # 0/0 at rows in every window
-            return cls(rows=sums / counts, windows=np.array(windows))
+            return cls(by_row=sums / counts, windows=np.array(windows))
 
     @cached_property
     def mean(self) -> float:
         """The mean over rows."""
-        return float(np.nanmean(self.rows))
+        return float(np.nanmean(self.by_row))
 
     @cached_property
     def spread(self) -> float:

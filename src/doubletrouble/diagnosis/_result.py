@@ -5,30 +5,25 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from html import escape
 from typing import Any
 
 import numpy as np
 
-from doubletrouble.decomposition import COLORS, LossName, draw_bars, generator
+from doubletrouble.decomposition import COLORS, LossName, check_option, draw_bars, generator
 from doubletrouble.diagnosis._design import FULL, N_BLOCKS, WindowDesign
 from doubletrouble.diagnosis._extrapolation import (
+    LOSS_CURVE,
     N_DRAWS,
     Extrapolation,
+    Falls,
     RowNoise,
     learner_salt,
     total_curve,
 )
-from doubletrouble.diagnosis._measurements import (
-    Measurement,
-    Measurements,
-    Predictions,
-    log_loss,
-    totals,
-    zero_one_loss,
-)
+from doubletrouble.diagnosis._measurements import Measurement, Measurements
 from doubletrouble.ensembles import Bootstrap, Ensemble, EnsembleLike, as_ensemble
 from doubletrouble.errors import require
 from doubletrouble.glossary import N_MEMBERS
@@ -43,22 +38,17 @@ from doubletrouble.results import (
     strict_json,
 )
 
-MEASURED, PAIRED, LAW, EXTRAPOLATED, REST = (
-    "measured",
-    "measured, paired",
-    "overlap law",
-    "extrapolated",
-    "the rest",
-)
+MEASURED, PAIRED, EXTRAPOLATED = "measured", "measured, paired", "extrapolated"
 
-_LOSSES = {"log": log_loss, "zero_one": zero_one_loss}
-_LEVEL = 0.9  # of printed intervals
+CONFIDENCE = 0.9  # of printed intervals
 _MEMBERS = 10  # of remedies
 _GROWTHS = (2, 4)
+_SEEDS, _BAG, _DATA = f"{_MEMBERS} seeds averaged", f"bag of {_MEMBERS}", "{}x data"
+REMEDIES = (_SEEDS, _BAG, *(_DATA.format(growth) for growth in _GROWTHS))
 _INCLUDES = {"sampling": "label noise", "bias": "noise floor"}
 _NO_NOISE = (
-    "noise needs repeated labels: that of the training labels is in sampling, that of the test "
-    "labels in bias"
+    "label noise is not separated: that of training labels is in sampling, that of test labels in "
+    "bias, unless its standard deviation is given as noise"
 )
 
 
@@ -71,7 +61,7 @@ class Remedy:
     error: Estimate | None  # None where it is withheld
     change: Estimate | None
     fits: float  # to make the new learner
-    rows: float  # times those at hand
+    growth: float = 1.0  # of the number of rows
     reason: str = ""  # why it is withheld
 
 
@@ -79,38 +69,38 @@ class Remedy:
 class Remedies:
     """The remedies as a table; `remedies["2x data"]` is one of them."""
 
-    rows: tuple[Remedy, ...]
-    level: float = _LEVEL
+    remedies: tuple[Remedy, ...]
+    confidence: float = CONFIDENCE
 
     def __getitem__(self, name: str) -> Remedy:
         """A remedy by its name."""
-        for remedy in self.rows:
+        for remedy in self.remedies:
             if remedy.name == name:
                 return remedy
-        known = ", ".join(remedy.name for remedy in self.rows)
+        known = ", ".join(remedy.name for remedy in self.remedies)
         raise KeyError(f"remedy must be one of {known}, got {name!r}")
 
     def __iter__(self) -> Any:
         """All remedies."""
-        return iter(self.rows)
+        return iter(self.remedies)
 
     def __len__(self) -> int:
-        return len(self.rows)
+        return len(self.remedies)
 
     def records(self) -> list[dict[str, Any]]:
         """A row for each remedy, as dictionaries."""
         table = []
-        for remedy in self.rows:
+        for remedy in self.remedies:
             record: dict[str, Any] = {"remedy": remedy.name, "status": remedy.status}
             for name, estimate in (("error", remedy.error), ("change", remedy.change)):
                 interval = ConfidenceInterval(math.nan, math.nan)
                 if estimate is not None:
-                    interval = estimate.confidence_interval(self.level)
+                    interval = estimate.confidence_interval(self.confidence)
                 low, high = interval
                 value = math.nan if estimate is None else float(estimate)
                 record |= {name: value, f"{name}_low": low, f"{name}_high": high}
             table.append(
-                record | {"fits": remedy.fits, "rows": remedy.rows, "reason": remedy.reason}
+                record | {"fits": remedy.fits, "growth": remedy.growth, "reason": remedy.reason}
             )
         return table
 
@@ -120,14 +110,14 @@ class Remedies:
 
     def __str__(self) -> str:
         """One line for each remedy."""
-        wide = max([20, *(len(remedy.name) + 2 for remedy in self.rows)])
+        wide = max([20, *(len(remedy.name) + 2 for remedy in self.remedies)])
         head = f"{'What would change it':<{wide}} {'error':>8}  {'change':>7}   "
-        lines = [f"{head}{f'{self.level:.0%} interval':<16}  fits"]
-        for remedy in self.rows:
+        lines = [f"{head}{f'{self.confidence:.0%} interval':<16}  fits"]
+        for remedy in self.remedies:
             if remedy.error is None or remedy.change is None:
                 lines.append(f"  {remedy.name:<{wide - 2}} withheld: {remedy.reason}")
                 continue
-            low, high = remedy.change.confidence_interval(self.level)
+            low, high = remedy.change.confidence_interval(self.confidence)
             interval = f"[{low:+.0%}, {high:+.0%}]"
             lines.append(
                 f"  {remedy.name:<{wide - 2}} {float(remedy.error):>8.3g}  "
@@ -151,9 +141,10 @@ class LearningCurve:
     """The error by cause at several numbers of rows, measured or extrapolated."""
 
     error: ErrorTerms[Estimate]  # arrays along `n_samples`
-    status: tuple[str, ...]
+    status: tuple[str, ...]  # of the total at each size
     withheld: str  # why no error beyond the rows is given, or ""
-    level: float = _LEVEL
+    measure: str  # the name of the error
+    confidence: float = CONFIDENCE
 
     @property
     def n_samples(self) -> FloatArray:
@@ -163,7 +154,7 @@ class LearningCurve:
     def to_frame(self) -> Any:
         """A pandas table, a row for each size."""
         frame = self.error.to_frame()
-        low, high = self.error.total.confidence_interval(self.level)
+        low, high = self.error.total.confidence_interval(self.confidence)
         return frame.assign(total_low=low, total_high=high, status=list(self.status))
 
     def plot(self, axes: Any = None) -> Any:
@@ -173,11 +164,11 @@ class LearningCurve:
             axes = pyplot.figure(figsize=(5.6, 3.6), layout="constrained").add_subplot()
         n, total = self.n_samples, self.error.total
         value = np.asarray(total.value)
-        low, high = total.confidence_interval(self.level)
+        low, high = total.confidence_interval(self.confidence)
         known = np.array([status != EXTRAPOLATED for status in self.status])
         last = int(np.flatnonzero(known)[-1])
         axes.fill_between(
-            n, low, high, color="#BBBBBB", alpha=0.5, lw=0, label=f"{self.level:.0%} interval"
+            n, low, high, color="#BBBBBB", alpha=0.5, lw=0, label=f"{self.confidence:.0%} interval"
         )
         axes.plot(n[: last + 1], value[: last + 1], "o-", color=BLACK, label="total")
         dashed = {"linestyle": "--", "color": BLACK, "marker": "o", "markerfacecolor": "white"}
@@ -194,7 +185,7 @@ class LearningCurve:
         axes.minorticks_off()
         axes.set_ylim(bottom=0.0)
         axes.set_xlabel("training rows")
-        axes.set_ylabel("squared test error")
+        axes.set_ylabel(self.measure)
         axes.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
         axes.spines[["top", "right"]].set_visible(False)
         return axes
@@ -202,7 +193,8 @@ class LearningCurve:
     def __str__(self) -> str:
         """One line for each size, and the reason if larger ones are withheld."""
         lines = str(self.error).splitlines()
-        shown = [lines[0], *(f"{a}   {b}" for a, b in zip(lines[1:], self.status, strict=False))]
+        status = ("total is", *self.status)
+        shown = [f"{line}   {how}" for line, how in zip(lines, status, strict=False)]
         return "\n".join(
             [*shown, *([f"larger sizes withheld: {self.withheld}"] if self.withheld else [])]
         )
@@ -227,17 +219,16 @@ class Diagnosis:
     seconds: float  # the time of the whole call
     notes: tuple[str, ...]
     classes: Any  # the sorted class labels, or None
-    noise: float | None  # standard deviation of the labels' noise, if given
-    index: Any = field(repr=False)  # of the rows
+    floor: float | None  # the variance of label noise, summed over outputs, if it is given
+    index: Any  # of the rows
     design: WindowDesign
     measured: Measurements
+    losses: Mapping[LossName, Mapping[int, Measurement]]  # other losses of a classifier, by rung
     extrapolation: Extrapolation
     row_noise: RowNoise
-    predictions: Predictions
-    target: FloatArray
     alternatives: Mapping[str, Measurement]  # the total of other learners on the same folds
     key: tuple[Any, ...]  # equal for the same data and seed
-    level: float = _LEVEL  # of printed intervals
+    confidence: float = CONFIDENCE  # of printed intervals
 
     # --- estimates ---
 
@@ -247,7 +238,7 @@ class Diagnosis:
     @property
     def measure(self) -> str:
         """The name of the error."""
-        return "Squared test error" if self.classes is None else "Brier score"
+        return "squared test error" if self.classes is None else "Brier score"
 
     @property
     def withheld(self) -> str:
@@ -276,28 +267,38 @@ class Diagnosis:
         scheme = as_ensemble(ensemble, "Diagnosis.error")
         K = number("ensemble", scheme.n_members, N_MEMBERS)
         sizes = self._shares(n_samples)
-        if loss not in ("brier", *_LOSSES):
-            raise ValueError(f"loss must be one of brier, {', '.join(_LOSSES)}, got {loss!r}")
+        check_option("loss", loss, LossName)
         if loss != "brier":
-            return self._whole(loss, ensemble, sizes)
+            return self._total_of_loss(loss, scheme, sizes)
         if isinstance(scheme, Bootstrap):
             return self._bagged(scheme, K, sizes)
         return self._averaged(K, sizes)
 
     def _shares(self, n_samples: Any) -> FloatArray:
-        """The numbers of rows as shares of all."""
-        sizes = np.asarray(self.n_rows if n_samples is None else n_samples, dtype=np.float64)
-        if not np.all((sizes >= 1) & np.isfinite(sizes)):
-            raise ValueError(f"n_samples must be in [1, inf), got {n_samples!r}")
-        if self.withheld and np.any(sizes > self.n_rows):
+        """The numbers of rows as shares of all; those of a rung, to half a row, exactly."""
+        given = self.n_rows if n_samples is None else n_samples
+        try:
+            sizes = np.asarray(given, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise TypeError(f"n_samples must be numbers, got {n_samples!r}") from None
+        shares = sizes / self.n_rows
+        measured = np.zeros(sizes.shape, dtype=bool)
+        for rung in self.design.rungs:
+            here = np.abs(sizes - rung / N_BLOCKS * self.n_rows) <= 0.5
+            shares, measured = np.where(here, rung / N_BLOCKS, shares), measured | here
+        least = self.extrapolation.total.least
+        if not np.all(measured | ((shares >= least) & np.isfinite(shares))):
+            fewest = math.ceil(least * self.n_rows)
+            raise ValueError(f"n_samples must be in [{fewest}, inf), got {n_samples!r}")
+        if self.withheld and np.any(shares > 1):
             raise ValueError(f"n_samples beyond {self.n_rows} is withheld: {self.withheld}")
-        return sizes / self.n_rows
+        return shares
 
     def _parts(self, x: float) -> dict[str, FloatArray]:
         """Draws of the parts with x times the rows."""
         total, seeds, sets = self.extrapolation.parts(x)
-        floor = (self.noise or 0.0) ** 2
-        return {"initialization": seeds, "sampling": sets, "bias": total - seeds - sets - floor}
+        bias = total - seeds - sets - (self.floor or 0.0)
+        return {"initialization": seeds, "sampling": sets, "bias": bias}
 
     def _averaged(self, K: float, sizes: FloatArray) -> ErrorTerms[Estimate]:
         drawn = [self._parts(float(x)) for x in sizes.ravel()]
@@ -311,9 +312,9 @@ class Diagnosis:
 
     def _terms(self, parts: dict[str, Estimate], sizes: FloatArray) -> ErrorTerms[Estimate]:
         missing, includes = {"noise": _NO_NOISE, "bayes": _NO_NOISE}, dict(_INCLUDES)
-        if self.noise is not None:
+        if self.floor is not None:
             del missing["bayes"], includes["bias"]
-            parts["bayes"] = self._estimate(np.full((N_DRAWS, *sizes.shape), self.noise**2))
+            parts["bayes"] = self._estimate(np.full((N_DRAWS, *sizes.shape), self.floor))
         return self._located(
             ErrorTerms.identified(parts, missing=missing, includes=includes), sizes
         )
@@ -346,31 +347,46 @@ class Diagnosis:
         missing = dict.fromkeys(ErrorTerms.names(), reason)
         return ErrorTerms.identified({}, missing=missing, total=self._estimate(total))
 
-    def _whole(
-        self, loss: LossName, ensemble: EnsembleLike, sizes: FloatArray
+    def _total_of_loss(
+        self, loss: LossName, scheme: Any, sizes: FloatArray
     ) -> ErrorTerms[Estimate]:
-        """Another loss as a whole, from the same fits."""
+        """The total of another loss, from the same fits; its causes are not identified."""
         if self.classes is None:
             raise ValueError(f"loss must be left out for a regression, got {loss!r}")
-        if as_ensemble(ensemble, "Diagnosis.error") != Ensemble(1):
+        if scheme != Ensemble(1):
             raise ValueError(
-                f"ensemble must be 1 for loss={loss!r}, got {ensemble!r}: two fits do not "
-                "determine the loss of an average"
+                f"ensemble must be 1 for loss={loss!r}, got {scheme!r}: two fits do not determine "
+                "the loss of an average"
             )
-        measured = totals(self.design, self.predictions, self.target, _LOSSES[loss])
-        missing = dict.fromkeys(
-            ErrorTerms.names(),
-            f"loss={loss!r} is measured as a whole; decompose splits it by cause",
-        )
-        if not np.isfinite(measured[FULL].mean):  # a class of probability 0 occurs
-            infinite = Estimate(value=math.inf, standard_error=0.0, n_draws=N_DRAWS)
-            return ErrorTerms.identified({}, missing=missing, total=infinite)
-        known = {rung: total for rung, total in measured.items() if np.isfinite(total.mean)}
-        rng = generator(self.design.seed, list(_LOSSES).index(loss), learner_salt(measured[FULL]))
-        curve = total_curve(known, self.row_noise, rng)
-        draws = np.stack([curve.at(float(x)) for x in sizes.ravel()], axis=-1)
+        measured = self.losses[loss]
+        reason = f"loss={loss!r} is measured as a whole; decompose splits it by cause"
+        missing = dict.fromkeys(ErrorTerms.names(), reason)
+        draws = np.stack([self._loss_draws(measured, float(x)) for x in sizes.ravel()], axis=-1)
         total = self._estimate(draws.reshape(N_DRAWS, *sizes.shape))
         return self._located(ErrorTerms.identified({}, missing=missing, total=total), sizes)
+
+    def _loss_draws(self, measured: Mapping[int, Measurement], x: float) -> FloatArray:
+        """Draws of another loss with x times the rows: measured, or along its own curve."""
+        infinite = [rung for rung, total in measured.items() if math.isinf(total.mean)]
+        here = {rung / N_BLOCKS: total for rung, total in measured.items()}.get(round(x, 6))
+        if here is None and x == 1 and infinite:
+            here = measured[FULL]  # there is no curve: the loss at 90 % of the rows
+        if here is not None:
+            if math.isinf(here.mean):  # a class of probability 0 occurs
+                return np.full(N_DRAWS, math.inf)
+            return self.row_noise.positive_draws(here)
+        if infinite:
+            raise ValueError(
+                f"n_samples must be left out, got {x * self.n_rows:g}: the loss is infinite at "
+                f"{infinite[-1] / N_BLOCKS:.0%} of the rows"
+            )
+        falls = Falls.of(measured, self.row_noise)
+        if x > 1 and falls.rise():
+            raise ValueError(
+                f"n_samples beyond {self.n_rows} is withheld: this loss rises with the rows"
+            )
+        own = generator(self.design.seed, LOSS_CURVE, learner_salt(measured[FULL]))
+        return total_curve(falls, measured[FULL], self.row_noise, own).at(x)
 
     def _located(self, terms: ErrorTerms[Estimate], sizes: FloatArray) -> ErrorTerms[Estimate]:
         """The terms with the numbers of rows as a coordinate, if there are several."""
@@ -406,7 +422,7 @@ class Diagnosis:
                     error=None if draws is None else self._estimate(now * draws),
                     change=None if draws is None else self._estimate(draws - 1),
                     fits=fits,
-                    rows=growth,
+                    growth=growth,
                     reason=reason,
                 )
             )
@@ -415,47 +431,42 @@ class Diagnosis:
             add(name, partial(self._ratio, other.mean, self.row_noise.deviations(other)), PAIRED)
         K = _MEMBERS
         if self.design.seeded:
-            add(f"{K} seeds averaged", lambda: 1 - (1 - 1 / K) * seeds / now, MEASURED, fits=K)
-        add(f"bag of {K}", partial(self._bag_ratio, K), PAIRED, fits=K)
+            add(_SEEDS, lambda: 1 - (1 - 1 / K) * seeds / now, MEASURED, fits=K)
+        add(_BAG, partial(self._bag_ratio, K), PAIRED, fits=K)
         for x in _GROWTHS:
             more = partial(self._growth_ratio, x)
-            add(f"{x}x data", more, EXTRAPOLATED, growth=x, reason=self.withheld or zero)
-        return Remedies(rows=tuple(rows), level=self.level)
+            add(_DATA.format(x), more, EXTRAPOLATED, growth=x, reason=self.withheld or zero)
+        return Remedies(remedies=tuple(rows), confidence=self.confidence)
 
     def learning_curve(self) -> LearningCurve:
         """The error by cause at the sizes of the design, all rows, and more unless withheld."""
         shares = [rung / N_BLOCKS for rung in self.design.rungs] + [1.0]
         if not self.withheld:
             shares += map(float, _GROWTHS)
-        sizes = np.array(shares) * self.n_rows
+        sizes = np.round(np.array(shares) * self.n_rows)
         return LearningCurve(
             error=self.error(n_samples=sizes),
             status=tuple(MEASURED if share < 1 else EXTRAPOLATED for share in shares),
             withheld=self.withheld,
-            level=self.level,
+            measure=self.measure,
+            confidence=self.confidence,
         )
 
     def per_point(self) -> RowErrors:
         """The error at every row by cause, of a learner trained on the other rows."""
         measured, now = self.measured, self.error()
-
-        def scaled(rows: FloatArray, mean: float) -> FloatArray:
-            known = np.where(np.isfinite(rows), rows, np.nanmean(rows))
-            level = float(known.mean())
-            return known * (mean / level) if level > 0 else np.zeros(self.n_rows)
-
-        total = scaled(measured.total[FULL].rows, float(now.total))
+        few = [measured.sampling[rung].by_row for rung in (2, 4) if rung in measured.sampling]
+        total = _with_mean(measured.total[FULL].by_row, float(now.total))
         seeds = np.zeros(self.n_rows)
         if self.design.seeded:
-            seeds = scaled(measured.initialization[FULL].rows, float(now.initialization))
-        used = [measured.sampling[rung].rows for rung in (2, 4) if rung in measured.sampling]
-        sets = np.mean([scaled(rows, float(now.sampling)) for rows in used], axis=0)
-        floor = 0.0 if self.noise is None else self.noise**2
-        parts = {"initialization": seeds, "sampling": sets, "bias": total - seeds - sets - floor}
-        if self.noise is not None:
-            parts["bayes"] = np.full(self.n_rows, floor)
+            seeds = _with_mean(measured.initialization[FULL].by_row, float(now.initialization))
+        sets = _with_mean(np.nanmean(few, axis=0), float(now.sampling))
+        bias = total - seeds - sets - (self.floor or 0.0)
+        parts = {"initialization": seeds, "sampling": sets, "bias": bias}
+        if self.floor is not None:
+            parts["bayes"] = np.full(self.n_rows, self.floor)
         missing = {name: _NO_NOISE for name in ("noise", "bayes") if name not in parts}
-        return RowErrors.of(parts, now.includes, self.index, missing=missing)
+        return RowErrors.of(parts, now.includes, self.index, missing=missing, label=self.measure)
 
     # --- shown ---
 
@@ -463,13 +474,13 @@ class Diagnosis:
     def largest_noise(self) -> Estimate:
         """The upper bound of the variance of label noise: all of the bias."""
         error = self.error()
-        return error.bias if self.noise is None else error.bias + error.bayes
+        return error.bias if self.floor is None else error.bias + error.bayes
 
     def _status(self) -> dict[str, str]:
         """How each part is known."""
         low = "the rest"
-        if self.noise is None:
-            bound = self.largest_noise.confidence_interval(self.level).high
+        if self.floor is None:
+            bound = self.largest_noise.confidence_interval(self.confidence).high
             low = f"the rest; noise of labels at most {bound:.3g}"
         return {
             "total": f"measured ({N_BLOCKS}-fold)",
@@ -484,7 +495,7 @@ class Diagnosis:
         error, status = self.error(), self._status()
         total, rows = float(error.total), []
         for name, part in {"total": error.total, **error.parts}.items():
-            interval = part.confidence_interval(self.level)
+            interval = part.confidence_interval(self.confidence)
             rows.append(
                 {
                     "part": name,
@@ -508,7 +519,7 @@ class Diagnosis:
                 "low": remedy["error_low"],
                 "high": remedy["error_high"],
                 **{name: remedy[name] for name in ("change", "change_low", "change_high")},
-                **{name: remedy[name] for name in ("status", "fits", "rows", "reason")},
+                **{name: remedy[name] for name in ("status", "fits", "growth", "reason")},
             }
             for remedy in self.remedies().records()
         ]
@@ -518,7 +529,7 @@ class Diagnosis:
     def to_json(self) -> str:
         """The parts, the remedies, the learning curve and the notes."""
         curve = self.learning_curve()
-        low, high = curve.error.total.confidence_interval(self.level)
+        low, high = curve.error.total.confidence_interval(self.confidence)
         sizes = [
             {"n_samples": n, "total": value, "low": a, "high": b, "status": status}
             for n, value, a, b, status in zip(
@@ -533,7 +544,7 @@ class Diagnosis:
         content = {
             "n_rows": self.n_rows,
             "n_fits": self.n_fits,
-            "level": self.level,
+            "confidence": self.confidence,
             "parts": self.records(),
             "remedies": self.remedies().records(),
             "learning_curve": sizes,
@@ -558,7 +569,7 @@ class Diagnosis:
             if remedy.error is not None:
                 hatch = "////" if remedy.status == EXTRAPOLATED else ""
                 bars.append((f"{remedy.name} ({remedy.status})", remedy.error, "#BBBBBB", hatch))
-        return draw_bars(bars, self.level, axes)
+        return draw_bars(bars, self.confidence, axes, self.measure)
 
     @property
     def summary(self) -> str:
@@ -576,7 +587,7 @@ class Diagnosis:
         }[largest]
         size = "Most" if shares[largest] > 0.5 else "The largest part"
         known = [r for r in remedies if r.change is not None]
-        sure = [r for r in known if r.change.confidence_interval(self.level).high < 0]
+        sure = [r for r in known if r.change.confidence_interval(self.confidence).high < 0]
         best = min(sure, key=lambda r: float(r.change), default=None)
         first = f"{size} of the error is {cause} ({shares[largest]:.0%})."
         if best is None:
@@ -586,8 +597,8 @@ class Diagnosis:
 
     def __str__(self) -> str:
         """The error by cause, the remedies, a summary, and notes."""
-        design = f"{self.n_fits} fits, {self.level:.0%} intervals"
-        lines = [f"{self.measure}, trained on all {self.n_rows} rows ({design})"]
+        design = f"{self.n_fits} fits, {self.confidence:.0%} intervals"
+        lines = [f"{self.measure.capitalize()}, trained on all {self.n_rows} rows ({design})"]
         for row in self.records():
             name = row["part"] + (f" + {row['includes']}" if row["includes"] else "")
             interval = f"[{row['low']:.3g}, {row['high']:.3g}]"
@@ -607,6 +618,14 @@ class Diagnosis:
             f"{k}={v.value:.4g}±{v.standard_error:.1g}" for k, v in self.error().parts.items()
         )
         return f"Diagnosis({parts})"
+
+
+def _with_mean(rows: FloatArray, mean: float) -> FloatArray:
+    """Measurements of rows at a smaller size, scaled down and shifted to the mean at all rows."""
+    known = np.where(np.isfinite(rows), rows, np.nanmean(rows))
+    level = float(known.mean())
+    scaled = known * (min(1.0, mean / level) if level > 0 else 0.0)
+    return scaled + (mean - float(scaled.mean()))
 
 
 # --- several learners ---
@@ -632,9 +651,9 @@ class LearnerComparison:
     @property
     def largest_noise(self) -> Estimate:
         """The upper bound of the variance of label noise: the least bias of all learners."""
-        level = self[self.reference].level
+        confidence = self[self.reference].confidence
         bounds = (one.largest_noise for one in self.diagnoses.values())
-        return min(bounds, key=lambda bound: bound.confidence_interval(level).high)
+        return min(bounds, key=lambda bound: bound.confidence_interval(confidence).high)
 
     def difference(self, name: str, reference: str | None = None) -> ErrorTerms[Estimate]:
         """The error of a learner less that of the reference, by cause, paired by rows."""
@@ -645,16 +664,16 @@ class LearnerComparison:
 
     def records(self) -> list[dict[str, Any]]:
         """A row for each learner and part: its error, and the difference to the reference."""
-        rows, level = [], self[self.reference].level
+        rows, confidence = [], self[self.reference].confidence
         for name, diagnosis in self.diagnoses.items():
             error, difference = diagnosis.error(), self.difference(name)
             columns = {**error.parts, "total": error.total}
             differences = {**difference.parts, "total": difference.total}
             for part, estimate in columns.items():
-                low, high = estimate.confidence_interval(level)
+                low, high = estimate.confidence_interval(confidence)
                 row = {"learner": name, "part": part, "value": float(estimate)}
                 row |= {"low": low, "high": high}
-                low, high = differences[part].confidence_interval(level)
+                low, high = differences[part].confidence_interval(confidence)
                 row |= {"difference": float(differences[part])}
                 rows.append(row | {"difference_low": low, "difference_high": high})
         return rows
@@ -674,7 +693,7 @@ class LearnerComparison:
             pyplot = require("matplotlib.pyplot", "figures")
             size = (6.4, 0.5 * len(self.diagnoses) + 1.4)
             axes = pyplot.figure(figsize=size, layout="constrained").add_subplot()
-        level = self[self.reference].level
+        confidence = self[self.reference].confidence
         for row, diagnosis in enumerate(self.diagnoses.values()):
             error, left = diagnosis.error(), 0.0
             for part, estimate in error.parts.items():
@@ -683,40 +702,44 @@ class LearnerComparison:
                 style = {"color": color, "hatch": hatch, "edgecolor": "white", "lw": 0.0}
                 axes.barh(row, float(estimate), left=left, height=0.6, label=label, **style)
                 left += float(estimate)
-            low, high = error.total.confidence_interval(level)
+            low, high = error.total.confidence_interval(confidence)
             total = float(error.total)
             reach = [[total - low], [high - total]]
             axes.errorbar(total, row, xerr=reach, color=BLACK, capsize=3)
         axes.set_yticks(range(len(self.diagnoses)), list(self.diagnoses))
         axes.invert_yaxis()
-        axes.set_xlabel("squared test error")
+        axes.set_xlabel(self[self.reference].measure)
         axes.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
         axes.spines[["top", "right"]].set_visible(False)
         return axes
 
     def __str__(self) -> str:
         """The errors of all learners by cause, and their differences to the first."""
-        level = self[self.reference].level
+        confidence = self[self.reference].confidence
         first = self[self.reference]
         error = first.error()
         names = [*error.parts, "total"]
         wide = max(map(len, self.diagnoses)) + 4
         head = " ".join(f"{name:>24}" for name in names)
-        lines = [f"{first.measure}, trained on all {first.n_rows} rows", f"{'':<{wide}}{head}"]
+        lines = [
+            f"{first.measure.capitalize()}, trained on all {first.n_rows} rows",
+            f"{'':<{wide}}{head}",
+        ]
         for name, diagnosis in self.diagnoses.items():
             own = diagnosis.error()
             cells = [*own.parts.values(), own.total]
             lines.append(f"  {name:<{wide - 2}}" + " ".join(f"{float(c):>24.3g}" for c in cells))
-        lines += ["", f"Difference to {self.reference}, paired, {level:.0%} intervals"]
+        lines += ["", f"Difference to {self.reference}, paired, {confidence:.0%} intervals"]
         for name in list(self.diagnoses)[1:]:
             own = self.difference(name)
             texts = []
             for part in [*own.parts.values(), own.total]:
-                low, high = part.confidence_interval(level)
+                low, high = part.confidence_interval(confidence)
                 texts.append(f"{float(part):+.3g} [{low:+.2g}, {high:+.2g}]")
             lines.append(f"  {name:<{wide - 2}}" + " ".join(f"{text:>24}" for text in texts))
-        bound = self.largest_noise.confidence_interval(level).high
-        lines += ["", f"Noise of labels: at most {bound:.3g}, the least bias of these learners."]
+        if first.floor is None:
+            bound = self.largest_noise.confidence_interval(confidence).high
+            lines += ["", f"Noise of labels: at most {bound:.3g}, by the least bias of all."]
         return "\n".join(lines)
 
     __repr__ = __str__
