@@ -40,7 +40,8 @@ def test_every_form_has_the_numbers_of_the_library(
     table: pd.DataFrame, file: Path, capsys: Capture
 ) -> None:
     depth = ["--params", '{"max_depth": 3}', "--alternative", 'deep={"max_depth": null}']
-    words = ["diagnose", str(file), "--target", "y", "--model", TREE, *depth, "--seed", "2"]
+    table_and_model = ["diagnose", str(file), "--target", "y", "--model", TREE]
+    words = [*table_and_model, *depth, "--seed", "2", "--quiet"]
     expected = dt.diagnose(
         DecisionTreeRegressor(max_depth=3),
         encoded(table),
@@ -94,7 +95,7 @@ def test_target_of_a_classifier_has_classes(
     table: pd.DataFrame, file: Path, tmp_path: Path, capsys: Capture
 ) -> None:
     chart = tmp_path / "chart.svg"
-    words = f"diagnose {file} --target city --model sklearn.tree.DecisionTreeClassifier"
+    words = f"diagnose {file} --target city --model sklearn.tree.DecisionTreeClassifier --quiet"
     assert lines(f"{words} --chart {chart}", capsys)[0].startswith("Brier score")
     assert chart.stat().st_size > 0
     expected = dt.diagnose(DecisionTreeClassifier(), table[["a", "b", "y"]], table["city"])

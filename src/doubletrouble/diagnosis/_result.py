@@ -210,8 +210,8 @@ class Diagnosis:
     """The error of a learner on all rows by cause, and what remedies would bring.
 
     All estimates come from 4000 draws of their joint distribution: sums, differences and intervals
-    take account of what they share. Differences of two diagnoses of the same data and seed are
-    paired.
+    take account of what they share. The totals of two diagnoses of the same data and seed share the
+    draw of the test rows, so that their difference is paired.
     """
 
     n_rows: int
@@ -391,7 +391,7 @@ class Diagnosis:
     def _located(self, terms: ErrorTerms[Estimate], sizes: FloatArray) -> ErrorTerms[Estimate]:
         """The terms with the numbers of rows as a coordinate, if there are several."""
         if sizes.shape:
-            object.__setattr__(terms, "coordinates", {"n_samples": sizes * self.n_rows})
+            object.__setattr__(terms, "coordinates", {"n_samples": np.round(sizes * self.n_rows)})
         return terms
 
     # --- remedies, curves, rows ---
