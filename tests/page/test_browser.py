@@ -97,6 +97,11 @@ def test_show_me_moves_the_sliders_and_can_be_stopped(opened: Opener) -> None:
     )
     stop.click()
     expect(section.get_by_role("button", name="Show me")).to_be_visible()
+    section.get_by_role("button", name="Show me").click()
+    section.get_by_role("link", name="Open in explore").click()
+    settle(page)
+    assert "step=" not in page.url
+    assert page.locator("#explore").is_visible()
 
 
 def test_averaging_lowers_the_peak_on_a_fixed_axis(opened: Opener) -> None:
@@ -123,6 +128,7 @@ def test_averaging_lowers_the_peak_on_a_fixed_axis(opened: Opener) -> None:
 
 def test_claims_have_their_verdicts(opened: Opener) -> None:
     page = opened()
+    page.locator("#step-claims summary").click()
     rows = page.locator("#step-claims tbody tr").all_inner_texts()
     assert len(rows) == len(DECLARED["claims"])
     for claim in DECLARED["claims"]:

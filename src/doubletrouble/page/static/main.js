@@ -4,6 +4,7 @@
  */
 
 import { createStore, loadDeclarations, viewOf } from "./state.js";
+import { explain } from "./words.js";
 
 const VIEWS = { story: () => import("./story.js"), explore: () => import("./explore.js") };
 VIEWS[viewOf(location.search)](); // begins to load beside the declarations
@@ -25,6 +26,7 @@ function addColors({ parts: { colors } }) {
 async function start() {
   const declarations = await loadDeclarations();
   addColors(declarations);
+  explain(declarations);
   const store = createStore(declarations);
   const sections = { story: document.getElementById("story"), explore: document.getElementById("explore") };
   const shown = {}; // views that have been built
