@@ -143,7 +143,6 @@ function bestAlong(setting) {
   return { x: TOTALS, total: TOTALS.map((x) => best({ ...setting, width: x / setting.members }).error.total) };
 }
 
-/** One wide model and K narrow ones along the total number of features. */
 function wideFigure(first) {
   const K = first.members;
   const x = gridBetween(0.1, 100, [1, K]);
@@ -169,7 +168,6 @@ function wideFigure(first) {
   return spec;
 }
 
-/** One model, K models on the same data, and K on a part of the data each. */
 function divideFigure(first) {
   const K = first.members;
   const x = gridBetween(0.1, 10, [1, 1 / K]);
@@ -220,7 +218,8 @@ function fitSentence(first) {
   const now = error(first).total;
   const wide = error({ ...first, width: 10 }).total;
   const whose = first.members === 1 ? "" : ` of the mean of ${models(first.members)}`;
-  const compared = now > 1.5 * wide ? `${exact(Number((now / wide).toPrecision(2)))} times that` : `and ${shown(wide)}`;
+  const ratio = Number((now / wide).toPrecision(2));
+  const compared = ratio > 1.5 && ratio < Infinity ? `${exact(ratio)} times that` : `and ${shown(wide)}`;
   const more = first.width < 10 ? `, ${compared} at P/N = 10` : "";
   return `${widthIs(first)}, the test error${whose} is ${shown(now)} in the theory${more}.`;
 }
@@ -282,7 +281,7 @@ function wideSentence(first) {
   const wide = error(one).total;
   const narrow = error(first).total;
   if (first.members === 1) return `${whoHave(first)}. Choose K > 1 to compare.`;
-  const better = wide < narrow ? "one wide model is better" : "several narrow ones are better";
+  const better = wide > narrow ? "narrow models are better" : wide < narrow ? "the wide one is better" : "no difference";
   return (
     `At KP/N = ${exact(total)}, one model has error ${shown(wide)}, and ${models(first.members)} of P/N = ` +
     `${exact(first.width)} have ${shown(narrow)}: ${better}. At the best λ of each: ` +
