@@ -2,9 +2,10 @@
  * What can be taken away: the settings in words, Python lines, CSV, pictures, the address, a citation.
  */
 
-import { SETTING, applies, control, settings, shownNumber, writeNumber } from "./state.js";
-import { html } from "./controls.js";
 import { heights, partsOf, range, thresholds } from "./curves.js";
+import { html } from "./elements.js";
+import { SETTING, applies, control, settings, shownNumber, writeNumber } from "./state.js";
+import { fewestMembers } from "./theory.js";
 
 // --- settings in words ---
 
@@ -26,11 +27,11 @@ function described(declarations, setting, without) {
   return names.map((name) => worded(declarations, name, setting)).join(", ");
 }
 
-/** What tells one setting from the other, in symbols. */
+/** The values in which one setting differs from the other, in symbols. */
 export function differences(declarations, setting, other) {
   const differ = SETTING.filter((name) => isShown(declarations, name, setting) && setting[name] !== other[name]);
-  const found = differ.map((name) => worded(declarations, name, setting));
-  return found.length > 2 ? `${found.slice(0, 2).join(", ")}, …` : found.join(", ");
+  const texts = differ.map((name) => worded(declarations, name, setting));
+  return texts.length > 2 ? `${texts.slice(0, 2).join(", ")}, …` : texts.join(", ");
 }
 
 /** The caption of a picture: what is drawn, each setting, the source. */
@@ -61,7 +62,7 @@ function arrayLines(view, setting, declarations) {
   const symbol = control(declarations, view.along, setting).symbol;
   const even = `np.${view.x === "log" ? "geomspace" : "linspace"}(${low}, ${high}, 201)`;
   if (view.along === "members") {
-    return [`x = np.unique(np.round(${even}).clip(${setting.scheme === "folds" ? 2 : 1}))  # ${symbol}`];
+    return [`x = np.unique(np.round(${even}).clip(${fewestMembers(setting.scheme)}))  # ${symbol}`];
   }
   const lines = [`x = ${even}  # ${symbol}`];
   for (const { x, label } of thresholds(setting, view.along)) {
@@ -118,9 +119,9 @@ function settingLines(view, setting, declarations, { axes, style, prefix }) {
       `${axes}.plot(x, parts["total"], color=colors["total"], label="total")`,
     );
   } else {
-    const wanted = ["total", ...names].map((name) => `"${name}"`).join(", ");
+    const drawn = ["total", ...names].map((name) => `"${name}"`).join(", ");
     lines.push(
-      `for name in [${wanted}]:`,
+      `for name in [${drawn}]:`,
       `    ${axes}.plot(x, parts[name], "${style || "-"}", color=colors[name], label=f"${prefix}{name}")`,
     );
   }
@@ -197,9 +198,8 @@ export function csv(view, curves, simulated) {
   });
   settings(view).forEach((setting, i) => {
     for (const point of simulated[i] ?? []) {
-      const found = point[view.split] ?? {};
-      const values = names.map((name) => cell(found[name]?.[0]));
-      const errors = names.map((name) => cell(found[name]?.[1]));
+      const estimates = point[view.split] ?? {};
+      const [values, errors] = [0, 1].map((k) => names.map((name) => cell(estimates[name]?.[k])));
       rows.push(["simulation", i + 1, ...fixed(setting, point.x), ...values, ...(training ? [""] : []), ...errors]);
     }
   });

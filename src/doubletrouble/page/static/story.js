@@ -7,8 +7,9 @@
  * `figure(view)` returns the specification of a plot, or of two, and `sentence(view)` the text for it;
  * both take a view whose first setting is that of the step.
  */
-import { button, html, numberControl, setText, table } from "./controls.js";
+import { numberControl } from "./controls.js";
 import { curve, gridBetween, problemOf, schemeOf, stacked } from "./curves.js";
+import { button, html, setText, table } from "./elements.js";
 import { fitPlot, fitsOf, MOST_FEATURES, MOST_MEMBERS, N_SAMPLES } from "./fit.js";
 import { createPlot } from "./plot.js";
 import { defaultView, SETTING, shownNumber } from "./state.js";
