@@ -346,15 +346,19 @@ def page_declarations(claims: str) -> dict[str, Any]:
             "version": __version__,
             "citation": _CITATION,
             "controls": {name: _control(one) for name, one in (SETTING | VIEW).items()},
-            "width_per_dim": _control(WIDTH_PER_DIM),
+            "width_per_dim": {
+                name: value
+                for name, value in _control(WIDTH_PER_DIM).items()
+                if value != _control(SETTING["width"])[name]
+            },
             "parts": {
                 "labels": LABELS,
                 "meanings": _MEANINGS,
                 "colors": {"causes": CAUSES, "effects": _without_noise(EFFECTS)},
             },
             "presets": [
-                {"name": name, "figure": figure, "title": title, "query": query}
-                for name, (figure, title, query) in _PRESETS.items()
+                {"title": title, "query": query, **({"figure": figure} if figure else {})}
+                for figure, title, query in _PRESETS.values()
             ],
             "claims": _claims(claims),
         }
@@ -399,16 +403,15 @@ def _control(control: Control) -> dict[str, Any]:
 
 
 def _claims(text: str) -> list[dict[str, Any]]:
-    """The table of docs/claims.md; the browser makes the anchors from numbers and claims."""
+    """The table of docs/claims.md; the browser adds numbers and anchors."""
     rows = re.findall(r"^\| (\d+) \| \[(.+?)\]\(#(.+?)\) \| (.+?) \|", text, re.MULTILINE)
-    for number, claim, anchor, _ in rows:
+    for k, (number, claim, anchor, _) in enumerate(rows, 1):
+        if int(number) != k:
+            raise ValueError(f"claims must be numbered in their order, got {number} for {k}")
         slug = re.sub(r"[^\w -]", "", f"{number} {claim}").lower().replace(" ", "-")
         if anchor != slug:
             raise ValueError(f"the anchor of claim {number} must be {slug}, got {anchor}")
-    return [
-        {"number": int(number), "claim": claim, "verdict": verdict}
-        for number, claim, _, verdict in rows
-    ]
+    return [{"claim": claim, "verdict": verdict} for _, claim, _, verdict in rows]
 
 
 def as_json(claims: str) -> str:

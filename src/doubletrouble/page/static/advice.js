@@ -78,10 +78,8 @@ function option(name, label, problem, scheme) {
 /**
  * The error now, after every single change, and the change of least error.
  *
- * @param {object} problem - as for `exactError`; features_per_dim, samples_per_dim and ridge given.
- * @param {object} scheme - {name: "ensemble" | "divide", n_members}.
- * @returns {{now: object, options: object[], choice: object, sentence: string}} options as of `option`;
- *   the sentence names the choice. Other schemes have no options, and a sentence of their own.
+ * Arguments as of `exactError`, with features_per_dim, samples_per_dim and ridge. Returns {now, options,
+ * choice, sentence}: the sentence names the choice. Only ensembles and divided data have options.
  */
 export function remedies(problem, scheme) {
   const { features_per_dim: P, samples_per_dim: N } = problem;
@@ -120,7 +118,6 @@ function chosen(now, options) {
   return least.total <= (1 - WORTH) * now.total ? least : now;
 }
 
-/** The best change, its error and its cost, as text. */
 function sentence(now, choice) {
   if (choice === now) {
     return `No finite single change reduces the error of ${rounded(now.total)} by 1 % or more.`;

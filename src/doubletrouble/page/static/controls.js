@@ -47,15 +47,10 @@ function ownerOf(which, name) {
   return { owner: (view) => view[which] ?? view.first, patch: (value) => ({ [which]: { [name]: value } }) };
 }
 
-/**
- * A number: a slider and a box.
- *
- * @param {object} options - {which: "first" | "second" | "view", id: prefix of identifiers, slider:
- *   whether there is one}.
- */
+/** A number: a box and a slider; `which` is "first", "second" or "view", `id` the prefix of identifiers. */
 export function numberControl(store, name, { which = "first", id = "set", slider: hasSlider = true } = {}) {
   const { owner, patch } = ownerOf(which, name);
-  const declaredFor = (view) => control(store.declarations, name, owner(view));
+  const declaredFor = (view) => control(name, owner(view), store.declarations);
   const declared = () => declaredFor(store.get());
   const key = `${id}-${which}-${name}`;
   const symbol = html("span", { class: "symbol" });
@@ -153,13 +148,9 @@ export function numberControl(store, name, { which = "first", id = "set", slider
   return { element, update };
 }
 
-/**
- * One of a few names, as a list.
- *
- * @param {object} options - as of `numberControl`, and {also(value): a further patch}.
- */
+/** One of a few names, as a list; `also(value)` is a further patch. */
 export function choiceControl(store, name, { which = "view", id = "set", also } = {}) {
-  const declared = control(store.declarations, name);
+  const declared = control(name);
   const { owner, patch } = ownerOf(which, name);
   const key = `${id}-${which}-${name}`;
   const options = Object.entries(declared.choices).map(([value, label]) =>

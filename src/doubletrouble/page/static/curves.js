@@ -13,6 +13,7 @@ import {
 const EVEN = 141; // values over the whole axis
 const CLOSE = 30; // further ones on each side of a threshold
 const FEW = 0.3; // the share of them in training time, which takes some hundred times as long
+const FEWER = 0.15; // and while a slider is dragged
 const NEAR = 0.25; // how far these reach, in log x
 const BEYOND = 100; // how far the axis reaches for a typed value
 const PEAKS = 5; // where a linear axis ends, in thresholds
@@ -40,7 +41,6 @@ function isTimed(view, setting) {
   return view.along === "time" || setting.time < Infinity;
 }
 
-/** The problem of a setting, as theory.js takes it. */
 export function problemOf(setting) {
   return {
     features_per_dim: setting.per === "N" ? setting.width * setting.samples : setting.width,
@@ -52,7 +52,6 @@ export function problemOf(setting) {
   };
 }
 
-/** The scheme of a setting, as theory.js takes it. */
 export function schemeOf(setting) {
   const scheme = { name: setting.scheme, n_members: setting.members };
   if (setting.scheme === "subsample") scheme.fraction = setting.fraction;
@@ -62,7 +61,6 @@ export function schemeOf(setting) {
   return scheme;
 }
 
-/** The error at the setting. */
 export function errorHere(setting, split = "causes") {
   if (setting.time < Infinity) return gradientFlow(problemOf(setting), setting.time, schemeOf(setting));
   const terms = split === "effects" ? anova : exactError;
@@ -116,8 +114,8 @@ export function thresholds(setting, along) {
 }
 
 /** The ends of the horizontal axis: typical values, and typed ones that are not too far away. */
-export function range(view, declarations) {
-  let [low, high] = control(declarations, view.along, view.first).typical;
+export function range(view) {
+  let [low, high] = control(view.along, view.first).typical;
   const typed = settings(view)
     .map((setting) => setting[view.along])
     .filter((value) => value >= low / BEYOND && value <= high * BEYOND);
@@ -136,9 +134,10 @@ function peaksOf(view) {
 let lastGrid = { key: "", x: null };
 
 /** Values along the axis, the same for both settings: denser near thresholds, which are included. */
-export function grid(view, declarations) {
-  const [low, high] = range(view, declarations);
-  const share = settings(view).some((setting) => isTimed(view, setting)) ? FEW : 1;
+export function grid(view, dragged = false) {
+  const [low, high] = range(view);
+  const few = dragged ? FEWER : FEW;
+  const share = settings(view).some((setting) => isTimed(view, setting)) ? few : 1;
   const fewest = Math.max(...settings(view).map(({ scheme }) => fewestMembers(scheme)));
   const peaks = peaksOf(view);
   const key = [low, high, share, fewest, view.x, view.along, ...peaks].join();
@@ -172,12 +171,12 @@ function spaced(low, high, count, isLog, middle) {
 /**
  * The error of a setting along the axis of a view.
  *
- * @param {object} options - {x: the values; training, best: whether the training error and the least error are computed}.
- * @returns {object} {x, names, parts: {name: values}, total, training, thresholds: [{x, label}], level: the
- *   total at the infinite end, best: {x, y, edge}, here: {x, parts, total}}.
+ * `x` has the values; `training` and `best` add the training error and the least error. Returns {x, names,
+ * parts: {name: values}, total, training, thresholds: [{x, label}], level: the total at the infinite end,
+ * best: {x, y, edge}, here: {x, parts, total}}.
  */
-export function curve(view, setting, { x, declarations, training = false, best = true } = {}) {
-  const at = x ?? grid(view, declarations);
+export function curve(view, setting, { x, training = false, best = true } = {}) {
+  const at = x ?? grid(view);
   const names = partsOf(view.split, setting);
   const here = errorHere(setting, view.split);
   // where the setting is on the axis changes nothing but `here`
@@ -208,27 +207,18 @@ function remembered(x, key, make) {
 function newCurve(view, setting, x, names, training, best) {
   const { axis, values } = variation(setting, view.along, x);
   const { split, along } = view;
-  const error = errorCurve(problemOf(setting), schemeOf(setting), axis, values, { split, time: setting.time });
+  const options = { split, time: setting.time, training: training && !isTimed(view, setting) };
+  const error = errorCurve(problemOf(setting), schemeOf(setting), axis, values, options);
   return {
     x,
     names,
     parts: chosen(error, names),
     total: error.total,
-    training: training && !isTimed(view, setting) ? trainingCurve(setting, axis, values) : undefined,
+    training: error.training,
     thresholds: thresholds(setting, along),
     level: ["members", "time"].includes(along) ? totalAt(setting, along, Infinity) : undefined,
     best: best ? leastError(view, setting, x, error.total) : undefined,
   };
-}
-
-function trainingCurve(setting, axis, values) {
-  const problem = problemOf(setting);
-  const scheme = schemeOf(setting);
-  const owners = axis.map((name) => (name in problem ? problem : scheme));
-  return Float64Array.from(values[0], (_, i) => {
-    axis.forEach((name, k) => (owners[k][name] = values[k][i]));
-    return trainingError(problem, scheme);
-  });
 }
 
 /** The parts of a curve upon each other, from the bottom: [{name, x, low, high, value}]. */

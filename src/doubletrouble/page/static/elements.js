@@ -13,12 +13,10 @@ export function html(tag, properties = {}, ...children) {
   return made;
 }
 
-/** A button with a text and what it does. */
 export function button(text, onclick, properties = {}) {
   return html("button", { type: "button", onclick, ...properties }, text);
 }
 
-/** A panel below the plot: its title and what is in it. */
 export function panel(kind, title, ...children) {
   return html("section", { class: `panel ${kind}` }, html("h2", {}, title), ...children);
 }
@@ -36,7 +34,6 @@ export function table(name, heads, rows, properties = {}) {
   return box;
 }
 
-/** Lines of code that scroll. */
 export function codeLines(name, code) {
   return html("pre", { tabindex: "0", role: "group", "aria-label": name }, html("code", {}, code));
 }

@@ -9,27 +9,28 @@ import { pngOf, svgOf } from "./picture.js";
 import { createPlot } from "./plot.js";
 import { advicePanel, simulationPanel } from "./remote.js";
 import { CELL_COLORS } from "./scales.js";
-import { SETTING, control, namesOf, read, settings, shownNumber, write } from "./state.js";
+import { SETTING, control, declarations, namesOf, read, settings, shownNumber, write } from "./state.js";
 import { exactError, fewestMembers } from "./theory.js";
 import { phrase } from "./words.js";
 
 const NARROW = 560; // pixels below which two plots are one
 const ANNOUNCE_AFTER = 700; // ms at rest before the sentence is announced to screen readers
+const REST = 250; // ms without a change after which curves have all their points
 const MAP = { columns: 48, rows: 36 };
 
 // --- what is drawn ---
 
 /** The look of a part: label and colour, a property of the page. */
-function styled(view, declarations, name) {
+function styled(view, name) {
   return { name, label: declarations.parts.labels[name], color: `var(--${view.split}-${name})` };
 }
 
-function linesOf(view, declarations, { x, names, parts, total, training }, second, suffix = "") {
+function linesOf(view, { x, names, parts, total, training }, second, suffix = "") {
   const drawn = view.form === "areas" ? [] : names;
-  const lines = drawn.map((name) => ({ ...styled(view, declarations, name), x, y: parts[name] }));
+  const lines = drawn.map((name) => ({ ...styled(view, name), x, y: parts[name] }));
   const soft = { label: "Training error", color: "var(--soft)", dash: "2 3" };
   if (training) lines.push({ name: "training", ...soft, x, y: training });
-  const whole = styled(view, declarations, "total");
+  const whole = styled(view, "total");
   lines.push({ ...whole, label: whole.label + suffix, x, y: total, width: 3, peak: true });
   if (!second) return lines;
   // of the second setting, only the total has a label
@@ -39,9 +40,9 @@ function linesOf(view, declarations, { x, names, parts, total, training }, secon
   });
 }
 
-function areasOf(view, declarations, curve) {
+function areasOf(view, curve) {
   const areas = curves.stacked(curve, [...curve.names].reverse());
-  return areas.map((area) => ({ ...area, ...styled(view, declarations, area.name) }));
+  return areas.map((area) => ({ ...area, ...styled(view, area.name) }));
 }
 
 function regimesOf(view, curve, [low, high]) {
@@ -53,23 +54,23 @@ function regimesOf(view, curve, [low, high]) {
   return [{ from: low, to: threshold, ...left }, { from: threshold, to: high, ...right }];
 }
 
-function pointsOf(view, declarations, drawn, points) {
+function pointsOf(view, drawn, points) {
   const names = view.form === "areas" ? ["total"] : [...drawn.names, "total"];
   return points.flatMap((point) =>
     names
       .filter((name) => !Number.isNaN(point[view.split][name]?.[0] ?? NaN))
       .map((name) => {
         const [y, error] = point[view.split][name];
-        const { color, label } = styled(view, declarations, name);
+        const { color, label } = styled(view, name);
         return { x: point.x, y, bar: 2 * error, color, label: `${label}, simulated` };
       }),
   );
 }
 
 /** The spec of the plot of some curves (see plot.js); `ghost` is the curve before the last change. */
-function figureSpec(view, declarations, drawn, { ghost, points, suffixes }) {
-  const x = axisOf(view, declarations);
-  const lines = drawn.flatMap((curve, i) => linesOf(view, declarations, curve, i > 0, suffixes[i]));
+function figureSpec(view, drawn, { ghost, points, suffixes }) {
+  const x = axisOf(view);
+  const lines = drawn.flatMap((curve, i) => linesOf(view, curve, i > 0, suffixes[i]));
   if (ghost) lines.unshift({ ghost: true, color: "var(--soft)", x: ghost.x, y: ghost.total, width: 2.5 });
   const here = drawn.map((curve) => ({ x: curve.here.x, y: curve.here.total }));
   const best = drawn
@@ -83,8 +84,8 @@ function figureSpec(view, declarations, drawn, { ghost, points, suffixes }) {
     x,
     y: { label: "test error", scale: view.y, range: curves.heights(view) },
     lines,
-    areas: view.form === "areas" ? areasOf(view, declarations, drawn[0]) : [],
-    points: drawn.flatMap((curve, i) => pointsOf(view, declarations, curve, points[i] ?? [])),
+    areas: view.form === "areas" ? areasOf(view, drawn[0]) : [],
+    points: drawn.flatMap((curve, i) => pointsOf(view, curve, points[i] ?? [])),
     marks: { here, best, thresholds },
     regimes: regimesOf(view, drawn[0], x.range),
     level: drawn[0].level !== undefined && { y: drawn[0].level, label: `${x.symbol} → ∞` },
@@ -92,19 +93,19 @@ function figureSpec(view, declarations, drawn, { ghost, points, suffixes }) {
 }
 
 /** The horizontal axis of a view, as a plot takes it. */
-function axisOf(view, declarations) {
-  const { axis, symbol } = control(declarations, view.along, view.first);
-  return { label: axis, symbol, scale: view.x, range: curves.range(view, declarations) };
+function axisOf(view) {
+  const { axis, symbol } = control(view.along, view.first);
+  return { label: axis, symbol, scale: view.x, range: curves.range(view) };
 }
 
-function ratioSpec(view, declarations, [first, second]) {
+function ratioSpec(view, [first, second]) {
   const ratio = first.total.map((value, i) => (value === second.total[i] ? 1 : second.total[i] / value));
   const finite = [...ratio].filter((value) => value > 0 && value < Infinity);
   const reach = Math.max(2, ...finite.map((value) => Math.max(value, 1 / value)));
   const top = [2, 5, 10, 20, 50, 100, 1000, 1e4, 1e6].find((value) => value >= reach) ?? 1e6;
   return {
     title: "Ratio of the totals, second to first",
-    x: axisOf(view, declarations),
+    x: axisOf(view),
     y: { label: "ratio", scale: "log", range: [1 / top, top] },
     lines: [{ name: "ratio", label: "second / first", color: "var(--accent)", x: first.x, y: ratio }],
     marks: {},
@@ -130,6 +131,8 @@ export function renderExplore(container, store) {
 
   let frame = 0;
   let changing = false; // a change is in progress
+  let dragged = false; // and not yet at rest
+  let timer = 0;
   let settled = store.get(); // the view before it
   let ghost = null; // the view that is drawn as a ghost
 
@@ -137,7 +140,7 @@ export function renderExplore(container, store) {
     frame = 0;
     if (container.hidden) return;
     const view = store.get();
-    const shown = bench.draw(view, ghost);
+    const shown = bench.draw(view, ghost, dragged);
     values.update(view, shown);
     map.update(view, changing);
     away.update(view, shown, bench);
@@ -148,10 +151,17 @@ export function renderExplore(container, store) {
     frame ||= requestAnimationFrame(draw);
   }
 
+  function rest() {
+    dragged = false;
+    schedule();
+  }
+
   store.subscribe((view, previous, { commit, restored }) => {
     if (restored) ghost = null;
     else if (!changing) ghost = settled;
-    changing = !commit;
+    dragged = changing = !commit;
+    clearTimeout(timer);
+    if (dragged) timer = setTimeout(rest, REST);
     if (commit) settled = view;
     schedule();
   });
@@ -179,8 +189,8 @@ function workbench(store, redraw) {
   return {
     ...figure,
     element,
-    draw(view, ghost) {
-      const shown = figure.draw(view, ghost);
+    draw(view, ghost, dragged) {
+      const shown = figure.draw(view, ghost, dragged);
       controls.update(view, figure.isBeside(view));
       return shown;
     },
@@ -193,7 +203,6 @@ function group(title, controls) {
 
 /** All controls, in the groups of their declarations. */
 function createControls(store) {
-  const { declarations } = store;
   const all = [];
   const keep = (one) => {
     all.push(one);
@@ -207,26 +216,22 @@ function createControls(store) {
     form: (form) => ({ y: form === "areas" ? "linear" : "log", top: 0 }),
   };
   const made = (name, which) => {
-    const make = control(declarations, name).choices ? choiceControl : numberControl;
+    const make = control(name).choices ? choiceControl : numberControl;
     return keep(make(store, name, { which, also: further[name] }));
   };
-  const groupOf = (kind, which) => namesOf(declarations, kind).map((name) => made(name, which));
+  const groupOf = (kind, which) => namesOf(kind).map((name) => made(name, which));
   const basicOf = (which) => groupOf("basic", which).map((one) => one.element);
 
   const presets = html(
     "select",
-    { id: "preset", onchange: openPreset },
+    { id: "preset", onchange: () => presets.value && store.open(`view=explore&${presets.value}`) },
     html("option", { value: "" }, "choose a figure …"),
-    ...declarations.presets.map(({ name, figure: n, title }) =>
-      html("option", { value: name }, n ? `Figure ${n}: ${title}` : `Beyond the paper: ${title}`),
+    ...declarations.presets.map(({ query, figure, title }) =>
+      html("option", { value: query }, `${figure ? `Figure ${figure}` : "Beyond the paper"}: ${title}`),
     ),
   );
-  const asWritten = (query) => write(read(`view=explore&${query}`, declarations).view, declarations);
-  const figures = new Map(declarations.presets.map(({ name, query }) => [asWritten(query), name]));
-  function openPreset() {
-    const preset = declarations.presets.find(({ name }) => name === presets.value);
-    if (preset) store.open(`view=explore&${preset.query}`);
-  }
+  const asWritten = (query) => write(read(`view=explore&${query}`).view);
+  const figures = new Map(declarations.presets.map(({ query }) => [asWritten(query), query]));
 
   const reset = button("Reset", () => store.open("view=explore"));
   const compare = button("Compare with a second setting", () => store.set({ second: {} })); // only while there is none
@@ -271,7 +276,6 @@ function createControls(store) {
 
 /** The plots, and what is under them: messages, the key, the ratio of two settings, the sentence. */
 function createFigure(store, redraw) {
-  const { declarations } = store;
   const host = html("div", { class: "plots" });
   const ratioHost = html("div", { class: "ratio", hidden: true });
   const key = html("p", { class: "key" });
@@ -306,38 +310,38 @@ function createFigure(store, redraw) {
     const isSame = (name) => name === view.along || ghost.first[name] === view.first[name];
     if (!isComparable || SETTING.every(isSame)) return null;
     if (ghostCurve.view !== ghost) {
-      ghostCurve = { view: ghost, curve: curves.curve(ghost, ghost.first, { declarations, best: false }) };
+      ghostCurve = { view: ghost, curve: curves.curve(ghost, ghost.first, { best: false }) };
     }
     return ghostCurve.curve;
   }
 
-  function draw(view, ghost) {
-    const x = curves.grid(view, declarations);
+  function draw(view, ghost, dragged) {
+    const x = curves.grid(view, dragged);
     const training = view.training === "1";
-    shown = settings(view).map((setting) => curves.curve(view, setting, { x, declarations, training }));
+    shown = settings(view).map((setting) => curves.curve(view, setting, { x, training }));
     const beside = isBeside(view);
     if (beside && plots.length < 2) plots.push(createPlot(host));
     if (!beside && plots.length > 1) plots.pop().destroy();
     host.classList.toggle("two", beside);
     const { first, second } = view;
     const pairs = second ? [[first, second], [second, first]] : [];
-    const differing = pairs.map((pair) => take.differences(declarations, ...pair));
+    const differing = pairs.map((pair) => take.differences(...pair));
     const isShort = differing.every((one) => one && one.length <= 14);
     const suffixes = isShort ? differing.map((one) => `, ${one}`) : [", first", ", second"];
     if (beside) {
       shown.forEach((curve, i) => {
         const options = { points: [points[i]], suffixes: [suffixes[i]] };
-        plots[i].update(figureSpec(view, declarations, [curve], options));
+        plots[i].update(figureSpec(view, [curve], options));
       });
     } else {
-      plots[0].update(figureSpec(view, declarations, shown, { ghost: ghostOf(view, ghost), points, suffixes }));
+      plots[0].update(figureSpec(view, shown, { ghost: ghostOf(view, ghost), points, suffixes }));
     }
     key.hidden = !second || beside;
     setText(key, `Solid: ${differing[0] || "first setting"}. Dashed: ${differing[1] || "second setting, the same"}.`);
     ratioHost.hidden = !second;
     if (second) {
       ratio ??= createPlot(ratioHost);
-      ratio.update(ratioSpec(view, declarations, shown));
+      ratio.update(ratioSpec(view, shown));
     }
     drawAxisNote(view);
     drawMessages(view);
@@ -398,7 +402,7 @@ function sentenceOf(setting, meanings) {
 
 /** The values at the setting, by part with shares. */
 function valuesTable(store) {
-  const { labels, meanings } = store.declarations.parts;
+  const { labels, meanings } = declarations.parts;
   const element = panel("", "Values at this setting", "");
   let key = "";
   let cells = [];
@@ -442,7 +446,7 @@ function valuesTable(store) {
 
 /** The map of the total error over K and λ. */
 function mapPanel(store) {
-  const axes = ["members", "ridge"].map((name) => control(store.declarations, name));
+  const axes = ["members", "ridge"].map((name) => control(name));
   const host = html("div", { class: "map" });
   const [least, most, bar] = ["span", "span", "i"].map((tag) => html(tag));
   bar.style.background = `linear-gradient(to right, ${CELL_COLORS.join()})`;
@@ -502,7 +506,6 @@ function mapPanel(store) {
 
 /** Python lines, data, pictures, the address and the citation. */
 function takeAway(store) {
-  const { declarations } = store;
   const status = html("p", { role: "status", class: "soft" });
   const { citation } = declarations;
   const script = codeLines("Python lines", "");
@@ -515,7 +518,7 @@ function takeAway(store) {
     const plots = bench.plots();
     const captions = plots.map((_, i) => {
       const drawn = plots.length > 1 ? { ...view, first: settings(view)[i], second: null } : view;
-      return take.caption(drawn, declarations);
+      return take.caption(drawn);
     });
     const files = await Promise.all(plots.map((plot, i) => make(plot.svg, captions[i])));
     files.forEach((file, i) => take.download(`doubletrouble${i ? "-2" : ""}.${kind}`, file, type));
@@ -525,9 +528,9 @@ function takeAway(store) {
     CSV: () => take.download("doubletrouble.csv", take.csv(view, shown, bench.points()), "text/csv"),
     SVG: () => pictures("svg", "image/svg+xml", svgOf),
     PNG: () => pictures("png", "image/png", pngOf),
-    Python: () => take.download("doubletrouble_page.py", take.python(view, declarations), "text/x-python"),
+    Python: () => take.download("doubletrouble_page.py", take.python(view), "text/x-python"),
     "Copy the Python lines": () =>
-      copy(take.python(view, declarations), "The lines are copied.", "The browser did not allow to copy."),
+      copy(take.python(view), "The lines are copied.", "The browser did not allow to copy."),
   };
   const run = async (name) => {
     setText(status, "");
@@ -542,7 +545,7 @@ function takeAway(store) {
   const element = panel("tool", "Take it with you", row, status, lines, cite);
 
   function fill() {
-    if (lines.open) setText(script.firstChild, take.python(view, declarations));
+    if (lines.open) setText(script.firstChild, take.python(view));
   }
   return {
     element,

@@ -25,7 +25,7 @@ function addColors({ parts: { colors } }) {
 async function start() {
   const declarations = await loadDeclarations();
   addColors(declarations);
-  const store = createStore(declarations);
+  const store = createStore();
   const sections = { story: document.getElementById("story"), explore: document.getElementById("explore") };
   const shown = {}; // views that have been built
   const links = [...document.querySelectorAll("a[data-view]")];

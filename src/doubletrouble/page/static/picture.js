@@ -11,20 +11,17 @@ const PASSING = ".plot-ghosts, .plot-hover"; // not in pictures
 const LINE_HEIGHT = 17;
 
 const pixel = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
-const plain = new Map();
 
 /** A CSS colour as #rrggbb with its opacity. */
 function plainColor(css) {
   if (css === "none" || !css) return css;
-  if (!plain.has(css)) {
-    pixel.clearRect(0, 0, 1, 1);
-    pixel.fillStyle = css;
-    pixel.fillRect(0, 0, 1, 1);
-    const [r, g, b, a] = pixel.getImageData(0, 0, 1, 1).data;
-    const hex = [r, g, b].map((v) => v.toString(16).padStart(2, "0")).join("");
-    plain.set(css, a === 255 ? `#${hex}` : a === 0 ? "none" : `#${hex}${a.toString(16).padStart(2, "0")}`);
-  }
-  return plain.get(css);
+  pixel.clearRect(0, 0, 1, 1);
+  pixel.fillStyle = css;
+  pixel.fillRect(0, 0, 1, 1);
+  const { data } = pixel.getImageData(0, 0, 1, 1); // red, green, blue, opacity
+  if (data[3] === 0) return "none";
+  const hex = Array.from(data, (value) => value.toString(16).padStart(2, "0"));
+  return `#${hex.slice(0, data[3] === 255 ? 3 : 4).join("")}`;
 }
 
 /** A drawing as a document of its own, with the styles of the page, and lines of a caption below it. */

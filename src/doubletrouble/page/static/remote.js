@@ -52,9 +52,9 @@ function sentence(text) {
 }
 
 /** The simulations of a view, as the server takes them. */
-function simulationsOf(view, declarations) {
+function simulationsOf(view) {
   const { along, dim, draws } = view;
-  return { settings: settings(view), along, dim, draws, range: range(view, declarations) };
+  return { settings: settings(view), along, dim, draws, range: range(view) };
 }
 
 /** Estimates [value, standard error] by part; what is no number is NaN. */
@@ -115,7 +115,7 @@ export function simulationPanel(store, onPoints) {
     const texts = [`${done} of ${total} points drawn${reasons && `, ${refused.length} refused: ${reasons}`}`];
     const odd = points.filter(({ causes }) => !Number.isFinite(causes.total[0])).map(({ x }) => shownNumber(x, 3));
     const { along } = shown.body;
-    const { symbol } = control(store.declarations, along, shown.body.settings[0]);
+    const { symbol } = control(along, shown.body.settings[0]);
     if (odd.length) texts.push(`the total is not finite at ${symbol} = ${odd.join(", ")}`);
     const ends = { cancelled: "cancelled", failed: "it failed" };
     for (const one of started) texts.push(ends[one.status], one.message);
@@ -136,7 +136,7 @@ export function simulationPanel(store, onPoints) {
   }
   function update(view) {
     for (const one of sizes) one.update(view);
-    const body = simulationsOf(view, store.declarations);
+    const body = simulationsOf(view);
     const anywhere = body.settings.map((setting) => ({ ...setting, [view.along]: 0 }));
     const key = toJson({ ...body, settings: anywhere });
     if (key === shown.key) return;

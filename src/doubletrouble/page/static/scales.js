@@ -4,8 +4,7 @@ import { shownNumber } from "./state.js";
 
 const SUPERSCRIPTS = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹" };
 
-/** Pixels beyond any frame. */
-export const FAR = 20000;
+export const FAR = 20000; // pixels: beyond any frame
 
 export function clamp(value, low, high) {
   return Math.min(Math.max(value, low), high);

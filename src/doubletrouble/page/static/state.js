@@ -18,7 +18,8 @@ const SHOWN = 40; // characters of a refused text
 const WRITE_EVERY = 400; // ms between addresses while a slider is dragged
 const RETRY = 1000; // ms after which an address that the browser has refused is written again
 
-/** Names of one setting, set with the declarations; all others belong to the view. */
+/** The declarations of Python, and names of one setting (all others belong to the view); both are loaded. */
+export let declarations = null;
 export let SETTING = [];
 
 const STEP_IDS = [
@@ -47,32 +48,34 @@ const PAGE = {
 export const toJson = (value) => JSON.stringify(value, (_, one) => (one === Infinity ? "inf" : one));
 export const fromJson = (text) => JSON.parse(text, (_, one) => (one === "inf" ? Infinity : one));
 
-/** The declarations; each claim has the anchor of its heading in the documentation. */
+/** The declarations, completed; a claim has its number and the anchor of its heading in the documentation. */
 export async function loadDeclarations() {
   const response = await fetch(new URL("declarations.json", import.meta.url));
   if (!response.ok) throw new Error(`declarations.json has status ${response.status}`);
-  const declarations = fromJson(await response.text());
-  SETTING = namesOf(declarations, "basic", "more", "common");
-  for (const one of declarations.claims) {
-    const heading = `${one.number} ${one.claim}`.toLowerCase();
+  declarations = fromJson(await response.text());
+  SETTING = namesOf("basic", "more", "common");
+  declarations.width_per_dim = { ...declarations.controls.width, ...declarations.width_per_dim };
+  declarations.claims.forEach((one, i) => {
+    const heading = `${i + 1} ${one.claim}`.toLowerCase();
+    one.number = i + 1;
     one.anchor = heading.replace(/[^\p{L}\p{N}_ -]/gu, "").replaceAll(" ", "-");
-  }
+  });
   return declarations;
 }
 
 /** Names of the controls of some groups, in their order. */
-export function namesOf({ controls }, ...groups) {
+export function namesOf(...groups) {
+  const { controls } = declarations;
   return Object.keys(controls).filter((name) => groups.includes(controls[name].group));
 }
 
 /** The declaration of a control; that of the width depends on what it is counted per. */
-export function control(declarations, name, setting) {
-  if (name === "width" && setting?.per === "D") return declarations.width_per_dim;
-  const owner = Object.hasOwn(declarations.controls, name) ? declarations.controls : PAGE;
+export function control(name, setting, { controls, width_per_dim } = declarations) {
+  if (name === "width" && setting?.per === "D") return width_per_dim;
+  const owner = Object.hasOwn(controls, name) ? controls : PAGE;
   return Object.hasOwn(owner, name) ? owner[name] : undefined;
 }
 
-/** Whether a control applies to the scheme of a setting. */
 export function applies(declared, setting) {
   return !declared.schemes || declared.schemes.includes(setting.scheme);
 }
@@ -119,7 +122,6 @@ function shortened(text) {
   return exponent === undefined ? digits : `${digits}e${exponent.replace("+", "")}`;
 }
 
-/** Whether a number is in the domain of a control. */
 export function contains(declared, value) {
   if (value === Infinity) return declared.or_inf || declared.high === Infinity;
   const inside = value >= declared.low && value <= declared.high;
@@ -174,20 +176,20 @@ function widthPer(setting, per) {
 }
 
 /** A setting with other values; a width counted anew stays the same number of features. */
-function changedSetting(declarations, setting, patch) {
+function changedSetting(setting, patch) {
   const result = { ...setting, ...patch };
   if (result.per !== setting.per && patch.width === undefined) {
-    result.width = nearest(control(declarations, "width", result), widthPer(setting, result.per));
+    result.width = nearest(control("width", result), widthPer(setting, result.per));
   }
   return result;
 }
 
 /** A view whose values go together, and messages about those that had to change. */
-function consistent(declarations, view) {
+function consistent(view) {
   const messages = [];
   const result = { ...view, first: { ...view.first } };
-  if (view.second) result.second = changedSetting(declarations, view.second, { per: result.first.per });
-  const untimed = (setting) => !applies(control(declarations, "time"), setting);
+  if (view.second) result.second = changedSetting(view.second, { per: result.first.per });
+  const untimed = (setting) => !applies(control("time"), setting);
   for (const setting of settings(result)) {
     const fewest = fewestMembers(setting.scheme);
     if (setting.members < fewest) {
@@ -214,21 +216,19 @@ function consistent(declarations, view) {
   return { view: result, messages };
 }
 
-/** The one or two settings of a view. */
 export function settings(view) {
   return view.second ? [view.first, view.second] : [view.first];
 }
 
-function viewNames(declarations) {
+function viewNames() {
   const declared = Object.keys(declarations.controls).filter((name) => !SETTING.includes(name));
   return [...declared, ...Object.keys(PAGE)];
 }
 
-/** The view without a query. */
-export function defaultView(declarations) {
-  const value = (name) => control(declarations, name).default;
+export function defaultView() {
+  const value = (name) => control(name).default;
   const first = Object.fromEntries(SETTING.map((name) => [name, value(name)]));
-  return { first, second: null, ...Object.fromEntries(viewNames(declarations).map((n) => [n, value(n)])) };
+  return { first, second: null, ...Object.fromEntries(viewNames().map((n) => [n, value(n)])) };
 }
 
 /** The view that is opened where a query does not name one: old links have no `view`. */
@@ -245,8 +245,8 @@ export function viewOf(query) {
 }
 
 /** The view of a query, or the nearest valid one, and messages about what had to change. */
-export function read(query, declarations) {
-  const start = defaultView(declarations);
+export function read(query) {
+  const start = defaultView();
   const isLong = query.length > LONGEST_QUERY;
   const pairs = isLong ? [] : [...new URLSearchParams(query)];
   if (isLong || pairs.length > MOST_FIELDS) {
@@ -255,21 +255,21 @@ export function read(query, declarations) {
   }
   const given = new Map(pairs);
   const messages = repeated(pairs);
-  const ofView = viewNames(declarations);
+  const ofView = viewNames();
   const [first, second] = [[], []]; // pairs of the settings
   const view = { ...start, view: impliedView([...given.keys()]) };
   for (const [name, text] of given) {
     if (name.startsWith(SECOND)) second.push([name.slice(SECOND.length), text]);
     else if (!ofView.includes(name)) first.push([name, text]);
-    else view[name] = noted(messages, readValue(control(declarations, name), text, view[name]));
+    else view[name] = noted(messages, readValue(control(name), text, view[name]));
   }
-  view.first = readSetting(declarations, start.first, first, messages);
+  view.first = readSetting(start.first, first, messages);
   if (second.length) {
     const own = [];
-    view.second = readSetting(declarations, view.first, second, own);
+    view.second = readSetting(view.first, second, own);
     messages.push(...own.map((message) => `Second setting: ${message}`));
   }
-  const result = consistent(declarations, view);
+  const result = consistent(view);
   messages.push(...result.messages);
   if (messages.length > MOST_MESSAGES) {
     const more = messages.length - MOST_MESSAGES;
@@ -278,22 +278,21 @@ export function read(query, declarations) {
   return { view: result.view, messages };
 }
 
-/** A value that was read, its message kept. */
 function noted(messages, { value, message }) {
   if (message) messages.push(message);
   return value;
 }
 
-function readSetting(declarations, owner, pairs, messages) {
+function readSetting(owner, pairs, messages) {
   const patch = { per: owner.per };
   // first what the width is counted per, which decides what it is
   const isPer = ([name]) => name === "per";
   for (const [name, text] of [...pairs.filter(isPer), ...pairs.filter((pair) => !isPer(pair))]) {
     const before = name === "width" ? widthPer(owner, patch.per) : owner[name];
     if (!SETTING.includes(name)) messages.push(`There is no control named '${name.slice(0, SHOWN)}'.`);
-    else patch[name] = noted(messages, readValue(control(declarations, name, patch), text, before));
+    else patch[name] = noted(messages, readValue(control(name, patch), text, before));
   }
-  return changedSetting(declarations, owner, patch);
+  return changedSetting(owner, patch);
 }
 
 function repeated(pairs) {
@@ -305,10 +304,10 @@ function repeated(pairs) {
 }
 
 /** The query of a view, without the question mark. */
-export function write(view, declarations) {
-  const start = defaultView(declarations);
+export function write(view) {
+  const start = defaultView();
   const items = differences(view.first, start.first);
-  for (const name of viewNames(declarations)) {
+  for (const name of viewNames()) {
     if (name !== "view" && view[name] !== start[name]) items.push([name, written(view[name])]);
   }
   if (view.second) {
@@ -326,13 +325,13 @@ function differences(setting, from) {
 }
 
 /** A view with a patch: {first: {...}, second: {...} or null, name: value}. */
-function patched(declarations, view, patch) {
+function patched(view, patch) {
   const { first, second, ...others } = patch;
   const result = { ...view, ...others };
-  if (first) result.first = changedSetting(declarations, view.first, first);
+  if (first) result.first = changedSetting(view.first, first);
   if (second === null) result.second = null;
-  else if (second) result.second = changedSetting(declarations, view.second ?? result.first, second);
-  return consistent(declarations, result);
+  else if (second) result.second = changedSetting(view.second ?? result.first, second);
+  return consistent(result);
 }
 
 // --- the store ---
@@ -344,14 +343,14 @@ function patched(declarations, view, patch) {
  * replaces it; a change that has ended closes it, so that Back returns to the view before the change.
  * Subscribers are called with (view, previous view, {commit, restored}).
  */
-export function createStore(declarations) {
-  let { view, messages } = read(location.search, declarations);
+export function createStore() {
+  let { view, messages } = read(location.search);
   let open = false; // whether the last entry of the history belongs to a change in progress
   let timer = 0;
   let last = location.search; // of the entry of the history that is shown
   const subscribers = [];
 
-  const query = () => write(view, declarations);
+  const query = () => write(view);
   const path = (text) => location.pathname + (text ? `?${text}` : "") + location.hash;
   function writeAddress(commit) {
     clearTimeout(timer);
@@ -370,7 +369,6 @@ export function createStore(declarations) {
     last = location.search;
     if (commit) open = false;
   }
-  /** Show another view, and call the subscribers. */
   function show(result, how) {
     const previous = view;
     ({ view, messages } = result);
@@ -383,7 +381,7 @@ export function createStore(declarations) {
     clearTimeout(timer);
     timer = 0;
     last = location.search;
-    show(read(location.search, declarations), { commit: true, restored: true });
+    show(read(location.search), { commit: true, restored: true });
   });
   addEventListener("pagehide", () => timer && writeAddress(false));
 
@@ -395,7 +393,7 @@ export function createStore(declarations) {
     messages: () => messages,
     /** Change the view; a `message` about it is shown first. */
     set(patch, { commit = true, message } = {}) {
-      const result = patched(declarations, view, patch);
+      const result = patched(view, patch);
       if (message) result.messages.unshift(message);
       show(result, { commit, restored: false });
       if (commit) writeAddress(true);
@@ -403,7 +401,7 @@ export function createStore(declarations) {
     },
     /** Show the view of a query, as a link to it would. */
     open(text) {
-      show(read(text, declarations), { commit: true, restored: true });
+      show(read(text), { commit: true, restored: true });
       writeAddress(true);
     },
     subscribe: (subscriber) => subscribers.push(subscriber),

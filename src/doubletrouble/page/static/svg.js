@@ -3,13 +3,11 @@
 const SVG = "http://www.w3.org/2000/svg";
 const MOST_WIDTHS = 2000; // of texts that are remembered
 
-/** The font of plots and pictures. */
 export const FAMILY = "system-ui, sans-serif";
 
 const measure = document.createElement("canvas").getContext("2d");
 const widths = new Map();
 
-/** The width of a text in pixels. */
 export function textWidth(text, size) {
   const key = `${size} ${text}`;
   if (!widths.has(key)) {
@@ -31,14 +29,12 @@ export function wrapped(label, size, most) {
   return lines;
 }
 
-/** An SVG element with attributes, in a parent or alone. */
 export function element(tag, parent, attributes = {}) {
   const made = set(document.createElementNS(SVG, tag), attributes);
   parent?.append(made);
   return made;
 }
 
-/** Write attributes that have changed. */
 export function set(node, attributes) {
   for (const name in attributes) {
     const text = String(attributes[name]);
@@ -61,7 +57,6 @@ export function placeText(node, { text, x, y, anchor = "middle", color = "", tur
   if (node.style.fill !== color) node.style.fill = color;
 }
 
-/** The element of some kind in a group, made if there is none. */
 export function child(group, tag) {
   return group.querySelector(tag) ?? element(tag, group);
 }
@@ -73,7 +68,6 @@ export function each(group, tag, items, apply) {
   items.forEach((item, i) => apply(group.children[i], item, i));
 }
 
-/** A number with one decimal, for pixels. */
 export function tenth(value) {
   return Math.round(value * 10) / 10;
 }

@@ -1,36 +1,31 @@
 /**
  * The exact theory of random-features ridge regression, in the browser.
  *
- * The equations are those of Python's `doubletrouble.theory`, for the isotropic problem; derivations
- * are there, and a test compares both. K members, each with P features and m of the N samples, are
- * averaged; sizes are counted per input dimension. The activation enters by l = μ₁² and t = μ⋆²,
- * scaled to l + t = 1, and the ridge as r = λ/(μ₁² + μ⋆²).
+ * The equations are those of Python's `doubletrouble.theory` for the isotropic problem; derivations are
+ * there, and a test compares both. K members with P features and m of the N samples are averaged; sizes
+ * are per input dimension. The activation enters by l = μ₁² and t = μ⋆², scaled to l + t = 1, the ridge
+ * by r = λ/(μ₁² + μ⋆²).
  *
  * **Fixed point.** With y the inverse of the effective ridge, L = l y/(1 + l y) the learnability and
  * z = L + t y, Q = L², e = z - Q the degrees of freedom [simon2023], [defilippis2024]:
  *
  *     A B = r y,    A = 1 - z/P,    B = 1 - z/N.                                              (*)
  *
- * A and B are the unused fractions of features and samples. With small = min(P, N), big =
- * max(P, N) and gap = 1 - small/big, the smaller of them, h, solves h (gap + h small/big) = r y, and
- * (*) becomes z(y) + small h(y) = small: a sum of increasing positive terms.
+ * A and B are the unused fractions of features and samples.
  *
  * **Two members** share f P features and g m samples. With M = 1 - L, ρ = M², χ = L M, p = e/P,
- * q = e/N, U = A + p = 1 - Q/P, W = B + q = 1 - Q/N, U_f = (1-f) + f U, W_g = (1-g) + g W and
- * J_fg = U_f W_g - f g p q, the mean product of their errors has the parts
+ * q = e/N, U = A + p, W = B + q, U_f = (1-f) + f U, W_g = (1-g) + g W and J_fg = U_f W_g - f g p q, the
+ * mean product of their errors has the parts
  *
  *     ρ (bias),    V_P = χ f p/U_f,    V_X = ρ R_s,    V_PX = (ρ + V_P) R_o + V_P R_s
  *     R_s = g (Q/N)/W_g,    R_o = f g p q/(J_fg W_g)      (response to label noise of variance one)
  *
  * with the sum (ρ + V_P)(1 + R), R = R_s + R_o. A member with itself is the case f = g = 1, where
  * J = A B + B p + A q vanishes at P = N without ridge. Each part of the average of K members is
- * `shared` + `own`/K, with `own` the excess of the square of one member over the product of two:
+ * `shared` + `own`/K, with `own` the excess Δ of the square of one member over the product of two.
  *
- *     ΔV_P = (1-f) χ p/(U U_f),    ΔR_s = (1-g) (Q/N)/(W W_g)
- *     ΔR_o = p q [(1-f) W_g² + f (1-g) (U W_g + g (Q/N) J)]/(J W J_fg W_g).
- *
- * In the paper's terms [dascoli2020] Eqs. (12)-(17), Ψ₁ = L, and one member and two of an ensemble (f = 0,
- * g = 1) have Ψ₃ᵛ = R, Ψ₃ᵉ = R_s, Ψ₂ᵉ = L² + V_X and Ψ₂ᵛ = Ψ₂ᵉ + V_P + V_PX; divided data, Ψ₂ᵈ = L².
+ * In the paper's terms [dascoli2020] Eqs. (12)-(17), Ψ₁ = L, Ψ₂ᵈ = L²; two members of an ensemble (f = 0,
+ * g = 1) have Ψ₂ᵉ = L² + V_X, Ψ₃ᵉ = R_s, and one has Ψ₂ᵛ = Ψ₂ᵉ + V_P + V_PX, Ψ₃ᵛ = R.
  *
  * No term is a difference of close numbers. At ridge 0 some are 0/0: there (*) is solved at a
  * surrogate ridge of 1e±250, at which values beyond 1e±70 stand for 0 and inf.
@@ -42,14 +37,8 @@
  *
  * and c = a₂/(N a₁²) for 1/N: B = a₃/a₁, q = c e. Two members share g = a₁²/a₂ of their samples.
  *
- * **Training error.** On a training sample the residual of a member is B times that of a member trained
- * without it (on a bootstrap sample, 1/(1 + w V) times that). With π the share of the samples in one
- * member, π₂ in both of two, R₁ the test error of one and R₂ the mean product of two, for noise σ²,
- *
- *     [π B² + 1 - π] (R₁ + σ²)/K + (1 - 1/K) [π₂ B² + 2 (π - π₂) B + 1 - 2π + π₂] (R₂ + σ²).      (**)
- *
- * **Training time.** Gradient flow to time T is the filter 1 - exp(-T x) = Σ_j w_j T x/(T x + z_j): a
- * combination of fits with complex ridges z_j/T [weideman2006]; variances are double sums of them.
+ * **Training time** T. Gradient flow is the filter 1 - exp(-T x) = Σ_j w_j T x/(T x + z_j): a combination
+ * of fits with complex ridges z_j/T [weideman2006]; variances are double sums of them.
  */
 
 // --- declarations ---
@@ -79,21 +68,23 @@ const membersOf = (scheme) => (scheme === "folds" ? FOLDS : PARAMETERS.n_members
 /** The least number of members of a scheme. */
 export const fewestMembers = (scheme) => membersOf(scheme).low;
 
+const moments = (linear, nonlinear) => ({ linear, nonlinear });
+
 /** Moments μ₁, μ⋆ of the named activations [dascoli2020] App. B, Assumption 1. */
 export const ACTIVATIONS = {
-  leaky_relu: { linear: 0.505, nonlinear: 0.298391086119598 },
-  relu: { linear: 0.5, nonlinear: 0.30140513749454345 },
-  erf: { linear: 0.6514700158705599, nonlinear: 0.20036435017026463 },
-  sign: { linear: 0.7978845608028654, nonlinear: 0.6028102749890869 },
-  abs: { linear: 0, nonlinear: 0.6028102749890869 },
-  gelu: { linear: 0.5, nonlinear: 0.309263659398176 },
-  sin: { linear: 0.6065306597126334, nonlinear: 0.2538757909101443 },
-  cos: { linear: 0, nonlinear: 0.44697673367510304 },
-  linear: { linear: 1, nonlinear: 0 },
-  quadratic: { linear: 0, nonlinear: 1.4142135623730951 },
-  tanh: { linear: 0.6057055096021589, nonlinear: 0.16557574108374165 },
-  sigmoid: { linear: 0.20662096414190706, nonlinear: 0.026207118024722385 },
-  softplus: { linear: 0.5, nonlinear: 0.14667822537977043 },
+  leaky_relu: moments(0.505, 0.298391086119598),
+  relu: moments(0.5, 0.30140513749454345),
+  erf: moments(0.6514700158705599, 0.20036435017026463),
+  sign: moments(0.7978845608028654, 0.6028102749890869),
+  abs: moments(0, 0.6028102749890869),
+  gelu: moments(0.5, 0.309263659398176),
+  sin: moments(0.6065306597126334, 0.2538757909101443),
+  cos: moments(0, 0.44697673367510304),
+  linear: moments(1, 0),
+  quadratic: moments(0, 1.4142135623730951),
+  tanh: moments(0.6057055096021589, 0.16557574108374165),
+  sigmoid: moments(0.20662096414190706, 0.026207118024722385),
+  softplus: moments(0.5, 0.14667822537977043),
 };
 
 /** Options of the schemes beside `n_members`, and the common set that members choose from. */
@@ -150,15 +141,13 @@ function oneOf(name, value, known) {
 
 /** Throw RangeError for fields that a problem, or its scheme, does not have. */
 function refuseUnknown(problem, scheme) {
-  for (const key of Object.keys(problem)) {
-    if (!PROBLEM_FIELDS.includes(key)) {
-      refuse("a field of problem", `one of ${PROBLEM_FIELDS.join(", ")}`, key);
-    }
+  for (const key in problem) {
+    if (!PROBLEM_FIELDS.includes(key)) refuse("a field of problem", `one of ${PROBLEM_FIELDS.join(", ")}`, key);
   }
   if (typeof scheme === "number") return;
   const name = scheme.name ?? "ensemble";
   const known = ["name", "n_members", ...oneOf("scheme", name, SCHEMES).options];
-  for (const key of Object.keys(scheme)) {
+  for (const key in scheme) {
     if (!known.includes(key)) refuse(key, `left out for scheme '${name}'`, scheme[key]);
   }
 }
@@ -168,8 +157,7 @@ function momentsOf(activation) {
   if (typeof activation === "string") return oneOf("activation", activation, ACTIVATIONS);
   const { linear, nonlinear } = activation;
   if (!Number.isFinite(linear)) refuse("linear", "finite", linear);
-  const allowed = Number.isFinite(nonlinear) && nonlinear >= 0;
-  if (!allowed) refuse("nonlinear", "in [0, inf)", nonlinear);
+  if (!(nonlinear >= 0 && nonlinear < Infinity)) refuse("nonlinear", "in [0, inf)", nonlinear);
   return activation;
 }
 
@@ -179,7 +167,6 @@ export function noiseAt(snr, signal = 1) {
   return signal / snr;
 }
 
-/** The numbers that the equations need, of a problem and a scheme without unknown fields. */
 function validated(problem, scheme) {
   refuseUnknown(problem, scheme);
   return inputs(problem, scheme);
@@ -272,12 +259,12 @@ function limitValue(value) {
 /**
  * Solve (*) for P features and N samples; `spare` is P - N.
  *
- * Multiplying z + small h = small by 1 + l y gives, divided by small,
+ * With small = min(P, N), big = max(P, N) and gap = 1 - small/big, the smaller of A and B, h, solves
+ * h (gap + h small/big) = r y, and (*) becomes z + small h = small, or
  *
  *     (1 + l y) (t y/small + h(y)) + (1/small - 1)⁺ l y = 1 + (1 - 1/small)⁺ l y.
  *
- * Both sides are close to power laws of y, so that Newton's method on their logarithms converges
- * from any start, in three or four steps from this one.
+ * Newton's method on the logarithms converges from any start, in three or four steps from this one.
  */
 function solve(l, t, P, N, spare, r) {
   const small = Math.min(P, N);
@@ -461,21 +448,21 @@ function bootstrapMember(at, r) {
 
 // --- the error by cause ---
 
+/** U, W, J of a member, and U_f, W_g, J_fg of two, without the subtraction. */
+function overlaps({ A, B, p, q }, f, g) {
+  const [U, W, J] = [A + p, B + q, A * B + B * p + A * q];
+  const W_g = 1 - g + g * W;
+  return { U, W, J, U_f: 1 - f + f * U, W_g, J_fg: (1 - f) * W_g + f * ((1 - g) * U + g * J) };
+}
+
 /**
- * The terms of unit power: `shared` of two different members, and `own`, the excess of the square
- * of one (Δ: d), without a subtraction (Python's `_cross_terms`).
+ * The terms of unit power: `shared` of two different members, and `own`, the excess Δ (d...) of the
+ * square of one, without a subtraction (Python's `_cross_terms`).
  */
 function memberTerms({ point, g, limit }, f) {
-  const { L, M, A, B, p, q, Q_N } = point;
-  const rho = M * M;
-  const chi = L * M;
-  const U = A + p;
-  const W = B + q;
-  const J = A * B + B * p + A * q;
-  const U_f = 1 - f + f * U;
-  const W_g = 1 - g + g * W;
-  // U_f W_g - f g p q
-  const J_fg = (1 - f) * W_g + f * ((1 - g) * U + g * J);
+  const { L, M, p, q, Q_N } = point;
+  const [rho, chi] = [M * M, L * M];
+  const { U, W, J, U_f, W_g, J_fg } = overlaps(point, f, g);
   const V_P = chi * ((f * p) / U_f);
   const dV_P = times(1 - f, (chi * (p / U)) / U_f);
   const R_s = (g * Q_N) / W_g;
@@ -498,10 +485,7 @@ function memberTerms({ point, g, limit }, f) {
     bias: 0,
     initialization: dV_P,
     sampling: rho * dR_s,
-    interaction:
-      times(rho + V_P, dR_o) +
-      times(dV_P, R) +
-      times(V_P, dR_s),
+    interaction: times(rho + V_P, dR_o) + times(dV_P, R) + times(V_P, dR_s),
     noise_sampling: dR_s,
     noise_interaction: dR_o,
   };
@@ -520,33 +504,31 @@ function atLimit(terms) {
  */
 function effects({ shared, own }, at) {
   const { signal, nonlinear, noise, resamples } = at;
-  const k = 1 / at.K;
-  const features = times(k, own.initialization);
-  const sampling = times(k, own.sampling);
-  const both = times(k, own.interaction);
-  const noiseSampling = times(k, own.noise_sampling);
-  const noiseBoth = times(k, own.noise_interaction);
   const bySamples = resamples === "samples"; // then the members' own part is resampling
   const byFeatures = resamples === "features";
+  const ownOf = (name) => times(1 / at.K, own[name]);
+  const all = (name, resampled = false) => shared[name] + (resampled ? 0 : ownOf(name));
+  const data = (name, resampled) =>
+    times(signal, all(name, resampled)) + times(nonlinear, all(`noise_${name}`, resampled));
   const parts = {
     bias: signal * shared.bias + nonlinear, // F² (1 - Ψ₁)²
-    initialization: times(signal, shared.initialization + (byFeatures ? 0 : features)),
-    sampling:
-      times(signal, shared.sampling + (bySamples ? 0 : sampling)) +
-      times(nonlinear, shared.noise_sampling + (bySamples ? 0 : noiseSampling)),
-    initialization_sampling:
-      times(signal, shared.interaction + (byFeatures ? 0 : both)) +
-      times(nonlinear, shared.noise_interaction + (byFeatures ? 0 : noiseBoth)),
-    noise_sampling: times(noise, shared.noise_sampling + noiseSampling),
-    noise_initialization_sampling: times(noise, shared.noise_interaction + noiseBoth),
+    initialization: times(signal, all("initialization", byFeatures)),
+    sampling: data("sampling", bySamples),
+    initialization_sampling: data("interaction", byFeatures),
+    noise_sampling: times(noise, all("noise_sampling")), // τ² Ψ₃ᵉ for an ensemble
+    noise_initialization_sampling: times(noise, all("noise_interaction")),
     bayes: at.bayes,
   };
-  if (bySamples) parts.resampling = times(signal, sampling) + times(nonlinear, noiseSampling);
-  if (byFeatures) parts.resampling = times(signal, features + both) + times(nonlinear, noiseBoth);
+  if (bySamples) {
+    parts.resampling = times(signal, ownOf("sampling")) + times(nonlinear, ownOf("noise_sampling"));
+  } else if (byFeatures) {
+    const features = ownOf("initialization") + ownOf("interaction");
+    parts.resampling = times(signal, features) + times(nonlinear, ownOf("noise_interaction"));
+  }
   return withTotal(parts);
 }
 
-/** The parts by cause: interactions count as noise and initialization [dascoli2020] Sec. 5. */
+/** By cause: interactions count as noise and initialization [dascoli2020] Sec. 5. */
 function causes(terms, at) {
   const by = effects(terms, at);
   const parts = {
@@ -581,10 +563,7 @@ export function exactError(problem, scheme = 1) {
   return causes(memberTerms(memberAt(at, at.r), at.f), at);
 }
 
-/**
- * The exact test error of an ensemble, main effects and interactions apart [adlam2020]; arguments
- * as of `exactError`.
- */
+/** The exact test error as main effects and interactions [adlam2020]; arguments as of `exactError`. */
 export function anova(problem, scheme = 1) {
   const at = validated(problem, scheme);
   return effects(memberTerms(memberAt(at, at.r), at.f), at);
@@ -596,27 +575,28 @@ export function anova(problem, scheme = 1) {
  * @param {string|string[]} axis - the field of the problem or of the scheme that varies, or "time";
  *   or several that vary together.
  * @param {number[]|number[][]} values - its values; of several, an array each.
- * @param {object} options - split: "causes" or "effects" (as `anova`); time: Infinity by default.
- * @returns {Object<string, Float64Array>} each part, and the total.
+ * @param {object} options - split: "causes" or "effects"; training: with the training error; time.
+ * @returns {Object<string, Float64Array>} each part, the total, and `training`.
  */
-export function errorCurve(problem, scheme, axis, values, { split = "causes", time } = {}) {
+export function errorCurve(problem, scheme, axis, values, { split = "causes", training, time } = {}) {
   const parts = oneOf("split", split, { causes, effects });
   const names = Array.isArray(axis) ? axis : [axis];
   const columns = Array.isArray(axis) ? values : [values];
   const count = columns[0].length;
   const problemAt = { ...problem };
   const schemeAt = typeof scheme === "number" ? { n_members: scheme } : { ...scheme };
-  const training = { time };
+  const timing = { time };
   const owners = names.map((name) => {
     oneOf("axis", name, PARAMETERS);
-    return PROBLEM_FIELDS.includes(name) ? problemAt : name === "time" ? training : schemeAt;
+    return PROBLEM_FIELDS.includes(name) ? problemAt : name === "time" ? timing : schemeAt;
   });
   const curve = {};
   for (let i = 0; i < count; i++) {
     for (let k = 0; k < names.length; k++) owners[k][names[k]] = columns[k][i];
     if (i === 0) refuseUnknown(problemAt, schemeAt);
     const at = inputs(problemAt, schemeAt);
-    const error = parts(termsAtTime(at, checked("time", training.time)), at);
+    const error = parts(termsAtTime(at, checked("time", timing.time)), at);
+    if (training) error.training = trainingOf(at);
     for (const name in error) (curve[name] ??= new Float64Array(count))[i] = error[name];
   }
   return curve;
@@ -629,17 +609,26 @@ function errorOf(terms, at) {
   return times(at.signal, learned) + times(at.nonlinear, R) + times(at.noise, R);
 }
 
-/** The mean squared error on the noisy training labels, averaged over the whole data set (**). */
+/**
+ * The mean squared error on the noisy training labels, averaged over the whole data set.
+ *
+ * On a training sample the residual of a member is B times (bootstrap: 1/(1 + w V) times) that of a
+ * member trained without it. With π the share of the samples in one member, π₂ in both of two:
+ * [π B² + 1 - π] (R₁ + σ²)/K + (1 - 1/K) [π₂ B² + 2 (π - π₂) B + 1 - 2π + π₂] (R₂ + σ²).
+ */
 export function trainingError(problem, scheme = 1) {
-  const at = validated(problem, scheme);
+  return trainingOf(validated(problem, scheme));
+}
+
+function trainingOf(at) {
   const one = memberAt(at, at.r);
   const { shared, own } = memberTerms(one, at.f);
   const { g, residual, residualSquare } = one;
   const B = one.limit ? limitValue(one.point.B) : one.point.B;
-  // R₂ + σ², and R₁ - R₂
+  // R₂ + σ² of two members, and R₁ - R₂
   const product = errorOf(shared, at) + at.nonlinear + at.noise;
   const beyond = errorOf(own, at);
-  // weights of B², B and 1 in the brackets of (**)
+  // weights of B², B and 1 in the brackets
   const has = at.share;
   const apart = (1 - has) ** 2; // the sample is in neither, for independent choices
   const neither = apart + has * (g - has);
@@ -749,14 +738,12 @@ function riskAt(at, r) {
  * and its derivative along log y (Python's `_optimum`); on a bootstrap sample c varies with y (`byWeights`).
  */
 function productAt({ point, cSlope }, at, f, g) {
-  const { L, M, A, B, P, p, q, Q_N, ty } = point;
+  const { L, M, A, P, p, q, Q_N, ty } = point;
   const chi = L * M;
-  const U_f = 1 - f + f * (A + p);
-  const W_g = 1 - g + g * (B + q);
-  const J_fg = (1 - f) * W_g + f * ((1 - g) * (A + p) + g * (A * B + B * p + A * q));
+  const { U, U_f, W_g, J_fg } = overlaps(point, f, g);
   const R = (g * Q_N) / W_g + ((f * g * p) / J_fg) * (q / W_g); // Ψ₃ᵛ if f = g = 1, Ψ₃ᵉ if f = 0, g = 1
   const alpha = 1 - f + f * A;
-  const byWeights = f * (A + p) * cSlope * (A * Q_N + (Q_N + q) * p);
+  const byWeights = f * U * cSlope * (A * Q_N + (Q_N + q) * p);
   const byFit = 2 * g * (Q_N * M * alpha * alpha + f * p * q * U_f);
   const slopeR = (byFit + byWeights) / J_fg / J_fg;
   const S = M * M + (chi * f * p) / U_f;
