@@ -512,7 +512,10 @@ function takeAway(store) {
   let view = store.get();
   let shown = [];
   let bench = null;
-  const copy = async (text, done, refused) => setText(status, (await take.copyText(text)) ? done : refused);
+  const copy = async (text) => {
+    await navigator.clipboard.writeText(text);
+    setText(status, "Copied.");
+  };
   /** Download a picture of each plot, of its own setting where they are beside each other. */
   const pictures = async (kind, type, make) => {
     const plots = bench.plots();
@@ -524,17 +527,20 @@ function takeAway(store) {
     files.forEach((file, i) => take.download(`doubletrouble${i ? "-2" : ""}.${kind}`, file, type));
   };
   const actions = {
-    "Copy the link": () => copy(location.href, "The link is copied.", "The address of this page is the link."),
+    "Copy the link": () => copy(location.href),
     CSV: () => take.download("doubletrouble.csv", take.csv(view, shown, bench.points()), "text/csv"),
     SVG: () => pictures("svg", "image/svg+xml", svgOf),
     PNG: () => pictures("png", "image/png", pngOf),
     Python: () => take.download("doubletrouble_page.py", take.python(view), "text/x-python"),
-    "Copy the Python lines": () =>
-      copy(take.python(view), "The lines are copied.", "The browser did not allow to copy."),
+    "Copy the Python lines": () => copy(take.python(view)),
   };
   const run = async (name) => {
     setText(status, "");
-    await Promise.resolve().then(actions[name]).catch((error) => setText(status, `${name} failed: ${error.message}`));
+    try {
+      await actions[name]();
+    } catch (error) {
+      setText(status, `${name} failed: ${error.message}`);
+    }
   };
   const buttons = Object.keys(actions).map((name) => button(name, () => run(name)));
   const title = html("summary", {}, "Python lines that compute and draw this figure");

@@ -216,14 +216,3 @@ export function download(name, content, type) {
   html("a", { href: url, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(url), 10000);
 }
-
-/** Copy a text; whether the browser allows it. */
-export async function copyText(text) {
-  try {
-    await navigator.clipboard.writeText(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
