@@ -147,7 +147,8 @@ def test_invalid_settings_are_named(setting: Any, name: str, client: FlaskClient
         ({"dim": 1e9}, "dim"),
         ({"draws": 1}, "draws"),
         ({"along": "noise"}, "along"),
-        ({"range": [1e3, 1e4], "dim": 400}, "dim"),
+        ({"range": [0.1, [10]]}, "range"),
+        ({"range": [1e3, 1e4], "dim": 400}, "range"),
         ({"range": [8, 10], "dim": 400, "draws": 200}, "draws"),
     ],
 )
@@ -191,6 +192,13 @@ def test_hostile_requests_are_refused_or_answered(client: FlaskClient) -> None:
             assert isinstance(response.json, dict)
 
 
+def test_errors_of_the_program_are_not_those_of_a_request(
+    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("doubletrouble.page._app.advise", lambda: None)  # it takes no arguments
+    assert client.post("/api/advice", json={"setting": {}}).status_code == 500
+
+
 @pytest.mark.parametrize("per", ["N", "D"])
 def test_settings_are_problems_and_ensembles(per: str) -> None:
     given: dict[str, Any] = {
@@ -217,4 +225,4 @@ def test_threshold_is_where_features_equal_samples_of_a_model() -> None:
     )
     assert drawn.threshold("width") == 1.0
     assert drawn.threshold("samples") == 4.0
-    assert math.isnan(drawn.threshold("ridge"))
+    assert drawn.threshold("ridge") is None

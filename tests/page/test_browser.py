@@ -236,6 +236,9 @@ def test_svg_and_png_have_the_caption(opened: Opener, tmp_path: Path) -> None:
     page = opened("view=explore&ridge=0.25")
     assert "λ = 0.25" in downloaded(page, "SVG", tmp_path / "page.svg").read_text()
     assert downloaded(page, "PNG", tmp_path / "page.png").read_bytes().startswith(b"\x89PNG")
+    page.evaluate("() => { HTMLCanvasElement.prototype.toBlob = (done) => done(null); }")
+    page.get_by_role("button", name="PNG", exact=True).click()
+    expect(page.get_by_text("PNG failed")).to_be_visible()
 
 
 # --- controls and state --------------------------------------------------------------------------
@@ -299,6 +302,10 @@ def test_invalid_numbers_are_replaced_with_a_message(opened: Opener) -> None:
     settle(page)
     assert "P/N must be" in page.locator(".messages").inner_text()
     assert box(page, "width").input_value() == "2"
+    page = opened("view=explore&map=1&time=3")
+    expect(page.locator(".messages")).to_contain_text("map of K and λ")
+    page = opened("embed=nothing&step=nowhere")
+    expect(page.locator("#notes")).to_have_text(re.compile("Figure must be.*Step must be"))
 
 
 def test_typed_text_is_never_executed(opened: Opener) -> None:
@@ -396,6 +403,29 @@ def test_back_and_forward_step_through_settings(opened: Opener) -> None:
     page.go_forward()
     settle(page)
     assert box(page, "ridge").input_value() == "0.1"
+    box(page, "ridge").press_sequentially("5")  # and without Enter
+    page.wait_for_url("**ridge=0.15**")
+    page.go_back()
+    settle(page)
+    box(page, "width").focus()
+    settle(page)
+    assert box(page, "ridge").input_value() == "0.1"
+
+
+def test_fragments_and_refused_addresses_keep_the_view(opened: Opener) -> None:
+    page = opened("view=explore")
+    page.evaluate(
+        "() => { history.pushState = () => { delete history.pushState; throw Error(); }; }"
+    )
+    box(page, "ridge").fill("0.1")
+    box(page, "ridge").press("Enter")
+    page.wait_for_url("**ridge=0.1")  # after a second
+    ghosts = page.locator(".plots .plot-ghosts path")
+    expect(ghosts).to_have_count(1)
+    page.evaluate("location.hash = 'content'")
+    page.wait_for_url("**#content")
+    settle(page)
+    expect(ghosts).to_have_count(1)
 
 
 def test_compare_never_overwrites_the_second_setting(opened: Opener) -> None:
@@ -419,9 +449,9 @@ def test_compare_never_overwrites_the_second_setting(opened: Opener) -> None:
 def test_old_addresses_of_presets_open(opened: Opener) -> None:
     page = opened("view=explore")
     for preset in DECLARED["presets"]:
-        page.locator("#preset").select_option(preset["name"])
+        page.locator("#preset").select_option(preset["query"])
         settle(page)
-        assert page.locator(".messages").inner_text() == "", preset["name"]
+        assert page.locator(".messages").inner_text() == "", preset["query"]
 
 
 # --- layout and access ---------------------------------------------------------------------------
@@ -544,4 +574,13 @@ def test_simulated_points_and_advice_come_from_the_server(opened: Opener) -> Non
         assert page.locator(".plot-points path").count() > 10
         expect(page.get_by_text("Of the finite single changes").first).to_be_visible()
         assert violations(page) == []
+        page.goto(f"{base}?view=explore&dim=60&draws=200")
+        page.get_by_role("button", name="Simulate").click()
+        expect(page.get_by_role("button", name="Cancel")).to_be_visible()
+        page.get_by_role("link", name="Story", exact=True).click()
+        page.evaluate("() => { window.fetch = () => Promise.reject(); }")  # as of a killed server
+        page.go_back()
+        expect(page.get_by_text("The server does not answer.").first).to_be_visible()
+        expect(page.get_by_role("button", name=re.compile("Go on"))).to_be_visible()
+        assert not page.locator("progress").is_visible()
         page.goto("about:blank")

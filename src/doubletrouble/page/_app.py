@@ -58,8 +58,7 @@ def application(simulations: Simulations, hosts: tuple[str, ...] = ()) -> Flask:
         return jsonify(message=error.description), error.code or 500
 
     @app.errorhandler(ValueError)
-    @app.errorhandler(TypeError)
-    def invalid_value(error: Exception) -> tuple[Response, int]:
+    def invalid_value(error: ValueError) -> tuple[Response, int]:
         return jsonify(message=str(error)), 400
 
     @app.get("/")
@@ -82,11 +81,10 @@ def application(simulations: Simulations, hosts: tuple[str, ...] = ()) -> Flask:
         if not isinstance(settings, list) or len(settings) not in (1, 2):
             raise ValueError("settings must be one or two settings")
         requests = [SimulationRequest.from_json(setting, given) for setting in settings]
-        for one in requests:
-            if action == "start":
-                simulations.start(one)
-            elif action == "cancel":
-                simulations.cancel(one)
+        if action == "start":
+            simulations.start(*requests)
+        elif action == "cancel":
+            simulations.cancel(*requests)
         return _json({"settings": [simulations.status(one) for one in requests]})
 
     @app.post("/api/advice")
@@ -116,7 +114,7 @@ def _body() -> dict[str, Any]:
     except RecursionError:
         abort(400, "JSON must not be nested this deep")
     if not isinstance(given, dict):
-        raise TypeError("the body must be an object in JSON")
+        raise ValueError("the body must be an object in JSON")
     return given
 
 

@@ -5,7 +5,8 @@
  * with its setting); all others show their start, so that the story is a function of the view alone.
  */
 
-import { button, html, numberControl, setText, table } from "./controls.js";
+import { numberControl } from "./controls.js";
+import { button, html, setText, table } from "./elements.js";
 import { createPlot } from "./plot.js";
 import { defaultView, SETTING, shownNumber } from "./state.js";
 import { claimNotes, steps } from "./steps.js";
@@ -168,7 +169,7 @@ const INTRO = `
 export function renderStory(container, store, embed) {
   const only = steps.filter(({ id }) => id === embed);
   const shownSteps = only.length ? only : steps;
-  const plain = defaultView(store.declarations).first;
+  const plain = defaultView().first;
   const sections = shownSteps.map((step) => createStep(step, store, plain, only.length > 0));
   const nodes = sections.map(({ element }) => element);
   if (!only.length) {

@@ -4,7 +4,7 @@
  * A text marks a term by braces: "{variance}", or "{variance|variances}" if another form is shown.
  */
 
-import { html } from "./controls.js";
+import { html } from "./elements.js";
 
 /** Terms by name: what they mean, in one or two sentences; `explain` adds those of the declarations. */
 export const WORDS = {
