@@ -113,7 +113,7 @@ def test_refused_points_have_their_own_reason(simulations: Simulations) -> None:
     assert status["status"] == "done"
     assert (status["done"], status["total"]) == (len(status["points"]), len(folds.points))
     assert [point["at"] for point in status["refused"]] == [1.0]
-    assert status["refused"][0]["message"].startswith("n_members must be")
+    assert status["refused"][0]["message"].startswith("K must be")
     divided = request({"scheme": "divide", "samples": 0.4}, along="members", range=[2.0, 9.0])
     simulations.start(divided)
     status = result(simulations, divided)

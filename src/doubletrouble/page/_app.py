@@ -40,9 +40,9 @@ def application(simulations: Simulations, hosts: tuple[str, ...] = ()) -> Flask:
 
     @app.before_request
     def refuse_foreign_requests() -> None:
-        name = re.sub(r":\d+$", "", request.host)
+        name = re.sub(r":\d+$", "", request.host).lower()
         origin = request.headers.get("Origin")
-        foreign = origin is not None and origin.partition("://")[2] != request.host
+        foreign = origin is not None and origin != f"{request.scheme}://{request.host.lower()}"
         if foreign or not ("*" in known or name in known):
             abort(403, "this server answers to its own pages only")
 
@@ -62,6 +62,7 @@ def application(simulations: Simulations, hosts: tuple[str, ...] = ()) -> Flask:
         return jsonify(message=str(error)), 400
 
     @app.get("/")
+    @app.get("/index.html")
     def index() -> Response:
         page = (STATIC / "index.html").read_text(encoding="utf-8")
         return Response(page.replace("<head>", f"<head>\n{_MARK}", 1), mimetype="text/html")

@@ -402,8 +402,8 @@ def _control(control: Control) -> dict[str, Any]:
     }
 
 
-def _claims(text: str) -> list[dict[str, Any]]:
-    """The table of docs/claims.md; the browser adds numbers and anchors."""
+def _claims(text: str) -> dict[str, str]:
+    """Claims and verdicts of the table of docs/claims.md; the browser adds numbers and anchors."""
     rows = re.findall(r"^\| (\d+) \| \[(.+?)\]\(#(.+?)\) \| (.+?) \|", text, re.MULTILINE)
     for k, (number, claim, anchor, _) in enumerate(rows, 1):
         if int(number) != k:
@@ -411,14 +411,15 @@ def _claims(text: str) -> list[dict[str, Any]]:
         slug = re.sub(r"[^\w -]", "", f"{number} {claim}").lower().replace(" ", "-")
         if anchor != slug:
             raise ValueError(f"the anchor of claim {number} must be {slug}, got {anchor}")
-    return [{"claim": claim, "verdict": verdict} for _, claim, _, verdict in rows]
+    return {claim: verdict for _, claim, _, verdict in rows}
 
 
 def as_json(claims: str) -> str:
     """The text of `static/declarations.json`, one line for each of its parts."""
     write = partial(json.dumps, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     lines = (f'"{name}":{write(one)}' for name, one in page_declarations(claims).items())
-    return "{\n" + ",\n".join(lines) + "\n}\n"
+    text = "{\n" + ",\n".join(lines) + "\n}\n"
+    return re.sub(r"(?<=\d)\.0(?=[],}])", "", text)  # 2 for 2.0
 
 
 if __name__ == "__main__":

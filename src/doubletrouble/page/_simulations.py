@@ -122,7 +122,7 @@ class SimulationRequest:
         try:
             self.problem_and_ensemble(value)
         except ValueError as error:
-            return str(error)
+            return _reason(error)
         return ""
 
     def _work(self, value: float) -> float:
@@ -189,18 +189,24 @@ def _simulated(request: SimulationRequest, value: float) -> dict[str, Any]:
             progress=False,
         )
     except ValueError as error:
-        return {"at": value, "refused": str(error)}
+        return {"at": value, "refused": _reason(error)}
     P, N = (
         float(np.ravel(v)[0]) for v in (run.problem.features_per_dim, run.problem.samples_per_dim)
     )
     realized = {"width": P / N if request.setting.per == "N" else P, "samples": N}
+    causes = _estimates(run.error(ensemble))
     has_anova = times is None and SUPPORT["Simulation.anova"](type(ensemble))
     return {
         "at": value,
         "x": realized.get(request.along, value),
-        "causes": _estimates(run.error(ensemble)),
-        "effects": _estimates(run.anova(ensemble)) if has_anova else {},
+        "causes": causes,
+        "effects": _estimates(run.anova(ensemble)) if has_anova else {"total": causes["total"]},
     }
+
+
+def _reason(error: ValueError) -> str:
+    """A message of the library in the symbols of the page."""
+    return str(error).replace("n_members", "K")
 
 
 def _estimates(terms: ErrorTerms[Any] | AnovaTerms[Any]) -> dict[str, list[float]]:

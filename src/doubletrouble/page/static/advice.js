@@ -2,9 +2,7 @@
  * What a setting's error consists of, and what to change: the same options, choice and words as
  * Python's `dt.advise`, of which this is the part without a budget.
  *
- * Cost: features P K, and training K n P min(n, P) with n samples per model, n = N or N/K for divided
- * data. "widen_a_little" adds a tenth of P, or half of the distance P - n from the peak where that is
- * less.
+ * With n samples per model, "widen_a_little" adds a tenth of P, or half of P - n where that is less.
  */
 import { exactError, optimalRidge, PARAMETERS } from "./theory.js";
 
@@ -34,7 +32,7 @@ function toEven(value, digits) {
   return `${sign}${figures[0]}.${figures.slice(1, digits)}e${exponent}`;
 }
 
-/** Operations of K ridge fits, K n P min(n, P). */
+/** Operations of K ridge fits, K n P min(n, P) with n = N, or N/K for divided data. */
 function trainingCost(P, N, K, scheme) {
   const n = scheme === "divide" ? N / K : N;
   if (Math.min(n, P) === 0) return 0; // infinitely many parts: the cost falls as 1/K

@@ -124,7 +124,8 @@ export function numberControl(store, name, { which = "first", id = "set", slider
     if (spec !== shown) {
       shown = spec;
       setText(label, spec.label);
-      symbol.replaceChildren(Object.hasOwn(WORDS, spec.symbol) ? word(spec.symbol) : spec.symbol);
+      const isNamed = spec.symbol === spec.label.toLowerCase(); // by its label
+      symbol.replaceChildren(Object.hasOwn(WORDS, spec.symbol) && !isNamed ? word(spec.symbol) : "");
       setText(meaning, spec.meaning);
       if (slider) {
         slider.max = stops(spec).length - 1;

@@ -263,7 +263,7 @@ function leastError(view, setting, x, total) {
 const TOP = { log: 200, linear: 3 };
 const DECADES = 5;
 
-/** The ends of the vertical axis: they depend on the address, not on the curve, so that it is seen to fall. */
+/** The ends of the vertical axis: they do not depend on the curve, so that it is seen to fall. */
 export function heights(view) {
   const top = view.top || TOP[view.y];
   return view.y === "log" ? [top / 10 ** DECADES, top] : [0, top];

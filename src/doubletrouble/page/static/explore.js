@@ -47,14 +47,14 @@ function areasOf(view, curve) {
 
 function regimesOf(view, curve, [low, high]) {
   const [{ x: threshold, label } = {}] = curve.thresholds;
-  if (!(threshold > low && threshold < high)) return [];
+  if (view.form === "areas" || !(threshold > low && threshold < high)) return []; // not legible on areas
   const under = { label: "fewer features than samples", short: label.replace("=", "<") };
   const over = { label: "more features than samples", short: label.replace("=", ">"), shaded: true };
   const [left, right] = view.along === "samples" ? [over, under] : [under, over];
   return [{ from: low, to: threshold, ...left }, { from: threshold, to: high, ...right }];
 }
 
-function pointsOf(view, drawn, points) {
+function pointsOf(view, drawn, points, hollow) {
   const names = view.form === "areas" ? ["total"] : [...drawn.names, "total"];
   return points.flatMap((point) =>
     names
@@ -62,7 +62,7 @@ function pointsOf(view, drawn, points) {
       .map((name) => {
         const [y, error] = point[view.split][name];
         const { color, label } = styled(view, name);
-        return { x: point.x, y, bar: 2 * error, color, label: `${label}, simulated` };
+        return { x: point.x, y, bar: 2 * error, color, label: `${label}, simulated`, hollow };
       }),
   );
 }
@@ -85,7 +85,7 @@ function figureSpec(view, drawn, { ghost, points, suffixes }) {
     y: { label: "test error", scale: view.y, range: curves.heights(view) },
     lines,
     areas: view.form === "areas" ? areasOf(view, drawn[0]) : [],
-    points: drawn.flatMap((curve, i) => pointsOf(view, curve, points[i] ?? [])),
+    points: drawn.flatMap((curve, i) => pointsOf(view, curve, points[i] ?? [], i > 0)),
     marks: { here, best, thresholds },
     regimes: regimesOf(view, drawn[0], x.range),
     level: drawn[0].level !== undefined && { y: drawn[0].level, label: `${x.symbol} → ∞` },
@@ -101,12 +101,12 @@ function axisOf(view) {
 function ratioSpec(view, [first, second]) {
   const ratio = first.total.map((value, i) => (value === second.total[i] ? 1 : second.total[i] / value));
   const finite = [...ratio].filter((value) => value > 0 && value < Infinity);
-  const reach = Math.max(2, ...finite.map((value) => Math.max(value, 1 / value)));
-  const top = [2, 5, 10, 20, 50, 100, 1000, 1e4, 1e6].find((value) => value >= reach) ?? 1e6;
+  const reach = (values) => [2, 5, 10, 20, 50, 100, 1000, 1e4].find((end) => values.every((one) => one <= end)) ?? 1e6;
+  const [low, top] = [1 / reach(finite.map((value) => 1 / value)), reach(finite)];
   return {
     title: "Ratio of the totals, second to first",
     x: axisOf(view),
-    y: { label: "ratio", scale: "log", range: [1 / top, top] },
+    y: { label: "ratio", scale: "log", range: [low, top] },
     lines: [{ name: "ratio", label: "second / first", color: "var(--accent)", x: first.x, y: ratio }],
     marks: {},
     level: { y: 1 },
@@ -176,10 +176,10 @@ const LOW = "(min-width: 35rem) and (max-height: 30rem)";
 function workbench(store, redraw) {
   const figure = createFigure(store, redraw);
   const controls = createControls(store);
-  const box = html("div", { class: "figure" }, figure.host, figure.under);
+  const box = html("div", { class: "figure" }, figure.host, figure.messages, figure.under);
   const element = html("div", { class: "workbench" }, box, controls.element);
   const [below, low] = [BELOW, LOW].map((query) => matchMedia(query));
-  /** Move what is under the plot to where it is visible, so that the order of focus is that of reading. */
+  /** Move what is under the plot to where it is visible: the order of focus is that of reading. */
   function arrange() {
     if (below.matches) controls.basic.after(figure.under);
     else (low.matches ? element : box).append(figure.under);
@@ -287,7 +287,7 @@ function createFigure(store, redraw) {
   const sentence = html("p", { class: "sentence" });
   const announcement = html("p", { class: "unseen", role: "status" });
   const messages = html("div", { class: "messages", role: "status" });
-  const under = html("div", { class: "under" }, messages, key, axisNote, ratioHost, sentence, announcement);
+  const under = html("div", { class: "under" }, key, axisNote, ratioHost, sentence, announcement);
   const plots = [createPlot(host)];
   let ratio = null;
   let isWide = true; // enough for two plots
@@ -363,6 +363,9 @@ function createFigure(store, redraw) {
     if (view.form === "areas" && view.y === "log") {
       texts.push("On a logarithmic axis the height of an area is not its share; a linear vertical axis shows shares.");
     }
+    if (view.split === "effects" && points.flat().some(({ effects }) => Object.keys(effects).length === 1)) {
+      texts.push("Main effects cannot be simulated for this scheme; of the simulation, the total is drawn.");
+    }
     if (messages.textContent !== texts.join("")) messages.replaceChildren(...texts.map((one) => html("p", {}, one)));
   }
 
@@ -377,6 +380,7 @@ function createFigure(store, redraw) {
 
   return {
     host,
+    messages,
     under,
     draw,
     isBeside,
@@ -453,7 +457,8 @@ function mapPanel(store) {
   const element = panel(
     "",
     "Test error by K and λ",
-    html("p", {}, "The total error of the first setting at other K and λ. A click moves the setting, the ring."),
+    html("p", {}, "The total error of the first setting (ring) at other K and λ."),
+    html("p", { class: "tool" }, "A click moves the setting."),
     host,
     html("p", { class: "map-legend soft" }, least, bar, most),
   );

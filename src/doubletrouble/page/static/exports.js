@@ -117,7 +117,7 @@ function settingLines(view, setting, { axes, style, prefix }) {
       `${axes}.plot(x, parts["total"], color=colors["total"], label="total")`,
     );
   } else {
-    const drawn = ["total", ...names].map((name) => `"${name}"`).join(", ");
+    const drawn = ["total", ...(view.form === "areas" ? [] : names)].map((name) => `"${name}"`).join(", ");
     lines.push(
       `for name in [${drawn}]:`,
       `    ${axes}.plot(x, parts[name], "${style || "-"}", color=colors[name], label=f"${prefix}{name}")`,

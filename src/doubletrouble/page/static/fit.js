@@ -159,7 +159,7 @@ export function fitsOf(setting, seed) {
 export function fitPlot(setting, seed) {
   const { data, fits, mean, labels } = fitsOf(setting, seed);
   const color = "var(--causes-initialization)";
-  const pale = `color-mix(in srgb, ${color} 35%, transparent)`;
+  const pale = `color-mix(in srgb, ${color} 45%, var(--paper))`;
   const alone = fits.length === 1;
   const line = (name, y, look) => ({ name, label: name, x: X, y, ...look });
   return {
@@ -167,7 +167,7 @@ export function fitPlot(setting, seed) {
     x: { label: "input", ...range(1) },
     y: { label: "label", ...range(Y_RANGE) },
     lines: [
-      ...(alone ? [] : fits.map((fit) => line("", fit, { color: pale, width: 1 }))),
+      ...(alone ? [] : fits.map((fit, i) => line(i ? "" : "one fit", fit, { color: pale, width: 1 }))),
       line("true function", X.map(target), { color: "var(--soft)", dash: "7 5" }),
       line(alone ? "one fit" : `mean of ${fits.length} fits`, mean, { color, width: 3 }),
     ],

@@ -6,9 +6,9 @@
  *
  *     {title, description?,
  *      x: {label, symbol?, scale: "log" | "linear", range: [low, high]},  y: the same,
- *      lines: [{name, label, color, x, y, dash?, width?, ghost?, peak?}],
+ *      lines: [{name, label, color, x, y, dash?, width?, ghost?, peak?, inside?}],      inside: label at the left
  *      areas?: [{name, label, color, x, low, high, value?}],      value: what is read out
- *      points?: [{x, y, bar?, color, label}],
+ *      points?: [{x, y, bar?, color, label, hollow?}],
  *      marks: {here?: [{x, y, color?}], best?: [{x, y, label}], thresholds?: [{x, label}]},
  *      regimes?: [{from, to, label, short?, shaded?}], level?: {y, label?},
  *      cells?: {columns, shares}}      a map: colours of cells from 0 to 1, row by row from the bottom
@@ -24,6 +24,7 @@ import { child, each, element, placeText, set, setPath, tenth, textWidth, wrappe
 
 const STEP = 16; // of the room for labels, so that it seldom changes with them
 const NARROW = 560; // pixels
+const NARROWEST = 220; // without labels
 const LOW = 220;
 
 const LAYERS = [
@@ -61,16 +62,18 @@ function layout(spec, { width, height }) {
   const low = height < LOW;
   const font = narrow ? 11 : 13;
   const most = Math.max(0.24 * width, 64);
-  const labels = labelled(spec).map(({ name, label }) => {
+  const outside = labelled(spec).filter((line) => !line.inside && width >= NARROWEST);
+  const labels = outside.map(({ name, label }) => {
     const lines = wrapped(label, font, most);
     return { name, lines, size: lines.length * (font + 1) };
   });
-  const widest = widestOf(labels.flatMap(({ lines }) => lines.map((text) => `${text} ↓`)), font);
+  const widest = widestOf(labels.flatMap(({ lines }) => lines.map((text) => (narrow ? text : `${text} ↓`))), font);
   const yTicks = ticks(spec.y, Math.max(2, Math.floor(height / 40)));
   const tickWidth = widestOf(yTicks.map(({ label }) => label), font - 1);
   const titled = !low;
   const left = Math.ceil(tickWidth) + 10 + (narrow ? 0 : 22);
-  const right = width - 12 - STEP * Math.ceil(widest / STEP);
+  const step = narrow ? STEP / 2 : STEP;
+  const right = width - 12 - step * Math.ceil(widest / step);
   const top = (spec.marks.thresholds?.length ? font + 8 : 8) + (narrow && titled ? font + 4 : 0);
   const bottom = height - (font + 8) - (titled ? font + 6 : 0);
   return {
@@ -104,7 +107,10 @@ function drawAxes(clip, layers, spec, box) {
   ];
   each(layers.ticks, "text", texts, (text, at) => placeText(text, at, font - 1));
   const titles = [];
-  if (titled) {
+  if (!titled) {
+    const text = box.width < NARROWEST ? "" : spec.x.symbol ?? spec.x.label;
+    titles.push({ text, x: right + 14, y: bottom + font + 4, anchor: "start" });
+  } else {
     titles.push({ text: spec.x.label, x: (left + right) / 2, y: box.height - 4 });
     titles.push(
       narrow
@@ -199,8 +205,8 @@ function drawPoints(layers, points, box) {
     const caps = ends.map((end) => `M${point.px - 3} ${end}h6`).join("");
     setPath(path, `M${point.px} ${ends[0]}V${ends[1]}${caps}`, point.color);
   });
-  each(layers.points, "path", shown, (path, { beyond, cx, cy, color }) => {
-    setPath(path, shapes[beyond || "dot"](cx, cy, beyond ? 5 : 3.2), "", color);
+  each(layers.points, "path", shown, (path, { beyond, cx, cy, color, hollow }) => {
+    setPath(path, shapes[beyond || "dot"](cx, cy, beyond ? 5 : 3.2), color, hollow ? "var(--paper)" : color);
   });
 }
 
@@ -214,21 +220,32 @@ function drawMarks(layer, spec, box) {
   for (const best of spec.marks.best ?? []) {
     const { beyond, cx, cy } = positionOf(best, box);
     const half = textWidth(best.label, font - 1) / 2;
-    const at = { text: best.label, x: clamp(cx, left + half + 4, right - half - 2), y: cy + font + 8 };
+    const at = { text: best.label, x: clamp(cx, left + half + 4, right - half - 2), y: cy + font + 5 };
     if (at.y > bottom - 4) at.y = cy - (beyond ? 16 : 10);
     const isHit = (other) => other && Math.abs(other.y - at.y) < font && Math.abs(other.x - at.x) < 2 * half;
     while (marks.some((other) => isHit(other.at))) at.y += font + 2;
     marks.push({ kind: "best", d: shapes[beyond || "diamond"](cx, cy, 5), at });
   }
+  for (const { inside, label, x: xs, y: ys, color } of spec.lines) {
+    const i = inside ? ys.findIndex((value) => y(value) > top + font) : -1;
+    if (i < 0) continue;
+    const at = { text: label, x: Math.max(x(xs[i]), left) + 6, y: y(ys[i]) - 5, anchor: "start", color: textColor(color) };
+    marks.push({ kind: "peak", d: "", at });
+  }
   for (const line of spec.lines) {
     const largest = line.peak && !line.ghost ? peakOf(line) : null;
     if (!largest || y(largest.y) >= top) continue;
     const text = `↑ ${shownNumber(largest.y, 3)}`;
-    const half = textWidth(text, font - 1) / 2;
-    const px = x(largest.x) + half + 6;
-    const middle = px + half > right ? x(largest.x) - half - 6 : px;
+    const half = textWidth(text, font - 1) / 2 + 9;
     const used = marks.filter(({ kind }) => kind === "peak").length;
-    marks.push({ kind: "peak", d: "", at: { text, x: middle, y: top + font + used * (font + 2), color: line.color } });
+    const height = top + font + used * (font + 2);
+    // beside the curve, where it is lower than the text
+    const isLower = (value) => y(value) > height + 4;
+    const after = line.y.findIndex((value, i) => line.x[i] > largest.x && isLower(value));
+    const before = line.y.findLastIndex((value, i) => line.x[i] < largest.x && isLower(value));
+    const [px, left] = [after, before].map((i) => x(line.x[i] ?? largest.x));
+    const middle = px + 2 * half > right ? left - half : px + half;
+    marks.push({ kind: "peak", d: "", at: { text, x: middle, y: height, color: line.color } });
   }
   each(layer, "g", marks, (group, { kind, d, color, at }) => {
     set(group, { class: `mark-${kind}` });
@@ -319,16 +336,16 @@ function createReadout(root, layer, current) {
     each(layer, "path", [{ d: `M${x(at)} ${top}V${bottom}` }, ...dots], (path, { d, color }) => {
       setPath(path, d, color ? "none" : "", color ?? "none");
     });
-    const rows = lines.map((line) => [line.color, line.label, textAt(line, at)]);
+    const rows = lines.map((line) => [line.color, line.label, textAt(line, at), line.dash]);
     const points = (spec.points ?? [])
       .filter((point) => Math.abs(x(point.x) - x(at)) < 6)
-      .map(({ color, label, y: height, bar }) => {
+      .map(({ color, label, y: height, bar, hollow }) => {
         const error = bar ? ` ± ${shownNumber(bar / 2, 2)}` : "";
-        return [color, label, shownNumber(height, 4) + error];
+        return [color, label, shownNumber(height, 4) + error, hollow];
       });
-    const made = [...rows, ...points].map(([color, label, value]) => {
+    const made = [...rows, ...points].map(([color, label, value, dash]) => {
       const key = html("i");
-      key.style.background = color;
+      key.style.background = dash ? `linear-gradient(90deg, ${color} 35%, #0000 35% 65%, ${color} 65%)` : color;
       return html("div", {}, key, html("span", {}, label), html("b", {}, value));
     });
     readout.replaceChildren(html("div", {}, heading(spec, at)), ...made);

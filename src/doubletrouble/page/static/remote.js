@@ -1,8 +1,7 @@
 /**
  * What needs the server (`doubletrouble page`): simulations and advice within a budget.
  *
- * The server marks the page that it serves; without the mark nothing is requested, and the panels show
- * how to start it.
+ * The server marks its page; without the mark nothing is requested, and the panels show how to start it.
  */
 
 import { choiceControl, numberControl } from "./controls.js";
@@ -12,6 +11,7 @@ import { control, fromJson, settings, shownNumber, toJson } from "./state.js";
 
 const POLL = 500; // ms between requests while a simulation runs
 const REST = 300; // ms after the last change before anything is requested
+const RETRY = 5000; // ms after which a server that did not answer is asked again
 const COMMANDS = "pip install -c constraints.txt '.[cli,page]'\ndoubletrouble page";
 
 /** Whether this page comes from the server. */
@@ -27,7 +27,7 @@ async function request(path, body) {
   const headers = { "Content-Type": "application/json", Accept: "application/json" };
   const options = { method: "POST", headers, body: toJson(body) };
   const response = await fetch(new URL(path, document.baseURI), options).catch(() => {
-    throw new Error("the server does not answer");
+    throw Object.assign(new Error("the server does not answer; start it again: doubletrouble page"), { isSilent: true });
   });
   const answer = await response.text().then(fromJson).catch(() => ({}));
   if (!response.ok) throw new Error(answer.message ?? `the server answered ${response.status}`);
@@ -41,7 +41,7 @@ function howToStart(title, what) {
     title,
     html("p", {}, `${what} run in Python, on your own computer, from a copy of the repository:`),
     codeLines("Commands that start the server", COMMANDS),
-    html("p", { class: "soft" }, "The address of this page then works there, too. Everything else needs no server."),
+    html("p", { class: "soft" }, "The address of this page then works there, too."),
   );
   return { element, update() {} };
 }
@@ -111,7 +111,8 @@ export function simulationPanel(store, onPoints) {
   /** How many points are drawn and refused, and why. */
   function summary(started, points, done, total) {
     const refused = started.flatMap((one) => one.refused.map(({ message }) => message));
-    const reasons = [...new Set(refused)].join("; ");
+    const [reason, ...more] = new Set(refused);
+    const reasons = reason ? reason + (more.length ? ", and similar" : "") : "";
     const texts = [`${done} of ${total} points drawn${reasons && `, ${refused.length} refused: ${reasons}`}`];
     const odd = points.filter(({ causes }) => !Number.isFinite(causes.total[0])).map(({ x }) => shownNumber(x, 3));
     const { along } = shown.body;
@@ -181,6 +182,7 @@ export function advicePanel(store) {
       if (key !== shown) return;
       setText(summary, sentence(error.message));
       changes.replaceChildren();
+      if (error.isSilent) timer = setTimeout(() => send(key, body), RETRY);
     }
   }
   return {
@@ -193,7 +195,13 @@ export function advicePanel(store) {
       if (key === shown) return;
       shown = key;
       clearTimeout(timer);
-      timer = setTimeout(() => send(key, body), REST);
+      const { scheme, time } = view.first;
+      if (["ensemble", "divide"].includes(scheme) && time === Infinity) {
+        timer = setTimeout(() => send(key, body), REST);
+        return;
+      }
+      setText(summary, "Changes are compared for shared or divided data, trained to the end (t = ∞).");
+      changes.replaceChildren();
     },
   };
 }

@@ -1,11 +1,9 @@
 /**
  * The state of the page: one view, which the query of the address holds.
  *
- * A view is {first, second, along, split, ...}: `first` and `second` (or null) are settings, and the
- * other names are about how they are drawn. Only differences from the defaults are written, those of
- * `second` from `first`. Numbers are written with all their digits.
- *
- * Names, domains and defaults are those of declarations.json, but for names of the page itself.
+ * A view is {first, second, along, split, ...}: `first` and `second` (or null) are settings, the other names
+ * how they are drawn. Differences from the defaults are written, those of `second` from `first`, with all
+ * digits. Names, domains and defaults are those of declarations.json, but for `PAGE`.
  */
 
 import { QUESTIONS } from "./questions.js";
@@ -40,24 +38,24 @@ const PAGE = {
   },
   training: { label: "Training error", ...FLAG },
   map: { label: "Map of K and λ", ...FLAG },
-  top: { label: "Top of the vertical axis", low: 0, high: 1e300, default: 0 },
+  top: { label: "Top of the vertical axis", low: 1e-100, high: 1e300, default: 0 }, // 0: the usual one
 };
 
 /** JSON as Python has it: infinite numbers are "inf". */
 export const toJson = (value) => JSON.stringify(value, (_, one) => (one === Infinity ? "inf" : one));
 export const fromJson = (text) => JSON.parse(text, (_, one) => (one === "inf" ? Infinity : one));
 
-/** The declarations, completed; a claim has its number and the anchor of its heading in the documentation. */
+/** The declarations, completed; `anchor` is that of a claim's heading in the documentation. */
 export async function loadDeclarations() {
   const response = await fetch(new URL("declarations.json", import.meta.url));
   if (!response.ok) throw new Error(`declarations.json has status ${response.status}`);
   declarations = fromJson(await response.text());
   SETTING = namesOf("basic", "more", "common");
   declarations.width_per_dim = { ...declarations.controls.width, ...declarations.width_per_dim };
-  declarations.claims.forEach((one, i) => {
-    const heading = `${i + 1} ${one.claim}`.toLowerCase();
-    one.number = i + 1;
-    one.anchor = heading.replace(/[^\p{L}\p{N}_ -]/gu, "").replaceAll(" ", "-");
+  declarations.claims = Object.entries(declarations.claims).map(([claim, verdict], i) => {
+    const heading = `${i + 1} ${claim}`.toLowerCase();
+    const anchor = heading.replace(/[^\p{L}\p{N}_ -]/gu, "").replaceAll(" ", "-");
+    return { number: i + 1, claim, verdict, anchor };
   });
   return declarations;
 }
@@ -111,17 +109,13 @@ export function shownNumber(value, digits = 4) {
   if (value === Infinity) return "∞";
   if (value === 0) return "0";
   const size = Math.abs(value);
-  if (size >= 1e5 || size < 1e-4) return shortened(value.toExponential(digits - 1));
-  return shortened(value.toPrecision(digits));
-}
-
-function shortened(text) {
-  const [mantissa, exponent] = text.split("e");
-  const digits = mantissa.includes(".") ? mantissa.replace(/\.?0+$/, "") : mantissa;
-  return exponent === undefined ? digits : `${digits}e${exponent.replace("+", "")}`;
+  if (size < 1e5 && size >= 1e-4) return String(Number(value.toPrecision(digits)));
+  const [mantissa, exponent] = value.toExponential(digits - 1).split("e");
+  return `${Number(mantissa)}e${Number(exponent)}`;
 }
 
 export function contains(declared, value) {
+  if (value === declared.default) return true;
   if (value === Infinity) return declared.or_inf || declared.high === Infinity;
   const inside = value >= declared.low && value <= declared.high;
   return inside && !(declared.whole && value % 1 !== 0);
@@ -142,10 +136,12 @@ function domain(declared) {
 
 function refusal(declared, text, used) {
   const shown = text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text;
-  return `${declared.symbol ?? declared.label} must be ${domain(declared)}, got '${shown}'; ${written(used) || "none"} is shown.`;
+  const decimal = /^\d*,\d+$/.test(text.trim()) ? " Write a decimal point." : "";
+  const name = declared.symbol ?? declared.label;
+  return `${name} must be ${domain(declared)}, got '${shown}'; ${written(used) || "none"} is shown.${decimal}`;
 }
 
-/** The {value, message} that a text means for a control: the nearest valid value where it is not one. */
+/** The {value, message} of a text for a control: the nearest valid value. */
 export function readValue(declared, text, before = declared.default) {
   if (declared.choices) {
     if (Object.hasOwn(declared.choices, text)) return { value: text, message: "" };
@@ -174,11 +170,14 @@ function widthPer(setting, per) {
   return per === "N" ? setting.width / setting.samples : setting.width * setting.samples;
 }
 
-/** A setting with other values; a width counted anew stays the same number of features. */
-function changedSetting(setting, patch) {
+/** A setting with other values; a width counted anew stays the same number of features, as far as it can. */
+function changedSetting(setting, patch, messages) {
   const result = { ...setting, ...patch };
   if (result.per !== setting.per && patch.width === undefined) {
-    result.width = nearest(control("width", result), widthPer(setting, result.per));
+    const declared = control("width", result);
+    const width = widthPer(setting, result.per);
+    result.width = nearest(declared, width);
+    if (result.width !== width) messages.push(refusal(declared, writeNumber(width), result.width));
   }
   return result;
 }
@@ -187,7 +186,7 @@ function changedSetting(setting, patch) {
 function consistent(view) {
   const messages = [];
   const result = { ...view, first: { ...view.first } };
-  if (view.second) result.second = changedSetting(view.second, { per: result.first.per });
+  if (view.second) result.second = changedSetting(view.second, { per: result.first.per }, messages);
   const untimed = (setting) => !applies(control("time"), setting);
   for (const setting of settings(result)) {
     const fewest = fewestMembers(setting.scheme);
@@ -212,6 +211,7 @@ function consistent(view) {
   if (result.map === "1" && result.first.time < Infinity) {
     messages.push("The map of K and λ is drawn for t = ∞ only.");
   }
+  if (result.training === "1" && inTime) messages.push("The training error is drawn for t = ∞ only.");
   return { view: result, messages };
 }
 
@@ -291,7 +291,12 @@ function readSetting(owner, pairs, messages) {
     if (!SETTING.includes(name)) messages.push(`There is no control named '${name.slice(0, SHOWN)}'.`);
     else patch[name] = noted(messages, readValue(control(name, patch), text, before));
   }
-  return changedSetting(owner, patch);
+  const result = changedSetting(owner, patch, messages);
+  for (const name of Object.keys(patch)) {
+    const declared = control(name, result);
+    if (!applies(declared, result) && name !== "time") messages.push(`This scheme has no ${declared.symbol}.`);
+  }
+  return result;
 }
 
 function repeated(pairs) {
@@ -327,20 +332,21 @@ function differences(setting, from) {
 function patched(view, patch) {
   const { first, second, ...others } = patch;
   const result = { ...view, ...others };
-  if (first) result.first = changedSetting(view.first, first);
+  const messages = [];
+  if (first) result.first = changedSetting(view.first, first, messages);
   if (second === null) result.second = null;
-  else if (second) result.second = changedSetting(view.second ?? result.first, second);
-  return consistent(result);
+  else if (second) result.second = changedSetting(view.second ?? result.first, second, messages);
+  const found = consistent(result);
+  return { ...found, messages: [...messages, ...found.messages] };
 }
 
 // --- the store ---
 
 /**
- * The one store of the page: the present view, and the address that holds it.
+ * The store of the page: the present view, and the address that holds it.
  *
- * A change in progress (`commit: false`, a slider that is dragged) opens one entry of the history and
- * replaces it; a change that has ended closes it, so that Back returns to the view before the change.
- * Subscribers are called with (view, previous view, {commit, restored}).
+ * A change in progress (`commit: false`, a dragged slider) opens one entry of the history and replaces it; a
+ * change that has ended closes it. Subscribers are called with (view, previous view, {commit, restored}).
  */
 export function createStore() {
   let { view, messages } = read(location.search);

@@ -128,7 +128,7 @@ function ridgeFigures(first) {
     const chosen = members === first.members;
     const label = members === Infinity ? "K → ∞" : `K = ${exact(members)}`;
     const [color, width] = chosen ? [partColor("total"), 3] : [SOFT, 1.75];
-    spec.lines.push(line(label, label, curveOf(setting, RIDGES, { along: "ridge" }), color, { width }));
+    spec.lines.push(line(label, label, curveOf(setting, RIDGES, { along: "ridge" }), color, { width, inside: true }));
     const { ridge, error: least } = best(setting);
     const x = Math.max(ridge, RIDGES[0]); // a best ridge of 0 is at the left end
     spec.marks.best.push({ x, y: least.total, label: chosen ? "best λ" : "" });
@@ -153,7 +153,7 @@ function wideFigure(first) {
   const dashed = { width: 1.25, dash: "6 4" };
   spec.lines.push(
     line("wide", "one wide model", curveOf(alone, x), ONE, { peak: true }),
-    line("narrow", `${exact(K)} narrow models`, { x, total: narrow.total }, OTHER),
+    line("narrow", `${exact(K)} narrow models`, { x, total: narrow.total }, OTHER, { peak: true }),
     line("best narrow", "", bestAlong(first), OTHER, dashed),
     line("best wide", "", bestAlong(alone), ONE, dashed),
   );
@@ -176,8 +176,8 @@ function divideFigure(first) {
   const spec = frame("Shared and divided data", first, {}, { scale: "log", range: [0.2, 50] }, []);
   spec.lines.push(
     line("single", "one model", curveOf({ ...shared, members: 1 }, x), SOFT, { width: 1.5, peak: true }),
-    line("shared", "all data for each", curveOf(shared, x), ONE),
-    line("divided", "N/K samples each", curveOf(divided, x), OTHER),
+    line("shared", "all data for each", curveOf(shared, x), ONE, { peak: true }),
+    line("divided", "N/K samples each", curveOf(divided, x), OTHER, { peak: true }),
   );
   spec.marks = {
     thresholds: [{ x: 1, label: "P = N" }, ...(K > 1 ? [{ x: 1 / K, label: "P = N/K" }] : [])],
@@ -250,12 +250,15 @@ function whoHave(first) {
   return `${widthIs(first)}, ${models(first.members)} ${have} error ${shown(error(first).total)}`;
 }
 
-const change = (name, before, after) => `${name} from ${shown(before[name])} to ${shown(after[name])}`;
+function change(name, { [name]: before }, { [name]: after }) {
+  return before === after ? `${name} stays ${shown(after)}` : `${name} from ${shown(before)} to ${shown(after)}`;
+}
 
 function averagingSentence(first) {
   if (first.members === 1) return `${whoHave(first)}. Average more to see which parts fall.`;
   const alone = error({ ...first, members: 1 });
   const now = error(first);
+  if (now.total === Infinity) return `${whoHave(first)}: without ridge, only K → ∞ removes the peak.`;
   const shared = error({ ...first, members: Infinity }).noise;
   return (
     `${whoHave(first)} instead of ${shown(alone.total)}: ${change("initialization", alone, now)}, ` +

@@ -1,8 +1,7 @@
 /**
  * The story on the page: steps with sliders and animations, a summary, and the claims.
  *
- * Every step has a setting to start from. The step that was changed is the one in the address (`step`,
- * with its setting); all others show their start, so that the story is a function of the view alone.
+ * The step that was changed is in the address (`step`, with its setting); all others show their start.
  */
 
 import { numberControl } from "./controls.js";
@@ -146,16 +145,6 @@ function claimsTable(declarations, plain) {
   );
 }
 
-const SUMMARY = [
-  "Why is there a peak?",
-  "At P = N the model only just fits every label, and depends strongly on label noise and random features.",
-  "What removes it?",
-  `Averaging many models with different features, a good ridge λ, or many more features than samples: each reduces
-  noise and initialization variance.`,
-  "What stays?",
-  "Bias, sampling variance, and the label noise that all models share. A ridge reduces that noise but adds bias.",
-];
-
 // --- rendering ---
 
 const INTRO = `
@@ -223,15 +212,16 @@ function introduction() {
   return html(
     "div",
     { class: "story-intro" },
-    ...paragraphs(INTRO),
+    html("div", {}, ...paragraphs(INTRO)),
     html("nav", { "aria-label": "Steps" }, html("ol", {}, ...items), short),
   );
 }
 
+/** The summary, which is also that of the page without JavaScript. */
 function summary() {
-  const items = SUMMARY.map((text, i) => html(i % 2 ? "dd" : "dt", {}, text));
   const heading = html("h2", { id: "in-short" }, "In short");
-  return html("section", { class: "story-summary", "aria-labelledby": heading.id }, heading, html("dl", {}, ...items));
+  const answers = document.querySelector("#fallback dl").cloneNode(true);
+  return html("section", { class: "story-summary", "aria-labelledby": heading.id }, heading, answers);
 }
 
 /** What a figure leaves unsaid: the values without a slider. */
@@ -331,7 +321,7 @@ function createStep(step, store, plain, embedded) {
     schedule();
   }
 
-  /** The sentence and the caption: they are written before the figure is seen, to keep their place. */
+  /** Write sentence and caption, also before the figure is seen, to keep their place. */
   function write(first) {
     setText(sentence, unbroken(step.sentence(first)));
     setText(notes, captionOf(step, first, seed));

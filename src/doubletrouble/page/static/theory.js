@@ -551,12 +551,10 @@ function withTotal(parts) {
 }
 
 /**
- * The exact test error of an ensemble by cause.
+ * The exact test error by cause, and its total.
  *
- * @param {object} problem - numbers of `PARAMETERS` (those left out have their defaults), and
- *   activation: a name of `ACTIVATIONS`, or an object with the moments `linear` and `nonlinear`.
- * @param {number|object} scheme - n_members, or {name, n_members, ...options} of `SCHEMES`.
- * @returns {object} the causes, their total, and resampling where members choose from a common set.
+ * `problem` has numbers of `PARAMETERS`, others have their defaults, and an activation: its name or moments.
+ * `scheme` is n_members, or {name, n_members, ...options} of `SCHEMES`.
  */
 export function exactError(problem, scheme = 1) {
   const at = validated(problem, scheme);
@@ -570,13 +568,10 @@ export function anova(problem, scheme = 1) {
 }
 
 /**
- * The error along an axis.
+ * The error along an axis: an array for each part, the total, and `training` on demand.
  *
- * @param {string|string[]} axis - the field of the problem or of the scheme that varies, or "time";
- *   or several that vary together.
- * @param {number[]|number[][]} values - its values; of several, an array each.
- * @param {object} options - split: "causes" or "effects"; training: with the training error; time.
- * @returns {Object<string, Float64Array>} each part, the total, and `training`.
+ * `axis` is a field of the problem or of the scheme, or "time", or several that vary together, with an
+ * array of values each; `split` is "causes" or "effects".
  */
 export function errorCurve(problem, scheme, axis, values, { split = "causes", training, time } = {}) {
   const parts = oneOf("split", split, { causes, effects });
@@ -931,12 +926,8 @@ function termsAtTime(at, time) {
 }
 
 /**
- * The test error of an ensemble at a time of its training, by cause.
- *
- * Training is gradient flow from zero weights, da/dt = (Φᵀ (y - Φ a) - (N P λ/D) a)/D.
- *
- * Time 0 is the zero predictor, Infinity the ridge fit; with infinitely many features every positive
- * time gives the ridge fit.
+ * The test error at a time of training by gradient flow from zero weights, by cause:
+ * da/dt = (Φᵀ (y - Φ a) - (N P λ/D) a)/D. With infinitely many features every positive time gives the ridge fit.
  */
 export function gradientFlow(problem, time, scheme = 1) {
   const at = validated(problem, scheme);

@@ -109,7 +109,10 @@ export function word(name, text = name) {
 
 /** Relations and units that are not broken at the end of a line. */
 export function unbroken(text) {
-  return text.replace(/ ([=<>≤≥→]) /g, "\u00a0$1\u00a0").replaceAll(" %", "\u00a0%");
+  return text
+    .replace(/ ([=<>≤≥→]) /g, "\u00a0$1\u00a0")
+    .replaceAll(" %", "\u00a0%")
+    .replace(/F\/τ(?=\s)/g, "F/\u2060τ");
 }
 
 /** A text as nodes, with its marked terms as buttons; punctuation stays at its term. */
