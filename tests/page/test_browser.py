@@ -132,6 +132,9 @@ def test_steps_can_be_embedded(opened: Opener) -> None:
         assert page.locator(f"#step-{step}").is_visible()
         assert page.locator(".step").count() == 1, step
         assert page.evaluate("document.documentElement.scrollWidth") <= 640, step
+        if step != "claims":
+            slider = page.locator(".slider").first
+            assert slider.evaluate("one => one.getBoundingClientRect().bottom") <= 480, step
 
 
 # --- exact values --------------------------------------------------------------------------------
@@ -217,12 +220,15 @@ def test_python_lines_give_the_curves_of_the_page(
         "scheme=subsample&members=10&second.scheme=ensemble",
         "along=time&width=1&ridge=0&second.members=inf",
         "split=effects&form=areas",
+        "form=areas&second.members=10",
         "along=members&scheme=folds&training=1",
     ):
         visit(page, f"view=explore&{query}")
         first, second = curves(page, tmp_path / "page.csv")
         script = downloaded(page, "Python", tmp_path / "page.py")
         result = runpy.run_path(str(script))
+        if second and "areas" in query:
+            assert len(result["left"].lines) == 4  # two totals and their thresholds
         require("matplotlib.pyplot", "figures").close("all")
         assert ("resampling" in first[0]) == ("resampling" in result["parts"]), query
         for k in (0, -1):
@@ -251,6 +257,7 @@ def test_every_declared_control_is_there(opened: Opener) -> None:
         assert found.count() == 1, name
         if isinstance(control, NumberControl):
             assert control.meaning in (found.text_content() or ""), name
+    assert page.get_by_text("doubletrouble page").count() >= 1  # how to start a server
 
 
 def test_sliders_reach_both_ends_by_keyboard(opened: Opener) -> None:
@@ -302,10 +309,26 @@ def test_invalid_numbers_are_replaced_with_a_message(opened: Opener) -> None:
     settle(page)
     assert "P/N must be" in page.locator(".messages").inner_text()
     assert box(page, "width").input_value() == "2"
-    page = opened("view=explore&map=1&time=3")
-    expect(page.locator(".messages")).to_contain_text("map of K and λ")
-    page = opened("embed=nothing&step=nowhere")
+    for query, text in {
+        "map=1&time=3": "map of K and λ",
+        "training=1&time=3": "training error",
+        "top=1e-320": "Top of the vertical axis must be",
+        "fraction=0.3": "no η",
+        "ridge=0,5": "decimal point",
+        "step=nowhere": "Step must be",
+    }.items():
+        visit(page, f"view=explore&{query}")
+        expect(page.locator(".messages")).to_contain_text(text)
+    visit(page, "view=explore&width=100000&samples=1000")
+    page.locator("#set-first-per").evaluate(
+        "list => { list.value = 'D'; list.dispatchEvent(new Event('change')); }"
+    )
+    expect(page.locator(".messages")).to_contain_text("P/D must be")
+    visit(page, "embed=nothing&step=nowhere")
     expect(page.locator("#notes")).to_have_text(re.compile("Figure must be.*Step must be"))
+    for query in ("step=causes&ridge=-5", "embed=causes&ridge=-5"):
+        visit(page, query)
+        expect(page.locator("#step-causes .step-message")).to_contain_text("λ must be")
 
 
 def test_typed_text_is_never_executed(opened: Opener) -> None:
@@ -547,9 +570,17 @@ def test_plot_is_visible_while_main_controls_move(opened: Opener) -> None:
 
 
 def test_page_without_javascript_has_picture_and_text(opened: Opener) -> None:
+    """Also where it is opened as a file: modules are then blocked, with errors on the console."""
     page = opened(java_script_enabled=False)
-    assert page.locator("#fallback img").is_visible()
-    assert "What removes it?" in page.locator("body").inner_text()
+    assert page.context.browser is not None
+    context = page.context.browser.new_context()
+    as_file = context.new_page()
+    as_file.goto((STATIC / "index.html").as_uri())
+    for one in (page, as_file):
+        expect(one.locator("#fallback img")).to_be_visible()
+        expect(one.get_by_text("What removes it?")).to_be_visible()
+        expect(one.get_by_text("python -m http.server")).to_be_visible()
+    context.close()
 
 
 def test_page_is_small() -> None:
@@ -557,10 +588,6 @@ def test_page_is_small() -> None:
 
 
 # --- with the server -----------------------------------------------------------------------------
-
-
-def test_panels_name_the_server_where_there_is_none(opened: Opener) -> None:
-    assert opened("view=explore").get_by_text("doubletrouble page").count() >= 1
 
 
 def test_simulated_points_and_advice_come_from_the_server(opened: Opener) -> None:
@@ -574,6 +601,10 @@ def test_simulated_points_and_advice_come_from_the_server(opened: Opener) -> Non
         assert page.locator(".plot-points path").count() > 10
         expect(page.get_by_text("Of the finite single changes").first).to_be_visible()
         assert violations(page) == []
+        page.goto(f"{base}index.html?view=explore&dim=10&draws=2&split=effects&scheme=bootstrap")
+        page.get_by_role("button", name="Simulate").click()
+        expect(page.locator(".messages")).to_contain_text("Main effects cannot be simulated")
+        expect(page.get_by_text("Changes are compared for").first).to_be_visible()
         page.goto(f"{base}?view=explore&dim=60&draws=200")
         page.get_by_role("button", name="Simulate").click()
         expect(page.get_by_role("button", name="Cancel")).to_be_visible()

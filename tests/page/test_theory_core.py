@@ -176,7 +176,9 @@ def test_limits(page: Page) -> None:
     assert compare(page, settings) == 288 * len(settings)
 
 
-def test_moments_of_any_activation(page: Page) -> None:
+def test_moments_and_noise(page: Page) -> None:
+    given = [(2.0, 1.0), (math.inf, 3.0), (0.3, 0.7)]
+    assert results(page, [["noiseAt", *pair] for pair in given]) == [noise_at(*p) for p in given]
     moments = [(1.0, 1e-9), (1e-9, 1.0), (0.0, 0.0), (-0.3, 0.2), (1e100, 1e99), (1e-130, 0.0)]
     rng = np.random.default_rng(2)
     for linear, nonlinear in moments:
@@ -344,11 +346,6 @@ def test_other_bad_arguments_throw(page: Page) -> None:
         ["noiseAt", 0],
     ]
     assert [row.get("error") for row in results(page, calls)] == ["RangeError"] * len(calls)
-
-
-def test_noise_of_a_signal_to_noise_ratio(page: Page) -> None:
-    given = [(2.0, 1.0), (math.inf, 3.0), (0.3, 0.7)]
-    assert results(page, [["noiseAt", *pair] for pair in given]) == [noise_at(*p) for p in given]
 
 
 # --- negative control ----------------------------------------------------------------------------

@@ -337,7 +337,8 @@ function createFigure(store, redraw) {
       plots[0].update(figureSpec(view, shown, { ghost: ghostOf(view, ghost), points, suffixes }));
     }
     key.hidden = !second || beside;
-    setText(key, `Solid: ${differing[0] || "first setting"}. Dashed: ${differing[1] || "second setting, the same"}.`);
+    const dashed = points[1]?.length ? "Dashed and hollow" : "Dashed";
+    setText(key, `Solid: ${differing[0] || "first setting"}. ${dashed}: ${differing[1] || "second setting, the same"}.`);
     ratioHost.hidden = !second;
     if (second) {
       ratio ??= createPlot(ratioHost);

@@ -1,4 +1,4 @@
-/** The steps of the story in their order, by the names that an address has for them: their questions. */
+/** The questions of the steps in their order, by their names in an address. */
 export const QUESTIONS = {
   fit: "What is fitted?",
   peak: "Where is the peak, and why there?",

@@ -19,9 +19,7 @@ function hasServer() {
   return document.querySelector('meta[name="doubletrouble-server"]') !== null;
 }
 
-function factor(value) {
-  return `×${shownNumber(value, 3)}`;
-}
+const factor = (value) => `×${shownNumber(value, 3)}`;
 
 async function request(path, body) {
   const headers = { "Content-Type": "application/json", Accept: "application/json" };
@@ -39,7 +37,7 @@ function howToStart(title, what) {
   const element = panel(
     "tool",
     title,
-    html("p", {}, `${what} run in Python, on your own computer, from a copy of the repository:`),
+    html("p", {}, `${what} run in Python, in a copy of the repository:`),
     codeLines("Commands that start the server", COMMANDS),
     html("p", { class: "soft" }, "The address of this page then works there, too."),
   );

@@ -1,8 +1,8 @@
 /**
  * The exact theory of random-features ridge regression, in the browser.
  *
- * The equations are those of Python's `doubletrouble.theory` for the isotropic problem; derivations are
- * there, and a test compares both. K members with P features and m of the N samples are averaged; sizes
+ * The equations are those of Python's `doubletrouble.theory` for the isotropic problem; a test compares
+ * both. K members with P features and m of the N samples are averaged; sizes
  * are per input dimension. The activation enters by l = μ₁² and t = μ⋆², scaled to l + t = 1, the ridge
  * by r = λ/(μ₁² + μ⋆²).
  *

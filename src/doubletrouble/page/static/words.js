@@ -6,7 +6,7 @@
 
 import { html } from "./elements.js";
 
-/** Terms by name: what they mean, in one or two sentences; `explain` adds those of the declarations. */
+/** Terms and their meanings; `explain` adds those of the declarations. */
 export const WORDS = {
   "double descent": "As the model grows, the test error falls, rises to a peak, and falls again.",
   overfitting: "A model fits its training labels, noise included, so closely that it errs on new data.",
