@@ -265,7 +265,8 @@ def test_version_has_three_numbers() -> None:
 def test_every_reference_label_is_defined_once() -> None:
     defined = DEFINED.findall((ROOT / "REFERENCES.md").read_text(encoding="utf-8"))
     used: dict[str, set[str]] = {}
-    for path in [*SOURCES, *sorted((ROOT / "docs").rglob("*.md"))]:
+    scripts = sorted((ROOT / "src/doubletrouble/page/static").glob("*.js"))
+    for path in [*SOURCES, *scripts, *sorted((ROOT / "docs").rglob("*.md"))]:
         for label in LABEL.findall(path.read_text(encoding="utf-8")):
             used.setdefault(label, set()).add(relative(path))
     assert "dascoli2020" in used

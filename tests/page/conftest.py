@@ -34,26 +34,33 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def opened(browser: Browser, file_server: str) -> Iterator[Opener]:
-    """Open the page; errors on its console, and requests to other hosts, fail the test."""
+    """Open the page; errors on a console, and requests to other hosts, fail the test."""
     contexts, errors = [], []
 
     def open_(query: str = "", *, base: str = file_server, **options: Any) -> Page:
         context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}} | options)
         contexts.append(context)
+        context.set_default_timeout(1000 * serving.WAIT)
+        context.on("weberror", lambda error: errors.append(str(error.error)))
+        context.on("console", lambda line: errors.extend([line.text] * (line.type == "error")))
+        context.on("request", lambda request: errors.extend(_foreign(request.url, base)))
         page = context.new_page()
-        page.set_default_timeout(1000 * serving.WAIT)
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        page.on("console", lambda line: errors.append(line.text) if line.type == "error" else None)
-        page.on("request", lambda request: errors.extend(_foreign(request.url, base)))
-        page.goto(f"{base}?{query}" if query else base)
         if options.get("java_script_enabled", True):
-            page.wait_for_selector("html.ready")
+            visit(page, query, base)
+        else:
+            page.goto(base)
         return page
 
     yield open_
     for context in contexts:
         context.close()
     assert not errors
+
+
+def visit(page: Page, query: str, base: str = "") -> None:
+    """Load the page with a query in a tab, by default where its page is from."""
+    page.goto(f"{base or page.url.partition('?')[0]}?{query}")
+    page.wait_for_selector("html.ready")
 
 
 def _foreign(url: str, base: str) -> list[str]:

@@ -2,23 +2,21 @@
 
 import json
 import math
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from playwright.sync_api import Browser, Route
+from playwright.sync_api import Browser
 
 import doubletrouble as dt
-from doubletrouble import page
 
 pytestmark = pytest.mark.xdist_group("browser")
 
-STATIC = Path(page.__file__).parent / "static"
-ORIGIN = "http://page.test"
 TOLERANCE = 1e-10
 EVALUATE = """async (settings) => {
-    const { remedies, meaning } = await import("/advice.js");
+    const [{ remedies, meaning }, declared] = await Promise.all([
+        import("./advice.js"), fetch("declarations.json").then((response) => response.json()),
+    ]);
     const read = (text) => JSON.parse(text, (_, value) => (value === "inf" ? Infinity : value));
     return JSON.stringify(
         read(settings).map(({ problem, scheme }) => {
@@ -26,7 +24,7 @@ EVALUATE = """async (settings) => {
             const totals = found.options.map(({ name, label, total }) => [name, label, total]);
             return {
                 now: found.now.total, totals, choice: found.choice.name, sentence: found.sentence,
-                meaning: meaning(found),
+                meaning: meaning(found, declared.parts.meanings),
             };
         }),
         (_, value) => (value === Infinity ? "inf" : value),
@@ -63,17 +61,9 @@ def settings() -> list[dict[str, Any]]:
     ]
 
 
-def in_browser(browser: Browser, given: list[dict[str, Any]]) -> Any:
-    def fulfil(route: Route) -> None:
-        name = route.request.url.removeprefix(ORIGIN).lstrip("/")
-        if name:
-            route.fulfill(path=STATIC / name, content_type="text/javascript")
-        else:
-            route.fulfill(body="<!doctype html>", content_type="text/html")
-
+def in_browser(browser: Browser, address: str, given: list[dict[str, Any]]) -> Any:
     tab = browser.new_page()
-    tab.route(f"{ORIGIN}/**", fulfil)
-    tab.goto(f"{ORIGIN}/")
+    tab.goto(address)
     found = json.loads(tab.evaluate(EVALUATE, _strict(given)))
     tab.close()
     return found
@@ -83,10 +73,10 @@ def _strict(value: object) -> str:
     return json.dumps(value).replace("Infinity", '"inf"')
 
 
-def test_remedies_are_those_of_advise(browser: Browser) -> None:
+def test_remedies_are_those_of_advise(browser: Browser, file_server: str) -> None:
     given = settings()
     assert len(given) >= 60
-    for setting, found in zip(given, in_browser(browser, given), strict=True):
+    for setting, found in zip(given, in_browser(browser, file_server, given), strict=True):
         scheme = dt.Divide if setting["scheme"]["name"] == "divide" else dt.Ensemble
         problem = dt.Problem(**setting["problem"])
         advice = dt.advise(problem, scheme(setting["scheme"]["n_members"]))

@@ -13,7 +13,7 @@ from flask.testing import FlaskClient
 
 import doubletrouble as dt
 from doubletrouble.page._app import application
-from doubletrouble.page._declarations import FILE, SETTING, VIEW, NumberControl, as_json
+from doubletrouble.page._declarations import FILE, SETTING, STATIC, VIEW, NumberControl, as_json
 from doubletrouble.page._settings import PageSetting
 from doubletrouble.page._simulations import Simulations
 
@@ -43,9 +43,10 @@ def test_defaults_are_in_their_domains() -> None:
 
 
 def test_index_is_marked_as_served(client: FlaskClient) -> None:
-    response = client.get("/")
-    assert response.status_code == 200
-    assert 'name="doubletrouble-server"' in response.get_data(as_text=True)
+    for path in ("/", "/index.html"):
+        response = client.get(path)
+        assert response.status_code == 200
+        assert 'name="doubletrouble-server"' in response.get_data(as_text=True)
 
 
 def test_static_files_have_a_strict_policy_and_may_be_framed(client: FlaskClient) -> None:
@@ -56,6 +57,7 @@ def test_static_files_have_a_strict_policy_and_may_be_framed(client: FlaskClient
     assert "unsafe" not in headers["Content-Security-Policy"]
     assert "frame-ancestors" not in headers["Content-Security-Policy"]
     assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["Content-Security-Policy"] in (STATIC / "index.html").read_text(encoding="utf-8")
 
 
 def test_results_may_not_be_framed(client: FlaskClient) -> None:
@@ -77,6 +79,7 @@ def test_only_static_files_are_served(path: str, client: FlaskClient) -> None:
         {"Host": "127.0.0.1.example.org:8050"},
         {"Origin": "http://example.org"},
         {"Origin": "null"},
+        {"Origin": "evil://localhost"},
     ],
     ids=str,
 )
@@ -91,6 +94,7 @@ def test_foreign_requests_are_refused(
 def test_another_name_is_accepted_where_it_is_served() -> None:
     response = application(Simulations(), ("example.org",)).test_client()
     assert response.get("/", headers={"Host": "example.org:8050"}).status_code == 200
+    assert response.get("/", headers={"Host": "LOCALHOST:8050"}).status_code == 200
 
 
 def test_large_bodies_are_refused(client: FlaskClient) -> None:
@@ -147,7 +151,8 @@ def test_invalid_settings_are_named(setting: Any, name: str, client: FlaskClient
         ({"dim": 1e9}, "dim"),
         ({"draws": 1}, "draws"),
         ({"along": "noise"}, "along"),
-        ({"range": [1e3, 1e4], "dim": 400}, "dim"),
+        ({"range": [0.1, [10]]}, "range"),
+        ({"range": [1e3, 1e4], "dim": 400}, "range"),
         ({"range": [8, 10], "dim": 400, "draws": 200}, "draws"),
     ],
 )
@@ -191,6 +196,13 @@ def test_hostile_requests_are_refused_or_answered(client: FlaskClient) -> None:
             assert isinstance(response.json, dict)
 
 
+def test_errors_of_the_program_are_not_those_of_a_request(
+    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("doubletrouble.page._app.advise", lambda: None)  # it takes no arguments
+    assert client.post("/api/advice", json={"setting": {}}).status_code == 500
+
+
 @pytest.mark.parametrize("per", ["N", "D"])
 def test_settings_are_problems_and_ensembles(per: str) -> None:
     given: dict[str, Any] = {
@@ -217,4 +229,4 @@ def test_threshold_is_where_features_equal_samples_of_a_model() -> None:
     )
     assert drawn.threshold("width") == 1.0
     assert drawn.threshold("samples") == 4.0
-    assert math.isnan(drawn.threshold("ridge"))
+    assert drawn.threshold("ridge") is None

@@ -1,5 +1,6 @@
 """The command `doubletrouble page`: address, port, connections and end."""
 
+import errno
 import json
 import signal
 import socket
@@ -15,7 +16,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from doubletrouble.cli import main
-from doubletrouble.page import PORT, _server, serve, write_static
+from doubletrouble.page import PORT, serve, write_static
 from tests.page.serving import WAIT, address, served, start, stop
 
 pytestmark = pytest.mark.xdist_group("processes")
@@ -72,16 +73,15 @@ def test_a_taken_port_is_named() -> None:
             serve(port=port, browser=False)
 
 
-def test_port_is_fixed_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
+def test_port_is_fixed_by_default(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(*_: object, **__: object) -> socket.socket:
+        raise OSError(errno.EADDRINUSE, "in use")
 
-    def listen(host: str, port: int) -> socket.socket:
-        asked.append((host, port))
-        raise ValueError("stop here")
-
-    monkeypatch.setattr(_server, "_listening_socket", listen)
+    monkeypatch.setattr(socket, "create_server", refuse)
     assert main(["page", "--no-browser"]) == 2
-    assert asked == [("127.0.0.1", PORT)]
+    assert f"port must be free on 127.0.0.1, got {PORT}" in capsys.readouterr().err
 
 
 def test_silent_connections_are_closed() -> None:

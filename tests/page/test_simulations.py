@@ -4,7 +4,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from typing import Any
+from pathlib import Path
+from typing import IO, Any
 
 import numpy as np
 import pytest
@@ -93,14 +94,39 @@ def test_kinds_of_settings(setting: dict[str, Any], simulations: Simulations) ->
 
 def test_points_beyond_the_limits_of_size_are_reported(simulations: Simulations) -> None:
     one = request(range=[0.1, 1e5], dim=10)
-    assert 0 < one.n_left_out < 12
     simulations.start(one)
     status = simulations.status(one)
     assert status is not None
-    assert f"{one.n_left_out} points" in " ".join(status["refused"])
+    refused = [point["at"] for point in status["refused"]]
+    assert 0 < len(refused) < 12
+    assert sorted([*refused, *one.points]) == sorted([*np.geomspace(0.1, 1e5, 11), 1.0])
+    assert {point["message"] for point in status["refused"]} == {
+        "P and N must be from 1 to 4000 at D = 10"
+    }
 
 
-def test_cancelled_simulations_keep_their_points_and_continue(simulations: Simulations) -> None:
+def test_refused_points_have_their_own_reason(simulations: Simulations) -> None:
+    """One fold is no scheme, and five models on four samples are refused when they are drawn."""
+    folds = request({"scheme": "folds"}, along="members", range=[1.0, 3.0])
+    simulations.start(folds)
+    status = result(simulations, folds)
+    assert status["status"] == "done"
+    assert (status["done"], status["total"]) == (len(status["points"]), len(folds.points))
+    assert [point["at"] for point in status["refused"]] == [1.0]
+    assert status["refused"][0]["message"].startswith("K must be")
+    divided = request({"scheme": "divide", "samples": 0.4}, along="members", range=[2.0, 9.0])
+    simulations.start(divided)
+    status = result(simulations, divided)
+    assert status["status"] == "done"
+    assert 0 < status["done"] == status["total"] == len(status["points"])
+    assert len(status["points"]) + len(status["refused"]) == len(divided.points)
+    assert status["refused"]
+
+
+def test_cancelled_simulations_keep_their_points_and_continue(
+    simulations: Simulations, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_simulations, "_AT_ONCE", 4)
     simulations.start(LONG)
     wait_for(lambda: (simulations.status(LONG) or {})["done"])
     simulations.cancel(LONG)
@@ -109,6 +135,7 @@ def test_cancelled_simulations_keep_their_points_and_continue(simulations: Simul
     assert first["status"] == "cancelled"
     simulations.start(LONG)
     again = wait_for(lambda: (s := simulations.status(LONG)) and s["done"] > first["done"] and s)
+    assert again["status"] == "running", again
     assert again["points"][: first["done"]] == first["points"]
 
 
@@ -121,30 +148,55 @@ def test_value_on_the_axis_does_not_make_another_simulation(simulations: Simulat
 def test_waiting_simulations_are_bounded(
     simulations: Simulations, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """A refused start changes nothing: no second setting runs, and no point is lost."""
+    simulations.start(LONG)
+    wait_for(lambda: (simulations.status(LONG) or {})["done"])
+    simulations.cancel(LONG)
     monkeypatch.setattr(_simulations, "_AT_ONCE", 0)
-    for k in range(MOST_WAITING):
+    for k in range(MOST_WAITING - 1):
         simulations.start(request({"ridge": 1 + k}))
     with pytest.raises(ValueError, match=r"^simulations must be at most"):
-        simulations.start(request({"ridge": 0.5}))
+        simulations.start(request({"ridge": 0.5}), LONG)
     assert simulations.status(request({"ridge": 0.5})) is None
+    kept = simulations.status(LONG)
+    assert kept is not None
+    assert kept["status"] == "cancelled"
+    assert kept["points"]
+    simulations.start(request({"ridge": 0.5}))  # one more
 
 
 def test_failed_processes_are_reported_and_started_again(
-    simulations: Simulations, monkeypatch: pytest.MonkeyPatch
+    simulations: Simulations, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     with monkeypatch.context() as changed:
         changed.setattr(sys, "executable", "/bin/false")
         simulations.start(request())
-        assert result(simulations, request())["status"] == "failed"
+        failed = result(simulations, request())
+        assert failed["status"] == "failed"
+        assert failed["message"].endswith("exit code 1")
+        program = tmp_path / "program"
+        program.write_text("#!/bin/sh\nread request\necho no point\n")
+        program.chmod(0o700)
+        changed.setattr(sys, "executable", str(program))
+        simulations.start(request())
+        assert "not JSON" in result(simulations, request())["message"]
     simulations.start(request())
     assert result(simulations, request())["status"] == "done"
 
 
-def test_processes_end_when_the_server_ends(simulations: Simulations) -> None:
+def test_processes_end_when_the_server_ends(
+    simulations: Simulations, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[subprocess.Popen[str]] = []
+
+    def recorded(errors: IO[str]) -> "subprocess.Popen[str]":
+        started.append(start_process(errors))
+        return started[-1]
+
+    monkeypatch.setattr(_simulations, "start_process", recorded)
     simulations.start(LONG)
-    one = simulations._known[LONG.key]
-    process = wait_for(lambda: one.process)
     simulations.close()
+    (process,) = started
     wait_for(lambda: process.poll() is not None)
 
 

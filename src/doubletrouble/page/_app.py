@@ -40,9 +40,9 @@ def application(simulations: Simulations, hosts: tuple[str, ...] = ()) -> Flask:
 
     @app.before_request
     def refuse_foreign_requests() -> None:
-        name = re.sub(r":\d+$", "", request.host)
+        name = re.sub(r":\d+$", "", request.host).lower()
         origin = request.headers.get("Origin")
-        foreign = origin is not None and origin.partition("://")[2] != request.host
+        foreign = origin is not None and origin != f"{request.scheme}://{request.host.lower()}"
         if foreign or not ("*" in known or name in known):
             abort(403, "this server answers to its own pages only")
 
@@ -58,11 +58,11 @@ def application(simulations: Simulations, hosts: tuple[str, ...] = ()) -> Flask:
         return jsonify(message=error.description), error.code or 500
 
     @app.errorhandler(ValueError)
-    @app.errorhandler(TypeError)
-    def invalid_value(error: Exception) -> tuple[Response, int]:
+    def invalid_value(error: ValueError) -> tuple[Response, int]:
         return jsonify(message=str(error)), 400
 
     @app.get("/")
+    @app.get("/index.html")
     def index() -> Response:
         page = (STATIC / "index.html").read_text(encoding="utf-8")
         return Response(page.replace("<head>", f"<head>\n{_MARK}", 1), mimetype="text/html")
@@ -82,11 +82,10 @@ def application(simulations: Simulations, hosts: tuple[str, ...] = ()) -> Flask:
         if not isinstance(settings, list) or len(settings) not in (1, 2):
             raise ValueError("settings must be one or two settings")
         requests = [SimulationRequest.from_json(setting, given) for setting in settings]
-        for one in requests:
-            if action == "start":
-                simulations.start(one)
-            elif action == "cancel":
-                simulations.cancel(one)
+        if action == "start":
+            simulations.start(*requests)
+        elif action == "cancel":
+            simulations.cancel(*requests)
         return _json({"settings": [simulations.status(one) for one in requests]})
 
     @app.post("/api/advice")
@@ -116,7 +115,7 @@ def _body() -> dict[str, Any]:
     except RecursionError:
         abort(400, "JSON must not be nested this deep")
     if not isinstance(given, dict):
-        raise TypeError("the body must be an object in JSON")
+        raise ValueError("the body must be an object in JSON")
     return given
 
 

@@ -36,7 +36,7 @@ class NumberControl:
     label: str
     meaning: str
     default: float
-    group: str  # "basic" or "more" for a setting, "plot", "simulation" or "advice"
+    group: str  # of a setting "basic", "more" or "common" to both; "plot", "simulation", "advice"
     axis: str = ""  # label as the horizontal axis, if it can be one
     zero: bool = False  # whether the slider has a stop at 0 below its range
     infinity: bool = False  # and one at infinity above it
@@ -171,7 +171,7 @@ SETTING: dict[str, Control] = {
         meaning="features per training sample, or per input dimension",
         choices={"N": "per sample, P/N", "D": "per dimension, P/D"},
         default="N",
-        group="more",
+        group="common",
     ),
     "time": NumberControl(
         spec=replace(glossary.TIME, high=1e12),
@@ -346,17 +346,19 @@ def page_declarations(claims: str) -> dict[str, Any]:
             "version": __version__,
             "citation": _CITATION,
             "controls": {name: _control(one) for name, one in (SETTING | VIEW).items()},
-            "width_per_dim": _control(WIDTH_PER_DIM),
+            "width_per_dim": {
+                name: value
+                for name, value in _control(WIDTH_PER_DIM).items()
+                if value != _control(SETTING["width"])[name]
+            },
             "parts": {
-                "causes": list(CAUSES["light"]),
-                "effects": list(EFFECTS["light"]),
                 "labels": LABELS,
                 "meanings": _MEANINGS,
-                "colors": {"causes": CAUSES, "effects": EFFECTS},
+                "colors": {"causes": CAUSES, "effects": _without_noise(EFFECTS)},
             },
             "presets": [
-                {"name": name, "figure": figure, "title": title, "query": query}
-                for name, (figure, title, query) in _PRESETS.items()
+                {"title": title, "query": query, **({"figure": figure} if figure else {})}
+                for figure, title, query in _PRESETS.values()
             ],
             "claims": _claims(claims),
         }
@@ -364,41 +366,60 @@ def page_declarations(claims: str) -> dict[str, Any]:
     return result
 
 
-def _control(control: Control) -> dict[str, Any]:
-    shared = {"label": control.label, "meaning": control.meaning, "default": control.default}
-    if isinstance(control, ChoiceControl):
-        return {**shared, "group": control.group, "choices": dict(control.choices)}
-    spec = control.spec
+def _without_noise(colors: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, str]]:
+    """The colours of effects: label noise is in interactions only."""
     return {
-        **shared,
-        "group": control.group,
-        "symbol": spec.symbol,
-        "axis": control.axis,
-        "low": spec.low,
-        "high": spec.high,
-        "typical": list(spec.typical),
-        "whole": spec.whole,
-        "or_inf": spec.or_inf,
-        "stops": {"zero": control.zero, "infinity": control.infinity},
-        "scale": "linear" if control.linear else "log",
-        "schemes": list(control.schemes),
+        theme: {name: color for name, color in named.items() if name != "noise"}
+        for theme, named in colors.items()
     }
 
 
-def _claims(text: str) -> list[dict[str, Any]]:
-    """The table of docs/claims.md."""
+def _control(control: Control) -> dict[str, Any]:
+    """A control; of a number, what is empty or false is left out."""
+    shared = {
+        "label": control.label,
+        "meaning": control.meaning,
+        "default": control.default,
+        "group": control.group,
+    }
+    if isinstance(control, ChoiceControl):
+        return {**shared, "choices": dict(control.choices)}
+    spec = control.spec
+    optional = {
+        "axis": control.axis,
+        "whole": spec.whole,
+        "or_inf": spec.or_inf,
+        "stops": {name: True for name in ("zero", "infinity") if getattr(control, name)},
+        "scale": "linear" if control.linear else "",  # else logarithmic
+        "schemes": list(control.schemes),
+    }
+    domain = {"low": spec.low, "high": spec.high, "typical": list(spec.typical)}
+    return {
+        **shared,
+        "symbol": spec.symbol,
+        **domain,
+        **{name: value for name, value in optional.items() if value},
+    }
+
+
+def _claims(text: str) -> dict[str, str]:
+    """Claims and verdicts of the table of docs/claims.md; the browser adds numbers and anchors."""
     rows = re.findall(r"^\| (\d+) \| \[(.+?)\]\(#(.+?)\) \| (.+?) \|", text, re.MULTILINE)
-    return [
-        {"number": int(number), "claim": claim, "anchor": anchor, "verdict": verdict}
-        for number, claim, anchor, verdict in rows
-    ]
+    for k, (number, claim, anchor, _) in enumerate(rows, 1):
+        if int(number) != k:
+            raise ValueError(f"claims must be numbered in their order, got {number} for {k}")
+        slug = re.sub(r"[^\w -]", "", f"{number} {claim}").lower().replace(" ", "-")
+        if anchor != slug:
+            raise ValueError(f"the anchor of claim {number} must be {slug}, got {anchor}")
+    return {claim: verdict for _, claim, _, verdict in rows}
 
 
 def as_json(claims: str) -> str:
     """The text of `static/declarations.json`, one line for each of its parts."""
     write = partial(json.dumps, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     lines = (f'"{name}":{write(one)}' for name, one in page_declarations(claims).items())
-    return "{\n" + ",\n".join(lines) + "\n}\n"
+    text = "{\n" + ",\n".join(lines) + "\n}\n"
+    return re.sub(r"(?<=\d)\.0(?=[],}])", "", text)  # 2 for 2.0
 
 
 if __name__ == "__main__":

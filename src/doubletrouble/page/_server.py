@@ -1,4 +1,4 @@
-"""Serve the page on this machine until Ctrl-C."""
+"""Serve the page on this machine until Ctrl-C, or copy its static files to a folder."""
 
 import errno
 import os

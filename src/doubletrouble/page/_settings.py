@@ -16,7 +16,7 @@ from doubletrouble.page._declarations import (
     Control,
     NumberControl,
 )
-from doubletrouble.parameters import number
+from doubletrouble.parameters import Parameter, number
 from doubletrouble.problems import Problem, noise_at
 from doubletrouble.theory import DISTINCT
 
@@ -75,17 +75,19 @@ class PageSetting:
             options["bank_per_dim"] = self.bank * float(np.asarray(problem.features_per_dim))
         return kind(value if along == "members" else self.members, **options)
 
-    def threshold(self, along: str) -> float:
+    def threshold(self, along: str) -> float | None:
         """The width, or the samples, at which a model has as many features as distinct samples.
 
-        NaN along other axes.
+        None along other axes.
         """
+        if along != "width" and (along != "samples" or self.per != "D"):
+            return None
         scheme = self.ensemble(self.problem())
         numerator, denominator = (float(np.asarray(v)) for v in scheme.sample_share)
         share = numerator / denominator * (DISTINCT if scheme.with_replacement else 1.0)
         if along == "width":
             return share * (1.0 if self.per == "N" else self.samples)
-        return self.width / share if along == "samples" and self.per == "D" and share else math.nan
+        return self.width / share if share else None
 
     @property
     def is_trained(self) -> bool:
@@ -103,17 +105,25 @@ def view_value(name: str, given: Mapping[str, Any]) -> Any:
     return _value(name, given.get(name, VIEW[name].default), VIEW[name])
 
 
+def json_number(name: str, value: object, spec: Parameter) -> float:
+    """A number of the browser, where an infinite one is text, in its domain."""
+    value = math.inf if value == "inf" else value
+    if type(value) not in (int, float):
+        raise ValueError(f"{name} must be a number, got {value!r:.60}")
+    return number(name, value, spec)
+
+
 def _value(name: str, value: object, control: Control) -> Any:
     if isinstance(control, ChoiceControl):
         if not isinstance(value, str) or value not in control.choices:
             raise ValueError(f"{name} must be one of {', '.join(control.choices)}, got {value!r}")
         return value
-    return number(name, math.inf if value == "inf" else value, control.spec)
+    return json_number(name, value, control.spec)
 
 
 def _object(name: str, given: object, names: set[str]) -> Mapping[str, Any]:
     if not isinstance(given, dict):
-        raise TypeError(f"{name} must be an object, got {type(given).__name__}")
+        raise ValueError(f"{name} must be an object, got {type(given).__name__}")
     unknown = given.keys() - names
     if unknown:
         raise ValueError(f"{name} must have names of controls only, got {min(unknown)!r}")

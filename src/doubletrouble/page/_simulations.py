@@ -4,7 +4,8 @@ A request is one setting at points along an axis, within limits of size and work
 process (`python -m doubletrouble.page._simulations`) that reads it from standard input and writes a
 line of JSON for every point. The process is killed when the simulation is cancelled, and exits
 when its standard input is closed, also if the server is killed. Finished points stay: a
-simulation that is started again continues after them.
+simulation that is started again continues after them. Points that cannot be simulated are refused,
+each with its reason.
 """
 
 import json
@@ -15,7 +16,6 @@ import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from tempfile import TemporaryFile
 from typing import IO, Any, Self
@@ -23,9 +23,8 @@ from typing import IO, Any, Self
 import numpy as np
 
 from doubletrouble.ensembles import SUPPORT
-from doubletrouble.page._declarations import VIEW
-from doubletrouble.page._settings import PageSetting, view_value
-from doubletrouble.parameters import number
+from doubletrouble.page._settings import PageSetting, json_number, view_value
+from doubletrouble.parameters import Parameter
 from doubletrouble.results import AnovaTerms, ErrorTerms
 from doubletrouble.simulation import simulate
 
@@ -37,8 +36,8 @@ _AT_ONCE = max(1, min(4, (os.cpu_count() or 1) - 1))
 _MOST_UNITS = 4000  # features or samples
 _MOST_WORK = 1e12  # multiplications: a minute or two on one core
 _SMALLEST_RIDGE_AT_PEAK = 1e-6  # below, the error at P = N has no useful mean
-_AXES = ("width", "samples", "ridge", "members", "time")
 _LOG_RANGE = math.log(1e12)  # the longest axis
+_END = Parameter(symbol="", meaning="end of an axis", low=5e-324, high=1e300, typical=(0.1, 10.0))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +49,7 @@ class SimulationRequest:
     dim: int
     draws: int
     points: tuple[float, ...]
-    n_left_out: int = 0  # points of the axis beyond the limits of size
+    refused: tuple[tuple[float, str], ...] = ()  # other points of the axis, and why
 
     @classmethod
     def from_json(cls, setting: object, given: Mapping[str, Any]) -> Self:
@@ -59,7 +58,7 @@ class SimulationRequest:
         ends = given.get("range")
         if not isinstance(ends, list) or len(ends) != 2:
             raise ValueError(f"range must be two numbers, got {ends!r}")
-        low, high = (number("range", end, _POSITIVE) for end in ends)
+        low, high = (json_number("range", end, _END) for end in ends)
         if not 0 < math.log(high / low) <= _LOG_RANGE:
             raise ValueError(f"range must be an interval, got {ends!r}")
         request = cls(
@@ -70,8 +69,10 @@ class SimulationRequest:
             points=(),
         )
         grid = request._grid(low, high)
-        points = tuple(x for x in grid if request._is_possible(x))
-        return replace(request, points=points, n_left_out=len(grid) - len(points))._checked()
+        reasons = {x: request._refusal(x) for x in grid}
+        points = tuple(x for x, reason in reasons.items() if not reason)
+        refused = tuple((x, reason) for x, reason in reasons.items() if reason)
+        return replace(request, points=points, refused=refused)._checked()
 
     @property
     def key(self) -> "SimulationRequest":
@@ -102,27 +103,35 @@ class SimulationRequest:
         """Points of equal distance in their logarithm, and the peak."""
         grid = np.geomspace(low, high, N_POINTS)
         peak = self.setting.threshold(self.along)
-        if low <= peak <= high and (
-            self.setting.ridge >= _SMALLEST_RIDGE_AT_PEAK or not self.setting.is_trained
+        if (
+            peak is not None
+            and low <= peak <= high
+            and (self.setting.ridge >= _SMALLEST_RIDGE_AT_PEAK or not self.setting.is_trained)
         ):
             grid = np.append(grid, peak)
         if self.along == "members":
             grid = np.round(grid)
         return [float(x) for x in np.unique(grid)]
 
-    def _is_possible(self, value: float) -> bool:
+    def _refusal(self, value: float) -> str:
+        """Why a point cannot be simulated; empty if it can."""
         P, N = self.sizes(value)
         width = 1 <= P <= _MOST_UNITS or math.isinf(P)  # infinitely many features: the kernel
         if not width or not 1 <= N <= _MOST_UNITS:
-            return False
+            return f"P and N must be from 1 to {_MOST_UNITS} at D = {self.dim}"
         try:
             self.problem_and_ensemble(value)
-        except ValueError:
-            return False
-        return True
+        except ValueError as error:
+            return _reason(error)
+        return ""
 
     def _work(self, value: float) -> float:
-        """Multiplications of one draw: two data sets, and a fit for each set of features."""
+        """Multiplications of one draw of a point.
+
+        A fit has P N min(P, N) for the system and P N D for the features; the kernel has N for P. A
+        draw has two data sets with N_INIT sets of features on each. Where members choose samples or
+        features, each fit has two twins (`simulation._terms`).
+        """
         P, N = self.sizes(value)
         if math.isinf(P):
             return 2.0 * N * N * (N + self.dim)
@@ -132,10 +141,8 @@ class SimulationRequest:
 
     def _checked(self) -> Self:
         if not self.points:
-            raise ValueError(
-                f"dim must give from 1 to {_MOST_UNITS} features and samples somewhere on the "
-                f"axis, got {self.dim}"
-            )
+            reasons = "; ".join(dict.fromkeys(reason for _, reason in self.refused))
+            raise ValueError(f"range must have a point that can be simulated: {reasons}")
         timed = self.times(self.points[0]) is not None
         if timed and self.along != "width" and math.isinf(self.setting.width):
             raise ValueError("width must be finite for a simulation in time, got inf")
@@ -146,9 +153,6 @@ class SimulationRequest:
                 f"page, got {self.draws}; `doubletrouble simulate` has no such limit"
             )
         return self
-
-
-_POSITIVE = replace(VIEW["dim"].spec, low=5e-324, high=1e300, whole=False)  # type: ignore[union-attr]
 
 
 # --- one simulation in its process ---------------------------------------------------------------
@@ -170,7 +174,7 @@ def _exit_with_parent() -> None:
 
 
 def _simulated(request: SimulationRequest, value: float) -> dict[str, Any]:
-    """One point: its place at whole P and N, and every part with its standard error."""
+    """One point: its position at whole P and N, and every part with its standard error."""
     problem, ensemble = request.problem_and_ensemble(value)
     times = request.times(value)
     try:
@@ -185,18 +189,24 @@ def _simulated(request: SimulationRequest, value: float) -> dict[str, Any]:
             progress=False,
         )
     except ValueError as error:
-        return {"at": value, "refused": str(error)}
+        return {"at": value, "refused": _reason(error)}
     P, N = (
         float(np.ravel(v)[0]) for v in (run.problem.features_per_dim, run.problem.samples_per_dim)
     )
     realized = {"width": P / N if request.setting.per == "N" else P, "samples": N}
+    causes = _estimates(run.error(ensemble))
     has_anova = times is None and SUPPORT["Simulation.anova"](type(ensemble))
     return {
         "at": value,
         "x": realized.get(request.along, value),
-        "causes": _estimates(run.error(ensemble)),
-        "effects": _estimates(run.anova(ensemble)) if has_anova else {},
+        "causes": causes,
+        "effects": _estimates(run.anova(ensemble)) if has_anova else {"total": causes["total"]},
     }
+
+
+def _reason(error: ValueError) -> str:
+    """A message of the library in the symbols of the page."""
+    return str(error).replace("n_members", "K")
 
 
 def _estimates(terms: ErrorTerms[Any] | AnovaTerms[Any]) -> dict[str, list[float]]:
@@ -225,20 +235,24 @@ class _Simulation:
     def ended(self) -> bool:
         return self.status not in ("waiting", "running")
 
+    @property
+    def resumes(self) -> bool:
+        """Whether it continues when it is started again."""
+        return self.status in ("cancelled", "failed")
+
     def to_json(self) -> dict[str, Any]:
-        results, left_out = self.results.values(), self.request.n_left_out
-        refused = {result["refused"] for result in results if "refused" in result}
-        if left_out:
-            limits = f"P and N must be from 1 to {_MOST_UNITS} at D = {self.request.dim}"
-            refused.add(f"{limits}: {left_out} points of the axis are left out")
+        points = [result for result in self.results.values() if "refused" not in result]
+        refused = [(x, r["refused"]) for x, r in self.results.items() if "refused" in r]
         return {
             "status": self.status,
             "ended": self.ended,
             "message": self.message,
-            "done": len(self.results),
-            "total": len(self.request.points),
-            "points": [result for result in results if "refused" not in result],
-            "refused": sorted(refused),
+            "done": len(points),
+            "total": len(self.request.points) - len(refused),
+            "points": points,
+            "refused": [
+                {"at": x, "message": reason} for x, reason in (*self.request.refused, *refused)
+            ],
         }
 
 
@@ -250,19 +264,20 @@ class Simulations:
         self._known: OrderedDict[SimulationRequest, _Simulation] = OrderedDict()
         self._closed = False
 
-    def start(self, request: SimulationRequest) -> None:
-        """Start a simulation, or continue one that was cancelled or failed."""
+    def start(self, *requests: SimulationRequest) -> None:
+        """Start simulations, or continue those that were cancelled or failed: all, or none."""
         with self._lock:
-            one = self._known.setdefault(request.key, _Simulation(request=request))
-            self._known.move_to_end(request.key)
-            if one.status == "done" or (not one.ended and one.process):
-                return
-            waiting = sum(not other.ended for other in self._known.values() if other is not one)
-            if waiting >= MOST_WAITING or self._closed:
-                del self._known[request.key]
+            named = {request.key: request for request in requests}
+            new = [key for key in named if (one := self._known.get(key)) is None or one.resumes]
+            active = sum(not one.ended for one in self._known.values())
+            if new and (active + len(new) > MOST_WAITING or self._closed):
                 raise ValueError(f"simulations must be at most {MOST_WAITING} at a time; wait")
-            one.status, one.message = "waiting", ""
-            for key in [key for key, other in self._known.items() if other.ended]:
+            for key, request in named.items():
+                self._known.setdefault(key, _Simulation(request=request))
+                self._known.move_to_end(key)
+            for key in new:
+                self._known[key].status, self._known[key].message = "waiting", ""
+            for key in [key for key, one in self._known.items() if one.ended]:
                 if len(self._known) > _MOST_KNOWN:
                     del self._known[key]
             self._start_waiting()
@@ -273,12 +288,13 @@ class Simulations:
             one = self._known.get(request.key)
             return one.to_json() if one else None
 
-    def cancel(self, request: SimulationRequest) -> None:
-        """Stop a simulation; its points stay."""
+    def cancel(self, *requests: SimulationRequest) -> None:
+        """Stop simulations; their points stay."""
         with self._lock:
-            one = self._known.get(request.key)
-            if one and not one.ended:
-                self._end(one)
+            for request in requests:
+                one = self._known.get(request.key)
+                if one and not one.ended:
+                    self._end(one)
 
     def close(self) -> None:
         """Stop all simulations."""
@@ -297,37 +313,48 @@ class Simulations:
         """Start processes while there is room; the lock is held."""
         running = sum(one.process is not None for one in self._known.values())
         for one in self._known.values():
-            if one.status == "waiting" and running < _AT_ONCE and not self._closed:
-                errors = TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
-                try:
-                    one.process = start_process(errors)
-                except OSError as error:
-                    one.status, one.message = "failed", f"no process starts: {error.strerror}"
-                    continue
-                one.status, running = "running", running + 1
-                threading.Thread(target=self._follow, args=(one, errors), daemon=True).start()
+            # the process of a cancelled simulation may not have ended yet
+            may_start = one.status == "waiting" and one.process is None
+            if not may_start or running >= _AT_ONCE or self._closed:
+                continue
+            errors = TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
+            try:
+                one.process = start_process(errors)
+            except OSError as error:
+                errors.close()
+                one.status, one.message = "failed", f"no process starts: {error.strerror}"
+                continue
+            one.status, running = "running", running + 1
+            arguments = (one, one.process, errors)
+            threading.Thread(target=self._follow, args=arguments, daemon=True).start()
 
-    def _follow(self, one: _Simulation, errors: IO[str]) -> None:
+    def _follow(self, one: _Simulation, process: "subprocess.Popen[str]", errors: IO[str]) -> None:
         """Collect the points of a process until its end."""
-        process = one.process
-        assert process is not None
         left = tuple(x for x in one.request.points if x not in one.results)
-        # errors of its pipes: the process was killed
-        with suppress(OSError, ValueError), process:
-            send(process, replace(one.request, points=left))
-            for line in process.stdout or ():
-                result = json.loads(line)
-                with self._lock:
-                    one.results[result["at"]] = result
+        problem = ""
+        try:
+            with process:
+                send(process, replace(one.request, points=left))
+                for line in process.stdout or ():
+                    if not line.endswith("\n"):  # cut off by the end of the process
+                        break
+                    result = json.loads(line)
+                    with self._lock:
+                        one.results[result["at"]] = result
+        except OSError:  # of its pipes: the process has ended
+            pass
+        except ValueError as error:
+            problem = f"a point was not JSON: {error}"
         with errors:
             errors.seek(0)
-            lines = errors.read().split("\n")
+            last = errors.read().strip().rpartition("\n")[2]
         with self._lock:
             one.process = None
             if one.status == "running":
                 done = len(one.results) == len(one.request.points)
                 one.status = "done" if done else "failed"
-                one.message = "" if done else f"exit code {process.returncode}: {lines[-2:-1]}"
+                ended = f"the process ended with exit code {process.returncode}"
+                one.message = "" if done else ": ".join(filter(None, (problem or ended, last)))
             self._start_waiting()
 
 

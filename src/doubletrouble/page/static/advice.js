@@ -2,9 +2,7 @@
  * What a setting's error consists of, and what to change: the same options, choice and words as
  * Python's `dt.advise`, of which this is the part without a budget.
  *
- * Cost: features P K, and training K n P min(n, P) with n samples per model, n = N or N/K for divided
- * data. "widen_a_little" adds a tenth of P, or half of the distance P - n from the peak where that is
- * less.
+ * With n samples per model, "widen_a_little" adds a tenth of P, or half of P - n where that is less.
  */
 import { exactError, optimalRidge, PARAMETERS } from "./theory.js";
 
@@ -12,16 +10,6 @@ const ERROR_TOLERANCE = 1e-10; // relative difference of equal errors
 const WORTH = 0.01; // the least share of the error that a recommended change removes
 const LITTLE_WIDER = 1.1;
 const CHOICES = ["regularize", "widen", "ensemble", "divide", "collect"]; // the cheapest first
-
-/** What each part of the error is, in a few words. */
-const MEANINGS = {
-  noise: "label noise that was fitted",
-  initialization: "variance over the random features",
-  sampling: "variance over the training inputs",
-  bias: "error of the mean prediction",
-  resampling: "variance over the samples or features that each model draws",
-  bayes: "noise of the test labels",
-};
 
 /** A number with some significant digits, without exponent between 1e-3 and 1e6; ties to even, as in Python. */
 export function rounded(value, digits = 3) {
@@ -44,7 +32,7 @@ function toEven(value, digits) {
   return `${sign}${figures[0]}.${figures.slice(1, digits)}e${exponent}`;
 }
 
-/** Operations of K ridge fits, K n P min(n, P). */
+/** Operations of K ridge fits, K n P min(n, P) with n = N, or N/K for divided data. */
 function trainingCost(P, N, K, scheme) {
   const n = scheme === "divide" ? N / K : N;
   if (Math.min(n, P) === 0) return 0; // infinitely many parts: the cost falls as 1/K
@@ -88,10 +76,8 @@ function option(name, label, problem, scheme) {
 /**
  * The error now, after every single change, and the change of least error.
  *
- * @param {object} problem - as for `exactError`; features_per_dim, samples_per_dim and ridge given.
- * @param {object} scheme - {name: "ensemble" | "divide", n_members}.
- * @returns {{now: object, options: object[], choice: object, sentence: string}} options as of `option`;
- *   the sentence names the choice. Other schemes have no options, and a sentence of their own.
+ * Arguments as of `exactError`, with features_per_dim, samples_per_dim and ridge. Returns {now, options,
+ * choice, sentence}: the sentence names the choice. Only ensembles and divided data have options.
  */
 export function remedies(problem, scheme) {
   const { features_per_dim: P, samples_per_dim: N } = problem;
@@ -130,7 +116,6 @@ function chosen(now, options) {
   return least.total <= (1 - WORTH) * now.total ? least : now;
 }
 
-/** The best change, its error and its cost, as text. */
 function sentence(now, choice) {
   if (choice === now) {
     return `No finite single change reduces the error of ${rounded(now.total)} by 1 % or more.`;
@@ -155,12 +140,15 @@ function alternative(problem, scheme) {
   return `With ${models} ${own}, it would be ${rounded(total)}.`;
 }
 
-/** The meaning sentence of a setting: the largest part of its error, then the sentence of `remedies`. */
-export function meaning({ now: { parts }, sentence: advice }) {
+/**
+ * The meaning sentence of a setting: the largest part of its error and what it is (`meanings`), then the
+ * sentence of `remedies`.
+ */
+export function meaning({ now: { parts }, sentence: advice }, meanings) {
   if (!(parts.total > 0)) return `The error is 0. ${advice}`;
   if (parts.total === Infinity) return `The error is infinite. ${advice}`;
-  const names = Object.keys(MEANINGS).filter((name) => name in parts);
+  const names = Object.keys(meanings).filter((name) => name !== "total" && name in parts);
   const largest = names.reduce((a, b) => (parts[b] > parts[a] ? b : a));
   const share = `${((100 * parts[largest]) / parts.total).toFixed(0)} %`;
-  return `${share} of the error of ${rounded(parts.total)} is ${largest}: ${MEANINGS[largest]}. ${advice}`;
+  return `${share} of the error of ${rounded(parts.total)} is ${largest}: ${meanings[largest]}. ${advice}`;
 }

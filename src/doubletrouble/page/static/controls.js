@@ -1,54 +1,17 @@
 /**
- * Controls of the page, made from their declarations, and other elements.
+ * Controls of the page, made from their declarations.
  *
  * A control is {element, update(view)}: it changes the store, and `update` shows what the store has.
  */
 
+import { html, setText } from "./elements.js";
 import { applies, contains, control, parseNumber, readValue, shownNumber, writeNumber } from "./state.js";
 import { WORDS, word } from "./words.js";
 
 const STOPS = 160; // of a slider, between the ends of its range
 const stopsOf = new WeakMap();
 
-/** An HTML element with properties and children. */
-export function html(tag, properties = {}, ...children) {
-  const made = document.createElement(tag);
-  for (const [name, value] of Object.entries(properties)) {
-    if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
-    else if (name === "class") made.className = value;
-    else if (typeof value === "boolean") made.toggleAttribute(name, value);
-    else made.setAttribute(name, value);
-  }
-  made.append(...children.filter((child) => child !== null && child !== undefined));
-  return made;
-}
-
-/** A button with a text and what it does. */
-export function button(text, onclick, properties = {}) {
-  return html("button", { type: "button", onclick, ...properties }, text);
-}
-
-/** A panel below the plot: its title and what is in it. */
-export function panel(kind, title, ...children) {
-  return html("section", { class: `panel ${kind}` }, html("h2", {}, title), ...children);
-}
-
-/** A table with heads of its columns, that scrolls where it is too wide. */
-export function table(name, heads, rows, properties = {}) {
-  const head = html("tr", {}, ...heads.map((text) => html("th", { scope: "col" }, text)));
-  const made = html("table", properties, html("thead", {}, head), html("tbody", {}, ...rows));
-  return html("div", { class: "wide", tabindex: "0", role: "region", "aria-label": name }, made);
-}
-
-/** Lines of code that scroll. */
-export function codeLines(name, code) {
-  return html("pre", { tabindex: "0", "aria-label": name }, html("code", {}, code));
-}
-
-/** Write a text if it has changed. */
-export function setText(node, text) {
-  if (node.textContent !== text) node.textContent = text;
-}
+const isLog = (declared) => declared.scale !== "linear";
 
 /** The values of a slider, in order: 0 and ∞ may stand before and after its range. */
 export function stops(declared) {
@@ -60,7 +23,7 @@ function newStops(declared) {
   const [low, high] = declared.typical;
   const values = [];
   for (let i = 0; i <= STOPS; i++) {
-    const value = declared.scale === "log" ? low * (high / low) ** (i / STOPS) : low + ((high - low) * i) / STOPS;
+    const value = isLog(declared) ? low * (high / low) ** (i / STOPS) : low + ((high - low) * i) / STOPS;
     values.push(declared.whole ? Math.round(value) : Number(value.toPrecision(3)));
   }
   const ends = [declared.stops?.zero ? [0] : [], declared.stops?.infinity ? [Infinity] : []];
@@ -72,27 +35,23 @@ function nearestStop(declared, value) {
   const all = stops(declared);
   const exact = all.indexOf(value);
   if (exact >= 0) return exact;
-  const place = declared.scale === "log" ? Math.log : Number;
-  const at = place(Math.max(value, Number.MIN_VALUE));
-  const away = all.map((stop) => Math.abs(place(stop) - at));
+  const position = isLog(declared) ? Math.log : Number;
+  const at = position(Math.max(value, Number.MIN_VALUE));
+  const away = all.map((stop) => Math.abs(position(stop) - at));
   return away.lastIndexOf(Math.min(...away));
 }
 
-/** Where a control has its value: in the view, or in its first or second setting. */
-function placeOf(which, name) {
+/** The owner of the value of a control: the view, or its first or second setting. */
+function ownerOf(which, name) {
   if (which === "view") return { owner: (view) => view, patch: (value) => ({ [name]: value }) };
   return { owner: (view) => view[which] ?? view.first, patch: (value) => ({ [which]: { [name]: value } }) };
 }
 
-/**
- * A number: a slider and a box.
- *
- * @param {object} options - {which: "first" | "second" | "view", id: prefix of identifiers, slider:
- *   whether there is one}.
- */
+/** A number: a box and a slider; `which` is "first", "second" or "view", `id` the prefix of identifiers. */
 export function numberControl(store, name, { which = "first", id = "set", slider: hasSlider = true } = {}) {
-  const { owner, patch } = placeOf(which, name);
-  const declared = () => control(store.declarations, name, owner(store.get()));
+  const { owner, patch } = ownerOf(which, name);
+  const declaredFor = (view) => control(name, owner(view), store.declarations);
+  const declared = () => declaredFor(store.get());
   const key = `${id}-${which}-${name}`;
   const symbol = html("span", { class: "symbol" });
   const label = html("label", { for: hasSlider ? `${key}-slider` : `${key}-box` });
@@ -110,6 +69,7 @@ export function numberControl(store, name, { which = "first", id = "set", slider
   let shown = null; // the declaration that is shown
   let typing = false;
   let before = null; // the value before typing, for Escape
+  let after = null; // and after the last key
   let held = false; // a key of the slider is down
   let moved = false;
 
@@ -137,7 +97,9 @@ export function numberControl(store, name, { which = "first", id = "set", slider
     const value = parseNumber(box.value);
     const valid = contains(declared(), value);
     box.setAttribute("aria-invalid", String(!valid));
+    after = valid ? value : owner(store.get())[name];
     if (valid) store.set(patch(value), { commit: false });
+    after = owner(store.get())[name]; // another one, where the view needs it
   });
   box.addEventListener("change", commitBox);
   box.addEventListener("keydown", (event) => {
@@ -157,12 +119,13 @@ export function numberControl(store, name, { which = "first", id = "set", slider
 
   function update(view) {
     const setting = owner(view);
-    const spec = declared();
+    const spec = declaredFor(view);
     element.hidden = which !== "view" && !applies(spec, setting);
     if (spec !== shown) {
       shown = spec;
       setText(label, spec.label);
-      symbol.replaceChildren(Object.hasOwn(WORDS, spec.symbol) ? word(spec.symbol) : spec.symbol);
+      const isNamed = spec.symbol === spec.label.toLowerCase(); // by its label
+      symbol.replaceChildren(Object.hasOwn(WORDS, spec.symbol) && !isNamed ? word(spec.symbol) : "");
       setText(meaning, spec.meaning);
       if (slider) {
         slider.max = stops(spec).length - 1;
@@ -170,6 +133,7 @@ export function numberControl(store, name, { which = "first", id = "set", slider
       }
     }
     const value = setting[name];
+    if (value !== after) typing = false; // another value is shown: by Back, for example
     if (slider) {
       const position = nearestStop(spec, value);
       if (slider.valueAsNumber !== position) slider.value = position;
@@ -177,7 +141,7 @@ export function numberControl(store, name, { which = "first", id = "set", slider
       if (slider.ariaValueText !== words) slider.ariaValueText = words;
     }
     if (typing) return;
-    const text = writeNumber(value) === "inf" ? "∞" : writeNumber(value);
+    const text = value === Infinity ? "∞" : writeNumber(value);
     if (box.value !== text) box.value = text;
     box.removeAttribute("aria-invalid");
   }
@@ -185,14 +149,10 @@ export function numberControl(store, name, { which = "first", id = "set", slider
   return { element, update };
 }
 
-/**
- * One of a few names, as a list.
- *
- * @param {object} options - as of `numberControl`, and {also(value): a further patch}.
- */
+/** One of a few names, as a list; `also(value)` is a further patch. */
 export function choiceControl(store, name, { which = "view", id = "set", also } = {}) {
-  const declared = control(store.declarations, name);
-  const { owner, patch } = placeOf(which, name);
+  const declared = control(name);
+  const { owner, patch } = ownerOf(which, name);
   const key = `${id}-${which}-${name}`;
   const options = Object.entries(declared.choices).map(([value, label]) =>
     html("option", { value }, label),

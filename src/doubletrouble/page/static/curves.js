@@ -5,18 +5,19 @@
  * feature bank per feature of a model); `problemOf` and `schemeOf` translate it to those of theory.js.
  */
 
-import { anova, errorCurve, exactError, gradientFlow, noiseAt, optimalRidge, trainingError } from "./theory.js";
-import { control, fewestMembers, settings } from "./state.js";
+import { control, settings, toJson } from "./state.js";
+import {
+  DISTINCT, SCHEMES, anova, errorCurve, exactError, fewestMembers, gradientFlow, noiseAt, optimalRidge, trainingError,
+} from "./theory.js";
 
 const EVEN = 141; // values over the whole axis
 const CLOSE = 30; // further ones on each side of a threshold
 const FEW = 0.3; // the share of them in training time, which takes some hundred times as long
+const FEWER = 0.15; // and while a slider is dragged
 const NEAR = 0.25; // how far these reach, in log x
 const BEYOND = 100; // how far the axis reaches for a typed value
 const PEAKS = 5; // where a linear axis ends, in thresholds
-const DISTINCT = -Math.expm1(-1); // share of distinct samples among N draws with replacement
 
-const RESAMPLED = ["subsample", "bootstrap", "feature_bank"];
 const PARTS = {
   causes: ["noise", "initialization", "resampling", "sampling", "bias"],
   effects: [
@@ -32,8 +33,7 @@ const PARTS = {
 
 /** The parts of the error of a setting, from the top of a stack down. */
 export function partsOf(split, setting) {
-  const resampled = RESAMPLED.includes(setting.scheme);
-  return PARTS[split].filter((name) => name !== "resampling" || resampled);
+  return PARTS[split].filter((name) => name !== "resampling" || SCHEMES[setting.scheme].resamples);
 }
 
 /** Whether training is stopped, in a setting or along the axis. */
@@ -41,7 +41,6 @@ function isTimed(view, setting) {
   return view.along === "time" || setting.time < Infinity;
 }
 
-/** The problem of a setting, as theory.js takes it. */
 export function problemOf(setting) {
   return {
     features_per_dim: setting.per === "N" ? setting.width * setting.samples : setting.width,
@@ -53,7 +52,6 @@ export function problemOf(setting) {
   };
 }
 
-/** The scheme of a setting, as theory.js takes it. */
 export function schemeOf(setting) {
   const scheme = { name: setting.scheme, n_members: setting.members };
   if (setting.scheme === "subsample") scheme.fraction = setting.fraction;
@@ -63,7 +61,6 @@ export function schemeOf(setting) {
   return scheme;
 }
 
-/** The error where the sliders stand. */
 export function errorHere(setting, split = "causes") {
   if (setting.time < Infinity) return gradientFlow(problemOf(setting), setting.time, schemeOf(setting));
   const terms = split === "effects" ? anova : exactError;
@@ -117,8 +114,8 @@ export function thresholds(setting, along) {
 }
 
 /** The ends of the horizontal axis: typical values, and typed ones that are not too far away. */
-export function range(view, declarations) {
-  let [low, high] = control(declarations, view.along, view.first).typical;
+export function range(view) {
+  let [low, high] = control(view.along, view.first).typical;
   const typed = settings(view)
     .map((setting) => setting[view.along])
     .filter((value) => value >= low / BEYOND && value <= high * BEYOND);
@@ -137,9 +134,10 @@ function peaksOf(view) {
 let lastGrid = { key: "", x: null };
 
 /** Values along the axis, the same for both settings: denser near thresholds, which are included. */
-export function grid(view, declarations) {
-  const [low, high] = range(view, declarations);
-  const share = settings(view).some((setting) => isTimed(view, setting)) ? FEW : 1;
+export function grid(view, dragged = false) {
+  const [low, high] = range(view);
+  const few = dragged ? FEWER : FEW;
+  const share = settings(view).some((setting) => isTimed(view, setting)) ? few : 1;
   const fewest = Math.max(...settings(view).map(({ scheme }) => fewestMembers(scheme)));
   const peaks = peaksOf(view);
   const key = [low, high, share, fewest, view.x, view.along, ...peaks].join();
@@ -173,18 +171,16 @@ function spaced(low, high, count, isLog, middle) {
 /**
  * The error of a setting along the axis of a view.
  *
- * @param {object} options - {x: the values; training, best: whether training and least error are wanted}.
- * @returns {object} {x, names, parts: {name: values}, total, training, thresholds: [{x, label}], level: the
- *   total at the infinite end, best: {x, y, edge}, here: {x, parts, total}}.
+ * `x` has the values; `training` and `best` add the training error and the least error. Returns {x, names,
+ * parts: {name: values}, total, training, thresholds: [{x, label}], level: the total at the infinite end,
+ * best: {x, y, edge}, here: {x, parts, total}}.
  */
-export function curve(view, setting, { x, declarations, training = false, best = true } = {}) {
-  const at = x ?? grid(view, declarations);
+export function curve(view, setting, { x, training = false, best = true } = {}) {
+  const at = x ?? grid(view);
   const names = partsOf(view.split, setting);
   const here = errorHere(setting, view.split);
   // where the setting is on the axis changes nothing but `here`
-  const key = JSON.stringify([{ ...setting, [view.along]: 0 }, view.along, view.split, training, best], (_, v) =>
-    v === Infinity ? "inf" : v,
-  );
+  const key = toJson([{ ...setting, [view.along]: 0 }, view.along, view.split, training, best]);
   return {
     ...remembered(at, key, () => newCurve(view, setting, at, names, training, best)),
     here: { x: setting[view.along], parts: chosen(here, names), total: here.total },
@@ -201,37 +197,28 @@ const MOST_KNOWN = 4;
 function remembered(x, key, make) {
   const curves = known.get(x) ?? new Map();
   known.set(x, curves);
-  const found = curves.get(key) ?? make();
+  const result = curves.get(key) ?? make();
   curves.delete(key);
-  curves.set(key, found);
+  curves.set(key, result);
   if (curves.size > MOST_KNOWN) curves.delete(curves.keys().next().value);
-  return found;
+  return result;
 }
 
 function newCurve(view, setting, x, names, training, best) {
   const { axis, values } = variation(setting, view.along, x);
   const { split, along } = view;
-  const found = errorCurve(problemOf(setting), schemeOf(setting), axis, values, { split, time: setting.time });
+  const options = { split, time: setting.time, training: training && !isTimed(view, setting) };
+  const error = errorCurve(problemOf(setting), schemeOf(setting), axis, values, options);
   return {
     x,
     names,
-    parts: chosen(found, names),
-    total: found.total,
-    training: training && !isTimed(view, setting) ? trainingCurve(setting, axis, values) : undefined,
+    parts: chosen(error, names),
+    total: error.total,
+    training: error.training,
     thresholds: thresholds(setting, along),
     level: ["members", "time"].includes(along) ? totalAt(setting, along, Infinity) : undefined,
-    best: best ? leastError(view, setting, x, found.total) : undefined,
+    best: best ? leastError(view, setting, x, error.total) : undefined,
   };
-}
-
-function trainingCurve(setting, axis, values) {
-  const problem = problemOf(setting);
-  const scheme = schemeOf(setting);
-  const owners = axis.map((name) => (name in problem ? problem : scheme));
-  return Float64Array.from(values[0], (_, i) => {
-    axis.forEach((name, k) => (owners[k][name] = values[k][i]));
-    return trainingError(problem, scheme);
-  });
 }
 
 /** The parts of a curve upon each other, from the bottom: [{name, x, low, high, value}]. */
@@ -276,7 +263,7 @@ function leastError(view, setting, x, total) {
 const TOP = { log: 200, linear: 3 };
 const DECADES = 5;
 
-/** The ends of the vertical axis: they depend on the address, not on the curve, so that it is seen to fall. */
+/** The ends of the vertical axis: they do not depend on the curve, so that it is seen to fall. */
 export function heights(view) {
   const top = view.top || TOP[view.y];
   return view.y === "log" ? [top / 10 ** DECADES, top] : [0, top];
@@ -289,7 +276,7 @@ export function fittedTop(view, totals) {
   finite.sort((a, b) => a - b);
   const most = finite[finite.length - 1];
   const middle = finite[finite.length >> 1];
-  const wanted = view.y === "log" ? Math.min(1.3 * most, 1e4 * middle) : Math.min(1.05 * most, 6 * middle);
-  const unit = 10 ** Math.floor(Math.log10(wanted));
-  return [1, 1.5, 2, 3, 5, 7, 10].map((m) => Number((m * unit).toPrecision(2))).find((v) => v >= wanted) ?? wanted;
+  const least = view.y === "log" ? Math.min(1.3 * most, 1e4 * middle) : Math.min(1.05 * most, 6 * middle);
+  const unit = 10 ** Math.floor(Math.log10(least));
+  return [1, 1.5, 2, 3, 5, 7, 10].map((m) => Number((m * unit).toPrecision(2))).find((v) => v >= least) ?? least;
 }

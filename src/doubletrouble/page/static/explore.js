@@ -1,36 +1,36 @@
 /** The view "explore": the plot with all controls, what the numbers mean, and what can be taken away. */
 
 import { meaning, remedies, rounded } from "./advice.js";
-import {
-  button, choiceControl, codeLines, flagControl, html, numberControl, panel, setText, table,
-} from "./controls.js";
+import { choiceControl, flagControl, numberControl } from "./controls.js";
 import * as curves from "./curves.js";
+import { button, codeLines, html, panel, setText, table } from "./elements.js";
 import * as take from "./exports.js";
-import { CELL_COLORS, createPlot } from "./plot.js";
+import { pngOf, svgOf } from "./picture.js";
+import { createPlot } from "./plot.js";
 import { advicePanel, simulationPanel } from "./remote.js";
-import { SETTING, control, fewestMembers, read, settings, shownNumber, write } from "./state.js";
-import { exactError } from "./theory.js";
+import { CELL_COLORS } from "./scales.js";
+import { SETTING, control, declarations, namesOf, read, settings, shownNumber, write } from "./state.js";
+import { exactError, fewestMembers } from "./theory.js";
 import { phrase } from "./words.js";
 
-const BASIC = ["width", "members", "ridge", "snr"];
-const MORE = ["samples", "scheme", "fraction", "bank", "activation", "nonlinear", "time"];
 const NARROW = 560; // pixels below which two plots are one
-const SPOKEN_AFTER = 700; // ms at rest before a screen reader hears the sentence
+const ANNOUNCE_AFTER = 700; // ms at rest before the sentence is announced to screen readers
+const REST = 250; // ms without a change after which curves have all their points
 const MAP = { columns: 48, rows: 36 };
 
 // --- what is drawn ---
 
 /** The look of a part: label and colour, a property of the page. */
-function styled(view, declarations, name) {
+function styled(view, name) {
   return { name, label: declarations.parts.labels[name], color: `var(--${view.split}-${name})` };
 }
 
-function linesOf(view, declarations, { x, names, parts, total, training }, second, suffix = "") {
+function linesOf(view, { x, names, parts, total, training }, second, suffix = "") {
   const drawn = view.form === "areas" ? [] : names;
-  const lines = drawn.map((name) => ({ ...styled(view, declarations, name), x, y: parts[name] }));
+  const lines = drawn.map((name) => ({ ...styled(view, name), x, y: parts[name] }));
   const soft = { label: "Training error", color: "var(--soft)", dash: "2 3" };
   if (training) lines.push({ name: "training", ...soft, x, y: training });
-  const whole = styled(view, declarations, "total");
+  const whole = styled(view, "total");
   lines.push({ ...whole, label: whole.label + suffix, x, y: total, width: 3, peak: true });
   if (!second) return lines;
   // of the second setting, only the total has a label
@@ -40,37 +40,37 @@ function linesOf(view, declarations, { x, names, parts, total, training }, secon
   });
 }
 
-function areasOf(view, declarations, curve) {
+function areasOf(view, curve) {
   const areas = curves.stacked(curve, [...curve.names].reverse());
-  return areas.map((area) => ({ ...area, ...styled(view, declarations, area.name) }));
+  return areas.map((area) => ({ ...area, ...styled(view, area.name) }));
 }
 
 function regimesOf(view, curve, [low, high]) {
   const [{ x: threshold, label } = {}] = curve.thresholds;
-  if (!(threshold > low && threshold < high)) return [];
+  if (view.form === "areas" || !(threshold > low && threshold < high)) return []; // not legible on areas
   const under = { label: "fewer features than samples", short: label.replace("=", "<") };
   const over = { label: "more features than samples", short: label.replace("=", ">"), shaded: true };
   const [left, right] = view.along === "samples" ? [over, under] : [under, over];
   return [{ from: low, to: threshold, ...left }, { from: threshold, to: high, ...right }];
 }
 
-function pointsOf(view, declarations, drawn, points) {
+function pointsOf(view, drawn, points, hollow) {
   const names = view.form === "areas" ? ["total"] : [...drawn.names, "total"];
   return points.flatMap((point) =>
     names
-      .filter((name) => point[view.split]?.[name])
+      .filter((name) => !Number.isNaN(point[view.split][name]?.[0] ?? NaN))
       .map((name) => {
         const [y, error] = point[view.split][name];
-        const { color, label } = styled(view, declarations, name);
-        return { x: point.x, y, bar: 2 * error, color, label: `${label}, simulated` };
+        const { color, label } = styled(view, name);
+        return { x: point.x, y, bar: 2 * error, color, label: `${label}, simulated`, hollow };
       }),
   );
 }
 
 /** The spec of the plot of some curves (see plot.js); `ghost` is the curve before the last change. */
-function figureSpec(view, declarations, drawn, { ghost, points, suffixes }) {
-  const x = axisOf(view, declarations);
-  const lines = drawn.flatMap((curve, i) => linesOf(view, declarations, curve, i > 0, suffixes[i]));
+function figureSpec(view, drawn, { ghost, points, suffixes }) {
+  const x = axisOf(view);
+  const lines = drawn.flatMap((curve, i) => linesOf(view, curve, i > 0, suffixes[i]));
   if (ghost) lines.unshift({ ghost: true, color: "var(--soft)", x: ghost.x, y: ghost.total, width: 2.5 });
   const here = drawn.map((curve) => ({ x: curve.here.x, y: curve.here.total }));
   const best = drawn
@@ -84,8 +84,8 @@ function figureSpec(view, declarations, drawn, { ghost, points, suffixes }) {
     x,
     y: { label: "test error", scale: view.y, range: curves.heights(view) },
     lines,
-    areas: view.form === "areas" ? areasOf(view, declarations, drawn[0]) : [],
-    points: drawn.flatMap((curve, i) => pointsOf(view, declarations, curve, points[i] ?? [])),
+    areas: view.form === "areas" ? areasOf(view, drawn[0]) : [],
+    points: drawn.flatMap((curve, i) => pointsOf(view, curve, points[i] ?? [], i > 0)),
     marks: { here, best, thresholds },
     regimes: regimesOf(view, drawn[0], x.range),
     level: drawn[0].level !== undefined && { y: drawn[0].level, label: `${x.symbol} → ∞` },
@@ -93,20 +93,20 @@ function figureSpec(view, declarations, drawn, { ghost, points, suffixes }) {
 }
 
 /** The horizontal axis of a view, as a plot takes it. */
-function axisOf(view, declarations) {
-  const { axis, symbol } = control(declarations, view.along, view.first);
-  return { label: axis, symbol, scale: view.x, range: curves.range(view, declarations) };
+function axisOf(view) {
+  const { axis, symbol } = control(view.along, view.first);
+  return { label: axis, symbol, scale: view.x, range: curves.range(view) };
 }
 
-function ratioSpec(view, declarations, [first, second]) {
+function ratioSpec(view, [first, second]) {
   const ratio = first.total.map((value, i) => (value === second.total[i] ? 1 : second.total[i] / value));
   const finite = [...ratio].filter((value) => value > 0 && value < Infinity);
-  const reach = Math.max(2, ...finite.map((value) => Math.max(value, 1 / value)));
-  const top = [2, 5, 10, 20, 50, 100, 1000, 1e4, 1e6].find((value) => value >= reach) ?? 1e6;
+  const reach = (values) => [2, 5, 10, 20, 50, 100, 1000, 1e4].find((end) => values.every((one) => one <= end)) ?? 1e6;
+  const [low, top] = [1 / reach(finite.map((value) => 1 / value)), reach(finite)];
   return {
     title: "Ratio of the totals, second to first",
-    x: axisOf(view, declarations),
-    y: { label: "ratio", scale: "log", range: [1 / top, top] },
+    x: axisOf(view),
+    y: { label: "ratio", scale: "log", range: [low, top] },
     lines: [{ name: "ratio", label: "second / first", color: "var(--accent)", x: first.x, y: ratio }],
     marks: {},
     level: { y: 1 },
@@ -131,6 +131,8 @@ export function renderExplore(container, store) {
 
   let frame = 0;
   let changing = false; // a change is in progress
+  let dragged = false; // and not yet at rest
+  let timer = 0;
   let settled = store.get(); // the view before it
   let ghost = null; // the view that is drawn as a ghost
 
@@ -138,7 +140,7 @@ export function renderExplore(container, store) {
     frame = 0;
     if (container.hidden) return;
     const view = store.get();
-    const shown = bench.draw(view, ghost);
+    const shown = bench.draw(view, ghost, dragged);
     values.update(view, shown);
     map.update(view, changing);
     away.update(view, shown, bench);
@@ -149,18 +151,21 @@ export function renderExplore(container, store) {
     frame ||= requestAnimationFrame(draw);
   }
 
+  function rest() {
+    dragged = false;
+    schedule();
+  }
+
   store.subscribe((view, previous, { commit, restored }) => {
     if (restored) ghost = null;
     else if (!changing) ghost = settled;
-    changing = !commit;
+    dragged = changing = !commit;
+    clearTimeout(timer);
+    if (dragged) timer = setTimeout(rest, REST);
     if (commit) settled = view;
     schedule();
   });
   return { update: schedule };
-}
-
-function group(title, controls) {
-  return html("details", { class: "group" }, html("summary", {}, title), ...controls.map((one) => one.element));
 }
 
 /** Two media of page.css: controls below the plot, and beside it on a low screen. */
@@ -169,18 +174,108 @@ const LOW = "(min-width: 35rem) and (max-height: 30rem)";
 
 /** The plot and the controls beside it; `redraw` is called where another size needs it. */
 function workbench(store, redraw) {
-  const { declarations } = store;
+  const figure = createFigure(store, redraw);
+  const controls = createControls(store);
+  const box = html("div", { class: "figure" }, figure.host, figure.messages, figure.under);
+  const element = html("div", { class: "workbench" }, box, controls.element);
+  const [below, low] = [BELOW, LOW].map((query) => matchMedia(query));
+  /** Move what is under the plot to where it is visible: the order of focus is that of reading. */
+  function arrange() {
+    if (below.matches) controls.basic.after(figure.under);
+    else (low.matches ? element : box).append(figure.under);
+  }
+  for (const media of [below, low]) media.addEventListener("change", arrange);
+  arrange();
+  return {
+    ...figure,
+    element,
+    draw(view, ghost, dragged) {
+      const shown = figure.draw(view, ghost, dragged);
+      controls.update(view, figure.isBeside(view));
+      return shown;
+    },
+  };
+}
+
+function group(title, controls) {
+  return html("details", { class: "group" }, html("summary", {}, title), ...controls.map((one) => one.element));
+}
+
+/** All controls, in the groups of their declarations. */
+function createControls(store) {
   const all = [];
   const keep = (one) => {
     all.push(one);
     return one;
   };
-  const number = (name, which) => keep(numberControl(store, name, { which }));
-  const choice = (name, which, also) => keep(choiceControl(store, name, { which, also }));
-  const anyOf = (name, which) => (control(declarations, name).choices ? choice : number)(name, which);
-  const more = (which) => MORE.map((name) => anyOf(name, which));
+  const resetTop = () => ({ top: 0 });
+  const further = { // what a choice changes besides
+    along: resetTop,
+    per: resetTop,
+    y: resetTop,
+    form: (form) => ({ y: form === "areas" ? "linear" : "log", top: 0 }),
+  };
+  const made = (name, which) => {
+    const make = control(name).choices ? choiceControl : numberControl;
+    return keep(make(store, name, { which, also: further[name] }));
+  };
+  const groupOf = (kind, which) => namesOf(kind).map((name) => made(name, which));
+  const basicOf = (which) => groupOf("basic", which).map((one) => one.element);
 
-  // the figure
+  const presets = html(
+    "select",
+    { id: "preset", onchange: () => presets.value && store.open(`view=explore&${presets.value}`) },
+    html("option", { value: "" }, "choose a figure …"),
+    ...declarations.presets.map(({ query, figure, title }) =>
+      html("option", { value: query }, `${figure ? `Figure ${figure}` : "Beyond the paper"}: ${title}`),
+    ),
+  );
+  const asWritten = (query) => write(read(`view=explore&${query}`).view);
+  const figures = new Map(declarations.presets.map(({ query }) => [asWritten(query), query]));
+
+  const reset = button("Reset", () => store.open("view=explore"));
+  const compare = button("Compare with a second setting", () => store.set({ second: {} })); // only while there is none
+  const swap = button("Swap the two", () => {
+    const { first, second } = store.get();
+    store.set({ first: second, second: first });
+  });
+  const single = button("Remove the second", () => store.set({ second: null }));
+  const basic = html("fieldset", { class: "basic" }, html("legend", {}, "Setting"), ...basicOf("first"));
+  const secondTitle = html("legend", {});
+  const more = group("More of the second", groupOf("more", "second"));
+  const secondBox = html("fieldset", { class: "second" }, secondTitle, ...basicOf("second"), more);
+  const layout = made("compare", "view");
+  const presetLabel = html("label", { for: "preset" }, "As in the paper");
+  const element = html(
+    "section",
+    { class: "controls", "aria-label": "Controls" },
+    basic,
+    secondBox,
+    html("div", { class: "buttons" }, compare, swap, single, reset),
+    group("More of the model and the data", [...groupOf("more", "first"), ...groupOf("common", "first")]),
+    group("The plot", [
+      ...groupOf("plot", "view"),
+      layout,
+      keep(flagControl(store, "training", "show the training error")),
+      keep(flagControl(store, "map", "show the map of K and λ")),
+    ]),
+    html("div", { class: "control choice" }, html("div", { class: "control-head" }, presetLabel, presets)),
+  );
+  return {
+    element,
+    basic,
+    update(view, beside) {
+      for (const one of all) one.update(view);
+      compare.hidden = Boolean(view.second);
+      for (const one of [swap, single, secondBox, layout.element]) one.hidden = !view.second;
+      setText(secondTitle, beside ? "Second setting, on the right" : "Second setting, dashed");
+      presets.value = figures.get(store.query()) ?? "";
+    },
+  };
+}
+
+/** The plots, and what is under them: messages, the key, the ratio of two settings, the sentence. */
+function createFigure(store, redraw) {
   const host = html("div", { class: "plots" });
   const ratioHost = html("div", { class: "ratio", hidden: true });
   const key = html("p", { class: "key" });
@@ -190,133 +285,68 @@ function workbench(store, redraw) {
   const usual = button("Usual axis", () => store.set({ top: 0 }), { class: "small" });
   const axisNote = html("p", { class: "axis-note" }, outside, " ", fit, " ", usual);
   const sentence = html("p", { class: "sentence" });
-  const spoken = html("p", { class: "unseen", role: "status" });
+  const announcement = html("p", { class: "unseen", role: "status" });
   const messages = html("div", { class: "messages", role: "status" });
-  const under = html("div", { class: "under" }, messages, key, axisNote, ratioHost, sentence, spoken);
-  const figure = html("div", { class: "figure" }, host, under);
+  const under = html("div", { class: "under" }, key, axisNote, ratioHost, sentence, announcement);
   const plots = [createPlot(host)];
   let ratio = null;
   let isWide = true; // enough for two plots
-  new ResizeObserver(([{ contentRect: { width } }]) => {
-    if (isWide !== width >= NARROW) redraw((isWide = !isWide));
-  }).observe(host);
-
-  // the controls
-  const presets = html(
-    "select",
-    { id: "preset", onchange: openPreset },
-    html("option", { value: "" }, "choose a figure …"),
-    ...declarations.presets.map(({ name, figure: n, title }) =>
-      html("option", { value: name }, n ? `Figure ${n}: ${title}` : `Beyond the paper: ${title}`),
-    ),
-  );
-  const asWritten = (query) => write(read(`view=explore&${query}`, declarations).view, declarations);
-  const figures = new Map(declarations.presets.map(({ name, query }) => [asWritten(query), name]));
-  const reset = button("Reset", () => store.open("view=explore"));
-  const compare = button("Compare with a second setting", () => store.get().second ?? store.set({ second: {} }));
-  const swap = button("Swap the two", () => {
-    const { first, second } = store.get();
-    store.set({ first: second, second: first });
-  });
-  const single = button("Remove the second", () => store.set({ second: null }));
-  const resetTop = () => ({ top: 0 });
-  const basicOf = (which) => BASIC.map((name) => number(name, which).element);
-  const basic = html("fieldset", { class: "basic" }, html("legend", {}, "Setting"), ...basicOf("first"));
-  const secondTitle = html("legend", {}, "Second setting, dashed");
-  const secondBox = html(
-    "fieldset",
-    { class: "second", hidden: true },
-    secondTitle,
-    ...basicOf("second"),
-    group("More of the second", more("second")),
-  );
-  const layout = choice("compare", "view");
-  const presetLabel = html("label", { for: "preset" }, "As in the paper");
-  const controls = html(
-    "section",
-    { class: "controls", "aria-label": "Controls" },
-    basic,
-    secondBox,
-    html("div", { class: "buttons" }, compare, swap, single, reset),
-    group("More of the model and the data", [...more("first"), choice("per", "first", resetTop)]),
-    group("The plot", [
-      choice("along", "view", resetTop),
-      choice("split", "view"),
-      choice("form", "view", (form) => ({ y: form === "areas" ? "linear" : "log", top: 0 })),
-      choice("x", "view"),
-      choice("y", "view", resetTop),
-      layout,
-      keep(flagControl(store, "training", "show the training error")),
-      keep(flagControl(store, "map", "show the map of K and λ")),
-    ]),
-    html("div", { class: "control choice" }, html("div", { class: "control-head" }, presetLabel, presets)),
-  );
-  const element = html("div", { class: "workbench" }, figure, controls);
-  const [below, low] = [BELOW, LOW].map((query) => matchMedia(query));
-  /** Put what is under the plot where it is seen, so that the order of focus is that of reading. */
-  function arrange() {
-    if (below.matches) basic.after(under);
-    else (low.matches ? element : figure).append(under);
-  }
-  for (const media of [below, low]) media.addEventListener("change", arrange);
-  arrange();
-
-  let points = [];
+  let points = []; // simulated ones of each setting
   let shown = []; // curves as drawn last
   let ghostCurve = { view: null, curve: null };
-  let said = ""; // the sentence
-  let speaking = 0;
+  let text = ""; // the sentence
+  let timer = 0;
 
-  function openPreset() {
-    const preset = declarations.presets.find(({ name }) => name === presets.value);
-    if (preset) store.open(`view=explore&${preset.query}`);
-  }
+  new ResizeObserver(([{ contentRect: { width } }]) => {
+    if (isWide === width >= NARROW) return;
+    isWide = !isWide;
+    redraw();
+  }).observe(host);
+
+  const isBeside = (view) => Boolean(view.second) && view.compare === "beside" && isWide;
 
   function ghostOf(view, ghost) {
     const isComparable = ghost?.along === view.along && ghost.x === view.x && ghost.first.per === view.first.per;
     const isSame = (name) => name === view.along || ghost.first[name] === view.first[name];
     if (!isComparable || SETTING.every(isSame)) return null;
     if (ghostCurve.view !== ghost) {
-      ghostCurve = { view: ghost, curve: curves.curve(ghost, ghost.first, { declarations, best: false }) };
+      ghostCurve = { view: ghost, curve: curves.curve(ghost, ghost.first, { best: false }) };
     }
     return ghostCurve.curve;
   }
 
-  function draw(view, ghost) {
-    const x = curves.grid(view, declarations);
+  function draw(view, ghost, dragged) {
+    const x = curves.grid(view, dragged);
     const training = view.training === "1";
-    shown = settings(view).map((setting) => curves.curve(view, setting, { x, declarations, training }));
-    const beside = Boolean(view.second) && view.compare === "beside" && isWide;
+    shown = settings(view).map((setting) => curves.curve(view, setting, { x, training }));
+    const beside = isBeside(view);
     if (beside && plots.length < 2) plots.push(createPlot(host));
     if (!beside && plots.length > 1) plots.pop().destroy();
     host.classList.toggle("two", beside);
     const { first, second } = view;
     const pairs = second ? [[first, second], [second, first]] : [];
-    const named = pairs.map((pair) => take.differences(declarations, ...pair));
-    const isShort = named.every((text) => text && text.length <= 14);
-    const suffixes = isShort ? named.map((text) => `, ${text}`) : [", first", ", second"];
+    const differing = pairs.map((pair) => take.differences(...pair));
+    const isShort = differing.every((one) => one && one.length <= 14);
+    const suffixes = isShort ? differing.map((one) => `, ${one}`) : [", first", ", second"];
     if (beside) {
       shown.forEach((curve, i) => {
         const options = { points: [points[i]], suffixes: [suffixes[i]] };
-        plots[i].update(figureSpec(view, declarations, [curve], options));
+        plots[i].update(figureSpec(view, [curve], options));
       });
     } else {
-      plots[0].update(figureSpec(view, declarations, shown, { ghost: ghostOf(view, ghost), points, suffixes }));
+      plots[0].update(figureSpec(view, shown, { ghost: ghostOf(view, ghost), points, suffixes }));
     }
-    for (const one of all) one.update(view);
-    compare.hidden = Boolean(second);
-    for (const one of [swap, single, secondBox, layout.element, ratioHost]) one.hidden = !second;
-    setText(secondTitle, beside ? "Second setting, on the right" : "Second setting, dashed");
     key.hidden = !second || beside;
-    setText(key, `Solid: ${named[0] || "first setting"}. Dashed: ${named[1] || "second setting, the same"}.`);
+    const dashed = points[1]?.length ? "Dashed and hollow" : "Dashed";
+    setText(key, `Solid: ${differing[0] || "first setting"}. ${dashed}: ${differing[1] || "second setting, the same"}.`);
+    ratioHost.hidden = !second;
     if (second) {
       ratio ??= createPlot(ratioHost);
-      ratio.update(ratioSpec(view, declarations, shown));
+      ratio.update(ratioSpec(view, shown));
     }
     drawAxisNote(view);
-    drawMessages();
+    drawMessages(view);
     drawSentence(view);
-    presets.value = figures.get(store.query()) ?? "";
     return shown;
   }
 
@@ -329,45 +359,55 @@ function workbench(store, redraw) {
     axisNote.classList.toggle("urgent", above || below);
   }
 
-  function drawMessages() {
+  function drawMessages(view) {
     const texts = [...store.messages()];
-    const view = store.get();
     if (view.form === "areas" && view.y === "log") {
       texts.push("On a logarithmic axis the height of an area is not its share; a linear vertical axis shows shares.");
     }
-    if (messages.textContent !== texts.join("")) messages.replaceChildren(...texts.map((text) => html("p", {}, text)));
+    if (view.split === "effects" && points.flat().some(({ effects }) => Object.keys(effects).length === 1)) {
+      texts.push("Main effects cannot be simulated for this scheme; of the simulation, the total is drawn.");
+    }
+    if (messages.textContent !== texts.join("")) messages.replaceChildren(...texts.map((one) => html("p", {}, one)));
   }
 
   function drawSentence(view) {
-    const text = sentenceOf(view.first);
-    if (text === said) return;
-    said = text;
-    sentence.replaceChildren(...phrase(text.replaceAll("λ*", "{λ*}")));
-    clearTimeout(speaking);
-    speaking = setTimeout(() => setText(spoken, text), SPOKEN_AFTER);
+    const next = sentenceOf(view.first, declarations.parts.meanings);
+    if (next === text) return;
+    text = next;
+    sentence.replaceChildren(...phrase(marked(text)));
+    clearTimeout(timer);
+    timer = setTimeout(() => setText(announcement, text), ANNOUNCE_AFTER);
   }
 
   return {
-    element,
+    host,
+    messages,
+    under,
     draw,
+    isBeside,
     setPoints: (next) => (points = next),
     points: () => points,
     plots: () => plots,
   };
 }
 
-/** The largest part of the error and what to change; for stopped training, the error at its end. */
-function sentenceOf(setting) {
-  const [problem, scheme] = [curves.problemOf(setting), curves.schemeOf(setting)];
-  if (setting.time === Infinity) return meaning(remedies(problem, scheme));
-  const end = rounded(exactError(problem, scheme).total);
-  const sentence = `This is at time t = ${rounded(setting.time)}; trained to the end, the error would be ${end}.`;
-  return meaning({ now: { parts: curves.errorHere(setting) }, sentence });
+/** A sentence of advice with λ* as a term that is explained (see words.js). */
+function marked(text) {
+  return text.replaceAll("λ*", "{λ*}");
 }
 
-/** The numbers where the sliders stand, by part with shares. */
+/** The largest part of the error and what to change; for stopped training, the error at its end. */
+function sentenceOf(setting, meanings) {
+  const [problem, scheme] = [curves.problemOf(setting), curves.schemeOf(setting)];
+  if (setting.time === Infinity) return meaning(remedies(problem, scheme), meanings);
+  const end = rounded(exactError(problem, scheme).total);
+  const sentence = `This is at time t = ${rounded(setting.time)}; trained to the end, the error would be ${end}.`;
+  return meaning({ now: { parts: curves.errorHere(setting) }, sentence }, meanings);
+}
+
+/** The values at the setting, by part with shares. */
 function valuesTable(store) {
-  const { labels, meanings } = store.declarations.parts;
+  const { labels, meanings } = declarations.parts;
   const element = panel("", "Values at this setting", "");
   let key = "";
   let cells = [];
@@ -411,14 +451,15 @@ function valuesTable(store) {
 
 /** The map of the total error over K and λ. */
 function mapPanel(store) {
-  const axes = ["members", "ridge"].map((name) => control(store.declarations, name));
+  const axes = ["members", "ridge"].map((name) => control(name));
   const host = html("div", { class: "map" });
   const [least, most, bar] = ["span", "span", "i"].map((tag) => html(tag));
   bar.style.background = `linear-gradient(to right, ${CELL_COLORS.join()})`;
   const element = panel(
     "",
     "Test error by K and λ",
-    html("p", {}, "The total error of the first setting at other K and λ. A click moves the setting, the ring."),
+    html("p", {}, "The total error of the first setting (ring) at other K and λ."),
+    html("p", { class: "tool" }, "A click moves the setting."),
     host,
     html("p", { class: "map-legend soft" }, least, bar, most),
   );
@@ -471,31 +512,43 @@ function mapPanel(store) {
 
 /** Python lines, data, pictures, the address and the citation. */
 function takeAway(store) {
-  const { declarations } = store;
   const status = html("p", { role: "status", class: "soft" });
   const { citation } = declarations;
   const script = codeLines("Python lines", "");
   let view = store.get();
   let shown = [];
   let bench = null;
-  const copy = async (text, done, refused) => setText(status, (await take.copyText(text)) ? done : refused);
-  const named = (i, kind) => `doubletrouble${i ? "-2" : ""}.${kind}`;
-  const svgs = () => bench.plots().map((plot, i) => new Blob([plot.svg(picture(i))], { type: "image/svg+xml" }));
-  // beside each other, each plot has a picture of its own setting
-  const picture = (i) => {
-    const drawn = bench.plots().length > 1 ? { ...view, first: settings(view)[i], second: null } : view;
-    return { caption: take.caption(drawn, declarations) };
+  const copy = async (text) => {
+    await navigator.clipboard.writeText(text);
+    setText(status, "Copied.");
+  };
+  /** Download a picture of each plot, of its own setting where they are beside each other. */
+  const pictures = async (kind, type, make) => {
+    const plots = bench.plots();
+    const captions = plots.map((_, i) => {
+      const drawn = plots.length > 1 ? { ...view, first: settings(view)[i], second: null } : view;
+      return take.caption(drawn);
+    });
+    const files = await Promise.all(plots.map((plot, i) => make(plot.svg, captions[i])));
+    files.forEach((file, i) => take.download(`doubletrouble${i ? "-2" : ""}.${kind}`, file, type));
   };
   const actions = {
-    "Copy the link": () => copy(location.href, "The link is copied.", "The address of this page is the link."),
+    "Copy the link": () => copy(location.href),
     CSV: () => take.download("doubletrouble.csv", take.csv(view, shown, bench.points()), "text/csv"),
-    SVG: () => svgs().forEach((blob, i) => take.download(named(i, "svg"), blob)),
-    PNG: () => bench.plots().forEach(async (plot, i) => take.download(named(i, "png"), await plot.png(picture(i)))),
-    Python: () => take.download("doubletrouble_page.py", take.python(view, declarations), "text/x-python"),
-    "Copy the Python lines": () =>
-      copy(take.python(view, declarations), "The lines are copied.", "The browser did not allow to copy."),
+    SVG: () => pictures("svg", "image/svg+xml", svgOf),
+    PNG: () => pictures("png", "image/png", pngOf),
+    Python: () => take.download("doubletrouble_page.py", take.python(view), "text/x-python"),
+    "Copy the Python lines": () => copy(take.python(view)),
   };
-  const buttons = Object.entries(actions).map(([name, act]) => button(name, act));
+  const run = async (name) => {
+    setText(status, "");
+    try {
+      await actions[name]();
+    } catch (error) {
+      setText(status, `${name} failed: ${error.message}`);
+    }
+  };
+  const buttons = Object.keys(actions).map((name) => button(name, () => run(name)));
   const title = html("summary", {}, "Python lines that compute and draw this figure");
   const lines = html("details", { ontoggle: fill }, title, script);
   const source = html("p", {}, html("a", { href: citation.url }, citation.text));
@@ -504,7 +557,7 @@ function takeAway(store) {
   const element = panel("tool", "Take it with you", row, status, lines, cite);
 
   function fill() {
-    if (lines.open) setText(script.firstChild, take.python(view, declarations));
+    if (lines.open) setText(script.firstChild, take.python(view));
   }
   return {
     element,

@@ -1,45 +1,44 @@
-/**
- * What can be taken away: the settings in words, Python lines, CSV, pictures, the address, a citation.
- */
+/** What can be taken away: the settings in words, Python lines, CSV. */
 
-import { SETTING, applies, control, settings, shownNumber, writeNumber } from "./state.js";
-import { html } from "./controls.js";
 import { heights, partsOf, range, thresholds } from "./curves.js";
+import { html } from "./elements.js";
+import { SETTING, applies, control, declarations, settings, shownNumber, writeNumber } from "./state.js";
+import { fewestMembers } from "./theory.js";
 
 // --- settings in words ---
 
-function worded(declarations, name, setting) {
-  const declared = control(declarations, name, setting);
+function worded(name, setting) {
+  const declared = control(name, setting);
   const value = setting[name];
   if (declared.choices) return name === "scheme" ? value.replace("_", " ") : `${name} ${value.replace("_", " ")}`;
   return `${declared.symbol} = ${shownNumber(value, 6)}`;
 }
 
-function isShown(declarations, name, setting) {
+function isShown(name, setting) {
   if (name === "per" || (name === "time" && setting.time === Infinity)) return false;
-  return applies(control(declarations, name, setting), setting);
+  return applies(control(name, setting), setting);
 }
 
 /** A setting in symbols: "P/N = 2, N/D = 1, λ = 1e-5, ...". */
-function described(declarations, setting, without) {
-  const names = SETTING.filter((name) => name !== without && isShown(declarations, name, setting));
-  return names.map((name) => worded(declarations, name, setting)).join(", ");
+function described(setting, without) {
+  const names = SETTING.filter((name) => name !== without && isShown(name, setting));
+  return names.map((name) => worded(name, setting)).join(", ");
 }
 
-/** What tells one setting from the other, in symbols. */
-export function differences(declarations, setting, other) {
-  const differ = SETTING.filter((name) => isShown(declarations, name, setting) && setting[name] !== other[name]);
-  const found = differ.map((name) => worded(declarations, name, setting));
-  return found.length > 2 ? `${found.slice(0, 2).join(", ")}, …` : found.join(", ");
+/** The values in which one setting differs from the other, in symbols. */
+export function differences(setting, other) {
+  const differ = SETTING.filter((name) => isShown(name, setting) && setting[name] !== other[name]);
+  const texts = differ.map((name) => worded(name, setting));
+  return texts.length > 2 ? `${texts.slice(0, 2).join(", ")}, …` : texts.join(", ");
 }
 
 /** The caption of a picture: what is drawn, each setting, the source. */
-export function caption(view, declarations) {
-  const axis = control(declarations, view.along, view.first);
+export function caption(view) {
+  const axis = control(view.along, view.first);
   const parts = view.split === "effects" ? "its main effects and interactions" : "its parts by cause";
   const lines = settings(view).map((setting, i) => {
     const which = view.second ? ["First (solid): ", "Second (dashed): "][i] : "";
-    return `${which}${described(declarations, setting, view.along)}.`;
+    return `${which}${described(setting, view.along)}.`;
   });
   return [
     `Test error and ${parts} against ${axis.axis}, exact in the limit of large D.`,
@@ -56,12 +55,12 @@ function code(value) {
   return /[.e]/.test(text) ? text : `${text}.0`;
 }
 
-function arrayLines(view, setting, declarations) {
-  const [low, high] = range(view, declarations).map(code);
-  const symbol = control(declarations, view.along, setting).symbol;
+function arrayLines(view, setting) {
+  const [low, high] = range(view).map(code);
+  const symbol = control(view.along, setting).symbol;
   const even = `np.${view.x === "log" ? "geomspace" : "linspace"}(${low}, ${high}, 201)`;
   if (view.along === "members") {
-    return [`x = np.unique(np.round(${even}).clip(${setting.scheme === "folds" ? 2 : 1}))  # ${symbol}`];
+    return [`x = np.unique(np.round(${even}).clip(${fewestMembers(setting.scheme)}))  # ${symbol}`];
   }
   const lines = [`x = ${even}  # ${symbol}`];
   for (const { x, label } of thresholds(setting, view.along)) {
@@ -101,10 +100,10 @@ function errorCode(view, setting) {
   return `dt.${view.split === "effects" ? "anova" : "exact_error"}(problem, ensemble)`;
 }
 
-function settingLines(view, setting, declarations, { axes, style, prefix }) {
+function settingLines(view, setting, { axes, style, prefix }) {
   const names = partsOf(view.split, setting);
   const lines = [
-    ...arrayLines(view, setting, declarations),
+    ...arrayLines(view, setting),
     ...problemLines(view, setting),
     `ensemble = ${ensembleCode(view, setting)}`,
     `error = ${errorCode(view, setting)}`,
@@ -118,9 +117,9 @@ function settingLines(view, setting, declarations, { axes, style, prefix }) {
       `${axes}.plot(x, parts["total"], color=colors["total"], label="total")`,
     );
   } else {
-    const wanted = ["total", ...names].map((name) => `"${name}"`).join(", ");
+    const drawn = ["total", ...(view.form === "areas" ? [] : names)].map((name) => `"${name}"`).join(", ");
     lines.push(
-      `for name in [${wanted}]:`,
+      `for name in [${drawn}]:`,
       `    ${axes}.plot(x, parts[name], "${style || "-"}", color=colors[name], label=f"${prefix}{name}")`,
     );
   }
@@ -137,11 +136,11 @@ function settingLines(view, setting, declarations, { axes, style, prefix }) {
 }
 
 /** Python lines that compute and draw the view with the library; they run as they are. */
-export function python(view, declarations) {
+export function python(view) {
   const beside = view.second && view.compare === "beside";
   const colors = declarations.parts.colors[view.split].light;
   const used = new Set(settings(view).flatMap((setting) => ["total", ...partsOf(view.split, setting)]));
-  const [low, high] = range(view, declarations).map(code);
+  const [low, high] = range(view).map(code);
   const ends = heights(view).map((value) => code(Number(value.toPrecision(12))));
   const lines = [
     "import matplotlib.pyplot as plt",
@@ -161,11 +160,11 @@ export function python(view, declarations) {
     const dashed = view.second && !beside && i;
     const which = view.second ? ["first setting: ", "second setting: "][i] : "";
     const look = { axes, style: dashed ? "--" : "", prefix: dashed ? "second: " : "" };
-    lines.push("", `# ${which}${described(declarations, setting, view.along)}`);
-    lines.push(...settingLines(view, setting, declarations, look));
+    lines.push("", `# ${which}${described(setting, view.along)}`);
+    lines.push(...settingLines(view, setting, look));
   });
   const drawn = beside ? ["left", "right"] : ["left"];
-  const label = control(declarations, view.along, view.first).axis;
+  const label = control(view.along, view.first).axis;
   lines.push("");
   for (const axes of drawn) {
     lines.push(
@@ -197,9 +196,8 @@ export function csv(view, curves, simulated) {
   });
   settings(view).forEach((setting, i) => {
     for (const point of simulated[i] ?? []) {
-      const found = point[view.split] ?? {};
-      const values = names.map((name) => cell(found[name]?.[0]));
-      const errors = names.map((name) => cell(found[name]?.[1]));
+      const estimates = point[view.split] ?? {};
+      const [values, errors] = [0, 1].map((k) => names.map((name) => cell(estimates[name]?.[k])));
       rows.push(["simulation", i + 1, ...fixed(setting, point.x), ...values, ...(training ? [""] : []), ...errors]);
     }
   });
@@ -212,21 +210,9 @@ function cell(value) {
 
 // --- files ---
 
-/** Offer a file for download. */
 export function download(name, content, type) {
   const blob = content instanceof Blob ? content : new Blob([content], { type });
   const url = URL.createObjectURL(blob);
   html("a", { href: url, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(url), 10000);
 }
-
-/** Copy a text; true if the browser allowed it. */
-export async function copyText(text) {
-  try {
-    await navigator.clipboard.writeText(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
-

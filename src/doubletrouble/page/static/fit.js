@@ -1,16 +1,15 @@
 /**
  * Random-features fits of a function of one variable, computed live.
  *
- * A feature is a random curve max(0, g(x)), with g a Fourier series with Gaussian coefficients that
- * fall as 1/frequency. A model has P of them and learns only their weights a, by ridge regression:
+ * A feature is max(0, g(x)), with g a Fourier series with Gaussian coefficients that fall as
+ * 1/frequency. A model has P of them and learns their weights a by ridge regression:
  *
  *     minimize  1/N Σ (y - Σ aᵢ φᵢ(x)/√P)² + λ |a|².
  *
- * The larger P uses the first features of the same sequence, so that curves move smoothly with P.
+ * A larger P adds features, so that curves move smoothly with P.
  */
 
 export const N_SAMPLES = 15;
-export const MOST_FEATURES = 150; // drawn for P/N = 10 and above
 export const MOST_MEMBERS = 20;
 const FREQUENCIES = 20;
 const PERIOD = 2.6; // the inputs are between -1 and 1
@@ -22,7 +21,9 @@ const Y_RANGE = 2.4;
 function target(x) {
   return Math.sin(2.5 * x) + 0.3 * x;
 }
-const TARGET_SPREAD = 0.8; // standard deviation of the target over the inputs
+
+const X = Array.from({ length: GRID }, (_, i) => -1 + (2 * i) / (GRID - 1));
+const TARGET_SPREAD = Math.sqrt(X.reduce((sum, x) => sum + target(x) ** 2, 0) / GRID); // its mean is 0
 
 /** Uniform random numbers from a seed (mulberry32). */
 function uniforms(seed) {
@@ -67,8 +68,7 @@ function drawn(seed) {
   const samples = Array.from({ length: N_SAMPLES });
   const inputs = samples.map((_, i) => -1 + (2 * (i + 0.5 + 0.5 * (uniform() - 0.5))) / N_SAMPLES);
   const noise = samples.map(normals(2000 + seed));
-  const grid = Array.from({ length: GRID }, (_, i) => -1 + (2 * i) / (GRID - 1));
-  const rows = [...inputs, ...grid].map(basis);
+  const rows = [...inputs, ...X].map(basis);
   const members = [];
   const feature = (k, i) => {
     const { normal, columns } = (members[k] ??= { normal: normals(10000 + 97 * seed + 7919 * k), columns: [] });
@@ -78,7 +78,7 @@ function drawn(seed) {
     }
     return columns[i];
   };
-  return { inputs, noise, grid, feature };
+  return { inputs, noise, feature };
 }
 
 /** Solve A x = b for symmetric positive definite A (n × n, row by row) by Cholesky, in place. */
@@ -88,7 +88,8 @@ function solve(A, b) {
     for (let i = j; i < n; i++) {
       let sum = A[i * n + j];
       for (let k = 0; k < j; k++) sum -= A[i * n + k] * A[j * n + k];
-      A[i * n + j] = i === j ? Math.sqrt(Math.max(sum, 1e-15)) : sum / A[j * n + j];
+      if (i === j && !(sum > 0)) throw new RangeError("A must be positive definite");
+      A[i * n + j] = i === j ? Math.sqrt(sum) : sum / A[j * n + j];
     }
   }
   for (let i = 0; i < n; i++) {
@@ -117,19 +118,10 @@ function weights(columns, labels, ridge) {
   return columns.map((column) => dot(dual, column));
 }
 
-/**
- * K fits and their mean.
- *
- * @param {object} data - from `drawn`.
- * @param {object} options - featuresPerSample, members, ridge, noise (τ/F).
- * @returns {{labels: number[], fits: Float64Array[], mean: Float64Array, training: number,
- *   test: number, features: number}} curves on `data.grid`; mean squared errors of the mean, on the
- *   noisy labels and against the true function.
- */
-function fitAll(data, { featuresPerSample, members, ridge, noise }) {
-  const P = Math.min(Math.max(Math.round(featuresPerSample * N_SAMPLES), 1), MOST_FEATURES);
-  const K = Math.min(members, MOST_MEMBERS);
-  const labels = data.inputs.map((x, i) => target(x) + noise * TARGET_SPREAD * data.noise[i]);
+/** K fits on `X`, their mean, and its mean squared errors: on the noisy labels, and from the true function. */
+function fitAll(data, { width, members: K, ridge, snr }) {
+  const P = Math.max(Math.round(width * N_SAMPLES), 1);
+  const labels = data.inputs.map((x, i) => target(x) + (TARGET_SPREAD / snr) * data.noise[i]);
   const mean = new Float64Array(GRID + N_SAMPLES);
   const fits = [];
   for (let k = 0; k < K; k++) {
@@ -147,37 +139,36 @@ function fitAll(data, { featuresPerSample, members, ridge, noise }) {
   let training = 0;
   let test = 0;
   labels.forEach((y, i) => (training += (mean[i] - y) ** 2 / N_SAMPLES));
-  data.grid.forEach((x, i) => (test += (mean[N_SAMPLES + i] - target(x)) ** 2 / GRID));
+  X.forEach((x, i) => (test += (mean[N_SAMPLES + i] - target(x)) ** 2 / GRID));
   return { labels, fits, mean: mean.subarray(N_SAMPLES), training, test, features: P };
 }
 
 const range = (reach) => ({ scale: "linear", range: [-reach, reach] });
 let shown = { key: "" }; // the last fits, and their data
 
-/** The fits of some options (see `fitAll`) to the data of a seed. */
-export function fitsOf(options, seed) {
-  const key = JSON.stringify([options, seed]);
+/** The fits of a setting to the data of a seed. */
+export function fitsOf(setting, seed) {
+  const key = [setting.width, setting.members, setting.ridge, setting.snr, seed].join();
   if (key === shown.key) return shown;
   const data = shown.seed === seed ? shown.data : drawn(seed);
-  shown = { key, seed, data, ...fitAll(data, options) };
+  shown = { key, seed, data, ...fitAll(data, setting) };
   return shown;
 }
 
 /** The plot of training points, the true function, K fits and their mean. */
-export function fitPlot(options, seed) {
-  const { data, fits, mean, labels } = fitsOf(options, seed);
-  const x = data.grid;
+export function fitPlot(setting, seed) {
+  const { data, fits, mean, labels } = fitsOf(setting, seed);
   const color = "var(--causes-initialization)";
-  const pale = `color-mix(in srgb, ${color} 35%, transparent)`;
+  const pale = `color-mix(in srgb, ${color} 45%, var(--paper))`;
   const alone = fits.length === 1;
-  const line = (name, y, look) => ({ name, label: name, x, y, ...look });
+  const line = (name, y, look) => ({ name, label: name, x: X, y, ...look });
   return {
     title: `${N_SAMPLES} training points, the true function and its fit`,
     x: { label: "input", ...range(1) },
     y: { label: "label", ...range(Y_RANGE) },
     lines: [
-      ...(alone ? [] : fits.map((fit) => line("", fit, { color: pale, width: 1 }))),
-      line("true function", x.map(target), { color: "var(--soft)", dash: "7 5" }),
+      ...(alone ? [] : fits.map((fit, i) => line(i ? "" : "one fit", fit, { color: pale, width: 1 }))),
+      line("true function", X.map(target), { color: "var(--soft)", dash: "7 5" }),
       line(alone ? "one fit" : `mean of ${fits.length} fits`, mean, { color, width: 3 }),
     ],
     points: data.inputs.map((at, i) => ({ x: at, y: labels[i], color: "var(--ink)", label: "training point" })),

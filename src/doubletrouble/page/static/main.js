@@ -4,9 +4,10 @@
  */
 
 import { createStore, loadDeclarations, viewOf } from "./state.js";
+import { explain } from "./words.js";
 
 const VIEWS = { story: () => import("./story.js"), explore: () => import("./explore.js") };
-VIEWS[viewOf(location.search)](); // begins to load beside the declarations
+VIEWS[viewOf(location.search)](); // in parallel with the declarations
 
 /** Colours of the parts as properties of the page: --causes-noise, ..., for light and dark. */
 function addColors({ parts: { colors } }) {
@@ -25,7 +26,8 @@ function addColors({ parts: { colors } }) {
 async function start() {
   const declarations = await loadDeclarations();
   addColors(declarations);
-  const store = createStore(declarations);
+  explain(declarations);
+  const store = createStore();
   const sections = { story: document.getElementById("story"), explore: document.getElementById("explore") };
   const shown = {}; // views that have been built
   const links = [...document.querySelectorAll("a[data-view]")];
@@ -34,6 +36,12 @@ async function start() {
     const module = await VIEWS[name]();
     const render = name === "story" ? module.renderStory : module.renderExplore;
     return render(sections[name], store, embed);
+  }
+
+  /** Messages about the address, where no step of the story has them. */
+  function note(view) {
+    const isShown = view.view === "story" && !view.step && !view.embed;
+    document.getElementById("notes").textContent = isShown ? store.messages().join(" ") : "";
   }
 
   async function show(view) {
@@ -58,17 +66,19 @@ async function start() {
     });
   }
   store.subscribe((view, previous) => {
-    if (view.view !== previous.view || view.embed !== previous.embed) show(view).catch(failed);
+    if (view.view !== previous.view) show(view).catch(failed);
+    note(view);
   });
+  note(store.get());
   await show(store.get());
   document.documentElement.classList.add("ready");
   for (const name in VIEWS) setTimeout(VIEWS[name], 1000); // so that the other view opens without a network, too
 }
 
 function failed(error) {
-  const place = document.getElementById("starting");
-  place.hidden = false;
-  place.textContent = `The page could not be shown: ${error.message}`;
+  const status = document.getElementById("starting");
+  status.hidden = false;
+  status.textContent = `The page could not be shown: ${error.message}`;
   throw error;
 }
 

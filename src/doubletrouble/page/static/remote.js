@@ -1,42 +1,33 @@
 /**
  * What needs the server (`doubletrouble page`): simulations and advice within a budget.
  *
- * The server marks the page that it serves; without the mark nothing is requested, and the panels say
- * how to start it.
+ * The server marks its page; without the mark nothing is requested, and the panels show how to start it.
  */
 
-import { button, choiceControl, codeLines, html, numberControl, panel, setText, table } from "./controls.js";
+import { choiceControl, numberControl } from "./controls.js";
 import { range } from "./curves.js";
-import { settings, shownNumber } from "./state.js";
+import { button, codeLines, html, panel, setText, table } from "./elements.js";
+import { control, fromJson, settings, shownNumber, toJson } from "./state.js";
 
 const POLL = 500; // ms between requests while a simulation runs
-const REST = 300; // ms after the last change before advice is requested
-const COMMANDS = "pip install 'doubletrouble[cli,page]'\ndoubletrouble page";
+const REST = 300; // ms after the last change before anything is requested
+const RETRY = 5000; // ms after which a server that did not answer is asked again
+const COMMANDS = "pip install -c constraints.txt '.[cli,page]'\ndoubletrouble page";
 
 /** Whether this page comes from the server. */
 function hasServer() {
   return document.querySelector('meta[name="doubletrouble-server"]') !== null;
 }
 
-/** Infinite numbers are text in JSON. */
-function strict(name, value) {
-  return value === Infinity ? "inf" : value;
-}
-
-/** A number of the server, where an infinite one is text. */
-function number(value) {
-  return value === "inf" ? Infinity : Number(value);
-}
-
-function factor(value) {
-  return `×${shownNumber(number(value), 3)}`;
-}
+const factor = (value) => `×${shownNumber(value, 3)}`;
 
 async function request(path, body) {
   const headers = { "Content-Type": "application/json", Accept: "application/json" };
-  const options = { method: "POST", headers, body: JSON.stringify(body, strict) };
-  const response = await fetch(new URL(path, document.baseURI), options);
-  const answer = await response.json().catch(() => ({}));
+  const options = { method: "POST", headers, body: toJson(body) };
+  const response = await fetch(new URL(path, document.baseURI), options).catch(() => {
+    throw Object.assign(new Error("the server does not answer; start it again: doubletrouble page"), { isSilent: true });
+  });
+  const answer = await response.text().then(fromJson).catch(() => ({}));
   if (!response.ok) throw new Error(answer.message ?? `the server answered ${response.status}`);
   return answer;
 }
@@ -46,23 +37,28 @@ function howToStart(title, what) {
   const element = panel(
     "tool",
     title,
-    html("p", {}, `${what} run in Python, on your own computer:`),
+    html("p", {}, `${what} run in Python, in a copy of the repository:`),
     codeLines("Commands that start the server", COMMANDS),
-    html("p", { class: "soft" }, "The address of this page then works there, too. Everything else needs no server."),
+    html("p", { class: "soft" }, "The address of this page then works there, too."),
   );
   return { element, update() {} };
 }
 
 /** A sentence from a message of the server. */
 function sentence(text) {
-  const plain = String(text);
-  return plain.charAt(0).toUpperCase() + plain.slice(1) + (/[.!?]$/.test(plain) ? "" : ".");
+  return text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : ".");
 }
 
 /** The simulations of a view, as the server takes them. */
-function simulationsOf(view, declarations) {
+function simulationsOf(view) {
   const { along, dim, draws } = view;
-  return { settings: settings(view), along, dim, draws, range: range(view, declarations) };
+  return { settings: settings(view), along, dim, draws, range: range(view) };
+}
+
+/** Estimates [value, standard error] by part; what is no number is NaN. */
+function estimates(terms) {
+  const numbers = (pair) => pair.map((value) => (typeof value === "number" ? value : NaN));
+  return Object.fromEntries(Object.entries(terms).map(([name, pair]) => [name, numbers(pair)]));
 }
 
 /** The panel of simulations; `onPoints` is called with the points of each setting. */
@@ -71,8 +67,11 @@ export function simulationPanel(store, onPoints) {
   if (!hasServer()) return howToStart(title, "Simulations");
   const status = html("p", { role: "status" });
   const progress = html("progress", { max: "1", value: "0", hidden: true, "aria-label": "Progress of the simulation" });
-  const start = button("Simulate", () => ask("start"));
-  const cancel = button("Cancel", () => ask("cancel"), { hidden: true });
+  const start = button("Simulate", () => {
+    update(store.get());
+    send("start");
+  });
+  const cancel = button("Cancel", () => send("cancel"), { hidden: true });
   const sizes = ["dim", "draws"].map((name) => numberControl(store, name, { which: "view", id: "sim", slider: false }));
   const element = panel(
     "tool",
@@ -82,56 +81,70 @@ export function simulationPanel(store, onPoints) {
     progress,
     status,
   );
-  let known = null; // the simulations that are shown
+  let shown = { key: "", body: null }; // the simulations that are shown, as they are requested
+  let running = false;
+  let requests = 0; // only the answer to the latest is shown
   let timer = 0;
 
-  function show({ settings: all }) {
-    const begun = all.filter(Boolean);
-    onPoints(all.map((one) => one?.points ?? []));
-    const done = begun.reduce((sum, one) => sum + one.done, 0);
-    const total = begun.reduce((sum, one) => sum + one.total, 0);
-    const running = begun.some((one) => !one.ended);
-    progress.hidden = !running;
-    progress.value = total ? done / total : 0;
-    cancel.hidden = !running;
+  function setRunning(now, startText) {
+    running = now;
+    for (const one of [progress, cancel]) one.hidden = !running;
     start.hidden = running;
-    setText(start, done && done < total ? "Go on" : "Simulate");
-    const states = { cancelled: "Cancelled.", failed: "It failed." };
-    const ends = begun.map((one) => (one.done < one.total && states[one.status]) || "");
-    const messages = begun.flatMap((one) => [one.message, ...one.refused]).filter(Boolean).map(sentence);
-    const count = total ? `${done} of ${total} points.` : "";
-    setText(status, [count, ...new Set([...ends, ...messages])].filter(Boolean).join(" "));
+    setText(start, startText);
     clearTimeout(timer);
-    if (running) timer = setTimeout(() => ask("status"), POLL);
+    if (running) timer = setTimeout(() => send("status"), POLL);
   }
-  async function ask(action) {
-    const asked = known;
+  function show(all) {
+    const started = all.filter(Boolean);
+    const sum = (name) => started.reduce((total, one) => total + one[name], 0);
+    const [done, total] = [sum("done"), sum("total")];
+    const points = all.map((one) =>
+      (one?.points ?? []).map((p) => ({ x: p.x, causes: estimates(p.causes), effects: estimates(p.effects) })),
+    );
+    onPoints(points);
+    progress.value = total ? done / total : 0;
+    setRunning(started.some((one) => !one.ended), done && done < total ? "Go on" : "Simulate");
+    setText(status, started.length ? summary(started, points.flat(), done, total) : "");
+  }
+  /** How many points are drawn and refused, and why. */
+  function summary(started, points, done, total) {
+    const refused = started.flatMap((one) => one.refused.map(({ message }) => message));
+    const [reason, ...more] = new Set(refused);
+    const reasons = reason ? reason + (more.length ? ", and similar" : "") : "";
+    const texts = [`${done} of ${total} points drawn${reasons && `, ${refused.length} refused: ${reasons}`}`];
+    const odd = points.filter(({ causes }) => !Number.isFinite(causes.total[0])).map(({ x }) => shownNumber(x, 3));
+    const { along } = shown.body;
+    const { symbol } = control(along, shown.body.settings[0]);
+    if (odd.length) texts.push(`the total is not finite at ${symbol} = ${odd.join(", ")}`);
+    const ends = { cancelled: "cancelled", failed: "it failed" };
+    for (const one of started) texts.push(ends[one.status], one.message);
+    return [...new Set(texts)].filter(Boolean).map(sentence).join(" ");
+  }
+  async function send(action) {
+    clearTimeout(timer);
+    const number = (requests += 1);
     try {
-      const answer = await request("api/simulations", { action, ...simulationsOf(store.get(), store.declarations) });
-      if (asked === known) show(answer);
+      const answer = await request("api/simulations", { action, ...shown.body });
+      if (number === requests) show(answer.settings);
     } catch (error) {
-      if (asked !== known) return;
-      // sizes that cannot be simulated are a message only if a simulation is wanted
-      setText(status, action === "status" ? "" : sentence(error.message));
+      if (number !== requests) return;
+      // sizes that cannot be simulated are a message only if a simulation is requested
+      setText(status, running || action !== "status" ? sentence(error.message) : "");
+      setRunning(false, running ? "Go on" : "Simulate");
     }
   }
-  let waiting = 0;
-  return {
-    element,
-    update(view) {
-      for (const one of sizes) one.update(view);
-      const wanted = simulationsOf(view, store.declarations);
-      const anywhere = wanted.settings.map((setting) => ({ ...setting, [view.along]: 0 }));
-      const now = JSON.stringify({ ...wanted, settings: anywhere }, strict);
-      if (now === known) return;
-      known = now;
-      onPoints([]);
-      setText(status, "");
-      clearTimeout(timer);
-      clearTimeout(waiting);
-      waiting = setTimeout(() => ask("status"), REST);
-    },
-  };
+  function update(view) {
+    for (const one of sizes) one.update(view);
+    const body = simulationsOf(view);
+    const anywhere = body.settings.map((setting) => ({ ...setting, [view.along]: 0 }));
+    const key = toJson({ ...body, settings: anywhere });
+    if (key === shown.key) return;
+    shown = { key, body };
+    requests += 1; // answers about other simulations are not shown
+    show([]);
+    timer = setTimeout(() => send("status"), REST);
+  }
+  return { element, update };
 }
 
 /** The panel of advice: which change reduces the error most within a budget. */
@@ -140,30 +153,34 @@ export function advicePanel(store) {
   if (!hasServer()) return howToStart(title, "Comparisons within a budget");
   const budget = numberControl(store, "budget", { which: "view", id: "advice", slider: false });
   const cost = choiceControl(store, "cost", { which: "view", id: "advice" });
-  const answer = html("div", { "aria-live": "polite" });
+  const summary = html("p", { "aria-live": "polite" });
+  const changes = html("div");
   const row = html("div", { class: "row" }, budget.element, cost.element);
-  const element = panel("tool", title, row, answer);
+  const element = panel("tool", title, row, summary, changes);
   let timer = 0;
-  let known = "";
+  let shown = "";
 
-  async function ask(key, body) {
+  async function send(key, body) {
     try {
       const advice = await request("api/advice", body);
-      if (key !== known) return;
+      if (key !== shown) return;
       const rows = advice.options.map((option) =>
         html(
           "tr",
           { class: option.name === advice.choice ? "chosen" : "" },
           html("th", { scope: "row" }, option.label),
-          html("td", {}, shownNumber(number(option.error_total))),
+          html("td", {}, shownNumber(option.error_total)),
           html("td", {}, factor(option.relative_features)),
           html("td", {}, factor(option.relative_training)),
         ),
       );
-      const changes = table("Changes", ["Change", "Error", "Features", "Training"], rows);
-      answer.replaceChildren(html("p", {}, advice.summary), changes);
+      setText(summary, advice.summary);
+      changes.replaceChildren(table("Changes", ["Change", "Error", "Features", "Training"], rows));
     } catch (error) {
-      if (key === known) answer.replaceChildren(html("p", {}, sentence(error.message)));
+      if (key !== shown) return;
+      setText(summary, sentence(error.message));
+      changes.replaceChildren();
+      if (error.isSilent) timer = setTimeout(() => send(key, body), RETRY);
     }
   }
   return {
@@ -172,11 +189,17 @@ export function advicePanel(store) {
       budget.update(view);
       cost.update(view);
       const body = { setting: view.first, budget: view.budget, cost: view.cost };
-      const key = JSON.stringify(body, strict);
-      if (key === known) return;
-      known = key;
+      const key = toJson(body);
+      if (key === shown) return;
+      shown = key;
       clearTimeout(timer);
-      timer = setTimeout(() => ask(key, body), REST);
+      const { scheme, time } = view.first;
+      if (["ensemble", "divide"].includes(scheme) && time === Infinity) {
+        timer = setTimeout(() => send(key, body), REST);
+        return;
+      }
+      setText(summary, "Changes are compared for shared or divided data, trained to the end (t = ∞).");
+      changes.replaceChildren();
     },
   };
 }

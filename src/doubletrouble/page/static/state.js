@@ -1,12 +1,13 @@
 /**
  * The state of the page: one view, which the query of the address holds.
  *
- * A view is {first, second, along, split, ...}: `first` and `second` (or null) are settings, and the
- * other names are about how they are drawn. Only differences from the defaults are written, those of
- * `second` from `first`. Numbers are written with all their digits.
- *
- * Names, domains and defaults are those of declarations.json, but for names of the page itself.
+ * A view is {first, second, along, split, ...}: `first` and `second` (or null) are settings, the other names
+ * how they are drawn. Differences from the defaults are written, those of `second` from `first`, with all
+ * digits. Names, domains and defaults are those of declarations.json, but for `PAGE`.
  */
+
+import { QUESTIONS } from "./questions.js";
+import { fewestMembers } from "./theory.js";
 
 const SECOND = "second.";
 const LONGEST_QUERY = 4000;
@@ -14,21 +15,21 @@ const MOST_FIELDS = 100;
 const MOST_MESSAGES = 6;
 const SHOWN = 40; // characters of a refused text
 const WRITE_EVERY = 400; // ms between addresses while a slider is dragged
+const RETRY = 1000; // ms after which an address that the browser has refused is written again
 
-/** Names of one setting; all others belong to the view. */
-export const SETTING = [
-  "width", "per", "samples", "ridge", "time", "snr", "nonlinear", "members", "scheme", "fraction",
-  "bank", "activation",
-];
+/** The declarations of Python, and names of one setting (all others belong to the view); both are loaded. */
+export let declarations = null;
+export let SETTING = [];
 
+const STEP_IDS = Object.keys(QUESTIONS);
+const STEP = { choices: Object.fromEntries(["", ...STEP_IDS].map((id) => [id, id])), default: "" };
 const FLAG = { choices: { 0: "no", 1: "yes" }, default: "0" };
-const NAME = { pattern: /^[a-z0-9-]{1,40}$/, default: "" };
 
 /** Names of the page itself: they change what is shown, not what is computed. */
 const PAGE = {
   view: { label: "View", choices: { story: "Story", explore: "Explore" }, default: "story" },
-  step: { label: "Step", ...NAME },
-  embed: { label: "Figure", ...NAME },
+  step: { label: "Step", ...STEP },
+  embed: { label: "Figure", ...STEP },
   compare: {
     label: "Two settings",
     meaning: "two settings in one plot, or in two plots beside each other",
@@ -37,25 +38,43 @@ const PAGE = {
   },
   training: { label: "Training error", ...FLAG },
   map: { label: "Map of K and λ", ...FLAG },
-  top: { label: "Top of the vertical axis", low: 0, high: 1e300, default: 0, whole: false, or_inf: false },
+  top: { label: "Top of the vertical axis", low: 1e-100, high: 1e300, default: 0 }, // 0: the usual one
 };
 
-/** Declarations as the server or the file has them, with infinite numbers. */
-export async function loadDeclarations(url = new URL("declarations.json", import.meta.url)) {
-  const text = await (await fetch(url)).text();
-  return JSON.parse(text, (key, value) => (value === "inf" ? Infinity : value));
+/** JSON as Python has it: infinite numbers are "inf". */
+export const toJson = (value) => JSON.stringify(value, (_, one) => (one === Infinity ? "inf" : one));
+export const fromJson = (text) => JSON.parse(text, (_, one) => (one === "inf" ? Infinity : one));
+
+/** The declarations, completed; `anchor` is that of a claim's heading in the documentation. */
+export async function loadDeclarations() {
+  const response = await fetch(new URL("declarations.json", import.meta.url));
+  if (!response.ok) throw new Error(`declarations.json has status ${response.status}`);
+  declarations = fromJson(await response.text());
+  SETTING = namesOf("basic", "more", "common");
+  declarations.width_per_dim = { ...declarations.controls.width, ...declarations.width_per_dim };
+  declarations.claims = Object.entries(declarations.claims).map(([claim, verdict], i) => {
+    const heading = `${i + 1} ${claim}`.toLowerCase();
+    const anchor = heading.replace(/[^\p{L}\p{N}_ -]/gu, "").replaceAll(" ", "-");
+    return { number: i + 1, claim, verdict, anchor };
+  });
+  return declarations;
+}
+
+/** Names of the controls of some groups, in their order. */
+export function namesOf(...groups) {
+  const { controls } = declarations;
+  return Object.keys(controls).filter((name) => groups.includes(controls[name].group));
 }
 
 /** The declaration of a control; that of the width depends on what it is counted per. */
-export function control(declarations, name, setting) {
-  if (name === "width" && setting?.per === "D") return declarations.width_per_dim;
-  const owner = Object.hasOwn(declarations.controls, name) ? declarations.controls : PAGE;
+export function control(name, setting, { controls, width_per_dim } = declarations) {
+  if (name === "width" && setting?.per === "D") return width_per_dim;
+  const owner = Object.hasOwn(controls, name) ? controls : PAGE;
   return Object.hasOwn(owner, name) ? owner[name] : undefined;
 }
 
-/** Whether a control applies to the scheme of a setting. */
 export function applies(declared, setting) {
-  return !declared.schemes?.length || declared.schemes.includes(setting.scheme);
+  return !declared.schemes || declared.schemes.includes(setting.scheme);
 }
 
 // --- numbers and texts ---
@@ -90,18 +109,13 @@ export function shownNumber(value, digits = 4) {
   if (value === Infinity) return "∞";
   if (value === 0) return "0";
   const size = Math.abs(value);
-  if (size >= 1e5 || size < 1e-4) return shortened(value.toExponential(digits - 1));
-  return shortened(value.toPrecision(digits));
+  if (size < 1e5 && size >= 1e-4) return String(Number(value.toPrecision(digits)));
+  const [mantissa, exponent] = value.toExponential(digits - 1).split("e");
+  return `${Number(mantissa)}e${Number(exponent)}`;
 }
 
-function shortened(text) {
-  const [mantissa, exponent] = text.split("e");
-  const digits = mantissa.includes(".") ? mantissa.replace(/\.?0+$/, "") : mantissa;
-  return exponent === undefined ? digits : `${digits}e${exponent.replace("+", "")}`;
-}
-
-/** Whether a number is in the domain of a control. */
 export function contains(declared, value) {
+  if (value === declared.default) return true;
   if (value === Infinity) return declared.or_inf || declared.high === Infinity;
   const inside = value >= declared.low && value <= declared.high;
   return inside && !(declared.whole && value % 1 !== 0);
@@ -115,18 +129,19 @@ export function nearest(declared, value) {
 }
 
 function domain(declared) {
-  if (declared.choices) return `one of ${Object.keys(declared.choices).join(", ")}`;
-  if (declared.pattern) return "a name";
+  if (declared.choices) return `one of ${Object.keys(declared.choices).filter(Boolean).join(", ")}`;
   const ends = `[${writeNumber(declared.low)}, ${writeNumber(declared.high)}]`;
   return `a ${declared.whole ? "whole " : ""}number in ${ends}${declared.or_inf ? " or inf" : ""}`;
 }
 
 function refusal(declared, text, used) {
   const shown = text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text;
-  return `${declared.symbol ?? declared.label} must be ${domain(declared)}, got '${shown}'; ${written(used)} is shown.`;
+  const decimal = /^\d*,\d+$/.test(text.trim()) ? " Write a decimal point." : "";
+  const name = declared.symbol ?? declared.label;
+  return `${name} must be ${domain(declared)}, got '${shown}'; ${written(used) || "none"} is shown.${decimal}`;
 }
 
-/** The {value, message} that a text means for a control: the nearest valid value where it is not one. */
+/** The {value, message} of a text for a control: the nearest valid value. */
 export function readValue(declared, text, before = declared.default) {
   if (declared.choices) {
     if (Object.hasOwn(declared.choices, text)) return { value: text, message: "" };
@@ -134,17 +149,12 @@ export function readValue(declared, text, before = declared.default) {
     const value = Object.hasOwn(declared.choices, alike) ? alike : before;
     return { value, message: refusal(declared, text, value) };
   }
-  if (declared.pattern) {
-    const valid = text === "" || declared.pattern.test(text);
-    const message = valid ? "" : refusal(declared, text, before || "nothing");
-    return { value: valid ? text : before, message };
-  }
-  const wanted = parseNumber(text);
+  const number = parseNumber(text);
   // "1e999" is no infinity, and "1e-999" is not zero
-  const overflown = wanted === Infinity && !/inf|∞/i.test(text);
-  const underflown = wanted === 0 && /[1-9]/.test(text.split("/")[0].split(/e/i)[0]);
-  if (contains(declared, wanted) && !overflown && !underflown) return { value: wanted, message: "" };
-  const value = Number.isNaN(wanted) ? before : nearest(declared, overflown ? Number.MAX_VALUE : wanted);
+  const overflown = number === Infinity && !/inf|∞/i.test(text);
+  const underflown = number === 0 && /[1-9]/.test(text.split("/")[0].split(/e/i)[0]);
+  if (contains(declared, number) && !overflown && !underflown) return { value: number, message: "" };
+  const value = Number.isNaN(number) ? before : nearest(declared, overflown ? Number.MAX_VALUE : number);
   return { value, message: refusal(declared, text, value) };
 }
 
@@ -160,27 +170,25 @@ function widthPer(setting, per) {
   return per === "N" ? setting.width / setting.samples : setting.width * setting.samples;
 }
 
-/** A setting with other values; a width counted anew stays the same number of features. */
-function changedSetting(declarations, setting, patch) {
-  const found = { ...setting, ...patch };
-  if (found.per !== setting.per && patch.width === undefined) {
-    found.width = nearest(control(declarations, "width", found), widthPer(setting, found.per));
+/** A setting with other values; a width counted anew stays the same number of features, as far as it can. */
+function changedSetting(setting, patch, messages) {
+  const result = { ...setting, ...patch };
+  if (result.per !== setting.per && patch.width === undefined) {
+    const declared = control("width", result);
+    const width = widthPer(setting, result.per);
+    result.width = nearest(declared, width);
+    if (result.width !== width) messages.push(refusal(declared, writeNumber(width), result.width));
   }
-  return found;
-}
-
-/** The least number of models of a scheme. */
-export function fewestMembers(scheme) {
-  return scheme === "folds" ? 2 : 1;
+  return result;
 }
 
 /** A view whose values go together, and messages about those that had to change. */
-function consistent(declarations, view) {
+function consistent(view) {
   const messages = [];
-  const found = { ...view, first: { ...view.first } };
-  if (view.second) found.second = changedSetting(declarations, view.second, { per: found.first.per });
-  const untimed = (setting) => !applies(control(declarations, "time"), setting);
-  for (const setting of settings(found)) {
+  const result = { ...view, first: { ...view.first } };
+  if (view.second) result.second = changedSetting(view.second, { per: result.first.per }, messages);
+  const untimed = (setting) => !applies(control("time"), setting);
+  for (const setting of settings(result)) {
     const fewest = fewestMembers(setting.scheme);
     if (setting.members < fewest) {
       messages.push(`This scheme needs at least ${fewest} models; ${fewest} are shown.`);
@@ -191,33 +199,35 @@ function consistent(declarations, view) {
       setting.time = Infinity;
     }
   }
-  if (found.along === "time" && settings(found).some(untimed)) {
+  if (result.along === "time" && settings(result).some(untimed)) {
     messages.push("Training time is not known for this scheme; the width is along the axis.");
-    found.along = "width";
+    result.along = "width";
   }
-  const inTime = found.along === "time" || settings(found).some((setting) => setting.time < Infinity);
-  if (inTime && found.split === "effects") {
+  const inTime = result.along === "time" || settings(result).some((setting) => setting.time < Infinity);
+  if (inTime && result.split === "effects") {
     messages.push("In training time the split by cause is known; it is shown.");
-    found.split = "causes";
+    result.split = "causes";
   }
-  return { view: found, messages };
+  if (result.map === "1" && result.first.time < Infinity) {
+    messages.push("The map of K and λ is drawn for t = ∞ only.");
+  }
+  if (result.training === "1" && inTime) messages.push("The training error is drawn for t = ∞ only.");
+  return { view: result, messages };
 }
 
-/** The one or two settings of a view. */
 export function settings(view) {
   return view.second ? [view.first, view.second] : [view.first];
 }
 
-function viewNames(declarations) {
+function viewNames() {
   const declared = Object.keys(declarations.controls).filter((name) => !SETTING.includes(name));
   return [...declared, ...Object.keys(PAGE)];
 }
 
-/** The view without a query. */
-export function defaultView(declarations) {
-  const value = (name) => control(declarations, name).default;
+export function defaultView() {
+  const value = (name) => control(name).default;
   const first = Object.fromEntries(SETTING.map((name) => [name, value(name)]));
-  return { first, second: null, ...Object.fromEntries(viewNames(declarations).map((n) => [n, value(n)])) };
+  return { first, second: null, ...Object.fromEntries(viewNames().map((n) => [n, value(n)])) };
 }
 
 /** The view that is opened where a query does not name one: old links have no `view`. */
@@ -229,13 +239,13 @@ function impliedView(names) {
 /** The name of the view that a query opens, before there are declarations. */
 export function viewOf(query) {
   const given = new URLSearchParams(query);
-  if (given.get("embed")) return "story";
+  if (STEP_IDS.includes(given.get("embed"))) return "story";
   return Object.hasOwn(PAGE.view.choices, given.get("view")) ? given.get("view") : impliedView([...given.keys()]);
 }
 
 /** The view of a query, or the nearest valid one, and messages about what had to change. */
-export function read(query, declarations) {
-  const start = defaultView(declarations);
+export function read(query) {
+  const start = defaultView();
   const isLong = query.length > LONGEST_QUERY;
   const pairs = isLong ? [] : [...new URLSearchParams(query)];
   if (isLong || pairs.length > MOST_FIELDS) {
@@ -244,45 +254,49 @@ export function read(query, declarations) {
   }
   const given = new Map(pairs);
   const messages = repeated(pairs);
-  const ofView = viewNames(declarations);
+  const ofView = viewNames();
   const [first, second] = [[], []]; // pairs of the settings
   const view = { ...start, view: impliedView([...given.keys()]) };
   for (const [name, text] of given) {
     if (name.startsWith(SECOND)) second.push([name.slice(SECOND.length), text]);
     else if (!ofView.includes(name)) first.push([name, text]);
-    else view[name] = noted(messages, readValue(control(declarations, name), text, view[name]));
+    else view[name] = noted(messages, readValue(control(name), text, view[name]));
   }
-  view.first = readSetting(declarations, start.first, first, messages);
+  view.first = readSetting(start.first, first, messages);
   if (second.length) {
     const own = [];
-    view.second = readSetting(declarations, view.first, second, own);
+    view.second = readSetting(view.first, second, own);
     messages.push(...own.map((message) => `Second setting: ${message}`));
   }
-  const found = consistent(declarations, view);
-  messages.push(...found.messages);
+  const result = consistent(view);
+  messages.push(...result.messages);
   if (messages.length > MOST_MESSAGES) {
     const more = messages.length - MOST_MESSAGES;
     messages.splice(MOST_MESSAGES, more, `There are ${more} more such values.`);
   }
-  return { view: found.view, messages };
+  return { view: result.view, messages };
 }
 
-/** A value that was read, its message kept. */
 function noted(messages, { value, message }) {
   if (message) messages.push(message);
   return value;
 }
 
-function readSetting(declarations, owner, pairs, messages) {
+function readSetting(owner, pairs, messages) {
   const patch = { per: owner.per };
   // first what the width is counted per, which decides what it is
   const isPer = ([name]) => name === "per";
   for (const [name, text] of [...pairs.filter(isPer), ...pairs.filter((pair) => !isPer(pair))]) {
     const before = name === "width" ? widthPer(owner, patch.per) : owner[name];
     if (!SETTING.includes(name)) messages.push(`There is no control named '${name.slice(0, SHOWN)}'.`);
-    else patch[name] = noted(messages, readValue(control(declarations, name, patch), text, before));
+    else patch[name] = noted(messages, readValue(control(name, patch), text, before));
   }
-  return changedSetting(declarations, owner, patch);
+  const result = changedSetting(owner, patch, messages);
+  for (const name of Object.keys(patch)) {
+    const declared = control(name, result);
+    if (!applies(declared, result) && name !== "time") messages.push(`This scheme has no ${declared.symbol}.`);
+  }
+  return result;
 }
 
 function repeated(pairs) {
@@ -294,10 +308,10 @@ function repeated(pairs) {
 }
 
 /** The query of a view, without the question mark. */
-export function write(view, declarations) {
-  const start = defaultView(declarations);
+export function write(view) {
+  const start = defaultView();
   const items = differences(view.first, start.first);
-  for (const name of viewNames(declarations)) {
+  for (const name of viewNames()) {
     if (name !== "view" && view[name] !== start[name]) items.push([name, written(view[name])]);
   }
   if (view.second) {
@@ -315,31 +329,33 @@ function differences(setting, from) {
 }
 
 /** A view with a patch: {first: {...}, second: {...} or null, name: value}. */
-function patched(declarations, view, patch) {
+function patched(view, patch) {
   const { first, second, ...others } = patch;
-  const found = { ...view, ...others };
-  if (first) found.first = changedSetting(declarations, view.first, first);
-  if (second === null) found.second = null;
-  else if (second) found.second = changedSetting(declarations, view.second ?? found.first, second);
-  return consistent(declarations, found);
+  const result = { ...view, ...others };
+  const messages = [];
+  if (first) result.first = changedSetting(view.first, first, messages);
+  if (second === null) result.second = null;
+  else if (second) result.second = changedSetting(view.second ?? result.first, second, messages);
+  const found = consistent(result);
+  return { ...found, messages: [...messages, ...found.messages] };
 }
 
 // --- the store ---
 
 /**
- * The one store of the page: the present view, and the address that holds it.
+ * The store of the page: the present view, and the address that holds it.
  *
- * A change in progress (`commit: false`, a slider that is dragged) opens one entry of the history and
- * replaces it; a change that has ended closes it, so that Back returns to the view before the change.
- * Subscribers are called with (view, previous view, {commit, restored}).
+ * A change in progress (`commit: false`, a dragged slider) opens one entry of the history and replaces it; a
+ * change that has ended closes it. Subscribers are called with (view, previous view, {commit, restored}).
  */
-export function createStore(declarations) {
-  let { view, messages } = read(location.search, declarations);
+export function createStore() {
+  let { view, messages } = read(location.search);
   let open = false; // whether the last entry of the history belongs to a change in progress
   let timer = 0;
+  let last = location.search; // of the entry of the history that is shown
   const subscribers = [];
 
-  const query = () => write(view, declarations);
+  const query = () => write(view);
   const path = (text) => location.pathname + (text ? `?${text}` : "") + location.hash;
   function writeAddress(commit) {
     clearTimeout(timer);
@@ -351,23 +367,26 @@ export function createStore(declarations) {
         history.pushState(null, "", url);
         open = true;
       }
-    } catch {
-      // browsers refuse very frequent changes of the address; the last one is written at the next
+    } catch { // browsers refuse very frequent changes of the address
+      timer = setTimeout(() => writeAddress(commit), RETRY);
+      return;
     }
+    last = location.search;
     if (commit) open = false;
   }
-  /** Show another view, and call the subscribers. */
-  function show(found, how) {
+  function show(result, how) {
     const previous = view;
-    ({ view, messages } = found);
+    ({ view, messages } = result);
     for (const subscriber of subscribers) subscriber(view, previous, how);
   }
 
   addEventListener("popstate", () => {
+    open = false;
+    if (location.search === last) return; // only the fragment is another
     clearTimeout(timer);
     timer = 0;
-    open = false;
-    show(read(location.search, declarations), { commit: true, restored: true });
+    last = location.search;
+    show(read(location.search), { commit: true, restored: true });
   });
   addEventListener("pagehide", () => timer && writeAddress(false));
 
@@ -379,15 +398,15 @@ export function createStore(declarations) {
     messages: () => messages,
     /** Change the view; a `message` about it is shown first. */
     set(patch, { commit = true, message } = {}) {
-      const found = patched(declarations, view, patch);
-      if (message) found.messages.unshift(message);
-      show(found, { commit, restored: false });
+      const result = patched(view, patch);
+      if (message) result.messages.unshift(message);
+      show(result, { commit, restored: false });
       if (commit) writeAddress(true);
       else timer ||= setTimeout(() => writeAddress(false), open ? WRITE_EVERY : 0);
     },
     /** Show the view of a query, as a link to it would. */
     open(text) {
-      show(read(text, declarations), { commit: true, restored: true });
+      show(read(text), { commit: true, restored: true });
       writeAddress(true);
     },
     subscribe: (subscriber) => subscribers.push(subscriber),

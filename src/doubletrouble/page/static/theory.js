@@ -1,30 +1,31 @@
 /**
  * The exact theory of random-features ridge regression, in the browser.
  *
- * The equations are those of Python's `doubletrouble.theory`, for the isotropic problem; derivations
- * are there, and a test compares both. K members, each with P features and m of the N samples, are
- * averaged; sizes are counted per input dimension. The activation enters by l = μ₁² and t = μ⋆²,
- * scaled to l + t = 1, and the ridge as r = λ/(μ₁² + μ⋆²).
+ * The equations are those of Python's `doubletrouble.theory` for the isotropic problem; a test compares
+ * both. K members with P features and m of the N samples are averaged; sizes
+ * are per input dimension. The activation enters by l = μ₁² and t = μ⋆², scaled to l + t = 1, the ridge
+ * by r = λ/(μ₁² + μ⋆²).
  *
  * **Fixed point.** With y the inverse of the effective ridge, L = l y/(1 + l y) the learnability and
  * z = L + t y, Q = L², e = z - Q the degrees of freedom [simon2023], [defilippis2024]:
  *
  *     A B = r y,    A = 1 - z/P,    B = 1 - z/N.                                              (*)
  *
- * A and B are the unused fractions of features and samples. With small = min(P, N), big =
- * max(P, N) and gap = 1 - small/big, the smaller of them, h, solves h (gap + h small/big) = r y, and
- * (*) becomes z(y) + small h(y) = small: a sum of increasing positive terms.
+ * A and B are the unused fractions of features and samples.
  *
  * **Two members** share f P features and g m samples. With M = 1 - L, ρ = M², χ = L M, p = e/P,
- * q = e/N, U = A + p = 1 - Q/P, W = B + q = 1 - Q/N, U_f = (1-f) + f U, W_g = (1-g) + g W and
- * J_fg = U_f W_g - f g p q, the mean product of their errors has the parts
+ * q = e/N, U = A + p, W = B + q, U_f = (1-f) + f U, W_g = (1-g) + g W and J_fg = U_f W_g - f g p q, the
+ * mean product of their errors has the parts
  *
  *     ρ (bias),    V_P = χ f p/U_f,    V_X = ρ R_s,    V_PX = (ρ + V_P) R_o + V_P R_s
  *     R_s = g (Q/N)/W_g,    R_o = f g p q/(J_fg W_g)      (response to label noise of variance one)
  *
  * with the sum (ρ + V_P)(1 + R), R = R_s + R_o. A member with itself is the case f = g = 1, where
  * J = A B + B p + A q vanishes at P = N without ridge. Each part of the average of K members is
- * `shared` + `own`/K, with `own` the excess of the square of one member over the product of two.
+ * `shared` + `own`/K, with `own` the excess Δ of the square of one member over the product of two.
+ *
+ * In the paper's terms [dascoli2020] Eqs. (12)-(17), Ψ₁ = L, Ψ₂ᵈ = L²; two members of an ensemble (f = 0,
+ * g = 1) have Ψ₂ᵉ = L² + V_X, Ψ₃ᵉ = R_s, and one has Ψ₂ᵛ = Ψ₂ᵉ + V_P + V_PX, Ψ₃ᵛ = R.
  *
  * No term is a difference of close numbers. At ridge 0 some are 0/0: there (*) is solved at a
  * surrogate ridge of 1e±250, at which values beyond 1e±70 stand for 0 and inf.
@@ -36,8 +37,8 @@
  *
  * and c = a₂/(N a₁²) for 1/N: B = a₃/a₁, q = c e. Two members share g = a₁²/a₂ of their samples.
  *
- * **Training time.** Gradient flow is the filter 1 - e⁻ᵗˣ = Σ_j w_j t x/(t x + z_j): a combination of
- * fits with complex ridges z_j/t [weideman2006]; variances are double sums of them.
+ * **Training time** T. Gradient flow is the filter 1 - exp(-T x) = Σ_j w_j T x/(T x + z_j): a combination
+ * of fits with complex ridges z_j/T [weideman2006]; variances are double sums of them.
  */
 
 // --- declarations ---
@@ -62,22 +63,28 @@ export const PARAMETERS = {
   time: parameter(0, 1e150, { value: Infinity, or_inf: true }),
 };
 const FOLDS = parameter(2, Infinity, { value: 2, whole: true }); // members of the scheme "folds"
+const membersOf = (scheme) => (scheme === "folds" ? FOLDS : PARAMETERS.n_members);
 
-/** Moments μ₀, μ₁, μ⋆ of the named activations [dascoli2020] App. B, Assumption 1. */
+/** The least number of members of a scheme. */
+export const fewestMembers = (scheme) => membersOf(scheme).low;
+
+const moments = (linear, nonlinear) => ({ linear, nonlinear });
+
+/** Moments μ₁, μ⋆ of the named activations [dascoli2020] App. B, Assumption 1. */
 export const ACTIVATIONS = {
-  leaky_relu: { mean: 0.3949528575974184, linear: 0.505, nonlinear: 0.298391086119598 },
-  relu: { mean: 0.3989422804014327, linear: 0.5, nonlinear: 0.30140513749454345 },
-  erf: { mean: 0, linear: 0.6514700158705599, nonlinear: 0.20036435017026463 },
-  sign: { mean: 0, linear: 0.7978845608028654, nonlinear: 0.6028102749890869 },
-  abs: { mean: 0.7978845608028654, linear: 0, nonlinear: 0.6028102749890869 },
-  gelu: { mean: 0.28209479177387814, linear: 0.5, nonlinear: 0.309263659398176 },
-  sin: { mean: 0, linear: 0.6065306597126334, nonlinear: 0.2538757909101443 },
-  cos: { mean: 0.6065306597126334, linear: 0, nonlinear: 0.44697673367510304 },
-  linear: { mean: 0, linear: 1, nonlinear: 0 },
-  quadratic: { mean: 0, linear: 0, nonlinear: 1.4142135623730951 },
-  tanh: { mean: 0, linear: 0.6057055096021589, nonlinear: 0.16557574108374165 },
-  sigmoid: { mean: 0.5, linear: 0.20662096414190706, nonlinear: 0.026207118024722385 },
-  softplus: { mean: 0.8060591833474398, linear: 0.5, nonlinear: 0.14667822537977043 },
+  leaky_relu: moments(0.505, 0.298391086119598),
+  relu: moments(0.5, 0.30140513749454345),
+  erf: moments(0.6514700158705599, 0.20036435017026463),
+  sign: moments(0.7978845608028654, 0.6028102749890869),
+  abs: moments(0, 0.6028102749890869),
+  gelu: moments(0.5, 0.309263659398176),
+  sin: moments(0.6065306597126334, 0.2538757909101443),
+  cos: moments(0, 0.44697673367510304),
+  linear: moments(1, 0),
+  quadratic: moments(0, 1.4142135623730951),
+  tanh: moments(0.6057055096021589, 0.16557574108374165),
+  sigmoid: moments(0.20662096414190706, 0.026207118024722385),
+  softplus: moments(0.5, 0.14667822537977043),
 };
 
 /** Options of the schemes beside `n_members`, and the common set that members choose from. */
@@ -96,7 +103,7 @@ const PROBLEM_FIELDS = [
 ];
 
 const NO_SAMPLES = 1e-150; // reached only by data divided among very many members
-const NEGLIGIBLE_WEIGHT = 1e-250; // of the tail: counts as zero
+const NEGLIGIBLE_WEIGHT = 1e-250; // t below this counts as zero
 const VANISHING = 1e-250; // the surrogate ridge, or number of samples, for 0
 const TINY_RIDGE = 1e-305; // below this y of a saturated learner overflows
 const NEGLIGIBLE = 1e-70; // sizes reach 1e±50, and limits approached are beyond 1e±83
@@ -134,15 +141,13 @@ function oneOf(name, value, known) {
 
 /** Throw RangeError for fields that a problem, or its scheme, does not have. */
 function refuseUnknown(problem, scheme) {
-  for (const key of Object.keys(problem)) {
-    if (!PROBLEM_FIELDS.includes(key)) {
-      refuse("a field of problem", `one of ${PROBLEM_FIELDS.join(", ")}`, key);
-    }
+  for (const key in problem) {
+    if (!PROBLEM_FIELDS.includes(key)) refuse("a field of problem", `one of ${PROBLEM_FIELDS.join(", ")}`, key);
   }
   if (typeof scheme === "number") return;
   const name = scheme.name ?? "ensemble";
   const known = ["name", "n_members", ...oneOf("scheme", name, SCHEMES).options];
-  for (const key of Object.keys(scheme)) {
+  for (const key in scheme) {
     if (!known.includes(key)) refuse(key, `left out for scheme '${name}'`, scheme[key]);
   }
 }
@@ -152,8 +157,7 @@ function momentsOf(activation) {
   if (typeof activation === "string") return oneOf("activation", activation, ACTIVATIONS);
   const { linear, nonlinear } = activation;
   if (!Number.isFinite(linear)) refuse("linear", "finite", linear);
-  const allowed = Number.isFinite(nonlinear) && nonlinear >= 0;
-  if (!allowed) refuse("nonlinear", "in [0, inf)", nonlinear);
+  if (!(nonlinear >= 0 && nonlinear < Infinity)) refuse("nonlinear", "in [0, inf)", nonlinear);
   return activation;
 }
 
@@ -163,7 +167,6 @@ export function noiseAt(snr, signal = 1) {
   return signal / snr;
 }
 
-/** The numbers that the equations need, of a problem and a scheme without unknown fields. */
 function validated(problem, scheme) {
   refuseUnknown(problem, scheme);
   return inputs(problem, scheme);
@@ -175,13 +178,12 @@ function inputs(problem, scheme) {
   const ridge = checked("ridge", problem.ridge);
   const { linear, nonlinear } = momentsOf(problem.activation ?? "relu");
   const scale = Math.hypot(linear, nonlinear) || 1;
-  const level = (linear / scale) ** 2;
-  const tail = (nonlinear / scale) ** 2;
+  const l = (linear / scale) ** 2;
+  const t = (nonlinear / scale) ** 2;
 
   const options = typeof scheme === "number" ? { n_members: scheme } : scheme;
   const name = options.name ?? "ensemble";
-  const members = name === "folds" ? FOLDS : PARAMETERS.n_members;
-  const K = checked("n_members", options.n_members, members);
+  const K = checked("n_members", options.n_members, membersOf(name));
   let numerator = 1; // of m/N
   let denominator = 1;
   let f = 0;
@@ -203,12 +205,12 @@ function inputs(problem, scheme) {
   const m = (N * numerator) / denominator;
   const allData = ["ensemble", "bootstrap", "feature_bank"].includes(name);
   return {
-    P, N, m, f, g, K, scale, level, tail,
+    P, N, m, f, g, K, scale, l, t,
     spare: allData ? P - N : spareFeatures(P, N, numerator, denominator, m), // P - m
     share: numerator / denominator, // m/N
     r: ridge / scale / scale,
-    // features and samples that learn the level in full
-    rank: tail >= NEGLIGIBLE_WEIGHT ? Infinity : level > 0 ? 1 : 0,
+    // features and samples that learn the linear part in full
+    rank: t >= NEGLIGIBLE_WEIGHT ? Infinity : l > 0 ? 1 : 0,
     signal: checked("signal", problem.signal) ** 2,
     nonlinear: checked("nonlinear_signal", problem.nonlinear_signal) ** 2,
     noise: checked("noise", problem.noise) ** 2,
@@ -257,48 +259,48 @@ function limitValue(value) {
 /**
  * Solve (*) for P features and N samples; `spare` is P - N.
  *
- * Multiplying z + small h = small by 1 + l y gives, divided by small,
+ * With small = min(P, N), big = max(P, N) and gap = 1 - small/big, the smaller of A and B, h, solves
+ * h (gap + h small/big) = r y, and (*) becomes z + small h = small, or
  *
  *     (1 + l y) (t y/small + h(y)) + (1/small - 1)⁺ l y = 1 + (1 - 1/small)⁺ l y.
  *
- * Both sides are close to power laws of y, so that Newton's method on their logarithms converges
- * from any start, in three or four steps from this one.
+ * Newton's method on the logarithms converges from any start, in three or four steps from this one.
  */
-function solve(level, tail, P, N, spare, r) {
+function solve(l, t, P, N, spare, r) {
   const small = Math.min(P, N);
   const big = Math.max(P, N);
   const gap = big === Infinity ? 1 : Math.min(Math.abs(spare) / big, 1);
   const square = gap * gap;
   const twiceRatio = (2 * small) / big;
-  const flat = tail / small;
-  const excess = ((1 - small) / small) * level;
+  const flat = t / small;
+  const excess = ((1 - small) / small) * l;
   const less = Math.max(excess, 0);
   const more = Math.max(-excess, 0);
 
   // start: the ridgeless root (of the two forms, that which does not subtract) combined with the
   // root when the ridge dominates, scaled down by the share of `small` that both use there
-  const linear = level + tail - small * level;
-  const discriminant = Math.sqrt(linear * linear + 4 * level * tail * small);
+  const linear = l + t - small * l;
+  const discriminant = Math.sqrt(linear * linear + 4 * l * t * small);
   const inverse = Math.max(
     ((linear + discriminant) * 0.5) / small,
-    (2 * level * tail) / (Math.abs(linear) + discriminant + TINIEST),
+    (2 * l * t) / (Math.abs(linear) + discriminant + TINIEST),
   );
   let y = 1 / (inverse + r);
   y /= y * inverse + (2 * r * y) / (gap + Math.sqrt(square + twiceRatio * 2 * r * y) + TINIEST);
 
   let step = Infinity;
   for (let taken = 0; Math.abs(step) > LAST_STEP; taken++) {
-    const ly = level * y;
-    const ty = flat * y;
+    const ly = l * y;
+    const flatY = flat * y;
     const below = less * y;
     const above = more * y;
     const ry = 2 * r * y;
     const root = Math.sqrt(square + 1e-320 + twiceRatio * ry); // 1e-320: for P = N, r = 0
-    const inner = ty + ry / (gap + root);
+    const inner = flatY + ry / (gap + root);
     const left = (1 + ly) * inner + below;
     const right = 1 + above;
     const off = Math.log(left / right);
-    let slope = (ly * inner + (1 + ly) * (ty + (0.5 * ry) / root) + below) / left - above / right;
+    let slope = (ly * inner + (1 + ly) * (flatY + (0.5 * ry) / root) + below) / left - above / right;
     if (taken >= DAMPED_AFTER && Math.abs(off) > 0.5) slope = 2; // the largest: it always contracts
     step = off / slope;
     y *= Math.exp(-step);
@@ -311,17 +313,17 @@ function solve(level, tail, P, N, spare, r) {
   const smaller = ry / (twice + TINIEST);
   const bigger = 0.5 * twice;
   const narrow = P <= N;
-  return pointAt(level, tail, P, 1 / N, y, narrow ? smaller : bigger, narrow ? bigger : smaller);
+  return pointAt(l, t, P, 1 / N, y, narrow ? smaller : bigger, narrow ? bigger : smaller);
 }
 
 /** The quantities of a fixed point, given y, A and B; c is 1/N. */
-function pointAt(level, tail, P, c, y, A, B) {
-  const ly = level * y;
+function pointAt(l, t, P, c, y, A, B) {
+  const ly = l * y;
   const M = 1 / (1 + ly);
   const L = ly * M;
-  const rest = tail * y;
-  const e = L * M + rest;
-  return { L, M, A, B, P, y, rest, e, p: e / P, q: c * e, Q: c * (L * L) }; // Q is Q/N
+  const ty = t * y;
+  const e = L * M + ty;
+  return { L, M, A, B, P, y, ty, e, p: e / P, q: c * e, Q_N: c * (L * L) };
 }
 
 /** A member: its fixed point, and the share g of its samples that another member has. */
@@ -330,7 +332,7 @@ function member(point, g, limit) {
     point, g,
     limit, // whether values are at a surrogate ridge: see `limitValue`
     // of a bootstrap sample: d log c/d log y, E 1/(1 + w V) and E 1/(1 + w V)²
-    turn: 0, residual: 1, residualSquare: 1,
+    cSlope: 0, residual: 1, residualSquare: 1,
   };
 }
 
@@ -341,13 +343,14 @@ function memberAt(at, r) {
   const full = Math.min(at.P, at.m) >= at.rank && r < TINY_RIDGE;
   const empty = at.m < NO_SAMPLES;
   const ridge = high ? 1 / VANISHING : full ? VANISHING : r;
-  const point = solve(at.level, at.tail, at.P, empty ? VANISHING : at.m, at.spare, ridge);
+  const point = solve(at.l, at.t, at.P, empty ? VANISHING : at.m, at.spare, ridge);
   return member(point, at.g, high || full || empty);
 }
 
 // --- bootstrap samples ---
 
-const DISTINCT = -Math.expm1(-1); // the share of distinct samples
+/** The share of distinct samples. */
+export const DISTINCT = -Math.expm1(-1);
 const CHANCES = [Math.exp(-1)]; // of the weights w; larger ones have probabilities below rounding
 for (let w = 1; w < 25; w++) CHANCES.push(CHANCES[w - 1] / w);
 const TINIEST_RIDGE = 1e-220; // times 1/y: equal to ridge 0 to rounding, and V still fits a float
@@ -386,23 +389,23 @@ function averagesAt(V) {
     unused: unused / first, // a₃/a₁
     ratio: (first * first) / second, // a₁²/a₂
     // d log c/d log V = 2 V (a₂/a₁ - E w³/(1 + w V)³/a₂), a variance
-    turn: (-2 * (V / (1 + V)) * (square - (mean / first) * mean)) / second,
+    cSlope: (-2 * (V / (1 + V)) * (square - (mean / first) * mean)) / second,
     residual: CHANCES[0] + left,
     residualSquare: CHANCES[0] + leftSquare,
   };
 }
 
 /** y of P features, infinitely many samples and ridge r: the root of a quadratic. */
-function yOfEndlessData(level, tail, P, r) {
-  const flat = tail / P + r;
-  const linear = flat + (P < Infinity ? (1 - P) / P : -1) * level;
-  const root = Math.hypot(linear, 2 * Math.sqrt(level * flat));
-  return linear > 0 ? 2 / (linear + root) : (root - linear) / (2 * level * flat);
+function yOfEndlessData(l, t, P, r) {
+  const flat = t / P + r;
+  const linear = flat + (P < Infinity ? (1 - P) / P : -1) * l;
+  const root = Math.hypot(linear, 2 * Math.sqrt(l * flat));
+  return linear > 0 ? 2 / (linear + root) : (root - linear) / (2 * l * flat);
 }
 
 /** A member on a bootstrap sample at ridge r, limits included. */
 function bootstrapMember(at, r) {
-  const { level, tail, P } = at;
+  const { l, t, P } = at;
   const few = at.N * DISTINCT < NO_SAMPLES;
   const full = Math.min(P, at.N * DISTINCT) >= at.rank && r < TINY_RIDGE;
   const N = few ? VANISHING : at.N;
@@ -411,24 +414,24 @@ function bootstrapMember(at, r) {
   const ridge = Math.max(full ? VANISHING : Math.min(r, LARGEST_RIDGE), least);
 
   // Newton's method on log z/(N d), which decreases with log V; the start has the distinct samples
-  const start = solve(level, tail, P, distinct, P - distinct, ridge);
-  let V = (start.L + start.rest) / N / start.B;
+  const start = solve(l, t, P, distinct, P - distinct, ridge);
+  let V = (start.L + start.ty) / N / start.B;
   let low = Math.exp(-LOG_V);
   let high = Math.exp(Math.min(Math.max(MOST_RIDGE - Math.log(ridge), 1), LOG_V));
   for (let taken = 0, last = false; taken <= MOST_STEPS; taken++) {
     const averages = averagesAt(V);
     const { used, idle, unused } = averages;
     const reduced = ridge * (V / used); // r/a₁
-    const y = yOfEndlessData(level, tail, P, reduced);
-    const point = pointAt(level, tail, P, 1 / (N * averages.ratio), y, reduced * y, unused);
+    const y = yOfEndlessData(l, t, P, reduced);
+    const point = pointAt(l, t, P, 1 / (N * averages.ratio), y, reduced * y, unused);
     const { A, e } = point;
     if (last) {
       const limit = few || full || r === 0 || r > LARGEST_RIDGE;
-      const turn = (averages.turn * e) / (N * used * unused); // dz = e d log y = N d a₃/a₁ d log V
+      const cSlope = (averages.cSlope * e) / (N * used * unused); // dz = e d log y = N d a₃/a₁ d log V
       const { ratio, residual, residualSquare } = averages;
-      return { point, g: ratio, limit, turn, residual, residualSquare };
+      return { point, g: ratio, limit, cSlope, residual, residualSquare };
     }
-    const z = point.L + point.rest;
+    const z = point.L + point.ty;
     // next to the peak z/P = 1 - A and N d are close to their sizes
     const off = A < 0.5 && idle < 0.5
       ? Math.log1p((P - distinct) / distinct) + Math.log1p(-A) - Math.log1p(-idle)
@@ -445,48 +448,46 @@ function bootstrapMember(at, r) {
 
 // --- the error by cause ---
 
+/** U, W, J of a member, and U_f, W_g, J_fg of two, without the subtraction. */
+function overlaps({ A, B, p, q }, f, g) {
+  const [U, W, J] = [A + p, B + q, A * B + B * p + A * q];
+  const W_g = 1 - g + g * W;
+  return { U, W, J, U_f: 1 - f + f * U, W_g, J_fg: (1 - f) * W_g + f * ((1 - g) * U + g * J) };
+}
+
 /**
- * The terms of unit power: `shared` of two different members, and `own`, the excess of the square
- * of one, without a subtraction (Python's `_cross_terms`).
+ * The terms of unit power: `shared` of two different members, and `own`, the excess Δ (d...) of the
+ * square of one, without a subtraction (Python's `_cross_terms`).
  */
 function memberTerms({ point, g, limit }, f) {
-  const { L, M, A, B, p, q, Q } = point;
-  const rho = M * M;
-  const chi = L * M;
-  const U = A + p;
-  const W = B + q;
-  const J = A * B + B * p + A * q;
-  const U_f = 1 - f + f * U;
-  const W_g = 1 - g + g * W;
-  const J_fg = (1 - f) * W_g + f * ((1 - g) * U + g * J);
-  const features = chi * ((f * p) / U_f);
-  const ownFeatures = times(1 - f, (chi * (p / U)) / U_f);
-  const response = (g * Q) / W_g;
-  const ownResponse = times(1 - g, Q / W_g / W);
-  const joint = ((f * g * p) / J_fg) * (q / W_g);
+  const { L, M, p, q, Q_N } = point;
+  const [rho, chi] = [M * M, L * M];
+  const { U, W, J, U_f, W_g, J_fg } = overlaps(point, f, g);
+  const V_P = chi * ((f * p) / U_f);
+  const dV_P = times(1 - f, (chi * (p / U)) / U_f);
+  const R_s = (g * Q_N) / W_g;
+  const dR_s = times(1 - g, Q_N / W_g / W);
+  const R_o = ((f * g * p) / J_fg) * (q / W_g);
   // in this order no product underflows; 0, not 0/0, where f = g = 1
-  const ownJoint =
+  const dR_o =
     times(1 - f, (p / J) * (q / J_fg) * (W_g / W)) +
-    times(f * (1 - g), (p / J) * (q / J_fg) * (U / W + ((g * Q) / W) * (J / W_g)));
-  const selfResponse = Q / W + (p / J) * (q / W); // R of a member with itself
+    times(f * (1 - g), (p / J) * (q / J_fg) * (U / W + ((g * Q_N) / W) * (J / W_g)));
+  const R = Q_N / W + (p / J) * (q / W); // Ψ₃ᵛ: of a member with itself
   const shared = {
     bias: rho,
-    initialization: features,
-    sampling: rho * response,
-    interaction: times(rho + features, joint) + times(features, response),
-    noise_sampling: response,
-    noise_interaction: joint,
+    initialization: V_P,
+    sampling: rho * R_s, // V_X
+    interaction: times(rho + V_P, R_o) + times(V_P, R_s), // V_PX
+    noise_sampling: R_s, // Ψ₃ᵉ if f = 0, g = 1
+    noise_interaction: R_o,
   };
   const own = {
     bias: 0,
-    initialization: ownFeatures,
-    sampling: rho * ownResponse,
-    interaction:
-      times(rho + features, ownJoint) +
-      times(ownFeatures, selfResponse) +
-      times(features, ownResponse),
-    noise_sampling: ownResponse,
-    noise_interaction: ownJoint,
+    initialization: dV_P,
+    sampling: rho * dR_s,
+    interaction: times(rho + V_P, dR_o) + times(dV_P, R) + times(V_P, dR_s),
+    noise_sampling: dR_s,
+    noise_interaction: dR_o,
   };
   return limit ? { shared: atLimit(shared), own: atLimit(own) } : { shared, own };
 }
@@ -496,40 +497,38 @@ function atLimit(terms) {
 }
 
 /**
- * The error of the average of K members, main effects and interactions apart.
+ * The error of the average of K members, main effects and interactions apart [adlam2020].
  *
  * A nonlinear target is bias, and the response to it is that to noise. The variance over each
  * member's own choice of samples, or of features, is `resampling`.
  */
 function effects({ shared, own }, at) {
   const { signal, nonlinear, noise, resamples } = at;
-  const k = 1 / at.K;
-  const features = times(k, own.initialization);
-  const sampling = times(k, own.sampling);
-  const both = times(k, own.interaction);
-  const noiseSampling = times(k, own.noise_sampling);
-  const noiseBoth = times(k, own.noise_interaction);
   const bySamples = resamples === "samples"; // then the members' own part is resampling
   const byFeatures = resamples === "features";
+  const ownOf = (name) => times(1 / at.K, own[name]);
+  const all = (name, resampled = false) => shared[name] + (resampled ? 0 : ownOf(name));
+  const data = (name, resampled) =>
+    times(signal, all(name, resampled)) + times(nonlinear, all(`noise_${name}`, resampled));
   const parts = {
-    bias: signal * shared.bias + nonlinear,
-    initialization: times(signal, shared.initialization + (byFeatures ? 0 : features)),
-    sampling:
-      times(signal, shared.sampling + (bySamples ? 0 : sampling)) +
-      times(nonlinear, shared.noise_sampling + (bySamples ? 0 : noiseSampling)),
-    initialization_sampling:
-      times(signal, shared.interaction + (byFeatures ? 0 : both)) +
-      times(nonlinear, shared.noise_interaction + (byFeatures ? 0 : noiseBoth)),
-    noise_sampling: times(noise, shared.noise_sampling + noiseSampling),
-    noise_initialization_sampling: times(noise, shared.noise_interaction + noiseBoth),
+    bias: signal * shared.bias + nonlinear, // F² (1 - Ψ₁)²
+    initialization: times(signal, all("initialization", byFeatures)),
+    sampling: data("sampling", bySamples),
+    initialization_sampling: data("interaction", byFeatures),
+    noise_sampling: times(noise, all("noise_sampling")), // τ² Ψ₃ᵉ for an ensemble
+    noise_initialization_sampling: times(noise, all("noise_interaction")),
     bayes: at.bayes,
   };
-  if (bySamples) parts.resampling = times(signal, sampling) + times(nonlinear, noiseSampling);
-  if (byFeatures) parts.resampling = times(signal, features + both) + times(nonlinear, noiseBoth);
+  if (bySamples) {
+    parts.resampling = times(signal, ownOf("sampling")) + times(nonlinear, ownOf("noise_sampling"));
+  } else if (byFeatures) {
+    const features = ownOf("initialization") + ownOf("interaction");
+    parts.resampling = times(signal, features) + times(nonlinear, ownOf("noise_interaction"));
+  }
   return withTotal(parts);
 }
 
-/** The parts by cause: interactions count as noise and initialization [dascoli2020] Sec. 5. */
+/** By cause: interactions count as noise and initialization [dascoli2020] Sec. 5. */
 function causes(terms, at) {
   const by = effects(terms, at);
   const parts = {
@@ -552,54 +551,47 @@ function withTotal(parts) {
 }
 
 /**
- * The exact test error of an ensemble by cause.
+ * The exact test error by cause, and its total.
  *
- * @param {object} problem - numbers of `PARAMETERS` (those left out have their defaults), and
- *   activation: a name of `ACTIVATIONS`, or an object with the moments `linear` and `nonlinear`.
- * @param {number|object} scheme - n_members, or {name, n_members, ...options} of `SCHEMES`.
- * @returns {object} the causes, their total, and resampling where members choose from a common set.
+ * `problem` has numbers of `PARAMETERS`, others have their defaults, and an activation: its name or moments.
+ * `scheme` is n_members, or {name, n_members, ...options} of `SCHEMES`.
  */
 export function exactError(problem, scheme = 1) {
   const at = validated(problem, scheme);
   return causes(memberTerms(memberAt(at, at.r), at.f), at);
 }
 
-/**
- * The exact test error of an ensemble, main effects and interactions apart [adlam2020]; arguments
- * as of `exactError`.
- */
+/** The exact test error as main effects and interactions [adlam2020]; arguments as of `exactError`. */
 export function anova(problem, scheme = 1) {
   const at = validated(problem, scheme);
   return effects(memberTerms(memberAt(at, at.r), at.f), at);
 }
 
 /**
- * The error along an axis.
+ * The error along an axis: an array for each part, the total, and `training` on demand.
  *
- * @param {string|string[]} axis - the field of the problem or of the scheme that varies, or "time";
- *   or several that vary together.
- * @param {number[]|number[][]} values - its values; of several, an array each.
- * @param {object} options - split: "causes" or "effects" (as `anova`); time: Infinity by default.
- * @returns {Object<string, Float64Array>} each part, and the total.
+ * `axis` is a field of the problem or of the scheme, or "time", or several that vary together, with an
+ * array of values each; `split` is "causes" or "effects".
  */
-export function errorCurve(problem, scheme, axis, values, { split = "causes", time } = {}) {
+export function errorCurve(problem, scheme, axis, values, { split = "causes", training, time } = {}) {
   const parts = oneOf("split", split, { causes, effects });
   const names = Array.isArray(axis) ? axis : [axis];
   const columns = Array.isArray(axis) ? values : [values];
   const count = columns[0].length;
   const problemAt = { ...problem };
   const schemeAt = typeof scheme === "number" ? { n_members: scheme } : { ...scheme };
-  const training = { time };
+  const timing = { time };
   const owners = names.map((name) => {
     oneOf("axis", name, PARAMETERS);
-    return PROBLEM_FIELDS.includes(name) ? problemAt : name === "time" ? training : schemeAt;
+    return PROBLEM_FIELDS.includes(name) ? problemAt : name === "time" ? timing : schemeAt;
   });
   const curve = {};
   for (let i = 0; i < count; i++) {
     for (let k = 0; k < names.length; k++) owners[k][names[k]] = columns[k][i];
     if (i === 0) refuseUnknown(problemAt, schemeAt);
     const at = inputs(problemAt, schemeAt);
-    const error = parts(termsAtTime(at, checked("time", training.time)), at);
+    const error = parts(termsAtTime(at, checked("time", timing.time)), at);
+    if (training) error.training = trainingOf(at);
     for (const name in error) (curve[name] ??= new Float64Array(count))[i] = error[name];
   }
   return curve;
@@ -607,27 +599,31 @@ export function errorCurve(problem, scheme, axis, values, { split = "causes", ti
 
 /** The sum of terms of unit power, times the powers of target and noise. */
 function errorOf(terms, at) {
-  const response = terms.noise_sampling + terms.noise_interaction;
+  const R = terms.noise_sampling + terms.noise_interaction;
   const learned = terms.bias + terms.initialization + terms.sampling + terms.interaction;
-  return times(at.signal, learned) + times(at.nonlinear, response) + times(at.noise, response);
+  return times(at.signal, learned) + times(at.nonlinear, R) + times(at.noise, R);
 }
 
 /**
  * The mean squared error on the noisy training labels, averaged over the whole data set.
  *
- * On a training sample the residual of a member is B times that of a member trained without it (on
- * a bootstrap sample, 1/(1 + w V) times that).
+ * On a training sample the residual of a member is B times (bootstrap: 1/(1 + w V) times) that of a
+ * member trained without it. With π the share of the samples in one member, π₂ in both of two:
+ * [π B² + 1 - π] (R₁ + σ²)/K + (1 - 1/K) [π₂ B² + 2 (π - π₂) B + 1 - 2π + π₂] (R₂ + σ²).
  */
 export function trainingError(problem, scheme = 1) {
-  const at = validated(problem, scheme);
+  return trainingOf(validated(problem, scheme));
+}
+
+function trainingOf(at) {
   const one = memberAt(at, at.r);
   const { shared, own } = memberTerms(one, at.f);
   const { g, residual, residualSquare } = one;
   const B = one.limit ? limitValue(one.point.B) : one.point.B;
-  // the mean product of two members' errors, with the noise, and the excess of the square of one
+  // R₂ + σ² of two members, and R₁ - R₂
   const product = errorOf(shared, at) + at.nonlinear + at.noise;
   const beyond = errorOf(own, at);
-  // weights of B², B and 1 in the residuals of one member, and of two
+  // weights of B², B and 1 in the brackets
   const has = at.share;
   const apart = (1 - has) ** 2; // the sample is in neither, for independent choices
   const neither = apart + has * (g - has);
@@ -688,7 +684,7 @@ export function optimalRidge(problem, scheme = 1) {
 
 /** The best r: 0, inf, or a point where the derivative turns positive. */
 function bestRidge(at) {
-  if (at.signal === 0 || at.level === 0) return Infinity; // there is nothing to learn
+  if (at.signal === 0 || at.l === 0) return Infinity; // there is nothing to learn
   if (at.m < NO_SAMPLES) return 0; // the error does not depend on the ridge
   let before = riskAt(at, 0);
   let [best, least] = before.slope >= 0 ? [0, before.risk] : [Infinity, Infinity];
@@ -722,38 +718,36 @@ function riskAt(at, r) {
   const ridge = saturated ? Math.max(r, SMALLEST) : r;
   const fitted = at.bootstrap
     ? bootstrapMember(at, ridge)
-    : member(solve(at.level, at.tail, at.P, at.m, at.spare, ridge), at.g, false);
+    : member(solve(at.l, at.t, at.P, at.m, at.spare, ridge), at.g, false);
   const one = productAt(fitted, at, 1, 1);
   const two = productAt(fitted, at, at.f, fitted.g);
   const k = 1 / at.K;
   const risk = times(k, one.value) + times(1 - k, two.value) + at.nonlinear;
-  const slope = -(times(k, one.turn) + times(1 - k, two.turn));
+  const slope = -(times(k, one.slope) + times(1 - k, two.slope));
   const finite = Math.abs(slope) < Infinity && risk < Infinity;
   return finite ? { risk, slope } : { risk: Infinity, slope: -Infinity }; // P = N without ridge
 }
 
 /**
- * The mean product of the errors of two members, and its derivative along log y (Python's
- * `_optimum`); on a bootstrap sample c varies with y (`byWeights`).
+ * The mean product of the errors of two members, F² S + (F² S + σ²) R with S = ρ + V_P and σ² = F⋆² + τ²,
+ * and its derivative along log y (Python's `_optimum`); on a bootstrap sample c varies with y (`byWeights`).
  */
-function productAt({ point, turn }, at, f, g) {
-  const { L, M, A, B, P, p, q, Q, rest } = point;
+function productAt({ point, cSlope }, at, f, g) {
+  const { L, M, A, P, p, q, Q_N, ty } = point;
   const chi = L * M;
-  const U_f = 1 - f + f * (A + p);
-  const W_g = 1 - g + g * (B + q);
-  const J_fg = (1 - f) * W_g + f * ((1 - g) * (A + p) + g * (A * B + B * p + A * q));
-  const response = (g * Q) / W_g + ((f * g * p) / J_fg) * (q / W_g);
+  const { U, U_f, W_g, J_fg } = overlaps(point, f, g);
+  const R = (g * Q_N) / W_g + ((f * g * p) / J_fg) * (q / W_g); // Ψ₃ᵛ if f = g = 1, Ψ₃ᵉ if f = 0, g = 1
   const alpha = 1 - f + f * A;
-  const byWeights = f * (A + p) * turn * (A * Q + (Q + q) * p);
-  const byFit = 2 * g * (Q * M * alpha * alpha + f * p * q * U_f);
-  const responseTurn = (byFit + byWeights) / J_fg / J_fg;
-  const mean = M * M + (chi * f * p) / U_f; // ρ + V_P
-  const byFeatures = ((M - L) * (p + chi / P) + rest / P + (2 * f * p * L * chi) / P / U_f) / U_f;
-  const meanTurn = chi * (f * byFeatures - 2 * M);
-  const power = at.signal * mean + at.nonlinear + at.noise;
+  const byWeights = f * U * cSlope * (A * Q_N + (Q_N + q) * p);
+  const byFit = 2 * g * (Q_N * M * alpha * alpha + f * p * q * U_f);
+  const slopeR = (byFit + byWeights) / J_fg / J_fg;
+  const S = M * M + (chi * f * p) / U_f;
+  const byFeatures = ((M - L) * (p + chi / P) + ty / P + (2 * f * p * L * chi) / P / U_f) / U_f;
+  const slopeS = chi * (f * byFeatures - 2 * M);
+  const power = at.signal * S + at.nonlinear + at.noise;
   return {
-    value: at.signal * mean + power * response,
-    turn: at.signal * meanTurn * (1 + response) + power * responseTurn,
+    value: at.signal * S + power * R,
+    slope: at.signal * slopeS * (1 + R) + power * slopeR,
   };
 }
 
@@ -827,11 +821,11 @@ function complexPoint(at, y, r) {
   const small = Math.min(at.P, at.m);
   const big = Math.max(at.P, at.m);
   const gap = (big - small) / big;
-  const M = div(complex(1), complex(1 + at.level * y.re, at.level * y.im));
-  const L = mul(scaled(y, at.level), M);
-  const rest = scaled(y, at.tail);
+  const M = div(complex(1), complex(1 + at.l * y.re, at.l * y.im));
+  const L = mul(scaled(y, at.l), M);
+  const ty = scaled(y, at.t);
   const learned = size(M) < 0.5; // then L is counted as 1 - M
-  const excess = add(add(learned ? scaled(M, -1) : L, rest), complex((learned ? 1 : 0) - small));
+  const excess = add(add(learned ? scaled(M, -1) : L, ty), complex((learned ? 1 : 0) - small));
   const ry = mul(r, y);
   let root = sqrt(add(complex(gap * gap), scaled(ry, (4 * small) / big)));
   const likely = add(complex(gap), scaled(excess, -2 / big)); // the root that z implies
@@ -839,9 +833,9 @@ function complexPoint(at, y, r) {
   const bigger = scaled(add(complex(gap), root), 0.5);
   const smaller = div(ry, bigger);
   const F = add(excess, scaled(smaller, small));
-  const slope = add(add(mul(L, M), rest), scaled(div(ry, root), small));
+  const slope = add(add(mul(L, M), ty), scaled(div(ry, root), small));
   const narrow = at.P <= at.m;
-  return { L, M, A: narrow ? smaller : bigger, B: narrow ? bigger : smaller, rest, F, slope };
+  return { L, M, A: narrow ? smaller : bigger, B: narrow ? bigger : smaller, ty, F, slope };
 }
 
 /** Follow log y by Newton's method from one ridge to another, in parts where it moves far. */
@@ -867,20 +861,20 @@ function addProduct(sums, a, b, weight, at, f, g) {
   const v = mul(b.L, a.M);
   const alpha = add(complex(1 - f), scaled(a.A, f));
   const beta = add(complex(1 - g), scaled(b.B, g));
-  const p = scaled(add(mul(a.L, b.M), a.rest), f / at.P);
-  const q = scaled(add(v, b.rest), g / at.m);
-  const rest = add(beta, q);
+  const p = scaled(add(mul(a.L, b.M), a.ty), f / at.P);
+  const q = scaled(add(v, b.ty), g / at.m);
+  const W_g = add(beta, q);
   const rho = mul(a.M, b.M);
-  const features = mul(v, div(p, add(alpha, p)));
-  const response = div(scaled(mul(a.L, b.L), g / at.m), rest);
-  const joint = mul(div(p, add(mul(alpha, rest), mul(beta, p))), div(q, rest));
-  const interaction = add(mul(add(rho, features), joint), mul(features, response));
+  const V_P = mul(v, div(p, add(alpha, p)));
+  const R_s = div(scaled(mul(a.L, b.L), g / at.m), W_g);
+  const R_o = mul(div(p, add(mul(alpha, W_g), mul(beta, p))), div(q, W_g));
+  const V_PX = add(mul(add(rho, V_P), R_o), mul(V_P, R_s));
   const w = scaled(mul(a.w, b.w), weight);
-  sums.initialization += mul(w, features).re;
-  sums.sampling += mul(w, mul(rho, response)).re;
-  sums.interaction += mul(w, interaction).re;
-  sums.noise_sampling += mul(w, response).re;
-  sums.noise_interaction += mul(w, joint).re;
+  sums.initialization += mul(w, V_P).re;
+  sums.sampling += mul(w, mul(rho, R_s)).re;
+  sums.interaction += mul(w, V_PX).re;
+  sums.noise_sampling += mul(w, R_s).re;
+  sums.noise_interaction += mul(w, R_o).re;
 }
 
 const zeroTerms = () => ({
@@ -913,16 +907,16 @@ function termsAtTime(at, time) {
   }
   const ridges = POLES.map(({ z }) => add(complex(at.r), scaled(z, Math.max(pace, 1e-290))));
   let from = complex(size(ridges[0]));
-  let y = complex(solve(at.level, at.tail, at.P, at.m, at.P - at.m, from.re).y);
+  let y = complex(solve(at.l, at.t, at.P, at.m, at.P - at.m, from.re).y);
   let unlearned = 0;
   const fits = POLES.map(({ w }, j) => {
     y = continued(at, from, ridges[j], y);
     from = ridges[j];
-    const { L, M, A, B, rest } = complexPoint(at, y, from);
+    const { L, M, A, B, ty } = complexPoint(at, y, from);
     unlearned += 2 * mul(w, M).re;
-    const fit = { L, M, A, B, rest, w };
-    const turned = Object.entries(fit).map(([name, value]) => [name, conjugate(value)]);
-    return { ...fit, conjugate: Object.fromEntries(turned) };
+    const fit = { L, M, A, B, ty, w };
+    const mirrored = Object.entries(fit).map(([name, value]) => [name, conjugate(value)]);
+    return { ...fit, conjugate: Object.fromEntries(mirrored) };
   });
   const own = doubleSum(fits, at, 1, 1);
   const shared = at.f === 0 && at.g === 0 ? zeroTerms() : doubleSum(fits, at, at.f, at.g);
@@ -932,12 +926,8 @@ function termsAtTime(at, time) {
 }
 
 /**
- * The test error of an ensemble at a time of its training, by cause.
- *
- * Training is gradient flow from zero weights, da/dt = (Φᵀ (y - Φ a) - (N P λ/D) a)/D.
- *
- * Time 0 is the zero predictor, Infinity the ridge fit; with infinitely many features every positive
- * time gives the ridge fit.
+ * The test error at a time of training by gradient flow from zero weights, by cause:
+ * da/dt = (Φᵀ (y - Φ a) - (N P λ/D) a)/D. With infinitely many features every positive time gives the ridge fit.
  */
 export function gradientFlow(problem, time, scheme = 1) {
   const at = validated(problem, scheme);

@@ -1,57 +1,46 @@
 /**
- * The terms and symbols of the page, each explained where it stands: on hover, focus and tap.
+ * The terms and symbols of the page, explained on hover, focus and tap.
  *
  * A text marks a term by braces: "{variance}", or "{variance|variances}" if another form is shown.
  */
 
-import { html } from "./controls.js";
+import { html } from "./elements.js";
 
-/** Terms by name: what they mean, in one or two sentences. */
+/** Terms and their meanings; `explain` adds those of the declarations. */
 export const WORDS = {
-  "double descent":
-    "The test error falls, rises to a peak at the interpolation threshold, and falls again as the model grows.",
+  "double descent": "As the model grows, the test error falls, rises to a peak, and falls again.",
   overfitting: "A model fits its training labels, noise included, so closely that it errs on new data.",
-  "interpolation threshold":
-    "The smallest size at which a model can pass through all its training labels. Here: P = N.",
+  "interpolation threshold": "The smallest size at which a model can fit all its training labels.",
   "test error": "Mean squared difference between prediction and true value, on new inputs.",
   "training error": "Mean squared difference between prediction and label, on the training data.",
-  variance:
-    "How much a prediction would change if the same thing were drawn again: other noise, other features, other data.",
-  bias: "Error of the average prediction, over all draws. Averaging more models does not reduce it.",
-  noise: "Variance over the noise on the training labels: noise that the model has fitted.",
-  initialization:
-    "Variance over the random features. In a neural network: over the random weights that training starts from.",
-  sampling: "Variance over which inputs happen to be in the training data.",
+  variance: "How much a prediction varies with what is drawn at random: noise, features, inputs.",
   "random features":
-    "Fixed random functions of the input. Training chooses only their weights in a sum. " +
-    "P of them make a network with one hidden layer of width P.",
-  ensemble: "Several models, each with its own random features, whose predictions are averaged.",
+    "Fixed random functions of the input: a network with one hidden layer of width P whose first weights stay.",
   "label noise": "Random errors in the training labels.",
   weights: "How much of each feature the model adds; the only numbers that training chooses.",
-  ridge:
-    "A penalty λ on large weights. λ = 0 fits the labels as closely as possible; a large λ keeps all weights small.",
-  "divide and conquer":
-    "Each of K models is trained on its own part of the data, N/K samples; their predictions are averaged.",
-  underparametrized: "Fewer features than training samples, P < N: in general the labels cannot all be fitted.",
+  underparametrized: "Fewer features than training samples, P < N: not all labels can be fitted.",
   overparametrized: "More features than training samples, P > N: all labels can be fitted, in many ways.",
   "smallest weights": "Of all weights that fit the labels equally well, training takes those of least norm.",
-  "signal-to-noise ratio": "F/τ: the size of the true signal, F, relative to that of the label noise, τ.",
   P: "P, the number of random features of one model: its width.",
   N: "N, the number of training samples.",
-  "P/N": "Features per training sample: the size of the model relative to the data.",
-  D: "D, the dimension of the inputs. In the theory P, N and D are large, with fixed ratios.",
-  K: "K, the number of models whose predictions are averaged.",
-  λ: "λ (lambda), the ridge: the penalty on large weights.",
+  ReLU: "The function max(0, z). A feature is this function of a random combination z of the inputs.",
+  interaction: "What two causes do only together: none of it is left if either is averaged over.",
+  "Gaussian ones": "Features whose nonlinear part is replaced by Gaussian noise, as in the theory.",
+  linearized: "Replaced by the tangent at the initial weights: infinitely lazy.",
+  α: "A factor of the output. The larger, the lazier the network: the less its weights must move.",
+  Adam: "An optimizer whose steps do not depend on the size of the gradient.",
   "λ*": "The ridge of least test error for this setting.",
-  "P/D": "Features per input dimension: the size of the model relative to that of the inputs.",
-  "N/D": "Training samples per input dimension: the amount of data.",
-  "F⋆": "Size of a part of the target that these models cannot learn; to them it is like label noise.",
-  C: "C, the budget: the largest total cost of the models.",
-  η: "η (eta), the share of the samples that each model draws.",
-  "B/P": "Features in the common bank for each feature of a model.",
-  t: "Time of training by gradient descent; ∞ is the end of training.",
-  "F/τ": "The signal-to-noise ratio: size of the true signal F relative to the label noise τ. ∞ is no noise.",
 };
+
+/** Add the declared meanings of symbols and of the parts of the error. */
+export function explain({ controls, width_per_dim: perDim, parts }) {
+  for (const { symbol, label, meaning } of [...Object.values(controls), perDim]) {
+    if (symbol) WORDS[symbol] ??= `${label}: ${meaning}.`;
+  }
+  for (const [name, meaning] of Object.entries(parts.meanings)) {
+    WORDS[name] ??= `${meaning[0].toUpperCase()}${meaning.slice(1)}.`;
+  }
+}
 
 const TIP = "word-tip";
 const GAP = 6; // pixels between a word and its explanation
@@ -120,7 +109,10 @@ export function word(name, text = name) {
 
 /** Relations and units that are not broken at the end of a line. */
 export function unbroken(text) {
-  return text.replace(/ ([=<>≤≥→]) /g, "\u00a0$1\u00a0").replaceAll(" %", "\u00a0%");
+  return text
+    .replace(/ ([=<>≤≥→]) /g, "\u00a0$1\u00a0")
+    .replaceAll(" %", "\u00a0%")
+    .replace(/F\/τ(?=\s)/g, "F/\u2060τ");
 }
 
 /** A text as nodes, with its marked terms as buttons; punctuation stays at its term. */
