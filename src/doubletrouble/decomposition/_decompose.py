@@ -70,7 +70,7 @@ def decompose(
     progress: bool = True,
     loss: LossName = "brier",
 ) -> LearnerDecomposition:
-    """Split the squared error of a learner into noise, initialization, sampling and bias.
+    """Split the test error of a learner into noise, initialization, sampling and bias.
 
     `model` is a scikit-learn estimator or pipeline, which is cloned for every fit, all its
     `random_state`s set from the seed of the initialization; or a function `fit(X, y, seed)` that

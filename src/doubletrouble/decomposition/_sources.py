@@ -485,7 +485,7 @@ class PoolSource:
             raise ValueError(
                 f"n_data = {n_data} training sets of {self.n_train} samples need "
                 f"{n_sets * self.n_train} samples beside the test set, got {left}; {fitting} would "
-                "fit"
+                "fit, and dt.diagnose(model, X, y) needs no smaller training sets"
             )
         if classification and self.inject is not None and not callable(self.inject):
             number("inject", self.inject, glossary.LABEL_FLIPS)
