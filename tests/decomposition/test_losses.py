@@ -305,7 +305,7 @@ def test_probability_zero_of_a_label_is_an_infinite_loss() -> None:
     with pytest.raises(ValueError, match=r"^sampling is not defined: probabilities of 0"):
         _ = error.sampling
     assert math.isfinite(split.error(4).total.value)
-    assert any(f"{1 / f[..., 0].size:.2g} of the predictions" in note for note in split.notes)
+    assert any(f"{1 / f[..., 0].size:.1%} of the predictions" in note for note in split.notes)
     assert json.loads(split.to_json())["parts"][-1]["value"] == "inf"
     split.plot()
     with pytest.raises(ValueError, match="finite"):

@@ -424,7 +424,7 @@ class _Logarithms(_Loss):
         super().__init__(design)
         fits = design.n_data * design.n_noise * design.n_init
         self._lowest = -1e3 * fits  # log 0: means of it underflow to probability 0
-        self._zeros, self._wrong, self._counted = 0, 0.0, 0
+        self._zeros, self._wrong, self._impossible, self._counted = 0, 0.0, 0.0, 0
 
     def transformed(self, f: FloatArray) -> FloatArray:
         with np.errstate(divide="ignore"):
@@ -435,11 +435,13 @@ class _Logarithms(_Loss):
         zero = f == 0
         self._zeros += int(zero.sum())
         self._counted += f.size
-        wrong = zero.any(axis=(0, 1, 2)).all(axis=-1)  # no class is possible in all fits
+        impossible = zero.any(axis=(0, 1, 2)).all(axis=-1)  # no class is possible in all fits
+        wrong = np.zeros(f.shape[:-1], dtype=bool)  # the label has probability 0
         for y in targets.values():
-            wrong = wrong | (zero & (y > 0)).any(axis=-1)
-        if wrong.any():
-            self._wrong += float(wrong.mean() * f.size)
+            wrong |= (zero & (y > 0)).any(axis=-1)
+        self._wrong += float(wrong.mean() * f.size)
+        self._impossible += float(impossible.mean() * f.size)
+        if wrong.any() or impossible.any():
             self.infinite |= {SINGLE, OVER_NOISE, OVER_INIT, OVER_NOISE_INIT, OVER_ALL}
         super().add(f, targets, sums)
 
@@ -512,16 +514,17 @@ class _Logarithms(_Loss):
     def notes(self, statistics: Mapping[str, Statistic]) -> Iterator[str]:
         if self._zeros:
             if self.infinite & {SINGLE}:
-                where = "predictions have probability 0 for the label"
-                if not self.design.targets:
+                share, where = self._wrong, "predictions have probability 0 for the label"
+                if not share:
+                    share = self._impossible
                     where = "test points have no class of positive probability in all fits"
                 yield (
-                    f"The cross-entropy is infinite: {self._wrong / self._counted:.2g} of the "
+                    f"The cross-entropy is infinite: {share / self._counted:.1%} of the "
                     f"{where}. Smooth the probabilities, or use loss='brier'."
                 )
                 return
             yield (
-                f"{self._zeros / self._counted:.2g} of the probabilities are 0, none of them of a "
+                f"{self._zeros / self._counted:.1%} of the probabilities are 0, none of them of a "
                 "label: such classes have probability 0 in the central predictors."
             )
         design, values = self.design, self._values(statistics)

@@ -56,7 +56,7 @@ class WindowDesign:
 
     @property
     def fits(self) -> list[WindowFit]:
-        """All fits after the first two (see `probes`)."""
+        """All fits after `PROBES`, and last the check."""
         plain = [
             WindowFit(rung, window, r)
             for rung in self.rungs
@@ -64,18 +64,19 @@ class WindowDesign:
             for r in range(1 if self._is_repeated(rung) else 2)
         ]
         bags = [WindowFit(FULL, w, r, bootstrap=True) for w in range(N_BLOCKS) for r in range(2)]
-        check = [PROBES[0]._replace(again=True)] if self.seeded else []
-        done = {PROBES[0], self.left_out, *(PROBES[1:] if self.seeded else ())}
-        return [fit for fit in plain if fit not in done] + bags + check
+        done = {*self.left_out, *(fit for fit in PROBES if self.seeded or fit.round == 0)}
+        return [fit for fit in plain if fit not in done] + bags + [CHECK]
 
     def _is_repeated(self, rung: int) -> bool:
         """Whether the second permutation has the same windows: all but one of the same blocks."""
         return self.fixed and not self.seeded and rung in (1, N_BLOCKS - 1)
 
     @property
-    def left_out(self) -> WindowFit:
-        """The fit that makes room for the check."""
-        return WindowFit(self.rungs[0], N_BLOCKS - 1, 1)
+    def left_out(self) -> list[WindowFit]:
+        """The fits that make room for the check, and for probes of seeds without effect."""
+        extra = 0 if self.seeded else sum(fit.round for fit in PROBES)
+        windows = range(N_BLOCKS - 1 - extra, N_BLOCKS)
+        return [WindowFit(self.rungs[0], window, 1) for window in windows]
 
     def in_window(self, fit: WindowFit) -> Mask:
         """Whether each row is in the window of a fit."""
@@ -92,8 +93,10 @@ class WindowDesign:
         return rows
 
 
-PROBES = (WindowFit(FULL, 0, 0), WindowFit(FULL, 0, 1))
-"""Two fits on the same window from two seeds: if they are equal, seeds have no effect."""
+PROBES = tuple(WindowFit(FULL, window, r) for window in (0, 3, 6) for r in range(2))
+"""Two fits from two seeds on each of three windows: if all are equal, seeds have no effect."""
+CHECK = PROBES[0]._replace(again=True)
+"""The first fit once more after all others: equal, unless a learner is not reproducible."""
 
 
 def deal(

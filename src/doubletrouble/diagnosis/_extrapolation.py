@@ -116,7 +116,7 @@ class TotalCurve:
         if x <= 1:
             return np.maximum(here, least)
         now = self.at(1.0)
-        gain = (now - here) * (1 + _MISFIT * math.log1p(x) * self.misfit)
+        gain = (now - here) * np.maximum(1 + _MISFIT * math.log1p(x) * self.misfit, 0.0)
         return np.maximum(now - gain, least)
 
 
@@ -151,23 +151,35 @@ class Falls:
         variance = float(weights @ self.covariance @ weights)
         return float(weights @ self.values), math.sqrt(variance)
 
+    def _fall_between(self, low: int, high: int) -> float:
+        """T at one index less T at another, in standard errors; the last index is the top rung."""
+        weights = np.zeros(len(self.rungs) + 1)
+        weights[low] += 1.0
+        weights[high] -= 1.0
+        value, error = self._combined(weights[:-1])
+        return value / max(error, 1e-300)
+
+    @property
+    def passed_peak(self) -> int:
+        """The index of the largest error, after which it falls to the top rung; -1 if none."""
+        top = len(self.rungs)
+        peak = int(np.argmax([*self.values, 0.0]))
+        rises = any(self._fall_between(k, k + 1) < -_RISE for k in range(peak))
+        return peak if rises and peak < top and self._fall_between(peak, top) > 2 else -1
+
     def rise(self) -> tuple[int, int] | None:
-        """Two rungs between which the error rises significantly."""
-        count = len(self.rungs)
-        for k in reversed(range(count)):
-            weights = np.zeros(count)
-            weights[k] = -1.0
-            if k + 1 < count:
-                weights[k + 1] = 1.0
-            value, error = self._combined(weights)
-            if value > _RISE * error:
-                return self.rungs[k], self.rungs[k + 1] if k + 1 < count else FULL
+        """Two rungs between which the error rises significantly, after a peak that is passed."""
+        rungs = (*self.rungs, FULL)
+        for k in reversed(range(self.passed_peak + 1, len(self.rungs))):
+            if self._fall_between(k, k + 1) < -_RISE:
+                return rungs[k], rungs[k + 1]
         return None
 
     def on_curve(self) -> Self:
-        """The falls without the lowest rungs, while the slope decreases towards them."""
+        """The falls after a peak, without the lowest rungs while the slope decreases to them."""
         x = np.log([*self.rungs, FULL])
-        count, first = len(self.rungs), 0
+        count = len(self.rungs)
+        first = min(self.passed_peak + 1, count - 1)
         while count - first > _FEWEST_FALLS:
             slopes = np.zeros((2, count + 1))
             for one, k in enumerate((first, first + 1)):
@@ -295,7 +307,8 @@ class Extrapolation:
         top = measured.total[FULL]
         curve = total_curve(falls, top, noise, generator(seed, _CURVE, own), floor)
         seeds = _of_seeds(measured, noise, generator(seed, _SEEDS, own))
-        sets, law_excess = _of_sets(measured, noise, generator(seed, _SETS, own))
+        after = -1 if falls.passed_peak < 0 else falls.rungs[falls.passed_peak]
+        sets, law_excess = _of_sets(measured, noise, generator(seed, _SETS, own), after)
         room = curve.at(1.0) - floor
         order = _possible(room, seeds.at(1.0), sets.at(1.0), generator(seed, _ORDER, own))
         return cls(
@@ -303,7 +316,9 @@ class Extrapolation:
             initialization=seeds.reordered(order),
             sampling=sets.reordered(order),
             at_rungs=_measured_draws(measured, noise, generator(seed, _RUNGS, own)),
-            withheld=_rise_of_error(falls) or _growth_of_seeds(measured, noise),
+            withheld=_rise_of_error(falls)
+            or _just_past_peak(falls)
+            or _growth_of_seeds(measured, noise),
             law_excess=law_excess,
         )
 
@@ -386,10 +401,10 @@ def _direct(measured: Measurement, noise: RowNoise) -> tuple[float, float]:
 
 
 def _of_sets(
-    measured: Measurements, noise: RowNoise, rng: np.random.Generator
+    measured: Measurements, noise: RowNoise, rng: np.random.Generator, after: int = -1
 ) -> tuple[VariancePower, float]:
-    """VS from disjoint windows and from the overlap law; and the deviation of the law."""
-    rungs = sorted(measured.sampling)
+    """VS from disjoint windows beyond a rung and from the overlap law; and the law's deviation."""
+    rungs = sorted(rung for rung in measured.sampling if rung > after)
     direct = [_direct(measured.sampling[rung], noise) for rung in rungs]
     law, correction = _by_law(measured, noise, LAW), _law_correction(measured, noise)
     factor, shared = math.exp(-correction.mean), measured.shared[LAW].mean
@@ -465,6 +480,13 @@ def _rise_of_error(falls: Falls) -> str:
         return ""
     low, high = (f"{rung / N_BLOCKS:.0%}" for rung in rungs)
     return f"the error rises between {low} and {high} of the rows: an interpolation peak is near"
+
+
+def _just_past_peak(falls: Falls) -> str:
+    if falls.passed_peak < 0 or len(falls.rungs) - falls.passed_peak > _FEWEST_FALLS:
+        return ""
+    peak = falls.rungs[falls.passed_peak] / N_BLOCKS
+    return f"the error has a peak at {peak:.0%} of the rows, and too few sizes lie beyond it"
 
 
 def _growth_of_seeds(measured: Measurements, noise: RowNoise) -> str:

@@ -100,7 +100,8 @@ class BlockedRows:
     def of(cls, X: Any, y: Any, *, classification: bool, groups: Any, cv: Any, seed: int) -> Self:
         """Validate the data, and deal them into blocks."""
         X = as_inputs("X", X)
-        _refuse_times(X, groups, cv)
+        for name, table in (("X", X), ("y", y)):
+            _refuse_times(name, table, groups, cv)
         n_rows = X.shape[0]
         y = as_labels("y", y, n_rows)
         if n_rows < _FEWEST_ROWS:
@@ -121,6 +122,8 @@ class BlockedRows:
             groups = _as_groups(groups, n_rows)
         if cv is not None:
             given = _blocks_of(cv, X, y, groups)
+            if groups is not None and len({*zip(groups, given, strict=True)}) > len({*groups}):
+                raise ValueError(f"cv must keep the rows of a group together, got {cv!r}")
             blocks = (given, 3 * given % N_BLOCKS)  # the same blocks with other neighbours
         else:
             strata = y if classes is not None else None
@@ -186,13 +189,14 @@ def _blocks_of(cv: Any, X: Any, y: Labels, groups: npt.NDArray[Any] | None) -> B
     return blocks
 
 
-def _refuse_times(X: Any, groups: Any, cv: Any) -> None:
+def _refuse_times(name: str, rows: Any, groups: Any, cv: Any) -> None:
     """Raise for a time index: rows that follow in time are not exchangeable."""
-    kind = type(getattr(X, "index", None)).__name__
-    if groups is None and cv is None and kind in ("DatetimeIndex", "PeriodIndex"):
+    index = getattr(rows, "index", None)
+    kinds = {type(level).__name__ for level in getattr(index, "levels", [index])}
+    if groups is None and cv is None and kinds & {"DatetimeIndex", "PeriodIndex"}:
         raise ValueError(
-            "X must have exchangeable rows, got a time index; give periods (as weeks or months) as "
-            "groups, or reset the index if the order has no meaning"
+            f"{name} must have exchangeable rows, got a time index; give periods (as weeks or "
+            "months) as groups, or reset the index if the order has no meaning"
         )
 
 

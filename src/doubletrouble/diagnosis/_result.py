@@ -43,6 +43,7 @@ MEASURED, PAIRED, EXTRAPOLATED = "measured", "measured, paired", "extrapolated"
 CONFIDENCE = 0.9  # of printed intervals
 _MEMBERS = 10  # of remedies
 _GROWTHS = (2, 4)
+_FARTHEST = 100  # times the rows: the error of more is not predicted
 _SEEDS, _BAG, _DATA = f"{_MEMBERS} seeds averaged", f"bag of {_MEMBERS}", "{}x data"
 REMEDIES = (_SEEDS, _BAG, *(_DATA.format(growth) for growth in _GROWTHS))
 _INCLUDES = {"sampling": "label noise", "bias": "noise floor"}
@@ -287,9 +288,9 @@ class Diagnosis:
             here = np.abs(sizes - rung / N_BLOCKS * self.n_rows) <= 0.5
             shares, measured = np.where(here, rung / N_BLOCKS, shares), measured | here
         least = self.extrapolation.total.least
-        if not np.all(measured | ((shares >= least) & np.isfinite(shares))):
-            fewest = math.ceil(least * self.n_rows)
-            raise ValueError(f"n_samples must be in [{fewest}, inf), got {n_samples!r}")
+        if not np.all(measured | ((shares >= least) & (shares <= _FARTHEST))):
+            fewest, most = math.ceil(least * self.n_rows), _FARTHEST * self.n_rows
+            raise ValueError(f"n_samples must be in [{fewest}, {most}], got {n_samples!r}")
         if self.withheld and np.any(shares > 1):
             raise ValueError(f"n_samples beyond {self.n_rows} is withheld: {self.withheld}")
         return shares
@@ -415,12 +416,16 @@ class Diagnosis:
             reason: str = zero,
         ) -> None:
             draws = None if reason else ratio()
+            change = None
+            if draws is not None:  # the change of the mean, with the spread of the ratio
+                mean = float(np.mean(now * draws) / np.mean(now))
+                change = self._estimate(draws - float(np.mean(draws)) + mean - 1)
             rows.append(
                 Remedy(
                     name=name,
                     status=status,
                     error=None if draws is None else self._estimate(now * draws),
-                    change=None if draws is None else self._estimate(draws - 1),
+                    change=change,
                     fits=fits,
                     growth=growth,
                     reason=reason,
@@ -446,7 +451,7 @@ class Diagnosis:
         sizes = np.round(np.array(shares) * self.n_rows)
         return LearningCurve(
             error=self.error(n_samples=sizes),
-            status=tuple(MEASURED if share < 1 else EXTRAPOLATED for share in shares),
+            status=tuple(MEASURED if share <= 1 else EXTRAPOLATED for share in shares),
             withheld=self.withheld,
             measure=self.measure,
             confidence=self.confidence,
@@ -582,7 +587,7 @@ class Diagnosis:
         cause = {
             "initialization": "the draw of seeds",
             "sampling": "the draw of the training rows",
-            "bias": "bias or label noise",
+            "bias": "bias or label noise" if self.floor is None else "bias",
             "bayes": "label noise",
         }[largest]
         size = "Most" if shares[largest] > 0.5 else "The largest part"
