@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -175,8 +176,11 @@ def _blocks_of(cv: Any, X: Any, y: Labels, groups: npt.NDArray[Any] | None) -> B
     if not hasattr(cv, "split"):
         raise TypeError(f"cv must be a splitter of scikit-learn, got {type(cv).__name__}")
     blocks = np.full(len(y), -1, dtype=np.intp)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of groups that a splitter ignores: they are checked
+        splits = list(cv.split(X, y, groups))
     count = 0
-    for count, (_, test) in enumerate(cv.split(X, y, groups), start=1):
+    for count, (_, test) in enumerate(splits, start=1):
         if count > N_BLOCKS or np.any(blocks[test] >= 0):
             break
         blocks[test] = count - 1
