@@ -49,8 +49,9 @@ _PLATEAU = 0.5  # standard errors by which the slope decreases towards small siz
 _LEAST_TOTAL = 0.01  # of the error now: no draw of a forecast is below it
 _FEWEST_FALLS = 2
 _MOST_UNITS = 400
-_SEEDS_GROW, _SEEDS_GROW_STRONGLY, _STILL_FALLS = 0.9, 3.0, 1.5  # standard errors
-_SEEDS_SHARE, _PEAK_SHARE = 0.03, 0.15  # of the total: the growth, and the variance over seeds
+_SEEDS_GROW, _SEEDS_GROW_STRONGLY, _STILL_FALLS = 0.8, 3.0, 1.5  # standard errors
+_TOTAL_WEIGHT = 0.7  # of a rise of the total, beside the growth of the variance over seeds
+_SEEDS_SHARE, _PEAK_SHARE = 0.02, 0.15  # of the total: the growth, and the variance over seeds
 
 _UNITS, _ROWS, _CURVE, _SEEDS, _SETS, _ORDER, _RUNGS, LOSS_CURVE = range(20, 28)  # kinds of draws
 
@@ -508,7 +509,8 @@ def _growth_of_seeds(measured: Measurements, noise: RowNoise) -> str:
     fell = significance(seeds, {1: 0.5, 2: 0.5, LAW: -0.5, 4: -0.5})
     still_falls = significance(total, {LAW: 1.0, FULL: -1.0})
     share = (seeds[FULL].mean - (seeds[LAW].mean + seeds[4].mean) / 2) / total[FULL].mean
-    after_fall = fell > 1 and growth > _SEEDS_GROW
+    rising = growth + _TOTAL_WEIGHT * max(0.0, -still_falls)  # the total rises there, too
+    after_fall = fell > 1 and rising > _SEEDS_GROW
     grows = (after_fall or growth > _SEEDS_GROW_STRONGLY) and share > _SEEDS_SHARE
     matters = seeds[FULL].mean > _PEAK_SHARE * total[FULL].mean
     if not (grows and matters) or still_falls > _STILL_FALLS:
