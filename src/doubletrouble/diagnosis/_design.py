@@ -3,7 +3,7 @@
 Rows are dealt into ten blocks on a circle. A fit of rung L is trained on a window, L consecutive
 blocks, and predicts the rows outside. A learner with a seed is fitted on every window from two
 seeds; one without, on the windows of two permutations of the rows. With two bootstrap fits on every
-window of nine blocks and one check, these are 120 fits, the cost of about 62 on all rows.
+window of nine blocks and one check, these are 120 fits, the cost of 62 to 65 on all rows.
 """
 
 from dataclasses import dataclass

@@ -74,7 +74,7 @@ def diagnose(
 
     The result estimates the expected squared error of the learner trained on all rows, its parts by
     cause, and the error after each remedy: averaging seeds, bagging, other learners, and more data.
-    It needs 120 fits, at the cost of about 62 on all rows, and 20 more for each of `alternatives`.
+    It needs 120 fits, at the cost of 62 to 65 on all rows, and 20 more for each of `alternatives`.
 
     Parameters
     ----------
