@@ -70,6 +70,26 @@ def test_mean_and_least_squares_have_their_exact_sampling_variance(
 
 
 @pytest.mark.statistical
+@pytest.mark.parametrize("p", [40, pytest.param(60, marks=pytest.mark.full)])
+def test_sampling_past_a_peak_is_covered(p: int) -> None:
+    """Least squares with p inputs has its peak at n = p, a fifth of the rows or more."""
+
+    def fit(X: Any, y: Any, seed: int) -> Any:
+        weights = np.linalg.lstsq(X, y, rcond=None)[0]
+        return lambda X: X @ weights
+
+    M, inside = 200, 0
+    exact = p / (M - p - 1)
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((M, p))
+        d = dt.diagnose(fit, X, X[:, 0] + rng.standard_normal(M), seed=seed, **quiet)
+        low, high = d.error().sampling.confidence_interval(0.9)
+        inside += bool(low <= exact <= high)
+    assert inside >= 4
+
+
+@pytest.mark.statistical
 def test_sampling_at_four_tenths_agrees_with_decompose() -> None:
     M = 80
 

@@ -4,10 +4,12 @@
 are not fitted: the error they share, that of the test labels, would pull the curve away from its
 points. Given α the model is linear, and its posterior is a mixture of normal distributions.
 
-**Variances.** VI and VS follow v(x) = v₁ x^-γ. VS is measured by windows without a common row up to
-x = 0.4, and at x = 0.6 by the overlap law: 1 / E (y - f_a)(y - f_b) is linear in the part h of rows
-that two learners share, exactly for ridge, kernel and random-features learners in the proportional
-limit (`pair_error`), and nearly for others. With D = d(h) - VI and A = T - VI,
+**Variances.** VI and VS follow v(x) = v₁ x^-γ; VS past an interpolation peak at x₀ falls with the
+distance from it, v₁ ((x - x₀)/(1 - x₀))^-γ, where that fits the rungs better. VS is measured by
+windows without a common row up to x = 0.4, and at x = 0.6 by the overlap law: the inverse of
+E (y - f_a)(y - f_b) is linear in the part h of rows that two learners share, exactly for ridge,
+kernel and random-features learners in the proportional limit (`pair_error`), and nearly for others.
+With D = d(h) - VI and A = T - VI,
 
     VS = D / (1 - h + h D/A).
 
@@ -43,6 +45,10 @@ _TOTAL_WINDOWS, _SEED_WINDOWS, _PAIRS = 0.8**2 / 10, 2.0 / 10, 0.5**2
 _MISFIT = 0.2  # of a power law, relative, at ln x = 1
 _ALPHAS, _ALPHA_MEDIAN, _ALPHA_SPREAD = np.geomspace(0.03, 2.0, 48), 0.4, 1.0
 _GAMMAS, _GAMMA_MEAN, _GAMMA_SPREAD = np.linspace(-1.4, 2.8, 43), 0.7, 0.7
+_PEAKS = np.array([0.0, *np.arange(0.05, 0.56, 0.05)])  # places of a peak that is passed
+_NEAREST = 0.04  # share of rows: sizes nearer to the peak are not used
+_PEAK_ODDS, _SEEN_PEAK_ODDS = 0.1, 10.0  # if the total has no peak at a smaller size, or has one
+_GAMMA_PAST_PEAK = (1.0, 0.25)
 _FAR = 1000.0  # times the rows: the curve is not below the noise there
 _RISE = 1.75  # standard errors by which the error rises between two sizes
 _PLATEAU = 0.5  # standard errors by which the slope decreases towards small sizes
@@ -228,43 +234,81 @@ def _normalized(logarithms: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class VariancePower:
-    """Draws of a variance v(x) = v₁ x^-γ."""
+    """Draws of a variance v(x) = v₁ u^-γ, u = (x - x₀)/(1 - x₀).
+
+    x₀ is the place of an interpolation peak that is passed, and 0 if there is none: past its peak
+    the variance of least squares is in proportion to 1/(n - p).
+    """
 
     at_all_rows: FloatArray
     gamma: FloatArray
+    peak: FloatArray  # x₀
 
     def at(self, x: float) -> FloatArray:
         """Draws of the variance with x times the rows; more data does not increase it."""
-        return self.at_all_rows * x ** -(np.maximum(self.gamma, 0.0) if x > 1 else self.gamma)
+        distance = _distance(x, self.peak)
+        return self.at_all_rows * distance ** -(
+            np.maximum(self.gamma, 0.0) if x > 1 else self.gamma
+        )
 
     def reordered(self, order: npt.NDArray[np.intp]) -> Self:
         """The same draws in another order."""
-        return type(self)(at_all_rows=self.at_all_rows[order], gamma=self.gamma[order])
+        return type(self)(
+            at_all_rows=self.at_all_rows[order], gamma=self.gamma[order], peak=self.peak[order]
+        )
 
     @classmethod
     def fitted(
-        cls, x: FloatArray, values: FloatArray, variances: FloatArray, rng: np.random.Generator
+        cls,
+        x: FloatArray,
+        values: FloatArray,
+        variances: FloatArray,
+        rng: np.random.Generator,
+        *,
+        peak_odds: float = 0.0,
     ) -> Self:
-        """The posterior on a grid; v₁ is log-uniform down to its noise."""
+        """The posterior on a grid; v₁ is log-uniform down to its noise.
+
+        `peak_odds` are those of a passed peak to none, before the data: sizes up to it say nothing.
+        """
         if not np.any(values):
-            return cls(at_all_rows=np.zeros(N_DRAWS), gamma=np.zeros(N_DRAWS))
+            return cls(
+                at_all_rows=np.zeros(N_DRAWS), gamma=np.zeros(N_DRAWS), peak=np.zeros(N_DRAWS)
+            )
         spread = np.sqrt(variances)
-        noise = float(spread[-1])
         most = 3 * float(np.max(values + 2 * spread))
-        grid = np.geomspace(max(_LEAST * noise, 1e-9 * most), most, 120)
+        grid = np.geomspace(max(_LEAST * float(spread[-1]), 1e-9 * most), most, 120)
         gamma, v1 = np.meshgrid(_GAMMAS, grid, indexing="ij")
-        fitted = v1[..., None] * x ** -gamma[..., None]
-        larger = np.where(
-            values > 0, np.clip(fitted / np.maximum(values, 1e-300), 1.0, _SCALED), 1.0
-        )
-        variance = variances * larger**2 + (_MISFIT * np.log(x) ** 2 * fitted) ** 2
-        log_likelihood = -0.5 * ((values - fitted) ** 2 / variance + np.log(variance)).sum(-1)
-        prior = -0.5 * ((gamma - _GAMMA_MEAN) / _GAMMA_SPREAD) ** 2
-        weights = _normalized(log_likelihood + prior).ravel()
-        picked = rng.choice(weights.size, N_DRAWS, p=weights)
+        any_value = -0.5 * (1 + np.log(values**2 + variances))  # of sizes up to the peak
+        candidates = _PEAKS[x[-1] - _NEAREST > _PEAKS] if peak_odds else np.zeros(1)
+        logarithms = []
+        for x0 in candidates:
+            u = _distance(x, x0)
+            fitted = v1[..., None] * u ** -gamma[..., None]
+            ratio = fitted / np.maximum(values, 1e-300)
+            larger = np.where(values > 0, np.clip(ratio, 1.0, _SCALED), 1.0)
+            variance = variances * larger**2 + (_MISFIT * np.log(u) ** 2 * fitted) ** 2
+            terms = -0.5 * ((values - fitted) ** 2 / variance + np.log(variance))
+            log_likelihood = np.where(x > x0 + _NEAREST, terms, any_value).sum(-1)
+            mean, width = (_GAMMA_MEAN, _GAMMA_SPREAD) if x0 == 0 else _GAMMA_PAST_PEAK
+            prior = -0.5 * ((gamma - mean) / width) ** 2 - math.log(width)
+            share = 1.0 if x0 == 0 else peak_odds / len(_PEAKS)
+            logarithms.append(log_likelihood + prior + math.log(share))
+        weights = _normalized(np.array(logarithms)).ravel()
+        which, index = np.divmod(rng.choice(weights.size, N_DRAWS, p=weights), v1.size)
         step = math.log(grid[1] / grid[0])
         jitter = np.exp(step * (rng.random(N_DRAWS) - 0.5))
-        return cls(at_all_rows=v1.ravel()[picked] * jitter, gamma=gamma.ravel()[picked])
+        return cls(
+            at_all_rows=v1.ravel()[index] * jitter,
+            gamma=gamma.ravel()[index],
+            peak=candidates[which],
+        )
+
+
+def _distance(x: Any, peak: Any) -> FloatArray:
+    """U = (x - x₀)/(1 - x₀), at least a little beyond the peak."""
+    distance: FloatArray = np.maximum(x - peak, np.where(peak > 0, _NEAREST, 0.0)) / (1 - peak)
+    return distance
 
 
 _SCALED = 5.0
@@ -308,8 +352,8 @@ class Extrapolation:
         top = measured.total[FULL]
         curve = total_curve(falls, top, noise, generator(seed, _CURVE, own), floor)
         seeds = _of_seeds(measured, noise, generator(seed, _SEEDS, own))
-        after = -1 if falls.passed_peak < 0 else falls.rungs[falls.passed_peak]
-        sets, law_excess = _of_sets(measured, noise, generator(seed, _SETS, own), after)
+        odds = _PEAK_ODDS if falls.passed_peak < 0 else _SEEN_PEAK_ODDS
+        sets, law_excess = _of_sets(measured, noise, generator(seed, _SETS, own), odds)
         room = curve.at(1.0) - floor
         order = _possible(room, seeds.at(1.0), sets.at(1.0), generator(seed, _ORDER, own))
         return cls(
@@ -402,10 +446,10 @@ def _direct(measured: Measurement, noise: RowNoise) -> tuple[float, float]:
 
 
 def _of_sets(
-    measured: Measurements, noise: RowNoise, rng: np.random.Generator, after: int = -1
+    measured: Measurements, noise: RowNoise, rng: np.random.Generator, odds: float = _PEAK_ODDS
 ) -> tuple[VariancePower, float]:
-    """VS from disjoint windows beyond a rung and from the overlap law; and the law's deviation."""
-    rungs = sorted(rung for rung in measured.sampling if rung > after)
+    """VS from disjoint windows and from the overlap law; and the deviation of the law."""
+    rungs = sorted(measured.sampling)
     direct = [_direct(measured.sampling[rung], noise) for rung in rungs]
     law, correction = _by_law(measured, noise, LAW), _law_correction(measured, noise)
     factor, shared = math.exp(-correction.mean), measured.shared[LAW].mean
@@ -415,7 +459,8 @@ def _of_sets(
         value = min(max(value, shared), shared / (1 - _OVERLAP))
     values, variances = np.array([*direct, (value, variance)]).T
     x = np.array([*rungs, LAW]) / N_BLOCKS
-    return VariancePower.fitted(x, values, variances, rng), correction.significant
+    power = VariancePower.fitted(x, values, variances, rng, peak_odds=odds)
+    return power, correction.significant
 
 
 class _Law(NamedTuple):

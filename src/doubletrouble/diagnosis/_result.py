@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from html import escape
@@ -720,28 +720,31 @@ class LearnerComparison:
 
     def __str__(self) -> str:
         """The errors of all learners by cause, and their differences to the first."""
-        confidence = self[self.reference].confidence
         first = self[self.reference]
-        error = first.error()
-        names = [*error.parts, "total"]
+        confidence, error, status = first.confidence, first.error(), first._status()
         wide = max(map(len, self.diagnoses)) + 4
-        head = " ".join(f"{name:>24}" for name in names)
-        lines = [
-            f"{first.measure.capitalize()}, trained on all {first.n_rows} rows",
-            f"{'':<{wide}}{head}",
-        ]
-        for name, diagnosis in self.diagnoses.items():
-            own = diagnosis.error()
-            cells = [*own.parts.values(), own.total]
-            lines.append(f"  {name:<{wide - 2}}" + " ".join(f"{float(c):>24.3g}" for c in cells))
-        lines += ["", f"Difference to {self.reference}, paired, {confidence:.0%} intervals"]
-        for name in list(self.diagnoses)[1:]:
-            own = self.difference(name)
-            texts = []
-            for part in [*own.parts.values(), own.total]:
+        parts = {error._label(name): status[name].partition(";")[0] for name in error.parts}
+        heads = {**parts, "total": status["total"]}
+        widths = [max(26, len(label) + 2, len(how) + 2) for label, how in heads.items()]
+
+        def line(name: str, cells: Iterable[str]) -> str:
+            shown = (f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
+            return f"{name:<{wide}}" + "".join(shown)
+
+        def intervals(terms: ErrorTerms[Estimate], sign: str) -> list[str]:
+            cells = []
+            for part in (*terms.parts.values(), terms.total):
                 low, high = part.confidence_interval(confidence)
-                texts.append(f"{float(part):+.3g} [{low:+.2g}, {high:+.2g}]")
-            lines.append(f"  {name:<{wide - 2}}" + " ".join(f"{text:>24}" for text in texts))
+                cells.append(f"{float(part):{sign}.3g} [{low:{sign}.2g}, {high:{sign}.2g}]")
+            return cells
+
+        intro = f"{first.measure.capitalize()}, trained on all {first.n_rows} rows"
+        lines = [f"{intro} ({confidence:.0%} intervals)", line("", heads), line("", heads.values())]
+        for name, diagnosis in self.diagnoses.items():
+            lines.append(line(f"  {name}", intervals(diagnosis.error(), "")))
+        lines += ["", f"Difference to {self.reference}: totals are paired by rows"]
+        for name in list(self.diagnoses)[1:]:
+            lines.append(line(f"  {name}", intervals(self.difference(name), "+")))
         if first.floor is None:
             bound = self.largest_noise.confidence_interval(confidence).high
             lines += ["", f"Noise of labels: at most {bound:.3g}, by the least bias of all."]
