@@ -89,20 +89,21 @@ def mean_z(
     return z
 
 
-@pytest.mark.statistical
-@pytest.mark.parametrize("crossed", [True, False])
-def test_parts_of_normal_logits_equal_their_limit_of_many_draws(crossed: bool) -> None:
-    mean = np.random.default_rng(0).normal(1, 1, 40)
-    z = mean_z(mean, (6, 4, 4), 40, crossed=crossed)
-    assert all(abs(value) < 4 for value in z.values()), z
+MANY_REPEATS = pytest.param(
+    np.random.default_rng(1).normal(0, 2, 60), (8, 6, 6), 120, marks=pytest.mark.full
+)
 
 
-@pytest.mark.full
 @pytest.mark.statistical
 @pytest.mark.parametrize("crossed", [True, False])
-def test_parts_equal_their_limit_in_many_repeats(crossed: bool) -> None:
-    mean = np.random.default_rng(1).normal(0, 2, 60)
-    z = mean_z(mean, (8, 6, 6), 120, crossed=crossed)
+@pytest.mark.parametrize(
+    ("mean", "sizes", "repeats"),
+    [(np.random.default_rng(0).normal(1, 1, 40), (6, 4, 4), 40), MANY_REPEATS],
+)
+def test_parts_of_normal_logits_equal_their_limit_of_many_draws(
+    mean: Any, sizes: tuple[int, int, int], repeats: int, crossed: bool
+) -> None:
+    z = mean_z(mean, sizes, repeats, crossed=crossed)
     assert all(abs(value) < 4 for value in z.values()), z
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
+from doubletrouble.decomposition import zero_one_loss
 from doubletrouble.diagnosis._design import PROBES, RUNGS, WindowDesign, WindowFit, deal
 from doubletrouble.diagnosis._extrapolation import law_sampling
 from doubletrouble.diagnosis._measurements import (
@@ -13,7 +14,6 @@ from doubletrouble.diagnosis._measurements import (
     Predictions,
     log_loss,
     squared_error,
-    zero_one_loss,
 )
 
 
@@ -104,6 +104,6 @@ def test_derivatives_of_the_law() -> None:
 def test_losses_of_rows() -> None:
     target = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
     predicted = np.array([[0.25, 0.75], [0.5, 0.5], [1.0, 0.0]])
-    assert squared_error(target, predicted).tolist() == [1.125, 0.5, 2.0]
-    assert log_loss(target, predicted).tolist() == [-np.log(0.25), -np.log(0.5), np.inf]
-    assert zero_one_loss(target, predicted).tolist() == [1.0, 0.5, 1.0]
+    assert squared_error(predicted, target).tolist() == [1.125, 0.5, 2.0]
+    assert log_loss(predicted, target).tolist() == [-np.log(0.25), -np.log(0.5), np.inf]
+    assert zero_one_loss(predicted, target).tolist() == [1.0, 0.5, 1.0]

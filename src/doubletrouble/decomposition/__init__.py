@@ -15,6 +15,7 @@ from doubletrouble.decomposition._fitting import checked_predictions as checked_
 from doubletrouble.decomposition._fitting import recorded_warnings as recorded_warnings
 from doubletrouble.decomposition._fitting import summarized_warnings as summarized_warnings
 from doubletrouble.decomposition._losses import LossName as LossName
+from doubletrouble.decomposition._losses import zero_one_loss as zero_one_loss
 from doubletrouble.decomposition._plan import RepeatPlan as RepeatPlan
 from doubletrouble.decomposition._plan import plan_repeats as plan_repeats
 from doubletrouble.decomposition._predictions import check_option as check_option

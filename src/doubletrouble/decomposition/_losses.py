@@ -211,12 +211,16 @@ def central_losses(
 ) -> CentralLosses:
     """The losses of central predictors by name, from predictions (D, N, K, T, C)."""
     sums = _Sums(design, by_point=by_point)
-    kind = _Votes(design) if loss == "zero_one" else _Logarithms(design)
+    kind = _central(design, loss)
     for block, f in _blocks(predictions):
         here = {name: y[block] for name, y in targets.items()}
         kind.add(f, here, sums)
     statistics = sums.statistics(kind.infinite, key=key)
     return CentralLosses(statistics=statistics, notes=tuple(kind.notes(statistics)))
+
+
+def _central(design: Design, loss: LossName) -> "_Votes | _Logarithms":
+    return _Votes(design) if loss == "zero_one" else _Logarithms(design)
 
 
 def losses_by_point(
@@ -226,7 +230,7 @@ def losses_by_point(
     loss: LossName,
 ) -> dict[str, FloatArray]:
     """The losses of central predictors at every test point."""
-    kind = _Votes(design) if loss == "zero_one" else _Logarithms(design)
+    kind = _central(design, loss)
     points: dict[str, list[FloatArray]] = {}
     for block, f in _blocks(predictions):
         here = {name: y[block] for name, y in targets.items()}
@@ -573,17 +577,17 @@ class _Votes(_Loss):
     def _against(self, x: FloatArray, y: FloatArray) -> dict[str, FloatArray]:
         by_data = x.mean(axis=(1, 2))
         return {
-            SINGLE: _left_out(_wrong(x, y).mean(axis=(1, 2)), 0),
-            OVER_NOISE: _left_out(_wrong(x.mean(axis=1), y).mean(axis=1), 0),
-            OVER_INIT: _left_out(_wrong(x.mean(axis=2), y).mean(axis=1), 0),
-            OVER_NOISE_INIT: _left_out(_wrong(by_data, y), 0),
-            OVER_ALL: _wrong(_left_out(by_data, 0), y),
+            SINGLE: _left_out(zero_one_loss(x, y).mean(axis=(1, 2)), 0),
+            OVER_NOISE: _left_out(zero_one_loss(x.mean(axis=1), y).mean(axis=1), 0),
+            OVER_INIT: _left_out(zero_one_loss(x.mean(axis=2), y).mean(axis=1), 0),
+            OVER_NOISE_INIT: _left_out(zero_one_loss(by_data, y), 0),
+            OVER_ALL: zero_one_loss(_left_out(by_data, 0), y),
         }
 
     def of_members(
         self, f: FloatArray, x: FloatArray, group: tuple[int, ...], y: FloatArray
     ) -> FloatArray:
-        return _wrong(x[:, :, list(group)].mean(axis=2), y)
+        return zero_one_loss(x[:, :, list(group)].mean(axis=2), y)
 
     def deviations(self, x: FloatArray, targets: Mapping[str, FloatArray], factor: str) -> float:
         """The change of the loss from fewer draws of a factor to infinitely many."""
@@ -596,7 +600,7 @@ class _Votes(_Loss):
         else:
             left = [[k, (k + 1) % n] for k in range(n)]
             groups, scale = [np.delete(x, two, axis=axis) for two in left], (n - 2) / 2
-        means = [_wrong(some.mean(axis=over), y) for some in (x, *groups)]
+        means = [zero_one_loss(some.mean(axis=over), y) for some in (x, *groups)]
         all_draws, *fewer = (float(e.sum()) / math.prod(e.shape[:-1]) for e in means)
         return scale * (all_draws - sum(fewer) / len(fewer))
 
@@ -630,7 +634,7 @@ def _votes(f: FloatArray) -> FloatArray:
     return np.asarray(best / best.sum(axis=-1, keepdims=True))
 
 
-def _wrong(shares: FloatArray, y: FloatArray) -> FloatArray:
+def zero_one_loss(shares: FloatArray, y: FloatArray) -> FloatArray:
     """0 where the class of most votes is the label, 1 elsewhere; a tie of k classes is 1 - 1/k."""
     best = shares >= shares.max(axis=-1, keepdims=True) - _TIE
     return np.asarray(1 - (best * y).sum(axis=-1) / best.sum(axis=-1))

@@ -20,6 +20,7 @@ from doubletrouble.decomposition import (
     TaskName,
     check_option,
     summarized_warnings,
+    zero_one_loss,
 )
 from doubletrouble.diagnosis._design import (
     CHECK,
@@ -39,7 +40,6 @@ from doubletrouble.diagnosis._measurements import (
     log_loss,
     squared_error,
     totals,
-    zero_one_loss,
 )
 from doubletrouble.diagnosis._result import CONFIDENCE, REMEDIES, Diagnosis, LearnerComparison
 from doubletrouble.parameters import MOST_SEEDS, FloatArray, number, whole_number

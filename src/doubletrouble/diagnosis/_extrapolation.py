@@ -45,10 +45,15 @@ _TOTAL_WINDOWS, _SEED_WINDOWS, _PAIRS = 0.8**2 / 10, 2.0 / 10, 0.5**2
 _MISFIT = 0.2  # of a power law, relative, at ln x = 1
 _ALPHAS, _ALPHA_MEDIAN, _ALPHA_SPREAD = np.geomspace(0.03, 2.0, 48), 0.4, 1.0
 _GAMMAS, _GAMMA_MEAN, _GAMMA_SPREAD = np.linspace(-1.4, 2.8, 43), 0.7, 0.7
-_PEAKS = np.array([0.0, *np.arange(0.05, 0.56, 0.05)])  # places of a peak that is passed
+_PEAKS = np.array([0.0, *np.arange(0.05, 0.56, 0.05)])  # positions of a peak that is passed
 _NEAREST = 0.04  # share of rows: sizes nearer to the peak are not used
 _PEAK_ODDS, _SEEN_PEAK_ODDS = 0.1, 10.0  # if the total has no peak at a smaller size, or has one
-_GAMMA_PAST_PEAK = (1.0, 0.25)
+_GAMMA_PAST_PEAK = (1.0, 0.25)  # mean and standard deviation: least squares has γ = 1
+_LEAST_VARIANCE = 0.05  # of its noise: the lower end of v₁
+_MOST_SCALED = 5.0  # largest factor of an error, where a variance is above its measurement
+_LAW_SPREAD = 0.2  # of the logarithm of the law over the truth, among learners
+_RATIO_ROWS = 1.5**2  # factor of the variance over rows of the measured ratio
+_RATIO_PAIRS = 0.25  # factor of the relative spread between pairs in its standard error
 _FAR = 1000.0  # times the rows: the curve is not below the noise there
 _RISE = 1.75  # standard errors by which the error rises between two sizes
 _PLATEAU = 0.5  # standard errors by which the slope decreases towards small sizes
@@ -236,8 +241,8 @@ def _normalized(logarithms: FloatArray) -> FloatArray:
 class VariancePower:
     """Draws of a variance v(x) = v₁ u^-γ, u = (x - x₀)/(1 - x₀).
 
-    x₀ is the place of an interpolation peak that is passed, and 0 if there is none: past its peak
-    the variance of least squares is in proportion to 1/(n - p).
+    x₀ is the position of an interpolation peak that is passed, and 0 if there is none: past its
+    peak the variance of least squares is in proportion to 1/(n - p).
     """
 
     at_all_rows: FloatArray
@@ -277,7 +282,7 @@ class VariancePower:
             )
         spread = np.sqrt(variances)
         most = 3 * float(np.max(values + 2 * spread))
-        grid = np.geomspace(max(_LEAST * float(spread[-1]), 1e-9 * most), most, 120)
+        grid = np.geomspace(max(_LEAST_VARIANCE * float(spread[-1]), 1e-9 * most), most, 120)
         gamma, v1 = np.meshgrid(_GAMMAS, grid, indexing="ij")
         any_value = -0.5 * (1 + np.log(values**2 + variances))  # of sizes up to the peak
         candidates = _PEAKS[x[-1] - _NEAREST > _PEAKS] if peak_odds else np.zeros(1)
@@ -286,7 +291,7 @@ class VariancePower:
             u = _distance(x, x0)
             fitted = v1[..., None] * u ** -gamma[..., None]
             ratio = fitted / np.maximum(values, 1e-300)
-            larger = np.where(values > 0, np.clip(ratio, 1.0, _SCALED), 1.0)
+            larger = np.where(values > 0, np.clip(ratio, 1.0, _MOST_SCALED), 1.0)
             variance = variances * larger**2 + (_MISFIT * np.log(u) ** 2 * fitted) ** 2
             terms = -0.5 * ((values - fitted) ** 2 / variance + np.log(variance))
             log_likelihood = np.where(x > x0 + _NEAREST, terms, any_value).sum(-1)
@@ -309,12 +314,6 @@ def _distance(x: Any, peak: Any) -> FloatArray:
     """U = (x - x₀)/(1 - x₀), at least a little beyond the peak."""
     distance: FloatArray = np.maximum(x - peak, np.where(peak > 0, _NEAREST, 0.0)) / (1 - peak)
     return distance
-
-
-_SCALED = 5.0
-_LAW_SPREAD = 0.2  # of the logarithm of the law over the truth, among learners
-_RATIO_ROWS, _RATIO_PAIRS = 1.5**2, 0.25  # of the variance of its measurement
-_LEAST = 0.05  # of the noise: the lower end of v₁
 
 
 def law_sampling(shared: float, averaged: float) -> tuple[float, float, float]:
@@ -536,10 +535,11 @@ def _just_past_peak(falls: Falls) -> str:
 
 
 def _growth_of_seeds(measured: Measurements, noise: RowNoise) -> str:
-    """A growth of the variance over seeds that an interpolation peak explains.
+    """The reason to withhold more data if the variance over seeds grows; "" otherwise.
 
-    Before a peak it grows, while the total hardly falls. Of learners that grow with the data, as
-    trees do, it grows slowly from the start: a growth counts after a fall, or if it is strong.
+    Before an interpolation peak this variance increases, and the total does not decrease clearly.
+    For trees, which are deeper on more data, it increases slowly from the smallest size. An
+    increase therefore counts if it follows a decrease, or if it is strong.
     """
     seeds, total = measured.initialization, measured.total
     if set(RUNGS) - set(seeds):

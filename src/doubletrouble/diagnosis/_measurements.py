@@ -27,7 +27,7 @@ from doubletrouble.parameters import FloatArray
 Predictions: TypeAlias = Mapping[WindowFit, FloatArray]
 """Of every fit at the rows outside its window: (rows, outputs)."""
 Loss: TypeAlias = Callable[[FloatArray, FloatArray], FloatArray]
-"""The loss of each row: a function of the target and the predictions."""
+"""The loss of each row: a function of the predictions and the target."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -129,7 +129,7 @@ class _Rung:
             (
                 window.outside,
                 np.mean(
-                    [loss(self._target[window.outside], f) for f in window.predictions], axis=0
+                    [loss(f, self._target[window.outside]) for f in window.predictions], axis=0
                 ),
             )
             for windows in self._rounds
@@ -174,22 +174,15 @@ def totals(
     return {rung.size: rung.total(loss) for rung in rungs}
 
 
-def squared_error(target: FloatArray, predictions: FloatArray) -> FloatArray:
+def squared_error(predictions: FloatArray, target: FloatArray) -> FloatArray:
     """The squared error of each row."""
     return _squares(target - predictions)
 
 
-def log_loss(target: FloatArray, predictions: FloatArray) -> FloatArray:
+def log_loss(predictions: FloatArray, target: FloatArray) -> FloatArray:
     """Minus the logarithm of the probability of the class of each row; inf for probability 0."""
     with np.errstate(divide="ignore"):
         losses: FloatArray = -np.log(np.sum(target * predictions, axis=1))
-    return losses
-
-
-def zero_one_loss(target: FloatArray, predictions: FloatArray) -> FloatArray:
-    """Whether the most probable class is another one; a tie of k classes counts as 1 - 1/k."""
-    best = predictions == predictions.max(axis=1, keepdims=True)
-    losses: FloatArray = 1 - np.sum(target * best, axis=1) / best.sum(axis=1)
     return losses
 
 
