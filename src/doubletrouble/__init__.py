@@ -70,6 +70,14 @@ if TYPE_CHECKING:
     )
     from doubletrouble.estimators import RandomFeaturesRidge as RandomFeaturesRidge
     from doubletrouble.estimators import RidgePath as RidgePath
+    from doubletrouble.forecasting import Forecast as Forecast
+    from doubletrouble.forecasting import ForecastAdvice as ForecastAdvice
+    from doubletrouble.forecasting import ForecastCheck as ForecastCheck
+    from doubletrouble.forecasting import ForecastChecks as ForecastChecks
+    from doubletrouble.forecasting import ForecastOption as ForecastOption
+    from doubletrouble.forecasting import ForecastTerms as ForecastTerms
+    from doubletrouble.forecasting import LabelNoise as LabelNoise
+    from doubletrouble.forecasting import forecast as forecast
     from doubletrouble.kernels import kernel as kernel
     from doubletrouble.networks import LazyCurve as LazyCurve
     from doubletrouble.networks import LazyRun as LazyRun
@@ -127,6 +135,8 @@ _HOMES = {
     "errors": "ConvergenceError DivergenceError DoubleTroubleError FitError MissingExtraError "
     "StoreError",
     "estimators": "RandomFeatures RandomFeaturesClassifier RandomFeaturesRidge RidgePath",
+    "forecasting": "Forecast ForecastAdvice ForecastCheck ForecastChecks ForecastOption "
+    "ForecastTerms LabelNoise forecast",
     "kernels": "kernel",
     "networks": "LazyCurve LazyRun LazySplit TrainingOutcome lazy_curve lazy_split train_lazy",
     "problems": "Member Problem SpectralProblem",

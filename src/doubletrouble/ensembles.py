@@ -304,6 +304,7 @@ SUPPORT: dict[str, Callable[[type[Scheme]], bool]] = {
     "Decomposition.error": lambda kind: kind is Ensemble,
     "Decomposition.anova": lambda kind: kind is Ensemble,
     "Diagnosis.error": lambda kind: kind in (Ensemble, Bootstrap),
+    "Forecast.error": lambda kind: kind is Ensemble,
     "train_lazy": lambda kind: kind is Ensemble,
     "lazy_curve": lambda kind: kind is Ensemble,
     "LazyRun.error": lambda kind: kind is Ensemble,

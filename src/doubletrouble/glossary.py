@@ -69,6 +69,17 @@ N_FEATURES = Parameter(
     **_SIZE,
 )
 N_SAMPLES = Parameter(symbol="N", meaning="training samples", typical=(10.0, 1e4), **_SIZE)
+RANDOM_FEATURES = Parameter(
+    symbol="P",
+    meaning="random features of each model; `math.inf` is kernel ridge regression",
+    typical=(10.0, 1e4),
+    low=1.0,
+    high=1e15,
+    or_inf=True,
+)
+ROWS = Parameter(
+    symbol="N", meaning="rows of the training set", typical=(20.0, 1e4), low=5.0, high=1e12
+)
 DIM = Parameter(symbol="D", meaning="input dimensions", typical=(10.0, 1e4), **_SIZE)
 WHOLE_DIM = Parameter(
     symbol="D", meaning="input dimensions", typical=(10.0, 1e4), low=1, high=1e7, whole=True

@@ -1,0 +1,248 @@
+"""What each change of a model brings, by a forecast, and the best allocation of a budget."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from doubletrouble.errors import require
+from doubletrouble.results import ErrorTerms, Estimate
+
+if TYPE_CHECKING:
+    from doubletrouble.forecasting._result import Forecast
+
+COSTS = ("features", "training")
+_WIDTHS = 60  # of the search for the best allocation
+_MEMBERS = (1, 2, 3, 4, 5, 7, 10, 14, 20, 30, 50, 70, 100)
+_RIDGES = np.geomspace(1e-6, 1e2, 33)
+_WORTH = 0.01  # the least gain that is recommended
+
+
+@dataclass(frozen=True, kw_only=True)
+class ForecastOption:
+    """One model: its width, ridge, number of models and of rows, and its forecast error."""
+
+    name: str
+    width: float
+    ridge: float
+    n_members: float
+    n_samples: float
+    error: ErrorTerms[Estimate] | None = None
+    gain: Estimate | None = None  # 1 - error/error now
+    extrapolated: bool = False
+
+    def changed(self, name: str, **values: float) -> ForecastOption:
+        """Another model."""
+        return replace(self, name=name, **values)
+
+    @property
+    def total_features(self) -> float:
+        """P K."""
+        return self.width * self.n_members
+
+    @property
+    def training_cost(self) -> float:
+        """K N P min(N, P)."""
+        return self.total_features * self.n_samples * min(self.n_samples, self.width)
+
+    def cost(self, measure: str) -> float:
+        """The cost in one of the measures."""
+        return self.total_features if measure == "features" else self.training_cost
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class ForecastAdvice:
+    """The forecast error now, after each change, and at the best allocation of a budget.
+
+    `advice["2x data"]` is an option by name; `ranked` are the changes by their gain.
+    """
+
+    now: ForecastOption
+    changes: tuple[ForecastOption, ...]
+    best: ForecastOption
+    budget: float
+    cost: str
+    confidence: float
+
+    @classmethod
+    def of(
+        cls,
+        forecast: Forecast,
+        now: ForecastOption,
+        changes: Sequence[ForecastOption],
+        best: ForecastOption,
+        *,
+        budget: float,
+        cost: str,
+    ) -> ForecastAdvice:
+        """Forecast every option."""
+        base = forecast.error(now.width, now.ridge, now.n_members, now.n_samples)
+
+        def known(option: ForecastOption) -> ForecastOption:
+            error = forecast.error(
+                option.width, option.ridge, option.n_members, option.n_samples
+            )
+            finite = math.isfinite(float(base.total)) and float(base.total) > 0
+            gain = 1 - error.total / base.total if finite else None
+            return replace(option, error=error, gain=gain, extrapolated=error.extrapolated)
+
+        return cls(
+            now=replace(now, error=base, extrapolated=base.extrapolated),
+            changes=tuple(known(change) for change in changes),
+            best=known(best),
+            budget=budget,
+            cost=cost,
+            confidence=forecast.confidence,
+        )
+
+    @property
+    def options(self) -> tuple[ForecastOption, ...]:
+        """Now, the changes and the best allocation."""
+        return (self.now, *self.changes, self.best)
+
+    def __getitem__(self, name: str) -> ForecastOption:
+        """An option by its name."""
+        known = {option.name: option for option in self.options}
+        if name not in known:
+            raise KeyError(f"option must be one of {', '.join(known)}, got {name!r}")
+        return known[name]
+
+    @property
+    def ranked(self) -> tuple[ForecastOption, ...]:
+        """The changes, the one of least error first."""
+        return tuple(sorted(self.changes, key=lambda option: _total(option)))
+
+    @property
+    def choice(self) -> ForecastOption:
+        """The finite change of least error; `now` if none removes 1 % of the error."""
+        for option in self.ranked:
+            if math.isfinite(option.n_members):
+                worth = _total(option) <= (1 - _WORTH) * _total(self.now)
+                return option if worth else self.now
+        return self.now
+
+    @property
+    def summary(self) -> str:
+        """The best change as text."""
+        choice = self.choice
+        if choice is self.now:
+            return "No single change reduces the error by 1 % or more."
+        detail = f" (λ = {choice.ridge:.3g})" if choice.name == "best ridge" else ""
+        return (
+            f"{choice.name}{detail} reduces the error most, from {_total(self.now):.3g} to "
+            f"{_total(choice):.3g}."
+        )
+
+    def records(self) -> list[dict[str, Any]]:
+        """A row for each option, as dictionaries."""
+        rows = []
+        for option in self.options:
+            assert option.error is not None
+            row: dict[str, Any] = {
+                "option": option.name,
+                "width": option.width,
+                "ridge": option.ridge,
+                "n_members": option.n_members,
+                "n_samples": option.n_samples,
+                "error": float(option.error.total),
+                "error_standard_error": float(option.error.total.standard_error),
+                "gain": math.nan,
+                "gain_low": math.nan,
+                "gain_high": math.nan,
+                "extrapolated": option.extrapolated,
+                "relative_features": _relative(option.total_features, self.now.total_features),
+                "relative_training": _relative(option.training_cost, self.now.training_cost),
+            }
+            if option.gain is not None:
+                low, high = option.gain.confidence_interval(self.confidence)
+                row |= {"gain": float(option.gain), "gain_low": low, "gain_high": high}
+            rows.append(row)
+        return rows
+
+    def to_frame(self) -> Any:
+        """A pandas table with a row for each option."""
+        return require("pandas", "tables").DataFrame(self.records())
+
+    def __str__(self) -> str:
+        head = ("option", "error", "gain", f"{self.confidence:.0%} interval", "P", "K", "N", "λ")
+        cells = [[*head, "features", "training", ""]]
+        for row in self.records():
+            known = not math.isnan(row["gain"])
+            cells.append(
+                [
+                    row["option"],
+                    f"{row['error']:.4g}",
+                    f"{row['gain']:+.1%}" if known else "",
+                    f"[{row['gain_low']:+.1%}, {row['gain_high']:+.1%}]" if known else "",
+                    _count(row["width"]),
+                    _count(row["n_members"]),
+                    _count(row["n_samples"]),
+                    f"{row['ridge']:.3g}",
+                    f"×{_count(row['relative_features'])}",
+                    f"×{_count(row['relative_training'])}",
+                    "extrapolated" if row["extrapolated"] else "",
+                ]
+            )
+        wide = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        lines = [
+            "  ".join(
+                [f"{first:<{wide[0]}}", *(f"{c:>{w}}" for c, w in zip(rest, wide[1:], strict=True))]
+            ).rstrip()
+            for first, *rest in cells
+        ]
+        return "\n".join([*lines, "", self.summary])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
+
+
+def allocate(forecast: Forecast, now: ForecastOption, budget: float, cost: str) -> ForecastOption:
+    """The width, number of models and ridge of least error within a budget, at the present rows."""
+    largest = _largest_width(budget, now.n_samples, cost)
+    best, least = now.changed("best allocation"), math.inf
+    for K in _MEMBERS:
+        top = _largest_width(budget / K, now.n_samples, cost)
+        if top < 1:
+            break
+        top = min(top, 1e3 * now.n_samples)
+        widths = np.unique(np.floor(np.geomspace(1, max(top, 1), _WIDTHS)))
+        widths = widths[widths >= 1]
+        if math.isinf(largest):
+            widths = np.append(widths, math.inf)
+        totals = np.asarray(forecast.total(widths[:, None], _RIDGES, K, now.n_samples))
+        row, column = np.unravel_index(int(np.nanargmin(totals)), totals.shape)
+        if totals[row, column] < least * (1 - 1e-9):
+            least = float(totals[row, column])
+            best = now.changed(
+                "best allocation", width=float(widths[row]), n_members=float(K)
+            )
+    ridge = forecast.best_ridge(best.width, best.n_members, now.n_samples)
+    return replace(best, ridge=ridge)
+
+
+def _largest_width(budget: float, n_samples: float, cost: str) -> float:
+    """The largest P of one model within a budget."""
+    if cost == "features" or math.isinf(budget):
+        return math.floor(budget) if math.isfinite(budget) else math.inf
+    narrow = math.sqrt(budget / n_samples)  # N P² with P ≤ N
+    return math.floor(narrow if narrow <= n_samples else budget / n_samples**2)
+
+
+def _total(option: ForecastOption) -> float:
+    assert option.error is not None
+    return float(option.error.total)
+
+
+def _relative(cost: float, now: float) -> float:
+    return 1.0 if cost == now else cost / now
+
+
+def _count(value: float) -> str:
+    return "∞" if math.isinf(value) else f"{value:.6g}"

@@ -1,0 +1,185 @@
+"""Checks of a forecast on the data themselves: which of its assumptions hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.linalg import eigh
+
+from doubletrouble.forecasting._kernel_ridge import KernelRidge, LeaveOneOut
+from doubletrouble.forecasting._population import Population
+from doubletrouble.forecasting._random_features import FeatureEnergy, average_over_features
+from doubletrouble.parameters import FloatArray
+
+SPECTRUM_LIMIT = 0.05
+FEATURE_LIMIT = 0.05
+GCV_LIMIT = 0.1
+BACK_TEST_LIMIT = 0.15
+_ABOVE = 1.2  # multiples of g_min of the halves
+_WIDTHS = (1 / 3, 1.0, 3.0)  # of drawn models, in multiples of n
+_MODELS = 3  # drawn at each width
+_RIDGE = 0.01  # of drawn models, in multiples of the mean of the Gram matrix's diagonal
+
+
+@dataclass(frozen=True, kw_only=True)
+class ForecastCheck:
+    """One check: its number, whether it is within the limit, and what it means."""
+
+    name: str
+    value: float
+    limit: float
+    passed: bool
+    meaning: str
+
+    def __str__(self) -> str:
+        verdict = "passed" if self.passed else "FAILED"
+        return f"{self.name:<12} {verdict}  {self.value:.3f} (limit {self.limit:g}): {self.meaning}"
+
+
+class ForecastChecks(Mapping[str, ForecastCheck]):
+    """The checks by name; they print as a table."""
+
+    def __init__(self, checks: tuple[ForecastCheck, ...]) -> None:
+        self._checks = {check.name: check for check in checks}
+
+    def __getitem__(self, name: str) -> ForecastCheck:
+        if name not in self._checks:
+            raise KeyError(f"check must be one of {', '.join(self._checks)}, got {name!r}")
+        return self._checks[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._checks)
+
+    def __len__(self) -> int:
+        return len(self._checks)
+
+    @property
+    def failed(self) -> tuple[ForecastCheck, ...]:
+        """The checks that failed."""
+        return tuple(check for check in self.values() if not check.passed)
+
+    def __str__(self) -> str:
+        return "\n".join(str(check) for check in self.values()) or "no checks were run"
+
+    __repr__ = __str__
+
+    def to_frame(self) -> Any:
+        """A pandas table with a row for each check."""
+        from dataclasses import asdict
+
+        from doubletrouble.errors import require
+
+        return require("pandas", "tables").DataFrame([asdict(check) for check in self.values()])
+
+
+def spectrum_check(whole: Population, halves: list[Population]) -> ForecastCheck:
+    """Whether halves of the rows and all of them have one spectrum z(g)."""
+    start = max(half.log_g_min for half in halves) + np.log(_ABOVE)
+    g = np.linspace(start, start + np.log(1e4), 120)
+    full = np.log(whole.z(g))
+    off = np.mean([np.log(half.z(g)) - full for half in halves], axis=0)
+    value = float(np.abs(off).max())
+    return ForecastCheck(
+        name="spectrum",
+        value=value,
+        limit=SPECTRUM_LIMIT,
+        passed=value <= SPECTRUM_LIMIT,
+        meaning=(
+            "half of the rows and all of them have the same spectrum"
+            if value <= SPECTRUM_LIMIT
+            else "half of the rows have another spectrum than all (rare directions in the "
+            "inputs): forecasts for more rows than these are unreliable at small ridge"
+        ),
+    )
+
+
+def feature_check(
+    rows: KernelRidge,
+    energy: FeatureEnergy,
+    features: Any,
+    labels: FloatArray,
+    mean_diagonal: float,
+    rng: np.random.Generator,
+) -> ForecastCheck:
+    """Whether drawn models agree with the forecast for the same rows, by leave-one-out."""
+    n, ridge = len(labels), _RIDGE * mean_diagonal
+    worst, passed = 0.0, True
+    for share in _WIDTHS:
+        width = max(1, round(share * n))
+        average = average_over_features(rows, energy, np.array(float(width)), np.array(ridge))
+        predicted = float(average.functions.error + average.variance)
+        drawn = []
+        for _ in range(_MODELS):
+            z = features(width, rng)  # (n, P)
+            d, U = eigh(z @ z.T / width, check_finite=False)
+            inverse = 1 / (np.maximum(d, 0.0) + ridge)
+            residual = U @ (inverse[:, None] * (U.T @ labels)) / (U**2 @ inverse)[:, None]
+            drawn.append(float(np.square(residual).sum(axis=1).mean()))
+        logs = np.log(np.array(drawn) / predicted)
+        off = abs(float(np.log(np.mean(drawn) / predicted)))
+        passed &= off <= 3 * float(logs.std(ddof=1)) / np.sqrt(_MODELS) + FEATURE_LIMIT
+        worst = max(worst, off)
+    return ForecastCheck(
+        name="features",
+        value=worst,
+        limit=FEATURE_LIMIT,
+        passed=bool(passed),
+        meaning=(
+            "drawn models have the forecast error on the same rows"
+            if passed
+            else "drawn models have another error than forecast on the same rows: the variance "
+            "over features is unreliable"
+        ),
+    )
+
+
+def gcv_check(loo: LeaveOneOut) -> ForecastCheck:
+    """How far generalized cross-validation is below leave-one-out, at its worst ridge."""
+    value = float(np.abs(np.log(loo.functions.error / loo.gcv)).max())
+    return ForecastCheck(
+        name="loo_over_gcv",
+        value=value,
+        limit=GCV_LIMIT,
+        passed=value <= GCV_LIMIT,
+        meaning=(
+            "generalized cross-validation agrees with leave-one-out"
+            if value <= GCV_LIMIT
+            else "rows of high leverage: estimates by generalized cross-validation, which this "
+            "forecast does not use, are off by this much"
+        ),
+    )
+
+
+def back_test(whole: KernelRidge, halves: list[Population]) -> tuple[FloatArray, FloatArray]:
+    """The forecast of all rows from each half against leave-one-out.
+
+    Returns log g/g_min of the half, and the mean absolute logarithm of the ratio of errors there.
+    """
+    ratio = np.linspace(np.log(0.2), np.log(1e4), 100)
+    offs = []
+    for half in halves:
+        grown = half.at_size(whole.n_samples)
+        assert grown.log_g is not None
+        kappa = np.interp(half.log_g_min + ratio, grown.log_g, grown.log_kappa)
+        offs.append(np.log(grown.at(kappa).error / whole.at(kappa).error))
+    return ratio, np.abs(offs).mean(axis=0)
+
+
+def back_test_check(ratio: FloatArray, errors: FloatArray) -> ForecastCheck:
+    """The error of forecasting all rows from half of them, where the half determines it."""
+    value = float(errors[ratio >= 0].mean())
+    return ForecastCheck(
+        name="back_test",
+        value=value,
+        limit=BACK_TEST_LIMIT,
+        passed=value <= BACK_TEST_LIMIT,
+        meaning=(
+            "half of the rows forecast the error of all"
+            if value <= BACK_TEST_LIMIT
+            else "forecasts of all rows from half of them are off by this much; it is part of the "
+            "standard error of forecasts for more rows"
+        ),
+    )

@@ -1,0 +1,142 @@
+r"""The average over random features, given the rows.
+
+P features with independent weights are integrated in closed form [jacot2020]. Ridge regression on
+them with the penalty δ on the Gram matrix of features/√P has the mean prediction of kernel ridge
+regression with a larger, effective ridge κ, and a variance that is a product:
+
+    δ = κ (1 - df₁(κ)/P),        mean = k_xᵀ G y,        V = c/(1 - c df₂) w v,        c = 1/P
+
+**Features of unequal energy.** Features are not Gaussian: for ReLU their energy over the rows is
+proportional to |θ|². With features √τ × Gaussian, E τ = 1 and x = df₁/P = ψ(u),
+
+    ψ(u) = E[u τ/(1 + u τ)],        δ = κ x/u,        c = (1/P) (1 + Var[1/(1 + u τ)]/x²),
+
+and τ has a Gamma distribution. Its variance follows from the energies e = zᵀ G z of drawn features
+z: Var e/(E e)² = 2 df₂/df₁² for Gaussian ones, and larger by Var τ otherwise. For Var τ = 0 the
+equations are those above, u = x/(1 - x).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, Self
+
+import numpy as np
+from scipy.interpolate import CubicSpline
+from scipy.linalg import eigh_tridiagonal
+
+from doubletrouble.forecasting._kernel_ridge import KernelRidge, RidgeFunctions
+from doubletrouble.parameters import FloatArray
+
+_EQUAL = 1e-3  # a smaller variance of the energies is 0
+_MOST = 4.0  # the largest variance of the energies
+_NODES = 48  # of the average over energies
+_LOG_U = np.linspace(-12.0, 14.0, 521)
+_FARTHEST = 800.0  # of log κ: e^-800 is 0 and e^800 infinite
+_BISECTIONS = 62
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FeatureEnergy:
+    """The distribution of the energies of random features: Gamma, of mean 1."""
+
+    variance: float
+
+    @classmethod
+    def measured(cls, energies: FloatArray, df1: float, df2: float) -> Self:
+        """The variance beyond that of Gaussian features, from drawn ones."""
+        spread = float(energies.var(ddof=1) / energies.mean() ** 2 - 2 * df2 / df1**2)
+        return cls(variance=min(max(spread, 0.0), _MOST))
+
+    @cached_property
+    def _table(self) -> tuple[CubicSpline, CubicSpline]:
+        """log u against log x/(1 - x), and log(Var[1/(1 + u τ)]/x²) against log u."""
+        shape = 1 / self.variance
+        order = np.arange(_NODES)  # Gauss-Laguerre nodes (Golub and Welsch), for any shape
+        off_diagonal = np.sqrt(order[1:] * (order[1:] + shape - 1))
+        nodes, vectors = eigh_tridiagonal(2 * order + shape, off_diagonal)
+        tau, weights = nodes / shape, vectors[0] ** 2
+        u = np.exp(_LOG_U)[:, None]
+        rest = (weights / (1 + u * tau)).sum(axis=1)
+        x = (weights * u * tau / (1 + u * tau)).sum(axis=1)
+        away = 1 / (1 + u * tau) - rest[:, None]
+        spread = (weights * away**2).sum(axis=1) / x**2
+        odds = np.log(x) - np.log(rest)
+        return CubicSpline(odds, _LOG_U), CubicSpline(_LOG_U, np.log(spread))
+
+    def log_u(self, log_odds: FloatArray) -> FloatArray:
+        """log u at log x/(1 - x)."""
+        if self.variance < _EQUAL:
+            return log_odds
+        spline, _ = self._table
+        inside = np.clip(log_odds, spline.x[0], spline.x[-1])
+        return np.asarray(spline(inside) + (log_odds - inside))
+
+    def spread(self, log_u: FloatArray) -> FloatArray:
+        """Var[1/(1 + u τ)]/x²."""
+        if self.variance < _EQUAL:
+            return np.zeros_like(log_u)
+        _, spline = self._table
+        inside = np.clip(log_u, spline.x[0], spline.x[-1])
+        beyond = np.maximum(log_u - inside, 0.0)  # Var[1/(1 + u τ)] falls as 1/u²
+        return np.asarray(np.exp(spline(inside) - 2 * beyond))
+
+
+class FeatureAverage(NamedTuple):
+    """The average over features at some (P, δ)."""
+
+    log_kappa: FloatArray
+    functions: RidgeFunctions
+    variance: FloatArray  # V, over features
+    noise_variance: FloatArray  # V per unit variance of label noise
+
+
+def average_over_features(
+    rows: KernelRidge, energy: FeatureEnergy, width: FloatArray, delta: FloatArray
+) -> FeatureAverage:
+    """κ, the functions there and the variance over features, for arrays of P and δ alike."""
+    with np.errstate(divide="ignore"):
+        log_delta = np.log(delta)
+    low, high = np.full(width.shape, -_FARTHEST), np.full(width.shape, _FARTHEST)
+    for _ in range(_BISECTIONS):
+        middle = 0.5 * (low + high)
+        below = _is_below(rows, energy, width, middle, log_delta)
+        low, high = np.where(below, middle, low), np.where(below, high, middle)
+    functions = rows.at(high)
+    _, log_u = _odds(rows.n_samples, width, functions.unused1, functions.df1)
+    log_u = energy.log_u(log_u)
+    unequal = energy.spread(log_u)
+    P = width
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        spare = P - rows.n_samples + functions.unused2 - functions.df2 * unequal  # P (1 - c df₂)
+        ratio = np.where(np.isinf(P), 0.0, (1 + unequal) / spare)
+        variance = ratio * functions.label_energy * functions.feature_error
+        noise = ratio * functions.noise_energy * functions.feature_error
+    return FeatureAverage(high, functions, np.nan_to_num(variance, nan=0.0, posinf=np.inf), noise)
+
+
+def _odds(
+    n_samples: float, width: FloatArray, unused: FloatArray, used: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """1 - x, and log x/(1 - x), for x = df₁/P; -inf where x ≥ 1 and for infinite P."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rest = np.where(np.isinf(width), 1.0, (width - n_samples + unused) / width)
+        odds = np.log(used / width) - np.log(np.maximum(rest, 0.0))
+    return rest, odds
+
+
+def _is_below(
+    rows: KernelRidge,
+    energy: FeatureEnergy,
+    width: FloatArray,
+    log_kappa: FloatArray,
+    log_delta: FloatArray,
+) -> FloatArray:
+    """Whether κ is below that of δ: its own δ is less, or more than P features would be used."""
+    unused, used = rows.freedom(log_kappa)
+    rest, odds = _odds(rows.n_samples, width, unused, used)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        own = log_kappa + np.log(used / width) - energy.log_u(odds)
+    own = np.where(np.isinf(width), log_kappa, own)
+    return (rest <= 0) | (own < log_delta)

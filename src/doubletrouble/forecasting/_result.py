@@ -1,0 +1,564 @@
+"""The result of `forecast`: the error at any width, ridge, number of models and of rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from doubletrouble import glossary
+from doubletrouble.ensembles import EnsembleLike, as_ensemble
+from doubletrouble.errors import require
+from doubletrouble.forecasting._advice import COSTS, ForecastAdvice, ForecastOption, allocate
+from doubletrouble.forecasting._checks import ForecastChecks
+from doubletrouble.forecasting._kernel_ridge import (
+    IntArray,
+    KernelRidge,
+    LeaveOneOut,
+    RidgeFunctions,
+    split_functions,
+)
+from doubletrouble.forecasting._population import Population
+from doubletrouble.forecasting._random_features import (
+    FeatureAverage,
+    FeatureEnergy,
+    average_over_features,
+)
+from doubletrouble.palette import BLACK
+from doubletrouble.parameters import (
+    FloatArray,
+    Numeric,
+    Value,
+    checked,
+    common_shape,
+    number,
+)
+from doubletrouble.results import ConfidenceInterval, ErrorTerms, Estimate, PosteriorDraws
+
+DEFAULT_RIDGE = 1e-3
+"""The paper's λ of tables and plots, that of `RandomFeaturesRidge`."""
+_NEAR_ALL = 0.8  # between this share of the rows and all, splits and leave-one-out are interpolated
+_FEWEST = 5  # training rows
+_RIDGES = np.geomspace(1e-6, 1e2, 65)  # of which the best is refined
+_NOTE = "noise or structure too fine for {n} rows"
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelNoise:
+    """Standard deviation of the label noise: an estimate, and the bounds that hold for any target.
+
+    There is no lower bound but 0: structure of the target that is too fine for the rows cannot be
+    distinguished from noise.
+    """
+
+    estimate: float
+    upper: float
+    given: bool  # by the user
+    n_rows: int
+
+    @property
+    def interval(self) -> ConfidenceInterval:
+        """[0, upper], or the given value twice."""
+        return ConfidenceInterval(self.estimate if self.given else 0.0, self.upper)
+
+    def __str__(self) -> str:
+        if self.given:
+            return f"label noise {self.estimate:.3g} (given)"
+        return (
+            f"label noise {self.estimate:.3g}, in [0, {self.upper:.3g}]: "
+            f"{_NOTE.format(n=self.n_rows)}"
+        )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class ForecastTerms(ErrorTerms[Estimate]):
+    """The forecast error by cause; `extrapolated` is True where the rows do not determine it."""
+
+    @classmethod
+    def of(
+        cls,
+        parts: Mapping[str, Estimate],
+        extrapolated: Any,
+        coordinates: Mapping[str, Value],
+        note: str,
+    ) -> ForecastTerms:
+        """Terms with a mark, or an array of marks."""
+        terms = cls(**parts, coordinates=coordinates)
+        object.__setattr__(terms, "_extrapolated", extrapolated)
+        object.__setattr__(terms, "_note", note)
+        return terms
+
+    @property
+    def extrapolated(self) -> Any:
+        """Whether the functions of the population are continued below what the rows determine."""
+        return self.__dict__["_extrapolated"]
+
+    @property
+    def note(self) -> str:
+        """The meaning of the part called noise."""
+        return str(self.__dict__["_note"])
+
+    def _cells(self) -> tuple[list[str], list[list[str]]]:
+        head, rows = super()._cells()
+        if not self.shape:
+            return head, rows
+        marks = np.ravel(self.extrapolated)
+        shown = [k for k, row in enumerate(rows) if row[0] != "…"]
+        for order, k in enumerate(shown):
+            index = order if order < len(shown) / 2 else len(marks) - len(shown) + order
+            rows[k].append("extrapolated" if marks[index] else "")
+        return [*head, ""], [row if len(row) > len(head) else [*row, ""] for row in rows]
+
+    def __str__(self) -> str:
+        text = super().__str__()
+        text = "\n".join(line.rstrip() for line in text.splitlines())
+        if not self.shape and self.extrapolated:
+            text += "\nextrapolated: the rows do not determine the error here"
+        return text
+
+    def to_frame(self) -> Any:
+        """A pandas table with a row per point, and the mark `extrapolated`."""
+        frame = super().to_frame()
+        frame["extrapolated"] = np.ravel(self.extrapolated)
+        return frame
+
+    def _draw_curves(self, axes: Any) -> None:
+        """Lines with bands of one standard error; dashed where extrapolated."""
+        (count,) = self.shape
+        varying = {k: v for k, v in self._coordinates().items() if np.shape(v) == (count,)}
+        name, x = next(iter(varying.items()), ("point", np.arange(count)))
+        marks = np.asarray(self.extrapolated)
+        for part, value in self._columns().items():
+            y = np.broadcast_to(value.value, (count,))
+            if not np.any(y):
+                continue
+            color = self._colors.get(part, BLACK)
+            width = 2.0 if part == "total" else 1.3
+            for mask, style in ((~marks, "-"), (marks, (0, (3, 2)))):
+                if mask.any():
+                    label = self._label(part) if style == "-" or not (~marks).any() else None
+                    shown = np.where(_with_neighbours(mask), y, np.nan)
+                    axes.plot(x, shown, linestyle=style, color=color, linewidth=width, label=label)
+            error = np.broadcast_to(value.standard_error, (count,))
+            if part == "total":
+                axes.fill_between(x, y - error, y + error, color=color, alpha=0.15, linewidth=0)
+        finish_axes(axes, name, np.asarray(x))
+        if marks.any():
+            axes.set_title("dashed: extrapolated", fontsize="small", loc="right")
+
+
+def _with_neighbours(mask: Any) -> Any:
+    """A mask and the points beside it, so that the pieces of a line join."""
+    wide = mask.copy()
+    wide[1:] |= mask[:-1]
+    return wide
+
+
+def finish_axes(axes: Any, name: str, x: FloatArray) -> None:
+    """Logarithmic axes, labels and a legend."""
+    finite = x[np.isfinite(x)]
+    if finite.size and finite.min() > 0 and finite.max() > 20 * finite.min():
+        axes.set_xscale("log")
+    axes.set_xlabel({"width": "random features P", "n_samples": "rows N"}.get(name, name))
+    axes.set_ylabel("squared error")
+    axes.set_yscale("log")
+    axes.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RowDeviations:
+    """Draws of the relative deviation of the functions that comes from the choice of the rows."""
+
+    log_kappa: FloatArray  # (m,)
+    error: FloatArray  # (m, B)
+    label_energy: FloatArray
+    feature_error: FloatArray
+
+    @classmethod
+    def of(cls, loo: LeaveOneOut, rng: np.random.Generator, n_draws: int) -> RowDeviations:
+        """Gaussian multipliers of the rows' contributions."""
+        n = len(loo.row_errors)
+        multipliers = rng.standard_normal((n_draws, n))
+        multipliers -= multipliers.mean(axis=0)
+
+        def draws(rows: FloatArray, total: FloatArray, scale: Value) -> FloatArray:
+            centred = rows - rows.mean(axis=0)
+            return np.asarray((multipliers @ centred / total * scale).T)
+
+        own = loo.functions
+        return cls(
+            log_kappa=np.log(loo.kappa),
+            error=draws(loo.row_errors, n * own.error, loo.inflation),
+            label_energy=draws(loo.row_label_energy, own.label_energy, 1.0),
+            feature_error=draws(loo.row_feature_error, n * own.feature_error, 1.0),
+        )
+
+    def at(self, log_kappa: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """The draws (B, ...) of E_∞, w and v, at the nearest nodes below and above."""
+        flat = np.clip(log_kappa.ravel(), self.log_kappa[0], self.log_kappa[-1])
+        index = np.clip(np.searchsorted(self.log_kappa, flat) - 1, 0, len(self.log_kappa) - 2)
+        low, high = self.log_kappa[index], self.log_kappa[index + 1]
+        share = ((flat - low) / (high - low))[:, None]
+
+        def interpolated(nodes: FloatArray) -> FloatArray:
+            values = (1 - share) * nodes[index] + share * nodes[index + 1]
+            return np.asarray(np.moveaxis(values, -1, 0).reshape(-1, *log_kappa.shape))
+
+        error, energy, feature = map(
+            interpolated, (self.error, self.label_energy, self.feature_error)
+        )
+        return error, energy, feature
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Forecast:
+    """The test error of random-features ridge regression on one data set, forecast from its rows.
+
+    `error` is the error by cause at any width, ridge, number of models and of rows; `trust` the
+    checks; `noise` the label noise; `advise` what each change brings.
+    """
+
+    n_rows: int
+    dim: float
+    n_outputs: int
+    activation: str
+    noise: LabelNoise
+    trust: ForecastChecks
+    notes: tuple[str, ...]
+    gram: FloatArray = field(repr=False)
+    labels: FloatArray = field(repr=False)
+    intercept: bool
+    groups: IntArray | None = field(repr=False)
+    loo: LeaveOneOut = field(repr=False)
+    energy: FeatureEnergy
+    population: Population = field(repr=False)
+    deviations: RowDeviations = field(repr=False)
+    back_test: tuple[FloatArray, FloatArray] = field(repr=False)  # log g/g_min, error of log error
+    seed: int
+    confidence: float
+    _rows: dict[int, KernelRidge] = field(default_factory=dict, repr=False)
+
+    # --- errors ---
+
+    def error(
+        self,
+        width: Numeric = math.inf,
+        ridge: Numeric = DEFAULT_RIDGE,
+        ensemble: EnsembleLike = 1,
+        n_samples: Numeric | None = None,
+    ) -> ForecastTerms:
+        """The expected squared error on new rows and labels, by cause.
+
+        Parameters
+        ----------
+        width : number or array
+            P, the random features of each model; `math.inf` is kernel ridge regression.
+        ridge : number or array
+            The paper's λ, as in `RandomFeaturesRidge`; 0 is the minimum-norm fit.
+        ensemble : number or array
+            K, the number of models averaged.
+        n_samples : number or array
+            N, rows of the training set; default: all rows. May be more than there are.
+
+        Returns
+        -------
+        ForecastTerms
+            Noise, initialization, sampling, bias and bayes (the noise of new labels), with standard
+            errors; `extrapolated` marks what the rows do not determine. Arrays broadcast.
+        """
+        P, lam, K, N = self._settings(width, ridge, ensemble, n_samples)
+        shape = common_shape({"width": P, "ridge": lam, "ensemble": K, "n_samples": N})
+        given = {"width": P, "ridge": lam, "ensemble": K, "n_samples": N}
+        coordinates = {name: value for name, value in given.items() if np.ndim(value)}
+        flat = [np.broadcast_to(value, shape).ravel() for value in (P, lam, K, N)]
+        sizes = flat[3]
+        parts = {name: np.empty(sizes.size) for name in _PARTS}
+        changes = {name: np.empty((_count(self.deviations), sizes.size)) for name in _PARTS}
+        marks = np.zeros(sizes.size, dtype=bool)
+        for size in np.unique(sizes):
+            here = sizes == size
+            chosen = (values[here] for values in flat[:3])
+            split = self._split(*chosen, int(size))
+            marks[here] = split.extrapolated
+            for name in _PARTS:
+                parts[name][here], changes[name][:, here] = split.parts[name], split.changes[name]
+        estimates = {
+            name: _estimate(parts[name].reshape(shape), changes[name].reshape(-1, *shape), self._key)
+            for name in _PARTS
+        }
+        extrapolated: Any = marks.reshape(shape) if shape else bool(marks[0])
+        note = _NOTE.format(n=self.n_rows)
+        return ForecastTerms.of(estimates, extrapolated, coordinates, f"noise: {note}")
+
+    def total(
+        self,
+        width: Numeric = math.inf,
+        ridge: Numeric = DEFAULT_RIDGE,
+        ensemble: EnsembleLike = 1,
+        n_samples: Numeric | None = None,
+    ) -> Value:
+        """The total error alone, without standard errors: faster than `error` on large grids."""
+        P, lam, K, N = self._settings(width, ridge, ensemble, n_samples)
+        shape = common_shape({"width": P, "ridge": lam, "ensemble": K, "n_samples": N})
+        P, lam, K, N = (np.broadcast_to(value, shape) for value in (P, lam, K, N))
+        total = np.empty(shape)
+        for size in np.unique(N):
+            here = size == N
+            average = self._average(P[here], lam[here], int(size))
+            total[here] = average.functions.error + _per_member(average.variance, K[here])
+        return total if shape else float(total)
+
+    def _settings(
+        self, width: Numeric, ridge: Numeric, ensemble: EnsembleLike, n_samples: Numeric | None
+    ) -> tuple[Value, Value, Value, Value]:
+        scheme = as_ensemble(ensemble, "Forecast.error")
+        N = checked("n_samples", self.n_rows if n_samples is None else n_samples, glossary.ROWS)
+        return (
+            checked("width", width, glossary.RANDOM_FEATURES),
+            checked("ridge", ridge, glossary.RIDGE),
+            checked("ensemble", scheme.n_members, glossary.N_MEMBERS),
+            np.round(N) if np.ndim(N) else float(round(N)),
+        )
+
+    def _average(self, width: FloatArray, ridge: FloatArray, size: int) -> FeatureAverage:
+        with np.errstate(over="ignore"):
+            delta = ridge * (size / self.dim)
+        return average_over_features(self._kernel_ridge(size), self.energy, width, delta)
+
+    def _kernel_ridge(self, size: int) -> KernelRidge:
+        """The functions of κ at N rows, computed at first use."""
+        if size not in self._rows:
+            self._rows[size] = self._new_kernel_ridge(size)
+        return self._rows[size]
+
+    def _new_kernel_ridge(self, size: int) -> KernelRidge:
+        n, kappa, lost = self.n_rows, self.loo.kappa, int(self.intercept)
+        if size == n:
+            return KernelRidge.of(kappa, self.loo.functions, n - lost)
+        if size > n:
+            return self.population.at_size(size - lost)
+        near = math.floor(_NEAR_ALL * n)
+        if size > near:  # few rows are left to test on
+            share = math.log(size / near) / math.log(n / near)
+            low, high = self._kernel_ridge(near), self._kernel_ridge(n)
+            logs = (1 - share) * low.logs + share * high.logs
+            return KernelRidge(
+                n_samples=_between(low.n_samples, high.n_samples, share),
+                log_kappa=low.log_kappa,
+                logs=logs,
+            )
+        if size < _FEWEST:
+            raise ValueError(f"n_samples must be at least {_FEWEST}, got {size}")
+        functions = split_functions(
+            self.gram,
+            self.labels,
+            size,
+            kappa,
+            np.random.default_rng((self.seed, size)),
+            intercept=self.intercept,
+            groups=self.groups,
+        )
+        return KernelRidge.of(kappa, functions, size - lost)
+
+    def _split(self, P: FloatArray, lam: FloatArray, K: FloatArray, size: int) -> _Split:
+        """The parts and their draws at one number of rows."""
+        average = self._average(P, lam, size)
+        own, rows = average.functions, self._kernel_ridge(size)
+        variance = _per_member(average.variance, K)
+        extrapolated = np.zeros(P.shape, dtype=bool)
+        at, growth = average.log_kappa, np.zeros((1, *P.shape))
+        if rows.log_g is not None:  # the deviation at the same g, and that of the back-test
+            log_g = np.interp(at, rows.log_kappa, rows.log_g)
+            extrapolated = log_g < self.population.log_g_min - 1e-9
+            at = np.interp(log_g, self.population.log_g, self.population.log_kappa)
+            off = np.interp(log_g - self.population.log_g_min, *self.back_test)
+            growth = self._normal[:, None] * off * math.log2(size / self.n_rows)
+        error, energy, feature = self.deviations.at(at)
+        error, energy = error + growth, energy + growth
+        noise = self.noise.estimate**2 * self.n_outputs
+        h = own.sampling
+        bias = np.maximum(own.error / (1 + h) - noise, 0.0)
+        noise = np.minimum(noise, own.error / (1 + h))
+        noisy = np.minimum(noise * _per_member(average.noise_variance, K), variance)
+        diverges = np.isinf(variance)
+        parts = {
+            "noise": noise * h + noisy,
+            "initialization": np.where(diverges, variance, variance - np.where(diverges, 0, noisy)),
+            "sampling": h * bias,
+            "bias": bias,
+            "bayes": noise,
+        }
+        shift = own.error / (1 + h) * error
+        with np.errstate(invalid="ignore"):
+            both = np.where(np.isfinite(variance), variance * (energy + feature), 0.0)
+            alone = np.where(np.isfinite(noisy), noisy * feature, 0.0)
+        changes = {
+            "noise": alone,
+            "initialization": both - alone,
+            "sampling": h * shift,
+            "bias": shift,
+            "bayes": np.zeros_like(shift),
+        }
+        return _Split(parts, changes, extrapolated)
+
+    @cached_property
+    def _normal(self) -> FloatArray:
+        """A standard normal deviation for each draw, of the error of the back-test."""
+        z = np.random.default_rng((self.seed, 1)).standard_normal(_count(self.deviations))
+        return np.asarray((z - z.mean()) / z.std())
+
+    @property
+    def _key(self) -> tuple[str, int]:
+        return ("forecast", id(self))
+
+    # --- the best ridge, advice ---
+
+    def best_ridge(
+        self,
+        width: float = math.inf,
+        ensemble: float = 1,
+        n_samples: float | None = None,
+    ) -> float:
+        """The paper's λ of least total error, on a grid refined about its minimum."""
+        totals = np.asarray(self.total(width, _RIDGES, ensemble, n_samples))
+        best = int(np.nanargmin(totals))
+        low, high = _RIDGES[max(best - 1, 0)], _RIDGES[min(best + 1, len(_RIDGES) - 1)]
+        fine = np.geomspace(low, high, 33)
+        return float(fine[int(np.nanargmin(self.total(width, fine, ensemble, n_samples)))])
+
+    def advise(
+        self,
+        width: float,
+        ridge: float = DEFAULT_RIDGE,
+        ensemble: float = 1,
+        n_samples: float | None = None,
+        *,
+        budget: float | None = None,
+        cost: str = "features",
+    ) -> ForecastAdvice:
+        """What each change of the present model brings, and the best allocation of a budget.
+
+        The changes are twice the width, twice the models, infinitely many models, the best ridge
+        and twice the rows; gains have standard errors, in which the luck of these rows cancels.
+
+        Parameters
+        ----------
+        width, ridge, ensemble, n_samples
+            The present model, as in `error`.
+        budget : float, optional
+            The largest cost of the best allocation; default: the present cost.
+        cost : {"features", "training"}
+            P K features in total, or K N P min(N, P) operations of training.
+        """
+        P = number("width", width, glossary.RANDOM_FEATURES)
+        lam = number("ridge", ridge, glossary.RIDGE)
+        K = number("ensemble", ensemble, glossary.N_MEMBERS)
+        N = number("n_samples", self.n_rows if n_samples is None else n_samples, glossary.ROWS)
+        if not isinstance(cost, str) or cost not in COSTS:
+            raise ValueError(f"cost must be one of {', '.join(COSTS)}, got {cost!r}")
+        if budget is not None:
+            budget = number("budget", budget, glossary.BUDGET)
+        now = ForecastOption(name="now", width=P, ridge=lam, n_members=K, n_samples=N)
+        if math.isinf(now.total_features) and budget is None:
+            budget = math.inf
+        budget = now.cost(cost) if budget is None else budget
+        changes = [
+            now.changed("2x width", width=2 * P),
+            now.changed("2x models", n_members=2 * K),
+            now.changed("∞ models", n_members=math.inf),
+            now.changed("best ridge", ridge=self.best_ridge(P, K, N)),
+            now.changed("2x data", n_samples=2 * N),
+        ]
+        best = allocate(self, now, budget, cost)
+        return ForecastAdvice.of(self, now, changes, best, budget=budget, cost=cost)
+
+    # --- presentation ---
+
+    def _grid(self, settings: dict[str, Any]) -> ForecastTerms:
+        if not any(np.ndim(value) for value in settings.values()):
+            settings = {"width": np.geomspace(self.n_rows / 10, self.n_rows * 10, 81), **settings}
+        return self.error(**settings)
+
+    def plot(self, axes: Any = None, **settings: Any) -> Any:
+        """Draw the error by cause along the setting that is an array; return the axes.
+
+        By default along the width, from a tenth to ten times the number of rows. Curves are dashed
+        where they are extrapolated; the band is one standard error of the total.
+        """
+        if axes is None:
+            pyplot = require("matplotlib.pyplot", "figures")
+            axes = pyplot.figure(figsize=(6.6, 3.8), layout="constrained").add_subplot()
+        terms = self._grid(settings)
+        axes = terms.plot(axes)
+        if "width" in terms.coordinates and len(terms.shape) == 1 and "ensemble" not in settings:
+            many = self.error(**{**settings, "width": terms.coordinates["width"]}, ensemble=math.inf)
+            x, y = terms.coordinates["width"], many.total.value
+            axes.plot(x, y, color=BLACK, linestyle=":", linewidth=1.5, label="total, K = ∞")
+            finish_axes(axes, "width", np.asarray(x))
+        return axes
+
+    def to_frame(self, **settings: Any) -> Any:
+        """The table of `plot` as a pandas frame."""
+        return self._grid(settings).to_frame()
+
+    def __str__(self) -> str:
+        best = self.best_ridge()
+        limit = self.error(math.inf, best)
+        lines = [
+            f"Forecast for random features ({self.activation}) from {self.n_rows} rows in "
+            f"{self.dim:g} dimensions",
+            f"  {self.noise}",
+            f"  infinitely many features at the best ridge, λ = {best:.3g}: "
+            f"error {limit.total}, of which",
+            *(f"    {line}" for line in str(limit).splitlines()[:-1]),
+            "Checks",
+            *(f"  {check}" for check in self.trust.values()),
+            *(f"note: {note}" for note in self.notes),
+        ]
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
+
+
+_PARTS = ("noise", "initialization", "sampling", "bias", "bayes")
+
+
+@dataclass(frozen=True, eq=False)
+class _Split:
+    parts: dict[str, FloatArray]
+    changes: dict[str, FloatArray]  # draws of the deviation, (B, ...)
+    extrapolated: Any
+
+
+def _per_member(variance: FloatArray, members: FloatArray) -> FloatArray:
+    """V/K; 0 for infinitely many models."""
+    with np.errstate(invalid="ignore"):
+        return np.where(np.isinf(members), 0.0, variance / members)
+
+
+def _between(low: float, high: float, share: float) -> float:
+    return low ** (1 - share) * high**share
+
+
+def _count(deviations: RowDeviations) -> int:
+    return int(deviations.error.shape[1])
+
+
+def _estimate(value: FloatArray, changes: FloatArray, key: Any) -> Estimate:
+    """An estimate from draws of its deviation; a divergence has none."""
+    spread, plain = changes.std(axis=0), value.ndim == 0
+    draws = np.where(np.isfinite(value), value, 0.0) + changes
+    return Estimate(
+        value=float(value) if plain else value,
+        standard_error=float(spread) if plain else spread,
+        n_draws=len(changes),
+        sources=(PosteriorDraws(values=draws, key=key),),
+    )
