@@ -8,9 +8,7 @@ relative deviations of the mean forecast over samples of rows, and how often two
 one forecast contain the truth.
 """
 
-import argparse
 import math
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -154,7 +152,13 @@ def model_errors(
 
 
 def forecasts(
-    pool: Pool, n: int, sizes: Sequence[int], *, samples: int, rng: np.random.Generator, **options: Any
+    pool: Pool,
+    n: int,
+    sizes: Sequence[int],
+    *,
+    samples: int,
+    rng: np.random.Generator,
+    **options: Any,
 ) -> tuple[FloatArray, FloatArray, Any, list[dt.Forecast]]:
     """The forecast totals (samples, sizes, P, δ, K), standard errors, marks, and the forecasts."""
     x, y = pool

@@ -45,6 +45,7 @@ _REACH, _SPACING = 12.0, 0.005  # of the nodes in z: the density outside is belo
 _ORDERS = 1024  # the largest number of Hermite polynomials
 _CHUNK = 64  # polynomials per check of convergence
 _CONVERGED = 1e-14
+_BLOCK = 2**20  # entries of the kernel computed at a time
 
 
 def kernel(
@@ -86,20 +87,21 @@ def kernel(
     if x.shape[1] != other.shape[1]:
         raise ValueError(f"X2 must have {x.shape[1]} columns like X, got shape {other.shape}")
     dim = x.shape[1]
-    c = x @ other.T / dim
+    c: FloatArray = x @ other.T / dim
     if X2 is None:  # same rounding, so that the correlation of a row with itself is 1
-        a = b = np.diagonal(c)
+        a = b = np.diagonal(c).copy()
     else:
         a, b = (np.einsum("nd,nd->n", v, v) / dim for v in (x, other))
     known = closed_form(sigma)
     mean = sigma.mean if center else 0.0
     if known is None:
         return _series(sigma, mean, a, b, c)
-    products = np.asarray(known.overlap(a[:, None], b[None, :], c))
-    if not mean:
-        return products
-    means = known.mean(a)[:, None] + known.mean(b)[None, :]
-    return np.asarray(products - mean * means + mean**2)
+    step = max(1, _BLOCK // len(b))
+    for rows in (slice(start, start + step) for start in range(0, len(a), step)):  # in place
+        c[rows] = known.overlap(a[rows, None], b[None, :], c[rows])
+        if mean:
+            c[rows] -= mean * (known.mean(a[rows])[:, None] + known.mean(b)[None, :]) - mean**2
+    return c
 
 
 def _inputs(name: str, values: npt.ArrayLike) -> FloatArray:

@@ -36,7 +36,7 @@ class ForecastOption:
     gain: Estimate | None = None  # 1 - error/error now
     extrapolated: bool = False
 
-    def changed(self, name: str, **values: float) -> ForecastOption:
+    def changed(self, name: str, **values: Any) -> ForecastOption:
         """Another model."""
         return replace(self, name=name, **values)
 
@@ -84,9 +84,7 @@ class ForecastAdvice:
         base = forecast.error(now.width, now.ridge, now.n_members, now.n_samples)
 
         def known(option: ForecastOption) -> ForecastOption:
-            error = forecast.error(
-                option.width, option.ridge, option.n_members, option.n_samples
-            )
+            error = forecast.error(option.width, option.ridge, option.n_members, option.n_samples)
             finite = math.isfinite(float(base.total)) and float(base.total) > 0
             gain = 1 - error.total / base.total if finite else None
             return replace(option, error=error, gain=gain, extrapolated=error.extrapolated)
@@ -220,9 +218,7 @@ def allocate(forecast: Forecast, now: ForecastOption, budget: float, cost: str) 
         row, column = np.unravel_index(int(np.nanargmin(totals)), totals.shape)
         if totals[row, column] < least * (1 - 1e-9):
             least = float(totals[row, column])
-            best = now.changed(
-                "best allocation", width=float(widths[row]), n_members=float(K)
-            )
+            best = now.changed("best allocation", width=float(widths[row]), n_members=float(K))
     ridge = forecast.best_ridge(best.width, best.n_members, now.n_samples)
     return replace(best, ridge=ridge)
 

@@ -120,7 +120,7 @@ def feature_check(
             drawn.append(float(np.square(residual).sum(axis=1).mean()))
         logs = np.log(np.array(drawn) / predicted)
         off = abs(float(np.log(np.mean(drawn) / predicted)))
-        passed &= off <= 3 * float(logs.std(ddof=1)) / np.sqrt(_MODELS) + FEATURE_LIMIT
+        passed &= off <= 3 * float(logs.std(ddof=1)) + FEATURE_LIMIT
         worst = max(worst, off)
     return ForecastCheck(
         name="features",

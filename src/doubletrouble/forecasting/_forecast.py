@@ -42,7 +42,7 @@ _FEWEST_ROWS = 20
 _MOST_ROWS = 10_000  # more are sub-sampled
 _DRAWN_FEATURES = 1000  # whose energies are measured
 _CHECKED_ROWS = 400  # of the check of drawn models
-_HALVES_OF = 4000  # with more rows, one half is enough for the checks
+_HALVES_OF = 2000  # with more rows, one half is enough for the checks
 _DRAWS = 200  # of standard errors
 _CONFIDENCE = 0.9
 _ASYMMETRY = 1e-8
@@ -123,7 +123,7 @@ def forecast(
     inputs = None if X is None else _inputs(X, len(labels))
     if inputs is None and kernel is None:
         raise ValueError("X must be given unless kernel is, got None")
-    D = number("dim", dim if dim is not None else _columns(inputs), glossary.DIM)
+    D = number("dim", _columns(inputs) if dim is None else dim, glossary.DIM)
     gram = None if kernel is None else _gram(kernel, len(labels))
     codes = None if groups is None else _groups(groups, len(labels))
     notes: list[str] = []
@@ -212,9 +212,7 @@ def _forecast(
     if halves:
         checks.append(spectrum_check(population, halves))
     if check and features is not None:
-        checks.append(
-            _feature_check(gram, labels, features, energy, rng, intercept=intercept)
-        )
+        checks.append(_feature_check(gram, labels, features, energy, rng, intercept=intercept))
     if check:
         checks += [gcv_check(loo), back_test_check(*tested)]
     return Forecast(
@@ -332,7 +330,7 @@ def _feature_draws(inputs: FloatArray, sigma: Activation, *, center: bool) -> Fe
 
     def draw(count: int, rng: np.random.Generator) -> FloatArray:
         theta = rng.standard_normal((dim, count)) / math.sqrt(dim)
-        return np.asarray(function(inputs @ theta) - mean)
+        return np.asarray(function(inputs @ theta), dtype=np.float64) - mean
 
     return draw
 
@@ -409,9 +407,7 @@ def _gram(kernel: npt.ArrayLike, n: int) -> FloatArray:
         np.linalg.cholesky(gram + _NEGATIVE * max(float(np.trace(gram)), size) * np.eye(n))
     except np.linalg.LinAlgError:
         least = float(np.linalg.eigvalsh(gram)[0])
-        raise ValueError(
-            f"kernel must not have negative eigenvalues, got {least:.3g}"
-        ) from None
+        raise ValueError(f"kernel must not have negative eigenvalues, got {least:.3g}") from None
     return gram
 
 

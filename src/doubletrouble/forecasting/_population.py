@@ -58,7 +58,9 @@ class _PowerLaw(NamedTuple):
     exponent: float
 
     def at(self, log_ratio: FloatArray) -> FloatArray:
-        return np.asarray(self.floor + (self.value - self.floor) * np.exp(self.exponent * log_ratio))
+        return np.asarray(
+            self.floor + (self.value - self.floor) * np.exp(self.exponent * log_ratio)
+        )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -149,7 +151,7 @@ class Population:
         return laws[0], laws[1]
 
     def z(self, log_g: FloatArray) -> FloatArray:
-        """z(g), continued below g_min."""
+        """Degrees of freedom z of g, continued below g_min."""
         inside = np.clip(log_g, self._anchor, self.log_g[-1])
         values = np.asarray(self._z_spline(inside))
         above = np.maximum(log_g - self.log_g[-1], 0.0)
@@ -217,9 +219,7 @@ def _increasing(values: FloatArray) -> Any:
     return np.flatnonzero(keep)
 
 
-def _effective_ridge(
-    n_samples: float, g: FloatArray, z: FloatArray, tau: FloatArray
-) -> FloatArray:
+def _effective_ridge(n_samples: float, g: FloatArray, z: FloatArray, tau: FloatArray) -> FloatArray:
     """The root κ of 1 = N mean_i[τ_i g/(κ + τ_i g z)], by Newton's method from κ = 0.
 
     1/mean is concave and increasing in κ: the steps increase towards the root.

@@ -23,6 +23,7 @@ from functools import cached_property
 from typing import NamedTuple, Self
 
 import numpy as np
+import numpy.typing as npt
 from scipy.interpolate import CubicSpline
 from scipy.linalg import eigh_tridiagonal
 
@@ -51,7 +52,7 @@ class FeatureEnergy:
 
     @cached_property
     def _table(self) -> tuple[CubicSpline, CubicSpline]:
-        """log u against log x/(1 - x), and log(Var[1/(1 + u τ)]/x²) against log u."""
+        """Log u against log x/(1 - x), and log(Var[1/(1 + u τ)]/x²) against log u."""
         shape = 1 / self.variance
         order = np.arange(_NODES)  # Gauss-Laguerre nodes (Golub and Welsch), for any shape
         off_diagonal = np.sqrt(order[1:] * (order[1:] + shape - 1))
@@ -66,7 +67,7 @@ class FeatureEnergy:
         return CubicSpline(odds, _LOG_U), CubicSpline(_LOG_U, np.log(spread))
 
     def log_u(self, log_odds: FloatArray) -> FloatArray:
-        """log u at log x/(1 - x)."""
+        """Log u at log x/(1 - x)."""
         if self.variance < _EQUAL:
             return log_odds
         spline, _ = self._table
@@ -132,11 +133,11 @@ def _is_below(
     width: FloatArray,
     log_kappa: FloatArray,
     log_delta: FloatArray,
-) -> FloatArray:
+) -> npt.NDArray[np.bool_]:
     """Whether κ is below that of δ: its own δ is less, or more than P features would be used."""
     unused, used = rows.freedom(log_kappa)
     rest, odds = _odds(rows.n_samples, width, unused, used)
     with np.errstate(divide="ignore", invalid="ignore"):
         own = log_kappa + np.log(used / width) - energy.log_u(odds)
     own = np.where(np.isinf(width), log_kappa, own)
-    return (rest <= 0) | (own < log_delta)
+    return np.asarray((rest <= 0) | (own < log_delta))

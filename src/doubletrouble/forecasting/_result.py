@@ -20,7 +20,6 @@ from doubletrouble.forecasting._kernel_ridge import (
     IntArray,
     KernelRidge,
     LeaveOneOut,
-    RidgeFunctions,
     split_functions,
 )
 from doubletrouble.forecasting._population import Population
@@ -82,7 +81,7 @@ class ForecastTerms(ErrorTerms[Estimate]):
     @classmethod
     def of(
         cls,
-        parts: Mapping[str, Estimate],
+        parts: Mapping[str, Any],
         extrapolated: Any,
         coordinates: Mapping[str, Value],
         note: str,
@@ -282,13 +281,14 @@ class Forecast:
         marks = np.zeros(sizes.size, dtype=bool)
         for size in np.unique(sizes):
             here = sizes == size
-            chosen = (values[here] for values in flat[:3])
-            split = self._split(*chosen, int(size))
+            split = self._split(flat[0][here], flat[1][here], flat[2][here], int(size))
             marks[here] = split.extrapolated
             for name in _PARTS:
                 parts[name][here], changes[name][:, here] = split.parts[name], split.changes[name]
         estimates = {
-            name: _estimate(parts[name].reshape(shape), changes[name].reshape(-1, *shape), self._key)
+            name: _estimate(
+                parts[name].reshape(shape), changes[name].reshape(-1, *shape), self._key
+            )
             for name in _PARTS
         }
         extrapolated: Any = marks.reshape(shape) if shape else bool(marks[0])
@@ -322,7 +322,7 @@ class Forecast:
             checked("width", width, glossary.RANDOM_FEATURES),
             checked("ridge", ridge, glossary.RIDGE),
             checked("ensemble", scheme.n_members, glossary.N_MEMBERS),
-            np.round(N) if np.ndim(N) else float(round(N)),
+            np.round(N) if isinstance(N, np.ndarray) else float(round(N)),
         )
 
     def _average(self, width: FloatArray, ridge: FloatArray, size: int) -> FeatureAverage:
@@ -348,7 +348,7 @@ class Forecast:
             low, high = self._kernel_ridge(near), self._kernel_ridge(n)
             logs = (1 - share) * low.logs + share * high.logs
             return KernelRidge(
-                n_samples=_between(low.n_samples, high.n_samples, share),
+                n_samples=size - lost,
                 log_kappa=low.log_kappa,
                 logs=logs,
             )
@@ -380,20 +380,19 @@ class Forecast:
             growth = self._normal[:, None] * off * math.log2(size / self.n_rows)
         error, energy, feature = self.deviations.at(at)
         error, energy = error + growth, energy + growth
-        noise = self.noise.estimate**2 * self.n_outputs
-        h = own.sampling
-        bias = np.maximum(own.error / (1 + h) - noise, 0.0)
-        noise = np.minimum(noise, own.error / (1 + h))
+        h, floor = own.sampling, own.error / (1 + own.sampling)  # floor: bias² + σ²
+        noise = np.minimum(self.noise.estimate**2 * self.n_outputs, floor)
+        bias = floor - noise
         noisy = np.minimum(noise * _per_member(average.noise_variance, K), variance)
         diverges = np.isinf(variance)
-        parts = {
+        parts: dict[str, FloatArray] = {
             "noise": noise * h + noisy,
             "initialization": np.where(diverges, variance, variance - np.where(diverges, 0, noisy)),
             "sampling": h * bias,
             "bias": bias,
             "bayes": noise,
         }
-        shift = own.error / (1 + h) * error
+        shift = floor * error
         with np.errstate(invalid="ignore"):
             both = np.where(np.isfinite(variance), variance * (energy + feature), 0.0)
             alone = np.where(np.isfinite(noisy), noisy * feature, 0.0)
@@ -496,8 +495,8 @@ class Forecast:
         terms = self._grid(settings)
         axes = terms.plot(axes)
         if "width" in terms.coordinates and len(terms.shape) == 1 and "ensemble" not in settings:
-            many = self.error(**{**settings, "width": terms.coordinates["width"]}, ensemble=math.inf)
-            x, y = terms.coordinates["width"], many.total.value
+            x = terms.coordinates["width"]
+            y = self.total(**{**settings, "width": x, "ensemble": math.inf})
             axes.plot(x, y, color=BLACK, linestyle=":", linewidth=1.5, label="total, K = ∞")
             finish_axes(axes, "width", np.asarray(x))
         return axes
@@ -542,10 +541,6 @@ def _per_member(variance: FloatArray, members: FloatArray) -> FloatArray:
     """V/K; 0 for infinitely many models."""
     with np.errstate(invalid="ignore"):
         return np.where(np.isinf(members), 0.0, variance / members)
-
-
-def _between(low: float, high: float, share: float) -> float:
-    return low ** (1 - share) * high**share
 
 
 def _count(deviations: RowDeviations) -> int:
