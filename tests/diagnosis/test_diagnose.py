@@ -493,6 +493,83 @@ def test_arguments_are_checked_before_any_fit(name: str, changed: dict[str, Any]
     assert name in message_of(dt.diagnose, **arguments)
 
 
+@pytest.mark.parametrize("compared", [False, True])
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("X", np.zeros(100)),
+        ("X", [[1.0, 2.0], [3.0]]),
+        ("X", np.zeros((100, 2), dtype=complex)),
+        ("y", None),
+        ("groups", [None] * 100),
+        ("groups", np.zeros((100, 2))),
+        ("cv", "a"),
+        ("cv", StratifiedKFold(10)),  # of numbers
+        ("store", 5),
+        ("store", ""),
+        ("name", 5),
+        ("workers", 1.5),
+        ("executor", "a"),
+        ("noise", "a"),
+    ],
+)
+def test_messages_name_the_argument(name: str, wrong: Any, compared: bool) -> None:
+    X, y = rows()
+    arguments: dict[str, Any] = {"X": X, "y": y, **quiet, name: wrong}
+    if compared:
+        message = message_of(dt.compare, models={"a": Ridge(), "b": Ridge()}, **arguments)
+    else:
+        message = message_of(dt.diagnose, model=Ridge(), **arguments)
+    assert message.startswith(f"{name} must ")
+    assert ", got " in message
+
+
+def test_learners_of_mappings_are_named() -> None:
+    X, y = rows()
+    for wrong in ({"a": 5}, {"a": Ridge}, {5: Ridge()}, {"": Ridge()}, {"a": lambda X: X}):
+        message = message_of(dt.diagnose, Ridge(), X, y, alternatives=wrong)
+        assert message.startswith("alternatives must ")
+        assert ", got " in message
+        models = {"first": Ridge(), **wrong}
+        assert message_of(dt.compare, models, X, y).startswith("models must ")
+
+
+@pytest.mark.parametrize("kind", ["datetime64", "timedelta", "period", "date"])
+def test_columns_of_times_are_refused(kind: str) -> None:
+    pandas = pytest.importorskip("pandas")
+    X, y = rows()
+    days = pandas.Series(pandas.date_range("2020-01-01", periods=100))
+    column = {
+        "datetime64": days,
+        "timedelta": days - days[0],
+        "period": days.dt.to_period("M"),
+        "date": days.dt.date,
+    }[kind]
+    table = pandas.DataFrame({"x": X[:, 0], "when": column})
+    for model in (DecisionTreeRegressor(), lambda X, y, seed: len):
+        message = message_of(dt.diagnose, model, table, y)
+        assert message.startswith("X must hold numbers or categories, got ")
+        assert kind in message
+        assert "'when'" in message
+    if kind != "period":
+        assert "column 1" in message_of(dt.diagnose, Ridge(), table.to_numpy(), y)
+
+
+def test_rows_sorted_by_class_are_not_neighbours_in_time() -> None:
+    from sklearn.datasets import load_iris
+
+    def noted(X: Any, y: Any) -> bool:
+        model = LogisticRegression(max_iter=1000)
+        return any("neighbouring" in note for note in dt.diagnose(model, X, y, **quiet).notes)
+
+    assert not noted(*load_iris(return_X_y=True))
+    rng = np.random.default_rng(0)
+    walk = np.zeros(300)
+    for t in range(1, 300):
+        walk[t] = 0.95 * walk[t - 1] + rng.standard_normal()
+    assert noted((walk + 2 * rng.standard_normal(300))[:, None], walk > 0)
+
+
 def test_arguments_of_error_are_checked(tree: dt.Diagnosis) -> None:
     for wrong in (0, 1, math.inf, "many"):
         assert "n_samples" in message_of(tree.error, n_samples=wrong)

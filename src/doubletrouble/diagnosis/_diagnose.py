@@ -44,7 +44,7 @@ from doubletrouble.diagnosis._measurements import (
 from doubletrouble.diagnosis._result import CONFIDENCE, REMEDIES, Diagnosis, LearnerComparison
 from doubletrouble.parameters import MOST_SEEDS, FloatArray, number, whole_number
 from doubletrouble.results import check_level
-from doubletrouble.runs import check_executor
+from doubletrouble.runs import check_executor, store_path
 
 _FEWEST_RUNGS = 3
 _LAW_OFF = 0.1  # relative
@@ -167,6 +167,7 @@ def compare(
     """
     if not isinstance(models, Mapping) or len(models) < 2:
         raise ValueError(f"models must be two or more learners by name, got {models!r}")
+    _check_names("models", models)
     run = _Learners.of(
         X,
         y,
@@ -196,8 +197,10 @@ def _options(
 ) -> dict[str, Any]:
     """The options of `WindowFits.run`."""
     check_executor(executor, workers, scheduler)
+    if not (name is None or (isinstance(name, str) and name)):
+        raise ValueError(f"name must be a string that is not empty, got {name!r}")
     return {
-        "store": None if store is None else Path(store),
+        "store": store_path(store),
         "name": name,
         "executor": executor,
         "workers": workers,
@@ -236,11 +239,12 @@ class _Learners:
         check_option("task", task, TaskName)
         check_level("confidence", confidence)
         seed = whole_number("seed", seed, 0, MOST_SEEDS)
-        learners = {str(key): Learner.of(model) for key, model in models.items()}
+        argument = "model" if len(models) == 1 else "models"
+        learners = {key: Learner.of(model, argument) for key, model in models.items()}
         first = next(iter(learners.values()))
         classification = bool(first.is_classifier) if task == "auto" else task == "classification"
         for learner in learners.values():
-            _check_kind("model", learner, classification, is_auto=task == "auto")
+            _check_kind(argument, learner, classification, is_auto=task == "auto")
         if noise is not None and classification:
             raise ValueError(f"noise must be left out for classes, got {noise!r}")
         variance = None if noise is None else number("noise", noise, glossary.NOISE) ** 2
@@ -260,13 +264,14 @@ class _Learners:
             return {}
         if not isinstance(models, Mapping):
             raise TypeError(f"alternatives must be learners by name, got {type(models).__name__}")
+        _check_names("alternatives", models)
         learners = {}
         for name, model in models.items():
-            if name in REMEDIES or not isinstance(name, str):
+            if name in REMEDIES:
                 raise ValueError(
                     f"alternatives must have names other than those of remedies, got {name!r}"
                 )
-            learners[name] = Learner.of(model)
+            learners[name] = Learner.of(model, "alternatives")
             kind = self.table.classes is not None
             _check_kind("alternatives", learners[name], kind, is_auto=self.is_auto)
         return learners
@@ -357,6 +362,12 @@ class _Learners:
             errors[name] = totals(full, fitted.predictions, target, squared_error)[FULL]
             warned += fitted.warned
         return errors, warned
+
+
+def _check_names(argument: str, models: Mapping[str, Any]) -> None:
+    for name in models:
+        if not (isinstance(name, str) and name):
+            raise ValueError(f"{argument} must have non-empty strings as names, got {name!r}")
 
 
 def _are_equal(first: FloatArray, second: FloatArray) -> bool:
