@@ -6,7 +6,7 @@ import math
 import time
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
@@ -34,17 +34,16 @@ from doubletrouble.diagnosis._design import (
 from doubletrouble.diagnosis._extrapolation import Extrapolation, RowNoise
 from doubletrouble.diagnosis._fits import BlockedRows, Fitted, WindowFits
 from doubletrouble.diagnosis._measurements import (
+    Alternative,
     Loss,
-    Measurement,
     Measurements,
     log_loss,
-    squared_error,
     totals,
 )
 from doubletrouble.diagnosis._result import CONFIDENCE, REMEDIES, Diagnosis, LearnerComparison
 from doubletrouble.parameters import MOST_SEEDS, FloatArray, number, whole_number
 from doubletrouble.results import check_level
-from doubletrouble.runs import check_executor, store_path
+from doubletrouble.runs import ProgressBar, check_executor, progress_bar, store_path
 
 _FEWEST_RUNGS = 3
 _LAW_OFF = 0.1  # relative
@@ -289,30 +288,19 @@ class _Learners:
         self, key: str, learner: Learner, alternatives: Mapping[str, Learner] | None = None
     ) -> Diagnosis:
         """Make all fits of a learner, and 10 or 20 of each alternative."""
-        started, table, options = time.perf_counter(), self.table, self._options_of(key)
-        fits = self._fits(learner, seeded=True)
-        fitted = fits.run(PROBES, **options | {"workers": None})  # no pool for six fits
-        fitted.raise_failures()
-        seeded = not all(
-            _are_equal(fitted.predictions[fit], fitted.predictions[fit._replace(round=1)])
-            for fit in PROBES
-            if fit.round == 0
-        )
-        if not seeded:
-            for fit in PROBES:  # those windows of the other permutation are fitted later
-                if fit.round == 1:
-                    del fitted.predictions[fit]
-            fits = self._fits(learner, seeded=False)
-        fitted.update(fits.run(fits.design.fits, **options))
-        rungs = _usable_rungs(fitted)
-        design = table.design(seeded=seeded, rungs=rungs)
+        started, table, others = time.perf_counter(), self.table, alternatives or {}
+        total = self._n_fits(learner, others, seeded=not learner.is_deterministic)
+        shown = self.options["progress"]
+        with progress_bar(total, unit="fit", description=key, progress=shown) as bar:
+            fitted, seeded = self._fitted(key, learner, others, bar)
+            design = table.design(seeded=seeded, rungs=_usable_rungs(fitted))
+            compared, warned = self._compared(others, design, bar)
         measured = Measurements.of(design, fitted.predictions, table.target)
         row_noise = RowNoise(table.n_rows, table.seed, table.groups)
         too_large = (self.floor or 0.0) > measured.total[FULL].mean
         extrapolation = Extrapolation.of(
             measured, row_noise, seed=table.seed, floor=0.0 if too_large else self.floor or 0.0
         )
-        compared, warned = self._compared(alternatives or {}, design)
         notes = [
             *learner.probability_notes,
             *_notes(fitted, extrapolation, design, learner),
@@ -346,22 +334,54 @@ class _Learners:
             confidence=self.confidence,
         )
 
+    def _fitted(
+        self, key: str, learner: Learner, alternatives: Mapping[str, Learner], bar: ProgressBar
+    ) -> tuple[Fitted, bool]:
+        """All fits of a learner, and whether its seed has an effect."""
+        options = self._options_of(key)
+        fits = self._fits(learner, seeded=True)
+        fitted = fits.run(PROBES, bar, **options | {"workers": None})  # no pool for six fits
+        fitted.raise_failures()
+        seeded = not all(
+            _are_equal(fitted.predictions[fit], fitted.predictions[fit._replace(round=1)])
+            for fit in PROBES
+            if fit.round == 0
+        )
+        if not seeded:
+            for fit in PROBES:  # those windows of the other permutation are fitted later
+                if fit.round == 1:
+                    del fitted.predictions[fit]
+            fits = self._fits(learner, seeded=False)
+        bar.total = self._n_fits(learner, alternatives, seeded=seeded)
+        fitted.update(fits.run(fits.design.fits, bar, **options))
+        return fitted, seeded
+
+    def _n_fits(
+        self, learner: Learner, alternatives: Mapping[str, Learner], *, seeded: bool
+    ) -> int:
+        """The number of all fits."""
+        own = len(PROBES) + len(self._fits(learner, seeded=seeded).design.fits)
+        return own + sum(len(_folds(other, seeded=seeded)) for other in alternatives.values())
+
     def _compared(
-        self, alternatives: Mapping[str, Learner], design: WindowDesign
-    ) -> tuple[dict[str, Measurement], list[list[FitWarning]]]:
+        self, alternatives: Mapping[str, Learner], design: WindowDesign, bar: ProgressBar
+    ) -> tuple[dict[str, Alternative], list[list[FitWarning]]]:
         """The error of other learners on the same folds, and the warnings of their fits."""
         errors, warned = {}, []
         for name, learner in alternatives.items():
-            rounds = 1 if design.seeded and learner.is_deterministic else 2
-            windows = [WindowFit(FULL, w, r) for r in range(rounds) for w in range(N_BLOCKS)]
             fits = WindowFits(learner=learner, table=self.table, design=design)
-            fitted = fits.run(windows, **self._options_of(name))
+            windows = _folds(learner, seeded=design.seeded)
+            fitted = fits.run(windows, bar, **self._options_of(name))
             fitted.raise_failures()
-            full = replace(design, rungs=(FULL,))
-            target = self.table.target
-            errors[name] = totals(full, fitted.predictions, target, squared_error)[FULL]
+            errors[name] = Alternative.of(design, fitted.predictions, self.table.target)
             warned += fitted.warned
         return errors, warned
+
+
+def _folds(learner: Learner, *, seeded: bool) -> list[WindowFit]:
+    """The fits of an alternative: from two seeds, or on the windows of two permutations."""
+    rounds = 1 if seeded and learner.is_deterministic else 2
+    return [WindowFit(FULL, w, r) for r in range(rounds) for w in range(N_BLOCKS)]
 
 
 def _check_names(argument: str, models: Mapping[str, Any]) -> None:

@@ -37,7 +37,7 @@ from doubletrouble.diagnosis._design import (
 )
 from doubletrouble.errors import FitError, require
 from doubletrouble.parameters import FloatArray
-from doubletrouble.runs import Cell, digest
+from doubletrouble.runs import Cell, ProgressBar, digest
 
 REVISION = 1  # of the definition of the fits; count up when draws or definitions change
 
@@ -94,7 +94,8 @@ class BlockedRows:
             ranks = rankdata(errors) - (self.n_rows + 1) / 2
             for one in () if self.classes is None else self.classes:  # rows may be sorted by class
                 ranks[self.y == one] -= ranks[self.y == one].mean()
-            correlation = float(np.mean(ranks[1:] * ranks[:-1]) / max(np.mean(ranks**2), 1e-300))
+            spread = max(float(np.mean(ranks**2)), 1e-300)
+            correlation = float(np.mean(ranks[1:] * ranks[:-1])) / spread
             if correlation * np.sqrt(self.n_rows) > _NEIGHBOURS:
                 notes.append(
                     f"Errors of neighbouring rows are alike (rank correlation {correlation:.2f}): "
@@ -298,14 +299,25 @@ class WindowFits:
         }
 
     def run(
-        self, fits: Sequence[WindowFit], *, store: Path | None, name: str | None, **options: Any
+        self,
+        fits: Sequence[WindowFit],
+        bar: ProgressBar,
+        *,
+        store: Path | None,
+        name: str | None,
+        **options: Any,
     ) -> Fitted:
-        """Make the fits, or read them from the store."""
+        """Make the fits, or read them from the store; `bar` counts them."""
         identity = "" if store is None else self._identity(name)
         result = Fitted()
         for fit, predictions, warned in run_fits(
-            self, fits, lambda fit: self._cell(fit, identity), store=store, **options
+            self,
+            fits,
+            lambda fit: self._cell(fit, identity),
+            store=store,
+            **options | {"progress": False},
         ):
+            bar.update()
             result.warned.append(warned)
             if isinstance(predictions, str):
                 result.failures[fit] = predictions
