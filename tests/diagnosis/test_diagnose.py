@@ -181,6 +181,44 @@ def test_known_noise_is_split_off_the_bias() -> None:
     assert "noise" in message_of(lambda: unknown.bayes)
 
 
+def test_labels_without_noise_have_a_curve_that_falls_further() -> None:
+    from sklearn.datasets import load_digits
+    from sklearn.neighbors import KNeighborsClassifier
+
+    X, y = load_digits(return_X_y=True)
+    model, order = KNeighborsClassifier(3), np.random.default_rng(0).permutation(len(y))
+    X, y = X[order], y[order]
+
+    def brier(n: int) -> float:
+        """The mean over four training sets."""
+        errors = []
+        for rows in (np.arange(k * 200, k * 200 + n) % 1000 for k in range(4)):
+            probabilities = model.fit(X[rows], y[rows]).predict_proba(X[1000:])
+            errors.append(np.mean(np.sum((np.eye(10)[y[1000:]] - probabilities) ** 2, axis=1)))
+        return float(np.mean(errors))
+
+    unknown, none = (
+        dt.diagnose(model, X[:200], y[:200], noise=noise, **quiet) for noise in (None, 0)
+    )
+    for growth in (2, 4):
+        truth = brier(growth * 200) / brier(200) - 1
+        remedies: list[Any] = [d.remedies()[f"{growth}x data"] for d in (unknown, none)]
+        changes = [float(remedy.change) for remedy in remedies]
+        assert changes[1] < changes[0]
+        assert abs(changes[1] - truth) < abs(changes[0] - truth)
+    assert none.error().bayes.value == 0
+    wrong = [float(d.error(n_samples=800, loss="zero_one").total) for d in (unknown, none)]
+    assert wrong[1] < wrong[0]
+    assert "noise" in message_of(dt.diagnose, model, X, y, noise=0.1)
+
+
+def test_no_draw_is_below_the_given_noise() -> None:
+    X, y = rows(200)
+    d = dt.diagnose(DecisionTreeRegressor(), X, y, noise=0.5, **quiet)
+    draws: Any = d.error(n_samples=[20, 200, 800, 20000]).total.sources[0]
+    assert draws.values[:, 1:].min() >= 0.25 - 1e-12
+
+
 def test_noise_above_the_error_is_reported() -> None:
     d = dt.diagnose(DummyRegressor(), *rows(), noise=5.0, **quiet)
     assert d.error().bias.value < 0

@@ -94,7 +94,8 @@ def diagnose(
         A splitter of scikit-learn with ten test sets of which every row is in one, such as
         `StratifiedKFold(10)`; its test sets become the blocks.
     noise : float
-        The standard deviation of the labels' noise, if it is known. It is split off the bias.
+        The standard deviation of the labels' noise, if it is known; of classes, 0 if there is none.
+        It is split off the bias, and the learning curve does not fall below it, but may reach it.
     task, store, name, executor, workers, scheduler, progress
         As in `decompose`. With a `store`, a later call with the same data computes only what is
         missing.
@@ -244,9 +245,9 @@ class _Learners:
         classification = bool(first.is_classifier) if task == "auto" else task == "classification"
         for learner in learners.values():
             _check_kind(argument, learner, classification, is_auto=task == "auto")
-        if noise is not None and classification:
-            raise ValueError(f"noise must be left out for classes, got {noise!r}")
         variance = None if noise is None else number("noise", noise, glossary.NOISE) ** 2
+        if variance and classification:
+            raise ValueError(f"noise must be 0 or left out for classes, got {noise!r}")
         table = BlockedRows.of(X, y, classification=classification, groups=groups, cv=cv, seed=seed)
         return cls(
             table=table,
@@ -298,9 +299,8 @@ class _Learners:
         measured = Measurements.of(design, fitted.predictions, table.target)
         row_noise = RowNoise(table.n_rows, table.seed, table.groups)
         too_large = (self.floor or 0.0) > measured.total[FULL].mean
-        extrapolation = Extrapolation.of(
-            measured, row_noise, seed=table.seed, floor=0.0 if too_large else self.floor or 0.0
-        )
+        floor = None if too_large else self.floor
+        extrapolation = Extrapolation.of(measured, row_noise, seed=table.seed, floor=floor)
         notes = [
             *learner.probability_notes,
             *_notes(fitted, extrapolation, design, learner),

@@ -452,7 +452,7 @@ class Diagnosis:
                 f"n_samples beyond {self.n_rows} is withheld: this loss rises with the rows"
             )
         own = generator(self.design.seed, LOSS_CURVE, learner_salt(measured[FULL]))
-        return total_curve(falls, measured[FULL], self.row_noise, own).at(x)
+        return total_curve(falls, measured[FULL], self.row_noise, own, self.floor).at(x)
 
     def _located(self, terms: ErrorTerms[Estimate], sizes: FloatArray) -> ErrorTerms[Estimate]:
         """The terms with the numbers of rows as a coordinate, if there are several."""
