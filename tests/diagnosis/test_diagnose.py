@@ -217,6 +217,7 @@ def test_no_draw_is_below_the_given_noise() -> None:
     d = dt.diagnose(DecisionTreeRegressor(), X, y, noise=0.5, **quiet)
     draws: Any = d.error(n_samples=[20, 200, 800, 20000]).total.sources[0]
     assert draws.values[:, 1:].min() >= 0.25 - 1e-12
+    assert np.array_equal(d.error(n_samples=[20, 200, 800]).bayes.value, [0.25] * 3)
 
 
 def test_noise_above_the_error_is_reported() -> None:

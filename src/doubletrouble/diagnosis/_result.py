@@ -41,7 +41,7 @@ from doubletrouble.results import (
 
 MEASURED, PAIRED, INTERPOLATED = "measured", "measured, paired", "measured, interpolated"
 LAW, EXTRAPOLATED, WITHHELD = "law", "extrapolated", "withheld"
-_NO_SEED = "none: seeds have no effect"
+_NO_SEED, _GIVEN = "none", "given"  # the status of initialization without seeds, and of noise
 
 CONFIDENCE = 0.9  # of printed intervals
 _MEMBERS = 10  # of remedies
@@ -345,7 +345,13 @@ class Diagnosis:
         missing, includes = {"noise": _NO_NOISE, "bayes": _NO_NOISE}, dict(_INCLUDES)
         if self.floor is not None:
             del missing["bayes"], includes["bias"]
-            parts["bayes"] = self._estimate(np.full((N_DRAWS, *sizes.shape), self.floor))
+            draws = PosteriorDraws(
+                values=np.full((N_DRAWS, *sizes.shape), self.floor), key=self.key
+            )
+            exact = np.full(sizes.shape, self.floor) if sizes.shape else self.floor
+            parts["bayes"] = Estimate(
+                value=exact, standard_error=0.0 * exact, n_draws=N_DRAWS, sources=(draws,)
+            )
         status = self._status(sizes, parts)
         return self._located(
             ErrorTerms.identified(parts, missing=missing, includes=includes, status=status), sizes
@@ -374,7 +380,7 @@ class Diagnosis:
             sampling = INTERPOLATED if x < max(direct) else LAW
         seeds = total if self.design.seeded else _NO_SEED
         parts = {"initialization": seeds, "sampling": sampling, "bias": sampling}
-        return parts | {"total": total, "bayes": "given"}
+        return parts | {"total": total, "bayes": _GIVEN}
 
     def _bag_ratio(self, K: float) -> FloatArray:
         """Draws of the error of a bag over that of one learner, paired by rows."""
@@ -560,10 +566,12 @@ class Diagnosis:
             low = f"{low}; noise of labels at most {bound:.3g}"
         return {
             "total": f"measured ({N_BLOCKS}-fold)",
-            "initialization": MEASURED if self.design.seeded else _NO_SEED,
+            "initialization": MEASURED
+            if self.design.seeded
+            else f"{_NO_SEED}: seeds have no effect",
             "sampling": "overlap law, from 60% of the rows",
             "bias": low,
-            "bayes": "given",
+            "bayes": _GIVEN,
         }
 
     def records(self) -> list[dict[str, Any]]:
