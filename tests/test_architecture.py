@@ -204,7 +204,8 @@ for name in ("RandomFeaturesRidge", "train_lazy", "LazyRun"):
 # The bookkeeping behind results, in attributes that users do not read.
 INTERNAL = {
     *("Draws", "FeatureMap", "Poles", "SimulatedTerms", "Statistic"),
-    *("Extrapolation", "Measurement", "Measurements", "RowNoise", "WindowDesign", "WindowFit"),
+    *("Alternative", "Extrapolation", "Measurement", "Measurements", "RowNoise"),
+    *("WindowDesign", "WindowFit"),
 }
 
 
