@@ -22,7 +22,7 @@ def test_the_series_equals_the_closed_form_of_smooth_activations(name: str) -> N
     function = dt.activation(name).function
     own = dt.Activation(name="own", mean=0.0, linear=1.0, nonlinear=1.0, function=function)
     assert closed_form(own) is None
-    assert dt.kernel(own, X, OTHER) == pytest.approx(dt.kernel(name, X, OTHER), abs=1e-11)
+    assert dt.kernel(own, X, OTHER) == pytest.approx(dt.kernel(name, X, OTHER), abs=1e-13)
 
 
 @pytest.mark.parametrize("name", ["relu", "abs", "leaky_relu"])
