@@ -52,6 +52,11 @@ def test_mean_product_of_features_is_the_kernel(name: str) -> None:
         assert np.abs(wrong).max() > 10  # negative control
 
 
+def test_kernel_of_sign_in_one_dimension_has_rank_one() -> None:
+    x, other = RNG.standard_normal((50, 1)), RNG.standard_normal((40, 1))
+    assert np.array_equal(dt.kernel("sign", x, other), np.sign(x) * np.sign(other.T))
+
+
 def test_kernel_equals_known_values() -> None:
     eye = np.eye(3) * math.sqrt(3)  # |x|² = D, orthogonal
     assert dt.kernel("relu", eye) == pytest.approx(np.where(np.eye(3), 0.5, 0.5 / math.pi))

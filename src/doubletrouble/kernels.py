@@ -208,7 +208,10 @@ def _relu(a: Array, b: Array, c: Array) -> Array:
 
 
 def _sign(a: Array, b: Array, c: Array) -> Array:
-    return array_namespace(a, b, c).asin(_cosine(a, b, c)) * (2 / math.pi)
+    xp, cosine = array_namespace(a, b, c), _cosine(a, b, c)
+    # asin would turn a rounding of 1e-16 at ±1 into 1e-8
+    parallel = 1.0 - xp.abs(cosine) < 8 * xp.finfo(cosine.dtype).eps
+    return xp.asin(xp.where(parallel, xp.sign(cosine), cosine)) * (2 / math.pi)
 
 
 def _erf(a: Array, b: Array, c: Array) -> Array:
