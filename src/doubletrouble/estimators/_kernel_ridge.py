@@ -102,7 +102,7 @@ class KernelEquations:
             matrix *= sample.roots[:, None]
         self.size, constant = 0.0, sample.constant
         if constant is not None:
-            self.size = float(np.linalg.norm(matrix))
+            self.size = float(np.abs(matrix).max())
             product = matrix @ constant
             shift = np.outer(constant, product - 0.5 * (constant @ product) * constant)
             matrix -= shift  # with the next line C G C, symmetric to the last digit

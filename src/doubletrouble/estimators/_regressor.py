@@ -390,7 +390,7 @@ class RandomFeaturesRidge(MultiOutputMixin, RegressorMixin, RandomFeaturesModel)
 
         Needs memory for P² numbers, or N² where P > N, and for blocks of features; and for all
         features, up to 1 GB, where a very small penalty leaves too few digits otherwise. For
-        infinitely many features it needs two or three matrices N × N, and time N³.
+        infinitely many features it needs memory for three to five matrices N × N, and time N³.
         """
         X, y = validated(self, X, y, y_numeric=True, multi_output=True)
         return self._fit(X, y, sample_weight)
