@@ -203,7 +203,7 @@ for name in ("RandomFeaturesRidge", "train_lazy", "LazyRun"):
 
 # The bookkeeping behind results, in attributes that users do not read.
 INTERNAL = {
-    *("Draws", "FeatureMap", "Poles", "SimulatedTerms", "Statistic"),
+    *("Draws", "InputMap", "Poles", "SimulatedTerms", "Statistic"),
     *("Alternative", "Extrapolation", "Measurement", "Measurements", "RowNoise"),
     *("WindowDesign", "WindowFit"),
 }
