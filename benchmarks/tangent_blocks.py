@@ -4,10 +4,10 @@ A lazy network is ridge regression on its tangent features. Those of neuron h,
 
     Φ_h(x) = (σ(θ_h·x/√D), a_h σ'(θ_h·x/√D) x/√D),
 
-share the weights θ_h and a_h: they come in blocks of D + 1, and the formula for independent features
-does not hold with any number of them. With the resolvent of w neurons R = (δ + Σ_h Φ_h Φ_hᵀ/w)⁻¹,
-removing one neuron at a time gives its deterministic equivalent G, the mean prediction and the
-variance over initializations:
+share the weights θ_h and a_h: they come in blocks of D + 1, and the formula for independent
+features does not hold with any number of them. With the resolvent of w neurons,
+R = (δ + Σ_h Φ_h Φ_hᵀ/w)⁻¹, removing one neuron at a time gives its deterministic equivalent G, the
+mean prediction and the variance over initializations:
 
     G = (δ + E[Φ_h B_h⁻¹ Φ_hᵀ])⁻¹,        B_h = 1 + Φ_hᵀ G Φ_h/w
     mean f(x) = p_xᵀ y,        p_x = G E[Φ_h B_h⁻¹ Φ_h(x)]
