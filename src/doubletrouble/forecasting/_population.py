@@ -19,7 +19,8 @@ and for every N, κ and c follow from z and g by
 one at N = n and the same g, so that N = n is leave-one-out itself.
 
 **Identifiability.** n rows determine these functions for g ≥ g_min = s(κ → 0)/n and nothing below.
-There z is continued by a power law, M and A by σ² plus a power law.
+There z is continued by a power law, M and A by σ² plus a power law. A kernel of fewer directions
+than rows is determined for every g: z = z₀ - O(g), and M and A are constant.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ _ANCHOR = 1.05  # continuation starts at this multiple of g_min
 _SLOPE_AT = 1.2
 _WINDOW = (1.2, 30.0)  # multiples of g_min from which the power laws are fitted
 _EXPONENTS = (0.05, 1.0)  # of M and A
-_DECAY = (0.02, 0.98)  # exponents of z
+_SATURATED, _FASTEST = 0.01, 0.98  # exponents of z: of finitely many directions, and the largest
 _NEAR, _NEAR_NODES = 1e-9, 60  # nodes towards κ → 0, where z = N
 _BELOW = 1e-8  # of g_min: the least g
 _PER_DECADE = 14
@@ -132,11 +133,22 @@ class Population:
 
     @cached_property
     def _decay(self) -> float:
-        """The exponent of z below g_min."""
+        """The exponent of z below g_min; where z saturates, its slope at the anchor."""
         x = self._window()
         centre = self.log_g_min + np.log(_SLOPE_AT)
         _, slope, _ = np.polynomial.polynomial.polyfit(x - centre, self._z_spline(x), 2)
-        return float(np.clip(-slope, *_DECAY))
+        if -slope < _SATURATED:
+            return float(max(-self._z_spline(self._anchor, 1), 0.0))
+        return float(min(-slope, _FASTEST))
+
+    @property
+    def saturates(self) -> bool:
+        """Whether the rows see every direction of the kernel: z is constant below g_min."""
+        return self._decay < _SATURATED
+
+    def is_extrapolated(self, log_g: FloatArray) -> Any:
+        """Whether g is below what the rows determine."""
+        return (log_g < self.log_g_min - 1e-9) & (not self.saturates)
 
     @cached_property
     def _laws(self) -> tuple[_PowerLaw, _PowerLaw]:
@@ -145,6 +157,9 @@ class Population:
         for index in (0, 1):
             values = np.exp(self._splines(x)[:, index])
             anchor = float(np.exp(self._splines(self._anchor)[index]))
+            if self.saturates:
+                laws.append(_PowerLaw(anchor, anchor, 0.0))
+                continue
             floor = min(self.noise, 0.999 * float(values.min()), anchor)
             slope = np.polyfit(x, np.log(np.maximum(values - floor, 1e-12 * values)), 1)[0]
             laws.append(_PowerLaw(floor, anchor, float(np.clip(slope, *_EXPONENTS))))
@@ -156,13 +171,16 @@ class Population:
         values = np.asarray(self._z_spline(inside))
         above = np.maximum(log_g - self.log_g[-1], 0.0)
         below = np.minimum(log_g - self._anchor, 0.0)
-        return np.asarray(np.exp(values - self._decay * below - above))
+        growth = -np.expm1(below) if self.saturates else -below
+        return np.asarray(np.exp(values + self._decay * growth - above))
 
     def slope(self, log_g: FloatArray) -> FloatArray:
         """Q/z."""
         inside = np.clip(log_g, self._anchor, self.log_g[-1])
         measured = 1 + np.asarray(self._z_spline(inside, 1))
-        return np.where(log_g < self._anchor, 1 - self._decay, measured)
+        below = np.minimum(log_g - self._anchor, 0.0)
+        decay = self._decay * (np.exp(below) if self.saturates else 1.0)
+        return np.where(below < 0, 1 - decay, measured)
 
     def at_size(self, n_samples: float) -> KernelRidge:
         """The functions of κ at N rows."""
