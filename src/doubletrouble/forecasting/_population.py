@@ -6,17 +6,22 @@ Q = z + g z'(g), the error M(g) = bias² + σ² of the mean predictor, and A(g),
 label and its residual. Leave-one-out on n rows gives them along κ: with s_i = 1/G_ii - κ, the
 variance of row i left out, s their mean and τ_i = s_i/s the energies of the rows,
 
-    z = df₁(κ),        g = s/df₁,        M = E_∞ (1 - c_n Q),        A = mean_i y_i (G y)_i/G_ii,
+    z = df₁(κ),        g = s/df₁,        M = E_∞/(1 + h),        A = mean_i y_i (G y)_i/G_ii,
 
 and for every N, κ and c follow from z and g by
 
     1 = N mean_i[q_i τ_i g],        c_N = N mean_i[(q_i τ_i g)²],        q_i = 1/(κ + τ_i g z)
-    E_∞ = M/(1 - c_N Q),        h = c_N Q/(1 - c_N Q),        v = g (z - Q)/(1 - c_N Q)
-    w = N (A mean q - κ E_∞ mean q²),        w_n = N (mean q - κ mean q²/(1 - c_N Q))
-    df₂ = z - κ N mean q + κ² N mean q²/(1 - c_N Q)
+    E_∞ = M (1 + h),        v = g (z - Q)/(1 - c_N Q)
 
-(τ = 1: κ = g (N - z), c_N = 1/N). Each is multiplied by the ratio of its measured value to this
-one at N = n and the same g, so that N = n is leave-one-out itself.
+(τ = 1: κ = g (N - z), c_N = 1/N). The others are derivatives in κ: with N - df₁ = κ tr G,
+yᵀ G y = N A mean q, the mean variance g z of a new row, A' = (A - M)/g and the slope
+b = d log g/dκ = N g mean[τ q²]/(1 - c_N Q),
+
+    h = d(g z)/dκ = g b Q,        w_n = tr G K G = d(κ tr G)/dκ = N mean[τ q²] v
+    w = yᵀ G K G y = d(κ yᵀ G y)/dκ = A w_n + N κ mean[q] (A - M) b,        df₂ = df₁ - κ w_n
+
+Each is multiplied by the ratio of its measured value to this one at N = n and the same g, so that
+N = n is leave-one-out itself.
 
 **Identifiability.** n rows determine these functions for g ≥ g_min = s(κ → 0)/n and nothing below.
 There z is continued by a power law, M and A by σ² plus a power law. A kernel of fewer directions
@@ -44,6 +49,7 @@ _SLOPE_AT = 1.2
 _WINDOW = (1.2, 30.0)  # multiples of g_min from which the power laws are fitted
 _EXPONENTS = (0.05, 1.0)  # of M and A
 _SATURATED, _FASTEST = 0.01, 0.98  # exponents of z: of finitely many directions, and the largest
+_DECAYS = (1e-15, 1 - 1e-12)  # of 1 - Q/z
 _NEAR, _NEAR_NODES = 1e-9, 60  # nodes towards κ → 0, where z = N
 _BELOW = 1e-8  # of g_min: the least g
 _PER_DECADE = 14
@@ -88,13 +94,11 @@ class Population:
         g, z = g[order], z[order]
         tau = np.maximum(loo.row_variance[:, order] / s[order], 1e-12).T
         log_g, log_z = np.log(g), np.log(z)
-        Q = z * (1 + CubicSpline(log_g, log_z)(log_g, 1))
+        decay = np.clip(-CubicSpline(log_g, log_z)(log_g, 1), *_DECAYS)
         kappa = loo.kappa[order]
-        q = 1 / (kappa[:, None] + tau * (g * z)[:, None])
-        c = n_samples * np.square(q * tau * g[:, None]).mean(axis=1)
-        M = own.error[order] * (1 - c * Q)
+        M = own.error[order] / (1 + own.sampling[order])
         A = np.maximum(loo.label_product[order], M)
-        model = _at_size(n_samples, kappa, g, z, Q, M, A, tau)
+        model = _at_size(n_samples, kappa, g, z, decay, M, A, tau)
         with np.errstate(divide="ignore", invalid="ignore"):
             ratios = [np.log(getattr(own, k)[order] / getattr(model, k)) for k in _CORRECTED]
         return cls(
@@ -174,19 +178,18 @@ class Population:
         growth = -np.expm1(below) if self.saturates else -below
         return np.asarray(np.exp(values + self._decay * growth - above))
 
-    def slope(self, log_g: FloatArray) -> FloatArray:
-        """Q/z."""
+    def decay(self, log_g: FloatArray) -> FloatArray:
+        """1 - Q/z, the exponent of z."""
         inside = np.clip(log_g, self._anchor, self.log_g[-1])
-        measured = 1 + np.asarray(self._z_spline(inside, 1))
+        measured = np.clip(-self._z_spline(inside, 1), *_DECAYS)
         below = np.minimum(log_g - self._anchor, 0.0)
-        decay = self._decay * (np.exp(below) if self.saturates else 1.0)
-        return np.where(below < 0, 1 - decay, measured)
+        continued = self._decay * (np.exp(below) if self.saturates else 1.0)
+        return np.where(below < 0, continued, measured)
 
     def at_size(self, n_samples: float) -> KernelRidge:
         """The functions of κ at N rows."""
         nodes = self._nodes(n_samples)
         g, z = np.exp(nodes), self.z(nodes)
-        Q = z * self.slope(nodes)
         values = np.asarray(self._splines(np.clip(nodes, self._anchor, self.log_g[-1])))
         below = np.minimum(nodes - self._anchor, 0.0)
         M, A = np.exp(values[:, 0]), np.exp(values[:, 1])
@@ -195,11 +198,13 @@ class Population:
         tau = self._energies_at(nodes)
         kappa = _effective_ridge(n_samples, g, z, tau)
         good = _increasing(kappa)
+        decay = self.decay(nodes)
         model = _at_size(
-            n_samples, kappa[good], g[good], z[good], Q[good], M[good], A[good], tau[good]
+            n_samples, kappa[good], g[good], z[good], decay[good], M[good], A[good], tau[good]
         )
         ratios = dict(zip(_CORRECTED, np.exp(values[good, 2:]).T, strict=True))
         functions = model._replace(**{k: getattr(model, k) * ratios[k] for k in _CORRECTED})
+        functions = functions._replace(error=M[good] * (1 + functions.sampling))
         return KernelRidge.of(kappa[good], functions, n_samples, nodes[good])
 
     def _nodes(self, n_samples: float) -> FloatArray:
@@ -260,28 +265,27 @@ def _at_size(
     kappa: FloatArray,
     g: FloatArray,
     z: FloatArray,
-    Q: FloatArray,
+    decay: FloatArray,
     M: FloatArray,
     A: FloatArray,
     tau: FloatArray,
 ) -> RidgeFunctions:
-    """The deterministic equivalents at N rows."""
-    N = n_samples
+    """The deterministic equivalents at N rows; `decay` is 1 - Q/z."""
+    N, Q = n_samples, z * (1 - decay)
     q = 1 / (kappa[:, None] + tau * (g * z)[:, None])
-    first, second = q.mean(axis=1), np.square(q).mean(axis=1)
+    first, mixed = q.mean(axis=1), (tau * q**2).mean(axis=1)
     c = N * np.square(q * tau * g[:, None]).mean(axis=1)
     rest = 1 - c * Q
-    error = M / rest
-    unused = kappa * N * first  # N - z
-    df2 = z - unused + kappa**2 * N * second / rest
+    v, b = g * z * decay / rest, N * g * mixed / rest
+    unused, noise = kappa * N * first, N * mixed * v
     return RidgeFunctions(
-        unused1=unused,
-        unused2=2 * unused - kappa**2 * N * second / rest,
+        unused1=unused,  # N - z
+        unused2=unused + kappa * noise,
         df1=z,
-        df2=df2,
-        error=error,
-        sampling=c * Q / rest,
-        feature_error=g * (z - Q) / rest,
-        label_energy=N * (A * first - kappa * error * second),
-        noise_energy=N * (first - kappa * second / rest),
+        df2=(Q * (1 - c * z) + c * z**2 * decay) / rest,  # z - κ w_n, as κ N g mean[τ q²] = 1 - c z
+        error=M * (1 + g * b * Q),
+        sampling=g * b * Q,
+        feature_error=v,
+        label_energy=A * noise + unused * (A - M) * b,
+        noise_energy=noise,
     )
