@@ -197,8 +197,12 @@ def _eigh(matrix: FloatArray, device: str) -> tuple[FloatArray, FloatArray]:
     if device == "cpu":
         d, U = eigh(matrix, overwrite_a=True, check_finite=False)
         return d, U
-    torch = require("torch", "torch")
-    values, vectors = torch.linalg.eigh(torch.asarray(matrix, device=device))
+    torch = require("torch", "networks")
+    try:
+        tensor = torch.asarray(matrix, device=device)
+    except (RuntimeError, AssertionError):  # unknown, or not on this machine
+        raise ValueError(f"device must be available to torch, got {device!r}") from None
+    values, vectors = torch.linalg.eigh(tensor)
     return values.cpu().numpy(), vectors.cpu().numpy()
 
 
