@@ -1,6 +1,7 @@
 """Synthetic data for the tests of forecasts."""
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +21,12 @@ def draw(
     return x, y + noise * rng.standard_normal(n)
 
 
+def forecast_of(X: Any, y: Any, **settings: Any) -> Any:
+    """A forecast; arguments and results have any type."""
+    return dt.forecast(X, y, **settings)
+
+
 @cache
-def forecast(n: int = 120, *, check: bool = False) -> dt.Forecast:
-    """A forecast from n rows, with its checks or without."""
-    return dt.forecast(*draw(n, np.random.default_rng(0)), check=check)
+def forecast(*, check: bool = False) -> Any:
+    """A forecast from 120 rows, with its checks or without."""
+    return dt.forecast(*draw(120, np.random.default_rng(0)), check=check)

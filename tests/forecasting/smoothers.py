@@ -1,6 +1,6 @@
 """Kernel ridge regression by direct solution: the oracle of leave-one-out and of splits."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,8 +28,8 @@ def _bordered(gram: FloatArray, kappa: float, intercept: bool) -> FloatArray:
 def direct(
     gram: FloatArray,
     labels: FloatArray,
-    train: FloatArray,
-    test: FloatArray,
+    train: Any,
+    test: Any,
     kappa: float,
     *,
     intercept: bool,
@@ -52,7 +52,7 @@ def direct(
 
 
 def label_energy(
-    gram: FloatArray, labels: FloatArray, rows: FloatArray, kappa: float, *, intercept: bool
+    gram: FloatArray, labels: FloatArray, rows: Any, kappa: float, *, intercept: bool
 ) -> float:
     """W = yᵀ G K G y."""
     inside, y = gram[np.ix_(rows, rows)], labels[rows]

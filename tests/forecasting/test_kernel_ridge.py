@@ -6,9 +6,9 @@ import pytest
 import doubletrouble as dt
 from doubletrouble.forecasting._kernel_ridge import (
     DataRows,
+    Eigenbasis,
     KernelRidge,
     LeaveOneOut,
-    Spectrum,
     one_split,
     split_functions,
 )
@@ -27,7 +27,7 @@ def rows_of(*, intercept: bool, activation: str = "relu", dim: int = 6, **rows: 
 
 
 def loo_of(rows: DataRows) -> LeaveOneOut:
-    return LeaveOneOut.of(Spectrum.of(rows), rows.groups)
+    return LeaveOneOut.of(Eigenbasis.of(rows), rows.groups)
 
 
 GROUPS = {"rows": None, "groups": np.r_[np.arange(N_ROWS - 8), np.repeat([16, 17, 18], [2, 2, 4])]}
@@ -103,9 +103,7 @@ def test_singular_gram_matrix_is_linear_regression() -> None:
     assert found.error == pytest.approx(np.square(residual).mean(), rel=1e-3)
     assert found.df1 == pytest.approx(dim, rel=1e-3)
     assert found.unused1 == pytest.approx(N_ROWS - dim, rel=1e-3)
-    assert found.noise_energy == pytest.approx(
-        np.trace(np.linalg.inv(x.T @ x / dim)), rel=1e-3
-    )
+    assert found.noise_energy == pytest.approx(np.trace(np.linalg.inv(x.T @ x / dim)), rel=1e-3)
     # a feature is predicted with the error |κ (AᵀA + κ)⁻¹ a|², for A without the row a
     index = len(loo.kappa) // 4
     for row in range(N_ROWS):

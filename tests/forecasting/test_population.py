@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
-from doubletrouble.forecasting._kernel_ridge import DataRows, KernelRidge, LeaveOneOut, Spectrum
+from doubletrouble.forecasting._kernel_ridge import DataRows, Eigenbasis, KernelRidge, LeaveOneOut
 from doubletrouble.forecasting._population import Population
 from doubletrouble.forecasting._random_features import FeatureEnergy, average_over_features
 from doubletrouble.parameters import FloatArray
+from tests.forecasting.datasets import forecast_of
 
 WIDTHS = np.array([30.0, 100.0, 300.0, 900.0, 3000.0, math.inf])
 DELTAS = np.array([1e-4, 1e-2, 1.0, 10.0])
@@ -87,7 +88,9 @@ def loo_of(n: int, *, intercept: bool = False, activation: str = "relu") -> Leav
     x *= np.exp(0.5 * rng.standard_normal((n, 1)))  # rows of unequal energy
     y = np.tanh(x[:, 0]) + 0.5 * x[:, 1] * x[:, 2] + 0.3 * rng.standard_normal(n)
     gram = dt.kernel(activation, x, center=True)
-    return LeaveOneOut.of(Spectrum.of(DataRows(gram=gram, labels=y[:, None], intercept=intercept)))
+    return LeaveOneOut.of(
+        Eigenbasis.of(DataRows(gram=gram, labels=y[:, None], intercept=intercept))
+    )
 
 
 @pytest.mark.parametrize("intercept", [False, True])
@@ -158,7 +161,7 @@ def test_kernel_of_few_directions_is_linear_regression_at_every_size() -> None:
     dim, noise = 5, 0.5
     x = rng.standard_normal((400, dim))
     y = x @ np.ones(dim) + noise * rng.standard_normal(400)
-    forecast = dt.forecast(x, y, activation="linear", check=False)
+    forecast = forecast_of(x, y, activation="linear", check=False)
     sizes = np.array([50, 100, 400, 1000, 10**5])
     error = forecast.error(math.inf, 0.0, 1, sizes)
     expected = noise**2 * (1 + dim / (sizes - dim - 1))

@@ -79,7 +79,7 @@ def test_plot_is_dashed_where_extrapolated() -> None:
     axes = forecast().plot(**BEYOND)
     lines = {line.get_label(): line for line in axes.get_lines()}
     assert {"total", "total, K = ∞", "bias"} <= set(lines)
-    x, y = lines["total"].get_data()
+    y = lines["total"].get_ydata()
     assert np.isfinite(y).tolist() == [True, True, True, False]  # up to the first dashed point
     dashed = [line for line in axes.get_lines() if line.get_linestyle() == "--"]
     assert dashed

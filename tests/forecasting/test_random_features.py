@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from scipy import stats
 from scipy.integrate import quad
 
 import doubletrouble as dt
-from doubletrouble.forecasting._kernel_ridge import DataRows, KernelRidge, Spectrum, one_split
+from doubletrouble.forecasting._kernel_ridge import DataRows, Eigenbasis, KernelRidge, one_split
 from doubletrouble.forecasting._random_features import (
     FeatureAverage,
     FeatureEnergy,
@@ -40,7 +41,7 @@ def rows() -> KernelRidge:
     """The functions of κ for one training set and one test set."""
     _, data = sample()
     train = np.arange(N_TRAIN)
-    kappa = Spectrum.of(data.subset(train)).kappas
+    kappa = Eigenbasis.of(data.subset(train)).kappas
     functions = one_split(data, train, np.arange(N_TRAIN, len(data)), kappa)
     return KernelRidge.of(kappa, functions, N_TRAIN)
 
@@ -82,7 +83,9 @@ def test_effective_ridge_increases_with_the_ridge(width: float, energy: FeatureE
 
 @pytest.mark.parametrize("variance", [0.01, 0.4, 2.0])
 @pytest.mark.parametrize(("width", "delta"), [(40.0, 0.1), (120.0, 1e-3), (1000.0, 1e-2)])
-def test_unequal_energies_solve_their_equations(variance: float, width: float, delta: float) -> None:
+def test_unequal_energies_solve_their_equations(
+    variance: float, width: float, delta: float
+) -> None:
     """1 = E[r τ/(1 + r τ x)] with x = df₁/P and r = κ/δ; c = (r²/P) E[τ²/(1 + r τ x)²]."""
     found = average(FeatureEnergy(variance=variance), width, delta)
     own = found.functions
@@ -151,7 +154,7 @@ def test_infinite_ridge_predicts_zero(width: float) -> None:
 # --- simulation for the same rows ---
 
 
-def simulated(draw: Draw, width: int, delta: float, n_draws: int) -> dt.Estimate:
+def simulated(draw: Draw, width: int, delta: float, n_draws: int) -> Any:
     """The variance over features of the prediction, averaged over test rows."""
     _, data = sample()
     rng, found = np.random.default_rng(7), []
@@ -201,8 +204,8 @@ def test_variance_over_gaussian_features_is_simulated(width: int, delta: float) 
     ("width", "delta"), [(360, 1e-2), pytest.param(360, 1e-1, marks=pytest.mark.full)]
 )
 def test_variance_over_relu_features_needs_their_energies(width: int, delta: float) -> None:
-    x, data = sample()
-    spectrum = Spectrum.of(data.subset(np.arange(N_TRAIN)))
+    _, data = sample()
+    spectrum = Eigenbasis.of(data.subset(np.arange(N_TRAIN)))
     d, kappa = spectrum.eigenvalues, float(np.median(spectrum.eigenvalues))
     z = relu_features()(4000, np.random.default_rng(1))[:N_TRAIN]
     energies = (np.square(spectrum.vectors.T @ z) / (d + kappa)[:, None]).sum(axis=0)

@@ -208,22 +208,18 @@ def allocate(forecast: Forecast, now: ForecastOption, budget: float, cost: str) 
     cheapest = replace(now, width=1.0, n_members=1.0).cost(cost)
     if budget < cheapest:
         raise ValueError(f"budget must be at least {cheapest:g}, that of one feature, got {budget}")
-    best, least, ridges = now, math.inf, forecast.ridges(N)[::_COARSER]
-    for K in _MEMBERS:
-        top = _largest_width(budget / K, N, cost)
-        if top < 1:
-            break
-        widths = np.unique(np.floor(np.geomspace(1, min(top, _WIDEST * N), _WIDTHS)))
-        if math.isinf(top):
-            widths = np.append(widths, math.inf)
-        totals = np.asarray(forecast.total(widths[:, None], ridges, K, N)).min(axis=1)
-        if totals.min() < least * (1 - 1e-9):
-            least = float(totals.min())
-            best = replace(now, width=float(widths[totals.argmin()]), n_members=float(K))
+    tops = np.array([_largest_width(budget / K, N, cost) for K in _MEMBERS])
+    grid = np.floor(np.geomspace(1, min(tops[0], _WIDEST * N), _WIDTHS))
+    widths = np.unique([*grid, *tops[tops >= 1]])
+    ridges = forecast.ridges(N)[::_COARSER]
+    single = np.asarray(forecast.total(widths[:, None], ridges, 1, N))
+    mean = np.asarray(forecast.total(widths[:, None], ridges, math.inf, N))
+    totals = mean + (single - mean) / np.array(_MEMBERS)[:, None, None]  # (K, P, λ)
+    totals[widths > tops[:, None]] = math.inf
+    member, width, _ = np.unravel_index(int(np.argmin(totals)), totals.shape)
+    best = replace(now, width=float(widths[width]), n_members=float(_MEMBERS[member]))
     options = [best, now] if now.cost(cost) <= budget else [best]
-    options += [
-        replace(o, ridge=forecast.best_ridge(o.width, o.n_members, N)) for o in options
-    ]
+    options += [replace(o, ridge=forecast.best_ridge(o.width, o.n_members, N)) for o in options]
     least_error = min(options, key=lambda o: forecast.total(o.width, o.ridge, o.n_members, N))
     return least_error.changed("best allocation")
 

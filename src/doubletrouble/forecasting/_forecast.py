@@ -26,10 +26,10 @@ from doubletrouble.forecasting._checks import (
 )
 from doubletrouble.forecasting._kernel_ridge import (
     DataRows,
+    Eigenbasis,
     IntArray,
     KernelRidge,
     LeaveOneOut,
-    Spectrum,
 )
 from doubletrouble.forecasting._population import Population
 from doubletrouble.forecasting._random_features import FeatureEnergy
@@ -169,8 +169,8 @@ def forecast(
     )
 
     rng = np.random.default_rng((seed, 2))
-    spectrum = Spectrum.of(rows)
-    if not _SMALLEST < spectrum.eigenvalues[-1]:
+    spectrum = Eigenbasis.of(rows)
+    if spectrum.eigenvalues[-1] <= _SMALLEST:
         source = "X" if kernel is None else "kernel"
         raise ValueError(f"{source} must have rows that differ, got a Gram matrix of zeros")
     likely, energy = _likely_noise(spectrum), _feature_energy(spectrum, features, rng)
@@ -213,7 +213,7 @@ def forecast(
     )
 
 
-def _likely_noise(spectrum: Spectrum) -> float:
+def _likely_noise(spectrum: Eigenbasis) -> float:
     """The noise variance of the likeliest Gaussian process, summed over outputs.
 
     With b = Uᵀ y, ρ minimizes n log a(ρ) + Σ_j log(d_j + ρ), a = mean_j b_j²/(d_j + ρ); the noise
@@ -229,7 +229,7 @@ def _likely_noise(spectrum: Spectrum) -> float:
 
 
 def _feature_energy(
-    spectrum: Spectrum, features: Features | None, rng: np.random.Generator
+    spectrum: Eigenbasis, features: Features | None, rng: np.random.Generator
 ) -> FeatureEnergy:
     """The spread of the features' energies at half of the degrees of freedom."""
     if features is None:
@@ -250,7 +250,7 @@ def _halves(rows: DataRows, noise: float, rng: np.random.Generator) -> list[Popu
     found = []
     for index in halves if len(rows) <= _HALVES_OF else halves[:1]:
         half = rows.subset(index)
-        loo = LeaveOneOut.of(Spectrum.of(half), half.groups)
+        loo = LeaveOneOut.of(Eigenbasis.of(half), half.groups)
         found.append(Population.of(loo, half.n_modes, noise))
     return found
 
@@ -264,7 +264,7 @@ def _feature_check(
     if rows.intercept:
         labels = labels - labels.mean(axis=0)
     few = DataRows(gram=rows.gram[np.ix_(chosen, chosen)], labels=labels)
-    loo = LeaveOneOut.of(Spectrum.of(few))
+    loo = LeaveOneOut.of(Eigenbasis.of(few))
     whole = KernelRidge.of(loo.kappa, loo.functions, len(few))
 
     def draw(count: int, generator: np.random.Generator) -> FloatArray:

@@ -159,7 +159,7 @@ class DataRows:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Spectrum:
+class Eigenbasis:
     """The eigendecomposition of a Gram matrix, and the labels; centred, with an intercept."""
 
     eigenvalues: FloatArray  # (r,), increasing, 0 below rounding: r = n, or n - 1 (intercept)
@@ -197,7 +197,7 @@ def _eigh(matrix: FloatArray, device: str) -> tuple[FloatArray, FloatArray]:
     if device == "cpu":
         d, U = eigh(matrix, overwrite_a=True, check_finite=False)
         return d, U
-    torch = require("torch", "networks")
+    torch = require("torch", "torch")
     try:
         tensor = torch.asarray(matrix, device=device)
     except (RuntimeError, AssertionError):  # unknown, or not on this machine
@@ -237,7 +237,7 @@ class LeaveOneOut:
     inflation: FloatArray  # (m,): of the standard error, for correlated residuals
 
     @classmethod
-    def of(cls, spectrum: Spectrum, groups: IntArray | None = None) -> Self:
+    def of(cls, spectrum: Eigenbasis, groups: IntArray | None = None) -> Self:
         """Evaluate all functions; the eigenvectors of `spectrum` are squared in place."""
         d, U, y = spectrum.eigenvalues, spectrum.vectors, spectrum.labels
         kappa = spectrum.kappas
@@ -382,12 +382,10 @@ def split_functions(
     return RidgeFunctions(*(np.mean(values, axis=0) for values in zip(*found, strict=True)))
 
 
-def one_split(
-    rows: DataRows, train: IntArray, test: IntArray, kappa: FloatArray
-) -> RidgeFunctions:
+def one_split(rows: DataRows, train: IntArray, test: IntArray, kappa: FloatArray) -> RidgeFunctions:
     """The functions of one training set, averaged over test rows."""
     inside = rows.subset(train)
-    spectrum = Spectrum.of(inside)
+    spectrum = Eigenbasis.of(inside)
     across, own, target = rows.gram[np.ix_(test, train)], rows.gram[test, test], rows.labels[test]
     if rows.intercept:
         row, column, mean = across.mean(axis=1), inside.gram.mean(axis=0), inside.gram.mean()
@@ -398,7 +396,8 @@ def one_split(
     inverse = 1 / (d[:, None] + kappa)
     learned = d[:, None] * inverse
     projected, b = across @ U, U.T @ y  # (n - N, r), (r, T)
-    residuals = [t[:, None] - projected @ (c[:, None] * inverse) for t, c in zip(target.T, b.T)]
+    pairs = zip(target.T, b.T, strict=True)
+    residuals = [t[:, None] - projected @ (c[:, None] * inverse) for t, c in pairs]
     energy = np.square(projected).mean(axis=0)  # (r,)
     # k_xx - k_xᵀ G (1 + κ G) k_x without a difference that vanishes with κ
     scaled = np.where(d > 0, energy / np.where(d > 0, d, 1.0), 0.0)

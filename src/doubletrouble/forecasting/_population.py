@@ -142,7 +142,7 @@ class Population:
         centre = self.log_g_min + np.log(_SLOPE_AT)
         _, slope, _ = np.polynomial.polynomial.polyfit(x - centre, self._z_spline(x), 2)
         if -slope < _SATURATED:
-            return float(max(-self._z_spline(self._anchor, 1), 0.0))
+            return max(-float(self._z_spline(self._anchor, 1)), 0.0)
         return float(min(-slope, _FASTEST))
 
     @property

@@ -150,9 +150,10 @@ class ForecastTerms(ErrorTerms[Estimate]):
         varying = {k: np.broadcast_to(v, self.shape) for k, v in self._coordinates().items()}
         along = {k: v[0] for k, v in varying.items() if np.ptp(v[0]) > 0}
         name, x = next(iter(along.items()), ("point", np.arange(self.shape[1])))
-        for row, (total, marks) in enumerate(zip(self.total.value, self.extrapolated, strict=True)):
+        totals = np.broadcast_to(self.total.value, self.shape)
+        for row, marks in enumerate(self.extrapolated):
             labels = (f"{k} = {v[row, 0]:.4g}" for k, v in varying.items() if k not in along)
-            _draw_line(axes, x, total, marks, color=f"C{row % 10}", label=", ".join(labels))
+            _draw_line(axes, x, totals[row], marks, color=f"C{row % 10}", label=", ".join(labels))
         _finish_axes(axes, name, np.asarray(x), self.extrapolated)
 
 
@@ -341,11 +342,12 @@ class Forecast:
         self, width: Numeric, ridge: Numeric, ensemble: EnsembleLike, n_samples: Numeric | None
     ) -> dict[str, Value]:
         """P, λ, K and N, validated; N is rounded."""
+        scheme = as_ensemble(ensemble, "Forecast.error")
         N = checked("n_samples", self.n_rows if n_samples is None else n_samples, glossary.ROWS)
         return {
             "width": checked("width", width, glossary.RANDOM_FEATURES),
             "ridge": checked("ridge", ridge, glossary.RIDGE),
-            "ensemble": as_ensemble(ensemble, "Forecast.error").n_members,
+            "ensemble": checked("ensemble", scheme.n_members, glossary.N_MEMBERS),
             "n_samples": np.round(N) if isinstance(N, np.ndarray) else float(round(N)),
         }
 
