@@ -247,6 +247,54 @@ def test_first_error_changes_no_later_one() -> None:
     assert one.total(10, n_samples=50) == two.total(10, n_samples=50)
 
 
+def difficult(name: str, rng: np.random.Generator) -> dict[str, Any]:
+    """Data that are heavy-tailed, sparse, of few directions, smooth, or without noise."""
+    n = 40
+    x = rng.standard_normal((n, 3))
+    y = np.tanh(x[:, 0]) + 0.1 * rng.standard_normal(n)
+    distance = np.square(x[:, None] - x).sum(axis=-1)
+    heavy = x * np.exp(1.5 * rng.standard_normal((n, 1)))
+    return {
+        "heavy tails": {"X": heavy, "y": heavy.sum(axis=1)},
+        "outlier": {"X": x, "y": y * np.r_[1e4, np.ones(n - 1)], "fit_intercept": True},
+        "small inputs": {"X": 1e-6 * x, "y": y, "activation": "tanh"},
+        "large inputs": {"X": 1e4 * x, "y": y, "activation": "quadratic"},
+        "sign": {"X": x[:, :1], "y": y, "activation": "sign"},
+        "few directions": {"X": heavy[:, :2], "y": y, "activation": "linear"},
+        "no error": {"X": x, "y": x[:, 0], "activation": "linear", "noise": 0.0},
+        "smooth kernel": {"X": None, "y": y, "kernel": np.exp(-distance / 200)},
+        "no kernel but ones": {"X": None, "y": y, "kernel": np.eye(n)},
+        "a constant half": {
+            "X": np.r_[np.zeros((n - 3, 1)), x[:3, :1]],
+            "y": y,
+            "activation": "linear",
+            "groups": np.arange(n),
+        },
+    }[name]
+
+
+DIFFICULT = (
+    *("heavy tails", "outlier", "small inputs", "large inputs", "sign", "few directions"),
+    *("no error", "smooth kernel", "no kernel but ones", "a constant half"),
+)
+
+
+@pytest.mark.parametrize("name", DIFFICULT)
+def test_difficult_data_have_errors_that_are_numbers(name: str) -> None:
+    data = difficult(name, np.random.default_rng(0))
+    f = forecast_of(**data)
+    sizes = np.array([5, 20, 39, 40, 41, 80, 4000])
+    ridges = np.array([0.0, 1e-300, 1e-6, 1e-2, 10.0, 1e300, math.inf])
+    error = f.error([1, 5, 40, 120, math.inf], ridges[:, None, None], 1, sizes[:, None])
+    for part, estimate in error.parts.items():
+        assert np.all(estimate.value >= 0), part
+        assert np.all(np.isfinite(estimate.standard_error)), part
+    kernel_limit = error.total.value[..., -1]
+    assert np.all(np.isfinite(kernel_limit))
+    assert str(f)
+    assert str(f.advise(20, 1e-3))
+
+
 # --- label noise ---
 
 

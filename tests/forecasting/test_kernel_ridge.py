@@ -70,11 +70,9 @@ def test_degrees_of_freedom_do_not_cancel() -> None:
     log_kappa = np.linspace(np.log(d[0]) - 30, np.log(d[-1]) + 30, 61)  # far beyond the grid
     kappa = np.exp(log_kappa)[:, None]
     found = whole.at(log_kappa)
-    assert found.unused1 == pytest.approx((kappa / (d + kappa)).sum(axis=1), rel=1e-4)
+    assert found.unused == pytest.approx((kappa / (d + kappa)).sum(axis=1), rel=1e-4)
     assert found.df1 == pytest.approx((d / (d + kappa)).sum(axis=1), rel=1e-4)
-    assert found.df2 == pytest.approx(((d / (d + kappa)) ** 2).sum(axis=1), rel=1e-4)
-    unused2 = (kappa * (2 * d + kappa) / (d + kappa) ** 2).sum(axis=1)
-    assert found.unused2 == pytest.approx(unused2, rel=1e-4)
+    assert found.noise_energy == pytest.approx((d / (d + kappa) ** 2).sum(axis=1), rel=2e-4)
 
 
 @pytest.mark.parametrize("intercept", [False, True])
@@ -102,7 +100,7 @@ def test_singular_gram_matrix_is_linear_regression() -> None:
     residual = (y[:, 0] - hat @ y[:, 0]) / (1 - np.diagonal(hat))
     assert found.error == pytest.approx(np.square(residual).mean(), rel=1e-3)
     assert found.df1 == pytest.approx(dim, rel=1e-3)
-    assert found.unused1 == pytest.approx(N_ROWS - dim, rel=1e-3)
+    assert found.unused == pytest.approx(N_ROWS - dim, rel=1e-3)
     assert found.noise_energy == pytest.approx(np.trace(np.linalg.inv(x.T @ x / dim)), rel=1e-3)
     # a feature is predicted with the error |κ (AᵀA + κ)⁻¹ a|², for A without the row a
     index = len(loo.kappa) // 4
@@ -125,7 +123,7 @@ def test_repeated_rows_in_groups_are_one_row() -> None:
     log_kappa = np.log(single.kappa)
     one = KernelRidge.of(single.kappa, single.functions, N_ROWS).at(log_kappa)
     two = KernelRidge.of(double.kappa, double.functions, 2 * N_ROWS).at(log_kappa + np.log(2))
-    for name in ("error", "feature_error", "df1", "df2", "label_energy"):
+    for name in ("error", "feature_error", "df1", "label_energy"):
         assert getattr(two, name) == pytest.approx(getattr(one, name), rel=2e-3), name
     assert two.noise_energy == pytest.approx(one.noise_energy / 2, rel=2e-3)
     assert two.sampling == pytest.approx(one.sampling / 2, rel=2e-3)  # their noise is averaged
@@ -147,8 +145,7 @@ def test_split_is_that_of_direct_solution(intercept: bool) -> None:
         assert found.feature_error[index] == pytest.approx(refit.feature_error.mean(), rel=1e-8)
         energy = label_energy(rows.gram, rows.labels, train, ridge, intercept=intercept)
         assert found.label_energy[index] == pytest.approx(energy, rel=1e-8)
-    assert found.unused1 + found.df1 == pytest.approx(15 - int(intercept))
-    assert found.unused2 + found.df2 == pytest.approx(15 - int(intercept))
+    assert found.unused + found.df1 == pytest.approx(15 - int(intercept))
 
 
 def test_splits_are_averaged_and_leave_groups_together() -> None:

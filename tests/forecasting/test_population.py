@@ -34,7 +34,7 @@ def known_population() -> Population:
         energies=np.ones((len(log_g), 2)),
         log_mean_error=np.log(NOISE + (POWERS * rest**2).sum(axis=1)),
         log_product=np.log(NOISE + (POWERS * rest).sum(axis=1)),
-        log_ratios=np.zeros((len(log_g), 6)),
+        log_ratios=np.zeros((len(log_g), 4)),
         noise=NOISE,
     )
 
@@ -132,7 +132,7 @@ def test_continuation_is_continuous_and_monotone() -> None:
         assert np.all(np.diff(rows.log_kappa) > 0)
         assert rows.log_g is not None
         here = np.abs(rows.log_g - anchor) < 0.5  # across the anchor
-        error = np.exp(rows.logs[here, 4])
+        error = np.exp(rows.logs[here, 2])
         assert np.abs(np.diff(np.log(error))).max(initial=0.0) < 0.15
 
 

@@ -63,10 +63,10 @@ def average(
 def test_effective_ridge_solves_its_equation(width: float, delta: float) -> None:
     found = average(EQUAL, width, delta)
     own, kappa = found.functions, float(np.exp(found.log_kappa))
-    spare = width - N_TRAIN + float(own.unused1)  # P - df₁, which may be small
+    spare = width - N_TRAIN + float(own.unused)  # P - df₁, which may be small
     assert kappa * spare == pytest.approx(delta * width, rel=1e-6, abs=1e-9 * kappa * width)
-    ratio = (width - N_TRAIN + float(own.unused2)) / width
-    expected = float(own.label_energy * own.feature_error) / width / ratio
+    spare += kappa * float(own.noise_energy)  # P - df₂
+    expected = float(own.label_energy * own.feature_error) / spare
     assert float(found.variance) == pytest.approx(expected, rel=1e-4)
 
 
@@ -95,7 +95,8 @@ def test_unequal_energies_solve_their_equations(
     assert used == pytest.approx(1, rel=2e-4)
     square, _ = quad(lambda t: density(t) * (r * t / (1 + r * t * x)) ** 2, 0, np.inf, limit=500)
     c = square / width
-    expected = c / (1 - c * float(own.df2)) * float(own.label_energy * own.feature_error)
+    df2 = float(own.df1) - float(np.exp(found.log_kappa)) * float(own.noise_energy)
+    expected = c / (1 - c * df2) * float(own.label_energy * own.feature_error)
     assert float(found.variance) == pytest.approx(expected, rel=2e-3)
 
 
@@ -132,7 +133,7 @@ def test_limits_of_no_ridge(energy: FeatureEnergy) -> None:
     assert as_many.variance[1] > 10 * as_many.variance[2]
     if energy is EQUAL:  # c/(1 - c df₂) at κ = 0
         own = many.functions
-        expected = own.label_energy * own.feature_error / (500 - own.df2)
+        expected = own.label_energy * own.feature_error / (500 - own.df1)
         assert many.variance == pytest.approx(expected, rel=1e-4)
 
 

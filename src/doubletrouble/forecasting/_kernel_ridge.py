@@ -2,7 +2,7 @@ r"""Kernel ridge regression on N rows as a function of its ridge κ.
 
 With the Gram matrix K of the rows and G = (K + κ)⁻¹, the error of random features depends on
 
-    df₁ = tr K G,        df₂ = tr K² G²
+    df₁ = tr K G,        df₂ = tr K² G² = df₁ - κ w_n
     error          E_∞ = mean_x (y(x) - k_xᵀ G y)²
     sampling       h = mean_x k_xᵀ G² k_x, the factor of the variance over training sets
     feature error  v = mean_x E_θ (s_θ(x) - k_xᵀ G s_θ(X))², of predicting one feature at x
@@ -50,10 +50,8 @@ _MOST_SPLITS, _FEWEST_SPLITS = 24, 3
 class RidgeFunctions(NamedTuple):
     """The functions of κ, at some values of it."""
 
-    unused1: FloatArray  # N - df₁, without cancellation
-    unused2: FloatArray  # N - df₂
+    unused: FloatArray  # N - df₁, without cancellation
     df1: FloatArray
-    df2: FloatArray
     error: FloatArray
     sampling: FloatArray
     feature_error: FloatArray
@@ -67,7 +65,7 @@ class KernelRidge:
 
     n_samples: float  # N, less one for an intercept
     log_kappa: FloatArray  # (m,), increasing
-    logs: FloatArray  # (m, 9): logarithms of RidgeFunctions
+    logs: FloatArray  # (m, 7): logarithms of RidgeFunctions
     log_g: FloatArray | None = None  # (m,): g of the population at the nodes, for N > n
 
     @classmethod
@@ -89,7 +87,7 @@ class KernelRidge:
 
     @cached_property
     def _freedom_spline(self) -> CubicSpline:
-        return CubicSpline(self.log_kappa, self.logs[:, [0, 2]], bc_type="natural")
+        return CubicSpline(self.log_kappa, self.logs[:, :2], bc_type="natural")
 
     @property
     def functions(self) -> RidgeFunctions:
@@ -110,13 +108,17 @@ class KernelRidge:
 
 
 def _continued(spline: CubicSpline, t: FloatArray) -> FloatArray:
-    """A spline, continued linearly beyond its ends; the exponents of the limits are integers."""
+    """A spline, continued linearly beyond its ends.
+
+    Exponents of the limits are integers: not negative for κ → 0, and not positive for κ → ∞.
+    """
     low, high = spline.x[0], spline.x[-1]
     inside = np.clip(t, low, high)
     values = np.asarray(spline(inside))
-    beyond = np.asarray(t) - inside
+    beyond = (np.asarray(t) - inside)[..., None]
     if np.any(beyond):
-        values = values + beyond[..., None] * np.round(spline(inside, 1))
+        slope = np.round(spline(inside, 1))
+        values = values + beyond * np.where(beyond < 0, np.maximum(slope, 0), np.minimum(slope, 0))
     return values
 
 
@@ -254,10 +256,8 @@ class LeaveOneOut:
         relative = inverse * kappa  # its powers do not overflow
         row_errors = np.sum(np.square(left.residuals), axis=0)
         functions = RidgeFunctions(
-            unused1=(kappa * inverse).sum(axis=0),
-            unused2=(kappa * (2 * d[:, None] + kappa) * inverse**2).sum(axis=0),
+            unused=(kappa * inverse).sum(axis=0),
             df1=learned.sum(axis=0),
-            df2=(learned**2).sum(axis=0),
             error=row_errors.mean(axis=0),
             sampling=left.sampling.mean(axis=0),
             feature_error=left.feature_error.mean(axis=0),
@@ -403,10 +403,8 @@ def one_split(rows: DataRows, train: IntArray, test: IntArray, kappa: FloatArray
     scaled = np.where(d > 0, energy / np.where(d > 0, d, 1.0), 0.0)
     outside = max(float(own.mean() - scaled.sum()), 0.0)
     return RidgeFunctions(
-        unused1=(kappa * inverse).sum(axis=0),
-        unused2=(kappa * (2 * d[:, None] + kappa) * inverse**2).sum(axis=0),
+        unused=(kappa * inverse).sum(axis=0),
         df1=learned.sum(axis=0),
-        df2=(learned**2).sum(axis=0),
         error=np.square(residuals).mean(axis=1).sum(axis=0),
         sampling=energy @ inverse**2 + (1 / len(train) if rows.intercept else 0.0),
         feature_error=outside + scaled @ np.square(kappa * inverse),

@@ -18,7 +18,7 @@ yᵀ G y = N A mean q, the mean variance g z of a new row, A' = (A - M)/g and th
 b = d log g/dκ = N g mean[τ q²]/(1 - c_N Q),
 
     h = d(g z)/dκ = g b Q,        w_n = tr G K G = d(κ tr G)/dκ = N mean[τ q²] v
-    w = yᵀ G K G y = d(κ yᵀ G y)/dκ = A w_n + N κ mean[q] (A - M) b,        df₂ = df₁ - κ w_n
+    w = yᵀ G K G y = d(κ yᵀ G y)/dκ = A w_n + N κ mean[q] (A - M) b
 
 Each is multiplied by the ratio of its measured value to this one at N = n and the same g, so that
 N = n is leave-one-out itself.
@@ -49,12 +49,13 @@ _SLOPE_AT = 1.2
 _WINDOW = (1.2, 30.0)  # multiples of g_min from which the power laws are fitted
 _EXPONENTS = (0.05, 1.0)  # of M and A
 _SATURATED, _FASTEST = 0.01, 0.98  # exponents of z: of finitely many directions, and the largest
+_TINY = 1e-300
 _DECAYS = (1e-15, 1 - 1e-12)  # of 1 - Q/z
 _NEAR, _NEAR_NODES = 1e-9, 60  # nodes towards κ → 0, where z = N
 _BELOW = 1e-8  # of g_min: the least g
 _PER_DECADE = 14
 _NEWTON_STEPS = 60
-_CORRECTED = ("sampling", "feature_error", "label_energy", "noise_energy", "df2", "unused2")
+_CORRECTED = ("sampling", "feature_error", "label_energy", "noise_energy")
 
 
 class _PowerLaw(NamedTuple):
@@ -81,7 +82,7 @@ class Population:
     energies: FloatArray  # (m, n): τ_i
     log_mean_error: FloatArray  # (m,): log M
     log_product: FloatArray  # (m,): log A
-    log_ratios: FloatArray  # (m, 6): measured over model, of the functions in _CORRECTED
+    log_ratios: FloatArray  # (m, 4): measured over model, of the functions in _CORRECTED
     noise: float  # σ², the floor of the continuation
 
     @classmethod
@@ -96,7 +97,7 @@ class Population:
         log_g, log_z = np.log(g), np.log(z)
         decay = np.clip(-CubicSpline(log_g, log_z)(log_g, 1), *_DECAYS)
         kappa = loo.kappa[order]
-        M = own.error[order] / (1 + own.sampling[order])
+        M = np.maximum(own.error[order] / (1 + own.sampling[order]), _TINY)
         A = np.maximum(loo.label_product[order], M)
         model = _at_size(n_samples, kappa, g, z, decay, M, A, tau)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -195,6 +196,7 @@ class Population:
         M, A = np.exp(values[:, 0]), np.exp(values[:, 1])
         for law, function in zip(self._laws, (M, A), strict=True):
             function[below < 0] = law.at(below[below < 0])
+        A = np.maximum(A, M)
         tau = self._energies_at(nodes)
         kappa = _effective_ridge(n_samples, g, z, tau)
         good = _increasing(kappa)
@@ -277,12 +279,10 @@ def _at_size(
     c = N * np.square(q * tau * g[:, None]).mean(axis=1)
     rest = 1 - c * Q
     v, b = g * z * decay / rest, N * g * mixed / rest
-    unused, noise = kappa * N * first, N * mixed * v
+    unused, noise = kappa * N * first, N * mixed * v  # N - z, and w_n
     return RidgeFunctions(
-        unused1=unused,  # N - z
-        unused2=unused + kappa * noise,
+        unused=unused,
         df1=z,
-        df2=(Q * (1 - c * z) + c * z**2 * decay) / rest,  # z - κ w_n, as κ N g mean[τ q²] = 1 - c z
         error=M * (1 + g * b * Q),
         sampling=g * b * Q,
         feature_error=v,

@@ -396,22 +396,22 @@ class Forecast:
         h, floor = own.sampling, own.error / (1 + own.sampling)  # floor: bias² + σ²
         noise = np.minimum(self.noise.estimate**2 * self.n_outputs, floor)
         bias = floor - noise
-        noisy = np.minimum(noise * _per_member(average.noise_variance, K), variance)
         diverges = np.isinf(variance)
+        noisy = _per_member(np.where(diverges, 0.0, average.noise_variance), K)
+        noisy = np.minimum(noise * noisy, variance)  # of a divergence, all is initialization
         parts: dict[str, FloatArray] = {
             "noise": noise * h + noisy,
-            "initialization": np.where(diverges, variance, variance - np.where(diverges, 0, noisy)),
+            "initialization": variance - noisy,
             "sampling": h * bias,
             "bias": bias,
             "bayes": noise,
         }
         shift = floor * error
-        with np.errstate(invalid="ignore"):
-            both = np.where(np.isfinite(variance), variance * (energy + feature), 0.0)
-            alone = np.where(np.isfinite(noisy), noisy * feature, 0.0)
+        finite = np.where(diverges, 0.0, variance)
+        alone = noisy * feature
         changes = {
             "noise": alone,
-            "initialization": both - alone,
+            "initialization": finite * (energy + feature) - alone,
             "sampling": h * shift,
             "bias": shift,
             "bayes": np.zeros_like(shift),
