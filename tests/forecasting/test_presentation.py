@@ -80,11 +80,11 @@ def test_plot_is_dashed_where_extrapolated() -> None:
     lines = {line.get_label(): line for line in axes.get_lines()}
     assert {"total", "total, K = ∞", "bias"} <= set(lines)
     y = lines["total"].get_ydata()
-    assert np.isfinite(y).tolist() == [True, True, True, False]  # up to the first dashed point
+    assert np.isfinite(y).tolist() == [True, True, False, False]
     dashed = [line for line in axes.get_lines() if line.get_linestyle() == "--"]
     assert dashed
     for line in dashed:
-        assert np.isfinite(line.get_ydata()).tolist() == [False, False, True, True]
+        assert np.isfinite(line.get_ydata()).tolist() == [False, True, True, True]
     assert "extrapolated" in axes.get_title(loc="right")
 
 

@@ -158,12 +158,15 @@ class ForecastTerms(ErrorTerms[Estimate]):
 
 
 def _draw_line(axes: Any, x: Any, y: Any, marks: Any, *, label: str, **style: Any) -> None:
-    """A line, dashed at the marks; both pieces include the segment between them."""
-    for mask, dashes in ((~marks, "-"), (marks, (0, (3, 2)))):
-        if mask.any():
-            own = label if dashes == "-" or marks.all() else None
-            mask[1:] |= mask[:-1].copy()
-            axes.plot(x, np.where(mask, y, np.nan), linestyle=dashes, label=own, **style)
+    """A line, dashed at the marks and between them and their neighbours."""
+    dashed = marks.copy()
+    dashed[1:] |= marks[:-1]
+    dashed[:-1] |= marks[1:]
+    if not marks.all():
+        axes.plot(x, np.where(marks, np.nan, y), linestyle="-", label=label, **style)
+    if marks.any():
+        own = label if marks.all() else None
+        axes.plot(x, np.where(dashed, y, np.nan), linestyle=(0, (3, 2)), label=own, **style)
 
 
 def _finish_axes(axes: Any, name: str, x: FloatArray, marks: Any) -> None:
