@@ -325,6 +325,17 @@ def test_known_noise_is_used() -> None:
     assert "structure too fine for 150 rows" in error.note
 
 
+def test_noise_is_that_of_one_column() -> None:
+    x, y = draw(150, np.random.default_rng(0))
+    labels = np.column_stack([y, y])
+    known = forecast_of(x, labels, noise=NOISE, check=False)
+    assert known.noise.estimate == pytest.approx(NOISE)
+    assert float(known.error(100, 1e-2).bayes) == pytest.approx(2 * NOISE**2)
+    both, one = (forecast_of(x, columns, check=False).noise for columns in (labels, y))
+    assert both.estimate == pytest.approx(one.estimate)
+    assert both.upper == pytest.approx(one.upper)
+
+
 def test_more_noise_than_the_rows_allow_is_noted() -> None:
     x, y = draw(150, np.random.default_rng(0))
     f = forecast_of(x, y, noise=2.0, check=False)
