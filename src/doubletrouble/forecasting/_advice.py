@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 COSTS = ("features", "training")
 _WIDTHS = 60  # of the search for the best allocation
 _MEMBERS = (1, 2, 3, 4, 5, 7, 10, 14, 20, 30, 50, 70, 100)
-_RIDGES = np.geomspace(1e-6, 1e2, 33)
+_WIDEST = 1e3  # finite width of the search, in multiples of the rows
+_COARSER = 3  # step in the grid of ridges
 _WORTH = 0.01  # the least gain that is recommended
 
 
@@ -203,24 +204,24 @@ class ForecastAdvice:
 
 def allocate(forecast: Forecast, now: ForecastOption, budget: float, cost: str) -> ForecastOption:
     """The width, number of models and ridge of least error within a budget, at the present rows."""
-    largest = _largest_width(budget, now.n_samples, cost)
-    best, least = now.changed("best allocation"), math.inf
-    for K in _MEMBERS:
-        top = _largest_width(budget / K, now.n_samples, cost)
-        if top < 1:
-            break
-        top = min(top, 1e3 * now.n_samples)
-        widths = np.unique(np.floor(np.geomspace(1, max(top, 1), _WIDTHS)))
-        widths = widths[widths >= 1]
-        if math.isinf(largest):
-            widths = np.append(widths, math.inf)
-        totals = np.asarray(forecast.total(widths[:, None], _RIDGES, K, now.n_samples))
-        row, column = np.unravel_index(int(np.nanargmin(totals)), totals.shape)
-        if totals[row, column] < least * (1 - 1e-9):
-            least = float(totals[row, column])
-            best = now.changed("best allocation", width=float(widths[row]), n_members=float(K))
-    ridge = forecast.best_ridge(best.width, best.n_members, now.n_samples)
-    return replace(best, ridge=ridge)
+    N = now.n_samples
+    cheapest = replace(now, width=1.0, n_members=1.0).cost(cost)
+    if budget < cheapest:
+        raise ValueError(f"budget must be at least {cheapest:g}, that of one feature, got {budget}")
+    tops = np.array([_largest_width(budget / K, N, cost) for K in _MEMBERS])
+    grid = np.floor(np.geomspace(1, min(tops[0], _WIDEST * N), _WIDTHS))
+    widths = np.unique([*grid, *tops[tops >= 1]])
+    ridges = forecast.ridges(N)[::_COARSER]
+    single = np.asarray(forecast.total(widths[:, None], ridges, 1, N))
+    mean = np.asarray(forecast.total(widths[:, None], ridges, math.inf, N))
+    totals = mean + (single - mean) / np.array(_MEMBERS)[:, None, None]  # (K, P, λ)
+    totals[widths > tops[:, None]] = math.inf
+    member, width, _ = np.unravel_index(int(np.argmin(totals)), totals.shape)
+    best = replace(now, width=float(widths[width]), n_members=float(_MEMBERS[member]))
+    options = [best, now] if now.cost(cost) <= budget else [best]
+    options += [replace(o, ridge=forecast.best_ridge(o.width, o.n_members, N)) for o in options]
+    least_error = min(options, key=lambda o: forecast.total(o.width, o.ridge, o.n_members, N))
+    return least_error.changed("best allocation")
 
 
 def _largest_width(budget: float, n_samples: float, cost: str) -> float:

@@ -6,15 +6,17 @@ import math
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
+from numbers import Real
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from doubletrouble import glossary
-from doubletrouble.activations import Activation, Function
+from doubletrouble.activations import Activation, Function, activation_values
 from doubletrouble.activations import activation as known_activation
 from doubletrouble.forecasting._checks import (
+    ForecastCheck,
     ForecastChecks,
     back_test,
     back_test_check,
@@ -23,16 +25,24 @@ from doubletrouble.forecasting._checks import (
     spectrum_check,
 )
 from doubletrouble.forecasting._kernel_ridge import (
+    DataRows,
+    Eigenbasis,
     IntArray,
     KernelRidge,
     LeaveOneOut,
-    Spectrum,
 )
 from doubletrouble.forecasting._population import Population
 from doubletrouble.forecasting._random_features import FeatureEnergy
 from doubletrouble.forecasting._result import Forecast, LabelNoise, RowDeviations
 from doubletrouble.kernels import kernel as activation_kernel
-from doubletrouble.parameters import MOST_SEEDS, FloatArray, number, whole_number
+from doubletrouble.parameters import (
+    MOST_SEEDS,
+    FloatArray,
+    number,
+    refuse,
+    refuse_masked,
+    whole_number,
+)
 from doubletrouble.results import check_level
 
 Features: TypeAlias = Callable[[int, np.random.Generator], FloatArray]
@@ -47,6 +57,8 @@ _DRAWS = 200  # of standard errors
 _CONFIDENCE = 0.9
 _ASYMMETRY = 1e-8
 _NEGATIVE = 1e-8
+_LARGEST = 1e50  # inputs, entries of a Gram matrix and labels: their products do not overflow
+_SMALLEST = 1e-100  # eigenvalue
 
 
 def forecast(
@@ -118,137 +130,99 @@ def forecast(
     for name, flag in (("center", center), ("fit_intercept", fit_intercept), ("check", check)):
         if not isinstance(flag, bool | np.bool_):
             raise TypeError(f"{name} must be True or False, got {flag!r}")
+    if not isinstance(device, str):
+        raise TypeError(f"device must be a string such as 'cpu' or 'cuda', got {device!r}")
+    given = None if noise is None else number("noise", noise, glossary.NOISE)
     sigma = known_activation(activation)
     labels = _labels(y)
-    inputs = None if X is None else _inputs(X, len(labels))
-    if inputs is None and kernel is None:
+    n, outputs = labels.shape
+    if X is None and kernel is None:
         raise ValueError("X must be given unless kernel is, got None")
-    D = number("dim", _columns(inputs) if dim is None else dim, glossary.DIM)
-    gram = None if kernel is None else _gram(kernel, len(labels))
-    codes = None if groups is None else _groups(groups, len(labels))
+    inputs = None if X is None else _inputs(X, n)
+    columns = 1 if inputs is None else inputs.shape[1]
+    D = number("dim", columns if dim is None else dim, glossary.DIM)
+    gram = None if kernel is None else _gram(kernel, n)
+    codes = None if groups is None else _groups(groups, n)
     notes: list[str] = []
-    rng = np.random.default_rng((seed, 0))
-    if device == "cpu" and len(labels) > _MOST_ROWS:
-        chosen = np.sort(rng.choice(len(labels), _MOST_ROWS, replace=False))
-        notes.append(
-            f"{_MOST_ROWS} of {len(labels)} rows are used, chosen at random; device='cuda' uses all"
-        )
+    if device == "cpu" and n > _MOST_ROWS:
+        notes.append(f"{_MOST_ROWS} of {n} rows are used, chosen at random; device='cuda' uses all")
+        rng = np.random.default_rng((seed, 0))
+        chosen = np.sort(rng.choice(n, _MOST_ROWS, replace=False))
         labels = labels[chosen]
         inputs = None if inputs is None else inputs[chosen]
         gram = None if gram is None else gram[np.ix_(chosen, chosen)]
         codes = None if codes is None else np.unique(codes[chosen], return_inverse=True)[1]
     if codes is None and (repeated := _repeated(inputs, gram)):
         message = (
-            f"{repeated} rows are repeated: leave-one-out is optimistic; pass groups= with one "
-            "label for equal rows"
+            f"{repeated} rows of X are repeated: leave-one-out is optimistic; pass groups= with "
+            "one label for equal rows"
         )
         warnings.warn(message, UserWarning, stacklevel=2)
         notes.append(message)
     features = None
     if gram is None:
         assert inputs is not None
-        gram = activation_kernel(sigma, inputs, center=bool(center))
         features = _feature_draws(inputs, sigma, center=bool(center))
-    given = None if noise is None else number("noise", noise, glossary.NOISE)
-    return _forecast(
-        gram,
-        labels,
-        features,
-        codes,
-        dim=D,
-        intercept=bool(fit_intercept),
-        noise=given,
-        seed=seed,
-        device=device,
-        check=bool(check),
-        confidence=confidence,
-        notes=tuple(notes),
-        name="given kernel" if kernel is not None else sigma.name,
+        gram = activation_kernel(sigma, inputs, center=bool(center))
+    rows = DataRows(
+        gram=gram, labels=labels, groups=codes, intercept=bool(fit_intercept), device=device
     )
 
-
-def _forecast(
-    gram: FloatArray,
-    labels: FloatArray,
-    features: Features | None,
-    groups: IntArray | None,
-    *,
-    dim: float,
-    intercept: bool,
-    noise: float | None,
-    seed: int,
-    device: str,
-    check: bool,
-    confidence: float,
-    notes: tuple[str, ...],
-    name: str,
-) -> Forecast:
-    n, outputs = labels.shape
     rng = np.random.default_rng((seed, 2))
-    spectrum = Spectrum.of(gram, labels, intercept=intercept, device=device)
-    if spectrum.eigenvalues[-1] <= 0:
-        raise ValueError("X must have rows that differ from zero, got a Gram matrix of zeros")
-    likely = _likely_noise(spectrum)
-    energy = _feature_energy(spectrum, features, rng)
-    loo = LeaveOneOut.of(spectrum, groups)  # overwrites the eigenvectors
-    population = Population.of(loo, n - int(intercept), 0.0)
+    spectrum = Eigenbasis.of(rows)
+    if spectrum.eigenvalues[-1] <= _SMALLEST:
+        source = "X" if kernel is None else "kernel"
+        raise ValueError(f"{source} must have rows that differ, got a Gram matrix of zeros")
+    likely, energy = _likely_noise(spectrum), _feature_energy(spectrum, features, rng)
+    loo = LeaveOneOut.of(spectrum, codes)  # overwrites the eigenvectors
+    population = Population.of(loo, rows.n_modes, 0.0)
     bound = float(np.exp(population.log_mean_error).min())
-    variance = min(likely, bound) if noise is None else noise**2 * outputs
-    if noise is not None and variance > bound:
-        notes = (
-            *notes,
-            f"the given noise is more than these rows allow, at most "
-            f"{math.sqrt(bound / outputs):.3g}",
-        )
+    variance = min(likely, bound) if given is None else given**2 * outputs
+    if variance > bound:
+        most = math.sqrt(bound / outputs)
+        notes.append(f"the given noise is more than these rows allow, at most {most:.3g}")
     population = replace(population, noise=min(variance, bound))
-    whole = KernelRidge.of(loo.kappa, loo.functions, n - int(intercept))
-    halves = (
-        _halves(gram, labels, groups, population.noise, rng, intercept=intercept, device=device)
-        if check
-        else []
-    )
-    tested = back_test(whole, halves) if halves else (np.array([0.0]), np.array([0.0]))
-    checks = []
-    if halves:
-        checks.append(spectrum_check(population, halves))
-    if check and features is not None:
-        checks.append(_feature_check(gram, labels, features, energy, rng, intercept=intercept))
+    checks: list[ForecastCheck] = []
+    tested = np.array([0.0]), np.array([0.0])
     if check:
-        checks += [gcv_check(loo), back_test_check(*tested)]
+        halves = _halves(rows, population.noise, rng)
+        if halves:
+            checks.append(spectrum_check(population, halves))
+        if features is not None:
+            checks.append(_feature_check(rows, features, energy, rng))
+        checks.append(gcv_check(loo))
+        if halves:
+            tested = back_test(KernelRidge.of(loo.kappa, loo.functions, rows.n_modes), halves)
+            checks.append(back_test_check(*tested))
     return Forecast(
-        n_rows=n,
-        dim=dim,
-        n_outputs=outputs,
-        activation=name,
+        dim=D,
+        activation=sigma.name if kernel is None else "given kernel",
         noise=LabelNoise(
             estimate=math.sqrt(variance / outputs),
-            upper=math.sqrt((bound if noise is None else variance) / outputs),
-            given=noise is not None,
-            n_rows=n,
+            upper=math.sqrt((bound if given is None else variance) / outputs),
+            given=given is not None,
+            n_rows=len(rows),
         ),
         trust=ForecastChecks(tuple(checks)),
-        notes=notes,
-        gram=gram,
-        labels=labels,
-        intercept=intercept,
-        groups=groups,
-        loo=loo,
-        energy=energy,
-        population=population,
-        deviations=RowDeviations.of(loo, rng, _DRAWS),
-        back_test=tested,
+        notes=tuple(notes),
         seed=seed,
         confidence=confidence,
+        _rows=rows,
+        _loo=loo,
+        _energy=energy,
+        _population=population,
+        _deviations=RowDeviations.of(loo, rows, np.random.default_rng((seed, 3)), _DRAWS),
+        _back_test=tested,
     )
 
 
-def _likely_noise(spectrum: Spectrum) -> float:
+def _likely_noise(spectrum: Eigenbasis) -> float:
     """The noise variance of the likeliest Gaussian process, summed over outputs.
 
     With b = Uᵀ y, ρ minimizes n log a(ρ) + Σ_j log(d_j + ρ), a = mean_j b_j²/(d_j + ρ); the noise
     is ρ a.
     """
-    d, rho = spectrum.eigenvalues, spectrum.kappas()
+    d, rho = spectrum.eigenvalues, spectrum.kappas
     power = np.square(spectrum.vectors.T @ spectrum.labels).sum(axis=1)
     size = (power[:, None] / (d[:, None] + rho)).mean(axis=0)
     outputs = spectrum.labels.shape[1]
@@ -258,12 +232,12 @@ def _likely_noise(spectrum: Spectrum) -> float:
 
 
 def _feature_energy(
-    spectrum: Spectrum, features: Features | None, rng: np.random.Generator
+    spectrum: Eigenbasis, features: Features | None, rng: np.random.Generator
 ) -> FeatureEnergy:
     """The spread of the features' energies at half of the degrees of freedom."""
     if features is None:
         return FeatureEnergy(variance=0.0)
-    d, kappas = spectrum.eigenvalues, spectrum.kappas()
+    d, kappas = spectrum.eigenvalues, spectrum.kappas
     freedom = (d[:, None] / (d[:, None] + kappas)).sum(axis=0)
     kappa = kappas[int(np.argmin(np.abs(freedom - 0.5 * len(d))))]
     drawn = features(_DRAWN_FEATURES, rng)
@@ -272,54 +246,37 @@ def _feature_energy(
     return FeatureEnergy.measured(energies, float(learned.sum()), float((learned**2).sum()))
 
 
-def _halves(
-    gram: FloatArray,
-    labels: FloatArray,
-    groups: IntArray | None,
-    noise: float,
-    rng: np.random.Generator,
-    *,
-    intercept: bool,
-    device: str,
-) -> list[Population]:
-    """The population functions from each half of the rows."""
-    n = len(gram)
-    if groups is None:
-        order = rng.permutation(n)
-    else:
-        order = np.argsort(rng.permutation(int(groups.max()) + 1)[groups], kind="stable")
-    halves = (order[: n // 2], order[n // 2 :])
+def _halves(rows: DataRows, noise: float, rng: np.random.Generator) -> list[Population]:
+    """The population functions from each half of the rows; none where a half is constant."""
+    order = rows.shuffled(rng)
+    halves = (order[: len(rows) // 2], order[len(rows) // 2 :])
     found = []
-    for rows in halves if n <= _HALVES_OF else halves[:1]:
-        inside = gram[np.ix_(rows, rows)]
-        spectrum = Spectrum.of(inside, labels[rows], intercept=intercept, device=device)
-        own = None if groups is None else np.unique(groups[rows], return_inverse=True)[1]
-        found.append(Population.of(LeaveOneOut.of(spectrum, own), spectrum.n_modes, noise))
+    for index in halves if len(rows) <= _HALVES_OF else halves[:1]:
+        half = rows.subset(index)
+        basis = Eigenbasis.of(half)
+        if basis.eigenvalues[-1] > _SMALLEST:
+            loo = LeaveOneOut.of(basis, half.groups)
+            found.append(Population.of(loo, half.n_modes, noise))
     return found
 
 
 def _feature_check(
-    gram: FloatArray,
-    labels: FloatArray,
-    features: Features,
-    energy: FeatureEnergy,
-    rng: np.random.Generator,
-    *,
-    intercept: bool,
-) -> Any:
+    rows: DataRows, features: Features, energy: FeatureEnergy, rng: np.random.Generator
+) -> ForecastCheck:
     """The check of drawn models, on some of the rows."""
-    rows = np.sort(rng.permutation(len(gram))[:_CHECKED_ROWS])
-    inside, own = gram[np.ix_(rows, rows)], labels[rows]
-    if intercept:
-        own = own - own.mean(axis=0)
-    loo = LeaveOneOut.of(Spectrum.of(inside, own, intercept=False))
-    whole = KernelRidge.of(loo.kappa, loo.functions, len(rows))
+    chosen = np.sort(rng.permutation(len(rows))[:_CHECKED_ROWS])
+    labels = rows.labels[chosen]
+    if rows.intercept:
+        labels = labels - labels.mean(axis=0)
+    few = DataRows(gram=rows.gram[np.ix_(chosen, chosen)], labels=labels)
+    loo = LeaveOneOut.of(Eigenbasis.of(few))
+    whole = KernelRidge.of(loo.kappa, loo.functions, len(few))
 
-    def chosen(count: int, generator: np.random.Generator) -> FloatArray:
-        return features(count, generator)[rows]
+    def draw(count: int, generator: np.random.Generator) -> FloatArray:
+        return features(count, generator)[chosen]
 
-    diagonal = float(np.diagonal(inside).mean())
-    return feature_check(whole, energy, chosen, own, diagonal, rng)
+    diagonal = float(np.diagonal(few.gram).mean())
+    return feature_check(whole, energy, draw, labels, diagonal, rng)
 
 
 def _feature_draws(inputs: FloatArray, sigma: Activation, *, center: bool) -> Features:
@@ -330,7 +287,7 @@ def _feature_draws(inputs: FloatArray, sigma: Activation, *, center: bool) -> Fe
 
     def draw(count: int, rng: np.random.Generator) -> FloatArray:
         theta = rng.standard_normal((dim, count)) / math.sqrt(dim)
-        return np.asarray(function(inputs @ theta), dtype=np.float64) - mean
+        return activation_values(function, inputs @ theta, sigma.name) - mean
 
     return draw
 
@@ -340,65 +297,69 @@ def _feature_draws(inputs: FloatArray, sigma: Activation, *, center: bool) -> Fe
 
 def _labels(y: Any) -> FloatArray:
     """Labels (n, T), finite and not constant."""
-    try:
-        labels = np.asarray(y, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise TypeError(f"y must be numbers, got {_kind(y)}") from None
+    labels = _numbers("y", y)
     if labels.ndim not in (1, 2) or not labels.size:
         raise ValueError(f"y must have shape (n,) or (n, T), got {labels.shape}")
     labels = labels.reshape(len(labels), -1)
-    if not np.isfinite(labels).all():
-        raise ValueError(f"y must be finite, got {labels[~np.isfinite(labels)][0]!r}")
     if len(labels) < _FEWEST_ROWS:
         raise ValueError(f"y must have at least {_FEWEST_ROWS} rows, got {len(labels)}")
-    if not np.ptp(labels, axis=0).any():
+    spread = float(np.ptp(labels, axis=0).max())
+    if not spread:
         raise ValueError(f"y must not be constant, got {labels[0, 0]!r} everywhere")
+    if not 1 / _LARGEST < spread < _LARGEST:
+        raise ValueError(
+            f"y must have a spread in ({1 / _LARGEST:g}, {_LARGEST:g}), got {spread:.3g}"
+        )
     return labels
 
 
 def _inputs(X: Any, n: int) -> FloatArray:
     """Inputs (n, D), finite numbers."""
-    columns = getattr(X, "columns", None)
-    if columns is not None:
-        for column in columns:
-            if not np.issubdtype(np.asarray(X[column]).dtype, np.number):
-                raise TypeError(
-                    f"X must be numbers, got {np.asarray(X[column]).dtype} in column {column!r}: "
-                    "encode it, or leave it out"
-                )
-    try:
-        inputs = np.asarray(X, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise TypeError(f"X must be numbers, got {_kind(X)}") from None
+    for column in getattr(X, "columns", ()):
+        if (kind := np.asarray(X[column]).dtype).kind not in "biuf":
+            raise TypeError(
+                f"X must be numbers, got {kind} in column {column!r}: encode it, or leave it out"
+            )
+    inputs = _numbers("X", X)
     if inputs.ndim != 2 or not inputs.size:
         raise ValueError(f"X must have shape (n, D), got {inputs.shape}")
     if len(inputs) != n:
         raise ValueError(f"X must have a row for each of {n} labels, got {len(inputs)}")
-    if not np.isfinite(inputs).all():
-        row, column = np.argwhere(~np.isfinite(inputs))[0]
-        raise ValueError(f"X must be finite, got {inputs[row, column]!r} at row {row}")
+    if (largest := float(np.abs(inputs).max())) > _LARGEST:
+        raise ValueError(f"X must be at most {_LARGEST:g} in magnitude, got {largest:.3g}")
     return inputs
 
 
+def _numbers(name: str, values: Any) -> FloatArray:
+    """An array of finite real numbers."""
+    try:
+        raw = np.asarray(values)
+    except ValueError:  # rows of different lengths
+        raise ValueError(f"{name} must have rows of equal length, got {_kind(values)}") from None
+    refuse_masked(name, values)
+    if raw.dtype.kind == "O":
+        bad = next((value for value in raw.flat if not isinstance(value, Real)), None)
+        if bad is not None:
+            raise TypeError(f"{name} must be numbers, got {_kind(bad)}")
+    elif raw.dtype.kind not in "biuf":
+        raise TypeError(f"{name} must be numbers, got an array of {raw.dtype}")
+    array = raw.astype(np.float64)
+    refuse(name, array, ~np.isfinite(array), "finite")
+    return array
+
+
 def _kind(value: Any) -> str:
-    return f"an array of {np.asarray(value).dtype}" if np.ndim(value) else repr(value)
-
-
-def _columns(inputs: FloatArray | None) -> float:
-    return 1.0 if inputs is None else float(inputs.shape[1])
+    return repr(value) if isinstance(value, str) else f"a {type(value).__name__}"
 
 
 def _gram(kernel: npt.ArrayLike, n: int) -> FloatArray:
     """A symmetric matrix (n, n) without negative eigenvalues, to rounding."""
-    try:
-        gram = np.array(kernel, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise TypeError(f"kernel must be a matrix of numbers, got {_kind(kernel)}") from None
+    gram = _numbers("kernel", kernel)
     if gram.shape != (n, n):
         raise ValueError(f"kernel must have shape ({n}, {n}), got {gram.shape}")
-    if not np.isfinite(gram).all():
-        raise ValueError("kernel must be finite, got NaN or inf")
     size = float(np.abs(gram).max())
+    if size > _LARGEST:
+        raise ValueError(f"kernel must be at most {_LARGEST:g}, got {size:.3g}")
     off = float(np.abs(gram - gram.T).max())
     if off > _ASYMMETRY * size:
         raise ValueError(f"kernel must be symmetric, got differences up to {off:.3g}")
@@ -416,11 +377,12 @@ def _groups(groups: Any, n: int) -> IntArray:
     values = np.asarray(groups)
     if values.shape != (n,):
         raise ValueError(f"groups must have a label for each of {n} rows, got {values.shape}")
-    codes = np.unique(values, return_inverse=True)[1].astype(np.int64)
-    if codes.max() + 1 < _FEWEST_ROWS:
-        raise ValueError(
-            f"groups must be at least {_FEWEST_ROWS}, got {codes.max() + 1} different labels"
-        )
+    try:
+        codes = np.unique(values, return_inverse=True)[1].astype(np.int64)
+    except TypeError:
+        raise TypeError("groups must have labels of one type, got several") from None
+    if (count := int(codes.max()) + 1) < _FEWEST_ROWS:
+        raise ValueError(f"groups must have at least {_FEWEST_ROWS} labels, got {count}")
     return codes
 
 

@@ -2,7 +2,7 @@ r"""Kernel ridge regression on N rows as a function of its ridge κ.
 
 With the Gram matrix K of the rows and G = (K + κ)⁻¹, the error of random features depends on
 
-    df₁ = tr K G,        df₂ = tr K² G²
+    df₁ = tr K G,        df₂ = tr K² G² = df₁ - κ w_n
     error          E_∞ = mean_x (y(x) - k_xᵀ G y)²
     sampling       h = mean_x k_xᵀ G² k_x, the factor of the variance over training sets
     feature error  v = mean_x E_θ (s_θ(x) - k_xᵀ G s_θ(X))², of predicting one feature at x
@@ -15,13 +15,13 @@ summed over the columns of y, and averaged over new rows x. They are evaluated o
 * at N < n from random splits into N and n - N rows,
 * at N > n by the functions of the population (`_population`),
 
-and interpolated in logarithms, which continue as power laws to κ → 0 and κ → ∞. An intercept is a
-direction without a penalty: K is centred, and the constant vector leaves the eigenvectors.
+and interpolated in logarithms, with power laws for κ → 0 and κ → ∞. An intercept is a
+direction without a penalty: K is centred, and the constant vector is not one of the eigenvectors.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple, Self, TypeAlias
 
@@ -38,9 +38,11 @@ Fits: TypeAlias = list[tuple[FloatArray, FloatArray]]
 """G y and G² y for each column of y, (n, m)."""
 
 _PER_DECADE = 14  # nodes of the grid of κ
-_BELOW, _ABOVE = 1e-3, 1e6  # the grid, relative to the least and the largest eigenvalue
-_SINGULAR = 1e-13  # eigenvalues below it, relative to the largest, are rounding
+_BELOW, _ABOVE = 1e-4, 1e6  # the grid, relative to the least and the largest eigenvalue
+_LEAST = 1e-13  # κ, relative to the largest eigenvalue
+_ROUNDING = 2.2e-16  # eigenvalues below n times it, relative to the largest, are 0
 _TINY = 1e-300
+_BLOCK = 2**20  # entries of temporary arrays of groups
 _FLOPS = 2e11  # of the eigendecompositions of all splits of one size
 _MOST_SPLITS, _FEWEST_SPLITS = 24, 3
 
@@ -48,10 +50,8 @@ _MOST_SPLITS, _FEWEST_SPLITS = 24, 3
 class RidgeFunctions(NamedTuple):
     """The functions of κ, at some values of it."""
 
-    unused1: FloatArray  # N - df₁, without cancellation
-    unused2: FloatArray  # N - df₂
+    unused: FloatArray  # N - df₁, without cancellation
     df1: FloatArray
-    df2: FloatArray
     error: FloatArray
     sampling: FloatArray
     feature_error: FloatArray
@@ -65,7 +65,7 @@ class KernelRidge:
 
     n_samples: float  # N, less one for an intercept
     log_kappa: FloatArray  # (m,), increasing
-    logs: FloatArray  # (m, 9): logarithms of RidgeFunctions
+    logs: FloatArray  # (m, 7): logarithms of RidgeFunctions
     log_g: FloatArray | None = None  # (m,): g of the population at the nodes, for N > n
 
     @classmethod
@@ -87,7 +87,12 @@ class KernelRidge:
 
     @cached_property
     def _freedom_spline(self) -> CubicSpline:
-        return CubicSpline(self.log_kappa, self.logs[:, [0, 2]], bc_type="natural")
+        return CubicSpline(self.log_kappa, self.logs[:, :2], bc_type="natural")
+
+    @property
+    def functions(self) -> RidgeFunctions:
+        """The functions on the grid."""
+        return RidgeFunctions(*np.exp(self.logs.T))
 
     def at(self, log_kappa: FloatArray) -> RidgeFunctions:
         """The functions at any κ: beyond the grid, by power laws."""
@@ -103,54 +108,88 @@ class KernelRidge:
 
 
 def _continued(spline: CubicSpline, t: FloatArray) -> FloatArray:
-    """A spline, continued linearly beyond its ends."""
+    """A spline, continued linearly beyond its ends.
+
+    Exponents of the limits are integers: not negative for κ → 0, and not positive for κ → ∞.
+    """
     low, high = spline.x[0], spline.x[-1]
     inside = np.clip(t, low, high)
     values = np.asarray(spline(inside))
-    beyond = np.asarray(t) - inside
+    beyond = (np.asarray(t) - inside)[..., None]
     if np.any(beyond):
-        values = values + beyond[..., None] * np.asarray(spline(inside, 1))
+        slope = np.round(spline(inside, 1))
+        values = values + beyond * np.where(beyond < 0, np.maximum(slope, 0), np.minimum(slope, 0))
     return values
 
 
-# --- leave-one-out ---
+# --- rows ---
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Spectrum:
-    """The eigendecomposition of a Gram matrix, and labels in its basis."""
+class DataRows:
+    """The rows of a data set: their Gram matrix, labels, and groups that are left out together."""
 
-    eigenvalues: FloatArray  # (r,)
-    vectors: FloatArray  # (n, r): r = n, or n - 1 with an intercept
+    gram: FloatArray  # (n, n)
     labels: FloatArray  # (n, T)
-    intercept: bool
+    groups: IntArray | None = None  # (n,): codes 0, 1, …
+    intercept: bool = False
+    device: str = "cpu"
 
-    @classmethod
-    def of(
-        cls, gram: FloatArray, labels: FloatArray, *, intercept: bool, device: str = "cpu"
-    ) -> Self:
-        """Decompose a Gram matrix, which is not changed."""
-        matrix = gram.copy()
-        if intercept:
-            matrix -= matrix.mean(axis=0)
-            matrix -= matrix.mean(axis=1, keepdims=True)
-            labels = labels - labels.mean(axis=0)
-        d, U = _eigh(matrix, device)
-        if intercept:
-            # of the null space, which contains the constant vector, keep what is orthogonal to it
-            d, U = _without_constant(d, U)
-        return cls(eigenvalues=np.maximum(d, 0.0), vectors=U, labels=labels, intercept=intercept)
+    def __len__(self) -> int:
+        return len(self.labels)
 
     @property
     def n_modes(self) -> int:
         """N, less one for an intercept."""
-        return len(self.eigenvalues)
+        return len(self) - int(self.intercept)
 
+    def subset(self, rows: IntArray) -> Self:
+        """Some of the rows."""
+        groups = self.groups
+        return replace(
+            self,
+            gram=self.gram[np.ix_(rows, rows)],
+            labels=self.labels[rows],
+            groups=None if groups is None else np.unique(groups[rows], return_inverse=True)[1],
+        )
+
+    def shuffled(self, rng: np.random.Generator) -> IntArray:
+        """The rows in random order, those of a group together."""
+        if self.groups is None:
+            return rng.permutation(len(self))
+        return np.argsort(rng.permutation(int(self.groups.max()) + 1)[self.groups], kind="stable")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Eigenbasis:
+    """The eigendecomposition of a Gram matrix, and the labels; centred, with an intercept."""
+
+    eigenvalues: FloatArray  # (r,), increasing, 0 below rounding: r = n, or n - 1 (intercept)
+    vectors: FloatArray  # (n, r)
+    labels: FloatArray  # (n, T)
+
+    @classmethod
+    def of(cls, rows: DataRows) -> Self:
+        """Decompose the Gram matrix, which is not changed."""
+        matrix, labels = rows.gram.copy(), rows.labels
+        if rows.intercept:
+            matrix -= matrix.mean(axis=0)
+            matrix -= matrix.mean(axis=1, keepdims=True)
+            labels = labels - labels.mean(axis=0)
+            # the constant vector becomes the last eigenvector, and is dropped
+            matrix += 2 * np.linalg.norm(matrix) / len(matrix)
+        d, U = _eigh(matrix, rows.device)
+        if rows.intercept:
+            d, U = d[:-1], U[:, :-1]
+        d = np.where(d > _ROUNDING * len(d) * d[-1], d, 0.0)
+        return cls(eigenvalues=d, vectors=U, labels=labels)
+
+    @cached_property
     def kappas(self) -> FloatArray:
         """The grid of κ."""
-        d = self.eigenvalues
+        d = self.eigenvalues[self.eigenvalues > 0]
         largest = float(d[-1])
-        least = max(_BELOW * float(d[0]), _SINGULAR * largest)
+        least = max(_BELOW * float(d[0]), _LEAST * largest)
         count = int(np.ceil(_PER_DECADE * np.log10(_ABOVE * largest / least)))
         return np.geomspace(least, _ABOVE * largest, count + 1)
 
@@ -161,23 +200,15 @@ def _eigh(matrix: FloatArray, device: str) -> tuple[FloatArray, FloatArray]:
         d, U = eigh(matrix, overwrite_a=True, check_finite=False)
         return d, U
     torch = require("torch", "torch")
-    values, vectors = torch.linalg.eigh(torch.asarray(matrix, device=device))
+    try:
+        tensor = torch.asarray(matrix, device=device)
+    except (RuntimeError, AssertionError):  # unknown, or not on this machine
+        raise ValueError(f"device must be available to torch, got {device!r}") from None
+    values, vectors = torch.linalg.eigh(tensor)
     return values.cpu().numpy(), vectors.cpu().numpy()
 
 
-def _without_constant(d: FloatArray, U: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The eigenvectors orthogonal to the constant vector, an eigenvector of eigenvalue 0."""
-    n = len(U)
-    null = d <= 1e-10 * d[-1]
-    basis = U[:, null]
-    constant = basis.T @ np.full(n, n**-0.5)
-    # a reflection that maps the first coordinate to the constant
-    reflected = constant.copy()
-    reflected[0] += np.copysign(np.linalg.norm(constant), constant[0])
-    basis = basis - np.outer(basis @ reflected, 2 * reflected / (reflected @ reflected))
-    U[:, null] = basis
-    drop = int(np.flatnonzero(null)[0])
-    return np.delete(d, drop), np.delete(U, drop, axis=1)
+# --- leave-one-out ---
 
 
 class _LeftOut(NamedTuple):
@@ -208,10 +239,10 @@ class LeaveOneOut:
     inflation: FloatArray  # (m,): of the standard error, for correlated residuals
 
     @classmethod
-    def of(cls, spectrum: Spectrum, groups: IntArray | None = None) -> Self:
+    def of(cls, spectrum: Eigenbasis, groups: IntArray | None = None) -> Self:
         """Evaluate all functions; the eigenvectors of `spectrum` are squared in place."""
         d, U, y = spectrum.eigenvalues, spectrum.vectors, spectrum.labels
-        kappa = spectrum.kappas()
+        kappa = spectrum.kappas
         inverse = 1 / (d[:, None] + kappa)  # (r, m)
         learned = d[:, None] * inverse
         b = U.T @ y  # (r, T)
@@ -219,16 +250,14 @@ class LeaveOneOut:
         if groups is None:
             np.square(U, out=U)
             left = _rows_left_out(U, inverse, learned, kappa, fits)
-            mean_inverse = inverse.sum(axis=0) / len(U)
         else:
             left = _groups_left_out(U, inverse, learned, kappa, fits, groups)
-            mean_inverse = inverse.sum(axis=0) / len(U)
+        mean_inverse = inverse.sum(axis=0) / len(U)
+        relative = inverse * kappa  # its powers do not overflow
         row_errors = np.sum(np.square(left.residuals), axis=0)
         functions = RidgeFunctions(
-            unused1=(kappa * inverse).sum(axis=0),
-            unused2=(kappa * (2 * d[:, None] + kappa) * inverse**2).sum(axis=0),
+            unused=(kappa * inverse).sum(axis=0),
             df1=learned.sum(axis=0),
-            df2=(learned**2).sum(axis=0),
             error=row_errors.mean(axis=0),
             sampling=left.sampling.mean(axis=0),
             feature_error=left.feature_error.mean(axis=0),
@@ -248,7 +277,7 @@ class LeaveOneOut:
             row_variance=left.variance,
             label_product=np.asarray(products).mean(axis=0),
             gcv=fitted / mean_inverse**2,
-            inflation=np.sqrt(len(U) * (inverse**4).sum(axis=0)) / (inverse**2).sum(axis=0),
+            inflation=np.sqrt(len(U) * (relative**4).sum(axis=0)) / (relative**2).sum(axis=0),
         )
 
 
@@ -301,94 +330,84 @@ def _groups_left_out(
     for group in range(int(groups.max()) + 1):
         rows = np.flatnonzero(groups == group)
         U = vectors[rows]
-        share = np.diagonal(np.linalg.inv(U @ U.T))  # 1, more with an intercept
-        for index, ridge in enumerate(kappa):
-            one, used = inverse[:, index], learned[:, index]
-            block = np.linalg.inv((U * one) @ U.T)  # (G_II)⁻¹
-            variance[rows, index] = np.diagonal(block) - ridge * share
-            second = (U * one**2) @ U.T
-            sampling[rows, index] = np.diagonal(block @ second @ block) - 1
-            features[rows, index] = np.diagonal(block @ ((U * (used * one)) @ U.T) @ block)
+        centring = np.linalg.inv(U @ U.T)  # the identity, more with an intercept
+        step = max(1, _BLOCK // U.size)
+        for start in range(0, len(kappa), step):
+            here = slice(start, start + step)
+            one, used = inverse[:, here].T[:, None, :], learned[:, here].T[:, None, :]
+            first, second, shrunk = (U * one) @ U.T, (U * one**2) @ U.T, (U * used) @ U.T
+            block = np.linalg.inv(first)  # (G_II)⁻¹, (m, g, g)
+            variance[rows, here] = _diagonals(block @ shrunk @ centring)
+            # two forms of one variance: use the one that does not subtract
+            kept = block / kappa[here, None, None]  # (U Uᵀ - shrunk)⁻¹
+            rest = (U * used**2) @ U.T - shrunk @ centring @ shrunk
+            fixed = np.diagonal(centring)[:, None] - 1
+            sampling[rows, here] = np.where(
+                np.trace(shrunk, axis1=1, axis2=2) < 0.5 * len(rows),
+                fixed + _diagonals(kept @ rest @ kept),
+                _diagonals(block @ second @ block) - 1,
+            )
+            features[rows, here] = _diagonals(block @ ((U * (used * one)) @ U.T) @ block)
             for residual, (once, twice) in zip(residuals, fits, strict=True):
-                own = block @ once[rows, index]
-                residual[rows, index] = own
-                slope = own * (second @ own - 2 * twice[rows, index])
-                energy[rows, index] += own * once[rows, index] + ridge * slope
+                own, own2 = once[rows, here], twice[rows, here]
+                left = np.einsum("mij,jm->im", block, own)
+                residual[rows, here] = left
+                slope = left * (np.einsum("mij,jm->im", second, left) - 2 * own2)
+                energy[rows, here] += left * own + kappa[here] * slope
     return _LeftOut(residuals, variance, sampling, features, energy)
+
+
+def _diagonals(matrices: FloatArray) -> FloatArray:
+    """The diagonals of m matrices, (g, m)."""
+    return np.diagonal(matrices, axis1=1, axis2=2).T
 
 
 # --- splits into training and test rows ---
 
 
 def split_functions(
-    gram: FloatArray,
-    labels: FloatArray,
-    n_train: int,
-    kappa: FloatArray,
-    rng: np.random.Generator,
-    *,
-    intercept: bool,
-    groups: IntArray | None = None,
+    rows: DataRows, n_train: int, kappa: FloatArray, rng: np.random.Generator
 ) -> RidgeFunctions:
     """The functions at N < n, averaged over random splits of the rows."""
     affordable = int(_FLOPS / (10.0 * n_train**3))
     count = max(_FEWEST_SPLITS, min(_MOST_SPLITS, affordable))
-    found = []
-    for _ in range(count):
-        train, test = _split_rows(len(gram), n_train, rng, groups)
-        found.append(_split(gram, labels, train, test, kappa, intercept=intercept))
+    found: list[RidgeFunctions] = []
+    while len(found) < count:
+        order = rows.shuffled(rng)
+        train, test = order[:n_train], order[n_train:]
+        if rows.groups is not None:  # rows of a group that is split are not test rows
+            test = test[rows.groups[test] != rows.groups[train[-1]]]
+        if test.size:
+            found.append(one_split(rows, train, test, kappa))
     return RidgeFunctions(*(np.mean(values, axis=0) for values in zip(*found, strict=True)))
 
 
-def _split_rows(
-    n: int, n_train: int, rng: np.random.Generator, groups: IntArray | None
-) -> tuple[IntArray, IntArray]:
-    """Training and test rows; those of a group that is split are not test rows."""
-    if groups is None:
-        order = rng.permutation(n)
-        return order[:n_train], order[n_train:]
-    order = np.argsort(rng.permutation(int(groups.max()) + 1)[groups], kind="stable")
-    train, test = order[:n_train], order[n_train:]
-    return train, test[groups[test] != groups[train[-1]]]
-
-
-def _split(
-    gram: FloatArray,
-    labels: FloatArray,
-    train: IntArray,
-    test: IntArray,
-    kappa: FloatArray,
-    *,
-    intercept: bool,
-) -> RidgeFunctions:
-    """The functions of one split."""
-    inside, across = gram[np.ix_(train, train)], gram[np.ix_(test, train)]
-    own, y, target = gram[test, test], labels[train], labels[test]
-    if intercept:
-        row, column, mean = across.mean(axis=1), inside.mean(axis=0), inside.mean()
+def one_split(rows: DataRows, train: IntArray, test: IntArray, kappa: FloatArray) -> RidgeFunctions:
+    """The functions of one training set, averaged over test rows."""
+    inside = rows.subset(train)
+    spectrum = Eigenbasis.of(inside)
+    across, own, target = rows.gram[np.ix_(test, train)], rows.gram[test, test], rows.labels[test]
+    if rows.intercept:
+        row, column, mean = across.mean(axis=1), inside.gram.mean(axis=0), inside.gram.mean()
         own = own - 2 * row + mean
         across = across - row[:, None] - column + mean
-        target = target - y.mean(axis=0)
-    spectrum = Spectrum.of(inside, y, intercept=intercept)
+        target = target - inside.labels.mean(axis=0)
     d, U, y = spectrum.eigenvalues, spectrum.vectors, spectrum.labels
     inverse = 1 / (d[:, None] + kappa)
     learned = d[:, None] * inverse
-    projected = across @ U  # (n - N, r)
-    b = U.T @ y
-    error = 0.0
-    for column_index in range(y.shape[1]):
-        predicted = projected @ (b[:, column_index, None] * inverse)
-        error = error + ((target[:, column_index, None] - predicted) ** 2).mean(axis=0)
-    energy = np.square(projected).mean(axis=0)[:, None]  # (r, 1)
-    constant = 1 / len(train) if intercept else 0.0
+    projected, b = across @ U, U.T @ y  # (n - N, r), (r, T)
+    pairs = zip(target.T, b.T, strict=True)
+    residuals = [t[:, None] - projected @ (c[:, None] * inverse) for t, c in pairs]
+    energy = np.square(projected).mean(axis=0)  # (r,)
+    # k_xx - k_xᵀ G (1 + κ G) k_x without a difference that vanishes with κ
+    scaled = np.where(d > 0, energy / np.where(d > 0, d, 1.0), 0.0)
+    outside = max(float(own.mean() - scaled.sum()), 0.0)
     return RidgeFunctions(
-        unused1=(kappa * inverse).sum(axis=0),
-        unused2=(kappa * (2 * d[:, None] + kappa) * inverse**2).sum(axis=0),
+        unused=(kappa * inverse).sum(axis=0),
         df1=learned.sum(axis=0),
-        df2=(learned**2).sum(axis=0),
-        error=np.asarray(error),
-        sampling=(energy * inverse**2).sum(axis=0) + constant,
-        feature_error=own.mean() - (energy * (inverse + kappa * inverse**2)).sum(axis=0),
+        error=np.square(residuals).mean(axis=1).sum(axis=0),
+        sampling=energy @ inverse**2 + (1 / len(train) if rows.intercept else 0.0),
+        feature_error=outside + scaled @ np.square(kappa * inverse),
         label_energy=((b**2).sum(axis=1)[:, None] * learned * inverse).sum(axis=0),
         noise_energy=(learned * inverse).sum(axis=0),
     )

@@ -6,20 +6,26 @@ Q = z + g z'(g), the error M(g) = bias² + σ² of the mean predictor, and A(g),
 label and its residual. Leave-one-out on n rows gives them along κ: with s_i = 1/G_ii - κ, the
 variance of row i left out, s their mean and τ_i = s_i/s the energies of the rows,
 
-    z = df₁(κ),        g = s/df₁,        M = E_∞ (1 - c_n Q),        A = mean_i y_i (G y)_i/G_ii,
+    z = df₁(κ),        g = s/df₁,        M = E_∞/(1 + h),        A = mean_i y_i (G y)_i/G_ii,
 
 and for every N, κ and c follow from z and g by
 
     1 = N mean_i[q_i τ_i g],        c_N = N mean_i[(q_i τ_i g)²],        q_i = 1/(κ + τ_i g z)
-    E_∞ = M/(1 - c_N Q),        h = c_N Q/(1 - c_N Q),        v = g (z - Q)/(1 - c_N Q)
-    w = N (A mean q - κ E_∞ mean q²),        w_n = N (mean q - κ mean q²/(1 - c_N Q))
-    df₂ = z - κ N mean q + κ² N mean q²/(1 - c_N Q)
+    E_∞ = M (1 + h),        v = g (z - Q)/(1 - c_N Q)
 
-(τ = 1: κ = g (N - z), c_N = 1/N). Each is multiplied by the ratio of its measured value to this
-one at N = n and the same g, so that N = n is leave-one-out itself.
+(τ = 1: κ = g (N - z), c_N = 1/N). The others are derivatives in κ: with N - df₁ = κ tr G,
+yᵀ G y = N A mean q, the mean variance g z of a new row, A' = (A - M)/g and the slope
+b = d log g/dκ = N g mean[τ q²]/(1 - c_N Q),
+
+    h = d(g z)/dκ = g b Q,        w_n = tr G K G = d(κ tr G)/dκ = N mean[τ q²] v
+    w = yᵀ G K G y = d(κ yᵀ G y)/dκ = A w_n + N κ mean[q] (A - M) b
+
+Each is multiplied by the ratio of its measured value to this one at N = n and the same g, so that
+N = n is leave-one-out itself.
 
 **Identifiability.** n rows determine these functions for g ≥ g_min = s(κ → 0)/n and nothing below.
-There z is continued by a power law, M and A by σ² plus a power law.
+There z is continued by a power law, M and A by σ² plus a power law. A kernel of fewer directions
+than rows is determined for every g: z = z₀ - O(g), and M and A are constant.
 """
 
 from __future__ import annotations
@@ -42,12 +48,14 @@ _ANCHOR = 1.05  # continuation starts at this multiple of g_min
 _SLOPE_AT = 1.2
 _WINDOW = (1.2, 30.0)  # multiples of g_min from which the power laws are fitted
 _EXPONENTS = (0.05, 1.0)  # of M and A
-_DECAY = (0.02, 0.98)  # exponents of z
+_SATURATED, _FASTEST = 0.01, 0.98  # exponents of z: of finitely many directions, and the largest
+_TINY = 1e-300
+_DECAYS = (1e-15, 1 - 1e-12)  # of 1 - Q/z
 _NEAR, _NEAR_NODES = 1e-9, 60  # nodes towards κ → 0, where z = N
 _BELOW = 1e-8  # of g_min: the least g
 _PER_DECADE = 14
 _NEWTON_STEPS = 60
-_CORRECTED = ("sampling", "feature_error", "label_energy", "noise_energy", "df2", "unused2")
+_CORRECTED = ("sampling", "feature_error", "label_energy", "noise_energy")
 
 
 class _PowerLaw(NamedTuple):
@@ -74,7 +82,7 @@ class Population:
     energies: FloatArray  # (m, n): τ_i
     log_mean_error: FloatArray  # (m,): log M
     log_product: FloatArray  # (m,): log A
-    log_ratios: FloatArray  # (m, 6): measured over model, of the functions in _CORRECTED
+    log_ratios: FloatArray  # (m, 4): measured over model, of the functions in _CORRECTED
     noise: float  # σ², the floor of the continuation
 
     @classmethod
@@ -87,13 +95,11 @@ class Population:
         g, z = g[order], z[order]
         tau = np.maximum(loo.row_variance[:, order] / s[order], 1e-12).T
         log_g, log_z = np.log(g), np.log(z)
-        Q = z * (1 + CubicSpline(log_g, log_z)(log_g, 1))
+        decay = np.clip(-CubicSpline(log_g, log_z)(log_g, 1), *_DECAYS)
         kappa = loo.kappa[order]
-        q = 1 / (kappa[:, None] + tau * (g * z)[:, None])
-        c = n_samples * np.square(q * tau * g[:, None]).mean(axis=1)
-        M = own.error[order] * (1 - c * Q)
+        M = np.maximum(own.error[order] / (1 + own.sampling[order]), _TINY)
         A = np.maximum(loo.label_product[order], M)
-        model = _at_size(n_samples, kappa, g, z, Q, M, A, tau)
+        model = _at_size(n_samples, kappa, g, z, decay, M, A, tau)
         with np.errstate(divide="ignore", invalid="ignore"):
             ratios = [np.log(getattr(own, k)[order] / getattr(model, k)) for k in _CORRECTED]
         return cls(
@@ -132,11 +138,22 @@ class Population:
 
     @cached_property
     def _decay(self) -> float:
-        """The exponent of z below g_min."""
+        """The exponent of z below g_min; where z saturates, its slope at the anchor."""
         x = self._window()
         centre = self.log_g_min + np.log(_SLOPE_AT)
         _, slope, _ = np.polynomial.polynomial.polyfit(x - centre, self._z_spline(x), 2)
-        return float(np.clip(-slope, *_DECAY))
+        if -slope < _SATURATED:
+            return max(-float(self._z_spline(self._anchor, 1)), 0.0)
+        return float(min(-slope, _FASTEST))
+
+    @property
+    def saturates(self) -> bool:
+        """Whether the rows see every direction of the kernel: z is constant below g_min."""
+        return self._decay < _SATURATED
+
+    def is_extrapolated(self, log_g: FloatArray) -> Any:
+        """Whether g is below what the rows determine."""
+        return (log_g < self.log_g_min - 1e-9) & (not self.saturates)
 
     @cached_property
     def _laws(self) -> tuple[_PowerLaw, _PowerLaw]:
@@ -145,6 +162,9 @@ class Population:
         for index in (0, 1):
             values = np.exp(self._splines(x)[:, index])
             anchor = float(np.exp(self._splines(self._anchor)[index]))
+            if self.saturates:
+                laws.append(_PowerLaw(anchor, anchor, 0.0))
+                continue
             floor = min(self.noise, 0.999 * float(values.min()), anchor)
             slope = np.polyfit(x, np.log(np.maximum(values - floor, 1e-12 * values)), 1)[0]
             laws.append(_PowerLaw(floor, anchor, float(np.clip(slope, *_EXPONENTS))))
@@ -156,32 +176,37 @@ class Population:
         values = np.asarray(self._z_spline(inside))
         above = np.maximum(log_g - self.log_g[-1], 0.0)
         below = np.minimum(log_g - self._anchor, 0.0)
-        return np.asarray(np.exp(values - self._decay * below - above))
+        growth = -np.expm1(below) if self.saturates else -below
+        return np.asarray(np.exp(values + self._decay * growth - above))
 
-    def slope(self, log_g: FloatArray) -> FloatArray:
-        """Q/z."""
+    def decay(self, log_g: FloatArray) -> FloatArray:
+        """1 - Q/z, the exponent of z."""
         inside = np.clip(log_g, self._anchor, self.log_g[-1])
-        measured = 1 + np.asarray(self._z_spline(inside, 1))
-        return np.where(log_g < self._anchor, 1 - self._decay, measured)
+        measured = np.clip(-self._z_spline(inside, 1), *_DECAYS)
+        below = np.minimum(log_g - self._anchor, 0.0)
+        continued = self._decay * (np.exp(below) if self.saturates else 1.0)
+        return np.where(below < 0, continued, measured)
 
     def at_size(self, n_samples: float) -> KernelRidge:
         """The functions of κ at N rows."""
         nodes = self._nodes(n_samples)
         g, z = np.exp(nodes), self.z(nodes)
-        Q = z * self.slope(nodes)
         values = np.asarray(self._splines(np.clip(nodes, self._anchor, self.log_g[-1])))
         below = np.minimum(nodes - self._anchor, 0.0)
         M, A = np.exp(values[:, 0]), np.exp(values[:, 1])
         for law, function in zip(self._laws, (M, A), strict=True):
             function[below < 0] = law.at(below[below < 0])
+        A = np.maximum(A, M)
         tau = self._energies_at(nodes)
         kappa = _effective_ridge(n_samples, g, z, tau)
         good = _increasing(kappa)
+        decay = self.decay(nodes)
         model = _at_size(
-            n_samples, kappa[good], g[good], z[good], Q[good], M[good], A[good], tau[good]
+            n_samples, kappa[good], g[good], z[good], decay[good], M[good], A[good], tau[good]
         )
         ratios = dict(zip(_CORRECTED, np.exp(values[good, 2:]).T, strict=True))
         functions = model._replace(**{k: getattr(model, k) * ratios[k] for k in _CORRECTED})
+        functions = functions._replace(error=M[good] * (1 + functions.sampling))
         return KernelRidge.of(kappa[good], functions, n_samples, nodes[good])
 
     def _nodes(self, n_samples: float) -> FloatArray:
@@ -242,28 +267,25 @@ def _at_size(
     kappa: FloatArray,
     g: FloatArray,
     z: FloatArray,
-    Q: FloatArray,
+    decay: FloatArray,
     M: FloatArray,
     A: FloatArray,
     tau: FloatArray,
 ) -> RidgeFunctions:
-    """The deterministic equivalents at N rows."""
-    N = n_samples
+    """The deterministic equivalents at N rows; `decay` is 1 - Q/z."""
+    N, Q = n_samples, z * (1 - decay)
     q = 1 / (kappa[:, None] + tau * (g * z)[:, None])
-    first, second = q.mean(axis=1), np.square(q).mean(axis=1)
+    first, mixed = q.mean(axis=1), (tau * q**2).mean(axis=1)
     c = N * np.square(q * tau * g[:, None]).mean(axis=1)
     rest = 1 - c * Q
-    error = M / rest
-    unused = kappa * N * first  # N - z
-    df2 = z - unused + kappa**2 * N * second / rest
+    v, b = g * z * decay / rest, N * g * mixed / rest
+    unused, noise = kappa * N * first, N * mixed * v  # N - z, and w_n
     return RidgeFunctions(
-        unused1=unused,
-        unused2=2 * unused - kappa**2 * N * second / rest,
+        unused=unused,
         df1=z,
-        df2=df2,
-        error=error,
-        sampling=c * Q / rest,
-        feature_error=g * (z - Q) / rest,
-        label_energy=N * (A * first - kappa * error * second),
-        noise_energy=N * (first - kappa * second / rest),
+        error=M * (1 + g * b * Q),
+        sampling=g * b * Q,
+        feature_error=v,
+        label_energy=A * noise + unused * (A - M) * b,
+        noise_energy=noise,
     )

@@ -11,6 +11,8 @@ proportional to |θ|². With features √τ × Gaussian, E τ = 1 and x = df₁/
 
     ψ(u) = E[u τ/(1 + u τ)],        δ = κ x/u,        c = (1/P) (1 + Var[1/(1 + u τ)]/x²),
 
+    P (1 - c df₂) = (P/x) E[u τ/(1 + u τ)²] + c P κ w_n        (no difference of large numbers)
+
 and τ has a Gamma distribution. Its variance follows from the energies e = zᵀ G z of drawn features
 z: Var e/(E e)² = 2 df₂/df₁² for Gaussian ones, and larger by Var τ otherwise. For Var τ = 0 the
 equations are those above, u = x/(1 - x).
@@ -36,6 +38,7 @@ _NODES = 48  # of the average over energies
 _LOG_U = np.linspace(-12.0, 14.0, 521)
 _FARTHEST = 800.0  # of log κ: e^-800 is 0 and e^800 infinite
 _BISECTIONS = 62
+_DIVERGENCE = 1e100  # a larger ratio of the variance to the error is infinite
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -52,7 +55,7 @@ class FeatureEnergy:
 
     @cached_property
     def _table(self) -> tuple[CubicSpline, CubicSpline]:
-        """Log u against log x/(1 - x), and log(Var[1/(1 + u τ)]/x²) against log u."""
+        """Log u against log x/(1 - x); logs of Var[1/(1 + u τ)]/x² and E[u τ/(1 + u τ)²]/x."""
         shape = 1 / self.variance
         order = np.arange(_NODES)  # Gauss-Laguerre nodes (Golub and Welsch), for any shape
         off_diagonal = np.sqrt(order[1:] * (order[1:] + shape - 1))
@@ -63,8 +66,10 @@ class FeatureEnergy:
         x = (weights * u * tau / (1 + u * tau)).sum(axis=1)
         away = 1 / (1 + u * tau) - rest[:, None]
         spread = (weights * away**2).sum(axis=1) / x**2
+        spare = (weights * u * tau / (1 + u * tau) ** 2).sum(axis=1) / x
         odds = np.log(x) - np.log(rest)
-        return CubicSpline(odds, _LOG_U), CubicSpline(_LOG_U, np.log(spread))
+        parts = np.log(np.stack([spread, spare], axis=1))
+        return CubicSpline(odds, _LOG_U), CubicSpline(_LOG_U, parts)
 
     def log_u(self, log_odds: FloatArray) -> FloatArray:
         """Log u at log x/(1 - x)."""
@@ -74,14 +79,15 @@ class FeatureEnergy:
         inside = np.clip(log_odds, spline.x[0], spline.x[-1])
         return np.asarray(spline(inside) + (log_odds - inside))
 
-    def spread(self, log_u: FloatArray) -> FloatArray:
-        """Var[1/(1 + u τ)]/x²."""
+    def unequal(self, log_odds: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Var[1/(1 + u τ)]/x² and E[u τ/(1 + u τ)²]/x at log x/(1 - x)."""
         if self.variance < _EQUAL:
-            return np.zeros_like(log_u)
-        _, spline = self._table
+            return np.zeros_like(log_odds), np.exp(-np.logaddexp(0.0, log_odds))  # 1 - x
+        log_u, (_, spline) = self.log_u(log_odds), self._table
         inside = np.clip(log_u, spline.x[0], spline.x[-1])
-        beyond = np.maximum(log_u - inside, 0.0)  # Var[1/(1 + u τ)] falls as 1/u²
-        return np.asarray(np.exp(spline(inside) - 2 * beyond))
+        beyond = np.maximum(log_u - inside, 0.0)[..., None]  # u → ∞: they fall as 1/u² and 1/u
+        spread, spare = np.moveaxis(np.exp(spline(inside) - beyond * (2.0, 1.0)), -1, 0)
+        return spread, spare
 
 
 class FeatureAverage(NamedTuple):
@@ -104,17 +110,21 @@ def average_over_features(
         middle = 0.5 * (low + high)
         below = _is_below(rows, energy, width, middle, log_delta)
         low, high = np.where(below, middle, low), np.where(below, high, middle)
-    functions = rows.at(high)
-    _, log_u = _odds(rows.n_samples, width, functions.unused1, functions.df1)
-    log_u = energy.log_u(log_u)
-    unequal = energy.spread(log_u)
-    P = width
+    own = rows.at(high)
+    _, odds = _odds(rows.n_samples, width, own.unused, own.df1)
+    spread, spare = energy.unequal(odds)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        spare = P - rows.n_samples + functions.unused2 - functions.df2 * unequal  # P (1 - c df₂)
-        ratio = np.where(np.isinf(P), 0.0, (1 + unequal) / spare)
-        variance = ratio * functions.label_energy * functions.feature_error
-        noise = ratio * functions.noise_energy * functions.feature_error
-    return FeatureAverage(high, functions, np.nan_to_num(variance, nan=0.0, posinf=np.inf), noise)
+        left = width * spare + (1 + spread) * np.exp(high) * own.noise_energy  # P (1 - c df₂)
+        ratio = (1 + spread) / left * own.feature_error
+        variance, noise = ratio * own.label_energy, ratio * own.noise_energy
+    infinite = np.isposinf(width) | np.isposinf(log_delta)
+    diverges = ~infinite & ~(variance < _DIVERGENCE * own.error)
+    return FeatureAverage(
+        log_kappa=high,
+        functions=own,
+        variance=np.where(infinite, 0.0, np.where(diverges, np.inf, variance)),
+        noise_variance=np.where(infinite, 0.0, np.where(diverges, np.inf, noise)),
+    )
 
 
 def _odds(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,9 +18,10 @@ from doubletrouble.errors import require
 from doubletrouble.forecasting._advice import COSTS, ForecastAdvice, ForecastOption, allocate
 from doubletrouble.forecasting._checks import ForecastChecks
 from doubletrouble.forecasting._kernel_ridge import (
-    IntArray,
+    DataRows,
     KernelRidge,
     LeaveOneOut,
+    RidgeFunctions,
     split_functions,
 )
 from doubletrouble.forecasting._population import Population
@@ -42,8 +44,8 @@ from doubletrouble.results import ConfidenceInterval, ErrorTerms, Estimate, Post
 DEFAULT_RIDGE = 1e-3
 """The paper's λ of tables and plots, that of `RandomFeaturesRidge`."""
 _NEAR_ALL = 0.8  # between this share of the rows and all, splits and leave-one-out are interpolated
-_FEWEST = 5  # training rows
-_RIDGES = np.geomspace(1e-6, 1e2, 65)  # of which the best is refined
+_RIDGES = (1e-8, 10.0)  # ends of a grid of δ, relative to the mean row and the trace of K
+_RIDGE_COUNT = 97
 _NOTE = "noise or structure too fine for {n} rows"
 
 
@@ -136,30 +138,41 @@ class ForecastTerms(ErrorTerms[Estimate]):
             y = np.broadcast_to(value.value, (count,))
             if not np.any(y):
                 continue
-            color = self._colors.get(part, BLACK)
-            width = 2.0 if part == "total" else 1.3
-            for mask, style in ((~marks, "-"), (marks, (0, (3, 2)))):
-                if mask.any():
-                    label = self._label(part) if style == "-" or not (~marks).any() else None
-                    shown = np.where(_with_neighbours(mask), y, np.nan)
-                    axes.plot(x, shown, linestyle=style, color=color, linewidth=width, label=label)
+            style = {"color": self._colors.get(part, BLACK), "label": self._label(part)}
+            _draw_line(axes, x, y, marks, linewidth=2.0 if part == "total" else 1.3, **style)
             error = np.broadcast_to(value.standard_error, (count,))
             if part == "total":
-                axes.fill_between(x, y - error, y + error, color=color, alpha=0.15, linewidth=0)
-        finish_axes(axes, name, np.asarray(x))
-        if marks.any():
-            axes.set_title("dashed: extrapolated", fontsize="small", loc="right")
+                axes.fill_between(x, y - error, y + error, color=BLACK, alpha=0.15, linewidth=0)
+        _finish_axes(axes, name, np.asarray(x), marks)
+
+    def _draw_family(self, axes: Any) -> None:
+        """Totals, a line for each row; dashed where extrapolated."""
+        varying = {k: np.broadcast_to(v, self.shape) for k, v in self._coordinates().items()}
+        along = {k: v[0] for k, v in varying.items() if np.ptp(v[0]) > 0}
+        name, x = next(iter(along.items()), ("point", np.arange(self.shape[1])))
+        totals = np.broadcast_to(self.total.value, self.shape)
+        for row, marks in enumerate(self.extrapolated):
+            labels = (f"{k} = {v[row, 0]:.4g}" for k, v in varying.items() if k not in along)
+            _draw_line(axes, x, totals[row], marks, color=f"C{row % 10}", label=", ".join(labels))
+        _finish_axes(axes, name, np.asarray(x), self.extrapolated)
 
 
-def _with_neighbours(mask: Any) -> Any:
-    """A mask and the points beside it, so that the pieces of a line join."""
-    wide = mask.copy()
-    wide[1:] |= mask[:-1]
-    return wide
+def _draw_line(axes: Any, x: Any, y: Any, marks: Any, *, label: str, **style: Any) -> None:
+    """A line, dashed at the marks and between them and their neighbours."""
+    dashed = marks.copy()
+    dashed[1:] |= marks[:-1]
+    dashed[:-1] |= marks[1:]
+    if not marks.all():
+        axes.plot(x, np.where(marks, np.nan, y), linestyle="-", label=label, **style)
+    if marks.any():
+        own = label if marks.all() else None
+        axes.plot(x, np.where(dashed, y, np.nan), linestyle=(0, (3, 2)), label=own, **style)
 
 
-def finish_axes(axes: Any, name: str, x: FloatArray) -> None:
+def _finish_axes(axes: Any, name: str, x: FloatArray, marks: Any) -> None:
     """Logarithmic axes, labels and a legend."""
+    if np.any(marks):
+        axes.set_title("dashed: extrapolated", fontsize="small", loc="right")
     finite = x[np.isfinite(x)]
     if finite.size and finite.min() > 0 and finite.max() > 20 * finite.min():
         axes.set_xscale("log")
@@ -177,13 +190,18 @@ class RowDeviations:
     error: FloatArray  # (m, B)
     label_energy: FloatArray
     feature_error: FloatArray
+    rows: str  # digest of the labels: forecasts of the same rows have the same draws
 
     @classmethod
-    def of(cls, loo: LeaveOneOut, rng: np.random.Generator, n_draws: int) -> RowDeviations:
-        """Gaussian multipliers of the rows' contributions."""
-        n = len(loo.row_errors)
-        multipliers = rng.standard_normal((n_draws, n))
+    def of(
+        cls, loo: LeaveOneOut, rows: DataRows, rng: np.random.Generator, n_draws: int
+    ) -> RowDeviations:
+        """Gaussian multipliers of the contributions of rows; those of a group share one."""
+        n = len(rows)
+        groups = np.arange(n) if rows.groups is None else rows.groups
+        multipliers = rng.standard_normal((n_draws, int(groups.max()) + 1))
         multipliers -= multipliers.mean(axis=0)
+        multipliers = multipliers[:, groups]
 
         def draws(rows: FloatArray, total: FloatArray, scale: Value) -> FloatArray:
             centred = rows - rows.mean(axis=0)
@@ -195,7 +213,13 @@ class RowDeviations:
             error=draws(loo.row_errors, n * own.error, loo.inflation),
             label_energy=draws(loo.row_label_energy, own.label_energy, 1.0),
             feature_error=draws(loo.row_feature_error, n * own.feature_error, 1.0),
+            rows=hashlib.blake2b(rows.labels.tobytes(), digest_size=8).hexdigest(),
         )
+
+    @property
+    def count(self) -> int:
+        """The number of draws."""
+        return int(self.error.shape[1])
 
     def at(self, log_kappa: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """The draws (B, ...) of E_∞, w and v, at the nearest nodes below and above."""
@@ -222,25 +246,30 @@ class Forecast:
     checks; `noise` the label noise; `advise` what each change brings.
     """
 
-    n_rows: int
-    dim: float
-    n_outputs: int
+    dim: float  # D in λ N/D, the ridge on the Gram matrix
     activation: str
     noise: LabelNoise
     trust: ForecastChecks
     notes: tuple[str, ...]
-    gram: FloatArray = field(repr=False)
-    labels: FloatArray = field(repr=False)
-    intercept: bool
-    groups: IntArray | None = field(repr=False)
-    loo: LeaveOneOut = field(repr=False)
-    energy: FeatureEnergy
-    population: Population = field(repr=False)
-    deviations: RowDeviations = field(repr=False)
-    back_test: tuple[FloatArray, FloatArray] = field(repr=False)  # log g/g_min, error of log error
     seed: int
     confidence: float
-    _rows: dict[int, KernelRidge] = field(default_factory=dict, repr=False)
+    _rows: DataRows = field(repr=False)
+    _loo: LeaveOneOut = field(repr=False)
+    _energy: FeatureEnergy
+    _population: Population = field(repr=False)
+    _deviations: RowDeviations = field(repr=False)
+    _back_test: tuple[FloatArray, FloatArray] = field(repr=False)  # log g/g_min, error of log error
+    _sizes: dict[int, KernelRidge] = field(default_factory=dict, repr=False)
+
+    @property
+    def n_rows(self) -> int:
+        """The rows of the data set."""
+        return len(self._rows)
+
+    @property
+    def n_outputs(self) -> int:
+        """The columns of y."""
+        return int(self._rows.labels.shape[1])
 
     # --- errors ---
 
@@ -270,30 +299,29 @@ class Forecast:
             Noise, initialization, sampling, bias and bayes (the noise of new labels), with standard
             errors; `extrapolated` marks what the rows do not determine. Arrays broadcast.
         """
-        P, lam, K, N = self._settings(width, ridge, ensemble, n_samples)
-        shape = common_shape({"width": P, "ridge": lam, "ensemble": K, "n_samples": N})
-        given = {"width": P, "ridge": lam, "ensemble": K, "n_samples": N}
-        coordinates = {name: value for name, value in given.items() if np.ndim(value)}
-        flat = [np.broadcast_to(value, shape).ravel() for value in (P, lam, K, N)]
-        sizes = flat[3]
-        parts = {name: np.empty(sizes.size) for name in _PARTS}
-        changes = {name: np.empty((_count(self.deviations), sizes.size)) for name in _PARTS}
-        marks = np.zeros(sizes.size, dtype=bool)
-        for size in np.unique(sizes):
-            here = sizes == size
-            split = self._split(flat[0][here], flat[1][here], flat[2][here], int(size))
+        settings = self._settings(width, ridge, ensemble, n_samples)
+        shape = common_shape(settings)
+        P, lam, K, N = (np.broadcast_to(value, shape).ravel() for value in settings.values())
+        parts = {name: np.empty(N.size) for name in _PARTS}
+        changes = {name: np.empty((self._deviations.count, N.size)) for name in _PARTS}
+        marks = np.zeros(N.size, dtype=bool)
+        for size in np.unique(N):
+            here = size == N
+            split = self._split(P[here], lam[here], K[here], int(size))
             marks[here] = split.extrapolated
             for name in _PARTS:
                 parts[name][here], changes[name][:, here] = split.parts[name], split.changes[name]
+        key = ("forecast", self.seed, self._deviations.rows)
         estimates = {
-            name: _estimate(
-                parts[name].reshape(shape), changes[name].reshape(-1, *shape), self._key
-            )
+            name: _estimate(parts[name].reshape(shape), changes[name].reshape(-1, *shape), key)
             for name in _PARTS
         }
-        extrapolated: Any = marks.reshape(shape) if shape else bool(marks[0])
-        note = _NOTE.format(n=self.n_rows)
-        return ForecastTerms.of(estimates, extrapolated, coordinates, f"noise: {note}")
+        return ForecastTerms.of(
+            estimates,
+            marks.reshape(shape) if shape else bool(marks[0]),
+            {name: value for name, value in settings.items() if np.ndim(value)},
+            f"noise: {_NOTE.format(n=self.n_rows)}",
+        )
 
     def total(
         self,
@@ -303,9 +331,9 @@ class Forecast:
         n_samples: Numeric | None = None,
     ) -> Value:
         """The total error alone, without standard errors: faster than `error` on large grids."""
-        P, lam, K, N = self._settings(width, ridge, ensemble, n_samples)
-        shape = common_shape({"width": P, "ridge": lam, "ensemble": K, "n_samples": N})
-        P, lam, K, N = (np.broadcast_to(value, shape) for value in (P, lam, K, N))
+        settings = self._settings(width, ridge, ensemble, n_samples)
+        shape = common_shape(settings)
+        P, lam, K, N = (np.broadcast_to(value, shape) for value in settings.values())
         total = np.empty(shape)
         for size in np.unique(N):
             here = size == N
@@ -315,55 +343,43 @@ class Forecast:
 
     def _settings(
         self, width: Numeric, ridge: Numeric, ensemble: EnsembleLike, n_samples: Numeric | None
-    ) -> tuple[Value, Value, Value, Value]:
+    ) -> dict[str, Value]:
+        """P, λ, K and N, validated; N is rounded."""
         scheme = as_ensemble(ensemble, "Forecast.error")
         N = checked("n_samples", self.n_rows if n_samples is None else n_samples, glossary.ROWS)
-        return (
-            checked("width", width, glossary.RANDOM_FEATURES),
-            checked("ridge", ridge, glossary.RIDGE),
-            checked("ensemble", scheme.n_members, glossary.N_MEMBERS),
-            np.round(N) if isinstance(N, np.ndarray) else float(round(N)),
-        )
+        return {
+            "width": checked("width", width, glossary.RANDOM_FEATURES),
+            "ridge": checked("ridge", ridge, glossary.RIDGE),
+            "ensemble": checked("ensemble", scheme.n_members, glossary.N_MEMBERS),
+            "n_samples": np.round(N) if isinstance(N, np.ndarray) else float(round(N)),
+        }
 
     def _average(self, width: FloatArray, ridge: FloatArray, size: int) -> FeatureAverage:
         with np.errstate(over="ignore"):
             delta = ridge * (size / self.dim)
-        return average_over_features(self._kernel_ridge(size), self.energy, width, delta)
+        return average_over_features(self._kernel_ridge(size), self._energy, width, delta)
 
     def _kernel_ridge(self, size: int) -> KernelRidge:
         """The functions of κ at N rows, computed at first use."""
-        if size not in self._rows:
-            self._rows[size] = self._new_kernel_ridge(size)
-        return self._rows[size]
+        if size not in self._sizes:
+            self._sizes[size] = self._new_kernel_ridge(size)
+        return self._sizes[size]
 
     def _new_kernel_ridge(self, size: int) -> KernelRidge:
-        n, kappa, lost = self.n_rows, self.loo.kappa, int(self.intercept)
+        n, kappa, modes = self.n_rows, self._loo.kappa, size - int(self._rows.intercept)
         if size == n:
-            return KernelRidge.of(kappa, self.loo.functions, n - lost)
+            return KernelRidge.of(kappa, self._loo.functions, modes)
         if size > n:
-            return self.population.at_size(size - lost)
+            return self._population.at_size(modes)
         near = math.floor(_NEAR_ALL * n)
         if size > near:  # few rows are left to test on
-            share = math.log(size / near) / math.log(n / near)
             low, high = self._kernel_ridge(near), self._kernel_ridge(n)
-            logs = (1 - share) * low.logs + share * high.logs
-            return KernelRidge(
-                n_samples=size - lost,
-                log_kappa=low.log_kappa,
-                logs=logs,
-            )
-        if size < _FEWEST:
-            raise ValueError(f"n_samples must be at least {_FEWEST}, got {size}")
-        functions = split_functions(
-            self.gram,
-            self.labels,
-            size,
-            kappa,
-            np.random.default_rng((self.seed, size)),
-            intercept=self.intercept,
-            groups=self.groups,
-        )
-        return KernelRidge.of(kappa, functions, size - lost)
+            share = (size - near) / (n - near)  # linearly: N - df₁ and df₁ add up to N
+            pairs = zip(low.functions, high.functions, strict=True)
+            between = (np.asarray((1 - share) * a + share * b) for a, b in pairs)
+            return KernelRidge.of(kappa, RidgeFunctions(*between), modes)
+        rng = np.random.default_rng((self.seed, size))
+        return KernelRidge.of(kappa, split_functions(self._rows, size, kappa, rng), modes)
 
     def _split(self, P: FloatArray, lam: FloatArray, K: FloatArray, size: int) -> _Split:
         """The parts and their draws at one number of rows."""
@@ -374,31 +390,31 @@ class Forecast:
         at, growth = average.log_kappa, np.zeros((1, *P.shape))
         if rows.log_g is not None:  # the deviation at the same g, and that of the back-test
             log_g = np.interp(at, rows.log_kappa, rows.log_g)
-            extrapolated = log_g < self.population.log_g_min - 1e-9
-            at = np.interp(log_g, self.population.log_g, self.population.log_kappa)
-            off = np.interp(log_g - self.population.log_g_min, *self.back_test)
+            extrapolated = self._population.is_extrapolated(log_g)
+            at = np.interp(log_g, self._population.log_g, self._population.log_kappa)
+            off = np.interp(log_g - self._population.log_g_min, *self._back_test)
             growth = self._normal[:, None] * off * math.log2(size / self.n_rows)
-        error, energy, feature = self.deviations.at(at)
+        error, energy, feature = self._deviations.at(at)
         error, energy = error + growth, energy + growth
         h, floor = own.sampling, own.error / (1 + own.sampling)  # floor: bias² + σ²
         noise = np.minimum(self.noise.estimate**2 * self.n_outputs, floor)
         bias = floor - noise
-        noisy = np.minimum(noise * _per_member(average.noise_variance, K), variance)
         diverges = np.isinf(variance)
+        noisy = _per_member(np.where(diverges, 0.0, average.noise_variance), K)
+        noisy = np.minimum(noise * noisy, variance)  # of a divergence, all is initialization
         parts: dict[str, FloatArray] = {
             "noise": noise * h + noisy,
-            "initialization": np.where(diverges, variance, variance - np.where(diverges, 0, noisy)),
+            "initialization": variance - noisy,
             "sampling": h * bias,
             "bias": bias,
             "bayes": noise,
         }
         shift = floor * error
-        with np.errstate(invalid="ignore"):
-            both = np.where(np.isfinite(variance), variance * (energy + feature), 0.0)
-            alone = np.where(np.isfinite(noisy), noisy * feature, 0.0)
+        finite = np.where(diverges, 0.0, variance)
+        alone = noisy * feature
         changes = {
             "noise": alone,
-            "initialization": both - alone,
+            "initialization": finite * (energy + feature) - alone,
             "sampling": h * shift,
             "bias": shift,
             "bayes": np.zeros_like(shift),
@@ -408,12 +424,8 @@ class Forecast:
     @cached_property
     def _normal(self) -> FloatArray:
         """A standard normal deviation for each draw, of the error of the back-test."""
-        z = np.random.default_rng((self.seed, 1)).standard_normal(_count(self.deviations))
+        z = np.random.default_rng((self.seed, 1)).standard_normal(self._deviations.count)
         return np.asarray((z - z.mean()) / z.std())
-
-    @property
-    def _key(self) -> tuple[str, int]:
-        return ("forecast", id(self))
 
     # --- the best ridge, advice ---
 
@@ -424,11 +436,20 @@ class Forecast:
         n_samples: float | None = None,
     ) -> float:
         """The paper's λ of least total error, on a grid refined about its minimum."""
-        totals = np.asarray(self.total(width, _RIDGES, ensemble, n_samples))
-        best = int(np.nanargmin(totals))
-        low, high = _RIDGES[max(best - 1, 0)], _RIDGES[min(best + 1, len(_RIDGES) - 1)]
+        P = number("width", width, glossary.RANDOM_FEATURES)
+        K = number("ensemble", ensemble, glossary.N_MEMBERS)
+        N = number("n_samples", self.n_rows if n_samples is None else n_samples, glossary.ROWS)
+        coarse = self.ridges(N)
+        best = int(np.argmin(self.total(P, coarse, K, N)))
+        low, high = coarse[max(best - 1, 0)], coarse[min(best + 1, len(coarse) - 1)]
         fine = np.geomspace(low, high, 33)
-        return float(fine[int(np.nanargmin(self.total(width, fine, ensemble, n_samples)))])
+        return float(fine[int(np.argmin(self.total(P, fine, K, N)))])
+
+    def ridges(self, n_samples: float) -> FloatArray:
+        """A grid of λ for N rows, from nearly none to the scale of the whole Gram matrix."""
+        scale = float(np.diagonal(self._rows.gram).mean())
+        low, high = (np.array(_RIDGES) * (1, n_samples)) * scale * self.dim / n_samples
+        return np.geomspace(low, high, _RIDGE_COUNT)
 
     def advise(
         self,
@@ -463,8 +484,6 @@ class Forecast:
         if budget is not None:
             budget = number("budget", budget, glossary.BUDGET)
         now = ForecastOption(name="now", width=P, ridge=lam, n_members=K, n_samples=N)
-        if math.isinf(now.total_features) and budget is None:
-            budget = math.inf
         budget = now.cost(cost) if budget is None else budget
         changes = [
             now.changed("2x width", width=2 * P),
@@ -498,7 +517,7 @@ class Forecast:
             x = terms.coordinates["width"]
             y = self.total(**{**settings, "width": x, "ensemble": math.inf})
             axes.plot(x, y, color=BLACK, linestyle=":", linewidth=1.5, label="total, K = ∞")
-            finish_axes(axes, "width", np.asarray(x))
+            _finish_axes(axes, "width", np.asarray(x), terms.extrapolated)
         return axes
 
     def to_frame(self, **settings: Any) -> Any:
@@ -541,10 +560,6 @@ def _per_member(variance: FloatArray, members: FloatArray) -> FloatArray:
     """V/K; 0 for infinitely many models."""
     with np.errstate(invalid="ignore"):
         return np.where(np.isinf(members), 0.0, variance / members)
-
-
-def _count(deviations: RowDeviations) -> int:
-    return int(deviations.error.shape[1])
 
 
 def _estimate(value: FloatArray, changes: FloatArray, key: Any) -> Estimate:

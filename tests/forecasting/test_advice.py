@@ -1,0 +1,118 @@
+"""Advice of a forecast: gains, their standard errors, ranking, budgets."""
+
+import math
+
+import numpy as np
+import pytest
+
+import doubletrouble as dt
+from tests.forecasting.datasets import forecast
+from tests.messages import message_of
+
+
+def test_gains_are_ratios_of_errors() -> None:
+    f = forecast()
+    advice = f.advise(60, 1e-4, 2)
+    now = f.error(60, 1e-4, 2).total
+    settings = {
+        "2x width": (120, 1e-4, 2, 120),
+        "2x models": (60, 1e-4, 4, 120),
+        "∞ models": (60, 1e-4, math.inf, 120),
+        "best ridge": (60, f.best_ridge(60, 2), 2, 120),
+        "2x data": (60, 1e-4, 2, 240),
+    }
+    assert [option.name for option in advice.changes] == list(settings)
+    for name, setting in settings.items():
+        option, total = advice[name], f.error(*setting).total
+        assert (option.width, option.ridge, option.n_members, option.n_samples) == setting
+        assert float(option.gain) == pytest.approx(1 - float(total) / float(now), rel=1e-12)
+
+
+def test_luck_of_the_rows_cancels_in_gains() -> None:
+    advice = forecast().advise(60, 1e-3)
+    now = advice.now.error.total
+    relative = float(now.standard_error) / float(now)
+    for name in ("2x width", "2x models", "∞ models", "best ridge"):
+        gain = advice[name].gain
+        assert 0 < float(gain.standard_error) < 0.6 * relative
+
+
+def test_changes_are_ranked_by_their_error() -> None:
+    advice = forecast().advise(60, 1e-5)
+    gains = [float(option.gain) for option in advice.ranked if option.gain is not None]
+    assert gains == sorted(gains, reverse=True)
+    assert math.isfinite(advice.choice.n_members)
+    assert advice.summary.startswith(advice.choice.name)
+    best = forecast().advise(math.inf, forecast().best_ridge())
+    assert float(best["2x width"].gain) == pytest.approx(0.0)
+    settled = forecast().advise(10, 1e3, n_samples=10**6)
+    assert settled.choice in (settled.now, *settled.changes)
+
+
+@pytest.mark.parametrize("cost", ["features", "training"])
+@pytest.mark.parametrize("share", [None, 0.3, 5.0])
+def test_best_allocation_respects_the_budget(cost: str, share: float | None) -> None:
+    f = forecast()
+    now = dt.ForecastOption(name="now", width=77, ridge=1e-3, n_members=6, n_samples=120)
+    budget = None if share is None else share * now.cost(cost)
+    advice = f.advise(77, 1e-3, 6, budget=budget, cost=cost)
+    assert advice.best.cost(cost) <= advice.budget * (1 + 1e-12)
+    if share is None or share > 1:
+        assert float(advice.best.error.total) <= f.total(77, 1e-3, 6)
+    assert advice.now.cost("features") == 77 * 6
+    assert advice.now.cost("training") == 6 * 120 * 77 * 77
+
+
+def test_best_allocation_keeps_a_better_ridge() -> None:
+    """A model that is best where it is stays, whatever the grid of the search."""
+    f = forecast()
+    best = f.advise(77, f.best_ridge(77, 6), 6).best
+    assert float(best.error.total) <= f.total(77, f.best_ridge(77, 6), 6)
+
+
+def test_infinite_budget_is_kernel_ridge_regression() -> None:
+    f = forecast()
+    for advice in (f.advise(50, 1e-3, budget=math.inf), f.advise(math.inf, 1e-3)):
+        assert advice.best.width == math.inf
+        assert float(advice.best.error.total) == pytest.approx(
+            f.total(math.inf, f.best_ridge()), rel=1e-3
+        )
+
+
+def test_best_ridge_is_the_least_error() -> None:
+    f = forecast()
+    best = f.best_ridge(100, 2, 60)
+    around = np.asarray(f.total(100, best * np.geomspace(0.3, 3, 41), 2, 60))
+    assert f.total(100, best, 2, 60) <= around.min() * (1 + 1e-4)
+
+
+def test_gain_from_an_infinite_error_is_not_a_number() -> None:
+    advice = forecast().advise(120, 0.0)
+    assert all(option.gain is None for option in advice.changes)
+    assert "best ridge" in str(advice)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("width", {"width": 0}),
+        ("width", {"width": [10, 20]}),
+        ("ridge", {"ridge": -1}),
+        ("ensemble", {"ensemble": 0}),
+        ("n_samples", {"n_samples": 2}),
+        ("budget", {"budget": 0}),
+        ("budget", {"budget": 0.5}),
+        ("budget", {"budget": 100, "cost": "training"}),
+        ("budget", {"budget": math.nan}),
+        ("cost", {"cost": "money"}),
+        ("cost", {"cost": 3}),
+    ],
+)
+def test_bad_arguments_are_named(name: str, arguments: dict[str, object]) -> None:
+    message = message_of(forecast().advise, **{"width": 50, **arguments})
+    assert message.startswith(f"{name} must")
+
+
+def test_unknown_option_is_named() -> None:
+    with pytest.raises(KeyError, match="best ridge"):
+        forecast().advise(50)["more money"]

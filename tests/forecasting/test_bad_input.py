@@ -1,0 +1,131 @@
+"""Invalid arguments of `forecast` and of its methods: the message names the argument."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import doubletrouble as dt
+from tests.forecasting.datasets import draw, forecast
+from tests.messages import message_of
+
+X, Y = draw(40, np.random.default_rng(0))
+GRAM = X @ X.T
+MOMENTS = dt.Activation(name="moments", mean=0.4, linear=0.5, nonlinear=0.3)
+
+
+def changed(array: Any, index: Any, value: Any) -> Any:
+    copy = array.copy()
+    copy[index] = value
+    return copy
+
+
+class Frame:
+    """The part of a data frame that the validation reads."""
+
+    def __init__(self, columns: dict[str, Any]) -> None:
+        self.columns = columns
+
+    def __getitem__(self, name: str) -> Any:
+        return self.columns[name]
+
+
+DATA = [
+    ("X", {"X": changed(X, (3, 1), math.nan)}),
+    ("X", {"X": changed(X, (3, 1), math.inf)}),
+    ("X", {"X": changed(X, (3, 1), 1e200)}),
+    ("X", {"X": X[:30]}),
+    ("X", {"X": X[:, 0]}),
+    ("X", {"X": X[:, :0]}),
+    ("X", {"X": X.astype(str)}),
+    ("X", {"X": X.astype(complex)}),
+    ("X", {"X": changed(X.astype(object), (3, 1), "1.5")}),
+    ("X", {"X": changed(X.astype(object), (3, 1), None)}),
+    ("X", {"X": [[1.0], [1.0, 2.0]] * 20}),
+    ("X", {"X": np.ma.masked_greater(X, 1.0)}),
+    ("X", {"X": Frame({"size": X[:, 0], "city": np.array(["Rome"] * 40)})}),
+    ("X", {"X": None}),
+    ("X", {"X": np.zeros((40, 3)), "activation": "linear", "groups": np.arange(40)}),
+    ("y", {"y": changed(Y, 3, math.nan)}),
+    ("y", {"y": np.ones(40)}),
+    ("y", {"y": 1e-200 * Y}),
+    ("y", {"y": 1e100 * Y}),
+    ("y", {"y": Y[:19], "X": X[:19]}),
+    ("y", {"y": np.array(["a", "b"] * 20)}),
+    ("y", {"y": np.ones((40, 2, 2))}),
+    ("y", {"y": 3.0}),
+    ("y", {"y": None}),
+    ("kernel", {"kernel": GRAM[:30]}),
+    ("kernel", {"kernel": changed(GRAM, (0, 1), 3.0)}),
+    ("kernel", {"kernel": -GRAM}),
+    ("kernel", {"kernel": changed(GRAM, (0, 0), math.nan)}),
+    ("kernel", {"kernel": 1e80 * GRAM}),
+    ("kernel", {"kernel": "relu"}),
+    ("kernel", {"kernel": np.zeros((40, 40)), "groups": np.arange(40)}),
+    ("groups", {"groups": np.zeros(40)}),
+    ("groups", {"groups": np.arange(39)}),
+    ("groups", {"groups": 3}),
+    ("groups", {"groups": np.array([1, "a", None, 2.0] * 10, dtype=object)}),
+    ("activation", {"activation": "swish2"}),
+    ("activation", {"activation": MOMENTS}),
+    ("activation", {"activation": 3}),
+    ("center", {"center": 1}),
+    ("fit_intercept", {"fit_intercept": "yes"}),
+    ("check", {"check": None}),
+    ("noise", {"noise": -1}),
+    ("noise", {"noise": math.nan}),
+    ("noise", {"noise": [0.1, 0.2]}),
+    ("dim", {"dim": 0}),
+    ("seed", {"seed": -1}),
+    ("seed", {"seed": 0.5}),
+    ("device", {"device": 0}),
+    pytest.param("device", {"device": "abacus"}, marks=pytest.mark.full),  # imports torch
+    ("confidence", {"confidence": 95}),
+]
+
+
+@pytest.mark.parametrize(("name", "arguments"), DATA)
+def test_bad_data_are_named(name: str, arguments: dict[str, Any]) -> None:
+    message = message_of(dt.forecast, **{"X": X, "y": Y, "check": False, **arguments})
+    assert message.startswith(f"{name} must")
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("width", {"width": 0.5}),
+        ("width", {"width": math.nan}),
+        ("width", {"width": "wide"}),
+        ("width", {"width": []}),
+        ("ridge", {"ridge": -1e-3}),
+        ("ensemble", {"ensemble": 0}),
+        ("ensemble", {"ensemble": 1.5}),
+        ("ensemble", {"ensemble": dt.Divide(2)}),
+        ("n_samples", {"n_samples": 4}),
+        ("n_samples", {"n_samples": math.inf}),
+        ("ridge", {"width": [10, 20], "ridge": [1, 2, 3]}),
+        ("n_samples", {"width": [10, 20], "n_samples": [10, 20, 30]}),
+    ],
+)
+def test_bad_settings_are_named(name: str, arguments: dict[str, Any]) -> None:
+    for method in (forecast().error, forecast().total):
+        assert message_of(method, **arguments).startswith(f"{name} must")
+
+
+def test_column_of_words_is_named() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"size": X[:, 0], "city": ["Rome"] * 40})
+    assert "'city'" in message_of(dt.forecast, frame, Y)
+
+
+def test_unknown_check_is_named() -> None:
+    with pytest.raises(KeyError, match="spectrum"):
+        forecast(check=True).trust["luck"]
+
+
+def test_repeated_rows_are_a_warning() -> None:
+    repeated = changed(X, 1, X[0])
+    for arguments in ({"X": repeated}, {"X": None, "kernel": repeated @ repeated.T}):
+        with pytest.warns(UserWarning, match="groups="):
+            dt.forecast(**arguments, y=Y, check=False)
