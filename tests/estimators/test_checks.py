@@ -14,7 +14,18 @@ REFUSED = (  # partial_fit does not support these parameters
     "check_estimators_partial_fit_n_features",
 )
 WEIGHTS = "check_sample_weight_equivalence_on_dense_data"
-CASES: list[tuple[Any, tuple[str, ...]]] = [
+FORECAST = (  # needs 20 rows, different ones (or warns), and equal weights
+    *REFUSED,
+    WEIGHTS,
+    "check_estimators_nan_inf",
+    "check_fit2d_1feature",
+    "check_positive_only_tag_during_fit",
+    "check_sample_weights_not_an_array",
+    "check_sample_weights_not_overwritten",
+    "check_sample_weights_pandas_series",
+    "check_sample_weights_shape",
+)
+CASES: list[Any] = [
     (dt.RandomFeatures(20, activation="gelu", center=False), ()),
     (dt.RandomFeaturesRidge(30, alpha=0.1, activation="tanh", ensemble=2), ()),
     (dt.RandomFeaturesRidge(8, alpha=0.0, fit_intercept=True), ()),
@@ -27,6 +38,26 @@ CASES: list[tuple[Any, tuple[str, ...]]] = [
     # one check sets alpha
     (dt.RandomFeaturesRidge(math.inf, fit_intercept=True), (*REFUSED, "check_regressors_train")),
     (dt.RandomFeaturesClassifier(math.inf, ridge=0.1), REFUSED),
+    (
+        dt.RandomFeaturesRidge(10, ridge="forecast", ensemble=2, budget=30),
+        (
+            *FORECAST,
+            "check_fit2d_1sample",
+            "check_regressor_multioutput",
+            "check_regressors_no_decision_function",
+            "check_regressors_train",  # sets alpha
+        ),
+    ),
+    pytest.param(
+        dt.RandomFeaturesClassifier(10, ridge="forecast"),
+        (
+            *FORECAST,
+            "check_class_weight_classifiers",
+            "check_classifier_data_not_an_array",
+            "check_classifiers_one_label_sample_weights",
+        ),
+        marks=pytest.mark.full,
+    ),
 ]
 
 

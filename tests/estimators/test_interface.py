@@ -27,6 +27,9 @@ MODELS = [
     dt.RandomFeaturesClassifier(20, ensemble=dt.Bootstrap(2), random_state=0),
     dt.RandomFeaturesRidge(math.inf, activation=np.tanh, ensemble=dt.Bootstrap(2), random_state=0),
     dt.RandomFeaturesClassifier(math.inf, ridge="loo", fit_intercept=True),
+    dt.RandomFeaturesRidge(20, ridge="forecast", ensemble=2, budget=60, random_state=0),
+    dt.RandomFeaturesClassifier(20, ridge="forecast", ridges=[0.1, 1.0], random_state=0),
+    dt.RandomFeaturesRidge(math.inf, ridge="forecast", activation=np.tanh, random_state=0),
 ]
 
 
@@ -37,6 +40,9 @@ def test_clones_and_pickles_predict_the_same(model: Any) -> None:
     fitted = clone(model).fit(x, labels)
     again = pickle.loads(pickle.dumps(fitted))
     assert np.array_equal(again.predict(x), fitted.predict(x))
+    assert again.get_params().keys() == model.get_params().keys()
+    if model.ridge == "forecast":
+        assert again.forecast_.total(again.n_features_, again.ridge_) > 0
     assert np.array_equal(clone(fitted).fit(x, labels).predict(x), fitted.predict(x))
 
 

@@ -1,5 +1,6 @@
 """Invalid parameters and data raise errors at fit, with the name of the argument."""
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -40,6 +41,30 @@ def test_parameters_are_checked() -> None:
     for name in ("n_features", "center", "activation"):
         model = dt.RandomFeatures(**{name: BAD[name][0]})
         assert message_of(model.fit, X).startswith(f"{name} must")
+
+
+def test_settings_of_a_forecast_are_checked() -> None:
+    forecast: dict[str, Any] = {"ridge": "forecast"}
+    for scheme in (dt.Divide(2), dt.Bootstrap(2), dt.FeatureBank(2, n_bank=9)):
+        assert refusal(**forecast, ensemble=scheme).startswith("ensemble must be a number")
+    for bad in (0, -3, 2.5, math.inf, math.nan, "20", True):
+        assert refusal(**forecast, budget=bad).startswith("budget must"), bad
+    assert "at least 3" in refusal(**forecast, ensemble=3, budget=2)
+    assert refusal(budget=20).startswith("budget must be None unless")
+    assert refusal(ridge="loo", budget=20).startswith("budget must be None unless")
+    assert refusal(alpha=0.1, budget=20).startswith("budget must be None unless")
+    assert refusal(**forecast, n_features=math.inf, budget=20).startswith("budget must be None for")
+    assert refusal(**forecast, alpha=1.0).startswith("alpha must")
+    model = dt.RandomFeaturesRidge(5, **forecast)
+    assert message_of(model.fit, X, np.ones(20)).startswith("y must not be constant")
+    assert message_of(model.fit, X[:19], Y[:19]).startswith("y must have at least 20 rows")
+    assert message_of(model.fit, X, Y, np.arange(1, 21)).startswith("sample_weight must")
+    assert message_of(model.partial_fit, X, Y).startswith("ridge must be a number for partial_fit")
+    for size in (1e90, 1e-90):
+        assert message_of(model.fit, size * X, Y).startswith("X must be in")
+    for classes in (Y > 0.7, np.arange(20) < 9):
+        balanced = dt.RandomFeaturesClassifier(5, **forecast, class_weight="balanced")
+        assert message_of(balanced.fit, X, classes).startswith("sample_weight must")
 
 
 def test_activations_must_return_finite_numbers() -> None:

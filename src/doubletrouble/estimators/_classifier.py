@@ -1,6 +1,6 @@
 """Least-squares classification on random features, as a scikit-learn classifier."""
 
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from doubletrouble.activations import Activation, Function
 from doubletrouble.ensembles import EnsembleLike
 from doubletrouble.estimators._features import RealArray, validated
+from doubletrouble.estimators._members import Criterion
 from doubletrouble.estimators._regressor import RandomFeaturesModel, checked_weights
 from doubletrouble.parameters import FloatArray
 
@@ -45,9 +46,10 @@ class RandomFeaturesClassifier(ClassifierMixin, RandomFeaturesModel):
         *,
         activation: str | Activation | Function = "relu",
         center: bool = True,
-        ridge: float | Literal["loo"] | None = None,
+        ridge: float | Criterion | None = None,
         alpha: float | None = None,
         ridges: npt.ArrayLike | None = None,
+        budget: float | None = None,
         ensemble: EnsembleLike = 1,
         fit_intercept: bool = False,
         class_weight: Any = None,
@@ -60,6 +62,7 @@ class RandomFeaturesClassifier(ClassifierMixin, RandomFeaturesModel):
             ridge=ridge,
             alpha=alpha,
             ridges=ridges,
+            budget=budget,
             ensemble=ensemble,
             fit_intercept=fit_intercept,
             random_state=random_state,

@@ -74,12 +74,7 @@ class KernelMap:
     def gram(self) -> FloatArray:
         """K, (N, N): block by block of its lower triangle."""
         x, sigma, center = self.inputs, self.activation, self.center
-        size = float(np.abs(x).max())
-        if size and not _SMALLEST < size < _LARGEST:
-            raise ValueError(
-                f"X must be in [-{_LARGEST:g}, {_LARGEST:g}] and not below {_SMALLEST:g} in "
-                f"magnitude for n_features = inf, got {size:g}: scale the inputs"
-            )
+        check_kernel_range(x, "n_features = inf")
         matrix = np.empty((self.n_features, self.n_features))
         with np.errstate(over="ignore", invalid="ignore"):
             for rows in self.blocks(self.n_features):
@@ -89,6 +84,16 @@ class KernelMap:
                     matrix[rows, : rows.start] = below
                     matrix[: rows.start, rows] = below.T
         return matrix
+
+
+def check_kernel_range(x: RealArray, setting: str) -> None:
+    """Raise ValueError where the kernel of inputs could over- or underflow, for a parameter."""
+    size = float(np.abs(x).max())
+    if size and not _SMALLEST < size < _LARGEST:
+        raise ValueError(
+            f"X must be in [-{_LARGEST:g}, {_LARGEST:g}] and not below {_SMALLEST:g} in "
+            f"magnitude for {setting}, got {size:g}: scale the inputs"
+        )
 
 
 class KernelEquations:

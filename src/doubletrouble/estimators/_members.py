@@ -12,7 +12,7 @@ need the same factor.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,9 @@ from doubletrouble.ensembles import Scheme
 from doubletrouble.estimators._features import InputMap, RealArray, Seed, draws_generator
 from doubletrouble.estimators._solvers import MemberFit
 from doubletrouble.parameters import FloatArray, number
+
+Criterion: TypeAlias = Literal["loo", "forecast"]
+"""Choices of λ in `fit`: least leave-one-out error, or least forecast error."""
 
 DEFAULT_RIDGE = 1e-3
 """The paper's λ where neither `ridge` nor `alpha` is given."""
@@ -56,20 +59,22 @@ class Penalty:
         )
 
 
-def checked_penalty(ridge: Any, alpha: Any) -> Penalty | None:
-    """The penalty of an estimator; None for the one of least leave-one-out error.
+def checked_penalty(ridge: Any, alpha: Any) -> Penalty | Criterion:
+    """The penalty of an estimator, or the criterion by which `fit` chooses it.
 
     >>> checked_penalty(None, 2)
     Penalty(value=2.0, convention='sklearn')
-    >>> checked_penalty("loo", None) is None
-    True
+    >>> checked_penalty("loo", None)
+    'loo'
     """
     if ridge is not None and alpha is not None:
         raise ValueError(f"alpha must be None where ridge is given, got {alpha!r} and {ridge!r}")
     if isinstance(ridge, str):
-        if ridge != "loo":
-            raise ValueError(f"ridge must be a number in [0, inf) or 'loo', got {ridge!r}")
-        return None
+        if ridge not in get_args(Criterion):
+            raise ValueError(
+                f"ridge must be a number in [0, inf), 'loo' or 'forecast', got {ridge!r}"
+            )
+        return cast(Criterion, ridge)
     if alpha is not None:
         return Penalty(_finite("alpha", alpha), "sklearn")
     return Penalty(DEFAULT_RIDGE if ridge is None else _finite("ridge", ridge))

@@ -3,10 +3,10 @@
 import math
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Real
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -29,8 +29,10 @@ from doubletrouble.estimators._features import (
     seed_of,
     validated,
 )
+from doubletrouble.estimators._forecast import check_forecast, least_forecast_error
 from doubletrouble.estimators._kernel_ridge import KernelMap, fit_kernel, fit_kernel_path
 from doubletrouble.estimators._members import (
+    Criterion,
     Penalty,
     Solution,
     checked_penalty,
@@ -40,7 +42,11 @@ from doubletrouble.estimators._members import (
 )
 from doubletrouble.estimators._path import RidgePath, best_solution, fit_path, ridge_grid
 from doubletrouble.estimators._solvers import NormalEquations, Sample, fit_member
+from doubletrouble.forecasting import Forecast
 from doubletrouble.parameters import FloatArray, whole_number
+
+_FITTED = {"loo_path_", "loo_error_", "forecast_", "forecast_error_", "weights_", "X_fit_"}
+"""Attributes of some fits alone."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +59,8 @@ class LearnerParameters:
     activation: Activation
     center: bool
     intercept: bool
-    penalty: Penalty | None  # None: the one of least leave-one-out error
+    penalty: Penalty | Criterion
+    budget: int | None  # of features P K
     ridges: FloatArray
 
     def weights(self, seed: Seed, dim: int) -> FloatArray:
@@ -70,13 +77,16 @@ class RandomFeaturesModel(BaseEstimator):
     activation_: Activation
     _sums: list[NormalEquations] | None
     _solution: Solution | None
-    _penalty: Penalty | None
+    _penalty: Penalty | Criterion
     _center: bool
     _intercept: bool
     _single: bool
     _precision: np.dtype[Any]
     loo_path_: RidgePath
     loo_error_: float
+    forecast_: Forecast
+    forecast_error_: float
+    n_features_: float
 
     def __init__(
         self,
@@ -84,9 +94,10 @@ class RandomFeaturesModel(BaseEstimator):
         *,
         activation: str | Activation | Function = "relu",
         center: bool = True,
-        ridge: float | Literal["loo"] | None = None,
+        ridge: float | Criterion | None = None,
         alpha: float | None = None,
         ridges: npt.ArrayLike | None = None,
+        budget: float | None = None,
         ensemble: EnsembleLike = 1,
         fit_intercept: bool = False,
         random_state: Any = None,
@@ -97,6 +108,7 @@ class RandomFeaturesModel(BaseEstimator):
         self.ridge = ridge
         self.alpha = alpha
         self.ridges = ridges
+        self.budget = budget
         self.ensemble = ensemble
         self.fit_intercept = fit_intercept
         self.random_state = random_state
@@ -135,7 +147,7 @@ class RandomFeaturesModel(BaseEstimator):
             raise NotFittedError(f"This {type(self).__name__} instance is not fitted yet.")
         if self._solution is None:
             assert self._sums is not None
-            assert self._penalty is not None
+            assert isinstance(self._penalty, Penalty)
             _, n_features, dim = self.weights_.shape
             self._solution = fit_members(
                 [sums.fit for sums in self._sums],
@@ -157,7 +169,20 @@ class RandomFeaturesModel(BaseEstimator):
     def _fit(self, X: RealArray, labels: RealArray, weights: FloatArray | None) -> Self:
         parameters = self._parameters()
         sample = _sample(X, labels, weights, intercept=parameters.intercept)
-        seed = seed_of(self.random_state)
+        seed, choice = seed_of(self.random_state), None
+        if parameters.penalty == "forecast":
+            choice = least_forecast_error(
+                sample,
+                n_features=parameters.n_features,
+                budget=parameters.budget,
+                n_members=parameters.n_members,
+                ridges=None if self.ridges is None else parameters.ridges,
+                activation=parameters.activation,
+                center=parameters.center,
+                seed=seed,
+            )
+            penalty = Penalty(choice.ridge)
+            parameters = replace(parameters, n_features=choice.n_features, penalty=penalty)
         counts = draw_counts(
             parameters.ensemble, n_members=parameters.n_members, n_samples=sample.size, seed=seed
         )
@@ -174,6 +199,8 @@ class RandomFeaturesModel(BaseEstimator):
             self._start(parameters, X, labels, weights_=theta)
         if path is not None:
             self.loo_path_, self.loo_error_ = path, float(path.loo_error.min())
+        if choice is not None:
+            self.forecast_, self.forecast_error_ = choice.forecast, choice.error
         self._sums, self._solution = None, solution
         return self
 
@@ -190,8 +217,8 @@ class RandomFeaturesModel(BaseEstimator):
             raise ValueError(
                 f"ensemble must have every row in each member for partial_fit, got {scheme!r}"
             )
-        if parameters.penalty is None:
-            raise ValueError("ridge must be a number for partial_fit, got 'loo'")
+        if not isinstance(parameters.penalty, Penalty):
+            raise ValueError(f"ridge must be a number for partial_fit, got {self.ridge!r}")
         intercept = parameters.intercept if self._is_first() else self._intercept
         sample = _sample(X, labels, weights, intercept=intercept)
         outputs = sample.labels.shape[1]
@@ -240,26 +267,42 @@ class RandomFeaturesModel(BaseEstimator):
                 members = 1  # all are equal
         else:
             count = whole_number("n_features", count, 1)
+        members = whole_number("ensemble", members, 1, floats=True)
+        penalty = checked_penalty(self.ridge, self.alpha)
+        if penalty == "forecast":
+            check_forecast(scheme)
         return LearnerParameters(
             n_features=count,
             ensemble=scheme,
-            n_members=whole_number("ensemble", members, 1, floats=True),
+            n_members=members,
             activation=known_activation(self.activation),
             center=check_flag("center", self.center),
             intercept=check_flag("fit_intercept", self.fit_intercept),
-            penalty=checked_penalty(self.ridge, self.alpha),
+            penalty=penalty,
+            budget=self._budget(count, members, penalty),
             ridges=ridge_grid(self.ridges),
         )
+
+    def _budget(
+        self, n_features: float, n_members: int, penalty: Penalty | Criterion
+    ) -> int | None:
+        if self.budget is None:
+            return None
+        if penalty != "forecast":
+            raise ValueError(f"budget must be None unless ridge = 'forecast', got {self.budget!r}")
+        if math.isinf(n_features):
+            raise ValueError(f"budget must be None for n_features = inf, got {self.budget!r}")
+        return whole_number("budget", self.budget, n_members, floats=True)
 
     def _start(
         self, parameters: LearnerParameters, X: RealArray, labels: RealArray, **fitted: RealArray
     ) -> None:
         """Store the state of a new fit, with Θ or its rows, and drop that of an earlier one."""
-        for name in {"loo_path_", "loo_error_", "weights_", "X_fit_"} & set(vars(self)):
+        for name in _FITTED & set(vars(self)):
             delattr(self, name)
         for name, value in fitted.items():
             setattr(self, name, value)
-        self._penalty = parameters.penalty
+        self._penalty, self.n_features_ = parameters.penalty, parameters.n_features
         self.activation_, self._center = parameters.activation, parameters.center
         self._intercept = parameters.intercept
         self._single, self._precision = labels.ndim == 1, X.dtype
@@ -274,7 +317,7 @@ def _fit_finite(
 ) -> tuple[Solution, RidgePath | None]:
     """The fit of all members, and the path of ridges where the best one is chosen."""
     samples = [sample.drawn(drawn) for drawn in counts]
-    if parameters.penalty is None:
+    if not isinstance(parameters.penalty, Penalty):
         path = fit_path(maps, sample, counts, parameters.ridges, single=single)
         return best_solution(path, samples, parameters.n_features), path
     solution = fit_members(
@@ -295,7 +338,7 @@ def _fit_infinite(
     single: bool,
 ) -> tuple[Solution, RidgePath | None]:
     """The same for infinitely many features."""
-    if parameters.penalty is None:
+    if not isinstance(parameters.penalty, Penalty):
         path = fit_kernel_path(phi, sample, counts, parameters.ridges, single=single)
         samples = [sample.drawn(drawn) for drawn in counts]
         return best_solution(path, samples, math.inf), path
@@ -354,10 +397,13 @@ class RandomFeaturesRidge(MultiOutputMixin, RegressorMixin, RandomFeaturesModel)
         activation: σ: a name, an `Activation` or any callable on arrays.
         center: whether μ₀ = E σ(z), z ~ N(0, 1), is subtracted, as in the paper.
         ridge: λ; 0 is the minimum-norm fit, "loo" the λ among `ridges` of least leave-one-out
-            error. 0.001 where neither `ridge` nor `alpha` is given.
+            error, "forecast" the one of least error by `forecast`, in which the features are
+            averaged over. 0.001 where neither `ridge` nor `alpha` is given.
         alpha: the penalty in scikit-learn's convention, |y - Φ a|² + alpha |a|², in place of
             `ridge`: alpha = λ P N / D. Must be None for infinitely many features.
-        ridges: λ to choose from; by default 33 from 1e-6 to 100.
+        ridges: λ to choose from; by default 33 from 1e-6 to 100, and for "forecast" any between.
+        budget: with `ridge="forecast"`, the most features P K of all members: P of least forecast
+            error is chosen too, in place of `n_features`.
         ensemble: K, models averaged, with features of their own and all rows; or an ensemble such
             as `Divide(K)` (each model has its own block of N/K rows), `Subsample`, `Bootstrap` or
             `FeatureBank`. N is the number of rows of a model, including repeated ones. With
@@ -369,10 +415,12 @@ class RandomFeaturesRidge(MultiOutputMixin, RegressorMixin, RandomFeaturesModel)
     be at most 1e100 in magnitude (1e30 in float32).
 
     Attributes: `coef_` (K, P), `intercept_`, `weights_` Θ (K, P, D), `ridge_`, `alpha_` (K,),
-    `n_features_in_`; with `ridge="loo"` also `loo_error_` and `loo_path_`. After labels of T
-    columns `coef_` is (K, T, P). For infinitely many features `dual_coef_` (N,) or (N, T) and
-    `X_fit_` (N, D), as in scikit-learn's `KernelRidge`, take the place of `coef_`, `weights_` and
-    `alpha_`: the prediction is K(x, X) (K + λ N / D)⁻¹ y.
+    `n_features_` P, `n_features_in_` D; with `ridge="loo"` also `loo_error_` and `loo_path_`, with
+    `ridge="forecast"` also `forecast_error_`, the mean squared error expected on new rows, and the
+    `Forecast` itself as `forecast_`. After labels of T columns `coef_` is (K, T, P). For
+    infinitely many features `dual_coef_` (N,) or (N, T) and `X_fit_` (N, D), as in scikit-learn's
+    `KernelRidge`, take the place of `coef_`, `weights_` and `alpha_`: the prediction is
+    K(x, X) (K + λ N / D)⁻¹ y.
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
@@ -390,7 +438,8 @@ class RandomFeaturesRidge(MultiOutputMixin, RegressorMixin, RandomFeaturesModel)
 
         Needs memory for P² numbers, or N² where P > N, and for blocks of features; and for all
         features, up to 1 GB, where a very small penalty leaves too few digits otherwise. For
-        infinitely many features it needs memory for three to five matrices N × N, and time N³.
+        infinitely many features it needs memory for three to five matrices N × N, and time N³;
+        so does `ridge="forecast"`, for 10,000 rows at most.
         """
         X, y = validated(self, X, y, y_numeric=True, multi_output=True)
         return self._fit(X, y, sample_weight)
@@ -430,6 +479,6 @@ class RandomFeaturesRidge(MultiOutputMixin, RegressorMixin, RandomFeaturesModel)
         remain. In an ensemble the other rows stay with their members.
         """
         model = copy(self)
-        model.ridge, model.alpha = "loo", None
+        model.ridge, model.alpha, model.budget = "loo", None, None
         model.ridges = self.ridges if ridges is None else ridges
         return model.fit(X, y, sample_weight).loo_path_
