@@ -43,6 +43,7 @@ DEFAULT_RIDGE = 1e-3
 """The paper's λ of tables and plots, that of `RandomFeaturesRidge`."""
 _NEAR_ALL = 0.8  # between this share of the rows and all, splits and leave-one-out are interpolated
 _FEWEST = 5  # training rows
+_LEAST_SHOWN = 0.01  # share of the error below which parts are outside of a plot
 _RIDGES = np.geomspace(1e-6, 1e2, 65)  # of which the best is refined
 _NOTE = "noise or structure too fine for {n} rows"
 
@@ -147,6 +148,8 @@ class ForecastTerms(ErrorTerms[Estimate]):
             if part == "total":
                 axes.fill_between(x, y - error, y + error, color=color, alpha=0.15, linewidth=0)
         finish_axes(axes, name, np.asarray(x))
+        least = _LEAST_SHOWN * float(np.min(self.total.value))
+        axes.set_ylim(bottom=max(least, axes.get_ylim()[0]))
         if marks.any():
             axes.set_title("dashed: extrapolated", fontsize="small", loc="right")
 
