@@ -107,14 +107,28 @@ def test_constant_columns_and_repeated_rows_are_noted(
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         found = json_result(f"forecast {file} --target y --width 20", capsys)
-    assert found["dim"] == 5
+    assert found["parameters"]["dim"] == 5
     assert "Constant columns are left out: 'd'." in found["notes"]
     assert found["notes"][0].startswith("5 rows are repeated")
 
 
-@pytest.mark.parametrize(
-    "options", ["", "--width 20", "--ridge 0.01,0.1", "--ridge 0.1 --width 5,9"]
-)
+def test_chart_is_along_the_ranges_or_the_width(
+    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    monkeypatch.setattr(dt.Forecast, "plot", stop)
+    words = f"forecast {file} --target y --chart chart.svg"
+    for options, names in {
+        "": ["ridge", "n_samples"],  # along the default widths of `plot`
+        "--width 20 -K 5": ["ridge", "n_samples", "ensemble"],
+        "--width 20,30": ["width", "ridge", "n_samples"],
+        "--ridge 0.1,1": ["width", "ridge", "n_samples"],
+    }.items():
+        with pytest.raises(CalledError) as called:
+            main(f"{words} {options}".split())
+        assert list(called.value.args[-1]) == names, options
+
+
+@pytest.mark.parametrize("options", ["", "--ridge 0.01,0.1"])
 def test_chart_is_written(file: Path, capsys: Capture, options: str) -> None:
     chart = file.with_suffix(".svg")
     lines(f"forecast {file} --target y {options} --plot {chart}", capsys)

@@ -105,6 +105,11 @@ def forecast(
     """
     check_level("confidence", confidence)
     check_chart(chart)
+    one = width is not None and all(
+        values is None or len(values) == 1 for values in (width, ridge, n_members, n_samples)
+    )
+    if budget is not None and not one:
+        raise ValueError(f"budget must be left out for several models, got {budget:g}")
     columns = Columns.of(file, target, groups, drop)
     X, notes = columns.inputs([_MODEL])
     y = columns.numbers(_MODEL)
@@ -141,17 +146,22 @@ def forecast(
     )
     P, lam, K, N = settings.values()
     terms = result.error(P, lam, K, N)
-    advice = None
-    if not terms.shape:
-        advice = result.advise(float(P), float(lam), float(K), float(N), budget=budget, cost=cost)
-    elif budget is not None:
-        raise ValueError(f"budget must be left out for several models, got {budget:g}")
+    advice = result.advise(P, lam, K, N, budget=budget, cost=cost) if one else None
     if chart is not None:
-        _draw(result, settings, chart, dense=np.ndim(P) == len(terms.shape) and width is None)
+        _draw(result, settings, chart, dense=one or (width is None and len(terms.shape) == 1))
     report = Report(
-        columns=_columns(settings, terms), text=printable(_text(result, settings, terms, advice))
+        parameters={
+            "target": target,
+            "activation": result.activation,
+            "standardize": standardize,
+            "fit_intercept": fit_intercept,
+            "n_rows": n,
+            "dim": result.dim,
+        },
+        columns=_columns(settings, terms),
+        text=printable(_text(result, settings, terms, advice)),
     )
-    form.show(report, _document(result, advice) | report.document)
+    form.show(report, report.document | _document(result, advice))
 
 
 def _standardized(X: Any) -> tuple[FloatArray, list[str]]:
@@ -203,9 +213,6 @@ def _document(result: Forecast, advice: ForecastAdvice | None) -> dict[str, Any]
     """The content as JSON, besides the rows."""
     low, high = result.noise.interval
     return {
-        "n_rows": result.n_rows,
-        "dim": result.dim,
-        "activation": result.activation,
         "noise": {"estimate": result.noise.estimate, "low": low, "high": high},
         "best_ridge": result.best_ridge(),
         "checks": [asdict(check) for check in result.trust.values()],
@@ -215,11 +222,11 @@ def _document(result: Forecast, advice: ForecastAdvice | None) -> dict[str, Any]
 
 
 def _draw(result: Forecast, settings: Mapping[str, Any], file: Path, *, dense: bool) -> None:
-    """Write the error along the ranges; along all widths for one model, or if `dense`."""
+    """Write the error along the ranges, or along many widths if `dense`."""
     drawn = dict(settings)
     if np.any((K := drawn.pop("n_members")) != 1):
         drawn["ensemble"] = K  # or else the limit of many models is drawn, too
-    if dense or not any(map(np.ndim, drawn.values())):
+    if dense:
         del drawn["width"]
     figure = new_chart(height=4.0)
     result.plot(figure.add_subplot(), **drawn)
