@@ -1,27 +1,31 @@
-"""`RandomFeaturesRidge` against hand-built scikit-learn pipelines, and a million rows in parts.
+"""`RandomFeaturesRidge` against scikit-learn pipelines, a million rows in parts, and its limit.
 
 A pipeline computes the same features in a FunctionTransformer (in place, without copies) and fits
 a Ridge with one of its solvers, to a tolerance of 1e-6 where it iterates (with scikit-learn's 1e-4
 predictions are off by 1e-3). Every fit runs in its own process, which is stopped at a time limit.
+The limit of infinitely many features is compared with 20 members of as many features as rows.
 
     python -m benchmarks.random_features_speed [--rows N] [--features P] [--dim D] [--limit S]
 """
 
 import argparse
+import math
 import multiprocessing
 import resource
 import time
 from collections.abc import Callable
+from functools import partial
 from multiprocessing.connection import Connection
 from typing import Any
 
 import numpy as np
 
 import doubletrouble as dt
+from benchmarks.timing import best_time
 from doubletrouble.parameters import FloatArray
 
 SOLVERS = ("cholesky", "svd", "lsqr", "sparse_cg", "sag", "saga")
-RIDGE, BATCH, SET_UP = 1e-3, 10_000, 60.0
+RIDGE, BATCH, SET_UP, MEMBERS = 1e-3, 10_000, 60.0, 20
 OURS = "ours"
 
 
@@ -143,6 +147,28 @@ def stream(rows: int, features: int, dim: int) -> None:
     print(f"  peak memory {early:.0f} MB after a tenth of the rows, {growth:+.0f} MB at the end")
 
 
+def infinite_fits(connection: Connection, rows: int, dim: int) -> None:
+    """Seconds of fits: the limit, the same with 33 ridges, and members; their distance from it."""
+    x, y = labelled(rows, dim, 1)
+    new, _ = labelled(1000, dim, 2)
+    exact = dt.RandomFeaturesRidge(math.inf, ridge=RIDGE)
+    chosen = dt.RandomFeaturesRidge(math.inf, ridge="loo")
+    members = dt.RandomFeaturesRidge(rows, ridge=RIDGE, ensemble=MEMBERS, random_state=0)
+    seconds = []
+    for model, repeats in ((exact, 5), (chosen, 2), (members, 2)):
+        seconds.append(best_time(partial(model.fit, x, y), repeats))
+    limit, mean = exact.predict(new), members.predict(new)
+    connection.send((seconds, np.linalg.norm(mean - limit) / np.linalg.norm(limit)))
+
+
+def infinite(rows: int, dim: int) -> None:
+    print(f"infinitely many features, {rows} rows x {dim} inputs, ridge {RIDGE:g}")
+    (exact, chosen, members), off = apart(infinite_fits, 3600.0, rows, dim)
+    print(f"  exact kernel           {exact:7.2f} s, {chosen:.2f} s with leave-one-out ridge")
+    ratio, width = members / exact, f"{MEMBERS} members, P = {rows}"
+    print(f"  {width:<22} {members:7.2f} s: {ratio:.1f} x; predictions differ by {off:.3f}")
+
+
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=100_000)
@@ -151,10 +177,12 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--limit", type=float, default=120.0, help="seconds for one fit")
     parser.add_argument("--solvers", default=",".join(SOLVERS))
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--infinite-rows", type=int, default=2000)
     parser.add_argument("--stream-rows", type=int, default=1_000_000)
     parser.add_argument("--stream-features", type=int, default=1000)
     args = parser.parse_args([] if arguments is None else arguments)
     compare(args.rows, args.features, args.dim, args.solvers.split(","), args.limit, args.repeats)
+    infinite(args.infinite_rows, args.dim)
     stream(args.stream_rows, args.stream_features, args.dim)
 
 

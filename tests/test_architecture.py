@@ -211,8 +211,9 @@ for name in ("RandomFeaturesRidge", "train_lazy", "LazyRun"):
 
 # The bookkeeping behind results, in attributes that users do not read.
 INTERNAL = {
-    *("Draws", "FeatureMap", "Poles", "SimulatedTerms", "Statistic"),
-    *("Extrapolation", "Measurement", "Measurements", "RowNoise", "WindowDesign", "WindowFit"),
+    *("Draws", "InputMap", "Poles", "SimulatedTerms", "Statistic"),
+    *("Alternative", "Extrapolation", "Measurement", "Measurements", "RowNoise"),
+    *("WindowDesign", "WindowFit"),
 }
 
 

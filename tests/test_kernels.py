@@ -22,7 +22,7 @@ def test_the_series_equals_the_closed_form_of_smooth_activations(name: str) -> N
     function = dt.activation(name).function
     own = dt.Activation(name="own", mean=0.0, linear=1.0, nonlinear=1.0, function=function)
     assert closed_form(own) is None
-    assert dt.kernel(own, X, OTHER) == pytest.approx(dt.kernel(name, X, OTHER), abs=1e-11)
+    assert dt.kernel(own, X, OTHER) == pytest.approx(dt.kernel(name, X, OTHER), abs=1e-13)
 
 
 @pytest.mark.parametrize("name", ["relu", "abs", "leaky_relu"])
@@ -50,6 +50,11 @@ def test_mean_product_of_features_is_the_kernel(name: str) -> None:
         assert np.abs(z).max() < 5
         wrong = (products.mean(axis=-1) - dt.kernel(name, X[::-1], OTHER, center=center)) / error
         assert np.abs(wrong).max() > 10  # negative control
+
+
+def test_kernel_of_sign_in_one_dimension_has_rank_one() -> None:
+    x, other = RNG.standard_normal((50, 1)), RNG.standard_normal((40, 1))
+    assert np.array_equal(dt.kernel("sign", x, other), np.sign(x) * np.sign(other.T))
 
 
 def test_kernel_equals_known_values() -> None:

@@ -18,15 +18,15 @@ Closed forms are known for many activations: the overlap of ReLU features is the
 
     K = Σ_k c_k(a) c_k(b) ρᵏ,        c_k(a) = E σ(√a z) h_k(z)          (Mehler)
 
-The series is truncated when its sums at ρ = ±1 agree with the direct averages to 1e-14, or after a
-thousand terms; the remainders of the even and of the odd terms are added to the next two powers, so
-that the kernel is exact at ρ = ±1 however slowly the coefficients of a kink decay.
+The series is truncated when Σ_k c_k(a)² is E σ(√a z)² to 1e-14 for every row; or after a thousand
+terms, and then the remainders of the even and of the odd terms at ρ = ±1 are added to the next two
+powers, so that the kernel is exact at ρ = ±1 however slowly the coefficients of a kink decay.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,7 +34,7 @@ import numpy as np
 import numpy.typing as npt
 from array_api_compat import array_namespace
 
-from doubletrouble.activations import Activation, Function, is_named
+from doubletrouble.activations import Activation, Function, activation_values, is_named
 from doubletrouble.activations import activation as known_activation
 from doubletrouble.parameters import FloatArray
 
@@ -45,7 +45,7 @@ _REACH, _SPACING = 12.0, 0.005  # of the nodes in z: the density outside is belo
 _ORDERS = 1024  # the largest number of Hermite polynomials
 _CHUNK = 64  # polynomials per check of convergence
 _CONVERGED = 1e-14
-_BLOCK = 2**20  # entries of the kernel computed at a time
+_CACHED = 2**15  # entries of a block of rows: it stays in the cache
 
 
 def kernel(
@@ -96,7 +96,7 @@ def kernel(
     mean = sigma.mean if center else 0.0
     if known is None:
         return _series(sigma, mean, a, b, c)
-    step = max(1, _BLOCK // len(b))
+    step = max(1, _CACHED // len(b))
     for rows in (slice(start, start + step) for start in range(0, len(a), step)):  # in place
         c[rows] = known.overlap(a[rows, None], b[None, :], c[rows])
         if mean:
@@ -122,27 +122,53 @@ def _series(
     """The kernel of any activation by its Hermite coefficients."""
     if sigma.function is None:
         raise ValueError(f"activation must have a function to have a kernel, got {sigma!r}")
-    z = np.arange(-_REACH, _REACH + _SPACING / 2, _SPACING)  # (Q,)
+    # not np.arange(-_REACH, _REACH, _SPACING), whose spacing is off by 2e-13 of itself
+    half = round(_REACH / _SPACING)
+    z = np.arange(-half, half + 1) * _SPACING  # (Q,)
     density = np.exp(-0.5 * z * z) * (_SPACING / math.sqrt(2 * math.pi))
-    left, right = (np.asarray(sigma.function(np.sqrt(v)[:, None] * z)) - mean for v in (a, b))
-    sums = np.stack([(left * density) @ right.T, (left * density) @ right[:, ::-1].T])  # ρ = ±1
-    size = float(np.abs(sums[0]).max()) or 1.0
+    n, both = a.size, a if b is a else np.concatenate([a, b])
+    values = activation_values(sigma.function, np.sqrt(both)[:, None] * z, sigma.name) - mean
+    coefs = np.empty((0, both.size))  # c_k of each row
+    power = (values * values) @ density  # Σ_k c_k²
+    rest = power  # of the orders that are not yet in `coefs`
+    even = odd = np.zeros((n, 1))
+    for polynomials in _hermite(z):
+        chunk = (polynomials * density) @ values.T
+        coefs, rest = np.vstack([coefs, chunk]), rest - np.sum(chunk**2, axis=0)
+        if np.all(np.abs(rest) <= _CONVERGED * power):
+            break
+    else:
+        left, right = values[:n] * density, values[-b.size :]
+        signs = (-1.0) ** np.arange(_ORDERS)[:, None]
+        plus, minus = (
+            left @ side.T - coefs[:, :n].T @ (sign * coefs[:, -b.size :])  # at ρ = 1 and -1
+            for side, sign in ((right, 1.0), (right[:, ::-1], signs))
+        )
+        even, odd = (plus + minus) / 2, (plus - minus) / 2
     with np.errstate(divide="ignore", invalid="ignore"):
         rho = np.nan_to_num(c / np.sqrt(np.outer(a, b)))
     rho = np.clip(rho, -1.0, 1.0)
-    total, power = np.zeros_like(c), np.ones_like(c)
+    total = np.empty_like(c)
+    step = max(_CACHED // b.size, 1)
+    for rows in (slice(start, start + step) for start in range(0, a.size, step)):
+        r, value = rho[rows], even[rows] + odd[rows] * rho[rows]
+        term = np.empty_like(value)
+        for c_k in coefs[::-1]:  # Horner's rule
+            value *= r
+            value += np.multiply(c_k[:n][rows, None], c_k[-b.size :], out=term)
+        total[rows] = value
+    return total
+
+
+def _hermite(z: npt.NDArray[Any]) -> Iterator[FloatArray]:
+    """Normalized Hermite polynomials at z, (_CHUNK, Q) at a time, up to order _ORDERS."""
     before, now = np.zeros_like(z), np.ones_like(z)  # h_{k-1} and h_k
-    for k in range(_ORDERS):
-        weights = density * now
-        product = np.outer(left @ weights, right @ weights)
-        total += product * power
-        sums -= np.stack([product, product * (-1) ** k])
-        power *= rho
-        before, now = now, (z * now - math.sqrt(k) * before) / math.sqrt(k + 1)
-        if k % _CHUNK == _CHUNK - 1 and np.abs(sums).max() < _CONVERGED * size:
-            return total
-    even, odd = (sums[0] + sums[1]) / 2, (sums[0] - sums[1]) / 2
-    return np.asarray(total + even * power + odd * power * rho)  # _ORDERS is even
+    for start in range(0, _ORDERS, _CHUNK):
+        chunk = np.empty((_CHUNK, z.size))
+        for k in range(start, start + _CHUNK):
+            chunk[k - start] = now
+            before, now = now, (z * now - math.sqrt(k) * before) / math.sqrt(k + 1)
+        yield chunk
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -183,7 +209,10 @@ def _relu(a: Array, b: Array, c: Array) -> Array:
 
 
 def _sign(a: Array, b: Array, c: Array) -> Array:
-    return array_namespace(a, b, c).asin(_cosine(a, b, c)) * (2 / math.pi)
+    xp, cosine = array_namespace(a, b, c), _cosine(a, b, c)
+    # asin would turn a rounding of 1e-16 at ±1 into 1e-8
+    parallel = 1.0 - xp.abs(cosine) < 8 * xp.finfo(cosine.dtype).eps
+    return xp.asin(xp.where(parallel, xp.sign(cosine), cosine)) * (2 / math.pi)
 
 
 def _erf(a: Array, b: Array, c: Array) -> Array:

@@ -416,12 +416,16 @@ def _plain(array: Any) -> Value:
 # --- errors by cause -----------------------------------------------------------------------------
 
 
+_DESCRIPTIONS = ("coordinates", "includes", "status")  # fields that are no parts
+
+
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class _Terms(_Result, Generic[Term]):
     """Parts that add up to a total; they print as a table, plot, and convert to pandas."""
 
     coordinates: Mapping[str, Value] = field(default_factory=dict, repr=False, compare=False)
     includes: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
+    status: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     _colors: ClassVar[Mapping[str, str]]
 
@@ -433,15 +437,17 @@ class _Terms(_Result, Generic[Term]):
         missing: Mapping[str, str],
         includes: Mapping[str, str] | None = None,
         total: Term | None = None,
+        status: Mapping[str, Any] | None = None,
     ) -> Self:
         """Terms that a design identifies; access to another one raises ValueError with `missing`.
 
         `includes` are further causes contained in a part that the design does not separate; `total`
-        is given where it is not the sum of the parts.
+        is given where it is not the sum of the parts. `status` is how the total and each part are
+        known, as measured or extrapolated; of arrays, a sequence with one for each point.
         """
         terms = object.__new__(cls)
         known = {"coordinates": {}, "includes": includes or {}, "_missing": dict(missing), **parts}
-        known["_total"] = total
+        known |= {"_total": total, "status": status or {}}
         for name, value in known.items():
             object.__setattr__(terms, name, value)
         return terms
@@ -455,7 +461,7 @@ class _Terms(_Result, Generic[Term]):
     @classmethod
     def names(cls) -> tuple[str, ...]:
         """The names of all parts, in their order."""
-        return tuple(f.name for f in fields(cls) if f.name not in ("coordinates", "includes"))
+        return tuple(f.name for f in fields(cls) if f.name not in _DESCRIPTIONS)
 
     @property
     def parts(self) -> dict[str, Term]:
@@ -510,12 +516,25 @@ class _Terms(_Result, Generic[Term]):
         taken = {*self.names(), "total"}
         return {f"problem_{k}" if k in taken else k: v for k, v in self.coordinates.items()}
 
-    def _column(self, name: str) -> str:
-        """The name of a part, with the causes it includes."""
-        return f"{name} + {self.includes[name]}" if name in self.includes else name
-
     def _label(self, name: str) -> str:
-        return self._column(name).replace("_", " × ", name.count("_"))
+        """The name of a part, with the causes it includes."""
+        label = name.replace("_", " × ")
+        return f"{label} + {self.includes[name]}" if name in self.includes else label
+
+    def _status_at(self, k: int) -> str:
+        """How the total at one point is known, and then the parts that are known otherwise.
+
+        >>> status = {"total": "measured", "sampling": "law", "bias": "law"}
+        >>> ErrorTerms.identified({}, missing={}, status=status)._status_at(0)
+        'measured; sampling, bias: law'
+        """
+        own = {name: how if isinstance(how, str) else how[k] for name, how in self.status.items()}
+        total = own.get("total", "")
+        names: dict[str, list[str]] = {}
+        for name, how in own.items():
+            if how != total:
+                names.setdefault(how, []).append(name)
+        return "; ".join([total, *(f"{', '.join(some)}: {how}" for how, some in names.items())])
 
     def _cells(self) -> tuple[list[str], list[list[str]]]:
         """The head and the rows of the printed table; "…" marks omitted rows."""
@@ -530,19 +549,22 @@ class _Terms(_Result, Generic[Term]):
                     else None
                 )
                 shown = str(part) if isinstance(part, Estimate) else f"{part:.6g}"
-                rows.append([self._label(name), shown, "" if share is None else f"{share:.1%}"])
-            return ["part", "value", "share"], rows
+                row = [self._label(name), shown, "" if share is None else f"{share:z.1%}"]
+                rows.append([*row, self.status.get(name, "")] if self.status else row)
+            return ["part", "value", "share", *(["status"] if self.status else [])], rows
         flat = {
             name: np.broadcast_to(value, shape).reshape(-1)
             for name, value in self._coordinates().items()
         }
         head = [*(flat or ["point"]), *map(self._label, columns)]
+        head += ["status"] if self.status else []
         count, half = math.prod(shape), _ROWS // 2
         few = [k for k in range(count) if count <= _ROWS or not half <= k < count - half]
         rows = []
         for k in few:
             own = [f"{values[k]:.6g}" for values in flat.values()] or [str(k)]
-            rows.append([*own, *(_entry(part, shape, k) for part in columns.values())])
+            own += [_entry(part, shape, k) for part in columns.values()]
+            rows.append([*own, self._status_at(k)] if self.status else own)
         if count > _ROWS:
             rows.insert(half, ["…"] * len(head))
         return head, rows
@@ -554,12 +576,15 @@ class _Terms(_Result, Generic[Term]):
             wide = max((len(row[0]) for row in rows), default=0) + 2
             most = max([12, *(len(row[1]) for row in rows)])
             return "\n".join(
-                f"{label:<{wide}} {value:>{most}} {share:>7}".rstrip()
-                for label, value, share in rows
+                f"{label:<{wide}} {value:>{most}} {share:>7}   {' '.join(status)}".rstrip()
+                for label, value, share, *status in rows
             )
         widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+        sides = [">"] * len(head)
+        if self.status:
+            sides[-1] = "<"
         lines = [
-            "  ".join(f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True))
+            "  ".join(map(format, row, map("{}{}".format, sides, widths))).rstrip()
             for row in (head, *rows)
         ]
         count = math.prod(self.shape)
@@ -578,17 +603,20 @@ class _Terms(_Result, Generic[Term]):
     def to_frame(self) -> Any:
         """Return a pandas frame with a row per point, and a column per part and for the total.
 
-        Varying parameters come first; estimates have a second column `<part>_standard_error`.
+        Varying parameters come first; estimates have a second column `<part>_standard_error`, and
+        parts of a known status a column `<part>_status`.
         """
         pandas = require("pandas", "tables")
         shape = self.shape
         table: dict[str, Any] = {}
-        columns = {self._column(name): value for name, value in self._columns().items()}
-        for name, value in (*self._coordinates().items(), *columns.items()):
+        for name, value in (*self._coordinates().items(), *self._columns().items()):
             table[name] = np.broadcast_to(_number(value), shape).reshape(-1)
             if isinstance(value, Estimate):
                 error = np.broadcast_to(value.standard_error, shape).reshape(-1)
                 table[f"{name}_standard_error"] = error
+            if name in self.status:
+                how = self.status[name]
+                table[f"{name}_status"] = [how] * math.prod(shape) if isinstance(how, str) else how
         return pandas.DataFrame(table)
 
     def plot(self, axes: Any = None) -> Any:

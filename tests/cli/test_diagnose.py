@@ -131,12 +131,17 @@ def test_missing_values_need_a_model_that_accepts_them(
 def test_invalid_input_is_named(table: pd.DataFrame, file: Path, capsys: Capture) -> None:
     table.assign(name=[f"n{k}" for k in range(60)]).to_csv(file.with_name("names.csv"), index=False)
     file.with_name("empty.csv").write_text("")
+    dated = table.assign(
+        when=pd.to_datetime("2020-01-01") + pd.to_timedelta(np.arange(60) // 9, "D")
+    )
+    dated.to_parquet(file.with_name("dated.parquet"))
     words = ["diagnose", str(file), "--target", "y"]
     fit = [*words, "--model", RIDGE]
     cases: list[tuple[Any, str]] = [
         (["diagnose", "none.csv", *fit[2:]], "file must"),
         (["diagnose", str(file.with_name("empty.csv")), *fit[2:]], "file must"),
         (["diagnose", str(file.with_name("names.csv")), *fit[2:]], "file must"),
+        (["diagnose", str(file.with_name("dated.parquet")), *fit[2:]], "file must"),
         ([*fit[:2], "--target", "z", *fit[4:]], "target must be one of the columns 'a'"),
         ([*fit[:2], "--target", "city", *fit[4:]], "target must be a column of numbers"),
         ([*fit, "--groups", "z"], "groups must"),

@@ -128,9 +128,16 @@ def test_more_data_is_withheld_at_an_interpolation_peak(seed: int) -> None:
     assert "interpolation peak" in d.withheld
     assert "withheld" in str(d)
     assert d.remedies()["2x data"].error is None
+    assert d.remedies()["2x data"].status == "withheld"
+    content = json.loads(d.to_json())["remedies"][-1]
+    assert (content["status"], content["reason"]) == ("withheld", d.withheld)
+    pytest.importorskip("pandas")
+    assert list(d.to_frame()["status"][-2:]) == ["withheld", "withheld"]
+    labels = [label.get_text() for label in d.plot().get_yticklabels()]
+    assert labels[-2:] == ["2x data (withheld)", "4x data (withheld)"]
+    assert "withheld" in d.learning_curve().plot().get_title()
     assert "withheld" in message_of(d.error, n_samples=400)
     assert np.isfinite(d.error(n_samples=100).total.value)
-    json.loads(d.to_json())
 
 
 # --- parts, ensembles, sizes ---
@@ -172,6 +179,45 @@ def test_known_noise_is_split_off_the_bias() -> None:
     unknown = dt.diagnose(DummyRegressor(), X, y, **quiet).error()
     assert unknown.bias.value == pytest.approx(error.bias.value + 0.25, rel=0.05)
     assert "noise" in message_of(lambda: unknown.bayes)
+
+
+def test_labels_without_noise_have_a_curve_that_falls_further() -> None:
+    from sklearn.datasets import load_digits
+    from sklearn.neighbors import KNeighborsClassifier
+
+    X, y = load_digits(return_X_y=True)
+    model, order = KNeighborsClassifier(3), np.random.default_rng(0).permutation(len(y))
+    X, y = X[order], y[order]
+
+    def brier(n: int) -> float:
+        """The mean over four training sets."""
+        errors = []
+        for rows in (np.arange(k * 200, k * 200 + n) % 1000 for k in range(4)):
+            probabilities = model.fit(X[rows], y[rows]).predict_proba(X[1000:])
+            errors.append(np.mean(np.sum((np.eye(10)[y[1000:]] - probabilities) ** 2, axis=1)))
+        return float(np.mean(errors))
+
+    unknown, none = (
+        dt.diagnose(model, X[:200], y[:200], noise=noise, **quiet) for noise in (None, 0)
+    )
+    for growth in (2, 4):
+        truth = brier(growth * 200) / brier(200) - 1
+        remedies: list[Any] = [d.remedies()[f"{growth}x data"] for d in (unknown, none)]
+        changes = [float(remedy.change) for remedy in remedies]
+        assert changes[1] < changes[0]
+        assert abs(changes[1] - truth) < abs(changes[0] - truth)
+    assert none.error().bayes.value == 0
+    wrong = [float(d.error(n_samples=800, loss="zero_one").total) for d in (unknown, none)]
+    assert wrong[1] < wrong[0]
+    assert "noise" in message_of(dt.diagnose, model, X, y, noise=0.1)
+
+
+def test_no_draw_is_below_the_given_noise() -> None:
+    X, y = rows(200)
+    d = dt.diagnose(DecisionTreeRegressor(), X, y, noise=0.5, **quiet)
+    draws: Any = d.error(n_samples=[20, 200, 800, 20000]).total.sources[0]
+    assert draws.values[:, 1:].min() >= 0.25 - 1e-12
+    assert np.array_equal(d.error(n_samples=[20, 200, 800]).bayes.value, [0.25] * 3)
 
 
 def test_noise_above_the_error_is_reported() -> None:
@@ -224,11 +270,46 @@ class Counted(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return np.full(len(X), self.mean_)
 
 
+@pytest.fixture
+def bars(monkeypatch: pytest.MonkeyPatch) -> list[list[int]]:
+    """The count and the total at the end of every progress bar."""
+    ends: list[list[int]] = []
+
+    class Bar:
+        def __init__(self, total: int, **options: Any) -> None:
+            self.done, self.total = 0, total
+
+        def __enter__(self) -> "Bar":
+            return self
+
+        def __exit__(self, *_: object) -> None:
+            ends.append([self.done, self.total])
+
+        def update(self, n: int = 1) -> None:
+            self.done += n
+            assert self.done <= self.total
+
+    monkeypatch.setattr("doubletrouble.diagnosis._diagnose.progress_bar", Bar)
+    return ends
+
+
+def test_progress_ends_at_the_number_of_fits(bars: list[list[int]], tmp_path: Path) -> None:
+    X, y = rows()
+    others = {"mean": DummyRegressor(), "tree": DecisionTreeRegressor(max_features=1)}
+    for options in ({}, {"cv": KFold(10)}, {"workers": 2}, {"store": tmp_path / "fits.db"}):
+        for model in (Ridge(), DecisionTreeRegressor(max_features=1), Counted(0.0)):
+            d = dt.diagnose(model, X, y, alternatives=others, **options)
+            assert bars.pop() == [d.n_fits, d.n_fits]
+    dt.compare({"a": Ridge(), "b": Ridge(2.0)}, X, y)
+    assert bars == [[120, 120], [120, 120]]
+
+
 @pytest.mark.parametrize("effect", [0.0, 0.3])
-def test_120_fits_whether_seeds_have_an_effect_or_not(effect: float) -> None:
+def test_120_fits_whether_seeds_have_an_effect_or_not(effect: float, bars: list[list[int]]) -> None:
     Counted.fits.clear()
     d = dt.diagnose(Counted(effect), *rows(), **quiet)
     assert len(Counted.fits) == d.n_fits == 120
+    assert bars == [[120, 120]]
     assert sum(Counted.fits) < 66 * 100  # the cost of 62 to 65 fits on all rows
     assert d.design.seeded is (effect > 0)
     assert d.error().initialization.value == pytest.approx(effect**2, abs=0.05)
@@ -388,6 +469,40 @@ def test_alternatives_are_compared_on_the_same_folds() -> None:
     assert d.n_fits == 120 + 20 + 20 + 10  # the mean has no seed
 
 
+def test_an_alternative_lowers_the_bound_of_the_noise() -> None:
+    """Of a constant the bias is 1 + σ²; the error of another learner bounds σ² from above."""
+    X, y = rows(200)
+    alone = dt.diagnose(DummyRegressor(), X, y, **quiet).largest_noise
+    others = {"ridge": Ridge(), "tree": DecisionTreeRegressor(max_features=1)}
+    d = dt.diagnose(DummyRegressor(), X, y, alternatives=others, **quiet)
+    error = d.remedies()["ridge"].error
+    assert error is not None
+    assert d.largest_noise == error
+    assert 0.25 < d.largest_noise.confidence_interval(0.9).high < 0.4 < alone.value
+    assert f"at most {d.largest_noise.confidence_interval(0.9).high:.3g}" in str(d)
+    worse = dt.diagnose(Ridge(), X, y, alternatives={"mean": DummyRegressor()}, **quiet)
+    assert worse.largest_noise == worse.error().bias
+
+
+def test_the_variance_over_seeds_of_an_alternative_is_no_noise() -> None:
+    X, y = rows(200, noise=0.1)
+    base = DecisionTreeRegressor(max_depth=1, max_features=1)
+    d = dt.diagnose(base, X, y, alternatives={"seeded": Counted(3.0)}, **quiet)
+    averaged = d.alternatives["seeded"].averaged.mean
+    assert averaged < 0.5 * d.alternatives["seeded"].total.mean
+
+
+def test_advice_on_a_comparison_is_which_learner() -> None:
+    X, y = rows()
+    comparison = dt.compare({"mean": DummyRegressor(), "ridge": Ridge()}, X, y, **quiet)
+    (ridge,) = dt.advise(comparison)
+    expected = comparison["ridge"].error().total.value / comparison["mean"].error().total.value
+    assert ridge.name == "ridge"
+    assert ridge.change.value == pytest.approx(expected - 1)
+    assert ridge.change.confidence_interval(0.9).high < 0
+    assert "measured, paired" in str(dt.advise(comparison))
+
+
 def test_compare_pairs_learners_by_rows() -> None:
     X, y = rows(150, seed=2)
     models = {"ridge": Ridge(), "strong": Ridge(50.0), "tree": DecisionTreeRegressor()}
@@ -493,6 +608,84 @@ def test_arguments_are_checked_before_any_fit(name: str, changed: dict[str, Any]
     assert name in message_of(dt.diagnose, **arguments)
 
 
+@pytest.mark.parametrize("compared", [False, True])
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("X", np.zeros(100)),
+        ("X", [[1.0, 2.0], [3.0]]),
+        ("X", np.zeros((100, 2), dtype=complex)),
+        ("y", None),
+        ("groups", [None] * 100),
+        ("groups", np.zeros((100, 2))),
+        ("cv", "a"),
+        ("cv", StratifiedKFold(10)),  # of numbers
+        ("store", 5),
+        ("store", ""),
+        ("name", 5),
+        ("workers", 1.5),
+        ("executor", "a"),
+        ("noise", "a"),
+    ],
+)
+def test_messages_name_the_argument(name: str, wrong: Any, compared: bool) -> None:
+    X, y = rows()
+    arguments: dict[str, Any] = {"X": X, "y": y, **quiet, name: wrong}
+    if compared:
+        message = message_of(dt.compare, models={"a": Ridge(), "b": Ridge()}, **arguments)
+    else:
+        message = message_of(dt.diagnose, model=Ridge(), **arguments)
+    assert message.startswith(f"{name} must ")
+    assert ", got " in message
+
+
+def test_learners_of_mappings_are_named() -> None:
+    X, y = rows()
+    wrongs: list[Any] = [{"a": 5}, {"a": Ridge}, {5: Ridge()}, {"": Ridge()}, {"a": lambda X: X}]
+    for wrong in wrongs:
+        message = message_of(dt.diagnose, Ridge(), X, y, alternatives=wrong)
+        assert message.startswith("alternatives must ")
+        assert ", got " in message
+        models = {"first": Ridge(), **wrong}
+        assert message_of(dt.compare, models, X, y).startswith("models must ")
+
+
+@pytest.mark.parametrize("kind", ["datetime64", "timedelta", "period", "date"])
+def test_columns_of_times_are_refused(kind: str) -> None:
+    pandas = pytest.importorskip("pandas")
+    X, y = rows()
+    days = pandas.Series(pandas.date_range("2020-01-01", periods=100))
+    column = {
+        "datetime64": days,
+        "timedelta": days - days[0],
+        "period": days.dt.to_period("M"),
+        "date": days.dt.date,
+    }[kind]
+    table = pandas.DataFrame({"x": X[:, 0], "when": column})
+    for model in (DecisionTreeRegressor(), lambda X, y, seed: len):
+        message = message_of(dt.diagnose, model, table, y)
+        assert message.startswith("X must hold numbers or categories, got ")
+        assert kind in message
+        assert "'when'" in message
+    if kind != "period":
+        assert "column 1" in message_of(dt.diagnose, Ridge(), table.to_numpy(), y)
+
+
+def test_rows_sorted_by_class_are_not_neighbours_in_time() -> None:
+    from sklearn.datasets import load_iris
+
+    def noted(X: Any, y: Any) -> bool:
+        model = LogisticRegression(max_iter=1000)
+        return any("neighbouring" in note for note in dt.diagnose(model, X, y, **quiet).notes)
+
+    assert not noted(*load_iris(return_X_y=True))
+    rng = np.random.default_rng(0)
+    walk = np.zeros(300)
+    for t in range(1, 300):
+        walk[t] = 0.95 * walk[t - 1] + rng.standard_normal()
+    assert noted((walk + 2 * rng.standard_normal(300))[:, None], walk > 0)
+
+
 def test_arguments_of_error_are_checked(tree: dt.Diagnosis) -> None:
     for wrong in (0, 1, math.inf, "many"):
         assert "n_samples" in message_of(tree.error, n_samples=wrong)
@@ -518,6 +711,34 @@ def test_the_printout_names_the_source_of_each_number(tree: dt.Diagnosis) -> Non
     assert tree._repr_html_().startswith("<pre>")
 
 
+def test_every_printed_error_has_its_status(tree: dt.Diagnosis) -> None:
+    known = ("measured", "law", "extrapolated")
+    results = [
+        tree.error(),
+        tree.error(10),
+        tree.error(n_samples=200),
+        tree.error(dt.Bootstrap(10)),
+        *(tree.error(n_samples=sizes) for sizes in ([30, 50, 80, 100], [200, 400])),
+        tree.learning_curve(),
+        tree.remedies(),
+    ]
+    for result in results:
+        lines = str(result).splitlines()
+        several = getattr(result, "shape", None) != ()
+        assert all(any(word in line for word in known) for line in lines[several:])
+    status = tree.error().status
+    assert (status["total"], status["sampling"], status["bias"]) == ("measured", "law", "law")
+    assert set(tree.error(n_samples=200).status.values()) == {"extrapolated"}
+    assert tree.error(n_samples=[10, 95]).status["total"] == ("measured", "measured, interpolated")
+
+
+def test_changes_of_nothing_have_no_sign() -> None:
+    d = dt.diagnose(DummyRegressor(), *rows(200, noise=0.1), **quiet)
+    assert " 0%" in str(d)
+    assert "-0%" not in str(d)
+    assert "+0%" not in str(d)
+
+
 def test_results_as_tables_and_figures(tree: dt.Diagnosis) -> None:
     pytest.importorskip("pandas")
     frame = tree.to_frame()
@@ -527,7 +748,16 @@ def test_results_as_tables_and_figures(tree: dt.Diagnosis) -> None:
     assert [row["part"] for row in content["parts"]] == list(frame["part"][:4])
     curve = tree.learning_curve()
     assert list(curve.n_samples) == [10, 20, 40, 60, 90, 100, 200, 400]
-    assert curve.to_frame()["status"].iloc[-1] == "extrapolated"
+    frame = curve.to_frame()
+    assert set(curve.error.parts) == {"initialization", "sampling", "bias"}
+    for name in (*curve.error.parts, "total"):
+        assert {name, f"{name}_standard_error", f"{name}_status"} <= set(frame.columns)
+    assert all(name.isidentifier() for name in frame.columns)
+    assert frame["total_status"].iloc[-1] == "extrapolated"
+    assert list(frame["sampling_status"][2:5]) == ["measured", "law", "law"]
+    sizes = content["learning_curve"]
+    assert sizes[-1]["parts"]["sampling"]["status"] == "extrapolated"
+    assert sizes[4]["status"] == "measured"
     assert curve.plot().get_xlabel() == "training rows"
     assert tree.plot().get_xlabel() == "squared test error"
     assert tree.per_point().plot().get_ylabel() == "row"

@@ -28,7 +28,7 @@ def measured(mean: float, noise: float = 0.02, seed: int = 0) -> Measurement:
     return Measurement(by_row=mean + 10 * noise * rows, windows=mean + noise * windows)
 
 
-def curve_of(known: dict[int, Measurement], floor: float = 0.0) -> TotalCurve:
+def curve_of(known: dict[int, Measurement], floor: float | None = None) -> TotalCurve:
     noise = RowNoise(N_ROWS, 0)
     falls = Falls.of(known, noise)
     return total_curve(falls, known[9], noise, np.random.default_rng(0), floor)
@@ -66,6 +66,18 @@ def test_curves_that_end_below_the_known_noise_are_left_out() -> None:
 
     assert np.mean(end(free) < 0.3) > 0.3
     assert end(bounded).min() >= 0.3
+
+
+@pytest.mark.parametrize("alpha", [0.3, 1.0])
+def test_a_curve_that_falls_to_the_known_noise_is_recognized(alpha: float) -> None:
+    def off(limit: float, floor: float | None) -> Any:
+        """The deviations of draws at four times the rows."""
+        known = {rung: limit + (1 - limit) * (rung / 10) ** -alpha for rung in RUNGS}
+        return curve_of(totals(known), floor).at(4.0) - limit - (1 - limit) * 4.0**-alpha
+
+    assert abs(np.mean(off(0.2, 0.2))) < 0.75 * np.mean(off(0.2, None))
+    low, high = np.quantile(off(0.6, 0.0), [0.05, 0.95])  # a limit above the noise
+    assert low < 0 < high
 
 
 def test_forecasts_widen_with_the_number_of_rows_even_for_exact_falls() -> None:

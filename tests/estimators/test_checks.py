@@ -1,5 +1,6 @@
 """scikit-learn's own checks of its estimators."""
 
+import math
 from typing import Any
 
 import pytest
@@ -23,6 +24,9 @@ CASES: list[tuple[Any, tuple[str, ...]]] = [
     (dt.RandomFeaturesRidge(40, ensemble=dt.Divide(2)), (*REFUSED, WEIGHTS)),
     (dt.RandomFeaturesClassifier(30, alpha=0.1, fit_intercept=True, ensemble=2), ()),
     (dt.RandomFeaturesClassifier(10, ridge="loo", fit_intercept=True), (*REFUSED, WEIGHTS)),
+    # one check sets alpha
+    (dt.RandomFeaturesRidge(math.inf, fit_intercept=True), (*REFUSED, "check_regressors_train")),
+    (dt.RandomFeaturesClassifier(math.inf, ridge=0.1), REFUSED),
 ]
 
 

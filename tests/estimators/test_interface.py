@@ -1,5 +1,6 @@
 """Clones, pipelines, searches and data frames of scikit-learn, and its absence."""
 
+import math
 import pickle
 import sys
 from typing import Any
@@ -24,6 +25,8 @@ MODELS = [
     dt.RandomFeaturesClassifier(20, activation=dt.activation("erf"), random_state=0),
     dt.RandomFeaturesRidge(20, ensemble=dt.Divide(2), random_state=0),
     dt.RandomFeaturesClassifier(20, ensemble=dt.Bootstrap(2), random_state=0),
+    dt.RandomFeaturesRidge(math.inf, activation=np.tanh, ensemble=dt.Bootstrap(2), random_state=0),
+    dt.RandomFeaturesClassifier(math.inf, ridge="loo", fit_intercept=True),
 ]
 
 

@@ -81,7 +81,7 @@ def test_result_is_independent_of_blocks(p: int, monkeypatch: pytest.MonkeyPatch
         model = dt.RandomFeaturesRidge(p, ridge=ridge, fit_intercept=True, random_state=0)
         whole = model.fit(x, y, w).predict(x)
         with monkeypatch.context() as patch:
-            for module in ("_solvers", "_members", "_path"):
+            for module in ("_solvers", "_features"):
                 patch.setattr(f"doubletrouble.estimators.{module}.blocks", _small_blocks)
             np.testing.assert_allclose(model.fit(x, y, w).predict(x), whole, atol=1e-8)
 

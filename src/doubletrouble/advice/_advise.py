@@ -17,7 +17,14 @@ from doubletrouble.advice._allocation import (
 from doubletrouble.advice._options import COSTS, AdviceOption, Measure, changed, single_changes
 from doubletrouble.advice._result import Advice, MarginalValue
 from doubletrouble.decomposition import Decomposition
-from doubletrouble.diagnosis import EXTRAPOLATED, MEASURED, Diagnosis, Remedies, Remedy
+from doubletrouble.diagnosis import (
+    MEASURED,
+    WITHHELD,
+    Diagnosis,
+    LearnerComparison,
+    Remedies,
+    Remedy,
+)
 from doubletrouble.ensembles import Ensemble, EnsembleLike, as_ensemble
 from doubletrouble.glossary import BUDGET, DIM, N_MEMBERS
 from doubletrouble.parameters import number
@@ -43,11 +50,11 @@ def advise(
 
 
 @overload
-def advise(problem: Decomposition | Diagnosis) -> Remedies: ...
+def advise(problem: Decomposition | Diagnosis | LearnerComparison) -> Remedies: ...
 
 
 def advise(
-    problem: AnyProblem | Decomposition | Diagnosis,
+    problem: AnyProblem | Decomposition | Diagnosis | LearnerComparison,
     ensemble: EnsembleLike = 1,
     *,
     budget: float | None = None,
@@ -58,7 +65,7 @@ def advise(
 
     For the result of `diagnose` or `decompose`, return its remedies, with intervals: a table of
     the error after each, without further arguments. A decomposition determines that of averaged
-    seeds, and not that of more data.
+    seeds, and not that of more data. The remedies of `compare` are the other learners.
 
     The single changes are twice the width ("widen"; "widen_a_little" is a tenth more, or half of
     P - N where that is less), twice the models ("ensemble"), the data divided among twice the
@@ -69,8 +76,9 @@ def advise(
 
     Parameters
     ----------
-    problem : Problem, SpectralProblem, Diagnosis or Decomposition
-        A single problem, or a result of `diagnose`, `decompose` or `decompose_predictions`.
+    problem : Problem, SpectralProblem, Diagnosis, LearnerComparison or Decomposition
+        A single problem, or a result of `diagnose`, `compare`, `decompose` or
+        `decompose_predictions`.
     ensemble : int, Ensemble or Divide
         The present models.
     budget : float, optional
@@ -95,16 +103,16 @@ def advise(
     >>> advice.best.n_members, round(advice.best.ridge, 3)
     (1.0, 0.78)
     """
-    if isinstance(problem, Diagnosis | Decomposition):
+    if isinstance(problem, Diagnosis | LearnerComparison | Decomposition):
         given = {"ensemble": (ensemble, 1), "budget": (budget, None), "dim": (dim, None)}
         for name, (value, default) in (given | {"cost": (cost, "features")}).items():
             if value != default:
                 kind = type(problem).__name__
                 raise ValueError(f"{name} must be left out for a {kind}, got {value!r}")
-        return problem.remedies() if isinstance(problem, Diagnosis) else _remedies(problem)
+        return _remedies(problem) if isinstance(problem, Decomposition) else problem.remedies()
     if not isinstance(problem, Problem | SpectralProblem):
         raise TypeError(
-            "problem must be a Problem, a SpectralProblem, or the result of diagnose or "
+            "problem must be a Problem, a SpectralProblem, or the result of diagnose, compare or "
             f"decompose, got {type(problem).__name__}"
         )
     if problem.shape:
@@ -163,7 +171,7 @@ def _remedies(result: Decomposition) -> Remedies:
         rows.append(
             Remedy(
                 name=f"{'∞' if math.isinf(K) else K} seeds {how}",
-                status=MEASURED,
+                status=WITHHELD if total is None else MEASURED,
                 error=total,
                 change=None if total is None else total / now - 1,
                 fits=K,
@@ -172,7 +180,7 @@ def _remedies(result: Decomposition) -> Remedies:
         )
     more = Remedy(
         name="2x data",
-        status=EXTRAPOLATED,
+        status=WITHHELD,
         error=None,
         change=None,
         fits=1,

@@ -27,7 +27,7 @@ COMMANDS = {
     "simulate": ("_simulate", "The test error of finite models, and the theory."),
     "lazy": ("_networks", "The test error of ensembles of lazy networks."),
     "lazy-split": ("_networks", "The test error of lazy networks, by cause."),
-    "decompose": ("_decompose", "The squared error of your predictions, by cause."),
+    "decompose": ("_decompose", "The error of your predictions, by cause."),
     "diagnose": ("_diagnose", "The error of an estimator on your data, and the remedies."),
     "forecast": ("_forecast", "The error of random features on your data, before training."),
     "sweep": ("_simulate", "Grids of simulations: run, status, export, retry, verify."),

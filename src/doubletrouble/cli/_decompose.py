@@ -1,8 +1,8 @@
-"""The command decompose: the squared error of any learner by cause, from its predictions."""
+"""The command decompose: the error of any learner by cause, from its predictions."""
 
 import math
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast, get_args
 from zipfile import is_zipfile
 
 import numpy as np
@@ -10,6 +10,7 @@ import typer
 
 from doubletrouble.cli._flags import AxisValues, declared, grouped, option
 from doubletrouble.cli._report import Form, Report
+from doubletrouble.decomposition import LOSS_LABELS, LossName
 from doubletrouble.results import Estimate, check_level
 
 _MEMBERS = AxisValues((1, 5, math.inf))
@@ -23,8 +24,9 @@ def decompose(
     file: Annotated[
         Path,
         typer.Argument(
-            help="Predictions [data, noise, init, test] as .npy, or .npz with the arrays "
-            "predictions, truth and y_test, of which the last two may be absent."
+            help="Predictions [data, noise, init, test], or with a fifth axis of classes, as .npy; "
+            "or .npz with the arrays predictions, truth and y_test, of which the last two may be "
+            "absent."
         ),
     ],
     truth: Annotated[
@@ -39,6 +41,14 @@ def decompose(
         float | None,
         option("Standard deviation of the noise in --y-test.", "NUMBER"),
     ] = None,
+    loss: Annotated[
+        str,
+        option(
+            "Of probabilities of classes: 'brier', the squared error; 'log', the cross-entropy; or "
+            "'zero_one', the error rate.",
+            choices=get_args(LossName),
+        ),
+    ] = "brier",
     n_members: Annotated[AxisValues, declared("n_members")] = _MEMBERS,
     confidence: Annotated[float, option("Confidence level of the intervals.", "NUMBER")] = 0.95,
     fresh: Annotated[
@@ -46,11 +56,12 @@ def decompose(
     ] = False,
     form: Form,
 ) -> None:
-    """Print the squared error of a learner by cause, given its predictions.
+    """Print the error of a learner by cause, given its predictions.
 
     The parts are noise (that of the training labels), initialization (the variance over seeds),
     sampling (the variance over training inputs) and bias (the error of the mean predictor), each ±
-    its standard error; and the error of K averaged re-initializations.
+    its standard error; and the error of K averaged re-initializations. The error is the squared
+    one, or another --loss of a classifier.
     """
     check_level("confidence", confidence)
     from doubletrouble.decomposition import decompose_predictions
@@ -60,14 +71,22 @@ def decompose(
         if path is not None:
             arrays[name] = _array(path, name)
     try:
-        split = decompose_predictions(**arrays, label_noise=label_noise, crossed=not fresh)
+        split = decompose_predictions(
+            **arrays, label_noise=label_noise, crossed=not fresh, loss=cast("LossName", loss)
+        )
     except TypeError as refused:  # arrays of something else than numbers
         raise ValueError(str(refused)) from refused
     error, sizes = split.error(), {name: getattr(split.design, name) for name in _SIZES}
     has_target = len(arrays) > 1
     averaged: dict[float, Estimate] = {}
     if has_target and sizes["n_init"] > 1:  # or else the design does not identify it
-        averaged = {K: split.error(K).total for K in n_members}
+        most = sizes["n_init"]  # of other losses than the squared one, by default
+        chosen = [
+            K
+            for K in n_members
+            if loss == "brier" or n_members != _MEMBERS or most >= K or math.isinf(K)
+        ]
+        averaged = {K: split.error(K).total for K in chosen}
     rows = dict(error.parts)
     if has_target:
         rows["total"] = error.total
@@ -85,7 +104,7 @@ def decompose(
     ]
     form.show(
         Report(
-            title="Squared error",
+            title=LOSS_LABELS[split.loss].capitalize(),
             parameters=sizes,
             columns=columns,
             text="\n".join(["", str(error), *(["", *lines] if lines else [])]),

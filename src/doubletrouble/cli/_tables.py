@@ -70,6 +70,11 @@ class Columns(NamedTuple):
             )
         texts = [one for one in table.columns if not types.is_numeric_dtype(table[one])]
         for one in texts:
+            if table[one].dtype.kind in "mM":
+                raise ValueError(
+                    f"file must have columns of numbers or classes, got {table[one].dtype} in "
+                    f"{one!r}; leave it out with --drop"
+                )
             count, rows = table[one].nunique(), len(table)
             if count > _MOST_CLASSES * rows:
                 raise ValueError(

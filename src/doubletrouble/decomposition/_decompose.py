@@ -40,6 +40,7 @@ from doubletrouble.results import check_level
 from doubletrouble.runs import (
     Cell,
     check_executor,
+    store_path,
 )
 
 ErrorsName: TypeAlias = Literal["raise", "collect"]
@@ -143,7 +144,7 @@ def decompose(
         fits,
         fits.indices,
         lambda index: _cell(fits, index, identity),
-        store=None if store is None else Path(store),
+        store=store_path(store),
         executor=executor,
         workers=workers,
         scheduler=scheduler,

@@ -84,21 +84,22 @@ class Learner:
     splitters: tuple[str, ...] = ()  # parameters that split data at random
 
     @classmethod
-    def of(cls, model: Any) -> Self:
-        """A learner, or TypeError."""
+    def of(cls, model: Any, name: str = "model") -> Self:
+        """A learner, or TypeError with the name of the argument."""
         if isinstance(model, type):
-            raise TypeError(f"model must be an estimator, not a class; got {model.__name__}")
+            raise TypeError(f"{name} must be an estimator, got the class {model.__name__}")
         if hasattr(model, "fit") and hasattr(model, "get_params"):
             return cls._of_estimator(model)
         if not callable(model):
             raise TypeError(
-                "model must be a scikit-learn estimator or a function fit(X, y, seed) -> predict, "
-                f"got {type(model).__name__}"
+                f"{name} must be a scikit-learn estimator or a function fit(X, y, seed) -> "
+                f"predict, got {type(model).__name__}"
             )
         try:
             inspect.signature(model).bind(None, None, 0)
         except TypeError as error:
-            message = f"model must be a function fit(X, y, seed) -> predict: {error}"
+            given = getattr(model, "__name__", type(model).__name__)
+            message = f"{name} must be a function fit(X, y, seed) -> predict, got {given}: {error}"
             raise TypeError(message) from None
         except ValueError:  # built-in functions have no signature
             pass

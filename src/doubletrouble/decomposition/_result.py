@@ -4,7 +4,7 @@ from __future__ import annotations  # help() then shows names, not their definit
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from html import escape
 from typing import Any
@@ -448,16 +448,22 @@ def _members_label(K: float) -> str:
 
 
 def draw_bars(
-    bars: list[tuple[str, Estimate, str, str]],
+    bars: Sequence[tuple[str, Estimate | None, str, str]],
     confidence: float,
     axes: Any = None,
     label: str = "squared error",
 ) -> Any:
-    """Horizontal bars (label, estimate, color, hatch) with intervals, the first one on top."""
+    """Horizontal bars (label, estimate, color, hatch) with intervals, the first one on top.
+
+    A bar without an estimate is left empty.
+    """
     if axes is None:
         pyplot = require("matplotlib.pyplot", "figures")
         axes = pyplot.figure(figsize=(6.0, 3.2), layout="constrained").add_subplot()
     for row, (_, part, color, hatch) in enumerate(bars):
+        if part is None:
+            axes.barh(row, 0.0, height=0.7)
+            continue
         if math.isinf(part.value):
             axes.text(0.0, row, "  ∞", va="center")
             continue

@@ -95,7 +95,10 @@ def as_inputs(name: str, X: Any) -> Any:
     """Inputs of which rows can be taken; lists become arrays."""
     _refuse_masked_items(name, X)
     if isinstance(X, Sequence) and not isinstance(X, str):
-        X = np.asarray(X)
+        try:
+            X = np.asarray(X)
+        except ValueError:
+            raise ValueError(f"{name} must have rows of equal length, got unequal ones") from None
     if hasattr(X, "tocsr"):  # rows cannot be taken from every sparse matrix
         X = X.tocsr()
     if not (hasattr(X, "shape") and len(X.shape) >= 1):
@@ -112,6 +115,8 @@ def as_labels(name: str, y: Any, count: int) -> Labels:
         kinds = sorted({_kind(label) for label in array.flat})
         if len(kinds) > 1:
             raise TypeError(f"{name} must have labels of one type, got {' and '.join(kinds)}")
+        if kinds in (["NoneType"], ["NAType"], ["NaTType"]):
+            raise TypeError(f"{name} must have no missing label, got {kinds[0]}")
         if listed or kinds == ["number"]:  # pandas has columns of numbers as objects
             array = np.array(array.tolist())
     if array.ndim not in (1, 2) or len(array) != count:

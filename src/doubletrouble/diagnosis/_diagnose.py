@@ -6,7 +6,7 @@ import math
 import time
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
@@ -34,17 +34,16 @@ from doubletrouble.diagnosis._design import (
 from doubletrouble.diagnosis._extrapolation import Extrapolation, RowNoise
 from doubletrouble.diagnosis._fits import BlockedRows, Fitted, WindowFits
 from doubletrouble.diagnosis._measurements import (
+    Alternative,
     Loss,
-    Measurement,
     Measurements,
     log_loss,
-    squared_error,
     totals,
 )
 from doubletrouble.diagnosis._result import CONFIDENCE, REMEDIES, Diagnosis, LearnerComparison
 from doubletrouble.parameters import MOST_SEEDS, FloatArray, number, whole_number
 from doubletrouble.results import check_level
-from doubletrouble.runs import check_executor
+from doubletrouble.runs import ProgressBar, check_executor, progress_bar, store_path
 
 _FEWEST_RUNGS = 3
 _LAW_OFF = 0.1  # relative
@@ -95,7 +94,8 @@ def diagnose(
         A splitter of scikit-learn with ten test sets of which every row is in one, such as
         `StratifiedKFold(10)`; its test sets become the blocks.
     noise : float
-        The standard deviation of the labels' noise, if it is known. It is split off the bias.
+        The standard deviation of the labels' noise, if it is known; of classes, 0 if there is none.
+        It is split off the bias, and the learning curve does not fall below it, but may reach it.
     task, store, name, executor, workers, scheduler, progress
         As in `decompose`. With a `store`, a later call with the same data computes only what is
         missing.
@@ -167,6 +167,7 @@ def compare(
     """
     if not isinstance(models, Mapping) or len(models) < 2:
         raise ValueError(f"models must be two or more learners by name, got {models!r}")
+    _check_names("models", models)
     run = _Learners.of(
         X,
         y,
@@ -196,8 +197,10 @@ def _options(
 ) -> dict[str, Any]:
     """The options of `WindowFits.run`."""
     check_executor(executor, workers, scheduler)
+    if not (name is None or (isinstance(name, str) and name)):
+        raise ValueError(f"name must be a string that is not empty, got {name!r}")
     return {
-        "store": None if store is None else Path(store),
+        "store": store_path(store),
         "name": name,
         "executor": executor,
         "workers": workers,
@@ -236,14 +239,15 @@ class _Learners:
         check_option("task", task, TaskName)
         check_level("confidence", confidence)
         seed = whole_number("seed", seed, 0, MOST_SEEDS)
-        learners = {str(key): Learner.of(model) for key, model in models.items()}
+        argument = "model" if len(models) == 1 else "models"
+        learners = {key: Learner.of(model, argument) for key, model in models.items()}
         first = next(iter(learners.values()))
         classification = bool(first.is_classifier) if task == "auto" else task == "classification"
         for learner in learners.values():
-            _check_kind("model", learner, classification, is_auto=task == "auto")
-        if noise is not None and classification:
-            raise ValueError(f"noise must be left out for classes, got {noise!r}")
+            _check_kind(argument, learner, classification, is_auto=task == "auto")
         variance = None if noise is None else number("noise", noise, glossary.NOISE) ** 2
+        if variance and classification:
+            raise ValueError(f"noise must be 0 or left out for classes, got {noise!r}")
         table = BlockedRows.of(X, y, classification=classification, groups=groups, cv=cv, seed=seed)
         return cls(
             table=table,
@@ -260,13 +264,14 @@ class _Learners:
             return {}
         if not isinstance(models, Mapping):
             raise TypeError(f"alternatives must be learners by name, got {type(models).__name__}")
+        _check_names("alternatives", models)
         learners = {}
         for name, model in models.items():
-            if name in REMEDIES or not isinstance(name, str):
+            if name in REMEDIES:
                 raise ValueError(
                     f"alternatives must have names other than those of remedies, got {name!r}"
                 )
-            learners[name] = Learner.of(model)
+            learners[name] = Learner.of(model, "alternatives")
             kind = self.table.classes is not None
             _check_kind("alternatives", learners[name], kind, is_auto=self.is_auto)
         return learners
@@ -284,30 +289,18 @@ class _Learners:
         self, key: str, learner: Learner, alternatives: Mapping[str, Learner] | None = None
     ) -> Diagnosis:
         """Make all fits of a learner, and 10 or 20 of each alternative."""
-        started, table, options = time.perf_counter(), self.table, self._options_of(key)
-        fits = self._fits(learner, seeded=True)
-        fitted = fits.run(PROBES, **options | {"workers": None})  # no pool for six fits
-        fitted.raise_failures()
-        seeded = not all(
-            _are_equal(fitted.predictions[fit], fitted.predictions[fit._replace(round=1)])
-            for fit in PROBES
-            if fit.round == 0
-        )
-        if not seeded:
-            for fit in PROBES:  # those windows of the other permutation are fitted later
-                if fit.round == 1:
-                    del fitted.predictions[fit]
-            fits = self._fits(learner, seeded=False)
-        fitted.update(fits.run(fits.design.fits, **options))
-        rungs = _usable_rungs(fitted)
-        design = table.design(seeded=seeded, rungs=rungs)
+        started, table, others = time.perf_counter(), self.table, alternatives or {}
+        total = self._n_fits(learner, others, seeded=not learner.is_deterministic)
+        shown = self.options["progress"]
+        with progress_bar(total, unit="fit", description=key, progress=shown) as bar:
+            fitted, seeded = self._fitted(key, learner, others, bar)
+            design = table.design(seeded=seeded, rungs=_usable_rungs(fitted))
+            compared, warned = self._compared(others, design, bar)
         measured = Measurements.of(design, fitted.predictions, table.target)
         row_noise = RowNoise(table.n_rows, table.seed, table.groups)
         too_large = (self.floor or 0.0) > measured.total[FULL].mean
-        extrapolation = Extrapolation.of(
-            measured, row_noise, seed=table.seed, floor=0.0 if too_large else self.floor or 0.0
-        )
-        compared, warned = self._compared(alternatives or {}, design)
+        floor = None if too_large else self.floor
+        extrapolation = Extrapolation.of(measured, row_noise, seed=table.seed, floor=floor)
         notes = [
             *learner.probability_notes,
             *_notes(fitted, extrapolation, design, learner),
@@ -341,22 +334,60 @@ class _Learners:
             confidence=self.confidence,
         )
 
+    def _fitted(
+        self, key: str, learner: Learner, alternatives: Mapping[str, Learner], bar: ProgressBar
+    ) -> tuple[Fitted, bool]:
+        """All fits of a learner, and whether its seed has an effect."""
+        options = self._options_of(key)
+        fits = self._fits(learner, seeded=True)
+        fitted = fits.run(PROBES, bar, **options | {"workers": None})  # no pool for six fits
+        fitted.raise_failures()
+        seeded = not all(
+            _are_equal(fitted.predictions[fit], fitted.predictions[fit._replace(round=1)])
+            for fit in PROBES
+            if fit.round == 0
+        )
+        if not seeded:
+            for fit in PROBES:  # those windows of the other permutation are fitted later
+                if fit.round == 1:
+                    del fitted.predictions[fit]
+            fits = self._fits(learner, seeded=False)
+        bar.total = self._n_fits(learner, alternatives, seeded=seeded)
+        fitted.update(fits.run(fits.design.fits, bar, **options))
+        return fitted, seeded
+
+    def _n_fits(
+        self, learner: Learner, alternatives: Mapping[str, Learner], *, seeded: bool
+    ) -> int:
+        """The number of all fits."""
+        own = len(PROBES) + len(self._fits(learner, seeded=seeded).design.fits)
+        return own + sum(len(_folds(other, seeded=seeded)) for other in alternatives.values())
+
     def _compared(
-        self, alternatives: Mapping[str, Learner], design: WindowDesign
-    ) -> tuple[dict[str, Measurement], list[list[FitWarning]]]:
+        self, alternatives: Mapping[str, Learner], design: WindowDesign, bar: ProgressBar
+    ) -> tuple[dict[str, Alternative], list[list[FitWarning]]]:
         """The error of other learners on the same folds, and the warnings of their fits."""
         errors, warned = {}, []
         for name, learner in alternatives.items():
-            rounds = 1 if design.seeded and learner.is_deterministic else 2
-            windows = [WindowFit(FULL, w, r) for r in range(rounds) for w in range(N_BLOCKS)]
             fits = WindowFits(learner=learner, table=self.table, design=design)
-            fitted = fits.run(windows, **self._options_of(name))
+            windows = _folds(learner, seeded=design.seeded)
+            fitted = fits.run(windows, bar, **self._options_of(name))
             fitted.raise_failures()
-            full = replace(design, rungs=(FULL,))
-            target = self.table.target
-            errors[name] = totals(full, fitted.predictions, target, squared_error)[FULL]
+            errors[name] = Alternative.of(design, fitted.predictions, self.table.target)
             warned += fitted.warned
         return errors, warned
+
+
+def _folds(learner: Learner, *, seeded: bool) -> list[WindowFit]:
+    """The fits of an alternative: from two seeds, or on the windows of two permutations."""
+    rounds = 1 if seeded and learner.is_deterministic else 2
+    return [WindowFit(FULL, w, r) for r in range(rounds) for w in range(N_BLOCKS)]
+
+
+def _check_names(argument: str, models: Mapping[str, Any]) -> None:
+    for name in models:
+        if not (isinstance(name, str) and name):
+            raise ValueError(f"{argument} must have non-empty strings as names, got {name!r}")
 
 
 def _are_equal(first: FloatArray, second: FloatArray) -> bool:

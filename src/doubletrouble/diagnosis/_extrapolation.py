@@ -2,7 +2,9 @@
 
 **Total.** The falls T(x) - T(0.9), x the share of all rows, are fitted by a(x^-α - 0.9^-α). Levels
 are not fitted: the error they share, that of the test labels, would pull the curve away from its
-points. Given α the model is linear, and its posterior is a mixture of normal distributions.
+points. Given α the model is linear, and its posterior is a mixture of normal distributions. Draws
+that fall below the noise of the labels are excluded. If the noise σ² is given, the curve may also
+fall to it: with prior probability 1/2, T(x) - σ² is in proportion to x^-α.
 
 **Variances.** VI and VS follow v(x) = v₁ x^-γ; VS past an interpolation peak at x₀ falls with the
 distance from it, v₁ ((x - x₀)/(1 - x₀))^-γ, where that fits the rungs better. VS is measured by
@@ -117,7 +119,7 @@ class TotalCurve:
     fall: FloatArray  # T(0.1) - T(1)
     alpha: FloatArray
     misfit: FloatArray  # standard normal, of the fall beyond x = 1
-    floor: float  # the variance of label noise, if it is known
+    floor: float  # the variance of label noise, 0 if it is not known
     dropped: tuple[int, ...]  # rungs that do not lie on the curve
     least: float  # the smallest share of rows on the curve
 
@@ -227,6 +229,32 @@ class Falls:
             possible = np.arange(len(fall))
         chosen = np.resize(possible, N_DRAWS)
         return [fall[chosen], alpha[chosen]]
+
+    def reaching(self, rng: np.random.Generator, excess: float) -> tuple[float, FloatArray]:
+        """The probability that the error falls to the noise, and draws of α if it does.
+
+        `excess` is T(0.9) less the noise: the error falls to it if it is in proportion to x^-α. The
+        other possibility, of the same prior probability, is a limit anywhere between both.
+        """
+        x = np.array(self.rungs) / N_BLOCKS
+        scale = float(np.trace(self.covariance)) / len(x)
+        if not (scale > 0 and excess > 0):
+            return 0.0, np.full(N_DRAWS, _ALPHA_MEDIAN)
+        precision = np.linalg.inv(self.covariance + 1e-12 * scale * np.eye(len(x)))
+        prior = -0.5 * (np.log(_ALPHAS / _ALPHA_MEDIAN) / _ALPHA_SPREAD) ** 2
+        limits = np.linspace(0.0, 1.0, 41)  # shares of the excess that remain
+        fitted = excess * (1 - limits[:, None, None]) * _fall_to_zero(_ALPHAS)[:, None]
+        off = self.values - fitted * _shape(x, _ALPHAS[:, None])
+        logarithms = prior - 0.5 * np.einsum("lai,ij,laj->la", off, precision, off)
+        weights = np.exp(logarithms - logarithms.max())
+        first, others = weights[0].sum(), weights[1:].sum(axis=1).mean()
+        alpha = _ALPHAS[rng.choice(len(_ALPHAS), N_DRAWS, p=_normalized(logarithms[0]))]
+        return float(first / (first + others)), alpha
+
+
+def _fall_to_zero(alpha: FloatArray) -> FloatArray:
+    """T(0.1) - T(1) over T(0.9), of an error in proportion to x^-α."""
+    return (0.1**-alpha - 1) / (FULL / N_BLOCKS) ** -alpha
 
 
 def _normalized(logarithms: FloatArray) -> FloatArray:
@@ -344,7 +372,9 @@ class Extrapolation:
     law_excess: float  # the logarithm of the law over what is measured at 0.4, if significant
 
     @classmethod
-    def of(cls, measured: Measurements, noise: RowNoise, *, seed: int, floor: float = 0.0) -> Self:
+    def of(
+        cls, measured: Measurements, noise: RowNoise, *, seed: int, floor: float | None = None
+    ) -> Self:
         """Fit the curves; `floor` is the variance of label noise, if it is known."""
         falls = Falls.of(measured.total, noise)
         own = learner_salt(measured.total[FULL])
@@ -353,7 +383,7 @@ class Extrapolation:
         seeds = _of_seeds(measured, noise, generator(seed, _SEEDS, own))
         odds = _PEAK_ODDS if falls.passed_peak < 0 else _SEEN_PEAK_ODDS
         sets, law_excess = _of_sets(measured, noise, generator(seed, _SETS, own), odds)
-        room = curve.at(1.0) - floor
+        room = curve.at(1.0) - curve.floor
         order = _possible(room, seeds.at(1.0), sets.at(1.0), generator(seed, _ORDER, own))
         return cls(
             total=curve,
@@ -411,17 +441,23 @@ def total_curve(
     top: Measurement,
     noise: RowNoise,
     rng: np.random.Generator,
-    floor: float = 0.0,
+    floor: float | None = None,
 ) -> TotalCurve:
     """The learning curve of a total error: its falls, and its mean at the largest rung."""
-    on_curve = falls.on_curve()
-    fall, alpha = on_curve.draws(rng, top.mean, floor)
+    on_curve, least = falls.on_curve(), floor or 0.0
+    level = np.maximum(noise.positive_draws(top), least)
+    fall, alpha = on_curve.draws(rng, top.mean, least)
+    if floor is not None:
+        probability, own = on_curve.reaching(rng, top.mean - floor)
+        reaches = rng.random(N_DRAWS) < probability
+        fall = np.where(reaches, (level - floor) * _fall_to_zero(own), fall)
+        alpha = np.where(reaches, own, alpha)
     return TotalCurve(
-        level=np.maximum(noise.positive_draws(top), floor),
+        level=level,
         fall=fall,
         alpha=alpha,
         misfit=rng.standard_normal(N_DRAWS),
-        floor=floor,
+        floor=least,
         dropped=tuple(rung for rung in falls.rungs if rung not in on_curve.rungs),
         least=on_curve.rungs[0] / N_BLOCKS,
     )

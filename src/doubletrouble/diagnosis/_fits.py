@@ -5,6 +5,8 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date, timedelta
+from datetime import time as clock
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Self
@@ -33,9 +35,9 @@ from doubletrouble.diagnosis._design import (
     WindowFit,
     deal,
 )
-from doubletrouble.errors import FitError
+from doubletrouble.errors import FitError, require
 from doubletrouble.parameters import FloatArray
-from doubletrouble.runs import Cell, digest
+from doubletrouble.runs import Cell, ProgressBar, digest
 
 REVISION = 1  # of the definition of the fits; count up when draws or definitions change
 
@@ -43,6 +45,8 @@ _FEWEST_ROWS = 30
 _LARGEST_BLOCK = 1.5  # times the mean size
 _SHOWN = 3  # failures in a message
 _NEIGHBOURS = 4.0  # standard errors of the correlation between errors of neighbouring rows
+_TIMES = (date, clock, timedelta, np.datetime64, np.timedelta64)
+_TIME_KINDS = {"datetime64", "datetime", "date", "time", "timedelta64", "timedelta", "period"}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -88,7 +92,10 @@ class BlockedRows:
             from scipy.stats import rankdata
 
             ranks = rankdata(errors) - (self.n_rows + 1) / 2
-            correlation = float(np.mean(ranks[1:] * ranks[:-1]) / np.mean(ranks**2))
+            for one in () if self.classes is None else self.classes:  # rows may be sorted by class
+                ranks[self.y == one] -= ranks[self.y == one].mean()
+            spread = max(float(np.mean(ranks**2)), 1e-300)
+            correlation = float(np.mean(ranks[1:] * ranks[:-1])) / spread
             if correlation * np.sqrt(self.n_rows) > _NEIGHBOURS:
                 notes.append(
                     f"Errors of neighbouring rows are alike (rank correlation {correlation:.2f}): "
@@ -101,6 +108,7 @@ class BlockedRows:
     def of(cls, X: Any, y: Any, *, classification: bool, groups: Any, cv: Any, seed: int) -> Self:
         """Validate the data, and deal them into blocks."""
         X = as_inputs("X", X)
+        _check_columns(X)
         for name, table in (("X", X), ("y", y)):
             _refuse_times(name, table, groups, cv)
         n_rows = X.shape[0]
@@ -163,22 +171,25 @@ class BlockedRows:
 
 def _as_groups(groups: Any, n_rows: int) -> npt.NDArray[Any]:
     array = as_labels("groups", groups, n_rows)
-    count = len(np.unique(array)) if array.ndim == 1 else 0
+    if array.ndim != 1:
+        raise ValueError(f"groups must have one label for each row, got shape {array.shape}")
+    count = len(np.unique(array))
     if count < 2 * N_BLOCKS:
-        raise ValueError(
-            f"groups must have {2 * N_BLOCKS} or more groups, one for each row, got {count}"
-        )
+        raise ValueError(f"groups must have {2 * N_BLOCKS} or more groups, got {count}")
     return array
 
 
 def _blocks_of(cv: Any, X: Any, y: Labels, groups: npt.NDArray[Any] | None) -> Blocks:
     """The test sets of a splitter as blocks."""
-    if not hasattr(cv, "split"):
-        raise TypeError(f"cv must be a splitter of scikit-learn, got {type(cv).__name__}")
+    if isinstance(cv, str) or not hasattr(cv, "split"):
+        raise TypeError(f"cv must be a splitter of scikit-learn, got {cv!r:.60}")
     blocks = np.full(len(y), -1, dtype=np.intp)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of groups that a splitter ignores: they are checked
-        splits = list(cv.split(X, y, groups))
+        try:
+            splits = list(cv.split(X, y, groups))
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"cv must split these rows, got {cv!r}: {error}") from error
     count = 0
     for count, (_, test) in enumerate(splits, start=1):
         if count > N_BLOCKS or np.any(blocks[test] >= 0):
@@ -191,6 +202,27 @@ def _blocks_of(cv: Any, X: Any, y: Labels, groups: npt.NDArray[Any] | None) -> B
             "give periods as groups"
         )
     return blocks
+
+
+def _check_columns(X: Any) -> None:
+    """Raise for one column without its axis, and for columns that are no numbers or categories."""
+    kind = getattr(getattr(X, "dtype", None), "kind", "")
+    if len(X.shape) == 1 and kind in "biufc":
+        raise ValueError(f"X must have rows and columns, got shape {tuple(X.shape)}")
+    columns: list[tuple[Any, str]] = []
+    if hasattr(X, "iloc"):
+        infer = require("pandas.api.types", "tables").infer_dtype
+        table = X.to_frame() if len(X.shape) == 1 else X
+        kinds = ((name, infer(column, skipna=True)) for name, column in table.items())
+        columns = [(name, kind) for name, kind in kinds if kind in {*_TIME_KINDS, "complex"}]
+    elif kind == "c":
+        columns = [(0, "complex")]
+    elif kind in ("M", "m", "O") and len(X):
+        first = np.atleast_1d(X[0])
+        columns = [(k, type(v).__name__) for k, v in enumerate(first) if isinstance(v, _TIMES)]
+    for name, kind in columns[:1]:
+        advice = "" if kind == "complex" else "; use numbers made of it, or leave it out"
+        raise TypeError(f"X must hold numbers or categories, got {kind} column {name!r}{advice}")
 
 
 def _refuse_times(name: str, rows: Any, groups: Any, cv: Any) -> None:
@@ -267,14 +299,25 @@ class WindowFits:
         }
 
     def run(
-        self, fits: Sequence[WindowFit], *, store: Path | None, name: str | None, **options: Any
+        self,
+        fits: Sequence[WindowFit],
+        bar: ProgressBar,
+        *,
+        store: Path | None,
+        name: str | None,
+        **options: Any,
     ) -> Fitted:
-        """Make the fits, or read them from the store."""
+        """Make the fits, or read them from the store; `bar` counts them."""
         identity = "" if store is None else self._identity(name)
         result = Fitted()
         for fit, predictions, warned in run_fits(
-            self, fits, lambda fit: self._cell(fit, identity), store=store, **options
+            self,
+            fits,
+            lambda fit: self._cell(fit, identity),
+            store=store,
+            **options | {"progress": False},
         ):
+            bar.update()
             result.warned.append(warned)
             if isinstance(predictions, str):
                 result.failures[fit] = predictions

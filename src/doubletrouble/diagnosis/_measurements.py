@@ -66,6 +66,27 @@ class Bags(NamedTuple):
     pair: Measurement  # the product of the errors of two
 
 
+class Alternative(NamedTuple):
+    """Another learner at the largest rung."""
+
+    total: Measurement
+    averaged: Measurement  # less the variance over seeds, where two were fitted
+
+    @classmethod
+    def of(
+        cls, design: WindowDesign, predictions: Predictions, target: FloatArray
+    ) -> "Alternative":
+        """The means of one or two fits on every window."""
+        rung = _Rung(design, predictions, target, FULL)
+        total = averaged = rung.total(squared_error)
+        if design.seeded and WindowFit(FULL, 0, 1) in predictions:
+            seeds = rung.initialization()
+            averaged = Measurement(
+                by_row=total.by_row - seeds.by_row, windows=total.windows - seeds.windows
+            )
+        return cls(total, averaged)
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Measurements:
     """The means of every rung, and of bags."""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from html import escape
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from doubletrouble.diagnosis._extrapolation import (
     learner_salt,
     total_curve,
 )
-from doubletrouble.diagnosis._measurements import Measurement, Measurements
+from doubletrouble.diagnosis._measurements import Alternative, Measurement, Measurements
 from doubletrouble.ensembles import Bootstrap, Ensemble, EnsembleLike, as_ensemble
 from doubletrouble.errors import require
 from doubletrouble.glossary import N_MEMBERS
@@ -38,7 +39,9 @@ from doubletrouble.results import (
     strict_json,
 )
 
-MEASURED, PAIRED, EXTRAPOLATED = "measured", "measured, paired", "extrapolated"
+MEASURED, PAIRED, INTERPOLATED = "measured", "measured, paired", "measured, interpolated"
+LAW, EXTRAPOLATED, WITHHELD = "law", "extrapolated", "withheld"
+_NO_SEED, _GIVEN = "none", "given"  # the status of initialization without seeds, and of noise
 
 CONFIDENCE = 0.9  # of printed intervals
 _MEMBERS = 10  # of remedies
@@ -58,7 +61,7 @@ class Remedy:
     """What one change would bring: the error after it, and its ratio to the error now, less 1."""
 
     name: str
-    status: str  # measured or extrapolated
+    status: str  # measured, extrapolated or withheld
     error: Estimate | None  # None where it is withheld
     change: Estimate | None
     fits: float  # to make the new learner
@@ -119,10 +122,10 @@ class Remedies:
                 lines.append(f"  {remedy.name:<{wide - 2}} withheld: {remedy.reason}")
                 continue
             low, high = remedy.change.confidence_interval(self.confidence)
-            interval = f"[{low:+.0%}, {high:+.0%}]"
+            interval = f"[{_percent(low)}, {_percent(high)}]"
             lines.append(
                 f"  {remedy.name:<{wide - 2}} {float(remedy.error):>8.3g}  "
-                f"{float(remedy.change):>+7.0%}   {interval:<16}  {_fits(remedy):<5} "
+                f"{_percent(remedy.change):>7}   {interval:<16}  {_fits(remedy):<5} "
                 f"{remedy.status}"
             )
         return "\n".join(lines)
@@ -131,6 +134,16 @@ class Remedies:
 
     def _repr_html_(self) -> str:
         return f"<pre>{escape(str(self))}</pre>"
+
+
+def _percent(change: Any) -> str:
+    """A change in percent with its sign, which 0 has not.
+
+    >>> _percent(0.2), _percent(-0.001)
+    ('+20%', '0%')
+    """
+    text = f"{float(change):+.0%}"
+    return "0%" if text in ("+0%", "-0%") else text
 
 
 def _fits(remedy: Remedy) -> str:
@@ -142,7 +155,6 @@ class LearningCurve:
     """The error by cause at several numbers of rows, measured or extrapolated."""
 
     error: ErrorTerms[Estimate]  # arrays along `n_samples`
-    status: tuple[str, ...]  # of the total at each size
     withheld: str  # why no error beyond the rows is given, or ""
     measure: str  # the name of the error
     confidence: float = CONFIDENCE
@@ -152,11 +164,30 @@ class LearningCurve:
         """The numbers of rows."""
         return np.asarray(self.error.coordinates["n_samples"])
 
+    @property
+    def status(self) -> tuple[str, ...]:
+        """How the total is known at each size; `error.status` has that of every part."""
+        return tuple(self.error.status["total"])
+
     def to_frame(self) -> Any:
         """A pandas table, a row for each size."""
-        frame = self.error.to_frame()
         low, high = self.error.total.confidence_interval(self.confidence)
-        return frame.assign(total_low=low, total_high=high, status=list(self.status))
+        return self.error.to_frame().assign(total_low=low, total_high=high)
+
+    def records(self) -> list[dict[str, Any]]:
+        """The total and the parts at each size with intervals, as dictionaries."""
+        parts = {**self.error.parts, "total": self.error.total}
+        rows = []
+        for k, n in enumerate(self.n_samples.tolist()):
+            entries = {}
+            for name, part in parts.items():
+                low, high = part[k].confidence_interval(self.confidence)
+                status = self.error.status[name][k]
+                entries[name] = {"value": float(part[k]), "low": low, "high": high}
+                entries[name] |= {"status": status}
+            total = entries.pop("total")
+            rows.append({"n_samples": n, "total": total.pop("value"), **total, "parts": entries})
+        return rows
 
     def plot(self, axes: Any = None) -> Any:
         """Draw the total with its interval, dashed where it is extrapolated; return the axes."""
@@ -174,12 +205,15 @@ class LearningCurve:
         axes.plot(n[: last + 1], value[: last + 1], "o-", color=BLACK, label="total")
         dashed = {"linestyle": "--", "color": BLACK, "marker": "o", "markerfacecolor": "white"}
         later = list(range(1, len(n) - last))
-        axes.plot(n[last:], value[last:], markevery=later, label="extrapolated", **dashed)
+        if later:
+            axes.plot(n[last:], value[last:], markevery=later, label="extrapolated", **dashed)
         for name, part in self.error.parts.items():
             if name != "bias" and np.any(part.value):
                 axes.plot(
                     n, part.value, "-", color=CAUSES["light"][name], label=self.error._label(name)
                 )
+        if self.withheld:
+            axes.set_title(fill(f"larger sizes withheld: {self.withheld}", 60), fontsize="small")
         axes.set_xscale("log")
         ticks = n[np.array([k + 1 == len(n) or n[k + 1] > 1.3 * n[k] for k in range(len(n))])]
         axes.set_xticks(ticks, [f"{size:.0f}" for size in ticks])
@@ -193,12 +227,8 @@ class LearningCurve:
 
     def __str__(self) -> str:
         """One line for each size, and the reason if larger ones are withheld."""
-        lines = str(self.error).splitlines()
-        status = ("total is", *self.status)
-        shown = [f"{line}   {how}" for line, how in zip(lines, status, strict=False)]
-        return "\n".join(
-            [*shown, *([f"larger sizes withheld: {self.withheld}"] if self.withheld else [])]
-        )
+        more = [f"larger sizes withheld: {self.withheld}"] if self.withheld else []
+        return "\n".join([str(self.error), *more])
 
     __repr__ = __str__
 
@@ -227,7 +257,7 @@ class Diagnosis:
     losses: Mapping[LossName, Mapping[int, Measurement]]  # other losses of a classifier, by rung
     extrapolation: Extrapolation
     row_noise: RowNoise
-    alternatives: Mapping[str, Measurement]  # the total of other learners on the same folds
+    alternatives: Mapping[str, Alternative]  # other learners on the same folds
     key: tuple[Any, ...]  # equal for the same data and seed
     confidence: float = CONFIDENCE  # of printed intervals
 
@@ -315,10 +345,42 @@ class Diagnosis:
         missing, includes = {"noise": _NO_NOISE, "bayes": _NO_NOISE}, dict(_INCLUDES)
         if self.floor is not None:
             del missing["bayes"], includes["bias"]
-            parts["bayes"] = self._estimate(np.full((N_DRAWS, *sizes.shape), self.floor))
+            draws = PosteriorDraws(
+                values=np.full((N_DRAWS, *sizes.shape), self.floor), key=self.key
+            )
+            exact = np.full(sizes.shape, self.floor) if sizes.shape else self.floor
+            parts["bayes"] = Estimate(
+                value=exact, standard_error=0.0 * exact, n_draws=N_DRAWS, sources=(draws,)
+            )
+        status = self._status(sizes, parts)
         return self._located(
-            ErrorTerms.identified(parts, missing=missing, includes=includes), sizes
+            ErrorTerms.identified(parts, missing=missing, includes=includes, status=status), sizes
         )
+
+    def _status(self, sizes: FloatArray, parts: Iterable[str]) -> dict[str, Any]:
+        """How the total and some parts are known: one word, or one for each size."""
+        known = [self._status_at(float(x)) for x in sizes.ravel()]
+        names = (*parts, "total")
+        if not sizes.shape:
+            return {name: known[0][name] for name in names}
+        return {name: tuple(one[name] for one in known) for name in names}
+
+    def _status_at(self, x: float) -> dict[str, str]:
+        """How the total and the parts with x times the rows are known.
+
+        At all rows, the total and initialization are those at 90 % of them, but for a last step of
+        their curves. Bias is the rest of the total, and as sampling is.
+        """
+        rungs = [rung / N_BLOCKS for rung in self.measured.total]
+        direct = [rung / N_BLOCKS for rung in self.measured.sampling]
+        size = round(x, 6)
+        total = MEASURED if size in (*rungs, 1.0) else INTERPOLATED if x < 1 else EXTRAPOLATED
+        sampling = total
+        if x <= 1 and size not in direct:
+            sampling = INTERPOLATED if x < max(direct) else LAW
+        seeds = total if self.design.seeded else _NO_SEED
+        parts = {"initialization": seeds, "sampling": sampling, "bias": sampling}
+        return parts | {"total": total, "bayes": _GIVEN}
 
     def _bag_ratio(self, K: float) -> FloatArray:
         """Draws of the error of a bag over that of one learner, paired by rows."""
@@ -335,6 +397,10 @@ class Diagnosis:
         paired = (deviations - ratio * self.row_noise.deviations(now)) / now.mean
         return np.maximum(ratio + self.row_noise.draws(paired), 0.0)
 
+    def _measured_ratio(self, other: Measurement) -> FloatArray:
+        """Draws of the error of another learner over that of this one."""
+        return self._ratio(other.mean, self.row_noise.deviations(other))
+
     def _growth_ratio(self, x: float) -> FloatArray:
         """Draws of the error with x times the rows over that with all."""
         return self.extrapolation.total.at(x) / self.extrapolation.total.at(1.0)
@@ -346,7 +412,10 @@ class Diagnosis:
         total = self.extrapolation.parts(1.0)[0] * self._bag_ratio(K)
         reason = "the causes of a bag's error are not identified: only the total is measured"
         missing = dict.fromkeys(ErrorTerms.names(), reason)
-        return ErrorTerms.identified({}, missing=missing, total=self._estimate(total))
+        status = {"total": PAIRED}
+        return ErrorTerms.identified(
+            {}, missing=missing, total=self._estimate(total), status=status
+        )
 
     def _total_of_loss(
         self, loss: LossName, scheme: Any, sizes: FloatArray
@@ -364,7 +433,9 @@ class Diagnosis:
         missing = dict.fromkeys(ErrorTerms.names(), reason)
         draws = np.stack([self._loss_draws(measured, float(x)) for x in sizes.ravel()], axis=-1)
         total = self._estimate(draws.reshape(N_DRAWS, *sizes.shape))
-        return self._located(ErrorTerms.identified({}, missing=missing, total=total), sizes)
+        status = self._status(sizes, ())
+        terms = ErrorTerms.identified({}, missing=missing, total=total, status=status)
+        return self._located(terms, sizes)
 
     def _loss_draws(self, measured: Mapping[int, Measurement], x: float) -> FloatArray:
         """Draws of another loss with x times the rows: measured, or along its own curve."""
@@ -387,7 +458,7 @@ class Diagnosis:
                 f"n_samples beyond {self.n_rows} is withheld: this loss rises with the rows"
             )
         own = generator(self.design.seed, LOSS_CURVE, learner_salt(measured[FULL]))
-        return total_curve(falls, measured[FULL], self.row_noise, own).at(x)
+        return total_curve(falls, measured[FULL], self.row_noise, own, self.floor).at(x)
 
     def _located(self, terms: ErrorTerms[Estimate], sizes: FloatArray) -> ErrorTerms[Estimate]:
         """The terms with the numbers of rows as a coordinate, if there are several."""
@@ -423,7 +494,7 @@ class Diagnosis:
             rows.append(
                 Remedy(
                     name=name,
-                    status=status,
+                    status=WITHHELD if draws is None else status,
                     error=None if draws is None else self._estimate(now * draws),
                     change=change,
                     fits=fits,
@@ -433,7 +504,7 @@ class Diagnosis:
             )
 
         for name, other in self.alternatives.items():
-            add(name, partial(self._ratio, other.mean, self.row_noise.deviations(other)), PAIRED)
+            add(name, partial(self._measured_ratio, other.total), PAIRED)
         K = _MEMBERS
         if self.design.seeded:
             add(_SEEDS, lambda: 1 - (1 - 1 / K) * seeds / now, MEASURED, fits=K)
@@ -451,7 +522,6 @@ class Diagnosis:
         sizes = np.round(np.array(shares) * self.n_rows)
         return LearningCurve(
             error=self.error(n_samples=sizes),
-            status=tuple(MEASURED if share <= 1 else EXTRAPOLATED for share in shares),
             withheld=self.withheld,
             measure=self.measure,
             confidence=self.confidence,
@@ -477,27 +547,36 @@ class Diagnosis:
 
     @property
     def largest_noise(self) -> Estimate:
-        """The upper bound of the variance of label noise: all of the bias."""
-        error = self.error()
-        return error.bias if self.floor is None else error.bias + error.bayes
+        """The upper bound of the variance of label noise, by this learner or an alternative.
 
-    def _status(self) -> dict[str, str]:
-        """How each part is known."""
-        low = "the rest"
+        It is all of the bias, or the error of an alternative less its variance over seeds.
+        """
+        error, now = self.error(), self.extrapolation.parts(1.0)[0]
+        bounds = [error.bias if self.floor is None else error.bias + error.bayes]
+        if self.measured.total[FULL].mean > 0:
+            for other in self.alternatives.values():
+                bounds.append(self._estimate(now * self._measured_ratio(other.averaged)))
+        return min(bounds, key=lambda bound: bound.confidence_interval(self.confidence).high)
+
+    def _described_status(self) -> dict[str, str]:
+        """How each part at all rows is known, in words."""
+        low = "by law, the rest"
         if self.floor is None:
             bound = self.largest_noise.confidence_interval(self.confidence).high
-            low = f"the rest; noise of labels at most {bound:.3g}"
+            low = f"{low}; noise of labels at most {bound:.3g}"
         return {
             "total": f"measured ({N_BLOCKS}-fold)",
-            "initialization": MEASURED if self.design.seeded else "none: seeds have no effect",
+            "initialization": MEASURED
+            if self.design.seeded
+            else f"{_NO_SEED}: seeds have no effect",
             "sampling": "overlap law, from 60% of the rows",
             "bias": low,
-            "bayes": "given",
+            "bayes": _GIVEN,
         }
 
     def records(self) -> list[dict[str, Any]]:
         """The total and each part with interval, share and status, as dictionaries."""
-        error, status = self.error(), self._status()
+        error, status = self.error(), self._described_status()
         total, rows = float(error.total), []
         for name, part in {"total": error.total, **error.parts}.items():
             interval = part.confidence_interval(self.confidence)
@@ -533,26 +612,13 @@ class Diagnosis:
 
     def to_json(self) -> str:
         """The parts, the remedies, the learning curve and the notes."""
-        curve = self.learning_curve()
-        low, high = curve.error.total.confidence_interval(self.confidence)
-        sizes = [
-            {"n_samples": n, "total": value, "low": a, "high": b, "status": status}
-            for n, value, a, b, status in zip(
-                curve.n_samples.tolist(),
-                np.asarray(curve.error.total.value).tolist(),
-                np.asarray(low).tolist(),
-                np.asarray(high).tolist(),
-                curve.status,
-                strict=True,
-            )
-        ]
         content = {
             "n_rows": self.n_rows,
             "n_fits": self.n_fits,
             "confidence": self.confidence,
             "parts": self.records(),
             "remedies": self.remedies().records(),
-            "learning_curve": sizes,
+            "learning_curve": self.learning_curve().records(),
             "withheld": self.withheld,
             "summary": self.summary,
             "notes": list(self.notes),
@@ -564,16 +630,18 @@ class Diagnosis:
         if axes is None:
             pyplot = require("matplotlib.pyplot", "figures")
             axes = pyplot.figure(figsize=(6.6, 4.2), layout="constrained").add_subplot()
-        bars: list[tuple[str, Estimate, str, str]] = []
+        bars: list[tuple[str, Estimate | None, str, str]] = []
         error = self.error()
         for name, part in error.parts.items():
             color, hatch = COLORS[name]
             bars.append((error._label(name), part, color, hatch))
         bars.append(("total", error.total, *COLORS["total"]))
         for remedy in self.remedies():
-            if remedy.error is not None:
-                hatch = "////" if remedy.status == EXTRAPOLATED else ""
-                bars.append((f"{remedy.name} ({remedy.status})", remedy.error, "#BBBBBB", hatch))
+            if remedy.reason:
+                text = fill(f" withheld: {remedy.reason}", 50, subsequent_indent=" ")
+                axes.text(0.0, len(bars), text, va="center", fontsize="x-small")
+            hatch = "////" if remedy.status == EXTRAPOLATED else ""
+            bars.append((f"{remedy.name} ({remedy.status})", remedy.error, "#BBBBBB", hatch))
         return draw_bars(bars, self.confidence, axes, self.measure)
 
     @property
@@ -597,7 +665,7 @@ class Diagnosis:
         first = f"{size} of the error is {cause} ({shares[largest]:.0%})."
         if best is None:
             return f"{first} No remedy reduces it significantly; try other models as alternatives."
-        gain = f"{best.name}, {float(best.change):+.0%} ({best.status})"
+        gain = f"{best.name}, {_percent(best.change)} ({best.status})"
         return f"{first} The largest significant gain: {gain}."
 
     def __str__(self) -> str:
@@ -607,7 +675,7 @@ class Diagnosis:
         for row in self.records():
             name = row["part"] + (f" + {row['includes']}" if row["includes"] else "")
             interval = f"[{row['low']:.3g}, {row['high']:.3g}]"
-            share = f"{row['share']:.0%}"
+            share = f"{row['share']:z.0%}"
             lines.append(
                 f"  {name:<22} {row['value']:>8.3g}   {interval:<18} {share:>4}   {row['status']}"
             )
@@ -665,7 +733,33 @@ class LearnerComparison:
         own, other = self[name].error(), self[reference or self.reference].error()
         parts = {key: own.parts[key] - other.parts[key] for key in own.parts}
         missing = {key: _NO_NOISE for key in ("noise", "bayes") if key not in parts}
-        return ErrorTerms.identified(parts, missing=missing, includes=own.includes)
+        status = {
+            key: other.status[key] if how == _NO_SEED else how for key, how in own.status.items()
+        } | {"total": PAIRED}
+        return ErrorTerms.identified(parts, missing=missing, includes=own.includes, status=status)
+
+    def remedies(self) -> Remedies:
+        """The other learners as remedies of the first: their errors, paired by rows.
+
+        Those of one learner are `comparison["forest"].remedies()`.
+        """
+        first = self[self.reference]
+        now = first.error().total
+        zero = "" if float(now) > 0 else "the measured error is 0"
+        rows = []
+        for name in list(self.diagnoses)[1:]:
+            error = None if zero else self[name].error().total
+            rows.append(
+                Remedy(
+                    name=name,
+                    status=WITHHELD if zero else PAIRED,
+                    error=error,
+                    change=None if error is None else error / now - 1,
+                    fits=1,
+                    reason=zero,
+                )
+            )
+        return Remedies(remedies=tuple(rows), confidence=first.confidence)
 
     def records(self) -> list[dict[str, Any]]:
         """A row for each learner and part: its error, and the difference to the reference."""
@@ -677,7 +771,7 @@ class LearnerComparison:
             for part, estimate in columns.items():
                 low, high = estimate.confidence_interval(confidence)
                 row = {"learner": name, "part": part, "value": float(estimate)}
-                row |= {"low": low, "high": high}
+                row |= {"low": low, "high": high, "status": error.status[part]}
                 low, high = differences[part].confidence_interval(confidence)
                 row |= {"difference": float(differences[part])}
                 rows.append(row | {"difference_low": low, "difference_high": high})
@@ -721,7 +815,9 @@ class LearnerComparison:
     def __str__(self) -> str:
         """The errors of all learners by cause, and their differences to the first."""
         first = self[self.reference]
-        confidence, error, status = first.confidence, first.error(), first._status()
+        confidence, error, status = first.confidence, first.error(), first._described_status()
+        if any(one.design.seeded for one in self.diagnoses.values()):
+            status["initialization"] = MEASURED
         wide = max(map(len, self.diagnoses)) + 4
         parts = {error._label(name): status[name].partition(";")[0] for name in error.parts}
         heads = {**parts, "total": status["total"]}

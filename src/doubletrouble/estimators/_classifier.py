@@ -41,7 +41,7 @@ class RandomFeaturesClassifier(ClassifierMixin, RandomFeaturesModel):
 
     def __init__(
         self,
-        n_features: int = 100,
+        n_features: float = 100,
         *,
         activation: str | Activation | Function = "relu",
         center: bool = True,

@@ -8,7 +8,7 @@ on the number of members, nor those of feature h on the number of features.
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import Any, Self, TypeAlias
+from typing import Any, Protocol, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -40,6 +40,28 @@ _IN_PLACE: dict[str, Callable[..., Any]] = {
 }
 
 
+class InputMap(Protocol):
+    """A map of inputs (n, D) to the numbers (n, P) that are multiplied by coefficients."""
+
+    @property
+    def n_features(self) -> int:
+        """P."""
+
+    @property
+    def dim(self) -> int:
+        """D."""
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The precision of inputs and predictions."""
+
+    def __call__(self, x: RealArray) -> RealArray:
+        """The map of x (n, D), (n, P)."""
+
+    def blocks(self, length: int) -> list[slice]:
+        """Cut `length` rows, for a limited memory."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class FeatureMap:
     """φ for one draw of the weights, in the precision of `weights`."""
@@ -52,6 +74,20 @@ class FeatureMap:
     def n_features(self) -> int:
         """P."""
         return int(self.weights.shape[1])
+
+    @property
+    def dim(self) -> int:
+        """D."""
+        return int(self.weights.shape[0])
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The precision of inputs, features and predictions."""
+        return self.weights.dtype
+
+    def blocks(self, length: int) -> list[slice]:
+        """Cut `length` rows."""
+        return blocks(length, self.n_features)
 
     def __call__(self, x: RealArray) -> RealArray:
         """Features of x (n, D), (n, P)."""

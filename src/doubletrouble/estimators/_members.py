@@ -18,9 +18,9 @@ import numpy as np
 import numpy.typing as npt
 
 from doubletrouble import glossary
-from doubletrouble.conventions import ridge_from, ridge_to
+from doubletrouble.conventions import ConventionName, ridge_from, ridge_to
 from doubletrouble.ensembles import Scheme
-from doubletrouble.estimators._features import FeatureMap, RealArray, Seed, blocks, draws_generator
+from doubletrouble.estimators._features import InputMap, RealArray, Seed, draws_generator
 from doubletrouble.estimators._solvers import MemberFit
 from doubletrouble.parameters import FloatArray, number
 
@@ -35,14 +35,18 @@ class Penalty:
     value: float
     convention: Literal["paper", "sklearn"] = "paper"
 
-    def alphas(self, weights: FloatArray, *, n_features: int, dim: int) -> FloatArray:
-        """The penalty in scikit-learn's convention, for samples of these total weights."""
+    def alphas(self, weights: FloatArray, *, n_features: float, dim: int) -> FloatArray:
+        """The penalty in scikit-learn's convention, for samples of these total weights.
+
+        For infinitely many features δ = alpha / P = λ N / D, the penalty of the kernel matrix.
+        """
         if self.convention == "sklearn":
             return np.full(len(weights), self.value)
-        alphas = ridge_to("sklearn", self.value, n_features=n_features, n_samples=weights, dim=dim)
+        kind: ConventionName = "gram" if np.isinf(n_features) else "sklearn"
+        alphas = ridge_to(kind, self.value, n_features=n_features, n_samples=weights, dim=dim)
         return np.asarray(alphas)
 
-    def ridge(self, weights: FloatArray, *, n_features: int, dim: int) -> float:
+    def ridge(self, weights: FloatArray, *, n_features: float, dim: int) -> float:
         """The penalty in the paper's convention; from alpha, for the mean weight."""
         if self.convention == "paper":
             return self.value
@@ -116,7 +120,7 @@ def fit_members(
     weights: Sequence[float],
     penalty: Penalty,
     *,
-    n_features: int,
+    n_features: float,
     dim: int,
 ) -> Solution:
     """Fit every member by its function of alpha, for a sample of its total weight."""
@@ -132,16 +136,16 @@ def fit_members(
 
 
 def predict_mean(
-    maps: Sequence[FeatureMap], coef: FloatArray, intercept: FloatArray, inputs: RealArray
+    maps: Sequence[InputMap], coef: FloatArray, intercept: FloatArray, inputs: RealArray
 ) -> RealArray:
     """The mean prediction of all members, (n, T), in the precision of the inputs."""
-    mean = np.zeros((len(inputs), coef.shape[1]), inputs.dtype)
-    share = coef.astype(inputs.dtype) / len(maps)
+    total = np.zeros((len(inputs), coef.shape[1]))
     with np.errstate(over="ignore", invalid="ignore"):
-        for phi, weights in zip(maps, share, strict=True):
-            for rows in blocks(len(inputs), phi.n_features):
-                mean[rows] += phi(inputs[rows]) @ weights.T
-        mean = np.asarray(mean + intercept.astype(inputs.dtype))
+        for phi, weights in zip(maps, coef, strict=True):
+            for rows in phi.blocks(len(inputs)):
+                z = phi(inputs[rows])
+                total[rows] += z @ weights.T.astype(z.dtype)
+        mean = (total / len(maps) + intercept).astype(inputs.dtype)
     if not np.isfinite(mean).all():
         raise ValueError(
             f"X must have finite predictions, got values up to {np.abs(inputs).max():.3g}"

@@ -12,19 +12,21 @@ out of the ratio, which then holds down to alpha = 0.
 λ does not change when a row is left out; alpha = λ P W / D does, with the weight W that remains.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from doubletrouble import glossary
 from doubletrouble.conventions import ridge_to
-from doubletrouble.estimators._features import FeatureMap, RealArray, blocks, check_range
+from doubletrouble.estimators._features import FeatureMap, InputMap, RealArray, check_range
 from doubletrouble.estimators._members import Penalty, Solution, predict_mean
-from doubletrouble.estimators._solvers import EigenModes, RidgeEquations, Sample, factorize
+from doubletrouble.estimators._solvers import EigenModes, MemberFit, Sample, factorize
 from doubletrouble.parameters import FloatArray, checked, refuse
+
+Map = TypeVar("Map", bound=InputMap)
 
 _NO_SHARE = float(np.sqrt(np.finfo(np.float64).eps))  # Q_ii below is taken as zero
 
@@ -48,9 +50,11 @@ class RidgePath:
 
     ridges: FloatArray  # (R,)
     loo_error: FloatArray  # (R,): mean squared error of each row under the fit to all others
-    coef: FloatArray = field(repr=False)  # (R, K, P), or (R, K, T, P) for labels of T columns
+    # (R, K, P), or (R, K, T, P) for labels of T columns; for infinitely many features
+    # dual coefficients of the N rows, (R, 1, N) or (R, 1, T, N)
+    coef: FloatArray = field(repr=False)
     intercept: FloatArray = field(repr=False)  # (R,), or (R, T)
-    maps: tuple[FeatureMap, ...] = field(repr=False)  # of each member
+    maps: tuple[InputMap, ...] = field(repr=False)  # of each member
 
     @property
     def best(self) -> float:
@@ -59,8 +63,7 @@ class RidgePath:
 
     def predict(self, X: Any) -> RealArray:
         """The predictions of every fit: (R, n), or (R, n, T)."""
-        inputs = np.asarray(X, dtype=self.maps[0].weights.dtype)
-        dim = len(self.maps[0].weights)
+        inputs, dim = np.asarray(X, dtype=self.maps[0].dtype), self.maps[0].dim
         if inputs.ndim != 2 or inputs.shape[1] != dim:
             raise ValueError(f"X must have shape (n, {dim}), got {inputs.shape}")
         check_range(inputs)
@@ -100,6 +103,42 @@ def fit_path(
 
     `single`: whether labels were one-dimensional.
     """
+    errors, fits = leave_one_out(maps, sample, counts, ridges, _fit_features)
+    return ridge_path(ridges, errors, fits, maps, single=single)
+
+
+def ridge_path(
+    ridges: FloatArray,
+    errors: FloatArray,
+    fits: Sequence[MemberFit],
+    maps: Sequence[InputMap],
+    *,
+    single: bool,
+) -> RidgePath:
+    """The path of fits with coefficients (P, T, R) and intercepts (T, R)."""
+    coef = np.stack([fit.coef for fit in fits]).transpose(3, 0, 2, 1)  # (R, K, T, P)
+    intercept = np.mean([fit.intercept for fit in fits], axis=0).T  # (R, T)
+    return RidgePath(
+        ridges=ridges,
+        loo_error=errors,
+        coef=coef[:, :, 0] if single else coef,
+        intercept=intercept[:, 0] if single else intercept,
+        maps=tuple(maps),
+    )
+
+
+def leave_one_out(
+    maps: Sequence[Map],
+    sample: Sample,
+    counts: npt.NDArray[np.int64],
+    ridges: FloatArray,
+    fit: Callable[[Map, Sample, FloatArray], tuple[MemberFit, FloatArray]],
+) -> tuple[FloatArray, list[MemberFit]]:
+    """The leave-one-out error for every ridge, (R,), and the fits of all members.
+
+    `fit` returns coefficients (P, T, R) and intercepts (T, R) of a member, and the predictions for
+    each of its rows by the fit to its other rows, (N, T, R).
+    """
     fewest = int(np.count_nonzero(counts, axis=1).min())
     if fewest < 2:
         raise ValueError(
@@ -107,53 +146,57 @@ def fit_path(
             f"n_samples = {fewest}"
         )
     outside = np.zeros((*sample.labels.shape, ridges.size))  # sum over members
-    coefs, intercepts = [], []
+    fits = []
     for phi, drawn in zip(maps, counts, strict=True):
-        own = sample.drawn(drawn)
-        sizes: dict[str, Any] = {"n_features": phi.n_features, "dim": own.inputs.shape[1]}
-        alphas = np.asarray(ridge_to("sklearn", ridges, n_samples=own.weight, **sizes))
-        system, modes = factorize(phi, own, float(alphas.min()))
-        coef = system.weights(modes, alphas)  # (P, T, R)
-        intercept = own.label_mean[:, None] - np.tensordot(system.mean, coef, 1)  # (T, R)
-        outside[drawn > 0] += _left_out(system, modes, alphas)
+        member, without_row = fit(phi, sample.drawn(drawn), ridges)
+        outside[drawn > 0] += without_row
         others = np.flatnonzero(drawn == 0)
-        if others.size:
-            inputs = sample.inputs[others]
-            for rows in blocks(len(inputs), phi.n_features):
-                outside[others[rows]] += np.tensordot(phi(inputs[rows]), coef, 1) + intercept
-        coefs.append(coef)
-        intercepts.append(intercept)
+        for part in phi.blocks(others.size):
+            rows = others[part]
+            outside[rows] += np.tensordot(phi(sample.inputs[rows]), member.coef, 1)
+            outside[rows] += member.intercept
+        fits.append(member)
     residuals = sample.labels[..., None] - outside / len(maps)
     errors = np.average(np.mean(residuals**2, axis=1), axis=0, weights=sample.weights)
-    stacked = np.stack(coefs).transpose(3, 0, 2, 1)  # (R, K, T, P)
-    mean_intercept = np.mean(intercepts, axis=0).T  # (R, T)
-    return RidgePath(
-        ridges=ridges,
-        loo_error=errors,
-        coef=stacked[:, :, 0] if single else stacked,
-        intercept=mean_intercept[:, 0] if single else mean_intercept,
-        maps=tuple(maps),
-    )
+    return np.asarray(errors), fits
 
 
-def best_solution(path: RidgePath, samples: Sequence[Sample]) -> Solution:
+def _fit_features(phi: FeatureMap, own: Sample, ridges: FloatArray) -> tuple[MemberFit, FloatArray]:
+    sizes: dict[str, Any] = {"n_features": phi.n_features, "dim": phi.dim}
+    alphas = np.asarray(ridge_to("sklearn", ridges, n_samples=own.weight, **sizes))
+    system, modes = factorize(phi, own, float(alphas.min()))
+    coef = system.weights(modes, alphas)  # (P, T, R)
+    intercept = own.label_mean[:, None] - np.tensordot(system.mean, coef, 1)  # (T, R)
+    left = left_out(own, modes, alphas, system.left_vectors(modes))
+    return MemberFit(coef, intercept), left
+
+
+def best_solution(path: RidgePath, samples: Sequence[Sample], n_features: float) -> Solution:
     """The fit of least leave-one-out error, to the samples of the members."""
-    at, n_features = int(np.argmin(path.loo_error)), path.coef.shape[-1]
+    at, length = int(np.argmin(path.loo_error)), path.coef.shape[-1]
     weights = np.array([sample.weight for sample in samples])
     dim = samples[0].inputs.shape[1]
     return Solution(
-        coef=path.coef[at].reshape(len(samples), -1, n_features),
+        coef=path.coef[at].reshape(len(path.maps), -1, length),
         intercept=path.intercept[at].reshape(-1),
         alphas=Penalty(path.best).alphas(weights, n_features=n_features, dim=dim),
         ridge=path.best,
     )
 
 
-def _left_out(system: RidgeEquations, modes: EigenModes, alphas: FloatArray) -> FloatArray:
-    """Predictions for each row by the fit to all others, (N, T, R), for alphas of all rows."""
-    sample, constant = system.sample, system.sample.constant
+def left_out(
+    sample: Sample,
+    modes: EigenModes,
+    alphas: FloatArray,
+    left: Iterable[tuple[slice, FloatArray]],
+) -> FloatArray:
+    """Predictions for each row by the fit to all others, (N, T, R), for alphas of all rows.
+
+    `left` is U in blocks of rows.
+    """
+    constant = sample.constant
     predictions = np.empty((*sample.labels.shape, alphas.size))
-    for rows, u in system.left_vectors(modes):
+    for rows, u in left:
         part = sample.rows(rows)
         remaining = sample.weight - (np.ones(1) if part.weights is None else part.weights)
         own_alphas = np.outer(remaining / sample.weight, alphas)  # (1 or n, R)

@@ -1,5 +1,7 @@
 """Ridge regression on random features, as a scikit-learn regressor."""
 
+import math
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
@@ -14,9 +16,10 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from doubletrouble.activations import Activation, Function
-from doubletrouble.ensembles import EnsembleLike, Scheme, as_ensemble
+from doubletrouble.ensembles import EnsembleLike, FeatureBank, Scheme, as_ensemble
 from doubletrouble.estimators._features import (
     FeatureMap,
+    InputMap,
     RealArray,
     Seed,
     check_flag,
@@ -26,6 +29,7 @@ from doubletrouble.estimators._features import (
     seed_of,
     validated,
 )
+from doubletrouble.estimators._kernel_ridge import KernelMap, fit_kernel, fit_kernel_path
 from doubletrouble.estimators._members import (
     Penalty,
     Solution,
@@ -43,7 +47,7 @@ from doubletrouble.parameters import FloatArray, whole_number
 class LearnerParameters:
     """The validated parameters of an estimator."""
 
-    n_features: int
+    n_features: float  # inf: kernel ridge regression
     ensemble: Scheme
     n_members: int
     activation: Activation
@@ -54,7 +58,7 @@ class LearnerParameters:
 
     def weights(self, seed: Seed, dim: int) -> FloatArray:
         """Θ of all members, (K, P, D)."""
-        count, members = self.n_features, self.n_members
+        count, members = int(self.n_features), self.n_members
         return ensemble_weights(seed, self.ensemble, n_members=members, n_features=count, dim=dim)
 
 
@@ -62,6 +66,7 @@ class RandomFeaturesModel(BaseEstimator):
     """Base of the regressor and the classifier: ridge regression of the columns of a matrix."""
 
     weights_: FloatArray
+    X_fit_: RealArray  # for infinitely many features, in place of weights_
     activation_: Activation
     _sums: list[NormalEquations] | None
     _solution: Solution | None
@@ -75,7 +80,7 @@ class RandomFeaturesModel(BaseEstimator):
 
     def __init__(
         self,
-        n_features: int = 100,
+        n_features: float = 100,
         *,
         activation: str | Activation | Function = "relu",
         center: bool = True,
@@ -99,8 +104,14 @@ class RandomFeaturesModel(BaseEstimator):
     @property
     def coef_(self) -> RealArray:
         """Weights of the features: (K, P), or (K, T, P) for labels of T columns."""
-        coef = self._solved().coef.astype(self._precision, copy=False)
+        coef = self._solved_for("coef_", finite=True).coef.astype(self._precision, copy=False)
         return coef[:, 0] if self._single else coef
+
+    @property
+    def dual_coef_(self) -> FloatArray:
+        """Coefficients of the kernel with every row of `X_fit_`, (N,) or (N, T), in float64."""
+        (coef,) = self._solved_for("dual_coef_", finite=False).coef
+        return np.asarray(coef[0] if self._single else coef.T)
 
     @property
     def intercept_(self) -> Any:
@@ -111,7 +122,7 @@ class RandomFeaturesModel(BaseEstimator):
     @property
     def alpha_(self) -> FloatArray:
         """The penalty of each member in scikit-learn's convention, (K,)."""
-        return self._solved().alphas
+        return self._solved_for("alpha_", finite=True).alphas
 
     @property
     def ridge_(self) -> float:
@@ -120,7 +131,7 @@ class RandomFeaturesModel(BaseEstimator):
 
     def _solved(self) -> Solution:
         """The solution, computed on first use after `partial_fit`."""
-        if not hasattr(self, "weights_"):
+        if not hasattr(self, "activation_"):
             raise NotFittedError(f"This {type(self).__name__} instance is not fitted yet.")
         if self._solution is None:
             assert self._sums is not None
@@ -135,28 +146,32 @@ class RandomFeaturesModel(BaseEstimator):
             )
         return self._solution
 
+    def _solved_for(self, name: str, *, finite: bool) -> Solution:
+        """The solution, for an attribute of finite or of infinitely many features alone."""
+        solution = self._solved()
+        if finite != hasattr(self, "weights_"):
+            kind = "finite n_features" if finite else "n_features = inf"
+            raise AttributeError(f"{name} is an attribute of fits with {kind}")
+        return solution
+
     def _fit(self, X: RealArray, labels: RealArray, weights: FloatArray | None) -> Self:
         parameters = self._parameters()
         sample = _sample(X, labels, weights, intercept=parameters.intercept)
-        seed, dim = seed_of(self.random_state), X.shape[1]
-        theta = parameters.weights(seed, dim)
+        seed = seed_of(self.random_state)
         counts = draw_counts(
-            parameters.ensemble, n_members=len(theta), n_samples=sample.size, seed=seed
+            parameters.ensemble, n_members=parameters.n_members, n_samples=sample.size, seed=seed
         )
-        maps = _maps(theta, parameters.activation, parameters.center, X.dtype)
-        samples, path = [sample.drawn(drawn) for drawn in counts], None
-        if parameters.penalty is None:
-            path = fit_path(maps, sample, counts, parameters.ridges, single=labels.ndim == 1)
-            solution = best_solution(path, samples)
+        sigma, center, single = parameters.activation, parameters.center, labels.ndim == 1
+        if math.isinf(parameters.n_features):
+            rows = sample.inputs.copy()
+            phi = KernelMap(inputs=rows, activation=sigma, center=center)
+            solution, path = _fit_infinite(phi, sample, counts, parameters, single)
+            self._start(parameters, X, labels, X_fit_=rows)
         else:
-            solution = fit_members(
-                [partial(fit_member, phi, own) for phi, own in zip(maps, samples, strict=True)],
-                [own.weight for own in samples],
-                parameters.penalty,
-                n_features=parameters.n_features,
-                dim=dim,
-            )
-        self._start(parameters, theta, X, labels)
+            theta = parameters.weights(seed, X.shape[1])
+            maps = _maps(theta, sigma, center, X.dtype)
+            solution, path = _fit_finite(maps, sample, counts, parameters, single)
+            self._start(parameters, X, labels, weights_=theta)
         if path is not None:
             self.loo_path_, self.loo_error_ = path, float(path.loo_error.min())
         self._sums, self._solution = None, solution
@@ -169,8 +184,9 @@ class RandomFeaturesModel(BaseEstimator):
     def _partial_fit(self, X: RealArray, labels: RealArray, weights: FloatArray | None) -> Self:
         parameters = self._parameters()
         scheme = parameters.ensemble
-        taken, total = scheme.sample_share
-        if scheme.with_replacement or taken != total:
+        if math.isinf(parameters.n_features):
+            raise ValueError("n_features must be finite for partial_fit, got inf")
+        if not _has_all_rows(scheme):
             raise ValueError(
                 f"ensemble must have every row in each member for partial_fit, got {scheme!r}"
             )
@@ -181,7 +197,7 @@ class RandomFeaturesModel(BaseEstimator):
         outputs = sample.labels.shape[1]
         if self._is_first():
             theta = parameters.weights(seed_of(self.random_state), X.shape[1])
-            self._start(parameters, theta, X, labels)
+            self._start(parameters, X, labels, weights_=theta)
             self._sums = [NormalEquations(theta.shape[1], outputs) for _ in theta]
         assert self._sums is not None
         if self._sums[0].right.shape[1] != outputs:
@@ -196,10 +212,15 @@ class RandomFeaturesModel(BaseEstimator):
 
     def _predict(self, X: Any) -> RealArray:
         """The mean prediction, (n,) or (n, T)."""
-        check_is_fitted(self, "weights_")
+        check_is_fitted(self, "activation_")
         X = validated(self, X, reset=False)
         solution = self._solved()
-        maps = _maps(self.weights_, self.activation_, self._center, X.dtype)
+        maps: Sequence[InputMap]
+        if hasattr(self, "weights_"):
+            maps = _maps(self.weights_, self.activation_, self._center, X.dtype)
+        else:
+            sigma, center = self.activation_, self._center
+            maps = [KernelMap(inputs=self.X_fit_, activation=sigma, center=center)]
         mean = predict_mean(maps, solution.coef, solution.intercept, X)
         return mean[:, 0] if self._single else mean
 
@@ -207,10 +228,22 @@ class RandomFeaturesModel(BaseEstimator):
         scheme = as_ensemble(self.ensemble, "RandomFeaturesRidge")
         if scheme.shape:
             raise ValueError(f"ensemble must have numbers, not arrays, got {scheme!r}")
+        count, members = self.n_features, scheme.n_members
+        if isinstance(count, float | np.floating) and math.isinf(count) and count > 0:
+            if self.alpha is not None:
+                raise ValueError(f"alpha must be None for n_features = inf, got {self.alpha!r}")
+            if isinstance(scheme, FeatureBank):
+                raise ValueError(
+                    f"ensemble must not choose from a bank for n_features = inf, got {scheme!r}"
+                )
+            if _has_all_rows(scheme):
+                members = 1  # all are equal
+        else:
+            count = whole_number("n_features", count, 1)
         return LearnerParameters(
-            n_features=whole_number("n_features", self.n_features, 1),
+            n_features=count,
             ensemble=scheme,
-            n_members=whole_number("ensemble", scheme.n_members, 1, floats=True),
+            n_members=whole_number("ensemble", members, 1, floats=True),
             activation=known_activation(self.activation),
             center=check_flag("center", self.center),
             intercept=check_flag("fit_intercept", self.fit_intercept),
@@ -219,15 +252,60 @@ class RandomFeaturesModel(BaseEstimator):
         )
 
     def _start(
-        self, parameters: LearnerParameters, theta: FloatArray, X: RealArray, labels: RealArray
+        self, parameters: LearnerParameters, X: RealArray, labels: RealArray, **fitted: RealArray
     ) -> None:
-        """Store the state of a new fit, and drop that of an earlier one."""
-        for name in {"loo_path_", "loo_error_"} & set(vars(self)):
+        """Store the state of a new fit, with Θ or its rows, and drop that of an earlier one."""
+        for name in {"loo_path_", "loo_error_", "weights_", "X_fit_"} & set(vars(self)):
             delattr(self, name)
-        self.weights_, self._penalty = theta, parameters.penalty
+        for name, value in fitted.items():
+            setattr(self, name, value)
+        self._penalty = parameters.penalty
         self.activation_, self._center = parameters.activation, parameters.center
         self._intercept = parameters.intercept
         self._single, self._precision = labels.ndim == 1, X.dtype
+
+
+def _fit_finite(
+    maps: Sequence[FeatureMap],
+    sample: Sample,
+    counts: npt.NDArray[np.int64],
+    parameters: LearnerParameters,
+    single: bool,
+) -> tuple[Solution, RidgePath | None]:
+    """The fit of all members, and the path of ridges where the best one is chosen."""
+    samples = [sample.drawn(drawn) for drawn in counts]
+    if parameters.penalty is None:
+        path = fit_path(maps, sample, counts, parameters.ridges, single=single)
+        return best_solution(path, samples, parameters.n_features), path
+    solution = fit_members(
+        [partial(fit_member, phi, own) for phi, own in zip(maps, samples, strict=True)],
+        [own.weight for own in samples],
+        parameters.penalty,
+        n_features=parameters.n_features,
+        dim=sample.inputs.shape[1],
+    )
+    return solution, None
+
+
+def _fit_infinite(
+    phi: KernelMap,
+    sample: Sample,
+    counts: npt.NDArray[np.int64],
+    parameters: LearnerParameters,
+    single: bool,
+) -> tuple[Solution, RidgePath | None]:
+    """The same for infinitely many features."""
+    if parameters.penalty is None:
+        path = fit_kernel_path(phi, sample, counts, parameters.ridges, single=single)
+        samples = [sample.drawn(drawn) for drawn in counts]
+        return best_solution(path, samples, math.inf), path
+    return fit_kernel(phi, sample, counts, parameters.penalty), None
+
+
+def _has_all_rows(scheme: Scheme) -> bool:
+    """Whether every member has every row once."""
+    taken, total = scheme.sample_share
+    return not scheme.with_replacement and bool(taken == total)
 
 
 def _sample(X: RealArray, labels: RealArray, weights: Any, *, intercept: bool) -> Sample:
@@ -271,17 +349,19 @@ class RandomFeaturesRidge(MultiOutputMixin, RegressorMixin, RandomFeaturesModel)
         (1/N) |y - Φ a|² + (P λ / D) |a|²        [dascoli2020] Eq. (4)
 
     Parameters:
-        n_features: P, the random features of each member.
+        n_features: P, the random features of each member; `math.inf` is the limit of infinitely
+            many, kernel ridge regression with `kernel(activation, X, center=center)`.
         activation: σ: a name, an `Activation` or any callable on arrays.
         center: whether μ₀ = E σ(z), z ~ N(0, 1), is subtracted, as in the paper.
         ridge: λ; 0 is the minimum-norm fit, "loo" the λ among `ridges` of least leave-one-out
             error. 0.001 where neither `ridge` nor `alpha` is given.
         alpha: the penalty in scikit-learn's convention, |y - Φ a|² + alpha |a|², in place of
-            `ridge`: alpha = λ P N / D.
+            `ridge`: alpha = λ P N / D. Must be None for infinitely many features.
         ridges: λ to choose from; by default 33 from 1e-6 to 100.
         ensemble: K, models averaged, with features of their own and all rows; or an ensemble such
             as `Divide(K)` (each model has its own block of N/K rows), `Subsample`, `Bootstrap` or
-            `FeatureBank`. N is the number of rows of a model, including repeated ones.
+            `FeatureBank`. N is the number of rows of a model, including repeated ones. With
+            infinitely many features, models of the same rows are equal, and one is fitted.
         fit_intercept: whether a constant, not penalized, is fitted in addition.
         random_state: as in scikit-learn. Member k is the same for every K.
 
@@ -290,7 +370,9 @@ class RandomFeaturesRidge(MultiOutputMixin, RegressorMixin, RandomFeaturesModel)
 
     Attributes: `coef_` (K, P), `intercept_`, `weights_` Θ (K, P, D), `ridge_`, `alpha_` (K,),
     `n_features_in_`; with `ridge="loo"` also `loo_error_` and `loo_path_`. After labels of T
-    columns `coef_` is (K, T, P).
+    columns `coef_` is (K, T, P). For infinitely many features `dual_coef_` (N,) or (N, T) and
+    `X_fit_` (N, D), as in scikit-learn's `KernelRidge`, take the place of `coef_`, `weights_` and
+    `alpha_`: the prediction is K(x, X) (K + λ N / D)⁻¹ y.
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
@@ -307,7 +389,8 @@ class RandomFeaturesRidge(MultiOutputMixin, RegressorMixin, RandomFeaturesModel)
         """Fit to inputs (N, D) and labels (N,) or (N, T).
 
         Needs memory for P² numbers, or N² where P > N, and for blocks of features; and for all
-        features, up to 1 GB, where a very small penalty leaves too few digits otherwise.
+        features, up to 1 GB, where a very small penalty leaves too few digits otherwise. For
+        infinitely many features it needs memory for three to five matrices N × N, and time N³.
         """
         X, y = validated(self, X, y, y_numeric=True, multi_output=True)
         return self._fit(X, y, sample_weight)

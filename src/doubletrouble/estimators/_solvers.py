@@ -253,15 +253,18 @@ def solve(
     return inverse @ right if resolved(1.0, large * (size + alpha), precision) else None
 
 
-def eigenmodes(matrix: FloatArray, right: FloatArray, *, primal: bool, drop: int = 0) -> EigenModes:
+def eigenmodes(
+    matrix: FloatArray, right: FloatArray, *, primal: bool, drop: int = 0, size: float = 0.0
+) -> EigenModes:
     """Modes from Zᵀ Z with right = Zᵀ y (primal), or from Z Zᵀ with right = y.
 
-    The first `drop` eigenvalues are zero; others are omitted where they are only rounding.
+    The first `drop` eigenvalues are zero; others are omitted where they are only rounding, of
+    numbers up to `size` where these are larger than the eigenvalues.
     """
     _check_finite("X", matrix)
     _check_finite("y", right)
     values, vectors = np.linalg.eigh(matrix)
-    keep = values > max(values[-1], 0.0) * values.size * _EPS
+    keep = values > max(values[-1], size) * values.size * _EPS
     keep[:drop] = False
     values, vectors = values[keep], vectors[:, keep]
     projections = vectors.T @ right

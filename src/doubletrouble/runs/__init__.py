@@ -14,5 +14,7 @@ from doubletrouble.runs._executors import Work as Work
 from doubletrouble.runs._executors import attempt as attempt
 from doubletrouble.runs._executors import check_executor as check_executor
 from doubletrouble.runs._executors import one_thread as one_thread
+from doubletrouble.runs._progress import ProgressBar as ProgressBar
 from doubletrouble.runs._progress import progress_bar as progress_bar
 from doubletrouble.runs._store import Store as Store
+from doubletrouble.runs._store import store_path as store_path

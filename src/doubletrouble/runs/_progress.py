@@ -16,6 +16,8 @@ _PARTS = 10
 class ProgressBar(Protocol):
     """A bar of tqdm, or lines in a log."""
 
+    total: Any  # the number of units, which may change
+
     def __enter__(self) -> Self: ...
     def __exit__(self, *_: Any) -> None: ...
     def update(self, n: float = 1) -> Any:
@@ -78,7 +80,7 @@ class ProgressLog:
     """A line on stderr for every tenth, or after thirty seconds."""
 
     def __init__(self, total: int, *, unit: str, description: str = "", initial: int = 0) -> None:
-        self._total, self._unit, self._initial = total, unit, initial
+        self.total, self._unit, self._initial = total, unit, initial
         self._prefix = f"{description}: " if description else ""
         self._done = self._shown = float(initial)
         self._start = self._last = time.monotonic()
@@ -93,7 +95,7 @@ class ProgressLog:
         """Count `n` more units as done, and write a line if one is due."""
         self._done += n
         now = time.monotonic()
-        tenths = int(self._done * _PARTS / self._total) > int(self._shown * _PARTS / self._total)
+        tenths = int(self._done * _PARTS / self.total) > int(self._shown * _PARTS / self.total)
         if now - self._start >= _DELAY and (tenths or now - self._last >= _INTERVAL):
             self._write(now)
 
@@ -104,10 +106,10 @@ class ProgressLog:
 
     def _write(self, now: float) -> None:
         elapsed = now - self._start
-        left = elapsed * (self._total - self._done) / max(self._done - self._initial, 1e-9)
+        left = elapsed * (self.total - self._done) / max(self._done - self._initial, 1e-9)
         sys.stderr.write(
-            f"{self._prefix}{self._done:.0f}/{self._total} {self._unit}s "
-            f"({100 * self._done / self._total:.0f} %), {_clock(elapsed)} elapsed, "
+            f"{self._prefix}{self._done:.0f}/{self.total} {self._unit}s "
+            f"({100 * self._done / self.total:.0f} %), {_clock(elapsed)} elapsed, "
             f"{_clock(left)} left\n"
         )
         sys.stderr.flush()

@@ -294,6 +294,15 @@ def _checksum(*row: str | bytes | float) -> bytes:
     return hashed.digest()
 
 
+def store_path(store: str | Path | None) -> Path | None:
+    """The path of a store, or TypeError; None for none."""
+    if store is None or isinstance(store, Path):
+        return store
+    if not (isinstance(store, str) and store):
+        raise TypeError(f"store must be the path of a file, got {store!r}")
+    return Path(store)
+
+
 def _writable(path: Path) -> bool:
     """Whether the file may be written; a read-only one is not written by root either."""
     writable = bool(path.stat().st_mode & 0o222)
