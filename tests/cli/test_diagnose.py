@@ -48,6 +48,7 @@ def test_every_form_has_the_numbers_of_the_library(
         table["y"],
         alternatives={"deep": DecisionTreeRegressor()},
         seed=2,
+        progress=False,
     )
     found = json_result(words, capsys)
     known = json.loads(expected.to_json())
@@ -98,7 +99,8 @@ def test_target_of_a_classifier_has_classes(
     words = f"diagnose {file} --target city --model sklearn.tree.DecisionTreeClassifier --quiet"
     assert lines(f"{words} --chart {chart}", capsys)[0].startswith("Brier score")
     assert chart.stat().st_size > 0
-    expected = dt.diagnose(DecisionTreeClassifier(), table[["a", "b", "y"]], table["city"])
+    inputs = table[["a", "b", "y"]]
+    expected = dt.diagnose(DecisionTreeClassifier(), inputs, table["city"], progress=False)
     assert json_result(words, capsys)["parts"] == json.loads(expected.to_json())["parts"]
 
 

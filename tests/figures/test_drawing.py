@@ -45,6 +45,7 @@ SMALL: dict[str, dict[str, Any]] = {
         "dim": 10,
         "n_data": 2,
     },
+    "forecast": {"n_rows": 60, "n_data": 2, "fitted_ratios": (0.5, 1.0)},
 }
 
 
@@ -133,7 +134,7 @@ def test_contours_are_named_in_the_legend(name: str) -> None:
 
 def test_figures_have_the_numbers_of_the_paper_in_order() -> None:
     numbers = [spec.number for spec in FIGURES.values()]
-    assert numbers == [*range(1, 13), *[None] * 6]
+    assert numbers == [*range(1, 13), *[None] * 7]
     assert FIGURES["lazy"].source == "Figure 9 of d’Ascoli et al. (2020)"
     assert FIGURES["anova"].source == "Beyond d’Ascoli et al. (2020)"
 

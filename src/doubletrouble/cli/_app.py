@@ -29,6 +29,7 @@ COMMANDS = {
     "lazy-split": ("_networks", "The test error of lazy networks, by cause."),
     "decompose": ("_decompose", "The error of your predictions, by cause."),
     "diagnose": ("_diagnose", "The error of an estimator on your data, and the remedies."),
+    "forecast": ("_forecast", "The error of random features on your data, before training."),
     "sweep": ("_simulate", "Grids of simulations: run, status, export, retry, verify."),
     "figure": ("_figures", "One figure of the paper."),
     "reproduce": ("_figures", "Every figure of the paper, and a gallery in HTML."),

@@ -10,22 +10,24 @@ from typing import Annotated, Any, NamedTuple
 import typer
 
 from doubletrouble.cli._flags import grouped, option
-from doubletrouble.cli._output import note, printable
+from doubletrouble.cli._output import check_chart, new_chart, printable, write_chart
 from doubletrouble.cli._report import Form, Report
-from doubletrouble.errors import file_errors, require
+from doubletrouble.cli._tables import (
+    Columns,
+    DroppedColumns,
+    GroupsColumn,
+    TableFile,
+    TargetColumn,
+)
+from doubletrouble.errors import require
 from doubletrouble.results import check_level
-
-_CHARTS = (".png", ".pdf", ".svg")
-_PARQUET = (".parquet", ".pq")
-_SHOWN = 5  # columns in a message
-_MOST_CLASSES = 0.5  # the largest share of different values in a column that is not of numbers
 
 
 @grouped
 def diagnose(
     *,
-    file: Annotated[Path, typer.Argument(help="The table, .csv or .parquet, with named columns.")],
-    target: Annotated[str, option("The column to predict.", "COLUMN")],
+    file: TableFile,
+    target: TargetColumn,
     model: Annotated[
         str,
         option("An estimator class, such as sklearn.ensemble.RandomForestRegressor.", "CLASS"),
@@ -41,13 +43,8 @@ def diagnose(
             "NAME=CLASS",
         ),
     ] = None,
-    groups: Annotated[
-        str | None,
-        option("A column of groups, which stay together; it is not an input.", "COLUMN"),
-    ] = None,
-    drop: Annotated[
-        list[str] | None, option("A column that is not an input. May be repeated.", "COLUMN")
-    ] = None,
+    groups: GroupsColumn = None,
+    drop: DroppedColumns = None,
     noise: Annotated[
         float | None, option("Standard deviation of the noise of the target, if known.", "NUMBER")
     ] = None,
@@ -71,8 +68,7 @@ def diagnose(
     alternatives, and more data. Columns that are not numbers are one-hot encoded.
     """
     check_level("confidence", confidence)
-    if chart is not None and chart.suffix.lower() not in _CHARTS:
-        raise ValueError(f"chart must end in {', '.join(_CHARTS)}, got {str(chart)!r}")
+    check_chart(chart)
     learner = _Class.of("model", model).estimator("params", _json_object("params", params))
     others: dict[str, Any] = {}
     for text in alternative or ():
@@ -80,9 +76,10 @@ def diagnose(
         if name in others:
             raise ValueError(f"alternative must have a name of its own, got {name!r} twice")
         others[name] = other
-    columns = _Columns.of(_table(file), target, groups, drop or ())
-    X, encoded = columns.inputs([learner, *others.values()])
-    y = columns.labels(learner)
+    columns = Columns.of(file, target, groups, drop)
+    fitted = [learner, *others.values()]
+    X, encoded = columns.inputs([_name(one) for one in fitted if not _accepts_missing(one)])
+    y = _labels(columns, learner)
 
     from doubletrouble.diagnosis import diagnose as run_diagnosis
 
@@ -103,22 +100,14 @@ def diagnose(
         )
     result = replace(result, notes=(*result.notes, *encoded))
     if chart is not None:
-        _draw(result, chart)
+        figure = new_chart(height=8.0)
+        bars, curve = figure.subplots(2, height_ratios=(1.2, 1.0))
+        result.plot(bars)
+        result.learning_curve().plot(curve)
+        write_chart(figure, chart)
     frame = result.to_frame()
     rows = frame.astype(object).where(frame.notna(), "").to_dict("list")
     form.show(Report(columns=rows, text=printable(str(result))), json.loads(result.to_json()))
-
-
-def _draw(result: Any, file: Path) -> None:
-    """Write the bars of `plot` and the learning curve below."""
-    make = require("matplotlib.figure", "figures").Figure
-    figure = make(figsize=(7.5, 8.0), layout="constrained")
-    bars, curve = figure.subplots(2, height_ratios=(1.2, 1.0))
-    result.plot(bars)
-    result.learning_curve().plot(curve)
-    with file_errors(file):
-        figure.savefig(file, dpi=200)
-    note(f"{file} written")
 
 
 # --- learners ------------------------------------------------------------------------------------
@@ -180,105 +169,18 @@ def _json_object(name: str, text: str) -> dict[str, Any]:
     return value
 
 
-# --- data ----------------------------------------------------------------------------------------
+def _labels(columns: Columns, learner: Any) -> Any:
+    """The target: numbers, or classes for a classifier."""
+    if require("sklearn.base", "estimators").is_classifier(learner):
+        return columns.target.to_numpy()
+    return columns.numbers(_name(learner))
 
 
-def _table(file: Path) -> Any:
-    """The table of a file, as a DataFrame."""
-    pandas = require("pandas", "tables")
-    if not file.is_file():
-        raise ValueError(f"file must be a table, .csv or .parquet, got {file}, which is no file")
-    try:
-        if file.suffix.lower() in _PARQUET:
-            require("pyarrow", "tables")
-            return pandas.read_parquet(file)
-        return pandas.read_csv(file)
-    except (ValueError, OSError) as error:  # errors of pandas and pyarrow are ValueErrors
-        raise ValueError(f"file must be a table, got {file}: {error}") from error
-
-
-class _Columns(NamedTuple):
-    """The inputs, the target and the groups of a table."""
-
-    table: Any
-    target: Any
-    groups: Any
-
-    @classmethod
-    def of(cls, table: Any, target: str, groups: str | None, drop: Any) -> "_Columns":
-        """Take the columns of a table, all others of which are inputs."""
-        taken = [("target", target), *([] if groups is None else [("groups", groups)])]
-        for name, column in [*taken, *(("drop", column) for column in drop)]:
-            if column not in table.columns:
-                shown = _listed([str(one) for one in table.columns])
-                raise ValueError(f"{name} must be one of the columns {shown}, got {column!r}")
-        for name, column in taken:
-            if count := int(table[column].isna().sum()):
-                raise ValueError(
-                    f"{name} must have no missing value, got {count} in column {column!r}"
-                )
-        inputs = table.drop(columns=list({*(column for _, column in taken), *drop}))
-        if not inputs.shape[1]:
-            raise ValueError(f"file must have columns besides {target!r}, got none")
-        if groups is not None and groups == target:
-            raise ValueError(f"groups must be another column than the target, got {groups!r}")
-        return cls(inputs, table[target], None if groups is None else table[groups].to_numpy())
-
-    def inputs(self, learners: list[Any]) -> tuple[Any, list[str]]:
-        """The inputs as numbers, and a note on what is one-hot encoded."""
-        pandas, types = require("pandas", "tables"), require("pandas.api.types", "tables")
-        table = self.table
-        if incomplete := [str(one) for one in table.columns[table.isna().any()]]:
-            for learner in learners:
-                if not _accepts_missing(learner):
-                    raise ValueError(
-                        f"file must have no missing values for {type(learner).__name__}, got some "
-                        f"in {_listed(incomplete)}"
-                    )
-        texts = [one for one in table.columns if not types.is_numeric_dtype(table[one])]
-        for one in texts:
-            if table[one].dtype.kind in "mM":
-                raise ValueError(
-                    f"file must have columns of numbers or classes, got {table[one].dtype} in "
-                    f"{one!r}; leave it out with --drop"
-                )
-            count, rows = table[one].nunique(), len(table)
-            if count > _MOST_CLASSES * rows:
-                raise ValueError(
-                    f"file must have columns of numbers or classes, got {count} different values "
-                    f"in {rows} rows of {one!r}; leave it out with --drop"
-                )
-        numbers = table.drop(columns=texts).astype(float)
-        if not texts:
-            return numbers, []
-        dummies = [
-            pandas.get_dummies(table[[one]], dummy_na=bool(table[one].isna().any()), dtype=float)
-            for one in texts
-        ]
-        encoded = pandas.concat([numbers, *dummies], axis=1)
-        count = encoded.shape[1] - numbers.shape[1]
-        names = _listed([str(one) for one in texts])
-        return encoded, [f"Columns that are not numbers are one-hot encoded, as {count}: {names}."]
-
-    def labels(self, learner: Any) -> Any:
-        """The target: numbers, or classes for a classifier."""
-        base, types = require("sklearn.base", "estimators"), require("pandas.api.types", "tables")
-        if base.is_classifier(learner):
-            return self.target.to_numpy()
-        if not types.is_numeric_dtype(self.target):
-            raise ValueError(
-                f"target must be a column of numbers for {type(learner).__name__}, got "
-                f"{self.target.dtype} in {self.target.name!r}"
-            )
-        return self.target.to_numpy(dtype=float)
+def _name(learner: Any) -> str:
+    return type(learner).__name__
 
 
 def _accepts_missing(learner: Any) -> bool:
     """Whether an estimator declares that inputs may be NaN; scikit-learn 1.6 or newer."""
     tags = require("sklearn.utils", "estimators").get_tags(learner)
     return bool(tags.input_tags.allow_nan)
-
-
-def _listed(names: list[str]) -> str:
-    shown = ", ".join(repr(name) for name in names[:_SHOWN])
-    return f"{shown}, ... ({len(names)} in all)" if len(names) > _SHOWN else shown

@@ -5,7 +5,10 @@ import math
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
+
+from doubletrouble.errors import file_errors, require
 
 _NARROWEST = 20  # columns of a paragraph, on any terminal
 _WIDEST = 10_000  # columns of a table; it takes as many as it needs
@@ -86,6 +89,30 @@ def _is_number(cell: object) -> bool:
     except ValueError:
         return False
     return True
+
+
+# --- charts --------------------------------------------------------------------------------------
+
+_CHARTS = (".png", ".pdf", ".svg")
+
+
+def check_chart(file: Path | None) -> None:
+    """Raise ValueError for a chart in a format that is not written."""
+    if file is not None and file.suffix.lower() not in _CHARTS:
+        raise ValueError(f"chart must end in {', '.join(_CHARTS)}, got {str(file)!r}")
+
+
+def new_chart(*, height: float) -> Any:
+    """An empty matplotlib figure."""
+    make = require("matplotlib.figure", "figures").Figure
+    return make(figsize=(7.5, height), layout="constrained")
+
+
+def write_chart(figure: Any, file: Path) -> None:
+    """Write a chart, and print the name of its file."""
+    with file_errors(file):
+        figure.savefig(file, dpi=200)
+    note(f"{file} written")
 
 
 # --- digits --------------------------------------------------------------------------------------

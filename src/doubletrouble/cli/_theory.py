@@ -29,11 +29,18 @@ from doubletrouble.cli._flags import (
     option,
     snr_replaces_noise,
 )
-from doubletrouble.cli._output import aligned, note, paragraph, printable, table
+from doubletrouble.cli._output import (
+    aligned,
+    check_chart,
+    new_chart,
+    paragraph,
+    printable,
+    table,
+    write_chart,
+)
 from doubletrouble.cli._report import ERROR, Form, Report, cells, heading
 from doubletrouble.conventions import CLOCKS, ClockName, time_from, time_to
 from doubletrouble.ensembles import SHARINGS
-from doubletrouble.errors import file_errors, require
 from doubletrouble.kernels import closed_form
 from doubletrouble.parameters import Value, declarations, number
 from doubletrouble.problems import USUAL, Member, noise_at
@@ -415,7 +422,6 @@ def activation(
 # --- advice --------------------------------------------------------------------------------------
 
 _ROUNDING = 1e-12
-_CHARTS = (".png", ".pdf", ".svg")
 
 
 def _with_features(context: typer.Context, values: Mapping[str, Any]) -> ProblemGrid:
@@ -465,19 +471,15 @@ def advise(
     With --n-samples, --dim and --budget alone, the present setting is one that spends the whole
     budget: --n-features is then as large as the budget allows.
     """
-    if chart is not None and chart.suffix.lower() not in _CHARTS:
-        raise ValueError(f"chart must end in {', '.join(_CHARTS)}, got {str(chart)!r}")
+    check_chart(chart)
     (dim,) = grid.axes.get("dim", (None,))
     if budget is not None and dim is not None:
         budget /= dim if cost == "features" else dim**3
     advice = find_advice(grid.problem, grid.ensemble, budget=budget, cost=cast(Any, cost), dim=dim)
     if chart is not None:
-        make = require("matplotlib.figure", "figures").Figure
-        figure = make(figsize=(7.5, 4.4), layout="constrained")
+        figure = new_chart(height=4.4)
         advice.plot(figure.add_subplot())
-        with file_errors(chart):
-            figure.savefig(chart, dpi=200)
-        note(f"{chart} written")
+        write_chart(figure, chart)
     document = advice.to_dict()
     rows = document["options"]
     columns = {name: [row[name] for row in rows] for name in rows[0]}

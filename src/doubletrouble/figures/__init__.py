@@ -1,6 +1,7 @@
 """The paper's figures and some beyond it: data, drawing, files, and a gallery page.
 
-Only the drawing needs matplotlib (the extra `figures`); the data functions do not.
+Only the drawing needs matplotlib (the extra `figures`); the data functions do not, except that of
+`forecast`, which has data sets and estimators of scikit-learn.
 
 >>> from doubletrouble.figures import decomposition_data
 >>> small, large = decomposition_data(ratios=[0.5, 1.0, 2.0])

@@ -33,6 +33,7 @@ WHITE_BOX = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
 
 _WIDTH = 7.0  # inches: the text width of a two-column journal page
 _BAR = 2  # standard errors on each side of a simulated value
+_NARROW = 1.0  # inches: a decade of an x axis with less has fewer labels
 _FEW_DECADES = 300  # an axis over less than this factor has too few powers of ten as labels
 
 _RC: dict[str, Any] = {
@@ -350,12 +351,17 @@ def log_range(curves: Iterable[FloatArray]) -> tuple[float, float]:
 
 
 def fill_ticks(axes: "Axes") -> None:
-    """On logarithmic axes, label 2, 3 and 5 if the axis is short; write all powers alike."""
+    """On logarithmic axes, label 2, 3 and 5 if the axis is short; write all powers alike.
+
+    On narrow panels, 3 is not labelled.
+    """
+    width = axes.get_window_extent().width / axes.figure.dpi
     for axis, (low, high) in ((axes.xaxis, axes.get_xlim()), (axes.yaxis, axes.get_ylim())):
         if axis.get_scale() != "log":
             continue
         if high < _FEW_DECADES * low:
-            axis.set_minor_formatter(_label_235)
+            narrow = axis is axes.xaxis and width < _NARROW * math.log10(high / low)
+            axis.set_minor_formatter(_label_25 if narrow else _label_235)
             axis.set_tick_params(which="minor", labelsize=_RC["ytick.labelsize"])
         elif any(not _is_plain(tick) for tick in axis.get_majorticklocs() if low <= tick <= high):
             axis.set_major_formatter(_power)
@@ -363,6 +369,10 @@ def fill_ticks(axes: "Axes") -> None:
 
 def _label_235(value: float, _: object = None) -> str:
     return plain_number(value) if f"{value:.0e}"[0] in "235" else ""
+
+
+def _label_25(value: float, _: object = None) -> str:
+    return plain_number(value) if f"{value:.0e}"[0] in "25" else ""
 
 
 def plain_number(value: float, _: object = None) -> str:

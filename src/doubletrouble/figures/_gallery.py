@@ -26,6 +26,7 @@ from doubletrouble.figures import (
     _ensemble_vs_overparametrize,
     _ensemble_vs_regularize,
     _equivalences,
+    _forecast,
     _lazy,
     _network_diagrams,
     _term_by_term,
@@ -65,6 +66,7 @@ FIGURES: dict[str, FigureSpec[Any]] = {
         _equivalences.FIGURE,
         _committee.FIGURE,
         _training_time.FIGURE,
+        _forecast.FIGURE,
     )
 }
 """The figures of the paper in its order, then those beyond it."""

@@ -46,6 +46,7 @@ DEFAULT_RIDGE = 1e-3
 _NEAR_ALL = 0.8  # between this share of the rows and all, splits and leave-one-out are interpolated
 _RIDGES = (1e-8, 10.0)  # ends of a grid of δ, relative to the mean row and the trace of K
 _RIDGE_COUNT = 97
+_LEAST_SHOWN = 0.01  # share of the error below which parts are outside of a plot
 _NOTE = "noise or structure too fine for {n} rows"
 
 
@@ -144,6 +145,8 @@ class ForecastTerms(ErrorTerms[Estimate]):
             if part == "total":
                 axes.fill_between(x, y - error, y + error, color=BLACK, alpha=0.15, linewidth=0)
         _finish_axes(axes, name, np.asarray(x), marks)
+        least = _LEAST_SHOWN * float(np.min(self.total.value))
+        axes.set_ylim(bottom=max(least, axes.get_ylim()[0]))
 
     def _draw_family(self, axes: Any) -> None:
         """Totals, a line for each row; dashed where extrapolated."""

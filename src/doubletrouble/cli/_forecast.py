@@ -1,0 +1,233 @@
+"""The command forecast: the error of random features on a table, before any model is trained."""
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from doubletrouble import glossary
+from doubletrouble.activations import NAMES
+from doubletrouble.cli._flags import AxisValues, declared, grouped, option
+from doubletrouble.cli._output import check_chart, new_chart, printable, write_chart
+from doubletrouble.cli._report import ERROR, Form, Report
+from doubletrouble.cli._tables import (
+    Columns,
+    DroppedColumns,
+    GroupsColumn,
+    TableFile,
+    TargetColumn,
+    listed,
+)
+from doubletrouble.forecasting import COSTS, DEFAULT_RIDGE, Forecast, ForecastAdvice, ForecastTerms
+from doubletrouble.forecasting import forecast as find_forecast
+from doubletrouble.parameters import FloatArray
+from doubletrouble.results import check_level
+
+_MODEL = "random features"
+_RIDGE, _MEMBERS = AxisValues((DEFAULT_RIDGE,)), AxisValues((1,))
+_WIDTHS = (0.1, 0.3, 1.0, 3.0, 10.0)  # of the table, in multiples of the rows
+_SYMBOLS = {
+    "width": glossary.RANDOM_FEATURES.symbol,
+    "ridge": glossary.RIDGE.symbol,
+    "n_members": glossary.N_MEMBERS.symbol,
+    "n_samples": glossary.ROWS.symbol,
+}
+"""The settings of a model, in the order of the columns."""
+
+
+@grouped
+def forecast(
+    *,
+    file: TableFile,
+    target: TargetColumn,
+    width: Annotated[
+        AxisValues | None,
+        declared("width", glossary.RANDOM_FEATURES, show_default="0.1 to 10 times the rows"),
+    ] = None,
+    ridge: Annotated[AxisValues, declared("ridge")] = _RIDGE,
+    n_members: Annotated[AxisValues, declared("n_members")] = _MEMBERS,
+    n_samples: Annotated[
+        AxisValues | None, declared("n_samples", glossary.ROWS, show_default="all rows")
+    ] = None,
+    activation: Annotated[str, option(f"σ: {', '.join(NAMES)}", choices=NAMES)] = "relu",
+    noise: Annotated[
+        float | None,
+        declared("noise", several=False, note="; estimated if left out", show_default=False),
+    ] = None,
+    groups: GroupsColumn = None,
+    drop: DroppedColumns = None,
+    standardize: Annotated[
+        bool, typer.Option(help="Scale each input to mean 0 and variance 1, or not.")
+    ] = True,
+    fit_intercept: Annotated[
+        bool, typer.Option(help="Fit a constant that is not penalized, or not.")
+    ] = True,
+    budget: Annotated[
+        float | None,
+        declared(
+            "budget",
+            several=False,
+            note="; of the best allocation, for one width",
+            show_default="the present cost",
+        ),
+    ] = None,
+    cost: Annotated[
+        str,
+        option("'features': P·K; 'training': K·N·P·min(N, P)", choices=COSTS),
+    ] = COSTS[0],
+    seed: Annotated[int, option("Of drawn features, splits and standard errors.", "INTEGER")] = 0,
+    device: Annotated[str, option("'cpu', or a device of torch", choices=("cpu", "cuda"))] = "cpu",
+    confidence: Annotated[float, option("Confidence level of the intervals.", "NUMBER")] = 0.9,
+    chart: Annotated[
+        Path | None,
+        typer.Option(
+            "--chart",
+            "--plot",
+            metavar="FILE",
+            help="Write the error along the range given, or along the width, to this .png, .pdf "
+            "or .svg.",
+        ),
+    ] = None,
+    form: Form,
+) -> None:
+    """Print the test error of random-features ridge regression on a table, by cause.
+
+    No model is trained: the error at any width, ridge, number of averaged models and of training
+    rows, more than the table has included, follows from one kernel matrix. For one width, ridge,
+    number of models and of rows, the gain of each change is printed, too.
+
+    Errors are squared, in units of the target, and those of labels of new rows. Columns that are
+    not numbers are one-hot encoded.
+    """
+    check_level("confidence", confidence)
+    check_chart(chart)
+    one = width is not None and all(
+        values is None or len(values) == 1 for values in (width, ridge, n_members, n_samples)
+    )
+    if budget is not None and not one:
+        raise ValueError(f"budget must be left out for several models, got {budget:g}")
+    columns = Columns.of(file, target, groups, drop)
+    X, notes = columns.inputs([_MODEL])
+    y = columns.numbers(_MODEL)
+    if standardize:
+        X, scaling = _standardized(X)
+        notes += scaling
+    constant = "with" if fit_intercept else "without"
+    notes.append(
+        f"Models are fitted {constant} a constant. Errors are in squared units of {target!r}, "
+        f"whose variance is {np.var(y):.4g}."
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # repeated rows are in the notes
+        result = find_forecast(
+            X,
+            y,
+            activation=activation,
+            fit_intercept=fit_intercept,
+            noise=noise,
+            groups=columns.groups,
+            seed=seed,
+            device=device,
+            confidence=confidence,
+        )
+    result = replace(result, notes=(*result.notes, *notes))
+    n = result.n_rows
+    settings = _grid(
+        {
+            "width": tuple(round(n * share) for share in _WIDTHS) if width is None else width,
+            "ridge": ridge,
+            "n_members": n_members,
+            "n_samples": (n,) if n_samples is None else n_samples,
+        }
+    )
+    P, lam, K, N = settings.values()
+    terms = result.error(P, lam, K, N)
+    advice = result.advise(P, lam, K, N, budget=budget, cost=cost) if one else None
+    if chart is not None:
+        _draw(result, settings, chart, dense=one or (width is None and len(terms.shape) == 1))
+    report = Report(
+        parameters={
+            "target": target,
+            "activation": result.activation,
+            "standardize": standardize,
+            "fit_intercept": fit_intercept,
+            "n_rows": n,
+            "dim": result.dim,
+        },
+        columns=_columns(settings, terms),
+        text=printable(_text(result, settings, terms, advice)),
+    )
+    form.show(report, report.document | _document(result, advice))
+
+
+def _standardized(X: Any) -> tuple[FloatArray, list[str]]:
+    """Inputs of mean 0 and variance 1, without constant columns, and notes."""
+    spread = X.std(axis=0, ddof=0)
+    varying = spread > 0
+    notes = ["Inputs are scaled to mean 0 and variance 1."]
+    if constant := [str(one) for one in X.columns[~varying]]:
+        notes.append(f"Constant columns are left out: {listed(constant)}.")
+    kept = X.loc[:, varying]
+    return ((kept - kept.mean(axis=0)) / spread[varying]).to_numpy(), notes
+
+
+def _grid(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Numbers, and an array along an axis of its own for each setting with several values."""
+    ranges = [name for name, several in values.items() if len(several) > 1]
+    return {
+        name: np.reshape(several, [-1 if name == one else 1 for one in ranges])
+        if name in ranges
+        else several[0]
+        for name, several in values.items()
+    }
+
+
+def _columns(settings: Mapping[str, Any], terms: ForecastTerms) -> dict[str, list[Any]]:
+    """The settings, the parts with their standard errors, and the marks, at every point."""
+    shape = terms.shape
+    columns: dict[str, Any] = dict(settings)
+    for name, part in (*terms.parts.items(), ("total", terms.total)):
+        columns[f"{ERROR}{name}"] = part.value
+        columns[f"{ERROR}{name}_standard_error"] = part.standard_error
+    columns["extrapolated"] = terms.extrapolated
+    return {name: np.broadcast_to(v, shape).ravel().tolist() for name, v in columns.items()}
+
+
+def _text(
+    result: Forecast,
+    settings: Mapping[str, Any],
+    terms: ForecastTerms,
+    advice: ForecastAdvice | None,
+) -> str:
+    constants = {name: value for name, value in settings.items() if not np.ndim(value)}
+    fixed = ", ".join(f"{_SYMBOLS[name]}={value:g}" for name, value in constants.items())
+    blocks = [str(result), f"Squared error: {fixed}\n{terms}"]
+    return "\n\n".join([*blocks, *([] if advice is None else [str(advice)])])
+
+
+def _document(result: Forecast, advice: ForecastAdvice | None) -> dict[str, Any]:
+    """The content as JSON, besides the rows."""
+    low, high = result.noise.interval
+    return {
+        "noise": {"estimate": result.noise.estimate, "low": low, "high": high},
+        "best_ridge": result.best_ridge(),
+        "checks": [asdict(check) for check in result.trust.values()],
+        "advice": None if advice is None else advice.records(),
+        "notes": list(result.notes),
+    }
+
+
+def _draw(result: Forecast, settings: Mapping[str, Any], file: Path, *, dense: bool) -> None:
+    """Write the error along the ranges, or along many widths if `dense`."""
+    drawn = dict(settings)
+    if np.any((K := drawn.pop("n_members")) != 1):
+        drawn["ensemble"] = K  # or else the limit of many models is drawn, too
+    if dense:
+        del drawn["width"]
+    figure = new_chart(height=4.0)
+    result.plot(figure.add_subplot(), **drawn)
+    write_chart(figure, file)

@@ -1,0 +1,174 @@
+"""forecast: the numbers of the library, from a table in a file."""
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd  # type: ignore[import-untyped]
+import pytest
+
+import doubletrouble as dt
+from doubletrouble.cli import main
+from tests.cli.results import CalledError, Capture, check_errors, csv_rows, json_result, lines, stop
+
+
+@pytest.fixture(scope="module")
+def table() -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(100 + 7 * rng.normal(size=(60, 3)), columns=["a", "b", "c"])
+    frame["city"] = rng.choice(["Bern", "Oslo"], 60)
+    frame["y"] = 50 + frame["a"] + 5 * (frame["city"] == "Oslo") + rng.normal(size=60)
+    return frame
+
+
+@pytest.fixture
+def file(table: pd.DataFrame, tmp_path: Path) -> Path:
+    table.to_csv(tmp_path / "data.csv", index=False)
+    return tmp_path / "data.csv"
+
+
+def standardized(table: pd.DataFrame) -> Any:
+    X = pd.get_dummies(table[["a", "b", "c", "city"]], dtype=float)
+    return ((X - X.mean()) / X.std(ddof=0)).to_numpy()
+
+
+def test_every_form_has_the_numbers_of_the_library(
+    table: pd.DataFrame, file: Path, capsys: Capture
+) -> None:
+    f = dt.forecast(standardized(table), table["y"], fit_intercept=True)
+    expected = f.error([[30], [60]], 1e-3, 1, [60, 120])
+    words = f"forecast {file} --target y"
+    grid = f"{words} --width 30,60 --n-samples 60,120"
+    found, rows = json_result(grid, capsys), csv_rows(grid, capsys)
+    settings = [(row["width"], row["n_samples"]) for row in found["rows"]]
+    assert settings == [(30, 60), (30, 120), (60, 60), (60, 120)]
+    for name, part in (*expected.parts.items(), ("total", expected.total)):
+        for suffix, numbers in (("", part.value), ("_standard_error", part.standard_error)):
+            column = [row[f"error_{name}{suffix}"] for row in found["rows"]]
+            np.testing.assert_allclose(column, np.ravel(numbers), rtol=1e-9)
+            assert column == [float(row[f"error_{name}{suffix}"]) for row in rows]
+    assert [row["extrapolated"] for row in found["rows"]] == expected.extrapolated.ravel().tolist()
+    assert [check["name"] for check in found["checks"]] == list(f.trust)
+    assert found["noise"]["estimate"] == pytest.approx(f.noise.estimate)
+    assert found["best_ridge"] == pytest.approx(f.best_ridge())
+    assert found["advice"] is None
+    assert [note.split()[0] for note in found["notes"]] == ["Columns", "Inputs", "Models"]
+
+
+def test_one_model_has_advice_and_none_a_table_of_widths(
+    table: pd.DataFrame, file: Path, capsys: Capture
+) -> None:
+    words = f"forecast {file} --target y"
+    f = dt.forecast(standardized(table), table["y"], fit_intercept=True)
+    advice = f.advise(40, 0.01, 2, budget=300, cost="training")
+    one = f"{words} --width 40 --ridge 0.01 -K 2 --budget 300 --cost training"
+    assert [row["option"] for row in json_result(one, capsys)["advice"]] == [
+        option.name for option in advice.options
+    ]
+    text = "\n".join(lines(one, capsys))
+    assert text.endswith(str(advice))
+    assert text.startswith(str(f).partition("\nChecks")[0])
+    assert "scaled to mean 0 and variance 1" in text
+    widths = [row["width"] for row in csv_rows(words, capsys)]
+    assert [float(width) for width in widths] == [6, 18, 60, 180, 600]
+
+
+def test_options_are_forwarded(
+    table: pd.DataFrame, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("doubletrouble.cli._forecast.find_forecast", stop)
+    table.assign(site=np.arange(60) // 2).to_parquet(file.with_suffix(".parquet"))
+    words = [
+        *["forecast", str(file.with_suffix(".parquet")), "--target", "y", "--drop", "city"],
+        *["--groups", "site", "--noise", "0.3", "--seed", "4", "--activation", "tanh"],
+        *["--no-standardize", "--no-fit-intercept", "--confidence", "0.8", "--device", "cuda"],
+    ]
+    with pytest.raises(CalledError) as called:
+        main(words)
+    X, y, options = called.value.args
+    np.testing.assert_array_equal(X, table[["a", "b", "c"]])
+    np.testing.assert_array_equal(y, table["y"])
+    np.testing.assert_array_equal(options.pop("groups"), np.arange(60) // 2)
+    assert options == {
+        "activation": "tanh",
+        "fit_intercept": False,
+        "noise": 0.3,
+        "seed": 4,
+        "confidence": 0.8,
+        "device": "cuda",
+    }
+
+
+def test_constant_columns_and_repeated_rows_are_noted(
+    table: pd.DataFrame, file: Path, capsys: Capture
+) -> None:
+    pd.concat([table.assign(d=1.0), table.assign(d=1.0)[:5]]).to_csv(file, index=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = json_result(f"forecast {file} --target y --width 20", capsys)
+    assert found["parameters"]["dim"] == 5
+    assert "Constant columns are left out: 'd'." in found["notes"]
+    assert found["notes"][0].startswith("5 rows are repeated")
+
+
+def test_chart_is_along_the_ranges_or_the_width(
+    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    monkeypatch.setattr(dt.Forecast, "plot", stop)
+    words = f"forecast {file} --target y --chart chart.svg"
+    for options, names in {
+        "": ["ridge", "n_samples"],  # along the default widths of `plot`
+        "--width 20 -K 5": ["ridge", "n_samples", "ensemble"],
+        "--width 20,30": ["width", "ridge", "n_samples"],
+        "--ridge 0.1,1": ["width", "ridge", "n_samples"],
+    }.items():
+        with pytest.raises(CalledError) as called:
+            main(f"{words} {options}".split())
+        assert list(called.value.args[-1]) == names, options
+
+
+@pytest.mark.parametrize("options", ["", "--ridge 0.01,0.1"])
+def test_chart_is_written(file: Path, capsys: Capture, options: str) -> None:
+    chart = file.with_suffix(".svg")
+    lines(f"forecast {file} --target y {options} --plot {chart}", capsys)
+    assert chart.stat().st_size > 0
+
+
+def test_invalid_input_is_named(table: pd.DataFrame, file: Path, capsys: Capture) -> None:
+    holes = table.copy()
+    holes.loc[3, "a"] = np.nan
+    others = {
+        "holes": holes,
+        "names": table.assign(name=[f"n{k}" for k in range(60)]),
+        "few": table[:10],
+        "constant": table.assign(y=1.0),
+    }
+    for name, frame in others.items():
+        frame.to_csv(file.with_name(f"{name}.csv"), index=False)
+    words = f"forecast {file} --target y"
+    other = {name: words.replace("data.csv", f"{name}.csv") for name in others}
+    cases = [
+        (other["holes"], "file must have no missing values for random features, got some in 'a'"),
+        (other["names"], "file must have columns of numbers or classes"),
+        (other["few"], "y must have at least 20 rows"),
+        (other["constant"], "y must not be constant"),
+        (f"{words} --target city", "target must be a column of numbers"),
+        (f"{words} --target z", "target must be one of the columns"),
+        (f"{words} --groups z", "groups must"),
+        (f"{words} --groups city", "groups must be at least 20"),
+        (f"{words} --width 0.5", "width must"),
+        (f"{words} --ridge -1", "ridge must"),
+        (f"{words} --n-samples 2", "n_samples must"),
+        (f"{words} --n-members 0", "n_members must"),
+        (f"{words} --noise -1", "noise must"),
+        (f"{words} --activation gelo", "activation must"),
+        (f"{words} --budget 100", "budget must be left out for several models"),
+        (f"{words} --width 9 --budget 0", "budget must"),
+        (f"{words} --width 9 --cost money", "cost must"),
+        (f"{words} --confidence 2", "confidence must"),
+        (f"{words} --seed -1", "seed must"),
+        (f"{words} --chart chart.txt", "chart must"),
+        (f"{words} --width 9,10 --ridge 1,2 -K 1,2 --chart a.svg", "plot must"),
+    ]
+    check_errors(cases, capsys)
