@@ -15,9 +15,9 @@ import doubletrouble as dt
 from doubletrouble.errors import require
 from doubletrouble.page import _forecasts
 from doubletrouble.page._app import application
-from doubletrouble.page._forecasts import ForecastChoice, Forecasts
+from doubletrouble.page._forecasts import MOST_WAITING, ForecastChoice, Forecasts
 from doubletrouble.page._simulations import Simulations
-from doubletrouble.page._tables import MOST_BYTES, Table
+from doubletrouble.page._tables import MOST_BYTES, CsvTable
 from tests.page.serving import WAIT
 
 pytestmark = pytest.mark.xdist_group("processes")
@@ -68,7 +68,7 @@ def ready(client: FlaskClient, data: str, **choice: Any) -> dict[str, Any]:
 
 
 def test_columns_are_described() -> None:
-    table = Table.from_csv(csv_of()).to_json()
+    table = CsvTable.from_csv(csv_of()).to_json()
     names = [column["name"] for column in table["columns"]]
     assert names == ["Unnamed: 0", "first", "name", "second", "height"]
     remarks = [column["remark"] for column in table["columns"]]
@@ -87,7 +87,7 @@ def test_columns_are_described() -> None:
     ids=["decimal comma", "tab and quotes", "missing", "decimal point"],
 )
 def test_numbers_are_those_of_pandas(text: str, values: list[list[float]], tmp_path: Path) -> None:
-    table = Table.from_csv(text.encode())
+    table = CsvTable.from_csv(text.encode())
     for column, expected in zip(table.columns, values, strict=True):
         np.testing.assert_array_equal(column.values, expected)
     file = tmp_path / "table.csv"
@@ -211,7 +211,7 @@ def test_missing_values_are_named_and_left_out_on_request(client: FlaskClient) -
 
 def test_rows_are_sampled_with_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_forecasts, "MOST_ROWS", 50)
-    table = Table.from_csv(csv_of())
+    table = CsvTable.from_csv(csv_of())
     choice = ForecastChoice.from_json({"target": 4, "inputs": [1, 3], "standardize": False}, table)
     inputs, labels, notes = choice.arrays(table)
     assert (inputs.shape, labels.shape) == ((50, 2), (50,))
@@ -283,6 +283,8 @@ def test_a_killed_process_is_a_failed_forecast() -> None:
     forecasts.start(data, {"target": 4, "inputs": [1, 3]})
     computation = forecasts._known[data].computation
     assert computation is not None
+    with pytest.raises(ValueError, match="forecast must be ready"):
+        forecasts.ask(data, "error", SETTING)
     computation.process.kill()
     end = time.monotonic() + WAIT
     while forecasts.status(data)["status"] == "running" and time.monotonic() < end:
@@ -291,6 +293,27 @@ def test_a_killed_process_is_a_failed_forecast() -> None:
     forecasts.close()
     with pytest.raises(ValueError, match="server must be running"):
         forecasts.load(csv_of())
+
+
+def test_questions_and_reading_are_bounded() -> None:
+    forecasts = Forecasts()
+    data = forecasts.load(csv_of())["data"]
+    forecasts.start(data, {"target": 4, "inputs": [1, 3]})
+    computation = forecasts._known[data].computation
+    assert computation is not None
+    end = time.monotonic() + WAIT
+    while computation.status == "running" and time.monotonic() < end:
+        time.sleep(0.02)
+    computation.waiting = MOST_WAITING
+    with pytest.raises(ValueError, match="questions must be at most"):
+        forecasts.ask(data, "error", SETTING)
+    computation.waiting = 0
+    computation.process.kill()
+    with pytest.raises(ValueError, match=r"the forecast (has ended|must be ready)"):
+        forecasts.ask(data, "error", SETTING)
+    with forecasts._reading, pytest.raises(ValueError, match="one at a time"):
+        forecasts.load(csv_of())
+    forecasts.close()
 
 
 def test_hostile_requests_are_refused(client: FlaskClient) -> None:

@@ -28,13 +28,13 @@ from doubletrouble import __version__, glossary
 from doubletrouble.activations import NAMES
 from doubletrouble.forecasting import Forecast, forecast
 from doubletrouble.page._settings import json_number
-from doubletrouble.page._tables import Column, Table
+from doubletrouble.page._tables import CsvColumn, CsvTable
 from doubletrouble.parameters import FloatArray
 from doubletrouble.results import strict_json
 
 MOST_TABLES = 2
 MOST_ROWS = 2000  # more are sub-sampled
-MOST_WAITING = 4  # questions to one forecast
+MOST_WAITING = 2  # questions to one forecast
 _LEAST_SHARE, _LARGEST_SHARE = 0.2, 5.0  # N, in multiples of the rows
 _NARROW, _WIDE, _WIDTHS = 0.1, 20.0, 90  # the curve, in multiples of the rows
 _SEED = 0  # of the choice of rows
@@ -56,7 +56,7 @@ class ForecastChoice:
     drop_missing: bool = False
 
     @classmethod
-    def from_json(cls, given: object, table: Table) -> Self:
+    def from_json(cls, given: object, table: CsvTable) -> Self:
         """Validate a choice of the browser."""
         names = {f.name for f in fields(cls)}
         if not isinstance(given, dict) or given.keys() - names:
@@ -81,11 +81,11 @@ class ForecastChoice:
             raise ValueError(f"inputs must not have the target, got {name!r:.60}")
         return cls(target=target, inputs=chosen, activation=activation, **flags)
 
-    def used(self, table: Table) -> list[Column]:
+    def used(self, table: CsvTable) -> list[CsvColumn]:
         """The inputs and the target."""
         return [table.columns[k] for k in (*self.inputs, self.target)]
 
-    def arrays(self, table: Table) -> tuple[FloatArray, FloatArray, tuple[str, ...]]:
+    def arrays(self, table: CsvTable) -> tuple[FloatArray, FloatArray, tuple[str, ...]]:
         """The inputs, the labels, and notes on the rows."""
         values = np.stack([_values(column) for column in self.used(table)], axis=1)
         notes = []
@@ -108,7 +108,7 @@ class ForecastChoice:
             inputs = (inputs - inputs.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
         return inputs, labels, tuple(notes)
 
-    def script(self, table: Table, file: str, setting: "ForecastSetting") -> str:
+    def script(self, table: CsvTable, file: str, setting: "ForecastSetting") -> str:
         """Python lines that compute the forecast of a file and its curve."""
         names = [table.columns[k].name for k in self.inputs]
         others = [column.name for k, column in enumerate(table.columns) if k not in self.inputs]
@@ -119,8 +119,6 @@ class ForecastChoice:
         n_rows = table.n_rows
         lines = [
             f"# A forecast of doubletrouble {__version__}",
-            "import math",
-            "",
             "import matplotlib.pyplot as plt",
             "import numpy as np",
             "import pandas as pd",
@@ -145,19 +143,16 @@ class ForecastChoice:
                 "spread = X.std(axis=0)",
                 "X = (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)",
             ]
-        width, ridge, members, samples = (
-            "math.inf" if math.isinf(value) else f"{value:.17g}"
-            for value in (setting.width, setting.ridge, setting.members, setting.samples)
-        )
-        low, high = _NARROW * n_rows, _WIDE * n_rows
+        low, high = _code(_NARROW * n_rows), _code(_WIDE * n_rows)
+        values = (setting.width, setting.ridge, setting.members, setting.samples)
+        width, ridge, members, samples = map(_code, values)
         model = f"ridge={ridge}, ensemble={members}, n_samples={samples}"
         lines += [
-            "f = dt.forecast(",
-            f"    X, y, activation={self.activation!r}, fit_intercept={self.intercept}",
-            ")",
+            f"f = dt.forecast(X, y, activation={self.activation!r}, "
+            f"fit_intercept={self.intercept})",
             "print(f)",
             "",
-            f"width = np.geomspace({low:.17g}, {high:.17g}, {_WIDTHS})",
+            f"width = np.geomspace({low}, {high}, {_WIDTHS})",
             f"width = np.unique(np.append(width, {samples}))  # and the peak",
             f"curve = f.error(width, {model})",
             "print(curve.to_frame())",
@@ -198,6 +193,11 @@ class ForecastSetting:
         )
 
 
+def _code(value: float) -> str:
+    """A number as Python has it."""
+    return "np.inf" if math.isinf(value) else repr(int(value) if value == int(value) else value)
+
+
 def sampled_rows(n_rows: int) -> Any:
     """The rows that are used, in their order."""
     if n_rows <= MOST_ROWS:
@@ -205,7 +205,7 @@ def sampled_rows(n_rows: int) -> Any:
     return np.sort(np.random.default_rng(_SEED).choice(n_rows, MOST_ROWS, replace=False))
 
 
-def _numeric(name: str, index: object, table: Table) -> int:
+def _numeric(name: str, index: object, table: CsvTable) -> int:
     """The index of a column of numbers."""
     if type(index) is not int or not 0 <= index < len(table.columns):
         raise ValueError(f"{name} must be the number of a column, got {index!r:.60}")
@@ -217,12 +217,12 @@ def _numeric(name: str, index: object, table: Table) -> int:
     return index
 
 
-def _values(column: Column) -> FloatArray:
+def _values(column: CsvColumn) -> FloatArray:
     assert column.values is not None
     return column.values
 
 
-def _missing_message(columns: list[Column], rows: int) -> str:
+def _missing_message(columns: list[CsvColumn], rows: int) -> str:
     named = [
         f"{one.missing} in column {one.name!r:.60} (first in line {one.first_missing})"
         for one in columns
@@ -403,7 +403,7 @@ class _Computation:
 class _Loaded:
     """A table and its forecast."""
 
-    table: Table
+    table: CsvTable
     computation: _Computation | None = None
 
 
@@ -417,9 +417,13 @@ class Forecasts:
         self._closed = False
 
     def load(self, content: bytes) -> dict[str, Any]:
-        """Read a table, one at a time; the oldest is released where there are too many."""
-        with self._reading:
-            table = Table.from_csv(content)
+        """Read a table; the oldest is released where there are too many."""
+        if not self._reading.acquire(blocking=False):
+            raise ValueError("tables must be read one at a time; wait")
+        try:
+            table = CsvTable.from_csv(content)
+        finally:
+            self._reading.release()
         key = secrets.token_urlsafe(16)
         with self._lock:
             self._check_open()

@@ -32,7 +32,7 @@ _SHOWN = 40  # characters of a value in a message
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Column:
+class CsvColumn:
     """A column: its numbers, or why it has none."""
 
     name: str
@@ -65,10 +65,10 @@ class Column:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Table:
+class CsvTable:
     """The columns of a file."""
 
-    columns: tuple[Column, ...]
+    columns: tuple[CsvColumn, ...]
     n_rows: int
     separator: str
     decimal: str
@@ -156,10 +156,10 @@ class _Builder:
         except ValueError:
             return math.nan
 
-    def column(self) -> Column:
+    def column(self) -> CsvColumn:
         """The whole column."""
         values = np.concatenate([*self._blocks, np.empty(0)])
-        return Column(
+        return CsvColumn(
             name=self._name,
             values=None if self._not_a_number else values,
             not_a_number=self._not_a_number,

@@ -221,6 +221,7 @@ function choose(found, host, results) {
     }
   }
   function show({ status: state, message, summary, notes }) {
+    if (!form.isConnected) return; // there is another file
     const running = state === "running";
     for (const one of [progress, cancel]) one.hidden = !running;
     start.hidden = running;
@@ -381,8 +382,9 @@ function createFigure({ target, summary }) {
   let range = null; // of the vertical axis, that of the first curve
 
   function axisOf({ infinite_models: best }) {
-    const decade = (value, round) => 10 ** round(Math.log10(value));
-    return [decade(Math.min(...best, variance) / 100, Math.floor), decade(1.5 * variance, Math.ceil)];
+    const low = Math.min(...best, variance) / 100;
+    const ends = [1, 2, 5, 10].map((m) => m * 10 ** Math.floor(Math.log10(1.5 * variance)));
+    return [10 ** Math.floor(Math.log10(low)), ends.find((end) => end >= 1.5 * variance)];
   }
   function spec(setting, found) {
     const { width: x, parts, total, standard_error: error, extrapolated, here } = found;
