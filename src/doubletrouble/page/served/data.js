@@ -36,7 +36,8 @@ const labelOf = (name) => (name === "bayes" ? NEW_LABELS.label : declarations.pa
 const meaningOf = (name) => (name === "bayes" ? NEW_LABELS.meaning : declarations.parts.meanings[name]);
 const colorOf = (name) => (name === "bayes" ? "var(--soft)" : `var(--causes-${name})`);
 const percent = (share, digits = 0) => `${(100 * share).toFixed(digits)} %`;
-const signed = (share) => `${share < 0 ? "−" : "+"}${percent(Math.abs(share), 1)}`;
+const signed = (share) => (Math.abs(share) < 5e-4 ? "0.0 %" : `${share < 0 ? "−" : "+"}${percent(Math.abs(share), 1)}`);
+const totalLabel = (members) => `Total, K = ${shownNumber(members, 6)}`;
 const withError = ([value, error]) => `${shownNumber(value, 3)} ± ${shownNumber(error, 2)}`;
 
 /** Build the view in a container. */
@@ -71,7 +72,8 @@ function filePanel(container, onLoad) {
     html("p", {}, "How large is the error of random features on your table, what causes it, and which change pays? ",
       "It is forecast from the rows, before any model is trained."),
     zone,
-    html("p", { class: "soft" }, `The file is sent to ${where}. It is not in the address of this page, and a reload forgets it.`),
+    html("p", { class: "soft" }, `The file is sent to ${where}. It is not in the address of this page, and a reload `,
+      "forgets it."),
     choices,
   );
   let data = null; // the key of the table on the server
@@ -135,10 +137,11 @@ function choose(found, host, results) {
   const { data, columns } = found;
   const numeric = columns.map((column, i) => ({ ...column, i })).filter((column) => column.numeric);
   if (numeric.length < 2 || found.target === null) {
-    host.replaceChildren(html("p", {}, "A forecast needs two columns of numbers that differ, a target and an input. ", leftOut(columns)));
-    return;
+    const needed = "A forecast needs two columns of numbers that differ, a target and an input. ";
+    return host.replaceChildren(html("p", {}, needed, leftOut(columns)));
   }
-  const target = select("data-target", "Target", numeric.map(({ i, name }) => [String(i), name]), String(found.target), update);
+  const named = numeric.map(({ i, name }) => [String(i), name]);
+  const target = select("data-target", "Target", named, String(found.target), update);
   const activations = Object.entries(declarations.controls.activation.choices);
   const activation = select("data-activation", "Activation", activations, "relu", changed);
   const boxes = numeric.map(({ i, name, remark }) => {
@@ -165,7 +168,8 @@ function choose(found, host, results) {
       "details",
       { class: "columns" },
       count,
-      html("div", { class: "buttons" }, button("All", () => setAll(true), { class: "small" }), button("None", () => setAll(false), { class: "small" })),
+      html("div", { class: "buttons" }, ...[["All", true], ["None", false]].map(([text, checked]) =>
+        button(text, () => setAll(checked), { class: "small" }))),
       html("div", { class: "boxes" }, ...boxes.map(({ element }) => element)),
     ),
     html("p", { class: "soft" }, leftOut(columns)),
@@ -188,8 +192,11 @@ function choose(found, host, results) {
     const incomplete = [...used, Number(target.list.value)].map((i) => columns[i]).filter(({ missing }) => missing);
     drop.element.hidden = !incomplete.length;
     const [first, ...more] = incomplete;
-    const others = more.length ? ` and ${more.length} more ${more.length > 1 ? "columns" : "column"}` : "";
-    if (first) setText(drop.element.lastChild, `leave out rows with missing values (${first.name}: ${first.missing}, first in line ${first.first_missing}${others})`);
+    if (first) {
+      const others = more.length ? `, and ${more.length} more` : "";
+      const where = `${first.name}: ${first.missing}, first in line ${first.first_missing}${others}`;
+      setText(drop.element.lastChild, `leave out rows with missing values (${where})`);
+    }
     changed();
   }
   function changed() {
@@ -277,10 +284,12 @@ function forecastView(forecast) {
     declarations: { controls },
     get: () => setting,
     set(patch, { message = "" } = {}) {
-      setting = { ...setting, ...patch };
+      const isNew = Object.keys(patch).some((name) => patch[name] !== setting[name]);
+      if (isNew) setting = { ...setting, ...patch };
       setText(messages.firstChild, message);
       messages.hidden = !message;
-      changed();
+      for (const one of made) one.update(setting);
+      if (isNew) refresh();
     },
   };
   const messages = html("div", { class: "messages", role: "status", hidden: true }, html("p"));
@@ -289,21 +298,19 @@ function forecastView(forecast) {
   const reset = button("Reset", () => store.set(defaults));
   const best = button("Best ridge", () => store.set({ ridge: bestRidge }), { disabled: true });
   const basic = html("fieldset", { class: "basic" }, html("legend", {}, "Model"), ...made.map((one) => one.element));
-  const controlBox = html("section", { class: "controls", "aria-label": "Controls" }, basic, html("div", { class: "buttons" }, best, reset));
+  const buttons = html("div", { class: "buttons" }, best, reset);
+  const controlBox = html("section", { class: "controls", "aria-label": "Controls" }, basic, buttons);
   const box = html("div", { class: "figure" }, figure.host, messages, figure.under);
   const bench = html("div", { class: "workbench" }, box, controlBox);
   const [split, changes] = [splitPanel(), advicePanel()];
-  const below = html("div", { class: "below" }, split.element, changes.element, trustPanel(forecast), takeAway(forecast, () => ({ setting, answer })));
+  const away = takeAway(forecast, () => ({ setting, answer }));
+  const below = html("div", { class: "below" }, split.element, changes.element, trustPanel(forecast), away);
   let answer = null; // the curve that is shown
   let bestRidge = RIDGE; // of the last advice
   let busy = false;
   let stale = false;
   let timer = 0;
 
-  function changed() {
-    for (const one of made) one.update(setting);
-    refresh();
-  }
   async function refresh() {
     clearTimeout(timer);
     stale = true;
@@ -312,7 +319,7 @@ function forecastView(forecast) {
     while (stale) {
       stale = false;
       await ask("error", (found, asked) => {
-        answer = found;
+        answer = { ...found, setting: asked };
         figure.draw(asked, found);
         split.update(asked, found.here);
         changes.element.classList.add("stale");
@@ -346,7 +353,8 @@ function forecastView(forecast) {
     }
     clearTimeout(slow);
   }
-  const narrow = matchMedia("(max-width: 59.99rem) and (min-height: 30.01rem), (max-width: 34.99rem)"); // as in page.css
+  // the medium of page.css in which controls are below the plot
+  const narrow = matchMedia("(max-width: 59.99rem) and (min-height: 30.01rem), (max-width: 34.99rem)");
   const arrange = () => (narrow.matches ? basic : figure.host).after(figure.under);
   narrow.addEventListener("change", arrange);
   arrange();
@@ -392,14 +400,19 @@ function createFigure({ target, summary }) {
     const line = (name, label, color, y, more) => pieces({ name, label, color, x, y, extrapolated, ...more });
     const ink = colorOf("total");
     const lines = PARTS.flatMap((name) => line(name, labelOf(name), colorOf(name), parts[name]));
-    if (K !== 1) lines.push(...line("one", "Total, K = 1", ink, found.one_model, { dash: "8 3 2 3", width: 1.5 }));
-    if (K !== Infinity) lines.push(...line("many", "Total, K = ∞", ink, found.infinite_models, { dash: "1.5 3", width: 1.5 }));
-    lines.push(...line("total", K === Infinity ? "Total, K = ∞" : `Total, K = ${K}`, ink, total, { width: 3, peak: true }));
+    const limit = (name, members, y, dash) => {
+      if (K !== members) lines.push(...line(name, totalLabel(members), ink, y, { dash, width: 1.5 }));
+    };
+    limit("one", 1, found.one_model, "8 3 2 3");
+    limit("many", Infinity, found.infinite_models, "1.5 3");
+    lines.push(...line("total", totalLabel(K), ink, total, { width: 3, peak: true }));
     range ??= axisOf(found);
     const low = total.map((value, i) => Math.max(value - error[i], Number.MIN_VALUE));
     return {
       title: "Forecast test error and its causes against the width P",
-      description: `At P = ${shownNumber(setting.width)} the total is ${withError(here.total)}. Left and right arrow keys read values along the curve.`,
+      description:
+        `At P = ${shownNumber(setting.width)} the total is ${withError(here.total)}. ` +
+        "Left and right arrow keys read values along the curve.",
       x: { label: "random features P", symbol: "P", scale: "log", range: summary.widths },
       y: { label: "squared test error", scale: "log", range },
       lines,
@@ -412,11 +425,13 @@ function createFigure({ target, summary }) {
     host,
     under,
     say: (message) => setText(status, message),
-    wait: ({ samples }) => setText(status, samples < rows ? `The rows are split for N = ${samples} …` : "The error is computed …"),
+    wait({ samples }) {
+      setText(status, samples < rows ? `The rows are split for N = ${samples} …` : "The error is computed …");
+    },
     draw(setting, found) {
       plot.update(spec(setting, found));
-      const band = "Band: one standard error of the total.";
-      setText(key, found.extrapolated.some(Boolean) ? `${band} Dashed: extrapolated, the rows do not determine it.` : band);
+      const dashed = found.extrapolated.some(Boolean) ? " Dashed: extrapolated, the rows do not determine it." : "";
+      setText(key, `Band: one standard error of the total.${dashed}`);
       setText(text, unbroken(meaning(setting, found.here, target, variance)));
     },
   };
@@ -424,7 +439,8 @@ function createFigure({ target, summary }) {
 
 /** The error of a model in words. */
 function meaning({ width, members, ridge, samples }, { parts, total, extrapolated }, target, variance) {
-  const model = `With P = ${shownNumber(width, 6)}, K = ${shownNumber(members, 6)}, λ = ${shownNumber(ridge, 3)} and N = ${samples} rows`;
+  const [P, K, lambda] = [shownNumber(width, 6), shownNumber(members, 6), shownNumber(ridge, 3)];
+  const model = `With P = ${P}, K = ${K}, λ = ${lambda} and N = ${samples} rows`;
   const [error] = total;
   if (!(error < Infinity)) return `${model} the error is infinite.`;
   const share = error / variance;
@@ -446,23 +462,29 @@ function splitPanel() {
   const body = html("div");
   const title = html("p", { class: "soft" });
   const element = panel("", "The error by cause", title, body);
-  const row = (name, [value, error], total) =>
+  const row = (name, estimate, total) =>
     html(
       "tr",
       { class: name === "total" ? "total" : "" },
-      html("th", { scope: "row" }, swatch(name), labelOf(name), html("span", { class: "meaning-of soft" }, meaningOf(name))),
-      html("td", {}, withError([value, error])),
-      html("td", {}, total < Infinity ? percent(value / total, 1) : "–"),
+      html("th", { scope: "row" }, swatch(name), labelOf(name), small(meaningOf(name))),
+      html("td", {}, withError(estimate)),
+      html("td", {}, total < Infinity ? percent(estimate[0] / total, 1) : "–"),
     );
   return {
     element,
     update({ width }, { parts, total, extrapolated }) {
       const [whole] = total;
-      setText(title, `At P = ${shownNumber(width, 6)}, with one standard error${extrapolated ? "; extrapolated" : ""}.`);
+      const mark = extrapolated ? "; extrapolated" : "";
+      setText(title, `At P = ${shownNumber(width, 6)}, with one standard error${mark}.`);
       const rows = [...PARTS.map((name) => row(name, parts[name], whole)), row("total", total, whole)];
       body.replaceChildren(table("The error by cause", ["Cause", "Error", "Share"], rows, { class: "values" }));
     },
   };
+}
+
+/** A remark below a name in a table. */
+function small(text) {
+  return html("span", { class: "meaning-of soft" }, text);
 }
 
 function swatch(name) {
@@ -481,16 +503,18 @@ function advicePanel() {
 
   function row(option, now, chosen) {
     const differing = Object.keys(SYMBOLS).filter((name) => option[name] !== now[name] || option === now);
-    const values = differing.map((name) => `${SYMBOLS[name]} = ${shownNumber(option[name], name === "ridge" ? 3 : 6)}`);
+    const digits = { ridge: 3 };
+    const values = differing.map((name) => `${SYMBOLS[name]} = ${shownNumber(option[name], digits[name] ?? 6)}`);
     if (option !== now) values.push(`training ×${shownNumber(option.relative_training, 3)}`);
     const hasGain = typeof option.gain === "number";
     const interval = hasGain ? `${signed(option.gain_low)} to ${signed(option.gain_high)}` : "";
+    const gain = hasGain ? [signed(option.gain), small(interval)] : [];
     return html(
       "tr",
       { class: option.option === chosen ? "chosen" : "" },
-      html("th", { scope: "row" }, option.option.replace("2x", "2 ×"), html("span", { class: "meaning-of soft" }, unbroken(values.join(", ")))),
+      html("th", { scope: "row" }, option.option.replace("2x", "2 ×"), small(unbroken(values.join(", ")))),
       html("td", {}, shownNumber(option.error, 3) + (option.extrapolated ? " *" : "")),
-      html("td", {}, hasGain ? signed(option.gain) : "", hasGain ? html("span", { class: "meaning-of soft" }, interval) : null),
+      html("td", {}, ...gain),
     );
   }
   return {
@@ -502,7 +526,12 @@ function advicePanel() {
       const heads = ["Change", "Error", "Gain"];
       body.replaceChildren(table("Changes", heads, options.map((one) => row(one, options[0], choice))));
       const starred = options.some((one) => one.extrapolated) ? " * extrapolated." : "";
-      setText(note, `Gain: the share of the error that the change removes, and its ${percent(confidence)} interval. Training: its operations, relative to now. Best allocation: the least error with as many features P·K as now.${starred}`);
+      const interval = `${percent(confidence)} interval`;
+      setText(
+        note,
+        `Gain: the share of the error that the change removes, and its ${interval}. Training: its operations, ` +
+          `relative to now. Best allocation: the least error with as many features P·K as now.${starred}`,
+      );
     },
   };
 }
@@ -519,13 +548,19 @@ function trustPanel({ summary: { checks, noise, notes, rows }, notes: own }) {
   const failed = checks.filter(isFailed).length;
   const verdict = failed ? `${failed} of ${checks.length} checks failed.` : "No check speaks against the forecast.";
   const [estimate, upper] = [noise.estimate, noise.upper].map((value) => shownNumber(value, 3));
-  const about = estimate === upper ? `of at most ${upper}, which is also the likeliest` : `of about ${estimate}, and of at most ${upper}`;
+  const isBound = estimate === upper;
+  const about = isBound ? `of at most ${upper}, the likeliest value` : `of about ${estimate}, at most ${upper}`;
   return panel(
     "",
     "Can it be trusted?",
     html("p", {}, verdict),
     html("ul", { class: "checks" }, ...items),
-    html("p", {}, html("b", {}, "Label noise"), ` has a standard deviation ${about}: it is noise, or structure of the target too fine for ${rows} rows.`),
+    html(
+      "p",
+      {},
+      html("b", {}, "Label noise"),
+      ` has a standard deviation ${about}: it is noise, or structure of the target too fine for ${rows} rows.`,
+    ),
     ...[...own, ...notes].map((note) => html("p", { class: "note" }, sentence(note))),
   );
 }
@@ -549,15 +584,16 @@ function takeAway({ data, file }, current) {
   };
   const buttons = Object.entries(actions).map(([name, act]) => button(name, () => attempt(name, act)));
   const fill = () => lines.open && attempt("Python", async () => setText(script.firstChild, await python()));
-  const lines = html("details", { ontoggle: fill }, html("summary", {}, "Python lines that compute this forecast"), script);
+  const title = html("summary", {}, "Python lines that compute this forecast");
+  const lines = html("details", { ontoggle: fill }, title, script);
   return panel("tool", "Take it with you", html("div", { class: "buttons" }, ...buttons), status, lines);
 }
 
 /** The curve as CSV: a row for each width. */
-function csv({ setting, answer }) {
+function csv({ answer }) {
   const heads = ["width", "ridge", "n_members", "n_samples", ...PARTS, "total", "total_standard_error"];
   const rows = answer.width.map((width, i) => {
-    const { ridge, members, samples } = setting;
+    const { ridge, members, samples } = answer.setting;
     const values = [width, ridge, members, samples, ...PARTS.map((name) => answer.parts[name][i]), answer.total[i]];
     const more = [answer.standard_error[i], answer.one_model[i], answer.infinite_models[i]];
     return [...[...values, ...more].map(writeNumber), answer.extrapolated[i] ? "True" : "False"].join(",");
