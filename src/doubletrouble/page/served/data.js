@@ -36,7 +36,10 @@ const labelOf = (name) => (name === "bayes" ? NEW_LABELS.label : declarations.pa
 const meaningOf = (name) => (name === "bayes" ? NEW_LABELS.meaning : declarations.parts.meanings[name]);
 const colorOf = (name) => (name === "bayes" ? "var(--soft)" : `var(--causes-${name})`);
 const percent = (share, digits = 0) => `${(100 * share).toFixed(digits)} %`;
-const signed = (share) => (Math.abs(share) < 5e-4 ? "0.0 %" : `${share < 0 ? "−" : "+"}${percent(Math.abs(share), 1)}`);
+const signed = (share) => {
+  const size = percent(Math.abs(share), 1);
+  return size === "0.0 %" ? size : `${share < 0 ? "−" : "+"}${size}`;
+};
 const totalLabel = (members) => `Total, K = ${shownNumber(members, 6)}`;
 const withError = ([value, error]) => `${shownNumber(value, 3)} ± ${shownNumber(error, 2)}`;
 
