@@ -22,6 +22,13 @@ def file_server() -> Iterator[str]:
 
 
 @pytest.fixture(scope="package")
+def page_server() -> Iterator[str]:
+    """The address of a page that has a server."""
+    with serving.served() as address:
+        yield address
+
+
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     path = chromium.path()
     if path is None:

@@ -14,6 +14,7 @@ from flask.testing import FlaskClient
 import doubletrouble as dt
 from doubletrouble.page._app import application
 from doubletrouble.page._declarations import FILE, SETTING, STATIC, VIEW, NumberControl, as_json
+from doubletrouble.page._forecasts import Forecasts
 from doubletrouble.page._settings import PageSetting
 from doubletrouble.page._simulations import Simulations
 
@@ -23,7 +24,7 @@ SIMULATION = {"along": "width", "range": [0.5, 2.0], "dim": 10, "draws": 2, "set
 @pytest.fixture
 def client() -> Iterator[FlaskClient]:
     simulations = Simulations()
-    yield application(simulations).test_client()
+    yield application(simulations, Forecasts()).test_client()
     simulations.close()
 
 
@@ -92,7 +93,7 @@ def test_foreign_requests_are_refused(
 
 
 def test_another_name_is_accepted_where_it_is_served() -> None:
-    response = application(Simulations(), ("example.org",)).test_client()
+    response = application(Simulations(), Forecasts(), ("example.org",)).test_client()
     assert response.get("/", headers={"Host": "example.org:8050"}).status_code == 200
     assert response.get("/", headers={"Host": "LOCALHOST:8050"}).status_code == 200
 

@@ -12,13 +12,12 @@ from typing import Any
 import axe_playwright_python
 import numpy as np
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import FilePayload, Page, expect
 
 import doubletrouble as dt
 from doubletrouble.errors import require
 from doubletrouble.page._declarations import FILE, SETTING, STATIC, NumberControl
 from tests.page.conftest import Opener, visit
-from tests.page.serving import served
 
 pytestmark = pytest.mark.xdist_group("browser")
 
@@ -258,6 +257,8 @@ def test_every_declared_control_is_there(opened: Opener) -> None:
         if isinstance(control, NumberControl):
             assert control.meaning in (found.text_content() or ""), name
     assert page.get_by_text("doubletrouble page").count() >= 1  # how to start a server
+    page.get_by_role("link", name="Your data").click()
+    expect(page.locator("#data").get_by_text("doubletrouble page")).to_be_visible()
 
 
 def test_sliders_reach_both_ends_by_keyboard(opened: Opener) -> None:
@@ -284,7 +285,7 @@ def typed_numbers(count: int, seed: int) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("count", [5, pytest.param(1000, marks=pytest.mark.full)])
+@pytest.mark.parametrize("count", [3, pytest.param(1000, marks=pytest.mark.full)])
 def test_typed_numbers_arrive_as_typed_on_a_slow_machine(count: int, opened: Opener) -> None:
     page = opened("view=explore")
     page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": 6})
@@ -590,28 +591,65 @@ def test_page_is_small() -> None:
 # --- with the server -----------------------------------------------------------------------------
 
 
-def test_simulated_points_and_advice_come_from_the_server(opened: Opener) -> None:
-    with served() as base:
-        page = opened("view=explore&dim=10&draws=2", base=base)
-        page.get_by_role("button", name="Simulate").click()
-        page.wait_for_function(
-            "() => /(\\d+) of \\1 points/.test(document.querySelector('#explore').innerText)"
-        )
-        settle(page)
-        assert page.locator(".plot-points path").count() > 10
-        expect(page.get_by_text("Of the finite single changes").first).to_be_visible()
-        assert violations(page) == []
-        page.goto(f"{base}index.html?view=explore&dim=10&draws=2&split=effects&scheme=bootstrap")
-        page.get_by_role("button", name="Simulate").click()
-        expect(page.locator(".messages")).to_contain_text("Main effects cannot be simulated")
-        expect(page.get_by_text("Changes are compared for").first).to_be_visible()
-        page.goto(f"{base}?view=explore&dim=60&draws=200")
-        page.get_by_role("button", name="Simulate").click()
-        expect(page.get_by_role("button", name="Cancel")).to_be_visible()
-        page.get_by_role("link", name="Story", exact=True).click()
-        page.evaluate("() => { window.fetch = () => Promise.reject(); }")  # as of a killed server
-        page.go_back()
-        expect(page.get_by_text("The server does not answer").first).to_be_visible()
-        expect(page.get_by_role("button", name=re.compile("Go on"))).to_be_visible()
-        assert not page.locator("progress").is_visible()
-        page.goto("about:blank")
+HOSTILE = "<img src=x onerror=window.hacked=1>"
+
+
+def table_file() -> FilePayload:
+    """A CSV file of 60 rows: two inputs, a text, and a target with noise."""
+    x = np.random.default_rng(0).standard_normal((60, 3))
+    rows = [f"{a},{b},{HOSTILE},{100 + 20 * math.tanh(a) + 5 * c}" for a, b, c in x.tolist()]
+    content = "\n".join([f"{HOSTILE},second,text,height", *rows])
+    return {"name": "table.csv", "mimeType": "text/csv", "buffer": content.encode()}
+
+
+def test_table_is_forecast_by_the_server(opened: Opener, page_server: str, tmp_path: Path) -> None:
+    page = opened("view=data", base=page_server, viewport={"width": 360, "height": 740})
+    page.set_input_files("#data-file", table_file())
+    expect(page.get_by_text("table.csv: 60 rows, 4 columns")).to_be_visible()
+    page.get_by_role("button", name="Forecast", exact=True).click()
+    expect(page.get_by_text("reduces the error").first).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    assert page.evaluate("window.hacked") is None
+    assert violations(page) == []
+    page.locator("#data-view-members-slider").press("End")
+    expect(page.locator("#data .sentence")).to_contain_text("K = ∞")
+    expect(page.locator("#data .stale")).to_have_count(0)  # no question is pending
+    file = downloaded(page, "CSV", tmp_path / "forecast.csv")
+    rows = list(csv.DictReader(file.read_text().splitlines()))
+    assert len(rows) > 50
+    totals, limits = (
+        [float(row[f"total{kind}"]) for row in rows] for kind in ("", "_infinite_models")
+    )
+    assert totals == pytest.approx(limits, rel=1e-9)
+    assert page.url == f"{page_server}?view=data"
+    page.reload()
+    expect(page.get_by_text("or drop it here")).to_be_visible()
+
+
+def test_simulated_points_and_advice_come_from_the_server(opened: Opener, page_server: str) -> None:
+    page = opened("view=explore&dim=10&draws=2", base=page_server)
+    page.get_by_role("button", name="Simulate").click()
+    page.wait_for_function(
+        "() => /(\\d+) of \\1 points/.test(document.querySelector('#explore').innerText)"
+    )
+    settle(page)
+    assert page.locator(".plot-points path").count() > 10
+    expect(page.get_by_text("Of the finite single changes").first).to_be_visible()
+    assert violations(page) == []
+    page.goto(f"{page_server}index.html?view=explore&dim=10&draws=2&split=effects&scheme=bootstrap")
+    page.get_by_role("button", name="Simulate").click()
+    expect(page.locator(".messages")).to_contain_text("Main effects cannot be simulated")
+    expect(page.get_by_text("Changes are compared for").first).to_be_visible()
+    page.goto(f"{page_server}?view=explore&dim=60&draws=200")
+    page.get_by_role("button", name="Simulate").click()
+    expect(page.get_by_role("button", name="Cancel")).to_be_visible()
+    page.get_by_role("link", name="Story", exact=True).click()
+    page.evaluate("() => { window.fetch = () => Promise.reject(); }")  # as of a killed server
+    page.go_back()
+    expect(page.get_by_text("The server does not answer").first).to_be_visible()
+    expect(page.get_by_role("button", name=re.compile("Go on"))).to_be_visible()
+    assert not page.locator("progress").is_visible()
+    page.reload()
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.get_by_text("Cancelled.")).to_be_visible()
+    page.goto("about:blank")

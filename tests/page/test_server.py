@@ -11,6 +11,7 @@ import threading
 import time
 import urllib.request
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -32,15 +33,22 @@ def test_page_is_served_on_the_loopback_until_ctrl_c() -> None:
     assert (process.returncode, out, error) == (0, "", "stopped\n")
 
 
-def test_simulations_end_with_a_killed_server() -> None:
+def test_simulations_and_forecasts_end_with_a_killed_server() -> None:
     process = start("--no-browser", "--port", "0")
+    where = address(process)
+
+    def post(path: str, body: bytes) -> Any:
+        request = urllib.request.Request(f"{where}api/{path}", body)
+        with urllib.request.urlopen(request, timeout=WAIT) as response:
+            return json.load(response)
+
     body = {"action": "start", "settings": [{}], "along": "width", "range": [1, 10]}
-    request = urllib.request.Request(
-        address(process) + "api/simulations",
-        json.dumps({**body, "dim": 100, "draws": 100}).encode(),
-    )
-    with urllib.request.urlopen(request, timeout=WAIT) as response:
-        assert json.load(response)["settings"][0]["status"] == "running"
+    run = post("simulations", json.dumps({**body, "dim": 100, "draws": 100}).encode())
+    assert run["settings"][0]["status"] == "running"
+    table = "\n".join(["x,y", *(f"{i * i % 997},{i}" for i in range(1500))])
+    data = post("data", table.encode())["data"]
+    start_it = {"action": "start", "data": data, "choice": {"target": 1, "inputs": [0]}}
+    assert post("forecast", json.dumps(start_it).encode())["status"] == "running"
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
     if not children.exists():
         stop(process)
@@ -50,7 +58,7 @@ def test_simulations_end_with_a_killed_server() -> None:
         for task in Path(f"/proc/{process.pid}/task").iterdir()
         for pid in (task / "children").read_text().split()
     ]
-    assert pids
+    assert len(pids) == 2
     process.kill()
     process.communicate()
     end = time.monotonic() + WAIT

@@ -1,4 +1,4 @@
-"""The server's application: the static page, simulations and advice.
+"""The server's application: the static page, simulations, advice, and forecasts of tables.
 
 Requests must have the name of this machine in `Host`, and come from its own pages: a page elsewhere
 may resolve its own name to this address, or send requests to it. Numbers and names are validated;
@@ -7,6 +7,7 @@ nothing is executed or used as a path but the names of the static files.
 
 import json
 import re
+from collections.abc import Callable
 from typing import Any
 
 from flask import Flask, Response, abort, jsonify, request, send_from_directory
@@ -14,11 +15,14 @@ from werkzeug.exceptions import HTTPException
 
 from doubletrouble.advice import advise
 from doubletrouble.page._declarations import STATIC
+from doubletrouble.page._forecasts import Forecasts
 from doubletrouble.page._settings import PageSetting, view_value
 from doubletrouble.page._simulations import SimulationRequest, Simulations
+from doubletrouble.page._tables import MOST_BYTES as _MOST_BYTES_OF_TABLE
 from doubletrouble.results import strict_json
 
-_MOST_BYTES = 64 * 1024  # of a request
+_SERVED = STATIC.with_name("served")  # files that need the server
+_MOST_BYTES = 64 * 1024  # of a request other than a table
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 _MARK = '<meta name="doubletrouble-server" content="1">'
 _POLICY = (
@@ -32,10 +36,13 @@ _HEADERS = {
 }
 
 
-def application(simulations: Simulations, hosts: tuple[str, ...] = ()) -> Flask:
+def application(
+    simulations: Simulations, forecasts: Forecasts, hosts: tuple[str, ...] = ()
+) -> Flask:
     """Make the application; `hosts` are names it answers to besides the loopback, "*" is any."""
     app = Flask(__name__, static_folder=None)
-    app.config["MAX_CONTENT_LENGTH"] = _MOST_BYTES
+    app.config["MAX_CONTENT_LENGTH"] = _MOST_BYTES_OF_TABLE
+    served = {file.name for file in _SERVED.iterdir()}
     known = {*_LOOPBACK, *hosts}
 
     @app.before_request
@@ -69,7 +76,7 @@ def application(simulations: Simulations, hosts: tuple[str, ...] = ()) -> Flask:
 
     @app.get("/<path:name>")
     def static_file(name: str) -> Response:
-        return send_from_directory(STATIC, name)
+        return send_from_directory(_SERVED if name in served else STATIC, name)
 
     @app.post("/api/simulations")
     def simulate() -> Response:
@@ -105,11 +112,37 @@ def application(simulations: Simulations, hosts: tuple[str, ...] = ()) -> Flask:
         )
         return _json(result.to_dict())
 
+    @app.post("/api/data")
+    def load() -> Response:
+        """Read a table in CSV."""
+        return _json(forecasts.load(request.get_data()))
+
+    @app.post("/api/forecast")
+    def forecast() -> Response:
+        """Start, cancel or report the forecast of a table, answer questions, or forget both."""
+        given = _body()
+        data, setting = given.get("data"), given.get("setting")
+        actions: dict[str, Callable[[], dict[str, Any]]] = {
+            "start": lambda: forecasts.start(data, given.get("choice")),
+            "status": lambda: forecasts.status(data),
+            "cancel": lambda: forecasts.cancel(data),
+            "release": lambda: forecasts.release(data),
+            "error": lambda: forecasts.ask(data, "error", setting),
+            "advice": lambda: forecasts.ask(data, "advice", setting),
+            "python": lambda: forecasts.script(data, setting, given.get("file")),
+        }
+        action = given.get("action")
+        if not isinstance(action, str) or action not in actions:
+            raise ValueError(f"action must be one of {', '.join(actions)}, got {action!r:.60}")
+        return _json(actions[action]())
+
     return app
 
 
 def _body() -> dict[str, Any]:
     """The JSON object of a request."""
+    if (request.content_length or 0) > _MOST_BYTES:
+        abort(413, f"a request must have at most {_MOST_BYTES} bytes")
     try:
         given = request.get_json(force=True)
     except RecursionError:

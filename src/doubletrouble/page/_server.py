@@ -24,8 +24,8 @@ _THREADS = 8
 def write_static(folder: str | Path, *, docs: str = "") -> Path:
     """Copy the static page into a folder, for a file server or a site; return its index.html.
 
-    Without the Python server it has everything but simulations and advice under a budget. `docs` is
-    the address of the documentation, for links from the page.
+    Without the Python server it has everything but simulations, advice under a budget and forecasts
+    of tables. `docs` is the address of the documentation, for links from the page.
     """
     shutil.copytree(STATIC, folder, dirs_exist_ok=True)
     index = Path(folder) / "index.html"
@@ -64,22 +64,24 @@ def serve(
     from waitress.server import create_server
 
     from doubletrouble.page._app import application
+    from doubletrouble.page._forecasts import Forecasts
     from doubletrouble.page._simulations import Simulations
+    from doubletrouble.page._tables import MOST_BYTES
 
     listening = _listening_socket(host, port)
     port = listening.getsockname()[1]
     name = LOOPBACK if host in _ALL_ADDRESSES else f"[{host}]" if ":" in host else host
     address = f"http://{name}:{port}/"
-    simulations = Simulations()
+    simulations, forecasts = Simulations(), Forecasts()
     server = create_server(
-        application(simulations, ("*",) if host in _ALL_ADDRESSES else (name,)),
+        application(simulations, forecasts, ("*",) if host in _ALL_ADDRESSES else (name,)),
         sockets=[listening],
         threads=_THREADS,
         channel_timeout=timeout,
         cleanup_interval=max(1, timeout // 2),
         connection_limit=200,
         max_request_header_size=32 * 1024,
-        max_request_body_size=128 * 1024,
+        max_request_body_size=MOST_BYTES,
         ident=None,
     )
     if not _is_loopback(host):
@@ -93,6 +95,7 @@ def serve(
         server.run()
     finally:
         simulations.close()
+        forecasts.close()
         server.close()
         listening.close()
     report("stopped")

@@ -9,7 +9,7 @@ export function html(tag, properties = {}, ...children) {
     else if (typeof value === "boolean") made.toggleAttribute(name, value);
     else made.setAttribute(name, value);
   }
-  made.append(...children.filter((child) => child !== null && child !== undefined));
+  made.append(...children.filter((child) => child != null));
   return made;
 }
 

@@ -20,7 +20,7 @@ const MAP = { columns: 48, rows: 36 };
 
 // --- what is drawn ---
 
-/** The look of a part: label and colour, a property of the page. */
+/** The look of a part. */
 function styled(view, name) {
   return { name, label: declarations.parts.labels[name], color: `var(--${view.split}-${name})` };
 }
@@ -116,7 +116,7 @@ function ratioSpec(view, [first, second]) {
 // --- the view ---
 
 /** Build the view in a container; returns {update()}. */
-export function renderExplore(container, store) {
+export function render(container, store) {
   const [values, map, away] = [valuesTable, mapPanel, takeAway].map((make) => make(store));
   const bench = workbench(store, schedule);
   const simulation = simulationPanel(store, (points) => {

@@ -10,7 +10,7 @@ import { fewestMembers } from "./theory.js";
 function worded(name, setting) {
   const declared = control(name, setting);
   const value = setting[name];
-  if (declared.choices) return name === "scheme" ? value.replace("_", " ") : `${name} ${value.replace("_", " ")}`;
+  if (declared.choices) return (name === "scheme" ? "" : `${name} `) + value.replace("_", " ");
   return `${declared.symbol} = ${shownNumber(value, 6)}`;
 }
 

@@ -1,12 +1,13 @@
-/**
- * The page: reads the declarations, makes the store, and shows the story, the view "explore" or, for
- * `?embed=NAME`, one figure of the story.
- */
+/** The page: the declarations, the store, and one view or, for `?embed=NAME`, one figure of the story. */
 
 import { createStore, loadDeclarations, viewOf } from "./state.js";
 import { explain } from "./words.js";
 
-const VIEWS = { story: () => import("./story.js"), explore: () => import("./explore.js") };
+const VIEWS = {
+  story: () => import("./story.js"),
+  explore: () => import("./explore.js"),
+  data: () => import("./remote.js"),
+};
 VIEWS[viewOf(location.search)](); // in parallel with the declarations
 
 /** Colours of the parts as properties of the page: --causes-noise, ..., for light and dark. */
@@ -28,14 +29,12 @@ async function start() {
   addColors(declarations);
   explain(declarations);
   const store = createStore();
-  const sections = { story: document.getElementById("story"), explore: document.getElementById("explore") };
   const shown = {}; // views that have been built
   const links = [...document.querySelectorAll("a[data-view]")];
 
   async function build(name, embed) {
-    const module = await VIEWS[name]();
-    const render = name === "story" ? module.renderStory : module.renderExplore;
-    return render(sections[name], store, embed);
+    const { render } = await VIEWS[name]();
+    return render(document.getElementById(name), store, embed);
   }
 
   /** Messages about the address, where no step of the story has them. */
@@ -47,11 +46,8 @@ async function start() {
   async function show(view) {
     const name = view.embed ? "story" : view.view;
     document.documentElement.classList.toggle("embedded", Boolean(view.embed));
-    for (const key in sections) sections[key].hidden = key !== name;
-    for (const link of links) {
-      if (link.dataset.view === name) link.setAttribute("aria-current", "page");
-      else link.removeAttribute("aria-current");
-    }
+    for (const key in VIEWS) document.getElementById(key).hidden = key !== name;
+    for (const link of links) link.ariaCurrent = link.dataset.view === name ? "page" : null;
     shown[name] ??= build(name, view.embed || undefined);
     (await shown[name])?.update?.();
     document.getElementById("starting").hidden = true;

@@ -1,5 +1,5 @@
 /**
- * What needs the server (`doubletrouble page`): simulations and advice within a budget.
+ * What needs the server (`doubletrouble page`): simulations, advice within a budget, and your data.
  *
  * The server marks its page; without the mark nothing is requested, and the panels show how to start it.
  */
@@ -21,9 +21,8 @@ function hasServer() {
 
 const factor = (value) => `×${shownNumber(value, 3)}`;
 
-async function request(path, body) {
-  const headers = { "Content-Type": "application/json", Accept: "application/json" };
-  const options = { method: "POST", headers, body: toJson(body) };
+export async function request(path, body) {
+  const options = { method: "POST", body: body instanceof Blob ? body : toJson(body) };
   const response = await fetch(new URL(path, document.baseURI), options).catch(() => {
     throw Object.assign(new Error("the server does not answer; start it again: doubletrouble page"), { isSilent: true });
   });
@@ -45,8 +44,14 @@ function howToStart(title, what) {
 }
 
 /** A sentence from a message of the server. */
-function sentence(text) {
+export function sentence(text) {
   return text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : ".");
+}
+
+/** The view "your data", in a file that only the server has. */
+export async function render(container) {
+  if (hasServer()) return (await import("./data.js")).render(container);
+  container.append(howToStart("Your data", "Forecasts of the error on your own table").element);
 }
 
 /** The simulations of a view, as the server takes them. */

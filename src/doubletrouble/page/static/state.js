@@ -27,7 +27,7 @@ const FLAG = { choices: { 0: "no", 1: "yes" }, default: "0" };
 
 /** Names of the page itself: they change what is shown, not what is computed. */
 const PAGE = {
-  view: { label: "View", choices: { story: "Story", explore: "Explore" }, default: "story" },
+  view: { label: "View", choices: { story: "Story", explore: "Explore", data: "Your data" }, default: "story" },
   step: { label: "Step", ...STEP },
   embed: { label: "Figure", ...STEP },
   compare: {

@@ -155,7 +155,7 @@ const INTRO = `
   simple model, regression with {random features}. Move the sliders, or press “Show me”.`;
 
 /** Draw the story, or only the step whose id is `embed`, in a container; returns {update()}. */
-export function renderStory(container, store, embed) {
+export function render(container, store, embed) {
   const only = steps.filter(({ id }) => id === embed);
   const shownSteps = only.length ? only : steps;
   const plain = defaultView().first;

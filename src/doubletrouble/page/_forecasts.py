@@ -1,0 +1,568 @@
+"""Forecasts of tables for the page, each in a process of its own.
+
+A server holds the newest few tables, and one forecast of each: the process
+(`python -m doubletrouble.page._forecasts`) reads the inputs and labels from its standard input,
+computes the forecast, and then answers one question per line. It is killed when the forecast is
+cancelled, when another one of the table is started, and when the table is released; it exits when
+its standard input is closed, also if the server is killed.
+"""
+
+import json
+import math
+import os
+import queue
+import secrets
+import subprocess
+import sys
+import threading
+import warnings
+from collections import OrderedDict
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, fields, replace
+from typing import IO, Any, Self
+
+import numpy as np
+
+from doubletrouble import __version__, glossary
+from doubletrouble.activations import NAMES
+from doubletrouble.forecasting import Forecast, forecast
+from doubletrouble.page._settings import json_number
+from doubletrouble.page._tables import CsvColumn, CsvTable
+from doubletrouble.parameters import FloatArray
+from doubletrouble.results import strict_json
+
+MOST_TABLES = 2
+MOST_ROWS = 2000  # more are sub-sampled
+MOST_WAITING = 2  # questions to one forecast
+_LEAST_SHARE, _LARGEST_SHARE = 0.2, 5.0  # N, in multiples of the rows
+_NARROW, _WIDE, _WIDTHS = 0.1, 20.0, 90  # the curve, in multiples of the rows
+_SEED = 0  # of the choice of rows
+_SHOWN = 5  # columns in a message
+
+
+# --- what is forecast ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class ForecastChoice:
+    """The columns of a table that are used, and how."""
+
+    target: int
+    inputs: tuple[int, ...]
+    standardize: bool = True
+    intercept: bool = True
+    activation: str = "relu"
+    drop_missing: bool = False
+
+    @classmethod
+    def from_json(cls, given: object, table: CsvTable) -> Self:
+        """Validate a choice of the browser."""
+        names = {f.name for f in fields(cls)}
+        if not isinstance(given, dict) or given.keys() - names:
+            raise ValueError(f"choice must have the names {', '.join(sorted(names))}")
+        flags = {}
+        for name in ("standardize", "intercept", "drop_missing"):
+            flags[name] = given.get(name, getattr(cls, name))
+            if not isinstance(flags[name], bool):
+                raise ValueError(f"{name} must be true or false, got {flags[name]!r:.60}")
+        activation = given.get("activation", cls.activation)
+        if activation not in NAMES:
+            raise ValueError(
+                f"activation must be one of {', '.join(NAMES)}, got {activation!r:.60}"
+            )
+        target = _numeric("target", given.get("target"), table)
+        inputs = given.get("inputs")
+        if not isinstance(inputs, list) or not inputs:
+            raise ValueError("inputs must be one column or more, got none")
+        chosen = tuple(sorted({_numeric("inputs", one, table) for one in inputs}))
+        if target in chosen:
+            name = table.columns[target].name
+            raise ValueError(f"inputs must not have the target, got {name!r:.60}")
+        return cls(target=target, inputs=chosen, activation=activation, **flags)
+
+    def used(self, table: CsvTable) -> list[CsvColumn]:
+        """The inputs and the target."""
+        return [table.columns[k] for k in (*self.inputs, self.target)]
+
+    def arrays(self, table: CsvTable) -> tuple[FloatArray, FloatArray, tuple[str, ...]]:
+        """The inputs, the labels, and notes on the rows."""
+        values = np.stack([_values(column) for column in self.used(table)], axis=1)
+        notes = []
+        incomplete = np.isnan(values).any(axis=1)
+        if incomplete.any():
+            if not self.drop_missing:
+                raise ValueError(_missing_message(self.used(table), int(incomplete.sum())))
+            values = values[~incomplete]
+            notes.append(f"{incomplete.sum()} rows with missing values are left out.")
+        rows = sampled_rows(len(values))
+        if len(rows) < len(values):
+            notes.append(
+                f"{len(rows)} of {len(values)} rows are used, chosen at random; dt.forecast in "
+                "Python takes more."
+            )
+        values = values[rows]
+        inputs, labels = values[:, :-1], values[:, -1]
+        if self.standardize and len(values):
+            spread = inputs.std(axis=0)
+            inputs = (inputs - inputs.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+        return inputs, labels, tuple(notes)
+
+    def script(self, table: CsvTable, file: str, setting: "ForecastSetting") -> str:
+        """Python lines that compute the forecast of a file and its curve."""
+        names = [table.columns[k].name for k in self.inputs]
+        others = [column.name for k, column in enumerate(table.columns) if k not in self.inputs]
+        options = [repr(file)]
+        options += [f"sep={table.separator!r}"] * (table.separator != ",")
+        options += [f"decimal={table.decimal!r}"] * (table.decimal != ".")
+        target = table.columns[self.target].name
+        n_rows = table.n_rows
+        lines = [
+            f"# A forecast of doubletrouble {__version__}",
+            "import matplotlib.pyplot as plt",
+            "import numpy as np",
+            "import pandas as pd",
+            "",
+            "import doubletrouble as dt",
+            "",
+            f"table = pd.read_csv({', '.join(options)})",
+            f"inputs = {names!r}"
+            if len(names) <= len(others)
+            else f"inputs = table.columns.drop({others!r})",
+        ]
+        if any(column.missing for column in self.used(table)):
+            lines.append(f"table = table.dropna(subset=[*inputs, {target!r}])")
+            n_rows -= int(np.isnan([_values(one) for one in self.used(table)]).any(axis=0).sum())
+        if n_rows > MOST_ROWS:
+            drawn = f"np.random.default_rng({_SEED}).choice(len(table), {MOST_ROWS}, replace=False)"
+            lines += [f"rows = {drawn}", "table = table.iloc[np.sort(rows)]"]
+            n_rows = MOST_ROWS
+        lines.append(f"X, y = table[inputs].to_numpy(float), table[{target!r}].to_numpy(float)")
+        if self.standardize:
+            lines += [
+                "spread = X.std(axis=0)",
+                "X = (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)",
+            ]
+        low, high = _code(_NARROW * n_rows), _code(_WIDE * n_rows)
+        values = (setting.width, setting.ridge, setting.members, setting.samples)
+        width, ridge, members, samples = map(_code, values)
+        model = f"ridge={ridge}, ensemble={members}, n_samples={samples}"
+        lines += [
+            f"f = dt.forecast(X, y, activation={self.activation!r}, "
+            f"fit_intercept={self.intercept})",
+            "print(f)",
+            "",
+            f"width = np.geomspace({low}, {high}, {_WIDTHS})",
+            f"width = np.unique(np.append(width, {samples}))  # and the peak",
+            f"curve = f.error(width, {model})",
+            "print(curve.to_frame())",
+            f"print(f.error({width}, {model}))",
+            f"print(f.advise({width}, {model}))",
+            "curve.plot()",
+            "plt.show()",
+        ]
+        return "\n".join(lines) + "\n"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ForecastSetting:
+    """The model of a question."""
+
+    width: float
+    ridge: float
+    members: float
+    samples: float
+
+    @classmethod
+    def from_json(cls, given: object, n_rows: int) -> Self:
+        """Validate a setting of the browser, for a forecast from some rows."""
+        names = {f.name for f in fields(cls)}
+        if not isinstance(given, dict) or given.keys() != names:
+            raise ValueError(f"setting must have the names {', '.join(sorted(names))}")
+        rows = replace(
+            glossary.ROWS,
+            low=max(float(math.floor(_LEAST_SHARE * n_rows)), glossary.ROWS.low),
+            high=_LARGEST_SHARE * n_rows,
+            whole=True,
+        )
+        return cls(
+            width=json_number("width", given["width"], replace(glossary.RANDOM_FEATURES, high=1e9)),
+            ridge=json_number("ridge", given["ridge"], glossary.RIDGE),
+            members=json_number("members", given["members"], glossary.N_MEMBERS),
+            samples=json_number("samples", given["samples"], rows),
+        )
+
+
+def _code(value: float) -> str:
+    """A number as Python has it."""
+    return "np.inf" if math.isinf(value) else repr(int(value) if value == int(value) else value)
+
+
+def sampled_rows(n_rows: int) -> Any:
+    """The rows that are used, in their order."""
+    if n_rows <= MOST_ROWS:
+        return np.arange(n_rows)
+    return np.sort(np.random.default_rng(_SEED).choice(n_rows, MOST_ROWS, replace=False))
+
+
+def _numeric(name: str, index: object, table: CsvTable) -> int:
+    """The index of a column of numbers."""
+    if type(index) is not int or not 0 <= index < len(table.columns):
+        raise ValueError(f"{name} must be the number of a column, got {index!r:.60}")
+    column = table.columns[index]
+    if column.values is None:
+        raise ValueError(
+            f"{name} must be numbers, got {column.not_a_number} of column {column.name!r:.60}"
+        )
+    return index
+
+
+def _values(column: CsvColumn) -> FloatArray:
+    assert column.values is not None
+    return column.values
+
+
+def _missing_message(columns: list[CsvColumn], rows: int) -> str:
+    named = [
+        f"{one.missing} in column {one.name!r:.60} (first in line {one.first_missing})"
+        for one in columns
+        if one.missing
+    ]
+    more = f", and in {len(named) - _SHOWN} more" if len(named) > _SHOWN else ""
+    return (
+        f"values must not be missing, got {', '.join(named[:_SHOWN])}{more}: leave out the "
+        f"columns, or the {rows} {'row' if rows == 1 else 'rows'}"
+    )
+
+
+# --- one forecast in its process -----------------------------------------------------------------
+
+
+def main() -> None:
+    """Compute the forecast of the arrays on standard input, and answer questions about it."""
+    given = sys.stdin.buffer
+    options = json.loads(given.readline())
+    rows, columns = options.pop("shape")
+    inputs = _read_floats(given, rows * columns).reshape(rows, columns)
+    labels = _read_floats(given, rows)
+    questions: queue.Queue[dict[str, Any]] = queue.Queue()
+    threading.Thread(target=_read_questions, args=(given, questions), daemon=True).start()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # it is in the notes
+            result = forecast(inputs, labels, **options)
+        variance = float(np.var(labels))
+    except (ValueError, TypeError) as error:
+        _write({"message": str(error)})
+        return
+    _write(_summary(result, variance))
+    while True:
+        _write(_answer(result, **questions.get()))
+
+
+def _read_floats(given: IO[bytes], count: int) -> FloatArray:
+    return np.frombuffer(given.read(8 * count), dtype=np.float64)
+
+
+def _read_questions(given: IO[bytes], questions: "queue.Queue[dict[str, Any]]") -> None:
+    """Queue the questions; exit with the parent, whose end closes the pipe."""
+    for line in given:
+        questions.put(json.loads(line))
+    os._exit(0)
+
+
+def _write(answer: Mapping[str, Any]) -> None:
+    sys.stdout.write(json.dumps(strict_json(answer), allow_nan=False) + "\n")
+    sys.stdout.flush()
+
+
+def _summary(result: Forecast, variance: float) -> dict[str, Any]:
+    """What does not depend on the model."""
+    return {
+        "rows": result.n_rows,
+        "variance": variance,
+        "noise": {"estimate": result.noise.estimate, "upper": result.noise.upper},
+        "checks": [
+            {"name": one.name, "passed": one.passed, "meaning": one.meaning, "value": one.value}
+            for one in result.trust.values()
+        ],
+        "notes": list(result.notes),
+        "widths": [_NARROW * result.n_rows, _WIDE * result.n_rows],
+        "samples": [math.floor(_LEAST_SHARE * result.n_rows), _LARGEST_SHARE * result.n_rows],
+    }
+
+
+def _answer(result: Forecast, kind: str, setting: Mapping[str, float]) -> dict[str, Any]:
+    """The curve and the split of a model, or the advice on it."""
+    model = ForecastSetting(**setting)
+    try:
+        return _errors(result, model) if kind == "error" else _advice(result, model)
+    except ValueError as error:
+        return {"message": str(error)}
+
+
+def curve_widths(n_rows: int, samples: float) -> FloatArray:
+    """The widths of the curve, with the peak."""
+    grid = np.geomspace(_NARROW * n_rows, _WIDE * n_rows, _WIDTHS)
+    return np.unique(np.append(grid, samples))
+
+
+def _errors(result: Forecast, model: ForecastSetting) -> dict[str, Any]:
+    ridge, K, N = model.ridge, model.members, model.samples
+    widths = curve_widths(result.n_rows, N)
+    terms = result.error(widths, ridge, K, N)
+    here = result.error(model.width, ridge, K, N)
+    return {
+        "width": widths.tolist(),
+        "parts": {name: np.asarray(part.value).tolist() for name, part in terms.parts.items()},
+        "total": np.asarray(terms.total.value).tolist(),
+        "standard_error": np.asarray(terms.total.standard_error).tolist(),
+        "extrapolated": terms.extrapolated.tolist(),
+        "one_model": np.asarray(result.total(widths, ridge, 1, N)).tolist(),
+        "infinite_models": np.asarray(result.total(widths, ridge, math.inf, N)).tolist(),
+        "here": {
+            "parts": {
+                name: [float(part.value), float(part.standard_error)]
+                for name, part in here.parts.items()
+            },
+            "total": [float(here.total.value), float(here.total.standard_error)],
+            "extrapolated": bool(here.extrapolated),
+        },
+    }
+
+
+def _advice(result: Forecast, model: ForecastSetting) -> dict[str, Any]:
+    advice = result.advise(model.width, model.ridge, model.members, model.samples)
+    return {
+        "options": advice.records(),
+        "choice": advice.choice.name,
+        "summary": advice.summary,
+        "confidence": advice.confidence,
+    }
+
+
+# --- all forecasts of a server -------------------------------------------------------------------
+
+
+@dataclass(kw_only=True, eq=False)
+class _Computation:
+    """The process of a forecast."""
+
+    choice: ForecastChoice
+    process: "subprocess.Popen[bytes]"
+    notes: tuple[str, ...]
+    status: str = "running"  # then ready, failed or cancelled
+    message: str = ""
+    summary: dict[str, Any] = field(default_factory=dict)
+    waiting: int = 0
+    pipes: threading.Lock = field(default_factory=threading.Lock)  # held for each question
+
+    def send(self, inputs: FloatArray, labels: FloatArray) -> dict[str, Any]:
+        """Send the arrays; return the first answer."""
+        assert self.process.stdin is not None
+        options = {
+            "shape": inputs.shape,
+            "activation": self.choice.activation,
+            "fit_intercept": self.choice.intercept,
+        }
+        for content in (json.dumps(options).encode() + b"\n", inputs.tobytes(), labels.tobytes()):
+            self.process.stdin.write(content)
+        self.process.stdin.flush()
+        return self.read()
+
+    def read(self) -> dict[str, Any]:
+        """The next answer; OSError if the process has ended."""
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        if not line.endswith(b"\n"):
+            raise OSError("the process has ended")
+        answer: dict[str, Any] = json.loads(line)
+        return answer
+
+    def ask(self, question: Mapping[str, Any]) -> dict[str, Any]:
+        """The answer to a question."""
+        assert self.process.stdin is not None
+        with self.pipes:
+            try:
+                self.process.stdin.write(json.dumps(question).encode() + b"\n")
+                self.process.stdin.flush()
+                return self.read()
+            except (OSError, ValueError):  # ValueError: the pipe is closed
+                raise ValueError("the forecast has ended; start it again") from None
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "status": self.status,
+            "message": self.message,
+            "summary": self.summary,
+            "notes": list(self.notes),
+        }
+
+
+@dataclass(kw_only=True, eq=False)
+class _Loaded:
+    """A table and its forecast."""
+
+    table: CsvTable
+    computation: _Computation | None = None
+
+
+class Forecasts:
+    """The tables of a server and their forecasts: the newest few."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._reading = threading.Lock()
+        self._known: OrderedDict[str, _Loaded] = OrderedDict()
+        self._closed = False
+
+    def load(self, content: bytes) -> dict[str, Any]:
+        """Read a table; the oldest is released where there are too many."""
+        if not self._reading.acquire(blocking=False):
+            raise ValueError("tables must be read one at a time; wait")
+        try:
+            table = CsvTable.from_csv(content)
+        finally:
+            self._reading.release()
+        key = secrets.token_urlsafe(16)
+        with self._lock:
+            self._check_open()
+            self._known[key] = _Loaded(table=table)
+            while len(self._known) > MOST_TABLES:
+                self._end(self._known.popitem(last=False)[1])
+        return {"data": key, **table.to_json()}
+
+    def start(self, key: object, given: object) -> dict[str, Any]:
+        """Start the forecast of a table, in place of an earlier one."""
+        table = self._loaded(key).table
+        choice = ForecastChoice.from_json(given, table)
+        inputs, labels, notes = choice.arrays(table)
+        with self._lock:
+            self._check_open()
+            loaded = self._held(key)
+            self._end(loaded)
+            one = _Computation(choice=choice, process=_start_process(), notes=notes)
+            loaded.computation = one
+        arguments = (one, inputs, labels)
+        threading.Thread(target=self._follow, args=arguments, daemon=True).start()
+        return self.status(key)
+
+    def status(self, key: object) -> dict[str, Any]:
+        """How far the forecast of a table is."""
+        with self._lock:
+            one = self._held(key).computation
+            return one.to_json() if one else {"status": "none"}
+
+    def cancel(self, key: object) -> dict[str, Any]:
+        """Stop the forecast of a table."""
+        with self._lock:
+            self._end(self._held(key))
+        return self.status(key)
+
+    def release(self, key: object) -> dict[str, Any]:
+        """Forget a table and its forecast."""
+        with self._lock:
+            if isinstance(key, str) and key in self._known:
+                self._end(self._known.pop(key))
+        return {"status": "none"}
+
+    def ask(self, key: object, kind: str, given: object) -> dict[str, Any]:
+        """The curve and the split at a setting ("error"), or the advice on it ("advice")."""
+        with self._lock:
+            one = self._ready(key)
+            setting = ForecastSetting.from_json(given, one.summary["rows"])
+            if one.waiting >= MOST_WAITING:
+                raise ValueError(f"questions must be at most {MOST_WAITING} at a time; wait")
+            one.waiting += 1
+        try:
+            answer = one.ask({"kind": kind, "setting": vars(setting)})
+        finally:
+            with self._lock:
+                one.waiting -= 1
+        if "message" in answer:
+            raise ValueError(answer["message"])
+        return answer
+
+    def script(self, key: object, given: object, file: object) -> dict[str, Any]:
+        """Python lines of the forecast of a table."""
+        if not isinstance(file, str) or len(file) > 1000:
+            raise ValueError("file must be the name of a file")
+        with self._lock:
+            one = self._ready(key)
+            setting = ForecastSetting.from_json(given, one.summary["rows"])
+            return {"python": one.choice.script(self._held(key).table, file, setting)}
+
+    def close(self) -> None:
+        """Forget all tables."""
+        with self._lock:
+            self._closed = True
+            for loaded in self._known.values():
+                self._end(loaded)
+            self._known.clear()
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise ValueError("the server must be running, got one that stops")
+
+    def _loaded(self, key: object) -> _Loaded:
+        with self._lock:
+            return self._held(key)
+
+    def _held(self, key: object) -> _Loaded:
+        """A table; the lock is held."""
+        if not isinstance(key, str) or key not in self._known:
+            raise ValueError("the data must be loaded again: the server has them no more")
+        self._known.move_to_end(key)
+        return self._known[key]
+
+    def _ready(self, key: object) -> _Computation:
+        one = self._held(key).computation
+        if one is None or one.status != "ready":
+            raise ValueError("the forecast must be ready, got none")
+        return one
+
+    def _end(self, loaded: _Loaded) -> None:
+        """Kill the process of a forecast; the lock is held."""
+        one = loaded.computation
+        if one and one.status in ("running", "ready"):
+            one.status = "cancelled"
+            one.process.kill()
+
+    def _follow(self, one: _Computation, inputs: FloatArray, labels: FloatArray) -> None:
+        """Collect the summary of a forecast, and close its pipes at its end."""
+        try:
+            summary = one.send(inputs, labels)
+        except OSError:
+            summary = {}
+        del inputs, labels
+        with self._lock:
+            if one.status == "running" and summary:
+                failed = "message" in summary
+                one.status = "failed" if failed else "ready"
+                one.message = summary.pop("message", "")
+                one.summary = summary
+        code = one.process.wait()
+        with one.pipes:
+            for pipe in (one.process.stdin, one.process.stdout):
+                assert pipe is not None
+                with suppress(OSError):  # what was to be written has no reader
+                    pipe.close()
+        with self._lock:
+            if one.status in ("running", "ready"):
+                one.status, one.message = "failed", f"the process ended with exit code {code}"
+
+
+def _start_process() -> "subprocess.Popen[bytes]":
+    """Start a process that waits for arrays; one core is left to the browser."""
+    threads = str(max(1, (os.cpu_count() or 1) - 1))
+    return subprocess.Popen(
+        [sys.executable, "-m", __name__],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={"OPENBLAS_NUM_THREADS": threads, "OMP_NUM_THREADS": threads, **os.environ},
+        start_new_session=True,  # Ctrl-C is for the server
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,333 @@
+"""Forecasts of tables: CSV, the choice of columns, processes, questions and limits."""
+
+import json
+import math
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from flask.testing import FlaskClient
+
+import doubletrouble as dt
+from doubletrouble.errors import require
+from doubletrouble.page import _forecasts
+from doubletrouble.page._app import application
+from doubletrouble.page._forecasts import MOST_WAITING, ForecastChoice, Forecasts
+from doubletrouble.page._simulations import Simulations
+from doubletrouble.page._tables import MOST_BYTES, CsvTable
+from tests.page.serving import WAIT
+
+pytestmark = pytest.mark.xdist_group("processes")
+
+ROWS = 60
+SETTING = {"width": 40, "ridge": 1e-3, "members": 2, "samples": ROWS}
+
+
+def csv_of(n_rows: int = ROWS, seed: int = 0) -> bytes:
+    """Two inputs, a name, and a target that depends on the inputs."""
+    x = np.random.default_rng(seed).standard_normal((n_rows, 3))
+    lines = [
+        f"{i},{a!r},case {i},{b!r},{100 + 20 * math.tanh(a) + 5 * noise!r}"
+        for i, (a, b, noise) in enumerate(x.tolist())
+    ]
+    return "\n".join([",first,name,second,height", *lines]).encode()
+
+
+@pytest.fixture
+def client() -> Iterator[FlaskClient]:
+    simulations, forecasts = Simulations(), Forecasts()
+    yield application(simulations, forecasts).test_client()
+    simulations.close()
+    forecasts.close()
+
+
+def post(client: FlaskClient, action: str, data: str, **more: Any) -> dict[str, Any]:
+    """The answer to a request that is accepted."""
+    response = client.post("/api/forecast", json={"action": action, "data": data, **more})
+    assert response.status_code == 200, response.json
+    return dict(response.json or {})
+
+
+def loaded(client: FlaskClient, content: bytes = b"") -> str:
+    response = client.post("/api/data", data=content or csv_of())
+    assert response.status_code == 200, response.json
+    return str((response.json or {})["data"])
+
+
+def ready(client: FlaskClient, data: str, **choice: Any) -> dict[str, Any]:
+    """The status of a forecast at its end."""
+    answer = post(client, "start", data, choice={"target": 4, "inputs": [1, 3], **choice})
+    end = time.monotonic() + WAIT
+    while answer["status"] == "running" and time.monotonic() < end:
+        time.sleep(0.02)
+        answer = post(client, "status", data)
+    return answer
+
+
+def test_columns_are_described() -> None:
+    table = CsvTable.from_csv(csv_of()).to_json()
+    names = [column["name"] for column in table["columns"]]
+    assert names == ["Unnamed: 0", "first", "name", "second", "height"]
+    remarks = [column["remark"] for column in table["columns"]]
+    assert remarks == ["numbers the rows", "", "not numbers: 'case 0' in line 2", "", ""]
+    assert (table["rows"], table["target"]) == (ROWS, 4)
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("a;b\n1,5;2\n-3;,5\n", [[1.5, -3.0], [2.0, 0.5]]),
+        ('a\tb\r\n1e3\t"2"\r\n\r\n3\t4\r\n', [[1000.0, 3.0], [2.0, 4.0]]),
+        ("\ufeffa,b\n1,NA\n,4", [[1.0, math.nan], [math.nan, 4.0]]),
+        ("a;b\n1.5;2\n3;4\n", [[1.5, 3.0], [2.0, 4.0]]),
+    ],
+    ids=["decimal comma", "tab and quotes", "missing", "decimal point"],
+)
+def test_numbers_are_those_of_pandas(text: str, values: list[list[float]], tmp_path: Path) -> None:
+    table = CsvTable.from_csv(text.encode())
+    for column, expected in zip(table.columns, values, strict=True):
+        np.testing.assert_array_equal(column.values, expected)
+    file = tmp_path / "table.csv"
+    file.write_bytes(text.encode())
+    read = require("pandas", "tables").read_csv(file, sep=table.separator, decimal=table.decimal)
+    assert list(read.columns) == [column.name for column in table.columns]
+    np.testing.assert_array_equal(read.to_numpy(float).T, values)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "the first line must name 2 columns or more"),
+        (b"a\n1\n2\n", "the first line must name 2 columns or more"),
+        (b"1,2\n3,4\n", "names of the columns, got numbers"),
+        (b"a,a\n1,2\n", "different names, got 'a' twice"),
+        (b"a,b\n1,2\n1\n", "line 3 must have 2 values, as the first line has, got 1"),
+        (b"a,b\n1,2\n1,2,3\n", "line 3 must have 2 values, as the first line has, got 3"),
+        (b'a,b\n1,"2\n', "line 2 must be CSV: unexpected end of data"),
+        (b"a,b\n1,\xff\n", "UTF-8, got other bytes in line 2"),
+        (b"a,b\n1,\0\n", "zero byte"),
+        (b"PK\x03\x04" + b"0" * 99, "workbook"),
+        (b",".join([b"a%d" % i for i in range(3000)]) + b"\n", "columns must be at most 2000"),
+        (b"a,b\n1," + b"9" * 200_000 + b"\n", "line 2 must be CSV: field larger"),
+    ],
+    ids=range(12),
+)
+def test_bad_files_are_refused_with_their_line(
+    content: bytes, message: str, client: FlaskClient
+) -> None:
+    response = client.post("/api/data", data=content)
+    assert response.status_code == 400
+    assert message in (response.json or {})["message"]
+
+
+def test_sizes_of_bodies_are_limited(client: FlaskClient) -> None:
+    assert client.post("/api/data", data=b" " * (MOST_BYTES + 1)).status_code == 413
+    assert client.post("/api/forecast", data=b" " * 100_000).status_code == 413
+
+
+def test_foreign_requests_are_refused(client: FlaskClient) -> None:
+    for path in ("/api/data", "/api/forecast"):
+        for headers in ({"Host": "example.org"}, {"Origin": "http://example.org"}):
+            assert client.post(path, data=csv_of(), headers=headers).status_code == 403
+
+
+def test_files_of_the_view_need_the_server(client: FlaskClient) -> None:
+    for name, kind in (("data.js", "text/javascript"), ("data.css", "text/css")):
+        with client.get(f"/{name}") as response:
+            assert response.status_code == 200
+            assert response.headers["Content-Type"].startswith(kind)
+    assert client.get("/served/data.js").status_code == 404
+
+
+def test_forecast_is_that_of_the_library(client: FlaskClient, tmp_path: Path) -> None:
+    data = loaded(client)
+    summary = ready(client, data)["summary"]
+    answer = post(client, "error", data, setting=SETTING)
+    advice = post(client, "advice", data, setting=SETTING)
+    script = post(client, "python", data, setting=SETTING, file=str(tmp_path / "a 'table'.csv"))
+    (tmp_path / "a 'table'.csv").write_bytes(csv_of())
+    found: dict[str, Any] = {}
+    lines = script["python"].replace("import matplotlib.pyplot as plt\n", "")
+    exec(lines.replace("curve.plot()\nplt.show()\n", ""), found)
+    f, curve = found["f"], found["curve"]
+    assert isinstance(f, dt.Forecast)
+    assert summary["noise"]["upper"] == pytest.approx(f.noise.upper, rel=1e-6)
+    assert [check["name"] for check in summary["checks"]] == list(f.trust)
+    np.testing.assert_allclose(answer["width"], found["width"])
+    np.testing.assert_allclose(answer["total"], curve.total.value, rtol=1e-6)
+    for name, values in answer["parts"].items():
+        expected = getattr(curve, name).value
+        np.testing.assert_allclose(values, expected, rtol=1e-4, atol=1e-6, err_msg=name)
+    total = f.error(40, 1e-3, 2).total
+    assert answer["here"]["total"] == pytest.approx([total.value, total.standard_error], rel=1e-4)
+    assert len(advice["options"]) == len(f.advise(40, 1e-3, 2).options)
+    assert {"gain_low", "gain_high", "extrapolated"} <= advice["options"][1].keys()
+
+
+def test_limits_of_a_model_are_answered(client: FlaskClient) -> None:
+    data = loaded(client)
+    assert ready(client, data)["status"] == "ready"
+    for change in (
+        {"width": "inf", "members": "inf"},
+        {"width": ROWS, "ridge": 0, "members": 1},
+        {"samples": 12},
+        {"samples": 5 * ROWS, "ridge": 1e-9},
+    ):
+        for action in ("error", "advice"):
+            post(client, action, data, setting={**SETTING, **change})
+    for name, wrong in (
+        ("samples", 6 * ROWS),
+        ("samples", 20.5),
+        ("width", 0),
+        ("ridge", "1"),
+        ("members", None),
+    ):
+        body = {"action": "error", "data": data, "setting": {**SETTING, name: wrong}}
+        response = client.post("/api/forecast", json=body)
+        assert response.status_code == 400
+        assert (response.json or {})["message"].startswith(f"{name} must")
+
+
+def test_missing_values_are_named_and_left_out_on_request(client: FlaskClient) -> None:
+    lines = csv_of().decode().splitlines()
+    lines[6] = "5,,x,1.0,100.0"
+    lines[9] = "8,1.0,x,,100.0"
+    data = loaded(client, "\n".join(lines).encode())
+    choice = {"target": 4, "inputs": [1, 3]}
+    response = client.post(
+        "/api/forecast", json={"action": "start", "data": data, "choice": choice}
+    )
+    assert response.status_code == 400
+    message = (response.json or {})["message"]
+    assert "1 in column 'first' (first in line 7), 1 in column 'second'" in message
+    assert message.endswith("or the 2 rows")
+    answer = ready(client, data, drop_missing=True)
+    assert answer["summary"]["rows"] == ROWS - 2
+    assert answer["notes"] == ["2 rows with missing values are left out."]
+
+
+def test_rows_are_sampled_with_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_forecasts, "MOST_ROWS", 50)
+    table = CsvTable.from_csv(csv_of())
+    choice = ForecastChoice.from_json({"target": 4, "inputs": [1, 3], "standardize": False}, table)
+    inputs, labels, notes = choice.arrays(table)
+    assert (inputs.shape, labels.shape) == ((50, 2), (50,))
+    assert notes[0].startswith("50 of 60 rows are used")
+    first = table.columns[1].values
+    assert first is not None
+    assert np.isin(inputs[:, 0], first).all()
+    standardized, _, _ = ForecastChoice(target=4, inputs=(1, 3)).arrays(table)
+    np.testing.assert_allclose(standardized.std(axis=0), 1.0)
+
+
+@pytest.mark.parametrize(
+    ("choice", "message"),
+    [
+        ({"target": 2}, "target must be numbers, got 'case 0' in line 2 of column 'name'"),
+        ({"target": 9}, "target must be the number of a column"),
+        ({"target": True}, "target must be the number of a column"),
+        ({"inputs": []}, "inputs must be one column or more"),
+        ({"inputs": [4]}, "inputs must not have the target"),
+        ({"inputs": [1, "x"]}, "inputs must be the number of a column"),
+        ({"activation": "os.system"}, "activation must be one of"),
+        ({"standardize": 1}, "standardize must be true or false"),
+        ({"noise": 1}, "choice must have the names"),
+    ],
+    ids=str,
+)
+def test_invalid_choices_are_named(
+    choice: dict[str, Any], message: str, client: FlaskClient
+) -> None:
+    body = {"choice": {"target": 4, "inputs": [1, 3], **choice}, "data": loaded(client)}
+    response = client.post("/api/forecast", json={"action": "start", **body})
+    assert response.status_code == 400
+    assert message in (response.json or {})["message"]
+
+
+def test_messages_of_the_library_are_shown(client: FlaskClient) -> None:
+    answer = ready(client, loaded(client, csv_of(10)))
+    assert (answer["status"], answer["message"]) == (
+        "failed",
+        "y must have at least 20 rows, got 10",
+    )
+
+
+def test_a_forecast_is_cancelled_superseded_and_released(client: FlaskClient) -> None:
+    data = loaded(client, csv_of(1500))
+    choice = {"target": 4, "inputs": [1, 3]}
+    post(client, "start", data, choice=choice)
+    assert post(client, "cancel", data)["status"] == "cancelled"
+    post(client, "start", data, choice=choice)
+    post(client, "start", data, choice=choice)  # in place of the first
+    assert post(client, "status", data)["status"] == "running"
+    small = loaded(client)
+    assert ready(client, small)["status"] == "ready"
+    others = [loaded(client), loaded(client)]  # of which two are held
+    for gone in (data, small):
+        assert (
+            client.post("/api/forecast", json={"action": "status", "data": gone}).status_code == 400
+        )
+    post(client, "release", others[0])
+    message = client.post("/api/forecast", json={"action": "status", "data": others[0]}).json
+    assert "loaded again" in (message or {})["message"]
+    question = {"action": "error", "data": others[1], "setting": SETTING}
+    assert "ready" in (client.post("/api/forecast", json=question).json or {})["message"]
+
+
+def test_a_killed_process_is_a_failed_forecast() -> None:
+    forecasts = Forecasts()
+    data = forecasts.load(csv_of())["data"]
+    forecasts.start(data, {"target": 4, "inputs": [1, 3]})
+    computation = forecasts._known[data].computation
+    assert computation is not None
+    with pytest.raises(ValueError, match="forecast must be ready"):
+        forecasts.ask(data, "error", SETTING)
+    computation.process.kill()
+    end = time.monotonic() + WAIT
+    while forecasts.status(data)["status"] == "running" and time.monotonic() < end:
+        time.sleep(0.02)
+    assert forecasts.status(data)["message"] == "the process ended with exit code -9"
+    forecasts.close()
+    with pytest.raises(ValueError, match="server must be running"):
+        forecasts.load(csv_of())
+
+
+def test_questions_and_reading_are_bounded() -> None:
+    forecasts = Forecasts()
+    data = forecasts.load(csv_of())["data"]
+    forecasts.start(data, {"target": 4, "inputs": [1, 3]})
+    computation = forecasts._known[data].computation
+    assert computation is not None
+    end = time.monotonic() + WAIT
+    while computation.status == "running" and time.monotonic() < end:
+        time.sleep(0.02)
+    computation.waiting = MOST_WAITING
+    with pytest.raises(ValueError, match="questions must be at most"):
+        forecasts.ask(data, "error", SETTING)
+    computation.waiting = 0
+    computation.process.kill()
+    with pytest.raises(ValueError, match=r"the forecast (has ended|must be ready)"):
+        forecasts.ask(data, "error", SETTING)
+    with forecasts._reading, pytest.raises(ValueError, match="one at a time"):
+        forecasts.load(csv_of())
+    forecasts.close()
+
+
+def test_hostile_requests_are_refused(client: FlaskClient) -> None:
+    data = loaded(client)
+    odd: list[Any] = [None, True, -1, 1e308, "inf", "", [], {}, [[]], {"__class__": 1}, "x" * 3000]
+    for value in odd:
+        for body in (
+            {"action": value},
+            {"action": "start", "data": value},
+            {"action": "start", "data": data, "choice": value},
+            {"action": "start", "data": data, "choice": {"target": value, "inputs": value}},
+            {"action": "error", "data": data, "setting": value},
+            {"action": "python", "data": data, "setting": SETTING, "file": value},
+        ):
+            response = client.post("/api/forecast", data=json.dumps(body))
+            assert response.status_code == 400, body
+            assert isinstance((response.json or {})["message"], str)
