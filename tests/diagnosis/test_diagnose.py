@@ -15,7 +15,7 @@ from tests.messages import message_of
 sklearn = pytest.importorskip("sklearn")
 
 from sklearn.base import BaseEstimator, RegressorMixin  # noqa: E402
-from sklearn.dummy import DummyRegressor  # noqa: E402
+from sklearn.dummy import DummyClassifier, DummyRegressor  # noqa: E402
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge  # noqa: E402
 from sklearn.model_selection import (  # noqa: E402
     KFold,
@@ -730,6 +730,25 @@ def test_every_printed_error_has_its_status(tree: dt.Diagnosis) -> None:
     assert (status["total"], status["sampling"], status["bias"]) == ("measured", "law", "law")
     assert set(tree.error(n_samples=200).status.values()) == {"extrapolated"}
     assert tree.error(n_samples=[10, 95]).status["total"] == ("measured", "measured, interpolated")
+
+
+def test_known_noise_is_split_off_the_bias_alone() -> None:
+    X, y = rows()
+    model = DecisionTreeRegressor(max_features=1)
+    without, known = (dt.diagnose(model, X, y, noise=tau, **quiet) for tau in (None, 0.5))
+    for part in ("initialization", "sampling"):  # equal but for draws above the total
+        values = [float(getattr(d.error(), part)) for d in (known, without)]
+        assert values[0] == pytest.approx(values[1], rel=0.05)
+    assert float(known.error().bayes) == pytest.approx(0.25)
+    known.learning_curve().plot()
+
+
+@pytest.mark.parametrize("seed", [19, 3])
+def test_a_learner_whose_fits_are_equal_at_some_sizes(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    X, y = rng.standard_normal((200, 3)), rng.integers(3, size=200)
+    d = dt.diagnose(DummyClassifier(strategy="most_frequent"), X, y, **quiet)
+    assert math.isfinite(float(d.error().sampling))
 
 
 def test_changes_of_nothing_have_no_sign() -> None:

@@ -165,7 +165,8 @@ def _remedies(result: Decomposition) -> Remedies:
     elif math.isinf(float(now)):
         reason = "the error is infinite"
     rows = []
-    for K in _AVERAGED if loss == "brier" else (design.n_init,):  # other losses do not fall as 1/K
+    # other losses do not fall as 1/K
+    for K in _AVERAGED if loss == "brier" or design.deterministic else (design.n_init,):
         total = None if reason else result.error(K).total
         how = "voting" if loss == "zero_one" else "averaged"
         rows.append(

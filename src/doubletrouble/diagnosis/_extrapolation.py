@@ -51,6 +51,7 @@ _PEAKS = np.array([0.0, *np.arange(0.05, 0.56, 0.05)])  # positions of a peak th
 _NEAREST = 0.04  # share of rows: sizes nearer to the peak are not used
 _PEAK_ODDS, _SEEN_PEAK_ODDS = 0.1, 10.0  # if the total has no peak at a smaller size, or has one
 _GAMMA_PAST_PEAK = (1.0, 0.25)  # mean and standard deviation: least squares has γ = 1
+_LEAST_RELATIVE = 1e-3  # error of a measured variance, of the largest: fits may be all equal
 _LEAST_VARIANCE = 0.05  # of its noise: the lower end of v₁
 _MOST_SCALED = 5.0  # largest factor of an error, where a variance is above its measurement
 _LAW_SPREAD = 0.2  # of the logarithm of the law over the truth, among learners
@@ -62,8 +63,8 @@ _PLATEAU = 0.5  # standard errors by which the slope decreases towards small siz
 _LEAST_TOTAL = 0.01  # of the error now: no draw of a forecast is below it
 _FEWEST_FALLS = 2
 _MOST_UNITS = 400
-_SEEDS_GROW, _SEEDS_GROW_STRONGLY, _STILL_FALLS = 0.8, 3.0, 1.5  # standard errors
-_TOTAL_WEIGHT = 0.7  # of a rise of the total, beside the growth of the variance over seeds
+_SEEDS_FELL, _SEEDS_GROW, _SEEDS_GROW_STRONGLY, _STILL_FALLS = 2.0, 0.45, 2.5, 1.0
+"""Standard errors: of the variance over seeds, and of the total between the last two sizes."""
 _SEEDS_SHARE, _PEAK_SHARE = 0.02, 0.15  # of the total: the growth, and the variance over seeds
 
 _UNITS, _ROWS, _CURVE, _SEEDS, _SETS, _ORDER, _RUNGS, LOSS_CURVE = range(20, 28)  # kinds of draws
@@ -308,6 +309,7 @@ class VariancePower:
             return cls(
                 at_all_rows=np.zeros(N_DRAWS), gamma=np.zeros(N_DRAWS), peak=np.zeros(N_DRAWS)
             )
+        variances = np.maximum(variances, _LEAST_RELATIVE**2 * float(np.max(values**2)))
         spread = np.sqrt(variances)
         most = 3 * float(np.max(values + 2 * spread))
         grid = np.geomspace(max(_LEAST_VARIANCE * float(spread[-1]), 1e-9 * most), most, 120)
@@ -383,8 +385,7 @@ class Extrapolation:
         seeds = _of_seeds(measured, noise, generator(seed, _SEEDS, own))
         odds = _PEAK_ODDS if falls.passed_peak < 0 else _SEEN_PEAK_ODDS
         sets, law_excess = _of_sets(measured, noise, generator(seed, _SETS, own), odds)
-        room = curve.at(1.0) - curve.floor
-        order = _possible(room, seeds.at(1.0), sets.at(1.0), generator(seed, _ORDER, own))
+        order = _possible(curve.at(1.0), seeds.at(1.0), sets.at(1.0), generator(seed, _ORDER, own))
         return cls(
             total=curve,
             initialization=seeds.reordered(order),
@@ -408,8 +409,7 @@ class Extrapolation:
             known[name] if name in known else getattr(self, name).at(x)
             for name in ("total", "initialization", "sampling")
         )
-        room = np.maximum(total - self.total.floor, 0.0)
-        scale = np.minimum(1.0, room / np.maximum(seeds + sets, 1e-300))
+        scale = np.minimum(1.0, total / np.maximum(seeds + sets, 1e-300))
         return total, seeds * scale, sets * scale
 
 
@@ -584,14 +584,15 @@ def _growth_of_seeds(measured: Measurements, noise: RowNoise) -> str:
     def significance(means: Mapping[int, Measurement], weights: Mapping[int, float]) -> float:
         value = sum(weight * means[rung].mean for rung, weight in weights.items())
         parts = [weight * noise.deviations(means[rung]) for rung, weight in weights.items()]
-        return value / max(float(np.linalg.norm(np.sum(parts, axis=0))), 1e-300)
+        windows = sum((w * means[rung].spread) ** 2 for rung, w in weights.items()) / N_BLOCKS
+        variance = float(np.sum(np.sum(parts, axis=0) ** 2)) + windows
+        return value / max(math.sqrt(variance), 1e-300)
 
     growth = significance(seeds, {FULL: 1.0, LAW: -0.5, 4: -0.5})
     fell = significance(seeds, {1: 0.5, 2: 0.5, LAW: -0.5, 4: -0.5})
     still_falls = significance(total, {LAW: 1.0, FULL: -1.0})
     share = (seeds[FULL].mean - (seeds[LAW].mean + seeds[4].mean) / 2) / total[FULL].mean
-    rising = growth + _TOTAL_WEIGHT * max(0.0, -still_falls)  # the total rises there, too
-    after_fall = fell > 1 and rising > _SEEDS_GROW
+    after_fall = fell > _SEEDS_FELL and growth > _SEEDS_GROW
     grows = (after_fall or growth > _SEEDS_GROW_STRONGLY) and share > _SEEDS_SHARE
     matters = seeds[FULL].mean > _PEAK_SHARE * total[FULL].mean
     if not (grows and matters) or still_falls > _STILL_FALLS:

@@ -28,7 +28,7 @@ from doubletrouble.diagnosis._measurements import Alternative, Measurement, Meas
 from doubletrouble.ensembles import Bootstrap, Ensemble, EnsembleLike, as_ensemble
 from doubletrouble.errors import require
 from doubletrouble.glossary import N_MEMBERS
-from doubletrouble.palette import BLACK, CAUSES
+from doubletrouble.palette import BLACK
 from doubletrouble.parameters import FloatArray, number
 from doubletrouble.results import (
     ConfidenceInterval,
@@ -46,6 +46,8 @@ _NO_SEED, _GIVEN = "none", "given"  # the status of initialization without seeds
 CONFIDENCE = 0.9  # of printed intervals
 _MEMBERS = 10  # of remedies
 _GROWTHS = (2, 4)
+_WORTH = 0.01  # the least gain that is called significant
+_ROUNDING = 1e-12  # of the total: a smaller bias is 0
 _FARTHEST = 100  # times the rows: the error of more is not predicted
 _SEEDS, _BAG, _DATA = f"{_MEMBERS} seeds averaged", f"bag of {_MEMBERS}", "{}x data"
 REMEDIES = (_SEEDS, _BAG, *(_DATA.format(growth) for growth in _GROWTHS))
@@ -209,9 +211,8 @@ class LearningCurve:
             axes.plot(n[last:], value[last:], markevery=later, label="extrapolated", **dashed)
         for name, part in self.error.parts.items():
             if name != "bias" and np.any(part.value):
-                axes.plot(
-                    n, part.value, "-", color=CAUSES["light"][name], label=self.error._label(name)
-                )
+                color = self.error._colors[name]
+                axes.plot(n, part.value, "-", color=color, label=self.error._label(name))
         if self.withheld:
             axes.set_title(fill(f"larger sizes withheld: {self.withheld}", 60), fontsize="small")
         axes.set_xscale("log")
@@ -329,6 +330,7 @@ class Diagnosis:
         """Draws of the parts with x times the rows."""
         total, seeds, sets = self.extrapolation.parts(x)
         bias = total - seeds - sets - (self.floor or 0.0)
+        bias = np.where(np.abs(bias) < _ROUNDING * total, 0.0, bias)
         return {"initialization": seeds, "sampling": sets, "bias": bias}
 
     def _averaged(self, K: float, sizes: FloatArray) -> ErrorTerms[Estimate]:
@@ -537,6 +539,7 @@ class Diagnosis:
             seeds = _with_mean(measured.initialization[FULL].by_row, float(now.initialization))
         sets = _with_mean(np.nanmean(few, axis=0), float(now.sampling))
         bias = total - seeds - sets - (self.floor or 0.0)
+        bias = np.where(np.abs(bias) < _ROUNDING * total, 0.0, bias)
         parts = {"initialization": seeds, "sampling": sets, "bias": bias}
         if self.floor is not None:
             parts["bayes"] = np.full(self.n_rows, self.floor)
@@ -660,7 +663,7 @@ class Diagnosis:
         }[largest]
         size = "Most" if shares[largest] > 0.5 else "The largest part"
         known = [r for r in remedies if r.change is not None]
-        sure = [r for r in known if r.change.confidence_interval(self.confidence).high < 0]
+        sure = [r for r in known if r.change.confidence_interval(self.confidence).high < -_WORTH]
         best = min(sure, key=lambda r: float(r.change), default=None)
         first = f"{size} of the error is {cause} ({shares[largest]:.0%})."
         if best is None:
@@ -675,7 +678,7 @@ class Diagnosis:
         for row in self.records():
             name = row["part"] + (f" + {row['includes']}" if row["includes"] else "")
             interval = f"[{row['low']:.3g}, {row['high']:.3g}]"
-            share = f"{row['share']:z.0%}"
+            share = "" if math.isnan(row["share"]) else f"{row['share']:z.0%}"
             lines.append(
                 f"  {name:<22} {row['value']:>8.3g}   {interval:<18} {share:>4}   {row['status']}"
             )
