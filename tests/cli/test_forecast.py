@@ -109,7 +109,7 @@ def test_constant_columns_and_repeated_rows_are_noted(
         found = json_result(f"forecast {file} --target y --width 20", capsys)
     assert found["parameters"]["dim"] == 5
     assert "Constant columns are left out: 'd'." in found["notes"]
-    assert found["notes"][0].startswith("5 rows are repeated")
+    assert found["notes"][0].startswith("5 rows of X are repeated")
 
 
 def test_chart_is_along_the_ranges_or_the_width(
@@ -156,7 +156,7 @@ def test_invalid_input_is_named(table: pd.DataFrame, file: Path, capsys: Capture
         (f"{words} --target city", "target must be a column of numbers"),
         (f"{words} --target z", "target must be one of the columns"),
         (f"{words} --groups z", "groups must"),
-        (f"{words} --groups city", "groups must be at least 20"),
+        (f"{words} --groups city", "groups must have at least 20"),
         (f"{words} --width 0.5", "width must"),
         (f"{words} --ridge -1", "ridge must"),
         (f"{words} --n-samples 2", "n_samples must"),

@@ -165,14 +165,14 @@ def test_ridge_is_for_all_rows_of_a_large_sample(monkeypatch: pytest.MonkeyPatch
     assert part.forecast_.notes
     assert part.ridge_ == part.forecast_.best_ridge(150, n_samples=600)
     assert part.forecast_error_ == pytest.approx(whole.forecast_error_, rel=0.25)
-    assert held_out(part, new, target) < 1.02 * held_out(whole, new, target)
+    assert held_out(part, new, target) < 1.05 * held_out(whole, new, target)
     own = part.forecast_.best_ridge(150)  # of 200 rows: negative control
     assert abs(math.log(part.ridge_ / whole.ridge_)) < abs(math.log(own / whole.ridge_))
 
 
 def test_repeated_rows_are_reported() -> None:
     x, y, *_ = problem(0)
-    with pytest.warns(UserWarning, match="1 rows are repeated"):
+    with pytest.warns(UserWarning, match="1 rows of X are repeated"):
         model(10).fit(np.append(x, x[:1], axis=0), np.append(y, y[:1]))
 
 

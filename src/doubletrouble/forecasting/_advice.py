@@ -21,6 +21,8 @@ _WIDTHS = 60  # of the search for the best allocation
 _MEMBERS = (1, 2, 3, 4, 5, 7, 10, 14, 20, 30, 50, 70, 100)
 _WIDEST = 1e3  # finite width of the search, in multiples of the rows
 _COARSER = 3  # step in the grid of ridges
+MANY, RIDGE = "∞ models", "best ridge"
+"""Names of two changes."""
 _WORTH = 0.01  # the least gain that is recommended
 
 
@@ -118,12 +120,11 @@ class ForecastAdvice:
 
     @property
     def choice(self) -> ForecastOption:
-        """The finite change of least error; `now` if none removes 1 % of the error."""
-        for option in self.ranked:
-            if math.isfinite(option.n_members):
-                worth = _total(option) <= (1 - _WORTH) * _total(self.now)
-                return option if worth else self.now
-        return self.now
+        """The change of least error; `now` if none removes 1 % of it. Infinitely many models, which
+        cannot be made, are not chosen.
+        """
+        best = next(option for option in self.ranked if option.name != MANY)
+        return best if _total(best) <= (1 - _WORTH) * _total(self.now) else self.now
 
     @property
     def summary(self) -> str:
@@ -131,11 +132,19 @@ class ForecastAdvice:
         choice = self.choice
         if choice is self.now:
             return "No single change reduces the error by 1 % or more."
-        detail = f" (λ = {choice.ridge:.3g})" if choice.name == "best ridge" else ""
-        return (
-            f"{choice.name}{detail} reduces the error most, from {_total(self.now):.3g} to "
-            f"{_total(choice):.3g}."
+        text = (
+            f"{_named(choice)} reduces the error most, from {_total(self.now):.4g} to "
+            f"{_total(choice):.4g}."
         )
+        sure = [one for one in self.ranked if self._is_sure(one) and one.name != MANY]
+        if choice in sure or not sure:
+            return text
+        return f"{text} The largest gain whose interval is above 0: {_named(sure[0])}."
+
+    def _is_sure(self, option: ForecastOption) -> bool:
+        """Whether the interval of the gain is above 0."""
+        gain = option.gain
+        return gain is not None and bool(gain.confidence_interval(self.confidence).low > 0)
 
     def records(self) -> list[dict[str, Any]]:
         """A row for each option, as dictionaries."""
@@ -230,6 +239,10 @@ def _largest_width(budget: float, n_samples: float, cost: str) -> float:
         return math.floor(budget) if math.isfinite(budget) else math.inf
     narrow = math.sqrt(budget / n_samples)  # N P² with P ≤ N
     return math.floor(narrow if narrow <= n_samples else budget / n_samples**2)
+
+
+def _named(option: ForecastOption) -> str:
+    return f"best ridge (λ = {option.ridge:.3g})" if option.name == RIDGE else option.name
 
 
 def _total(option: ForecastOption) -> float:

@@ -15,7 +15,14 @@ import numpy as np
 from doubletrouble import glossary
 from doubletrouble.ensembles import EnsembleLike, as_ensemble
 from doubletrouble.errors import require
-from doubletrouble.forecasting._advice import COSTS, ForecastAdvice, ForecastOption, allocate
+from doubletrouble.forecasting._advice import (
+    COSTS,
+    MANY,
+    RIDGE,
+    ForecastAdvice,
+    ForecastOption,
+    allocate,
+)
 from doubletrouble.forecasting._checks import ForecastChecks
 from doubletrouble.forecasting._kernel_ridge import (
     DataRows,
@@ -90,7 +97,9 @@ class ForecastTerms(ErrorTerms[Estimate]):
         note: str,
     ) -> ForecastTerms:
         """Terms with a mark, or an array of marks."""
-        terms = cls(**parts, coordinates=coordinates)
+        words = np.where(extrapolated, "extrapolated", "").ravel().tolist()
+        status = {"total": words if np.ndim(extrapolated) else words[0]} if any(words) else {}
+        terms = cls(**parts, coordinates=coordinates, status=status)
         object.__setattr__(terms, "_extrapolated", extrapolated)
         object.__setattr__(terms, "_note", note)
         return terms
@@ -105,27 +114,9 @@ class ForecastTerms(ErrorTerms[Estimate]):
         """The meaning of the part called noise."""
         return str(self.__dict__["_note"])
 
-    def _cells(self) -> tuple[list[str], list[list[str]]]:
-        head, rows = super()._cells()
-        if not self.shape:
-            return head, rows
-        marks = np.ravel(self.extrapolated)
-        shown = [k for k, row in enumerate(rows) if row[0] != "…"]
-        for order, k in enumerate(shown):
-            index = order if order < len(shown) / 2 else len(marks) - len(shown) + order
-            rows[k].append("extrapolated" if marks[index] else "")
-        return [*head, ""], [row if len(row) > len(head) else [*row, ""] for row in rows]
-
-    def __str__(self) -> str:
-        text = super().__str__()
-        text = "\n".join(line.rstrip() for line in text.splitlines())
-        if not self.shape and self.extrapolated:
-            text += "\nextrapolated: the rows do not determine the error here"
-        return text
-
     def to_frame(self) -> Any:
         """A pandas table with a row per point, and the mark `extrapolated`."""
-        frame = super().to_frame()
+        frame = super().to_frame().drop(columns="total_status", errors="ignore")
         frame["extrapolated"] = np.ravel(self.extrapolated)
         return frame
 
@@ -491,8 +482,8 @@ class Forecast:
         changes = [
             now.changed("2x width", width=2 * P),
             now.changed("2x models", n_members=2 * K),
-            now.changed("∞ models", n_members=math.inf),
-            now.changed("best ridge", ridge=self.best_ridge(P, K, N)),
+            now.changed(MANY, n_members=math.inf),
+            now.changed(RIDGE, ridge=self.best_ridge(P, K, N)),
             now.changed("2x data", n_samples=2 * N),
         ]
         best = allocate(self, now, budget, cost)
