@@ -120,9 +120,7 @@ class ForecastAdvice:
 
     @property
     def choice(self) -> ForecastOption:
-        """The change of least error; `now` if none removes 1 % of it. Infinitely many models, which
-        cannot be made, are not chosen.
-        """
+        """The change of least error that can be made; `now` if none removes 1 % of the error."""
         best = next(option for option in self.ranked if option.name != MANY)
         return best if _total(best) <= (1 - _WORTH) * _total(self.now) else self.now
 
