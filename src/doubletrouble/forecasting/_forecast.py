@@ -42,7 +42,7 @@ _FEWEST_ROWS = 20
 _MOST_ROWS = 10_000  # more are sub-sampled
 _DRAWN_FEATURES = 1000  # whose energies are measured
 _CHECKED_ROWS = 400  # of the check of drawn models
-_HALVES_OF = 2000  # with more rows, one half is enough for the checks
+_HALVINGS = ((500, 6), (1000, 3), (2000, 1))  # up to so many rows; with more, one half is enough
 _DRAWS = 200  # of standard errors
 _CONFIDENCE = 0.9
 _ASYMMETRY = 1e-8
@@ -282,15 +282,18 @@ def _halves(
     intercept: bool,
     device: str,
 ) -> list[Population]:
-    """The population functions from each half of the rows."""
+    """The population functions from halves of the rows, both of every random halving."""
     n = len(gram)
-    if groups is None:
-        order = rng.permutation(n)
-    else:
-        order = np.argsort(rng.permutation(int(groups.max()) + 1)[groups], kind="stable")
-    halves = (order[: n // 2], order[n // 2 :])
+    halvings = next((count for most, count in _HALVINGS if n <= most), 0)
+    halves: list[IntArray] = []
+    for _ in range(max(halvings, 1)):
+        if groups is None:
+            order = rng.permutation(n)
+        else:
+            order = np.argsort(rng.permutation(int(groups.max()) + 1)[groups], kind="stable")
+        halves += [order[: n // 2], order[n // 2 :]]
     found = []
-    for rows in halves if n <= _HALVES_OF else halves[:1]:
+    for rows in halves if halvings else halves[:1]:
         inside = gram[np.ix_(rows, rows)]
         spectrum = Spectrum.of(inside, labels[rows], intercept=intercept, device=device)
         own = None if groups is None else np.unique(groups[rows], return_inverse=True)[1]

@@ -182,6 +182,7 @@ class Population:
         )
         ratios = dict(zip(_CORRECTED, np.exp(values[good, 2:]).T, strict=True))
         functions = model._replace(**{k: getattr(model, k) * ratios[k] for k in _CORRECTED})
+        functions = _with_sum(functions, model.df2 / n_samples, n_samples)
         return KernelRidge.of(kappa[good], functions, n_samples, nodes[good])
 
     def _nodes(self, n_samples: float) -> FloatArray:
@@ -210,6 +211,16 @@ class Population:
         low, high = self.log_g[index], self.log_g[index + 1]
         share = np.clip((nodes - low) / (high - low), 0.0, 1.0)[:, None]
         return (1 - share) * self.energies[index] + share * self.energies[index + 1]
+
+
+def _with_sum(functions: RidgeFunctions, share: FloatArray, n_samples: float) -> RidgeFunctions:
+    """Let df₂ and N - df₂, which are corrected apart, have the sum N, and df₂ ≤ df₁."""
+    weight = share**2 / (share**2 + (1 - share) ** 2)  # of N - df₂: the smaller one counts
+    df2 = (1 - weight) * functions.df2 + weight * (n_samples - functions.unused2)
+    unused2 = (1 - weight) * (n_samples - functions.df2) + weight * functions.unused2
+    return functions._replace(
+        df2=np.minimum(df2, functions.df1), unused2=np.maximum(unused2, functions.unused1)
+    )
 
 
 def _increasing(values: FloatArray) -> Any:

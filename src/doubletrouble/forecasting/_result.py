@@ -377,7 +377,8 @@ class Forecast:
             extrapolated = log_g < self.population.log_g_min - 1e-9
             at = np.interp(log_g, self.population.log_g, self.population.log_kappa)
             off = np.interp(log_g - self.population.log_g_min, *self.back_test)
-            growth = self._normal[:, None] * off * math.log2(size / self.n_rows)
+            doublings = math.log2(size / self.n_rows)  # whose errors are independent
+            growth = self._normal[:, None] * off * min(doublings, math.sqrt(doublings))
         error, energy, feature = self.deviations.at(at)
         error, energy = error + growth, energy + growth
         h, floor = own.sampling, own.error / (1 + own.sampling)  # floor: bias² + σ²
