@@ -39,8 +39,8 @@ from doubletrouble.forecasting._kernel_ridge import (
 from doubletrouble.parameters import FloatArray
 
 _ANCHOR = 1.05  # continuation starts at this multiple of g_min
-_SLOPE_AT = 1.2
-_WINDOW = (1.2, 30.0)  # multiples of g_min from which the power laws are fitted
+_SLOPE_BETWEEN = (1.05, 1.25)  # multiples of g_min, of the power law of z
+_WINDOW = (1.2, 30.0)  # multiples of g_min from which the power laws of M and A are fitted
 _EXPONENTS = (0.05, 1.0)  # of M and A
 _DECAY = (0.02, 0.98)  # exponents of z
 _NEAR, _NEAR_NODES = 1e-9, 60  # nodes towards κ → 0, where z = N
@@ -132,11 +132,10 @@ class Population:
 
     @cached_property
     def _decay(self) -> float:
-        """The exponent of z below g_min."""
-        x = self._window()
-        centre = self.log_g_min + np.log(_SLOPE_AT)
-        _, slope, _ = np.polynomial.polynomial.polyfit(x - centre, self._z_spline(x), 2)
-        return float(np.clip(-slope, *_DECAY))
+        """The exponent of z below g_min: its slope there, since it still grows towards g_min."""
+        ends = np.log(_SLOPE_BETWEEN)
+        low, high = self._z_spline(self.log_g_min + ends)
+        return float(np.clip((low - high) / (ends[1] - ends[0]), *_DECAY))
 
     @cached_property
     def _laws(self) -> tuple[_PowerLaw, _PowerLaw]:
