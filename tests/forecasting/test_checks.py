@@ -18,9 +18,9 @@ def rare(rng: np.random.Generator, n: int) -> FloatArray:
     return x
 
 
-def forecast_of(inputs: FloatArray, rng: np.random.Generator, **options: bool) -> dt.Forecast:
+def forecast_of(inputs: FloatArray, rng: np.random.Generator, *, check: bool = True) -> dt.Forecast:
     y = np.tanh(inputs[:, 0]) + 0.2 * rng.standard_normal(len(inputs))
-    return dt.forecast(inputs, y, **options)
+    return dt.forecast(inputs, y, check=check)
 
 
 @pytest.mark.parametrize("seed", range(3))

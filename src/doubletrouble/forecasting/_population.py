@@ -46,6 +46,7 @@ _DECAY = (0.02, 0.98)  # exponents of z
 _NEAR, _NEAR_NODES = 1e-9, 60  # nodes towards κ → 0, where z = N
 _BELOW = 1e-8  # of g_min: the least g
 _PER_DECADE = 14
+_LEAST_ENERGY = 0.05  # of w, in units of M w_n
 _NEWTON_STEPS = 60
 _CORRECTED = ("sampling", "feature_error", "label_energy", "noise_energy", "df2", "unused2")
 
@@ -75,6 +76,7 @@ class Population:
     log_mean_error: FloatArray  # (m,): log M
     log_product: FloatArray  # (m,): log A
     log_ratios: FloatArray  # (m, 6): measured over model, of the functions in _CORRECTED
+    log_share: FloatArray  # (m,): log df₂/df₁ at n rows
     noise: float  # σ², the floor of the continuation
 
     @classmethod
@@ -105,6 +107,7 @@ class Population:
             log_mean_error=np.log(M),
             log_product=np.log(A),
             log_ratios=np.nan_to_num(np.stack(ratios, axis=1), posinf=0.0, neginf=0.0),
+            log_share=np.log(own.df2[order] / z),
             noise=noise,
         )
 
@@ -119,8 +122,8 @@ class Population:
 
     @cached_property
     def _splines(self) -> CubicSpline:
-        parts = [self.log_mean_error[:, None], self.log_product[:, None], self.log_ratios]
-        return CubicSpline(self.log_g, np.concatenate(parts, axis=1))
+        columns = [self.log_mean_error, self.log_product, *self.log_ratios.T, self.log_share]
+        return CubicSpline(self.log_g, np.stack(columns, axis=1))
 
     @cached_property
     def _anchor(self) -> float:
@@ -179,9 +182,17 @@ class Population:
         model = _at_size(
             n_samples, kappa[good], g[good], z[good], Q[good], M[good], A[good], tau[good]
         )
-        ratios = dict(zip(_CORRECTED, np.exp(values[good, 2:]).T, strict=True))
+        ratios = dict(zip(_CORRECTED, np.exp(values[good, 2:-1]).T, strict=True))
         functions = model._replace(**{k: getattr(model, k) * ratios[k] for k in _CORRECTED})
-        functions = _with_sum(functions, model.df2 / n_samples, n_samples)
+        # at one g, df₂ decreases with N from its value at n rows
+        most = np.where(below < 0, 1.0, np.exp(np.minimum(values[:, -1], 0.0)))[good] * z[good]
+        functions = _with_sum(functions, model.df2 / n_samples, n_samples, most)
+        # tr G K G = (df₁ - df₂)/κ; noise of the variance of the error alone has w = M w_n
+        noise_energy = (functions.df1 - functions.df2) / kappa[good]
+        functions = functions._replace(
+            noise_energy=noise_energy,
+            label_energy=np.maximum(functions.label_energy, _LEAST_ENERGY * M[good] * noise_energy),
+        )
         return KernelRidge.of(kappa[good], functions, n_samples, nodes[good])
 
     def _nodes(self, n_samples: float) -> FloatArray:
@@ -212,14 +223,15 @@ class Population:
         return (1 - share) * self.energies[index] + share * self.energies[index + 1]
 
 
-def _with_sum(functions: RidgeFunctions, share: FloatArray, n_samples: float) -> RidgeFunctions:
-    """Let df₂ and N - df₂, which are corrected apart, have the sum N, and df₂ ≤ df₁."""
+def _with_sum(
+    functions: RidgeFunctions, share: FloatArray, n_samples: float, most: FloatArray
+) -> RidgeFunctions:
+    """Let df₂ and N - df₂, which are corrected apart, have the sum N, and df₂ its upper bound."""
     weight = share**2 / (share**2 + (1 - share) ** 2)  # of N - df₂: the smaller one counts
     df2 = (1 - weight) * functions.df2 + weight * (n_samples - functions.unused2)
     unused2 = (1 - weight) * (n_samples - functions.df2) + weight * functions.unused2
-    return functions._replace(
-        df2=np.minimum(df2, functions.df1), unused2=np.maximum(unused2, functions.unused1)
-    )
+    least = functions.unused1 + (functions.df1 - most)  # N - df₂ without cancellation
+    return functions._replace(df2=np.minimum(df2, most), unused2=np.maximum(unused2, least))
 
 
 def _increasing(values: FloatArray) -> Any:
