@@ -18,6 +18,7 @@ BENCHMARKS = (
     "store_speed",
     "kills",
     "diagnosis_accuracy",
+    "forecast_accuracy",
     "coverage",
     "page_speed",
 )

@@ -52,7 +52,7 @@ _FEWEST_ROWS = 20
 _MOST_ROWS = 10_000  # more are sub-sampled
 _DRAWN_FEATURES = 1000  # whose energies are measured
 _CHECKED_ROWS = 400  # of the check of drawn models
-_HALVES_OF = 2000  # with more rows, one half is enough for the checks
+_HALVINGS = ((500, 6), (1000, 3), (2000, 1))  # up to so many rows; with more, one half is enough
 _DRAWS = 200  # of standard errors
 _CONFIDENCE = 0.9
 _ASYMMETRY = 1e-8
@@ -247,11 +247,14 @@ def _feature_energy(
 
 
 def _halves(rows: DataRows, noise: float, rng: np.random.Generator) -> list[Population]:
-    """The population functions from each half of the rows; none where a half is constant."""
-    order = rows.shuffled(rng)
-    halves = (order[: len(rows) // 2], order[len(rows) // 2 :])
+    """The population functions from halves of the rows; not from halves that are constant."""
+    n, chosen = len(rows), []
+    halvings = next((count for most, count in _HALVINGS if n <= most), 1)
+    for _ in range(halvings):
+        order = rows.shuffled(rng)
+        chosen += [order[: n // 2], order[n // 2 :]]
     found = []
-    for index in halves if len(rows) <= _HALVES_OF else halves[:1]:
+    for index in chosen if n <= _HALVINGS[-1][0] else chosen[:1]:
         half = rows.subset(index)
         basis = Eigenbasis.of(half)
         if basis.eigenvalues[-1] > _SMALLEST:

@@ -387,7 +387,8 @@ class Forecast:
             extrapolated = self._population.is_extrapolated(log_g)
             at = np.interp(log_g, self._population.log_g, self._population.log_kappa)
             off = np.interp(log_g - self._population.log_g_min, *self._back_test)
-            growth = self._normal[:, None] * off * math.log2(size / self.n_rows)
+            doublings = math.log2(size / self.n_rows)  # whose errors are independent
+            growth = self._normal[:, None] * off * min(doublings, math.sqrt(doublings))
         error, energy, feature = self._deviations.at(at)
         error, energy = error + growth, energy + growth
         h, floor = own.sampling, own.error / (1 + own.sampling)  # floor: bias² + σ²

@@ -1,0 +1,54 @@
+"""The checks of a forecast: what they pass, what they fail, and the functions beyond the rows."""
+
+import numpy as np
+import pytest
+
+import doubletrouble as dt
+from doubletrouble.parameters import FloatArray
+
+
+def common(rng: np.random.Generator, n: int) -> FloatArray:
+    return rng.standard_normal((n, 20))
+
+
+def rare(rng: np.random.Generator, n: int) -> FloatArray:
+    """Half of the columns differ from zero in one row of a hundred, with unit variance."""
+    x = rng.standard_normal((n, 40))
+    x[:, 20:] *= 10 * (rng.random((n, 20)) < 0.01)
+    return x
+
+
+def forecast_of(inputs: FloatArray, rng: np.random.Generator, *, check: bool = True) -> dt.Forecast:
+    y = np.tanh(inputs[:, 0]) + 0.2 * rng.standard_normal(len(inputs))
+    return dt.forecast(inputs, y, check=check)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_spectrum_check_separates_rare_directions(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    ordinary = forecast_of(common(rng, 120), rng).trust
+    unusual = forecast_of(rare(rng, 120), rng).trust
+    assert ordinary["spectrum"].passed
+    assert not unusual["spectrum"].passed
+    assert unusual["spectrum"].value > 2 * ordinary["spectrum"].value
+    assert ordinary["features"].passed
+    assert unusual["spectrum"] in unusual.failed
+
+
+@pytest.mark.parametrize("growth", [2, 5])
+def test_degrees_of_freedom_are_consistent_at_more_rows(growth: int) -> None:
+    rng = np.random.default_rng(0)
+    f = forecast_of(rare(rng, 120), rng, check=False)
+    rows = f.population.at_size(growth * 120)
+    own = rows.at(rows.log_kappa)
+    assert np.all(own.df2 <= own.df1 * (1 + 1e-12))
+    np.testing.assert_allclose(own.df2 + own.unused2, growth * 120, rtol=1e-9)
+
+
+def test_standard_error_is_continuous_at_the_number_of_rows() -> None:
+    rng = np.random.default_rng(1)
+    f = forecast_of(common(rng, 120), rng)
+    e = f.error(width=np.inf, ridge=1.0, n_samples=[120, 121, 480]).total
+    own, next_to_it, four_times = np.asarray(e.standard_error) / np.asarray(e.value)
+    assert next_to_it == pytest.approx(own, rel=0.1)
+    assert four_times > own
