@@ -38,7 +38,12 @@ import doubletrouble as dt
 from doubletrouble.data._formats import DataError
 from doubletrouble.data._originals import ORIGINS, find_originals, read_originals, search_roots
 from doubletrouble.forecasting._forecast import _feature_draws, _feature_energy
-from doubletrouble.forecasting._kernel_ridge import KernelRidge, Spectrum, _split
+from doubletrouble.forecasting._kernel_ridge import (
+    DataRows,
+    Eigenbasis,
+    KernelRidge,
+    one_split,
+)
 from doubletrouble.forecasting._random_features import average_over_features
 from doubletrouble.parameters import FloatArray
 
@@ -324,7 +329,7 @@ def generalized_cross_validation(
     f: dt.Forecast, x: FloatArray, activation: str, rng: np.random.Generator
 ) -> FloatArray:
     """Of one drawn model of every width, and of kernel ridge regression, (P, δ, K)."""
-    n, y = f.n_rows, f.labels
+    n, y, loo = f.n_rows, f._rows.labels, f._loo
     draw = _feature_draws(x, dt.activation(activation), center=True)
     table = np.empty((len(WIDTHS), len(RIDGES), 2))
     for i, width in enumerate(widths_at(n)):
@@ -334,18 +339,18 @@ def generalized_cross_validation(
         fitted = np.square(inverse[:, :, None] * (U.T @ y)).sum(axis=(1, 2)) / n
         table[i, :, 0] = fitted / inverse.mean(axis=1) ** 2
     P, delta = np.broadcast_arrays(np.array(widths_at(n), float)[:, None], np.array(RIDGES))
-    rows = KernelRidge.of(f.loo.kappa, f.loo.functions, n)
-    log_kappa = average_over_features(rows, f.energy, P, delta).log_kappa
-    table[:, :, 1] = np.exp(np.interp(log_kappa, np.log(f.loo.kappa), np.log(f.loo.gcv)))
+    rows = KernelRidge.of(loo.kappa, loo.functions, n)
+    log_kappa = average_over_features(rows, f._energy, P, delta).log_kappa
+    table[:, :, 1] = np.exp(np.interp(log_kappa, np.log(loo.kappa), np.log(loo.gcv)))
     return with_members(table)
 
 
 def plug_in(f: dt.Forecast) -> FloatArray:
     """The theory for the spectrum and the label powers of the sample, (P, δ, K)."""
-    d, U = np.linalg.eigh(f.gram)
+    d, U = np.linalg.eigh(f._rows.gram)
     problem = dt.SpectralProblem(
         eigenvalues=np.maximum(d, 1e-14 * d[-1])[::-1] / f.n_rows,
-        target_powers=np.square(U.T @ f.labels).sum(axis=1)[::-1] / f.n_rows,
+        target_powers=np.square(U.T @ f._rows.labels).sum(axis=1)[::-1] / f.n_rows,
         n_features=np.array(widths_at(f.n_rows), float)[:, None, None],
         n_samples=f.n_rows,
         ridge=np.array(RIDGES)[:, None],
@@ -601,10 +606,11 @@ def features_alone(data: DataSet, splits: int, draws: int) -> Cells:
         )
         drawn.append(with_members(table))
         K, index = dt.kernel(sigma, x[both], center=True), np.arange(len(both))
-        spectrum = Spectrum.of(K[:n, :n], y[train], intercept=False)
-        kappa = spectrum.kappas()
+        rows = DataRows(gram=K, labels=y[both])
+        spectrum = Eigenbasis.of(rows.subset(index[:n]))
+        kappa = spectrum.kappas
         energy = _feature_energy(spectrum, _feature_draws(x[train], sigma, center=True), rng)
-        split = _split(K, y[both], index[:n], index[n:], kappa, intercept=False)
+        split = one_split(rows, index[:n], index[n:], kappa)
         average = average_over_features(KernelRidge.of(kappa, split, n), energy, P, delta)
         many = average.functions.error
         predicted.append(with_members(np.stack([many + average.variance, many], axis=-1)))

@@ -35,16 +35,6 @@ def test_spectrum_check_separates_rare_directions(seed: int) -> None:
     assert unusual["spectrum"] in unusual.failed
 
 
-@pytest.mark.parametrize("growth", [2, 5])
-def test_degrees_of_freedom_are_consistent_at_more_rows(growth: int) -> None:
-    rng = np.random.default_rng(0)
-    f = forecast_of(rare(rng, 120), rng, check=False)
-    rows = f.population.at_size(growth * 120)
-    own = rows.at(rows.log_kappa)
-    assert np.all(own.df2 <= own.df1 * (1 + 1e-12))
-    np.testing.assert_allclose(own.df2 + own.unused2, growth * 120, rtol=1e-9)
-
-
 def test_standard_error_is_continuous_at_the_number_of_rows() -> None:
     rng = np.random.default_rng(1)
     f = forecast_of(common(rng, 120), rng)

@@ -45,8 +45,8 @@ from doubletrouble.forecasting._kernel_ridge import (
 from doubletrouble.parameters import FloatArray
 
 _ANCHOR = 1.05  # continuation starts at this multiple of g_min
-_SLOPE_AT = 1.2
-_WINDOW = (1.2, 30.0)  # multiples of g_min from which the power laws are fitted
+_SLOPE_BETWEEN = (1.05, 1.25)  # multiples of g_min, of the power law of z
+_WINDOW = (1.2, 30.0)  # multiples of g_min from which the power laws of M and A are fitted
 _EXPONENTS = (0.05, 1.0)  # of M and A
 _SATURATED, _FASTEST = 0.01, 0.98  # exponents of z: of finitely many directions, and the largest
 _TINY = 1e-300
@@ -139,12 +139,12 @@ class Population:
     @cached_property
     def _decay(self) -> float:
         """The exponent of z below g_min; where z saturates, its slope at the anchor."""
-        x = self._window()
-        centre = self.log_g_min + np.log(_SLOPE_AT)
-        _, slope, _ = np.polynomial.polynomial.polyfit(x - centre, self._z_spline(x), 2)
-        if -slope < _SATURATED:
+        ends = np.log(_SLOPE_BETWEEN)
+        low, high = self._z_spline(self.log_g_min + ends)
+        slope = float((low - high) / (ends[1] - ends[0]))
+        if slope < _SATURATED:
             return max(-float(self._z_spline(self._anchor, 1)), 0.0)
-        return float(min(-slope, _FASTEST))
+        return min(slope, _FASTEST)
 
     @property
     def saturates(self) -> bool:
