@@ -36,9 +36,16 @@ class ForecastCheck:
     passed: bool
     meaning: str
 
+    failure: str = "FAILED"  # the verdict if it does not pass
+
+    @property
+    def verdict(self) -> str:
+        """The result in one word."""
+        return "passed" if self.passed else self.failure
+
     def __str__(self) -> str:
-        verdict = "passed" if self.passed else "FAILED"
-        return f"{self.name:<12} {verdict}  {self.value:.3f} (limit {self.limit:g}): {self.meaning}"
+        number = f"{self.value:.3f} (limit {self.limit:g})"
+        return f"{self.name:<12} {self.verdict:<7} {number}: {self.meaning}"
 
 
 class ForecastChecks(Mapping[str, ForecastCheck]):
@@ -156,9 +163,10 @@ def gcv_check(loo: LeaveOneOut) -> ForecastCheck:
         meaning=(
             "generalized cross-validation agrees with leave-one-out"
             if value <= GCV_LIMIT
-            else "rows of high leverage: estimates by generalized cross-validation, which this "
-            "forecast does not use, are off by this much"
+            else "generalized cross-validation, which this forecast does not use, is off by this "
+            "much: some rows have high leverage"
         ),
+        failure="differs",
     )
 
 
