@@ -212,7 +212,7 @@ SETS: Mapping[str, DataSet] = {
 GROUPS = {
     "development": "data sets on which the method was developed",
     "calibration": "data sets in view when limits of checks and the continuation were chosen",
-    "held out": "data sets used for no limit (on the Swiss roll a divergence was found and removed)",
+    "held out": "data sets used for no limit (the Swiss roll exposed a divergence, now removed)",
 }
 
 
