@@ -197,7 +197,7 @@ class Eigenbasis:
 def _eigh(matrix: FloatArray, device: str) -> tuple[FloatArray, FloatArray]:
     """Eigenvalues, increasing, and eigenvectors; the matrix may be overwritten."""
     if device == "cpu":
-        d, U = eigh(matrix, overwrite_a=True, check_finite=False)
+        d, U = eigh(matrix.T, overwrite_a=True, check_finite=False)  # in place: Fortran order
         return d, U
     torch = require("torch", "torch")
     try:
