@@ -183,8 +183,8 @@ class ForecastAdvice:
                 [
                     row["option"],
                     f"{row['error']:.4g}",
-                    f"{row['gain']:+.1%}" if known else "",
-                    f"[{row['gain_low']:+.1%}, {row['gain_high']:+.1%}]" if known else "",
+                    f"{row['gain']:+z.1%}" if known else "",
+                    f"[{row['gain_low']:+z.1%}, {row['gain_high']:+z.1%}]" if known else "",
                     _count(row["width"]),
                     _count(row["n_members"]),
                     _count(row["n_samples"]),

@@ -44,7 +44,7 @@ class ForecastCheck:
         return "passed" if self.passed else self.failure
 
     def __str__(self) -> str:
-        number = f"{self.value:.3f} (limit {self.limit:g})"
+        number = f"{self.value:.3f} (limit {self.limit:.2g})"
         return f"{self.name:<12} {self.verdict:<7} {number}: {self.meaning}"
 
 
@@ -136,12 +136,12 @@ def feature_check(
         scatter.append(float(np.log(drawn).var(ddof=1)))
     # the scatter of so few models is itself uncertain: one for all widths
     error = float(np.sqrt(np.mean(scatter) / _MODELS))
-    worst = max(offs)
-    passed = worst <= _STANDARD_ERRORS * error + FEATURE_LIMIT
+    worst, limit = max(offs), _STANDARD_ERRORS * error + FEATURE_LIMIT
+    passed = worst <= limit
     return ForecastCheck(
         name="features",
         value=worst,
-        limit=FEATURE_LIMIT,
+        limit=limit,
         passed=passed,
         meaning=(
             "drawn models have the forecast error on the same rows"
