@@ -53,6 +53,7 @@ _MOST_ROWS = 10_000  # more are sub-sampled
 _DRAWN_FEATURES = 1000  # whose energies are measured
 _CHECKED_ROWS = 400  # of the check of drawn models
 _HALVINGS = ((500, 6), (1000, 3), (2000, 1))  # up to so many rows; with more, one half is enough
+_FLOOR = 0.5  # of the likeliest noise, where it is not known: the least error may be 0 as well
 _DRAWS = 200  # of standard errors
 _CONFIDENCE = 0.9
 _ASYMMETRY = 1e-8
@@ -85,7 +86,7 @@ def forecast(
     Parameters
     ----------
     X : array-like (n, D) or None
-        Inputs, 20 rows or more, independent draws: scaled as `RandomFeaturesRidge` will see them.
+        Inputs, 20 rows or more, independent draws: scaled as for `RandomFeaturesRidge`.
         None with `kernel`.
     y : array-like (n,) or (n, T)
         Labels; errors are summed over columns.
@@ -105,7 +106,8 @@ def forecast(
     device : str
         Of the eigendecomposition: "cpu", or a device of torch such as "cuda".
     check : bool
-        Whether the checks in `trust` are run; they take about as long as the rest.
+        Whether the checks in `trust` are run; they take about as long as the rest. Without them,
+        standard errors for N > n lack the error of the back-test.
     confidence : float
         Of the intervals in tables.
 
@@ -181,7 +183,8 @@ def forecast(
     if variance > bound:
         most = math.sqrt(bound / outputs)
         notes.append(f"the given noise is more than these rows allow, at most {most:.3g}")
-    population = replace(population, noise=min(variance, bound))
+    floor = _FLOOR * variance if given is None else min(variance, bound)
+    population = replace(population, noise=floor)
     checks: list[ForecastCheck] = []
     tested = np.array([0.0]), np.array([0.0])
     if check:
@@ -225,9 +228,8 @@ def _likely_noise(spectrum: Eigenbasis) -> float:
     d, rho = spectrum.eigenvalues, spectrum.kappas
     power = np.square(spectrum.vectors.T @ spectrum.labels).sum(axis=1)
     size = (power[:, None] / (d[:, None] + rho)).mean(axis=0)
-    outputs = spectrum.labels.shape[1]
-    unlikely = len(d) * np.log(size / outputs) + np.log(d[:, None] + rho).sum(axis=0)
-    best = int(np.argmin(unlikely))
+    negative_log_likelihood = len(d) * np.log(size) + np.log(d[:, None] + rho).sum(axis=0)
+    best = int(np.argmin(negative_log_likelihood))
     return float(rho[best] * size[best])
 
 

@@ -46,8 +46,8 @@ from doubletrouble.parameters import FloatArray
 
 _ANCHOR = 1.05  # continuation starts at this multiple of g_min
 _SLOPE_BETWEEN = (1.05, 1.25)  # multiples of g_min, of the power law of z
-_WINDOW = (1.2, 30.0)  # multiples of g_min from which the power laws of M and A are fitted
-_EXPONENTS = (0.05, 1.0)  # of M and A
+_WINDOW = (1.05, 2.5)  # multiples of g_min from which the power laws of M and A are fitted
+_LEAST_EXPONENT, _LARGEST_EXPONENTS = 0.05, (2.0, 1.0)  # of M and A
 _SATURATED, _FASTEST = 0.01, 0.98  # exponents of z: of finitely many directions, and the largest
 _TINY = 1e-300
 _DECAYS = (1e-15, 1 - 1e-12)  # of 1 - Q/z
@@ -148,7 +148,7 @@ class Population:
 
     @property
     def saturates(self) -> bool:
-        """Whether the rows see every direction of the kernel: z is constant below g_min."""
+        """Whether the rows determine every direction of the kernel: z is constant below g_min."""
         return self._decay < _SATURATED
 
     def is_extrapolated(self, log_g: FloatArray) -> Any:
@@ -159,7 +159,7 @@ class Population:
     def _laws(self) -> tuple[_PowerLaw, _PowerLaw]:
         """The continuation of M and of A."""
         x, laws = self._window(), []
-        for index in (0, 1):
+        for index, most in enumerate(_LARGEST_EXPONENTS):
             values = np.exp(self._splines(x)[:, index])
             anchor = float(np.exp(self._splines(self._anchor)[index]))
             if self.saturates:
@@ -167,7 +167,7 @@ class Population:
                 continue
             floor = min(self.noise, 0.999 * float(values.min()), anchor)
             slope = np.polyfit(x, np.log(np.maximum(values - floor, 1e-12 * values)), 1)[0]
-            laws.append(_PowerLaw(floor, anchor, float(np.clip(slope, *_EXPONENTS))))
+            laws.append(_PowerLaw(floor, anchor, float(np.clip(slope, _LEAST_EXPONENT, most))))
         return laws[0], laws[1]
 
     def z(self, log_g: FloatArray) -> FloatArray:
