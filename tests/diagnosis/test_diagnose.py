@@ -325,7 +325,7 @@ def test_a_learner_that_ignores_its_seed_is_reported() -> None:
         return lambda X: np.full(len(X), value)
 
     d = dt.diagnose(fit, *rows(), **quiet)
-    assert any("does not obey its seed" in note for note in d.notes)
+    assert any("does not depend on its seed alone" in note for note in d.notes)
     assert not any("seed" in note for note in dt.diagnose(Counted(0.3), *rows(), **quiet).notes)
 
 

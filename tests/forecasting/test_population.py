@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
-from doubletrouble.forecasting._kernel_ridge import DataRows, Eigenbasis, KernelRidge, LeaveOneOut
 from doubletrouble.forecasting._population import Population
 from doubletrouble.forecasting._random_features import FeatureEnergy, average_over_features
+from doubletrouble.forecasting._ridge_functions import DataRows, Eigenbasis, LeaveOneOut, RidgeTable
 from doubletrouble.parameters import FloatArray
 from tests.forecasting.datasets import forecast_of
 
@@ -27,7 +27,6 @@ def known_population() -> Population:
     g = np.exp(log_g)[:, None]
     rest = g / (EIGENVALUES + g)
     return Population(
-        n_samples=300.0,
         log_g=log_g,
         log_kappa=log_g,
         log_z=np.log((EIGENVALUES / (EIGENVALUES + g)).sum(axis=1)),
@@ -39,7 +38,7 @@ def known_population() -> Population:
     )
 
 
-def parts(rows: KernelRidge, n_members: float) -> dict[str, FloatArray]:
+def parts(rows: RidgeTable, n_members: float) -> dict[str, FloatArray]:
     """The split by cause at all widths and ridges."""
     P, delta = (v.ravel() for v in np.broadcast_arrays(WIDTHS[:, None], DELTAS))
     found = average_over_features(rows, FeatureEnergy(variance=0.0), P, delta)
@@ -97,7 +96,7 @@ def loo_of(n: int, *, intercept: bool = False, activation: str = "relu") -> Leav
 def test_population_at_the_size_of_the_rows_is_leave_one_out(intercept: bool) -> None:
     n, loo = 150, loo_of(150, intercept=intercept)
     modes = n - int(intercept)
-    direct = KernelRidge.of(loo.kappa, loo.functions, modes)
+    direct = RidgeTable.of(loo.kappa, loo.functions, modes)
     through = Population.of(loo, modes, 0.05).at_size(modes)
     assert through.log_g is not None
     g_min = Population.of(loo, modes, 0.05).log_g_min
@@ -114,7 +113,7 @@ def test_row_energies_matter() -> None:
     equal = replace(population, energies=np.ones_like(population.energies)).at_size(150)
     assert equal.log_g is not None
     log_kappa = np.interp(population.log_g_min + math.log(1.2), equal.log_g, equal.log_kappa)
-    direct = KernelRidge.of(loo.kappa, loo.functions, 150)
+    direct = RidgeTable.of(loo.kappa, loo.functions, 150)
     ratio = equal.at(np.array([log_kappa])).error / direct.at(np.array([log_kappa])).error
     assert abs(math.log(float(ratio[0]))) > 0.03
 

@@ -13,12 +13,12 @@ from scipy import stats
 from scipy.integrate import quad
 
 import doubletrouble as dt
-from doubletrouble.forecasting._kernel_ridge import DataRows, Eigenbasis, KernelRidge, one_split
 from doubletrouble.forecasting._random_features import (
     FeatureAverage,
     FeatureEnergy,
     average_over_features,
 )
+from doubletrouble.forecasting._ridge_functions import DataRows, Eigenbasis, RidgeTable, one_split
 from doubletrouble.parameters import FloatArray
 
 N_TRAIN, N_TEST, DIM = 120, 80, 4
@@ -37,13 +37,13 @@ def sample() -> tuple[FloatArray, DataRows]:
 
 
 @cache
-def rows() -> KernelRidge:
+def rows() -> RidgeTable:
     """The functions of κ for one training set and one test set."""
     _, data = sample()
     train = np.arange(N_TRAIN)
     kappa = Eigenbasis.of(data.subset(train)).kappas
     functions = one_split(data, train, np.arange(N_TRAIN, len(data)), kappa)
-    return KernelRidge.of(kappa, functions, N_TRAIN)
+    return RidgeTable.of(kappa, functions, N_TRAIN)
 
 
 def average(

@@ -422,10 +422,10 @@ def _notes(
     predictions = fitted.predictions
     if CHECK in predictions and not _are_equal(predictions[CHECK], predictions[PROBES[0]]):
         notes.append(
-            "Two fits on the same rows from the same seed differ: the learner does not obey its "
-            "seed, or has state that one fit leaves to the next. Without a seed, initialization "
-            "contains this difference and the result is not exactly reproducible; with such state, "
-            "no part is reliable."
+            "Two fits on the same rows from the same seed differ: the learner does not depend on "
+            "its seed alone, or has state that one fit leaves to the next. In the first case "
+            "initialization contains the difference and the result is not exactly reproducible; in "
+            "the second no part is reliable."
         )
     if not design.seeded and not learner.is_deterministic:
         notes.append(

@@ -21,7 +21,8 @@ the same fits, and their ratio is precise: the law at 0.6 is divided by it, shru
 kept in the bracket.
 
 The variance of a mean over rows lacks that of the training sets, which all rows share; it is taken
-from the spread between windows. The constants were set on simulated data of known error.
+from the spread between windows. The constants are calibrated on simulated data of known error
+(`benchmarks.diagnosis_accuracy`).
 """
 
 import math

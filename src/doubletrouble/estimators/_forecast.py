@@ -12,8 +12,7 @@ import numpy as np
 from doubletrouble.activations import Activation
 from doubletrouble.ensembles import Ensemble, Scheme
 from doubletrouble.estimators._features import Seed
-from doubletrouble.estimators._kernel_ridge import check_kernel_range
-from doubletrouble.estimators._path import ridge_grid
+from doubletrouble.estimators._kernel_limit import check_kernel_range
 from doubletrouble.estimators._solvers import Sample
 from doubletrouble.forecasting import Forecast, forecast
 from doubletrouble.parameters import FloatArray
@@ -52,8 +51,8 @@ def least_forecast_error(
 ) -> Choice:
     """The choice for the rows of a sample.
 
-    `ridges` are λ to choose from, by default any from 1e-6 to 100. With a `budget` of features P K,
-    P is chosen too, and `n_features` is not used.
+    `ridges` are λ to choose from, by default a grid relative to the Gram matrix. With a `budget` of
+    features P K, P is chosen too, and `n_features` is not used.
     """
     if sample.weights is not None and np.ptp(sample.weights) > 0:
         raise ValueError("sample_weight must be None or equal for ridge = 'forecast', got others")
@@ -68,7 +67,7 @@ def least_forecast_error(
         check=False,
     )
     if budget is not None:
-        candidates = ridge_grid(None) if ridges is None else ridges
+        candidates = known.ridges(sample.size) if ridges is None else ridges
         n_features = _best_width(known, budget // n_members, candidates, n_members, sample.size)
     if ridges is None:
         ridge = known.best_ridge(n_features, n_members, sample.size)

@@ -22,13 +22,11 @@ from doubletrouble.conventions import ConventionName, ridge_from, ridge_to
 from doubletrouble.ensembles import Scheme
 from doubletrouble.estimators._features import InputMap, RealArray, Seed, draws_generator
 from doubletrouble.estimators._solvers import MemberFit
+from doubletrouble.forecasting import DEFAULT_RIDGE
 from doubletrouble.parameters import FloatArray, number
 
 Criterion: TypeAlias = Literal["loo", "forecast"]
 """Choices of λ in `fit`: least leave-one-out error, or least forecast error."""
-
-DEFAULT_RIDGE = 1e-3
-"""The paper's λ where neither `ridge` nor `alpha` is given."""
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ from doubletrouble.estimators._features import (
     validated,
 )
 from doubletrouble.estimators._forecast import check_forecast, least_forecast_error
-from doubletrouble.estimators._kernel_ridge import KernelMap, fit_kernel, fit_kernel_path
+from doubletrouble.estimators._kernel_limit import KernelMap, fit_kernel, fit_kernel_path
 from doubletrouble.estimators._members import (
     Criterion,
     Penalty,
@@ -401,7 +401,8 @@ class RandomFeaturesRidge(MultiOutputMixin, RegressorMixin, RandomFeaturesModel)
             averaged over. 0.001 where neither `ridge` nor `alpha` is given.
         alpha: the penalty in scikit-learn's convention, |y - Φ a|² + alpha |a|², in place of
             `ridge`: alpha = λ P N / D. Must be None for infinitely many features.
-        ridges: λ to choose from; by default 33 from 1e-6 to 100, and for "forecast" any between.
+        ridges: λ to choose from; by default 33 from 1e-6 to 100; for "forecast" a grid relative
+            to the Gram matrix.
         budget: with `ridge="forecast"`, the most features P K of all members: P of least forecast
             error is chosen too, in place of `n_features`.
         ensemble: K, models averaged, with features of their own and all rows; or an ensemble such

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigh
 
-from doubletrouble.forecasting._kernel_ridge import KernelRidge, LeaveOneOut
 from doubletrouble.forecasting._population import Population
 from doubletrouble.forecasting._random_features import FeatureEnergy, average_over_features
+from doubletrouble.forecasting._ridge_functions import LeaveOneOut, RidgeTable
 from doubletrouble.parameters import FloatArray
 
 SPECTRUM_LIMIT = 0.07
@@ -111,7 +111,7 @@ def spectrum_check(whole: Population, halves: list[Population]) -> ForecastCheck
 
 
 def feature_check(
-    rows: KernelRidge,
+    rows: RidgeTable,
     energy: FeatureEnergy,
     features: Any,
     labels: FloatArray,
@@ -153,7 +153,7 @@ def feature_check(
 
 
 def gcv_check(loo: LeaveOneOut) -> ForecastCheck:
-    """How far generalized cross-validation is below leave-one-out, at its worst ridge."""
+    """The largest logarithm of leave-one-out over generalized cross-validation, in magnitude."""
     value = float(np.abs(np.log(loo.functions.error / loo.gcv)).max())
     return ForecastCheck(
         name="loo_over_gcv",
@@ -170,11 +170,11 @@ def gcv_check(loo: LeaveOneOut) -> ForecastCheck:
     )
 
 
-def back_test(whole: KernelRidge, halves: list[Population]) -> tuple[FloatArray, FloatArray]:
+def back_test(whole: RidgeTable, halves: list[Population]) -> tuple[FloatArray, FloatArray]:
     """The forecast of all rows from each half against leave-one-out.
 
     Returns log g/g_min of the half, and the error of the logarithm of the error there: the mean
-    over halves with its sign, in which the luck of a half cancels against that of the other, as a
+    over halves with its sign, in which the choice of rows of the two halves cancels, as a
     root mean square over neighbouring g.
     """
     ratio = np.linspace(np.log(0.2), np.log(1e4), 100)

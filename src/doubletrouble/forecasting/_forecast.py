@@ -24,16 +24,16 @@ from doubletrouble.forecasting._checks import (
     gcv_check,
     spectrum_check,
 )
-from doubletrouble.forecasting._kernel_ridge import (
-    DataRows,
-    Eigenbasis,
-    IntArray,
-    KernelRidge,
-    LeaveOneOut,
-)
 from doubletrouble.forecasting._population import Population
 from doubletrouble.forecasting._random_features import FeatureEnergy
 from doubletrouble.forecasting._result import Forecast, LabelNoise, RowDeviations
+from doubletrouble.forecasting._ridge_functions import (
+    DataRows,
+    Eigenbasis,
+    IntArray,
+    LeaveOneOut,
+    RidgeTable,
+)
 from doubletrouble.kernels import kernel as activation_kernel
 from doubletrouble.parameters import (
     MOST_SEEDS,
@@ -195,7 +195,7 @@ def forecast(
             checks.append(_feature_check(rows, features, energy, rng))
         checks.append(gcv_check(loo))
         if halves:
-            tested = back_test(KernelRidge.of(loo.kappa, loo.functions, rows.n_modes), halves)
+            tested = back_test(RidgeTable.of(loo.kappa, loo.functions, rows.n_modes), halves)
             checks.append(back_test_check(*tested))
     return Forecast(
         dim=D,
@@ -275,7 +275,7 @@ def _feature_check(
         labels = labels - labels.mean(axis=0)
     few = DataRows(gram=rows.gram[np.ix_(chosen, chosen)], labels=labels)
     loo = LeaveOneOut.of(Eigenbasis.of(few))
-    whole = KernelRidge.of(loo.kappa, loo.functions, len(few))
+    whole = RidgeTable.of(loo.kappa, loo.functions, len(few))
 
     def draw(count: int, generator: np.random.Generator) -> FloatArray:
         return features(count, generator)[chosen]

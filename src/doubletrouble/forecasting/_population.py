@@ -37,10 +37,11 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from scipy.interpolate import CubicSpline
 
-from doubletrouble.forecasting._kernel_ridge import (
-    KernelRidge,
+from doubletrouble.errors import ConvergenceError
+from doubletrouble.forecasting._ridge_functions import (
     LeaveOneOut,
     RidgeFunctions,
+    RidgeTable,
 )
 from doubletrouble.parameters import FloatArray
 
@@ -54,7 +55,7 @@ _DECAYS = (1e-15, 1 - 1e-12)  # of 1 - Q/z
 _NEAR, _NEAR_NODES = 1e-9, 60  # nodes towards κ → 0, where z = N
 _BELOW = 1e-8  # of g_min: the least g
 _PER_DECADE = 14
-_NEWTON_STEPS = 60
+_NEWTON_STEPS, _CONVERGED = 60, 1e-5  # the latter relative: near κ = 0 digits cancel
 _CORRECTED = ("sampling", "feature_error", "label_energy", "noise_energy")
 
 
@@ -75,7 +76,6 @@ class _PowerLaw(NamedTuple):
 class Population:
     """The functions of g on a grid, from leave-one-out."""
 
-    n_samples: float  # n, less one for an intercept
     log_g: FloatArray  # (m,), increasing
     log_kappa: FloatArray  # (m,): of leave-one-out
     log_z: FloatArray  # (m,)
@@ -103,7 +103,6 @@ class Population:
         with np.errstate(divide="ignore", invalid="ignore"):
             ratios = [np.log(getattr(own, k)[order] / getattr(model, k)) for k in _CORRECTED]
         return cls(
-            n_samples=n_samples,
             log_g=log_g,
             log_kappa=np.log(kappa),
             log_z=log_z,
@@ -187,7 +186,7 @@ class Population:
         continued = self._decay * (np.exp(below) if self.saturates else 1.0)
         return np.where(below < 0, continued, measured)
 
-    def at_size(self, n_samples: float) -> KernelRidge:
+    def at_size(self, n_samples: float) -> RidgeTable:
         """The functions of κ at N rows."""
         nodes = self._nodes(n_samples)
         g, z = np.exp(nodes), self.z(nodes)
@@ -207,7 +206,7 @@ class Population:
         ratios = dict(zip(_CORRECTED, np.exp(values[good, 2:]).T, strict=True))
         functions = model._replace(**{k: getattr(model, k) * ratios[k] for k in _CORRECTED})
         functions = functions._replace(error=M[good] * (1 + functions.sampling))
-        return KernelRidge.of(kappa[good], functions, n_samples, nodes[good])
+        return RidgeTable.of(kappa[good], functions, n_samples, nodes[good])
 
     def _nodes(self, n_samples: float) -> FloatArray:
         """Values of log g from z = N upwards, denser towards it."""
@@ -259,6 +258,12 @@ def _effective_ridge(n_samples: float, g: FloatArray, z: FloatArray, tau: FloatA
         kappa = kappa + step
         if np.all(np.abs(step) <= 1e-13 * kappa):
             break
+    worst = int(np.argmax(np.abs(step) / kappa))
+    last, residual = float(kappa[worst]), float(abs(step[worst]))
+    if not residual <= _CONVERGED * last:
+        raise ConvergenceError(
+            f"effective ridge not found in {_NEWTON_STEPS} steps", last=last, residual=residual
+        )
     return kappa
 
 

@@ -29,7 +29,7 @@ import numpy.typing as npt
 from scipy.interpolate import CubicSpline
 from scipy.linalg import eigh_tridiagonal
 
-from doubletrouble.forecasting._kernel_ridge import KernelRidge, RidgeFunctions
+from doubletrouble.forecasting._ridge_functions import RidgeFunctions, RidgeTable
 from doubletrouble.parameters import FloatArray
 
 _EQUAL = 1e-3  # a smaller variance of the energies is 0
@@ -100,7 +100,7 @@ class FeatureAverage(NamedTuple):
 
 
 def average_over_features(
-    rows: KernelRidge, energy: FeatureEnergy, width: FloatArray, delta: FloatArray
+    rows: RidgeTable, energy: FeatureEnergy, width: FloatArray, delta: FloatArray
 ) -> FeatureAverage:
     """κ, the functions there and the variance over features, for arrays of P and δ alike."""
     with np.errstate(divide="ignore"):
@@ -138,7 +138,7 @@ def _odds(
 
 
 def _is_below(
-    rows: KernelRidge,
+    rows: RidgeTable,
     energy: FeatureEnergy,
     width: FloatArray,
     log_kappa: FloatArray,

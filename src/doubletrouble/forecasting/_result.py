@@ -24,18 +24,18 @@ from doubletrouble.forecasting._advice import (
     allocate,
 )
 from doubletrouble.forecasting._checks import ForecastChecks
-from doubletrouble.forecasting._kernel_ridge import (
-    DataRows,
-    KernelRidge,
-    LeaveOneOut,
-    RidgeFunctions,
-    split_functions,
-)
 from doubletrouble.forecasting._population import Population
 from doubletrouble.forecasting._random_features import (
     FeatureAverage,
     FeatureEnergy,
     average_over_features,
+)
+from doubletrouble.forecasting._ridge_functions import (
+    DataRows,
+    LeaveOneOut,
+    RidgeFunctions,
+    RidgeTable,
+    split_functions,
 )
 from doubletrouble.palette import BLACK
 from doubletrouble.parameters import (
@@ -253,7 +253,7 @@ class Forecast:
     _population: Population = field(repr=False)
     _deviations: RowDeviations = field(repr=False)
     _back_test: tuple[FloatArray, FloatArray] = field(repr=False)  # log g/g_min, error of log error
-    _sizes: dict[int, KernelRidge] = field(default_factory=dict, repr=False)
+    _sizes: dict[int, RidgeTable] = field(default_factory=dict, repr=False)
 
     @property
     def n_rows(self) -> int:
@@ -351,34 +351,34 @@ class Forecast:
     def _average(self, width: FloatArray, ridge: FloatArray, size: int) -> FeatureAverage:
         with np.errstate(over="ignore"):
             delta = ridge * (size / self.dim)
-        return average_over_features(self._kernel_ridge(size), self._energy, width, delta)
+        return average_over_features(self._table(size), self._energy, width, delta)
 
-    def _kernel_ridge(self, size: int) -> KernelRidge:
+    def _table(self, size: int) -> RidgeTable:
         """The functions of κ at N rows, computed at first use."""
         if size not in self._sizes:
-            self._sizes[size] = self._new_kernel_ridge(size)
+            self._sizes[size] = self._new_table(size)
         return self._sizes[size]
 
-    def _new_kernel_ridge(self, size: int) -> KernelRidge:
+    def _new_table(self, size: int) -> RidgeTable:
         n, kappa, modes = self.n_rows, self._loo.kappa, size - int(self._rows.intercept)
         if size == n:
-            return KernelRidge.of(kappa, self._loo.functions, modes)
+            return RidgeTable.of(kappa, self._loo.functions, modes)
         if size > n:
             return self._population.at_size(modes)
         near = math.floor(_NEAR_ALL * n)
         if size > near:  # few rows are left to test on
-            low, high = self._kernel_ridge(near), self._kernel_ridge(n)
+            low, high = self._table(near), self._table(n)
             share = (size - near) / (n - near)  # linearly: N - df₁ and df₁ add up to N
             pairs = zip(low.functions, high.functions, strict=True)
             between = (np.asarray((1 - share) * a + share * b) for a, b in pairs)
-            return KernelRidge.of(kappa, RidgeFunctions(*between), modes)
+            return RidgeTable.of(kappa, RidgeFunctions(*between), modes)
         rng = np.random.default_rng((self.seed, size))
-        return KernelRidge.of(kappa, split_functions(self._rows, size, kappa, rng), modes)
+        return RidgeTable.of(kappa, split_functions(self._rows, size, kappa, rng), modes)
 
     def _split(self, P: FloatArray, lam: FloatArray, K: FloatArray, size: int) -> _Split:
         """The parts and their draws at one number of rows."""
         average = self._average(P, lam, size)
-        own, rows = average.functions, self._kernel_ridge(size)
+        own, rows = average.functions, self._table(size)
         variance = _per_member(average.variance, K)
         extrapolated = np.zeros(P.shape, dtype=bool)
         at, growth = average.log_kappa, np.zeros((1, *P.shape))
@@ -387,7 +387,7 @@ class Forecast:
             extrapolated = self._population.is_extrapolated(log_g)
             at = np.interp(log_g, self._population.log_g, self._population.log_kappa)
             off = np.interp(log_g - self._population.log_g_min, *self._back_test)
-            doublings = math.log2(size / self.n_rows)  # whose errors are independent
+            doublings = math.log2(size / self.n_rows)  # of independent errors, after the first
             growth = self._normal[:, None] * off * min(doublings, math.sqrt(doublings))
         error, energy, feature = self._deviations.at(at)
         error, energy = error + growth, energy + growth
@@ -432,7 +432,8 @@ class Forecast:
     ) -> float:
         """The paper's λ of least total error, on a grid refined about its minimum."""
         P = number("width", width, glossary.RANDOM_FEATURES)
-        K = number("ensemble", ensemble, glossary.N_MEMBERS)
+        scheme = as_ensemble(ensemble, "Forecast.error")
+        K = number("ensemble", scheme.n_members, glossary.N_MEMBERS)
         N = number("n_samples", self.n_rows if n_samples is None else n_samples, glossary.ROWS)
         coarse = self.ridges(N)
         best = int(np.argmin(self.total(P, coarse, K, N)))
@@ -459,7 +460,7 @@ class Forecast:
         """What each change of the present model brings, and the best allocation of a budget.
 
         The changes are twice the width, twice the models, infinitely many models, the best ridge
-        and twice the rows; gains have standard errors, in which the luck of these rows cancels.
+        and twice the rows; gains have standard errors, in which the choice of these rows cancels.
 
         Parameters
         ----------
@@ -472,7 +473,8 @@ class Forecast:
         """
         P = number("width", width, glossary.RANDOM_FEATURES)
         lam = number("ridge", ridge, glossary.RIDGE)
-        K = number("ensemble", ensemble, glossary.N_MEMBERS)
+        scheme = as_ensemble(ensemble, "Forecast.error")
+        K = number("ensemble", scheme.n_members, glossary.N_MEMBERS)
         N = number("n_samples", self.n_rows if n_samples is None else n_samples, glossary.ROWS)
         if not isinstance(cost, str) or cost not in COSTS:
             raise ValueError(f"cost must be one of {', '.join(COSTS)}, got {cost!r}")

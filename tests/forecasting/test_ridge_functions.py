@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
-from doubletrouble.forecasting._kernel_ridge import (
+from doubletrouble.forecasting._ridge_functions import (
     DataRows,
     Eigenbasis,
-    KernelRidge,
     LeaveOneOut,
+    RidgeTable,
     one_split,
     split_functions,
 )
@@ -66,7 +66,7 @@ def test_leave_one_out_is_that_of_refits(intercept: bool, groups: str) -> None:
 def test_degrees_of_freedom_do_not_cancel() -> None:
     rows = rows_of(intercept=False)
     d = np.linalg.eigvalsh(rows.gram)
-    whole = KernelRidge.of(loo_of(rows).kappa, loo_of(rows).functions, N_ROWS)
+    whole = RidgeTable.of(loo_of(rows).kappa, loo_of(rows).functions, N_ROWS)
     log_kappa = np.linspace(np.log(d[0]) - 30, np.log(d[-1]) + 30, 61)  # far beyond the grid
     kappa = np.exp(log_kappa)[:, None]
     found = whole.at(log_kappa)
@@ -79,7 +79,7 @@ def test_degrees_of_freedom_do_not_cancel() -> None:
 def test_limit_of_no_ridge_is_the_interpolating_fit(intercept: bool) -> None:
     rows = rows_of(intercept=intercept)
     loo, everyone = loo_of(rows), np.arange(N_ROWS)
-    found = KernelRidge.of(loo.kappa, loo.functions, rows.n_modes).at(np.array(-700.0))
+    found = RidgeTable.of(loo.kappa, loo.functions, rows.n_modes).at(np.array(-700.0))
     refits = [
         direct(rows.gram, rows.labels, np.delete(everyone, i), [i], 0.0, intercept=intercept)
         for i in everyone
@@ -95,7 +95,7 @@ def test_singular_gram_matrix_is_linear_regression() -> None:
     x, y = rng.standard_normal((N_ROWS, dim)), rng.standard_normal((N_ROWS, 1))
     rows = DataRows(gram=x @ x.T / dim, labels=y)
     loo = loo_of(rows)
-    found = KernelRidge.of(loo.kappa, loo.functions, N_ROWS).at(np.array([-700.0]))
+    found = RidgeTable.of(loo.kappa, loo.functions, N_ROWS).at(np.array([-700.0]))
     hat = x @ np.linalg.solve(x.T @ x, x.T)
     residual = (y[:, 0] - hat @ y[:, 0]) / (1 - np.diagonal(hat))
     assert found.error == pytest.approx(np.square(residual).mean(), rel=1e-3)
@@ -121,8 +121,8 @@ def test_repeated_rows_in_groups_are_one_row() -> None:
     )
     single, double = loo_of(once), loo_of(twice)
     log_kappa = np.log(single.kappa)
-    one = KernelRidge.of(single.kappa, single.functions, N_ROWS).at(log_kappa)
-    two = KernelRidge.of(double.kappa, double.functions, 2 * N_ROWS).at(log_kappa + np.log(2))
+    one = RidgeTable.of(single.kappa, single.functions, N_ROWS).at(log_kappa)
+    two = RidgeTable.of(double.kappa, double.functions, 2 * N_ROWS).at(log_kappa + np.log(2))
     for name in ("error", "feature_error", "df1", "label_energy"):
         assert getattr(two, name) == pytest.approx(getattr(one, name), rel=2e-3), name
     assert two.noise_energy == pytest.approx(one.noise_energy / 2, rel=2e-3)

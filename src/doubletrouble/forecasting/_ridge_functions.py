@@ -60,7 +60,7 @@ class RidgeFunctions(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class KernelRidge:
+class RidgeTable:
     """The functions of κ on a grid, for training sets of one size."""
 
     n_samples: float  # N, less one for an intercept
@@ -77,8 +77,7 @@ class KernelRidge:
         log_g: FloatArray | None = None,
     ) -> Self:
         """Store logarithms."""
-        with np.errstate(divide="ignore"):
-            logs = np.log(np.maximum(np.stack(functions, axis=-1), _TINY))
+        logs = np.log(np.maximum(np.stack(functions, axis=-1), _TINY))
         return cls(n_samples=n_samples, log_kappa=np.log(kappa), logs=logs, log_g=log_g)
 
     @cached_property
