@@ -54,6 +54,7 @@ _NEAR_ALL = 0.8  # between this share of the rows and all, splits and leave-one-
 _RIDGES = (1e-8, 10.0)  # ends of a grid of δ, relative to the mean row and the trace of K
 _RIDGE_COUNT = 97
 _LEAST_SHOWN = 0.01  # share of the error below which parts are outside of a plot
+_NORMAL, _SPLITS = 1, 4  # streams of random numbers; splits of all sizes are nested
 _NOTE = "noise or structure too fine for {n} rows"
 
 
@@ -372,7 +373,7 @@ class Forecast:
             pairs = zip(low.functions, high.functions, strict=True)
             between = (np.asarray((1 - share) * a + share * b) for a, b in pairs)
             return RidgeTable.of(kappa, RidgeFunctions(*between), modes)
-        rng = np.random.default_rng((self.seed, size))
+        rng = np.random.default_rng((self.seed, _SPLITS))
         return RidgeTable.of(kappa, split_functions(self._rows, size, kappa, rng), modes)
 
     def _split(self, P: FloatArray, lam: FloatArray, K: FloatArray, size: int) -> _Split:
@@ -419,7 +420,7 @@ class Forecast:
     @cached_property
     def _normal(self) -> FloatArray:
         """A standard normal deviation for each draw, of the error of the back-test."""
-        z = np.random.default_rng((self.seed, 1)).standard_normal(self._deviations.count)
+        z = np.random.default_rng((self.seed, _NORMAL)).standard_normal(self._deviations.count)
         return np.asarray((z - z.mean()) / z.std())
 
     # --- the best ridge, advice ---
