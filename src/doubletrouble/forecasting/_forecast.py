@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
-from dataclasses import replace
 from numbers import Real
 from typing import Any, TypeAlias
 
@@ -53,6 +52,7 @@ _MOST_ROWS = 10_000  # more are sub-sampled
 _DRAWN_FEATURES = 1000  # whose energies are measured
 _CHECKED_ROWS = 400  # of the check of drawn models
 _HALVINGS = ((500, 6), (1000, 3), (2000, 1))  # up to so many rows; with more, one half is enough
+_ONE_SIDED = 1.645  # standard errors, of 95 %
 _FLOOR = 0.5  # of the likeliest noise, where it is not known: the least error may be 0 as well
 _DRAWS = 200  # of standard errors
 _CONFIDENCE = 0.9
@@ -95,7 +95,7 @@ def forecast(
     kernel : array-like (n, n)
         A Gram matrix in place of that of the activation; its features are taken as Gaussian.
     noise : float
-        The standard deviation of the labels' noise, if it is known.
+        The standard deviation of the labels' noise, of each column, if it is known.
     groups : array-like
         A label for each row, where rows are repeated or related: those of a group are left out
         together.
@@ -177,14 +177,16 @@ def forecast(
         raise ValueError(f"{source} must have rows that differ, got a Gram matrix of zeros")
     likely, energy = _likely_noise(spectrum), _feature_energy(spectrum, features, rng)
     loo = LeaveOneOut.of(spectrum, codes)  # overwrites the eigenvectors
-    population = Population.of(loo, rows.n_modes, 0.0)
-    bound = float(np.exp(population.log_mean_error).min())
-    variance = min(likely, bound) if given is None else given**2 * outputs
-    if variance > bound:
+    deviations = RowDeviations.of(loo, rows, np.random.default_rng((seed, 3)), _DRAWS)
+    bound = _largest_noise(loo, deviations)
+    variance = min(likely if given is None else given**2 * outputs, bound)
+    if given is not None and given**2 * outputs > bound:
         most = math.sqrt(bound / outputs)
-        notes.append(f"the given noise is more than these rows allow, at most {most:.3g}")
-    floor = _FLOOR * variance if given is None else min(variance, bound)
-    population = replace(population, noise=floor)
+        notes.append(
+            f"noise must be at most {most:.3g} by these rows, got {given:g}: the bound is used"
+        )
+    floor = _FLOOR * variance if given is None else variance
+    population = Population.of(loo, rows.n_modes, floor)
     checks: list[ForecastCheck] = []
     tested = np.array([0.0]), np.array([0.0])
     if check:
@@ -214,9 +216,20 @@ def forecast(
         _loo=loo,
         _energy=energy,
         _population=population,
-        _deviations=RowDeviations.of(loo, rows, np.random.default_rng((seed, 3)), _DRAWS),
+        _deviations=deviations,
         _back_test=tested,
     )
+
+
+def _largest_noise(loo: LeaveOneOut, deviations: RowDeviations) -> float:
+    """The upper end (95 %) of the least bias² + σ² over κ, summed over outputs.
+
+    It is used where the variance over training sets is at most the bias: beyond, it is the small
+    ratio of two large numbers.
+    """
+    own = loo.functions
+    upper = own.error / (1 + own.sampling) * (1 + _ONE_SIDED * deviations.error.std(axis=1))
+    return float(upper[(own.sampling <= 1) | (own.sampling == own.sampling.min())].min())
 
 
 def _likely_noise(spectrum: Eigenbasis) -> float:
@@ -310,7 +323,7 @@ def _labels(y: Any) -> FloatArray:
         raise ValueError(f"y must have at least {_FEWEST_ROWS} rows, got {len(labels)}")
     spread = float(np.ptp(labels, axis=0).max())
     if not spread:
-        raise ValueError(f"y must not be constant, got {labels[0, 0]!r} everywhere")
+        raise ValueError(f"y must not be constant, got {labels[0, 0]:g} everywhere")
     if not 1 / _LARGEST < spread < _LARGEST:
         raise ValueError(
             f"y must have a spread in ({1 / _LARGEST:g}, {_LARGEST:g}), got {spread:.3g}"

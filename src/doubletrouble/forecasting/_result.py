@@ -54,7 +54,8 @@ _NEAR_ALL = 0.8  # between this share of the rows and all, splits and leave-one-
 _RIDGES = (1e-8, 10.0)  # ends of a grid of δ, relative to the mean row and the trace of K
 _RIDGE_COUNT = 97
 _LEAST_SHOWN = 0.01  # share of the error below which parts are outside of a plot
-_NORMAL, _SPLITS = 1, 4  # streams of random numbers; splits of all sizes are nested
+_UNRELIABLE = 0.3  # error of the back-test: the rows do not determine a forecast there
+_NORMAL, _SPLITS, _NOISE = 1, 4, 5  # streams of random numbers; splits of all sizes are nested
 _NOTE = "noise or structure too fine for {n} rows"
 
 
@@ -382,24 +383,26 @@ class Forecast:
         own, rows = average.functions, self._table(size)
         variance = _per_member(average.variance, K)
         extrapolated = np.zeros(P.shape, dtype=bool)
-        at, growth = average.log_kappa, np.zeros((1, *P.shape))
+        at, growth, scale = average.log_kappa, np.zeros((1, *P.shape)), np.ones(P.shape)
         if rows.log_g is not None:  # the deviation at the same g, and that of the back-test
             log_g = np.interp(at, rows.log_kappa, rows.log_g)
-            extrapolated = self._population.is_extrapolated(log_g)
             at = np.interp(log_g, self._population.log_g, self._population.log_kappa)
             off = np.interp(log_g - self._population.log_g_min, *self._back_test)
+            extrapolated = self._population.is_extrapolated(log_g) | (off > _UNRELIABLE)
             doublings = math.log2(size / self.n_rows)  # of independent errors, after the first
             growth = self._normal[:, None] * off * min(doublings, math.sqrt(doublings))
+            # of the larger error: a forecast of almost no error is not certain
+            scale = np.maximum(1.0, self._table(self.n_rows).at(at).error / own.error)
         error, energy, feature = self._deviations.at(at)
-        error, energy = error + growth, energy + growth
+        error, energy = error + growth * scale, energy + growth
         h, floor = own.sampling, own.error / (1 + own.sampling)  # floor: bias² + σ²
         noise = np.minimum(self.noise.estimate**2 * self.n_outputs, floor)
         bias = floor - noise
         diverges = np.isinf(variance)
-        noisy = _per_member(np.where(diverges, 0.0, average.noise_variance), K)
-        noisy = np.minimum(noise * noisy, variance)  # of a divergence, all is initialization
+        unit = _per_member(np.where(diverges, 0.0, average.noise_variance), K)
+        noisy = np.minimum(noise * unit, variance)
         parts: dict[str, FloatArray] = {
-            "noise": noise * h + noisy,
+            "noise": np.where(diverges & (noise > 0), math.inf, noise * h + noisy),
             "initialization": variance - noisy,
             "sampling": h * bias,
             "bias": bias,
@@ -408,12 +411,13 @@ class Forecast:
         shift = floor * error
         finite = np.where(diverges, 0.0, variance)
         alone = noisy * feature
+        unknown = self._unknown_noise[:, None]
         changes = {
-            "noise": alone,
-            "initialization": finite * (energy + feature) - alone,
-            "sampling": h * shift,
-            "bias": shift,
-            "bayes": np.zeros_like(shift),
+            "noise": alone + unknown * (h + unit),
+            "initialization": finite * (energy + feature) - alone - unknown * unit,
+            "sampling": h * (shift - unknown),
+            "bias": shift - unknown,
+            "bayes": unknown + np.zeros_like(shift),
         }
         return _Split(parts, changes, extrapolated)
 
@@ -422,6 +426,13 @@ class Forecast:
         """A standard normal deviation for each draw, of the error of the back-test."""
         z = np.random.default_rng((self.seed, _NORMAL)).standard_normal(self._deviations.count)
         return np.asarray((z - z.mean()) / z.std())
+
+    @cached_property
+    def _unknown_noise(self) -> FloatArray:
+        """Deviations of the noise variance for each draw: it may be anything in [0, bound]."""
+        largest = 0.0 if self.noise.given else self.noise.upper**2 * self.n_outputs
+        share = np.random.default_rng((self.seed, _NOISE)).random(self._deviations.count)
+        return np.asarray(largest * (share - share.mean()))
 
     # --- the best ridge, advice ---
 
