@@ -336,6 +336,12 @@ def test_noise_is_that_of_one_column() -> None:
     assert both.upper == pytest.approx(one.upper)
 
 
+def test_labels_far_from_zero_without_an_intercept_are_noted() -> None:
+    x, y = draw(60, np.random.default_rng(0))
+    assert "fit_intercept" in " ".join(forecast_of(x, y + 10, check=False).notes)
+    assert not forecast_of(x, y + 10, fit_intercept=True, check=False).notes
+
+
 def test_more_noise_than_the_rows_allow_is_noted() -> None:
     x, y = draw(150, np.random.default_rng(0))
     f = forecast_of(x, y, noise=2.0, check=False)

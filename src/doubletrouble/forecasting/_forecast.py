@@ -52,6 +52,7 @@ _MOST_ROWS = 10_000  # more are sub-sampled
 _DRAWN_FEATURES = 1000  # whose energies are measured
 _CHECKED_ROWS = 400  # of the check of drawn models
 _HALVINGS = ((500, 6), (1000, 3), (2000, 1))  # up to so many rows; with more, one half is enough
+_FAR_FROM_ZERO = 2.0  # standard deviations of y
 _ONE_SIDED = 1.645  # standard errors, of 95 %
 _FLOOR = 0.5  # of the likeliest noise, where it is not known: the least error may be 0 as well
 _DRAWS = 200  # of standard errors
@@ -175,6 +176,7 @@ def forecast(
     if spectrum.eigenvalues[-1] <= _SMALLEST:
         source = "X" if kernel is None else "kernel"
         raise ValueError(f"{source} must have rows that differ, got a Gram matrix of zeros")
+    notes += _data_notes(spectrum, rows)
     likely, energy = _likely_noise(spectrum), _feature_energy(spectrum, features, rng)
     loo = LeaveOneOut.of(spectrum, codes)  # overwrites the eigenvectors
     deviations = RowDeviations.of(loo, rows, np.random.default_rng((seed, 3)), _DRAWS)
@@ -219,6 +221,25 @@ def forecast(
         _deviations=deviations,
         _back_test=tested,
     )
+
+
+def _data_notes(spectrum: Eigenbasis, rows: DataRows) -> list[str]:
+    """Notes on labels far from 0 without an intercept, and on a singular Gram matrix."""
+    notes = []
+    offset = np.abs(rows.labels.mean(axis=0)) / rows.labels.std(axis=0).clip(min=_SMALLEST)
+    if not rows.intercept and offset.max() > _FAR_FROM_ZERO:
+        notes.append(
+            f"the mean of y is {offset.max():.2g} times its standard deviation from 0, and there "
+            "is no intercept: fit_intercept=True is better, and the variance over features is too "
+            "high without it"
+        )
+    rank = int(np.count_nonzero(spectrum.eigenvalues))
+    if rank < rows.n_modes:
+        notes.append(
+            f"the Gram matrix has rank {rank} of {rows.n_modes}, to rounding: with a ridge of 0, "
+            "fitted models may differ by rounding"
+        )
+    return notes
 
 
 def _largest_noise(loo: LeaveOneOut, deviations: RowDeviations) -> float:
@@ -378,6 +399,8 @@ def _gram(kernel: npt.ArrayLike, n: int) -> FloatArray:
     size = float(np.abs(gram).max())
     if size > _LARGEST:
         raise ValueError(f"kernel must be at most {_LARGEST:g}, got {size:.3g}")
+    if size == 0:
+        raise ValueError("kernel must not be zero, got a matrix of zeros")
     off = float(np.abs(gram - gram.T).max())
     if off > _ASYMMETRY * size:
         raise ValueError(f"kernel must be symmetric, got differences up to {off:.3g}")
