@@ -5,7 +5,7 @@ import time
 import numpy as np
 
 import doubletrouble as dt
-from doubletrouble.advice import COSTS
+from doubletrouble.costs import COSTS
 from doubletrouble.ensembles import named_ensemble
 from tests.advice.brute_force import least, least_at_this_ridge, random_problem, sizes
 

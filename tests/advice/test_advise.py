@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import doubletrouble as dt
-from doubletrouble.advice import COSTS
-from doubletrouble.advice._options import Measure, changed
+from doubletrouble.advice._options import changed
+from doubletrouble.costs import COSTS, Measure
 from doubletrouble.ensembles import named_ensemble
 from doubletrouble.theory import error_slopes
 from tests.advice.brute_force import random_problem

@@ -9,7 +9,8 @@ import pytest
 
 import doubletrouble as dt
 from doubletrouble.advice._allocation import Models, search
-from doubletrouble.advice._options import COSTS, Measure, cost_of, scalar
+from doubletrouble.advice._options import scalar
+from doubletrouble.costs import COSTS, Measure, cost_of
 from doubletrouble.ensembles import SCHEMES, named_ensemble
 from tests.advice.brute_force import least, least_at_this_ridge, random_problem, sizes, total
 from tests.selection import full_beyond, full_beyond_cases

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
-from doubletrouble.advice import COSTS
-from doubletrouble.advice._options import Measure, affordable, cost_of, most_members, widest
+from doubletrouble.advice._options import affordable
+from doubletrouble.costs import COSTS, Measure, cost_of, most_members, widest
 
 INF = math.inf
 PROBLEM = dt.Problem(features_per_dim=1.5, ridge=0.01)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
+from doubletrouble.costs import Measure
 from tests.forecasting.datasets import forecast
 from tests.messages import message_of
 
@@ -51,7 +52,7 @@ def test_changes_are_ranked_by_their_error() -> None:
 
 @pytest.mark.parametrize("cost", ["features", "training"])
 @pytest.mark.parametrize("share", [None, 0.3, 5.0])
-def test_best_allocation_respects_the_budget(cost: str, share: float | None) -> None:
+def test_best_allocation_respects_the_budget(cost: Measure, share: float | None) -> None:
     f = forecast()
     now = dt.ForecastOption(name="now", width=77, ridge=1e-3, n_members=6, n_samples=120)
     budget = None if share is None else share * now.cost(cost)

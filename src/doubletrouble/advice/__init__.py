@@ -1,9 +1,6 @@
 """The exact error after changes of width, models, ridge or data, and the best allocation."""
 
 from doubletrouble.advice._advise import advise as advise
-from doubletrouble.advice._options import COSTS as COSTS
 from doubletrouble.advice._options import AdviceOption as AdviceOption
-from doubletrouble.advice._options import training_cost as training_cost
-from doubletrouble.advice._options import widest as widest
 from doubletrouble.advice._result import Advice as Advice
 from doubletrouble.advice._result import MarginalValue as MarginalValue

@@ -14,8 +14,9 @@ from doubletrouble.advice._allocation import (
     count_unit,
     round_many,
 )
-from doubletrouble.advice._options import COSTS, AdviceOption, Measure, changed, single_changes
+from doubletrouble.advice._options import AdviceOption, changed, single_changes
 from doubletrouble.advice._result import Advice, MarginalValue
+from doubletrouble.costs import COSTS, Measure
 from doubletrouble.decomposition import Decomposition
 from doubletrouble.diagnosis import (
     MEASURED,

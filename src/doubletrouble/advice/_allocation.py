@@ -27,19 +27,16 @@ from doubletrouble.advice._options import (
     ERROR_TOLERANCE,
     WHOLE_TOLERANCE,
     AdviceOption,
-    Measure,
     affordable,
     changed,
-    cost_of,
     is_whole,
     less,
-    most_members,
     most_parts,
     samples_of,
     scalar,
-    widest,
     width_of,
 )
+from doubletrouble.costs import Measure, cost_of, most_members, widest
 from doubletrouble.ensembles import SCHEMES, SUPPORT, Divide, Ensemble, Scheme
 from doubletrouble.glossary import N_FEATURES
 from doubletrouble.parameters import FloatArray

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from doubletrouble.advice._options import AdviceOption, Measure, changed, is_whole, less, rounded
+from doubletrouble.advice._options import AdviceOption, changed, is_whole, less, rounded
+from doubletrouble.costs import Measure
 from doubletrouble.decomposition import COLORS
 from doubletrouble.ensembles import Scheme
 from doubletrouble.errors import require

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,7 +22,8 @@ from doubletrouble.cli._tables import (
     TargetColumn,
     listed,
 )
-from doubletrouble.forecasting import COSTS, DEFAULT_RIDGE, Forecast, ForecastAdvice, ForecastTerms
+from doubletrouble.costs import COSTS
+from doubletrouble.forecasting import DEFAULT_RIDGE, Forecast, ForecastAdvice, ForecastTerms
 from doubletrouble.forecasting import forecast as find_forecast
 from doubletrouble.parameters import FloatArray
 from doubletrouble.results import check_level
@@ -76,7 +77,7 @@ def forecast(
         ),
     ] = None,
     cost: Annotated[
-        str,
+        Any,
         option("'features': P·K; 'training': K·N·P·min(N, P)", choices=COSTS),
     ] = COSTS[0],
     seed: Annotated[int, option("Of drawn features, splits and standard errors.", "INTEGER")] = 0,
@@ -215,7 +216,7 @@ def _document(result: Forecast, advice: ForecastAdvice | None) -> dict[str, Any]
     return {
         "noise": {"estimate": result.noise.estimate, "low": low, "high": high},
         "best_ridge": result.best_ridge(),
-        "checks": [asdict(check) for check in result.trust.values()],
+        "checks": result.trust.records(),
         "advice": None if advice is None else advice.records(),
         "notes": list(result.notes),
     }

@@ -11,7 +11,6 @@ import numpy as np
 import typer
 
 from doubletrouble import activations, theory
-from doubletrouble.advice import COSTS, widest
 from doubletrouble.advice import advise as find_advice
 from doubletrouble.cli._flags import (
     PROBLEM,
@@ -40,6 +39,7 @@ from doubletrouble.cli._output import (
 )
 from doubletrouble.cli._report import ERROR, Form, Report, cells, heading
 from doubletrouble.conventions import CLOCKS, ClockName, time_from, time_to
+from doubletrouble.costs import COSTS, widest
 from doubletrouble.ensembles import SHARINGS
 from doubletrouble.kernels import closed_form
 from doubletrouble.parameters import Value, declarations, number

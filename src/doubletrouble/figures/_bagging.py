@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from doubletrouble import glossary
-from doubletrouble.advice import training_cost
+from doubletrouble.costs import training_cost
 from doubletrouble.ensembles import Bootstrap, Divide, Ensemble, Scheme, Subsample
 from doubletrouble.figures import _agreement as agreement
 from doubletrouble.figures import _drawing as drawing

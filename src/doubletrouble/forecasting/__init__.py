@@ -1,6 +1,5 @@
 """Forecast the error of random features on a data set, before any model is trained."""
 
-from doubletrouble.forecasting._advice import COSTS as COSTS
 from doubletrouble.forecasting._advice import ForecastAdvice as ForecastAdvice
 from doubletrouble.forecasting._advice import ForecastOption as ForecastOption
 from doubletrouble.forecasting._checks import ForecastCheck as ForecastCheck

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from doubletrouble.costs import Measure, cost_of, widest
 from doubletrouble.errors import require
 from doubletrouble.results import ErrorTerms, Estimate
 
 if TYPE_CHECKING:
     from doubletrouble.forecasting._result import Forecast
 
-COSTS = ("features", "training")
 _WIDTHS = 60  # of the search for the best allocation
 _MEMBERS = (1, 2, 3, 4, 5, 7, 10, 14, 20, 30, 50, 70, 100)
 _WIDEST = 1e3  # finite width of the search, in multiples of the rows
@@ -51,11 +51,11 @@ class ForecastOption:
     @property
     def training_cost(self) -> float:
         """K N P min(N, P)."""
-        return self.total_features * self.n_samples * min(self.n_samples, self.width)
+        return self.cost("training")
 
-    def cost(self, measure: str) -> float:
+    def cost(self, measure: Measure) -> float:
         """The cost in one of the measures."""
-        return self.total_features if measure == "features" else self.training_cost
+        return cost_of(self.width, self.n_samples, self.n_members, "ensemble", measure)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -69,7 +69,7 @@ class ForecastAdvice:
     changes: tuple[ForecastOption, ...]
     best: ForecastOption
     budget: float
-    cost: str
+    cost: Measure
     confidence: float
 
     @classmethod
@@ -81,7 +81,7 @@ class ForecastAdvice:
         best: ForecastOption,
         *,
         budget: float,
-        cost: str,
+        cost: Measure,
     ) -> ForecastAdvice:
         """Forecast every option."""
         base = forecast.error(now.width, now.ridge, now.n_members, now.n_samples)
@@ -209,13 +209,15 @@ class ForecastAdvice:
         return f"<pre>{escape(str(self))}</pre>"
 
 
-def allocate(forecast: Forecast, now: ForecastOption, budget: float, cost: str) -> ForecastOption:
+def allocate(
+    forecast: Forecast, now: ForecastOption, budget: float, cost: Measure
+) -> ForecastOption:
     """The width, number of models and ridge of least error within a budget, at the present rows."""
     N = now.n_samples
     cheapest = replace(now, width=1.0, n_members=1.0).cost(cost)
     if budget < cheapest:
         raise ValueError(f"budget must be at least {cheapest:g}, that of one feature, got {budget}")
-    tops = np.array([_largest_width(budget / K, N, cost) for K in _MEMBERS])
+    tops = np.floor(widest(budget, N, np.array(_MEMBERS, dtype=float), "ensemble", cost))
     grid = np.floor(np.geomspace(1, min(tops[0], _WIDEST * N), _WIDTHS))
     widths = np.unique([*grid, *tops[tops >= 1]])
     ridges = forecast.ridges(N)[::_COARSER]
@@ -229,14 +231,6 @@ def allocate(forecast: Forecast, now: ForecastOption, budget: float, cost: str) 
     options += [replace(o, ridge=forecast.best_ridge(o.width, o.n_members, N)) for o in options]
     least_error = min(options, key=lambda o: forecast.total(o.width, o.ridge, o.n_members, N))
     return least_error.changed("best allocation")
-
-
-def _largest_width(budget: float, n_samples: float, cost: str) -> float:
-    """The largest P of one model within a budget."""
-    if cost == "features" or math.isinf(budget):
-        return math.floor(budget) if math.isfinite(budget) else math.inf
-    narrow = math.sqrt(budget / n_samples)  # N P² with P ≤ N
-    return math.floor(narrow if narrow <= n_samples else budget / n_samples**2)
 
 
 def _named(option: ForecastOption) -> str:

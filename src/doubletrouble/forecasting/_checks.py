@@ -33,10 +33,13 @@ class ForecastCheck:
     name: str
     value: float
     limit: float
-    passed: bool
     meaning: str
-
     failure: str = "FAILED"  # the verdict if it does not pass
+
+    @property
+    def passed(self) -> bool:
+        """Whether the number is within the limit."""
+        return self.value <= self.limit
 
     @property
     def verdict(self) -> str:
@@ -75,13 +78,16 @@ class ForecastChecks(Mapping[str, ForecastCheck]):
 
     __repr__ = __str__
 
+    def records(self) -> list[dict[str, Any]]:
+        """A row for each check, as dictionaries."""
+        names = ("name", "value", "limit", "passed", "verdict", "meaning")
+        return [{name: getattr(check, name) for name in names} for check in self.values()]
+
     def to_frame(self) -> Any:
         """A pandas table with a row for each check."""
-        from dataclasses import asdict
-
         from doubletrouble.errors import require
 
-        return require("pandas", "tables").DataFrame([asdict(check) for check in self.values()])
+        return require("pandas", "tables").DataFrame(self.records())
 
 
 def spectrum_check(whole: Population, halves: list[Population]) -> ForecastCheck:
@@ -100,7 +106,6 @@ def spectrum_check(whole: Population, halves: list[Population]) -> ForecastCheck
         name="spectrum",
         value=value,
         limit=SPECTRUM_LIMIT,
-        passed=value <= SPECTRUM_LIMIT,
         meaning=(
             "half of the rows and all of them have the same spectrum"
             if value <= SPECTRUM_LIMIT
@@ -142,7 +147,6 @@ def feature_check(
         name="features",
         value=worst,
         limit=limit,
-        passed=passed,
         meaning=(
             "drawn models have the forecast error on the same rows"
             if passed
@@ -159,7 +163,6 @@ def gcv_check(loo: LeaveOneOut) -> ForecastCheck:
         name="loo_over_gcv",
         value=value,
         limit=GCV_LIMIT,
-        passed=value <= GCV_LIMIT,
         meaning=(
             "generalized cross-validation agrees with leave-one-out"
             if value <= GCV_LIMIT
@@ -196,7 +199,6 @@ def back_test_check(ratio: FloatArray, errors: FloatArray) -> ForecastCheck:
         name="back_test",
         value=value,
         limit=BACK_TEST_LIMIT,
-        passed=value <= BACK_TEST_LIMIT,
         meaning=(
             "half of the rows forecast the error of all"
             if value <= BACK_TEST_LIMIT

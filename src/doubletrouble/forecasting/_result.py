@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from doubletrouble import glossary
+from doubletrouble.costs import COSTS, Measure
 from doubletrouble.ensembles import EnsembleLike, as_ensemble
 from doubletrouble.errors import require
 from doubletrouble.forecasting._advice import (
-    COSTS,
     MANY,
     RIDGE,
     ForecastAdvice,
@@ -467,7 +467,7 @@ class Forecast:
         n_samples: float | None = None,
         *,
         budget: float | None = None,
-        cost: str = "features",
+        cost: Measure = "features",
     ) -> ForecastAdvice:
         """What each change of the present model brings, and the best allocation of a budget.
 

@@ -282,10 +282,7 @@ def _summary(result: Forecast, variance: float) -> dict[str, Any]:
         "rows": result.n_rows,
         "variance": variance,
         "noise": {"estimate": result.noise.estimate, "upper": result.noise.upper},
-        "checks": [
-            {"name": one.name, "passed": one.passed, "meaning": one.meaning, "value": one.value}
-            for one in result.trust.values()
-        ],
+        "checks": result.trust.records(),
         "notes": list(result.notes),
         "widths": [_NARROW * result.n_rows, _WIDE * result.n_rows],
         "samples": [math.floor(_LEAST_SHARE * result.n_rows), _LARGEST_SHARE * result.n_rows],

@@ -2,7 +2,8 @@
 
 Every row must have a value for each column. A column is one of numbers if all its values are, or
 are missing; nothing is converted, filled in or dropped here. The separator is a comma, semicolon or
-tab; decimals may have commas where the separator has none.
+tab; decimals may have commas where the separator has none. pandas, with which the command line
+reads tables, accepts short rows, and has no line numbers for messages.
 """
 
 import csv
