@@ -56,6 +56,16 @@ def test_every_form_has_the_numbers_of_the_library(
     assert [note.split()[0] for note in found["notes"]] == ["Columns", "Inputs", "Models"]
 
 
+def test_semicolons_separate_columns_and_infinite_numbers_are_refused(
+    table: pd.DataFrame, file: Path, capsys: Capture
+) -> None:
+    expected = json_result(f"forecast {file} --target y --width 30", capsys)["rows"]
+    table.to_csv(file, index=False, sep=";")
+    assert json_result(f"forecast {file} --target y --width 30", capsys)["rows"] == expected
+    table.assign(a=np.where(table.index == 3, np.inf, table["a"])).to_csv(file, index=False)
+    check_errors([(f"forecast {file} --target y", "X must be finite")], capsys)
+
+
 def test_one_model_has_advice_and_none_a_table_of_widths(
     table: pd.DataFrame, file: Path, capsys: Capture
 ) -> None:

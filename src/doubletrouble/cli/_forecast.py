@@ -167,6 +167,9 @@ def forecast(
 
 def _standardized(X: Any) -> tuple[FloatArray, list[str]]:
     """Inputs of mean 0 and variance 1, without constant columns, and notes."""
+    infinite = [str(one) for one in X.columns[np.isinf(X.to_numpy(dtype=float)).any(axis=0)]]
+    if infinite:
+        raise ValueError(f"X must be finite, got infinite numbers in {listed(infinite)}")
     spread = X.std(axis=0, ddof=0)
     varying = spread > 0
     notes = ["Inputs are scaled to mean 0 and variance 1."]

@@ -112,7 +112,11 @@ def _table(file: Path) -> Any:
         if file.suffix.lower() in _PARQUET:
             require("pyarrow", "tables")
             return pandas.read_parquet(file)
-        return pandas.read_csv(file)
+        table = pandas.read_csv(file)
+        if len(table.columns) == 1:  # another separator: semicolon or tab
+            separators = [one for one in ";\t" if one in str(table.columns[0])]
+            table = pandas.read_csv(file, sep=separators[0]) if separators else table
+        return table
     except (ValueError, OSError) as error:  # errors of pandas and pyarrow are ValueErrors
         raise ValueError(f"file must be a table, got {file}: {error}") from error
 

@@ -131,7 +131,7 @@ class ForecastAdvice:
         if choice is self.now:
             return "No single change reduces the error by 1 % or more."
         text = (
-            f"Of single changes, {_named(choice)} reduces the error most, from "
+            f"Of the finite single changes, {_named(choice)} reduces the error most, from "
             f"{_total(self.now):.4g} to {_total(choice):.4g}."
         )
         sure = [one for one in self.ranked if self._is_sure(one) and one.name != MANY]

@@ -181,7 +181,8 @@ def forecast(
     loo = LeaveOneOut.of(spectrum, codes)  # overwrites the eigenvectors
     deviations = RowDeviations.of(loo, rows, np.random.default_rng((seed, 3)), _DRAWS)
     bound = _largest_noise(loo, deviations)
-    variance = min(likely if given is None else given**2 * outputs, bound)
+    least = float((loo.functions.error / (1 + loo.functions.sampling)).min())  # bias² + σ²
+    variance = min(likely, least) if given is None else min(given**2 * outputs, bound)
     if given is not None and given**2 * outputs > bound:
         most = math.sqrt(bound / outputs)
         notes.append(
