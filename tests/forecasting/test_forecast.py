@@ -348,7 +348,8 @@ def test_more_noise_than_the_rows_allow_is_noted() -> None:
     assert any("noise must be at most" in note for note in f.notes)
     assert "noise must be at most" in str(f)
     error = f.error(100, 1e-2)
-    assert float(error.bias) == 0
+    assert float(error.bayes) == pytest.approx(f.noise.estimate**2)
+    assert float(error.bias) < 0
     total = forecast_of(x, y, check=False).total(100, 1e-2)
     assert float(error.total) == pytest.approx(total, rel=1e-9)
 

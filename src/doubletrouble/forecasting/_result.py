@@ -396,8 +396,10 @@ class Forecast:
         error, energy, feature = self._deviations.at(at)
         error, energy = error + growth * scale, energy + growth
         h, floor = own.sampling, own.error / (1 + own.sampling)  # floor: bias² + σ²
-        noise = np.minimum(self.noise.estimate**2 * self.n_outputs, floor)
-        bias = floor - noise
+        noise = np.full_like(floor, self.noise.estimate**2 * self.n_outputs)
+        if not self.noise.given:
+            noise = np.minimum(noise, floor)
+        bias = floor - noise  # negative by chance where the noise is given
         diverges = np.isinf(variance)
         unit = _per_member(np.where(diverges, 0.0, average.noise_variance), K)
         noisy = np.minimum(noise * unit, variance)
