@@ -29,7 +29,7 @@ def test_gains_are_ratios_of_errors() -> None:
         assert float(option.gain) == pytest.approx(1 - float(total) / float(now), rel=1e-12)
 
 
-def test_luck_of_the_rows_cancels_in_gains() -> None:
+def test_choice_of_the_rows_cancels_in_gains() -> None:
     advice = forecast().advise(60, 1e-3)
     now = advice.now.error.total
     relative = float(now.standard_error) / float(now)
@@ -46,8 +46,14 @@ def test_changes_are_ranked_by_their_error() -> None:
     assert advice.choice.name in advice.summary
     best = forecast().advise(math.inf, forecast().best_ridge())
     assert float(best["2x width"].gain) == pytest.approx(0.0)
-    settled = forecast().advise(10, 1e3, n_samples=10**6)
-    assert settled.choice in (settled.now, *settled.changes)
+    assert best.choice is best["2x data"]
+
+
+def test_nothing_is_recommended_where_no_change_reduces_the_error() -> None:
+    f = forecast()
+    settled = f.advise(math.inf, f.best_ridge(n_samples=10**9), n_samples=10**9)
+    assert settled.choice is settled.now
+    assert settled.summary == "No single change reduces the error by 1 % or more."
 
 
 @pytest.mark.parametrize("cost", ["features", "training"])

@@ -9,7 +9,6 @@ import pytest
 
 import doubletrouble as dt
 from doubletrouble.forecasting._forecast import _feature_check, _feature_draws
-from doubletrouble.forecasting._random_features import FeatureEnergy
 from doubletrouble.parameters import FloatArray
 from tests.forecasting.datasets import DIM, NOISE, draw, forecast, forecast_of
 
@@ -377,7 +376,7 @@ def test_spectrum_check_fails_for_rare_directions() -> None:
     assert f.trust["spectrum"].meaning in str(f)
 
 
-def test_feature_check_fails_for_a_wrong_energy() -> None:
+def test_feature_check_fails_for_fewer_features_than_said() -> None:
     f = forecast()
     x, _ = draw(120, np.random.default_rng(0))
     features = _feature_draws(x, dt.activation("relu"), center=True)
@@ -388,7 +387,7 @@ def test_feature_check_fails_for_a_wrong_energy() -> None:
         """Every third feature only: the variance over features is three times as large."""
         return np.repeat(features(-(-count // 3), generator), 3, axis=1)[:, :count]
 
-    assert not _feature_check(f._rows, fewer, FeatureEnergy(variance=4.0), rng).passed
+    assert not _feature_check(f._rows, fewer, f._energy, rng).passed
 
 
 def test_back_test_is_part_of_the_standard_error() -> None:

@@ -5,6 +5,7 @@ import pytest
 
 import doubletrouble as dt
 from doubletrouble.forecasting._ridge_functions import (
+    _MOST_SPLITS,
     DataRows,
     Eigenbasis,
     LeaveOneOut,
@@ -153,7 +154,7 @@ def test_splits_are_averaged_and_leave_groups_together() -> None:
     kappa = np.array([0.1])
     found = split_functions(rows, 11, kappa, np.random.default_rng(3))
     rng, errors = np.random.default_rng(3), []
-    for _ in range(24):
+    for _ in range(_MOST_SPLITS):
         order = rows.shuffled(rng)
         assert np.all(np.diff(np.flatnonzero(np.isin(order, [0, 1]))) == 1)
         errors.append(float(one_split(rows, order[:11], order[12:], kappa).error[0]))

@@ -211,24 +211,31 @@ def strokes() -> Iterator[Stroke]:
     return itertools.cycle(SERIES)
 
 
+def points_with_bars(
+    axes: "Axes", x: Any, value: Any, standard_error: Any, stroke: Stroke, *, markersize: float
+) -> None:
+    """Draw markers with bars of two standard errors."""
+    axes.errorbar(
+        x,
+        value,
+        yerr=_BAR * standard_error,
+        linestyle="none",
+        color=stroke.color,
+        **stroke.data,
+        markersize=markersize,
+        elinewidth=1.0,
+        capsize=2.0,
+        zorder=3,
+    )
+
+
 def simulated_points(
     axes: "Axes", simulated: Iterable[Points], looks: Mapping[str, Stroke]
 ) -> None:
     """Draw simulated values with bars of two standard errors, and name them in the legend."""
     for points in simulated:
-        stroke = looks[points.label]
-        axes.errorbar(
-            points.x,
-            points.value,
-            yerr=_BAR * points.standard_error,
-            linestyle="none",
-            color=stroke.color,
-            **stroke.data,
-            markersize=4.8,
-            elinewidth=1.0,
-            capsize=2.0,
-            zorder=3,
-        )
+        stroke, error = looks[points.label], points.standard_error
+        points_with_bars(axes, points.x, points.value, error, stroke, markersize=4.8)
     legend_line(axes, SIMULATION, linestyle="none", marker="o", markerfacecolor="white", color=INK)
 
 

@@ -268,17 +268,9 @@ def draw_panel(axes: "drawing.Axes", panel: ForecastPanel) -> None:
             **look.data,
         )
         axes.plot(curve.ratio[first:], curve.total[first:], **look.line | {"linestyle": _DASHES})
-        axes.errorbar(
-            curve.held_out_ratio,
-            curve.held_out,
-            yerr=_BAND * curve.held_out_error,
-            linestyle="none",
-            color=look.color,
-            **look.data,
-            markersize=4.4,
-            elinewidth=1.0,
-            capsize=2.0,
-            zorder=3,
+        error = curve.held_out_error
+        drawing.points_with_bars(
+            axes, curve.held_out_ratio, curve.held_out, error, look, markersize=4.4
         )
     tops = [float((c.total + _BAND * c.standard_error).max()) for c in panel.curves]
     axes.set_ylim(0.0, _ROOM * max(tops))

@@ -52,6 +52,7 @@ _MOST_ROWS = 10_000  # more are sub-sampled
 _DRAWN_FEATURES = 1000  # whose energies are measured
 _CHECKED_ROWS = 400  # of the check of drawn models
 _HALVINGS = ((500, 6), (1000, 3), (2000, 1))  # up to so many rows; with more, one half is enough
+_ROUNDING = 1e-9
 _FAR_FROM_ZERO = 2.0  # standard deviations of y
 _ONE_SIDED = 1.645  # standard errors, of 95 %
 _FLOOR = 0.5  # of the likeliest noise, where it is not known: the least error may be 0 as well
@@ -155,11 +156,7 @@ def forecast(
         inputs = None if inputs is None else inputs[chosen]
         gram = None if gram is None else gram[np.ix_(chosen, chosen)]
         codes = None if codes is None else np.unique(codes[chosen], return_inverse=True)[1]
-    if codes is None and (repeated := _repeated(inputs, gram)):
-        message = (
-            f"{repeated} rows of X are repeated: leave-one-out is optimistic; pass groups= with "
-            "one label for equal rows"
-        )
+    if codes is None and (message := _repeated_note(inputs, gram)):
         warnings.warn(message, UserWarning, stacklevel=2)
         notes.append(message)
     features = None
@@ -180,20 +177,16 @@ def forecast(
     likely, energy = _likely_noise(spectrum), _feature_energy(spectrum, features, rng)
     loo = LeaveOneOut.of(spectrum, codes)  # overwrites the eigenvectors
     deviations = RowDeviations.of(loo, rows, np.random.default_rng((seed, 3)), _DRAWS)
-    bound = _largest_noise(loo, deviations)
-    least = float((loo.functions.error / (1 + loo.functions.sampling)).min())  # bias² + σ²
-    variance = min(likely, least) if given is None else min(given**2 * outputs, bound)
-    if given is not None and given**2 * outputs > bound:
-        most = math.sqrt(bound / outputs)
-        notes.append(
-            f"noise must be at most {most:.3g} by these rows, got {given:g}: the bound is used"
-        )
-    floor = _FLOOR * variance if given is None else variance
+    label_noise = _label_noise(loo, deviations, likely, given, outputs)
+    if given is not None and given > label_noise.upper * (1 + _ROUNDING):
+        most = f"at most {label_noise.upper:.3g} by these rows"
+        notes.append(f"noise must be {most}, got {given:g}: the bound is used")
+    floor = label_noise.estimate**2 * outputs * (_FLOOR if given is None else 1.0)
     population = Population.of(loo, rows.n_modes, floor)
     checks: list[ForecastCheck] = []
     tested = np.array([0.0]), np.array([0.0])
     if check:
-        halves = _halves(rows, population.noise, rng)
+        halves = _halves(rows, floor, rng)
         if halves:
             checks.append(spectrum_check(population, halves))
         if features is not None:
@@ -205,12 +198,7 @@ def forecast(
     return Forecast(
         dim=D,
         activation=sigma.name if kernel is None else "given kernel",
-        noise=LabelNoise(
-            estimate=math.sqrt(variance / outputs),
-            upper=math.sqrt((bound if given is None else variance) / outputs),
-            given=given is not None,
-            n_rows=len(rows),
-        ),
+        noise=label_noise,
         trust=ForecastChecks(tuple(checks)),
         notes=tuple(notes),
         seed=seed,
@@ -241,6 +229,25 @@ def _data_notes(spectrum: Eigenbasis, rows: DataRows) -> list[str]:
             "fitted models may differ by rounding"
         )
     return notes
+
+
+def _label_noise(
+    loo: LeaveOneOut,
+    deviations: RowDeviations,
+    likely: float,
+    given: float | None,
+    outputs: int,
+) -> LabelNoise:
+    """The noise of one column: the given one, or the likeliest within its bounds."""
+    bound = _largest_noise(loo, deviations)
+    least = float((loo.functions.error / (1 + loo.functions.sampling)).min())  # bias² + σ²
+    variance = min(likely, least) if given is None else min(given**2 * outputs, bound)
+    return LabelNoise(
+        estimate=math.sqrt(variance / outputs),
+        upper=math.sqrt((bound if given is None else variance) / outputs),
+        given=given is not None,
+        n_rows=len(loo.row_errors),
+    )
 
 
 def _largest_noise(loo: LeaveOneOut, deviations: RowDeviations) -> float:
@@ -428,8 +435,14 @@ def _groups(groups: Any, n: int) -> IntArray:
     return codes
 
 
-def _repeated(inputs: FloatArray | None, gram: FloatArray | None) -> int:
-    """The number of rows that are equal to an earlier one."""
+def _repeated_note(inputs: FloatArray | None, gram: FloatArray | None) -> str:
+    """A note on rows that are equal to an earlier one; "" if there are none."""
     rows = inputs if inputs is not None else gram
     assert rows is not None
-    return len(rows) - len(np.unique(rows, axis=0))
+    repeated = len(rows) - len(np.unique(rows, axis=0))
+    if not repeated:
+        return ""
+    return (
+        f"{repeated} rows of X are repeated: leave-one-out is optimistic; pass groups= with one "
+        "label for equal rows"
+    )
