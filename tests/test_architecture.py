@@ -32,6 +32,7 @@ PUBLIC = {
     "FeatureBank",
     "Folds",
     "Member",
+    "Mixture",
     "Problem",
     "Scheme",
     "SpectralProblem",
@@ -56,6 +57,7 @@ PUBLIC = {
     "pair_terms",
     "psi_terms",
     "replica",
+    "losses",
     "training_error",
     # simulation, sweeps, learners, networks, estimators
     "Data",

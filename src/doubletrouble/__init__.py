@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from doubletrouble._version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from doubletrouble import losses as losses
     from doubletrouble import replica as replica
     from doubletrouble.activations import Activation as Activation
     from doubletrouble.activations import activation as activation
@@ -87,6 +88,7 @@ if TYPE_CHECKING:
     from doubletrouble.networks import lazy_split as lazy_split
     from doubletrouble.networks import train_lazy as train_lazy
     from doubletrouble.problems import Member as Member
+    from doubletrouble.problems import Mixture as Mixture
     from doubletrouble.problems import Problem as Problem
     from doubletrouble.problems import SpectralProblem as SpectralProblem
     from doubletrouble.replica import SaddlePoint as SaddlePoint
@@ -139,7 +141,7 @@ _HOMES = {
     "ForecastTerms LabelNoise forecast",
     "kernels": "kernel",
     "networks": "LazyCurve LazyRun LazySplit TrainingOutcome lazy_curve lazy_split train_lazy",
-    "problems": "Member Problem SpectralProblem",
+    "problems": "Member Mixture Problem SpectralProblem",
     "replica": "SaddlePoint",
     "results": "AnovaTerms Committee ConfidenceInterval ErrorTerms Estimate OptimalRidge "
     "PsiTerms StoppingTime",
@@ -156,12 +158,14 @@ _EXTRAS = {"estimators": ("sklearn", "estimators"), "networks": ("torch", "netwo
 
 _MODULE = {name: module for module, names in _HOMES.items() for name in names.split()}
 
-__all__ = sorted([*_MODULE, "__version__", "replica"])
+_MODULES = ("losses", "replica")
+
+__all__ = sorted([*_MODULE, *_MODULES, "__version__"])
 
 
 def __getattr__(name: str) -> Any:
-    if name == "replica":
-        return import_module("doubletrouble.replica")
+    if name in _MODULES:
+        return import_module(f"doubletrouble.{name}")
     if name not in _MODULE:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     needed, extra = _EXTRAS.get(_MODULE[name], ("", ""))

@@ -53,6 +53,29 @@ NONLINEAR_SIGNAL = Parameter(
 TEST_NOISE = Parameter(
     symbol="τ̃", meaning="standard deviation of the noise on test labels", **_AMPLITUDE
 )
+FLIPS = Parameter(
+    symbol="p",
+    meaning="probability that a training label of a class is flipped",
+    typical=(0.0, 0.4),
+    high=0.5,
+)
+MIXTURE_WEIGHT = Parameter(
+    symbol="w", meaning="share of one component of the label noise", typical=(0.0, 1.0), high=1.0
+)
+HUBER_DELTA = Parameter(
+    symbol="δ",
+    meaning="residual beyond which the Huber loss is linear",
+    typical=(0.1, 3.0),
+    low=1e-150,
+    high=1e150,
+)
+QUANTILE_LEVEL = Parameter(
+    symbol="t",
+    meaning="level of the quantile that the quantile loss fits",
+    typical=(0.05, 0.95),
+    low=1e-15,
+    high=1 - 1e-15,
+)
 N_MEMBERS = Parameter(
     symbol="K",
     meaning="models averaged; `math.inf` is allowed",

@@ -5,11 +5,14 @@ y = ⟨β, x⟩ + F⋆·(nonlinear part) + τ·ε of dimension D by minimizing
 
     (1/N) Σ_μ (y_μ - f(x_μ))² + (P λ / D) |a|²        [dascoli2020] Eq. (4)
 
-The theory needs P/D, N/D, λ, the powers F = |β|, τ, F⋆ and the activation's moments.
+The theory needs P/D, N/D, λ, the powers F = |β|, τ, F⋆ and the activation's moments. Other losses
+ℓ replace (y - f)² by 2 ℓ(y, f) (`losses`). For classification labels are sign(⟨β, x⟩ + τ·ε), then
+flipped with probability p.
 """
 
 from __future__ import annotations  # help() then shows the alias Numeric
 
+import math
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, Self
@@ -18,7 +21,16 @@ import numpy as np
 
 from doubletrouble import glossary
 from doubletrouble.activations import Activation, Function, activation
-from doubletrouble.parameters import Declared, Numeric, checked, common_shape, parameter
+from doubletrouble.losses import LOSSES, TASKS, LossLike, Square, Task, loss
+from doubletrouble.parameters import (
+    Declared,
+    Numeric,
+    Value,
+    checked,
+    common_shape,
+    parameter,
+    refuse,
+)
 
 
 def noise_at(snr: float, signal: float = 1.0) -> float:
@@ -30,6 +42,35 @@ def noise_at(snr: float, signal: float = 1.0) -> float:
     if not snr > 0:
         raise ValueError(f"snr must be positive, got {snr:g}")
     return signal / snr
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """Label noise with heavy tails: a mixture of centred Gaussians, as pairs (weight, sd).
+
+    >>> outliers = Mixture([(0.9, 0.5), (0.1, 4.0)])  # one label in ten is an outlier
+    >>> round(outliers.variance, 3)
+    1.825
+    """
+
+    components: tuple[tuple[float, float], ...]
+
+    def __post_init__(self) -> None:
+        pairs = np.asarray(self.components, dtype=np.float64)
+        if pairs.ndim != 2 or pairs.shape[1] != 2 or not len(pairs):
+            raise ValueError(f"components must be pairs (weight, sd), got {self.components!r}")
+        weights = checked("weights", pairs[:, 0], glossary.MIXTURE_WEIGHT)
+        checked("standard deviations", pairs[:, 1], glossary.NOISE)
+        total = float(np.sum(weights))
+        if not abs(total - 1) <= 1e-9:
+            raise ValueError(f"weights must add up to 1, got {total:g}")
+        pairs[:, 0] /= total
+        object.__setattr__(self, "components", tuple((float(w), float(s)) for w, s in pairs))
+
+    @property
+    def variance(self) -> float:
+        """The variance Σ w sd²."""
+        return sum(weight * sd**2 for weight, sd in self.components)
 
 
 class _Activated(Declared):
@@ -50,11 +91,15 @@ class _Activated(Declared):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Problem(_Activated):
-    """Random-features ridge regression on isotropic Gaussian data with a linear teacher.
+    """Random features on isotropic Gaussian data with a linear teacher; any convex loss.
 
     Every numeric field takes a number or an array; arrays broadcast. `features_per_dim` may be
     `math.inf` (the kernel limit), `ridge` may be 0 (minimum norm) or `math.inf` (predict zero).
     The teacher's nonlinear part, of power `nonlinear_signal`², cannot be learned when N ~ D.
+
+    `loss` is a name or a `losses.Loss`, and `task` "regression" or "classification" (labels ±1, of
+    which a share `flips` are wrong). `noise` is the standard deviation of Gaussian label noise or,
+    for regression, a `Mixture`; left out it is 1 for regression and 0 for classification.
 
     >>> problem = Problem(features_per_dim=2.0, samples_per_dim=1.0, ridge=1e-5)
     >>> problem.moments.linear
@@ -65,10 +110,49 @@ class Problem(_Activated):
     samples_per_dim: Numeric = parameter(glossary.SAMPLES_PER_DIM, 1.0)
     ridge: Numeric = parameter(glossary.RIDGE, 1e-5)
     signal: Numeric = parameter(glossary.SIGNAL, 1.0)
-    noise: Numeric = parameter(glossary.NOISE, 1.0)
+    noise: Numeric | Mixture = parameter(glossary.NOISE, None)
     nonlinear_signal: Numeric = parameter(glossary.NONLINEAR_SIGNAL, 0.0)
     test_noise: Numeric = parameter(glossary.TEST_NOISE, 0.0)
+    flips: Numeric = parameter(glossary.FLIPS, 0.0)
     activation: str | Activation | Function = "relu"
+    loss: LossLike = "square"
+    task: Task = "regression"
+
+    def __post_init__(self) -> None:
+        if self.task not in TASKS:
+            raise ValueError(f"task must be one of {', '.join(TASKS)}, got {self.task!r}")
+        object.__setattr__(self, "loss", loss(self.loss))
+        classes = self.task == "classification"
+        noise: Any = (0.0 if classes else 1.0) if self.noise is None else self.noise
+        object.__setattr__(self, "noise", 0.0 if isinstance(noise, Mixture) else noise)
+        super().__post_init__()
+        if isinstance(noise, Mixture):
+            if classes:
+                raise TypeError(f"noise must be a number for classification, got {noise!r}")
+            object.__setattr__(self, "noise", noise)
+        if self.task not in loss(self.loss).tasks:
+            possible = ", ".join(name for name, kind in LOSSES.items() if self.task in kind.tasks)
+            raise ValueError(f"loss must be one of {possible} for {self.task}, got {self.loss!s}")
+        if not self.is_ridge_regression:
+            for name in ("nonlinear_signal", *(["test_noise"] if classes else ["flips"])):
+                self._refuse_nonzero(name, f"{self.task} with loss {self.loss!s}")
+        else:
+            self._refuse_nonzero("flips", "regression")
+
+    def _refuse_nonzero(self, name: str, case: str) -> None:
+        value = getattr(self, name)
+        refuse(name, value, np.asarray(value) != 0, f"0 for {case}")
+
+    @property
+    def is_ridge_regression(self) -> bool:
+        """Whether the loss is the square loss of regression, whose error has a closed form."""
+        return self.task == "regression" and isinstance(self.loss, Square)
+
+    @property
+    def noise_sd(self) -> Value:
+        """The standard deviation of the label noise, of a `Mixture` too."""
+        noise: Any = self.noise
+        return math.sqrt(noise.variance) if isinstance(noise, Mixture) else noise
 
     @classmethod
     def from_sizes(
@@ -86,7 +170,7 @@ class Problem(_Activated):
         return cls(features_per_dim=features / dims, samples_per_dim=samples / dims, **others)
 
 
-USUAL: dict[str, Any] = {f.name: f.default for f in fields(Problem)}
+USUAL: dict[str, Any] = {f.name: getattr(Problem(), f.name) for f in fields(Problem)}
 """Default value of each field of `Problem`."""
 
 
@@ -138,6 +222,12 @@ class SpectralProblem(Declared):
     nonlinear_signal: Numeric = parameter(glossary.NONLINEAR_SIGNAL, 0.0)
     test_noise: Numeric = parameter(glossary.TEST_NOISE, 0.0)
 
+    @property
+    def noise_sd(self) -> Value:
+        """The standard deviation of the label noise."""
+        noise: Value = self.noise  # type: ignore[assignment]
+        return noise
+
     def __post_init__(self) -> None:
         super().__post_init__()
         if np.ndim(self.tail):
@@ -178,7 +268,7 @@ class SpectralProblem(Declared):
             n_features=np.multiply(problem.features_per_dim, count),
             n_samples=np.multiply(problem.samples_per_dim, count),
             ridge=np.multiply(problem.samples_per_dim, problem.ridge),
-            noise=problem.noise,
+            noise=problem.noise_sd,
             nonlinear_signal=problem.nonlinear_signal,
             test_noise=problem.test_noise,
         )

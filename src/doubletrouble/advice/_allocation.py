@@ -407,7 +407,7 @@ def _power(problem: AnyProblem) -> float:
         linear = scalar(problem.signal) ** 2
     else:
         linear = float(np.sum(problem.target_powers))
-    return linear + scalar(problem.nonlinear_signal) ** 2 or scalar(problem.noise) ** 2
+    return linear + scalar(problem.nonlinear_signal) ** 2 or scalar(problem.noise_sd) ** 2
 
 
 def _valid(widths: FloatArray) -> FloatArray:

@@ -77,7 +77,7 @@ def exact_law(problem: Problem, close: FloatArray) -> dict[str, FloatArray]:
     above = replace(problem, features_per_dim=np.inf, ridge=0.0)
     missed = 1 - float(np.asarray(psi_terms(above).psi1))
     return {
-        "noise": np.square(problem.noise) / close,
+        "noise": np.square(problem.noise_sd) / close,
         "initialization": np.square(problem.signal) * missed / close,
     }
 

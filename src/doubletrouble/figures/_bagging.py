@@ -116,7 +116,7 @@ def bagging_data(settings: BaggingSettings) -> Bagging:
                 problem=along,
                 lines=tuple(Line(name, ratio * n_members, y) for name, y in lines.items()),
                 points=tuple(
-                    simulated_points(runs, name, ensemble, along.noise)
+                    simulated_points(runs, name, ensemble, along.noise_sd)
                     for name, ensemble in drawn.items()
                 ),
                 ensemble=Ensemble(n_members),

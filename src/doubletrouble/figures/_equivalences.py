@@ -135,7 +135,7 @@ def effective_ridges(
 
 def best_ridge(problem: Problem) -> float:
     """The best effective ridge, τ²/F²."""
-    return float(np.square(np.asarray(problem.noise) / np.asarray(problem.signal)))
+    return float(np.square(np.asarray(problem.noise_sd) / np.asarray(problem.signal)))
 
 
 def linear_error(problem: Problem, effective: FloatArray) -> FloatArray:

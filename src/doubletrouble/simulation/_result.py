@@ -178,7 +178,7 @@ class Simulation:
         at = Amplitudes(
             signal=np.asarray(p.signal),
             nonlinear_signal=np.asarray(p.nonlinear_signal),
-            noise=np.asarray(p.noise),
+            noise=np.asarray(p.noise_sd),
             test_noise=np.asarray(p.test_noise),
         )
         parts = combine(

@@ -168,7 +168,7 @@ def _unit_problem(problem: Problem) -> Problem:
     """The same sizes, ridge and activation, without powers that are arrays."""
     if not isinstance(problem, Problem):
         raise TypeError(f"problem must be a Problem, got {type(problem).__name__}")
-    powers = (problem.signal, problem.noise, problem.nonlinear_signal, problem.test_noise)
+    powers = (problem.signal, problem.noise_sd, problem.nonlinear_signal, problem.test_noise)
     if not any(map(np.ndim, powers)):  # they do not change the shape
         return problem
     return Problem(
@@ -273,7 +273,7 @@ def evaluate(
         "ridge": problem.ridge,
         "signal": signal,
         "nonlinear_signal": problem.nonlinear_signal,
-        "noise": problem.noise,
+        "noise": problem.noise_sd,
         "test_noise": problem.test_noise,
         "n_members": scheme.n_members,
         "share_numerator": numerator,

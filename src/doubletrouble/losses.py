@@ -1,0 +1,243 @@
+r"""Convex losses ℓ(y, f) of a label y and an output f.
+
+A model is fitted by minimizing (1/N) Σ_μ 2 ℓ(y_μ, f(x_μ)) + (P λ/D) |a|², which for the square loss
+is [dascoli2020] Eq. (4). Residual losses depend on e = y - f; margin losses, for labels ±1 only, on
+e = 1 - y f (or, the logistic loss, on y f). All but the logistic loss are one family of three
+numbers (c, l, h), in which the slope of the proximal map is piecewise linear:
+
+    ℓ(e) = max over l ≤ g ≤ h of g e - c g²/2,
+    g(e) = clip(e/(c + V), l, h)    at the minimum z of ℓ(z) + (e - z)²/(2V),  z = e - V g
+
+| loss          | c | l     | h    |
+|---------------|---|-------|------|
+| square        | 1 | -inf  | inf  |
+| huber         | 1 | -δ    | δ    |
+| absolute      | 0 | -1    | 1    |
+| quantile      | 0 | t - 1 | t    |
+| hinge         | 0 | 0     | 1    |
+| squared_hinge | 1 | 0     | inf  |
+| max_margin    | 0 | 0     | inf  |
+
+>>> from doubletrouble.losses import Huber, loss
+>>> loss("huber:1.35")
+Huber(1.35)
+>>> Huber(1.0).value(0.0, [0.5, 3.0])
+array([0.125, 2.5  ])
+"""
+
+from __future__ import annotations  # help() then shows the alias Numeric
+
+import math
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Literal, TypeAlias, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from doubletrouble import glossary
+from doubletrouble.parameters import FloatArray, number
+
+Task: TypeAlias = Literal["regression", "classification"]
+TASKS: tuple[Task, ...] = get_args(Task)
+
+LossName: TypeAlias = Literal[
+    "square",
+    "huber",
+    "absolute",
+    "quantile",
+    "logistic",
+    "hinge",
+    "squared_hinge",
+    "max_margin",
+]
+LOSSES: dict[str, type[Loss]] = {}
+"""Losses by name."""
+
+
+@dataclass(frozen=True, repr=False)
+class Loss:
+    """Base of all losses; `tasks` are those it is for."""
+
+    name: ClassVar[str] = ""
+    tasks: ClassVar[tuple[Task, ...]] = ()
+    margin: ClassVar[bool] = False  # a function of y f
+    softness: ClassVar[float] = 0.0  # c
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if cls.name:
+            LOSSES[cls.name] = cls
+
+    @property
+    def slopes(self) -> tuple[float, float]:
+        """The least and the largest slope in the residual: l and h."""
+        raise NotImplementedError
+
+    @property
+    def intercept(self) -> bool:
+        """Whether a constant is fitted without penalty."""
+        return False
+
+    def residual(self, labels: npt.ArrayLike, outputs: npt.ArrayLike) -> FloatArray:
+        """The residual e: y - f, or 1 - y f for margin losses."""
+        y, f = np.asarray(labels, dtype=np.float64), np.asarray(outputs, dtype=np.float64)
+        return np.asarray(1 - y * f if self.margin else y - f)
+
+    def value(self, labels: npt.ArrayLike, outputs: npt.ArrayLike) -> FloatArray:
+        """The loss ℓ(y, f), element by element."""
+        e, c = self.residual(labels, outputs), self.softness
+        low, high = self.slopes
+        with np.errstate(invalid="ignore", over="ignore"):
+            g = np.clip(e / c if c else np.where(e > 0, high, np.where(e < 0, low, 0.0)), low, high)
+            curved = c * g * g / 2 if c else 0.0
+            return np.asarray(np.where(e * g == 0, 0.0, g * e - curved))
+
+    def __str__(self) -> str:
+        """The name, with its number where it has one: the shorthand that `loss` reads."""
+        numbers = [getattr(self, f.name) for f in fields(self)[:1]]
+        return ":".join([self.name, *(f"{value!r}" for value in numbers)])
+
+    def __repr__(self) -> str:
+        values = [getattr(self, f.name) for f in fields(self)]
+        shown = [repr(v) for v in values[:1]]
+        shown += [f"{f.name}={v!r}" for f, v in list(zip(fields(self), values, strict=True))[1:]]
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+
+@dataclass(frozen=True, repr=False)
+class Square(Loss):
+    """(y - f)²/2, the loss of ridge regression; labels ±1 are regressed on as numbers."""
+
+    name = "square"
+    tasks = TASKS
+    softness = 1.0
+    slopes = (-math.inf, math.inf)
+
+
+@dataclass(frozen=True, repr=False)
+class Huber(Loss):
+    """(y - f)²/2 up to |y - f| = δ, linear beyond: outliers pull with a bounded force."""
+
+    delta: float = 1.0
+
+    name = "huber"
+    tasks = ("regression",)
+    softness = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "delta", number("delta", self.delta, glossary.HUBER_DELTA))
+
+    @property
+    def slopes(self) -> tuple[float, float]:
+        """-δ and δ."""
+        return -self.delta, self.delta
+
+
+@dataclass(frozen=True, repr=False)
+class Absolute(Loss):
+    """|y - f|, least absolute deviations: the conditional median."""
+
+    name = "absolute"
+    tasks = ("regression",)
+    slopes = (-1.0, 1.0)
+
+
+@dataclass(frozen=True, repr=False)
+class Quantile(Loss):
+    """The quantile ("pinball") loss: t (y - f) above, (1 - t)(f - y) below.
+
+    With `intercept` a constant is fitted without penalty; without it all but the median are off by
+    a constant.
+    """
+
+    level: float = 0.5
+    intercept: bool = True
+
+    name = "quantile"
+    tasks = ("regression",)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "level", number("level", self.level, glossary.QUANTILE_LEVEL))
+        if not isinstance(self.intercept, bool):
+            raise TypeError(f"intercept must be True or False, got {self.intercept!r}")
+
+    @property
+    def slopes(self) -> tuple[float, float]:
+        """The slopes t - 1 and t."""
+        return self.level - 1, self.level
+
+
+@dataclass(frozen=True, repr=False)
+class Logistic(Loss):
+    """log(1 + exp(-y f)), logistic regression."""
+
+    name = "logistic"
+    tasks = ("classification",)
+    margin = True
+
+    def value(self, labels: npt.ArrayLike, outputs: npt.ArrayLike) -> FloatArray:
+        """The loss log(1 + exp(-y f)), element by element."""
+        return np.asarray(np.logaddexp(0.0, self.residual(labels, outputs) - 1))
+
+
+@dataclass(frozen=True, repr=False)
+class Hinge(Loss):
+    """max(0, 1 - y f), the support vector machine."""
+
+    name = "hinge"
+    tasks = ("classification",)
+    margin = True
+    slopes = (0.0, 1.0)
+
+
+@dataclass(frozen=True, repr=False)
+class SquaredHinge(Loss):
+    """max(0, 1 - y f)²/2."""
+
+    name = "squared_hinge"
+    tasks = ("classification",)
+    margin = True
+    softness = 1.0
+    slopes = (0.0, math.inf)
+
+
+@dataclass(frozen=True, repr=False)
+class MaxMargin(Loss):
+    """0 where y f ≥ 1, else inf: the least |a| that separates the data with margin 1.
+
+    The ridge has no effect on the fit. It exists where the data are separable
+    (`doubletrouble.separability`).
+    """
+
+    name = "max_margin"
+    tasks = ("classification",)
+    margin = True
+    slopes = (0.0, math.inf)
+
+
+LossLike: TypeAlias = str | Loss
+
+
+def loss(given: LossLike) -> Loss:
+    """Return the loss for a name ("hinge", "huber:1.35", "quantile:0.9") or a `Loss`.
+
+    >>> loss("quantile:0.9"), str(loss("huber"))
+    (Quantile(0.9, intercept=True), 'huber:1.0')
+    """
+    if isinstance(given, Loss):
+        return given
+    if not isinstance(given, str):
+        raise TypeError(f"loss must be a name or a Loss, got {given!r}")
+    name, _, option = given.partition(":")
+    kind = LOSSES.get(name)
+    if kind is None:
+        raise ValueError(f"loss must be one of {', '.join(LOSSES)}, got {given!r}")
+    if not option:
+        return kind()
+    try:
+        (field, *_), value = fields(kind), float(option)
+    except ValueError:
+        raise ValueError(
+            f"loss must be a name, for huber and quantile with a number (huber:1.35), got {given!r}"
+        ) from None
+    return kind(**{field.name: value})
