@@ -123,3 +123,12 @@ def test_bad_arguments_are_named(name: str, arguments: dict[str, object]) -> Non
 def test_unknown_option_is_named() -> None:
     with pytest.raises(KeyError, match="best ridge"):
         forecast().advise(50)["more money"]
+
+
+def test_best_allocation_is_the_least_error_of_all_widths() -> None:
+    f = forecast()
+    for ridges in (np.array([1e-6]), np.array([1e-3, 1.0])):  # the first has its best before a peak
+        best = f.best_allocation(100, members=[1], ridges=ridges)
+        every = np.asarray(f.total(np.arange(1, 101)[:, None], ridges))
+        assert f.total(best.width, best.ridge) == pytest.approx(every.min(), rel=1e-12)
+    assert f.best_allocation(300, 60, members=[3]).cost("features") <= 300

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from doubletrouble.advice._options import AdviceOption, changed, is_whole, less, rounded
-from doubletrouble.costs import Measure
+from doubletrouble.costs import Measure, relative_cost
 from doubletrouble.decomposition import COLORS
 from doubletrouble.ensembles import Scheme
 from doubletrouble.errors import require
@@ -303,17 +303,6 @@ class Advice:
             "ideal_n_members": _whole(ideal.n_members),
             "ideal_error_total": ideal.total,
         }
-
-
-def relative_cost(cost: float, now: float) -> float:
-    """The ratio of a cost to that of now; 1 for two infinite ones, and for two of 0.
-
-    >>> relative_cost(3.0, 2.0), relative_cost(math.inf, math.inf), relative_cost(0.0, 0.0)
-    (1.5, 1.0, 1.0)
-    """
-    if cost == now:
-        return 1.0
-    return cost / now if now > 0 else math.inf
 
 
 def bar_limit(advice: Advice) -> float:

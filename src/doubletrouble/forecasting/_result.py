@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
 from typing import Any
@@ -13,16 +13,10 @@ from typing import Any
 import numpy as np
 
 from doubletrouble import glossary
-from doubletrouble.costs import COSTS, Measure
+from doubletrouble.costs import Measure, check_measure, cost_of, widest
 from doubletrouble.ensembles import EnsembleLike, as_ensemble
 from doubletrouble.errors import require
-from doubletrouble.forecasting._advice import (
-    MANY,
-    RIDGE,
-    ForecastAdvice,
-    ForecastOption,
-    allocate,
-)
+from doubletrouble.forecasting._advice import MANY, RIDGE, ForecastAdvice, ForecastOption
 from doubletrouble.forecasting._checks import ForecastChecks
 from doubletrouble.forecasting._population import Population
 from doubletrouble.forecasting._random_features import (
@@ -53,6 +47,9 @@ DEFAULT_RIDGE = 1e-3
 _NEAR_ALL = 0.8  # between this share of the rows and all, splits and leave-one-out are interpolated
 _RIDGES = (1e-8, 10.0)  # ends of a grid of δ, relative to the mean row and the trace of K
 _RIDGE_COUNT = 97
+_WIDTHS, _WIDEST = 60, 1e3  # of a search for the best: the number, the largest in multiples of N
+_COARSER = 3  # step in the grid of ridges of that search
+_MEMBERS = (1, 2, 3, 4, 5, 7, 10, 14, 20, 30, 50, 70, 100)
 _LEAST_SHOWN = 0.01  # share of the error below which parts are outside of a plot
 _UNRELIABLE = 0.3  # error of the back-test: the rows do not determine a forecast there
 _NORMAL, _SPLITS, _NOISE = 1, 4, 5  # streams of random numbers; splits of all sizes are nested
@@ -436,30 +433,100 @@ class Forecast:
         share = np.random.default_rng((self.seed, _NOISE)).random(self._deviations.count)
         return np.asarray(largest * (share - share.mean()))
 
-    # --- the best ridge, advice ---
+    # --- the best ridge, the best allocation, advice ---
+
+    def _model(
+        self, width: float, ridge: float, ensemble: float, n_samples: float | None
+    ) -> ForecastOption:
+        """One model, validated."""
+        scheme = as_ensemble(ensemble, "Forecast.error")
+        N = self.n_rows if n_samples is None else n_samples
+        return ForecastOption(
+            name="now",
+            width=number("width", width, glossary.RANDOM_FEATURES),
+            ridge=number("ridge", ridge, glossary.RIDGE),
+            n_members=number("ensemble", scheme.n_members, glossary.N_MEMBERS),
+            n_samples=number("n_samples", N, glossary.ROWS),
+        )
 
     def best_ridge(
         self,
         width: float = math.inf,
         ensemble: float = 1,
         n_samples: float | None = None,
+        *,
+        ridges: FloatArray | None = None,
     ) -> float:
-        """The paper's λ of least total error, on a grid refined about its minimum."""
-        P = number("width", width, glossary.RANDOM_FEATURES)
-        scheme = as_ensemble(ensemble, "Forecast.error")
-        K = number("ensemble", scheme.n_members, glossary.N_MEMBERS)
-        N = number("n_samples", self.n_rows if n_samples is None else n_samples, glossary.ROWS)
-        coarse = self.ridges(N)
-        best = int(np.argmin(self.total(P, coarse, K, N)))
-        low, high = coarse[max(best - 1, 0)], coarse[min(best + 1, len(coarse) - 1)]
-        fine = np.geomspace(low, high, 33)
-        return float(fine[int(np.argmin(self.total(P, fine, K, N)))])
+        """The paper's λ of least total error: among `ridges`, or on a grid that is refined."""
+        model = self._model(width, DEFAULT_RIDGE, ensemble, n_samples)
+        P, K, N = model.width, model.n_members, model.n_samples
+        grid = self.ridges(N) if ridges is None else ridges
+        best = int(np.argmin(self.total(P, grid, K, N)))
+        if ridges is None:
+            grid = np.geomspace(*_neighbours(grid, best), 33)
+            best = int(np.argmin(self.total(P, grid, K, N)))
+        return float(grid[best])
 
     def ridges(self, n_samples: float) -> FloatArray:
         """A grid of λ for N rows, from nearly none to the scale of the whole Gram matrix."""
         scale = float(np.diagonal(self._rows.gram).mean())
         low, high = (np.array(_RIDGES) * (1, n_samples)) * scale * self.dim / n_samples
         return np.geomspace(low, high, _RIDGE_COUNT)
+
+    def best_allocation(
+        self,
+        budget: float,
+        n_samples: float | None = None,
+        *,
+        cost: Measure = "features",
+        members: Sequence[float] = _MEMBERS,
+        ridges: FloatArray | None = None,
+    ) -> ForecastOption:
+        """The width, number of models and ridge of least error within a budget.
+
+        Parameters
+        ----------
+        budget, cost
+            As in `advise`.
+        n_samples : number
+            N, by default all rows.
+        members : sequence
+            K to choose from, increasing.
+        ridges : array
+            λ to choose from, by default a grid that is refined about the best.
+        """
+        check_measure(cost)
+        C = number("budget", budget, glossary.BUDGET)
+        N = self._model(1, DEFAULT_RIDGE, 1, n_samples).n_samples
+        if (least := cost_of(1.0, N, members[0], "ensemble", cost)) > C:
+            raise ValueError(f"budget must be at least {least:g}, that of one feature, got {C:g}")
+        K = np.array(members, dtype=float)
+        most = np.floor(widest(C, N, K, "ensemble", cost))
+        lam = self.ridges(N)[::_COARSER] if ridges is None else ridges
+
+        def least_error(widths: FloatArray) -> Any:
+            """Indices of K and P, each at its best ridge."""
+            P, ridge = np.broadcast_arrays(widths[:, None], lam)
+            average = self._average(P, ridge, round(N))
+            totals = average.functions.error + _per_member(average.variance, K[:, None, None])
+            totals[widths > most[:, None]] = math.inf
+            return np.unravel_index(int(np.argmin(totals.min(axis=2))), totals.shape[:2])
+
+        grid = np.floor(np.geomspace(1, min(most[0], _WIDEST * N), _WIDTHS))
+        widths = np.unique([*grid, *most[most >= 1]])
+        member, best = least_error(widths)
+        if ridges is not None:  # at the best of all ridges the error is flat about the best width
+            low, high = _neighbours(widths[np.isfinite(widths)], best)
+            widths = np.unique([*np.linspace(low, high, _WIDTHS).round(), widths[best]])
+            member, best = least_error(widths)
+        width, n_members = float(widths[best]), float(K[member])
+        return ForecastOption(
+            name="best allocation",
+            width=width,
+            ridge=self.best_ridge(width, n_members, N, ridges=ridges),
+            n_members=n_members,
+            n_samples=N,
+        )
 
     def advise(
         self,
@@ -485,26 +552,37 @@ class Forecast:
         cost : {"features", "training"}
             P K features in total, or K N P min(N, P) operations of training.
         """
-        P = number("width", width, glossary.RANDOM_FEATURES)
-        lam = number("ridge", ridge, glossary.RIDGE)
-        scheme = as_ensemble(ensemble, "Forecast.error")
-        K = number("ensemble", scheme.n_members, glossary.N_MEMBERS)
-        N = number("n_samples", self.n_rows if n_samples is None else n_samples, glossary.ROWS)
-        if not isinstance(cost, str) or cost not in COSTS:
-            raise ValueError(f"cost must be one of {', '.join(COSTS)}, got {cost!r}")
-        if budget is not None:
-            budget = number("budget", budget, glossary.BUDGET)
-        now = ForecastOption(name="now", width=P, ridge=lam, n_members=K, n_samples=N)
+        now = self._model(width, ridge, ensemble, n_samples)
+        P, K, N = now.width, now.n_members, now.n_samples
+        check_measure(cost)
         budget = now.cost(cost) if budget is None else budget
-        changes = [
-            now.changed("2x width", width=2 * P),
-            now.changed("2x models", n_members=2 * K),
-            now.changed(MANY, n_members=math.inf),
-            now.changed(RIDGE, ridge=self.best_ridge(P, K, N)),
-            now.changed("2x data", n_samples=2 * N),
-        ]
-        best = allocate(self, now, budget, cost)
-        return ForecastAdvice.of(self, now, changes, best, budget=budget, cost=cost)
+        regularized = replace(now, name=RIDGE, ridge=self.best_ridge(P, K, N))
+        changes = (
+            replace(now, name="2x width", width=2 * P),
+            replace(now, name="2x models", n_members=2 * K),
+            replace(now, name=MANY, n_members=math.inf),
+            regularized,
+            replace(now, name="2x data", n_samples=2 * N),
+        )
+        found = self.best_allocation(budget, N, cost=cost)
+        candidates = (found, regularized, now) if now.cost(cost) <= budget else (found,)
+        best = min(candidates, key=lambda o: self.total(o.width, o.ridge, o.n_members, N))
+        base = self.error(P, now.ridge, K, N)
+        finite = 0 < float(base.total) < math.inf
+
+        def forecast(option: ForecastOption) -> ForecastOption:
+            error = self.error(option.width, option.ridge, option.n_members, option.n_samples)
+            gain = 1 - error.total / base.total if finite else None
+            return replace(option, error=error, gain=gain, extrapolated=error.extrapolated)
+
+        return ForecastAdvice(
+            now=replace(now, error=base, extrapolated=base.extrapolated),
+            changes=tuple(map(forecast, changes)),
+            best=forecast(replace(best, name="best allocation")),
+            budget=budget,
+            cost=cost,
+            confidence=self.confidence,
+        )
 
     # --- presentation ---
 
@@ -571,6 +649,11 @@ def _per_member(variance: FloatArray, members: FloatArray) -> FloatArray:
     """V/K; 0 for infinitely many models."""
     with np.errstate(invalid="ignore"):
         return np.where(np.isinf(members), 0.0, variance / members)
+
+
+def _neighbours(grid: FloatArray, index: int) -> tuple[float, float]:
+    """The values of a grid before and after one of them."""
+    return float(grid[max(index - 1, 0)]), float(grid[min(index + 1, len(grid) - 1)])
 
 
 def _estimate(value: FloatArray, changes: FloatArray, key: Any) -> Estimate:
