@@ -579,16 +579,9 @@ class _Terms(_Result, Generic[Term]):
                 f"{label:<{wide}} {value:>{most}} {share:>7}   {' '.join(status)}".rstrip()
                 for label, value, share, *status in rows
             )
-        widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
-        sides = [">"] * len(head)
-        if self.status:
-            sides[-1] = "<"
-        lines = [
-            "  ".join(map(format, row, map("{}{}".format, sides, widths))).rstrip()
-            for row in (head, *rows)
-        ]
+        sides = ">" * (len(head) - 1) + ("<" if self.status else ">")
         count = math.prod(self.shape)
-        return "\n".join(lines if count <= _ROWS else [*lines, f"{count} points"])
+        return aligned([head, *rows], sides) + (f"\n{count} points" if count > _ROWS else "")
 
     def _repr_html_(self) -> str:
         head, rows = self._cells()
@@ -936,7 +929,36 @@ class StoppingTime(_ErrorTable):
         return f"best time to stop: {self.time:.6g}\n{self.error}\ntrained to the end: {other}"
 
 
-# --- JSON ----------------------------------------------------------------------------------------
+# --- options of a choice -------------------------------------------------------------------------
+
+WORTHWHILE = 0.01
+"""The least gain of a change that is recommended.
+
+The gain is the share of the error that the change removes, 1 - error/error now: positive if the
+error falls.
+"""
+
+
+def by_name(kind: str, known: Mapping[str, Term], name: str) -> Term:
+    """One of several results; KeyError with all their names for another name."""
+    if name not in known:
+        raise KeyError(f"{kind} must be one of {', '.join(known)}, got {name!r}")
+    return known[name]
+
+
+# --- text and JSON -------------------------------------------------------------------------------
+
+
+def aligned(rows: Sequence[Sequence[str]], sides: str) -> str:
+    """Rows of cells as lines; `sides` has "<" or ">" for each column.
+
+    >>> print(aligned([["option", "error"], ["now", "1.25"]], "<>"))
+    option  error
+    now      1.25
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    columns = [f"{side}{width}" for side, width in zip(sides, widths, strict=True)]
+    return "\n".join("  ".join(map(format, row, columns)).rstrip() for row in rows)
 
 
 def strict_json(value: Any) -> Any:

@@ -9,11 +9,10 @@ from typing import Any
 
 from doubletrouble.costs import Measure, cost_of, relative_cost
 from doubletrouble.errors import require
-from doubletrouble.results import ErrorTerms, Estimate
+from doubletrouble.results import WORTHWHILE, ErrorTerms, Estimate, aligned, by_name
 
 MANY, RIDGE = "∞ models", "best ridge"
 """Names of two changes."""
-_WORTH = 0.01  # the least gain that is recommended
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,10 +64,7 @@ class ForecastAdvice:
 
     def __getitem__(self, name: str) -> ForecastOption:
         """An option by its name."""
-        known = {option.name: option for option in self.options}
-        if name not in known:
-            raise KeyError(f"option must be one of {', '.join(known)}, got {name!r}")
-        return known[name]
+        return by_name("option", {one.name: one for one in self.options}, name)
 
     @property
     def ranked(self) -> tuple[ForecastOption, ...]:
@@ -79,7 +75,7 @@ class ForecastAdvice:
     def choice(self) -> ForecastOption:
         """The change of least error that can be made; `now` if none removes 1 % of the error."""
         best = next(option for option in self.ranked if option.name != MANY)
-        return best if _total(best) <= (1 - _WORTH) * _total(self.now) else self.now
+        return best if _total(best) <= (1 - WORTHWHILE) * _total(self.now) else self.now
 
     @property
     def summary(self) -> str:
@@ -151,14 +147,7 @@ class ForecastAdvice:
                     "extrapolated" if row["extrapolated"] else "",
                 ]
             )
-        wide = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        lines = [
-            "  ".join(
-                [f"{first:<{wide[0]}}", *(f"{c:>{w}}" for c, w in zip(rest, wide[1:], strict=True))]
-            ).rstrip()
-            for first, *rest in cells
-        ]
-        return "\n".join([*lines, "", self.summary])
+        return f"{aligned(cells, '<' + '>' * len(head[1:]) + '>>>')}\n\n{self.summary}"
 
     __repr__ = __str__
 
