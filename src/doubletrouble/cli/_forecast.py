@@ -23,6 +23,7 @@ from doubletrouble.cli._tables import (
     listed,
 )
 from doubletrouble.costs import COSTS
+from doubletrouble.data import standardized
 from doubletrouble.forecasting import DEFAULT_RIDGE, Forecast, ForecastAdvice, ForecastTerms
 from doubletrouble.forecasting import forecast as find_forecast
 from doubletrouble.parameters import FloatArray
@@ -167,16 +168,15 @@ def forecast(
 
 def _standardized(X: Any) -> tuple[FloatArray, list[str]]:
     """Inputs of mean 0 and variance 1, without constant columns, and notes."""
-    infinite = [str(one) for one in X.columns[np.isinf(X.to_numpy(dtype=float)).any(axis=0)]]
+    values = X.to_numpy(dtype=float)
+    infinite = [str(one) for one in X.columns[np.isinf(values).any(axis=0)]]
     if infinite:
         raise ValueError(f"X must be finite, got infinite numbers in {listed(infinite)}")
-    spread = X.std(axis=0, ddof=0)
-    varying = spread > 0
+    varying = np.ptp(values, axis=0) > 0
     notes = ["Inputs are scaled to mean 0 and variance 1."]
     if constant := [str(one) for one in X.columns[~varying]]:
         notes.append(f"Constant columns are left out: {listed(constant)}.")
-    kept = X.loc[:, varying]
-    return ((kept - kept.mean(axis=0)) / spread[varying]).to_numpy(), notes
+    return standardized(values[:, varying]), notes
 
 
 def _grid(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from doubletrouble import glossary
+from doubletrouble.data import standardized
 from doubletrouble.errors import require
 from doubletrouble.figures import _agreement as agreement
 from doubletrouble.figures import _drawing as drawing
@@ -104,14 +105,10 @@ def data_sets() -> tuple[RealData, ...]:
     images, digit = datasets.load_digits(return_X_y=True)
     images = images - images.mean(axis=0)
     return (
-        RealData("Diabetes", _standard(patients), _standard(progress)),
-        RealData("Breast cancer", _standard(tumours), 2.0 * benign - 1.0),
+        RealData("Diabetes", standardized(patients), standardized(progress)),
+        RealData("Breast cancer", standardized(tumours), 2.0 * benign - 1.0),
         RealData("Digits", images / images.std(), np.eye(10)[digit] - 0.1, grows=True),
     )
-
-
-def _standard(values: FloatArray) -> FloatArray:
-    return np.asarray((values - values.mean(axis=0)) / values.std(axis=0))
 
 
 def forecast_data(settings: ForecastSettings) -> tuple[ForecastPanel, ...]:

@@ -26,6 +26,7 @@ import numpy as np
 
 from doubletrouble import __version__, glossary
 from doubletrouble.activations import NAMES
+from doubletrouble.data import standardized
 from doubletrouble.forecasting import Forecast, forecast
 from doubletrouble.page._settings import json_number
 from doubletrouble.page._tables import CsvColumn, CsvTable
@@ -104,8 +105,7 @@ class ForecastChoice:
         values = values[rows]
         inputs, labels = values[:, :-1], values[:, -1]
         if self.standardize and len(values):
-            spread = inputs.std(axis=0)
-            inputs = (inputs - inputs.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+            inputs = standardized(inputs)
         return inputs, labels, tuple(notes)
 
     def script(self, table: CsvTable, file: str, setting: "ForecastSetting") -> str:
