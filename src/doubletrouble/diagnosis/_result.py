@@ -20,7 +20,7 @@ from doubletrouble.diagnosis._extrapolation import (
     N_DRAWS,
     Extrapolation,
     Falls,
-    RowNoise,
+    RowMultipliers,
     learner_salt,
     total_curve,
 )
@@ -262,7 +262,7 @@ class Diagnosis:
     measured: Measurements
     losses: Mapping[LossName, Mapping[int, Measurement]]  # other losses of a classifier, by rung
     extrapolation: Extrapolation
-    row_noise: RowNoise
+    multipliers: RowMultipliers
     alternatives: Mapping[str, Alternative]  # other learners on the same folds
     key: tuple[Any, ...]  # equal for the same data and seed
     confidence: float = CONFIDENCE  # of printed intervals
@@ -394,19 +394,19 @@ class Diagnosis:
         one, pair = self.measured.bags
         return self._ratio(
             pair.mean + (one.mean - pair.mean) / K,
-            self.row_noise.deviations(pair) * (1 - 1 / K) + self.row_noise.deviations(one) / K,
+            self.multipliers.deviations(pair) * (1 - 1 / K) + self.multipliers.deviations(one) / K,
         )
 
     def _ratio(self, mean: float, deviations: FloatArray) -> FloatArray:
         """Draws of an error at 90 % of the rows over that of the learner there."""
         now = self.measured.total[FULL]
         ratio = mean / now.mean
-        paired = (deviations - ratio * self.row_noise.deviations(now)) / now.mean
-        return np.maximum(ratio + self.row_noise.draws(paired), 0.0)
+        paired = (deviations - ratio * self.multipliers.deviations(now)) / now.mean
+        return np.maximum(ratio + self.multipliers.draws(paired), 0.0)
 
     def _measured_ratio(self, other: Measurement) -> FloatArray:
         """Draws of the error of another learner over that of this one."""
-        return self._ratio(other.mean, self.row_noise.deviations(other))
+        return self._ratio(other.mean, self.multipliers.deviations(other))
 
     def _growth_ratio(self, x: float) -> FloatArray:
         """Draws of the error with x times the rows over that with all."""
@@ -453,19 +453,19 @@ class Diagnosis:
         if here is not None:
             if math.isinf(here.mean):  # a class of probability 0 occurs
                 return np.full(N_DRAWS, math.inf)
-            return self.row_noise.positive_draws(here)
+            return self.multipliers.positive_draws(here)
         if infinite:
             raise ValueError(
                 f"n_samples must be left out, got {x * self.n_rows:g}: the loss is infinite at "
                 f"{infinite[-1] / N_BLOCKS:.0%} of the rows"
             )
-        falls = Falls.of(measured, self.row_noise)
+        falls = Falls.of(measured, self.multipliers)
         if x > 1 and falls.rise():
             raise ValueError(
                 f"n_samples beyond {self.n_rows} is withheld: this loss rises with the rows"
             )
         own = generator(self.design.seed, LOSS_CURVE, learner_salt(measured[FULL]))
-        return total_curve(falls, measured[FULL], self.row_noise, own, self.floor).at(x)
+        return total_curve(falls, measured[FULL], self.multipliers, own, self.floor).at(x)
 
     def _located(self, terms: ErrorTerms[Estimate], sizes: FloatArray) -> ErrorTerms[Estimate]:
         """The terms with the numbers of rows as a coordinate, if there are several."""
