@@ -416,9 +416,6 @@ def _plain(array: Any) -> Value:
 # --- errors by cause -----------------------------------------------------------------------------
 
 
-_DESCRIPTIONS = ("coordinates", "includes", "status")  # fields that are no parts
-
-
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class _Terms(_Result, Generic[Term]):
     """Parts that add up to a total; they print as a table, plot, and convert to pandas."""
@@ -461,7 +458,7 @@ class _Terms(_Result, Generic[Term]):
     @classmethod
     def names(cls) -> tuple[str, ...]:
         """The names of all parts, in their order."""
-        return tuple(f.name for f in fields(cls) if f.name not in _DESCRIPTIONS)
+        return tuple(f.name for f in fields(cls) if f.compare)  # others describe the parts
 
     @property
     def parts(self) -> dict[str, Term]:
@@ -658,7 +655,7 @@ class _Terms(_Result, Generic[Term]):
                 axes.errorbar(x, values, error, fmt="o", markersize=3, capsize=2, label=label)
             else:
                 axes.plot(x, values, label=label or str(row))
-        _scaled_axes(axes, name, x, "total squared error")
+        scaled_axes(axes, name, x, "total squared error")
 
     def _draw_curves(self, axes: Any) -> None:
         (count,) = self.shape
@@ -674,10 +671,10 @@ class _Terms(_Result, Generic[Term]):
                 axes.errorbar(x, y, error, fmt="o", markersize=3, capsize=2, **style)
             else:
                 axes.plot(x, y, **style)
-        _scaled_axes(axes, " and ".join(varying or [name]), x, "squared error")
+        scaled_axes(axes, " and ".join(varying or [name]), x, "squared error")
 
 
-def _scaled_axes(axes: Any, name: str, x: Any, ylabel: str) -> None:
+def scaled_axes(axes: Any, name: str, x: Any, ylabel: str) -> None:
     """Logarithmic axes where numbers are positive and span more than a factor of 20; labels."""
     finite = np.asarray(x)[np.isfinite(x)]
     if finite.size and finite.min() > 0 and finite.max() > 20 * finite.min():

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -40,7 +40,13 @@ from doubletrouble.parameters import (
     common_shape,
     number,
 )
-from doubletrouble.results import ConfidenceInterval, ErrorTerms, Estimate, PosteriorDraws
+from doubletrouble.results import (
+    ConfidenceInterval,
+    ErrorTerms,
+    Estimate,
+    PosteriorDraws,
+    scaled_axes,
+)
 
 DEFAULT_RIDGE = 1e-3
 """The paper's λ of tables and plots, that of `RandomFeaturesRidge`."""
@@ -85,33 +91,13 @@ class LabelNoise:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ForecastTerms(ErrorTerms[Estimate]):
-    """The forecast error by cause; `extrapolated` is True where the rows do not determine it."""
+    """The forecast error by cause; `extrapolated` is True where the rows do not determine it.
 
-    @classmethod
-    def of(
-        cls,
-        parts: Mapping[str, Any],
-        extrapolated: Any,
-        coordinates: Mapping[str, Value],
-        note: str,
-    ) -> ForecastTerms:
-        """Terms with a mark, or an array of marks."""
-        words = np.where(extrapolated, "extrapolated", "").ravel().tolist()
-        status = {"total": words if np.ndim(extrapolated) else words[0]} if any(words) else {}
-        terms = cls(**parts, coordinates=coordinates, status=status)
-        object.__setattr__(terms, "_extrapolated", extrapolated)
-        object.__setattr__(terms, "_note", note)
-        return terms
+    There, functions of the population are continued below what the rows determine.
+    """
 
-    @property
-    def extrapolated(self) -> Any:
-        """Whether the functions of the population are continued below what the rows determine."""
-        return self.__dict__["_extrapolated"]
-
-    @property
-    def note(self) -> str:
-        """The meaning of the part called noise."""
-        return str(self.__dict__["_note"])
+    extrapolated: Any = field(default=False, compare=False)  # a mark, or an array of them
+    note: str = field(default="", compare=False)  # the meaning of the part called noise
 
     def to_frame(self) -> Any:
         """A pandas table with a row per point, and the mark `extrapolated`."""
@@ -163,16 +149,11 @@ def _draw_line(axes: Any, x: Any, y: Any, marks: Any, *, label: str, **style: An
 
 
 def _finish_axes(axes: Any, name: str, x: FloatArray, marks: Any) -> None:
-    """Logarithmic axes, labels and a legend."""
+    """Axes, labels and a legend."""
     if np.any(marks):
         axes.set_title("dashed: extrapolated", fontsize="small", loc="right")
-    finite = x[np.isfinite(x)]
-    if finite.size and finite.min() > 0 and finite.max() > 20 * finite.min():
-        axes.set_xscale("log")
-    axes.set_xlabel({"width": "random features P", "n_samples": "rows N"}.get(name, name))
-    axes.set_ylabel("squared error")
-    axes.set_yscale("log")
-    axes.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    names = {"width": "random features P", "n_samples": "rows N"}
+    scaled_axes(axes, names.get(name, name), x, "squared error")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -295,25 +276,22 @@ class Forecast:
         settings = self._settings(width, ridge, ensemble, n_samples)
         shape = common_shape(settings)
         P, lam, K, N = (np.broadcast_to(value, shape).ravel() for value in settings.values())
-        parts = {name: np.empty(N.size) for name in _PARTS}
-        changes = {name: np.empty((self._deviations.count, N.size)) for name in _PARTS}
+        parts = {name: _Part.empty(N.size, self._deviations.count) for name in _PARTS}
         marks = np.zeros(N.size, dtype=bool)
         for size in np.unique(N):
             here = size == N
-            split = self._split(P[here], lam[here], K[here], int(size))
-            marks[here] = split.extrapolated
-            for name in _PARTS:
-                parts[name][here], changes[name][:, here] = split.parts[name], split.changes[name]
+            split, marks[here] = self._split(P[here], lam[here], K[here], int(size))
+            for name, (value, draws) in split.items():
+                parts[name].value[here], parts[name].draws[:, here] = value, draws
         key = ("forecast", self.seed, self._deviations.rows)
-        estimates = {
-            name: _estimate(parts[name].reshape(shape), changes[name].reshape(-1, *shape), key)
-            for name in _PARTS
-        }
-        return ForecastTerms.of(
-            estimates,
-            marks.reshape(shape) if shape else bool(marks[0]),
-            {name: value for name, value in settings.items() if np.ndim(value)},
-            f"noise: {_NOTE.format(n=self.n_rows)}",
+        words = np.where(marks, "extrapolated", "").tolist()
+        estimates: Any = {name: part.estimate(shape, key) for name, part in parts.items()}
+        return ForecastTerms(
+            **estimates,
+            extrapolated=marks.reshape(shape) if shape else bool(marks[0]),
+            coordinates={name: value for name, value in settings.items() if np.ndim(value)},
+            status={"total": words if shape else words[0]} if any(words) else {},
+            note=f"noise: {_NOTE.format(n=self.n_rows)}",
         )
 
     def total(
@@ -374,8 +352,10 @@ class Forecast:
         rng = np.random.default_rng((self.seed, _SPLITS))
         return RidgeTable.of(kappa, split_functions(self._rows, size, kappa, rng), modes)
 
-    def _split(self, P: FloatArray, lam: FloatArray, K: FloatArray, size: int) -> _Split:
-        """The parts and their draws at one number of rows."""
+    def _split(
+        self, P: FloatArray, lam: FloatArray, K: FloatArray, size: int
+    ) -> tuple[dict[str, _Part], Any]:
+        """The parts at one number of rows, and whether they are extrapolated."""
         average = self._average(P, lam, size)
         own, rows = average.functions, self._table(size)
         variance = _per_member(average.variance, K)
@@ -400,25 +380,21 @@ class Forecast:
         diverges = np.isinf(variance)
         unit = _per_member(np.where(diverges, 0.0, average.noise_variance), K)
         noisy = np.minimum(noise * unit, variance)
-        parts: dict[str, FloatArray] = {
-            "noise": np.where(diverges & (noise > 0), math.inf, noise * h + noisy),
-            "initialization": variance - noisy,
-            "sampling": h * bias,
-            "bias": bias,
-            "bayes": noise,
-        }
-        shift = floor * error
+        shift, alone = floor * error, noisy * feature
         finite = np.where(diverges, 0.0, variance)
-        alone = noisy * feature
         unknown = self._unknown_noise[:, None]
-        changes = {
-            "noise": alone + unknown * (h + unit),
-            "initialization": finite * (energy + feature) - alone - unknown * unit,
-            "sampling": h * (shift - unknown),
-            "bias": shift - unknown,
-            "bayes": unknown + np.zeros_like(shift),
-        }
-        return _Split(parts, changes, extrapolated)
+        infinite = diverges & (noise > 0)
+        return {
+            "noise": _Part(
+                np.where(infinite, math.inf, noise * h + noisy), alone + unknown * (h + unit)
+            ),
+            "initialization": _Part(
+                variance - noisy, finite * (energy + feature) - alone - unknown * unit
+            ),
+            "sampling": _Part(h * bias, h * (shift - unknown)),
+            "bias": _Part(bias, shift - unknown),
+            "bayes": _Part(noise, np.broadcast_to(unknown, shift.shape)),
+        }, extrapolated
 
     @cached_property
     def _normal(self) -> FloatArray:
@@ -638,11 +614,27 @@ class Forecast:
 _PARTS = ("noise", "initialization", "sampling", "bias", "bayes")
 
 
-@dataclass(frozen=True, eq=False)
-class _Split:
-    parts: dict[str, FloatArray]
-    changes: dict[str, FloatArray]  # draws of the deviation, (B, ...)
-    extrapolated: Any
+class _Part(NamedTuple):
+    """A part of the error, and draws of its deviation."""
+
+    value: FloatArray
+    draws: FloatArray  # (B, ...)
+
+    @classmethod
+    def empty(cls, size: int, n_draws: int) -> _Part:
+        return cls(np.empty(size), np.empty((n_draws, size)))
+
+    def estimate(self, shape: tuple[int, ...], key: Any) -> Estimate:
+        """The estimate; a divergence has no standard error."""
+        value, draws = self.value.reshape(shape), self.draws.reshape(-1, *shape)
+        spread = draws.std(axis=0)
+        known = np.where(np.isfinite(value), value, 0.0) + draws
+        return Estimate(
+            value=value if shape else float(value),
+            standard_error=spread if shape else float(spread),
+            n_draws=len(draws),
+            sources=(PosteriorDraws(values=known, key=key),),
+        )
 
 
 def _per_member(variance: FloatArray, members: FloatArray) -> FloatArray:
@@ -654,15 +646,3 @@ def _per_member(variance: FloatArray, members: FloatArray) -> FloatArray:
 def _neighbours(grid: FloatArray, index: int) -> tuple[float, float]:
     """The values of a grid before and after one of them."""
     return float(grid[max(index - 1, 0)]), float(grid[min(index + 1, len(grid) - 1)])
-
-
-def _estimate(value: FloatArray, changes: FloatArray, key: Any) -> Estimate:
-    """An estimate from draws of its deviation; a divergence has none."""
-    spread, plain = changes.std(axis=0), value.ndim == 0
-    draws = np.where(np.isfinite(value), value, 0.0) + changes
-    return Estimate(
-        value=float(value) if plain else value,
-        standard_error=float(spread) if plain else spread,
-        n_draws=len(changes),
-        sources=(PosteriorDraws(values=draws, key=key),),
-    )
