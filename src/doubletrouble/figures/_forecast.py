@@ -149,37 +149,25 @@ def _held_out(
     """The held-out error by K: an array [training set, width]."""
     from doubletrouble.estimators import RandomFeaturesRidge
 
-    errors: dict[float, list[list[float]]] = {K: [] for K in _MEMBERS}
-    for _ in range(settings.n_data):
-        order = rng.permutation(len(data.inputs))
-        train, test = order[:n_train], order[n_train:]
-        by_width: dict[float, list[float]] = {K: [] for K in _MEMBERS}
-        for P in _widths(settings):
-            one, two = (
-                _residuals(
-                    RandomFeaturesRidge(
-                        int(P),
-                        activation=settings.activation,
-                        ridge=settings.ridge,
-                        random_state=int(rng.integers(2**31)),
-                    ),
-                    data,
-                    train,
-                    test,
-                )
-                for _ in range(2)
-            )
-            by_width[1.0].append(float((one**2 + two**2).sum(axis=1).mean() / 2))
-            by_width[math.inf].append(float((one * two).sum(axis=1).mean()))
-        for K in _MEMBERS:
-            errors[K].append(by_width[K])
-    return {K: np.array(values) for K, values in errors.items()}
+    def residuals(P: float, train: Any, test: Any) -> FloatArray:
+        model = RandomFeaturesRidge(
+            int(P),
+            activation=settings.activation,
+            ridge=settings.ridge,
+            random_state=int(rng.integers(2**31)),
+        ).fit(data.inputs[train], data.labels[train])
+        off = data.labels[test] - model.predict(data.inputs[test])
+        return np.asarray(off).reshape(len(test), -1)
 
-
-def _residuals(model: Any, data: RealData, train: Any, test: Any) -> FloatArray:
-    """Residuals of a model on held-out rows, (rows, outputs)."""
-    predicted = model.fit(data.inputs[train], data.labels[train]).predict(data.inputs[test])
-    return np.asarray(data.labels[test] - predicted).reshape(len(test), -1)
+    widths = _widths(settings)
+    errors = {K: np.empty((settings.n_data, len(widths))) for K in _MEMBERS}
+    for row in range(settings.n_data):
+        train, test = np.split(rng.permutation(len(data.inputs)), [n_train])
+        for column, P in enumerate(widths):
+            one, two = (residuals(P, train, test) for _ in range(2))
+            errors[1.0][row, column] = (one**2 + two**2).sum(axis=1).mean() / 2
+            errors[math.inf][row, column] = (one * two).sum(axis=1).mean()
+    return errors
 
 
 def _curve(

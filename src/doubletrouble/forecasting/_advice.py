@@ -9,7 +9,8 @@ from typing import Any
 
 from doubletrouble.costs import Measure, cost_of, relative_cost
 from doubletrouble.errors import require
-from doubletrouble.results import WORTHWHILE, ErrorTerms, Estimate, aligned, by_name
+from doubletrouble.forecasting._terms import ForecastTerms
+from doubletrouble.results import WORTHWHILE, Estimate, aligned, by_name
 
 MANY, RIDGE = "∞ models", "best ridge"
 """Names of two changes."""
@@ -24,9 +25,19 @@ class ForecastOption:
     ridge: float
     n_members: float
     n_samples: float
-    error: ErrorTerms[Estimate] | None = None
+    error: ForecastTerms | None = None
     gain: Estimate | None = None  # 1 - error/error now
-    extrapolated: bool = False
+
+    @property
+    def total(self) -> float:
+        """Total test error."""
+        assert self.error is not None
+        return float(self.error.total)
+
+    @property
+    def extrapolated(self) -> bool:
+        """Whether the rows do not determine the error."""
+        return self.error is not None and bool(self.error.extrapolated)
 
     @property
     def total_features(self) -> float:
@@ -69,13 +80,13 @@ class ForecastAdvice:
     @property
     def ranked(self) -> tuple[ForecastOption, ...]:
         """The changes, the one of least error first."""
-        return tuple(sorted(self.changes, key=lambda option: _total(option)))
+        return tuple(sorted(self.changes, key=lambda option: option.total))
 
     @property
     def choice(self) -> ForecastOption:
         """The change of least error that can be made; `now` if none removes 1 % of the error."""
         best = next(option for option in self.ranked if option.name != MANY)
-        return best if _total(best) <= (1 - WORTHWHILE) * _total(self.now) else self.now
+        return best if best.total <= (1 - WORTHWHILE) * self.now.total else self.now
 
     @property
     def summary(self) -> str:
@@ -85,7 +96,7 @@ class ForecastAdvice:
             return "No single change reduces the error by 1 % or more."
         text = (
             f"Of the finite single changes, {_named(choice)} reduces the error most, from "
-            f"{_total(self.now):.4g} to {_total(choice):.4g}."
+            f"{self.now.total:.4g} to {choice.total:.4g}."
         )
         sure = [one for one in self.ranked if self._is_sure(one) and one.name != MANY]
         if choice in sure or not sure:
@@ -108,7 +119,7 @@ class ForecastAdvice:
                 "ridge": option.ridge,
                 "n_members": option.n_members,
                 "n_samples": option.n_samples,
-                "error": float(option.error.total),
+                "error": option.total,
                 "error_standard_error": float(option.error.total.standard_error),
                 "gain": math.nan,
                 "gain_low": math.nan,
@@ -157,11 +168,6 @@ class ForecastAdvice:
 
 def _named(option: ForecastOption) -> str:
     return f"best ridge (λ = {option.ridge:.3g})" if option.name == RIDGE else option.name
-
-
-def _total(option: ForecastOption) -> float:
-    assert option.error is not None
-    return float(option.error.total)
 
 
 def _count(value: float) -> str:

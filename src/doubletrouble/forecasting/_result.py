@@ -31,6 +31,7 @@ from doubletrouble.forecasting._ridge_functions import (
     RidgeTable,
     split_functions,
 )
+from doubletrouble.forecasting._terms import ForecastTerms, finish_axes
 from doubletrouble.palette import BLACK
 from doubletrouble.parameters import (
     FloatArray,
@@ -40,13 +41,7 @@ from doubletrouble.parameters import (
     common_shape,
     number,
 )
-from doubletrouble.results import (
-    ConfidenceInterval,
-    ErrorTerms,
-    Estimate,
-    PosteriorDraws,
-    scaled_axes,
-)
+from doubletrouble.results import ConfidenceInterval, Estimate, PosteriorDraws
 
 DEFAULT_RIDGE = 1e-3
 """The paper's λ of tables and plots, that of `RandomFeaturesRidge`."""
@@ -56,7 +51,6 @@ _RIDGE_COUNT = 97
 _WIDTHS, _WIDEST = 60, 1e3  # of a search for the best: the number, the largest in multiples of N
 _COARSER = 3  # step in the grid of ridges of that search
 _MEMBERS = (1, 2, 3, 4, 5, 7, 10, 14, 20, 30, 50, 70, 100)
-_LEAST_SHOWN = 0.01  # share of the error below which parts are outside of a plot
 _UNRELIABLE = 0.3  # error of the back-test: the rows do not determine a forecast there
 _NORMAL, _SPLITS, _NOISE = 1, 4, 5  # streams of random numbers; splits of all sizes are nested
 _NOTE = "noise or structure too fine for {n} rows"
@@ -87,73 +81,6 @@ class LabelNoise:
             f"label noise {self.estimate:.3g}, in [0, {self.upper:.3g}]: "
             f"{_NOTE.format(n=self.n_rows)}"
         )
-
-
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class ForecastTerms(ErrorTerms[Estimate]):
-    """The forecast error by cause; `extrapolated` is True where the rows do not determine it.
-
-    There, functions of the population are continued below what the rows determine.
-    """
-
-    extrapolated: Any = field(default=False, compare=False)  # a mark, or an array of them
-    note: str = field(default="", compare=False)  # the meaning of the part called noise
-
-    def to_frame(self) -> Any:
-        """A pandas table with a row per point, and the mark `extrapolated`."""
-        frame = super().to_frame().drop(columns="total_status", errors="ignore")
-        frame["extrapolated"] = np.ravel(self.extrapolated)
-        return frame
-
-    def _draw_curves(self, axes: Any) -> None:
-        """Lines with bands of one standard error; dashed where extrapolated."""
-        (count,) = self.shape
-        varying = {k: v for k, v in self._coordinates().items() if np.shape(v) == (count,)}
-        name, x = next(iter(varying.items()), ("point", np.arange(count)))
-        marks = np.asarray(self.extrapolated)
-        for part, value in self._columns().items():
-            y = np.broadcast_to(value.value, (count,))
-            if not np.any(y):
-                continue
-            style = {"color": self._colors.get(part, BLACK), "label": self._label(part)}
-            _draw_line(axes, x, y, marks, linewidth=2.0 if part == "total" else 1.3, **style)
-            error = np.broadcast_to(value.standard_error, (count,))
-            if part == "total":
-                axes.fill_between(x, y - error, y + error, color=BLACK, alpha=0.15, linewidth=0)
-        _finish_axes(axes, name, np.asarray(x), marks)
-        least = _LEAST_SHOWN * float(np.min(self.total.value))
-        axes.set_ylim(bottom=max(least, axes.get_ylim()[0]))
-
-    def _draw_family(self, axes: Any) -> None:
-        """Totals, a line for each row; dashed where extrapolated."""
-        varying = {k: np.broadcast_to(v, self.shape) for k, v in self._coordinates().items()}
-        along = {k: v[0] for k, v in varying.items() if np.ptp(v[0]) > 0}
-        name, x = next(iter(along.items()), ("point", np.arange(self.shape[1])))
-        totals = np.broadcast_to(self.total.value, self.shape)
-        for row, marks in enumerate(self.extrapolated):
-            labels = (f"{k} = {v[row, 0]:.4g}" for k, v in varying.items() if k not in along)
-            _draw_line(axes, x, totals[row], marks, color=f"C{row % 10}", label=", ".join(labels))
-        _finish_axes(axes, name, np.asarray(x), self.extrapolated)
-
-
-def _draw_line(axes: Any, x: Any, y: Any, marks: Any, *, label: str, **style: Any) -> None:
-    """A line, dashed at the marks and between them and their neighbours."""
-    dashed = marks.copy()
-    dashed[1:] |= marks[:-1]
-    dashed[:-1] |= marks[1:]
-    if not marks.all():
-        axes.plot(x, np.where(marks, np.nan, y), linestyle="-", label=label, **style)
-    if marks.any():
-        own = label if marks.all() else None
-        axes.plot(x, np.where(dashed, y, np.nan), linestyle=(0, (3, 2)), label=own, **style)
-
-
-def _finish_axes(axes: Any, name: str, x: FloatArray, marks: Any) -> None:
-    """Axes, labels and a legend."""
-    if np.any(marks):
-        axes.set_title("dashed: extrapolated", fontsize="small", loc="right")
-    names = {"width": "random features P", "n_samples": "rows N"}
-    scaled_axes(axes, names.get(name, name), x, "squared error")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -549,10 +476,10 @@ class Forecast:
         def forecast(option: ForecastOption) -> ForecastOption:
             error = self.error(option.width, option.ridge, option.n_members, option.n_samples)
             gain = 1 - error.total / base.total if finite else None
-            return replace(option, error=error, gain=gain, extrapolated=error.extrapolated)
+            return replace(option, error=error, gain=gain)
 
         return ForecastAdvice(
-            now=replace(now, error=base, extrapolated=base.extrapolated),
+            now=replace(now, error=base),
             changes=tuple(map(forecast, changes)),
             best=forecast(replace(best, name="best allocation")),
             budget=budget,
@@ -582,7 +509,7 @@ class Forecast:
             x = terms.coordinates["width"]
             y = self.total(**{**settings, "width": x, "ensemble": math.inf})
             axes.plot(x, y, color=BLACK, linestyle=":", linewidth=1.5, label="total, K = ∞")
-            _finish_axes(axes, "width", np.asarray(x), terms.extrapolated)
+            finish_axes(axes, "width", np.asarray(x), terms.extrapolated)
         return axes
 
     def to_frame(self, **settings: Any) -> Any:
