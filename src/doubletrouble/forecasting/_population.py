@@ -1,7 +1,7 @@
 r"""Functions of the population from one sample, and through them any number of rows N.
 
-Let λ be the eigenvalues of the kernel over the distribution of the inputs, and g an effective ridge
-on them. Kernel ridge regression on N rows depends on g through z(g) = Σ λ/(λ + g), its slope
+Let ℓ be the eigenvalues of the kernel over the distribution of the inputs, and g an effective ridge
+on them. Kernel ridge regression on N rows depends on g through z(g) = Σ ℓ/(ℓ + g), its slope
 Q = z + g z'(g), the error M(g) = bias² + σ² of the mean predictor, and A(g), the mean product of a
 label and its residual. Leave-one-out on n rows gives them along κ: with s_i = 1/G_ii - κ, the
 variance of row i left out, s their mean and τ_i = s_i/s the energies of the rows,
@@ -17,8 +17,8 @@ and for every N, κ and c follow from z and g by
 yᵀ G y = N A mean q, the mean variance g z of a new row, A' = (A - M)/g and the slope
 b = d log g/dκ = N g mean[τ q²]/(1 - c_N Q),
 
-    h = d(g z)/dκ = g b Q,        w_n = tr G K G = d(κ tr G)/dκ = N mean[τ q²] v
-    w = yᵀ G K G y = d(κ yᵀ G y)/dκ = A w_n + N κ mean[q] (A - M) b
+    h = d(g z)/dκ = g b Q,        w_n = tr G Γ G = d(κ tr G)/dκ = N mean[τ q²] v
+    w = yᵀ G Γ G y = d(κ yᵀ G y)/dκ = A w_n + N κ mean[q] (A - M) b
 
 Each is multiplied by the ratio of its measured value to this one at N = n and the same g, so that
 N = n is leave-one-out itself.

@@ -46,7 +46,7 @@ from doubletrouble.results import ConfidenceInterval, Estimate, PosteriorDraws
 DEFAULT_RIDGE = 1e-3
 """The paper's λ of tables and plots, that of `RandomFeaturesRidge`."""
 _NEAR_ALL = 0.8  # between this share of the rows and all, splits and leave-one-out are interpolated
-_RIDGES = (1e-8, 10.0)  # ends of a grid of δ, relative to the mean row and the trace of K
+_RIDGES = (1e-8, 10.0)  # ends of a grid of δ, relative to the mean and the sum of the diagonal of Γ
 _RIDGE_COUNT = 97
 _WIDTHS, _WIDEST = 60, 1e3  # of a search for the best: the number, the largest in multiples of N
 _COARSER = 3  # step in the grid of ridges of that search

@@ -1,22 +1,22 @@
 r"""Kernel ridge regression on N rows as a function of its ridge κ.
 
-With the Gram matrix K of the rows and G = (K + κ)⁻¹, the error of random features depends on
+With the Gram matrix Γ of the rows and G = (Γ + κ)⁻¹, the error of random features depends on
 
-    df₁ = tr K G,        df₂ = tr K² G² = df₁ - κ w_n
+    df₁ = tr Γ G,        df₂ = tr Γ² G² = df₁ - κ w_n
     error          E_∞ = mean_x (y(x) - k_xᵀ G y)²
     sampling       h = mean_x k_xᵀ G² k_x, the factor of the variance over training sets
     feature error  v = mean_x E_θ (s_θ(x) - k_xᵀ G s_θ(X))², of predicting one feature at x
-    label energy   w = yᵀ G K G y, and of label noise of unit variance, w_n = tr G K G
+    label energy   w = yᵀ G Γ G y, and of label noise of unit variance, w_n = tr G Γ G
 
 summed over the columns of y, and averaged over new rows x. They are evaluated on a grid of κ,
 
-* at N = n by leave-one-out, exactly, from one eigendecomposition K = U diag(d) Uᵀ:
-  E_∞ = mean_i ((G y)_i/G_ii)², h = mean_i (G²)_ii/G_ii² - 1, v = mean_i (G K G)_ii/G_ii²,
+* at N = n by leave-one-out, exactly, from one eigendecomposition Γ = U diag(d) Uᵀ:
+  E_∞ = mean_i ((G y)_i/G_ii)², h = mean_i (G²)_ii/G_ii² - 1, v = mean_i (G Γ G)_ii/G_ii²,
 * at N < n from random splits into N and n - N rows,
 * at N > n by the functions of the population (`_population`),
 
 and interpolated in logarithms, with power laws for κ → 0 and κ → ∞. An intercept is a
-direction without a penalty: K is centred, and the constant vector is not one of the eigenvectors.
+direction without a penalty: Γ is centred, and the constant vector is not one of the eigenvectors.
 """
 
 from __future__ import annotations
