@@ -56,15 +56,15 @@ _RIDGE_COUNT = 97
 _LEAST_SHOWN = 0.01  # share of the error below which parts are outside of a plot
 _UNRELIABLE = 0.3  # error of the back-test: the rows do not determine a forecast there
 _NORMAL, _SPLITS, _NOISE = 1, 4, 5  # streams of random numbers; splits of all sizes are nested
-_NOTE = "noise or structure too fine for {n} rows"
+_NOTE = "noise, or structure too fine for {n} rows or not in the span of the features"
 
 
 @dataclass(frozen=True, kw_only=True)
 class LabelNoise:
     """Standard deviation of the label noise: an estimate, and the bounds that hold for any target.
 
-    There is no lower bound but 0: structure of the target that is too fine for the rows cannot be
-    distinguished from noise.
+    There is no lower bound but 0: structure of the target that is too fine for the rows, or not in
+    the span of the features, cannot be distinguished from noise.
     """
 
     estimate: float
