@@ -15,6 +15,7 @@ import doubletrouble as dt
 from doubletrouble.page import _forecasts
 from doubletrouble.page._app import application
 from doubletrouble.page._forecasts import MOST_BYTES, MOST_WAITING, ForecastChoice, Forecasts
+from doubletrouble.page._processes import Worker
 from doubletrouble.page._simulations import Simulations
 from doubletrouble.tables import DataTable
 from tests.page.serving import WAIT
@@ -233,6 +234,14 @@ def test_messages_of_the_library_are_shown(client: FlaskClient) -> None:
     )
 
 
+def test_process_of_a_refused_table_exits() -> None:
+    worker = Worker(_forecasts.__name__, threads=1)
+    worker.send({"shape": [2, 1], "grouped": False}, bytes(16), bytes(16))
+    assert "20 rows" in next(worker.answers())["message"]
+    worker.process.wait(WAIT)
+    assert worker.close() == "the process ended with exit code 0"
+
+
 def test_a_forecast_is_cancelled_superseded_and_released(client: FlaskClient) -> None:
     data = loaded(client, csv_of(1500))
     choice = {"target": 4, "inputs": [1, 3]}
@@ -263,7 +272,7 @@ def test_a_killed_process_is_a_failed_forecast() -> None:
     assert computation is not None
     with pytest.raises(ValueError, match="forecast must be ready"):
         forecasts.ask(data, "error", SETTING)
-    computation.process.kill()
+    computation.worker.process.kill()
     end = time.monotonic() + WAIT
     while forecasts.status(data)["status"] == "running" and time.monotonic() < end:
         time.sleep(0.02)
@@ -286,7 +295,7 @@ def test_questions_and_reading_are_bounded() -> None:
     with pytest.raises(ValueError, match="questions must be at most"):
         forecasts.ask(data, "error", SETTING)
     computation.waiting = 0
-    computation.process.kill()
+    computation.worker.process.kill()
     with pytest.raises(ValueError, match=r"^forecast must be"):
         forecasts.ask(data, "error", SETTING)
     with forecasts._reading, pytest.raises(ValueError, match="one at a time"):

@@ -1,10 +1,8 @@
 """Forecasts of tables for the page, each in a process of its own.
 
-A server holds the newest few tables, and one forecast of each: the process
-(`python -m doubletrouble.page._forecasts`) reads the inputs and labels from its standard input,
-computes the forecast, and then answers one question per line. It is killed when the forecast is
-cancelled, when another one of the table is started, and when the table is released; it exits when
-its standard input is closed, also if the server is killed.
+A server holds the newest few tables, and one forecast of each: the process reads the inputs and
+labels from its standard input, computes the forecast, and then answers questions. It is killed when
+the forecast is cancelled, when another one of the table is started, and when the table is released.
 """
 
 import json
@@ -12,8 +10,6 @@ import math
 import os
 import queue
 import secrets
-import subprocess
-import sys
 import threading
 import warnings
 from collections import OrderedDict
@@ -27,9 +23,9 @@ import numpy as np
 from doubletrouble import __version__, glossary
 from doubletrouble.activations import NAMES
 from doubletrouble.forecasting import Forecast, forecast
+from doubletrouble.page._processes import Worker, exit_when_closed, run, write
 from doubletrouble.page._settings import json_number
 from doubletrouble.parameters import FloatArray
-from doubletrouble.results import strict_json
 from doubletrouble.tables import DataTable, TableRows
 
 MOST_BYTES = 20_000_000  # of a table
@@ -249,43 +245,30 @@ def _column(name: str, index: object, table: DataTable) -> int:
 # --- one forecast in its process -----------------------------------------------------------------
 
 
-def main() -> None:
+def main(given: IO[bytes]) -> None:
     """Compute the forecast of the arrays on standard input, and answer questions about it."""
-    given = sys.stdin.buffer
     options = json.loads(given.readline())
     rows, columns = options.pop("shape")
     inputs = _read_floats(given, rows * columns).reshape(rows, columns)
     labels = _read_floats(given, rows)
     groups = _read_floats(given, rows) if options.pop("grouped") else None
     questions: queue.Queue[dict[str, Any]] = queue.Queue()
-    threading.Thread(target=_read_questions, args=(given, questions), daemon=True).start()
+    exit_when_closed(given, questions.put)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # it is in the notes
             result = forecast(inputs, labels, groups=groups, **options)
         variance = float(np.var(labels))
     except (ValueError, TypeError) as error:
-        _write({"message": str(error)})
+        write({"message": str(error)})
         return
-    _write(_summary(result, variance))
+    write(_summary(result, variance))
     while True:
-        _write(_answer(result, **questions.get()))
+        write(_answer(result, **questions.get()))
 
 
 def _read_floats(given: IO[bytes], count: int) -> FloatArray:
     return np.frombuffer(given.read(8 * count), dtype=np.float64)
-
-
-def _read_questions(given: IO[bytes], questions: "queue.Queue[dict[str, Any]]") -> None:
-    """Queue the questions; exit with the parent, whose end closes the pipe."""
-    for line in given:
-        questions.put(json.loads(line))
-    os._exit(0)
-
-
-def _write(answer: Mapping[str, Any]) -> None:
-    sys.stdout.write(json.dumps(strict_json(answer), allow_nan=False) + "\n")
-    sys.stdout.flush()
 
 
 def _summary(result: Forecast, variance: float) -> dict[str, Any]:
@@ -362,7 +345,7 @@ class _Computation:
     """The process of a forecast."""
 
     choice: ForecastChoice
-    process: "subprocess.Popen[bytes]"
+    worker: Worker
     notes: tuple[str, ...]
     status: str = "running"  # then ready, failed or cancelled
     message: str = ""
@@ -370,9 +353,8 @@ class _Computation:
     waiting: int = 0
     pipes: threading.Lock = field(default_factory=threading.Lock)  # held for each question
 
-    def send(self, rows: TableRows) -> dict[str, Any]:
-        """Send the arrays; return the first answer."""
-        assert self.process.stdin is not None
+    def start(self, rows: TableRows) -> dict[str, Any]:
+        """The answer to the arrays; empty if the process has ended."""
         options = {
             "shape": rows.inputs.shape,
             "grouped": rows.groups is not None,
@@ -380,34 +362,23 @@ class _Computation:
             "fit_intercept": self.choice.intercept,
             "noise": self.choice.noise,
         }
-        self.process.stdin.write(json.dumps(options).encode() + b"\n")
-        for array in (rows.inputs, rows.labels, rows.groups):
-            if array is not None:
-                self.process.stdin.write(array.tobytes())
-        self.process.stdin.flush()
-        return self.read()
-
-    def read(self) -> dict[str, Any]:
-        """The next answer; OSError if the process has ended."""
-        assert self.process.stdout is not None
-        line = self.process.stdout.readline()
-        if not line.endswith(b"\n"):
-            raise OSError("the process has ended")
-        answer: dict[str, Any] = json.loads(line)
-        return answer
+        groups = [] if rows.groups is None else [rows.groups]
+        arrays = (array.tobytes() for array in (rows.inputs, rows.labels, *groups))
+        return self._answer(options, *arrays)
 
     def ask(self, question: Mapping[str, Any]) -> dict[str, Any]:
         """The answer to a question."""
-        assert self.process.stdin is not None
         with self.pipes:
-            try:
-                self.process.stdin.write(json.dumps(question).encode() + b"\n")
-                self.process.stdin.flush()
-                return self.read()
-            except (OSError, ValueError):  # ValueError: the pipe is closed
-                raise ValueError(
-                    "forecast must be running, got one that has ended: start it again"
-                ) from None
+            answer = self._answer(question)
+        if not answer:
+            raise ValueError("forecast must be running, got one that has ended: start it again")
+        return answer
+
+    def _answer(self, request: Mapping[str, Any], *arrays: bytes) -> dict[str, Any]:
+        with suppress(OSError, ValueError):  # ValueError: the pipe is closed
+            self.worker.send(request, *arrays)
+            return next(self.worker.answers(), {})
+        return {}
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -460,7 +431,8 @@ class Forecasts:
             self._check_open()
             loaded = self._held(key)
             self._end(loaded)
-            one = _Computation(choice=choice, process=_start_process(), notes=rows.notes)
+            worker = Worker(__name__, threads=max(1, (os.cpu_count() or 1) - 1))  # one is spared
+            one = _Computation(choice=choice, worker=worker, notes=rows.notes)
             loaded.computation = one
         threading.Thread(target=self._follow, args=(one, rows), daemon=True).start()
         return self.status(key)
@@ -547,14 +519,11 @@ class Forecasts:
         one = loaded.computation
         if one and one.status in ("running", "ready"):
             one.status = "cancelled"
-            one.process.kill()
+            one.worker.process.kill()
 
     def _follow(self, one: _Computation, rows: TableRows) -> None:
         """Collect the summary of a forecast, and close its pipes at its end."""
-        try:
-            summary = one.send(rows)
-        except OSError:
-            summary = {}
+        summary = one.start(rows)
         del rows
         with self._lock:
             if one.status == "running" and summary:
@@ -562,28 +531,13 @@ class Forecasts:
                 one.status = "failed" if failed else "ready"
                 one.message = summary.pop("message", "")
                 one.summary = summary
-        code = one.process.wait()
+        one.worker.process.wait()
         with one.pipes:
-            for pipe in (one.process.stdin, one.process.stdout):
-                assert pipe is not None
-                with suppress(OSError):  # what was to be written has no reader
-                    pipe.close()
+            ended = one.worker.close()
         with self._lock:
             if one.status in ("running", "ready"):
-                one.status, one.message = "failed", f"the process ended with exit code {code}"
-
-
-def _start_process() -> "subprocess.Popen[bytes]":
-    """Start a process that waits for arrays; one core is left to the browser."""
-    threads = str(max(1, (os.cpu_count() or 1) - 1))
-    return subprocess.Popen(
-        [sys.executable, "-m", __name__],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        env={"OPENBLAS_NUM_THREADS": threads, "OMP_NUM_THREADS": threads, **os.environ},
-        start_new_session=True,  # Ctrl-C is for the server
-    )
+                one.status, one.message = "failed", ended
 
 
 if __name__ == "__main__":
-    main()
+    run(main)
