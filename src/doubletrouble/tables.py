@@ -175,8 +175,8 @@ class DataTable:
         texts = [k for k, one in enumerate(numbers) if one.not_a_number]
         classes = {k: _Classes() for k in texts}
         for _, row in islice(_records(text, separator), 1, None) if texts else ():
-            for k, one in classes.items():
-                one.add(row[k])
+            for k, found in classes.items():
+                found.add(row[k])
         columns = (
             one.column(name, classes.get(k))
             for k, (name, one) in enumerate(zip(names, numbers, strict=True))
@@ -361,7 +361,8 @@ class _Numbers:
 
     def column(self, name: str, classes: "_Classes | None") -> DataColumn:
         """The whole column."""
-        texts, values = (), np.concatenate([*self._blocks, np.empty(0)])
+        values = np.concatenate([*self._blocks, np.empty(0)])
+        texts: tuple[str, ...] = ()
         if self.not_a_number:
             assert classes is not None
             texts, values = classes.sorted()

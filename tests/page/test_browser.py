@@ -7,7 +7,7 @@ import random
 import re
 import runpy
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import axe_playwright_python
 import numpy as np
@@ -487,8 +487,10 @@ def violations(page: Page) -> list[str]:
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE)
     found = []
-    for scheme, rules in (("light", {}), ("dark", {"runOnly": ["color-contrast"]})):
+    schemes: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+    for scheme in schemes:
         page.emulate_media(color_scheme=scheme)
+        rules = {"runOnly": ["color-contrast"]} if scheme == "dark" else {}
         options = {"resultTypes": ["violations"], **rules}
         for one in page.evaluate("all => axe.run(all).then(one => one.violations)", options):
             found += [f"{scheme}, {one['id']}: {node['html'][:120]}" for node in one["nodes"]]

@@ -67,24 +67,25 @@ class TableFlags:
         groups = None if self.groups is None else table.index("groups", self.groups)
         if groups in targets:
             raise ValueError(f"groups must be another column than the target, got {self.groups!r}")
-        left_out = {*targets, groups, *self._indices("drop", self.drop)}
-        others = [k for k in range(len(table.columns)) if k not in left_out]
+        without = {*targets, groups, *self._indices("drop", self.drop)}
+        candidates = [k for k in range(len(table.columns)) if k not in without]
         encoded = self._indices("one_hot", self.one_hot)
         kept = self._indices("keep", self.keep)
         for name, columns in (("one_hot", encoded), ("keep", kept)):
-            if unused := [table.columns[k].name for k in columns if k in left_out]:
-                raise ValueError(f"{name} must be columns of inputs, got {listed(unused)}")
-        self._refuse_text([k for k in others if k not in encoded])
+            if others := [table.columns[k].name for k in columns if k in without]:
+                raise ValueError(f"{name} must be columns of inputs, got {listed(others)}")
+        self._refuse_text([k for k in candidates if k not in encoded])
         table.check_encodable("one_hot", encoded)
-        unused = {
-            k: table.columns[k].remark
-            for k in others
-            if table.columns[k].remark and k not in (*encoded, *kept)
-        }
-        inputs = [k for k in others if k not in unused]
+        chosen = {*encoded, *kept}
+        inputs = [k for k in candidates if k in chosen or not table.columns[k].remark]
+        left_out = [
+            f"{table.columns[k].name!r} ({table.columns[k].remark})"
+            for k in candidates
+            if k not in inputs
+        ]
         if not inputs:
-            names = listed([table.columns[k].name for k in others]) or "none"
-            raise ValueError(f"file must have columns of inputs that vary, got {names}")
+            found = ", ".join(left_out) or "none"
+            raise ValueError(f"file must have columns of inputs that vary, got {found}")
         rows = table.rows(
             inputs=inputs,
             targets=targets,
@@ -93,10 +94,9 @@ class TableFlags:
             missing_inputs=missing_inputs,
             remedy=_REMEDY,
         )
-        if not unused:
+        if not left_out:
             return rows
-        names = [f"{table.columns[k].name!r} ({remark})" for k, remark in unused.items()]
-        note = f"Columns are left out unless --keep names them: {', '.join(names)}."
+        note = f"Columns are left out unless --keep names them: {', '.join(left_out)}."
         return rows._replace(notes=(note, *rows.notes))
 
     def class_labels(self, labels: FloatArray) -> Any:

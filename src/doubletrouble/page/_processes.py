@@ -77,7 +77,7 @@ def run(main: Callable[[IO[bytes]], None]) -> None:
         code = 0
     finally:
         if code:
-            sys.excepthook(*sys.exc_info())  # type: ignore[arg-type]
+            sys.excepthook(*sys.exc_info())
         sys.stdout.flush()
         os._exit(code)
 
