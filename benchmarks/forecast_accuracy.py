@@ -35,7 +35,6 @@ from typing import Any
 import numpy as np
 
 import doubletrouble as dt
-from doubletrouble.data import standardized
 from doubletrouble.data._formats import DataError
 from doubletrouble.data._originals import ORIGINS, find_originals, read_originals, search_roots
 from doubletrouble.forecasting._forecast import _feature_draws, _feature_energy
@@ -47,6 +46,7 @@ from doubletrouble.forecasting._ridge_functions import (
     one_split,
 )
 from doubletrouble.parameters import FloatArray
+from doubletrouble.tables import standardized
 
 WIDTHS = (0.1, 0.3, 1.0, 3.0, 10.0)  # P/N
 RIDGES = (1e-4, 1e-2, 1.0, 10.0)  # δ

@@ -38,6 +38,16 @@ def test_choice_of_the_rows_cancels_in_gains() -> None:
         assert 0 < float(gain.standard_error) < 0.6 * relative
 
 
+def test_intervals_of_gains_end_at_the_whole_error() -> None:
+    X = np.random.default_rng(0).standard_normal((30, 5))
+    advice = dt.forecast(X, X[:, 0]).advise(math.inf, 1e-4)
+    gain = advice["2x data"].gain
+    assert gain is not None
+    assert gain.confidence_interval(0.9).high > 1
+    (row,) = (row for row in advice.records() if row["option"] == "2x data")
+    assert row["gain"] < row["gain_high"] == 1.0
+
+
 def test_changes_are_ranked_by_their_error() -> None:
     advice = forecast().advise(60, 1e-5)
     gains = [float(option.gain) for option in advice.ranked if option.gain is not None]

@@ -7,4 +7,3 @@ from doubletrouble.data._load import NAMES as NAMES
 from doubletrouble.data._load import load_data as load_data
 from doubletrouble.data._projection import PARITY as PARITY
 from doubletrouble.data._projection import SCALINGS as SCALINGS
-from doubletrouble.data._projection import standardized as standardized

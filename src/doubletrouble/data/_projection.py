@@ -38,18 +38,6 @@ LabelRule: TypeAlias = str | tuple[int, int]
 _BLOCK = 2**22  # numbers in a block of rows
 
 
-def standardized(columns: FloatArray) -> FloatArray:
-    """Columns of mean 0 and variance 1; those that are constant become 0.
-
-    >>> standardized(np.array([[0.0, 0.1], [2.0, 0.1]]))
-    array([[-1.,  0.],
-           [ 1.,  0.]])
-    """
-    varies = np.ptp(columns, axis=0) > 0  # the spread of a constant column may be its rounding
-    spread = np.where(varies, columns.std(axis=0), 1.0)
-    return np.where(varies, columns - columns.mean(axis=0), 0.0) / spread
-
-
 def label_rule(labels: Any) -> LabelRule:
     """Validate the labels: "parity", or two classes.
 

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from doubletrouble import glossary
-from doubletrouble.data import standardized
 from doubletrouble.errors import require
 from doubletrouble.figures import _agreement as agreement
 from doubletrouble.figures import _drawing as drawing
@@ -23,6 +22,7 @@ from doubletrouble.figures._panel import Table, log_grid, number_list
 from doubletrouble.figures._settings import RANGE, FigureSettings, GridBounds, setting
 from doubletrouble.forecasting import forecast
 from doubletrouble.parameters import FloatArray
+from doubletrouble.tables import standardized
 
 HELD_OUT = "Markers: fitted models"
 EXTRAPOLATED = "Dashed: extrapolated"

@@ -130,7 +130,8 @@ class ForecastAdvice:
             }
             if option.gain is not None:
                 low, high = option.gain.confidence_interval(self.confidence)
-                row |= {"gain": float(option.gain), "gain_low": low, "gain_high": high}
+                # at most 1, as no error is negative; in its logarithm, errors near 0 have no bound
+                row |= {"gain": float(option.gain), "gain_low": low, "gain_high": min(high, 1.0)}
             rows.append(row)
         return rows
 

@@ -53,15 +53,15 @@ _COARSER = 3  # step in the grid of ridges of that search
 _MEMBERS = (1, 2, 3, 4, 5, 7, 10, 14, 20, 30, 50, 70, 100)
 _UNRELIABLE = 0.3  # error of the back-test: the rows do not determine a forecast there
 _NORMAL, _SPLITS, _NOISE = 1, 4, 5  # streams of random numbers; splits of all sizes are nested
-_NOTE = "noise or structure too fine for {n} rows"
+_NOTE = "noise, or structure too fine for {n} rows or not in the span of the features"
 
 
 @dataclass(frozen=True, kw_only=True)
 class LabelNoise:
     """Standard deviation of the label noise: an estimate, and the bounds that hold for any target.
 
-    There is no lower bound but 0: structure of the target that is too fine for the rows cannot be
-    distinguished from noise.
+    There is no lower bound but 0: structure of the target that is too fine for the rows, or not in
+    the span of the features, cannot be distinguished from noise.
     """
 
     estimate: float
