@@ -214,6 +214,7 @@ class _LeftOut(NamedTuple):
     """Quantities of rows left out, on a grid of κ: (n, m) each."""
 
     residuals: list[FloatArray]  # of every column of y
+    residual_slopes: list[FloatArray]  # in κ
     variance: FloatArray  # s_i
     sampling: FloatArray  # h_i
     feature_error: FloatArray  # v_i
@@ -233,7 +234,9 @@ class LeaveOneOut:
     row_label_energy: FloatArray  # (n, m): change of w by a row
     row_feature_error: FloatArray  # (n, m)
     row_variance: FloatArray  # (n, m): s_i = 1/G_ii - κ, the variance of k(x_i, ·) left out
-    label_product: FloatArray  # (m,): mean_i y_i (G y)_i/G_ii
+    row_sampling: FloatArray  # (n, m): ds_i/dκ, more with an intercept
+    row_product: FloatArray  # (n, m): y_i (G y)_i/G_ii
+    row_product_slope: FloatArray  # (n, m): its derivative in κ
     gcv: FloatArray  # (m,): E_∞ with G_ii replaced by its mean
     inflation: FloatArray  # (m,): of the standard error, for correlated residuals
 
@@ -263,8 +266,9 @@ class LeaveOneOut:
             label_energy=((b**2).sum(axis=1)[:, None] * learned * inverse).sum(axis=0),
             noise_energy=(learned * inverse).sum(axis=0),
         )
-        products = sum(
-            column[:, None] * one for column, one in zip(y.T, left.residuals, strict=True)
+        products, slopes = (
+            np.sum([c[:, None] * one for c, one in zip(y.T, ones, strict=True)], axis=0)
+            for ones in (left.residuals, left.residual_slopes)
         )
         fitted = sum((once**2).mean(axis=0) for once, _ in fits)
         return cls(
@@ -274,7 +278,9 @@ class LeaveOneOut:
             row_label_energy=left.label_energy,
             row_feature_error=left.feature_error,
             row_variance=left.variance,
-            label_product=np.asarray(products).mean(axis=0),
+            row_sampling=left.sampling,
+            row_product=products,
+            row_product_slope=slopes,
             gcv=fitted / mean_inverse**2,
             inflation=np.sqrt(len(U) * (relative**4).sum(axis=0)) / (relative**2).sum(axis=0),
         )
@@ -299,14 +305,16 @@ def _rows_left_out(
         (share - 2 * shrunk + squares @ learned**2 - kept**2) / kept**2,
         diagonal2 / diagonal**2 - 1,
     )
-    residuals, energy = [], np.zeros_like(diagonal)
+    residuals, slopes, energy = [], [], np.zeros_like(diagonal)
     for once, twice in fits:
         residual = once / diagonal
         slope = residual * (residual * diagonal2 - 2 * twice)  # of (G y)_i²/G_ii in κ
         energy += residual * once + kappa * slope
         residuals.append(residual)
+        slopes.append((residual * diagonal2 - twice) / diagonal)
     return _LeftOut(
         residuals=residuals,
+        residual_slopes=slopes,
         variance=shrunk / (share * diagonal),
         sampling=sampling,
         feature_error=squares @ (learned * inverse) / diagonal**2,
@@ -324,7 +332,7 @@ def _groups_left_out(
 ) -> _LeftOut:
     """Whole groups left out: 1/G_ii is replaced by the inverse of the group's block of G."""
     shape = (len(vectors), len(kappa))
-    residuals = [np.empty(shape) for _ in fits]
+    residuals, slopes = ([np.empty(shape) for _ in fits] for _ in range(2))
     variance, sampling, features, energy = (np.zeros(shape) for _ in range(4))
     for group in range(int(groups.max()) + 1):
         rows = np.flatnonzero(groups == group)
@@ -347,13 +355,14 @@ def _groups_left_out(
                 _diagonals(block @ second @ block) - 1,
             )
             features[rows, here] = _diagonals(block @ ((U * (used * one)) @ U.T) @ block)
-            for residual, (once, twice) in zip(residuals, fits, strict=True):
+            for residual, slope, (once, twice) in zip(residuals, slopes, fits, strict=True):
                 own, own2 = once[rows, here], twice[rows, here]
                 left = np.einsum("mij,jm->im", block, own)
+                change = np.einsum("mij,jm->im", second, left)
                 residual[rows, here] = left
-                slope = left * (np.einsum("mij,jm->im", second, left) - 2 * own2)
-                energy[rows, here] += left * own + kappa[here] * slope
-    return _LeftOut(residuals, variance, sampling, features, energy)
+                slope[rows, here] = np.einsum("mij,jm->im", block, change - own2)
+                energy[rows, here] += left * own + kappa[here] * left * (change - 2 * own2)
+    return _LeftOut(residuals, slopes, variance, sampling, features, energy)
 
 
 def _diagonals(matrices: FloatArray) -> FloatArray:
