@@ -222,11 +222,11 @@ def _data_notes(spectrum: Eigenbasis, rows: DataRows) -> list[str]:
             "is no intercept: fit_intercept=True is better, and the variance over features is too "
             "high without it"
         )
-    rank = int(np.count_nonzero(spectrum.eigenvalues))
-    if rank < rows.n_modes:
+    if spectrum.rounding:
+        rank = int(np.count_nonzero(spectrum.eigenvalues))
         notes.append(
-            f"the Gram matrix has rank {rank} of {rows.n_modes}, to rounding: with a ridge of 0, "
-            "fitted models may differ by rounding"
+            f"the Gram matrix has rank {rank} of {rows.n_modes}, to rounding: models without a "
+            "ridge differ by rounding, and are not forecast at large widths"
         )
     return notes
 

@@ -353,7 +353,15 @@ class Forecast:
     def _average(self, width: FloatArray, ridge: FloatArray, size: int) -> FeatureAverage:
         with np.errstate(over="ignore"):
             delta = ridge * (size / self.dim)
-        return average_over_features(self._table(size), self._energy, width, delta)
+        average = average_over_features(self._table(size), self._energy, width, delta)
+        rounding = self._loo.rounding
+        if rounding and np.any(lost := average.log_kappa < math.log(rounding)):
+            least = rounding * self.dim / size
+            raise ValueError(
+                f"ridge must be at least {least:.1g} at large widths, as the eigenvalues of this "
+                f"kernel decrease to rounding, got {float(ridge[lost].min()):g}"
+            )
+        return average
 
     def _table(self, size: int) -> RidgeTable:
         """The functions of κ at N rows, computed at first use."""

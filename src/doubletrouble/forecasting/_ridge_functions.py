@@ -41,6 +41,7 @@ _PER_DECADE = 14  # nodes of the grid of κ
 _BELOW, _ABOVE = 1e-4, 1e6  # the grid, relative to the least and the largest eigenvalue
 _LEAST = 1e-13  # κ, relative to the largest eigenvalue
 _ROUNDING = 2.2e-16  # eigenvalues below n times it, relative to the largest, are 0
+_GAP = 1e3  # of a rank: the least eigenvalue over that limit
 _TINY = 1e-300
 _BLOCK = 2**20  # entries of temporary arrays of groups
 _FLOPS = 2e11  # of the eigendecompositions of all splits of one size
@@ -180,8 +181,19 @@ class Eigenbasis:
         d, U = _eigh(matrix, rows.device)
         if rows.intercept:
             d, U = d[:-1], U[:, :-1]
-        d = np.where(d > _ROUNDING * len(d) * d[-1], d, 0.0)
+        d = np.where(d > cls._limit(d), d, 0.0)
         return cls(eigenvalues=d, vectors=U, labels=labels)
+
+    @staticmethod
+    def _limit(eigenvalues: FloatArray) -> float:
+        return _ROUNDING * len(eigenvalues) * float(eigenvalues[-1])
+
+    @property
+    def rounding(self) -> float:
+        """The least κ with an effect beyond rounding: 0 unless eigenvalues decrease to rounding."""
+        d = self.eigenvalues
+        unclear = d[0] == 0 and d[d > 0][0] < _GAP * self._limit(d)
+        return self._limit(d) if unclear else 0.0
 
     @cached_property
     def kappas(self) -> FloatArray:
@@ -239,6 +251,7 @@ class LeaveOneOut:
     row_product_slope: FloatArray  # (n, m): its derivative in κ
     gcv: FloatArray  # (m,): E_∞ with G_ii replaced by its mean
     inflation: FloatArray  # (m,): of the standard error, for correlated residuals
+    rounding: float  # the least κ with an effect beyond rounding
 
     @classmethod
     def of(cls, spectrum: Eigenbasis, groups: IntArray | None = None) -> Self:
@@ -282,6 +295,7 @@ class LeaveOneOut:
             row_product=products,
             row_product_slope=slopes,
             gcv=fitted / mean_inverse**2,
+            rounding=spectrum.rounding,
             inflation=np.sqrt(len(U) * (relative**4).sum(axis=0)) / (relative**2).sum(axis=0),
         )
 
