@@ -383,7 +383,7 @@ class Forecast:
             between = (np.asarray((1 - share) * a + share * b) for a, b in pairs)
             return RidgeTable.of(kappa, RidgeFunctions(*between), modes)
         rng = np.random.default_rng((self.seed, _SPLITS))
-        return RidgeTable.of(kappa, split_functions(self._rows, size, kappa, rng), modes)
+        return RidgeTable.of(kappa, split_functions(self._rows, size, self._loo, rng), modes)
 
     def _split(self, P: FloatArray, lam: FloatArray, K: FloatArray, size: int) -> _Split:
         """The parts and their draws at one number of rows."""

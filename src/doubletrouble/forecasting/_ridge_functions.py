@@ -388,12 +388,19 @@ def _diagonals(matrices: FloatArray) -> FloatArray:
 
 
 def split_functions(
-    rows: DataRows, n_train: int, kappa: FloatArray, rng: np.random.Generator
+    rows: DataRows, n_train: int, left_out: LeaveOneOut, rng: np.random.Generator
 ) -> RidgeFunctions:
-    """The functions at N < n, averaged over random splits of the rows."""
+    """The functions at N < n, averaged over random splits of the rows.
+
+    Some rows are tested on more often than others. Errors are divided by the ratio of the
+    leave-one-out errors of the rows tested on to those of all rows, so that a curve in N does not
+    vary with the choice of test rows.
+    """
+    kappa = left_out.kappa
     affordable = int(_FLOPS / (10.0 * n_train**3))
     count = max(_FEWEST_SPLITS, min(_MOST_SPLITS, affordable))
     found: list[RidgeFunctions] = []
+    weights = np.zeros(len(rows))  # how often a row is tested on
     while len(found) < count:
         order = rows.shuffled(rng)
         train, test = order[:n_train], order[n_train:]
@@ -401,7 +408,15 @@ def split_functions(
             test = test[rows.groups[test] != rows.groups[train[-1]]]
         if test.size:
             found.append(one_split(rows, train, test, kappa))
-    return RidgeFunctions(*(np.mean(values, axis=0) for values in zip(*found, strict=True)))
+            weights[test] += 1 / (count * test.size)
+    mean = RidgeFunctions(*(np.mean(values, axis=0) for values in zip(*found, strict=True)))
+    all_rows = left_out.functions
+    return mean._replace(
+        error=mean.error * all_rows.error / (weights @ left_out.row_errors),
+        feature_error=mean.feature_error
+        * all_rows.feature_error
+        / (weights @ left_out.row_feature_error),
+    )
 
 
 def one_split(rows: DataRows, train: IntArray, test: IntArray, kappa: FloatArray) -> RidgeFunctions:
