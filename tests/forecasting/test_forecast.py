@@ -294,6 +294,22 @@ def test_difficult_data_have_errors_that_are_numbers(name: str) -> None:
     assert str(f.advise(20, 1e-3))
 
 
+def test_ridge_below_rounding_is_refused() -> None:
+    """The eigenvalues of a smooth kernel in one dimension decrease to rounding."""
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((60, 1))
+    f = forecast_of(x, np.sin(2 * x[:, 0]) + 0.1 * rng.standard_normal(60), activation="erf")
+    for size in (30, 60, 120):
+        with pytest.raises(ValueError, match=r"^ridge must be at least .* got 0$"):
+            f.error(ridge=[0.0, 1e-3], n_samples=size)
+        assert f.error(5, 0.0, n_samples=size).total.value < 1  # few features are a ridge
+    assert "rounding" in f.notes[0]
+    rows = np.repeat(x, 2, axis=0)  # a singular matrix of a certain rank
+    gram = np.exp(-np.abs(rows - rows.T))
+    repeated = forecast_of(None, rng.standard_normal(120), kernel=gram)
+    assert np.isfinite(repeated.error(ridge=0.0).total.value)
+
+
 # --- label noise ---
 
 

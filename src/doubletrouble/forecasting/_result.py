@@ -255,7 +255,15 @@ class Forecast:
     def _average(self, width: FloatArray, ridge: FloatArray, size: int) -> FeatureAverage:
         with np.errstate(over="ignore"):
             delta = ridge * (size / self.dim)
-        return average_over_features(self._table(size), self._energy, width, delta)
+        average = average_over_features(self._table(size), self._energy, width, delta)
+        rounding = self._loo.rounding
+        if rounding and np.any(lost := average.log_kappa < math.log(rounding)):
+            least = rounding * self.dim / size
+            raise ValueError(
+                f"ridge must be at least {least:.1g} at large widths, as the eigenvalues of this "
+                f"kernel decrease to rounding, got {float(ridge[lost].min()):g}"
+            )
+        return average
 
     def _table(self, size: int) -> RidgeTable:
         """The functions of κ at N rows, computed at first use."""
@@ -277,7 +285,7 @@ class Forecast:
             between = (np.asarray((1 - share) * a + share * b) for a, b in pairs)
             return RidgeTable.of(kappa, RidgeFunctions(*between), modes)
         rng = np.random.default_rng((self.seed, _SPLITS))
-        return RidgeTable.of(kappa, split_functions(self._rows, size, kappa, rng), modes)
+        return RidgeTable.of(kappa, split_functions(self._rows, size, self._loo, rng), modes)
 
     def _split(
         self, P: FloatArray, lam: FloatArray, K: FloatArray, size: int
