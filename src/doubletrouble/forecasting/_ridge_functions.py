@@ -392,9 +392,8 @@ def split_functions(
 ) -> RidgeFunctions:
     """The functions at N < n, averaged over random splits of the rows.
 
-    Some rows are tested on more often than others. Errors are divided by the ratio of the
-    leave-one-out errors of the rows tested on to those of all rows, so that a curve in N does not
-    vary with the choice of test rows.
+    Some rows are tested on more often than others. The leave-one-out errors of the rows, weighted
+    by how often, are a control variate: a curve in N does not vary with the choice of test rows.
     """
     kappa = left_out.kappa
     affordable = int(_FLOPS / (10.0 * n_train**3))
@@ -410,12 +409,15 @@ def split_functions(
             found.append(one_split(rows, train, test, kappa))
             weights[test] += 1 / (count * test.size)
     mean = RidgeFunctions(*(np.mean(values, axis=0) for values in zip(*found, strict=True)))
-    all_rows = left_out.functions
+
+    def corrected(value: FloatArray, of_rows: FloatArray) -> FloatArray:
+        tested = weights @ of_rows
+        slope = np.minimum(1.0, value / tested)
+        return np.asarray(value + slope * (of_rows.mean(axis=0) - tested))
+
     return mean._replace(
-        error=mean.error * all_rows.error / (weights @ left_out.row_errors),
-        feature_error=mean.feature_error
-        * all_rows.feature_error
-        / (weights @ left_out.row_feature_error),
+        error=corrected(mean.error, left_out.row_errors),
+        feature_error=corrected(mean.feature_error, left_out.row_feature_error),
     )
 
 
