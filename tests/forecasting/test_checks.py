@@ -38,7 +38,7 @@ def test_spectrum_check_separates_rare_directions(seed: int) -> None:
 
 def test_feature_check_detects_labels_far_from_zero() -> None:
     """Without an intercept, the constant is learned by features whose mean is not Gaussian."""
-    x, y = draw(120, np.random.default_rng(0), offset=6.0)
+    x, y = draw(120, np.random.default_rng(0), offset=20.0)
     assert not dt.forecast(x, y).trust["features"].passed
     assert dt.forecast(x, y, fit_intercept=True).trust["features"].passed
 

@@ -213,7 +213,7 @@ class Population:
         """1 - Q/z, the exponent of z.
 
         Near g_min, the rows at hand have a larger one than the population: it is theirs at N = n,
-        and that of a coarser g for larger N.
+        and that of a coarser g, or of the power law below g_min, for larger N.
         """
         resolved = self._anchor if self.saturates else self.log_g_min + np.log(_RESOLVED)
         own, coarse = (
@@ -224,6 +224,7 @@ class Population:
         if self.saturates:
             return np.where(below < 0, self._decay * np.exp(below), own)
         share = min((self.n_samples / n_samples) ** _FADING, 1.0)
+        coarse = np.where(below < 0, self._decay, coarse)
         return np.asarray(coarse + share * (own - coarse))
 
     def at_size(self, n_samples: float) -> RidgeTable:
